@@ -1,0 +1,63 @@
+package delivery
+
+// Reason is the typed cause of an attempt's outcome. It goes to record, log and metric.
+type Reason string
+
+// The reasons. All but the last group are the receiver's doing (or its network's).
+const (
+	ReasonTimeout        Reason = "timeout"
+	ReasonConnect        Reason = "connect"
+	ReasonDNS            Reason = "dns"
+	ReasonTLS            Reason = "tls"
+	ReasonProtocol       Reason = "protocol" // the connection broke or spoke no HTTP before a status came
+	ReasonHTTP1xx        Reason = "http_1xx"
+	ReasonHTTP3xx        Reason = "http_3xx"
+	ReasonHTTP4xx        Reason = "http_4xx"
+	ReasonHTTP429        Reason = "http_429"
+	ReasonHTTP5xx        Reason = "http_5xx"
+	ReasonBlockedAddress Reason = "blocked_address"
+	ReasonBlockedPort    Reason = "blocked_port"
+	ReasonBlockedURL     Reason = "blocked_url"
+	ReasonHeaderTooLarge Reason = "response_header_too_large"
+
+	ReasonEndpointDisabled Reason = "endpoint_disabled"
+	ReasonEndpointDeleted  Reason = "endpoint_deleted"
+	ReasonEndpointHanging  Reason = "endpoint_hanging" // never started: its endpoint was hanging
+
+	ReasonInternal    Reason = "internal"     // a fault of ours: AWS call, panic
+	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
+	ReasonNotReady    Reason = "not_before"   // received before the time its Retry-After named
+	ReasonExhausted   Reason = "exhausted"    // no retry left: waits for SQS to move it
+	ReasonCrashed     Reason = "crashed"      // its function died again and again (DeliveryQueue's own redrive)
+	ReasonUnreadable  Reason = "unreadable"   // no delivery message this version can read
+	ReasonReplayed    Reason = "replayed"     // queued again by an operator
+	ReasonReplayFault Reason = "replay_fault" // a replay whose message could not be sent
+)
+
+// Ours reports whether the reason is a fault of this service rather than the receiver's.
+func (r Reason) Ours() bool {
+	switch r {
+	case ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonReplayFault:
+		return true
+	default:
+		return false
+	}
+}
+
+// StatusReason maps an HTTP status to the reason it is not a success; "" for 2xx.
+func StatusReason(status int) Reason {
+	switch {
+	case status == 429:
+		return ReasonHTTP429
+	case status >= 500:
+		return ReasonHTTP5xx
+	case status >= 400:
+		return ReasonHTTP4xx
+	case status >= 300:
+		return ReasonHTTP3xx
+	case status >= 200:
+		return ""
+	default:
+		return ReasonHTTP1xx
+	}
+}

@@ -1,0 +1,144 @@
+// Package egress is the only outbound HTTP client of the functions.
+//
+// It promises: HTTPS with TLS 1.2 or later and a verified certificate, every address checked
+// as it is dialled (so that DNS rebinding gains nothing), one deadline over the whole
+// exchange, and bounded headers and bodies. It never follows a redirect, uses a proxy, keeps
+// a cookie, decompresses, or returns a response's body. Errors are typed reasons, never the
+// text of net/http, which quotes the whole URL.
+package egress
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+const (
+	maxHeader = 64 << 10 // bytes of response headers
+	maxBody   = 64 << 10 // bytes of response body read so that the connection can be kept
+	drainTime = time.Second
+)
+
+// Config configures a Client.
+type Config struct {
+	Policy         Policy         // what may be dialled; the zero Policy: public addresses, port 443
+	ConnectTimeout time.Duration  // TCP connect, and again the TLS handshake; default 5 s
+	AttemptTimeout time.Duration  // the whole exchange; default 15 s
+	RootCAs        *x509.CertPool // nil: the system's (SSL_CERT_FILE)
+	Resolver       *net.Resolver  // nil: the system's
+}
+
+// Client posts deliveries. It is safe for concurrent use and meant to live as long as its
+// process: connections and TLS sessions are kept across invocations.
+type Client struct {
+	transport *http.Transport
+	timeout   time.Duration
+}
+
+// New returns a Client.
+func New(c Config) *Client {
+	if c.ConnectTimeout == 0 {
+		c.ConnectTimeout = 5 * time.Second
+	}
+	if c.AttemptTimeout == 0 {
+		c.AttemptTimeout = 15 * time.Second
+	}
+	dialer := &net.Dialer{
+		Timeout:  c.ConnectTimeout,
+		Resolver: c.Resolver,
+		Control: func(network, address string, _ syscall.RawConn) error {
+			return c.Policy.Check(network, address)
+		},
+	}
+	return &Client{
+		timeout: c.AttemptTimeout,
+		transport: &http.Transport{
+			Proxy:       nil,
+			DialContext: dialer.DialContext,
+			TLSClientConfig: &tls.Config{
+				MinVersion:         tls.VersionTLS12,
+				RootCAs:            c.RootCAs,
+				ClientSessionCache: tls.NewLRUClientSessionCache(512),
+			},
+			TLSHandshakeTimeout:    c.ConnectTimeout,
+			DisableCompression:     true,
+			MaxIdleConns:           512,
+			MaxIdleConnsPerHost:    64,
+			IdleConnTimeout:        4 * time.Minute,
+			MaxResponseHeaderBytes: maxHeader,
+			ForceAttemptHTTP2:      true,
+			HTTP2: &http.HTTP2Config{
+				// A stream may not buffer more than we would read of it.
+				MaxReceiveBufferPerStream:     maxBody,
+				MaxReceiveBufferPerConnection: 1 << 20,
+				SendPingTimeout:               10 * time.Second,
+				PingTimeout:                   2 * time.Second,
+			},
+		},
+	}
+}
+
+// Post sends body to the HTTPS URL target with the given headers, which it takes over, and
+// returns what became of it. Status is 0 when none arrived; then Reason says why. A body
+// that stalls, breaks off or is too large changes nothing once the status is there.
+func (c *Client) Post(ctx context.Context, target string, header http.Header, body []byte) delivery.Response {
+	started := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	req, reason := request(ctx, target, header, body)
+	if reason != "" {
+		return delivery.Response{Reason: reason}
+	}
+	// RoundTrip and not Client.Do: no redirects, cookies or user info to begin with.
+	res, err := c.transport.RoundTrip(req)
+	if err != nil {
+		return delivery.Response{Reason: classify(ctx, err), Elapsed: time.Since(started)}
+	}
+	answer := delivery.Response{
+		Status:     res.StatusCode,
+		Reason:     delivery.StatusReason(res.StatusCode),
+		RetryAfter: res.Header.Get("Retry-After"),
+		Elapsed:    time.Since(started),
+	}
+	drain(res.Body, cancel)
+	return answer
+}
+
+func request(ctx context.Context, target string, header http.Header, body []byte) (*http.Request, delivery.Reason) {
+	u, err := url.Parse(target)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Opaque != "" {
+		return nil, delivery.ReasonBlockedURL
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, delivery.ReasonBlockedURL
+	}
+	if header == nil {
+		header = http.Header{}
+	}
+	req.Header = header
+	// A nil value sends no header and tells net/http that the request may be repeated when a
+	// kept connection turns out dead: the process was frozen since, and wh-id makes it safe.
+	req.Header["Idempotency-Key"] = nil
+	return req, ""
+}
+
+// drain reads what is left of a body so that its connection can be kept, within bounds.
+func drain(body io.ReadCloser, cancel context.CancelFunc) {
+	timer := time.AfterFunc(drainTime, cancel)
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, body, maxBody+1) // nothing in the body can change the outcome
+	_ = body.Close()
+}
+
+// Close drops the idle connections.
+func (c *Client) Close() { c.transport.CloseIdleConnections() }

@@ -1,0 +1,132 @@
+package egress
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+
+	"code.dny.dev/ssrf"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// PortRange is a closed range of TCP ports.
+type PortRange struct{ From, To uint16 }
+
+// Policy says which addresses and ports may be dialled. The zero Policy allows every
+// globally reachable address on port 443 and nothing else.
+type Policy struct {
+	allow []netip.Prefix
+	ports []PortRange
+	guard *ssrf.Guardian
+}
+
+// LocalStage is the only stage whose policy may reach loopback and link-local addresses.
+const LocalStage = "local"
+
+var neverWidened = []netip.Prefix{
+	netip.MustParsePrefix("127.0.0.0/8"),    // Lambda's Runtime API lives here
+	netip.MustParsePrefix("169.254.0.0/16"), // credentials and telemetry
+	netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("::/96"), // unspecified, loopback, IPv4-compatible
+	netip.MustParsePrefix("::ffff:0:0/96"),
+	netip.MustParsePrefix("fe80::/10"),
+}
+
+// ParsePolicy reads EgressAllowCidrs and EgressAllowPorts: comma-separated prefixes, and
+// ports or ranges ("8443,9000-9100"). Outside LocalStage a prefix that meets a loopback or
+// link-local range is refused. All faults are joined in one error.
+func ParsePolicy(cidrs, ports, stage string) (Policy, error) {
+	var p Policy
+	var faults []error
+	for _, s := range fields(cidrs) {
+		prefix, err := netip.ParsePrefix(s)
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("EGRESS_ALLOW_CIDRS: %q is no CIDR prefix", s))
+		case stage != LocalStage && slices.ContainsFunc(neverWidened, prefix.Overlaps):
+			faults = append(faults, fmt.Errorf("EGRESS_ALLOW_CIDRS: %s reaches loopback or link-local addresses, allowed in the local stage only", prefix))
+		default:
+			p.allow = append(p.allow, prefix.Masked())
+		}
+	}
+	for _, s := range fields(ports) {
+		r, err := parsePorts(s)
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		p.ports = append(p.ports, r)
+	}
+	return p.build(), errors.Join(faults...)
+}
+
+// NewPolicy is ParsePolicy for values already parsed, without the stage's check: for tests.
+func NewPolicy(allow []netip.Prefix, ports []PortRange) Policy {
+	return Policy{allow: allow, ports: ports}.build()
+}
+
+func (p Policy) build() Policy {
+	var v4, v6 []netip.Prefix
+	for _, prefix := range p.allow {
+		if prefix.Addr().Is4() {
+			v4 = append(v4, prefix)
+		} else {
+			v6 = append(v6, prefix)
+		}
+	}
+	p.guard = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
+	return p
+}
+
+// Addr reports whether the address may be dialled. An address with a zone never may.
+func (p Policy) Addr(addr netip.Addr) bool {
+	if p.guard == nil {
+		p = p.build()
+	}
+	return addr.IsValid() && addr.Zone() == "" && p.guard.SafeAddr(addr) == nil
+}
+
+// Port reports whether the port may be dialled.
+func (p Policy) Port(port uint16) bool {
+	return port == 443 || slices.ContainsFunc(p.ports, func(r PortRange) bool { return r.From <= port && port <= r.To })
+}
+
+// Check decides on a network and an address really dialled ("tcp4", "192.0.2.1:443"). The
+// error is nil or a *Blocked.
+func (p Policy) Check(network, address string) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil || (network != "tcp4" && network != "tcp6") || !p.Addr(ap.Addr()) {
+		return &Blocked{Reason: delivery.ReasonBlockedAddress}
+	}
+	if !p.Port(ap.Port()) {
+		return &Blocked{Reason: delivery.ReasonBlockedPort}
+	}
+	return nil
+}
+
+// Blocked is the refusal to dial. It carries no address: what DNS answered is nobody's
+// business but ours.
+type Blocked struct{ Reason delivery.Reason }
+
+func (b *Blocked) Error() string { return "egress refused: " + string(b.Reason) }
+
+func parsePorts(s string) (PortRange, error) {
+	from, to, isRange := strings.Cut(s, "-")
+	if !isRange {
+		to = from
+	}
+	a, errA := strconv.ParseUint(strings.TrimSpace(from), 10, 16)
+	b, errB := strconv.ParseUint(strings.TrimSpace(to), 10, 16)
+	if errA != nil || errB != nil || a == 0 || a > b {
+		return PortRange{}, fmt.Errorf("EGRESS_ALLOW_PORTS: %q is no port or range of ports", s)
+	}
+	return PortRange{From: uint16(a), To: uint16(b)}, nil
+}
+
+func fields(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}

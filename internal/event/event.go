@@ -1,0 +1,148 @@
+// Package event is the vocabulary of what the auth service publishes: the 26 implemented
+// event names, the four subscription patterns and the message on EventsQueue.
+//
+// It promises that a decoded Event is complete and valid, and that Data holds the published
+// bytes unchanged. It never guesses: anything it cannot accept is an *Invalid naming the field.
+package event
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Event is one accepted event message (design, "Contracts").
+type Event struct {
+	ID         string         // 1–128 printable ASCII; the SQS message id where the publisher gave none
+	TenantID   string         // 1–128 of [A-Za-z0-9_-]
+	Type       string         // one of Types
+	OccurredAt time.Time      // zero where not given
+	Data       jsontext.Value // a JSON object, byte for byte as published
+}
+
+// Invalid says why a message is no event. Reason never quotes the message's data.
+type Invalid struct {
+	EventID string // the publisher's id where it could be read, else the SQS message id
+	Field   string // the top-level field at fault, "" for the message as a whole
+	Reason  string
+}
+
+func (e *Invalid) Error() string {
+	if e.Field == "" {
+		return "invalid event: " + e.Reason
+	}
+	return "invalid event: " + e.Field + ": " + e.Reason
+}
+
+// MaxBody is the largest event message, in bytes: what EventsQueue accepts.
+const MaxBody = 256 << 10
+
+var (
+	idForm     = regexp.MustCompile(`^[\x20-\x7e]{1,128}$`)
+	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+)
+
+type message struct {
+	ID         jsontext.Value `json:"id"`
+	TenantID   jsontext.Value `json:"tenant_id"`
+	Type       jsontext.Value `json:"type"`
+	OccurredAt jsontext.Value `json:"occurred_at"`
+	Data       jsontext.Value `json:"data"`
+}
+
+// Decode reads the body of a message on EventsQueue. messageID is the SQS message id, which
+// serves where the event has no id of its own. The error is always an *Invalid.
+func Decode(body []byte, messageID string) (Event, error) {
+	e := Event{ID: messageID}
+	refuse := func(field, format string, args ...any) (Event, error) {
+		return Event{}, &Invalid{EventID: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
+	}
+	if len(body) > MaxBody {
+		return refuse("", "%d bytes are more than the %d allowed", len(body), MaxBody)
+	}
+	var m message
+	if err := json.Unmarshal(body, &m); err != nil {
+		return refuse("", "not a JSON object: %s", jsonFault(err))
+	}
+	if m.ID != nil {
+		id, ok := text(m.ID)
+		if !ok || !idForm.MatchString(id) {
+			return refuse("id", "must be 1 to 128 printable ASCII characters")
+		}
+		e.ID = id
+	}
+	var ok bool
+	if e.TenantID, ok = text(m.TenantID); !ok || !tenantForm.MatchString(e.TenantID) {
+		return refuse("tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+	}
+	if e.Type, ok = text(m.Type); !ok || !Known(e.Type) {
+		return refuse("type", "is not an implemented event")
+	}
+	if m.OccurredAt != nil {
+		at, ok := text(m.OccurredAt)
+		var err error
+		if e.OccurredAt, err = time.Parse(time.RFC3339, at); !ok || err != nil {
+			return refuse("occurred_at", "must be an RFC 3339 time")
+		}
+	}
+	if m.Data.Kind() != '{' {
+		return refuse("data", "must be an object")
+	}
+	e.Data = m.Data
+	if e.Type == "user.created" && !hasUserID(e.Data) {
+		return refuse("data.userId", "must be user_ and at least one more character")
+	}
+	return e, nil
+}
+
+// Payload returns the bytes that are signed and sent: {"type":…,"data":…}, Data unchanged
+// (spec, "Delivery").
+func (e Event) Payload() []byte {
+	b := bytes.NewBuffer(make([]byte, 0, len(e.Type)+len(e.Data)+20))
+	b.WriteString(`{"type":"`)
+	b.WriteString(e.Type) // only known names get here: nothing to escape
+	b.WriteString(`","data":`)
+	b.Write(e.Data)
+	b.WriteByte('}')
+	return b.Bytes()
+}
+
+func text(v jsontext.Value) (string, bool) {
+	if v.Kind() != '"' {
+		return "", false
+	}
+	var s string
+	err := json.Unmarshal(v, &s)
+	return s, err == nil
+}
+
+func hasUserID(data jsontext.Value) bool {
+	var d struct {
+		UserID jsontext.Value `json:"userId"`
+	}
+	if err := json.Unmarshal(data, &d); err != nil {
+		return false
+	}
+	id, ok := text(d.UserID)
+	return ok && strings.HasPrefix(id, "user_") && len(id) > len("user_")
+}
+
+// jsonFault tells where the JSON broke without quoting the message.
+func jsonFault(err error) string {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		switch {
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return fmt.Sprintf("duplicate name at byte %d", syntactic.ByteOffset)
+		default:
+			return fmt.Sprintf("malformed at byte %d", syntactic.ByteOffset)
+		}
+	}
+	return "wrong type at the top level"
+}

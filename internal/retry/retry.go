@@ -1,0 +1,83 @@
+// Package retry decides when a failed delivery is tried again. It is pure: time and
+// randomness are parameters.
+//
+// With the defaults (base 5 s, factor 4, 9 retries) the waits are 5 s, 20 s, 80 s, 5 min,
+// 21 min, 85 min, 5.7 h, 12 h, 12 h, each up to 20 % longer: 10 attempts in about 31.5 h.
+// It promises waits that are never early, that grow until the cap, and that never exceed
+// Cap since the receive, because SQS refuses a visibility timeout past 12 h in total.
+package retry
+
+import (
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// Cap is the longest a message may be kept invisible, counted from its receive. SQS
+	// allows 43,200 s in total (ChangeMessageVisibility); the rest is room for clocks.
+	Cap = 43_000 * time.Second
+	// MaxDelay is the longest DelaySeconds of SendMessage.
+	MaxDelay = 900 * time.Second
+	// MaxRetries bounds Schedule.MaxRetries so that the longest schedule ends within 7 of
+	// the 14 days that a message is kept.
+	MaxRetries = 18
+
+	jitter = 0.2
+)
+
+// Schedule is exponential backoff: retry n waits Base·Factor^(n-1).
+type Schedule struct {
+	Base       time.Duration // wait before the first retry; default 5 s
+	Factor     float64       // growth per retry, at least 1; default 4
+	MaxRetries int           // retries after the first attempt, 1–18; default 9
+}
+
+// Wait returns how long to wait before retry n (1 for the first). random is uniform in
+// [0, 1). floor is what the receiver asked for by Retry-After, 0 for nothing. elapsed is the
+// time since the message was received: what is left of Cap bounds the answer.
+func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time.Duration {
+	base := float64(s.Base) * math.Pow(s.Factor, float64(max(n, 1)-1))
+	wait := Cap
+	if base < float64(Cap) { // also false for +Inf
+		wait = min(time.Duration(base*(1+jitter*random)), Cap)
+	}
+	wait = min(max(wait, floor), Cap-max(elapsed, 0))
+	return max(wait, 0)
+}
+
+// Exhausted reports whether retry n is beyond the schedule.
+func (s Schedule) Exhausted(n int) bool { return n > s.MaxRetries }
+
+// Longest is the sum of the longest possible waits of the whole schedule, attempts not
+// counted.
+func (s Schedule) Longest() time.Duration {
+	var sum time.Duration
+	for n := 1; n <= s.MaxRetries; n++ {
+		sum += s.Wait(n, 1, 0, 0)
+	}
+	return sum
+}
+
+// After reads a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date) as a wait
+// from now, at most Cap. Anything negative, past or unreadable is 0.
+func After(header string, now time.Time) time.Duration {
+	header = strings.TrimSpace(header)
+	if header == "" {
+		return 0
+	}
+	if strings.Trim(header, "0123456789") == "" {
+		seconds, err := strconv.ParseInt(header, 10, 64)
+		if err != nil || seconds > int64(Cap/time.Second) { // more digits than an int64: as long as can be
+			return Cap
+		}
+		return time.Duration(seconds) * time.Second
+	}
+	at, err := http.ParseTime(header)
+	if err != nil {
+		return 0
+	}
+	return min(max(at.Sub(now), 0), Cap)
+}
