@@ -1,0 +1,253 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// DeliveriesClient is the part of the DynamoDB client that Deliveries calls.
+type DeliveriesClient interface {
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+// Deliveries is the record of delivery state for operators. SQS is the source of truth for
+// work in progress: a write lost here loses no delivery. Items expire after 30 days.
+type Deliveries struct {
+	client DeliveriesClient
+	table  string
+}
+
+// NewDeliveries returns the store on table.
+func NewDeliveries(client DeliveriesClient, table string) *Deliveries {
+	return &Deliveries{client: client, table: table}
+}
+
+const (
+	deliveryLife   = 30 * 24 * time.Hour
+	maxBatchWrites = 25 // BatchWriteItem
+)
+
+// Acknowledge records acknowledged deliveries, unconditionally since the state is terminal:
+// one write each, 25 in a call. Records with the same id are written once.
+func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record) error {
+	writes := make([]types.WriteRequest, 0, len(records))
+	seen := make(map[string]bool, len(records))
+	for _, r := range records {
+		if seen[r.DeliveryID] {
+			continue
+		}
+		seen[r.DeliveryID] = true
+		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: deliveryItem(r)}})
+	}
+	var faults []error
+	for len(writes) > 0 {
+		n := min(len(writes), maxBatchWrites)
+		if err := d.write(ctx, writes[:n]); err != nil {
+			faults = append(faults, err)
+		}
+		writes = writes[n:]
+	}
+	return errors.Join(faults...)
+}
+
+// maxTries bounds how often unprocessed items are offered again.
+const maxTries = 6
+
+func (d *Deliveries) write(ctx context.Context, writes []types.WriteRequest) error {
+	for try := range maxTries {
+		out, err := d.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{d.table: writes},
+		})
+		if err != nil {
+			return fmt.Errorf("writing deliveries: %w", err)
+		}
+		if writes = out.UnprocessedItems[d.table]; len(writes) == 0 {
+			return nil
+		}
+		if err := pause(ctx, try); err != nil {
+			return fmt.Errorf("writing deliveries: %w", err)
+		}
+	}
+	return fmt.Errorf("writing deliveries: %d items stay unprocessed", len(writes))
+}
+
+// pause waits before offering unprocessed items again: exponential with full jitter, as AWS
+// asks for batch operations.
+func pause(ctx context.Context, try int) error {
+	limit := 25 * time.Millisecond << try
+	timer := time.NewTimer(rand.N(limit)) //nolint:gosec // jitter
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}
+
+// newer is the condition under which a state other than acknowledged may be written: nothing
+// is known yet, or what is known is of an earlier replay, or of the same replay, no further
+// in the schedule and not at its end.
+const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND (#replay < :replay OR " +
+	"(#replay = :replay AND #attempts <= :attempts AND NOT #state IN (:dead, :discarded))))"
+
+// Update records any other state. written is false when the delivery is known to be further
+// along: duplicates in any order never take it back.
+func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
+	item := deliveryItem(r)
+	delete(item, "delivery_id")
+	set, remove := "SET ", ""
+	values := map[string]types.AttributeValue{
+		":acknowledged": str(string(delivery.Acknowledged)),
+		":dead":         str(string(delivery.Dead)),
+		":discarded":    str(string(delivery.Discarded)),
+	}
+	for i, name := range deliveryAttributes {
+		value, ok := item[name]
+		if !ok {
+			remove += ", #" + name
+			continue
+		}
+		if i > 0 {
+			set += ", "
+		}
+		set += "#" + name + " = :" + name
+		values[":"+name] = value
+	}
+	if remove != "" {
+		set += " REMOVE " + remove[2:]
+	}
+	_, err = d.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName:                 aws.String(d.table),
+		Key:                       map[string]types.AttributeValue{"delivery_id": str(r.DeliveryID)},
+		UpdateExpression:          aws.String(set),
+		ConditionExpression:       aws.String(newer),
+		ExpressionAttributeNames:  deliveryNames,
+		ExpressionAttributeValues: values,
+	})
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("updating delivery: %w", err)
+	}
+	return true, nil
+}
+
+// Get returns the record of a delivery, strongly consistent.
+func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error) {
+	out, err := d.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(d.table),
+		Key:            map[string]types.AttributeValue{"delivery_id": str(deliveryID)},
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return r, false, fmt.Errorf("reading delivery: %w", err)
+	}
+	if len(out.Item) == 0 {
+		return r, false, nil
+	}
+	return deliveryRecord(out.Item), true, nil
+}
+
+// ListOpen returns an endpoint's deliveries that are not acknowledged, last changed first.
+// next is "" after the last page.
+func (d *Deliveries) ListOpen(ctx context.Context, endpointID string, limit int, cursor string) (records []delivery.Record, next string, err error) {
+	start, err := decodeCursor(cursor, "delivery_id", "open_endpoint_id", "updated_at")
+	if err != nil {
+		return nil, "", err
+	}
+	out, err := d.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:                 aws.String(d.table),
+		IndexName:                 aws.String("by-endpoint"),
+		KeyConditionExpression:    aws.String("open_endpoint_id = :endpoint"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":endpoint": str(endpointID)},
+		ScanIndexForward:          aws.Bool(false),
+		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // at most 100
+		ExclusiveStartKey:         start,
+	})
+	if err != nil {
+		return nil, "", fmt.Errorf("listing deliveries: %w", err)
+	}
+	for _, item := range out.Items {
+		records = append(records, deliveryRecord(item))
+	}
+	return records, encodeCursor(out.LastEvaluatedKey), nil
+}
+
+// deliveryAttributes are all attributes but the key, in the order they are written.
+var deliveryAttributes = []string{
+	"state", "attempts", "replay", "tenant_id", "endpoint_id", "event_id", "event_type", "duration_ms", "created_at", "updated_at", "expires_at",
+	"last_status", "reason", "next_attempt_at", "open_endpoint_id",
+}
+
+var deliveryNames = func() map[string]string {
+	names := map[string]string{}
+	for _, name := range deliveryAttributes {
+		names["#"+name] = name
+	}
+	return names
+}()
+
+func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
+	item := map[string]types.AttributeValue{
+		"delivery_id": str(r.DeliveryID),
+		"tenant_id":   str(r.TenantID),
+		"endpoint_id": str(r.EndpointID),
+		"event_id":    str(r.EventID),
+		"event_type":  str(r.EventType),
+		"state":       str(string(r.State)),
+		"attempts":    num(int64(r.Attempts)),
+		"replay":      num(int64(r.Replay)),
+		"duration_ms": num(r.DurationMS),
+		"created_at":  stamp(r.CreatedAt),
+		"updated_at":  stamp(r.UpdatedAt),
+		"expires_at":  num(r.UpdatedAt.Add(deliveryLife).Unix()),
+	}
+	if r.LastStatus != 0 {
+		item["last_status"] = num(int64(r.LastStatus))
+	}
+	if r.Reason != "" {
+		item["reason"] = str(string(r.Reason))
+	}
+	if !r.NextAttemptAt.IsZero() {
+		item["next_attempt_at"] = stamp(r.NextAttemptAt)
+	}
+	if r.State != delivery.Acknowledged {
+		item["open_endpoint_id"] = str(r.EndpointID)
+	}
+	return item
+}
+
+func deliveryRecord(item map[string]types.AttributeValue) delivery.Record {
+	return delivery.Record{
+		DeliveryID:    getStr(item, "delivery_id"),
+		TenantID:      getStr(item, "tenant_id"),
+		EndpointID:    getStr(item, "endpoint_id"),
+		EventID:       getStr(item, "event_id"),
+		EventType:     getStr(item, "event_type"),
+		State:         delivery.State(getStr(item, "state")),
+		Attempts:      int(getNum(item, "attempts")),
+		Replay:        int(getNum(item, "replay")),
+		LastStatus:    int(getNum(item, "last_status")),
+		Reason:        delivery.Reason(getStr(item, "reason")),
+		DurationMS:    getNum(item, "duration_ms"),
+		NextAttemptAt: getTime(item, "next_attempt_at"),
+		CreatedAt:     getTime(item, "created_at"),
+		UpdatedAt:     getTime(item, "updated_at"),
+	}
+}

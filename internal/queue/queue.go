@@ -1,0 +1,151 @@
+// Package queue is Herald's use of SQS: delivery messages as SQS messages, sends in batches
+// within SQS's limits, visibility timeouts.
+//
+// It promises that a delivery's body is the SQS body byte for byte, that no send or change is
+// lost silently (what a batch call did not take is reported by index), and that messages of
+// every version it ever wrote stay readable. It never receives or deletes: Lambda's event
+// source mappings do.
+package queue
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// The message attributes of a delivery message (design, "Contracts").
+const (
+	attrVersion   = "version"
+	attrDelivery  = "delivery_id"
+	attrTenant    = "tenant_id"
+	attrEndpoint  = "endpoint_id"
+	attrEvent     = "event_id"
+	attrCreated   = "created_at"
+	attrReplay    = "replay"
+	attrAttempts  = "attempts"
+	attrNotBefore = "not_before"
+
+	version = "1"
+)
+
+// ErrUnreadable is wrapped by every error of Decode.
+var ErrUnreadable = errors.New("unreadable delivery message")
+
+// Attributes returns the message attributes of m: seven, nine at most.
+func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
+	a := map[string]types.MessageAttributeValue{
+		attrVersion:  text(version),
+		attrDelivery: text(m.DeliveryID),
+		attrTenant:   text(m.TenantID),
+		attrEndpoint: text(m.EndpointID),
+		attrEvent:    text(m.EventID),
+		attrCreated:  text(m.CreatedAt.UTC().Format(time.RFC3339Nano)),
+		attrReplay:   text(strconv.Itoa(m.Replay)),
+	}
+	if m.Retrying {
+		a[attrAttempts] = text(strconv.Itoa(m.Attempts))
+	}
+	if !m.NotBefore.IsZero() {
+		a[attrNotBefore] = text(m.NotBefore.UTC().Format(time.RFC3339Nano))
+	}
+	return a
+}
+
+func text(s string) types.MessageAttributeValue {
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(s)}
+}
+
+// Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and
+// names the attribute at fault.
+func Decode(r events.SQSMessage) (delivery.Message, error) {
+	d := decoder{record: r}
+	if v := d.text(attrVersion); d.err == nil && v != version {
+		return delivery.Message{}, fmt.Errorf("%w: %s %q is not known", ErrUnreadable, attrVersion, v)
+	}
+	m := delivery.Message{
+		DeliveryID: d.text(attrDelivery),
+		TenantID:   d.text(attrTenant),
+		EndpointID: d.text(attrEndpoint),
+		EventID:    d.text(attrEvent),
+		CreatedAt:  d.time(attrCreated),
+		Replay:     d.number(attrReplay),
+		Body:       []byte(r.Body),
+	}
+	if _, ok := r.MessageAttributes[attrAttempts]; ok {
+		m.Retrying = true
+		m.Attempts = d.number(attrAttempts)
+	}
+	if _, ok := r.MessageAttributes[attrNotBefore]; ok {
+		m.NotBefore = d.time(attrNotBefore)
+	}
+	if d.err != nil {
+		return delivery.Message{}, d.err
+	}
+	if _, err := m.EventType(); err != nil {
+		return delivery.Message{}, fmt.Errorf("%w: body: %w", ErrUnreadable, err)
+	}
+	return m, nil
+}
+
+// decoder keeps the first fault, so that Decode reads as a list of fields.
+type decoder struct {
+	record events.SQSMessage
+	err    error
+}
+
+func (d *decoder) fail(name, fault string) {
+	if d.err == nil {
+		d.err = fmt.Errorf("%w: attribute %s %s", ErrUnreadable, name, fault)
+	}
+}
+
+func (d *decoder) text(name string) string {
+	a, ok := d.record.MessageAttributes[name]
+	if !ok || a.StringValue == nil || *a.StringValue == "" {
+		d.fail(name, "is missing")
+		return ""
+	}
+	return *a.StringValue
+}
+
+func (d *decoder) number(name string) int {
+	n, err := strconv.Atoi(d.text(name))
+	if err != nil || n < 0 {
+		d.fail(name, "is no number")
+	}
+	return n
+}
+
+func (d *decoder) time(name string) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, d.text(name))
+	if err != nil {
+		d.fail(name, "is no time")
+	}
+	return t
+}
+
+// Receive is what SQS says of a received message.
+type Receive struct {
+	Count int       // ApproximateReceiveCount, 1 for the first receive
+	First time.Time // ApproximateFirstReceiveTimestamp
+}
+
+// ReceiveOf reads the system attributes of a record.
+func ReceiveOf(r events.SQSMessage) Receive {
+	count, err := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
+	if err != nil || count < 1 {
+		count = 1
+	}
+	receive := Receive{Count: count}
+	if ms, err := strconv.ParseInt(r.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64); err == nil {
+		receive.First = time.UnixMilli(ms)
+	}
+	return receive
+}

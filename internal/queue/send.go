@@ -1,0 +1,115 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// SQS takes at most ten entries and 1 MiB in one batch call.
+const (
+	maxBatch      = 10
+	maxBatchBytes = 1 << 20
+)
+
+// BatchSender is the part of the SQS client that Sender calls.
+type BatchSender interface {
+	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+}
+
+// Sender sends messages to one queue.
+type Sender struct {
+	Client BatchSender
+	URL    string
+}
+
+// Outgoing is one message to send.
+type Outgoing struct {
+	Body       string
+	Group      string // MessageGroupId: fair queues on a standard queue; "" for none
+	Attributes map[string]types.MessageAttributeValue
+	Delay      time.Duration // rounded up to seconds, at most 900 s
+}
+
+// Of makes a delivery message ready to send after delay. Its group is its endpoint.
+func Of(m delivery.Message, delay time.Duration) Outgoing {
+	return Outgoing{Body: string(m.Body), Group: m.EndpointID, Attributes: Attributes(m), Delay: delay}
+}
+
+// Send sends the messages in calls of at most ten and 1 MiB. The answer has one error per
+// message, nil where SQS took it; what is not known to be taken has an error.
+func (s Sender) Send(ctx context.Context, messages []Outgoing) []error {
+	faults := make([]error, len(messages))
+	for from := 0; from < len(messages); {
+		to, size := from, 0
+		for to < len(messages) && to-from < maxBatch && (to == from || size+messages[to].size() <= maxBatchBytes) {
+			size += messages[to].size()
+			to++
+		}
+		s.sendBatch(ctx, messages[from:to], faults[from:to])
+		from = to
+	}
+	return faults
+}
+
+func (s Sender) sendBatch(ctx context.Context, messages []Outgoing, faults []error) {
+	entries := make([]types.SendMessageBatchRequestEntry, len(messages))
+	for i, m := range messages {
+		entries[i] = types.SendMessageBatchRequestEntry{
+			Id:                aws.String(strconv.Itoa(i)),
+			MessageBody:       aws.String(m.Body),
+			MessageAttributes: m.Attributes,
+			DelaySeconds:      seconds(m.Delay),
+		}
+		if m.Group != "" {
+			entries[i].MessageGroupId = aws.String(m.Group)
+		}
+	}
+	out, err := s.Client.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: aws.String(s.URL), Entries: entries})
+	if err != nil {
+		for i := range faults {
+			faults[i] = fmt.Errorf("sending to SQS: %w", err)
+		}
+		return
+	}
+	for i := range faults {
+		faults[i] = errNotTaken
+	}
+	for _, ok := range out.Successful {
+		settle(faults, ok.Id, nil)
+	}
+	for _, failed := range out.Failed {
+		settle(faults, failed.Id, fmt.Errorf("sending to SQS: %s", aws.ToString(failed.Code)))
+	}
+}
+
+var errNotTaken = errors.New("sending to SQS: the answer does not name this message")
+
+func settle(faults []error, id *string, err error) {
+	if i, parse := strconv.Atoi(aws.ToString(id)); parse == nil && i >= 0 && i < len(faults) {
+		faults[i] = err
+	}
+}
+
+// size counts what SQS counts: body, and names, types and values of the attributes.
+func (m Outgoing) size() int {
+	n := len(m.Body)
+	for name, a := range m.Attributes {
+		n += len(name) + len(aws.ToString(a.DataType)) + len(aws.ToString(a.StringValue))
+	}
+	return n
+}
+
+// seconds rounds up: a wait is never early.
+func seconds(d time.Duration) int32 {
+	return int32(math.Ceil(max(d, 0).Seconds())) //nolint:gosec // bounded by the callers' caps
+}

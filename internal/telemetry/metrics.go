@@ -1,0 +1,126 @@
+package telemetry
+
+import (
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Namespace is the CloudWatch namespace of every metric.
+const Namespace = "Herald"
+
+// Metrics collects counts and millisecond values during one invocation and writes them as
+// embedded metric format lines (CloudWatch "Embedded metric format specification"), one line
+// per set of dimensions. Dimensions are of low cardinality: outcome, reason, fault; never an
+// id. It is safe for concurrent use.
+type Metrics struct {
+	out     io.Writer
+	service string
+	now     func() time.Time
+
+	mu   sync.Mutex
+	sets map[Dimensions]map[string][]float64
+}
+
+// Dimensions tell metrics of one service apart. Empty ones are left out.
+type Dimensions struct{ Outcome, Reason, Fault string }
+
+// Metric units of EMF.
+const (
+	unitCount        = "Count"
+	unitMilliseconds = "Milliseconds"
+)
+
+// NewMetrics returns a collector that writes to out on Flush.
+func NewMetrics(out io.Writer, service string, now func() time.Time) *Metrics {
+	return &Metrics{out: out, service: service, now: now, sets: map[Dimensions]map[string][]float64{}}
+}
+
+// Count adds n to a count.
+func (m *Metrics) Count(name string, n int, d Dimensions) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	set := m.set(d)
+	if len(set[name]) == 0 {
+		set[name] = []float64{0}
+	}
+	set[name][0] += float64(n)
+}
+
+// millisSuffix marks metrics that are durations.
+const millisSuffix = "Millis"
+
+// Millis adds one duration to the metric name + "Millis".
+func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	set := m.set(d)
+	name += millisSuffix
+	set[name] = append(set[name], float64(took.Microseconds())/1000)
+}
+
+func (m *Metrics) set(d Dimensions) map[string][]float64 {
+	set := m.sets[d]
+	if set == nil {
+		set = map[string][]float64{}
+		m.sets[d] = set
+	}
+	return set
+}
+
+// maxValues is the most values of one metric in one EMF line.
+const maxValues = 100
+
+// Flush writes what was collected and forgets it.
+func (m *Metrics) Flush() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for d, set := range m.sets {
+		for len(set) > 0 {
+			if err := m.line(d, set); err != nil {
+				return fmt.Errorf("writing metrics: %w", err)
+			}
+		}
+		delete(m.sets, d)
+	}
+	return nil
+}
+
+// line writes one EMF line with at most maxValues of each metric and takes them out of set.
+func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
+	fields := map[string]any{"service": m.service}
+	names := []string{"service"}
+	for _, dim := range []struct{ name, value string }{{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault}} {
+		if dim.value != "" {
+			fields[dim.name] = dim.value
+			names = append(names, dim.name)
+		}
+	}
+	var definitions []map[string]string
+	for name, values := range set {
+		unit := unitCount
+		if len(name) > len(millisSuffix) && name[len(name)-len(millisSuffix):] == millisSuffix {
+			unit = unitMilliseconds
+		}
+		definitions = append(definitions, map[string]string{"Name": name, "Unit": unit})
+		n := min(len(values), maxValues)
+		fields[name] = values[:n]
+		if set[name] = values[n:]; len(set[name]) == 0 {
+			delete(set, name)
+		}
+	}
+	fields["_aws"] = map[string]any{
+		"Timestamp":         m.now().UnixMilli(),
+		"CloudWatchMetrics": []any{map[string]any{"Namespace": Namespace, "Dimensions": [][]string{names}, "Metrics": definitions}},
+	}
+	b, err := json.Marshal(fields, jsontext.EscapeForHTML(false))
+	if err != nil {
+		return fmt.Errorf("encoding: %w", err)
+	}
+	_, err = m.out.Write(append(b, '\n'))
+	return err
+}

@@ -1,0 +1,42 @@
+// Package telemetry makes the logger and the metrics of every function: one wide JSON line
+// per request, event or attempt, and CloudWatch's embedded metric format on the same stream.
+//
+// Keys are the constants below. It never logs bodies, secrets, keys or URLs: callers hand it
+// ids, hosts, numbers and typed reasons only.
+package telemetry
+
+import (
+	"log/slog"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+// The keys of log lines.
+const (
+	KeyTenant    = "tenant_id"
+	KeyEndpoint  = "endpoint_id"
+	KeyEvent     = "event_id"
+	KeyEventType = "event_type"
+	KeyDelivery  = "delivery_id"
+	KeyMessage   = "message_id"
+	KeyAttempt   = "attempt"
+	KeyReplay    = "replay"
+	KeyOutcome   = "outcome"
+	KeyReason    = "reason"
+	KeyFault     = "fault" // "ours" or "receiver"
+	KeyStatus    = "status"
+	KeyMillis    = "ms"
+	KeyHost      = "host"
+	KeyNext      = "next_attempt_s"
+	KeyCount     = "count"
+	KeyError     = "error"
+	KeyOperator  = "operator"
+	KeyAction    = "action"
+	KeyKey       = "key_id"
+	KeyRoute     = "route"
+	KeyRequest   = "request_id"
+)
+
+// NewLogger returns the logger for a Lambda function: format and level as the function's
+// LoggingConfig says, request id on each line.
+func NewLogger() *slog.Logger { return slog.New(lambdacontext.NewLogHandler()) }
