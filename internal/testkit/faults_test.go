@@ -1,0 +1,185 @@
+//go:build emulator
+
+package testkit_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
+
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+func TestThrottledCallsAreRetriedBySDK(t *testing.T) {
+	cfg := testkit.Moto(t)
+	names := testkit.Tables(t, cfg)
+	faults := testkit.NewFaults(t, cfg)
+	faults.On("PutItem", 2, testkit.Throttle())
+	if err := put(t, faults.Config(), names.ApiKeys, "k"); err != nil {
+		t.Fatal(err)
+	}
+	calls := faults.Calls("PutItem")
+	if len(calls) != 3 || calls[0].Status != 400 || calls[2].Status != 200 || calls[2].Service != "dynamodb" {
+		t.Errorf("calls %+v, want two throttled and one performed", calls)
+	}
+}
+
+func TestFailedCallsKeepTheirCode(t *testing.T) {
+	cfg := testkit.Moto(t)
+	faults := testkit.NewFaults(t, cfg)
+	faults.On("GetQueueUrl", 0, testkit.Fail(403, "AccessDenied"))
+	_, err := sqs.NewFromConfig(faults.Config()).GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("any")})
+	var fault smithy.APIError
+	if !errors.As(err, &fault) || fault.ErrorCode() != "AccessDenied" {
+		t.Errorf("got %v, want AccessDenied", err)
+	}
+}
+
+func TestRulesCountAndCanBeCleared(t *testing.T) {
+	cfg := testkit.Moto(t)
+	names := testkit.Tables(t, cfg)
+	faults := testkit.NewFaults(t, cfg)
+	faults.Add(testkit.Rule{Action: "PutItem", After: 1, Fault: testkit.Fail(400, "ValidationException")})
+	for i, wantError := range []bool{false, true, true} {
+		if err := put(t, faults.Config(), names.ApiKeys, "k"); (err != nil) != wantError {
+			t.Errorf("put %d: %v, want error %v", i, err, wantError)
+		}
+	}
+	faults.Clear()
+	if err := put(t, faults.Config(), names.ApiKeys, "k"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDropAnswerPerformsTheCallAndRefuseDoesNot(t *testing.T) {
+	cfg := testkit.Moto(t)
+	names := testkit.Tables(t, cfg)
+	faults := testkit.NewFaults(t, cfg)
+	once := faults.Config()
+	once.RetryMaxAttempts = 1
+	for fault, want := range map[string]bool{"drop": true, "refuse": false} {
+		faults.Clear()
+		faults.On("PutItem", 0, map[string]testkit.Fault{"drop": testkit.DropAnswer(), "refuse": testkit.Refuse()}[fault])
+		if err := put(t, once, names.ApiKeys, fault); err == nil {
+			t.Errorf("%s: the client got an answer", fault)
+		}
+		got, err := dynamodb.NewFromConfig(cfg).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &names.ApiKeys, Key: item(fault)})
+		if err != nil || (got.Item != nil) != want {
+			t.Errorf("%s: written %v (%v), want %v", fault, got.Item != nil, err, want)
+		}
+	}
+}
+
+func TestHangEndsWithTheClient(t *testing.T) {
+	cfg := testkit.Moto(t)
+	faults := testkit.NewFaults(t, cfg)
+	faults.On("", 0, testkit.Hang())
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	_, err := sqs.NewFromConfig(faults.Config()).ListQueues(ctx, &sqs.ListQueuesInput{})
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want the client's own deadline", err)
+	}
+}
+
+func TestDelayedCallsArePerformed(t *testing.T) {
+	cfg := testkit.Moto(t)
+	names := testkit.Tables(t, cfg)
+	faults := testkit.NewFaults(t, cfg)
+	faults.On("PutItem", 1, testkit.Delay(50*time.Millisecond))
+	started := time.Now()
+	if err := put(t, faults.Config(), names.ApiKeys, "k"); err != nil || time.Since(started) < 50*time.Millisecond {
+		t.Errorf("put gave %v after %s", err, time.Since(started))
+	}
+}
+
+func TestFailEntriesOfABatch(t *testing.T) {
+	cfg := testkit.Moto(t)
+	for name, test := range map[string]struct {
+		positions  []int
+		failed, ok int
+	}{
+		"some": {positions: []int{0, 2}, failed: 2, ok: 2},
+		"all":  {failed: 4, ok: 0},
+	} {
+		queue := testkit.NewQueue(t, cfg, "batch", testkit.QueueOptions{})
+		faults := testkit.NewFaults(t, cfg)
+		faults.On("SendMessageBatch", 1, testkit.FailEntries("InternalError", test.positions...))
+		input := &sqs.SendMessageBatchInput{QueueUrl: &queue.URL}
+		for i := range 4 {
+			input.Entries = append(input.Entries, sqstypes.SendMessageBatchRequestEntry{
+				Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(fmt.Sprint("body ", i)),
+			})
+		}
+		got, err := sqs.NewFromConfig(faults.Config()).SendMessageBatch(t.Context(), input)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		t.Logf("%+v", faults.Calls(""))
+		if len(got.Failed) != test.failed || len(got.Successful) != test.ok {
+			t.Fatalf("%s: %d failed, %d successful, want %d and %d", name, len(got.Failed), len(got.Successful), test.failed, test.ok)
+		}
+		if *got.Failed[0].Id != "0" || *got.Failed[0].Code != "InternalError" || got.Failed[0].SenderFault {
+			t.Errorf("%s: first failure %+v", name, got.Failed[0])
+		}
+		if arrived := testkit.Receive(t, cfg, queue, 0); len(arrived) != test.ok {
+			t.Errorf("%s: %d messages arrived, want %d", name, len(arrived), test.ok)
+		}
+	}
+}
+
+func TestUnprocessedItemsAndKeys(t *testing.T) {
+	cfg := testkit.Moto(t)
+	names := testkit.Tables(t, cfg)
+	faults := testkit.NewFaults(t, cfg)
+	client := dynamodb.NewFromConfig(faults.Config())
+	var writes []types.WriteRequest
+	var reads []map[string]types.AttributeValue
+	for i := range 5 {
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item(fmt.Sprint(i))}})
+		reads = append(reads, item(fmt.Sprint(i)))
+	}
+	for _, done := range []int{0, 3} {
+		faults.Clear()
+		faults.On("BatchWriteItem", 1, testkit.Unprocessed(done))
+		wrote, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{names.ApiKeys: writes},
+		})
+		if err != nil || len(wrote.UnprocessedItems[names.ApiKeys]) != 5-done {
+			t.Fatalf("write: %d unprocessed (%v), want %d", len(wrote.UnprocessedItems[names.ApiKeys]), err, 5-done)
+		}
+	}
+	for done, found := range map[int]int{0: 0, 2: 2, 4: 3} {
+		faults.Clear()
+		faults.On("BatchGetItem", 1, testkit.Unprocessed(done))
+		read, err := client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{names.ApiKeys: {Keys: reads, ConsistentRead: aws.Bool(true)}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		left := read.UnprocessedKeys[names.ApiKeys]
+		if len(left.Keys) != 5-done || !aws.ToBool(left.ConsistentRead) || len(read.Responses[names.ApiKeys]) != found {
+			t.Errorf("read: %d unprocessed, %d found, want %d and %d", len(left.Keys), len(read.Responses[names.ApiKeys]), 5-done, found)
+		}
+	}
+}
+
+func item(id string) map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"key_id": &types.AttributeValueMemberS{Value: id}}
+}
+
+func put(t *testing.T, cfg aws.Config, table, id string) error {
+	t.Helper()
+	_, err := dynamodb.NewFromConfig(cfg).PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item(id)})
+	return err
+}
