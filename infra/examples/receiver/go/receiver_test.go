@@ -1,0 +1,123 @@
+package receiver_test
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	receiver "github.com/herald-webhooks/herald/infra/examples/receiver/go"
+)
+
+const (
+	secret = "whs_oYx2-Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE"
+	body   = `{"type":"user.created","data":{"userId":"user_1"}}`
+)
+
+// signed is a delivery signed by the Standard Webhooks library.
+func signed(t *testing.T, id string, at time.Time) *http.Request {
+	t.Helper()
+	wh, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	signature, err := wh.Sign(id, at, []byte(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+	r.Header.Set("wh-id", id)
+	r.Header.Set("wh-timestamp", strconv.FormatInt(at.Unix(), 10))
+	r.Header.Set("wh-signature", signature)
+	r.Header.Set("wh-webhook-event", "user.created")
+	return r
+}
+
+func answer(h http.Handler, r *http.Request) int {
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w.Code
+}
+
+func TestOnlyGenuineDeliveriesAreProcessed(t *testing.T) {
+	now := time.Now()
+	tests := map[string]struct {
+		at     time.Time
+		change func(*http.Request)
+		want   int
+	}{
+		"a genuine delivery is taken":             {at: now, want: 200},
+		"four minutes late is in time":            {at: now.Add(-4 * time.Minute), want: 200},
+		"a delivery older than the window":        {at: now.Add(-5*time.Minute - 2*time.Second), want: 400},
+		"a delivery from the future":              {at: now.Add(5*time.Minute + 5*time.Second), want: 400},
+		"another id":                              {at: now, change: func(r *http.Request) { r.Header.Set("wh-id", "msg_b") }, want: 400},
+		"a timestamp made fresh without the key":  {at: now.Add(-time.Hour), change: func(r *http.Request) { r.Header.Set("wh-timestamp", strconv.FormatInt(now.Unix(), 10)) }, want: 400},
+		"no signature":                            {at: now, change: func(r *http.Request) { r.Header.Del("wh-signature") }, want: 400},
+		"no headers at all":                       {at: now, change: func(r *http.Request) { r.Header = http.Header{} }, want: 400},
+		"the signature without its version":       {at: now, change: func(r *http.Request) { r.Header.Set("wh-signature", r.Header.Get("wh-signature")[3:]) }, want: 400},
+		"a body that was stripped":                {at: now, change: func(r *http.Request) { r.Body = http.NoBody }, want: 400},
+		"a body larger than any delivery can be":  {at: now, change: func(r *http.Request) { *r = *big(r) }, want: 400},
+		"a timestamp that is no number":           {at: now, change: func(r *http.Request) { r.Header.Set("wh-timestamp", "soon") }, want: 400},
+		"a timestamp too large for any calendar":  {at: now, change: func(r *http.Request) { r.Header.Set("wh-timestamp", "9223372036854775807") }, want: 400},
+		"a timestamp with a sign in front of it ": {at: now, change: func(r *http.Request) { r.Header.Set("wh-timestamp", "+"+r.Header.Get("wh-timestamp")) }, want: 400},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			processed := 0
+			h := receiver.Handler(secret, func(_ string, got []byte) error {
+				processed++
+				if string(got) != body {
+					t.Errorf("processed %q", got)
+				}
+				return nil
+			})
+			r := signed(t, "msg_a", test.at)
+			if test.change != nil {
+				test.change(r)
+			}
+			if got := answer(h, r); got != test.want {
+				t.Errorf("answered %d, want %d", got, test.want)
+			}
+			if (processed == 1) != (test.want == 200) {
+				t.Errorf("processed %d times", processed)
+			}
+		})
+	}
+}
+
+func big(r *http.Request) *http.Request {
+	b := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(strings.Repeat(" ", 1<<20+1)))
+	b.Header = r.Header
+	return b
+}
+
+func TestADuplicateIsAcknowledgedAndNotProcessedAgain(t *testing.T) {
+	processed := 0
+	h := receiver.Handler(secret, func(string, []byte) error { processed++; return nil })
+	for attempt := range 3 {
+		if got := answer(h, signed(t, "msg_a", time.Now().Add(time.Duration(attempt)*time.Second))); got != 200 {
+			t.Errorf("attempt %d answered %d", attempt, got)
+		}
+	}
+	if processed != 1 {
+		t.Errorf("processed %d times", processed)
+	}
+}
+
+func TestAFailedDeliveryIsProcessedAgainOnItsRetry(t *testing.T) {
+	faults := []error{errors.New("database away"), nil}
+	h := receiver.Handler(secret, func(string, []byte) error {
+		err := faults[0]
+		faults = faults[1:]
+		return err
+	})
+	first, second := answer(h, signed(t, "msg_a", time.Now())), answer(h, signed(t, "msg_a", time.Now()))
+	if first != 500 || second != 200 {
+		t.Errorf("answered %d then %d", first, second)
+	}
+}

@@ -1,0 +1,193 @@
+// Package client uses a running Herald stack as its users do: the HTTP API as a tenant, the
+// events queue as the auth service, the Invoke API as an Instance Manager.
+//
+// It promises to know the stack only from its state file (stack.json) and to reach it only
+// over the wire. It is for the demonstration and the end-to-end tests, and is no part of the
+// deployed service.
+package client
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/go-json-experiment/json"
+)
+
+// State is what a running stack writes about itself into .local/stack.json.
+type State struct {
+	APIURL           string            `json:"api_url"`
+	AWSEndpointURL   string            `json:"aws_endpoint_url"`
+	LambdaEndpoint   string            `json:"lambda_endpoint_url"`
+	Region           string            `json:"region"`
+	EventsQueueURL   string            `json:"events_queue_url"`
+	Queues           map[string]string `json:"queues"`    // logical id → URL
+	Tables           map[string]string `json:"tables"`    // logical id → name
+	Keys             map[string]string `json:"keys"`      // logical id → ARN
+	Functions        map[string]string `json:"functions"` // folder name → deployed name
+	TenantID         string            `json:"tenant_id"`
+	APIKey           string            `json:"api_key"`
+	CAFile           string            `json:"ca_file"`
+	ReceiverCertFile string            `json:"receiver_cert_file"`
+	ReceiverKeyFile  string            `json:"receiver_key_file"`
+}
+
+// ReadState reads a stack's state file.
+func ReadState(path string) (State, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	if err != nil {
+		return State{}, fmt.Errorf("reading stack state: %w", err)
+	}
+	var s State
+	if err := json.Unmarshal(raw, &s); err != nil {
+		return State{}, fmt.Errorf("decoding stack state: %w", err)
+	}
+	return s, nil
+}
+
+// Client talks to one stack as one tenant.
+type Client struct {
+	State
+	APIKey   string // sent to the HTTP API
+	HTTP     *http.Client
+	SQS      *sqs.Client
+	Lambda   *lambda.Client
+	DynamoDB *dynamodb.Client
+}
+
+// New returns a client for the stack's own tenant.
+func New(s State) *Client {
+	cfg := aws.Config{
+		Region:       s.Region,
+		BaseEndpoint: aws.String(s.AWSEndpointURL),
+		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+	return &Client{
+		State: s, APIKey: s.APIKey,
+		HTTP:     &http.Client{Timeout: 30 * time.Second},
+		SQS:      sqs.NewFromConfig(cfg),
+		DynamoDB: dynamodb.NewFromConfig(cfg),
+		Lambda: lambda.NewFromConfig(cfg, func(o *lambda.Options) {
+			o.BaseEndpoint = aws.String(s.LambdaEndpoint)
+			o.RetryMaxAttempts = 1 // operator functions must not run twice
+		}),
+	}
+}
+
+// As returns a client for another tenant of the same stack.
+func (c *Client) As(tenantID, apiKey string) *Client {
+	other := *c
+	other.TenantID, other.APIKey = tenantID, apiKey
+	return &other
+}
+
+// API calls the management API. body and out may be nil. Any status is an answer; only a
+// failed exchange or an unreadable answer is an error.
+func (c *Client) API(ctx context.Context, method, path string, body, out any) (int, error) {
+	var payload []byte
+	if body != nil {
+		var err error
+		if payload, err = json.Marshal(body); err != nil {
+			return 0, fmt.Errorf("encoding request: %w", err)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, method, c.APIURL+path, bytes.NewReader(payload))
+	if err != nil {
+		return 0, fmt.Errorf("making request: %w", err)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.APIKey)
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.HTTP.Do(req)
+	if err != nil {
+		return 0, fmt.Errorf("calling the management API: %w", err)
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end below
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return resp.StatusCode, fmt.Errorf("reading answer: %w", err)
+	}
+	if out == nil || len(raw) == 0 {
+		return resp.StatusCode, nil
+	}
+	if err := json.Unmarshal(raw, out); err != nil {
+		return resp.StatusCode, fmt.Errorf("decoding answer %d %q: %w", resp.StatusCode, raw, err)
+	}
+	return resp.StatusCode, nil
+}
+
+// Endpoint is a webhook endpoint as the management API shows it.
+type Endpoint struct {
+	ID            string   `json:"id"`
+	URL           string   `json:"url"`
+	Events        []string `json:"events"`
+	Status        string   `json:"status"`
+	SigningSecret string   `json:"signing_secret"`
+}
+
+// CreateEndpoint registers url for the events and returns it with its signing secret.
+func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...string) (Endpoint, error) {
+	var made struct {
+		Endpoint
+		Detail string `json:"detail"`
+	}
+	request := map[string]any{"url": url, "events": events, "description": "made by " + c.TenantID}
+	status, err := c.API(ctx, http.MethodPost, "/v1/webhooks", request, &made)
+	if err == nil && status != http.StatusCreated {
+		err = fmt.Errorf("creating endpoint: answered %d %s", status, made.Detail)
+	}
+	return made.Endpoint, err
+}
+
+// Publish puts one event message on the events queue and returns its SQS message id.
+func (c *Client) Publish(ctx context.Context, body string) (string, error) {
+	out, err := c.SQS.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &c.EventsQueueURL, MessageBody: &body,
+	})
+	if err != nil {
+		return "", fmt.Errorf("publishing event: %w", err)
+	}
+	return *out.MessageId, nil
+}
+
+// Invoke calls an operator function (its folder name) and decodes its answer into out. A
+// refusal, {"error":…}, is an error here.
+func (c *Client) Invoke(ctx context.Context, function string, in, out any) error {
+	payload, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encoding invocation: %w", err)
+	}
+	answer, err := c.Lambda.Invoke(ctx, &lambda.InvokeInput{
+		FunctionName: aws.String(c.Functions[function]), Payload: payload,
+	})
+	if err != nil {
+		return fmt.Errorf("invoking %s: %w", function, err)
+	}
+	if answer.FunctionError != nil {
+		return fmt.Errorf("%s failed: %s: %s", function, *answer.FunctionError, answer.Payload)
+	}
+	var refusal struct {
+		Error *struct {
+			Code    string `json:"code"`
+			Message string `json:"message"`
+			Field   string `json:"field"`
+		} `json:"error"`
+	}
+	if err := json.Unmarshal(answer.Payload, &refusal); err == nil && refusal.Error != nil {
+		return fmt.Errorf("%s refused: %s (%s): %s", function, refusal.Error.Code, refusal.Error.Field, refusal.Error.Message)
+	}
+	if err := json.Unmarshal(answer.Payload, out); err != nil {
+		return fmt.Errorf("decoding answer of %s %q: %w", function, answer.Payload, err)
+	}
+	return nil
+}

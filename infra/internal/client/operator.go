@@ -1,0 +1,151 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// operatorName is who the audit lines of demonstration and tests name.
+const operatorName = "demo@example.com"
+
+// IssueKey issues an API key with both scopes to a tenant.
+func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) {
+	var key struct {
+		APIKey string `json:"api_key"`
+	}
+	err := c.Invoke(ctx, "apikeys", map[string]any{
+		"action": "issue", "operator": operatorName, "tenant_id": tenantID, "description": "demonstration",
+	}, &key)
+	return key.APIKey, err
+}
+
+// Delivery is a delivery's state as inspect shows it.
+type Delivery struct {
+	DeliveryID string `json:"delivery_id"`
+	EndpointID string `json:"endpoint_id"`
+	EventType  string `json:"event_type"`
+	State      string `json:"state"`
+	Attempts   int    `json:"attempts"`
+	LastStatus int    `json:"last_status"`
+	Reason     string `json:"reason"`
+}
+
+// Delivery returns the state of one delivery.
+func (c *Client) Delivery(ctx context.Context, id string) (Delivery, error) {
+	var d Delivery
+	err := c.Invoke(ctx, "inspect", map[string]any{
+		"action": "delivery", "operator": operatorName, "delivery_id": id,
+	}, &d)
+	return d, err
+}
+
+// DeadLetter is an opened dead letter as inspect shows it.
+type DeadLetter struct {
+	DeliveryID  string            `json:"delivery_id"`
+	EventType   string            `json:"event_type"`
+	Status      string            `json:"status"`
+	Reason      string            `json:"reason"`
+	Attempts    int               `json:"attempts"`
+	LastStatus  int               `json:"last_status"`
+	ReplayCount int               `json:"replay_count"`
+	Body        string            `json:"body"`
+	Headers     map[string]string `json:"headers"`
+	History     []any             `json:"history"`
+}
+
+// DeadLetters lists an endpoint's dead letters, bodies left sealed.
+func (c *Client) DeadLetters(ctx context.Context, endpointID string) ([]DeadLetter, error) {
+	var list struct {
+		Data []DeadLetter `json:"data"`
+	}
+	err := c.Invoke(ctx, "inspect", map[string]any{
+		"action": "dead_letters", "operator": operatorName, "endpoint_id": endpointID,
+	}, &list)
+	return list.Data, err
+}
+
+// DeadLetter opens one dead letter.
+func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (DeadLetter, error) {
+	var d DeadLetter
+	err := c.Invoke(ctx, "inspect", map[string]any{
+		"action": "dead_letter", "operator": operatorName, "delivery_id": deliveryID,
+	}, &d)
+	return d, err
+}
+
+// Replay sends dead deliveries again and fails unless every one was taken.
+func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
+	var answer struct {
+		Data []struct {
+			DeliveryID string `json:"delivery_id"`
+			Result     string `json:"result"`
+			Reason     string `json:"reason"`
+		} `json:"data"`
+	}
+	if err := c.Invoke(ctx, "replay", map[string]any{
+		"action": "deliveries", "operator": operatorName, "delivery_ids": deliveryIDs,
+	}, &answer); err != nil {
+		return err
+	}
+	if len(answer.Data) != len(deliveryIDs) {
+		return fmt.Errorf("replay answered %d of %d deliveries", len(answer.Data), len(deliveryIDs))
+	}
+	for _, d := range answer.Data {
+		if d.Result != "replayed" {
+			return fmt.Errorf("replaying %s: %s %s", d.DeliveryID, d.Result, d.Reason)
+		}
+	}
+	return nil
+}
+
+// Depth is how many messages a queue (its logical id) holds: waiting, delayed and in flight.
+func (c *Client) Depth(ctx context.Context, queue string) (int, error) {
+	names := []types.QueueAttributeName{
+		types.QueueAttributeNameApproximateNumberOfMessages,
+		types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
+		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
+	}
+	out, err := c.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: aws.String(c.Queues[queue]), AttributeNames: names,
+	})
+	if err != nil {
+		return 0, fmt.Errorf("reading depth of %s: %w", queue, err)
+	}
+	total := 0
+	for _, name := range names {
+		var n int
+		if _, err := fmt.Sscan(out.Attributes[string(name)], &n); err != nil {
+			return 0, fmt.Errorf("reading %s of %s: %w", name, queue, err)
+		}
+		total += n
+	}
+	return total, nil
+}
+
+// Eventually calls check until it returns true, and fails when limit has passed or check
+// fails.
+func Eventually(ctx context.Context, limit time.Duration, what string, check func(context.Context) (bool, error)) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var last error
+	for {
+		ok, err := check(ctx)
+		if ok && err == nil {
+			return nil
+		}
+		if err != nil && ctx.Err() == nil {
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.Join(fmt.Errorf("waited %s for %s", limit, what), last)
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+}

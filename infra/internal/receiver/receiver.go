@@ -1,0 +1,174 @@
+// Package receiver is a tenant's HTTPS server as demonstration and end-to-end tests need it:
+// many inboxes behind one certificate, each recording every request and answering by script
+// or by a verifier.
+//
+// It promises that each recorded delivery was also judged by the Standard Webhooks library.
+// It never uses Herald's own signature code, so that it can prove that code wrong.
+package receiver
+
+import (
+	"bytes"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+)
+
+// Server is an HTTPS server on a free loopback port.
+type Server struct {
+	mux  *http.ServeMux
+	http *http.Server
+	base string
+}
+
+// Start serves with the certificate until Close.
+func Start(certFile, keyFile string) (*Server, error) {
+	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
+	if err != nil {
+		return nil, fmt.Errorf("loading receiver certificate: %w", err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+	mux := http.NewServeMux()
+	s := &Server{mux: mux, base: "https://" + listener.Addr().String(), http: &http.Server{
+		Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+		ErrorLog:  log.New(io.Discard, "", 0), // clients that give up are part of the tests
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
+	}}
+	go func() { _ = s.http.ServeTLS(listener, "", "") }()
+	return s, nil
+}
+
+// Close stops the server at once.
+func (s *Server) Close() error {
+	if err := s.http.Close(); err != nil {
+		return fmt.Errorf("closing receiver: %w", err)
+	}
+	return nil
+}
+
+// Request is one delivery attempt as it arrived and was answered.
+type Request struct {
+	ID, Event string
+	Timestamp int64
+	Header    http.Header
+	Body      []byte
+	At        time.Time
+	Status    int   // what was answered
+	Standard  error // the Standard Webhooks library's judgement
+}
+
+// Inbox is one endpoint of a Server.
+type Inbox struct {
+	URL string
+
+	mu       sync.Mutex
+	handler  http.Handler
+	standard *standardwebhooks.Webhook
+	failures []int // statuses to answer, in order, before the handler is asked
+	requests []Request
+}
+
+// Inbox opens an endpoint at the path. Until Verify is called it answers 503.
+func (s *Server) Inbox(path string) *Inbox {
+	in := &Inbox{URL: s.base + path}
+	s.mux.Handle(path, in)
+	return in
+}
+
+// Verify gives the inbox its signing secret and the verifier that answers.
+func (in *Inbox) Verify(secret string, verifier http.Handler) error {
+	wh, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+	if err != nil {
+		return fmt.Errorf("making standard verifier: %w", err)
+	}
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.standard, in.handler = wh, verifier
+	return nil
+}
+
+// Fail makes the inbox answer these statuses, one a request, before the verifier is asked.
+// Without any it ends what is left of an earlier call.
+func (in *Inbox) Fail(statuses ...int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.failures = statuses
+}
+
+// Requests returns what has been answered so far, oldest first.
+func (in *Inbox) Requests() []Request {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return append([]Request(nil), in.requests...)
+}
+
+// ServeHTTP answers one attempt and records it.
+func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	got := Request{
+		ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"), Header: r.Header.Clone(), At: time.Now(),
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+		return
+	}
+	got.Body = body
+	got.Timestamp, _ = strconv.ParseInt(r.Header.Get("wh-timestamp"), 10, 64)
+	handler, status := in.plan(&got)
+	if status == 0 {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		answer := &recorder{ResponseWriter: w, status: http.StatusOK}
+		handler.ServeHTTP(answer, r)
+		got.Status = answer.status
+	} else {
+		got.Status = status
+	}
+	in.mu.Lock()
+	in.requests = append(in.requests, got)
+	in.mu.Unlock()
+	if status != 0 {
+		http.Error(w, "failing by plan", status)
+	}
+}
+
+// plan judges the request and decides who answers it: the script, or the verifier (status 0).
+func (in *Inbox) plan(got *Request) (http.Handler, int) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.standard == nil {
+		got.Standard = errors.New("no secret yet")
+		return nil, http.StatusServiceUnavailable
+	}
+	got.Standard = in.standard.Verify(got.Body, http.Header{
+		"Webhook-Id":        got.Header["Wh-Id"],
+		"Webhook-Timestamp": got.Header["Wh-Timestamp"],
+		"Webhook-Signature": got.Header["Wh-Signature"],
+	})
+	if len(in.failures) > 0 {
+		status := in.failures[0]
+		in.failures = in.failures[1:]
+		return nil, status
+	}
+	return in.handler, 0
+}
+
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	r.status = status
+	r.ResponseWriter.WriteHeader(status)
+}
