@@ -1,0 +1,172 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
+
+func full() delivery.Message {
+	return delivery.Message{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2,
+		Retrying: true, Attempts: 1, NotBefore: created.Add(time.Hour), Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`)}
+}
+
+// received is what Lambda makes of a sent message.
+func received(m delivery.Message) events.SQSMessage {
+	r := events.SQSMessage{Body: string(m.Body), MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	for name, a := range Attributes(m) {
+		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+	}
+	return r
+}
+
+func TestMessagesSurviveTheQueue(t *testing.T) {
+	first := full()
+	first.Retrying, first.Attempts, first.NotBefore, first.Replay = false, 0, time.Time{}, 0
+	for _, m := range []delivery.Message{full(), first} {
+		got, err := Decode(received(m))
+		if err != nil || fmt.Sprint(got) != fmt.Sprint(m) {
+			t.Errorf("%+v, %v; want %+v", got, err, m)
+		}
+	}
+	if n := len(Attributes(full())); n > 9 {
+		t.Errorf("%d attributes; SQS takes ten and one is spare", n)
+	}
+}
+
+func TestUnreadableMessagesSayWhy(t *testing.T) {
+	for name, row := range map[string]struct {
+		spoil func(*events.SQSMessage)
+		names string
+	}{
+		"a version of the future": {func(r *events.SQSMessage) { set(r, attrVersion, "2") }, "version"},
+		"no attributes at all":    {func(r *events.SQSMessage) { r.MessageAttributes = nil }, "version"},
+		"no delivery id":          {func(r *events.SQSMessage) { delete(r.MessageAttributes, attrDelivery) }, "delivery_id"},
+		"an empty tenant":         {func(r *events.SQSMessage) { set(r, attrTenant, "") }, "tenant_id"},
+		"a replay that is none":   {func(r *events.SQSMessage) { set(r, attrReplay, "-1") }, "replay"},
+		"attempts in words":       {func(r *events.SQSMessage) { set(r, attrAttempts, "one") }, "attempts"},
+		"a time that is none":     {func(r *events.SQSMessage) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"a body of another form":  {func(r *events.SQSMessage) { r.Body = `{"data":{}}` }, "body"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := received(full())
+			row.spoil(&r)
+			_, err := Decode(r)
+			if !errors.Is(err, ErrUnreadable) || !strings.Contains(err.Error(), row.names) {
+				t.Errorf("%v, want ErrUnreadable that names %s", err, row.names)
+			}
+		})
+	}
+}
+
+func set(r *events.SQSMessage, name, value string) {
+	r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: &value, DataType: "String"}
+}
+
+// fakeSQS takes what fits SQS's limits and fails the entries it is told to.
+type fakeSQS struct {
+	calls [][]string
+	fail  map[string]bool // by body
+	mute  map[string]bool // by body: left out of the answer
+	err   error
+}
+
+func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	var bodies []string
+	out := &sqs.SendMessageBatchOutput{}
+	for _, e := range in.Entries {
+		body := aws.ToString(e.MessageBody)
+		bodies = append(bodies, body)
+		switch {
+		case f.mute[body]:
+		case f.fail[body]:
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("InternalError")})
+		default:
+			out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
+		}
+	}
+	f.calls = append(f.calls, bodies)
+	return out, nil
+}
+
+func TestSendCutsAtTenAndAtOneMebibyte(t *testing.T) {
+	for name, row := range map[string]struct {
+		n, size int
+		want    []int
+	}{
+		"nothing makes no call":      {0, 0, nil},
+		"ten in one call":            {10, 10, []int{10}},
+		"eleven in two":              {11, 10, []int{10, 1}},
+		"large ones four to a call":  {9, 262_144 - 100, []int{4, 4, 1}},
+		"one that fills a call only": {2, 1 << 20, []int{1, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fakeSQS{}
+			messages := make([]Outgoing, row.n)
+			for i := range messages {
+				messages[i] = Outgoing{Body: strings.Repeat("x", row.size)}
+			}
+			for _, err := range (Sender{Client: f}).Send(t.Context(), messages) {
+				if err != nil {
+					t.Error(err)
+				}
+			}
+			var got []int
+			for _, call := range f.calls {
+				got = append(got, len(call))
+			}
+			if fmt.Sprint(got) != fmt.Sprint(row.want) {
+				t.Errorf("calls of %v, want %v", got, row.want)
+			}
+		})
+	}
+}
+
+func TestSendReportsEveryMessageThatWasNotTaken(t *testing.T) {
+	f := &fakeSQS{fail: map[string]bool{"b": true}, mute: map[string]bool{"c": true}}
+	errs := Sender{Client: f}.Send(t.Context(), []Outgoing{{Body: "a"}, {Body: "b"}, {Body: "c"}, {Body: "d"}})
+	for i, wantErr := range []bool{false, true, true, false} {
+		if (errs[i] != nil) != wantErr {
+			t.Errorf("message %d: %v", i, errs[i])
+		}
+	}
+	f = &fakeSQS{err: errors.New("down")}
+	for _, err := range (Sender{Client: f}).Send(t.Context(), []Outgoing{{Body: "a"}, {Body: "b"}}) {
+		if err == nil {
+			t.Error("a failed call counts as sent")
+		}
+	}
+}
+
+func TestWaitsAreRoundedUp(t *testing.T) {
+	for d, want := range map[time.Duration]int32{0: 0, -time.Second: 0, time.Millisecond: 1, time.Second: 1, 1001 * time.Millisecond: 2, 43_000 * time.Second: 43_000} {
+		if got := seconds(d); got != want {
+			t.Errorf("%s is %d s, want %d", d, got, want)
+		}
+	}
+}
+
+func TestReceiveOf(t *testing.T) {
+	r := events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": "4", "ApproximateFirstReceiveTimestamp": "1700000000123"}}
+	if got := ReceiveOf(r); got.Count != 4 || got.First.UnixMilli() != 1_700_000_000_123 {
+		t.Errorf("%+v", got)
+	}
+	if got := ReceiveOf(events.SQSMessage{}); got.Count != 1 || !got.First.IsZero() {
+		t.Errorf("without attributes: %+v", got)
+	}
+}
