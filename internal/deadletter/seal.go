@@ -1,0 +1,149 @@
+package deadletter
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+)
+
+// Binding is what a seal is bound to besides its part.
+type Binding struct {
+	DeliveryID string
+	TenantID   string // "" when a message could not be read
+	EndpointID string // likewise
+}
+
+// Purpose is the encryption context's "purpose"; the roles' KMS statements are conditioned on it.
+const Purpose = "dead-letter"
+
+// Context is the KMS encryption context of the record's data keys. It shows in CloudTrail in
+// clear: ids only.
+func (b Binding) Context() map[string]string {
+	c := map[string]string{"purpose": Purpose, "delivery_id": b.DeliveryID}
+	if b.TenantID != "" {
+		c["tenant_id"] = b.TenantID
+	}
+	if b.EndpointID != "" {
+		c["endpoint_id"] = b.EndpointID
+	}
+	return c
+}
+
+// Part names which part of a record is sealed.
+type Part string
+
+// The parts. A history entry's part is made by HistoryPart.
+const (
+	PartBody       Part = "body"
+	PartAttributes Part = "attributes"
+)
+
+// HistoryPart is the part of the death of the given replay.
+func HistoryPart(replay int) Part { return Part("history/" + strconv.Itoa(replay)) }
+
+// DataKey is a 256-bit key, in plain and as KMS wrapped it.
+type DataKey struct{ Plain, Wrapped []byte }
+
+// The sealed format, version 1:
+//
+//	offset  size
+//	0       1     version, 1
+//	1       2     n, length of the wrapped data key, big endian
+//	3       n     wrapped data key (KMS ciphertext blob)
+//	3+n     12    nonce
+//	15+n    …     AES-256-GCM ciphertext, its last 16 bytes the tag
+//
+// Additional data: "herald/dead-letter", everything before the nonce, then delivery id,
+// tenant id, endpoint id and part, each preceded by its length in four bytes, big endian.
+const (
+	version1   = 1
+	headerSize = 3
+	nonceSize  = 12
+	tagSize    = 16
+	keySize    = 32
+	aadLabel   = "herald/dead-letter"
+)
+
+// ErrSealed is wrapped by every failure to open: not this format, cut off, changed, or sealed
+// for something else. Which of these is not told apart.
+var ErrSealed = errors.New("sealed part does not open")
+
+// Seal encrypts plain for one part of one record. random supplies the nonce: crypto/rand.
+func Seal(key DataKey, b Binding, part Part, plain []byte, random io.Reader) ([]byte, error) {
+	if len(key.Wrapped) == 0 || len(key.Wrapped) > 0xffff {
+		return nil, fmt.Errorf("sealing: wrapped key of %d bytes", len(key.Wrapped))
+	}
+	aead, err := newAEAD(key.Plain)
+	if err != nil {
+		return nil, fmt.Errorf("sealing: %w", err)
+	}
+	start := headerSize + len(key.Wrapped)
+	out := make([]byte, start+nonceSize, start+nonceSize+len(plain)+tagSize)
+	out[0] = version1
+	binary.BigEndian.PutUint16(out[1:], uint16(len(key.Wrapped))) //nolint:gosec // checked above
+	copy(out[headerSize:], key.Wrapped)
+	nonce := out[start:]
+	if _, err := io.ReadFull(random, nonce); err != nil {
+		return nil, fmt.Errorf("sealing: reading a nonce: %w", err)
+	}
+	return aead.Seal(out, nonce, plain, additionalData(out[:start], b, part)), nil
+}
+
+// WrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
+func WrappedKey(sealed []byte) ([]byte, error) {
+	if len(sealed) < headerSize || sealed[0] != version1 {
+		return nil, ErrSealed
+	}
+	n := int(binary.BigEndian.Uint16(sealed[1:]))
+	if n == 0 || len(sealed) < headerSize+n+nonceSize+tagSize {
+		return nil, ErrSealed
+	}
+	return sealed[headerSize : headerSize+n], nil
+}
+
+// Open decrypts what Seal made for the same binding and part, given the unwrapped key.
+func Open(plainKey []byte, b Binding, part Part, sealed []byte) ([]byte, error) {
+	wrapped, err := WrappedKey(sealed)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := newAEAD(plainKey)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrSealed, err)
+	}
+	start := headerSize + len(wrapped)
+	nonce, ciphertext := sealed[start:start+nonceSize], sealed[start+nonceSize:]
+	plain, err := aead.Open(nil, nonce, ciphertext, additionalData(sealed[:start], b, part))
+	if err != nil {
+		return nil, ErrSealed
+	}
+	return plain, nil
+}
+
+func newAEAD(key []byte) (cipher.AEAD, error) {
+	if len(key) != keySize {
+		return nil, fmt.Errorf("data key of %d bytes", len(key))
+	}
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCM(block)
+}
+
+func additionalData(header []byte, b Binding, part Part) []byte {
+	aad := append([]byte(aadLabel), header...)
+	for _, s := range []string{b.DeliveryID, b.TenantID, b.EndpointID, string(part)} {
+		aad = appendSized(aad, s)
+	}
+	return aad
+}
+
+func appendSized(to []byte, s string) []byte {
+	to = binary.BigEndian.AppendUint32(to, uint32(len(s))) //nolint:gosec // ids and SQS attributes: far below 4 GiB
+	return append(to, s...)
+}

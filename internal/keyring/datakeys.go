@@ -1,0 +1,51 @@
+package keyring
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+)
+
+// DataKeysClient is the part of the KMS client that DataKeys calls.
+type DataKeysClient interface {
+	GenerateDataKey(context.Context, *kms.GenerateDataKeyInput, ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
+	Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error)
+}
+
+// DataKeys makes and unwraps AES-256 data keys under one KMS key. Nothing is cached: dead
+// letters are the cold path, and each has keys of its own.
+type DataKeys struct {
+	client DataKeysClient
+	keyARN string
+}
+
+// NewDataKeys returns the data keys of keyARN.
+func NewDataKeys(client DataKeysClient, keyARN string) *DataKeys {
+	return &DataKeys{client: client, keyARN: keyARN}
+}
+
+// Generate makes a data key that only the same encryption context unwraps.
+func (k *DataKeys) Generate(ctx context.Context, encryption map[string]string) (plain, wrapped []byte, err error) {
+	out, err := k.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
+		KeyId: aws.String(k.keyARN), KeySpec: types.DataKeySpecAes256, EncryptionContext: encryption,
+	})
+	if err != nil {
+		return nil, nil, fmt.Errorf("calling KMS GenerateDataKey: %w", err)
+	}
+	return out.Plaintext, out.CiphertextBlob, nil
+}
+
+// Unwrap returns the plaintext of a data key that Generate made under the same context. It
+// insists on this KMS key: one wrapped under another is refused.
+func (k *DataKeys) Unwrap(ctx context.Context, encryption map[string]string, wrapped []byte) ([]byte, error) {
+	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
+		KeyId: aws.String(k.keyARN), CiphertextBlob: wrapped, EncryptionContext: encryption,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("calling KMS Decrypt: %w", err)
+	}
+	return out.Plaintext, nil
+}
