@@ -1,0 +1,163 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// EndpointsClient is the part of the DynamoDB client that Endpoints reads with.
+type EndpointsClient interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+}
+
+// Endpoints keeps the tenants' endpoints. Every read is strongly consistent: a change holds
+// for whatever starts after it was answered.
+type Endpoints struct {
+	client EndpointsClient
+	table  string
+}
+
+// NewEndpoints returns the store on table.
+func NewEndpoints(client EndpointsClient, table string) *Endpoints {
+	return &Endpoints{client: client, table: table}
+}
+
+// EndpointKey names one endpoint.
+type EndpointKey struct{ TenantID, EndpointID string }
+
+func (k EndpointKey) item() map[string]types.AttributeValue {
+	return map[string]types.AttributeValue{"tenant_id": str(k.TenantID), "endpoint_id": str(k.EndpointID)}
+}
+
+// Get returns one endpoint of the tenant, whatever its status.
+func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
+	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(s.table),
+		Key:            EndpointKey{tenantID, endpointID}.item(),
+		ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		return e, false, fmt.Errorf("reading endpoint: %w", err)
+	}
+	if len(out.Item) == 0 {
+		return e, false, nil
+	}
+	return endpointOf(out.Item), true, nil
+}
+
+// Subscriptions returns the tenant's active endpoints.
+func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	all, err := s.List(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	active := all[:0]
+	for _, e := range all {
+		if e.Status == endpoint.Active {
+			active = append(active, e)
+		}
+	}
+	return active, nil
+}
+
+// List returns all of the tenant's endpoints, oldest first, deleted ones included.
+func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	var found []endpoint.Endpoint
+	var start map[string]types.AttributeValue
+	for {
+		out, err := s.client.Query(ctx, &dynamodb.QueryInput{
+			TableName:              aws.String(s.table),
+			KeyConditionExpression: aws.String("tenant_id = :tenant AND begins_with(endpoint_id, :prefix)"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix),
+			},
+			ConsistentRead:    aws.Bool(true),
+			ExclusiveStartKey: start,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("listing endpoints: %w", err)
+		}
+		for _, item := range out.Items {
+			found = append(found, endpointOf(item))
+		}
+		if start = out.LastEvaluatedKey; len(start) == 0 {
+			return found, nil
+		}
+	}
+}
+
+// maxBatchReads is the most keys of one BatchGetItem call.
+const maxBatchReads = 100
+
+// BatchGet returns the endpoints of the given distinct keys; those that do not exist are left
+// out. Unprocessed keys are asked for again.
+func (s *Endpoints) BatchGet(ctx context.Context, keys []EndpointKey) (map[EndpointKey]endpoint.Endpoint, error) {
+	found := make(map[EndpointKey]endpoint.Endpoint, len(keys))
+	for len(keys) > 0 {
+		n := min(len(keys), maxBatchReads)
+		items := make([]map[string]types.AttributeValue, n)
+		for i, k := range keys[:n] {
+			items[i] = k.item()
+		}
+		if err := s.batchGet(ctx, items, found); err != nil {
+			return nil, err
+		}
+		keys = keys[n:]
+	}
+	return found, nil
+}
+
+func (s *Endpoints) batchGet(ctx context.Context, keys []map[string]types.AttributeValue, found map[EndpointKey]endpoint.Endpoint) error {
+	ask := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)}
+	for try := range maxTries {
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: ask}})
+		if err != nil {
+			return fmt.Errorf("reading endpoints: %w", err)
+		}
+		for _, item := range out.Responses[s.table] {
+			e := endpointOf(item)
+			found[EndpointKey{e.TenantID, e.ID}] = e
+		}
+		if ask = out.UnprocessedKeys[s.table]; len(ask.Keys) == 0 {
+			return nil
+		}
+		if err := pause(ctx, try); err != nil {
+			return fmt.Errorf("reading endpoints: %w", err)
+		}
+	}
+	return fmt.Errorf("reading endpoints: %d keys stay unprocessed", len(ask.Keys))
+}
+
+func endpointOf(item map[string]types.AttributeValue) endpoint.Endpoint {
+	e := endpoint.Endpoint{
+		ID:              getStr(item, "endpoint_id"),
+		TenantID:        getStr(item, "tenant_id"),
+		URL:             getStr(item, "url"),
+		Description:     getStr(item, "description"),
+		Status:          endpoint.Status(getStr(item, "status")),
+		CreatedAt:       getTime(item, "created_at"),
+		UpdatedAt:       getTime(item, "updated_at"),
+		DeletedAt:       getTime(item, "deleted_at"),
+		SecretRotatedAt: getTime(item, "secret_rotated_at"),
+		SecretVersion:   int(getNum(item, "secret_version")),
+	}
+	if v, ok := item["events"].(*types.AttributeValueMemberL); ok {
+		for _, entry := range v.Value {
+			if s, ok := entry.(*types.AttributeValueMemberS); ok {
+				e.Events = append(e.Events, s.Value)
+			}
+		}
+	}
+	if v, ok := item["sealed_secret"].(*types.AttributeValueMemberB); ok {
+		e.SealedSecret = v.Value
+	}
+	return e
+}

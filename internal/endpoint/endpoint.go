@@ -1,0 +1,61 @@
+// Package endpoint is a tenant's webhook endpoint: its fields, its life and the rules for its
+// URL and its subscriptions.
+//
+// It promises that an id is "webhook_" and a ULID, and that what passed its rules can be
+// dialled unless DNS says otherwise. It does no DNS lookup, no I/O and holds no plaintext secret.
+package endpoint
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+
+	"github.com/herald-webhooks/herald/internal/event"
+)
+
+// Status is where an endpoint stands.
+type Status string
+
+// The statuses (design, "Contracts").
+const (
+	Active   Status = "active"
+	Disabled Status = "disabled"
+	Deleted  Status = "deleted"
+)
+
+// Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
+// grows with each rotation. Zero times are times that never were.
+type Endpoint struct {
+	ID              string
+	TenantID        string
+	URL             string
+	Description     string
+	Events          []string // names or patterns
+	Status          Status
+	CreatedAt       time.Time
+	UpdatedAt       time.Time
+	DeletedAt       time.Time
+	SecretRotatedAt time.Time
+	SecretVersion   int
+	SealedSecret    []byte
+}
+
+// IDPrefix starts every endpoint id (spec, "Webhook endpoint").
+const IDPrefix = "webhook_"
+
+// NewID returns a new endpoint id: ids sort by time of creation.
+func NewID(now time.Time, random io.Reader) (string, error) {
+	id, err := ulid.New(ulid.Timestamp(now), random)
+	if err != nil {
+		return "", fmt.Errorf("making an endpoint id: %w", err)
+	}
+	return IDPrefix + id.String(), nil
+}
+
+// Wants reports whether the endpoint is active and subscribed to the event name.
+func (e Endpoint) Wants(eventType string) bool {
+	return e.Status == Active && slices.ContainsFunc(e.Events, func(p string) bool { return event.Matches(p, eventType) })
+}

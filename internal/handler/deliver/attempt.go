@@ -1,0 +1,72 @@
+package deliver
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// lane is the attempts of one batch to one endpoint.
+type lane struct {
+	slots   chan struct{} // at most PerEndpoint at a time
+	hanging atomic.Bool   // one of them ran into its time limit
+}
+
+// attempt makes the attempt of every pending job, concurrently, and returns when all have
+// ended. The deadline of ctx ends those that have not.
+func (h *Handler) attempt(ctx context.Context, jobs []*job) {
+	lanes := make(map[string]*lane)
+	var wait sync.WaitGroup
+	for _, j := range jobs {
+		if !j.pending() {
+			continue
+		}
+		l := lanes[j.message.EndpointID]
+		if l == nil {
+			l = &lane{slots: make(chan struct{}, max(h.PerEndpoint, 1))}
+			lanes[j.message.EndpointID] = l
+		}
+		wait.Go(func() {
+			if err := batch.Guard(func() error { return h.attemptOne(ctx, j, l) }); err != nil {
+				j.fault(err)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+func (h *Handler) attemptOne(ctx context.Context, j *job, l *lane) error {
+	select {
+	case l.slots <- struct{}{}:
+		defer func() { <-l.slots }()
+	case <-ctx.Done():
+	}
+	if ctx.Err() != nil {
+		j.end(delivery.VerdictRetry, delivery.ReasonOutOfTime)
+		return nil
+	}
+	if !j.retrying() && l.hanging.Load() {
+		j.end(delivery.VerdictRetry, delivery.ReasonEndpointHanging)
+		return nil
+	}
+	secret, err := h.secret(ctx, j)
+	if err != nil {
+		return err
+	}
+	j.posted = true
+	if !j.retrying() {
+		defer h.watch(ctx, j.message.EndpointID)()
+	}
+	out := h.Attempts.Attempt(ctx, j.message, delivery.Target{URL: j.endpoint.URL, Secret: secret}, j.number)
+	if out.Reason == delivery.ReasonTimeout {
+		l.hanging.Store(true)
+		if ctx.Err() != nil { // our deadline, not the attempt's
+			out.Reason = delivery.ReasonOutOfTime
+		}
+	}
+	j.outcome = &out
+	return nil
+}

@@ -1,0 +1,104 @@
+package deliver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Marks is what the processes of this function share about endpoints that hold them up.
+type Marks interface {
+	Mark(ctx context.Context, endpointID, holder string, now time.Time) error
+	Since(ctx context.Context, since time.Time) (holders map[string]int, err error)
+}
+
+// Hanging keeps endpoints that hang from holding every concurrent invocation of DeliveryQueue.
+//
+// An attempt that takes longer than Suspect marks its endpoint for every process. While Limit
+// processes are marked as held, further first attempts to it go to RetryQueue unstarted, where
+// waiting hurts no first attempt. The attempt that hangs keeps its full time. The zero value of
+// Store switches it off.
+type Hanging struct {
+	Store   Marks
+	Holder  string        // names this process
+	Suspect time.Duration // how long an attempt may take unmarked
+	Limit   int           // processes that hanging endpoints may hold, together and each
+	Window  time.Duration // how long a mark counts
+
+	mu      sync.Mutex
+	read    time.Time
+	holders map[string]int
+	marked  map[string]time.Time
+}
+
+// refresh is how old this process's view of the marks may be.
+const refresh = time.Second
+
+// update reads the marks when this process's view of them is old. An error leaves the old
+// view: no delivery waits for it.
+func (g *Hanging) update(ctx context.Context, now time.Time) error {
+	if g == nil || g.Store == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now.Sub(g.read) < refresh {
+		return nil
+	}
+	g.read = now
+	holders, err := g.Store.Since(ctx, now.Add(-g.Window))
+	if err != nil {
+		return err
+	}
+	g.holders = holders
+	return nil
+}
+
+// diverts reports whether first attempts to the endpoint go to RetryQueue for now.
+func (g *Hanging) diverts(endpointID string) bool {
+	if g == nil || g.Store == nil {
+		return false
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.holders[endpointID] >= max(1, g.Limit/max(1, len(g.holders)))
+}
+
+// watch marks the endpoint if the attempt has not ended after Suspect. The returned function
+// ends the watch and returns when nothing of it runs any more.
+func (h *Handler) watch(ctx context.Context, endpointID string) (end func()) {
+	g := h.Hanging
+	if g == nil || g.Store == nil {
+		return func() {}
+	}
+	ended := make(chan struct{})
+	timer := time.AfterFunc(g.Suspect, func() {
+		defer close(ended)
+		if err := g.mark(ctx, endpointID, h.Now()); err != nil {
+			h.Log.WarnContext(ctx, "hanging endpoint not marked", telemetry.KeyEndpoint, endpointID, telemetry.KeyError, err.Error())
+		}
+	})
+	return func() {
+		if !timer.Stop() {
+			<-ended
+		}
+	}
+}
+
+func (g *Hanging) mark(ctx context.Context, endpointID string, now time.Time) error {
+	g.mu.Lock()
+	recent := now.Sub(g.marked[endpointID]) < g.Window/4
+	if !recent {
+		if len(g.marked) > 1000 || g.marked == nil { // bounded: forgetting costs a write
+			g.marked = map[string]time.Time{}
+		}
+		g.marked[endpointID] = now
+	}
+	g.mu.Unlock()
+	if recent {
+		return nil
+	}
+	return g.Store.Mark(ctx, endpointID, g.Holder, now)
+}

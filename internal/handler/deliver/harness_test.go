@@ -1,0 +1,193 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+const (
+	deliveryARN = "arn:aws:sqs:eu-central-1:1:DeliveryQueue"
+	retryARN    = "arn:aws:sqs:eu-central-1:1:RetryQueue"
+)
+
+// world is everything around the handler: a receiver, the stores and RetryQueue.
+type world struct {
+	mu        sync.Mutex
+	now       time.Time
+	endpoints map[string]endpoint.Endpoint
+	readErr   error
+	secretErr error
+	stateErr  error
+	sendErr   error
+	respond   func(ctx context.Context, url string) delivery.Response
+
+	posts  []http.Header
+	acked  []delivery.Record
+	states []delivery.Record
+	sent   []queue.Outgoing
+	parked []queue.Parked
+	logs   *captured
+}
+
+func (w *world) BatchGet(context.Context, []dynamo.EndpointKey) (map[dynamo.EndpointKey]endpoint.Endpoint, error) {
+	found := map[dynamo.EndpointKey]endpoint.Endpoint{}
+	for id, e := range w.endpoints {
+		found[dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: id}] = e
+	}
+	return found, w.readErr
+}
+
+func (w *world) Open(_ context.Context, id keyring.SecretID, _ []byte) (string, error) {
+	return "whs_" + strconv.Itoa(id.Version), w.secretErr
+}
+
+func (w *world) Post(ctx context.Context, url string, header http.Header, _ []byte) delivery.Response {
+	w.mu.Lock()
+	w.posts = append(w.posts, header)
+	w.mu.Unlock()
+	return w.respond(ctx, url)
+}
+
+func (w *world) Acknowledge(_ context.Context, records []delivery.Record) error {
+	w.acked = append(w.acked, records...)
+	return w.stateErr
+}
+
+func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.states = append(w.states, r)
+	return true, w.stateErr
+}
+
+func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
+	errs := make([]error, len(messages))
+	for i := range errs {
+		errs[i] = w.sendErr
+	}
+	if w.sendErr == nil {
+		w.sent = append(w.sent, messages...)
+	}
+	return errs
+}
+
+func (w *world) Park(_ context.Context, messages []queue.Parked) []error {
+	w.parked = append(w.parked, messages...)
+	return make([]error, len(messages))
+}
+
+// captured keeps log records.
+type captured struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines []map[string]string
+}
+
+func (c *captured) Handle(_ context.Context, r slog.Record) error {
+	line := map[string]string{"msg": r.Message}
+	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.lines = append(c.lines, line)
+	return nil
+}
+
+func status(code int) func(context.Context, string) delivery.Response {
+	return func(context.Context, string) delivery.Response {
+		return delivery.Response{Status: code, Reason: delivery.StatusReason(code), Elapsed: time.Millisecond}
+	}
+}
+
+func newWorld(respond func(context.Context, string) delivery.Response) *world {
+	return &world{
+		now:       time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
+		endpoints: map[string]endpoint.Endpoint{"webhook_1": active("webhook_1"), "webhook_2": active("webhook_2")},
+		respond:   respond,
+		logs:      &captured{Handler: slog.DiscardHandler},
+	}
+}
+
+func active(id string) endpoint.Endpoint {
+	return endpoint.Endpoint{ID: id, TenantID: "t", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1}
+}
+
+type discard struct{}
+
+func (discard) Write(b []byte) (int, error) { return len(b), nil }
+
+func (w *world) handler() *Handler {
+	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
+	now := func() time.Time { return w.now }
+	return &Handler{
+		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Parking: w, RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
+		Attempts: delivery.Sender{Client: w, Schedule: schedule, UserAgent: "Herald/test", Now: now},
+		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(discard{}, "deliver", now), Now: now,
+		Random: func() float64 { return 0 },
+	}
+}
+
+// enabled is captured for every level: DiscardHandler alone would report none as enabled.
+type enabled struct{ *captured }
+
+func (enabled) Enabled(context.Context, slog.Level) bool { return true }
+
+// process runs one invocation with the default function timeout.
+func (w *world) process(t *testing.T, records ...events.SQSMessage) batch.Failures {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	return w.handler().Process(ctx, records)
+}
+
+// fresh is a delivery on DeliveryQueue.
+func fresh(id, endpointID string) events.SQSMessage {
+	return record(delivery.Message{DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e",
+		CreatedAt: time.Unix(1_700_000_000, 0), Body: []byte(`{"type":"user.deleted","data":{}}`)}, deliveryARN, 1, time.Time{})
+}
+
+// retried is a delivery on RetryQueue, received count times.
+func retried(id, endpointID string, count int) events.SQSMessage {
+	r := fresh(id, endpointID)
+	return again(r, count)
+}
+
+func again(r events.SQSMessage, count int) events.SQSMessage {
+	m, err := queue.Decode(r)
+	if err != nil {
+		panic(err)
+	}
+	m.Retrying, m.Attempts = true, 1
+	return record(m, retryARN, count, time.Unix(1_900_000_000, 0))
+}
+
+func record(m delivery.Message, arn string, count int, first time.Time) events.SQSMessage {
+	r := events.SQSMessage{MessageId: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
+		Attributes: map[string]string{
+			"ApproximateReceiveCount":          strconv.Itoa(count),
+			"ApproximateFirstReceiveTimestamp": strconv.FormatInt(first.UnixMilli(), 10),
+		},
+		MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	for name, a := range queue.Attributes(m) {
+		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+	}
+	return r
+}
+
+var errAWS = errors.New("ThrottlingException")

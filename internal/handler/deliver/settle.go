@@ -1,0 +1,241 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// stateWrites bounds the concurrent conditional writes of one batch.
+const stateWrites = 10
+
+// settle moves first failures to RetryQueue, parks later ones, records states, and returns
+// the records that SQS has to keep.
+func (h *Handler) settle(ctx context.Context, jobs []*job) batch.Failures {
+	kept := map[*job]bool{} // the message stays in its queue
+	h.move(ctx, jobs, kept)
+	h.keep(ctx, jobs, kept)
+	h.record(ctx, jobs, kept)
+	var failed batch.Failures
+	for _, j := range jobs {
+		if j.unreadable != nil || kept[j.primary()] {
+			failed = append(failed, j.record.MessageId)
+		}
+	}
+	h.report(ctx, jobs)
+	return failed
+}
+
+// primary is the job whose fate this one shares.
+func (j *job) primary() *job {
+	if j.twin != nil {
+		return j.twin
+	}
+	return j
+}
+
+func (j *job) retry() bool {
+	return j.outcome != nil && j.outcome.Verdict != delivery.VerdictAcknowledged && j.outcome.Verdict != delivery.VerdictDiscarded
+}
+
+// wait is how long until the next attempt of a job that is to be retried.
+func (h *Handler) wait(j *job) time.Duration {
+	elapsed := time.Duration(0)
+	if j.retrying() {
+		elapsed = h.Now().Sub(j.received)
+	}
+	switch {
+	case j.outcome.Reason == delivery.ReasonNotReady:
+		return min(j.park, retry.Cap-elapsed)
+	case h.Schedule.Exhausted(j.number + 1):
+		return 0 // SQS moves it to DeadLetterQueue at once, not after 12 hours
+	default:
+		return h.Schedule.Wait(j.number+1, h.Random(), j.outcome.RetryAfter, elapsed)
+	}
+}
+
+// move sends what failed on DeliveryQueue to RetryQueue. Only what could not be sent stays.
+func (h *Handler) move(ctx context.Context, jobs []*job, kept map[*job]bool) {
+	var moved []*job
+	var messages []queue.Outgoing
+	for _, j := range jobs {
+		if j.twin != nil || j.retrying() || !j.retry() {
+			continue
+		}
+		j.next = h.wait(j)
+		m := j.message
+		m.Retrying, m.Attempts = true, j.attempts()
+		delay := j.next
+		if delay > retry.MaxDelay {
+			m.NotBefore, delay = h.Now().Add(delay), retry.MaxDelay
+		}
+		moved = append(moved, j)
+		messages = append(messages, queue.Of(m, delay))
+	}
+	for i, err := range h.RetryQueue.Send(ctx, messages) {
+		if err != nil {
+			kept[moved[i]] = true
+			moved[i].err = err
+		}
+	}
+}
+
+// keep parks what failed on RetryQueue: failed for SQS, invisible until its next attempt.
+func (h *Handler) keep(ctx context.Context, jobs []*job, kept map[*job]bool) {
+	var parked []*job
+	var messages []queue.Parked
+	for _, j := range jobs {
+		p := j.primary()
+		if !p.retrying() || !p.retry() {
+			continue
+		}
+		if j == p {
+			j.next = h.wait(j)
+			kept[j] = true
+		}
+		parked = append(parked, j)
+		messages = append(messages, queue.Parked{ReceiptHandle: j.record.ReceiptHandle, Wait: p.next})
+	}
+	for i, err := range h.Parking.Park(ctx, messages) {
+		if err != nil { // it comes back after the queue's own visibility timeout: early, never lost
+			parked[i].err = err
+		}
+	}
+}
+
+// attempts counts the places in the schedule used so far, this attempt included.
+func (j *job) attempts() int {
+	switch {
+	case j.retrying():
+		return j.message.Attempts + j.number
+	case j.posted:
+		return 1
+	default:
+		return 0
+	}
+}
+
+// record writes the delivery states. A failed write is logged and counted: the queues know.
+func (h *Handler) record(ctx context.Context, jobs []*job, kept map[*job]bool) {
+	now := h.Now()
+	var done, open []delivery.Record
+	for _, j := range jobs {
+		if j.twin != nil || j.outcome == nil {
+			continue
+		}
+		switch j.outcome.Reason {
+		case delivery.ReasonExhausted, delivery.ReasonNotReady: // says nothing new
+			continue
+		}
+		r := j.state(now)
+		if j.outcome.Verdict == delivery.VerdictAcknowledged {
+			done = append(done, r)
+		} else if !kept[j] || j.retrying() {
+			open = append(open, r)
+		}
+	}
+	if err := h.States.Acknowledge(ctx, done); err != nil {
+		h.stateLost(ctx, err)
+	}
+	for _, err := range batch.Each(len(open), stateWrites, func(i int) error {
+		_, err := h.States.Update(ctx, open[i])
+		return err
+	}) {
+		if err != nil {
+			h.stateLost(ctx, err)
+		}
+	}
+}
+
+func (j *job) state(now time.Time) delivery.Record {
+	name, _ := j.message.EventType() // decoded before: cannot fail
+	r := delivery.Record{
+		DeliveryID: j.message.DeliveryID, TenantID: j.message.TenantID, EndpointID: j.message.EndpointID,
+		EventID: j.message.EventID, EventType: name, State: delivery.Retrying,
+		Attempts: j.attempts(), Replay: j.message.Replay, LastStatus: j.outcome.Status, Reason: j.outcome.Reason,
+		DurationMS: j.outcome.Elapsed.Milliseconds(), CreatedAt: j.message.CreatedAt, UpdatedAt: now,
+	}
+	switch j.outcome.Verdict {
+	case delivery.VerdictAcknowledged:
+		r.State = delivery.Acknowledged
+	case delivery.VerdictDiscarded:
+		r.State = delivery.Discarded
+	case delivery.VerdictRetry:
+		r.NextAttemptAt = now.Add(j.next)
+	}
+	return r
+}
+
+func (h *Handler) stateLost(ctx context.Context, err error) {
+	h.Log.ErrorContext(ctx, "delivery state not written", telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+	h.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{})
+}
+
+// report writes one wide line per record and the metrics of the batch.
+func (h *Handler) report(ctx context.Context, jobs []*job) {
+	for _, j := range jobs {
+		if j.unreadable != nil {
+			h.Log.ErrorContext(ctx, "attempt", telemetry.KeyMessage, j.record.MessageId, telemetry.KeyOutcome, "unreadable",
+				telemetry.KeyReason, string(delivery.ReasonUnreadable), telemetry.KeyFault, "ours", telemetry.KeyError, j.unreadable.Error())
+			h.Metrics.Count("Attempts", 1, telemetry.Dimensions{Outcome: "unreadable", Fault: "ours"})
+			continue
+		}
+		h.reportOne(ctx, j)
+	}
+	if err := h.Metrics.Flush(); err != nil {
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
+}
+
+func (h *Handler) reportOne(ctx context.Context, j *job) {
+	p := j.primary()
+	fault := ""
+	level := slog.LevelInfo
+	if p.outcome.Reason != "" {
+		fault, level = "receiver", slog.LevelWarn
+	}
+	if p.outcome.Reason.Ours() {
+		fault, level = "ours", slog.LevelError
+	}
+	attrs := make([]slog.Attr, 0, 14)
+	attrs = append(attrs,
+		slog.String(telemetry.KeyTenant, j.message.TenantID), slog.String(telemetry.KeyEndpoint, j.message.EndpointID),
+		slog.String(telemetry.KeyEvent, j.message.EventID), slog.String(telemetry.KeyDelivery, j.message.DeliveryID),
+		slog.Int(telemetry.KeyAttempt, p.attempts()), slog.Int(telemetry.KeyReplay, j.message.Replay),
+		slog.String(telemetry.KeyOutcome, string(p.outcome.Verdict)), slog.Int(telemetry.KeyStatus, p.outcome.Status),
+		slog.Int64(telemetry.KeyMillis, p.outcome.Elapsed.Milliseconds()), slog.Bool("duplicate", j.twin != nil))
+	if p.outcome.Reason != "" {
+		attrs = append(attrs, slog.String(telemetry.KeyReason, string(p.outcome.Reason)), slog.String(telemetry.KeyFault, fault),
+			slog.String(telemetry.KeyHost, host(p.endpoint.URL)), slog.Float64(telemetry.KeyNext, p.next.Seconds()))
+	}
+	if j.err != nil {
+		attrs = append(attrs, slog.String(telemetry.KeyError, j.err.Error()))
+		var panicked *batch.Panic
+		if errors.As(j.err, &panicked) {
+			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
+		}
+	}
+	h.Log.LogAttrs(ctx, level, "attempt", attrs...)
+	d := telemetry.Dimensions{Outcome: string(p.outcome.Verdict), Reason: string(p.outcome.Reason), Fault: fault}
+	h.Metrics.Count("Attempts", 1, d)
+	if p.posted && j.twin == nil {
+		h.Metrics.Millis("Attempt", p.outcome.Elapsed, telemetry.Dimensions{Outcome: string(p.outcome.Verdict)})
+	}
+}
+
+// host is all of a URL that a log may show.
+func host(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}

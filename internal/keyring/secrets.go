@@ -1,0 +1,101 @@
+package keyring
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"golang.org/x/sync/singleflight"
+)
+
+// SecretsClient is the part of the KMS client that Secrets calls. The functions' roles allow
+// webhooks to encrypt only and deliver to decrypt only.
+type SecretsClient interface {
+	Encrypt(context.Context, *kms.EncryptInput, ...func(*kms.Options)) (*kms.EncryptOutput, error)
+	Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error)
+}
+
+// SecretID names one version of one endpoint's signing secret.
+type SecretID struct {
+	TenantID   string
+	EndpointID string
+	Version    int
+}
+
+// context is the KMS encryption context: a sealed secret moved to another endpoint, tenant or
+// version does not open. It appears in CloudTrail: ids only.
+func (id SecretID) context() map[string]string {
+	return map[string]string{
+		"purpose":        "signing-secret",
+		"tenant_id":      id.TenantID,
+		"endpoint_id":    id.EndpointID,
+		"secret_version": strconv.Itoa(id.Version),
+	}
+}
+
+// maxOpen bounds the plaintexts kept in memory. Rotation needs no eviction: a new version is
+// a new id.
+const maxOpen = 10_000
+
+// Secrets seals signing secrets under one KMS key and opens them, once per process and
+// version. It is safe for concurrent use.
+type Secrets struct {
+	client SecretsClient
+	keyARN string
+
+	opening singleflight.Group
+	mu      sync.Mutex
+	open    map[SecretID]string
+}
+
+// NewSecrets returns the signing secrets of keyARN.
+func NewSecrets(client SecretsClient, keyARN string) *Secrets {
+	return &Secrets{client: client, keyARN: keyARN, open: map[SecretID]string{}}
+}
+
+// Seal encrypts the secret. It calls KMS each time.
+func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte, error) {
+	out, err := s.client.Encrypt(ctx, &kms.EncryptInput{
+		KeyId: aws.String(s.keyARN), Plaintext: []byte(secret), EncryptionContext: id.context(),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("calling KMS Encrypt: %w", err)
+	}
+	return out.CiphertextBlob, nil
+}
+
+// Open returns the plaintext of a sealed secret, from memory where it was opened before.
+func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string, error) {
+	s.mu.Lock()
+	secret, ok := s.open[id]
+	s.mu.Unlock()
+	if ok {
+		return secret, nil
+	}
+	key := id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version)
+	v, err, _ := s.opening.Do(key, func() (any, error) { return s.decrypt(ctx, id, sealed) })
+	if err != nil {
+		return "", err
+	}
+	return v.(string), nil
+}
+
+func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (string, error) {
+	out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
+		KeyId: aws.String(s.keyARN), CiphertextBlob: sealed, EncryptionContext: id.context(),
+	})
+	if err != nil {
+		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
+	}
+	secret := string(out.Plaintext)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.open) >= maxOpen {
+		clear(s.open)
+	}
+	s.open[id] = secret
+	return secret, nil
+}
