@@ -1,0 +1,94 @@
+package receivers
+
+import (
+	"net"
+	"slices"
+	"testing"
+)
+
+// The reasons an outbound client gives for what these receivers do. They are the texts that
+// reach record, log and metric, written out here so that a changed name is noticed.
+const (
+	ReasonNone           = ""
+	ReasonTimeout        = "timeout"
+	ReasonConnect        = "connect"
+	ReasonDNS            = "dns"
+	ReasonTLS            = "tls"
+	ReasonProtocol       = "protocol"
+	ReasonHTTP1xx        = "http_1xx"
+	ReasonHTTP3xx        = "http_3xx"
+	ReasonHTTP4xx        = "http_4xx"
+	ReasonHTTP429        = "http_429"
+	ReasonHTTP5xx        = "http_5xx"
+	ReasonBlockedAddress = "blocked_address"
+	ReasonBlockedPort    = "blocked_port"
+	ReasonBlockedURL     = "blocked_url"
+	ReasonHeaderTooLarge = "response_header_too_large"
+)
+
+// End says when a POST to a hostile receiver comes back.
+type End int
+
+const (
+	// Promptly: without waiting for any limit of the client's.
+	Promptly End = iota
+	// ByDrain: as soon as the client gives up on a response body whose status it already has.
+	ByDrain
+	// ByDeadline: when the client's deadline over the whole exchange, or over connecting, runs out.
+	ByDeadline
+)
+
+// Memory is what one POST may allocate, both sides of the loopback connection together, whatever
+// the receiver sends: a TLS handshake, 64 KiB of headers and 64 KiB of body fit many times over.
+const Memory = 4 << 20
+
+// Case is one hostile (or just unusual) receiver and what has to come of delivering to it.
+// The client under test trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public, and any port from 1024 up.
+type Case struct {
+	Name  string                            // a sentence
+	Start func(t testing.TB, ca *CA) Target // starts the receiver; it ends with t
+	Want  []Outcome                         // of each POST, made one after the other with one client
+	Ends  End                               // bound on time
+	Bytes uint64                            // bound on memory allocated per POST
+}
+
+// Target is where a case listens.
+type Target struct {
+	URL      string
+	Resolver *net.Resolver // nil unless the case is about DNS
+	Trapped  func() int    // connections that should never have been made; nil: nothing to trap
+}
+
+// Outcome is what the client has to report. Status 0 is "no response".
+type Outcome struct {
+	Status     int
+	Reason     string
+	RetryAfter string // the Retry-After header as received
+}
+
+// Hostile is the table of all cases.
+var Hostile = slices.Concat(connections, certificates, heads, bodies, http2s, statuses, waits(), names)
+
+// one makes a case of a single POST with the usual bound on memory.
+func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) Target) Case {
+	return Case{Name: name, Start: start, Want: []Outcome{want}, Ends: ends, Bytes: Memory}
+}
+
+func none(reason string) Outcome { return Outcome{Reason: reason} }
+
+// raw is the start of a case that needs only a connection handler and a valid certificate.
+func raw(handle func(*conn)) func(t testing.TB, ca *CA) Target {
+	return func(t testing.TB, ca *CA) Target {
+		t.Helper()
+		return Target{URL: serveRaw(t, ca, nil, handle)}
+	}
+}
+
+// answering is raw for receivers that read the request first.
+func answering(handle func(*conn)) func(t testing.TB, ca *CA) Target {
+	return raw(func(c *conn) {
+		if c.readRequest() == nil {
+			handle(c)
+		}
+	})
+}

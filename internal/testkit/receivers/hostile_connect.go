@@ -1,0 +1,85 @@
+package receivers
+
+import (
+	"crypto/tls"
+	"net"
+	"testing"
+	"time"
+)
+
+// connections never get as far as a response head.
+var connections = []Case{
+	one("refuses connections", none(ReasonConnect), Promptly, func(t testing.TB, _ *CA) Target {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatalf("receivers: %v", err)
+		}
+		_ = listener.Close()
+		return Target{URL: "https://" + listener.Addr().String() + "/hook"}
+	}),
+	one("accepts and never starts TLS", none(ReasonTimeout), ByDeadline, tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
+	one("resets the connection during the TLS handshake", none(ReasonProtocol), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
+		_, _ = c.Read(make([]byte, 16))
+		_ = c.(*net.TCPConn).SetLinger(0)
+	})),
+	one("speaks plain HTTP where TLS belongs", none(ReasonTLS), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
+		_, _ = c.Read(make([]byte, 4096))
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+	})),
+	one("closes after the handshake without an answer", none(ReasonProtocol), Promptly, answering(func(*conn) {})),
+	one("takes the request and never answers", none(ReasonTimeout), ByDeadline, answering((*conn).hold)),
+	one("answers with something that is not HTTP", none(ReasonProtocol), Promptly, answering(func(c *conn) {
+		_, _ = c.Write([]byte("220 mail.receiver.test ESMTP\r\n\r\n"))
+	})),
+}
+
+// certificates fail verification or speak an old TLS: nothing of the delivery is sent.
+var certificates = []Case{
+	one("has a certificate for another host", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{Hosts: []string{"elsewhere.test", "127.0.0.9"}})}}
+	})),
+	one("has an expired certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{
+			NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour),
+		})}}
+	})),
+	one("has a certificate that is not valid yet", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{NotBefore: time.Now().Add(time.Hour)})}}
+	})),
+	one("has a self-signed certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{SelfSigned(t, Leaf{})}}
+	})),
+	one("has a certificate of an unknown authority", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}
+	})),
+	one("speaks TLS 1.1 at most", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		return &tls.Config{
+			Certificates: []tls.Certificate{ca.Issue(t, Leaf{})},
+			MinVersion:   tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
+		}
+	})),
+	one("wants a client certificate", none(ReasonTLS), Promptly, func(t testing.TB, ca *CA) Target {
+		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
+		return Target{URL: serveRaw(t, ca, config, (*conn).hold)}
+	}),
+}
+
+// tcp is the start of a case below TLS.
+func tcp(handle func(c net.Conn, ended <-chan struct{})) func(t testing.TB, ca *CA) Target {
+	return func(t testing.TB, _ *CA) Target {
+		t.Helper()
+		return Target{URL: "https://" + serveTCP(t, "127.0.0.1:0", handle) + "/hook"}
+	}
+}
+
+// certified is the start of a case whose handshake must fail; should it not, the receiver answers 200 and so gives the client away.
+func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB, ca *CA) Target {
+	return func(t testing.TB, ca *CA) Target {
+		t.Helper()
+		return Target{URL: serveRaw(t, ca, config(t, ca), func(c *conn) {
+			if c.readRequest() == nil {
+				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+			}
+		})}
+	}
+}
