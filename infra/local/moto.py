@@ -1,0 +1,232 @@
+"""Starts moto's server with an SQS that does not count when nobody asked.
+
+moto counts a queue several times for every message received, sent or deleted,
+which makes it quadratic, and its stores take no locks, so that two requests at once can
+lose a message or both pass a conditional write. This launcher keeps moto's behaviour
+and answers and changes three things: the Approximate... attributes are computed only when
+they are asked for, a message is found by its receipt handle instead of by search, and requests
+that change the same queue, or the same service other than SQS, run one after another.
+
+It prints one line, "listening on URL", once it accepts connections. Exit status 98: the port is in use.
+"""
+
+import argparse
+import copy
+import errno
+import logging
+import signal
+import sys
+import threading
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+sys.path.pop(0)  # the folder of this file, which would be taken for the package of the same name
+
+from moto.core.utils import camelcase_to_underscores, unix_time, unix_time_millis
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from moto.sqs import models
+from moto.sqs.exceptions import InvalidAttributeName, ReceiptHandleIsInvalid
+from werkzeug.serving import make_server
+
+PORT_IN_USE = 98
+computed_attributes = models.Queue.attributes.fget  # moto's own, which computes every attribute
+append_message = models.Queue.add_message
+change_visibility = models.SQSBackend.change_message_visibility
+
+
+class Attributes(Mapping):
+    """A queue's attributes, each computed when it is read."""
+
+    def __init__(self, queue: models.Queue) -> None:
+        self.queue = queue
+        self.names = list(queue.BASE_ATTRIBUTES)
+        if queue.fifo_queue:
+            self.names += queue.FIFO_ATTRIBUTES
+        if queue.kms_master_key_id:
+            self.names += queue.KMS_ATTRIBUTES
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        if name in ("Policy", "RedrivePolicy"):
+            return computed_attributes(self.queue).get(name)
+        value = getattr(self.queue, camelcase_to_underscores(name))
+        return str(value).lower() if isinstance(value, bool) else value
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+def get_queue_attributes(self: models.SQSBackend, queue_name: str, attribute_names: list[str]) -> dict[str, Any]:
+    queue = self.get_queue(queue_name)
+    known = ["All", *queue.BASE_ATTRIBUTES, *queue.FIFO_ATTRIBUTES, *queue.KMS_ATTRIBUTES]
+    for name in attribute_names:
+        if name not in known:
+            raise InvalidAttributeName(name)
+    with queue._messages_lock:
+        if "All" in attribute_names:
+            return computed_attributes(queue)
+        wanted = {name: queue.attributes[name] for name in attribute_names if name in queue.attributes}
+    return {name: value for name, value in wanted.items() if value is not None}
+
+
+def receipts(queue: models.Queue) -> dict[str, models.Message]:
+    """Every receipt handle ever given out for a message that is still in the queue."""
+    return queue.__dict__.setdefault("_receipts", {})
+
+
+def receive(queue: models.Queue, count: int, visibility: int, names: list[str]) -> tuple[list[models.Message], float]:
+    """Takes up to count messages, as moto does, and tells when the next hidden one comes due (ms)."""
+    now = unix_time_millis()
+    expired_before = now - queue.message_retention_period * 1000
+    limit = queue.redrive_policy["maxReceiveCount"] if queue.dead_letter_queue and queue.redrive_policy else 0
+    taken: list[models.Message] = []
+    gone: set[int] = set()
+    due = float("inf")
+    for message in queue._messages:
+        hidden_until = max(message.visible_at, message.delayed_until)
+        if message.sent_timestamp <= expired_before:
+            gone.add(id(message))
+        elif hidden_until >= now:
+            due = min(due, hidden_until)
+        elif limit and message.approximate_receive_count >= limit:
+            gone.add(id(message))
+            queue.dead_letter_queue.add_message(message)
+        else:
+            message.mark_received(visibility_timeout=visibility)
+            receipts(queue)[message.receipt_handle] = message
+            queue.pending_messages.add(message)
+            answer = copy.copy(message)
+            models._filter_message_attributes(answer, names)
+            taken.append(answer)
+            if len(taken) >= count:
+                break
+    if gone:
+        queue._messages = [m for m in queue._messages if id(m) not in gone]
+    return taken, due
+
+
+def receive_message(
+    self: models.SQSBackend,
+    queue_name: str,
+    count: int,
+    wait_seconds_timeout: int,
+    visibility_timeout: int,
+    message_attribute_names: list[str] | None = None,
+) -> list[models.Message]:
+    queue = self.get_queue(queue_name)
+    end = unix_time() + wait_seconds_timeout
+    with queue._messages_lock:
+        while True:
+            taken, due = receive(queue, count, visibility_timeout, message_attribute_names or [])
+            remaining = end - unix_time()
+            if taken or remaining <= 0:
+                return taken
+            queue._messages_lock.wait(min(remaining, max(due - unix_time_millis(), 1) / 1000 + 0.001))
+
+
+def add_message(self: models.Queue, message: models.Message) -> None:
+    with self._messages_lock:
+        append_message(self, message)
+
+
+def delete_message(self: models.Queue, receipt_handle: str) -> None:
+    with self._messages_lock:
+        if receipt_handle in self.deleted_messages:
+            return
+        message = receipts(self).get(receipt_handle)
+        if message is None:
+            raise ReceiptHandleIsInvalid()
+        for handle in message.all_receipt_handles:
+            if handle is not None:
+                receipts(self).pop(handle, None)
+                self.deleted_messages.add(handle)
+        self.pending_messages.discard(message)
+        if message in self._messages:
+            self._messages.remove(message)
+
+
+def change_message_visibility(
+    self: models.SQSBackend, queue_name: str, receipt_handle: str, visibility_timeout: int
+) -> None:
+    queue = self.get_queue(queue_name)
+    with queue._messages_lock:
+        message = receipts(queue).get(receipt_handle)
+        if message is None:
+            raise ReceiptHandleIsInvalid()
+        # moto looks for the handle in every message of the queue: show it only this one.
+        everything, queue._messages = queue._messages, [message]
+        try:
+            change_visibility(self, queue_name, receipt_handle, visibility_timeout)
+        finally:
+            queue._messages = everything
+        queue._messages_lock.notify_all()
+
+
+class Application(DomainDispatcherApplication):
+    """Dispatches as moto does, one request at a time for every service but SQS, whose queues lock themselves."""
+
+    def __init__(self) -> None:
+        super().__init__(create_backend_app)
+        self.services: dict[str, threading.RLock] = defaultdict(threading.RLock)
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
+        app = self.get_application(environ)
+        if app.service == "sqs":
+            return app(environ, start_response)
+        with self.services[app.service]:
+            return app(environ, start_response)
+
+
+class Handler(MotoRequestHandler):
+    """Keeps connections open, and sends an answer at once instead of waiting for the peer's acknowledgement."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = 64 * 1024
+
+    def log_request(self, code: Any = "-", size: Any = "-") -> None:
+        pass
+
+
+def patch() -> None:
+    models.Queue.attributes = property(Attributes)
+    models.Queue.add_message = add_message
+    models.Queue.delete_message = delete_message
+    models.SQSBackend.get_queue_attributes = get_queue_attributes
+    models.SQSBackend.receive_message = receive_message
+    models.SQSBackend.change_message_visibility = change_message_visibility
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    arguments = parser.parse_args()
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    patch()
+    try:
+        server = make_server(
+            arguments.host, arguments.port, Application(), threaded=True, request_handler=Handler
+        )
+    except (OSError, SystemExit) as fault:
+        busy = isinstance(fault, SystemExit) or fault.errno == errno.EADDRINUSE
+        return PORT_IN_USE if busy else 1
+    print(f"listening on http://{arguments.host}:{server.server_port}", flush=True)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        pass
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
