@@ -1,0 +1,139 @@
+// Package operator is the frame of the operator functions (apikeys, inspect, replay): JSON in,
+// JSON out, invoked by IAM principals (design, "Operator functions").
+//
+// It promises that every request names its operator, that a field nobody reads is an error
+// and not a silence, that a refused request is an answer ({"error":{code, message, field}})
+// while a fault of ours is a Lambda error without its detail, and that each invocation leaves
+// one log line with operator, action and ids. It never logs a body, a key or a cursor.
+package operator
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Call is what an action knows of its invocation besides the request.
+type Call struct {
+	Operator string
+	Now      time.Time
+	attrs    []slog.Attr
+}
+
+// Note adds to the invocation's log line: ids, counts and results only.
+func (c *Call) Note(attrs ...slog.Attr) { c.attrs = append(c.attrs, attrs...) }
+
+// Action is one entry of a function's action table. Make it with Do.
+type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
+
+// Do makes an action of a typed function. Req's fields are the request's besides action and
+// operator; unknown ones are refused. A *Refusal from do is answered, any other error is ours.
+func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
+	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
+		var request struct {
+			Action   string `json:"action"`
+			Operator string `json:"operator"`
+			Fields   Req    `json:",embed"`
+		}
+		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
+			return nil, refuseJSON(err)
+		}
+		return do(ctx, call, request.Fields)
+	}
+}
+
+// Frame is an operator function. It implements lambda.Handler.
+type Frame struct {
+	Function string // folder name, for the log
+	Actions  map[string]Action
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// errInternal is all that a caller hears of a fault of ours.
+var errInternal = errors.New("internal error: see the function's log under this request id")
+
+// Invoke runs one action. The error is never the fault itself.
+func (f *Frame) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	started := f.Now()
+	call := &Call{Now: started.UTC()}
+	var (
+		name   string
+		answer any
+	)
+	err := batch.Guard(func() (fault error) {
+		name, answer, fault = f.run(ctx, call, payload)
+		return fault
+	})
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		answer = struct {
+			Error *Refusal `json:"error"`
+		}{refusal}
+	} else if err != nil {
+		f.report(ctx, call, name, started, err)
+		return nil, errInternal
+	}
+	out, encoding := json.Marshal(answer, jsontext.AllowInvalidUTF8(true))
+	if encoding != nil {
+		f.report(ctx, call, name, started, encoding)
+		return nil, errInternal
+	}
+	f.report(ctx, call, name, started, err)
+	return out, nil
+}
+
+// run reads action and operator, and hands over to the action.
+func (f *Frame) run(ctx context.Context, call *Call, payload []byte) (name string, answer any, err error) {
+	var head struct {
+		Action   string `json:"action"`
+		Operator string `json:"operator"`
+	}
+	if err := json.Unmarshal(payload, &head); err != nil {
+		return "", nil, refuseJSON(err)
+	}
+	if jsontext.Value(payload).Kind() != '{' {
+		return "", nil, Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
+	}
+	if !printable(head.Operator) {
+		return "", nil, Refuse(CodeInvalidField, "operator", "who is asking: 1 to 128 printable characters")
+	}
+	call.Operator = head.Operator
+	action, ok := f.Actions[head.Action]
+	if !ok {
+		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+names(f.Actions))
+	}
+	answer, err = action(ctx, call, payload)
+	return head.Action, answer, err
+}
+
+func (f *Frame) report(ctx context.Context, call *Call, action string, started time.Time, err error) {
+	attrs := append([]slog.Attr{
+		slog.String("function", f.Function),
+		slog.String(telemetry.KeyAction, action),
+		slog.String(telemetry.KeyOperator, call.Operator),
+		slog.Int64(telemetry.KeyMillis, f.Now().Sub(started).Milliseconds()),
+	}, call.attrs...)
+	level, outcome := slog.LevelInfo, "answered"
+	var refusal *Refusal
+	var panicked *batch.Panic
+	switch {
+	case errors.As(err, &refusal):
+		outcome = "refused"
+		attrs = append(attrs, slog.String(telemetry.KeyReason, refusal.Code), slog.String("field", refusal.Field))
+	case errors.As(err, &panicked):
+		level, outcome = slog.LevelError, "failed"
+		attrs = append(attrs, slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))
+	case err != nil:
+		level, outcome = slog.LevelError, "failed"
+		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()))
+	}
+	f.Log.LogAttrs(ctx, level, "operator", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
+}
