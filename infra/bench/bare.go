@@ -1,0 +1,77 @@
+package main
+
+import (
+	"bytes"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/signature"
+)
+
+// bare is what a POST costs at the least: net/http, one tuned transport, kept connections, the
+// same body, signature, headers, TLS and concurrency, and nothing else.
+func bare(in job) (measurement, error) {
+	roots, err := loadRoots(in.CAFile)
+	if err != nil {
+		return measurement{}, err
+	}
+	client := &http.Client{Transport: &http.Transport{
+		MaxIdleConns: 512, MaxIdleConnsPerHost: in.Batch, DisableCompression: true, ForceAttemptHTTP2: true,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{in.Protocol}},
+	}}
+	body := deliveryBody(in.BodyBytes)
+	post := func(n int) error {
+		var next atomic.Int64
+		var failure atomic.Pointer[error]
+		var wait sync.WaitGroup
+		for range in.Batch {
+			wait.Go(func() {
+				for i := next.Add(1); i <= int64(n) && failure.Load() == nil; i = next.Add(1) {
+					if err := postOnce(client, in.Receiver, deliveryID(int(i)), body); err != nil {
+						failure.Store(&err)
+					}
+				}
+			})
+		}
+		wait.Wait()
+		if err := failure.Load(); err != nil {
+			return *err
+		}
+		return nil
+	}
+	if err := post(in.Batch * warmups); err != nil {
+		return measurement{}, err
+	}
+	return measure(in.Batch*in.Invocations, func() error { return post(in.Batch * in.Invocations) })
+}
+
+func postOnce(client *http.Client, url, id string, body []byte) error {
+	req, err := http.NewRequest(http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	now := time.Now().Unix()
+	req.Header = http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {"Herald/bench"}, "Wh-Id": {id},
+		"Wh-Timestamp": {strconv.FormatInt(now, 10)}, "Wh-Signature": {signature.Sign(secret, id, now, body)},
+		"Wh-Webhook-Event": {"user.updated"},
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		return err
+	}
+	if res.StatusCode/100 != 2 {
+		return fmt.Errorf("the receiver answered %d", res.StatusCode)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// row is one line of the table.
+type row struct {
+	name    string
+	mode    string // child process
+	job     job
+	results []measurement
+	calls   []map[string]int
+}
+
+// bench holds the processes of one run.
+type bench struct {
+	receiver string // base URL
+	caFile   string
+	dir      string
+	exe      string
+}
+
+func drive(rounds, deliveries int) error {
+	exe, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding this program: %w", err)
+	}
+	dir, err := os.MkdirTemp("", "herald-bench")
+	if err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	b := &bench{dir: dir, exe: exe, caFile: filepath.Join(dir, "ca.pem")}
+	if err := writeCertificate(dir); err != nil {
+		return err
+	}
+	port, stop, err := b.server("receiver", filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	if err != nil {
+		return err
+	}
+	defer stop()
+	b.receiver = "https://127.0.0.1:" + port
+	rows := b.rows(deliveries)
+	for round := range rounds {
+		for _, r := range rows {
+			if err := b.measure(r); err != nil {
+				return fmt.Errorf("%s, round %d: %w", r.name, round+1, err)
+			}
+		}
+	}
+	print(rows, rounds)
+	return nil
+}
+
+// rows are the measurements of one round. The bare client of the same concurrency runs right
+// before each: that is what ratio compares.
+func (b *bench) rows(deliveries int) []*row {
+	var rows []*row
+	for _, batch := range []int{1, 10, 50} {
+		n := max(deliveries/batch, 20)
+		if batch == 1 {
+			n = max(deliveries/5, 20)
+		}
+		j := job{Batch: batch, Invocations: n, BodyBytes: 500, Endpoints: 1, Protocol: "http/1.1", CAFile: b.caFile, Receiver: b.receiver + "/hook"}
+		rows = append(rows, &row{name: fmt.Sprintf("bare client, %d at once", batch), mode: "bare", job: j},
+			&row{name: fmt.Sprintf("deliver, batch %d", batch), mode: "deliver", job: j})
+	}
+	big := job{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, Protocol: "http/1.1", CAFile: b.caFile, Receiver: b.receiver + "/big"}
+	rows = append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", job: big})
+	for _, batch := range []int{1, 10, 50} {
+		j := job{Batch: batch, Invocations: max(deliveries/batch/2, 20), BodyBytes: 500, Endpoints: 1}
+		rows = append(rows, &row{name: fmt.Sprintf("fanout, batch %d", batch), mode: "fanout", job: j})
+	}
+	return rows
+}
+
+// measure runs the row's process once, with an AWS endpoint of its own.
+func (b *bench) measure(r *row) error {
+	port, stop, err := b.server("aws", r.job.Receiver)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	in := r.job
+	in.AWS = "http://127.0.0.1:" + port
+	argument, err := json.Marshal(in)
+	if err != nil {
+		return fmt.Errorf("encoding the job: %w", err)
+	}
+	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("measuring: %w", err)
+	}
+	var m measurement
+	if err := json.Unmarshal(out, &m); err != nil {
+		return fmt.Errorf("reading the measurement: %w", err)
+	}
+	calls, err := callsOf(in.AWS)
+	if err != nil {
+		return err
+	}
+	r.results, r.calls = append(r.results, m), append(r.calls, calls)
+	return nil
+}
+
+func callsOf(url string) (map[string]int, error) {
+	res, err := http.Get(url + "/calls") //nolint:gosec // loopback
+	if err != nil {
+		return nil, fmt.Errorf("asking for the calls: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var calls map[string]int
+	if err := json.NewDecoder(res.Body).Decode(&calls); err != nil {
+		return nil, fmt.Errorf("reading the calls: %w", err)
+	}
+	return calls, nil
+}
+
+// server starts this program in a serving mode; it ends when stop closes its input.
+func (b *bench) server(args ...string) (port string, stop func(), err error) {
+	cmd := exec.Command(b.exe, args...) //nolint:gosec // this program itself
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
+	}
+	if err := cmd.Start(); err != nil {
+		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
+	}
+	stop = func() {
+		_ = in.Close()
+		_, _ = io.Copy(io.Discard, out)
+		_ = cmd.Wait()
+	}
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		stop()
+		return "", nil, fmt.Errorf("starting %s: no port: %w", args[0], err)
+	}
+	return strings.TrimSpace(line), stop, nil
+}
+
+// print writes the table: medians, and how far the CPU time of single runs was from theirs.
+func print(rows []*row, rounds int) {
+	fmt.Printf("medians of %d runs; spread is (max-min)/median of CPU; AWS requests without Lambda's own receive and delete\n\n", rounds)
+	fmt.Printf("%-30s %12s %10s %8s %8s %9s %10s %7s\n", "", "per second", "CPU ms", "spread", "allocs", "AWS req.", "peak MiB", "ratio")
+	var base float64
+	for _, r := range rows {
+		cpu := r.median(func(m measurement) float64 { return m.CPUSeconds * 1000 / float64(m.Deliveries) })
+		ratio := ""
+		switch {
+		case r.mode == "bare":
+			base = cpu
+		case r.mode == "deliver" && r.job.BodyBytes == 500:
+			ratio = fmt.Sprintf("%.2f", cpu/base)
+		}
+		fmt.Printf("%-30s %12.0f %10.4f %7.0f%% %8.0f %9.3f %10.0f %7s\n", r.name,
+			r.median(func(m measurement) float64 { return float64(m.Deliveries) / m.Seconds }), cpu, r.spread()*100,
+			r.median(func(m measurement) float64 { return m.Allocs / float64(m.Deliveries) }), r.requests(),
+			r.median(func(m measurement) float64 { return float64(m.PeakRSS) / (1 << 20) }), ratio)
+	}
+}
+
+func (r *row) values(of func(measurement) float64) []float64 {
+	var v []float64
+	for _, m := range r.results {
+		v = append(v, of(m))
+	}
+	slices.Sort(v)
+	return v
+}
+
+func (r *row) median(of func(measurement) float64) float64 {
+	v := r.values(of)
+	return v[len(v)/2]
+}
+
+func (r *row) spread() float64 {
+	v := r.values(func(m measurement) float64 { return m.CPUSeconds / float64(m.Deliveries) })
+	return (v[len(v)-1] - v[0]) / v[len(v)/2]
+}
+
+// requests is the AWS calls per delivery, warm-ups included on both sides.
+func (r *row) requests() float64 {
+	total := 0
+	for _, n := range r.calls[len(r.calls)-1] {
+		total += n
+	}
+	return float64(total) / float64(r.job.Batch*(r.job.Invocations+warmups))
+}

@@ -1,0 +1,210 @@
+package main
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/egress"
+	deliverhandler "github.com/herald-webhooks/herald/internal/handler/deliver"
+	fanouthandler "github.com/herald-webhooks/herald/internal/handler/fanout"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+const (
+	secret   = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK" //nolint:gosec // signs nothing but the benchmark
+	tenant   = "tenant_bench"
+	queueARN = "arn:aws:sqs:eu-central-1:000000000000:DeliveryQueue"
+)
+
+func awsConfig(in job) aws.Config {
+	return aws.Config{Region: "eu-central-1", BaseEndpoint: aws.String(in.AWS),
+		Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")}
+}
+
+// logger writes what production would, to nowhere: encoding is measured, the pipe is not.
+func logger() *slog.Logger { return slog.New(slog.NewJSONHandler(io.Discard, nil)) }
+
+// deliver measures the deliver handler: everything between Lambda's payload and its answer.
+func deliver(in job) (measurement, error) {
+	roots, err := loadRoots(in.CAFile)
+	if err != nil {
+		return measurement{}, err
+	}
+	cfg := awsConfig(in)
+	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
+	tables, queues := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg)
+	h := batch.Handler((&deliverhandler.Handler{
+		Endpoints:     dynamo.NewEndpoints(tables, "Endpoints"),
+		Secrets:       keyring.NewSecrets(kms.NewFromConfig(cfg), "key"),
+		States:        dynamo.NewDeliveries(tables, "Deliveries"),
+		RetryQueue:    queue.Sender{Client: queues, URL: in.AWS + "/RetryQueue"},
+		Parking:       queue.Parker{Client: queues, URL: in.AWS + "/RetryQueue"},
+		RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
+		Schedule:      schedule,
+		PerEndpoint:   in.Batch,
+		Hanging: &deliverhandler.Hanging{Store: dynamo.NewHanging(tables, "Deliveries"), Holder: "bench",
+			Suspect: 1500 * time.Millisecond, Limit: 5, Window: time.Minute},
+		Attempts: delivery.Sender{
+			Client: egress.New(egress.Config{RootCAs: roots, Policy: egress.NewPolicy(
+				[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}})}),
+			Schedule: schedule, UserAgent: "Herald/bench", Now: time.Now,
+		},
+		Log: logger(), Metrics: telemetry.NewMetrics(io.Discard, "deliver", time.Now), Now: time.Now, Random: rand.Float64,
+	}).Process)
+	payload, err := deliveryInvocation(in)
+	if err != nil {
+		return measurement{}, err
+	}
+	return invocations(h, payload, in)
+}
+
+// fanOut measures the fanout handler. A delivery here is an event.
+func fanOut(in job) (measurement, error) {
+	cfg := awsConfig(in)
+	queues := sqs.NewFromConfig(cfg)
+	h := batch.Handler((&fanouthandler.Handler{
+		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), "Endpoints"),
+		Deliveries:    queue.Sender{Client: queues, URL: in.AWS + "/DeliveryQueue"},
+		Rejected:      queue.Sender{Client: queues, URL: in.AWS + "/EventsDeadLetterQueue"},
+		Log:           logger(), Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: time.Now,
+	}).Process)
+	payload, err := eventInvocation(in)
+	if err != nil {
+		return measurement{}, err
+	}
+	return invocations(h, payload, in)
+}
+
+var errNotDelivered = errors.New("the handler did not deliver every record")
+
+func invocations(h *batch.InvocationHandler, payload []byte, in job) (measurement, error) {
+	invoke := func(n int) error {
+		for range n {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			answer, err := h.Invoke(ctx, payload)
+			cancel()
+			if err != nil {
+				return err
+			}
+			if string(answer) != `{"batchItemFailures":[]}` {
+				return fmt.Errorf("%w: %s", errNotDelivered, answer)
+			}
+		}
+		return nil
+	}
+	if err := invoke(warmups); err != nil {
+		return measurement{}, err
+	}
+	return measure(in.Batch*in.Invocations, func() error { return invoke(in.Invocations) })
+}
+
+// measure counts the CPU time and allocations of this process while do runs.
+func measure(deliveries int, do func() error) (measurement, error) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	cpu, started := cpuSeconds(), time.Now()
+	if err := do(); err != nil {
+		return measurement{}, err
+	}
+	took, spent := time.Since(started), cpuSeconds()-cpu
+	runtime.ReadMemStats(&after)
+	return measurement{Deliveries: deliveries, Seconds: took.Seconds(), CPUSeconds: spent,
+		Allocs: float64(after.Mallocs - before.Mallocs), PeakRSS: usage().Maxrss * 1024}, nil
+}
+
+func usage() syscall.Rusage {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err) // cannot fail with these arguments
+	}
+	return u
+}
+
+func cpuSeconds() float64 {
+	u := usage()
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+}
+
+func loadRoots(file string) (*x509.CertPool, error) {
+	b, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("reading the CA: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(b) {
+		return nil, errors.New("the CA file holds no certificate")
+	}
+	return roots, nil
+}
+
+func deliveryID(i int) string { return delivery.ID(tenant, fmt.Sprint("evt_", i), endpointID(0)) }
+
+func endpointID(i int) string { return fmt.Sprintf("webhook_01JD0000000000000000%06d", i) }
+
+// deliveryBody is {"type":…,"data":…} of n bytes.
+func deliveryBody(n int) []byte {
+	const head, tail = `{"type":"user.updated","data":{"userId":"user_2c9WZ1","note":"`, `"}}`
+	return []byte(head + strings.Repeat("x", max(n-len(head)-len(tail), 0)) + tail)
+}
+
+// deliveryInvocation is the payload of one invocation as Lambda sends it.
+func deliveryInvocation(in job) ([]byte, error) {
+	var event events.SQSEvent
+	for i := range in.Batch {
+		id := endpointID(i % in.Endpoints)
+		m := delivery.Message{DeliveryID: delivery.ID(tenant, fmt.Sprint("evt_", i), id), TenantID: tenant, EndpointID: id,
+			EventID: fmt.Sprint("evt_", i), CreatedAt: time.Now(), Body: deliveryBody(in.BodyBytes)}
+		r := record(i, string(m.Body))
+		for name, a := range queue.Attributes(m) {
+			r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String",
+				StringListValues: []string{}, BinaryListValues: [][]byte{}}
+		}
+		event.Records = append(event.Records, r)
+	}
+	return json.Marshal(event)
+}
+
+func eventInvocation(in job) ([]byte, error) {
+	var event events.SQSEvent
+	for i := range in.Batch {
+		event.Records = append(event.Records, record(i, fmt.Sprintf(`{"id":"evt_%d","tenant_id":"%s","occurred_at":"2026-01-02T03:04:05Z",%s`,
+			i, tenant, deliveryBody(in.BodyBytes)[1:])))
+	}
+	return json.Marshal(event)
+}
+
+func record(i int, body string) events.SQSMessage {
+	return events.SQSMessage{
+		MessageId: fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", i), ReceiptHandle: strings.Repeat("AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a", 6),
+		Body: body, Md5OfBody: "e4e68fb7bd0e697a0ae8f1bb342846b3", EventSource: "aws:sqs", EventSourceARN: queueARN, AWSRegion: "eu-central-1",
+		Attributes: map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": "1700000000000", "SenderId": "AIDAIENQZJOLO23YVJ4VO",
+			"ApproximateFirstReceiveTimestamp": "1700000000001", "MessageGroupId": endpointID(0)},
+		MessageAttributes: map[string]events.SQSMessageAttribute{},
+	}
+}

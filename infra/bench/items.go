@@ -1,0 +1,39 @@
+package main
+
+import (
+	"encoding/base64"
+	"strings"
+)
+
+// endpoints answers a BatchGetItem with every endpoint asked for.
+func (f *fakeAWS) endpoints(in request) any {
+	responses := map[string]any{}
+	for table, ask := range in.RequestItems {
+		var items []any
+		for _, key := range ask.(map[string]any)["Keys"].([]any) { //nolint:revive // the protocol's shape
+			id := key.(map[string]any)["endpoint_id"].(map[string]any)["S"].(string) //nolint:revive // the protocol's shape
+			items = append(items, f.endpoint(id))
+		}
+		responses[table] = items
+	}
+	return map[string]any{"Responses": responses, "UnprocessedKeys": map[string]any{}}
+}
+
+// query answers with no hanging endpoints, or with as many subscriptions as the URL says.
+func (f *fakeAWS) query(in request) any {
+	items := []any{}
+	if in.IndexName == "" {
+		items = append(items, f.endpoint(endpointID(0)))
+	}
+	return map[string]any{"Items": items, "Count": len(items)}
+}
+
+func (f *fakeAWS) endpoint(id string) attribute {
+	s := func(v string) attribute { return attribute{"S": v} }
+	return attribute{
+		"tenant_id": s(tenant), "endpoint_id": s(id), "url": s(f.receiver), "status": s("active"), "description": s("benchmark"),
+		"created_at": s("2026-01-02T03:04:05.000Z"), "updated_at": s("2026-01-02T03:04:05.000Z"),
+		"events": attribute{"L": []attribute{s("user.*")}}, "secret_version": attribute{"N": "1"},
+		"sealed_secret": attribute{"B": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 200)))},
+	}
+}
