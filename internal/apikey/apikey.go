@@ -1,0 +1,103 @@
+// Package apikey is the secret that a tenant's server shows to the management API: its text,
+// its scopes and what is kept of it.
+//
+// It promises that a key is "hk_", an id without underscore, "_" and 43 base64url characters
+// of 32 random bytes, that only a SHA-256 of the text is kept (256 random bits need no slow
+// hash), and that comparing takes the same time whatever was guessed. It never keeps or
+// returns the text but from New.
+package apikey
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Scope is a permission of a key.
+type Scope string
+
+// The scopes of the management API. Neither implies the other.
+const (
+	Read  Scope = "webhooks:read"
+	Write Scope = "webhooks:write"
+)
+
+// Scopes returns all scopes: what a key gets when none are named.
+func Scopes() []Scope { return []Scope{Read, Write} }
+
+// Valid reports whether the scope exists.
+func (s Scope) Valid() bool { return s == Read || s == Write }
+
+// Key is what is kept of an API key.
+type Key struct {
+	ID          string // a ULID: ids sort by time of issue
+	TenantID    string
+	Scopes      []Scope
+	Description string
+	Hash        []byte // SHA-256 of the whole text
+	CreatedAt   time.Time
+	RevokedAt   time.Time // zero while the key holds
+}
+
+const (
+	prefix     = "hk_"
+	secretSize = 32 // bytes
+	secretText = 43 // base64url characters
+)
+
+// New makes a key and its text, which is not to be had again. The caller fills in tenant,
+// scopes and description.
+func New(now time.Time, random io.Reader) (key Key, text string, err error) {
+	id, err := ulid.New(ulid.Timestamp(now), random)
+	if err != nil {
+		return Key{}, "", fmt.Errorf("making a key id: %w", err)
+	}
+	var secret [secretSize]byte
+	if _, err := io.ReadFull(random, secret[:]); err != nil {
+		return Key{}, "", fmt.Errorf("reading randomness: %w", err)
+	}
+	text = prefix + id.String() + "_" + base64.RawURLEncoding.EncodeToString(secret[:])
+	return Key{ID: id.String(), Hash: hash(text), CreatedAt: now.UTC().Truncate(time.Millisecond)}, text, nil
+}
+
+// ValidID reports whether id has the form of a key id.
+func ValidID(id string) bool {
+	parsed, err := ulid.ParseStrict(id)
+	return err == nil && parsed.String() == id // upper case only
+}
+
+// ParseID returns the id within a key's text; ok is false for anything that New cannot have
+// made, which needs no look-up.
+func ParseID(text string) (id string, ok bool) {
+	rest, found := strings.CutPrefix(text, prefix)
+	if !found {
+		return "", false
+	}
+	id, secret, found := strings.Cut(rest, "_")
+	if !found || len(secret) != secretText || !ValidID(id) {
+		return "", false
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(secret)
+	return id, err == nil && len(raw) == secretSize
+}
+
+// Accepts reports whether text is this key and the key is not revoked.
+func (k Key) Accepts(text string) bool {
+	same := subtle.ConstantTimeCompare(hash(text), k.Hash) == 1
+	return same && k.RevokedAt.IsZero()
+}
+
+// Allows reports whether the key has the scope.
+func (k Key) Allows(s Scope) bool { return slices.Contains(k.Scopes, s) }
+
+func hash(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:]
+}
