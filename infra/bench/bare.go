@@ -23,7 +23,7 @@ func bare(in job) (measurement, error) {
 	}
 	client := &http.Client{Transport: &http.Transport{
 		MaxIdleConns: 512, MaxIdleConnsPerHost: in.Batch, DisableCompression: true, ForceAttemptHTTP2: true,
-		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots, NextProtos: []string{in.Protocol}},
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 	}}
 	body := deliveryBody(in.BodyBytes)
 	post := func(n int) error {

@@ -24,10 +24,9 @@ type row struct {
 
 // bench holds the processes of one run.
 type bench struct {
-	receiver string // base URL
-	caFile   string
-	dir      string
-	exe      string
+	receivers map[string]string // base URL by protocol
+	caFile    string
+	exe       string
 }
 
 func drive(rounds, deliveries int) error {
@@ -40,16 +39,19 @@ func drive(rounds, deliveries int) error {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{dir: dir, exe: exe, caFile: filepath.Join(dir, "ca.pem")}
+	b := &bench{exe: exe, caFile: filepath.Join(dir, "ca.pem")}
 	if err := writeCertificate(dir); err != nil {
 		return err
 	}
-	port, stop, err := b.server("receiver", filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
-	if err != nil {
-		return err
+	b.receivers = map[string]string{}
+	for _, protocol := range []string{"http/1.1", "h2"} {
+		port, stop, err := b.server("receiver", filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), protocol)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		b.receivers[protocol] = "https://127.0.0.1:" + port
 	}
-	defer stop()
-	b.receiver = "https://127.0.0.1:" + port
 	rows := b.rows(deliveries)
 	for round := range rounds {
 		for _, r := range rows {
@@ -62,26 +64,29 @@ func drive(rounds, deliveries int) error {
 	return nil
 }
 
-// rows are the measurements of one round. The bare client of the same concurrency runs right
-// before each: that is what ratio compares.
+// rows are the measurements of one round. The bare client of the same concurrency and protocol
+// runs right before each: that is what ratio compares.
 func (b *bench) rows(deliveries int) []*row {
-	var rows []*row
-	for _, batch := range []int{1, 10, 50} {
-		n := max(deliveries/batch, 20)
-		if batch == 1 {
-			n = max(deliveries/5, 20)
-		}
-		j := job{Batch: batch, Invocations: n, BodyBytes: 500, Endpoints: 1, Protocol: "http/1.1", CAFile: b.caFile, Receiver: b.receiver + "/hook"}
-		rows = append(rows, &row{name: fmt.Sprintf("bare client, %d at once", batch), mode: "bare", job: j},
-			&row{name: fmt.Sprintf("deliver, batch %d", batch), mode: "deliver", job: j})
-	}
-	big := job{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, Protocol: "http/1.1", CAFile: b.caFile, Receiver: b.receiver + "/big"}
+	rows := b.pair(1, deliveries/5, "http/1.1")
+	rows = append(rows, b.pair(10, deliveries, "http/1.1")...)
+	rows = append(rows, b.pair(50, deliveries, "http/1.1")...)
+	rows = append(rows, b.pair(50, deliveries, "h2")...)
+	// 50 bodies of 115 KB and what Lambda adds are just below its limit of 6 MB.
+	big := job{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, CAFile: b.caFile, Receiver: b.receivers["h2"] + "/big"}
 	rows = append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", job: big})
 	for _, batch := range []int{1, 10, 50} {
 		j := job{Batch: batch, Invocations: max(deliveries/batch/2, 20), BodyBytes: 500, Endpoints: 1}
 		rows = append(rows, &row{name: fmt.Sprintf("fanout, batch %d", batch), mode: "fanout", job: j})
 	}
 	return rows
+}
+
+func (b *bench) pair(batch, deliveries int, protocol string) []*row {
+	j := job{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1, CAFile: b.caFile, Receiver: b.receivers[protocol] + "/hook"}
+	return []*row{
+		{name: fmt.Sprintf("bare client, %d at once, %s", batch, protocol), mode: "bare", job: j},
+		{name: fmt.Sprintf("deliver, batch %d, %s", batch, protocol), mode: "deliver", job: j},
+	}
 }
 
 // measure runs the row's process once, with an AWS endpoint of its own.
@@ -159,7 +164,7 @@ func (b *bench) server(args ...string) (port string, stop func(), err error) {
 // print writes the table: medians, and how far the CPU time of single runs was from theirs.
 func print(rows []*row, rounds int) {
 	fmt.Printf("medians of %d runs; spread is (max-min)/median of CPU; AWS requests without Lambda's own receive and delete\n\n", rounds)
-	fmt.Printf("%-30s %12s %10s %8s %8s %9s %10s %7s\n", "", "per second", "CPU ms", "spread", "allocs", "AWS req.", "peak MiB", "ratio")
+	fmt.Printf("%-34s %12s %10s %8s %8s %9s %10s %7s\n", "", "per second", "CPU ms", "spread", "allocs", "AWS req.", "peak MiB", "ratio")
 	var base float64
 	for _, r := range rows {
 		cpu := r.median(func(m measurement) float64 { return m.CPUSeconds * 1000 / float64(m.Deliveries) })
@@ -170,7 +175,7 @@ func print(rows []*row, rounds int) {
 		case r.mode == "deliver" && r.job.BodyBytes == 500:
 			ratio = fmt.Sprintf("%.2f", cpu/base)
 		}
-		fmt.Printf("%-30s %12.0f %10.4f %7.0f%% %8.0f %9.3f %10.0f %7s\n", r.name,
+		fmt.Printf("%-34s %12.0f %10.4f %7.0f%% %8.0f %9.3f %10.0f %7s\n", r.name,
 			r.median(func(m measurement) float64 { return float64(m.Deliveries) / m.Seconds }), cpu, r.spread()*100,
 			r.median(func(m measurement) float64 { return m.Allocs / float64(m.Deliveries) }), r.requests(),
 			r.median(func(m measurement) float64 { return float64(m.PeakRSS) / (1 << 20) }), ratio)

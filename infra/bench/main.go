@@ -25,7 +25,7 @@ func run(args []string) error {
 	if len(args) > 0 {
 		switch args[0] {
 		case "receiver":
-			return receive(args[1], args[2])
+			return receive(args[1], args[2], args[3])
 		case "aws":
 			return answerAWS(args[1])
 		case "deliver":
@@ -53,7 +53,6 @@ type job struct {
 	Endpoints   int    // distinct ones of a batch
 	Receiver    string // URL of the receiver's endpoint
 	CAFile      string
-	Protocol    string // ALPN: "http/1.1" or "h2"
 	AWS         string // base URL of the AWS endpoint
 }
 
