@@ -1,0 +1,116 @@
+// Package problem is the only map from a fault to what a caller of the management API sees:
+// an RFC 9457 problem document.
+//
+// It promises one documented meaning for each code, fixed status and title for each, and that
+// a fault it does not know becomes "internal" with its text withheld. It never quotes what
+// the caller sent, so that a key put into the wrong field is not echoed.
+package problem
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// MediaType is the content type of a problem document.
+const MediaType = "application/problem+json"
+
+// TypePrefix and the code make the "type" of a problem: a name, nothing to be fetched.
+const TypePrefix = "urn:herald:problem:"
+
+// Error is a fault that its caller may see. The zero Detail is the code's own.
+type Error struct {
+	Code   Code
+	Detail string  // one sentence, for people
+	Fields []Field // what in the request is at fault, when that can be named
+	Allow  string  // CodeMethodNotAllowed only: the methods of the path
+	Cause  error   // for the log, never shown
+}
+
+// Field is one thing at fault in a request: at a JSON pointer into the body (RFC 6901; "" is
+// the body itself), or in a query parameter.
+type Field struct {
+	Pointer   string
+	Parameter string // when set, Pointer means nothing
+	Detail    string
+}
+
+func (e *Error) Error() string {
+	text := string(e.Code)
+	if e.Cause != nil {
+		text += ": " + e.Cause.Error()
+	}
+	return text
+}
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Cause }
+
+// New returns a fault that names nothing in the request.
+func New(code Code) *Error { return &Error{Code: code} }
+
+// At returns a fault in one place of the body.
+func At(code Code, pointer, detail string) *Error {
+	return &Error{Code: code, Fields: []Field{{Pointer: pointer, Detail: detail}}}
+}
+
+// InQuery returns a fault in one query parameter.
+func InQuery(code Code, parameter, detail string) *Error {
+	return &Error{Code: code, Fields: []Field{{Parameter: parameter, Detail: detail}}}
+}
+
+// Because returns a fault of ours with its cause.
+func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
+
+// From finds the *Error in err; any other error is CodeInternal. It is nil for nil.
+func From(err error) *Error {
+	if err == nil {
+		return nil
+	}
+	var known *Error
+	if errors.As(err, &known) && known.Code.known() {
+		return known
+	}
+	return Because(CodeInternal, err)
+}
+
+type document struct {
+	Type      string  `json:"type"`
+	Title     string  `json:"title"`
+	Status    int     `json:"status"`
+	Detail    string  `json:"detail"`
+	Code      Code    `json:"code"`
+	RequestID string  `json:"request_id"`
+	Errors    []place `json:"errors,omitempty"`
+}
+
+type place struct {
+	Detail    string  `json:"detail"`
+	Pointer   *string `json:"pointer,omitempty"`
+	Parameter string  `json:"parameter,omitempty"`
+}
+
+// Document returns the problem document that answers the request.
+func (e *Error) Document(requestID string) []byte {
+	m := meanings[e.Code]
+	d := document{
+		Type: TypePrefix + string(e.Code), Title: m.title, Status: m.status, Detail: e.Detail,
+		Code: e.Code, RequestID: requestID,
+	}
+	if d.Detail == "" {
+		d.Detail = m.meaning
+	}
+	for _, f := range e.Fields {
+		p := place{Detail: f.Detail, Parameter: f.Parameter}
+		if f.Parameter == "" {
+			p.Pointer = &f.Pointer
+		}
+		d.Errors = append(d.Errors, p)
+	}
+	b, err := json.Marshal(d, jsontext.AllowInvalidUTF8(true))
+	if err != nil { // strings and a number: cannot fail
+		return nil
+	}
+	return b
+}
