@@ -30,6 +30,10 @@ func (s Status) Valid() bool { return s == Dead || s == Replaying || s == Replay
 // DynamoDB item (400 KB): 100 entries of about half a kilobyte beside a body of 272 KiB.
 const MaxReplays = 100
 
+// StaleClaim is how long a replay holds its claim: longer than any operator function runs.
+// What a crashed one left behind can be claimed again after it.
+const StaleClaim = 2 * time.Minute
+
 // UnreadablePrefix starts the delivery id of a message that could not be read; the SQS
 // message id follows.
 const UnreadablePrefix = "unreadable_"

@@ -85,10 +85,6 @@ func historyItem(entries []deadletter.SealedEntry) types.AttributeValue {
 	return &types.AttributeValueMemberL{Value: list}
 }
 
-// StaleClaim is how long a replay holds its claim: longer than any operator function runs.
-// What a crashed one left behind can be claimed again after it.
-const StaleClaim = 2 * time.Minute
-
 // Claim takes r, as Get returned it, for a replay, and returns the replay's number. fresh is
 // false when it resumes a replay that broke off, whose message may be on its way. ok is false
 // when r is neither dead nor stale, or changed since it was read.
@@ -97,7 +93,7 @@ func (d *DeadLetters) Claim(ctx context.Context, r deadletter.Record, operator s
 	switch {
 	case fresh:
 		replay++
-	case r.Status != deadletter.Replaying || now.Sub(r.UpdatedAt) < StaleClaim:
+	case r.Status != deadletter.Replaying || now.Sub(r.UpdatedAt) < deadletter.StaleClaim:
 		return 0, false, false, nil
 	}
 	ok, err = d.change(ctx, r.DeliveryID, deadLetterChange{

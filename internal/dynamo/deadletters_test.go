@@ -223,7 +223,7 @@ func TestTheLifeOfAReplay(t *testing.T) {
 	if _, _, ok, err := store.Claim(t.Context(), seen, "bob", now.Add(time.Second)); ok || err != nil {
 		t.Errorf("claimed from under a running replay: %v", err)
 	}
-	replay, fresh, ok, err := store.Claim(t.Context(), seen, "bob", now.Add(dynamo.StaleClaim))
+	replay, fresh, ok, err := store.Claim(t.Context(), seen, "bob", now.Add(deadletter.StaleClaim))
 	if err != nil || !ok || fresh || replay != 1 {
 		t.Errorf("a broken-off replay resumes as %d, fresh %v, %v, %v", replay, fresh, ok, err)
 	}

@@ -1,0 +1,203 @@
+// Package apikeys lets operators issue, list and revoke the API keys of tenants.
+//
+// It promises that a key's text is in the answer of issue and nowhere else, ever: not in the
+// table, a list or the log. Issuing a key is becoming the tenant: only the managed policy
+// KeyIssuers allows it.
+package apikeys
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"regexp"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Keys stores API keys.
+type Keys interface {
+	Put(ctx context.Context, key apikey.Key) error
+	Get(ctx context.Context, keyID string) (key apikey.Key, found bool, err error)
+	ListByTenant(ctx context.Context, tenantID string, limit int, cursor string) (keys []apikey.Key, next string, err error)
+	Revoke(ctx context.Context, tenantID, keyID string, now time.Time) (key apikey.Key, found bool, err error)
+}
+
+// Handler manages keys. All fields are required.
+type Handler struct {
+	Keys   Keys
+	Random io.Reader // crypto/rand.Reader
+	Log    *slog.Logger
+	Now    func() time.Time
+}
+
+// Frame returns the operator function with the actions of this package.
+func (h *Handler) Frame() *operator.Frame {
+	return &operator.Frame{Function: "apikeys", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+		"issue":  operator.Do(h.issue),
+		"list":   operator.Do(h.list),
+		"revoke": operator.Do(h.revoke),
+	}}
+}
+
+// Key is a key as operators see it, without its text.
+type Key struct {
+	KeyID       string         `json:"key_id"`
+	TenantID    string         `json:"tenant_id"`
+	Scopes      []apikey.Scope `json:"scopes"`
+	Description string         `json:"description"`
+	CreatedAt   time.Time      `json:"created_at"`
+	RevokedAt   *time.Time     `json:"revoked_at"`
+}
+
+func show(k apikey.Key) Key {
+	shown := Key{KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt}
+	if !k.RevokedAt.IsZero() {
+		shown.RevokedAt = &k.RevokedAt
+	}
+	return shown
+}
+
+// IssuedKey is the answer of issue: the only place the key's text is shown.
+type IssuedKey struct {
+	Key
+	APIKey string `json:"api_key"`
+}
+
+type issueRequest struct {
+	TenantID    string          `json:"tenant_id"`
+	Scopes      *[]apikey.Scope `json:"scopes"` // default: all
+	Description string          `json:"description"`
+}
+
+// maxDescription is in characters, as for an endpoint's description.
+const maxDescription = 256
+
+// tenantForm is the form of a tenant id in events (design, "Contracts").
+var tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+
+func checkTenantID(id string) error {
+	if !tenantForm.MatchString(id) {
+		return operator.Refuse(operator.CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+	}
+	return nil
+}
+
+func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueRequest) (IssuedKey, error) {
+	if err := checkTenantID(req.TenantID); err != nil {
+		return IssuedKey{}, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
+	if utf8.RuneCountInString(req.Description) > maxDescription {
+		return IssuedKey{}, operator.Refuse(operator.CodeInvalidField, "description", "must be at most 256 characters")
+	}
+	scopes, err := scopesOf(req.Scopes)
+	if err != nil {
+		return IssuedKey{}, err
+	}
+	key, text, err := apikey.New(call.Now, h.Random)
+	if err != nil {
+		return IssuedKey{}, fmt.Errorf("making API key: %w", err)
+	}
+	key.TenantID, key.Scopes, key.Description = req.TenantID, scopes, req.Description
+	if err := h.Keys.Put(ctx, key); err != nil {
+		return IssuedKey{}, err
+	}
+	call.Note(slog.String(telemetry.KeyKey, key.ID), slog.Any("scopes", scopes))
+	return IssuedKey{Key: show(key), APIKey: text}, nil
+}
+
+func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
+	if asked == nil {
+		return apikey.Scopes(), nil
+	}
+	refusal := operator.Refuse(operator.CodeInvalidField, "scopes", "must be webhooks:read, webhooks:write or both")
+	if len(*asked) == 0 {
+		return nil, refusal
+	}
+	for i, s := range *asked {
+		if !s.Valid() || slices.Contains((*asked)[:i], s) {
+			return nil, refusal
+		}
+	}
+	return *asked, nil
+}
+
+type listRequest struct {
+	operator.Page
+	TenantID string `json:"tenant_id"`
+}
+
+// list shows a tenant's keys, newest first, revoked ones included.
+func (h *Handler) list(ctx context.Context, call *operator.Call, req listRequest) (operator.List[Key], error) {
+	var none operator.List[Key]
+	if err := checkTenantID(req.TenantID); err != nil {
+		return none, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
+	limit, err := req.Size()
+	if err != nil {
+		return none, err
+	}
+	filter := "keys " + req.TenantID
+	start, err := req.Start(filter)
+	if err != nil {
+		return none, err
+	}
+	keys, next, err := h.Keys.ListByTenant(ctx, req.TenantID, limit, start)
+	if errors.Is(err, dynamo.ErrCursor) {
+		return none, operator.InvalidCursor()
+	}
+	if err != nil {
+		return none, err
+	}
+	shown := make([]Key, len(keys))
+	for i, k := range keys {
+		shown[i] = show(k)
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	return operator.NewList(shown, filter, next), nil
+}
+
+type revokeRequest struct {
+	KeyID    string `json:"key_id"`
+	TenantID string `json:"tenant_id"` // checked when given
+}
+
+// revoke ends a key for every request that starts after the answer. Revoking again changes
+// nothing.
+func (h *Handler) revoke(ctx context.Context, call *operator.Call, req revokeRequest) (Key, error) {
+	if err := operator.Required("key_id", req.KeyID); err != nil {
+		return Key{}, err
+	}
+	call.Note(slog.String(telemetry.KeyKey, req.KeyID))
+	notFound := operator.Refuse(operator.CodeNotFound, "key_id", "no key has this id")
+	if !apikey.ValidID(req.KeyID) {
+		return Key{}, notFound
+	}
+	key, found, err := h.Keys.Get(ctx, req.KeyID)
+	if err != nil {
+		return Key{}, err
+	}
+	if !found {
+		return Key{}, notFound
+	}
+	if err := operator.CheckTenant(req.TenantID, key.TenantID); err != nil {
+		return Key{}, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, key.TenantID))
+	if key, found, err = h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now); err != nil {
+		return Key{}, err
+	}
+	if !found {
+		return Key{}, notFound
+	}
+	return show(key), nil
+}

@@ -1,0 +1,230 @@
+// Package deadletter consumes DeadLetterQueue: every message there becomes a sealed dead
+// letter and the delivery's state becomes dead.
+//
+// It promises that a message is taken off the queue only when its record is written, that a
+// message received twice, or a duplicate of the same life, is recorded once, and that what
+// cannot be read is kept too. It can seal and never open: its role may generate data keys, not
+// decrypt them.
+package deadletter
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// States reads and writes delivery records.
+type States interface {
+	Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error)
+	Update(ctx context.Context, r delivery.Record) (written bool, err error)
+}
+
+// Store keeps dead letters: both writes answer false for a death that is recorded.
+type Store interface {
+	Create(ctx context.Context, r deadletter.Record) (written bool, err error)
+	Append(ctx context.Context, r deadletter.Record) (written bool, err error)
+}
+
+// Handler buries deliveries. All fields are required.
+type Handler struct {
+	States     States
+	Store      Store
+	Vault      deadletter.Vault
+	MaxRetries int // attempts of a delivery whose state is lost: MaxRetries + 1
+	Log        *slog.Logger
+	Metrics    *telemetry.Metrics
+	Now        func() time.Time
+}
+
+// reserve is the time kept back before the function's deadline; concurrency bounds the
+// burials of one batch under way at once.
+const (
+	reserve     = 2 * time.Second
+	concurrency = 10
+)
+
+// The outcomes of a burial.
+const (
+	outcomeBuried       = "buried"
+	outcomeDuplicate    = "duplicate"    // this death is recorded
+	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to bury
+)
+
+// burial is one message of the batch and what became of it.
+type burial struct {
+	record  events.SQSMessage
+	message delivery.Message
+	death   deadletter.Record // without its sealed parts
+	detail  string            // why it could not be read
+	outcome string
+}
+
+// Process handles the records of one invocation.
+func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batch.Failures {
+	ctx, cancel := batch.Deadline(ctx, reserve)
+	defer cancel()
+	burials := make([]*burial, len(records))
+	faults := batch.Each(len(records), concurrency, func(i int) error {
+		burials[i] = &burial{record: records[i]}
+		return h.bury(ctx, burials[i])
+	})
+	var failed batch.Failures
+	for i, b := range burials {
+		if faults[i] != nil {
+			failed = append(failed, b.record.MessageId)
+		}
+		h.report(ctx, b, faults[i])
+	}
+	if err := h.Metrics.Flush(); err != nil {
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
+	return failed
+}
+
+// bury writes the record first and the state second: a crash between leaves a message that
+// is received again and finds its death recorded.
+func (h *Handler) bury(ctx context.Context, b *burial) error {
+	m, err := queue.Decode(b.record)
+	if err != nil {
+		b.detail = err.Error()
+		return h.buryUnreadable(ctx, b)
+	}
+	b.message = m
+	state, found, err := h.States.Get(ctx, m.DeliveryID)
+	if err != nil {
+		return err
+	}
+	if found && state.State == delivery.Acknowledged {
+		b.outcome = outcomeAcknowledged
+		return nil
+	}
+	h.diagnose(b, state, found)
+	if b.outcome, err = h.record(ctx, b, deadletter.Death{Body: m.Body}); err != nil {
+		return err
+	}
+	_, err = h.States.Update(ctx, delivery.Record{
+		DeliveryID: m.DeliveryID, TenantID: m.TenantID, EndpointID: m.EndpointID, EventID: m.EventID, EventType: b.death.EventType,
+		State: delivery.Dead, Attempts: b.death.Attempts, Replay: m.Replay, LastStatus: b.death.LastStatus, Reason: b.death.Reason,
+		DurationMS: state.DurationMS, CreatedAt: m.CreatedAt, UpdatedAt: b.death.DiedAt,
+	})
+	return err
+}
+
+// diagnose says what the delivery died of. A message without the attribute attempts never
+// reached RetryQueue: DeliveryQueue's own redrive moved it, which only crashes bring about.
+func (h *Handler) diagnose(b *burial, state delivery.Record, found bool) {
+	m := b.message
+	eventType, err := m.EventType()
+	if err != nil { // Decode has read it
+		eventType = ""
+	}
+	b.death = deadletter.Record{
+		Binding:   deadletter.Binding{DeliveryID: m.DeliveryID, TenantID: m.TenantID, EndpointID: m.EndpointID},
+		EventID:   m.EventID,
+		EventType: eventType,
+		Status:    deadletter.Dead,
+		Replay:    m.Replay,
+		CreatedAt: m.CreatedAt,
+		DiedAt:    h.Now().UTC().Truncate(time.Millisecond),
+	}
+	if found && state.Replay == m.Replay && state.State != delivery.Queued {
+		b.death.Attempts, b.death.LastStatus, b.death.Reason = state.Attempts, state.LastStatus, state.Reason
+	} else if m.Retrying { // its state was never written, or has expired
+		b.death.Attempts, b.death.Reason = h.MaxRetries+1, delivery.ReasonExhausted
+	}
+	if !m.Retrying {
+		b.death.Reason = delivery.ReasonCrashed
+	}
+}
+
+// record seals and stores the death. A replayed delivery has a record already, unless it was
+// purged: its death is appended, and its body stays as it was sealed at the first.
+func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (outcome string, err error) {
+	d.Entry = deadletter.Entry{
+		DiedAt: b.death.DiedAt, Reason: b.death.Reason, Attempts: b.death.Attempts, LastStatus: b.death.LastStatus,
+		Replay: b.death.Replay, MessageID: b.record.MessageId, Detail: b.detail,
+	}
+	if b.death.Replay > 0 {
+		entry, err := h.Vault.SealEntry(ctx, b.death.Binding, d.Entry)
+		if err != nil {
+			return "", err
+		}
+		again := b.death
+		again.Sealed.History = []deadletter.SealedEntry{entry}
+		if written, err := h.Store.Append(ctx, again); written || err != nil {
+			return outcomeBuried, err
+		}
+	}
+	first := b.death
+	if first.Sealed, err = h.Vault.SealDeath(ctx, first.Binding, d); err != nil {
+		return "", err
+	}
+	written, err := h.Store.Create(ctx, first)
+	if err != nil {
+		return "", err
+	}
+	if !written {
+		return outcomeDuplicate, nil
+	}
+	return outcomeBuried, nil
+}
+
+// buryUnreadable keeps a message nobody can deliver, whole, under an id of its own.
+func (h *Handler) buryUnreadable(ctx context.Context, b *burial) (err error) {
+	now := h.Now().UTC().Truncate(time.Millisecond)
+	b.death = deadletter.Record{
+		Binding:   deadletter.Binding{DeliveryID: deadletter.UnreadablePrefix + b.record.MessageId},
+		Status:    deadletter.Dead,
+		Reason:    delivery.ReasonUnreadable,
+		CreatedAt: now,
+		DiedAt:    now,
+	}
+	b.outcome, err = h.record(ctx, b, deadletter.Death{Body: []byte(b.record.Body), Attributes: attributesOf(b.record)})
+	return err
+}
+
+func attributesOf(r events.SQSMessage) []deadletter.Attribute {
+	attributes := make([]deadletter.Attribute, 0, len(r.MessageAttributes))
+	for name, a := range r.MessageAttributes {
+		value := string(a.BinaryValue)
+		if a.StringValue != nil {
+			value = *a.StringValue
+		}
+		attributes = append(attributes, deadletter.Attribute{Name: name, Type: a.DataType, Value: value})
+	}
+	return attributes
+}
+
+func (h *Handler) report(ctx context.Context, b *burial, fault error) {
+	level, outcome := slog.LevelWarn, b.outcome
+	d := b.death
+	attrs := []slog.Attr{
+		slog.String(telemetry.KeyMessage, b.record.MessageId),
+		slog.String(telemetry.KeyTenant, b.message.TenantID),
+		slog.String(telemetry.KeyEndpoint, b.message.EndpointID),
+		slog.String(telemetry.KeyEvent, b.message.EventID),
+		slog.String(telemetry.KeyEventType, d.EventType),
+		slog.String(telemetry.KeyDelivery, d.DeliveryID),
+		slog.Int(telemetry.KeyAttempt, d.Attempts),
+		slog.Int(telemetry.KeyReplay, d.Replay),
+		slog.String(telemetry.KeyReason, string(d.Reason)),
+		slog.Int(telemetry.KeyStatus, d.LastStatus),
+	}
+	if b.detail != "" {
+		attrs = append(attrs, slog.String("detail", b.detail))
+	}
+	if fault != nil {
+		level, outcome = slog.LevelError, "failed"
+		attrs = append(attrs, slog.String(telemetry.KeyError, fault.Error()), slog.String(telemetry.KeyFault, "ours"))
+	}
+	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
+	h.Metrics.Count("DeadLetters", 1, telemetry.Dimensions{Outcome: outcome, Reason: string(d.Reason)})
+}

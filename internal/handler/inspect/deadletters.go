@@ -1,0 +1,129 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// DeadLetter is a dead letter as a list shows it: nothing sealed is opened.
+type DeadLetter struct {
+	DeliveryID  string            `json:"delivery_id"`
+	TenantID    string            `json:"tenant_id"`
+	EndpointID  string            `json:"endpoint_id"`
+	EventID     string            `json:"event_id"`
+	EventType   string            `json:"event_type"`
+	Status      deadletter.Status `json:"status"`
+	Reason      delivery.Reason   `json:"reason"`
+	Attempts    int               `json:"attempts"`
+	LastStatus  int               `json:"last_status"` // 0: no response
+	CreatedAt   time.Time         `json:"created_at"`
+	DiedAt      time.Time         `json:"died_at"`
+	ReplayCount int               `json:"replay_count"`
+}
+
+func showDeadLetter(r deadletter.Record) DeadLetter {
+	return DeadLetter{
+		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
+		Status: r.Status, Reason: r.Reason, Attempts: r.Attempts, LastStatus: r.LastStatus,
+		CreatedAt: r.CreatedAt, DiedAt: r.DiedAt, ReplayCount: r.ReplayCount,
+	}
+}
+
+type deadLettersRequest struct {
+	operator.Page
+	EndpointID string            `json:"endpoint_id"`
+	Status     deadletter.Status `json:"status"`
+	TenantID   string            `json:"tenant_id"`
+}
+
+// deadLetters lists by endpoint, by status or by both, latest death first.
+func (h *Handler) deadLetters(ctx context.Context, call *operator.Call, req deadLettersRequest) (operator.List[DeadLetter], error) {
+	var none operator.List[DeadLetter]
+	if req.EndpointID == "" && req.Status == "" {
+		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or status is required")
+	}
+	if req.Status != "" && !req.Status.Valid() {
+		return none, operator.Refuse(operator.CodeInvalidField, "status", "must be dead, replaying or replayed")
+	}
+	if req.TenantID != "" && req.EndpointID == "" {
+		return none, operator.Refuse(operator.CodeInvalidField, "tenant_id", "is checked against an endpoint_id, which is missing")
+	}
+	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String("dead_letter_status", string(req.Status)))
+	limit, err := req.Size()
+	if err != nil {
+		return none, err
+	}
+	filter := "dead_letters " + string(req.Status) + " " + req.EndpointID
+	start, err := req.Start(filter)
+	if err != nil {
+		return none, err
+	}
+	records, next, err := h.DeadLetters.List(ctx, dynamo.DeadLetterFilter{EndpointID: req.EndpointID, Status: req.Status}, limit, start)
+	if err != nil {
+		return none, cursorFault(err)
+	}
+	shown := make([]DeadLetter, len(records))
+	for i, r := range records {
+		if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
+			return none, err
+		}
+		shown[i] = showDeadLetter(r)
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	return operator.NewList(shown, filter, next), nil
+}
+
+// OpenedDeadLetter is a dead letter in clear.
+type OpenedDeadLetter struct {
+	DeadLetter
+	Body       string                 `json:"body"`    // the exact text that is POSTed
+	Headers    map[string]string      `json:"headers"` // of every attempt; timestamp and signature are made anew for each
+	History    []deadletter.Entry     `json:"history"` // one entry per death
+	Attributes []deadletter.Attribute `json:"attributes,omitempty"`
+}
+
+// CodeUnopenable refuses a dead letter whose sealed parts do not open.
+const CodeUnopenable = "unopenable"
+
+func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliveryRequest) (OpenedDeadLetter, error) {
+	if err := operator.Required("delivery_id", req.DeliveryID); err != nil {
+		return OpenedDeadLetter{}, err
+	}
+	call.Note(slog.String(telemetry.KeyDelivery, req.DeliveryID))
+	r, found, err := h.DeadLetters.Get(ctx, req.DeliveryID)
+	if err != nil {
+		return OpenedDeadLetter{}, err
+	}
+	if !found {
+		return OpenedDeadLetter{}, operator.Refuse(operator.CodeNotFound, "delivery_id", "no dead letter has this id")
+	}
+	if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
+		return OpenedDeadLetter{}, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
+	opened, err := h.Vault.OpenAll(ctx, r)
+	if errors.Is(err, deadletter.ErrSealed) {
+		return OpenedDeadLetter{}, operator.Refuse(CodeUnopenable, "delivery_id", "the sealed parts were changed since they were sealed")
+	}
+	if err != nil {
+		return OpenedDeadLetter{}, err
+	}
+	return OpenedDeadLetter{
+		DeadLetter: showDeadLetter(r), Body: string(opened.Body), Headers: headers(r), History: opened.History, Attributes: opened.Attributes,
+	}, nil
+}
+
+func headers(r deadletter.Record) map[string]string {
+	if r.Reason == delivery.ReasonUnreadable {
+		return map[string]string{}
+	}
+	return map[string]string{"content-type": "application/json", "wh-id": r.DeliveryID, "wh-webhook-event": r.EventType}
+}

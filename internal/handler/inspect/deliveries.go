@@ -1,0 +1,117 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Delivery is the state of one delivery.
+type Delivery struct {
+	DeliveryID    string          `json:"delivery_id"`
+	TenantID      string          `json:"tenant_id"`
+	EndpointID    string          `json:"endpoint_id"`
+	EventID       string          `json:"event_id"`
+	EventType     string          `json:"event_type"`
+	State         delivery.State  `json:"state"`
+	Attempts      int             `json:"attempts"`
+	Replay        int             `json:"replay"`
+	LastStatus    int             `json:"last_status"` // 0: no response
+	Reason        delivery.Reason `json:"reason"`
+	DurationMS    int64           `json:"duration_ms"`
+	NextAttemptAt *time.Time      `json:"next_attempt_at"`
+	CreatedAt     time.Time       `json:"created_at"`
+	UpdatedAt     time.Time       `json:"updated_at"`
+}
+
+func showDelivery(r delivery.Record) Delivery {
+	return Delivery{
+		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
+		State: r.State, Attempts: r.Attempts, Replay: r.Replay, LastStatus: r.LastStatus, Reason: r.Reason,
+		DurationMS: r.DurationMS, NextAttemptAt: timeOrNull(r.NextAttemptAt), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+	}
+}
+
+func timeOrNull(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}
+
+type deliveryRequest struct {
+	DeliveryID string `json:"delivery_id"`
+	TenantID   string `json:"tenant_id"`
+}
+
+func (h *Handler) delivery(ctx context.Context, call *operator.Call, req deliveryRequest) (Delivery, error) {
+	if err := operator.Required("delivery_id", req.DeliveryID); err != nil {
+		return Delivery{}, err
+	}
+	call.Note(slog.String(telemetry.KeyDelivery, req.DeliveryID))
+	r, found, err := h.Deliveries.Get(ctx, req.DeliveryID)
+	if err != nil {
+		return Delivery{}, err
+	}
+	if !found || r.TenantID == "" { // the table also holds notes that are no deliveries
+		return Delivery{}, operator.Refuse(operator.CodeNotFound, "delivery_id", "no delivery has this id, or its record has expired")
+	}
+	if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
+		return Delivery{}, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
+	return showDelivery(r), nil
+}
+
+type deliveriesRequest struct {
+	operator.Page
+	EndpointID string `json:"endpoint_id"`
+	TenantID   string `json:"tenant_id"`
+}
+
+// deliveries lists an endpoint's deliveries that are not acknowledged, last changed first.
+func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (operator.List[Delivery], error) {
+	var none operator.List[Delivery]
+	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
+		return none, err
+	}
+	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
+	limit, err := req.Size()
+	if err != nil {
+		return none, err
+	}
+	filter := "deliveries " + req.EndpointID
+	start, err := req.Start(filter)
+	if err != nil {
+		return none, err
+	}
+	records, next, err := h.Deliveries.ListOpen(ctx, req.EndpointID, limit, start)
+	if err != nil {
+		return none, cursorFault(err)
+	}
+	var shown []Delivery
+	for _, r := range records {
+		if r.TenantID == "" {
+			continue
+		}
+		if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
+			return none, err
+		}
+		shown = append(shown, showDelivery(r))
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	return operator.NewList(shown, filter, next), nil
+}
+
+func cursorFault(err error) error {
+	if errors.Is(err, dynamo.ErrCursor) {
+		return operator.InvalidCursor()
+	}
+	return err
+}

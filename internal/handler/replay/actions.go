@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Results is the answer of the actions that take ids.
+type Results struct {
+	Data []Result `json:"data"`
+}
+
+type deliveriesRequest struct {
+	DeliveryIDs []string `json:"delivery_ids"`
+	TenantID    string   `json:"tenant_id"`
+}
+
+func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (Results, error) {
+	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, MaxIDs)
+	if err != nil {
+		return Results{}, err
+	}
+	r := &run{h: h, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
+	results := r.all(ctx, ids)
+	note(call, results)
+	return Results{results}, nil
+}
+
+type endpointRequest struct {
+	operator.Page
+	EndpointID string `json:"endpoint_id"`
+	TenantID   string `json:"tenant_id"`
+	DryRun     bool   `json:"dry_run"`
+}
+
+// endpoint replays a page of an endpoint's dead deliveries, those longest dead first. When
+// time runs out within the page, next_cursor asks for the same page again: what was replayed
+// is no longer on it.
+func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (operator.List[Result], error) {
+	var none operator.List[Result]
+	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
+		return none, err
+	}
+	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.Bool("dry_run", req.DryRun))
+	limit, err := req.Size()
+	if err != nil {
+		return none, err
+	}
+	filter := "replay " + req.EndpointID
+	start, err := req.Start(filter)
+	if err != nil {
+		return none, err
+	}
+	if start == firstPage {
+		start = ""
+	}
+	records, next, err := h.DeadLetters.List(ctx, dynamo.DeadLetterFilter{
+		EndpointID: req.EndpointID, Status: deadletter.Dead, OldestFirst: true,
+	}, limit, start)
+	if errors.Is(err, dynamo.ErrCursor) {
+		return none, operator.InvalidCursor()
+	}
+	if err != nil {
+		return none, err
+	}
+	ids := make([]string, len(records))
+	for i, d := range records {
+		if err := operator.CheckTenant(req.TenantID, d.TenantID); err != nil {
+			return none, err
+		}
+		ids[i] = d.DeliveryID
+	}
+	r := &run{h: h, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
+	results := r.all(ctx, ids)
+	note(call, results)
+	answer := operator.NewList(results, filter, next)
+	if unfinished(results) {
+		answer = operator.NewList(results, filter, again(start))
+	}
+	return answer, nil
+}
+
+// firstPage stands for the empty cursor, which could not be told from "no more pages".
+const firstPage = "-"
+
+func again(start string) string {
+	if start == "" {
+		return firstPage
+	}
+	return start
+}
+
+func unfinished(results []Result) bool {
+	for _, r := range results {
+		if r.Result == resultNotStarted {
+			return true
+		}
+	}
+	return false
+}
+
+type purgeRequest struct {
+	DeliveryIDs []string `json:"delivery_ids"`
+	TenantID    string   `json:"tenant_id"`
+	Confirm     bool     `json:"confirm"`
+}
+
+// purge deletes dead letters for good, whatever their status but a running replay.
+func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeRequest) (Results, error) {
+	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, MaxIDs)
+	if err != nil {
+		return Results{}, err
+	}
+	if !req.Confirm {
+		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", "purging cannot be undone: confirm must be true")
+	}
+	results := make([]Result, len(ids))
+	faults := batch.Each(len(ids), chunk, func(i int) (err error) {
+		results[i] = Result{DeliveryID: ids[i], Result: resultNotStarted}
+		if late(ctx) {
+			return nil
+		}
+		results[i].Result, results[i].Reason, err = h.purgeOne(ctx, call, ids[i], req.TenantID)
+		return err
+	})
+	for i, fault := range faults {
+		if fault != nil {
+			results[i].Result, results[i].Reason = resultFailed, reasonInternal
+			h.Log.ErrorContext(ctx, "purge fault", telemetry.KeyDelivery, ids[i], telemetry.KeyError, fault.Error())
+		}
+	}
+	note(call, results)
+	return Results{results}, nil
+}
+
+func (h *Handler) purgeOne(ctx context.Context, call *operator.Call, id, tenantID string) (result, reason string, err error) {
+	d, found, err := h.DeadLetters.Get(ctx, id)
+	switch {
+	case err != nil:
+		return "", "", err
+	case !found:
+		return resultNotFound, "", nil
+	case tenantID != "" && tenantID != d.TenantID:
+		return resultRefused, reasonTenantMismatch, nil
+	case d.Status == deadletter.Replaying && call.Now.Sub(d.UpdatedAt) < deadletter.StaleClaim:
+		return resultRefused, reasonReplayRunning, nil
+	}
+	deleted, err := h.DeadLetters.Purge(ctx, d)
+	if err != nil {
+		return "", "", err
+	}
+	if !deleted {
+		return resultRefused, reasonChanged, nil
+	}
+	return resultPurged, "", nil
+}
+
+// note puts ids and counts into the request's log line, the ids by result.
+func note(call *operator.Call, results []Result) {
+	byResult := map[string][]string{}
+	for _, r := range results {
+		byResult[r.Result] = append(byResult[r.Result], r.DeliveryID)
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(results)), slog.Any("delivery_ids", byResult))
+}

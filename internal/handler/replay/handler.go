@@ -1,0 +1,133 @@
+// Package replay sends dead deliveries and rejected events again, and purges dead letters, at
+// an operator's word.
+//
+// It promises that a replay keeps the delivery's id and body, that two replays of one delivery
+// never run at once, and that a replay which breaks off anywhere can be taken up again: the
+// dead letter is claimed, the state written, the message sent, the dead letter settled, in
+// this order. What is not possible is answered with its reason, for each id. It never
+// replays to an endpoint that is deleted or disabled, and never by a range of time.
+package replay
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
+)
+
+// DeadLetters reads, claims and settles dead letters.
+type DeadLetters interface {
+	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
+	List(ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string) (records []deadletter.Record, next string, err error)
+	Claim(ctx context.Context, r deadletter.Record, operator string, now time.Time) (replay int, fresh, ok bool, err error)
+	Settle(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error)
+	Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error)
+}
+
+// States writes delivery records.
+type States interface {
+	Update(ctx context.Context, r delivery.Record) (written bool, err error)
+}
+
+// Endpoints reads one endpoint, strongly consistent.
+type Endpoints interface {
+	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
+}
+
+// Sender sends to a queue and answers with one error per message.
+type Sender interface {
+	Send(ctx context.Context, messages []queue.Outgoing) []error
+}
+
+// Rejected takes events off EventsDeadLetterQueue.
+type Rejected interface {
+	Receive(ctx context.Context, most int) ([]rejected.Event, error)
+	Restore(ctx context.Context, events []rejected.Event) error
+	Delete(ctx context.Context, e rejected.Event) error
+}
+
+// Handler replays. All fields are required.
+type Handler struct {
+	DeadLetters DeadLetters
+	States      States
+	Endpoints   Endpoints
+	Vault       deadletter.Vault
+	Deliveries  Sender // DeliveryQueue
+	Events      Sender // EventsQueue
+	Rejected    Rejected
+	Log         *slog.Logger
+	Now         func() time.Time
+}
+
+// Frame returns the operator function with the actions of this package.
+func (h *Handler) Frame() *operator.Frame {
+	return &operator.Frame{Function: "replay", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+		"deliveries":      operator.Do(h.deliveries),
+		"endpoint":        operator.Do(h.endpoint),
+		"rejected_events": operator.Do(h.rejectedEvents),
+		"purge":           operator.Do(h.purge),
+	}}
+}
+
+// MaxIDs is the most ids in one request.
+const MaxIDs = 1000
+
+// reserve is the time before the function's deadline after which nothing new is started:
+// enough to finish what is under way, AWS calls that are tried again included.
+const reserve = 10 * time.Second
+
+// settleTime bounds the writes that finish what was started, even when ctx has ended.
+const settleTime = 5 * time.Second
+
+// late reports whether too little time is left to start anything.
+func late(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ctx.Err() != nil || (ok && time.Until(deadline) < reserve)
+}
+
+// finishing returns a context for what must be finished once it was started.
+func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+}
+
+// The results of one id.
+const (
+	resultReplayed    = "replayed"
+	resultWouldReplay = "would_replay" // dry run
+	resultPurged      = "purged"
+	resultRefused     = "refused" // see the reason; nothing was changed
+	resultFailed      = "failed"  // a fault of ours: try again
+	resultNotFound    = "not_found"
+	resultNotStarted  = "not_started" // time ran out first: ask again
+)
+
+// The reasons of refused and failed ids.
+const (
+	reasonAlreadyReplayed     = "already_replayed"
+	reasonAlreadyAcknowledged = "already_acknowledged" // it was delivered after all
+	reasonResumed             = "resumed"              // a replay that broke off had sent it
+	reasonReplayRunning       = "replay_running"
+	reasonReplayLimit         = "replay_limit"
+	reasonUnreadable          = "unreadable" // no delivery: it can be looked at and purged
+	reasonUnopenable          = "unopenable" // changed since it was sealed
+	reasonEndpointDeleted     = "endpoint_deleted"
+	reasonEndpointDisabled    = "endpoint_disabled"
+	reasonTenantMismatch      = "tenant_mismatch"
+	reasonChanged             = "changed_meanwhile"
+	reasonNotSent             = "not_sent"
+	reasonInternal            = "internal"
+)
+
+// Result is what became of one delivery id.
+type Result struct {
+	DeliveryID string `json:"delivery_id"`
+	Result     string `json:"result"`
+	Reason     string `json:"reason"`
+}

@@ -1,0 +1,204 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// RejectedResult is what became of one rejected event.
+type RejectedResult struct {
+	MessageID string `json:"message_id"`
+	EventID   string `json:"event_id"`
+	Result    string `json:"result"`
+	Reason    string `json:"reason"`
+}
+
+// RejectedResults is the answer of rejected_events. Complete is false when there may be more
+// on the queue: time or room ran out first.
+type RejectedResults struct {
+	Data     []RejectedResult `json:"data"`
+	Complete bool             `json:"complete"`
+}
+
+type rejectedRequest struct {
+	MessageIDs []string `json:"message_ids"`
+	All        bool     `json:"all"`
+}
+
+// rejectedEvents publishes rejected events again, the named ones or all. One that this
+// version would reject again is refused and stays.
+func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req rejectedRequest) (RejectedResults, error) {
+	var ids []string
+	if req.All == (len(req.MessageIDs) > 0) {
+		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "message_ids", "give either message_ids or all")
+	}
+	if !req.All {
+		var err error
+		if ids, err = operator.IDs("message_ids", req.MessageIDs, MaxIDs); err != nil {
+			return RejectedResults{}, err
+		}
+	}
+	s := &sweep{h: h, all: req.All, wanted: map[string]bool{}, answer: RejectedResults{Data: []RejectedResult{}}}
+	for _, id := range ids {
+		s.wanted[id] = true
+	}
+	err := s.run(ctx)
+	s.restore(ctx)
+	if err != nil && len(s.answer.Data) == 0 {
+		return RejectedResults{}, err
+	}
+	if err != nil { // what was done is answered all the same
+		h.Log.ErrorContext(ctx, "replaying rejected events broke off", telemetry.KeyError, err.Error())
+	}
+	for _, id := range ids {
+		if s.wanted[id] {
+			s.answer.Data = append(s.answer.Data, RejectedResult{MessageID: id, Result: s.missing()})
+		}
+	}
+	s.note(call)
+	return s.answer, nil
+}
+
+// sweep goes once through EventsDeadLetterQueue.
+type sweep struct {
+	h      *Handler
+	all    bool
+	wanted map[string]bool // by message id; false once met
+	keep   []rejected.Event
+	answer RejectedResults
+}
+
+func (s *sweep) missing() string {
+	if s.answer.Complete {
+		return resultNotFound
+	}
+	return resultNotStarted
+}
+
+// run receives until the queue is empty, everything wanted was met, or time or room runs out.
+func (s *sweep) run(ctx context.Context) error {
+	for !late(ctx) && len(s.answer.Data) < MaxIDs {
+		events, err := s.h.Rejected.Receive(ctx, 10)
+		if err != nil {
+			return err
+		}
+		if len(events) == 0 {
+			s.answer.Complete = true
+			return nil
+		}
+		s.take(ctx, events)
+		if !s.all && s.met() {
+			s.answer.Complete = true
+			return nil
+		}
+	}
+	return nil
+}
+
+func (s *sweep) met() bool {
+	for _, open := range s.wanted {
+		if open {
+			return false
+		}
+	}
+	return true
+}
+
+// take publishes what is wanted of one receive and keeps the rest for restoring.
+func (s *sweep) take(ctx context.Context, events []rejected.Event) {
+	var sending []rejected.Event
+	var messages []queue.Outgoing
+	for _, e := range events {
+		if !s.all && !s.wanted[e.MessageID] {
+			s.hold(e)
+			continue
+		}
+		s.wanted[e.MessageID] = false
+		body := withID(e)
+		if _, err := event.Decode(body, e.EventID); err != nil {
+			s.hold(e)
+			s.end(e, resultRefused, err.Error())
+			continue
+		}
+		sending = append(sending, e)
+		messages = append(messages, queue.Outgoing{Body: string(body)})
+	}
+	for i, fault := range s.h.Events.Send(ctx, messages) {
+		s.settle(ctx, sending[i], fault)
+	}
+}
+
+// settle deletes an event that is on EventsQueue again. One that cannot be deleted is on both
+// queues: publishing it twice gives the same delivery ids.
+func (s *sweep) settle(ctx context.Context, e rejected.Event, fault error) {
+	if fault != nil {
+		s.hold(e)
+		s.end(e, resultFailed, reasonNotSent)
+		s.report(ctx, e, fault)
+		return
+	}
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	s.end(e, resultReplayed, "")
+	if err := s.h.Rejected.Delete(finish, e); err != nil {
+		s.report(ctx, e, err)
+	}
+}
+
+// hold keeps an event for restoring, without its body: there can be many.
+func (s *sweep) hold(e rejected.Event) {
+	e.Body = ""
+	s.keep = append(s.keep, e)
+}
+
+func (s *sweep) end(e rejected.Event, result, reason string) {
+	s.answer.Data = append(s.answer.Data, RejectedResult{MessageID: e.MessageID, EventID: e.EventID, Result: result, Reason: reason})
+}
+
+func (s *sweep) report(ctx context.Context, e rejected.Event, fault error) {
+	s.h.Log.ErrorContext(ctx, "rejected event fault", telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, fault.Error())
+}
+
+func (s *sweep) restore(ctx context.Context) {
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	if err := s.h.Rejected.Restore(finish, s.keep); err != nil {
+		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
+	}
+}
+
+func (s *sweep) note(call *operator.Call) {
+	byResult := map[string][]string{}
+	for _, r := range s.answer.Data {
+		byResult[r.Result] = append(byResult[r.Result], r.MessageID)
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(s.answer.Data)), slog.Any("message_ids", byResult))
+}
+
+// withID gives an event without an id the one it was first seen under. Publishing makes a new
+// SQS message, whose id would otherwise serve: the same event would fan out again under other
+// delivery ids, and a receiver could not tell. Nothing else of the body changes.
+func withID(e rejected.Event) []byte {
+	body := []byte(e.Body)
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(body, &fields); err != nil || len(fields) == 0 || fields["id"] != nil {
+		return body
+	}
+	id, err := json.Marshal(e.EventID)
+	if err != nil {
+		return body
+	}
+	open := bytes.IndexByte(body, '{') + 1
+	return slices.Concat(body[:open], []byte(`"id":`), id, []byte(","), body[open:])
+}

@@ -1,0 +1,117 @@
+// Package rejected is the operators' access to EventsDeadLetterQueue: events that fanout
+// refused, with their reasons, and events that SQS moved there because fanout kept failing.
+//
+// It promises that looking consumes nothing: what was received and not deleted is made
+// visible again, at the latest when its short visibility timeout ends. It never deletes on
+// its own account.
+package rejected
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/queue"
+)
+
+// ReasonNotProcessed is the reason of an event that carries none: it reached the queue by
+// redrive, after fanout had received it again and again without finishing.
+const ReasonNotProcessed = "not_processed"
+
+// Event is one message of the queue.
+type Event struct {
+	MessageID string
+	EventID   string // the publisher's, or the SQS message id fanout first saw it under
+	Reason    string
+	Body      string
+	SentAt    time.Time // to this queue; of a redriven message, to EventsQueue
+	receipt   string
+}
+
+// Client is the part of the SQS client that Queue calls.
+type Client interface {
+	queue.VisibilityChanger
+	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
+	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
+}
+
+// Queue is EventsDeadLetterQueue.
+type Queue struct {
+	Client Client
+	URL    string
+}
+
+// hidden is how long a received event stays invisible unless it is restored before: longer
+// than an operator function runs, so that one invocation sees each event once.
+const hidden = time.Minute
+
+// SQS hands out at most ten messages in a call. The wait makes it ask all its servers: an
+// empty answer then means an empty queue.
+const (
+	receiveBatch = 10
+	receiveWait  = 1 // seconds
+)
+
+// Receive takes up to most events, ten at the most. None means that the queue has no more.
+func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
+	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+		QueueUrl:                    aws.String(q.URL),
+		MaxNumberOfMessages:         int32(min(most, receiveBatch)), //nolint:gosec // at most ten
+		VisibilityTimeout:           int32(hidden / time.Second),
+		WaitTimeSeconds:             receiveWait,
+		MessageAttributeNames:       []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameSentTimestamp},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("receiving rejected events: %w", err)
+	}
+	events := make([]Event, len(out.Messages))
+	for i, m := range out.Messages {
+		events[i] = eventOf(m)
+	}
+	return events, nil
+}
+
+func eventOf(m types.Message) Event {
+	e := Event{
+		MessageID: aws.ToString(m.MessageId),
+		EventID:   aws.ToString(m.MessageAttributes["event_id"].StringValue),
+		Reason:    aws.ToString(m.MessageAttributes["reason"].StringValue),
+		Body:      aws.ToString(m.Body),
+		receipt:   aws.ToString(m.ReceiptHandle),
+	}
+	if e.EventID == "" {
+		e.EventID = e.MessageID // redrive keeps it
+	}
+	if e.Reason == "" {
+		e.Reason = ReasonNotProcessed
+	}
+	if ms, err := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64); err == nil {
+		e.SentAt = time.UnixMilli(ms).UTC()
+	}
+	return e
+}
+
+// Restore makes received events visible at once.
+func (q Queue) Restore(ctx context.Context, events []Event) error {
+	parked := make([]queue.Parked, len(events))
+	for i, e := range events {
+		parked[i] = queue.Parked{ReceiptHandle: e.receipt}
+	}
+	return errors.Join(queue.Parker{Client: q.Client, URL: q.URL}.Park(ctx, parked)...)
+}
+
+// Delete takes a received event off the queue for good.
+func (q Queue) Delete(ctx context.Context, e Event) error {
+	_, err := q.Client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: aws.String(q.URL), ReceiptHandle: aws.String(e.receipt)})
+	if err != nil {
+		return fmt.Errorf("deleting a rejected event: %w", err)
+	}
+	return nil
+}
