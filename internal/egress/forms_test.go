@@ -1,0 +1,141 @@
+package egress_test
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/egress"
+	"github.com/herald-webhooks/herald/internal/testkit/receivers"
+)
+
+// forms are URLs as a tenant may write them, and what becomes of a POST to each where every
+// name resolves to 127.0.0.1, as inet_aton has it for most of them. None sends a packet.
+var forms = []struct {
+	url  string
+	want delivery.Reason
+}{
+	{"https://127.0.0.1/", delivery.ReasonBlockedAddress},
+	{"https://127.0.0.1:443/", delivery.ReasonBlockedAddress},
+	{"https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", delivery.ReasonBlockedAddress},
+	{"https://127.1/", delivery.ReasonDNS},
+	{"https://127.0.1/", delivery.ReasonDNS},
+	{"https://2130706433/", delivery.ReasonDNS},
+	{"https://017700000001/", delivery.ReasonDNS},
+	{"https://0177.0.0.1/", delivery.ReasonDNS},
+	{"https://127.0.0.1./", delivery.ReasonDNS},
+	{"https://127.000.000.001/", delivery.ReasonDNS},
+	{"https://0/", delivery.ReasonDNS},
+	{"https://0x7f.1/", delivery.ReasonBlockedAddress},
+	{"https://0x7f000001/", delivery.ReasonBlockedAddress},
+	{"https://0x7f.0x0.0x0.0x1/", delivery.ReasonBlockedAddress},
+	{"https://0X7F.0.0.1/", delivery.ReasonBlockedAddress},
+	{"https://0.0.0.0/", delivery.ReasonBlockedAddress},
+	{"https://255.255.255.255/", delivery.ReasonBlockedAddress},
+	{"https://169.254.169.254/latest/meta-data/", delivery.ReasonBlockedAddress},
+	{"https://[::1]/", delivery.ReasonBlockedAddress},
+	{"https://[0:0:0:0:0:0:0:1]/", delivery.ReasonBlockedAddress},
+	{"https://[::]/", delivery.ReasonBlockedAddress},
+	{"https://[::ffff:127.0.0.1]/", delivery.ReasonBlockedAddress},
+	{"https://[::ffff:7f00:1]/", delivery.ReasonBlockedAddress},
+	{"https://[::127.0.0.1]/", delivery.ReasonBlockedAddress},
+	{"https://[64:ff9b::7f00:1]/", delivery.ReasonBlockedAddress},
+	{"https://[2002:7f00:1::]/", delivery.ReasonBlockedAddress},
+	{"https://[fd00:ec2::254]/latest/meta-data/", delivery.ReasonBlockedAddress},
+	{"https://[fe80::1%25lo]/", delivery.ReasonBlockedAddress},
+	{"https://[::1%25lo]/", delivery.ReasonBlockedAddress},
+	{"https://[fe80::1%25nosuchinterface]/", delivery.ReasonBlockedAddress},
+	{"https://localhost/", delivery.ReasonBlockedAddress},
+	{"https://LOCALHOST/", delivery.ReasonBlockedAddress},
+	{"https://localhost./", delivery.ReasonBlockedAddress},
+	{"https://sandbox.localdomain/", delivery.ReasonBlockedAddress},
+	{"https://metadata.google.internal/", delivery.ReasonBlockedAddress},
+	{"https://intranet/", delivery.ReasonBlockedAddress},
+	{"https://127.0.0.1.nip.test/", delivery.ReasonBlockedAddress},
+	{"https://receiver.test./", delivery.ReasonBlockedAddress},
+	{"https://b\u00fccher.test/", delivery.ReasonBlockedAddress},
+	{"https://xn--bcher-kva.test/", delivery.ReasonBlockedAddress},
+	{"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", delivery.ReasonBlockedAddress}, // circled letters
+	{"https://\uff11\uff12\uff17.0.0.1/", delivery.ReasonBlockedAddress},                               // full-width digits
+	{"https://127\u30020\u30020\u30021/", delivery.ReasonBlockedAddress},                               // ideographic full stops
+	{"https://\u2460\u2461\u2466.0.0.1/", delivery.ReasonBlockedAddress},                               // circled digits
+	{"https://loc\u00adalhost/", delivery.ReasonBlockedAddress},                                        // a soft hyphen
+	{"https://receiver.test:22/", delivery.ReasonBlockedAddress},
+	{"https://1.1.1.1:22/", delivery.ReasonBlockedPort},
+	{"https://1.1.1.1:80/", delivery.ReasonBlockedPort},
+	{"https://[2606:4700:4700::1111]:8443/", delivery.ReasonBlockedPort},
+	{"https://user:pass@127.0.0.1/", delivery.ReasonBlockedURL},
+	{"https://1.1.1.1@127.0.0.1/", delivery.ReasonBlockedURL},
+	{"https://127.0.0.1:443@1.1.1.1/", delivery.ReasonBlockedURL},
+	{"https://@1.1.1.1/", delivery.ReasonBlockedURL},
+	{"http://1.1.1.1/", delivery.ReasonBlockedURL},
+	{"ftp://1.1.1.1/", delivery.ReasonBlockedURL},
+	{"file:///etc/passwd", delivery.ReasonBlockedURL},
+	{"gopher://1.1.1.1/_POST", delivery.ReasonBlockedURL},
+	{"unix:///var/run/docker.sock", delivery.ReasonBlockedURL},
+	{"//1.1.1.1/", delivery.ReasonBlockedURL},
+	{"1.1.1.1", delivery.ReasonBlockedURL},
+	{"https:1.1.1.1", delivery.ReasonBlockedURL},
+	{"https:///path", delivery.ReasonBlockedURL},
+	{"https://", delivery.ReasonBlockedURL},
+	{"", delivery.ReasonBlockedURL},
+	{"https://%31%32%37.0.0.1/", delivery.ReasonBlockedURL},
+	{"https://127.0.0.1%2f@1.1.1.1/", delivery.ReasonBlockedURL},
+	{"https://[::1].receiver.test/", delivery.ReasonBlockedURL},
+	{"https://[::1/", delivery.ReasonBlockedURL},
+	{"https://1.1.1.1:port/", delivery.ReasonBlockedURL},
+	{"https://127.0.0.1\t/", delivery.ReasonBlockedURL},
+	{"https://127.0.0.1 .receiver.test/", delivery.ReasonBlockedURL},
+	{"https://receiver.test\r\nHost: 127.0.0.1/", delivery.ReasonBlockedURL},
+}
+
+func TestNoFormOfAURLGetsThrough(t *testing.T) {
+	client := egress.New(egress.Config{
+		ConnectTimeout: time.Minute, AttemptTimeout: time.Minute, // nothing here may wait for anything
+		Resolver: receivers.DNS(t, receivers.Always("127.0.0.1")),
+	})
+	t.Cleanup(client.Close)
+	for _, form := range forms {
+		got := client.Post(t.Context(), form.url, http.Header{}, []byte("{}"))
+		if got.Reason != form.want || got.Status != 0 {
+			t.Errorf("%q: got %q and status %d, want %q", form.url, got.Reason, got.Status, form.want)
+		}
+	}
+}
+
+func TestProxyVariablesAreIgnored(t *testing.T) {
+	ca := receivers.NewCA(t)
+	receiver := receivers.New(t, ca, nil)
+	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
+		t.Setenv(name, "http://127.0.0.1:9") // where nobody listens
+	}
+	client := newClient(ca, receivers.Target{})
+	t.Cleanup(client.Close)
+	if got := client.Post(t.Context(), receiver.URL, http.Header{}, []byte("{}")); got.Status != http.StatusNoContent {
+		t.Errorf("got %+v, want the receiver's 204", got)
+	}
+}
+
+func TestNothingButTheDeliveryIsSent(t *testing.T) {
+	ca := receivers.NewCA(t)
+	receiver := receivers.New(t, ca, func(w http.ResponseWriter, _ receivers.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "kept"})
+	})
+	client := newClient(ca, receivers.Target{})
+	t.Cleanup(client.Close)
+	for range 2 {
+		client.Post(t.Context(), receiver.URL, http.Header{"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}}, []byte(`{"a":1}`))
+	}
+	allowed := map[string]bool{"User-Agent": true, "Wh-Id": true, "Content-Length": true}
+	for _, got := range receiver.Wait(t, 2, time.Minute) {
+		for name := range got.Header {
+			if !allowed[name] {
+				t.Errorf("header %s: %q was sent", name, got.Header[name])
+			}
+		}
+		if got.Method != http.MethodPost || string(got.Body) != `{"a":1}` {
+			t.Errorf("got %s %q", got.Method, got.Body)
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package egress_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// outbound are the names that make a connection or a client that would, by import path.
+var outbound = map[string][]string{
+	"net/http":   {"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"},
+	"net":        {"Dialer", "Dial", "DialTimeout", "DialTCP", "DialIP", "DialUDP", "DialUnix"},
+	"crypto/tls": {"Dialer", "Dial", "DialWithDialer"},
+	"net/rpc":    {"Dial", "DialHTTP", "DialHTTPPath"},
+	"net/smtp":   {"Dial", "SendMail"},
+	"github.com/aws/aws-sdk-go-v2/aws/transport/http": {"NewBuildableClient", "BuildableClient"},
+	"golang.org/x/net/http2":                          {"Transport", "ClientConn"},
+}
+
+// mayDial are the folders that may: the guard itself, and what never runs in a function.
+// internal/config may shape the AWS SDK's own client, which talks to AWS only.
+var mayDial = map[string]func(importPath string) bool{
+	"internal/egress":  func(string) bool { return true },
+	"internal/testkit": func(string) bool { return true },
+	"internal/config":  func(p string) bool { return strings.HasPrefix(p, "github.com/aws/") },
+}
+
+func TestNoOtherPackageMakesAnOutboundClient(t *testing.T) {
+	files := 0
+	for _, folder := range []string{"functions", "internal"} {
+		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				return err
+			}
+			files++
+			for _, found := range outboundIn(t, name, nil) {
+				t.Errorf("%s: outbound connections are internal/egress's alone", found)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if files < 20 {
+		t.Errorf("only %d files found: is the scan looking in the right place?", files)
+	}
+}
+
+func TestTheScanSeesEveryWayToMakeOne(t *testing.T) {
+	const head = "package p\nimport web \"net/http\"\nimport \"net\"\n"
+	for source, want := range map[string]int{
+		head + "var c = &web.Client{}":                         1,
+		head + "var c web.Client":                              1,
+		head + "var c = new(web.Transport)":                    1,
+		head + "type c struct{ web.Transport }":                1,
+		head + "var c = web.DefaultClient":                     1,
+		head + "func f() { web.Get(`x`) }":                     1,
+		head + "func f() { net.Dial(`tcp`, `x`) }":             1,
+		head + "func f() { d := net.Dialer{}; d.Dial(``,``) }": 1,
+		"package p\nimport . \"net/http\"\nvar c Client":       1,
+		head + "var c = web.StatusOK":                          0,
+		head + "var h web.Header; var l net.Listener":          0,
+	} {
+		if got := outboundIn(t, "../../functions/x/main.go", []byte(source)); len(got) != want {
+			t.Errorf("%q: found %v, want %d", source, got, want)
+		}
+	}
+}
+
+// outboundIn lists the uses of outbound names in a file, read from source when it is given.
+func outboundIn(t *testing.T, name string, source []byte) []string {
+	t.Helper()
+	files := token.NewFileSet()
+	var from any
+	if source != nil {
+		from = source
+	}
+	file, err := parser.ParseFile(files, name, from, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	imports := map[string]string{} // local name to import path
+	for _, spec := range file.Imports {
+		importPath, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		local := path.Base(importPath)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		if outbound[importPath] == nil || allowed(name, importPath) {
+			continue
+		}
+		if local == "." {
+			found = append(found, files.Position(spec.Pos()).String()+": dot import of "+importPath)
+		}
+		imports[local] = importPath
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		selector, ok := node.(*ast.SelectorExpr)
+		if !ok {
+			return true
+		}
+		pkg, ok := selector.X.(*ast.Ident)
+		if !ok {
+			return true
+		}
+		for _, banned := range outbound[imports[pkg.Name]] {
+			if selector.Sel.Name == banned {
+				found = append(found, files.Position(selector.Pos()).String()+": "+imports[pkg.Name]+"."+banned)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+func allowed(name, importPath string) bool {
+	for folder, may := range mayDial {
+		if strings.HasPrefix(filepath.ToSlash(name), "../../"+folder+"/") {
+			return may(importPath)
+		}
+	}
+	return false
+}
