@@ -41,7 +41,17 @@ type Endpoint struct {
 	SecretRotatedAt time.Time
 	SecretVersion   int
 	SealedSecret    []byte
+	Revision        string // changes with every write; a change names the one it replaces
 }
+
+// The bounds of a tenant's endpoints (design, "Tables").
+const (
+	MaxLive  = 50  // not deleted
+	MaxTotal = 200 // in all
+)
+
+// Live reports whether the endpoint is not deleted.
+func (e Endpoint) Live() bool { return e.Status != Deleted }
 
 // IDPrefix starts every endpoint id (spec, "Webhook endpoint").
 const IDPrefix = "webhook_"

@@ -87,7 +87,7 @@ type document struct {
 
 type place struct {
 	Detail    string  `json:"detail"`
-	Pointer   *string `json:"pointer,omitempty"`
+	Pointer   *string `json:"pointer,omitzero"`
 	Parameter string  `json:"parameter,omitempty"`
 }
 

@@ -1,0 +1,179 @@
+package endpoint
+
+import (
+	"errors"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+)
+
+// MaxURL is the longest URL, in characters, as written and as stored.
+const MaxURL = 2048
+
+// URLPolicy decides which URLs may be written. Addr and Port are what the dialler would say
+// of an IP literal and of a port; nil Addr refuses every literal, nil Port every port but 443.
+type URLPolicy struct {
+	Addr func(netip.Addr) bool
+	Port func(uint16) bool
+}
+
+// hostForm maps a host name to ASCII as browsers do, and holds it to the letters, digits and
+// hyphens of RFC 1123 and the lengths of DNS.
+var hostForm = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
+
+// numericLabel is a last label that makes some resolver read the whole host as a number
+// (WHATWG URL, "ends in a number").
+var numericLabel = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)
+
+// The refusals of Normalise. Their texts are shown to the tenant and never quote the URL.
+var (
+	errLength   = errors.New("must have at most 2048 characters")
+	errForm     = errors.New("is not a URL")
+	errScheme   = errors.New("must start with https://")
+	errUser     = errors.New("must not hold a user name or password")
+	errFragment = errors.New("must not have a fragment")
+	errHost     = errors.New("must name a host by a valid domain name or IP address")
+	errLocal    = errors.New("must not name a local host: a domain with at least two labels is needed")
+	errNumeric  = errors.New("must write an IPv4 address as four plain decimal numbers")
+	errAddr     = errors.New("must not name an address that is not publicly reachable")
+	errPort     = errors.New("must use port 443")
+)
+
+// Normalise returns the URL as it is stored: host in ASCII and lower case without trailing
+// dot, no default port, no bytes that would have to be escaped. The error says what the
+// tenant has to change. Nothing is looked up.
+func (p URLPolicy) Normalise(raw string) (string, error) {
+	if len(raw) > 4*MaxURL || utf8.RuneCountInString(raw) > MaxURL {
+		return "", errLength
+	}
+	u, err := parse(raw)
+	if err != nil {
+		return "", err
+	}
+	host, err := p.host(u.Hostname())
+	if err != nil {
+		return "", err
+	}
+	port, err := p.port(u.Host, u.Port())
+	if err != nil {
+		return "", err
+	}
+	u.Scheme, u.Host = "https", host+port
+	u.RawQuery = escape(u.RawQuery)
+	stored := u.String()
+	if len(stored) > MaxURL {
+		return "", errLength
+	}
+	return stored, nil
+}
+
+func parse(raw string) (*url.URL, error) {
+	if !utf8.ValidString(raw) {
+		return nil, errForm
+	}
+	for _, r := range raw {
+		if r <= ' ' || r == 0x7f || r == '\\' {
+			return nil, errForm
+		}
+	}
+	u, err := url.Parse(raw)
+	switch {
+	case err != nil:
+		return nil, errForm
+	case u.Scheme != "https":
+		return nil, errScheme
+	case u.Opaque != "" || u.Host == "":
+		return nil, errForm
+	case u.User != nil:
+		return nil, errUser
+	case strings.Contains(raw, "#"): // an empty fragment too
+		return nil, errFragment
+	}
+	return u, nil
+}
+
+// host returns the host as it is stored, an IPv6 literal in brackets.
+func (p URLPolicy) host(name string) (string, error) {
+	if strings.Contains(name, ":") {
+		return p.literal(name)
+	}
+	name, err := hostForm.ToASCII(withoutRoot(name))
+	if err != nil {
+		return "", errHost
+	}
+	if again, err := hostForm.ToASCII(name); err != nil || again != name || name == "" || strings.HasSuffix(name, ".") {
+		return "", errHost
+	}
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	switch {
+	case numericLabel.MatchString(last):
+		if _, err := netip.ParseAddr(name); err != nil {
+			return "", errNumeric
+		}
+		return p.literal(name)
+	case last == "localhost" || last == name:
+		return "", errLocal
+	}
+	return name, nil
+}
+
+// withoutRoot drops one trailing dot, in any of the scripts that IDNA maps to a dot.
+func withoutRoot(name string) string {
+	last, size := utf8.DecodeLastRuneInString(name)
+	if strings.ContainsRune(".\u3002\uff0e\uff61", last) {
+		return name[:len(name)-size]
+	}
+	return name
+}
+
+func (p URLPolicy) literal(text string) (string, error) {
+	addr, err := netip.ParseAddr(text)
+	switch {
+	case err != nil:
+		return "", errHost
+	case p.Addr == nil || addr.Zone() != "" || !p.Addr(addr):
+		return "", errAddr
+	case addr.Is6():
+		return "[" + addr.String() + "]", nil
+	}
+	return addr.String(), nil
+}
+
+// port returns ":" and the port, or "" for the default.
+func (p URLPolicy) port(hostport, text string) (string, error) {
+	if text == "" {
+		if strings.HasSuffix(hostport, ":") {
+			return "", errForm
+		}
+		return "", nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil || n == 0 || (n != 443 && (p.Port == nil || !p.Port(uint16(n)))) {
+		return "", errPort
+	}
+	if n == 443 {
+		return "", nil
+	}
+	return ":" + strconv.FormatUint(n, 10), nil
+}
+
+// escape percent-encodes what may not stand in a query: net/url keeps it as it came.
+func escape(query string) string {
+	const allowed = "!$%&'()*+,-./:;=?@_~"
+	var b strings.Builder
+	for i := range len(query) {
+		c := query[i]
+		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(allowed, c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		const hex = "0123456789ABCDEF"
+		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
+	}
+	return b.String()
+}
