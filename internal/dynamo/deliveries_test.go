@@ -1,0 +1,172 @@
+//go:build emulator
+
+package dynamo_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+var at = time.Date(2026, 2, 3, 4, 5, 6, 789e6, time.UTC)
+
+func newDeliveries(t *testing.T) (*dynamo.Deliveries, *testkit.Faults) {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	faults := testkit.NewFaults(t, cfg)
+	return dynamo.NewDeliveries(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).Deliveries), faults
+}
+
+func state(id string, s delivery.State, replay, attempts int) delivery.Record {
+	return delivery.Record{DeliveryID: id, TenantID: "t", EndpointID: "webhook_1", EventID: "e", EventType: "user.created", State: s,
+		Attempts: attempts, Replay: replay, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
+		NextAttemptAt: at.Add(time.Minute), CreatedAt: at, UpdatedAt: at}
+}
+
+func TestStateReadsBackWhole(t *testing.T) {
+	store, _ := newDeliveries(t)
+	want := state("msg_1", delivery.Retrying, 0, 1)
+	if written, err := store.Update(t.Context(), want); err != nil || !written {
+		t.Fatal(written, err)
+	}
+	got, found, err := store.Get(t.Context(), "msg_1")
+	if err != nil || !found || got != want {
+		t.Errorf("%+v, %v, %v; want %+v", got, found, err, want)
+	}
+	if _, found, err = store.Get(t.Context(), "msg_2"); found || err != nil {
+		t.Errorf("found %v, %v", found, err)
+	}
+}
+
+func TestStateNeverGoesBack(t *testing.T) {
+	for name, row := range map[string]struct {
+		known, late delivery.Record
+		written     bool
+	}{
+		"further retries are written":               {state("", delivery.Retrying, 0, 1), state("", delivery.Retrying, 0, 2), true},
+		"the same place again is written":           {state("", delivery.Retrying, 0, 2), state("", delivery.Retrying, 0, 2), true},
+		"an earlier retry comes late":               {state("", delivery.Retrying, 0, 3), state("", delivery.Retrying, 0, 2), false},
+		"dead after the last retry":                 {state("", delivery.Retrying, 0, 10), state("", delivery.Dead, 0, 10), true},
+		"dead is dead":                              {state("", delivery.Dead, 0, 10), state("", delivery.Retrying, 0, 10), false},
+		"discarded is discarded":                    {state("", delivery.Discarded, 0, 1), state("", delivery.Retrying, 0, 2), false},
+		"a replay begins anew":                      {state("", delivery.Dead, 0, 10), state("", delivery.Queued, 1, 0), true},
+		"a duplicate from before the replay":        {state("", delivery.Queued, 1, 0), state("", delivery.Retrying, 0, 10), false},
+		"acknowledged is never retrying":            {state("", delivery.Acknowledged, 0, 1), state("", delivery.Retrying, 0, 2), false},
+		"acknowledged is never dead":                {state("", delivery.Acknowledged, 0, 1), state("", delivery.Dead, 0, 10), false},
+		"acknowledged is never queued again":        {state("", delivery.Acknowledged, 0, 1), state("", delivery.Queued, 1, 0), false},
+		"acknowledged is never discarded":           {state("", delivery.Acknowledged, 0, 1), state("", delivery.Discarded, 1, 1), false},
+		"a success after all, of whatever was dead": {state("", delivery.Dead, 0, 10), state("", delivery.Acknowledged, 0, 2), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, _ := newDeliveries(t)
+			write := func(r delivery.Record) bool {
+				r.DeliveryID = "msg_1"
+				if r.State == delivery.Acknowledged {
+					if err := store.Acknowledge(t.Context(), []delivery.Record{r}); err != nil {
+						t.Fatal(err)
+					}
+					return true
+				}
+				written, err := store.Update(t.Context(), r)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return written
+			}
+			write(row.known)
+			if got := write(row.late); got != row.written {
+				t.Errorf("written: %v, want %v", got, row.written)
+			}
+			want := row.known.State
+			if row.written {
+				want = row.late.State
+			}
+			if got, _, err := store.Get(t.Context(), "msg_1"); err != nil || got.State != want {
+				t.Errorf("state %s, %v; want %s", got.State, err, want)
+			}
+		})
+	}
+}
+
+func TestAcknowledgeWritesTwentyFiveInACallAndOffersAgainWhatWasLeft(t *testing.T) {
+	store, faults := newDeliveries(t)
+	faults.On("BatchWriteItem", 1, testkit.Unprocessed(20))
+	var records []delivery.Record
+	for i := range 30 {
+		records = append(records, state(fmt.Sprint("msg_", i), delivery.Acknowledged, 0, 1))
+	}
+	records = append(records, records[0]) // a duplicate would fail the whole call
+	if err := store.Acknowledge(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(faults.Calls("BatchWriteItem")); n != 3 {
+		t.Errorf("%d calls, want 3: 25, the 5 left of them, 5", n)
+	}
+	for i := range 30 {
+		if got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i)); err != nil || !found || got.State != delivery.Acknowledged || !got.NextAttemptAt.IsZero() {
+			t.Errorf("%d: %+v, %v, %v", i, got, found, err)
+		}
+	}
+}
+
+func TestAcknowledgeReportsWhatStaysUnprocessed(t *testing.T) {
+	store, faults := newDeliveries(t)
+	faults.On("BatchWriteItem", 0, testkit.Unprocessed(0))
+	if err := store.Acknowledge(t.Context(), []delivery.Record{state("msg_1", delivery.Acknowledged, 0, 1)}); err == nil {
+		t.Error("a write that never happened is no error")
+	}
+}
+
+func TestListOpenPagesThroughWhatIsNotAcknowledged(t *testing.T) {
+	store, _ := newDeliveries(t)
+	for i := range 5 {
+		r := state(fmt.Sprint("msg_", i), delivery.Retrying, 0, 1)
+		r.UpdatedAt = at.Add(time.Duration(i) * time.Second)
+		if _, err := store.Update(t.Context(), r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := store.Acknowledge(t.Context(), []delivery.Record{state("msg_2", delivery.Acknowledged, 0, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		page, next, err := store.ListOpen(t.Context(), "webhook_1", 2, cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page {
+			ids = append(ids, r.DeliveryID)
+		}
+		cursor = next
+	}
+	if fmt.Sprint(ids) != "[msg_4 msg_3 msg_1 msg_0]" {
+		t.Errorf("listed %v: last changed first, without the acknowledged", ids)
+	}
+	if _, _, err := store.ListOpen(t.Context(), "webhook_1", 2, "nonsense"); err != dynamo.ErrCursor { //nolint:errorlint // returned as it is
+		t.Errorf("cursor: %v", err)
+	}
+}
+
+func TestHangingEndpointsAreSharedAndForgotten(t *testing.T) {
+	cfg := testkit.Moto(t)
+	store := dynamo.NewHanging(dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries)
+	for _, mark := range []struct {
+		endpoint, holder string
+		at               time.Time
+	}{{"webhook_1", "a", at}, {"webhook_1", "b", at}, {"webhook_1", "b", at.Add(time.Second)}, {"webhook_2", "a", at}, {"webhook_3", "a", at.Add(-time.Hour)}} {
+		if err := store.Mark(t.Context(), mark.endpoint, mark.holder, mark.at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := store.Since(t.Context(), at.Add(-time.Minute))
+	if err != nil || len(got) != 2 || got["webhook_1"] != 2 || got["webhook_2"] != 1 {
+		t.Errorf("%v, %v; want two processes held by webhook_1 and one by webhook_2", got, err)
+	}
+}

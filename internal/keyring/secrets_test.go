@@ -1,0 +1,82 @@
+//go:build emulator
+
+package keyring_test
+
+import (
+	"bytes"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+const secret = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw_-0123456789" //nolint:gosec // signs nothing
+
+var id = keyring.SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 1}
+
+func TestASecretOpensUnderItsOwnNameOnly(t *testing.T) {
+	cfg := testkit.Moto(t)
+	key := testkit.Key(t, cfg)
+	secrets := func() *keyring.Secrets { return keyring.NewSecrets(kms.NewFromConfig(cfg), key) }
+	sealed, err := secrets().Seal(t.Context(), id, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Contains(sealed, []byte(secret)) {
+		t.Error("the sealed secret shows its text")
+	}
+	if got, err := secrets().Open(t.Context(), id, sealed); err != nil || got != secret {
+		t.Errorf("%q, %v", got, err)
+	}
+	for name, other := range map[string]keyring.SecretID{
+		"another tenant":   {TenantID: "evil", EndpointID: "webhook_1", Version: 1},
+		"another endpoint": {TenantID: "acme", EndpointID: "webhook_2", Version: 1},
+		"another version":  {TenantID: "acme", EndpointID: "webhook_1", Version: 2},
+	} {
+		if _, err := secrets().Open(t.Context(), other, sealed); err == nil {
+			t.Errorf("%s opens it", name)
+		}
+	}
+}
+
+func TestASecretIsOpenedOncePerVersion(t *testing.T) {
+	cfg := testkit.Moto(t)
+	faults := testkit.NewFaults(t, cfg)
+	secrets := keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg))
+	sealed, err := secrets.Seal(t.Context(), id, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wait sync.WaitGroup
+	for range 20 {
+		wait.Go(func() {
+			if got, err := secrets.Open(t.Context(), id, sealed); err != nil || got != secret {
+				t.Errorf("%q, %v", got, err)
+			}
+		})
+	}
+	wait.Wait()
+	if n := len(faults.Calls("Decrypt")); n != 1 {
+		t.Errorf("%d calls of KMS for twenty deliveries at once, want 1", n)
+	}
+}
+
+func TestAFailedOpenIsTriedAgain(t *testing.T) {
+	cfg := testkit.Moto(t)
+	faults := testkit.NewFaults(t, cfg)
+	secrets := keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg))
+	sealed, err := secrets.Seal(t.Context(), id, secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults.On("Decrypt", 1, testkit.Fail(400, "DisabledException"))
+	if _, err := secrets.Open(t.Context(), id, sealed); err == nil {
+		t.Error("a failure counts as opened")
+	}
+	if got, err := secrets.Open(t.Context(), id, sealed); err != nil || got != secret {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -1,0 +1,132 @@
+//go:build emulator
+
+package queue_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+func message(i int) delivery.Message {
+	return delivery.Message{DeliveryID: fmt.Sprint("msg_", i), TenantID: "t", EndpointID: "webhook_1", EventID: "evt", CreatedAt: time.Now().UTC(),
+		Body: []byte(`{"type":"user.created","data":{"userId":"user_1", "é":"\u00e9"}}`)}
+}
+
+// asLambda hands a received message over as an event source mapping does.
+func asLambda(m types.Message) events.SQSMessage {
+	r := events.SQSMessage{MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: m.Attributes,
+		MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	for name, a := range m.MessageAttributes {
+		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: *a.DataType}
+	}
+	return r
+}
+
+func TestDeliveriesCrossSQSUnchanged(t *testing.T) {
+	cfg := testkit.Moto(t)
+	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{})
+	want := message(1)
+	want.Retrying, want.Attempts, want.NotBefore, want.Replay = true, 1, time.Now().UTC().Add(time.Hour), 3
+	if errs := (queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}).Send(t.Context(), []queue.Outgoing{queue.Of(want, 0)}); errs[0] != nil {
+		t.Fatal(errs[0])
+	}
+	received := testkit.Receive(t, cfg, q, 2*time.Second)
+	if len(received) != 1 {
+		t.Fatalf("received %d messages", len(received))
+	}
+	got, err := queue.Decode(asLambda(received[0]))
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if r := queue.ReceiveOf(asLambda(received[0])); r.Count != 1 || time.Since(r.First) > time.Minute {
+		t.Errorf("%+v", r)
+	}
+	if group := received[0].Attributes["MessageGroupId"]; group != "webhook_1" {
+		t.Errorf("group %q", group)
+	}
+}
+
+func TestSendTellsWhichMessagesABatchLost(t *testing.T) {
+	cfg := testkit.Moto(t)
+	q := testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
+	faults := testkit.NewFaults(t, cfg)
+	faults.On("SendMessageBatch", 1, testkit.FailEntries("InternalError", 2, 5))
+	var messages []queue.Outgoing
+	for i := range 12 {
+		messages = append(messages, queue.Of(message(i), 0))
+	}
+	errs := queue.Sender{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.Send(t.Context(), messages)
+	for i, err := range errs {
+		if (err != nil) != (i == 2 || i == 5) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	var ids []string
+	for len(ids) < 10 {
+		page := testkit.Receive(t, cfg, q, 2*time.Second)
+		if len(page) == 0 {
+			break
+		}
+		for _, m := range page {
+			ids = append(ids, *m.MessageAttributes["delivery_id"].StringValue)
+		}
+	}
+	if slices.Sort(ids); len(ids) != 10 || slices.Contains(ids, "msg_2") || slices.Contains(ids, "msg_5") {
+		t.Errorf("on the queue: %v", ids)
+	}
+}
+
+func TestParkSetsVisibilityAndReportsWhatItCouldNot(t *testing.T) {
+	cfg := testkit.Moto(t)
+	client := sqs.NewFromConfig(cfg)
+	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{Visibility: time.Hour})
+	sender := queue.Sender{Client: client, URL: q.URL}
+	for _, err := range sender.Send(t.Context(), []queue.Outgoing{queue.Of(message(0), 0), queue.Of(message(1), 0)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	var received []types.Message
+	for len(received) < 2 {
+		received = append(received, testkit.Receive(t, cfg, q, 2*time.Second)...)
+	}
+	errs := queue.Parker{Client: client, URL: q.URL}.Park(t.Context(), []queue.Parked{
+		{ReceiptHandle: *received[0].ReceiptHandle, Wait: 0}, {ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Hour},
+	})
+	if errs[0] != nil || errs[1] != nil {
+		t.Fatal(errs)
+	}
+	again := testkit.Receive(t, cfg, q, 2*time.Second)
+	if len(again) != 1 || *again[0].MessageId != *received[0].MessageId || again[0].Attributes["ApproximateReceiveCount"] != "2" {
+		t.Errorf("visible again: %+v", again)
+	}
+
+	faults := testkit.NewFaults(t, cfg)
+	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError", 0))
+	errs = queue.Parker{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.Park(t.Context(), []queue.Parked{
+		{ReceiptHandle: *again[0].ReceiptHandle, Wait: time.Second}, {ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Second},
+	})
+	if errs[0] == nil || errs[1] != nil {
+		t.Errorf("partial failure: %v", errs)
+	}
+}
+
+func TestTheQueueBehindTakesTheLargestEvent(t *testing.T) {
+	cfg := testkit.Moto(t)
+	q := testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
+	m := message(0)
+	m.Body = slices.Concat([]byte(`{"type":"user.created","data":{"x":"`), slices.Repeat([]byte("x"), 256<<10-60), []byte(`"}}`))
+	if errs := (queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}).Send(t.Context(), []queue.Outgoing{queue.Of(m, 0)}); errs[0] != nil {
+		t.Error(errs[0])
+	}
+}
