@@ -221,6 +221,7 @@ def main() -> int:
         busy = isinstance(fault, SystemExit) or fault.errno == errno.EADDRINUSE
         return PORT_IN_USE if busy else 1
     print(f"listening on http://{arguments.host}:{server.server_port}", flush=True)
+    sys.stdout = sys.stderr  # who waited for that line may have stopped reading
     try:
         server.serve_forever()
     except KeyboardInterrupt:

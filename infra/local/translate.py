@@ -14,6 +14,7 @@ from typing import Any
 
 os.environ.setdefault("AWS_DEFAULT_REGION", "us-east-1")
 
+import yaml
 from samtranslator.model.exceptions import InvalidDocumentException
 from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
@@ -51,8 +52,8 @@ def main() -> int:
     except InvalidDocumentException as fault:
         print("; ".join(cause.message for cause in fault.causes), file=sys.stderr)
         return 1
-    except (OSError, ValueError, KeyError) as fault:
-        print(fault, file=sys.stderr)
+    except (OSError, ValueError, KeyError, yaml.YAMLError) as fault:
+        print(f"{template_file}: {' '.join(str(fault).split())}", file=sys.stderr)
         return 1
     json.dump({"template": translated, "parameters": parameters}, sys.stdout, default=str)
     return 0

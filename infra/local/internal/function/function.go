@@ -18,7 +18,7 @@ import (
 
 // Limits of Lambda.
 const (
-	MaxPayload  = 6 << 20  // bytes of a synchronous invocation's payload, and of its answer
+	MaxPayload  = 6 << 20 // bytes of a synchronous invocation's payload, and of its answer
 	initTimeout = 10 * time.Second
 	processes   = 100 // of one function without reserved concurrency, for the sake of the machine
 )

@@ -48,6 +48,9 @@ type description struct {
 	UserAgent string `json:"userAgent"`
 }
 
+// clf is the common log format's time.
+const clf = "02/Jan/2006:15:04:05 -0700"
+
 // event encodes a request as the payload of an invocation.
 func (a *API) event(r *http.Request, body []byte, route Route, values map[string]string, id string) ([]byte, error) {
 	now := time.Now().UTC()
@@ -56,15 +59,14 @@ func (a *API) event(r *http.Request, body []byte, route Route, values map[string
 		host = r.Host
 	}
 	prefix, _, _ := strings.Cut(host, ".")
-	source, _, _ := net.SplitHostPort(r.RemoteAddr) // always host and port on a TCP listener
 	e := request{
 		Version: "2.0", RouteKey: route.Key(), RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery,
 		Cookies: cookies(r.Header), Headers: headers(r), QueryStringParameters: query(r.URL.RawQuery), PathParameters: values,
 		RequestContext: requestContext{
 			AccountID: a.AccountID, APIID: a.ID, DomainName: host, DomainPrefix: prefix, RequestID: id,
-			RouteKey: route.Key(), Stage: "$default", Time: now.Format("02/Jan/2006:15:04:05 -0700"), TimeEpoch: now.UnixMilli(),
+			RouteKey: route.Key(), Stage: "$default", Time: now.Format(clf), TimeEpoch: now.UnixMilli(),
 			HTTP: description{
-				Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: source, UserAgent: r.UserAgent(),
+				Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: sourceIP(r), UserAgent: r.UserAgent(),
 			},
 		},
 	}
@@ -116,4 +118,9 @@ func query(raw string) map[string]string {
 		joined[name] = strings.Join(list, ",")
 	}
 	return joined
+}
+
+func sourceIP(r *http.Request) string {
+	ip, _, _ := net.SplitHostPort(r.RemoteAddr) // always host and port on a TCP listener
+	return ip
 }

@@ -11,8 +11,8 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
@@ -36,7 +36,7 @@ type API struct {
 	AccountID string
 	Routes    []Route
 	Functions map[string]Function // by the logical id that routes name
-	Log       *slog.Logger        // gets a line per request
+	AccessLog AccessLog
 	// Lifetime bounds invocations: like API Gateway, the front does not stop a function when its client leaves.
 	Lifetime context.Context //nolint:containedctx // see above
 }
@@ -45,9 +45,15 @@ type API struct {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	begin, id := time.Now(), base64.RawURLEncoding.EncodeToString([]byte(rand.Text()[:11]))
 	w.Header().Set("Apigw-Requestid", id)
-	key, status := a.serve(w, r, id)
-	a.Log.Info("request", "requestId", id, "routeKey", key, "method", r.Method, "path", r.URL.Path,
-		"status", status, "responseLatency", time.Since(begin).Milliseconds())
+	counted := &counter{ResponseWriter: w}
+	key, status := a.serve(counted, r, id)
+	a.AccessLog.write(map[string]string{
+		"requestId": id, "requestTime": begin.UTC().Format(clf), "routeKey": key,
+		"httpMethod": r.Method, "path": r.URL.Path, "protocol": r.Proto, "stage": "$default",
+		"status": strconv.Itoa(status), "responseLength": strconv.Itoa(counted.bytes),
+		"responseLatency":   strconv.FormatInt(time.Since(begin).Milliseconds(), 10),
+		"identity.sourceIp": sourceIP(r), "identity.userAgent": r.UserAgent(),
+	})
 }
 
 func (a *API) serve(w http.ResponseWriter, r *http.Request, id string) (routeKey string, status int) {

@@ -1,0 +1,119 @@
+package sam
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// deployable are the resource types that the emulator's CloudFormation makes. With any other one in the
+// template it still claims success, but then fails when it is asked to describe the stack.
+var deployable = map[string]bool{
+	"AWS::DynamoDB::Table":            true,
+	"AWS::IAM::ManagedPolicy":         true,
+	"AWS::IAM::Policy":                true,
+	"AWS::IAM::Role":                  true,
+	"AWS::KMS::Alias":                 true,
+	"AWS::KMS::Key":                   true,
+	"AWS::Lambda::EventSourceMapping": true,
+	"AWS::Lambda::Function":           true,
+	"AWS::Lambda::Permission":         true,
+	"AWS::Lambda::Version":            true,
+	"AWS::Logs::LogGroup":             true,
+	"AWS::SNS::Topic":                 true,
+	"AWS::SQS::Queue":                 true,
+}
+
+// dependent are the types that go with a resource they refer to.
+var dependent = map[string]bool{"AWS::Lambda::Permission": true}
+
+// Deployable takes out of a copy of the template what the emulator does not know, and returns it
+// with the logical ids and types of what it took out, sorted.
+func (t *Template) Deployable() (body map[string]any, removed []string, err error) {
+	kept, gone := maps.Clone(t.resources()), map[string]bool{}
+	for id, r := range kept {
+		kind := typeOf(r)
+		if !deployable[kind] {
+			delete(kept, id)
+			gone[id] = true
+			removed = append(removed, id+" ("+kind+")")
+		}
+	}
+	for id, r := range kept {
+		missing := refersTo(r, gone)
+		if missing == "" {
+			continue
+		}
+		if !dependent[typeOf(r)] {
+			return nil, nil, fmt.Errorf("%s refers to %s, which the AWS emulator cannot deploy", id, missing)
+		}
+		delete(kept, id)
+		removed = append(removed, id+" ("+typeOf(r)+")")
+	}
+	body = maps.Clone(t.Body)
+	body["Resources"] = kept
+	outputs, _ := body["Outputs"].(map[string]any)
+	outputs = maps.Clone(outputs)
+	maps.DeleteFunc(outputs, func(_ string, output any) bool { return refersTo(output, gone) != "" })
+	body["Outputs"] = outputs
+	slices.Sort(removed)
+	return body, removed, nil
+}
+
+func typeOf(resource any) string {
+	fields, _ := resource.(map[string]any)
+	kind, _ := fields["Type"].(string)
+	return kind
+}
+
+var placeholder = regexp.MustCompile(`\$\{([A-Za-z0-9]+)(\.[^}]*)?\}`)
+
+// refersTo returns a logical id of the set that value refers to, or "".
+func refersTo(value any, ids map[string]bool) string {
+	switch v := value.(type) {
+	case []any:
+		for _, item := range v {
+			if id := refersTo(item, ids); id != "" {
+				return id
+			}
+		}
+	case map[string]any:
+		for key, item := range v {
+			if id := reference(key, item, ids); id != "" {
+				return id
+			}
+		}
+	}
+	return ""
+}
+
+// reference looks at one field: an intrinsic function, DependsOn, or something to search.
+func reference(key string, value any, ids map[string]bool) string {
+	switch key {
+	case "Ref", "DependsOn":
+		if id, ok := value.(string); ok && ids[id] {
+			return id
+		}
+	case "Fn::GetAtt":
+		if parts, ok := value.([]any); ok && len(parts) > 0 {
+			value = parts[0]
+		}
+		if id, _ := value.(string); ids[strings.SplitN(id, ".", 2)[0]] {
+			return id
+		}
+		return ""
+	case "Fn::Sub":
+		text, _ := value.(string)
+		if parts, ok := value.([]any); ok && len(parts) > 0 {
+			text, _ = parts[0].(string)
+		}
+		for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+			if ids[found[1]] {
+				return found[1]
+			}
+		}
+	}
+	return refersTo(value, ids)
+}

@@ -1,0 +1,78 @@
+// Command local runs the local stack in the foreground until it is interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strconv"
+	"syscall"
+
+	"github.com/herald-webhooks/herald/infra/local/stack"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "stack:", err)
+		os.Exit(1) //nolint:gocritic // stop has nothing left to do
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	o := stack.Options{Out: os.Stdout}
+	flags := flag.NewFlagSet("stack", flag.ExitOnError)
+	flags.StringVar(&o.Root, "root", ".", "the checkout")
+	flags.StringVar(&o.Dir, "dir", "", "folder for state, logs and binaries (default ROOT/.local)")
+	flags.StringVar(&o.Python, "python", os.Getenv("PYTHON"), "interpreter with moto and the SAM translator (default ROOT/.venv/bin/python, or python3)")
+	flags.StringVar(&o.StackName, "name", "", "name of the deployed stack (default herald-local)")
+	flags.IntVar(&o.APIPort, "api-port", fromEnv("API_PORT"), "port of the HTTP API (0: a free one)")
+	flags.IntVar(&o.AWSPort, "aws-port", fromEnv("AWS_PORT"), "port of the AWS endpoint (0: a free one)")
+	if err := flags.Parse(args); err != nil {
+		return err //nolint:wrapcheck // never: the flag set exits
+	}
+	s, err := stack.Start(ctx, o)
+	switch {
+	case err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
+		return nil // interrupted before it was up: stopped is what was asked for
+	case err != nil:
+		return err
+	}
+	defer s.Close()
+	welcome(s.Info)
+	select {
+	case <-ctx.Done():
+		fmt.Println("stopping")
+		return nil
+	case <-s.Done():
+		return errors.New("the AWS emulator ended, see .local/logs/moto.log")
+	}
+}
+
+// fromEnv reads a port; anything but a number counts as none.
+func fromEnv(name string) int {
+	port, _ := strconv.Atoi(os.Getenv(name)) // 0 is the default
+	return port
+}
+
+func welcome(i stack.Info) {
+	fmt.Printf(`
+The stack is up; Ctrl-C ends it.
+
+  HTTP API      %[1]s
+  AWS endpoint  %[2]s   (every service, Lambda's Invoke included; any credentials)
+  tenant        %[3]s
+  API key       %[4]s
+  CA            %[5]s
+
+  export AWS_ENDPOINT_URL=%[2]s AWS_REGION=%[6]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
+  curl -H "Authorization: Bearer %[4]s" %[1]s/v1/webhooks
+  aws sqs send-message --queue-url %[7]s --message-body '{"tenant_id":"%[3]s","type":"user.created","data":{"userId":"user_1"}}'
+  aws lambda invoke --function-name %[8]s --cli-binary-format raw-in-base64-out --payload '{"action":"summary","operator":"me"}' /dev/stdout
+  sam remote invoke InspectFunction --stack-name %[9]s --region %[6]s --event '{"action":"summary","operator":"me"}'
+`, i.APIURL, i.AWSEndpointURL, i.TenantID, i.APIKey, i.CAFile, i.Region, i.EventsQueueURL, i.Functions["inspect"], i.StackName)
+}

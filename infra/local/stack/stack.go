@@ -1,0 +1,205 @@
+// Package stack is the local stack: Herald's own template deployed to an emulator of AWS, with
+// the compiled functions, their queue mappings, the HTTP API and the Invoke API run by this program.
+//
+// It promises that the template is the only description of the system: mappings, timeouts and environment
+// are read back from the deployed stack and routes from the translated template; what the emulator
+// cannot deploy is printed. A stack owns its folder while it runs and leaves no process behind, however it
+// ends. It listens on loopback only, keeps nothing over a restart but logs, and accepts any AWS credentials.
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/herald-webhooks/herald/infra/local/internal/emulator"
+	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/infra/local/internal/sam"
+)
+
+// Stack is a running local stack.
+type Stack struct {
+	Info
+
+	options   Options
+	log       *slog.Logger
+	life      context.Context //nolint:containedctx // the stack's own, ended by Close
+	end       context.CancelFunc
+	template  *sam.Template
+	emulator  *emulator.Emulator
+	deployed  *emulator.Deployment
+	functions map[string]*function.Function // by logical id
+	tls       certificates
+	mappings  sync.WaitGroup
+	closers   []func()
+	closing   sync.Once
+}
+
+// Start starts a stack and returns it ready for use. An end of ctx while it starts stops it and
+// leaves nothing behind; later the stack lives until Close.
+func Start(ctx context.Context, o Options) (*Stack, error) {
+	o, err := o.complete()
+	if err != nil {
+		return nil, err
+	}
+	s := &Stack{options: o, functions: map[string]*function.Function{}}
+	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	if err := s.start(ctx); err != nil {
+		s.Close()
+		if cause := ctx.Err(); cause != nil {
+			return nil, fmt.Errorf("stopped while starting: %w", cause)
+		}
+		return nil, err
+	}
+	return s, nil
+}
+
+func (s *Stack) start(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{
+		s.takeFolder, s.bringUp, s.deploy, s.makeFunctions, s.serve, s.issueKey,
+	} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("starting: %w", err)
+		}
+	}
+	if !s.options.NoMappings {
+		s.runMappings()
+	}
+	return s.Info.write(s.options.stateFile())
+}
+
+// takeFolder makes the folder this stack's own and clears what a stack that was killed left there.
+func (s *Stack) takeFolder(context.Context) error {
+	if err := os.MkdirAll(s.options.logs(), 0o755); err != nil { //nolint:gosec // logs to be read by anyone on this machine
+		return fmt.Errorf("making folder: %w", err)
+	}
+	held, err := lock(s.options.Dir)
+	if err != nil {
+		return err
+	}
+	s.onClose(func() { _ = held.Close() })
+	if err := os.Remove(s.options.stateFile()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("removing old state: %w", err)
+	}
+	s.onClose(func() { _ = os.Remove(s.options.stateFile()) })
+	lines, err := s.logFile("host.log")
+	if err != nil {
+		return err
+	}
+	s.log = slog.New(slog.NewJSONHandler(lines, nil))
+	if s.tls, err = makeCertificates(filepath.Join(s.options.Dir, "tls"), time.Now()); err != nil {
+		return err
+	}
+	s.CAFile, s.ReceiverCertFile, s.ReceiverKeyFile = s.tls.caFile, s.tls.certFile, s.tls.keyFile
+	return nil
+}
+
+// bringUp translates the template while the emulator starts.
+func (s *Stack) bringUp(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		translating sync.WaitGroup
+		fault       error
+	)
+	translating.Go(func() {
+		s.template, fault = sam.Translate(ctx, sam.Source{
+			Python: s.options.Python, Script: s.options.script("translate.py"), Template: s.options.Template,
+			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Bucket: emulator.Bucket,
+		})
+	})
+	var err error
+	s.emulator, err = emulator.Start(ctx, emulator.Options{
+		Python: s.options.Python, Launcher: s.options.script("moto.py"), Port: s.options.MotoPort,
+		LogFile: filepath.Join(s.options.logs(), "moto.log"),
+	})
+	if err != nil {
+		cancel()
+	} else {
+		s.onClose(s.emulator.Close)
+	}
+	translating.Wait()
+	if err != nil {
+		return err
+	}
+	return fault
+}
+
+func (s *Stack) deploy(ctx context.Context) (err error) {
+	s.options.say("deploying %s to the AWS emulator", filepath.Base(s.options.Template))
+	s.deployed, err = emulator.Deploy(ctx, s.aws(s.emulator.URL.String()), s.options.StackName, s.template)
+	if err != nil {
+		return err
+	}
+	s.options.say("not deployed, since the emulator does not know them:")
+	for _, resource := range s.deployed.Removed {
+		s.options.say("  %s", resource)
+	}
+	s.describe()
+	return nil
+}
+
+// aws is the configuration of a client of the stack.
+func (s *Stack) aws(endpoint string) aws.Config {
+	return aws.Config{
+		Region:       s.options.Region,
+		BaseEndpoint: &endpoint,
+		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
+		HTTPClient: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {
+			t.Proxy = nil // no variable of this machine may come between
+			t.MaxIdleConnsPerHost = 64
+		}),
+	}
+}
+
+// listen takes a port on loopback.
+func listen(ctx context.Context, port int) (net.Listener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, fmt.Errorf("port %d is in use", port)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+	return l, nil
+}
+
+func (s *Stack) logFile(name string) (io.Writer, error) {
+	file, err := os.OpenFile(filepath.Join(s.options.logs(), name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644) //nolint:gosec // as the folder
+	if err != nil {
+		return nil, fmt.Errorf("opening log: %w", err)
+	}
+	s.onClose(func() { _ = file.Close() })
+	return file, nil
+}
+
+func (s *Stack) onClose(f func()) { s.closers = append(s.closers, f) }
+
+// Close ends every process of the stack and removes its state file. It may be called more than once.
+func (s *Stack) Close() {
+	s.closing.Do(func() {
+		s.end()
+		for i := len(s.closers) - 1; i >= 0; i-- {
+			s.closers[i]()
+		}
+	})
+}
+
+// Done is closed when the stack has lost its emulator and is of no more use.
+func (s *Stack) Done() <-chan struct{} { return s.emulator.Done() }

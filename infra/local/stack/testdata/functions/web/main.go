@@ -1,0 +1,26 @@
+// Command web is a function for the tests of the local stack: it answers a request with its event.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+func main() { lambda.Start(handle) }
+
+func handle(_ context.Context, event json.RawMessage) (any, error) {
+	var request struct {
+		PathParameters map[string]string `json:"pathParameters"`
+	}
+	_ = json.Unmarshal(event, &request) // a request without them is fine
+	if request.PathParameters["id"] == "broken" {
+		return nil, errors.New("as asked")
+	}
+	return map[string]any{
+		"statusCode": 201, "headers": map[string]string{"x-answer": "yes", "content-type": "application/json"},
+		"cookies": []string{"a=1"}, "body": string(event),
+	}, nil
+}
