@@ -1,0 +1,104 @@
+// Command demo is `make run`: it starts the local stack and shows Herald doing its work, then
+// keeps the stack up for the reader's own commands.
+//
+// It promises that everything it prints was observed over the public interfaces (HTTP API,
+// events queue, Invoke API, an HTTPS receiver) and that it exits 0 only when all of it held.
+// It never reaches into the functions.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+func main() {
+	os.Exit(run())
+}
+
+type options struct {
+	stack     string // the stack's binary
+	state     string // its state file
+	log       string // where its output goes
+	functions string // folder of <name>/bootstrap
+	once      bool   // end after the demonstration
+}
+
+func run() int {
+	var o options
+	flag.StringVar(&o.stack, "stack", ".local/bin/stack", "the local stack's binary")
+	flag.StringVar(&o.state, "state", ".local/stack.json", "the state file it writes")
+	flag.StringVar(&o.log, "log", ".local/stack.log", "where its output goes")
+	flag.StringVar(&o.functions, "functions", ".local/functions", "the native function builds")
+	flag.BoolVar(&o.once, "once", os.Getenv("ONCE") == "1", "end after the demonstration (or ONCE=1)")
+	flag.Parse()
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	ok, err := demonstrate(ctx, o)
+	switch {
+	case ctx.Err() != nil && (ok || !o.once):
+		return 0
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "interrupted")
+		return 130
+	case err != nil:
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		return 1
+	case !ok:
+		return 1
+	}
+	return 0
+}
+
+func demonstrate(ctx context.Context, o options) (ok bool, err error) {
+	began := time.Now()
+	fmt.Println("Starting the local stack …")
+	running, err := startStack(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	defer func() {
+		if stopErr := running.stop(); stopErr != nil {
+			ok, err = false, errors.Join(err, stopErr)
+		}
+	}()
+	server, err := receiver.Start(running.state.ReceiverCertFile, running.state.ReceiverKeyFile)
+	if err != nil {
+		return false, err
+	}
+	defer server.Close() //nolint:errcheck // the demonstration is over
+	d := &demo{client: client.New(running.state), server: server, options: o}
+	fmt.Printf("Ready after %s: API %s, AWS %s\n", seconds(time.Since(began)), d.client.APIURL, d.client.AWSEndpointURL)
+	ok, err = d.play(ctx)
+	if err != nil || o.once {
+		return ok, err
+	}
+	d.printCommands()
+	return ok, d.watch(ctx, running)
+}
+
+// play shows the scenes in order and sums them up. A scene that cannot go on is an error.
+func (d *demo) play(ctx context.Context) (bool, error) {
+	for _, scene := range []func(context.Context) error{
+		d.everyEvent, d.recovery, d.deadLetter, d.forgeries, d.functions,
+	} {
+		if err := scene(ctx); err != nil {
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			d.check(false, "%v", err)
+			d.summary()
+			return false, nil
+		}
+	}
+	return d.summary(), nil
+}

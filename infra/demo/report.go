@@ -1,0 +1,103 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+// demo is one showing: who it talks to and what held so far.
+type demo struct {
+	client  *client.Client
+	server  *receiver.Server
+	options options
+	checks  []check
+
+	events      scene             // the first scene's endpoint stays in use
+	shown       int               // how many of its requests are on the terminal
+	latencies   []time.Duration   // SendMessage → POST, first attempts on the idle stack
+	published   map[string]string // event type → the body its receiver must get
+	deadLetters []string          // delivery ids that died
+}
+
+type check struct {
+	ok   bool
+	text string
+}
+
+// check records and prints one thing that must hold.
+func (d *demo) check(ok bool, format string, args ...any) {
+	c := check{ok, fmt.Sprintf(format, args...)}
+	d.checks = append(d.checks, c)
+	fmt.Printf("  %s %s\n", c.mark(), c.text)
+}
+
+func (c check) mark() string {
+	if c.ok {
+		return "✓"
+	}
+	return "✗"
+}
+
+func heading(format string, args ...any) {
+	fmt.Printf("\n── %s\n", fmt.Sprintf(format, args...))
+}
+
+func header() {
+	fmt.Printf("  %-40s %-36s %7s %6s %8s  %s\n", "event", "wh-id", "attempt", "status", "latency", "verdict")
+}
+
+// row prints one attempt; since is when it became due.
+func row(r receiver.Request, attempt int, since time.Time) {
+	fmt.Printf("  %-40s %-36s %7d %6d %8s  %s\n", r.Event, r.ID, attempt, r.Status, seconds(r.At.Sub(since)), verdict(r))
+}
+
+func verdict(r receiver.Request) string {
+	library := "standard-webhooks ok"
+	if r.Standard != nil {
+		_, library, _ = strings.Cut(r.Standard.Error(), "err: ")
+		library = "standard-webhooks: " + library
+	}
+	switch {
+	case r.Status < 300:
+		return "verified, " + library
+	case r.Status == 400:
+		return "refused, " + library
+	default:
+		return "receiver fails, " + library
+	}
+}
+
+// summary prints what held and reports whether all of it did.
+func (d *demo) summary() bool {
+	heading("Summary")
+	failed := 0
+	for _, c := range d.checks {
+		if !c.ok {
+			failed++
+			fmt.Printf("  %s %s\n", c.mark(), c.text)
+		}
+	}
+	if failed == 0 {
+		fmt.Printf("  ✓ all %d checks held\n", len(d.checks))
+	} else {
+		fmt.Printf("  ✗ %d of %d checks failed\n", failed, len(d.checks))
+	}
+	return failed == 0
+}
+
+func median[T int64 | time.Duration](values []T) T {
+	if len(values) == 0 {
+		return 0
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
+
+func seconds(d time.Duration) string {
+	return fmt.Sprintf("%.2f s", d.Seconds())
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+const patience = 60 * time.Second // for anything that takes the stack a few seconds
+
+// scene is a tenant of its own with one endpoint.
+type scene struct {
+	tenant   *client.Client
+	endpoint client.Endpoint
+	inbox    *receiver.Inbox
+}
+
+// open issues a key to a new tenant, and registers an HTTPS receiver with it.
+func (d *demo) open(ctx context.Context, name string, events ...string) (scene, error) {
+	tenantID := "tenant_" + name
+	key, err := d.client.IssueKey(ctx, tenantID)
+	if err != nil {
+		return scene{}, err
+	}
+	s := scene{tenant: d.client.As(tenantID, key), inbox: d.server.Inbox("/" + name)}
+	if s.endpoint, err = s.tenant.CreateEndpoint(ctx, s.inbox.URL, events...); err != nil {
+		return scene{}, err
+	}
+	// The receiver is the README's, not Herald's own code.
+	return s, s.inbox.Verify(s.endpoint.SigningSecret, verifier.Handler(s.endpoint.SigningSecret,
+		func(string, []byte) error { return nil }))
+}
+
+// publish puts the sample of one event on the queue; suffix keeps its id apart from others.
+func (s scene) publish(ctx context.Context, eventType, suffix string) (examples.Message, time.Time, error) {
+	message, err := examples.Event(eventType, s.tenant.TenantID)
+	if err != nil {
+		return message, time.Time{}, err
+	}
+	message.ID += suffix
+	body, err := message.Body()
+	if err != nil {
+		return message, time.Time{}, err
+	}
+	at := time.Now()
+	_, err = s.tenant.Publish(ctx, body)
+	return message, at, err
+}
+
+// await waits until the inbox has answered n requests.
+func (s scene) await(ctx context.Context, n int) ([]receiver.Request, error) {
+	var got []receiver.Request
+	err := client.Eventually(ctx, patience, fmt.Sprintf("%d deliveries", n), func(context.Context) (bool, error) {
+		got = s.inbox.Requests()
+		return len(got) >= n, nil
+	})
+	return got, err
+}
+
+// acknowledged waits until the operator sees the delivery acknowledged.
+func (d *demo) acknowledged(ctx context.Context, id string) (client.Delivery, error) {
+	var state client.Delivery
+	err := client.Eventually(ctx, patience, "state acknowledged", func(ctx context.Context) (bool, error) {
+		var err error
+		state, err = d.client.Delivery(ctx, id)
+		return state.State == "acknowledged", err
+	})
+	return state, err
+}
+
+func (d *demo) everyEvent(ctx context.Context) error {
+	heading("Every event, published to the events queue, delivered signed over HTTPS")
+	var err error
+	if d.events, err = d.open(ctx, "events", "*"); err != nil {
+		return err
+	}
+	types, err := examples.Types()
+	if err != nil {
+		return err
+	}
+	header()
+	verified, exact, ids := 0, 0, map[string]bool{}
+	for i, eventType := range types {
+		message, at, err := d.events.publish(ctx, eventType, "")
+		if err != nil {
+			return err
+		}
+		got, err := d.events.await(ctx, i+1)
+		if err != nil {
+			return err
+		}
+		r := got[i]
+		row(r, 1, at)
+		d.latencies = append(d.latencies, r.At.Sub(at))
+		ids[r.ID] = true
+		if r.Status == 200 && r.Standard == nil && r.Event == eventType {
+			verified++
+		}
+		if string(r.Body) == message.Payload() {
+			exact++
+		}
+	}
+	d.shown = len(types)
+	d.check(len(types) == 26 && verified == 26, "%d of 26 verified by the README's Go receiver and by the Standard Webhooks library", verified)
+	d.check(exact == 26, "%d of 26 bodies are byte for byte what was published", exact)
+	d.check(len(ids) == 26, "%d different wh-ids", len(ids))
+	d.check(median(d.latencies) < time.Second, "median from SendMessage to POST: %s", seconds(median(d.latencies)))
+	return nil
+}
+
+func (d *demo) recovery(ctx context.Context) error {
+	heading("A receiver that fails twice and recovers")
+	s, err := d.open(ctx, "recovery", "user.*")
+	if err != nil {
+		return err
+	}
+	s.inbox.Fail(503, 500)
+	_, at, err := s.publish(ctx, "user.updated", "")
+	if err != nil {
+		return err
+	}
+	got, err := s.await(ctx, 3)
+	if err != nil {
+		return err
+	}
+	header()
+	sameID, fresh, genuine := true, true, true
+	for i, r := range got {
+		row(r, i+1, at)
+		sameID = sameID && r.ID == got[0].ID
+		fresh = fresh && (i == 0 || r.Timestamp > got[i-1].Timestamp)
+		genuine = genuine && r.Standard == nil
+	}
+	d.check(got[2].Status == 200, "the third attempt is acknowledged")
+	d.check(sameID, "every attempt has the same wh-id")
+	d.check(fresh && genuine, "every attempt has a fresh wh-timestamp and a signature of its own")
+	state, err := d.acknowledged(ctx, got[0].ID)
+	d.check(err == nil && state.Attempts == 3, "the operator sees: %s after %d attempts", state.State, state.Attempts)
+	return nil
+}
