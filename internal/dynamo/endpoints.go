@@ -11,8 +11,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// EndpointsClient is the part of the DynamoDB client that Endpoints reads with.
+// EndpointsClient is the part of the DynamoDB client that Endpoints calls.
 type EndpointsClient interface {
+	EndpointsWriter
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
@@ -148,6 +149,7 @@ func endpointOf(item map[string]types.AttributeValue) endpoint.Endpoint {
 		DeletedAt:       getTime(item, "deleted_at"),
 		SecretRotatedAt: getTime(item, "secret_rotated_at"),
 		SecretVersion:   int(getNum(item, "secret_version")),
+		Revision:        getStr(item, "revision"),
 	}
 	if v, ok := item["events"].(*types.AttributeValueMemberL); ok {
 		for _, entry := range v.Value {
