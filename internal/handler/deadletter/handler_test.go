@@ -1,0 +1,238 @@
+package deadletter
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+const payload = `{"type":"user.deleted","data":{"userId":"user_1"}}`
+
+// world is the handler with everything around it in memory.
+type world struct {
+	*Handler
+	mu      sync.Mutex
+	states  map[string]delivery.Record
+	records map[string]deadletter.Record
+	keys    map[string][]byte
+	fault   error
+	log     bytes.Buffer
+}
+
+func newWorld() *world {
+	w := &world{states: map[string]delivery.Record{}, records: map[string]deadletter.Record{}, keys: map[string][]byte{}}
+	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC) }
+	w.Handler = &Handler{
+		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader}, MaxRetries: 9,
+		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Metrics: telemetry.NewMetrics(io.Discard, "deadletter", now), Now: now,
+	}
+	return w
+}
+
+type (
+	states struct{ *world }
+	store  struct{ *world }
+	keys   struct{ *world }
+)
+
+func (s states) Get(_ context.Context, id string) (delivery.Record, bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r, found := s.states[id]
+	return r, found, nil
+}
+
+func (s states) Update(_ context.Context, r delivery.Record) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.states[r.DeliveryID] = r
+	return true, nil
+}
+
+func (s store) Create(_ context.Context, r deadletter.Record) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.fault != nil {
+		return false, s.fault
+	}
+	if _, exists := s.records[r.DeliveryID]; exists {
+		return false, nil
+	}
+	s.records[r.DeliveryID] = r
+	return true, nil
+}
+
+func (s store) Append(_ context.Context, r deadletter.Record) (bool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	old, exists := s.records[r.DeliveryID]
+	if !exists || old.Replay >= r.Replay {
+		return false, nil
+	}
+	r.Sealed = deadletter.Sealed{Body: old.Sealed.Body, History: append(old.Sealed.History, r.Sealed.History...)}
+	s.records[r.DeliveryID] = r
+	return true, nil
+}
+
+func (k keys) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
+	plain = make([]byte, 32)
+	_, err = rand.Read(plain)
+	name := rand.Text()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.keys[name] = slices.Clone(plain)
+	return plain, []byte(name), err
+}
+
+func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]byte, error) {
+	return slices.Clone(k.keys[string(wrapped)]), nil
+}
+
+func message(id string, replay int, retrying bool) events.SQSMessage {
+	r := events.SQSMessage{MessageId: "sqs-" + id, Body: payload, MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	for name, a := range queue.Attributes(delivery.Message{
+		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: time.Unix(1_700_000_000, 0),
+		Replay: replay, Retrying: retrying, Attempts: 1,
+	}) {
+		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+	}
+	return r
+}
+
+func (w *world) open(t *testing.T, id string) deadletter.Opened {
+	t.Helper()
+	opened, err := w.Vault.OpenAll(t.Context(), w.records[id])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return opened
+}
+
+func TestWhatADeliveryDiedOf(t *testing.T) {
+	known := delivery.Record{DeliveryID: "a", State: delivery.Retrying, Attempts: 10, LastStatus: 503, Reason: delivery.ReasonHTTP5xx}
+	for name, row := range map[string]struct {
+		state    *delivery.Record
+		m        events.SQSMessage
+		reason   delivery.Reason
+		attempts int
+		status   int
+	}{
+		"retries exhausted":               {&known, message("a", 0, true), delivery.ReasonHTTP5xx, 10, 503},
+		"its state is lost":               {nil, message("a", 0, true), delivery.ReasonExhausted, 10, 0},
+		"its state is of an earlier life": {&known, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
+		"only the replay is known":        {&delivery.Record{State: delivery.Queued, Replay: 1, Reason: delivery.ReasonReplayed}, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
+		"crashed":                         {nil, message("a", 0, false), delivery.ReasonCrashed, 0, 0},
+		"crashed after an attempt":        {&delivery.Record{State: delivery.Retrying, Attempts: 1, Reason: delivery.ReasonTimeout}, message("a", 0, false), delivery.ReasonCrashed, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld()
+			if row.state != nil {
+				w.states["a"] = *row.state
+			}
+			if failed := w.Process(t.Context(), []events.SQSMessage{row.m}); len(failed) != 0 {
+				t.Fatalf("failed %v", failed)
+			}
+			r := w.records["a"]
+			if r.Reason != row.reason || r.Attempts != row.attempts || r.LastStatus != row.status || r.EventType != "user.deleted" {
+				t.Errorf("%+v", r)
+			}
+			if s := w.states["a"]; s.State != delivery.Dead || s.Reason != row.reason || s.Attempts != row.attempts || s.TenantID != "acme" {
+				t.Errorf("state %+v", s)
+			}
+			opened := w.open(t, "a")
+			if string(opened.Body) != payload || len(opened.History) != 1 || opened.History[0].Reason != row.reason || opened.History[0].MessageID != "sqs-a" {
+				t.Errorf("%+v", opened)
+			}
+			if strings.Contains(w.log.String(), "user_1") {
+				t.Error("the body is in the log")
+			}
+		})
+	}
+}
+
+func TestAnAcknowledgedDeliveryMakesNoDeadLetter(t *testing.T) {
+	w := newWorld()
+	w.states["a"] = delivery.Record{DeliveryID: "a", State: delivery.Acknowledged}
+	if failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)}); len(failed) != 0 || len(w.records) != 0 {
+		t.Errorf("failed %v, records %v", failed, w.records)
+	}
+}
+
+func TestEachLifeDiesOnce(t *testing.T) {
+	w := newWorld()
+	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("a", 0, true)})
+	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)})
+	w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)})
+	if failed := w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)}); len(failed) != 0 {
+		t.Errorf("failed %v", failed)
+	}
+	if opened := w.open(t, "a"); len(opened.History) != 2 || opened.History[1].Replay != 1 || string(opened.Body) != payload {
+		t.Errorf("%+v", opened)
+	}
+}
+
+func TestAPurgedDeliveryThatDiesAgainIsKeptWhole(t *testing.T) {
+	w := newWorld()
+	w.Process(t.Context(), []events.SQSMessage{message("a", 3, true)})
+	if opened := w.open(t, "a"); string(opened.Body) != payload || len(opened.History) != 1 || opened.History[0].Replay != 3 {
+		t.Errorf("%+v", opened)
+	}
+}
+
+func TestUnreadableMessagesAreKeptWhole(t *testing.T) {
+	future := message("a", 0, true)
+	future.MessageAttributes["version"] = events.SQSMessageAttribute{StringValue: new("7"), DataType: "String"}
+	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
+	noise := events.SQSMessage{MessageId: "sqs-b", Body: "no delivery at all"}
+	w := newWorld()
+	for range 2 {
+		if failed := w.Process(t.Context(), []events.SQSMessage{future, noise}); len(failed) != 0 {
+			t.Fatalf("failed %v", failed)
+		}
+	}
+	if got := slices.Sorted(maps.Keys(w.records)); !slices.Equal(got, []string{"unreadable_sqs-a", "unreadable_sqs-b"}) {
+		t.Fatalf("records %v", got)
+	}
+	opened := w.open(t, "unreadable_sqs-a")
+	if string(opened.Body) != payload || len(opened.Attributes) != 9 || !strings.Contains(opened.History[0].Detail, "version") {
+		t.Errorf("%+v", opened)
+	}
+	if i := slices.IndexFunc(opened.Attributes, func(a deadletter.Attribute) bool { return a.Name == "blob" }); opened.Attributes[i].Value != "\x00\x01" {
+		t.Errorf("%+v", opened.Attributes)
+	}
+	if opened = w.open(t, "unreadable_sqs-b"); string(opened.Body) != "no delivery at all" || w.records["unreadable_sqs-b"].Reason != delivery.ReasonUnreadable {
+		t.Errorf("%+v", opened)
+	}
+	if len(w.states) != 0 {
+		t.Errorf("states %v", w.states)
+	}
+}
+
+func TestWhatIsNotWrittenComesBack(t *testing.T) {
+	w := newWorld()
+	w.fault = errors.New("throttled")
+	w.states["b"] = delivery.Record{State: delivery.Acknowledged}
+	failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("b", 0, true)})
+	if !slices.Equal(failed, []string{"sqs-a"}) {
+		t.Errorf("failed %v", failed)
+	}
+	if s, found := w.states["a"]; found {
+		t.Errorf("dead without a record: %+v", s)
+	}
+}

@@ -1,0 +1,382 @@
+//go:build emulator
+
+package replay_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	vault "github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/deadletter"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+const payload = `{"type":"user.deleted","data":{"userId":"user_1", "text":"\u00e9 \" é"}}`
+
+// world is the three functions around dead letters on the emulator, with a clock of its own.
+type world struct {
+	bury    *deadletter.Handler
+	inspect *inspect.Handler
+	replay  *replay.Handler
+	states  *dynamo.Deliveries
+	letters *dynamo.DeadLetters
+
+	cfg                        aws.Config
+	sqs                        *sqs.Client
+	deliveries, events, reject testkit.Queue
+
+	mu        sync.Mutex
+	endpoints map[string]endpoint.Status
+	now       time.Time
+	log       bytes.Buffer
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	tables := testkit.Tables(t, cfg)
+	db := dynamodb.NewFromConfig(cfg)
+	w := &world{
+		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: time.Now().UTC().Truncate(time.Millisecond),
+		states: dynamo.NewDeliveries(db, tables.Deliveries), letters: dynamo.NewDeadLetters(db, tables.DeadLetters),
+		endpoints:  map[string]endpoint.Status{"webhook_1": endpoint.Active},
+		deliveries: testkit.NewQueue(t, cfg, "deliveries", testkit.QueueOptions{}),
+		events:     testkit.NewQueue(t, cfg, "events", testkit.QueueOptions{}),
+		reject:     testkit.NewQueue(t, cfg, "rejected", testkit.QueueOptions{}),
+	}
+	v := vault.Vault{Keys: keyring.NewDataKeys(kms.NewFromConfig(cfg), testkit.Key(t, cfg)), Random: rand.Reader}
+	log := slog.New(slog.NewJSONHandler(&w.log, nil))
+	w.bury = &deadletter.Handler{
+		States: w.states, Store: w.letters, Vault: v, MaxRetries: 9, Log: log, Now: w.clock,
+		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", w.clock),
+	}
+	reject := rejected.Queue{Client: w.sqs, URL: w.reject.URL}
+	w.inspect = &inspect.Handler{
+		Deliveries: w.states, DeadLetters: w.letters, Vault: v, Rejected: reject, Meter: w.sqs, Log: log, Now: w.clock,
+		Queues: map[string]string{"DeliveryQueue": w.deliveries.URL, "EventsDeadLetterQueue": w.reject.URL},
+	}
+	w.replay = &replay.Handler{
+		DeadLetters: w.letters, States: w.states, Endpoints: endpoints{w}, Vault: v, Rejected: reject, Log: log, Now: w.clock,
+		Deliveries: queue.Sender{Client: w.sqs, URL: w.deliveries.URL}, Events: queue.Sender{Client: w.sqs, URL: w.events.URL},
+	}
+	return w
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(time.Millisecond)
+	return w.now
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+type endpoints struct{ *world }
+
+func (e endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoint, bool, error) {
+	status, found := e.endpoints[id]
+	return endpoint.Endpoint{ID: id, TenantID: tenantID, Status: status}, found, nil
+}
+
+// die puts one delivery through the consumer of DeadLetterQueue.
+func (w *world) die(t *testing.T, id string, replay int) {
+	t.Helper()
+	w.buryMessage(t, delivery.Message{
+		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: w.clock(),
+		Replay: replay, Retrying: true, Attempts: 1, Body: []byte(payload),
+	})
+}
+
+func (w *world) buryMessage(t *testing.T, m delivery.Message) {
+	t.Helper()
+	_, err := w.states.Update(t.Context(), delivery.Record{
+		DeliveryID: m.DeliveryID, TenantID: m.TenantID, EndpointID: m.EndpointID, EventID: m.EventID, EventType: "user.deleted",
+		State: delivery.Retrying, Attempts: 10, Replay: m.Replay, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, CreatedAt: m.CreatedAt, UpdatedAt: w.clock(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := events.SQSMessage{MessageId: fmt.Sprint("sqs-", m.DeliveryID, m.Replay), Body: string(m.Body), MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	for name, a := range queue.Attributes(m) {
+		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+	}
+	if failed := w.bury.Process(t.Context(), []events.SQSMessage{r}); len(failed) != 0 {
+		t.Fatalf("burying failed: %s", &w.log)
+	}
+}
+
+type frame interface {
+	Invoke(ctx context.Context, payload []byte) ([]byte, error)
+}
+
+// ask invokes an operator function and decodes its answer.
+func ask[T any](t *testing.T, f frame, action, fields string) T {
+	t.Helper()
+	if fields != "" {
+		fields = "," + fields
+	}
+	raw, err := f.Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	if err != nil {
+		t.Fatalf("%s: %v", action, err)
+	}
+	var answer T
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		t.Fatalf("%s answered %s: %v", action, raw, err)
+	}
+	return answer
+}
+
+type refused struct{ Error struct{ Code, Field string } }
+
+// outcome is how a replay answered one id: "result reason".
+func (w *world) outcome(t *testing.T, id string) string {
+	t.Helper()
+	answer := ask[replay.Results](t, w.replay.Frame(), "deliveries", `"delivery_ids":["`+id+`"]`)
+	if len(answer.Data) != 1 || answer.Data[0].DeliveryID != id {
+		t.Fatalf("answered %+v", answer)
+	}
+	return strings.TrimSpace(answer.Data[0].Result + " " + answer.Data[0].Reason)
+}
+
+// sent takes the messages off DeliveryQueue.
+func (w *world) sent(t *testing.T) []delivery.Message {
+	t.Helper()
+	var messages []delivery.Message
+	for _, m := range testkit.Receive(t, w.cfg, w.deliveries, 0) {
+		r := events.SQSMessage{Body: *m.Body, MessageAttributes: map[string]events.SQSMessageAttribute{}}
+		for name, a := range m.MessageAttributes {
+			r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue}
+		}
+		d, err := queue.Decode(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		messages = append(messages, d)
+		if _, err := w.sqs.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.deliveries.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return messages
+}
+
+func (w *world) status(t *testing.T, id string) vault.Status {
+	t.Helper()
+	r, found, err := w.letters.Get(t.Context(), id)
+	if err != nil || !found {
+		t.Fatalf("%s: %v, %v", id, found, err)
+	}
+	return r.Status
+}
+
+func TestADeadDeliveryIsInspectedReplayedDiesAgainAndIsReplayedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.die(t, "msg_1", 0)
+	w.die(t, "msg_1", 0)
+	for life := 1; life <= 2; life++ {
+		opened := ask[inspect.OpenedDeadLetter](t, w.inspect.Frame(), "dead_letter", `"delivery_id":"msg_1"`)
+		if opened.Body != payload || opened.Headers["wh-id"] != "msg_1" || opened.Headers["wh-webhook-event"] != "user.deleted" ||
+			len(opened.History) != life || opened.Status != vault.Dead || opened.ReplayCount != life-1 || opened.LastStatus != 503 {
+			t.Errorf("life %d: %+v", life, opened)
+		}
+		if got := w.outcome(t, "msg_1"); got != "replayed" {
+			t.Fatalf("life %d: %s\n%s", life, got, &w.log)
+		}
+		sent := w.sent(t)
+		if len(sent) != 1 || sent[0].DeliveryID != "msg_1" || sent[0].Replay != life || sent[0].Retrying || string(sent[0].Body) != payload || sent[0].EventID != "event_1" {
+			t.Fatalf("life %d: sent %+v", life, sent)
+		}
+		d := ask[inspect.Delivery](t, w.inspect.Frame(), "delivery", `"delivery_id":"msg_1","tenant_id":"acme"`)
+		if d.State != delivery.Queued || d.Replay != life || d.EventType != "user.deleted" {
+			t.Errorf("life %d: %+v", life, d)
+		}
+		if got := w.outcome(t, "msg_1"); got != "refused already_replayed" {
+			t.Errorf("life %d, replayed twice: %s", life, got)
+		}
+		w.die(t, "msg_1", life)
+	}
+	if strings.Contains(w.log.String(), "user_1") {
+		t.Error("a body is in the log")
+	}
+}
+
+func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
+	w := newWorld(t)
+	w.die(t, "msg_1", 0)
+	if got := w.outcome(t, "msg_9"); got != "not_found" {
+		t.Error(got)
+	}
+	for status, want := range map[endpoint.Status]string{endpoint.Disabled: "refused endpoint_disabled", endpoint.Deleted: "refused endpoint_deleted"} {
+		w.endpoints["webhook_1"] = status
+		if got := w.outcome(t, "msg_1"); got != want {
+			t.Error(got)
+		}
+	}
+	delete(w.endpoints, "webhook_1")
+	if got := w.outcome(t, "msg_1"); got != "refused endpoint_deleted" {
+		t.Error(got)
+	}
+	w.endpoints["webhook_1"] = endpoint.Active
+	answer := ask[replay.Results](t, w.replay.Frame(), "deliveries", `"delivery_ids":["msg_1"],"tenant_id":"other"`)
+	if answer.Data[0].Reason != "tenant_mismatch" {
+		t.Errorf("%+v", answer)
+	}
+	w.bury.Process(t.Context(), []events.SQSMessage{{MessageId: "7", Body: "noise"}})
+	if got := w.outcome(t, "unreadable_7"); got != "refused unreadable" {
+		t.Error(got)
+	}
+	if len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Dead {
+		t.Error("something was sent, or changed")
+	}
+	if err := w.states.Acknowledge(t.Context(), []delivery.Record{{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", UpdatedAt: w.clock()}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.outcome(t, "msg_1"); got != "refused already_acknowledged" || len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Replayed {
+		t.Errorf("%s, now %s", got, w.status(t, "msg_1"))
+	}
+}
+
+var errCrash = errors.New("killed")
+
+// crashing stops answering from one step of a replay on, as a killed process would.
+type crashing struct {
+	*dynamo.DeadLetters
+	states *dynamo.Deliveries
+	queue  queue.Sender
+	step   string
+	dead   bool
+}
+
+func (c *crashing) Update(ctx context.Context, r delivery.Record) (bool, error) {
+	if c.dead = c.dead || c.step == "state"; c.dead {
+		return false, errCrash
+	}
+	return c.states.Update(ctx, r)
+}
+
+func (c *crashing) Send(ctx context.Context, messages []queue.Outgoing) []error {
+	if c.dead = c.dead || c.step == "send"; !c.dead {
+		return c.queue.Send(ctx, messages)
+	}
+	faults := make([]error, len(messages))
+	for i := range faults {
+		faults[i] = errCrash
+	}
+	return faults
+}
+
+func (c *crashing) Settle(ctx context.Context, id string, replay int, status vault.Status, now time.Time) (bool, error) {
+	if c.dead = c.dead || c.step == "settle"; c.dead {
+		return false, errCrash
+	}
+	return c.DeadLetters.Settle(ctx, id, replay, status, now)
+}
+
+func TestAReplayThatBreaksOffIsTakenUpAgain(t *testing.T) {
+	for _, step := range []string{"state", "send", "settle"} {
+		t.Run("before "+step, func(t *testing.T) {
+			w := newWorld(t)
+			w.die(t, "msg_1", 0)
+			broken := *w.replay
+			c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: step}
+			broken.DeadLetters, broken.States, broken.Deliveries = c, c, c
+			ask[replay.Results](t, broken.Frame(), "deliveries", `"delivery_ids":["msg_1"]`)
+			if got := w.status(t, "msg_1"); got != vault.Replaying {
+				t.Fatalf("left %s", got)
+			}
+			if got := w.outcome(t, "msg_1"); got != "refused replay_running" {
+				t.Errorf("at once: %s", got)
+			}
+			w.pass(vault.StaleClaim)
+			if got := w.outcome(t, "msg_1"); got != "replayed" {
+				t.Errorf("later: %s", got)
+			}
+			sent := w.sent(t)
+			if len(sent) == 0 || w.status(t, "msg_1") != vault.Replayed {
+				t.Fatalf("%d sent, %s", len(sent), w.status(t, "msg_1"))
+			}
+			for _, m := range sent { // a duplicate is legal, another number is not
+				if m.DeliveryID != "msg_1" || m.Replay != 1 {
+					t.Errorf("sent %+v", m)
+				}
+			}
+		})
+	}
+}
+
+func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
+	w := newWorld(t)
+	w.die(t, "msg_1", 0)
+	broken := *w.replay
+	c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: "settle"}
+	broken.DeadLetters = c
+	ask[replay.Results](t, broken.Frame(), "deliveries", `"delivery_ids":["msg_1"]`)
+	w.sent(t)
+	if _, err := w.states.Update(t.Context(), delivery.Record{
+		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", State: delivery.Retrying, Attempts: 1, Replay: 1, UpdatedAt: w.clock(),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	w.pass(vault.StaleClaim)
+	if got := w.outcome(t, "msg_1"); got != "replayed resumed" || len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Replayed {
+		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
+	}
+}
+
+func TestAReplayThatCannotBeSentIsDeadAgain(t *testing.T) {
+	w := newWorld(t)
+	w.die(t, "msg_1", 0)
+	healthy := w.replay.Deliveries
+	w.replay.Deliveries = refusing{}
+	if got := w.outcome(t, "msg_1"); got != "failed not_sent" || w.status(t, "msg_1") != vault.Dead {
+		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
+	}
+	if d := ask[inspect.Delivery](t, w.inspect.Frame(), "delivery", `"delivery_id":"msg_1"`); d.State != delivery.Dead || d.Reason != delivery.ReasonReplayFault {
+		t.Errorf("%+v", d)
+	}
+	w.replay.Deliveries = healthy
+	if got := w.outcome(t, "msg_1"); got != "replayed" {
+		t.Error(got)
+	}
+	if sent := w.sent(t); len(sent) != 1 || sent[0].Replay != 2 {
+		t.Errorf("%+v", sent)
+	}
+}
+
+type refusing struct{}
+
+func (refusing) Send(_ context.Context, messages []queue.Outgoing) []error {
+	faults := make([]error, len(messages))
+	for i := range faults {
+		faults[i] = errCrash
+	}
+	return faults
+}

@@ -1,0 +1,39 @@
+//go:build emulator
+
+package keyring_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+func TestADataKeyUnwrapsOnlyUnderItsContextAndKey(t *testing.T) {
+	cfg := testkit.Moto(t)
+	client := kms.NewFromConfig(cfg)
+	keys := keyring.NewDataKeys(client, testkit.Key(t, cfg))
+	encryption := map[string]string{"purpose": "dead-letter", "delivery_id": "msg_1"}
+	plain, wrapped, err := keys.Generate(t.Context(), encryption)
+	if err != nil || len(plain) != 32 || bytes.Contains(wrapped, plain) {
+		t.Fatalf("%d bytes, %v", len(plain), err)
+	}
+	if got, err := keys.Unwrap(t.Context(), encryption, wrapped); err != nil || !bytes.Equal(got, plain) {
+		t.Errorf("%x, %v", got, err)
+	}
+	for name, other := range map[string]map[string]string{
+		"another delivery": {"purpose": "dead-letter", "delivery_id": "msg_2"},
+		"another purpose":  {"purpose": "signing-secret", "delivery_id": "msg_1"},
+		"nothing":          nil,
+	} {
+		if _, err := keys.Unwrap(t.Context(), other, wrapped); err == nil {
+			t.Errorf("unwrapped for %s", name)
+		}
+	}
+	if _, err := keyring.NewDataKeys(client, testkit.Key(t, cfg)).Unwrap(t.Context(), encryption, wrapped); err == nil {
+		t.Error("unwrapped under another KMS key")
+	}
+}
