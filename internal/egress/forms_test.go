@@ -11,7 +11,7 @@ import (
 )
 
 // forms are URLs as a tenant may write them, and what becomes of a POST to each where every
-// name resolves to 127.0.0.1, as inet_aton has it for most of them. None sends a packet.
+// name resolves to 127.0.0.1. None sends a packet.
 var forms = []struct {
 	url  string
 	want delivery.Reason
@@ -19,18 +19,18 @@ var forms = []struct {
 	{"https://127.0.0.1/", delivery.ReasonBlockedAddress},
 	{"https://127.0.0.1:443/", delivery.ReasonBlockedAddress},
 	{"https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", delivery.ReasonBlockedAddress},
-	{"https://127.1/", delivery.ReasonDNS},
-	{"https://127.0.1/", delivery.ReasonDNS},
-	{"https://2130706433/", delivery.ReasonDNS},
-	{"https://017700000001/", delivery.ReasonDNS},
-	{"https://0177.0.0.1/", delivery.ReasonDNS},
-	{"https://127.0.0.1./", delivery.ReasonDNS},
-	{"https://127.000.000.001/", delivery.ReasonDNS},
-	{"https://0/", delivery.ReasonDNS},
-	{"https://0x7f.1/", delivery.ReasonBlockedAddress},
-	{"https://0x7f000001/", delivery.ReasonBlockedAddress},
-	{"https://0x7f.0x0.0x0.0x1/", delivery.ReasonBlockedAddress},
-	{"https://0X7F.0.0.1/", delivery.ReasonBlockedAddress},
+	{"https://127.1/", delivery.ReasonBlockedURL},
+	{"https://127.0.1/", delivery.ReasonBlockedURL},
+	{"https://2130706433/", delivery.ReasonBlockedURL},
+	{"https://017700000001/", delivery.ReasonBlockedURL},
+	{"https://0177.0.0.1/", delivery.ReasonBlockedURL},
+	{"https://127.0.0.1./", delivery.ReasonBlockedAddress},
+	{"https://127.000.000.001/", delivery.ReasonBlockedURL},
+	{"https://0/", delivery.ReasonBlockedURL},
+	{"https://0x7f.1/", delivery.ReasonBlockedURL},
+	{"https://0x7f000001/", delivery.ReasonBlockedURL},
+	{"https://0x7f.0x0.0x0.0x1/", delivery.ReasonBlockedURL},
+	{"https://0X7F.0.0.1/", delivery.ReasonBlockedURL},
 	{"https://0.0.0.0/", delivery.ReasonBlockedAddress},
 	{"https://255.255.255.255/", delivery.ReasonBlockedAddress},
 	{"https://169.254.169.254/latest/meta-data/", delivery.ReasonBlockedAddress},
@@ -43,24 +43,24 @@ var forms = []struct {
 	{"https://[64:ff9b::7f00:1]/", delivery.ReasonBlockedAddress},
 	{"https://[2002:7f00:1::]/", delivery.ReasonBlockedAddress},
 	{"https://[fd00:ec2::254]/latest/meta-data/", delivery.ReasonBlockedAddress},
-	{"https://[fe80::1%25lo]/", delivery.ReasonBlockedAddress},
-	{"https://[::1%25lo]/", delivery.ReasonBlockedAddress},
-	{"https://[fe80::1%25nosuchinterface]/", delivery.ReasonBlockedAddress},
-	{"https://localhost/", delivery.ReasonBlockedAddress},
-	{"https://LOCALHOST/", delivery.ReasonBlockedAddress},
-	{"https://localhost./", delivery.ReasonBlockedAddress},
+	{"https://[fe80::1%25lo]/", delivery.ReasonBlockedURL},
+	{"https://[::1%25lo]/", delivery.ReasonBlockedURL},
+	{"https://[fe80::1%25nosuchinterface]/", delivery.ReasonBlockedURL},
+	{"https://localhost/", delivery.ReasonBlockedURL},
+	{"https://LOCALHOST/", delivery.ReasonBlockedURL},
+	{"https://localhost./", delivery.ReasonBlockedURL},
 	{"https://sandbox.localdomain/", delivery.ReasonBlockedAddress},
 	{"https://metadata.google.internal/", delivery.ReasonBlockedAddress},
-	{"https://intranet/", delivery.ReasonBlockedAddress},
+	{"https://intranet/", delivery.ReasonBlockedURL},
 	{"https://127.0.0.1.nip.test/", delivery.ReasonBlockedAddress},
 	{"https://receiver.test./", delivery.ReasonBlockedAddress},
 	{"https://b\u00fccher.test/", delivery.ReasonBlockedAddress},
 	{"https://xn--bcher-kva.test/", delivery.ReasonBlockedAddress},
-	{"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", delivery.ReasonBlockedAddress}, // circled letters
-	{"https://\uff11\uff12\uff17.0.0.1/", delivery.ReasonBlockedAddress},                               // full-width digits
-	{"https://127\u30020\u30020\u30021/", delivery.ReasonBlockedAddress},                               // ideographic full stops
-	{"https://\u2460\u2461\u2466.0.0.1/", delivery.ReasonBlockedAddress},                               // circled digits
-	{"https://loc\u00adalhost/", delivery.ReasonBlockedAddress},                                        // a soft hyphen
+	{"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", delivery.ReasonBlockedURL}, // circled letters
+	{"https://\uff11\uff12\uff17.0.0.1/", delivery.ReasonBlockedAddress},                           // full-width digits
+	{"https://127\u30020\u30020\u30021/", delivery.ReasonBlockedAddress},                           // ideographic full stops
+	{"https://\u2460\u2461\u2466.0.0.1/", delivery.ReasonBlockedAddress},                           // circled digits
+	{"https://loc\u00adalhost/", delivery.ReasonBlockedURL},                                        // a soft hyphen
 	{"https://receiver.test:22/", delivery.ReasonBlockedAddress},
 	{"https://1.1.1.1:22/", delivery.ReasonBlockedPort},
 	{"https://1.1.1.1:80/", delivery.ReasonBlockedPort},
@@ -110,7 +110,7 @@ func TestProxyVariablesAreIgnored(t *testing.T) {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
 		t.Setenv(name, "http://127.0.0.1:9") // where nobody listens
 	}
-	client := newClient(ca, receivers.Target{})
+	client := newClient(ca, receivers.Target{}, longLimits)
 	t.Cleanup(client.Close)
 	if got := client.Post(t.Context(), receiver.URL, http.Header{}, []byte("{}")); got.Status != http.StatusNoContent {
 		t.Errorf("got %+v, want the receiver's 204", got)
@@ -122,7 +122,7 @@ func TestNothingButTheDeliveryIsSent(t *testing.T) {
 	receiver := receivers.New(t, ca, func(w http.ResponseWriter, _ receivers.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "kept"})
 	})
-	client := newClient(ca, receivers.Target{})
+	client := newClient(ca, receivers.Target{}, longLimits)
 	t.Cleanup(client.Close)
 	for range 2 {
 		client.Post(t.Context(), receiver.URL, http.Header{"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}}, []byte(`{"a":1}`))

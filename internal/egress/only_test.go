@@ -86,25 +86,7 @@ func outboundIn(t *testing.T, name string, source []byte) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found []string
-	imports := map[string]string{} // local name to import path
-	for _, spec := range file.Imports {
-		importPath, err := strconv.Unquote(spec.Path.Value)
-		if err != nil {
-			t.Fatal(err)
-		}
-		local := path.Base(importPath)
-		if spec.Name != nil {
-			local = spec.Name.Name
-		}
-		if outbound[importPath] == nil || allowed(name, importPath) {
-			continue
-		}
-		if local == "." {
-			found = append(found, files.Position(spec.Pos()).String()+": dot import of "+importPath)
-		}
-		imports[local] = importPath
-	}
+	imports, found := watchedImports(t, name, file)
 	ast.Inspect(file, func(node ast.Node) bool {
 		selector, ok := node.(*ast.SelectorExpr)
 		if !ok {
@@ -122,6 +104,30 @@ func outboundIn(t *testing.T, name string, source []byte) []string {
 		return true
 	})
 	return found
+}
+
+// watchedImports maps the local names of the packages to watch to their paths; a dot import leaves nothing to watch and is found at once.
+func watchedImports(t *testing.T, name string, file *ast.File) (imports map[string]string, found []string) {
+	t.Helper()
+	imports = map[string]string{}
+	for _, spec := range file.Imports {
+		importPath, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if outbound[importPath] == nil || allowed(name, importPath) {
+			continue
+		}
+		local := path.Base(importPath)
+		if spec.Name != nil {
+			local = spec.Name.Name
+		}
+		if local == "." {
+			found = append(found, name+": dot import of "+importPath)
+		}
+		imports[local] = importPath
+	}
+	return imports, found
 }
 
 func allowed(name, importPath string) bool {

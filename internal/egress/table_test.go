@@ -137,9 +137,8 @@ var dialled = []struct {
 
 func TestEveryRangeAtBothEdges(t *testing.T) {
 	for _, r := range ranges {
-		first := netip.MustParsePrefix(r.prefix).Masked()
-		for _, addr := range []netip.Addr{first.Addr(), lastOf(first)} {
-			if got := check(egress.Policy{}, addr.String()); got != delivery.ReasonBlockedAddress {
+		for _, addr := range edges(r.prefix) {
+			if got := check(egress.Policy{}, addr); got != delivery.ReasonBlockedAddress {
 				t.Errorf("%s of %s, %s: got %q, want %q", addr, r.prefix, r.why, got, delivery.ReasonBlockedAddress)
 			}
 		}
@@ -228,6 +227,20 @@ func reasonOf(err error) delivery.Reason {
 	default:
 		return delivery.Reason("untyped: " + err.Error())
 	}
+}
+
+// edges are the first and the last address of a prefix.
+func edges(prefix string) []string {
+	p := netip.MustParsePrefix(prefix).Masked()
+	return []string{p.Addr().String(), lastOf(p).String()}
+}
+
+// literal is the URL of an address.
+func literal(addr string) string {
+	if netip.MustParseAddr(addr).Is6() {
+		addr = "[" + addr + "]"
+	}
+	return "https://" + addr + "/hook"
 }
 
 // lastOf is the last address of a prefix.

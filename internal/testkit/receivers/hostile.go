@@ -30,11 +30,11 @@ const (
 type End int
 
 const (
-	// Promptly: without waiting for any limit of the client's.
+	// Promptly is without waiting for any limit of the client's.
 	Promptly End = iota
-	// ByDrain: as soon as the client gives up on a response body whose status it already has.
+	// ByDrain is as soon as the client gives up on a response body whose status it already has.
 	ByDrain
-	// ByDeadline: when the client's deadline over the whole exchange, or over connecting, runs out.
+	// ByDeadline is when the client's deadline over the whole exchange, or over connecting, runs out.
 	ByDeadline
 )
 
