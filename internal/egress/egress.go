@@ -42,6 +42,7 @@ type Config struct {
 type Client struct {
 	transport *http.Transport
 	timeout   time.Duration
+	targets   targets
 }
 
 // New returns a Client.
@@ -63,7 +64,7 @@ func New(c Config) *Client {
 		timeout: c.AttemptTimeout,
 		transport: &http.Transport{
 			Proxy:       nil,
-			DialContext: dialer.DialContext,
+			DialContext: counted(dialer),
 			TLSClientConfig: &tls.Config{
 				MinVersion:         tls.VersionTLS12,
 				RootCAs:            c.RootCAs,
@@ -94,12 +95,11 @@ func (c *Client) Post(ctx context.Context, target string, header http.Header, bo
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	req, reason := request(ctx, target, header, body)
-	if reason != "" {
-		return delivery.Response{Reason: reason}
+	u := c.targets.get(target)
+	if u == nil {
+		return delivery.Response{Reason: delivery.ReasonBlockedURL}
 	}
-	// RoundTrip and not Client.Do: no redirects, cookies or user info to begin with.
-	res, err := c.transport.RoundTrip(req)
+	res, err := c.exchange(ctx, u, header, body)
 	if err != nil {
 		return delivery.Response{Reason: classify(ctx, err), Elapsed: time.Since(started)}
 	}
@@ -109,35 +109,57 @@ func (c *Client) Post(ctx context.Context, target string, header http.Header, bo
 		RetryAfter: res.Header.Get("Retry-After"),
 		Elapsed:    time.Since(started),
 	}
-	drain(res.Body, cancel)
+	drain(res, cancel)
 	return answer
 }
 
-func request(ctx context.Context, target string, header http.Header, body []byte) (*http.Request, delivery.Reason) {
-	u, err := url.Parse(target)
-	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil || u.Opaque != "" {
-		return nil, delivery.ReasonBlockedURL
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target, bytes.NewReader(body))
-	if err != nil {
-		return nil, delivery.ReasonBlockedURL
-	}
+// maxTries is how often one POST is written: kept connections may turn out dead one after the
+// other, a new one may not.
+const maxTries = 3
+
+// exchange sends the request and returns the response to its final status. When a kept
+// connection breaks before a status came, its other end was most likely gone before the
+// request was written: the process was frozen since. The request goes out again, on a new
+// connection in the end, within the same attempt; wh-id makes that safe.
+func (c *Client) exchange(ctx context.Context, u *url.URL, header http.Header, body []byte) (*http.Response, error) {
 	if header == nil {
 		header = http.Header{}
 	}
-	req.Header = header
-	// A nil value sends no header and tells net/http that the request may be repeated when a
-	// kept connection turns out dead: the process was frozen since, and wh-id makes it safe.
-	req.Header["Idempotency-Key"] = nil
-	return req, ""
+	// A nil value sends no header and lets net/http itself do so where it can (HTTP/1.1).
+	header["Idempotency-Key"] = nil
+	dials := new(dialCount)
+	ctx = context.WithValue(ctx, dialCountKey{}, dials)
+	for try := 1; ; try++ {
+		// RoundTrip and not Client.Do: no redirects, cookies or user info to begin with.
+		res, err := c.transport.RoundTrip(request(ctx, u, header, body))
+		if err == nil || try == maxTries || dials.Load() > 0 || classify(ctx, err) != delivery.ReasonProtocol {
+			return res, err
+		}
+	}
+}
+
+// request is what http.NewRequest makes, without parsing the URL again.
+func request(ctx context.Context, u *url.URL, header http.Header, body []byte) *http.Request {
+	req := &http.Request{
+		Method: http.MethodPost, URL: u, Host: u.Host, Header: header, ContentLength: int64(len(body)),
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+		Body:    io.NopCloser(bytes.NewReader(body)),
+		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
+	}
+	return req.WithContext(ctx)
 }
 
 // drain reads what is left of a body so that its connection can be kept, within bounds.
-func drain(body io.ReadCloser, cancel context.CancelFunc) {
+func drain(res *http.Response, cancel context.CancelFunc) {
+	if res.Body == http.NoBody {
+		return
+	}
 	timer := time.AfterFunc(drainTime, cancel)
 	defer timer.Stop()
-	_, _ = io.CopyN(io.Discard, body, maxBody+1) // nothing in the body can change the outcome
-	_ = body.Close()
+	if res.StatusCode != http.StatusSwitchingProtocols { // that one's body is the bare connection
+		_, _ = io.CopyN(io.Discard, res.Body, maxBody+1) // nothing in the body can change the outcome
+	}
+	_ = res.Body.Close()
 }
 
 // Close drops the idle connections.
