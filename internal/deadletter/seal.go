@@ -90,7 +90,7 @@ func Seal(key DataKey, b Binding, part Part, plain []byte, random io.Reader) ([]
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return nil, fmt.Errorf("sealing: reading a nonce: %w", err)
 	}
-	return aead.Seal(out, nonce, plain, additionalData(out[:start], b, part)), nil
+	return aead.Seal(out, nonce, plain, additionalData(out[:start], b, part)), nil //nolint:gosec // the nonce was read from random above
 }
 
 // WrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
@@ -130,9 +130,13 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	}
 	block, err := aes.NewCipher(key)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("data key: %w", err)
 	}
-	return cipher.NewGCM(block)
+	aead, err := cipher.NewGCM(block)
+	if err != nil {
+		return nil, fmt.Errorf("data key: %w", err)
+	}
+	return aead, nil
 }
 
 func additionalData(header []byte, b Binding, part Part) []byte {

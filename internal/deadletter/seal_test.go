@@ -18,11 +18,11 @@ var (
 	testBinding = Binding{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"}
 )
 
-func mustSeal(t testing.TB, b Binding, part Part, plain string) []byte {
-	t.Helper()
+func mustSeal(tb testing.TB, b Binding, part Part, plain string) []byte {
+	tb.Helper()
 	sealed, err := Seal(testKey, b, part, []byte(plain), rand.Reader)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return sealed
 }

@@ -50,7 +50,7 @@ func TestAnswers(t *testing.T) {
 	for name, row := range map[string]struct{ in, want string }{
 		"done":                {`{"action":"greet","operator":"ann","name":"bob"}`, `{"greeting":"hello bob from ann"}`},
 		"operator is UTF-8":   {`{"action":"greet","operator":"Zoë","name":"bob"}`, `{"greeting":"hello bob from Zoë"}`},
-		"unknown field":       {`{"action":"greet","operator":"ann","name":"bob","nmae":1}`, refused("unknown_field", "nmae")},
+		"unknown field":       {`{"action":"greet","operator":"ann","name":"bob","colour":1}`, refused("unknown_field", "colour")},
 		"wrong case":          {`{"action":"greet","operator":"ann","Name":"bob"}`, refused("unknown_field", "Name")},
 		"wrong type":          {`{"action":"greet","operator":"ann","name":7}`, refused("invalid_field", "name")},
 		"wrong type in list":  {`{"action":"greet","operator":"ann","ids":["a",7]}`, refused("invalid_field", "ids")},

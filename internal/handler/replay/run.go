@@ -172,11 +172,12 @@ func (r *run) claim(ctx context.Context, j *job, body []byte) (ready bool, err e
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	status := deadletter.Replayed
-	if err != nil {
+	switch {
+	case err != nil:
 		status = deadletter.Dead
-	} else if fresh {
+	case fresh:
 		j.end(resultRefused, reasonAlreadyAcknowledged)
-	} else {
+	default:
 		j.end(resultReplayed, reasonResumed)
 	}
 	_, settling := r.h.DeadLetters.Settle(finish, d.DeliveryID, replay, status, r.h.Now())
