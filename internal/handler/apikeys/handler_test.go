@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -172,5 +174,22 @@ func TestRefusals(t *testing.T) {
 	s.fault = errors.New("throttled")
 	if out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`)); err == nil || strings.Contains(err.Error(), "throttled") {
 		t.Errorf("%s, %v", out, err)
+	}
+}
+
+func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
+	text, err := os.ReadFile("../../../infra/docs/operators.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := newFrame(&shelf{}, &bytes.Buffer{})
+	requests := regexp.MustCompile(`(?m)^apikeys: (\{.*\})$`).FindAllSubmatch(text, -1)
+	if len(requests) < 4 {
+		t.Fatalf("found %d requests", len(requests))
+	}
+	for _, r := range requests {
+		if got, raw := ask(t, f, string(r[1])); got.Error != nil && got.Error.Code != "not_found" { // its key id is made up
+			t.Errorf("%s: %s", r[1], raw)
+		}
 	}
 }

@@ -1,0 +1,33 @@
+//go:build emulator
+
+package replay_test
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
+	text, err := os.ReadFile("../../../infra/docs/operators.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	frames := map[string]frame{"inspect": w.inspect.Frame(), "replay": w.replay.Frame()}
+	requests := regexp.MustCompile(`(?m)^(inspect|replay): (\{.*\})$`).FindAllSubmatch(text, -1)
+	if len(requests) < 14 {
+		t.Fatalf("found %d requests", len(requests))
+	}
+	for _, r := range requests {
+		out, err := frames[string(r[1])].Invoke(t.Context(), r[2])
+		if err != nil {
+			t.Errorf("%s: %v", r[0], err)
+		}
+		code := regexp.MustCompile(`"code":"(\w*)"`).FindSubmatch(out)
+		if code != nil && !slices.Contains([]string{"not_found", "invalid_cursor"}, string(code[1])) { // its ids are made up
+			t.Errorf("%s: %s", r[0], out)
+		}
+	}
+}
