@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oklog/ulid/v2"
@@ -63,6 +64,13 @@ func NewID(now time.Time, random io.Reader) (string, error) {
 		return "", fmt.Errorf("making an endpoint id: %w", err)
 	}
 	return IDPrefix + id.String(), nil
+}
+
+// ValidID reports whether id has the form that NewID gives.
+func ValidID(id string) bool {
+	text, found := strings.CutPrefix(id, IDPrefix)
+	parsed, err := ulid.ParseStrict(text)
+	return found && err == nil && parsed.String() == text // upper case only
 }
 
 // Wants reports whether the endpoint is active and subscribed to the event name.

@@ -1,0 +1,91 @@
+// Package apigw is the HTTP edge: it turns invocations by an API Gateway HTTP API (payload
+// format 2.0) into requests and responses back into answers.
+//
+// It promises that a handler sees the exact bytes of the body and the whole path and query as
+// they were sent. It knows no routes, decides about no request and logs nothing.
+package apigw
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Request is one HTTP request.
+type Request struct {
+	ID       string // API Gateway's request id, also in its access log
+	Method   string
+	Path     string
+	Query    string            // raw, without "?"
+	Header   map[string]string // names in lower case; repeated headers joined by commas
+	Body     []byte
+	SourceIP string
+}
+
+// Response is the answer to a Request. Header names are in their usual spelling.
+type Response struct {
+	Status int
+	Header map[string]string
+	Body   []byte // UTF-8; nil for none
+}
+
+// Handler makes a function that answers requests a lambda.Handler.
+func Handler(serve func(context.Context, Request) Response) *InvocationHandler {
+	return &InvocationHandler{serve: serve}
+}
+
+// InvocationHandler implements lambda.Handler.
+type InvocationHandler struct {
+	serve func(context.Context, Request) Response
+}
+
+type invocation struct {
+	RawPath         string            `json:"rawPath"`
+	RawQueryString  string            `json:"rawQueryString"`
+	Headers         map[string]string `json:"headers"`
+	Body            string            `json:"body"`
+	IsBase64Encoded bool              `json:"isBase64Encoded"`
+	RequestContext  struct {
+		RequestID string `json:"requestId"`
+		HTTP      struct {
+			Method   string `json:"method"`
+			SourceIP string `json:"sourceIp"`
+		} `json:"http"`
+	} `json:"requestContext"`
+}
+
+type answer struct {
+	StatusCode      int               `json:"statusCode"`
+	Headers         map[string]string `json:"headers"`
+	Body            string            `json:"body"`
+	IsBase64Encoded bool              `json:"isBase64Encoded"`
+}
+
+// Invoke decodes an invocation, has it answered and encodes the answer. Only an invocation
+// that is no HTTP request is an error.
+func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	var in invocation
+	if err := json.Unmarshal(payload, &in); err != nil {
+		return nil, fmt.Errorf("decoding the HTTP API invocation: %w", err)
+	}
+	body := []byte(in.Body)
+	if in.IsBase64Encoded {
+		var err error
+		if body, err = base64.StdEncoding.DecodeString(in.Body); err != nil {
+			return nil, fmt.Errorf("decoding the body of the HTTP API invocation: %w", err)
+		}
+	}
+	res := h.serve(ctx, Request{
+		ID:     in.RequestContext.RequestID,
+		Method: in.RequestContext.HTTP.Method, Path: in.RawPath, Query: in.RawQueryString,
+		Header: in.Headers, Body: body, SourceIP: in.RequestContext.HTTP.SourceIP,
+	})
+	out, err := json.Marshal(answer{StatusCode: res.Status, Headers: res.Header, Body: string(res.Body)}, jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, fmt.Errorf("encoding the answer: %w", err)
+	}
+	return out, nil
+}

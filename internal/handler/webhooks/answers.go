@@ -1,0 +1,80 @@
+package webhooks
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+// view is an endpoint as its tenant sees it. Times are RFC 3339 in UTC with milliseconds.
+type view struct {
+	ID              string          `json:"id"`
+	URL             string          `json:"url"`
+	Description     string          `json:"description"`
+	Events          []string        `json:"events"`
+	Status          endpoint.Status `json:"status"`
+	CreatedAt       *string         `json:"created_at"`
+	UpdatedAt       *string         `json:"updated_at"`
+	DeletedAt       *string         `json:"deleted_at"`
+	SecretRotatedAt *string         `json:"secret_rotated_at"`
+	SigningSecret   string          `json:"signing_secret,omitzero"` // create and rotate only
+}
+
+type listAnswer struct {
+	Data       []view  `json:"data"`
+	NextCursor *string `json:"next_cursor"`
+}
+
+type typesAnswer struct {
+	EventTypes []string `json:"event_types"`
+	Patterns   []string `json:"patterns"`
+}
+
+func viewOf(e endpoint.Endpoint) view {
+	return view{
+		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
+		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt), SecretRotatedAt: when(e.SecretRotatedAt),
+	}
+}
+
+func when(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	s := t.UTC().Format("2006-01-02T15:04:05.000Z")
+	return &s
+}
+
+// newestFirst orders by id, which starts with the time of creation.
+func newestFirst(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }
+
+func respond(status int, body any) (apigw.Response, error) {
+	b, err := json.Marshal(body, jsontext.EscapeForHTML(false))
+	if err != nil {
+		return apigw.Response{}, fmt.Errorf("encoding answer: %w", err)
+	}
+	return apigw.Response{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Body: b}, nil
+}
+
+// retryAfter is the Retry-After of a 503, in seconds.
+const retryAfter = "5"
+
+func refusal(p *problem.Error, c *call) apigw.Response {
+	header := map[string]string{"Content-Type": problem.MediaType}
+	switch p.Code {
+	case problem.CodeUnauthenticated:
+		header["WWW-Authenticate"] = "Bearer"
+	case problem.CodeMethodNotAllowed:
+		header["Allow"] = p.Allow
+	case problem.CodeUnavailable:
+		header["Retry-After"] = retryAfter
+	}
+	return apigw.Response{Status: p.Code.Status(), Header: header, Body: p.Document(c.ID)}
+}

@@ -1,0 +1,131 @@
+package webhooks
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"mime"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+const (
+	maxBody   = 64 << 10 // bytes
+	maxFaults = 20       // named in one answer
+)
+
+// checkBody holds a body to what its route takes, but for its content.
+func (c *call) checkBody() error {
+	if len(c.Body) > maxBody {
+		return problem.New(problem.CodeBodyTooLarge)
+	}
+	if !c.route.body {
+		return checkNoBody(c.Body)
+	}
+	media, _, err := mime.ParseMediaType(c.Header["content-type"])
+	if err != nil || media != "application/json" {
+		return problem.New(problem.CodeUnsupportedMediaType)
+	}
+	return nil
+}
+
+// checkNoBody accepts nothing or {}, whatever the content type: clients send either.
+func checkNoBody(body []byte) error {
+	if len(bytes.Trim(body, " \t\r\n")) == 0 {
+		return nil
+	}
+	var none struct{}
+	if jsontext.Value(body).Kind() != '{' || json.Unmarshal(body, &none, json.RejectUnknownMembers(true)) != nil {
+		return problem.New(problem.CodeUnexpectedBody)
+	}
+	return nil
+}
+
+// decode reads the body, a JSON object, into the fields of out, which are raw values.
+func decode(body []byte, out any) error {
+	if err := json.Unmarshal(body, out, json.RejectUnknownMembers(true)); err != nil {
+		return bodyFault(err)
+	}
+	if jsontext.Value(body).Kind() != '{' { // null leaves out as it was
+		return problem.At(problem.CodeInvalidBody, "", "must be an object")
+	}
+	return nil
+}
+
+// bodyFault says what is wrong and where, without quoting any value.
+func bodyFault(err error) error {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		pointer := shortened(string(syntactic.JSONPointer))
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			return problem.At(problem.CodeInvalidJSON, pointer, "appears more than once")
+		}
+		return problem.At(problem.CodeInvalidJSON, pointer, fmt.Sprintf("is malformed at byte %d of the body", syntactic.ByteOffset))
+	}
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return problem.At(problem.CodeInvalidJSON, "", "is incomplete")
+	}
+	pointer := shortened(string(semantic.JSONPointer))
+	if errors.Is(err, json.ErrUnknownName) {
+		return problem.At(problem.CodeInvalidBody, pointer, "does not exist here")
+	}
+	return problem.At(problem.CodeInvalidBody, pointer, "must be an object")
+}
+
+// reader reads typed values and collects what is wrong: types first, then rules, so that one
+// answer names all faults of a kind.
+type reader struct {
+	types, rules []problem.Field
+}
+
+func (r *reader) mistyped(pointer, detail string) {
+	r.types = append(r.types, problem.Field{Pointer: pointer, Detail: detail})
+}
+
+func (r *reader) refuse(pointer, detail string) {
+	r.rules = append(r.rules, problem.Field{Pointer: pointer, Detail: detail})
+}
+
+// text reads a string; ok is false for any other value, null too.
+func (r *reader) text(v jsontext.Value, pointer string) (s string, ok bool) {
+	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {
+		r.mistyped(pointer, "must be a string")
+		return "", false
+	}
+	return s, true
+}
+
+// list reads an array of strings. One that is too long is refused unread.
+func (r *reader) list(v jsontext.Value, pointer string, most int) (list []string, ok bool) {
+	var values []jsontext.Value
+	if v.Kind() != '[' || json.Unmarshal(v, &values) != nil {
+		r.mistyped(pointer, "must be an array of strings")
+		return nil, false
+	}
+	if len(values) > most {
+		r.refuse(pointer, fmt.Sprintf("must have at most %d entries", most))
+		return nil, false
+	}
+	ok = true
+	for i, value := range values {
+		s, isText := r.text(value, fmt.Sprintf("%s/%d", pointer, i))
+		list, ok = append(list, s), ok && isText
+	}
+	return list, ok
+}
+
+// fault is nil when all was well.
+func (r *reader) fault() error {
+	code, fields := problem.CodeInvalidBody, r.types
+	if len(fields) == 0 {
+		code, fields = problem.CodeValidationFailed, r.rules
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	return &problem.Error{Code: code, Fields: fields[:min(len(fields), maxFaults)]}
+}

@@ -1,0 +1,123 @@
+package webhooks
+
+import (
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/event"
+)
+
+const (
+	maxEvents      = 50
+	maxDescription = 256 // characters
+)
+
+// input is what a tenant may set, as JSON and before any check.
+type input struct {
+	URL         jsontext.Value `json:"url"`
+	Events      jsontext.Value `json:"events"`
+	Description jsontext.Value `json:"description"`
+	Status      jsontext.Value `json:"status"`
+}
+
+// newInput is input without what create does not take.
+type newInput struct {
+	URL         jsontext.Value `json:"url"`
+	Events      jsontext.Value `json:"events"`
+	Description jsontext.Value `json:"description"`
+}
+
+// readNew returns a new endpoint with the fields of the body.
+func (h *Handler) readNew(body []byte) (endpoint.Endpoint, error) {
+	var in newInput
+	if err := decode(body, &in); err != nil {
+		return endpoint.Endpoint{}, err
+	}
+	var r reader
+	if in.URL == nil {
+		r.refuse("/url", "is required")
+	}
+	if in.Events == nil {
+		r.refuse("/events", "is required")
+	}
+	var e endpoint.Endpoint
+	h.apply(&e, input{URL: in.URL, Events: in.Events, Description: in.Description}, &r)
+	return e, r.fault()
+}
+
+// readChange returns a change to be made to an endpoint.
+func (h *Handler) readChange(body []byte) (change func(*endpoint.Endpoint), err error) {
+	var in input
+	if err := decode(body, &in); err != nil {
+		return nil, err
+	}
+	var r reader
+	var e endpoint.Endpoint
+	h.apply(&e, in, &r)
+	return func(to *endpoint.Endpoint) {
+		if in.URL != nil {
+			to.URL = e.URL
+		}
+		if in.Events != nil {
+			to.Events = e.Events
+		}
+		if in.Description != nil {
+			to.Description = e.Description
+		}
+		if in.Status != nil {
+			to.Status = e.Status
+		}
+	}, r.fault()
+}
+
+// apply checks the given fields and sets them.
+func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
+	if in.URL != nil {
+		if raw, ok := r.text(in.URL, "/url"); ok {
+			stored, err := h.URLs.Normalise(raw)
+			if err != nil {
+				r.refuse("/url", err.Error())
+			}
+			e.URL = stored
+		}
+	}
+	if in.Events != nil {
+		if list, ok := r.list(in.Events, "/events", maxEvents); ok {
+			checkEvents(list, r)
+			e.Events = list
+		}
+	}
+	if in.Description != nil {
+		text, ok := r.text(in.Description, "/description")
+		if ok && utf8.RuneCountInString(text) > maxDescription {
+			r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
+		}
+		e.Description = text
+	}
+	if in.Status != nil {
+		text, ok := r.text(in.Status, "/status")
+		e.Status = endpoint.Status(text)
+		if ok && e.Status != endpoint.Active && e.Status != endpoint.Disabled {
+			r.refuse("/status", "must be active or disabled; to delete or restore an endpoint use its own operations")
+		}
+	}
+}
+
+func checkEvents(list []string, r *reader) {
+	if len(list) == 0 {
+		r.refuse("/events", "must have at least one entry")
+	}
+	for i, name := range list {
+		pointer := fmt.Sprintf("/events/%d", i)
+		switch {
+		case !event.ValidPattern(name):
+			r.refuse(pointer, "is not an implemented event or pattern; GET /v1/webhooks/event-types lists them")
+		case slices.Index(list, name) < i:
+			r.refuse(pointer, "is a duplicate")
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package webhooks
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strconv"
+
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+// The page sizes of a list.
+const (
+	defaultLimit = 50
+	maxLimit     = 100
+)
+
+// notDeleted is the filter of a list that names no status.
+const notDeleted = "not_deleted"
+
+func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
+	limit, filter, err := c.listQuery()
+	if err != nil {
+		return apigw.Response{}, err
+	}
+	after := ""
+	if cursor, given := c.query["cursor"]; given {
+		if after, err = openCursor(cursor, c.key.TenantID, filter); err != nil {
+			return apigw.Response{}, err
+		}
+	}
+	all, err := h.Endpoints.List(ctx, c.key.TenantID)
+	if err != nil {
+		return apigw.Response{}, fault(err)
+	}
+	slices.SortFunc(all, newestFirst)
+	page := listAnswer{Data: make([]view, 0, min(limit, len(all)))}
+	for _, e := range all {
+		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
+			continue
+		}
+		if len(page.Data) == limit { // there is more
+			next := makeCursor(page.Data[limit-1].ID, c.key.TenantID, filter)
+			page.NextCursor = &next
+			break
+		}
+		page.Data = append(page.Data, viewOf(e))
+	}
+	return respond(200, page)
+}
+
+var wholeNumber = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
+
+// listQuery reads limit and status.
+func (c *call) listQuery() (limit int, filter string, err error) {
+	limit, filter = defaultLimit, notDeleted
+	bad := &problem.Error{Code: problem.CodeInvalidQuery}
+	if text, given := c.query["limit"]; given {
+		if limit, err = strconv.Atoi(text); err != nil || limit > maxLimit || !wholeNumber.MatchString(text) {
+			bad.Fields = append(bad.Fields, problem.Field{Parameter: "limit", Detail: "must be a whole number from 1 to " + strconv.Itoa(maxLimit)})
+		}
+	}
+	if text, given := c.query["status"]; given {
+		filter = text
+		if !slices.Contains([]endpoint.Status{endpoint.Active, endpoint.Disabled, endpoint.Deleted}, endpoint.Status(text)) {
+			bad.Fields = append(bad.Fields, problem.Field{Parameter: "status", Detail: "must be active, disabled or deleted"})
+		}
+	}
+	if len(bad.Fields) > 0 {
+		return 0, "", bad
+	}
+	return limit, filter, nil
+}
+
+func selects(filter string, s endpoint.Status) bool {
+	if filter == notDeleted {
+		return s != endpoint.Deleted
+	}
+	return string(s) == filter
+}
+
+func (h *Handler) read(ctx context.Context, c *call) (apigw.Response, error) {
+	e, err := h.load(ctx, c)
+	if err != nil {
+		return apigw.Response{}, err
+	}
+	return respond(200, viewOf(e))
+}
+
+// load reads the endpoint of the path. An id that cannot be one is not asked for.
+func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) {
+	if !endpoint.ValidID(c.endpointID) {
+		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
+	}
+	e, found, err := h.Endpoints.Get(ctx, c.key.TenantID, c.endpointID)
+	if err != nil {
+		return endpoint.Endpoint{}, fault(err)
+	}
+	if !found {
+		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
+	}
+	return e, nil
+}
+
+func (h *Handler) eventTypes(context.Context, *call) (apigw.Response, error) {
+	return respond(200, typesAnswer{EventTypes: event.Types(), Patterns: event.Patterns()})
+}

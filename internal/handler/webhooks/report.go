@@ -1,0 +1,121 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// report writes the one wide line of a request, and its metric.
+func (h *Handler) report(ctx context.Context, c *call, status int, took time.Duration, fault *problem.Error) {
+	name, outcome, level := "none", "answered", slog.LevelInfo
+	if c.route != nil {
+		name = c.route.method + " " + c.route.path
+	}
+	attrs := []slog.Attr{
+		slog.String(telemetry.KeyRequest, c.ID),
+		slog.String(telemetry.KeyRoute, name),
+		slog.Int(telemetry.KeyStatus, status),
+		slog.Float64(telemetry.KeyMillis, float64(took.Microseconds())/1000),
+		slog.String(telemetry.KeyTenant, c.key.TenantID),
+		slog.String(telemetry.KeyKey, c.key.ID),
+		slog.String("source_ip", c.SourceIP),
+	}
+	if endpoint.ValidID(c.endpointID) {
+		attrs = append(attrs, slog.String(telemetry.KeyEndpoint, c.endpointID))
+	}
+	var reason string
+	if fault != nil {
+		outcome, reason = "refused", string(fault.Code)
+		attrs = append(attrs, slog.String(telemetry.KeyReason, reason))
+		if status >= 500 {
+			outcome, level = "failed", slog.LevelError
+			attrs = append(attrs, causes(fault)...)
+		}
+	}
+	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
+	h.Metrics.Count("Requests", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason})
+	if err := h.Metrics.Flush(); err != nil {
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
+}
+
+func causes(fault *problem.Error) []slog.Attr {
+	var panicked *batch.Panic
+	if errors.As(fault, &panicked) {
+		return []slog.Attr{slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack))}
+	}
+	return []slog.Attr{slog.String(telemetry.KeyError, fault.Error())}
+}
+
+// audit leaves a line about a change that is stored: who, what, which endpoint, before and
+// after. There is no secret in it, and no query of a URL, where receivers keep tokens.
+func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) {
+	h.Log.LogAttrs(ctx, slog.LevelInfo, "audit",
+		slog.String(telemetry.KeyRequest, c.ID),
+		slog.String(telemetry.KeyAction, action),
+		slog.String(telemetry.KeyTenant, c.key.TenantID),
+		slog.String(telemetry.KeyKey, c.key.ID),
+		slog.String(telemetry.KeyEndpoint, after.ID),
+		slog.Any("changed", changed(before, after)),
+		slog.Any("before", trail(before)),
+		slog.Any("after", trail(after)),
+	)
+}
+
+// record is what an audit line tells of an endpoint.
+type record struct {
+	URL           string          `json:"url"`
+	Description   string          `json:"description"`
+	Events        []string        `json:"events"`
+	Status        endpoint.Status `json:"status"`
+	SecretVersion int             `json:"secret_version"`
+}
+
+func trail(e *endpoint.Endpoint) *record {
+	if e == nil {
+		return nil
+	}
+	return &record{URL: withoutQuery(e.URL), Description: e.Description, Events: e.Events, Status: e.Status, SecretVersion: e.SecretVersion}
+}
+
+func withoutQuery(stored string) string {
+	u, err := url.Parse(stored)
+	if err != nil {
+		return ""
+	}
+	if u.RawQuery != "" {
+		u.RawQuery = "…"
+	}
+	return u.String()
+}
+
+// changed names the fields that differ, the URL's query included.
+func changed(before, after *endpoint.Endpoint) []string {
+	if before == nil {
+		before = &endpoint.Endpoint{}
+	}
+	var names []string
+	for _, f := range []struct {
+		name string
+		same bool
+	}{
+		{"url", before.URL == after.URL},
+		{"description", before.Description == after.Description},
+		{"events", same(endpoint.Endpoint{Events: before.Events}, endpoint.Endpoint{Events: after.Events})},
+		{"status", before.Status == after.Status},
+		{"secret", before.SecretVersion == after.SecretVersion},
+	} {
+		if !f.same {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}

@@ -1,0 +1,113 @@
+package webhooks
+
+import (
+	"context"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+type route struct {
+	method, path string
+	scope        apikey.Scope
+	body         bool     // takes one
+	query        []string // the parameters it takes
+	do           func(*Handler, context.Context, *call) (apigw.Response, error)
+}
+
+// base is the path of the collection (spec, "Endpoints").
+const base = "/v1/webhooks"
+
+var routes = []route{
+	{method: "POST", path: base, scope: apikey.Write, body: true, do: (*Handler).create},
+	{method: "GET", path: base, scope: apikey.Read, query: []string{"limit", "cursor", "status"}, do: (*Handler).list},
+	{method: "GET", path: base + "/event-types", scope: apikey.Read, do: (*Handler).eventTypes},
+	{method: "GET", path: base + "/{id}", scope: apikey.Read, do: (*Handler).read},
+	{method: "PATCH", path: base + "/{id}", scope: apikey.Write, body: true, do: (*Handler).change},
+	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, do: (*Handler).remove},
+	{method: "POST", path: base + "/{id}/restore", scope: apikey.Write, do: (*Handler).restore},
+	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, do: (*Handler).rotate},
+}
+
+// Routes returns the routes as API Gateway writes their keys, "GET /v1/webhooks/{id}".
+func Routes() []string {
+	keys := make([]string, len(routes))
+	for i, r := range routes {
+		keys[i] = r.method + " " + r.path
+	}
+	return keys
+}
+
+// find sets the route and the endpoint id of the path.
+func (c *call) find() error {
+	path, id := pattern(c.Path)
+	var methods []string
+	for i := range routes {
+		if routes[i].path != path {
+			continue
+		}
+		if routes[i].method == c.Method {
+			c.route, c.endpointID = &routes[i], id
+			return nil
+		}
+		methods = append(methods, routes[i].method)
+	}
+	if len(methods) == 0 {
+		return problem.New(problem.CodeRouteNotFound)
+	}
+	return &problem.Error{Code: problem.CodeMethodNotAllowed, Allow: strings.Join(methods, ", ")}
+}
+
+// pattern puts {id} in the place of the id in a path.
+func pattern(path string) (pattern, id string) {
+	rest, found := strings.CutPrefix(path, base+"/")
+	if !found || rest == "event-types" {
+		return path, ""
+	}
+	id, action, found := strings.Cut(rest, "/")
+	if id == "" {
+		return path, ""
+	}
+	if found {
+		return base + "/{id}/" + action, id
+	}
+	return base + "/{id}", id
+}
+
+// readQuery accepts each of the route's parameters once and no other.
+func (c *call) readQuery() error {
+	values, err := url.ParseQuery(c.Query)
+	if err != nil {
+		return &problem.Error{Code: problem.CodeInvalidQuery, Detail: "The query string is not well-formed."}
+	}
+	c.query = make(map[string]string, len(values))
+	fault := &problem.Error{Code: problem.CodeInvalidQuery}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case !slices.Contains(c.route.query, name):
+			fault.Fields = append(fault.Fields, problem.Field{Parameter: shortened(name), Detail: "does not exist here"})
+		case len(values[name]) > 1:
+			fault.Fields = append(fault.Fields, problem.Field{Parameter: name, Detail: "must be given once"})
+		}
+		c.query[name] = values[name][0]
+	}
+	if len(fault.Fields) > 0 {
+		fault.Fields = fault.Fields[:min(len(fault.Fields), maxFaults)]
+		return fault
+	}
+	return nil
+}
+
+// shortened keeps what a caller made up from filling the answer.
+func shortened(name string) string {
+	const most = 64
+	if len(name) > most {
+		return strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	return strings.ToValidUTF8(name, "\uFFFD")
+}

@@ -1,0 +1,132 @@
+// Package webhooks is the management API: the life of a tenant's webhook endpoints.
+//
+// It promises that every request but a malformed key costs one strongly consistent read of
+// its key, that nothing of another tenant can be told from nothing at all, that a change is
+// stored whole or not at all, and that every fault is a problem document. A signing secret is
+// returned by the call that made it and never again: this package cannot decrypt. It calls no
+// receiver and publishes no event.
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit or faults of
+// the store.
+type Endpoints interface {
+	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
+	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Create(ctx context.Context, e endpoint.Endpoint) error
+	Replace(ctx context.Context, was, now endpoint.Endpoint) error
+}
+
+// Keys reads API keys, strongly consistent.
+type Keys interface {
+	Get(ctx context.Context, keyID string) (apikey.Key, bool, error)
+}
+
+// Sealer encrypts signing secrets.
+type Sealer interface {
+	Seal(ctx context.Context, id keyring.SecretID, secret string) ([]byte, error)
+}
+
+// Handler answers the requests of the management API.
+type Handler struct {
+	Endpoints Endpoints
+	Keys      Keys
+	Secrets   Sealer
+	URLs      endpoint.URLPolicy
+	Log       *slog.Logger
+	Metrics   *telemetry.Metrics
+	Now       func() time.Time
+	Random    io.Reader // cryptographic
+}
+
+// patience bounds a request, and reserve is kept back of the function's time to answer: a
+// store that hangs becomes a 503, not the gateway's own error.
+const (
+	patience = 8 * time.Second
+	reserve  = time.Second
+)
+
+// call is one request on its way through.
+type call struct {
+	apigw.Request
+	now        time.Time // UTC, whole milliseconds as they are stored
+	route      *route
+	key        apikey.Key
+	endpointID string
+	query      map[string]string
+}
+
+// Serve answers one request.
+func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
+	started := h.Now()
+	c := &call{Request: req, now: started.UTC().Truncate(time.Millisecond)}
+	bounded, stop := batch.Deadline(ctx, reserve)
+	defer stop()
+	bounded, cancel := context.WithTimeout(bounded, patience)
+	defer cancel()
+	var res apigw.Response
+	err := batch.Guard(func() (fault error) {
+		res, fault = h.answer(bounded, c)
+		return fault
+	})
+	fault := problem.From(err)
+	if fault != nil {
+		res = refusal(fault, c)
+	}
+	res.Header["X-Request-Id"] = c.ID
+	res.Header["Cache-Control"] = "no-store"
+	h.report(ctx, c, res.Status, h.Now().Sub(started), fault)
+	return res
+}
+
+// answer takes a request through the checks that all share, in the order the documentation
+// gives: key, path, method, scope, query, body.
+func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
+	if err := h.authenticate(ctx, c); err != nil {
+		return apigw.Response{}, err
+	}
+	if err := c.find(); err != nil {
+		return apigw.Response{}, err
+	}
+	if !c.key.Allows(c.route.scope) {
+		return apigw.Response{}, &problem.Error{
+			Code: problem.CodeInsufficientScope, Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
+		}
+	}
+	if err := c.readQuery(); err != nil {
+		return apigw.Response{}, err
+	}
+	if err := c.checkBody(); err != nil {
+		return apigw.Response{}, err
+	}
+	return c.route.do(h, ctx, c)
+}
+
+// fault turns an error of a store into the one its caller sees.
+func fault(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, dynamo.ErrConflict):
+		return problem.Because(problem.CodeConflict, err)
+	case errors.Is(err, dynamo.ErrLimit):
+		return problem.Because(problem.CodeEndpointLimit, err)
+	}
+	return problem.Because(problem.CodeUnavailable, err)
+}
