@@ -13,6 +13,7 @@ It prints one line, "listening on URL", once it accepts connections. Exit status
 import argparse
 import copy
 import errno
+import json
 import logging
 import signal
 import sys
@@ -24,6 +25,7 @@ from typing import Any
 sys.path.pop(0)  # the folder of this file, which would be taken for the package of the same name
 
 from moto.core.utils import camelcase_to_underscores, unix_time, unix_time_millis
+from moto.kms.models import KmsBackend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sqs import models
 from moto.sqs.exceptions import InvalidAttributeName, ReceiptHandleIsInvalid
@@ -33,6 +35,7 @@ PORT_IN_USE = 98
 computed_attributes = models.Queue.attributes.fget  # moto's own, which computes every attribute
 append_message = models.Queue.add_message
 change_visibility = models.SQSBackend.change_message_visibility
+create_key = KmsBackend.create_key
 
 
 class Attributes(Mapping):
@@ -170,6 +173,11 @@ def change_message_visibility(
         queue._messages_lock.notify_all()
 
 
+def create_key_with_text_policy(self: KmsBackend, policy: Any, *arguments: Any, **named: Any) -> Any:
+    """CloudFormation hands the policy over as an object, and then moto fails on every DescribeKey."""
+    return create_key(self, json.dumps(policy) if isinstance(policy, dict) else policy, *arguments, **named)
+
+
 class Application(DomainDispatcherApplication):
     """Dispatches as moto does, one request at a time for every service but SQS, whose queues lock themselves."""
 
@@ -203,6 +211,7 @@ def patch() -> None:
     models.SQSBackend.get_queue_attributes = get_queue_attributes
     models.SQSBackend.receive_message = receive_message
     models.SQSBackend.change_message_visibility = change_message_visibility
+    KmsBackend.create_key = create_key_with_text_policy
 
 
 def main() -> int:

@@ -1,0 +1,409 @@
+//go:build emulator
+
+package stack
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// patience bounds every wait: long enough for a busy machine, and reached only by a failure.
+const patience = 90 * time.Second
+
+// options of a stack of testdata/app with its functions built.
+func options(t *testing.T) Options {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"work", "web"} {
+		build := exec.Command("go", "build", "-o", filepath.Join(dir, "functions", name, "bootstrap"), "./testdata/functions/"+name)
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("building %s: %v\n%s", name, err, out)
+		}
+	}
+	return Options{
+		Root: "../../..", Dir: dir, Template: "testdata/app/template.yaml", SAMConfig: "testdata/app/samconfig.toml",
+		StackName: "app", Python: os.Getenv("PYTHON"), NoTenant: true,
+	}
+}
+
+func start(t *testing.T, o Options) *Stack {
+	t.Helper()
+	s, err := Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+func queues(s *Stack) *sqs.Client { return sqs.NewFromConfig(s.aws(s.AWSEndpointURL)) }
+
+func send(t *testing.T, s *Stack, queue string, bodies ...string) {
+	t.Helper()
+	for _, body := range bodies {
+		_, err := queues(s).SendMessage(t.Context(), &sqs.SendMessageInput{
+			QueueUrl: aws.String(s.Queues[queue]), MessageBody: &body, MessageGroupId: aws.String("group"),
+			MessageAttributes: map[string]types.MessageAttributeValue{"kind": {DataType: aws.String("String"), StringValue: aws.String("test")}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// count returns how many messages of a queue are visible and in flight.
+func count(t *testing.T, s *Stack, queue string) (visible, hidden string) {
+	t.Helper()
+	out, err := queues(s).GetQueueAttributes(t.Context(), &sqs.GetQueueAttributesInput{
+		QueueUrl: aws.String(s.Queues[queue]), AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameAll},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Attributes["ApproximateNumberOfMessages"], out.Attributes["ApproximateNumberOfMessagesNotVisible"]
+}
+
+func workLog(s *Stack) string {
+	text, _ := os.ReadFile(filepath.Join(s.options.logs(), "work.log"))
+	return string(text)
+}
+
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for end := time.Now().Add(patience); !holds(); time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("never: %s", what)
+		}
+	}
+}
+
+func empty(t *testing.T, s *Stack, queue string) func() bool {
+	return func() bool {
+		visible, hidden := count(t, s, queue)
+		return visible == "0" && hidden == "0"
+	}
+}
+
+func TestMessagesReachTheFunctionAndComeBackByAWSRules(t *testing.T) {
+	s := start(t, options(t))
+	send(t, s, "WorkQueue", "good 1", "fail 1", "once 1", "kill 1", "show 1", "unknown 1")
+	// good, once, kill and show are deleted in the end; fail and unknown are dead after three receives.
+	eventually(t, "the work queue drains", empty(t, s, "WorkQueue"))
+	if visible, _ := count(t, s, "DeadQueue"); visible != "2" {
+		t.Errorf("%s messages are dead, want 2", visible)
+	}
+	log := workLog(s)
+	for _, line := range []string{"received kill 1 2", "received once 1 2", "received fail 1 3", "received unknown 1 3"} {
+		if !strings.Contains(log, line) {
+			t.Errorf("the function's log lacks %q", line)
+		}
+	}
+	if strings.Contains(log, "received fail 1 4") {
+		t.Error("a message was received more often than the queue allows")
+	}
+	_, text, _ := strings.Cut(log, "\nevent ")
+	text, _, _ = strings.Cut(text, "\n")
+	var event struct{ Records []map[string]any }
+	if err := json.Unmarshal([]byte(text), &event); err != nil {
+		t.Fatalf("reading the event %q: %v", text, err)
+	}
+	checkRecord(t, event.Records[0])
+}
+
+// checkRecord compares a record with the shape that Lambda documents.
+func checkRecord(t *testing.T, record map[string]any) {
+	t.Helper()
+	attributes, _ := record["attributes"].(map[string]any)
+	for _, name := range []string{"ApproximateReceiveCount", "SentTimestamp", "SenderId", "ApproximateFirstReceiveTimestamp", "MessageGroupId"} {
+		if _, ok := attributes[name].(string); !ok {
+			t.Errorf("the record lacks attribute %s", name)
+		}
+	}
+	kind, _ := json.Marshal(record["messageAttributes"])
+	if want := `{"kind":{"binaryListValues":[],"dataType":"String","stringListValues":[],"stringValue":"test"}}`; string(kind) != want {
+		t.Errorf("message attributes %s, want %s", kind, want)
+	}
+	for name, want := range map[string]string{
+		"eventSource": "aws:sqs", "awsRegion": "us-east-1", "messageId": "", "receiptHandle": "", "md5OfBody": "", "body": "",
+	} {
+		if got, _ := record[name].(string); got == "" || want != "" && got != want {
+			t.Errorf("%s is %q", name, got)
+		}
+	}
+	if arn, _ := record["eventSourceARN"].(string); !strings.HasPrefix(arn, "arn:aws:sqs:us-east-1:123456789012:") {
+		t.Errorf("eventSourceARN is %q", arn)
+	}
+}
+
+func TestAKilledProcessReturnsItsMessagesWhenTheirVisibilityEnds(t *testing.T) {
+	s := start(t, options(t))
+	send(t, s, "WorkQueue", "kill 1")
+	eventually(t, "the process is killed", func() bool { return strings.Contains(workLog(s), "received kill 1 1") })
+	time.Sleep(time.Second) // of the five that the message stays hidden
+	if visible, hidden := count(t, s, "WorkQueue"); visible != "0" || hidden != "1" {
+		t.Errorf("after the crash %s messages are visible and %s hidden, want 0 and 1", visible, hidden)
+	}
+	eventually(t, "the message is handled again", empty(t, s, "WorkQueue"))
+}
+
+func TestAWindowGathersABatchAndPlainAnswersDeleteAllOfIt(t *testing.T) {
+	s := start(t, options(t))
+	send(t, s, "SlowQueue", "fail a", "fail b", "show c")
+	eventually(t, "the slow queue drains", empty(t, s, "SlowQueue"))
+	if n := strings.Count(workLog(s), "received"); n != 3 {
+		t.Errorf("%d receives, want 3: without ReportBatchItemFailures every answer means success", n)
+	}
+}
+
+func TestAStoppedHostReceivesNothing(t *testing.T) {
+	o := options(t)
+	o.NoMappings = true
+	s := start(t, o)
+	for range 20 {
+		send(t, s, "WorkQueue", "good")
+	}
+	time.Sleep(3 * time.Second) // as long as the emulator would take to poll them itself
+	seen := 0
+	for seen < 20 {
+		out, err := queues(s).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+			QueueUrl: aws.String(s.Queues["WorkQueue"]), MaxNumberOfMessages: 10,
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		})
+		if err != nil || len(out.Messages) == 0 {
+			t.Fatalf("received %d of 20: %v", seen, err)
+		}
+		for _, m := range out.Messages {
+			if n := m.Attributes["ApproximateReceiveCount"]; n != "1" {
+				t.Errorf("a message was received %s times", n)
+			}
+		}
+		seen += len(out.Messages)
+	}
+	if !empty(t, s, "DeadQueue")() {
+		t.Error("the dead letter queue is not empty")
+	}
+}
+
+func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[string]any) {
+	t.Helper()
+	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
+	out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
+		FunctionName: aws.String(s.Functions["work"]), Payload: []byte(payload), LogType: lambdatypes.LogTypeTail,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer map[string]any
+	if err := json.Unmarshal(out.Payload, &answer); err != nil {
+		t.Fatalf("answer %s: %v", out.Payload, err)
+	}
+	return out, answer
+}
+
+func TestInvokeAnswersAsLambdaDoes(t *testing.T) {
+	s := start(t, options(t))
+	out, first := invoke(t, s, `{"a":1}`)
+	if out.StatusCode != 200 || out.FunctionError != nil {
+		t.Fatalf("status %d, error %v", out.StatusCode, out.FunctionError)
+	}
+	if _, second := invoke(t, s, `{}`); first["pid"] != second["pid"] || first["request_id"] == second["request_id"] {
+		t.Error("the warm process was not used again, or for the same request")
+	}
+	if left, _ := first["left_ms"].(float64); left <= 0 || left > 1000 {
+		t.Errorf("deadline in %v ms, want within the timeout of one second", left)
+	}
+	checkEnvironment(t, s, first["environ"])
+	for wish, want := range map[string]string{
+		"error": `"errorMessage":"as asked"`, "panic": `"errorMessage":"as asked"`, "exit": "Runtime exited with error: exit status 7",
+		"hang": "Task timed out after 1.00 seconds",
+	} {
+		out, _ := invoke(t, s, `{"Do":"`+wish+`"}`)
+		if aws.ToString(out.FunctionError) != "Unhandled" || !strings.Contains(string(out.Payload), want) {
+			t.Errorf("%s: error %q, answer %s, want %s", wish, aws.ToString(out.FunctionError), out.Payload, want)
+		}
+	}
+	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
+	var missing *lambdatypes.ResourceNotFoundException
+	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("nobody")}); !errors.As(err, &missing) {
+		t.Errorf("an unknown function answers %v", err)
+	}
+	if starts := s.ColdStarts()["work"]; len(starts) < 2 {
+		t.Errorf("%d cold starts are known", len(starts))
+	}
+}
+
+func checkEnvironment(t *testing.T, s *Stack, environ any) {
+	t.Helper()
+	values := map[string]string{}
+	list, _ := environ.([]any)
+	for _, item := range list {
+		text, _ := item.(string)
+		name, value, _ := strings.Cut(text, "=")
+		values[name] = value
+	}
+	for name, want := range map[string]string{
+		"STAGE": "local", "BATCH_SIZE": "10", "WORK_QUEUE_URL": s.Queues["WorkQueue"], "AWS_REGION": "us-east-1",
+		"AWS_LAMBDA_FUNCTION_NAME": s.Functions["work"], "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "_HANDLER": "bootstrap",
+		"AWS_LAMBDA_LOG_FORMAT": "JSON", "SSL_CERT_FILE": s.CAFile, "AWS_ENDPOINT_URL": s.emulator.URL.String(),
+	} {
+		if values[name] != want {
+			t.Errorf("%s is %q, want %q", name, values[name], want)
+		}
+	}
+	for _, name := range []string{"HOME", "USER", "PWD", "HTTPS_PROXY"} {
+		if value, ok := values[name]; ok && name != "PWD" {
+			t.Errorf("%s=%s came from this machine", name, value)
+		}
+	}
+}
+
+func TestTheHTTPAPIHasTheTemplatesRoutes(t *testing.T) {
+	s := start(t, options(t))
+	for _, row := range []struct {
+		method, path, body string
+		status             int
+		want               string
+	}{
+		{"GET", "/things/a%20b?x=1&x=2", "", 201, `"pathParameters":{"id":"a b"}`},
+		{"GET", "/things/1?x=1&x=2", "", 201, `"queryStringParameters":{"x":"1,2"}`},
+		{"POST", "/things", "\xff\x00", 201, `"body":"/wA=","isBase64Encoded":true`},
+		{"GET", "/things/broken", "", 500, `{"message":"Internal Server Error"}`},
+		{"DELETE", "/things/1", "", 404, `{"message":"Not Found"}`},
+		{"GET", "/elsewhere", "", 404, `{"message":"Not Found"}`},
+		{"POST", "/things", strings.Repeat("x", 10_000_001), 413, `{"message":"Request Entity Too Large"}`},
+	} {
+		req, err := http.NewRequestWithContext(t.Context(), row.method, s.APIURL+row.path, bytes.NewReader([]byte(row.body)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != row.status || !strings.Contains(string(body), row.want) {
+			t.Errorf("%s %s: %d %s, want %d with %s", row.method, row.path, res.StatusCode, body, row.status, row.want)
+		}
+		if row.status == 201 && (res.Header.Get("X-Answer") != "yes" || res.Header.Get("Set-Cookie") != "a=1") {
+			t.Errorf("%s %s: headers %v", row.method, row.path, res.Header)
+		}
+	}
+}
+
+func TestASecondStackIsRefusedAndAStaleFolderIsNot(t *testing.T) {
+	o := options(t)
+	o.NoMappings = true
+	if err := os.WriteFile(filepath.Join(o.Dir, "stack.json"), []byte("stale"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, o)
+	if _, err := Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "already running") {
+		t.Errorf("a second stack: %v", err)
+	}
+	busy := o
+	busy.Dir = t.TempDir()
+	busy.MotoPort = mustPort(t, s.emulator.URL.Port())
+	if _, err := Start(t.Context(), busy); err == nil || !strings.Contains(err.Error(), "is in use") {
+		t.Errorf("a busy port: %v", err)
+	}
+	pid := s.emulator.PID()
+	s.Close()
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the emulator outlived the stack: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state file outlived the stack: %v", err)
+	}
+	missing := o
+	missing.Dir = t.TempDir()
+	if _, err := Start(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "run `make build`") {
+		t.Errorf("missing binaries: %v", err)
+	}
+}
+
+func mustPort(t *testing.T, text string) (port int) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &port); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func TestSignalsEndTheCommandAtAnyMoment(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "stack")
+	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	o := options(t)
+	for _, after := range []time.Duration{10 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 0} {
+		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", cmp.Or(o.Python, ""),
+			"-template", o.Template, "-samconfig", o.SAMConfig, "-no-tenant")
+		var output bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &output, &output
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if after > 0 {
+			time.Sleep(after)
+		} else {
+			eventually(t, "the stack is up", func() bool { _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); return err == nil })
+		}
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		err := waitFor(cmd)
+		if err != nil && after > 100*time.Millisecond {
+			t.Errorf("a signal after %s: %v\n%s", after, err, output.String())
+		}
+		if left := processesOf(o.Dir); left != "" {
+			t.Errorf("a signal after %s left %s", after, left)
+		}
+		if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a signal after %s left the state file: %v", after, err)
+		}
+	}
+}
+
+func waitFor(cmd *exec.Cmd) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		_ = cmd.Process.Kill()
+		return errors.Join(ctx.Err(), <-done)
+	}
+}
+
+// processesOf lists the processes that have an open file below dir.
+func processesOf(dir string) string {
+	var found []string
+	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, link := range links {
+		target, err := os.Readlink(link)
+		if err == nil && strings.HasPrefix(target, dir+"/") {
+			found = append(found, link+" → "+target)
+		}
+	}
+	return strings.Join(found, ", ")
+}
