@@ -1,0 +1,187 @@
+package fanout
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// tenants is a Subscriptions of fixed lists that counts its reads.
+type tenants struct {
+	lists map[string][]endpoint.Endpoint
+	fail  map[string]bool
+	reads []string
+	mu    chan struct{}
+}
+
+func (s *tenants) Subscriptions(_ context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	s.mu <- struct{}{}
+	defer func() { <-s.mu }()
+	s.reads = append(s.reads, tenantID)
+	if s.fail[tenantID] {
+		return nil, errors.New("throttled")
+	}
+	return s.lists[tenantID], nil
+}
+
+// outbox is a queue that loses the messages it is told to.
+type outbox struct {
+	sent []queue.Outgoing
+	lose func(i int) bool
+	n    int
+}
+
+func (o *outbox) Send(_ context.Context, messages []queue.Outgoing) []error {
+	errs := make([]error, len(messages))
+	for i, m := range messages {
+		if o.lose != nil && o.lose(o.n) {
+			errs[i] = errors.New("lost")
+		} else {
+			o.sent = append(o.sent, m)
+		}
+		o.n++
+	}
+	return errs
+}
+
+func (o *outbox) ids() []string {
+	var ids []string
+	for _, m := range o.sent {
+		ids = append(ids, aws.ToString(m.Attributes["delivery_id"].StringValue))
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+type rig struct {
+	*Handler
+	tenants    *tenants
+	deliveries *outbox
+	rejected   *outbox
+}
+
+func newRig(lists map[string][]endpoint.Endpoint) rig {
+	r := rig{tenants: &tenants{lists: lists, fail: map[string]bool{}, mu: make(chan struct{}, 1)}, deliveries: &outbox{}, rejected: &outbox{}}
+	r.Handler = &Handler{Subscriptions: r.tenants, Deliveries: r.deliveries, Rejected: r.rejected, Log: slog.New(slog.DiscardHandler),
+		Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: time.Now}
+	return r
+}
+
+func endpoints(tenant string, n int, wants ...string) []endpoint.Endpoint {
+	var list []endpoint.Endpoint
+	for i := range n {
+		list = append(list, endpoint.Endpoint{ID: fmt.Sprintf("webhook_%02d", i), TenantID: tenant, Status: endpoint.Active, Events: wants})
+	}
+	return list
+}
+
+func message(id, tenant, eventType string) events.SQSMessage {
+	return events.SQSMessage{MessageId: "m-" + id, Body: fmt.Sprintf(`{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`, id, tenant, eventType)}
+}
+
+func TestOneMessagePerMatchingEndpoint(t *testing.T) {
+	for _, n := range []int{0, 1, 50} {
+		t.Run(fmt.Sprint(n, " endpoints"), func(t *testing.T) {
+			r := newRig(map[string][]endpoint.Endpoint{"t": append(endpoints("t", n, "user.*"), endpoint.Endpoint{ID: "webhook_x", Status: endpoint.Active, Events: []string{"organization.*"}})})
+			if failed := r.Process(t.Context(), []events.SQSMessage{message("e", "t", "user.created")}); len(failed) != 0 || len(r.deliveries.sent) != n {
+				t.Fatalf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
+			}
+			for i, m := range r.deliveries.sent {
+				if m.Body != `{"type":"user.created","data":{ "userId":"user_1","n":1.50}}` || m.Group != fmt.Sprintf("webhook_%02d", i) || m.Delay != 0 {
+					t.Errorf("%+v", m)
+				}
+				if got, want := *m.Attributes["delivery_id"].StringValue, delivery.ID("t", "e", m.Group); got != want {
+					t.Errorf("delivery id %s, want %s", got, want)
+				}
+				if _, there := m.Attributes["attempts"]; there {
+					t.Error("a first attempt has an attempts attribute")
+				}
+			}
+		})
+	}
+}
+
+func TestTenTenantsInABatchAreReadOnceEachAndKeptApart(t *testing.T) {
+	lists := map[string][]endpoint.Endpoint{}
+	var records []events.SQSMessage
+	for i := range 10 {
+		tenant := fmt.Sprint("t", i)
+		lists[tenant] = endpoints(tenant, i, "*")
+		records = append(records, message("e", tenant, "user.deleted"), message("f", tenant, "user.banned"))
+	}
+	r := newRig(lists)
+	if failed := r.Process(t.Context(), records); len(failed) != 0 || len(r.deliveries.sent) != 2*45 {
+		t.Errorf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
+	}
+	if slices.Sort(r.tenants.reads); len(r.tenants.reads) != 10 || len(slices.Compact(r.tenants.reads)) != 10 {
+		t.Errorf("reads %v", r.tenants.reads)
+	}
+	ids := r.deliveries.ids()
+	if len(slices.Compact(ids)) != 90 {
+		t.Error("two deliveries share an id")
+	}
+}
+
+func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
+	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 25, "*")}
+	whole := newRig(lists)
+	records := []events.SQSMessage{message("e", "t", "user.deleted")}
+	whole.Process(t.Context(), records)
+	want := whole.deliveries.ids()
+
+	r := newRig(lists)
+	r.deliveries.lose = func(i int) bool { return i >= 10 && i < 25 } // the second and third call of the first try
+	if failed := r.Process(t.Context(), records); !slices.Equal(failed, []string{"m-e"}) {
+		t.Errorf("failed %v", failed)
+	}
+	if failed := r.Process(t.Context(), records); len(failed) != 0 {
+		t.Errorf("failed %v the second time", failed)
+	}
+	got := r.deliveries.ids()
+	if len(got) != 10+25 || !slices.Equal(slices.Compact(got), want) {
+		t.Errorf("%d messages with ids %v, want %v", len(got), got, want)
+	}
+}
+
+func TestBadEventsAreKeptWithTheirReasonAndTheRestGoesOn(t *testing.T) {
+	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
+	bad := events.SQSMessage{MessageId: "m-bad", Body: `{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`}
+	junk := events.SQSMessage{MessageId: "m-junk", Body: `not JSON`}
+	if failed := r.Process(t.Context(), []events.SQSMessage{bad, message("e", "t", "user.deleted"), junk}); len(failed) != 0 {
+		t.Errorf("failed %v", failed)
+	}
+	if len(r.deliveries.sent) != 1 || len(r.rejected.sent) != 2 {
+		t.Fatalf("%d deliveries, %d rejected", len(r.deliveries.sent), len(r.rejected.sent))
+	}
+	for i, want := range []struct{ body, id, reason string }{{bad.Body, "evt_bad", "type"}, {junk.Body, "m-junk", "JSON"}} {
+		m := r.rejected.sent[i]
+		reason := *m.Attributes["reason"].StringValue
+		if m.Body != want.body || *m.Attributes["event_id"].StringValue != want.id || !strings.Contains(reason, want.reason) || strings.Contains(reason, "hush") {
+			t.Errorf("%+v: %s", m, reason)
+		}
+	}
+}
+
+func TestFaultsOfOursFailTheirEventsOnly(t *testing.T) {
+	r := newRig(map[string][]endpoint.Endpoint{"good": endpoints("good", 1, "*")})
+	r.tenants.fail["bad"] = true
+	r.rejected.lose = func(int) bool { return true }
+	failed := r.Process(t.Context(), []events.SQSMessage{message("e", "bad", "user.deleted"), message("f", "good", "user.deleted"), {MessageId: "m-junk", Body: `{}`}})
+	if slices.Sort(failed); !slices.Equal(failed, []string{"m-e", "m-junk"}) || len(r.deliveries.sent) != 1 {
+		t.Errorf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
+	}
+}
