@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/process"
 )
 
 // printCommands prints what can be pasted into another terminal.
@@ -44,7 +46,7 @@ aws lambda invoke --function-name %[11]s --cli-binary-format raw-in-base64-out \
 }
 
 // watch shows what the first scene's receiver gets until the context or the stack ends.
-func (d *demo) watch(ctx context.Context, stack *stackProcess) error {
+func (d *demo) watch(ctx context.Context, stack *process.Stack) error {
 	header()
 	for {
 		for _, r := range d.events.inbox.Requests()[d.shown:] {
@@ -55,8 +57,8 @@ func (d *demo) watch(ctx context.Context, stack *stackProcess) error {
 		case <-ctx.Done():
 			fmt.Println("Stopping …")
 			return nil
-		case <-stack.exited:
-			return errors.New("the stack ended by itself, see " + d.options.log)
+		case <-stack.Exited():
+			return errors.New("the stack ended by itself, see " + d.options.stack.Log)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

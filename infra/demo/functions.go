@@ -29,7 +29,7 @@ func (d *demo) functions(ctx context.Context) error {
 	var slowest time.Duration
 	var largest int64
 	for _, name := range slices.Sorted(maps.Keys(d.client.Functions)) {
-		binary := filepath.Join(d.options.functions, name, "bootstrap")
+		binary := filepath.Join(d.options.stack.Dir, "functions", name, "bootstrap")
 		info, err := os.Stat(binary)
 		if err != nil {
 			return fmt.Errorf("weighing function: %w", err)

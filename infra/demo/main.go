@@ -13,10 +13,12 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"syscall"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/process"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
@@ -25,21 +27,18 @@ func main() {
 }
 
 type options struct {
-	stack     string // the stack's binary
-	state     string // its state file
-	log       string // where its output goes
-	functions string // folder of <name>/bootstrap
-	once      bool   // end after the demonstration
+	stack process.Options
+	once  bool // end after the demonstration
 }
 
 func run() int {
 	var o options
-	flag.StringVar(&o.stack, "stack", ".local/bin/stack", "the local stack's binary")
-	flag.StringVar(&o.state, "state", ".local/stack.json", "the state file it writes")
-	flag.StringVar(&o.log, "log", ".local/stack.log", "where its output goes")
-	flag.StringVar(&o.functions, "functions", ".local/functions", "the native function builds")
+	flag.StringVar(&o.stack.Root, "root", ".", "the checkout")
+	flag.StringVar(&o.stack.Dir, "dir", ".local", "the stack's folder")
+	flag.StringVar(&o.stack.Binary, "stack", ".local/bin/stack", "the stack's binary")
 	flag.BoolVar(&o.once, "once", os.Getenv("ONCE") == "1", "end after the demonstration (or ONCE=1)")
 	flag.Parse()
+	o.stack.Log = filepath.Join(o.stack.Dir, "logs", "stack.log")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -62,21 +61,21 @@ func run() int {
 func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	began := time.Now()
 	fmt.Println("Starting the local stack …")
-	running, err := startStack(ctx, o)
+	running, err := process.Start(ctx, o.stack)
 	if err != nil {
 		return false, err
 	}
 	defer func() {
-		if stopErr := running.stop(); stopErr != nil {
+		if stopErr := running.Stop(); stopErr != nil {
 			ok, err = false, errors.Join(err, stopErr)
 		}
 	}()
-	server, err := receiver.Start(running.state.ReceiverCertFile, running.state.ReceiverKeyFile)
+	server, err := receiver.Start(running.State.ReceiverCertFile, running.State.ReceiverKeyFile)
 	if err != nil {
 		return false, err
 	}
 	defer server.Close() //nolint:errcheck // the demonstration is over
-	d := &demo{client: client.New(running.state), server: server, options: o}
+	d := &demo{client: client.New(running.State), server: server, options: o}
 	fmt.Printf("Ready after %s: API %s, AWS %s\n", seconds(time.Since(began)), d.client.APIURL, d.client.AWSEndpointURL)
 	ok, err = d.play(ctx)
 	if err != nil || o.once {

@@ -29,6 +29,7 @@ type State struct {
 	AWSEndpointURL   string            `json:"aws_endpoint_url"`
 	LambdaEndpoint   string            `json:"lambda_endpoint_url"`
 	Region           string            `json:"region"`
+	StackName        string            `json:"stack_name"`
 	EventsQueueURL   string            `json:"events_queue_url"`
 	Queues           map[string]string `json:"queues"`    // logical id → URL
 	Tables           map[string]string `json:"tables"`    // logical id → name

@@ -1,0 +1,147 @@
+// Package process runs the local stack as a child, for the demonstration and the end-to-end
+// tests.
+//
+// It promises that the child is ready when Start returns, and gone when Stop does, or when
+// this process dies.
+package process
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+const (
+	startLimit = 4 * time.Minute // the first start installs nothing, but machines differ
+	stopLimit  = 30 * time.Second
+)
+
+// Options says which stack to start.
+type Options struct {
+	Binary string // of the command infra/local
+	Root   string // the checkout
+	Dir    string // where it keeps state, logs, certificates and functions
+	Log    string // gets what it prints
+}
+
+// StateFile is where the stack writes how to reach it.
+func (o Options) StateFile() string { return filepath.Join(o.Dir, "stack.json") }
+
+// Stack is the local stack as a child in a process group of its own, so that the terminal's
+// Ctrl-C reaches it only through Stop.
+type Stack struct {
+	State client.State
+
+	options Options
+	began   time.Time
+	cmd     *exec.Cmd
+	exited  chan struct{} // closed when the process is gone
+	err     error         // its exit, readable then
+}
+
+// Start starts the stack and waits until it is ready.
+func Start(ctx context.Context, o Options) (*Stack, error) {
+	if err := os.MkdirAll(filepath.Dir(o.Log), 0o750); err != nil {
+		return nil, fmt.Errorf("making log folder: %w", err)
+	}
+	log, err := os.Create(o.Log)
+	if err != nil {
+		return nil, fmt.Errorf("making stack log: %w", err)
+	}
+	defer log.Close()                                             //nolint:errcheck // the child has its own handle
+	cmd := exec.Command(o.Binary, "-root", o.Root, "-dir", o.Dir) //nolint:gosec // the path is the caller's own
+	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, childAttributes()
+	s := &Stack{options: o, began: time.Now(), cmd: cmd, exited: make(chan struct{})}
+	if err := s.start(); err != nil {
+		return nil, err
+	}
+	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(err, s.Stop())
+	}
+	return s, nil
+}
+
+// start keeps the thread that started the child until it ends: the kernel tells the child of
+// its parent's death by that thread.
+func (s *Stack) start() error {
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := s.cmd.Start()
+		started <- err
+		if err == nil {
+			s.err = s.cmd.Wait()
+		}
+		close(s.exited)
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("starting the stack: %w", err)
+	}
+	return nil
+}
+
+func (s *Stack) ready(ctx context.Context) error {
+	deadline := time.After(startLimit)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-deadline:
+			return fmt.Errorf("the stack was not ready after %s, see %s", startLimit, s.options.Log)
+		case <-s.exited:
+			return fmt.Errorf("the stack ended before it was ready: %s", lastLine(s.options.Log))
+		case <-time.After(100 * time.Millisecond):
+		}
+		info, err := os.Stat(s.options.StateFile())
+		if err != nil || info.ModTime().Before(s.began) { // an older file is another stack's, or a dead one's
+			continue
+		}
+		s.State, err = client.ReadState(s.options.StateFile())
+		return err
+	}
+}
+
+// Exited is closed when the child is gone, for whatever cause.
+func (s *Stack) Exited() <-chan struct{} { return s.exited }
+
+// Stop ends the stack as SIGTERM does and reports whether it ended well.
+func (s *Stack) Stop() error {
+	select {
+	case <-s.exited:
+		return nil
+	default:
+	}
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("stopping the stack: %w", err)
+	}
+	select {
+	case <-s.exited:
+	case <-time.After(stopLimit):
+		_ = s.cmd.Process.Kill()
+		<-s.exited
+		return fmt.Errorf("the stack did not stop within %s and was killed", stopLimit)
+	}
+	if s.err != nil {
+		return fmt.Errorf("the stack ended badly: %w", s.err)
+	}
+	return nil
+}
+
+func lastLine(path string) string {
+	raw, err := os.ReadFile(path) //nolint:gosec // our own log
+	if err != nil {
+		return err.Error()
+	}
+	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))
+	return string(lines[len(lines)-1])
+}
