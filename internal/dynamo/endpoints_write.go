@@ -26,7 +26,7 @@ var (
 	ErrLimit    = errors.New("too many endpoints")
 )
 
-// countsKey is the sort key of the item that counts a tenant's endpoints: "live" and "total".
+// countsKey is the sort key of the item that counts a tenant's endpoints: "live_count" and "total_count".
 // It changes in the same transaction as what it counts. No endpoint id starts with '#'.
 const countsKey = "#counts"
 
@@ -144,7 +144,7 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 			if i == 0 && getStr(reason.Item, "revision") == revision {
 				return nil // performed before, its token forgotten
 			}
-			if i == 1 && getNum(reason.Item, "live") >= endpoint.MaxLive {
+			if i == 1 && getNum(reason.Item, "live_count") >= endpoint.MaxLive {
 				return ErrLimit
 			}
 			return ErrConflict
@@ -176,7 +176,7 @@ func (s *Endpoints) count(tenantID string, live, total int) types.TransactWriteI
 	var bounds []string
 	bound := func(name string, change, most int) {
 		if change > 0 {
-			bounds = append(bounds, "(attribute_not_exists("+name+") OR "+name+" < :most_"+name+")")
+			bounds = append(bounds, "(attribute_not_exists("+name+"_count) OR "+name+"_count < :most_"+name+")")
 			values[":most_"+name] = num(int64(most))
 		}
 	}
@@ -185,7 +185,7 @@ func (s *Endpoints) count(tenantID string, live, total int) types.TransactWriteI
 	update := &types.Update{
 		TableName:                           aws.String(s.table),
 		Key:                                 EndpointKey{tenantID, countsKey}.item(),
-		UpdateExpression:                    aws.String("ADD live :live, total :total"),
+		UpdateExpression:                    aws.String("ADD live_count :live, total_count :total"),
 		ExpressionAttributeValues:           values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}
