@@ -43,6 +43,9 @@ func Routes(properties map[string]any) ([]Route, error) {
 				method = anyMethod
 			}
 			route := Route{Method: method, Path: path}
+			if fields, _ := operation.(map[string]any); fields["isDefaultRoute"] == true {
+				route = Route{Method: anyMethod, Path: defaultRoute}
+			}
 			var err error
 			if route.Function, err = integration(operation); err != nil {
 				return nil, fmt.Errorf("route %s: %w", route.Key(), err)

@@ -1,0 +1,63 @@
+package sam
+
+import (
+	"encoding/json"
+	"slices"
+	"testing"
+)
+
+func template(t *testing.T, resources string) *Template {
+	t.Helper()
+	tpl := &Template{Parameters: map[string]string{"Level": "DEBUG"}}
+	body := `{"Parameters":{"Level":{"Default":"INFO"},"Rate":{"Default":5}},"Resources":` + resources +
+		`,"Outputs":{"Url":{"Value":{"Fn::Sub":"https://${Api}.x"}},"Queue":{"Value":{"Ref":"Queue"}}}}`
+	if err := json.Unmarshal([]byte(body), &tpl.Body); err != nil {
+		t.Fatal(err)
+	}
+	return tpl
+}
+
+func TestUnknownResourcesAndTheirPermissionsAreTakenOut(t *testing.T) {
+	t.Parallel()
+	tpl := template(t, `{"Queue":{"Type":"AWS::SQS::Queue"},"Api":{"Type":"AWS::ApiGatewayV2::Api"},
+		"Allow":{"Type":"AWS::Lambda::Permission","Properties":{"SourceArn":{"Fn::Sub":["arn:${__Api__}",{"__Api__":{"Ref":"Api"}}]}}}}`)
+	body, removed, err := tpl.Deployable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"Allow (AWS::Lambda::Permission)", "Api (AWS::ApiGatewayV2::Api)"}; !slices.Equal(removed, want) {
+		t.Errorf("removed %v, want %v", removed, want)
+	}
+	resources, _ := body["Resources"].(map[string]any)
+	outputs, _ := body["Outputs"].(map[string]any)
+	if len(resources) != 1 || len(outputs) != 1 || outputs["Queue"] == nil {
+		t.Errorf("kept resources %v and outputs %v", resources, outputs)
+	}
+	if len(tpl.Resources("AWS::ApiGatewayV2::Api")) != 1 {
+		t.Error("the template itself was changed")
+	}
+}
+
+func TestAResourceThatNeedsAnUnknownOneIsAFault(t *testing.T) {
+	t.Parallel()
+	for _, reference := range []string{`{"Ref":"Api"}`, `{"Fn::GetAtt":["Api","Arn"]}`, `{"Fn::GetAtt":"Api.Arn"}`, `{"Fn::Sub":"x${Api.Arn}"}`, `[{"Fn::Join":["",[{"Ref":"Api"}]]}]`} {
+		tpl := template(t, `{"Api":{"Type":"AWS::ApiGatewayV2::Api"},"Queue":{"Type":"AWS::SQS::Queue","Properties":{"X":`+reference+`}}}`)
+		if _, _, err := tpl.Deployable(); err == nil {
+			t.Errorf("%s was deployed", reference)
+		}
+	}
+}
+
+func TestTextResolvesParameters(t *testing.T) {
+	t.Parallel()
+	tpl := template(t, `{}`)
+	for value, want := range map[string]string{`"plain"`: "plain", `{"Ref":"Level"}`: "DEBUG", `{"Ref":"Rate"}`: "5", `{"Ref":"Nobody"}`: "", `7`: ""} {
+		var v any
+		if err := json.Unmarshal([]byte(value), &v); err != nil {
+			t.Fatal(err)
+		}
+		if got := tpl.Text(v); got != want {
+			t.Errorf("%s is %q, want %q", value, got, want)
+		}
+	}
+}
