@@ -1,0 +1,168 @@
+// Package contract holds what was said over HTTP against infra/openapi.yaml.
+//
+// It promises that an answer of an undocumented status, header or shape, and an accepted
+// request of an undocumented shape, are found. It is for tests and is no part of the service.
+package contract
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/go-json-experiment/json"
+)
+
+// Contract is the loaded description of the management API.
+type Contract struct {
+	document *openapi3.T
+}
+
+// Load reads and validates the description, its examples included.
+func Load(path string) (*Contract, error) {
+	loader := openapi3.NewLoader()
+	document, err := loader.LoadFromFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", path, err)
+	}
+	if err := document.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
+		return nil, fmt.Errorf("validating %s: %w", path, err)
+	}
+	return &Contract{document: document}, nil
+}
+
+// Routes returns the documented operations, "GET /v1/webhooks/{id}".
+func (c *Contract) Routes() []string {
+	var keys []string
+	for path, item := range c.document.Paths.Map() {
+		for method := range item.Operations() {
+			keys = append(keys, method+" "+path)
+		}
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// Exchange is one request and its answer.
+type Exchange struct {
+	Method, Target string // Target is path and query
+	RequestHeader  http.Header
+	RequestBody    []byte
+	Status         int
+	ResponseHeader http.Header
+	ResponseBody   []byte
+}
+
+// Check returns what an exchange violates: an answer must be documented, and so must a
+// request that was accepted. Paths and methods that do not exist must be refused with a
+// problem document.
+func (c *Contract) Check(x Exchange) error {
+	target, err := url.Parse(x.Target)
+	if err != nil {
+		return c.checkUnrouted(x)
+	}
+	req := (&http.Request{
+		Method: x.Method, URL: target, Header: x.RequestHeader, ContentLength: int64(len(x.RequestBody)),
+		Body: io.NopCloser(bytes.NewReader(x.RequestBody)),
+	}).WithContext(context.Background())
+	route, params := c.find(req.Method, target.Path)
+	if route == nil {
+		return c.checkUnrouted(x)
+	}
+	in := &openapi3filter.RequestValidationInput{
+		Request: req, PathParams: params, Route: route,
+		Options: &openapi3filter.Options{
+			AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true, MultiError: true,
+		},
+	}
+	if x.Status < http.StatusBadRequest {
+		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
+			return fmt.Errorf("%s %s: accepted, but not as documented: %w", x.Method, x.Target, err)
+		}
+	}
+	out := &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: in, Status: x.Status, Header: x.ResponseHeader, Options: in.Options,
+	}
+	out.SetBodyBytes(x.ResponseBody)
+	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
+		return fmt.Errorf("%s %s: answered %d, but not as documented: %w", x.Method, x.Target, x.Status, err)
+	}
+	return nil
+}
+
+// find returns the operation of a path; a path without parameters wins over one with.
+func (c *Contract) find(method, path string) (*routers.Route, map[string]string) {
+	var found *routers.Route
+	var params map[string]string
+	for template, item := range c.document.Paths.Map() {
+		values, ok := match(strings.Split(template, "/"), strings.Split(path, "/"))
+		if !ok || (found != nil && len(values) > 0) {
+			continue
+		}
+		found, params = &routers.Route{
+			Spec: c.document, Path: template, PathItem: item, Method: method, Operation: item.GetOperation(method),
+		}, values
+		if len(values) == 0 {
+			break
+		}
+	}
+	if found == nil || found.Operation == nil {
+		return nil, nil
+	}
+	return found, params
+}
+
+func match(template, path []string) (values map[string]string, ok bool) {
+	if len(template) != len(path) {
+		return nil, false
+	}
+	values = map[string]string{}
+	for i, part := range template {
+		switch {
+		case strings.HasPrefix(part, "{") && path[i] != "":
+			values[strings.Trim(part, "{}")] = path[i]
+		case part != path[i]:
+			return nil, false
+		}
+	}
+	return values, true
+}
+
+func (c *Contract) checkUnrouted(x Exchange) error {
+	statuses := []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusServiceUnavailable, http.StatusTooManyRequests}
+	if !slices.Contains(statuses, x.Status) {
+		return fmt.Errorf("%s %s is not documented and answered %d", x.Method, x.Target, x.Status)
+	}
+	var problem map[string]any
+	if err := decodeJSON(x.ResponseBody, &problem); err != nil {
+		return fmt.Errorf("%s %s: %w", x.Method, x.Target, err)
+	}
+	schema := c.document.Components.Schemas["Problem"]
+	if schema == nil {
+		return errors.New("the description has no schema Problem")
+	}
+	if err := schema.Value.VisitJSON(problem, openapi3.EnableJSONSchema2020()); err != nil {
+		return fmt.Errorf("%s %s: the answer is no problem document: %w", x.Method, x.Target, err)
+	}
+	return nil
+}
+
+func decodeJSON(body []byte, out any) error {
+	if err := json.Unmarshal(body, out); err != nil {
+		return fmt.Errorf("decoding answer %q: %w", body, err)
+	}
+	return nil
+}
+
+// Problem returns the text that documents the codes.
+func (c *Contract) Problem() string {
+	return c.document.Components.Schemas["Problem"].Value.Description
+}

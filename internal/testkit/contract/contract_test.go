@@ -1,0 +1,85 @@
+package contract_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/testkit/contract"
+	"github.com/herald-webhooks/herald/internal/handler/webhooks"
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+func load(t *testing.T) *contract.Contract {
+	t.Helper()
+	c, err := contract.Load("../../../infra/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestTheDescriptionAndTheHandlerHaveTheSameRoutes(t *testing.T) {
+	routes := webhooks.Routes()
+	slices.Sort(routes)
+	if documented := load(t).Routes(); !slices.Equal(documented, routes) {
+		t.Errorf("documented %v\nhandled    %v", documented, routes)
+	}
+}
+
+func TestWhatIsNotDocumentedIsFound(t *testing.T) {
+	const endpoint = `{"id":"webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA","url":"https://example.com/","description":"","events":["*"],"status":"active",` +
+		`"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","deleted_at":null,"secret_rotated_at":null}`
+	missing := string(problem.New(problem.CodeEndpointNotFound).Document("r"))
+	base := contract.Exchange{Method: "GET", Target: "/v1/webhooks/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", Status: 200, ResponseBody: []byte(endpoint)}
+	c := load(t)
+	for name, test := range map[string]struct {
+		change func(*contract.Exchange)
+		found  string
+	}{
+		"as documented":  {func(*contract.Exchange) {}, ""},
+		"another status": {func(x *contract.Exchange) { x.Status = 202 }, "status"},
+		"a secret where none is": {func(x *contract.Exchange) {
+			x.ResponseBody = []byte(endpoint[:len(endpoint)-1] + `,"signing_secret":"x"}`)
+		}, "signing_secret"},
+		"a field too few": {func(x *contract.Exchange) {
+			x.ResponseBody = []byte(strings.Replace(endpoint, `"description":"",`, "", 1))
+		}, "description"},
+		"a time of another form":    {func(x *contract.Exchange) { x.ResponseBody = []byte(strings.Replace(endpoint, ".000Z", "Z", 1)) }, "created_at"},
+		"another content type":      {func(x *contract.Exchange) { x.ResponseHeader.Set("Content-Type", "text/plain") }, "text/plain"},
+		"no request id":             {func(x *contract.Exchange) { x.ResponseHeader.Del("X-Request-Id") }, "X-Request-Id"},
+		"an unknown path answered":  {func(x *contract.Exchange) { x.Target = "/v1/other" }, "not documented"},
+		"an undocumented parameter": {func(x *contract.Exchange) { x.Target = "/v1/webhooks?limit=101" }, "limit"},
+		"a code of another status": {func(x *contract.Exchange) {
+			x.Status, x.ResponseBody = 409, []byte(missing)
+			x.Method = "DELETE"
+			x.ResponseHeader.Set("Content-Type", "application/problem+json")
+		}, "409"},
+		"a problem as documented": {func(x *contract.Exchange) {
+			x.Status, x.ResponseBody = 404, []byte(missing)
+			x.ResponseHeader.Set("Content-Type", "application/problem+json")
+		}, ""},
+	} {
+		x := base
+		x.ResponseHeader = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {"r"}}
+		test.change(&x)
+		err := c.Check(x)
+		if (err == nil) != (test.found == "") || (err != nil && !strings.Contains(err.Error(), test.found)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEveryCodeIsDocumentedWithItsMeaning(t *testing.T) {
+	text := load(t).Problem()
+	for _, code := range problem.Codes() {
+		row := "`" + string(code) + "` | " + code.Meaning()
+		if !strings.Contains(text, row) {
+			t.Errorf("the schema Problem does not say: %s", row)
+		}
+	}
+	if rows := strings.Count(text, "\n| "); rows != len(problem.Codes())+2 {
+		t.Errorf("%d rows for %d codes", rows, len(problem.Codes()))
+	}
+}
