@@ -32,6 +32,7 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.StackName, "name", "", "name of the deployed stack (default herald-local)")
 	flags.IntVar(&o.APIPort, "api-port", fromEnv("API_PORT"), "port of the HTTP API (0: a free one)")
 	flags.IntVar(&o.AWSPort, "aws-port", fromEnv("AWS_PORT"), "port of the AWS endpoint (0: a free one)")
+	flags.IntVar(&o.MotoPort, "moto-port", fromEnv("MOTO_PORT"), "port of the emulator behind it (0: a free one)")
 	flags.StringVar(&o.Template, "template", "", "SAM template (default ROOT/template.yaml)")
 	flags.StringVar(&o.SAMConfig, "samconfig", "", "its configuration (default ROOT/samconfig.toml)")
 	flags.BoolVar(&o.NoTenant, "no-tenant", false, "issue no API key")

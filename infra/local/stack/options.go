@@ -63,10 +63,11 @@ func findPython(root string) (string, error) {
 	if _, err := os.Stat(own); err == nil {
 		return own, nil
 	}
-	if system, err := exec.LookPath("python3"); err == nil {
+	const probe = `import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("moto", "flask", "samtranslator"))))`
+	if system, err := exec.LookPath("python3"); err == nil && exec.Command(system, "-c", probe).Run() == nil { //nolint:noctx // ends at once
 		return system, nil
 	}
-	return "", errors.New("no Python: neither .venv/bin/python nor python3 is there; run `make tools`")
+	return "", errors.New("neither .venv/bin/python nor python3 has the AWS emulator (moto) and the SAM translator: run `make tools`")
 }
 
 func (o Options) script(name string) string { return filepath.Join(o.Root, "infra", "local", name) }

@@ -13,10 +13,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -81,7 +84,7 @@ func (s *Stack) start(ctx context.Context) error {
 	if !s.options.NoMappings {
 		s.runMappings()
 	}
-	return s.Info.write(s.options.stateFile())
+	return s.write(s.options.stateFile())
 }
 
 // takeFolder makes the folder this stack's own and clears what a stack that was killed left there.
@@ -147,9 +150,9 @@ func (s *Stack) deploy(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.options.say("not deployed, since the emulator does not know them:")
-	for _, resource := range s.deployed.Removed {
-		s.options.say("  %s", resource)
+	s.options.say("left out, since the emulator does not know them:")
+	for _, kind := range slices.Sorted(maps.Keys(s.deployed.Removed)) {
+		s.options.say("  %s: %s", kind, strings.Join(s.deployed.Removed[kind], ", "))
 	}
 	s.describe()
 	return nil

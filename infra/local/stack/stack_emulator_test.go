@@ -4,23 +4,17 @@ package stack
 
 import (
 	"bytes"
-	"cmp"
-	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
@@ -202,79 +196,6 @@ func TestAStoppedHostReceivesNothing(t *testing.T) {
 	}
 }
 
-func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[string]any) {
-	t.Helper()
-	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
-	out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
-		FunctionName: aws.String(s.Functions["work"]), Payload: []byte(payload), LogType: lambdatypes.LogTypeTail,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer map[string]any
-	if err := json.Unmarshal(out.Payload, &answer); err != nil {
-		t.Fatalf("answer %s: %v", out.Payload, err)
-	}
-	return out, answer
-}
-
-func TestInvokeAnswersAsLambdaDoes(t *testing.T) {
-	s := start(t, options(t))
-	out, first := invoke(t, s, `{"a":1}`)
-	if out.StatusCode != 200 || out.FunctionError != nil {
-		t.Fatalf("status %d, error %v", out.StatusCode, out.FunctionError)
-	}
-	if _, second := invoke(t, s, `{}`); first["pid"] != second["pid"] || first["request_id"] == second["request_id"] {
-		t.Error("the warm process was not used again, or for the same request")
-	}
-	if left, _ := first["left_ms"].(float64); left <= 0 || left > 1000 {
-		t.Errorf("deadline in %v ms, want within the timeout of one second", left)
-	}
-	checkEnvironment(t, s, first["environ"])
-	for wish, want := range map[string]string{
-		"error": `"errorMessage":"as asked"`, "panic": `"errorMessage":"as asked"`, "exit": "Runtime exited with error: exit status 7",
-		"hang": "Task timed out after 1.00 seconds",
-	} {
-		out, _ := invoke(t, s, `{"Do":"`+wish+`"}`)
-		if aws.ToString(out.FunctionError) != "Unhandled" || !strings.Contains(string(out.Payload), want) {
-			t.Errorf("%s: error %q, answer %s, want %s", wish, aws.ToString(out.FunctionError), out.Payload, want)
-		}
-	}
-	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
-	var missing *lambdatypes.ResourceNotFoundException
-	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("nobody")}); !errors.As(err, &missing) {
-		t.Errorf("an unknown function answers %v", err)
-	}
-	if starts := s.ColdStarts()["work"]; len(starts) < 2 {
-		t.Errorf("%d cold starts are known", len(starts))
-	}
-}
-
-func checkEnvironment(t *testing.T, s *Stack, environ any) {
-	t.Helper()
-	values := map[string]string{}
-	list, _ := environ.([]any)
-	for _, item := range list {
-		text, _ := item.(string)
-		name, value, _ := strings.Cut(text, "=")
-		values[name] = value
-	}
-	for name, want := range map[string]string{
-		"STAGE": "local", "BATCH_SIZE": "10", "WORK_QUEUE_URL": s.Queues["WorkQueue"], "AWS_REGION": "us-east-1",
-		"AWS_LAMBDA_FUNCTION_NAME": s.Functions["work"], "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "_HANDLER": "bootstrap",
-		"AWS_LAMBDA_LOG_FORMAT": "JSON", "SSL_CERT_FILE": s.CAFile, "AWS_ENDPOINT_URL": s.emulator.URL.String(),
-	} {
-		if values[name] != want {
-			t.Errorf("%s is %q, want %q", name, values[name], want)
-		}
-	}
-	for _, name := range []string{"HOME", "USER", "PWD", "HTTPS_PROXY"} {
-		if value, ok := values[name]; ok && name != "PWD" {
-			t.Errorf("%s=%s came from this machine", name, value)
-		}
-	}
-}
-
 func TestTheHTTPAPIHasTheTemplatesRoutes(t *testing.T) {
 	s := start(t, options(t))
 	for _, row := range []struct {
@@ -307,103 +228,4 @@ func TestTheHTTPAPIHasTheTemplatesRoutes(t *testing.T) {
 			t.Errorf("%s %s: headers %v", row.method, row.path, res.Header)
 		}
 	}
-}
-
-func TestASecondStackIsRefusedAndAStaleFolderIsNot(t *testing.T) {
-	o := options(t)
-	o.NoMappings = true
-	if err := os.WriteFile(filepath.Join(o.Dir, "stack.json"), []byte("stale"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := start(t, o)
-	if _, err := Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "already running") {
-		t.Errorf("a second stack: %v", err)
-	}
-	busy := o
-	busy.Dir = t.TempDir()
-	busy.MotoPort = mustPort(t, s.emulator.URL.Port())
-	if _, err := Start(t.Context(), busy); err == nil || !strings.Contains(err.Error(), "is in use") {
-		t.Errorf("a busy port: %v", err)
-	}
-	pid := s.emulator.PID()
-	s.Close()
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
-		t.Errorf("the emulator outlived the stack: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the state file outlived the stack: %v", err)
-	}
-	missing := o
-	missing.Dir = t.TempDir()
-	if _, err := Start(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "run `make build`") {
-		t.Errorf("missing binaries: %v", err)
-	}
-}
-
-func mustPort(t *testing.T, text string) (port int) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &port); err != nil {
-		t.Fatal(err)
-	}
-	return port
-}
-
-func TestSignalsEndTheCommandAtAnyMoment(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "stack")
-	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
-		t.Fatalf("building: %v\n%s", err, out)
-	}
-	o := options(t)
-	for _, after := range []time.Duration{10 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 0} {
-		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", cmp.Or(o.Python, ""),
-			"-template", o.Template, "-samconfig", o.SAMConfig, "-no-tenant")
-		var output bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &output, &output
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		if after > 0 {
-			time.Sleep(after)
-		} else {
-			eventually(t, "the stack is up", func() bool { _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); return err == nil })
-		}
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		err := waitFor(cmd)
-		if err != nil && after > 100*time.Millisecond {
-			t.Errorf("a signal after %s: %v\n%s", after, err, output.String())
-		}
-		if left := processesOf(o.Dir); left != "" {
-			t.Errorf("a signal after %s left %s", after, left)
-		}
-		if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
-			t.Errorf("a signal after %s left the state file: %v", after, err)
-		}
-	}
-}
-
-func waitFor(cmd *exec.Cmd) error {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
-	defer cancel()
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		_ = cmd.Process.Kill()
-		return errors.Join(ctx.Err(), <-done)
-	}
-}
-
-// processesOf lists the processes that have an open file below dir.
-func processesOf(dir string) string {
-	var found []string
-	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
-	for _, link := range links {
-		target, err := os.Readlink(link)
-		if err == nil && strings.HasPrefix(target, dir+"/") {
-			found = append(found, link+" → "+target)
-		}
-	}
-	return strings.Join(found, ", ")
 }

@@ -32,7 +32,7 @@ type Deployment struct {
 	Keys      map[string]string   // ARNs
 	Functions map[string]Function //
 	Mappings  []Mapping
-	Removed   []string // what of the template was not deployed
+	Removed   map[string][]string // what of the template was not deployed: logical ids by type
 }
 
 // Queue is a deployed queue.

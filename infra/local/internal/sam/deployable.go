@@ -30,15 +30,15 @@ var deployable = map[string]bool{
 var dependent = map[string]bool{"AWS::Lambda::Permission": true}
 
 // Deployable takes out of a copy of the template what the emulator does not know, and returns it
-// with the logical ids and types of what it took out, sorted.
-func (t *Template) Deployable() (body map[string]any, removed []string, err error) {
-	kept, gone := maps.Clone(t.resources()), map[string]bool{}
+// with the logical ids, by type, of what it took out.
+func (t *Template) Deployable() (body map[string]any, removed map[string][]string, err error) {
+	kept, gone, removed := maps.Clone(t.resources()), map[string]bool{}, map[string][]string{}
 	for id, r := range kept {
 		kind := typeOf(r)
 		if !deployable[kind] {
 			delete(kept, id)
 			gone[id] = true
-			removed = append(removed, id+" ("+kind+")")
+			removed[kind] = append(removed[kind], id)
 		}
 	}
 	for id, r := range kept {
@@ -50,7 +50,7 @@ func (t *Template) Deployable() (body map[string]any, removed []string, err erro
 			return nil, nil, fmt.Errorf("%s refers to %s, which the AWS emulator cannot deploy", id, missing)
 		}
 		delete(kept, id)
-		removed = append(removed, id+" ("+typeOf(r)+")")
+		removed[typeOf(r)] = append(removed[typeOf(r)], id)
 	}
 	body = maps.Clone(t.Body)
 	body["Resources"] = kept
@@ -58,7 +58,9 @@ func (t *Template) Deployable() (body map[string]any, removed []string, err erro
 	outputs = maps.Clone(outputs)
 	maps.DeleteFunc(outputs, func(_ string, output any) bool { return refersTo(output, gone) != "" })
 	body["Outputs"] = outputs
-	slices.Sort(removed)
+	for _, ids := range removed {
+		slices.Sort(ids)
+	}
 	return body, removed, nil
 }
 

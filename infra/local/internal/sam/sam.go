@@ -5,13 +5,15 @@
 package sam
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/herald-webhooks/herald/infra/local/internal/child"
 )
 
 // Template is a CloudFormation template and the parameters it is deployed with.
@@ -30,24 +32,31 @@ type Source struct {
 
 // Translate runs AWS's own translator.
 func Translate(ctx context.Context, s Source) (*Template, error) {
-	cmd := exec.CommandContext(ctx, s.Python, s.Script, s.Template, s.SAMConfig, s.Environment, s.Bucket) //nolint:gosec // this project's own script
-	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) && ctx.Err() == nil {
-		return nil, fmt.Errorf("translating template: %s", lastLine(exit.Stderr))
-	}
+	var out, faults bytes.Buffer
+	cmd := exec.Command(s.Python, s.Script, s.Template, s.SAMConfig, s.Environment, s.Bucket) //nolint:gosec,noctx // this project's own script, killed below
+	cmd.Stdout, cmd.Stderr = &out, &faults
+	process, err := child.Start(cmd)
 	if err != nil {
 		return nil, fmt.Errorf("translating template: %w", err)
 	}
+	select {
+	case <-process.Done():
+	case <-ctx.Done():
+		process.Kill()
+		return nil, fmt.Errorf("translating template: %w", ctx.Err())
+	}
+	if err := process.Err(); err != nil {
+		return nil, fmt.Errorf("translating template: %w: %s", err, lastLine(faults.String()))
+	}
 	var t Template
-	if err := json.Unmarshal(out, &t); err != nil {
+	if err := json.Unmarshal(out.Bytes(), &t); err != nil {
 		return nil, fmt.Errorf("decoding translated template: %w", err)
 	}
 	return &t, nil
 }
 
-func lastLine(output []byte) string {
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+func lastLine(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return lines[len(lines)-1]
 }
 

@@ -1,0 +1,132 @@
+//go:build emulator
+
+package emulator
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamo "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+func running(t *testing.T) aws.Config {
+	t.Helper()
+	own := filepath.Join("..", "..", "..", "..", ".venv", "bin", "python")
+	if _, err := os.Stat(own); err != nil {
+		own = "python3"
+	}
+	e, err := Start(t.Context(), Options{
+		Python: cmp.Or(os.Getenv("PYTHON"), own), Launcher: filepath.Join("..", "..", "moto.py"), LogFile: filepath.Join(t.TempDir(), "log"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	return aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(e.URL.String()),
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+}
+
+func TestParallelUseOfAQueueLosesAndRepeatsNothing(t *testing.T) {
+	client := sqs.NewFromConfig(running(t))
+	made, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("busy")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const senders, each = 8, 40
+	var (
+		work  sync.WaitGroup
+		taken sync.Map
+		count atomic.Int32
+	)
+	for i := range senders {
+		work.Go(func() {
+			for j := range each {
+				body := strconv.Itoa(i*each + j)
+				if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: made.QueueUrl, MessageBody: &body}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for range 4 {
+		work.Go(func() {
+			for count.Load() < senders*each && ctx.Err() == nil {
+				for _, m := range receive(ctx, t, client, made.QueueUrl) {
+					if _, again := taken.LoadOrStore(aws.ToString(m.Body), true); again {
+						t.Errorf("message %s was received twice", aws.ToString(m.Body))
+					}
+					count.Add(1)
+				}
+			}
+		})
+	}
+	work.Wait()
+	if got := count.Load(); got != senders*each {
+		t.Errorf("received %d of %d", got, senders*each)
+	}
+}
+
+// receive takes and deletes a batch.
+func receive(ctx context.Context, t *testing.T, client *sqs.Client, url *string) []types.Message {
+	t.Helper()
+	out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 1})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	for _, m := range out.Messages {
+		if _, err := client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			t.Error(err)
+		}
+	}
+	return out.Messages
+}
+
+func TestOnlyOneOfManyConditionalWritesSucceeds(t *testing.T) {
+	client := dynamodb.NewFromConfig(running(t))
+	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
+		TableName: aws.String("races"), BillingMode: dynamo.BillingModePayPerRequest,
+		AttributeDefinitions: []dynamo.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: dynamo.ScalarAttributeTypeS}},
+		KeySchema:            []dynamo.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: dynamo.KeyTypeHash}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for round := range 10 {
+		var (
+			work sync.WaitGroup
+			won  atomic.Int32
+		)
+		for range 8 {
+			work.Go(func() {
+				_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+					TableName: aws.String("races"), ConditionExpression: aws.String("attribute_not_exists(id)"),
+					Item: map[string]dynamo.AttributeValue{"id": &dynamo.AttributeValueMemberS{Value: strconv.Itoa(round)}},
+				})
+				if err == nil {
+					won.Add(1)
+				}
+			})
+		}
+		work.Wait()
+		if won.Load() != 1 {
+			t.Errorf("round %d: %d writes succeeded, want 1", round, won.Load())
+		}
+	}
+}

@@ -1,0 +1,94 @@
+//go:build emulator
+
+package stack
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
+)
+
+func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[string]any) {
+	t.Helper()
+	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
+	out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
+		FunctionName: aws.String(s.Functions["work"]), Payload: []byte(payload), LogType: lambdatypes.LogTypeTail,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer map[string]any
+	if err := json.Unmarshal(out.Payload, &answer); err != nil {
+		t.Fatalf("answer %s: %v", out.Payload, err)
+	}
+	return out, answer
+}
+
+func TestInvokeAnswersAsLambdaDoes(t *testing.T) {
+	s := start(t, options(t))
+	out, first := invoke(t, s, `{"a":1}`)
+	if out.StatusCode != 200 || out.FunctionError != nil {
+		t.Fatalf("status %d, error %v", out.StatusCode, out.FunctionError)
+	}
+	if _, second := invoke(t, s, `{}`); first["pid"] != second["pid"] || first["request_id"] == second["request_id"] {
+		t.Error("the warm process was not used again, or for the same request")
+	}
+	if left, _ := first["left_ms"].(float64); left <= 0 || left > 1000 {
+		t.Errorf("deadline in %v ms, want within the timeout of one second", left)
+	}
+	checkEnvironment(t, s, first["environ"])
+	for wish, want := range map[string]string{
+		"error": `"errorMessage":"as asked"`, "panic": `"errorMessage":"as asked"`, "exit": "Runtime exited with error: exit status 7",
+		"hang": "Task timed out after 1.00 seconds",
+	} {
+		out, _ := invoke(t, s, `{"Do":"`+wish+`"}`)
+		if aws.ToString(out.FunctionError) != "Unhandled" || !strings.Contains(string(out.Payload), want) {
+			t.Errorf("%s: error %q, answer %s, want %s", wish, aws.ToString(out.FunctionError), out.Payload, want)
+		}
+	}
+	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
+	var missing *lambdatypes.ResourceNotFoundException
+	if _, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("nobody")}); !errors.As(err, &missing) {
+		t.Errorf("an unknown function answers %v", err)
+	}
+	_, before := invoke(t, s, `{}`)
+	pid, _ := before["pid"].(float64)
+	_ = syscall.Kill(int(pid), syscall.SIGKILL)
+	if out, _ := invoke(t, s, `{}`); out.FunctionError != nil {
+		t.Errorf("the death of an idle process lost the next invocation: %s", out.Payload)
+	}
+	if starts := s.ColdStarts()["work"]; len(starts) < 2 {
+		t.Errorf("%d cold starts are known", len(starts))
+	}
+}
+
+func checkEnvironment(t *testing.T, s *Stack, environ any) {
+	t.Helper()
+	values := map[string]string{}
+	list, _ := environ.([]any)
+	for _, item := range list {
+		text, _ := item.(string)
+		name, value, _ := strings.Cut(text, "=")
+		values[name] = value
+	}
+	for name, want := range map[string]string{
+		"STAGE": "local", "BATCH_SIZE": "10", "WORK_QUEUE_URL": s.Queues["WorkQueue"], "AWS_REGION": "us-east-1",
+		"AWS_LAMBDA_FUNCTION_NAME": s.Functions["work"], "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "_HANDLER": "bootstrap",
+		"AWS_LAMBDA_LOG_FORMAT": "JSON", "SSL_CERT_FILE": s.CAFile, "AWS_ENDPOINT_URL": s.emulator.URL.String(),
+	} {
+		if values[name] != want {
+			t.Errorf("%s is %q, want %q", name, values[name], want)
+		}
+	}
+	for _, name := range []string{"HOME", "USER", "PWD", "HTTPS_PROXY"} {
+		if value, ok := values[name]; ok && name != "PWD" {
+			t.Errorf("%s=%s came from this machine", name, value)
+		}
+	}
+}

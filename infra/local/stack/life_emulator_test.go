@@ -1,0 +1,117 @@
+//go:build emulator
+
+package stack
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestASecondStackIsRefusedAndAStaleFolderIsNot(t *testing.T) {
+	o := options(t)
+	o.NoMappings = true
+	if err := os.WriteFile(filepath.Join(o.Dir, "stack.json"), []byte("stale"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, o)
+	if _, err := Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "already running") {
+		t.Errorf("a second stack: %v", err)
+	}
+	busy := o
+	busy.Dir = t.TempDir()
+	busy.MotoPort = mustPort(t, s.emulator.URL.Port())
+	if _, err := Start(t.Context(), busy); err == nil || !strings.Contains(err.Error(), "is in use") {
+		t.Errorf("a busy port: %v", err)
+	}
+	pid := s.emulator.PID()
+	s.Close()
+	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
+		t.Errorf("the emulator outlived the stack: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the state file outlived the stack: %v", err)
+	}
+	missing := o
+	missing.Dir = t.TempDir()
+	if _, err := Start(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "run `make build`") {
+		t.Errorf("missing binaries: %v", err)
+	}
+}
+
+func mustPort(t *testing.T, text string) (port int) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(text), &port); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func TestSignalsEndTheCommandAtAnyMoment(t *testing.T) {
+	binary := filepath.Join(t.TempDir(), "stack")
+	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
+		t.Fatalf("building: %v\n%s", err, out)
+	}
+	o := options(t)
+	for _, after := range []time.Duration{10 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 0} {
+		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", cmp.Or(o.Python, ""),
+			"-template", o.Template, "-samconfig", o.SAMConfig, "-no-tenant")
+		var output bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &output, &output
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if after > 0 {
+			time.Sleep(after)
+		} else {
+			eventually(t, "the stack is up", func() bool { _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); return err == nil })
+		}
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		err := waitFor(cmd)
+		if err != nil && after > 100*time.Millisecond {
+			t.Errorf("a signal after %s: %v\n%s", after, err, output.String())
+		}
+		if left := processesOf(o.Dir); left != "" {
+			t.Errorf("a signal after %s left %s", after, left)
+		}
+		if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("a signal after %s left the state file: %v", after, err)
+		}
+	}
+}
+
+func waitFor(cmd *exec.Cmd) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		_ = cmd.Process.Kill()
+		return errors.Join(ctx.Err(), <-done)
+	}
+}
+
+// processesOf lists the processes that have an open file below dir.
+func processesOf(dir string) string {
+	var found []string
+	links, _ := filepath.Glob("/proc/[0-9]*/fd/*")
+	for _, link := range links {
+		target, err := os.Readlink(link)
+		if err == nil && strings.HasPrefix(target, dir+"/") {
+			found = append(found, link+" → "+target)
+		}
+	}
+	return strings.Join(found, ", ")
+}
