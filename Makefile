@@ -1,0 +1,96 @@
+# make help lists the targets. Everything installed or built lands below the checkout:
+# .venv and .tools (tools), .local (native builds and the local stack), .aws-sam (sam build).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -ec
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+GOLANGCI_LINT := 2.15.0
+PYTHON ?= python3
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+MAX_BINARY := 12582912 # 12 MB each: cold starts read it all
+
+FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
+GO_BUILD := go build -trimpath -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
+
+# The AWS tools ask for a region even where nothing has one; nothing of ours reports home.
+export SAM_CLI_TELEMETRY := 0
+AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
+SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
+
+.PHONY: help run stack test unit e2e lint build native bench tools clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+run: native .venv/installed ## start the local stack and show Herald at work; ONCE=1 ends afterwards
+	@ONCE=$(ONCE) exec .local/bin/demo
+
+stack: native .venv/installed ## start the local stack alone, until Ctrl-C
+	@exec .local/bin/stack
+
+test: ## lint, unit tests, sam build, tests against the emulator
+	@rm -rf .local/test; status=0; \
+	for step in tools lint unit build e2e; do $(MAKE) $$step || status=1; done; \
+	go run ./infra/testreport total || status=1; \
+	exit $$status
+
+unit: ## the tests that need no emulator
+	@go test -json ./... | go run ./infra/testreport unit
+
+e2e: native .venv/installed ## the tests against the emulator and the local stack
+	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
+
+lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## gofmt, go vet, golangci-lint, cfn-lint, sam validate
+	@unformatted=$$(gofmt -l functions internal infra); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted"; exit 1; }
+	go vet ./... && go vet -tags emulator ./...
+	.tools/bin/golangci-lint run
+	.venv/bin/cfn-lint template.yaml
+	@$(SAM) validate --lint
+
+build: native .venv/installed ## sam build (arm64) and native builds
+	$(SAM) build
+	@$(call check_sizes,.aws-sam/build/*/bootstrap)
+
+native: ## native builds of functions, stack and demonstration into .local
+	@for f in $(FUNCTIONS); do CGO_ENABLED=0 $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
+	@CGO_ENABLED=0 go build -o .local/bin/stack ./infra/local
+	@CGO_ENABLED=0 go build -o .local/bin/demo ./infra/demo
+	@$(call check_sizes,.local/functions/*/bootstrap)
+
+bench: ## what a delivery costs, beside a bare HTTP client
+	go run ./infra/bench $(ARGS)
+
+tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout
+
+clean: ## remove everything that make made
+	rm -rf .local .aws-sam .venv .tools
+
+# What sam build calls, one target for each function's logical id, in this very folder.
+build-%Function:
+	@CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
+
+.tools/golangci-lint-$(GOLANGCI_LINT):
+	@echo "building golangci-lint $(GOLANGCI_LINT), once: about a minute"
+	@GOBIN=$(CURDIR)/.tools/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT)
+	@touch $@
+
+# Without the package index, the machine's own Python serves if it has the tools.
+.venv/installed: infra/requirements.txt
+	@rm -rf .venv; $(PYTHON) -m venv .venv || { echo "make: $(PYTHON) has no venv module; install Python 3.11 with venv" >&2; exit 1; }
+	@echo "installing Python tools into .venv, once: about a minute"
+	@if .venv/bin/pip install --quiet --disable-pip-version-check -r infra/requirements.txt; then :; \
+	elif $(PYTHON) -c 'import flask, moto, samcli, samtranslator, cfnlint, awscli'; then \
+		echo "make: the package index cannot be reached: using the tools of $$(command -v $(PYTHON)), whose versions may differ" >&2; \
+		rm -rf .venv; $(PYTHON) -m venv --system-site-packages --without-pip .venv; \
+		for tool in aws cfn-lint sam; do ln -s "$$(command -v $$tool)" .venv/bin/$$tool; done; \
+	else echo "make: the Python tools of infra/requirements.txt cannot be installed, and $(PYTHON) has none of its own" >&2; exit 1; fi
+	@touch $@
+
+define check_sizes
+for b in $(1); do \
+	size=$$(stat -c %s $$b); \
+	[ $$size -le $(MAX_BINARY) ] || { echo "make: $$b has $$size bytes, more than $(MAX_BINARY)" >&2; exit 1; }; \
+done
+endef
