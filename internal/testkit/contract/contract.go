@@ -69,6 +69,9 @@ func (c *Contract) Check(x Exchange) error {
 	if err != nil {
 		return c.checkUnrouted(x)
 	}
+	if len(bytes.TrimSpace(x.RequestBody)) == 0 {
+		x.RequestBody = nil
+	}
 	req := (&http.Request{
 		Method: x.Method, URL: target, Header: x.RequestHeader, ContentLength: int64(len(x.RequestBody)),
 		Body: io.NopCloser(bytes.NewReader(x.RequestBody)),

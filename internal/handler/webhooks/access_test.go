@@ -1,0 +1,127 @@
+package webhooks_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/webhooks"
+)
+
+// TestWhoMayDoWhat is every route for every kind of key. infra/e2e has the same over HTTP.
+func TestWhoMayDoWhat(t *testing.T) {
+	allowed := map[string]int{
+		"POST /v1/webhooks": 201, "GET /v1/webhooks": 200, "GET /v1/webhooks/event-types": 200, "GET /v1/webhooks/{id}": 200,
+		"PATCH /v1/webhooks/{id}": 200, "DELETE /v1/webhooks/{id}": 204, "POST /v1/webhooks/{id}/restore": 200, "POST /v1/webhooks/{id}/rotate-secret": 200,
+	}
+	for _, route := range webhooks.Routes() {
+		w := newWorld(t)
+		owner, other := w.issue("acme", apikey.Scopes()...), w.issue("globex", apikey.Scopes()...)
+		revoked := w.issue("acme", apikey.Scopes()...)
+		w.revoke(revoked)
+		e := w.create(owner)
+		if strings.HasSuffix(route, "/restore") {
+			w.do(owner, "DELETE", "/v1/webhooks/"+e.ID, "")
+		}
+		ok := allowed[route]
+		foreign := ok
+		if strings.Contains(route, "{id}") {
+			foreign = 404
+		}
+		onlyRead, onlyWrite := 403, ok
+		if strings.HasPrefix(route, "GET") {
+			onlyRead, onlyWrite = ok, 403
+		}
+		for _, test := range []struct {
+			who, key string
+			status   int
+		}{
+			{"no key", "", 401},
+			{"garbage", "garbage", 401},
+			{"unknown key", newWorld(t).issue("acme", apikey.Scopes()...), 401},
+			{"revoked key", revoked, 401},
+			{"another tenant", other, foreign},
+			{"scope read only", w.issue("acme", apikey.Read), onlyRead},
+			{"scope write only", w.issue("acme", apikey.Write), onlyWrite},
+			{"no scope", w.issue("acme"), 403},
+			{"the owner", owner, ok},
+		} {
+			method, target, _ := strings.Cut(strings.ReplaceAll(route, "{id}", e.ID), " ")
+			body := ""
+			if route == "POST /v1/webhooks" || method == "PATCH" {
+				body = valid
+			}
+			if test.who == "the owner" && strings.HasSuffix(route, "/restore") {
+				w.do(owner, "DELETE", "/v1/webhooks/"+e.ID, "")
+			}
+			if a := w.do(test.key, method, target, body); a.status != test.status {
+				t.Errorf("%s by %s: %d %s, want %d", route, test.who, a.status, a.body, test.status)
+			}
+		}
+	}
+}
+
+func TestRefusedKeysLookTheSame(t *testing.T) {
+	w := newWorld(t)
+	revoked := w.issue("acme", apikey.Scopes()...)
+	w.revoke(revoked)
+	var first answer
+	for i, value := range []string{
+		"", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer garbage", revoked, "bearer " + revoked, "Bearer " + revoked,
+		"Bearer " + newWorld(t).issue("acme"), "Bearer " + revoked + "," + revoked, "Token x",
+	} {
+		header := http.Header{}
+		if value != "" {
+			header.Set("Authorization", value)
+		}
+		a := w.call("GET", "/v1/webhooks", header, nil)
+		if i == 0 {
+			first = a
+		}
+		if a.status != 401 || string(a.body) != string(first.body) || a.header.Get("WWW-Authenticate") != "Bearer" || len(a.header) != len(first.header) {
+			t.Errorf("%q: %d %v %s", value, a.status, a.header, a.body)
+		}
+	}
+}
+
+func TestAnothersEndpointIsLikeOneThatNeverExisted(t *testing.T) {
+	w := newWorld(t)
+	e := w.create(w.issue("acme", apikey.Scopes()...))
+	stranger := w.issue("globex", apikey.Scopes()...)
+	never, err := endpoint.NewID(start, strings.NewReader("0123456789"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, route := range webhooks.Routes() {
+		if !strings.Contains(route, "{id}") {
+			continue
+		}
+		method, path, _ := strings.Cut(route, " ")
+		body := ""
+		if method == "PATCH" {
+			body = `{}`
+		}
+		theirs := w.do(stranger, method, strings.Replace(path, "{id}", e.ID, 1), body)
+		none := w.do(stranger, method, strings.Replace(path, "{id}", never, 1), body)
+		if theirs.status != 404 || string(theirs.body) != string(none.body) {
+			t.Errorf("%s: %s\n%s", route, theirs.body, none.body)
+		}
+	}
+}
+
+func TestAMalformedKeyCostsNoRead(t *testing.T) {
+	w := newWorld(t)
+	w.do("hk_x_y", "GET", "/v1/webhooks", "")
+	if w.reads != 0 {
+		t.Errorf("%d reads", w.reads)
+	}
+	key := w.issue("acme", apikey.Scopes()...)
+	e := w.create(key)
+	w.reads = 0
+	w.do(key, "GET", "/v1/webhooks/"+e.ID, "")
+	if w.reads != 2 {
+		t.Errorf("%d reads of one endpoint, want 2", w.reads)
+	}
+}

@@ -1,0 +1,139 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+func (w *world) stored(id string) endpoint.Endpoint {
+	return w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: id}]
+}
+
+func TestFaultsOfAWSAreAnswered503AndLeaveNothingHalfDone(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	e := w.create(key)
+	path := "/v1/webhooks/" + e.ID
+	before := w.stored(e.ID)
+	for name, test := range map[string]struct {
+		down   *bool
+		method string
+		target string
+		body   string
+	}{
+		"keys cannot be read":      {&w.keysDown, "GET", path, ""},
+		"endpoint cannot be read":  {&w.readDown, "GET", path, ""},
+		"list cannot be read":      {&w.readDown, "GET", "/v1/webhooks", ""},
+		"create cannot write":      {&w.writeDown, "POST", "/v1/webhooks", valid},
+		"create cannot seal":       {&w.sealDown, "POST", "/v1/webhooks", valid},
+		"change cannot write":      {&w.writeDown, "PATCH", path, `{"description":"x"}`},
+		"delete cannot write":      {&w.writeDown, "DELETE", path, ""},
+		"rotate cannot write":      {&w.writeDown, "POST", path + "/rotate-secret", ""},
+		"rotate cannot seal":       {&w.sealDown, "POST", path + "/rotate-secret", ""},
+		"unknown path, no keys":    {&w.keysDown, "GET", "/x", ""},
+		"rotate cannot read first": {&w.readDown, "POST", path + "/rotate-secret", ""},
+	} {
+		*test.down = true
+		a := w.do(key, test.method, test.target, test.body)
+		*test.down = false
+		if a.code() != "unavailable" || a.header.Get("Retry-After") != "5" {
+			t.Errorf("%s: %d %v %s", name, a.status, a.header, a.body)
+		}
+		for _, internal := range []string{"dynamo", "kms", "Throttling", "Herald", "herald-"} {
+			if strings.Contains(string(a.body), internal) {
+				t.Errorf("%s: the answer tells of %s: %s", name, internal, a.body)
+			}
+		}
+		if len(w.endpoints) != 1 || fmt.Sprint(w.stored(e.ID)) != fmt.Sprint(before) {
+			t.Errorf("%s: something was stored", name)
+		}
+	}
+	if !strings.Contains(w.log.String(), "ThrottlingException") {
+		t.Error("the log does not say why")
+	}
+}
+
+func TestABugIs500WithoutInternalsAndLogged(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Read)
+	w.panics = true
+	a := w.do(key, "GET", "/v1/webhooks/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", "")
+	if a.code() != "internal" || strings.Contains(string(a.body), "bug") {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if !strings.Contains(w.log.String(), "a bug") {
+		t.Error("the log does not say why")
+	}
+}
+
+func TestTwoChangesAtOnceNeverLoseOneSilently(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	for name, test := range map[string]struct {
+		method, suffix, body string
+		meanwhile            string
+		want                 int
+	}{
+		"a change and a change":   {"PATCH", "", `{"description":"mine"}`, `{"url":"https://theirs.example"}`, 409},
+		"a rotation and a change": {"POST", "/rotate-secret", "", `{"url":"https://theirs.example"}`, 409},
+		"a deletion and a change": {"DELETE", "", "", `{"url":"https://theirs.example"}`, 204},
+	} {
+		path := "/v1/webhooks/" + w.create(key).ID
+		w.raced = func() {
+			if a := w.do(key, "PATCH", path, test.meanwhile); a.status != 200 {
+				t.Errorf("%s: the first answered %d", name, a.status)
+			}
+		}
+		a := w.do(key, test.method, path+test.suffix, test.body)
+		if a.status != test.want || (a.status == 409 && a.code() != "conflict") {
+			t.Errorf("%s: %d %s", name, a.status, a.body)
+		}
+		var after shown
+		w.do(key, "GET", path, "").decode(t, &after)
+		if after.URL != "https://theirs.example" {
+			t.Errorf("%s: the first change is lost: %+v", name, after)
+		}
+	}
+}
+
+func TestAtMostFiftyLiveEndpointsUnderParallelCreatesAndRestores(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	var deleted []string
+	for range 20 {
+		deleted = append(deleted, w.create(key).ID)
+	}
+	for _, id := range deleted {
+		w.do(key, "DELETE", "/v1/webhooks/"+id, "")
+	}
+	w.log.Reset()
+	statuses := make([]int, 80)
+	var wait sync.WaitGroup
+	for i := range statuses {
+		wait.Go(func() {
+			if i < len(deleted) {
+				statuses[i] = w.do(key, "POST", "/v1/webhooks/"+deleted[i]+"/restore", "").status
+				return
+			}
+			statuses[i] = w.do(key, "POST", "/v1/webhooks", valid).status
+		})
+	}
+	wait.Wait()
+	made := 0
+	for _, s := range statuses {
+		if s < 300 {
+			made++
+		} else if s != 409 {
+			t.Errorf("answered %d", s)
+		}
+	}
+	if made != 50 || w.live("acme") != 50 {
+		t.Errorf("%d succeeded, %d live", made, w.live("acme"))
+	}
+}

@@ -1,0 +1,108 @@
+package webhooks_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// sane fails when an answer is a 5xx, or is no JSON.
+func sane(t *testing.T, a answer) {
+	t.Helper()
+	if a.status < 200 || a.status >= 500 {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+	if a.status != http.StatusNoContent && !jsontext.Value(a.body).IsValid() {
+		t.Errorf("answered %q", a.body)
+	}
+}
+
+// FuzzBody sends any body to every route that could take one. The contract is checked too:
+// what is accepted must be documented as acceptable.
+func FuzzBody(f *testing.F) {
+	for _, seed := range []string{
+		valid, `{}`, `null`, `{"url":"https://bücher.example/ä?ö#x","events":["*","user.*"],"description":"\ud83d\ude00","status":"disabled"}`,
+		`{"events":[[[[]]]],"events":1}`, "\xff\xfe{}", `{"a":1e999}`, `{"url":{"url":{}}}`, `{"status":"deleted"}`, "[" + strings.Repeat(`"*",`, 60) + `"*"]`,
+		`{"url":"https://[::ffff:7f00:1]:443/","events":["organization.auth_policy.updated"]}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	w := newWorld(f)
+	key := w.issue("acme", apikey.Scopes()...)
+	id := w.create(key).ID
+	f.Fuzz(func(t *testing.T, body []byte) {
+		w.t = t
+		for k := range w.endpoints {
+			if k.EndpointID != id {
+				delete(w.endpoints, k)
+			}
+		}
+		w.log.Reset()
+		header := http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+		path := "/v1/webhooks/" + id
+		sane(t, w.call("POST", "/v1/webhooks", header, body))
+		sane(t, w.call("PATCH", path, header, body))
+		sane(t, w.call("POST", path+"/rotate-secret", header, body))
+		sane(t, w.call("GET", path, header, nil))
+	})
+}
+
+// FuzzTarget sends any path, query and key.
+func FuzzTarget(f *testing.F) {
+	w := newWorld(f)
+	key := w.issue("acme", apikey.Scopes()...)
+	id := w.create(key).ID
+	for _, seed := range []string{
+		"/v1/webhooks?limit=5&status=active", "/v1/webhooks/" + id, "/v1/webhooks/" + id + "/restore", "/v1/webhooks/event-types?x=%zz",
+		"//v1/webhooks/../", "/v1/webhooks/%00?\xff", "?", "/v1/webhooks?limit=1;cursor=",
+	} {
+		f.Add("GET", seed, key)
+		f.Add("POST", seed, "hk_"+strings.Repeat("_", 60))
+	}
+	f.Fuzz(func(t *testing.T, method, target, bearer string) {
+		w.t = t
+		w.log.Reset()
+		method, target = strings.ToValidUTF8(method, "?"), strings.ToValidUTF8(target, "?")
+		header := http.Header{"Authorization": {"Bearer " + strings.ToValidUTF8(bearer, "?")}}
+		sane(t, w.call(method, target, header, nil))
+		w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: id}] = endpoint.Endpoint{
+			ID: id, TenantID: "acme", URL: "https://example.com", Events: []string{"*"}, Status: endpoint.Active, CreatedAt: start, UpdatedAt: start,
+		}
+	})
+}
+
+// FuzzCursor sends any cursor: only what was issued for this list may be accepted.
+func FuzzCursor(f *testing.F) {
+	w := newWorld(f)
+	key := w.issue("acme", apikey.Scopes()...)
+	for range 3 {
+		w.create(key)
+	}
+	issued := map[string]bool{}
+	for _, limit := range []string{"1", "2"} {
+		var p page
+		w.do(key, "GET", "/v1/webhooks?limit="+limit, "").decode(f, &p)
+		issued[*p.NextCursor] = true
+		f.Add(*p.NextCursor)
+		f.Add((*p.NextCursor)[1:])
+		f.Add(*p.NextCursor + "=")
+	}
+	f.Add("")
+	f.Add("AAAAAAAAAAAAd2ViaG9va18wMUpCM1pLWDlNNFcwUzVWN04yUThSNlRZQQ")
+	f.Fuzz(func(t *testing.T, cursor string) {
+		w.t = t
+		w.log.Reset()
+		a := w.do(key, "GET", "/v1/webhooks?cursor="+strings.ToValidUTF8(cursor, "?"), "")
+		sane(t, a)
+		plain := !strings.ContainsAny(cursor, "&%+#?;") // nothing that a query reads differently
+		if a.status == 200 && plain && !issued[cursor] {
+			t.Errorf("%q was accepted", cursor)
+		}
+	})
+}

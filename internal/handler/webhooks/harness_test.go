@@ -1,0 +1,304 @@
+package webhooks_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/webhooks"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/contract"
+)
+
+var (
+	start   = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	errDown = errors.New("dynamodb herald-Endpoints: ThrottlingException")
+)
+
+// world is the service with its stores in memory: the same promises as the real ones, and
+// faults on demand. It holds every exchange against the contract.
+type world struct {
+	t        testing.TB
+	handler  *webhooks.Handler
+	invoke   func(context.Context, []byte) ([]byte, error)
+	contract *contract.Contract
+	log      *bytes.Buffer
+
+	mu        sync.Mutex
+	now       time.Time
+	keys      map[string]apikey.Key
+	endpoints map[dynamo.EndpointKey]endpoint.Endpoint
+	reads     int  // of keys and endpoints
+	keysDown  bool // faults
+	readDown  bool
+	writeDown bool
+	sealDown  bool
+	panics    bool
+	raced     func() // runs once between a read and the write that follows
+}
+
+func newWorld(t testing.TB) *world {
+	t.Helper()
+	described, err := contract.Load("../../../infra/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{
+		t: t, contract: described, now: start, log: &bytes.Buffer{},
+		keys: map[string]apikey.Key{}, endpoints: map[dynamo.EndpointKey]endpoint.Endpoint{},
+	}
+	w.handler = &webhooks.Handler{
+		Endpoints: w, Keys: keyStore{w}, Secrets: w,
+		URLs:    endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
+		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
+		Metrics: telemetry.NewMetrics(&bytes.Buffer{}, "webhooks", time.Now),
+		Now: func() time.Time {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.now = w.now.Add(time.Millisecond)
+			return w.now
+		},
+		Random: rand.Reader,
+	}
+	w.invoke = apigw.Handler(w.handler.Serve).Invoke
+	return w
+}
+
+// issue makes a key of the tenant.
+func (w *world) issue(tenant string, scopes ...apikey.Scope) string {
+	w.t.Helper()
+	key, text, err := apikey.New(start, rand.Reader)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	key.TenantID, key.Scopes = tenant, scopes
+	w.keys[key.ID] = key
+	return text
+}
+
+func (w *world) revoke(text string) {
+	id, _ := apikey.ParseID(text)
+	key := w.keys[id]
+	key.RevokedAt = start
+	w.keys[id] = key
+}
+
+type keyStore struct{ w *world }
+
+func (s keyStore) Get(_ context.Context, id string) (apikey.Key, bool, error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.reads++
+	if s.w.keysDown {
+		return apikey.Key{}, false, errDown
+	}
+	key, ok := s.w.keys[id]
+	return key, ok, nil
+}
+
+func (w *world) Get(_ context.Context, tenant, id string) (endpoint.Endpoint, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	if w.panics {
+		panic("a bug")
+	}
+	if w.readDown {
+		return endpoint.Endpoint{}, false, errDown
+	}
+	e, ok := w.endpoints[dynamo.EndpointKey{TenantID: tenant, EndpointID: id}]
+	return e, ok, nil
+}
+
+func (w *world) List(_ context.Context, tenant string) ([]endpoint.Endpoint, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	if w.readDown {
+		return nil, errDown
+	}
+	return w.of(tenant), nil
+}
+
+func (w *world) of(tenant string) []endpoint.Endpoint {
+	var found []endpoint.Endpoint
+	for e := range maps.Values(w.endpoints) {
+		if e.TenantID == tenant {
+			found = append(found, e)
+		}
+	}
+	slices.SortFunc(found, func(a, b endpoint.Endpoint) int { return strings.Compare(a.ID, b.ID) })
+	return found
+}
+
+func (w *world) live(tenant string) int {
+	return len(slices.DeleteFunc(w.of(tenant), func(e endpoint.Endpoint) bool { return !e.Live() }))
+}
+
+func (w *world) Create(_ context.Context, e endpoint.Endpoint) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.writeDown {
+		return errDown
+	}
+	if w.live(e.TenantID) >= endpoint.MaxLive {
+		return dynamo.ErrLimit
+	}
+	w.endpoints[dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}] = e
+	return nil
+}
+
+func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
+	w.mu.Lock()
+	raced := w.raced
+	w.raced = nil
+	w.mu.Unlock()
+	if raced != nil {
+		raced()
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	key := dynamo.EndpointKey{TenantID: now.TenantID, EndpointID: now.ID}
+	switch {
+	case w.writeDown:
+		return errDown
+	case w.endpoints[key].Revision != was.Revision:
+		return dynamo.ErrConflict
+	case !was.Live() && now.Live() && w.live(now.TenantID) >= endpoint.MaxLive:
+		return dynamo.ErrLimit
+	}
+	w.endpoints[key] = now
+	return nil
+}
+
+func (w *world) Seal(_ context.Context, id keyring.SecretID, secret string) ([]byte, error) {
+	if w.sealDown {
+		return nil, errors.New("kms: KMSInternalException")
+	}
+	return []byte("sealed:" + id.EndpointID + ":" + secret), nil
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) decode(t testing.TB, out any) {
+	t.Helper()
+	if err := json.Unmarshal(a.body, out); err != nil {
+		t.Fatalf("decoding %q: %v", a.body, err)
+	}
+}
+
+// code returns the problem's code; "" when the answer is none.
+func (a answer) code() string {
+	var p struct {
+		Code string `json:"code"`
+	}
+	if a.header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(a.body, &p) != nil {
+		return ""
+	}
+	return p.Code
+}
+
+// do sends a request with body as JSON; call sends one as it is.
+func (w *world) do(key, method, target, body string) answer {
+	w.t.Helper()
+	header := http.Header{"Authorization": {"Bearer " + key}}
+	if body != "" {
+		header.Set("Content-Type", "application/json")
+	}
+	return w.call(method, target, header, []byte(body))
+}
+
+func (w *world) call(method, target string, header http.Header, body []byte) answer {
+	w.t.Helper()
+	out, err := w.invoke(w.t.Context(), invocation(w.t, method, target, header, body))
+	if err != nil {
+		w.t.Fatalf("%s %s: %v", method, target, err)
+	}
+	var in struct {
+		StatusCode int               `json:"statusCode"`
+		Headers    map[string]string `json:"headers"`
+		Body       string            `json:"body"`
+	}
+	if err := json.Unmarshal(out, &in); err != nil {
+		w.t.Fatalf("%s %s answered %q: %v", method, target, out, err)
+	}
+	a := answer{status: in.StatusCode, header: http.Header{}, body: []byte(in.Body)}
+	for name, value := range in.Headers {
+		a.header.Set(name, value)
+	}
+	if err := w.contract.Check(contract.Exchange{
+		Method: method, Target: target, RequestHeader: header, RequestBody: body,
+		Status: a.status, ResponseHeader: a.header, ResponseBody: a.body,
+	}); err != nil {
+		w.t.Error(err)
+	}
+	return a
+}
+
+func invocation(t testing.TB, method, target string, header http.Header, body []byte) []byte {
+	t.Helper()
+	path, query, _ := strings.Cut(target, "?")
+	headers := map[string]string{}
+	for name, values := range header {
+		headers[strings.ToLower(name)] = strings.Join(values, ",")
+	}
+	in := map[string]any{
+		"version": "2.0", "rawPath": path, "rawQueryString": query, "headers": headers,
+		"isBase64Encoded": true, "body": body, // bytes are Base64 in JSON
+		"requestContext": map[string]any{"requestId": "req-1", "http": map[string]any{"method": method, "sourceIp": "192.0.2.1"}},
+	}
+	payload, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return payload
+}
+
+// shown is an endpoint as it is answered.
+type shown struct {
+	ID              string   `json:"id"`
+	URL             string   `json:"url"`
+	Description     string   `json:"description"`
+	Events          []string `json:"events"`
+	Status          string   `json:"status"`
+	CreatedAt       string   `json:"created_at"`
+	UpdatedAt       string   `json:"updated_at"`
+	DeletedAt       *string  `json:"deleted_at"`
+	SecretRotatedAt *string  `json:"secret_rotated_at"`
+	SigningSecret   string   `json:"signing_secret"`
+}
+
+const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`
+
+func (w *world) create(key string) shown {
+	w.t.Helper()
+	a := w.do(key, "POST", "/v1/webhooks", valid)
+	if a.status != 201 {
+		w.t.Fatalf("create answered %d %s", a.status, a.body)
+	}
+	var e shown
+	a.decode(w.t, &e)
+	return e
+}

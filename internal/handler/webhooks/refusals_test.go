@@ -1,0 +1,332 @@
+package webhooks_test
+
+import (
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+// fault is what a problem document says.
+type fault struct {
+	Code   string `json:"code"`
+	Errors []struct {
+		Pointer   *string `json:"pointer"`
+		Parameter string  `json:"parameter"`
+		Detail    string  `json:"detail"`
+	} `json:"errors"`
+}
+
+// brief is code and places, "invalid_body /url ?limit".
+func (a answer) brief(t testing.TB) string {
+	t.Helper()
+	var f fault
+	a.decode(t, &f)
+	text := fmt.Sprintf("%d %s", a.status, f.Code)
+	for _, e := range f.Errors {
+		if e.Pointer != nil {
+			text += fmt.Sprintf(" %q", *e.Pointer)
+		} else {
+			text += " ?" + e.Parameter
+		}
+	}
+	return text
+}
+
+func TestBodiesOfCreateThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	long := strings.Repeat("ä", 257)
+	for body, want := range map[string]string{
+		``:                                       `415 unsupported_media_type`,
+		` `:                                      `400 invalid_json ""`,
+		`{`:                                      `400 invalid_json ""`,
+		`{"url"`:                                 `400 invalid_json ""`,
+		`{"url":"https://a.example",}`:           `400 invalid_json ""`,
+		`{"url":'x'}`:                            `400 invalid_json "/url"`,
+		valid + `x`:                              `400 invalid_json ""`,
+		valid + `{}`:                             `400 invalid_json ""`,
+		"\xef\xbb\xbf" + valid:                   `400 invalid_json ""`,
+		`{"url":"a","url":"b"}`:                  `400 invalid_json "/url"`,
+		"{\"url\":\"\xff\"}":                     `400 invalid_json "/url"`,
+		`{"url":"\ud800"}`:                       `400 invalid_json "/url"`,
+		`null`:                                   `400 invalid_body ""`,
+		`[]`:                                     `400 invalid_body ""`,
+		`"x"`:                                    `400 invalid_body ""`,
+		`1`:                                      `400 invalid_body ""`,
+		`{"uri":"x"}`:                            `400 invalid_body "/uri"`,
+		`{"URL":"x"}`:                            `400 invalid_body "/URL"`,
+		`{"status":"active"}`:                    `400 invalid_body "/status"`,
+		`{"signing_secret":"x"}`:                 `400 invalid_body "/signing_secret"`,
+		`{"a/b~c":1}`:                            `400 invalid_body "/a~1b~0c"`,
+		`{"url":null,"events":null}`:             `400 invalid_body "/url" "/events"`,
+		`{"url":1,"events":"*"}`:                 `400 invalid_body "/url" "/events"`,
+		`{"url":"x","events":["*",1]}`:           `400 invalid_body "/events/1"`,
+		`{"url":"x","events":[null]}`:            `400 invalid_body "/events/0"`,
+		`{"url":"x","events":{}}`:                `400 invalid_body "/events"`,
+		`{"description":{}}`:                     `400 invalid_body "/description"`,
+		`{}`:                                     `422 validation_failed "/url" "/events"`,
+		`{"url":"https://a.example"}`:            `422 validation_failed "/events"`,
+		`{"events":["*"]}`:                       `422 validation_failed "/url"`,
+		`{"url":"","events":["*"]}`:              `422 validation_failed "/url"`,
+		`{"url":"http://a.example","events":[]}`: `422 validation_failed "/url" "/events"`,
+		`{"url":"https://127.0.0.1","events":["user"]}`:                                        `422 validation_failed "/url" "/events/0"`,
+		`{"url":"https://localhost","events":["*"]}`:                                           `422 validation_failed "/url"`,
+		`{"url":"https://a.example","events":["*","user.*","*"]}`:                              `422 validation_failed "/events/2"`,
+		`{"url":"https://a.example","events":["User.created","user.created ","connection.*"]}`: `422 validation_failed "/events/0" "/events/1" "/events/2"`,
+		`{"url":"https://a.example","events":["*"],"description":"` + long + `"}`:              `422 validation_failed "/description"`,
+		`{"url":"https://a.example","events":[` + strings.Repeat(`"*",`, 50) + `"*"]}`:         `422 validation_failed "/events"`,
+		`{"url":"https://a.example","events":["` + strings.Repeat("x", 70_000) + `"]}`:         `413 body_too_large`,
+		strings.Repeat("[", 20_000):                                                            `400 invalid_body ""`,
+		`{"url":` + strings.Repeat("[", 20_000):                                                `400 invalid_json "/url` + strings.Repeat("/0", 30) + `…"`,
+	} {
+		if got := w.do(key, "POST", "/v1/webhooks", body).brief(t); got != want {
+			t.Errorf("%.80q\n got %s\nwant %s", body, got, want)
+		}
+	}
+	if len(w.endpoints) != 0 {
+		t.Errorf("%d endpoints were made", len(w.endpoints))
+	}
+}
+
+func TestBodiesOfChangeThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	path := "/v1/webhooks/" + w.create(key).ID
+	for body, want := range map[string]string{
+		``:                          `415 unsupported_media_type`,
+		`null`:                      `400 invalid_body ""`,
+		`{"id":"x"}`:                `400 invalid_body "/id"`,
+		`{"created_at":"x"}`:        `400 invalid_body "/created_at"`,
+		`{"description":null}`:      `400 invalid_body "/description"`,
+		`{"status":true}`:           `400 invalid_body "/status"`,
+		`{"status":"deleted"}`:      `422 validation_failed "/status"`,
+		`{"status":""}`:             `422 validation_failed "/status"`,
+		`{"events":[]}`:             `422 validation_failed "/events"`,
+		`{"url":"https://a"}`:       `422 validation_failed "/url"`,
+		`{"url":"","status":"off"}`: `422 validation_failed "/url" "/status"`,
+	} {
+		if got := w.do(key, "PATCH", path, body).brief(t); got != want {
+			t.Errorf("%q\n got %s\nwant %s", body, got, want)
+		}
+	}
+	w.do(key, "DELETE", path, "")
+	if got := w.do(key, "PATCH", path, `{"status":"active"}`).brief(t); got != "409 endpoint_deleted" {
+		t.Errorf("changing a deleted endpoint: %s", got)
+	}
+}
+
+func TestLimitsOfLengthCountCharacters(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	body := `{"url":"https://a.example/` + strings.Repeat("x", 2048-18) + `","events":["*"],"description":"` + strings.Repeat("ä", 256) + `"}`
+	if a := w.do(key, "POST", "/v1/webhooks", body); a.status != 201 {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+	padded := valid + strings.Repeat(" ", 65536-len(valid))
+	if a := w.do(key, "POST", "/v1/webhooks", padded); a.status != 201 {
+		t.Errorf("65536 bytes answered %d %s", a.status, a.body)
+	}
+	if got := w.do(key, "POST", "/v1/webhooks", padded+" ").brief(t); got != "413 body_too_large" {
+		t.Errorf("65537 bytes: %s", got)
+	}
+}
+
+func TestContentTypes(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	for media, status := range map[string]int{
+		"application/json": 201, "application/json; charset=utf-8": 201, "Application/JSON": 201,
+		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "application/jsonp": 415, "application/json;": 201, "json": 415,
+	} {
+		header := http.Header{"Authorization": {"Bearer " + key}}
+		if media != "" {
+			header.Set("Content-Type", media)
+		}
+		if a := w.call("POST", "/v1/webhooks", header, []byte(valid)); a.status != status {
+			t.Errorf("%q: %d, want %d", media, a.status, status)
+		}
+	}
+}
+
+func TestRoutesWithoutBodyTakeNothingOrAnEmptyObject(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	path := "/v1/webhooks/" + w.create(key).ID
+	for _, target := range []string{"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types", "POST " + path + "/rotate-secret", "DELETE " + path, "POST " + path + "/restore"} {
+		method, target, _ := strings.Cut(target, " ")
+		for _, body := range []string{`x`, `[]`, `null`, `{"a":1}`, `{}{}`, `{`, `""`, "\xff"} {
+			if got := w.do(key, method, target, body).brief(t); got != "400 unexpected_body" {
+				t.Errorf("%s %s %q: %s", method, target, body, got)
+			}
+		}
+	}
+	for _, body := range []string{"", "{}", " {\n} ", "\n"} {
+		header := http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
+		if a := w.call("POST", path+"/rotate-secret", header, []byte(body)); a.status != 200 {
+			t.Errorf("%q: %d %s", body, a.status, a.body)
+		}
+	}
+}
+
+func TestQueriesThatAreRefused(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	path := "/v1/webhooks/" + w.create(key).ID
+	for target, want := range map[string]string{
+		"/v1/webhooks?limit=0":               "400 invalid_query ?limit",
+		"/v1/webhooks?limit=-1":              "400 invalid_query ?limit",
+		"/v1/webhooks?limit=101":             "400 invalid_query ?limit",
+		"/v1/webhooks?limit=abc":             "400 invalid_query ?limit",
+		"/v1/webhooks?limit=":                "400 invalid_query ?limit",
+		"/v1/webhooks?limit=1.0":             "400 invalid_query ?limit",
+		"/v1/webhooks?limit=%2B1":            "400 invalid_query ?limit",
+		"/v1/webhooks?limit=01":              "400 invalid_query ?limit",
+		"/v1/webhooks?limit=9999999999999":   "400 invalid_query ?limit",
+		"/v1/webhooks?limit=1&limit=1":       "400 invalid_query ?limit",
+		"/v1/webhooks?status=":               "400 invalid_query ?status",
+		"/v1/webhooks?status=all":            "400 invalid_query ?status",
+		"/v1/webhooks?status=Active":         "400 invalid_query ?status",
+		"/v1/webhooks?status=not_deleted":    "400 invalid_query ?status",
+		"/v1/webhooks?limit=0&status=x":      "400 invalid_query ?limit ?status",
+		"/v1/webhooks?page=2":                "400 invalid_query ?page",
+		"/v1/webhooks?Limit=2":               "400 invalid_query ?Limit",
+		"/v1/webhooks?limit=1;status=active": "400 invalid_query",
+		"/v1/webhooks?%zz":                   "400 invalid_query",
+		"/v1/webhooks?cursor=":               "400 invalid_cursor ?cursor",
+		"/v1/webhooks?cursor=x":              "400 invalid_cursor ?cursor",
+		"/v1/webhooks?cursor=%FF":            "400 invalid_cursor ?cursor",
+		path + "?limit=1":                    "400 invalid_query ?limit",
+		"/v1/webhooks/event-types?x":         "400 invalid_query ?x",
+	} {
+		if got := w.do(key, "GET", target, "").brief(t); got != want {
+			t.Errorf("%s\n got %s\nwant %s", target, got, want)
+		}
+	}
+	if got := w.do(key, "POST", "/v1/webhooks?limit=1", valid).brief(t); got != "400 invalid_query ?limit" {
+		t.Errorf("a query where none is taken: %s", got)
+	}
+}
+
+func TestACursorHoldsForItsTenantAndFilterOnly(t *testing.T) {
+	w := newWorld(t)
+	key, other := w.issue("acme", apikey.Scopes()...), w.issue("globex", apikey.Scopes()...)
+	for range 3 {
+		w.create(key)
+		w.create(other)
+	}
+	var p page
+	w.do(key, "GET", "/v1/webhooks?limit=1", "").decode(t, &p)
+	cursor := *p.NextCursor
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped := append([]byte{raw[0] ^ 1}, raw[1:]...)
+	moved := append(append([]byte{}, raw[:len(raw)-1]...), raw[len(raw)-1]^1)
+	for name, get := range map[string]answer{
+		"another tenant's":  w.do(other, "GET", "/v1/webhooks?cursor="+cursor, ""),
+		"another filter's":  w.do(key, "GET", "/v1/webhooks?status=active&cursor="+cursor, ""),
+		"cut off":           w.do(key, "GET", "/v1/webhooks?cursor="+cursor[:len(cursor)-1], ""),
+		"a changed mark":    w.do(key, "GET", "/v1/webhooks?cursor="+base64.RawURLEncoding.EncodeToString(flipped), ""),
+		"a changed place":   w.do(key, "GET", "/v1/webhooks?cursor="+base64.RawURLEncoding.EncodeToString(moved), ""),
+		"a plain id":        w.do(key, "GET", "/v1/webhooks?cursor="+p.Data[0].ID, ""),
+		"padded":            w.do(key, "GET", "/v1/webhooks?cursor="+cursor+"%3D", ""),
+		"mark without a id": w.do(key, "GET", "/v1/webhooks?cursor="+base64.RawURLEncoding.EncodeToString(raw[:9]), ""),
+	} {
+		if got := get.brief(t); got != "400 invalid_cursor ?cursor" {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	if a := w.do(key, "GET", "/v1/webhooks?limit=2&cursor="+cursor, ""); a.status != 200 {
+		t.Errorf("its own, another limit: %d %s", a.status, a.body)
+	}
+}
+
+func TestPathsAndMethodsThatDoNotExist(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	path := "/v1/webhooks/" + w.create(key).ID
+	for target, want := range map[string]string{
+		"GET /": "404 route_not_found", "GET /v1": "404 route_not_found", "GET /v2/webhooks": "404 route_not_found",
+		"GET /v1/webhooks/":                 "404 route_not_found",
+		"GET /v1/webhooksx":                 "404 route_not_found",
+		"POST " + path + "/":                "404 route_not_found",
+		"POST " + path + "/replay":          "404 route_not_found",
+		"POST " + path + "/restore/x":       "404 route_not_found",
+		"GET " + path + "/deliveries":       "404 route_not_found",
+		"POST /v1/webhooks//restore":        "404 route_not_found",
+		"PUT /v1/webhooks":                  "405 method_not_allowed",
+		"DELETE /v1/webhooks":               "405 method_not_allowed",
+		"PUT " + path:                       "405 method_not_allowed",
+		"GET " + path + "/restore":          "405 method_not_allowed",
+		"POST /v1/webhooks/event-types":     "405 method_not_allowed",
+		"OPTIONS /v1/webhooks":              "405 method_not_allowed",
+		"GET /v1/webhooks/webhook_":         "404 endpoint_not_found",
+		"GET /v1/webhooks/x":                "404 endpoint_not_found",
+		"GET /v1/webhooks/%23counts":        "404 endpoint_not_found",
+		"GET /v1/webhooks/#counts":          "404 endpoint_not_found",
+		"GET /v1/webhooks/../webhooks":      "404 route_not_found",
+		"GET " + strings.ToLower(path):      "404 endpoint_not_found",
+		"POST /v1/webhooks/x/restore":       "404 endpoint_not_found",
+		"POST /v1/webhooks/x/rotate-secret": "404 endpoint_not_found",
+		"DELETE /v1/webhooks/x":             "404 endpoint_not_found",
+	} {
+		method, target, _ := strings.Cut(target, " ")
+		if got := w.do(key, method, target, "").brief(t); got != want {
+			t.Errorf("%s %s\n got %s\nwant %s", method, target, got, want)
+		}
+		if got := w.do("", method, target, "").brief(t); got != "401 unauthenticated" {
+			t.Errorf("%s %s without key: %s", method, target, got)
+		}
+	}
+	if allow := w.do(key, "PUT", path, "").header.Get("Allow"); allow != "GET, PATCH, DELETE" {
+		t.Errorf("Allow: %s", allow)
+	}
+}
+
+// TestEveryCodeCanBeReached plays each documented code once and fails when one is left over.
+func TestEveryCodeCanBeReached(t *testing.T) {
+	w := newWorld(t)
+	key, reader := w.issue("acme", apikey.Scopes()...), w.issue("acme", apikey.Read)
+	e := w.create(key)
+	path := "/v1/webhooks/" + e.ID
+	full := w.issue("full", apikey.Scopes()...)
+	for range 50 {
+		w.create(full)
+	}
+	reached := map[string]bool{}
+	play := func(a answer) { reached[a.code()] = true }
+	play(w.do(key, "POST", "/v1/webhooks", "{"))
+	play(w.do(key, "POST", "/v1/webhooks", "[]"))
+	play(w.do(key, "POST", path+"/restore", "[]"))
+	play(w.do(key, "GET", path+"?a=1", ""))
+	play(w.do(key, "GET", "/v1/webhooks?cursor=a", ""))
+	play(w.do("", "GET", path, ""))
+	play(w.do(reader, "DELETE", path, ""))
+	play(w.do(key, "GET", "/v1/webhooks/x", ""))
+	play(w.do(key, "GET", "/x", ""))
+	play(w.do(key, "PUT", path, ""))
+	play(w.do(full, "POST", "/v1/webhooks", valid))
+	play(w.do(key, "POST", "/v1/webhooks", strings.Repeat(" ", 70_000)))
+	play(w.do(key, "POST", "/v1/webhooks", ""))
+	play(w.do(key, "POST", "/v1/webhooks", "{}"))
+	play(w.do(key, "POST", path+"/restore", ""))
+	w.raced = func() { w.do(key, "PATCH", path, `{"description":"first"}`) }
+	play(w.do(key, "PATCH", path, `{"description":"second"}`))
+	w.do(key, "DELETE", path, "")
+	play(w.do(key, "PATCH", path, "{}"))
+	w.readDown = true
+	play(w.do(key, "GET", path, ""))
+	w.panics = true
+	play(w.do(key, "GET", path, ""))
+	for _, code := range problem.Codes() {
+		if !reached[string(code)] {
+			t.Errorf("%s was not reached", code)
+		}
+	}
+}
