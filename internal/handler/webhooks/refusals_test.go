@@ -45,7 +45,7 @@ func TestBodiesOfCreateThatAreRefused(t *testing.T) {
 		``:                                       `415 unsupported_media_type`,
 		` `:                                      `400 invalid_json ""`,
 		`{`:                                      `400 invalid_json ""`,
-		`{"url"`:                                 `400 invalid_json ""`,
+		`{"url"`:                                 `400 invalid_json "/url"`,
 		`{"url":"https://a.example",}`:           `400 invalid_json ""`,
 		`{"url":'x'}`:                            `400 invalid_json "/url"`,
 		valid + `x`:                              `400 invalid_json ""`,
