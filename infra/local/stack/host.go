@@ -85,8 +85,9 @@ func (s *Stack) serve(ctx context.Context) error {
 	for _, f := range s.functions {
 		byName[f.Name] = f
 	}
+	front := &invokeapi.API{Functions: byName, Lifetime: s.life, Emulator: s.emulator.URL}
 	var err error
-	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, invokeapi.New(s.life, byName, s.emulator.URL)); err != nil {
+	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, front.Handler()); err != nil {
 		return fmt.Errorf("serving the AWS endpoint: %w", err)
 	}
 	s.LambdaEndpointURL = s.AWSEndpointURL

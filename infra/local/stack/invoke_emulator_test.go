@@ -5,6 +5,7 @@ package stack
 import (
 	"encoding/json"
 	"errors"
+	"net/http"
 	"strings"
 	"syscall"
 	"testing"
@@ -33,7 +34,7 @@ func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[s
 func TestInvokeAnswersAsLambdaDoes(t *testing.T) {
 	s := start(t, options(t))
 	out, first := invoke(t, s, `{"a":1}`)
-	if out.StatusCode != 200 || out.FunctionError != nil {
+	if out.StatusCode != http.StatusOK || out.FunctionError != nil {
 		t.Fatalf("status %d, error %v", out.StatusCode, out.FunctionError)
 	}
 	if _, second := invoke(t, s, `{}`); first["pid"] != second["pid"] || first["request_id"] == second["request_id"] {

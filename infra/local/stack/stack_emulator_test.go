@@ -90,7 +90,9 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func empty(t *testing.T, s *Stack, queue string) func() bool {
+	t.Helper()
 	return func() bool {
+		t.Helper()
 		visible, hidden := count(t, s, queue)
 		return visible == "0" && hidden == "0"
 	}

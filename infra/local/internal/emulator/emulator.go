@@ -40,18 +40,18 @@ type Options struct {
 
 // Start starts the server and returns once it accepts connections.
 func Start(ctx context.Context, o Options) (*Emulator, error) {
-	log, err := os.Create(o.LogFile)
+	logFile, err := os.Create(o.LogFile)
 	if err != nil {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}
-	defer log.Close()                                                         //nolint:errcheck // the child holds its own
-	cmd := exec.Command(o.Python, o.Launcher, "--port", strconv.Itoa(o.Port)) //nolint:gosec,noctx // this project's own script, killed by Close
-	cmd.Stderr = log
+	defer logFile.Close()                                                     // the child holds its own
+	cmd := exec.Command(o.Python, o.Launcher, "--port", strconv.Itoa(o.Port)) //nolint:noctx // killed by Close
+	cmd.Stderr = logFile
 	out, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("making pipe: %w", err)
 	}
-	defer out.Close() //nolint:errcheck // only read
+	defer out.Close()
 	cmd.Stdout = in
 	process, err := child.Start(cmd)
 	_ = in.Close() // the child holds its own

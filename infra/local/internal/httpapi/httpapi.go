@@ -38,7 +38,7 @@ type API struct {
 	Functions map[string]Function // by the logical id that routes name
 	AccessLog AccessLog
 	// Lifetime bounds invocations: like API Gateway, the front does not stop a function when its client leaves.
-	Lifetime context.Context //nolint:containedctx // see above
+	Lifetime context.Context
 }
 
 // ServeHTTP answers one request.

@@ -29,17 +29,16 @@ const (
 type API struct {
 	Functions map[string]*function.Function
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
-	Lifetime context.Context //nolint:containedctx // see above
-	proxy    *httputil.ReverseProxy
-	mux      *http.ServeMux
+	Lifetime context.Context
+	// Emulator answers everything but Invoke.
+	Emulator *url.URL
 }
 
-// New returns the API in front of the emulator.
-func New(lifetime context.Context, functions map[string]*function.Function, emulator *url.URL) *API {
-	a := &API{Functions: functions, Lifetime: lifetime, mux: http.NewServeMux()}
-	a.proxy = &httputil.ReverseProxy{
+// Handler returns the API.
+func (a *API) Handler() http.Handler {
+	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			r.SetURL(emulator)
+			r.SetURL(a.Emulator)
 			r.Out.Host = r.In.Host // the emulator makes queue URLs of it
 		},
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, DisableCompression: true},
@@ -47,13 +46,11 @@ func New(lifetime context.Context, functions map[string]*function.Function, emul
 			refuse(w, http.StatusServiceUnavailable, "ServiceUnavailable", "the local stack's AWS emulator does not answer")
 		},
 	}
-	a.mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", a.invoke)
-	a.mux.Handle("/", a.proxy)
-	return a
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", a.invoke)
+	mux.Handle("/", proxy)
+	return mux
 }
-
-// ServeHTTP answers one request.
-func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.mux.ServeHTTP(w, r) }
 
 func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 	f, ok := a.Functions[name(r.PathValue("name"))]

@@ -99,23 +99,24 @@ func reference(key string, value any, ids map[string]bool) string {
 			return id
 		}
 	case "Fn::GetAtt":
-		if parts, ok := value.([]any); ok && len(parts) > 0 {
-			value = parts[0]
-		}
-		if id, _ := value.(string); ids[strings.SplitN(id, ".", 2)[0]] {
+		if id, _, _ := strings.Cut(text(value), "."); ids[id] {
 			return id
 		}
-		return ""
 	case "Fn::Sub":
-		text, _ := value.(string)
-		if parts, ok := value.([]any); ok && len(parts) > 0 {
-			text, _ = parts[0].(string)
-		}
-		for _, found := range placeholder.FindAllStringSubmatch(text, -1) {
+		for _, found := range placeholder.FindAllStringSubmatch(text(value), -1) {
 			if ids[found[1]] {
 				return found[1]
 			}
 		}
 	}
 	return refersTo(value, ids)
+}
+
+// text is the argument of an intrinsic function that takes a string, or a list that starts with one.
+func text(value any) string {
+	if parts, ok := value.([]any); ok && len(parts) > 0 {
+		value = parts[0]
+	}
+	s, _ := value.(string)
+	return s
 }
