@@ -28,7 +28,7 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("stack", flag.ExitOnError)
 	flags.StringVar(&o.Root, "root", ".", "the checkout")
 	flags.StringVar(&o.Dir, "dir", "", "folder for state, logs and binaries (default ROOT/.local)")
-	flags.StringVar(&o.Python, "python", os.Getenv("PYTHON"), "interpreter with moto and the SAM translator (default ROOT/.venv/bin/python, or python3)")
+	flags.StringVar(&o.Python, "python", os.Getenv("STACK_PYTHON"), "interpreter with moto and the SAM translator (default ROOT/.venv/bin/python, or python3)")
 	flags.StringVar(&o.StackName, "name", "", "name of the deployed stack (default herald-local)")
 	flags.IntVar(&o.APIPort, "api-port", fromEnv("API_PORT"), "port of the HTTP API (0: a free one)")
 	flags.IntVar(&o.AWSPort, "aws-port", fromEnv("AWS_PORT"), "port of the AWS endpoint (0: a free one)")

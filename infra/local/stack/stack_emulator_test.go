@@ -34,7 +34,7 @@ func options(t *testing.T) Options {
 	}
 	return Options{
 		Root: "../../..", Dir: dir, Template: "testdata/app/template.yaml", SAMConfig: "testdata/app/samconfig.toml",
-		StackName: "app", Python: os.Getenv("PYTHON"), NoTenant: true,
+		StackName: "app", Python: os.Getenv("STACK_PYTHON"), NoTenant: true,
 	}
 }
 

@@ -28,7 +28,7 @@ func running(t *testing.T) aws.Config {
 		own = "python3"
 	}
 	e, err := Start(t.Context(), Options{
-		Python: cmp.Or(os.Getenv("PYTHON"), own), Launcher: filepath.Join("..", "..", "moto.py"), LogFile: filepath.Join(t.TempDir(), "log"),
+		Python: cmp.Or(os.Getenv("STACK_PYTHON"), own), Launcher: filepath.Join("..", "..", "moto.py"), LogFile: filepath.Join(t.TempDir(), "log"),
 	})
 	if err != nil {
 		t.Fatal(err)
