@@ -104,7 +104,7 @@ func (b *bench) measure(r *row) error {
 	}
 	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=96MiB") // as template.yaml has them; the bare client too
+	cmd.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1") // as template.yaml has them; the bare client too
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("measuring: %w", err)

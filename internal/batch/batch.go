@@ -14,13 +14,15 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Failures are the message ids of the records that are to be received again.
 type Failures []string
 
 // Process handles the records of one invocation.
-type Process func(ctx context.Context, records []events.SQSMessage) Failures
+type Process func(ctx context.Context, records []queue.Record) Failures
 
 // Handler makes a Process a lambda.Handler.
 func Handler(process Process) *InvocationHandler { return &InvocationHandler{process: process} }
@@ -31,7 +33,9 @@ type InvocationHandler struct{ process Process }
 // Invoke decodes an SQS event, processes it and encodes the partial batch response. An event
 // that is none fails the invocation, and with it the whole batch.
 func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var event events.SQSEvent
+	var event struct {
+		Records []queue.Record `json:"Records"`
+	}
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, fmt.Errorf("decoding the SQS event: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 func TestAnswers(t *testing.T) {
@@ -20,7 +20,7 @@ func TestAnswers(t *testing.T) {
 		"failures are named":                          {Failures{"a", "b"}, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := Handler(func(context.Context, []events.SQSMessage) Failures { return row.failed })
+			h := Handler(func(context.Context, []queue.Record) Failures { return row.failed })
 			got, err := h.Invoke(t.Context(), []byte(`{"Records":[]}`))
 			if err != nil || string(got) != row.want {
 				t.Errorf("%s, %v", got, err)
@@ -36,14 +36,14 @@ func TestRecordsArriveWhole(t *testing.T) {
 	payload := `{"Records":[{"messageId":"m","receiptHandle":"r","body":"{}","attributes":{"ApproximateReceiveCount":"3"},` +
 		`"messageAttributes":{"version":{"stringValue":"1","dataType":"String","stringListValues":[],"binaryListValues":[]}},` +
 		`"md5OfBody":"x","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"eu-central-1"}]}`
-	var got []events.SQSMessage
-	h := Handler(func(_ context.Context, records []events.SQSMessage) Failures { got = records; return nil })
+	var got []queue.Record
+	h := Handler(func(_ context.Context, records []queue.Record) Failures { got = records; return nil })
 	if _, err := h.Invoke(t.Context(), []byte(payload)); err != nil {
 		t.Fatal(err)
 	}
 	r := got[0]
-	if r.MessageId != "m" || r.ReceiptHandle != "r" || r.Body != "{}" || r.EventSourceARN != "arn" ||
-		r.Attributes["ApproximateReceiveCount"] != "3" || *r.MessageAttributes["version"].StringValue != "1" {
+	if r.MessageID != "m" || r.ReceiptHandle != "r" || r.Body != "{}" || r.EventSourceARN != "arn" ||
+		r.Attributes.ReceiveCount != "3" || r.MessageAttributes["version"].StringValue != "1" {
 		t.Errorf("%+v", r)
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -64,7 +63,7 @@ func text(s string) types.MessageAttributeValue {
 
 // Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and
 // names the attribute at fault.
-func Decode(r events.SQSMessage) (delivery.Message, error) {
+func Decode(r Record) (delivery.Message, error) {
 	d := decoder{record: r}
 	if v := d.text(attrVersion); d.err == nil && v != version {
 		return delivery.Message{}, fmt.Errorf("%w: %s %q is not known", ErrUnreadable, attrVersion, v)
@@ -96,7 +95,7 @@ func Decode(r events.SQSMessage) (delivery.Message, error) {
 
 // decoder keeps the first fault, so that Decode reads as a list of fields.
 type decoder struct {
-	record events.SQSMessage
+	record Record
 	err    error
 }
 
@@ -108,11 +107,11 @@ func (d *decoder) fail(name, fault string) {
 
 func (d *decoder) text(name string) string {
 	a, ok := d.record.MessageAttributes[name]
-	if !ok || a.StringValue == nil || *a.StringValue == "" {
+	if !ok || a.StringValue == "" {
 		d.fail(name, "is missing")
 		return ""
 	}
-	return *a.StringValue
+	return a.StringValue
 }
 
 func (d *decoder) number(name string) int {
@@ -138,13 +137,13 @@ type Receive struct {
 }
 
 // ReceiveOf reads the system attributes of a record.
-func ReceiveOf(r events.SQSMessage) Receive {
-	count, err := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
+func ReceiveOf(r Record) Receive {
+	count, err := strconv.Atoi(r.Attributes.ReceiveCount)
 	if err != nil || count < 1 {
 		count = 1
 	}
 	receive := Receive{Count: count}
-	if ms, err := strconv.ParseInt(r.Attributes["ApproximateFirstReceiveTimestamp"], 10, 64); err == nil {
+	if ms, err := strconv.ParseInt(r.Attributes.FirstReceive, 10, 64); err == nil {
 		receive.First = time.UnixMilli(ms)
 	}
 	return receive

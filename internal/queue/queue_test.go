@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -24,10 +23,10 @@ func full() delivery.Message {
 }
 
 // received is what Lambda makes of a sent message.
-func received(m delivery.Message) events.SQSMessage {
-	r := events.SQSMessage{Body: string(m.Body), MessageAttributes: map[string]events.SQSMessageAttribute{}}
+func received(m delivery.Message) Record {
+	r := Record{Body: string(m.Body), MessageAttributes: map[string]Attribute{}}
 	for name, a := range Attributes(m) {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+		r.MessageAttributes[name] = Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
 	return r
 }
@@ -48,17 +47,17 @@ func TestMessagesSurviveTheQueue(t *testing.T) {
 
 func TestUnreadableMessagesSayWhy(t *testing.T) {
 	for name, row := range map[string]struct {
-		spoil func(*events.SQSMessage)
+		spoil func(*Record)
 		names string
 	}{
-		"a version of the future": {func(r *events.SQSMessage) { set(r, attrVersion, "2") }, "version"},
-		"no attributes at all":    {func(r *events.SQSMessage) { r.MessageAttributes = nil }, "version"},
-		"no delivery id":          {func(r *events.SQSMessage) { delete(r.MessageAttributes, attrDelivery) }, "delivery_id"},
-		"an empty tenant":         {func(r *events.SQSMessage) { set(r, attrTenant, "") }, "tenant_id"},
-		"a replay that is none":   {func(r *events.SQSMessage) { set(r, attrReplay, "-1") }, "replay"},
-		"attempts in words":       {func(r *events.SQSMessage) { set(r, attrAttempts, "one") }, "attempts"},
-		"a time that is none":     {func(r *events.SQSMessage) { set(r, attrNotBefore, "soon") }, "not_before"},
-		"a body of another form":  {func(r *events.SQSMessage) { r.Body = `{"data":{}}` }, "body"},
+		"a version of the future": {func(r *Record) { set(r, attrVersion, "2") }, "version"},
+		"no attributes at all":    {func(r *Record) { r.MessageAttributes = nil }, "version"},
+		"no delivery id":          {func(r *Record) { delete(r.MessageAttributes, attrDelivery) }, "delivery_id"},
+		"an empty tenant":         {func(r *Record) { set(r, attrTenant, "") }, "tenant_id"},
+		"a replay that is none":   {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
+		"attempts in words":       {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
+		"a time that is none":     {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"a body of another form":  {func(r *Record) { r.Body = `{"data":{}}` }, "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := received(full())
@@ -71,8 +70,8 @@ func TestUnreadableMessagesSayWhy(t *testing.T) {
 	}
 }
 
-func set(r *events.SQSMessage, name, value string) {
-	r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: &value, DataType: "String"}
+func set(r *Record, name, value string) {
+	r.MessageAttributes[name] = Attribute{StringValue: value, DataType: "String"}
 }
 
 // fakeSQS takes what fits SQS's limits and fails the entries it is told to.
@@ -162,11 +161,11 @@ func TestWaitsAreRoundedUp(t *testing.T) {
 }
 
 func TestReceiveOf(t *testing.T) {
-	r := events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": "4", "ApproximateFirstReceiveTimestamp": "1700000000123"}}
+	r := Record{Attributes: System{ReceiveCount: "4", FirstReceive: "1700000000123"}}
 	if got := ReceiveOf(r); got.Count != 4 || got.First.UnixMilli() != 1_700_000_000_123 {
 		t.Errorf("%+v", got)
 	}
-	if got := ReceiveOf(events.SQSMessage{}); got.Count != 1 || !got.First.IsZero() {
+	if got := ReceiveOf(Record{}); got.Count != 1 || !got.First.IsZero() {
 		t.Errorf("without attributes: %+v", got)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -23,11 +22,11 @@ func message(i int) delivery.Message {
 }
 
 // asLambda hands a received message over as an event source mapping does.
-func asLambda(m types.Message) events.SQSMessage {
-	r := events.SQSMessage{MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: m.Attributes,
-		MessageAttributes: map[string]events.SQSMessageAttribute{}}
+func asLambda(m types.Message) queue.Record {
+	r := queue.Record{MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: queue.System{ReceiveCount: m.Attributes["ApproximateReceiveCount"], FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"]},
+		MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range m.MessageAttributes {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: *a.DataType}
+		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
 	}
 	return r
 }

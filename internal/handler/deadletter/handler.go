@@ -12,8 +12,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -60,7 +58,7 @@ const (
 
 // burial is one message of the batch and what became of it.
 type burial struct {
-	record  events.SQSMessage
+	record  queue.Record
 	message delivery.Message
 	death   deadletter.Record // without its sealed parts
 	detail  string            // why it could not be read
@@ -68,7 +66,7 @@ type burial struct {
 }
 
 // Process handles the records of one invocation.
-func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batch.Failures {
+func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Failures {
 	ctx, cancel := batch.Deadline(ctx, reserve)
 	defer cancel()
 	burials := make([]*burial, len(records))
@@ -79,7 +77,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batc
 	var failed batch.Failures
 	for i, b := range burials {
 		if faults[i] != nil {
-			failed = append(failed, b.record.MessageId)
+			failed = append(failed, b.record.MessageID)
 		}
 		h.report(ctx, b, faults[i])
 	}
@@ -150,7 +148,7 @@ func (h *Handler) diagnose(b *burial, state delivery.Record, found bool) {
 func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (outcome string, err error) {
 	d.Entry = deadletter.Entry{
 		DiedAt: b.death.DiedAt, Reason: b.death.Reason, Attempts: b.death.Attempts, LastStatus: b.death.LastStatus,
-		Replay: b.death.Replay, MessageID: b.record.MessageId, Detail: b.detail,
+		Replay: b.death.Replay, MessageID: b.record.MessageID, Detail: b.detail,
 	}
 	if b.death.Replay > 0 {
 		entry, err := h.Vault.SealEntry(ctx, b.death.Binding, d.Entry)
@@ -181,7 +179,7 @@ func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (ou
 func (h *Handler) buryUnreadable(ctx context.Context, b *burial) (err error) {
 	now := h.Now().UTC().Truncate(time.Millisecond)
 	b.death = deadletter.Record{
-		Binding:   deadletter.Binding{DeliveryID: deadletter.UnreadablePrefix + b.record.MessageId},
+		Binding:   deadletter.Binding{DeliveryID: deadletter.UnreadablePrefix + b.record.MessageID},
 		Status:    deadletter.Dead,
 		Reason:    delivery.ReasonUnreadable,
 		CreatedAt: now,
@@ -191,12 +189,12 @@ func (h *Handler) buryUnreadable(ctx context.Context, b *burial) (err error) {
 	return err
 }
 
-func attributesOf(r events.SQSMessage) []deadletter.Attribute {
+func attributesOf(r queue.Record) []deadletter.Attribute {
 	attributes := make([]deadletter.Attribute, 0, len(r.MessageAttributes))
 	for name, a := range r.MessageAttributes {
-		value := string(a.BinaryValue)
-		if a.StringValue != nil {
-			value = *a.StringValue
+		value := a.StringValue
+		if value == "" {
+			value = string(a.BinaryValue)
 		}
 		attributes = append(attributes, deadletter.Attribute{Name: name, Type: a.DataType, Value: value})
 	}
@@ -207,7 +205,7 @@ func (h *Handler) report(ctx context.Context, b *burial, fault error) {
 	level, outcome := slog.LevelWarn, b.outcome
 	d := b.death
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyMessage, b.record.MessageId),
+		slog.String(telemetry.KeyMessage, b.record.MessageID),
 		slog.String(telemetry.KeyTenant, b.message.TenantID),
 		slog.String(telemetry.KeyEndpoint, b.message.EndpointID),
 		slog.String(telemetry.KeyEvent, b.message.EventID),

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -104,13 +102,13 @@ func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]
 	return slices.Clone(k.keys[string(wrapped)]), nil
 }
 
-func message(id string, replay int, retrying bool) events.SQSMessage {
-	r := events.SQSMessage{MessageId: "sqs-" + id, Body: payload, MessageAttributes: map[string]events.SQSMessageAttribute{}}
+func message(id string, replay int, retrying bool) queue.Record {
+	r := queue.Record{MessageID: "sqs-" + id, Body: payload, MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range queue.Attributes(delivery.Message{
 		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: time.Unix(1_700_000_000, 0),
 		Replay: replay, Retrying: retrying, Attempts: 1,
 	}) {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
 	return r
 }
@@ -128,7 +126,7 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 	known := delivery.Record{DeliveryID: "a", State: delivery.Retrying, Attempts: 10, LastStatus: 503, Reason: delivery.ReasonHTTP5xx}
 	for name, row := range map[string]struct {
 		state    *delivery.Record
-		m        events.SQSMessage
+		m        queue.Record
 		reason   delivery.Reason
 		attempts int
 		status   int
@@ -145,7 +143,7 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 			if row.state != nil {
 				w.states["a"] = *row.state
 			}
-			if failed := w.Process(t.Context(), []events.SQSMessage{row.m}); len(failed) != 0 {
+			if failed := w.Process(t.Context(), []queue.Record{row.m}); len(failed) != 0 {
 				t.Fatalf("failed %v", failed)
 			}
 			r := w.records["a"]
@@ -169,17 +167,17 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 func TestAnAcknowledgedDeliveryMakesNoDeadLetter(t *testing.T) {
 	w := newWorld()
 	w.states["a"] = delivery.Record{DeliveryID: "a", State: delivery.Acknowledged}
-	if failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)}); len(failed) != 0 || len(w.records) != 0 {
+	if failed := w.Process(t.Context(), []queue.Record{message("a", 0, true)}); len(failed) != 0 || len(w.records) != 0 {
 		t.Errorf("failed %v, records %v", failed, w.records)
 	}
 }
 
 func TestEachLifeDiesOnce(t *testing.T) {
 	w := newWorld()
-	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("a", 0, true)})
-	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)})
-	w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)})
-	if failed := w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)}); len(failed) != 0 {
+	w.Process(t.Context(), []queue.Record{message("a", 0, true), message("a", 0, true)})
+	w.Process(t.Context(), []queue.Record{message("a", 0, true)})
+	w.Process(t.Context(), []queue.Record{message("a", 1, true)})
+	if failed := w.Process(t.Context(), []queue.Record{message("a", 1, true)}); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
 	if opened := w.open(t, "a"); len(opened.History) != 2 || opened.History[1].Replay != 1 || string(opened.Body) != payload {
@@ -189,7 +187,7 @@ func TestEachLifeDiesOnce(t *testing.T) {
 
 func TestAPurgedDeliveryThatDiesAgainIsKeptWhole(t *testing.T) {
 	w := newWorld()
-	w.Process(t.Context(), []events.SQSMessage{message("a", 3, true)})
+	w.Process(t.Context(), []queue.Record{message("a", 3, true)})
 	if opened := w.open(t, "a"); string(opened.Body) != payload || len(opened.History) != 1 || opened.History[0].Replay != 3 {
 		t.Errorf("%+v", opened)
 	}
@@ -197,12 +195,12 @@ func TestAPurgedDeliveryThatDiesAgainIsKeptWhole(t *testing.T) {
 
 func TestUnreadableMessagesAreKeptWhole(t *testing.T) {
 	future := message("a", 0, true)
-	future.MessageAttributes["version"] = events.SQSMessageAttribute{StringValue: new("7"), DataType: "String"}
-	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
-	noise := events.SQSMessage{MessageId: "sqs-b", Body: "no delivery at all"}
+	future.MessageAttributes["version"] = queue.Attribute{StringValue: "7", DataType: "String"}
+	future.MessageAttributes["blob"] = queue.Attribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
+	noise := queue.Record{MessageID: "sqs-b", Body: "no delivery at all"}
 	w := newWorld()
 	for range 2 {
-		if failed := w.Process(t.Context(), []events.SQSMessage{future, noise}); len(failed) != 0 {
+		if failed := w.Process(t.Context(), []queue.Record{future, noise}); len(failed) != 0 {
 			t.Fatalf("failed %v", failed)
 		}
 	}
@@ -228,7 +226,7 @@ func TestWhatIsNotWrittenComesBack(t *testing.T) {
 	w := newWorld()
 	w.fault = errors.New("throttled")
 	w.states["b"] = delivery.Record{State: delivery.Acknowledged}
-	failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("b", 0, true)})
+	failed := w.Process(t.Context(), []queue.Record{message("a", 0, true), message("b", 0, true)})
 	if !slices.Equal(failed, []string{"sqs-a"}) {
 		t.Errorf("failed %v", failed)
 	}

@@ -15,8 +15,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -79,7 +77,7 @@ const (
 )
 
 // Process handles the records of one invocation, all of one queue.
-func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batch.Failures {
+func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Failures {
 	started := h.Now()
 	work, cancel := batch.Deadline(ctx, reserve)
 	defer cancel()

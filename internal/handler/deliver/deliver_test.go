@@ -10,8 +10,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -51,9 +49,9 @@ func (w *world) moved(t *testing.T) delivery.Message {
 	if len(w.sent) != 1 {
 		t.Fatalf("%d messages on RetryQueue, want 1", len(w.sent))
 	}
-	r := events.SQSMessage{Body: w.sent[0].Body, MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	r := queue.Record{Body: w.sent[0].Body, MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range w.sent[0].Attributes {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue}
+		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue}
 	}
 	m, err := queue.Decode(r)
 	if err != nil {
@@ -77,7 +75,7 @@ func TestALongFirstRetryAfterTravelsAsNotBefore(t *testing.T) {
 	start := w.now
 	w.now = start.Add(15 * time.Minute)
 	early := record(m, retryARN, 1, w.now)
-	if failed := w.process(t, early); !slices.Equal(failed, []string{early.MessageId}) || len(w.posts) != 0 || len(w.states) != 0 {
+	if failed := w.process(t, early); !slices.Equal(failed, []string{early.MessageID}) || len(w.posts) != 0 || len(w.states) != 0 {
 		t.Errorf("failed %v, %d posts, %d states", failed, len(w.posts), len(w.states))
 	}
 	if got := w.parked[0].Wait; got != 45*time.Minute {
@@ -100,7 +98,7 @@ func TestALaterFailureIsParkedByVisibility(t *testing.T) {
 	for count, wait := range map[int]time.Duration{1: 20 * time.Second, 2: 80 * time.Second, 8: 43_000 * time.Second, 9: 0} {
 		w := newWorld(status(503))
 		r := retried("a", "webhook_1", count)
-		if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageId}) {
+		if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageID}) {
 			t.Errorf("receive %d: failed %v", count, failed)
 		}
 		if len(w.posts) != 1 || len(w.parked) != 1 || w.parked[0].Wait != wait || w.parked[0].ReceiptHandle != r.ReceiptHandle || len(w.sent) != 0 {
@@ -151,7 +149,7 @@ func TestEndpointsThatAreNotActive(t *testing.T) {
 	disabled.Status = endpoint.Disabled
 	for name, row := range map[string]struct {
 		e                endpoint.Endpoint
-		r                events.SQSMessage
+		r                queue.Record
 		failed, sent     int
 		state            delivery.State
 		reason           delivery.Reason
@@ -205,7 +203,7 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 	w := newWorld(status(500))
 	w.sendErr = errAWS
 	r := fresh("a", "webhook_1")
-	if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageId}) {
+	if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageID}) {
 		t.Errorf("failed %v", failed)
 	}
 }
@@ -256,7 +254,7 @@ func TestUnreadableMessagesAreLeftForRedrive(t *testing.T) {
 	w := newWorld(status(200))
 	bad := fresh("a", "webhook_1")
 	delete(bad.MessageAttributes, "tenant_id")
-	if failed := w.process(t, bad, fresh("b", "webhook_1")); !slices.Equal(failed, []string{bad.MessageId}) || len(w.acked) != 1 || len(w.parked)+len(w.sent) != 0 {
+	if failed := w.process(t, bad, fresh("b", "webhook_1")); !slices.Equal(failed, []string{bad.MessageID}) || len(w.acked) != 1 || len(w.parked)+len(w.sent) != 0 {
 		t.Errorf("failed %v, %d acknowledged", failed, len(w.acked))
 	}
 	if line := w.logs.lines[0]; line["outcome"] != "unreadable" || !strings.Contains(line["error"], "tenant_id") {
@@ -286,7 +284,7 @@ func TestAHangingEndpointsOtherFirstAttemptsGoToRetryQueueUnstarted(t *testing.T
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		started := time.Now()
-		failed := h.Process(ctx, []events.SQSMessage{fresh("a", "webhook_1"), fresh("b", "webhook_1"), fresh("c", "webhook_1"), fresh("d", "webhook_2")})
+		failed := h.Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_1"), fresh("c", "webhook_1"), fresh("d", "webhook_2")})
 		if took := time.Since(started); len(failed) != 0 || len(w.posts) != 3 || len(w.sent) != 3 || len(w.acked) != 1 || took != 15*time.Second {
 			t.Errorf("failed %v, %d posts, %d moved, %d acknowledged in %s", failed, len(w.posts), len(w.sent), len(w.acked), took)
 		}
@@ -297,7 +295,7 @@ func TestAHangingEndpointsOtherFirstAttemptsGoToRetryQueueUnstarted(t *testing.T
 		// On RetryQueue every record gets its POST.
 		w.posts = nil
 		h.PerEndpoint = 3
-		h.Process(ctx, []events.SQSMessage{retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1)})
+		h.Process(ctx, []queue.Record{retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1)})
 		if len(w.posts) != 3 {
 			t.Errorf("%d posts from RetryQueue, want 3", len(w.posts))
 		}
@@ -319,7 +317,7 @@ func TestWhatIsUnfinishedBeforeTheDeadlineIsHandedOn(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		started := time.Now()
-		failed := w.handler().Process(ctx, []events.SQSMessage{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
+		failed := w.handler().Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
 		if took := time.Since(started); took != 8*time.Second || len(failed) != 0 || len(w.sent) != 2 {
 			t.Errorf("failed %v, %d moved in %s", failed, len(w.sent), took)
 		}
@@ -342,7 +340,7 @@ func TestAtMostNAttemptsToOneEndpointAtATime(t *testing.T) {
 		})
 		h := w.handler()
 		h.PerEndpoint = 3
-		var records []events.SQSMessage
+		var records []queue.Record
 		for i := range 9 {
 			records = append(records, fresh(fmt.Sprint("d", i), "webhook_1"))
 		}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -120,7 +119,7 @@ func (r *rig) publish(eventType string) {
 	r.t.Helper()
 	r.nextEvent++
 	body := `{"id":"evt_` + strings.Repeat("x", r.nextEvent) + `","tenant_id":"` + tenant + `","type":"` + eventType + `","data":{"userId":"user_1"}}`
-	if failed := r.fanout.Process(r.t.Context(), []events.SQSMessage{{MessageId: "m", Body: body}}); len(failed) != 0 {
+	if failed := r.fanout.Process(r.t.Context(), []queue.Record{{MessageID: "m", Body: body}}); len(failed) != 0 {
 		r.t.Fatalf("fan-out failed %v", failed)
 	}
 }
@@ -129,12 +128,12 @@ func (r *rig) publish(eventType string) {
 func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 	r.t.Helper()
 	received := testkit.Receive(r.t, r.cfg, q, wait)
-	var records []events.SQSMessage
+	var records []queue.Record
 	for _, m := range received {
-		record := events.SQSMessage{MessageId: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: m.Attributes,
-			EventSourceARN: q.ARN, MessageAttributes: map[string]events.SQSMessageAttribute{}}
+		record := queue.Record{MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: queue.System{ReceiveCount: m.Attributes["ApproximateReceiveCount"], FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"]},
+			EventSourceARN: q.ARN, MessageAttributes: map[string]queue.Attribute{}}
 		for name, a := range m.MessageAttributes {
-			record.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: *a.DataType}
+			record.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
 		}
 		records = append(records, record)
 	}

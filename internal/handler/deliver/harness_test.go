@@ -10,8 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -149,7 +147,7 @@ type enabled struct{ *captured }
 func (enabled) Enabled(context.Context, slog.Level) bool { return true }
 
 // process runs one invocation with the default function timeout.
-func (w *world) process(t *testing.T, records ...events.SQSMessage) batch.Failures {
+func (w *world) process(t *testing.T, records ...queue.Record) batch.Failures {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -157,18 +155,18 @@ func (w *world) process(t *testing.T, records ...events.SQSMessage) batch.Failur
 }
 
 // fresh is a delivery on DeliveryQueue.
-func fresh(id, endpointID string) events.SQSMessage {
+func fresh(id, endpointID string) queue.Record {
 	return record(delivery.Message{DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e",
 		CreatedAt: time.Unix(1_700_000_000, 0), Body: []byte(`{"type":"user.deleted","data":{}}`)}, deliveryARN, 1, time.Time{})
 }
 
 // retried is a delivery on RetryQueue, received count times.
-func retried(id, endpointID string, count int) events.SQSMessage {
+func retried(id, endpointID string, count int) queue.Record {
 	r := fresh(id, endpointID)
 	return again(r, count)
 }
 
-func again(r events.SQSMessage, count int) events.SQSMessage {
+func again(r queue.Record, count int) queue.Record {
 	m, err := queue.Decode(r)
 	if err != nil {
 		panic(err)
@@ -177,15 +175,12 @@ func again(r events.SQSMessage, count int) events.SQSMessage {
 	return record(m, retryARN, count, time.Unix(1_900_000_000, 0))
 }
 
-func record(m delivery.Message, arn string, count int, first time.Time) events.SQSMessage {
-	r := events.SQSMessage{MessageId: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
-		Attributes: map[string]string{
-			"ApproximateReceiveCount":          strconv.Itoa(count),
-			"ApproximateFirstReceiveTimestamp": strconv.FormatInt(first.UnixMilli(), 10),
-		},
-		MessageAttributes: map[string]events.SQSMessageAttribute{}}
+func record(m delivery.Message, arn string, count int, first time.Time) queue.Record {
+	r := queue.Record{MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
+		Attributes:        queue.System{ReceiveCount: strconv.Itoa(count), FirstReceive: strconv.FormatInt(first.UnixMilli(), 10)},
+		MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range queue.Attributes(m) {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
 	return r
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
-
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -17,7 +15,7 @@ import (
 // job is one record of the batch. Exactly one of unreadable, twin, outcome and "pending" is
 // its fate after plan; attempt settles what is pending.
 type job struct {
-	record   events.SQSMessage
+	record   queue.Record
 	message  delivery.Message
 	number   int       // place in the schedule: 0 first attempt, n retry n
 	received time.Time // start of the invocation: SQS's clock started a little earlier
@@ -47,7 +45,7 @@ func (j *job) fault(err error) {
 
 // plan decodes the records, finds their endpoints in one read and settles every record that
 // needs no POST.
-func (h *Handler) plan(ctx context.Context, records []events.SQSMessage, started time.Time) []*job {
+func (h *Handler) plan(ctx context.Context, records []queue.Record, started time.Time) []*job {
 	jobs := make([]*job, len(records))
 	first := make(map[string]*job, len(records))
 	for i, r := range records {
@@ -76,7 +74,7 @@ func (h *Handler) plan(ctx context.Context, records []events.SQSMessage, started
 
 func (j *job) pending() bool { return j.unreadable == nil && j.twin == nil && j.outcome == nil }
 
-func (h *Handler) read(r events.SQSMessage, started time.Time) *job {
+func (h *Handler) read(r queue.Record, started time.Time) *job {
 	j := &job{record: r, received: started}
 	j.message, j.unreadable = queue.Decode(r)
 	if j.unreadable != nil || r.EventSourceARN != h.RetryQueueARN {

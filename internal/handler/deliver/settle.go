@@ -27,7 +27,7 @@ func (h *Handler) settle(ctx context.Context, jobs []*job) batch.Failures {
 	var failed batch.Failures
 	for _, j := range jobs {
 		if j.unreadable != nil || kept[j.primary()] {
-			failed = append(failed, j.record.MessageId)
+			failed = append(failed, j.record.MessageID)
 		}
 	}
 	h.report(ctx, jobs)
@@ -183,7 +183,7 @@ func (h *Handler) stateLost(ctx context.Context, err error) {
 func (h *Handler) report(ctx context.Context, jobs []*job) {
 	for _, j := range jobs {
 		if j.unreadable != nil {
-			h.Log.ErrorContext(ctx, "attempt", telemetry.KeyMessage, j.record.MessageId, telemetry.KeyOutcome, "unreadable",
+			h.Log.ErrorContext(ctx, "attempt", telemetry.KeyMessage, j.record.MessageID, telemetry.KeyOutcome, "unreadable",
 				telemetry.KeyReason, string(delivery.ReasonUnreadable), telemetry.KeyFault, "ours", telemetry.KeyError, j.unreadable.Error())
 			h.Metrics.Count("Attempts", 1, telemetry.Dimensions{Outcome: "unreadable", Fault: "ours"})
 			continue

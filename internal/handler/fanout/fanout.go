@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -52,7 +51,7 @@ const tenantReads = 10
 
 // work is one message of the batch and what became of it.
 type work struct {
-	record events.SQSMessage
+	record queue.Record
 	event  event.Event
 	bad    *event.Invalid
 	sends  int   // deliveries made of it
@@ -60,7 +59,7 @@ type work struct {
 }
 
 // Process handles the records of one invocation.
-func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batch.Failures {
+func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Failures {
 	ctx, cancel := batch.Deadline(ctx, reserve)
 	defer cancel()
 	works := make([]*work, len(records))
@@ -72,7 +71,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batc
 	var failed batch.Failures
 	for _, w := range works {
 		if w.err != nil {
-			failed = append(failed, w.record.MessageId)
+			failed = append(failed, w.record.MessageID)
 		}
 		h.report(ctx, w)
 	}
@@ -82,10 +81,10 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) batc
 	return failed
 }
 
-func decode(r events.SQSMessage) *work {
+func decode(r queue.Record) *work {
 	w := &work{record: r}
 	var err error
-	w.event, err = event.Decode([]byte(r.Body), r.MessageId)
+	w.event, err = event.Decode([]byte(r.Body), r.MessageID)
 	if err != nil && !errors.As(err, &w.bad) {
 		w.err = err
 	}
@@ -184,7 +183,7 @@ func (h *Handler) subscriptions(ctx context.Context, works []*work) map[string][
 }
 
 func (h *Handler) report(ctx context.Context, w *work) {
-	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, w.record.MessageId)}
+	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, w.record.MessageID)}
 	outcome, level := "fanned_out", slog.LevelInfo
 	switch {
 	case w.err != nil:

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -89,15 +88,15 @@ func endpoints(tenant string, n int, wants ...string) []endpoint.Endpoint {
 	return list
 }
 
-func message(id, tenant, eventType string) events.SQSMessage {
-	return events.SQSMessage{MessageId: "m-" + id, Body: fmt.Sprintf(`{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`, id, tenant, eventType)}
+func message(id, tenant, eventType string) queue.Record {
+	return queue.Record{MessageID: "m-" + id, Body: fmt.Sprintf(`{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`, id, tenant, eventType)}
 }
 
 func TestOneMessagePerMatchingEndpoint(t *testing.T) {
 	for _, n := range []int{0, 1, 50} {
 		t.Run(fmt.Sprint(n, " endpoints"), func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": append(endpoints("t", n, "user.*"), endpoint.Endpoint{ID: "webhook_x", Status: endpoint.Active, Events: []string{"organization.*"}})})
-			if failed := r.Process(t.Context(), []events.SQSMessage{message("e", "t", "user.created")}); len(failed) != 0 || len(r.deliveries.sent) != n {
+			if failed := r.Process(t.Context(), []queue.Record{message("e", "t", "user.created")}); len(failed) != 0 || len(r.deliveries.sent) != n {
 				t.Fatalf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
 			}
 			for i, m := range r.deliveries.sent {
@@ -117,7 +116,7 @@ func TestOneMessagePerMatchingEndpoint(t *testing.T) {
 
 func TestTenTenantsInABatchAreReadOnceEachAndKeptApart(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{}
-	var records []events.SQSMessage
+	var records []queue.Record
 	for i := range 10 {
 		tenant := fmt.Sprint("t", i)
 		lists[tenant] = endpoints(tenant, i, "*")
@@ -139,7 +138,7 @@ func TestTenTenantsInABatchAreReadOnceEachAndKeptApart(t *testing.T) {
 func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 25, "*")}
 	whole := newRig(lists)
-	records := []events.SQSMessage{message("e", "t", "user.deleted")}
+	records := []queue.Record{message("e", "t", "user.deleted")}
 	whole.Process(t.Context(), records)
 	want := whole.deliveries.ids()
 
@@ -159,9 +158,9 @@ func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
 
 func TestBadEventsAreKeptWithTheirReasonAndTheRestGoesOn(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-	bad := events.SQSMessage{MessageId: "m-bad", Body: `{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`}
-	junk := events.SQSMessage{MessageId: "m-junk", Body: `not JSON`}
-	if failed := r.Process(t.Context(), []events.SQSMessage{bad, message("e", "t", "user.deleted"), junk}); len(failed) != 0 {
+	bad := queue.Record{MessageID: "m-bad", Body: `{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`}
+	junk := queue.Record{MessageID: "m-junk", Body: `not JSON`}
+	if failed := r.Process(t.Context(), []queue.Record{bad, message("e", "t", "user.deleted"), junk}); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
 	if len(r.deliveries.sent) != 1 || len(r.rejected.sent) != 2 {
@@ -180,7 +179,7 @@ func TestFaultsOfOursFailTheirEventsOnly(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"good": endpoints("good", 1, "*")})
 	r.tenants.fail["bad"] = true
 	r.rejected.lose = func(int) bool { return true }
-	failed := r.Process(t.Context(), []events.SQSMessage{message("e", "bad", "user.deleted"), message("f", "good", "user.deleted"), {MessageId: "m-junk", Body: `{}`}})
+	failed := r.Process(t.Context(), []queue.Record{message("e", "bad", "user.deleted"), message("f", "good", "user.deleted"), {MessageID: "m-junk", Body: `{}`}})
 	if slices.Sort(failed); !slices.Equal(failed, []string{"m-e", "m-junk"}) || len(r.deliveries.sent) != 1 {
 		t.Errorf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
 	}

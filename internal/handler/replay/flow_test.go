@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -125,11 +124,11 @@ func (w *world) buryMessage(t *testing.T, m delivery.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := events.SQSMessage{MessageId: fmt.Sprint("sqs-", m.DeliveryID, m.Replay), Body: string(m.Body), MessageAttributes: map[string]events.SQSMessageAttribute{}}
+	r := queue.Record{MessageID: fmt.Sprint("sqs-", m.DeliveryID, m.Replay), Body: string(m.Body), MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range queue.Attributes(m) {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
-	if failed := w.bury.Process(t.Context(), []events.SQSMessage{r}); len(failed) != 0 {
+	if failed := w.bury.Process(t.Context(), []queue.Record{r}); len(failed) != 0 {
 		t.Fatalf("burying failed: %s", &w.log)
 	}
 }
@@ -172,9 +171,9 @@ func (w *world) sent(t *testing.T) []delivery.Message {
 	t.Helper()
 	var messages []delivery.Message
 	for _, m := range testkit.Receive(t, w.cfg, w.deliveries, 0) {
-		r := events.SQSMessage{Body: *m.Body, MessageAttributes: map[string]events.SQSMessageAttribute{}}
+		r := queue.Record{Body: *m.Body, MessageAttributes: map[string]queue.Attribute{}}
 		for name, a := range m.MessageAttributes {
-			r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue}
+			r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue}
 		}
 		d, err := queue.Decode(r)
 		if err != nil {
@@ -249,7 +248,7 @@ func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
 	if answer.Data[0].Reason != "tenant_mismatch" {
 		t.Errorf("%+v", answer)
 	}
-	w.bury.Process(t.Context(), []events.SQSMessage{{MessageId: "7", Body: "noise"}})
+	w.bury.Process(t.Context(), []queue.Record{{MessageID: "7", Body: "noise"}})
 	if got := w.outcome(t, "unreadable_7"); got != "refused unreadable" {
 		t.Error(got)
 	}
