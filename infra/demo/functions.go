@@ -20,7 +20,7 @@ import (
 const (
 	coldStarts   = 9
 	maxColdStart = 100 * time.Millisecond
-	maxBinary    = 12 << 20
+	maxBinary    = 12_000_000 // bytes, the unit the table prints
 )
 
 // functions weighs every function's binary and times its start.
