@@ -1,0 +1,352 @@
+//go:build emulator
+
+package dynamo_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+var createdAt = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
+
+// endpoints is the store behind a fault proxy.
+func endpoints(t *testing.T) (*dynamo.Endpoints, *testkit.Faults, *dynamodb.Client, string) {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	table := testkit.Tables(t, cfg).Endpoints
+	faults := testkit.NewFaults(t, cfg)
+	return dynamo.NewEndpoints(dynamodb.NewFromConfig(faults.Config()), table), faults, dynamodb.NewFromConfig(cfg), table
+}
+
+func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
+	t.Helper()
+	id, err := endpoint.NewID(at, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return endpoint.Endpoint{
+		ID: id, TenantID: tenant, URL: "https://example.com/hooks", Events: []string{"user.*", "organization.created"}, Status: endpoint.Active,
+		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
+	}
+}
+
+func mustCreate(t *testing.T, s *dynamo.Endpoints, tenant string, at time.Time) endpoint.Endpoint {
+	t.Helper()
+	e := newEndpoint(t, tenant, at)
+	if err := s.Create(t.Context(), e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// gone returns e as it is after deletion at the time.
+func gone(e endpoint.Endpoint, at time.Time) endpoint.Endpoint {
+	e.Status, e.DeletedAt, e.UpdatedAt, e.Revision = endpoint.Deleted, at, at, rand.Text()
+	return e
+}
+
+func back(e endpoint.Endpoint) endpoint.Endpoint {
+	e.Status, e.DeletedAt, e.Revision = endpoint.Active, time.Time{}, rand.Text()
+	return e
+}
+
+// counts are live and total as counted, and as there are.
+func counts(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table, tenant string) string {
+	t.Helper()
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
+		"tenant_id": &types.AttributeValueMemberS{Value: tenant}, "endpoint_id": &types.AttributeValueMemberS{Value: "#counts"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := s.List(t.Context(), tenant)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := len(slices.DeleteFunc(slices.Clone(all), func(e endpoint.Endpoint) bool { return !e.Live() }))
+	n := func(name string) string {
+		if v, ok := out.Item[name].(*types.AttributeValueMemberN); ok {
+			return v.Value
+		}
+		return "0"
+	}
+	return fmt.Sprintf("counted %s of %s, are %d of %d", n("live_count"), n("total_count"), live, len(all))
+}
+
+func TestAnEndpointComesBackAsItWasStored(t *testing.T) {
+	s, _, _, _ := endpoints(t)
+	e := mustCreate(t, s, "acme", createdAt)
+	changed := e
+	changed.Description, changed.SecretRotatedAt, changed.Status, changed.Revision = "ä", createdAt.Add(time.Second), endpoint.Disabled, "2"
+	for _, want := range []endpoint.Endpoint{e, changed, gone(changed, createdAt.Add(time.Minute))} {
+		if want.Revision != e.Revision {
+			if err := s.Replace(t.Context(), e, want); err != nil {
+				t.Fatal(err)
+			}
+			e = want
+		}
+		got, found, err := s.Get(t.Context(), "acme", e.ID)
+		if err != nil || !found || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+			t.Errorf("got  %+v %v %v\nwant %+v", got, found, err, want)
+		}
+	}
+}
+
+func TestEveryReadKeepsToItsTenant(t *testing.T) {
+	s, _, _, _ := endpoints(t)
+	e := mustCreate(t, s, "acme", createdAt)
+	if _, found, err := s.Get(t.Context(), "globex", e.ID); found || err != nil {
+		t.Errorf("Get finds another tenant's: %v %v", found, err)
+	}
+	for _, tenant := range []string{"globex", "acm", "acme2"} {
+		if all, err := s.List(t.Context(), tenant); err != nil || len(all) != 0 {
+			t.Errorf("List of %s: %v %v", tenant, all, err)
+		}
+	}
+	if _, found, err := s.Get(t.Context(), "acme", "webhook_#counts"); found || err != nil {
+		t.Errorf("the counts can be had as an endpoint: %v", err)
+	}
+}
+
+func TestAChangeOfWhatIsNoLongerThereIsAConflict(t *testing.T) {
+	s, _, client, table := endpoints(t)
+	e := mustCreate(t, s, "acme", createdAt)
+	first, second := e, e
+	first.URL, first.Revision = "https://first.example", "first"
+	second.Description, second.Revision = "second", "second"
+	if err := s.Replace(t.Context(), e, first); err != nil {
+		t.Fatal(err)
+	}
+	for name, now := range map[string]endpoint.Endpoint{"a change": second, "a deletion": gone(e, createdAt)} {
+		if err := s.Replace(t.Context(), e, now); !errors.Is(err, dynamo.ErrConflict) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	never := newEndpoint(t, "acme", createdAt)
+	if err := s.Replace(t.Context(), never, gone(never, createdAt)); !errors.Is(err, dynamo.ErrConflict) {
+		t.Errorf("deleting what never was: %v", err)
+	}
+	if got, _, err := s.Get(t.Context(), "acme", e.ID); err != nil || got.URL != first.URL || got.Description != "" {
+		t.Errorf("stored %+v, %v", got, err)
+	}
+	if got := counts(t, s, client, table, "acme"); got != "counted 1 of 1, are 1 of 1" {
+		t.Error(got)
+	}
+}
+
+func TestFiftyLiveEndpointsAndNoMoreHoweverManyAtOnce(t *testing.T) {
+	s, _, client, table := endpoints(t)
+	var deleted []endpoint.Endpoint
+	for i := range 15 {
+		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Millisecond))
+		was := e
+		e = gone(e, createdAt.Add(time.Minute))
+		if err := s.Replace(t.Context(), was, e); err != nil {
+			t.Fatal(err)
+		}
+		deleted = append(deleted, e)
+	}
+	errs := make([]error, 70)
+	var wait sync.WaitGroup
+	slots := make(chan struct{}, 8)
+	for i := range errs {
+		wait.Go(func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			if i < len(deleted) {
+				errs[i] = s.Replace(t.Context(), deleted[i], back(deleted[i]))
+				return
+			}
+			errs[i] = s.Create(t.Context(), newEndpoint(t, "acme", createdAt.Add(time.Hour)))
+		})
+	}
+	wait.Wait()
+	made := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			made++
+		case !errors.Is(err, dynamo.ErrLimit):
+			t.Errorf("unexpected: %v", err)
+		}
+	}
+	if made != endpoint.MaxLive {
+		t.Errorf("%d succeeded", made)
+	}
+	if got, want := counts(t, s, client, table, "acme"), fmt.Sprintf("counted 50 of %[1]d, are 50 of %[1]d", total(t, s)); got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	mustCreate(t, s, "globex", createdAt) // another tenant does not notice
+}
+
+func total(t *testing.T, s *dynamo.Endpoints) int {
+	t.Helper()
+	all, err := s.List(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(all)
+}
+
+func TestBeyondTwoHundredTheLongestDeletedIsPurged(t *testing.T) {
+	s, faults, client, table := endpoints(t)
+	var oldest, second endpoint.Endpoint
+	for i := range endpoint.MaxTotal {
+		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
+		// the younger were deleted first
+		now := gone(e, createdAt.Add(time.Hour-time.Duration(i)*time.Second))
+		if err := s.Replace(t.Context(), e, now); err != nil {
+			t.Fatal(err)
+		}
+		second, oldest = oldest, now
+	}
+	faults.Reset()
+	e := mustCreate(t, s, "acme", createdAt.Add(2*time.Hour))
+	if n := len(faults.Calls("")); n != 2 {
+		t.Errorf("%d calls to create with a purge, want 2", n)
+	}
+	for id, want := range map[string]bool{oldest.ID: false, second.ID: true, e.ID: true} {
+		if _, found, err := s.Get(t.Context(), "acme", id); err != nil || found != want {
+			t.Errorf("%s is there: %v, want %v (%v)", id, found, want, err)
+		}
+	}
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			if err := s.Create(t.Context(), newEndpoint(t, "acme", createdAt.Add(3*time.Hour))); err != nil {
+				t.Errorf("creating at once with others: %v", err)
+			}
+		})
+	}
+	wait.Wait()
+	if got := counts(t, s, client, table, "acme"); got != "counted 5 of 200, are 5 of 200" {
+		t.Error(got)
+	}
+}
+
+func TestAWriteWhoseAnswerWasLostIsFoundToBeDone(t *testing.T) {
+	s, faults, client, table := endpoints(t)
+	faults.On("TransactWriteItems", 1, testkit.DropAnswer())
+	e := mustCreate(t, s, "acme", createdAt)
+	now := e
+	now.URL, now.Revision = "https://second.example", "second"
+	faults.On("PutItem", 1, testkit.DropAnswer())
+	if err := s.Replace(t.Context(), e, now); err != nil {
+		t.Errorf("a change: %v", err)
+	}
+	deleted := gone(now, createdAt)
+	faults.On("TransactWriteItems", 1, testkit.DropAnswer())
+	if err := s.Replace(t.Context(), now, deleted); err != nil {
+		t.Errorf("a deletion: %v", err)
+	}
+	if got := counts(t, s, client, table, "acme"); got != "counted 0 of 1, are 0 of 1" {
+		t.Error(got)
+	}
+}
+
+func TestATransactionInTheWayIsTriedAgain(t *testing.T) {
+	s, _, client, table := endpoints(t)
+	e := mustCreate(t, s, "acme", createdAt)
+	busy := conflicting{Client: client, left: 2}
+	if err := dynamo.NewEndpoints(&busy, table).Replace(t.Context(), e, gone(e, createdAt)); err != nil || busy.left != 0 {
+		t.Errorf("deleting: %v, %d left", err, busy.left)
+	}
+	busy = conflicting{Client: client, left: 2}
+	if err := dynamo.NewEndpoints(&busy, table).Create(t.Context(), newEndpoint(t, "acme", createdAt)); err != nil || busy.left != 0 {
+		t.Errorf("creating: %v, %d left", err, busy.left)
+	}
+	busy = conflicting{Client: client, left: 1000}
+	if err := dynamo.NewEndpoints(&busy, table).Create(t.Context(), newEndpoint(t, "acme", createdAt)); !errors.Is(err, dynamo.ErrConflict) {
+		t.Errorf("creating against all odds: %v", err)
+	}
+}
+
+// conflicting answers as DynamoDB does while another transaction holds an item, which the
+// emulator cannot.
+type conflicting struct {
+	*dynamodb.Client
+	left int
+}
+
+func (c *conflicting) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if c.left == 0 {
+		return c.Client.TransactWriteItems(ctx, in, o...)
+	}
+	c.left--
+	return nil, fmt.Errorf("calling: %w", &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{
+		{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")},
+	}})
+}
+
+func TestFaultsOfTheTableAreNeitherConflictNorLimit(t *testing.T) {
+	s, faults, _, _ := endpoints(t)
+	e := mustCreate(t, s, "acme", createdAt)
+	faults.On("", 0, testkit.Throttle())
+	for name, err := range map[string]error{
+		"create": s.Create(t.Context(), newEndpoint(t, "acme", createdAt)),
+		"change": s.Replace(t.Context(), e, e),
+		"delete": s.Replace(t.Context(), e, gone(e, createdAt)),
+	} {
+		if err == nil || errors.Is(err, dynamo.ErrConflict) || errors.Is(err, dynamo.ErrLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestSubscriptionsAreTheActiveOnesAndABatchReadsEachOnce(t *testing.T) {
+	s, faults, _, _ := endpoints(t)
+	var keys []dynamo.EndpointKey
+	for i := range 6 {
+		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
+		keys = append(keys, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
+		now := e
+		now.Revision = rand.Text()
+		switch i {
+		case 1:
+			now = gone(e, createdAt)
+		case 2:
+			now.Status = endpoint.Disabled
+		default:
+			continue
+		}
+		if err := s.Replace(t.Context(), e, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	active, err := s.Subscriptions(t.Context(), "acme")
+	if err != nil || len(active) != 4 {
+		t.Errorf("%d active, %v", len(active), err)
+	}
+	keys = append(keys, dynamo.EndpointKey{TenantID: "globex", EndpointID: keys[0].EndpointID})
+	faults.On("BatchGetItem", 2, testkit.Unprocessed(2))
+	found, err := s.BatchGet(t.Context(), keys)
+	if err != nil || len(found) != 6 {
+		t.Errorf("%d found, %v", len(found), err)
+	}
+	for _, e := range active {
+		if got := found[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]; got.Revision != e.Revision {
+			t.Errorf("read %+v", got)
+		}
+	}
+	for _, c := range faults.Calls("") {
+		read := c.Action == "Query" || c.Action == "BatchGetItem" || c.Action == "GetItem"
+		if read && !bytes.Contains(c.Body, []byte(`"ConsistentRead":true`)) {
+			t.Errorf("%s is not strongly consistent: %s", c.Action, c.Body)
+		}
+	}
+}
