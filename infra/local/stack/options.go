@@ -64,7 +64,7 @@ func findPython(root string) (string, error) {
 		return own, nil
 	}
 	const probe = `import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("moto", "flask", "samtranslator"))))`
-	if system, err := exec.LookPath("python3"); err == nil && exec.Command(system, "-c", probe).Run() == nil { //nolint:noctx // ends at once
+	if system, err := exec.LookPath("python3"); err == nil && exec.Command(system, "-c", probe).Run() == nil { //nolint:gosec // the machine's own interpreter
 		return system, nil
 	}
 	return "", errors.New("neither .venv/bin/python nor python3 has the AWS emulator (moto) and the SAM translator: run `make tools`")

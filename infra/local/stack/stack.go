@@ -89,7 +89,7 @@ func (s *Stack) start(ctx context.Context) error {
 
 // takeFolder makes the folder this stack's own and clears what a stack that was killed left there.
 func (s *Stack) takeFolder(context.Context) error {
-	if err := os.MkdirAll(s.options.logs(), 0o755); err != nil {
+	if err := os.MkdirAll(s.options.logs(), 0o750); err != nil {
 		return fmt.Errorf("making folder: %w", err)
 	}
 	held, err := lock(s.options.Dir)
@@ -184,7 +184,7 @@ func listen(ctx context.Context, port int) (net.Listener, error) {
 }
 
 func (s *Stack) logFile(name string) (io.Writer, error) {
-	file, err := os.OpenFile(filepath.Join(s.options.logs(), name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(filepath.Join(s.options.logs(), name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // below the stack's own folder
 	if err != nil {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}

@@ -30,7 +30,7 @@ type Info struct {
 
 // write replaces the state file in one step, so that no reader sees half of it.
 func (i Info) write(path string) error {
-	text, err := json.MarshalIndent(i, "", "  ")
+	text, err := json.MarshalIndent(i, "", "  ") //nolint:gosec // whoever may read the file is meant to use the key
 	if err != nil {
 		return fmt.Errorf("encoding state: %w", err)
 	}
@@ -47,7 +47,7 @@ func (i Info) write(path string) error {
 // lock takes the folder for this process. The kernel gives it back when the process ends, however it
 // ends, so that a lock file left behind never stands in the way.
 func lock(dir string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(dir, "stack.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	file, err := os.OpenFile(filepath.Join(dir, "stack.lock"), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // in the stack's own folder
 	if err != nil {
 		return nil, fmt.Errorf("opening lock: %w", err)
 	}

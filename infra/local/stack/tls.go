@@ -23,7 +23,7 @@ func makeCertificates(dir string, now time.Time) (certificates, error) {
 	c := certificates{
 		caFile: filepath.Join(dir, "ca.pem"), certFile: filepath.Join(dir, "receiver.pem"), keyFile: filepath.Join(dir, "receiver.key"),
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return c, fmt.Errorf("making folder for certificates: %w", err)
 	}
 	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -44,14 +44,14 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}
-	defer logFile.Close()                                                     // the child holds its own
-	cmd := exec.Command(o.Python, o.Launcher, "--port", strconv.Itoa(o.Port)) //nolint:noctx // killed by Close
+	defer func() { _ = logFile.Close() }()                                    // the child holds its own
+	cmd := exec.Command(o.Python, o.Launcher, "--port", strconv.Itoa(o.Port)) //nolint:gosec // this project's own script, killed by Close
 	cmd.Stderr = logFile
 	out, in, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("making pipe: %w", err)
 	}
-	defer out.Close()
+	defer func() { _ = out.Close() }()
 	cmd.Stdout = in
 	process, err := child.Start(cmd)
 	_ = in.Close() // the child holds its own

@@ -68,7 +68,7 @@ func New(c Config) (*Function, error) {
 	if info, err := os.Stat(c.Binary); err != nil || info.IsDir() {
 		return nil, fmt.Errorf("function %s has no binary at %s: run `make build`", c.Name, c.Binary)
 	}
-	log, err := os.OpenFile(c.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	log, err := os.OpenFile(c.LogFile, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening log of function %s: %w", c.Name, err)
 	}

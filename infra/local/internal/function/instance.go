@@ -43,7 +43,7 @@ func (in *instance) start(ctx context.Context) (time.Duration, error) {
 	in.mu.Unlock()
 	go func() { _ = server.Serve(listener) }() // ends with ErrServerClosed
 
-	cmd := exec.Command(in.fn.Binary) //nolint:noctx // killed by close
+	cmd := exec.Command(in.fn.Binary) //nolint:gosec // the function itself, killed by close
 	cmd.Dir = filepath.Dir(in.fn.Binary)
 	cmd.Env = in.fn.environment(listener.Addr().String())
 	cmd.Stdout, cmd.Stderr = in.fn.log, in.fn.log

@@ -20,7 +20,7 @@ func (f *Function) LogSince(size, limit int64) []byte {
 	if err != nil {
 		return nil
 	}
-	defer file.Close()
+	defer func() { _ = file.Close() }()
 	end := f.LogSize()
 	lines, _ := io.ReadAll(io.NewSectionReader(file, max(size, end-limit), limit)) // what can be read is shown
 	return lines

@@ -109,7 +109,7 @@ func (m *Mapping) gather(ctx context.Context) []types.Message {
 
 func (m *Mapping) receive(ctx context.Context, count int, wait time.Duration) []types.Message {
 	out, err := m.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: &m.QueueURL, MaxNumberOfMessages: int32(min(count, perCall)), WaitTimeSeconds: int32(wait / time.Second),
+		QueueUrl: &m.QueueURL, MaxNumberOfMessages: int32(min(count, perCall)), WaitTimeSeconds: int32(wait / time.Second), //nolint:gosec // both small
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 	})
