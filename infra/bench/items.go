@@ -10,8 +10,8 @@ func (f *fakeAWS) endpoints(in request) any {
 	responses := map[string]any{}
 	for table, ask := range in.RequestItems {
 		var items []any
-		for _, key := range ask.(map[string]any)["Keys"].([]any) { //nolint:revive // the protocol's shape
-			id := key.(map[string]any)["endpoint_id"].(map[string]any)["S"].(string) //nolint:revive // the protocol's shape
+		for _, key := range ask.(map[string]any)["Keys"].([]any) {
+			id := key.(map[string]any)["endpoint_id"].(map[string]any)["S"].(string)
 			items = append(items, f.endpoint(id))
 		}
 		responses[table] = items

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -63,7 +64,7 @@ func serve(server *http.Server) error {
 	} else {
 		err = server.Serve(listener)
 	}
-	if err != http.ErrServerClosed {
+	if !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving: %w", err)
 	}
 	return nil
@@ -123,7 +124,7 @@ type request struct {
 	RequestItems              map[string]any
 	ExpressionAttributeValues map[string]attribute
 	IndexName                 string
-	Entries                   []struct{ Id, MessageBody string } //nolint:revive // the protocol's name
+	Entries                   []struct{ Id, MessageBody string }
 }
 
 func (f *fakeAWS) result(action string, in request) any {

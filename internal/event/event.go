@@ -77,28 +77,36 @@ func Decode(body []byte, messageID string) (Event, error) {
 		}
 		e.ID = id
 	}
+	if field, fault := e.fill(m); fault != "" {
+		return refuse(field, "%s", fault)
+	}
+	return e, nil
+}
+
+// fill takes over all fields but the id. fault is "" when they are valid.
+func (e *Event) fill(m message) (field, fault string) {
 	var ok bool
 	if e.TenantID, ok = text(m.TenantID); !ok || !tenantForm.MatchString(e.TenantID) {
-		return refuse("tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+		return "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"
 	}
 	if e.Type, ok = text(m.Type); !ok || !Known(e.Type) {
-		return refuse("type", "is not an implemented event")
+		return "type", "is not an implemented event"
 	}
 	if m.OccurredAt != nil {
 		at, ok := text(m.OccurredAt)
 		var err error
 		if e.OccurredAt, err = time.Parse(time.RFC3339, at); !ok || err != nil {
-			return refuse("occurred_at", "must be an RFC 3339 time")
+			return "occurred_at", "must be an RFC 3339 time"
 		}
 	}
 	if m.Data.Kind() != '{' {
-		return refuse("data", "must be an object")
+		return "data", "must be an object"
 	}
 	e.Data = m.Data
 	if e.Type == "user.created" && !hasUserID(e.Data) {
-		return refuse("data.userId", "must be user_ and at least one more character")
+		return "data.userId", "must be user_ and at least one more character"
 	}
-	return e, nil
+	return "", ""
 }
 
 // Payload returns the bytes that are signed and sent: {"type":…,"data":…}, Data unchanged

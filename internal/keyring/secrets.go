@@ -1,3 +1,9 @@
+// Package keyring is Herald's use of KMS: signing secrets sealed one by one, and data keys for
+// dead letters.
+//
+// It promises that a ciphertext opens only under the encryption context that it was made with,
+// so that none can be moved to another tenant, endpoint, version or delivery. It writes no
+// plaintext anywhere.
 package keyring
 
 import (

@@ -13,7 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-const secret = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw_-0123456789" //nolint:gosec // signs nothing
+const secret = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw_-0123456789"
 
 var id = keyring.SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 1}
 

@@ -111,5 +111,5 @@ func (m Outgoing) size() int {
 
 // seconds rounds up: a wait is never early.
 func seconds(d time.Duration) int32 {
-	return int32(math.Ceil(max(d, 0).Seconds())) //nolint:gosec // bounded by the callers' caps
+	return int32(math.Ceil(max(d, 0).Seconds()))
 }

@@ -41,15 +41,15 @@ type States interface {
 	Update(ctx context.Context, record delivery.Record) (written bool, err error)
 }
 
-// Sender sends to RetryQueue, Parker changes visibilities there: one error per message.
-type (
-	Sender interface {
-		Send(ctx context.Context, messages []queue.Outgoing) []error
-	}
-	Parker interface {
-		Park(ctx context.Context, messages []queue.Parked) []error
-	}
-)
+// Sender sends to RetryQueue and answers with one error per message.
+type Sender interface {
+	Send(ctx context.Context, messages []queue.Outgoing) []error
+}
+
+// Parker changes visibility timeouts in RetryQueue and answers with one error per message.
+type Parker interface {
+	Park(ctx context.Context, messages []queue.Parked) []error
+}
 
 // Handler attempts deliveries. All fields but Hanging are required.
 type Handler struct {

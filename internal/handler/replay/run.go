@@ -136,6 +136,10 @@ func (r *run) refusal(ctx context.Context, d deadletter.Record) (reason string, 
 	case d.Status == deadletter.Dead && d.ReplayCount >= deadletter.MaxReplays:
 		return reasonReplayLimit, nil
 	}
+	return r.endpointRefusal(ctx, d)
+}
+
+func (r *run) endpointRefusal(ctx context.Context, d deadletter.Record) (reason string, err error) {
 	e, found, err := r.h.Endpoints.Get(ctx, d.TenantID, d.EndpointID)
 	switch {
 	case err != nil:
