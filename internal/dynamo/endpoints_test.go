@@ -8,6 +8,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -205,22 +206,14 @@ func total(t *testing.T, s *dynamo.Endpoints) int {
 
 func TestBeyondTwoHundredTheLongestDeletedIsPurged(t *testing.T) {
 	s, faults, client, table := endpoints(t)
-	var oldest, second endpoint.Endpoint
-	for i := range endpoint.MaxTotal {
-		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
-		// the younger were deleted first
-		now := gone(e, createdAt.Add(time.Hour-time.Duration(i)*time.Second))
-		if err := s.Replace(t.Context(), e, now); err != nil {
-			t.Fatal(err)
-		}
-		second, oldest = oldest, now
-	}
+	ids := seedDeleted(t, s, client, table, endpoint.MaxTotal)
+	oldest, second := ids[len(ids)-1], ids[len(ids)-2] // the younger were deleted first
 	faults.Reset()
 	e := mustCreate(t, s, "acme", createdAt.Add(2*time.Hour))
 	if n := len(faults.Calls("")); n != 2 {
 		t.Errorf("%d calls to create with a purge, want 2", n)
 	}
-	for id, want := range map[string]bool{oldest.ID: false, second.ID: true, e.ID: true} {
+	for id, want := range map[string]bool{oldest: false, second: true, e.ID: true} {
 		if _, found, err := s.Get(t.Context(), "acme", id); err != nil || found != want {
 			t.Errorf("%s is there: %v, want %v (%v)", id, found, want, err)
 		}
@@ -237,6 +230,46 @@ func TestBeyondTwoHundredTheLongestDeletedIsPurged(t *testing.T) {
 	if got := counts(t, s, client, table, "acme"); got != "counted 5 of 200, are 5 of 200" {
 		t.Error(got)
 	}
+}
+
+// seedDeleted fills a tenant with n endpoints, the youngest deleted first, much faster than
+// the store would.
+func seedDeleted(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table string, n int) []string {
+	t.Helper()
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	e := mustCreate(t, s, "acme", createdAt)
+	if err := s.Replace(t.Context(), e, gone(e, createdAt.Add(time.Hour))); err != nil {
+		t.Fatal(err)
+	}
+	key := map[string]types.AttributeValue{"tenant_id": text("acme"), "endpoint_id": text(e.ID)}
+	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := []string{e.ID}
+	items := []map[string]types.AttributeValue{{
+		"tenant_id": text("acme"), "endpoint_id": text("#counts"),
+		"live_count": &types.AttributeValueMemberN{Value: "0"}, "total_count": &types.AttributeValueMemberN{Value: fmt.Sprint(n)},
+	}}
+	for i := 1; i < n; i++ {
+		item := maps.Clone(out.Item)
+		next := newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
+		item["endpoint_id"], item["revision"] = text(next.ID), text(next.Revision)
+		item["deleted_at"] = text(createdAt.Add(time.Hour - time.Duration(i)*time.Second).Format("2006-01-02T15:04:05.000Z"))
+		ids, items = append(ids, next.ID), append(items, item)
+	}
+	for chunk := range slices.Chunk(items, 25) {
+		var writes []types.WriteRequest
+		for _, item := range chunk {
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		}
+		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{table: writes},
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return ids
 }
 
 func TestAWriteWhoseAnswerWasLostIsFoundToBeDone(t *testing.T) {

@@ -1,0 +1,234 @@
+//go:build emulator
+
+package webhooks_test
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+// real is the handler on the real stores, behind a fault proxy.
+type real struct {
+	*world
+	faults *testkit.Faults
+	keys   *dynamo.APIKeys
+	store  *dynamo.Endpoints
+	opener *keyring.Secrets // what deliver has
+}
+
+func newReal(t *testing.T) *real {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	names, keyARN, faults := testkit.Tables(t, cfg), testkit.Key(t, cfg), testkit.NewFaults(t, cfg)
+	proxied := faults.Config()
+	proxied.HTTPClient = awshttp.NewBuildableClient().WithTimeout(time.Second)
+	proxied.Retryer = func() aws.Retryer {
+		return retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = 50 * time.Millisecond })
+	}
+	tables := dynamodb.NewFromConfig(proxied)
+	r := &real{
+		world: newWorld(t), faults: faults,
+		keys:   dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), names.ApiKeys),
+		store:  dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), names.Endpoints),
+		opener: keyring.NewSecrets(kms.NewFromConfig(cfg), keyARN),
+	}
+	r.handler.Endpoints = dynamo.NewEndpoints(tables, names.Endpoints)
+	r.handler.Keys = dynamo.NewAPIKeys(tables, names.ApiKeys)
+	r.handler.Secrets = keyring.NewSecrets(kms.NewFromConfig(proxied), keyARN)
+	return r
+}
+
+func (r *real) issue(tenant string) string {
+	r.t.Helper()
+	text := r.world.issue(tenant, apikey.Scopes()...)
+	id, _ := apikey.ParseID(text)
+	if err := r.keys.Put(r.t.Context(), r.world.keys[id]); err != nil {
+		r.t.Fatal(err)
+	}
+	return text
+}
+
+// secret is the stored secret in plaintext.
+func (r *real) secret(id string) string {
+	r.t.Helper()
+	e, found, err := r.store.Get(r.t.Context(), "acme", id)
+	if err != nil || !found {
+		r.t.Fatalf("reading %s: %v %v", id, found, err)
+	}
+	text, err := r.opener.Open(r.t.Context(), keyring.SecretID{TenantID: "acme", EndpointID: id, Version: e.SecretVersion}, e.SealedSecret)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return text
+}
+
+func TestRoundTripsToDynamoDB(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	path := "/v1/webhooks/" + r.create(key).ID
+	for _, test := range []struct {
+		method, target, body string
+		most                 int
+	}{
+		{"POST", "/v1/webhooks", valid, 3},
+		{"GET", "/v1/webhooks", "", 2},
+		{"GET", "/v1/webhooks/event-types", "", 1},
+		{"GET", path, "", 2},
+		{"PATCH", path, `{"description":"x"}`, 3},
+		{"POST", path + "/rotate-secret", "", 3},
+		{"DELETE", path, "", 3},
+		{"POST", path + "/restore", "", 3},
+	} {
+		r.faults.Reset()
+		a := r.do(key, test.method, test.target, test.body)
+		n := 0
+		for _, c := range r.faults.Calls("") {
+			if c.Service == "dynamodb" {
+				n++
+			}
+		}
+		if a.status >= 300 || n > test.most {
+			t.Errorf("%s %s: %d with %d round trips, at most %d", test.method, test.target, a.status, n, test.most)
+		}
+	}
+}
+
+func TestTheSecretThatIsShownIsTheOneThatIsStored(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	e := r.create(key)
+	if r.secret(e.ID) != e.SigningSecret {
+		t.Error("create shows another secret")
+	}
+	var rotated shown
+	r.do(key, "POST", "/v1/webhooks/"+e.ID+"/rotate-secret", "").decode(t, &rotated)
+	if r.secret(e.ID) != rotated.SigningSecret || rotated.SigningSecret == e.SigningSecret {
+		t.Error("rotate shows another secret")
+	}
+	r.do(key, "DELETE", "/v1/webhooks/"+e.ID, "")
+	r.do(key, "POST", "/v1/webhooks/"+e.ID+"/restore", "")
+	if r.secret(e.ID) != rotated.SigningSecret {
+		t.Error("restore changes the secret")
+	}
+	for _, c := range r.faults.Calls("") {
+		if c.Service == "dynamodb" && strings.Contains(string(c.Body), e.SigningSecret) {
+			t.Error("a secret reaches DynamoDB in plaintext")
+		}
+		if c.Action == "Decrypt" {
+			t.Error("the management API decrypts")
+		}
+	}
+}
+
+func TestAWSThatFailsIsA503AndNothingIsHalfWritten(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	e := r.create(key)
+	path := "/v1/webhooks/" + e.ID
+	for _, fault := range []testkit.Fault{testkit.Throttle(), testkit.Unavailable(), testkit.Refuse(), testkit.Fail(400, "AccessDeniedException")} {
+		for _, test := range []struct{ action, method, target, body string }{
+			{"GetItem", "GET", path, ""},
+			{"Query", "GET", "/v1/webhooks", ""},
+			{"Encrypt", "POST", "/v1/webhooks", valid},
+			{"TransactWriteItems", "POST", "/v1/webhooks", valid},
+			{"Encrypt", "POST", path + "/rotate-secret", ""},
+			{"PutItem", "POST", path + "/rotate-secret", ""},
+			{"PutItem", "PATCH", path, `{"description":"x"}`},
+			{"TransactWriteItems", "DELETE", path, ""},
+		} {
+			r.faults.On(test.action, 0, fault)
+			a := r.do(key, test.method, test.target, test.body)
+			r.faults.Clear()
+			if a.code() != "unavailable" || a.header.Get("Retry-After") == "" {
+				t.Errorf("%s %s without %s: %d %s", test.method, test.target, test.action, a.status, a.body)
+			}
+		}
+	}
+	all, err := r.store.List(t.Context(), "acme")
+	if err != nil || len(all) != 1 || all[0].Description != "" || all[0].Status != "active" {
+		t.Errorf("stored %+v, %v", all, err)
+	}
+	if r.secret(e.ID) != e.SigningSecret {
+		t.Error("a failed rotation replaced the secret")
+	}
+}
+
+func TestAWSThatStumblesOnceIsNotNoticed(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	e := r.create(key)
+	path := "/v1/webhooks/" + e.ID
+	for name, fault := range map[string]testkit.Fault{"throttles": testkit.Throttle(), "loses its answer": testkit.DropAnswer(), "hangs": testkit.Hang()} {
+		for _, action := range []string{"GetItem", "Encrypt", "PutItem"} {
+			r.faults.On(action, 1, fault)
+			a := r.do(key, "POST", path+"/rotate-secret", "")
+			r.faults.Clear()
+			var rotated shown
+			a.decode(t, &rotated)
+			if a.status != 200 || r.secret(e.ID) != rotated.SigningSecret {
+				t.Errorf("%s %s: %d %s", action, name, a.status, a.body)
+			}
+		}
+	}
+}
+
+func TestAWSThatHangsIsA503InTime(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	r.faults.On("GetItem", 0, testkit.Hang())
+	began := time.Now()
+	a := r.do(key, "GET", "/v1/webhooks", "")
+	if a.code() != "unavailable" {
+		t.Errorf("%d %s", a.status, a.body)
+	}
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("answered after %v", took)
+	}
+}
+
+func TestChangesAtOnceAreAllAppliedOrRefusedAloud(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	path := "/v1/webhooks/" + r.create(key).ID
+	bodies := []string{`{"description":"x"}`, `{"url":"https://b.example"}`, `{"events":["*"]}`, `{"status":"disabled"}`}
+	answers := make([]answer, len(bodies))
+	var wait sync.WaitGroup
+	for i, body := range bodies {
+		wait.Go(func() { answers[i] = r.do(key, "PATCH", path, body) })
+	}
+	wait.Wait()
+	var after shown
+	r.do(key, "GET", path, "").decode(t, &after)
+	applied := []bool{after.Description == "x", after.URL == "https://b.example", len(after.Events) == 1 && after.Events[0] == "*", after.Status == "disabled"}
+	for i, a := range answers {
+		if (a.status == 200) != applied[i] || (a.status != 200 && a.code() != "conflict") {
+			t.Errorf("%s answered %d %s, applied: %v", bodies[i], a.status, a.code(), applied[i])
+		}
+	}
+}
+
+func TestARevokedKeyIsRefusedAtTheNextRequest(t *testing.T) {
+	r := newReal(t)
+	key := r.issue("acme")
+	r.create(key)
+	id, _ := apikey.ParseID(key)
+	if _, found, err := r.keys.Revoke(t.Context(), "acme", id, start); !found || err != nil {
+		t.Fatal(found, err)
+	}
+	if a := r.do(key, "GET", "/v1/webhooks", ""); a.status != 401 {
+		t.Errorf("answered %d", a.status)
+	}
+}
