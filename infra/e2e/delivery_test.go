@@ -1,0 +1,122 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+func TestEveryEventReachesExactlyTheEndpointsThatWantIt(t *testing.T) {
+	t.Parallel()
+	types, err := examples.Types()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := tenant(t)
+	wanted := map[string]int{
+		"*": 26, "user.*": 7, "organization.*": 11, "organizationMembership.*": 4, "connection.saml_certificate_renewed": 1,
+	}
+	subscriptions := map[string]subscription{}
+	for pattern := range wanted {
+		subscriptions[pattern] = subscribe(t, c, pattern)
+	}
+	neighbour := subscribe(t, tenant(t), "*")
+	payloads := map[string]string{}
+	for _, name := range types {
+		payloads[name] = publish(t, c, name).Payload()
+	}
+	ids := map[string]bool{}
+	for pattern, n := range wanted {
+		got := subscriptions[pattern].await(t, n)
+		genuine(t, got)
+		var names []string
+		for _, r := range got {
+			if r.Status != 200 || string(r.Body) != payloads[r.Event] || r.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s: %s answered %d, body %q", pattern, r.Event, r.Status, r.Body)
+			}
+			names = append(names, r.Event)
+			ids[r.ID] = true
+		}
+		slices.Sort(names)
+		if unique := slices.Compact(names); len(unique) != n {
+			t.Errorf("%s got %v", pattern, unique)
+		}
+	}
+	if len(ids) != 26+7+11+4+1 {
+		t.Errorf("%d different wh-ids", len(ids))
+	}
+	if got := neighbour.Requests(); len(got) != 0 {
+		t.Errorf("another tenant got %d of them", len(got))
+	}
+}
+
+func TestTheSameEventTwiceHasOneID(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "user.*")
+	message := publish(t, c, "user.updated")
+	send(t, c, message)
+	got := s.await(t, 2)
+	if got[0].ID != got[1].ID {
+		t.Errorf("ids %s and %s", got[0].ID, got[1].ID)
+	}
+	genuine(t, got)
+}
+
+func TestAReceiverThatFailsTwiceRecovers(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	s.Fail(503, 302)
+	publish(t, c, "organizationInvitation.created")
+	got := s.await(t, 3)
+	genuine(t, got)
+	if !sameDelivery(got) || got[2].Status != 200 {
+		t.Errorf("attempts: %+v", got)
+	}
+	for i := 1; i < len(got); i++ {
+		if got[i].Timestamp <= got[i-1].Timestamp || got[i].Header.Get("wh-signature") == got[i-1].Header.Get("wh-signature") {
+			t.Errorf("attempt %d is not freshly signed", i+1)
+		}
+	}
+	if d := state(t, got[0].ID, "acknowledged"); d.Attempts != 3 || d.LastStatus != 200 {
+		t.Errorf("state %+v", d)
+	}
+}
+
+func sameDelivery(requests []receiver.Request) bool {
+	for _, r := range requests {
+		if r.ID != requests[0].ID || string(r.Body) != string(requests[0].Body) || r.Event != requests[0].Event {
+			return false
+		}
+	}
+	return true
+}
+
+func TestFiveHundredEventsToOneEndpointAllArrive(t *testing.T) {
+	t.Parallel()
+	const n = 500
+	c := tenant(t)
+	s := subscribe(t, c, "user.*")
+	began := time.Now()
+	for range n {
+		publish(t, c, "user.created")
+	}
+	published := time.Since(began)
+	ids := map[string]bool{}
+	for _, r := range s.await(t, n) {
+		ids[r.ID] = true
+		if r.Standard != nil || r.Status != 200 {
+			t.Errorf("%s answered %d: %v", r.ID, r.Status, r.Standard)
+		}
+	}
+	if len(ids) != n {
+		t.Errorf("%d different deliveries of %d", len(ids), n)
+	}
+	t.Logf("%d events: published in %s, all delivered after %s", n, published.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+}

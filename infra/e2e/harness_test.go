@@ -1,0 +1,165 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+// patience is how long anything may take before a test gives it up: longer than the local
+// stack's visibility timeout of 60 s, after which a killed batch comes back.
+const patience = 3 * time.Minute
+
+var counter atomic.Int64
+
+// unique makes names that no other test, and no earlier run on the same stack, uses.
+func unique(prefix string) string {
+	return fmt.Sprintf("%s_%d_%d", prefix, time.Now().UnixMilli(), counter.Add(1))
+}
+
+// tenant is a new tenant with a key of its own.
+func tenant(t *testing.T) *client.Client {
+	t.Helper()
+	id := unique("tenant")
+	key, err := operator.IssueKey(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return operator.As(id, key)
+}
+
+// subscription is an endpoint and the HTTPS receiver behind it.
+type subscription struct {
+	client.Endpoint
+	*receiver.Inbox
+}
+
+// subscribe registers a receiver that runs the README's Go example.
+func subscribe(t *testing.T, c *client.Client, events ...string) subscription {
+	t.Helper()
+	inbox := server.Inbox("/" + unique("inbox"))
+	endpoint, err := c.CreateEndpoint(t.Context(), inbox.URL, events...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := subscription{endpoint, inbox}
+	s.verify(t, endpoint.SigningSecret)
+	return s
+}
+
+func (s subscription) verify(t *testing.T, secret string) {
+	t.Helper()
+	if err := s.Verify(secret, verifier.Handler(secret, func(string, []byte) error { return nil })); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// publish puts a sample on the queue under an id of its own.
+func publish(t *testing.T, c *client.Client, eventType string) examples.Message {
+	t.Helper()
+	message, err := examples.Event(eventType, c.TenantID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	message.ID = unique("evt")
+	send(t, c, message)
+	return message
+}
+
+// publishUser puts a user.created event with this userId on the queue.
+func publishUser(t *testing.T, c *client.Client, userID string) {
+	t.Helper()
+	send(t, c, examples.Message{
+		ID: unique("evt"), TenantID: c.TenantID, Type: "user.created",
+		Data: jsontext.Value(`{"userId":"` + userID + `"}`),
+	})
+}
+
+func send(t *testing.T, c *client.Client, message examples.Message) {
+	t.Helper()
+	body, err := message.Body()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.Publish(t.Context(), body); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// await waits until the receiver has answered n requests.
+func (s subscription) await(t *testing.T, n int) []receiver.Request {
+	t.Helper()
+	var got []receiver.Request
+	eventually(t, fmt.Sprintf("%d requests", n), func(context.Context) (bool, error) {
+		got = s.Requests()
+		return len(got) >= n, nil
+	})
+	return got
+}
+
+func eventually(t *testing.T, what string, check func(context.Context) (bool, error)) {
+	t.Helper()
+	if err := client.Eventually(t.Context(), patience, what, check); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state waits until the operator sees the delivery in the state.
+func state(t *testing.T, deliveryID, want string) client.Delivery {
+	t.Helper()
+	var d client.Delivery
+	eventually(t, "state "+want+" of "+deliveryID, func(ctx context.Context) (bool, error) {
+		var err error
+		d, err = operator.Delivery(ctx, deliveryID)
+		return d.State == want, err
+	})
+	return d
+}
+
+// genuine fails the test for every request that the Standard Webhooks library refuses.
+func genuine(t *testing.T, requests []receiver.Request) {
+	t.Helper()
+	for _, r := range requests {
+		if r.Standard != nil {
+			t.Errorf("%s %s: %v", r.Event, r.ID, r.Standard)
+		}
+	}
+}
+
+// processes finds the stack's function processes by the AWS endpoint in their environment;
+// function is a folder name, or "" for all.
+func processes(endpoint, function string) ([]int, error) {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil, fmt.Errorf("listing processes: %w", err)
+	}
+	var found []int
+	for _, entry := range entries {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		exe, _ := os.Readlink(filepath.Join("/proc", entry.Name(), "exe"))
+		env, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ")) // may end between the calls
+		if strings.HasSuffix(exe, filepath.Join(function, "bootstrap")) && bytes.Contains(env, []byte("AWS_ENDPOINT_URL="+endpoint+"\x00")) {
+			found = append(found, pid)
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,115 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/process"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+var (
+	operator *client.Client   // of the stack under test
+	server   *receiver.Server // every test's receivers
+	root     string           // the checkout
+)
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if root, err = filepath.Abs("../.."); err != nil {
+		return fail(err)
+	}
+	if path := os.Getenv("HERALD_STACK"); path != "" {
+		state, err := client.ReadState(path)
+		if err != nil {
+			return fail(err)
+		}
+		return test(m, state)
+	}
+	o, err := folder()
+	if err != nil {
+		return fail(err)
+	}
+	stack, err := process.Start(context.Background(), o)
+	if err != nil {
+		return fail(err)
+	}
+	code := test(m, stack.State)
+	if err := ended(stack, o); err != nil {
+		return fail(err)
+	}
+	return code
+}
+
+func fail(err error) int {
+	fmt.Fprintln(os.Stderr, "e2e:", err)
+	return 1
+}
+
+func test(m *testing.M, state client.State) int {
+	var err error
+	if server, err = receiver.Start(state.ReceiverCertFile, state.ReceiverKeyFile); err != nil {
+		return fail(err)
+	}
+	defer server.Close() //nolint:errcheck // the tests are over
+	operator = client.New(state)
+	return m.Run()
+}
+
+// folder gives the tests' stack a folder beside the one of `make stack`, with the same builds.
+func folder() (process.Options, error) {
+	local := filepath.Join(root, ".local")
+	o := process.Options{
+		Binary: filepath.Join(local, "bin", "stack"), Root: root,
+		Dir: filepath.Join(local, "e2e"), Log: filepath.Join(local, "e2e", "logs", "stack.log"),
+	}
+	if _, err := os.Stat(o.Binary); err != nil {
+		return o, fmt.Errorf("the stack is not built, run `make build`: %w", err)
+	}
+	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
+		return o, fmt.Errorf("making folder: %w", err)
+	}
+	err := os.Symlink(filepath.Join(local, "functions"), filepath.Join(o.Dir, "functions"))
+	if err != nil && !errors.Is(err, fs.ErrExist) {
+		return o, fmt.Errorf("linking functions: %w", err)
+	}
+	return o, nil
+}
+
+// ended stops the stack by SIGTERM and looks for what it must not leave behind.
+func ended(stack *process.Stack, o process.Options) error {
+	before, err := processes(stack.State.AWSEndpointURL, "")
+	if err != nil {
+		return err
+	}
+	if len(before) == 0 {
+		return errors.New("no function process was found on the running stack: the search for orphans proves nothing")
+	}
+	if err := stack.Stop(); err != nil {
+		return err
+	}
+	if _, err := os.Stat(o.StateFile()); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("the state file outlived the stack: %w", err)
+	}
+	return client.Eventually(context.Background(), 5*time.Second, "every process of the stack to be gone",
+		func(context.Context) (bool, error) {
+			left, err := processes(stack.State.AWSEndpointURL, "")
+			if err == nil && len(left) > 0 {
+				err = fmt.Errorf("left behind: processes %v", left)
+			}
+			return err == nil, err
+		})
+}
