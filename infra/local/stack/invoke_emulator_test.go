@@ -61,6 +61,7 @@ func TestInvokeAnswersAsLambdaDoes(t *testing.T) {
 	_, before := invoke(t, s, `{}`)
 	pid, _ := before["pid"].(float64)
 	_ = syscall.Kill(int(pid), syscall.SIGKILL)
+	eventually(t, "the process is gone", func() bool { return errors.Is(syscall.Kill(int(pid), 0), syscall.ESRCH) })
 	if out, _ := invoke(t, s, `{}`); out.FunctionError != nil {
 		t.Errorf("the death of an idle process lost the next invocation: %s", out.Payload)
 	}
