@@ -135,29 +135,41 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 		}
 		return nil
 	}
-	revision := getStr(items[0].Put.Item, "revision")
-	busy := false
-	for i, reason := range canceled.CancellationReasons {
+	verdict := canceledBecause(canceled.CancellationReasons, getStr(items[0].Put.Item, "revision"))
+	if errors.Is(verdict, errPerformed) {
+		return nil
+	}
+	if verdict == nil {
+		return fmt.Errorf("changing endpoint: %w", err)
+	}
+	return verdict
+}
+
+// errPerformed is a transaction that was performed before, its token forgotten.
+var errPerformed = errors.New("performed before")
+
+// canceledBecause reads the reasons why a transaction was canceled: of the put, whose
+// revision is given, of the counts, and of what else went with it. It is nil for a reason
+// that is not about what is stored.
+func canceledBecause(reasons []types.CancellationReason, revision string) (verdict error) {
+	for i, reason := range reasons {
 		switch aws.ToString(reason.Code) {
 		case "None", "":
+		case "TransactionConflict":
+			verdict = errBusy
 		case "ConditionalCheckFailed":
-			if i == 0 && getStr(reason.Item, "revision") == revision {
-				return nil // performed before, its token forgotten
-			}
-			if i == 1 && getNum(reason.Item, "live_count") >= endpoint.MaxLive {
+			switch {
+			case i == 0 && getStr(reason.Item, "revision") == revision:
+				return errPerformed
+			case i == 1 && getNum(reason.Item, "live_count") >= endpoint.MaxLive:
 				return ErrLimit
 			}
 			return ErrConflict
-		case "TransactionConflict":
-			busy = true
 		default:
-			return fmt.Errorf("changing endpoint: %w", err)
+			return nil
 		}
 	}
-	if busy {
-		return errBusy
-	}
-	return fmt.Errorf("changing endpoint: %w", err)
+	return verdict
 }
 
 func (s *Endpoints) put(e endpoint.Endpoint, condition string, values map[string]types.AttributeValue) types.TransactWriteItem {

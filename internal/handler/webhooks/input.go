@@ -77,19 +77,10 @@ func (h *Handler) readChange(body []byte) (change func(*endpoint.Endpoint), err 
 // apply checks the given fields and sets them.
 func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 	if in.URL != nil {
-		if raw, ok := r.text(in.URL, "/url"); ok {
-			stored, err := h.URLs.Normalise(raw)
-			if err != nil {
-				r.refuse("/url", err.Error())
-			}
-			e.URL = stored
-		}
+		e.URL = h.readURL(in.URL, r)
 	}
 	if in.Events != nil {
-		if list, ok := r.list(in.Events, "/events", maxEvents); ok {
-			checkEvents(list, r)
-			e.Events = list
-		}
+		e.Events = readEvents(in.Events, r)
 	}
 	if in.Description != nil {
 		text, ok := r.text(in.Description, "/description")
@@ -99,15 +90,36 @@ func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 		e.Description = text
 	}
 	if in.Status != nil {
-		text, ok := r.text(in.Status, "/status")
-		e.Status = endpoint.Status(text)
-		if ok && e.Status != endpoint.Active && e.Status != endpoint.Disabled {
-			r.refuse("/status", "must be active or disabled; to delete or restore an endpoint use its own operations")
-		}
+		e.Status = readStatus(in.Status, r)
 	}
 }
 
-func checkEvents(list []string, r *reader) {
+func (h *Handler) readURL(v jsontext.Value, r *reader) string {
+	raw, ok := r.text(v, "/url")
+	if !ok {
+		return ""
+	}
+	stored, err := h.URLs.Normalise(raw)
+	if err != nil {
+		r.refuse("/url", err.Error())
+	}
+	return stored
+}
+
+func readStatus(v jsontext.Value, r *reader) endpoint.Status {
+	text, ok := r.text(v, "/status")
+	s := endpoint.Status(text)
+	if ok && s != endpoint.Active && s != endpoint.Disabled {
+		r.refuse("/status", "must be active or disabled; to delete or restore an endpoint use its own operations")
+	}
+	return s
+}
+
+func readEvents(v jsontext.Value, r *reader) []string {
+	list, ok := r.list(v, "/events", maxEvents)
+	if !ok {
+		return nil
+	}
 	if len(list) == 0 {
 		r.refuse("/events", "must have at least one entry")
 	}
@@ -120,4 +132,5 @@ func checkEvents(list []string, r *reader) {
 			r.refuse(pointer, "is a duplicate")
 		}
 	}
+	return list
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/herald-webhooks/herald/internal/testkit/contract"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
 
 func load(t *testing.T) *contract.Contract {
