@@ -169,10 +169,10 @@ func save(name string, r results) error {
 	if err != nil {
 		return fmt.Errorf("encoding results: %w", err)
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("keeping results: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".json"), b, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, name+".json"), b, 0o600); err != nil {
 		return fmt.Errorf("keeping results: %w", err)
 	}
 	return nil
@@ -206,7 +206,7 @@ func total(out io.Writer) (ok bool, err error) {
 
 func load(name string) (results, error) {
 	file := filepath.Join(dir, name+".json")
-	b, err := os.ReadFile(file)
+	b, err := os.ReadFile(file) //nolint:gosec // a constant folder, one of two names
 	if err != nil {
 		return results{}, fmt.Errorf("reading results: %w", err)
 	}
