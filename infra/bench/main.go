@@ -3,14 +3,18 @@
 // client under the same conditions. AWS and the receiver run in other processes; AWS only
 // answers the wire protocol. Compare ratios within one run, never times between machines.
 //
-//	go run ./infra/bench [-rounds 5] [-deliveries 20000]
+//	go run ./infra/bench [-rounds 5] [-deliveries 20000] [-mix 1m]
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
+	"os/signal"
+	"syscall"
+	"time"
 )
 
 func main() {
@@ -39,10 +43,21 @@ func run(args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	rounds := flags.Int("rounds", 5, "runs of each measurement; medians are printed")
 	deliveries := flags.Int("deliveries", 20_000, "deliveries of one run")
+	phase := flags.Duration("mix", time.Minute, "length of each phase of the mix; 0 leaves it out")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	return drive(*rounds, *deliveries)
+	if *rounds > 0 {
+		if err := drive(*rounds, *deliveries); err != nil {
+			return err
+		}
+	}
+	if *phase == 0 {
+		return nil
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return mix(ctx, *phase)
 }
 
 // job is what a measuring process is asked for.

@@ -1,0 +1,227 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/local/stack"
+)
+
+// The mix runs on the local stack with production's attempt timeout and batch size, and a
+// concurrency that this machine can hold. Its rate is three times what the mappings could do
+// if every invocation were held for the attempt timeout.
+const (
+	mixConcurrency = 10
+	mixBatch       = 10
+	mixTimeout     = 15 // seconds
+	mixRate        = 3 * mixConcurrency * mixBatch / mixTimeout
+	mixConfig      = `version = 0.1
+[mix.deploy.parameters]
+stack_name = "herald-mix"
+parameter_overrides = [
+    "Stage=local", "MaximumConcurrency=%d", "BatchSize=%d", "AttemptTimeoutSeconds=%d",
+    "EgressAllowCidrs=127.0.0.1/32", "EgressAllowPorts=1024-65535",
+]
+`
+)
+
+// mix measures what one hanging endpoint, which gets a tenth of the deliveries, does to the
+// others: SendMessage to POST, each phase lasting the given time.
+func mix(ctx context.Context, phase time.Duration) (err error) {
+	dir, err := os.MkdirTemp("", "herald-mix")
+	if err != nil {
+		return fmt.Errorf("making a folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	functions, err := filepath.Abs(".local/functions")
+	if err != nil {
+		return fmt.Errorf("finding the functions: %w", err)
+	}
+	if err := os.Symlink(functions, filepath.Join(dir, "functions")); err != nil {
+		return fmt.Errorf("linking the functions: %w", err)
+	}
+	config := filepath.Join(dir, "samconfig.toml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, mixConfig, mixConcurrency, mixBatch, mixTimeout), 0o600); err != nil {
+		return fmt.Errorf("writing the configuration: %w", err)
+	}
+	s, err := stack.Start(ctx, stack.Options{Dir: dir, SAMConfig: config, Environment: "mix"})
+	if err != nil {
+		return fmt.Errorf("starting the stack: %w", err)
+	}
+	defer s.Close()
+	state, err := client.ReadState(filepath.Join(dir, "stack.json"))
+	if err != nil {
+		return err
+	}
+	m := &mixer{client: client.New(state), arrived: map[string]time.Time{}}
+	return m.run(ctx, phase)
+}
+
+type mixer struct {
+	client  *client.Client
+	mu      sync.Mutex
+	arrived map[string]time.Time // by user id, of the healthy endpoint
+	hung    int
+}
+
+func (m *mixer) run(ctx context.Context, phase time.Duration) error {
+	healthy, err := m.receiver(m.answer)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = healthy.Close() }()
+	hanging, err := m.receiver(m.hang)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = hanging.Close() }()
+	if _, err := m.client.CreateEndpoint(ctx, "https://"+healthy.Addr, "user.*"); err != nil {
+		return err
+	}
+	if _, err := m.client.CreateEndpoint(ctx, "https://"+hanging.Addr, "organization.*"); err != nil {
+		return err
+	}
+	if _, err := m.phase(ctx, "warm", phase/6, false); err != nil {
+		return err
+	}
+	without, err := m.phase(ctx, "without", phase, false)
+	if err != nil {
+		return err
+	}
+	with, err := m.phase(ctx, "with", phase, true)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\nmix: %d events/s for %s, MaximumConcurrency %d, batch %d, attempt timeout %d s; SendMessage to POST of the healthy endpoint\n",
+		mixRate, phase, mixConcurrency, mixBatch, mixTimeout)
+	fmt.Printf("%-38s %8s %10s %10s %10s\n", "", "events", "p50 ms", "p99 ms", "max ms")
+	for _, row := range []struct {
+		name string
+		took []time.Duration
+	}{{"without a hanging endpoint", without}, {"a tenth to an endpoint that hangs", with}} {
+		fmt.Printf("%-38s %8d %10d %10d %10d\n", row.name, len(row.took), at(row.took, 0.5), at(row.took, 0.99), at(row.took, 1))
+	}
+	fmt.Printf("p99 with / without: %.2f; attempts that hung: %d\n", float64(at(with, 0.99))/float64(at(without, 0.99)), m.hung)
+	return nil
+}
+
+// phase publishes at the fixed rate and returns the sorted latencies of the healthy deliveries.
+func (m *mixer) phase(ctx context.Context, name string, length time.Duration, hang bool) ([]time.Duration, error) {
+	sent := map[string]time.Time{}
+	var sending sync.WaitGroup
+	faults := make(chan error, mixRate*int(length/time.Second)+mixRate)
+	tick := time.NewTicker(time.Second / mixRate)
+	defer tick.Stop()
+	for i := range int(length.Seconds() * mixRate) {
+		<-tick.C
+		body := fmt.Sprintf(`{"tenant_id":%q,"type":"user.updated","data":{"userId":"user_%s_%d"}}`, m.client.TenantID, name, i)
+		switch {
+		case i%10 == 9 && !hang:
+			continue // the healthy endpoint gets the same in both phases
+		case i%10 == 9:
+			body = strings.Replace(body, "user.updated", "organization.updated", 1)
+		default:
+			sent[fmt.Sprintf("user_%s_%d", name, i)] = time.Now()
+		}
+		sending.Go(func() {
+			if _, err := m.client.Publish(ctx, body); err != nil {
+				faults <- err
+			}
+		})
+	}
+	sending.Wait()
+	close(faults)
+	if err := <-faults; err != nil {
+		return nil, err
+	}
+	return m.collect(sent)
+}
+
+// collect waits for every delivery, two minutes at most.
+func (m *mixer) collect(sent map[string]time.Time) ([]time.Duration, error) {
+	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		var took []time.Duration
+		m.mu.Lock()
+		for id, at := range sent {
+			if arrived, ok := m.arrived[id]; ok {
+				took = append(took, arrived.Sub(at))
+			}
+		}
+		m.mu.Unlock()
+		if len(took) == len(sent) {
+			slices.Sort(took)
+			return took, nil
+		}
+		if time.Now().After(deadline) {
+			return nil, fmt.Errorf("%d of %d deliveries never came", len(sent)-len(took), len(sent))
+		}
+	}
+}
+
+func at(sorted []time.Duration, quantile float64) int64 {
+	return sorted[int(float64(len(sorted)-1)*quantile)].Milliseconds()
+}
+
+// receiver serves HTTPS on a free loopback port with the stack's certificate.
+func (m *mixer) receiver(handle http.HandlerFunc) (*http.Server, error) {
+	cert, err := tls.LoadX509KeyPair(m.client.ReceiverCertFile, m.client.ReceiverKeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("loading the certificate: %w", err)
+	}
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+	server := &http.Server{
+		Addr: listener.Addr().String(), Handler: handle, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}},
+	}
+	go func() {
+		if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+			fmt.Fprintln(os.Stderr, "bench: receiver:", err)
+		}
+	}()
+	return server, nil
+}
+
+func (m *mixer) answer(w http.ResponseWriter, r *http.Request) {
+	now := time.Now()
+	var body struct {
+		Data struct {
+			UserID string `json:"userId"`
+		} `json:"data"`
+	}
+	if err := json.UnmarshalRead(r.Body, &body); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	m.mu.Lock()
+	if _, again := m.arrived[body.Data.UserID]; !again {
+		m.arrived[body.Data.UserID] = now
+	}
+	m.mu.Unlock()
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (m *mixer) hang(_ http.ResponseWriter, r *http.Request) {
+	m.mu.Lock()
+	m.hung++
+	m.mu.Unlock()
+	_, _ = io.Copy(io.Discard, r.Body) // or the server would not notice that the client left
+	<-r.Context().Done()
+}
