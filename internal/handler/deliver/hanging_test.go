@@ -1,0 +1,144 @@
+package deliver
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/queue"
+)
+
+// board is the Marks of all processes.
+type board struct {
+	mu    sync.Mutex
+	marks map[[2]string]time.Time
+	fail  error
+}
+
+func (b *board) Mark(_ context.Context, endpointID, holder string, now time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.marks == nil {
+		b.marks = map[[2]string]time.Time{}
+	}
+	b.marks[[2]string{endpointID, holder}] = now
+	return b.fail
+}
+
+func (b *board) Since(_ context.Context, since time.Time) (map[string]int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	holders := map[string]int{}
+	for key, at := range b.marks {
+		if at.After(since) {
+			holders[key[0]]++
+		}
+	}
+	return holders, b.fail
+}
+
+func (b *board) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.marks)
+}
+
+// member is the handler of one process that shares the board.
+func member(w *world, b *board, name string, limit int) *Handler {
+	h := w.handler()
+	h.Now = time.Now // synctest's clock
+	h.Hanging = &Hanging{Store: b, Holder: name, Suspect: 1500 * time.Millisecond, Limit: limit, Window: time.Minute}
+	return h
+}
+
+func TestAnEndpointThatHoldsProcessesUpIsDivertedInAllOfThem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := newWorld(func(ctx context.Context, url string) delivery.Response {
+			if strings.HasSuffix(url, "webhook_1") {
+				return hang(ctx, url)
+			}
+			return delivery.Response{Status: 200}
+		})
+		b := &board{}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		var wait sync.WaitGroup
+		for _, name := range []string{"p1", "p2"} {
+			wait.Go(func() { member(slow, b, name, 2).Process(ctx, []queue.Record{fresh(name, "webhook_1")}) })
+		}
+		time.Sleep(time.Second)
+		if synctest.Wait(); b.count() != 0 {
+			t.Error("marked before anybody can suspect it")
+		}
+		time.Sleep(time.Second)
+		if synctest.Wait(); b.count() != 2 {
+			t.Fatalf("%d marks, want one from each process while its attempt goes on", b.count())
+		}
+
+		other := newWorld(status(200))
+		p3 := member(other, b, "p3", 2)
+		started := time.Now()
+		failed := p3.Process(ctx, []queue.Record{fresh("c", "webhook_1"), fresh("d", "webhook_2")})
+		if len(failed) != 0 || len(other.posts) != 1 || len(other.acked) != 1 || time.Since(started) != 0 {
+			t.Errorf("failed %v, %d posts, %d acknowledged", failed, len(other.posts), len(other.acked))
+		}
+		if m := other.moved(t); m.DeliveryID != "c" || m.Attempts != 0 || countReason(other.states, delivery.ReasonEndpointHanging) != 1 {
+			t.Errorf("moved %+v, states %+v", m, other.states)
+		}
+		// From RetryQueue it gets its POST all the same.
+		p3.Process(ctx, []queue.Record{retried("e", "webhook_1", 1)})
+		if len(other.posts) != 2 {
+			t.Error("a retry was diverted")
+		}
+		wait.Wait()
+		if len(slow.posts) != 2 || len(slow.sent) != 2 || slow.states[0].Reason != delivery.ReasonTimeout {
+			t.Errorf("the attempts that hang keep their full time: %d posts, %d moved, %+v", len(slow.posts), len(slow.sent), slow.states)
+		}
+
+		time.Sleep(2 * time.Minute) // the marks run out
+		p3.Process(ctx, []queue.Record{fresh("f", "webhook_1")})
+		if len(other.posts) != 3 {
+			t.Error("an endpoint is diverted for ever")
+		}
+	})
+}
+
+func TestFewerProcessesThanTheLimitAreHeldWithoutDiversion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{}
+		if err := b.Mark(t.Context(), "webhook_1", "p1", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		w := newWorld(status(200))
+		member(w, b, "p2", 2).Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
+		if len(w.posts) != 1 {
+			t.Error("one slow answer diverts an endpoint that may hold two processes")
+		}
+		// Many hanging endpoints share what one could have.
+		if err := b.Mark(t.Context(), "webhook_2", "p1", time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		member(w, b, "p3", 2).Process(t.Context(), []queue.Record{fresh("b", "webhook_1")})
+		if len(w.posts) != 1 {
+			t.Error("two hanging endpoints hold more processes than one could")
+		}
+	})
+}
+
+func TestQuickAnswersLeaveNoMarkAndAnUnreadableBoardStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &board{fail: errAWS}
+		w := newWorld(status(200))
+		if failed := member(w, b, "p1", 1).Process(t.Context(), []queue.Record{fresh("a", "webhook_1")}); len(failed) != 0 || len(w.acked) != 1 {
+			t.Errorf("failed %v, %d acknowledged", failed, len(w.acked))
+		}
+		time.Sleep(time.Minute)
+		if synctest.Wait(); b.count() != 0 {
+			t.Error("a quick answer left a mark")
+		}
+	})
+}
