@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -33,9 +32,6 @@ type settings struct {
 	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
 }
 
-// callTimeout bounds one try of an AWS call, so that one that hangs leaves time for the next.
-const callTimeout = 2 * time.Second
-
 func main() {
 	log := telemetry.NewLogger()
 	if err := run(context.Background(), log); err != nil {
@@ -57,7 +53,6 @@ func run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	cfg.HTTPClient = awshttp.NewBuildableClient().WithTimeout(callTimeout)
 	tables := dynamodb.NewFromConfig(cfg)
 	h := &webhooks.Handler{
 		Endpoints: dynamo.NewEndpoints(tables, env.EndpointsTable),

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/caarlos0/env/v11"
@@ -35,7 +36,7 @@ func Load[T any]() (T, error) {
 // AWS returns the configuration of every AWS client, read from the environment alone: Lambda
 // gives nothing else, and the SDK's default chain (SSO, EC2, profiles) costs 1.7 MB a binary.
 // Retries are standard, so that a throttled call is tried three times within its caller's
-// deadline.
+// deadline; a call that hangs is given up in time for another try.
 func AWS(context.Context) (aws.Config, error) {
 	e, err := awsconfig.NewEnvConfig()
 	if err != nil {
@@ -48,6 +49,7 @@ func AWS(context.Context) (aws.Config, error) {
 		Region:        e.Region,
 		Credentials:   credentials.StaticCredentialsProvider{Value: e.Credentials},
 		ConfigSources: []any{e},
+		HTTPClient:    awshttp.NewBuildableClient().WithTimeout(callTimeout),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = 3
@@ -60,6 +62,9 @@ func AWS(context.Context) (aws.Config, error) {
 	}
 	return cfg, nil
 }
+
+// callTimeout bounds one try of an AWS call, which takes milliseconds when all is well.
+const callTimeout = 3 * time.Second
 
 // Seconds is a number of whole seconds in the environment.
 type Seconds int
