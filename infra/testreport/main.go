@@ -172,7 +172,7 @@ func save(name string, r results) error {
 	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return fmt.Errorf("keeping results: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, name+".json"), b, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)+".json"), b, 0o600); err != nil {
 		return fmt.Errorf("keeping results: %w", err)
 	}
 	return nil

@@ -1,0 +1,216 @@
+package template
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// functions are the logical ids without "Function", in the order of the design's table.
+var functions = []string{"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Apikeys"}
+
+func statements(document any) (all []object) {
+	o, _ := document.(object)
+	for _, s := range list(o["Statement"]) {
+		all = append(all, s.(object))
+	}
+	return all
+}
+
+func roleStatements(tpl template, role string) (all []object) {
+	for _, p := range list(tpl.Resources[role].Properties["Policies"]) {
+		all = append(all, statements(p.(object)["PolicyDocument"])...)
+	}
+	return all
+}
+
+func TestEachFunctionHasItsOwnExplicitRole(t *testing.T) {
+	tpl := load(t)
+	tpl.ofType(t, "AWS::Serverless::Function", len(functions))
+	tpl.ofType(t, "AWS::IAM::Role", len(functions))
+	for _, name := range functions {
+		p := tpl.Resources[name+"Function"].Properties
+		if got := target(p["Role"]); got != name+"Role" {
+			t.Errorf("%s runs as %q", name, got)
+		}
+		for _, generated := range []string{"Policies", "Connectors", "PermissionsBoundary"} {
+			if p[generated] != nil {
+				t.Errorf("%s has %s, which SAM turns into rights of its own choice", name, generated)
+			}
+		}
+		trust := statements(tpl.Resources[name+"Role"].Properties["AssumeRolePolicyDocument"])
+		if len(trust) != 1 || at(trust[0], "Principal")["Service"] != "lambda.amazonaws.com" {
+			t.Errorf("%s's role is trusted to %v", name, trust)
+		}
+	}
+}
+
+func TestNoManagedPolicyOfAWS(t *testing.T) {
+	for name, r := range load(t).Resources {
+		if r.Properties["ManagedPolicyArns"] != nil {
+			t.Errorf("%s attaches managed policies", name)
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), ":aws:policy/") {
+		t.Error("the template names a policy of AWS's own")
+	}
+}
+
+// Every statement of a role or policy names its actions one by one and resources of this stack.
+func TestNoWildcards(t *testing.T) {
+	tpl := load(t)
+	documents := map[string][]object{}
+	for _, name := range functions {
+		documents[name+"Role"] = roleStatements(tpl, name+"Role")
+	}
+	for name, r := range tpl.ofType(t, "AWS::IAM::ManagedPolicy", 3) {
+		documents[name] = statements(r.Properties["PolicyDocument"])
+	}
+	for name, all := range documents {
+		if len(all) == 0 {
+			t.Errorf("%s allows nothing", name)
+		}
+		for _, s := range all {
+			for _, action := range list(s["Action"]) {
+				if strings.ContainsAny(fmt.Sprint(action), "*?") {
+					t.Errorf("%s: action %v", name, action)
+				}
+			}
+			for _, r := range list(s["Resource"]) {
+				if !ofThisStack(tpl, r) {
+					t.Errorf("%s: resource %v is no resource of this stack", name, r)
+				}
+			}
+			if s["Effect"] != "Allow" || s["NotAction"] != nil || s["NotResource"] != nil || len(list(s["Action"])) == 0 || len(list(s["Resource"])) == 0 {
+				t.Errorf("%s: statement %v does not name what it allows", name, s["Sid"])
+			}
+		}
+	}
+}
+
+func ofThisStack(tpl template, r any) bool {
+	if _, ok := tpl.Resources[target(r)]; ok {
+		o := r.(object)
+		sub, _ := o["Fn::Sub"].(string)
+		return !strings.ContainsAny(sub, "*?")
+	}
+	// A stack's ARN ends with an id that IAM cannot know: its name is what identifies it.
+	return r.(object)["Fn::Sub"] == "arn:${AWS::Partition}:cloudformation:${AWS::Region}:${AWS::AccountId}:stack/${AWS::StackName}/*"
+}
+
+var purposes = map[string]string{"SecretsKey": "signing-secret", "DeadLetterKey": "dead-letter"}
+
+// Rights on keys, as the design's table of functions has them.
+func TestKeysAreUsedForTheirPurposeOnly(t *testing.T) {
+	tpl := load(t)
+	want := map[string]string{
+		"Webhooks": "kms:Encrypt SecretsKey", "Deliver": "kms:Decrypt SecretsKey", "Deadletter": "kms:GenerateDataKey DeadLetterKey",
+		"Inspect": "kms:Decrypt DeadLetterKey", "Replay": "kms:Decrypt DeadLetterKey", "Fanout": "", "Apikeys": "",
+	}
+	for _, name := range functions {
+		var got []string
+		for _, s := range roleStatements(tpl, name+"Role") {
+			action := fmt.Sprint(list(s["Action"])[0])
+			if !strings.HasPrefix(action, "kms:") {
+				continue
+			}
+			key := target(list(s["Resource"])[0])
+			got = append(got, action+" "+key)
+			if len(list(s["Action"])) != 1 || len(list(s["Resource"])) != 1 {
+				t.Errorf("%s: %v allows more than one thing", name, s["Sid"])
+			}
+			if purpose := at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"]; purpose != purposes[key] {
+				t.Errorf("%s: %v is conditioned on purpose %v, want %s", name, s["Sid"], purpose, purposes[key])
+			}
+		}
+		if strings.Join(got, ", ") != want[name] {
+			t.Errorf("%s may %v, want %q", name, got, want[name])
+		}
+	}
+}
+
+// The account's root administers each key, or nobody could; using it is delegated under the
+// condition of its purpose.
+func TestKeyPolicies(t *testing.T) {
+	for name, key := range load(t).ofType(t, "AWS::KMS::Key", len(purposes)) {
+		if key.Properties["EnableKeyRotation"] != true || key.all["DeletionPolicy"] != "Retain" || key.all["UpdateReplacePolicy"] != "Retain" {
+			t.Errorf("%s is not rotated, or not retained", name)
+		}
+		for _, s := range statements(key.Properties["KeyPolicy"]) {
+			root := object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
+			if fmt.Sprint(at(s, "Principal")["AWS"]) != fmt.Sprint(root) {
+				t.Errorf("%s: %v is for %v", name, s["Sid"], s["Principal"])
+			}
+			for _, action := range list(s["Action"]) {
+				uses := slices.Contains([]any{"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey"}, action)
+				purpose := at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"]
+				if strings.Contains(fmt.Sprint(action), "*") || action == "kms:CreateGrant" || (uses && purpose != purposes[name]) {
+					t.Errorf("%s: %v allows %v with purpose %v", name, s["Sid"], action, purpose)
+				}
+			}
+		}
+	}
+}
+
+// Which service on which resource a function may touch, as the design's table has it.
+func TestRightsByFunction(t *testing.T) {
+	tpl := load(t)
+	want := map[string]string{
+		"Webhooks":   "dynamodb:ApiKeys dynamodb:Endpoints kms:SecretsKey logs:WebhooksLogs",
+		"Fanout":     "dynamodb:Endpoints logs:FanoutLogs sqs:DeliveryQueue sqs:EventsDeadLetterQueue sqs:EventsQueue",
+		"Deliver":    "dynamodb:Deliveries dynamodb:Endpoints kms:SecretsKey logs:DeliverLogs sqs:DeliveryQueue sqs:RetryQueue",
+		"Deadletter": "dynamodb:DeadLetters dynamodb:Deliveries kms:DeadLetterKey logs:DeadletterLogs sqs:DeadLetterQueue",
+		"Inspect": "dynamodb:DeadLetters dynamodb:Deliveries kms:DeadLetterKey logs:InspectLogs " +
+			"sqs:DeadLetterQueue sqs:DeliveryQueue sqs:EventsDeadLetterQueue sqs:EventsQueue sqs:RetryQueue",
+		"Replay": "dynamodb:DeadLetters dynamodb:Deliveries dynamodb:Endpoints kms:DeadLetterKey logs:ReplayLogs " +
+			"sqs:DeliveryQueue sqs:EventsDeadLetterQueue sqs:EventsQueue",
+		"Apikeys": "dynamodb:ApiKeys logs:ApikeysLogs",
+	}
+	for _, name := range functions {
+		rights := map[string]bool{}
+		for _, s := range roleStatements(tpl, name+"Role") {
+			for _, r := range list(s["Resource"]) {
+				for _, action := range list(s["Action"]) {
+					service, _, _ := strings.Cut(fmt.Sprint(action), ":")
+					rights[service+":"+target(r)] = true
+				}
+			}
+		}
+		if got := strings.Join(slices.Sorted(maps.Keys(rights)), " "); got != want[name] {
+			t.Errorf("%s touches %s\nwant %s", name, got, want[name])
+		}
+	}
+}
+
+func TestPoliciesForPeopleAndServices(t *testing.T) {
+	tpl := load(t)
+	want := map[string][]string{
+		"EventPublishers":  {"sqs:SendMessage EventsQueue"},
+		"InstanceManagers": {"lambda:InvokeFunction InspectFunction", "lambda:InvokeFunction ReplayFunction"},
+		"KeyIssuers":       {"lambda:InvokeFunction ApikeysFunction"},
+	}
+	for name, rights := range want {
+		var got []string
+		for _, s := range statements(tpl.Resources[name].Properties["PolicyDocument"]) {
+			for _, action := range list(s["Action"]) {
+				if strings.HasPrefix(fmt.Sprint(action), "cloudformation:") {
+					continue // finding functions by their names in the template
+				}
+				for _, r := range list(s["Resource"]) {
+					got = append(got, fmt.Sprint(action, " ", target(r)))
+				}
+			}
+		}
+		if slices.Sort(got); !slices.Equal(got, rights) {
+			t.Errorf("%s allows %v, want %v", name, got, rights)
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package template
+
+import (
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/retry"
+)
+
+// checked are all configurations of samconfig.toml and the larger batches its comment offers.
+func checked(t *testing.T) map[string]settings {
+	t.Helper()
+	tpl := load(t)
+	all := configurations(t, tpl)
+	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, []string{"default", "local", "prod", "staging"}) {
+		t.Fatalf("samconfig.toml configures %v", got)
+	}
+	large := maps.Clone(all["prod"])
+	maps.Copy(large, settings{
+		"BatchSize": "50", "BatchWindowSeconds": "1", "EndpointConcurrency": "50", "QueueVisibilitySeconds": "181",
+	})
+	all["prod with large batches"] = large
+	return all
+}
+
+func TestNumbersThatDependOnEachOther(t *testing.T) {
+	for environment, s := range checked(t) {
+		t.Run(environment, func(t *testing.T) {
+			n := func(name string) float64 { return s.number(t, name) }
+			if got, want := n("QueueVisibilitySeconds"), 6*n("FunctionTimeoutSeconds")+n("BatchWindowSeconds"); got != want {
+				t.Errorf("visibility is %v s, want 6 × function timeout + window = %v s", got, want)
+			}
+			rounds := math.Ceil(n("BatchSize") / n("EndpointConcurrency"))
+			if need := rounds*n("AttemptTimeoutSeconds") + 2; need > n("FunctionTimeoutSeconds") {
+				t.Errorf("a batch to one hanging endpoint takes %v s, the function has %v s", need, n("FunctionTimeoutSeconds"))
+			}
+			if n("ConnectTimeoutSeconds") > n("AttemptTimeoutSeconds") {
+				t.Error("connecting may take longer than the whole attempt")
+			}
+			if got, want := n("RetryQueueMaxReceiveCount"), n("MaxRetries")+1; got != want {
+				t.Errorf("RetryQueue's maxReceiveCount is %v, want MaxRetries + 1 = %v", got, want)
+			}
+			if n("BatchSize") > 10 && n("BatchWindowSeconds") < 1 {
+				t.Error("Lambda refuses batches above 10 without a window")
+			}
+			if n("ApiTimeoutSeconds") >= 30 {
+				t.Error("API Gateway answers 503 before the function times out")
+			}
+			if n("OperatorTimeoutSeconds") > n("QueueVisibilitySeconds") {
+				t.Error("rejected events reappear while an operator function still works on them")
+			}
+		})
+	}
+}
+
+func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
+	mappings := map[string]float64{"Fanout": 1, "Deliver": 2, "Deadletter": 1}
+	for environment, s := range checked(t) {
+		for function, count := range mappings {
+			reserved := s.number(t, function+"ReservedConcurrency")
+			if need := count * s.number(t, "MaximumConcurrency"); reserved != 0 && reserved < need {
+				t.Errorf("%s: %s reserves %v, its mappings may need %v: throttles burn receives", environment, function, reserved, need)
+			}
+		}
+	}
+}
+
+// A dead letter keeps the age of its first send: what is retried for longer than a week has
+// less than a week left before SQS deletes it.
+func TestEveryScheduleEndsWithinSevenDays(t *testing.T) {
+	for environment, s := range checked(t) {
+		schedule := retry.Schedule{
+			Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
+			Factor:     s.number(t, "RetryFactor"),
+			MaxRetries: int(s.number(t, "MaxRetries")),
+		}
+		if err := schedule.Validate(); err != nil {
+			t.Errorf("%s: %v", environment, err)
+		}
+		attempts := time.Duration(s.number(t, "MaxRetries")+1) * time.Duration(s.number(t, "AttemptTimeoutSeconds")) * time.Second
+		early := retry.Cap // a first Retry-After beyond what DelaySeconds can carry
+		if total := schedule.Longest() + attempts + early; total > 7*24*time.Hour {
+			t.Errorf("%s: a delivery is retried for up to %s, more than 7 days", environment, total)
+		}
+	}
+}
+
+func TestTheTableOfNumbers(t *testing.T) {
+	all := checked(t)
+	for _, row := range []struct{ parameter, byDefault, local string }{
+		{"BatchSize", "10", "10"},
+		{"BatchWindowSeconds", "0", "0"},
+		{"ConnectTimeoutSeconds", "5", "2"},
+		{"AttemptTimeoutSeconds", "15", "3"},
+		{"FunctionTimeoutSeconds", "30", "10"},
+		{"QueueVisibilitySeconds", "180", "60"},
+		{"EventsMaxReceiveCount", "50", "5"},
+		{"DeliveryMaxReceiveCount", "50", "5"},
+		{"MaximumConcurrency", "50", "4"},
+		{"RetryBaseSeconds", "5", "1"},
+		{"RetryFactor", "4", "2"},
+		{"MaxRetries", "9", "4"},
+		{"OperatorTimeoutSeconds", "50", "50"},
+		{"DeliverReservedConcurrency", "0", "0"},
+		{"EgressAllowCidrs", "", "127.0.0.1/32"},
+		{"EgressAllowPorts", "", "1024-65535"},
+	} {
+		if got := all["default"][row.parameter]; got != row.byDefault {
+			t.Errorf("default: %s is %q, want %q", row.parameter, got, row.byDefault)
+		}
+		if got := all["local"][row.parameter]; got != row.local {
+			t.Errorf("local: %s is %q, want %q", row.parameter, got, row.local)
+		}
+	}
+}
+
+func TestOnlyTheLocalStageWidensEgress(t *testing.T) {
+	for environment, s := range checked(t) {
+		if environment == "local" {
+			if s["Stage"] != "local" {
+				t.Errorf("local has the stage %q", s["Stage"])
+			}
+			continue
+		}
+		if s["Stage"] == "local" || s["EgressAllowCidrs"] != "" || s["EgressAllowPorts"] != "" {
+			t.Errorf("%s: stage %q, ranges %q, ports %q", environment, s["Stage"], s["EgressAllowCidrs"], s["EgressAllowPorts"])
+		}
+	}
+}
+
+func TestConfiguredValuesAreAllowed(t *testing.T) {
+	tpl := load(t)
+	for environment, s := range checked(t) {
+		for name, v := range s {
+			p := tpl.Parameters[name]
+			if pattern, ok := p["AllowedPattern"].(string); ok && !regexp.MustCompile("^(?:"+pattern+")$").MatchString(v) {
+				t.Errorf("%s: %s=%q does not match %s", environment, name, v, pattern)
+			}
+			if allowed := list(p["AllowedValues"]); allowed != nil && !slices.Contains(allowed, any(v)) {
+				t.Errorf("%s: %s=%q is none of %v", environment, name, v, allowed)
+			}
+			if p["Type"] == "Number" && p["MinValue"] != nil {
+				bounds := settings{"min": p["MinValue"].(string), "max": p["MaxValue"].(string)}
+				if n := s.number(t, name); n < bounds.number(t, "min") || n > bounds.number(t, "max") {
+					t.Errorf("%s: %s=%v is not within %v", environment, name, n, bounds)
+				}
+			}
+		}
+	}
+}

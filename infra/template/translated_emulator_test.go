@@ -1,0 +1,149 @@
+//go:build emulator
+
+package template
+
+import (
+	"encoding/json"
+	"maps"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// translated is what CloudFormation gets: the output of AWS's own translator.
+func translated(t *testing.T) template {
+	t.Helper()
+	base, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(base, ".venv/bin/python"),
+		"infra/local/translate.py", "template.yaml", "samconfig.toml", "default", "bucket")
+	cmd.Dir = base
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("translating (make tools installs what it needs): %v", err)
+	}
+	var answer struct{ Template object }
+	if err := json.Unmarshal(out, &answer); err != nil {
+		t.Fatal(err)
+	}
+	return convert(t, answer.Template)
+}
+
+func TestTranslatedFunctionsAndMappings(t *testing.T) {
+	tpl := translated(t)
+	for name, f := range tpl.ofType(t, "AWS::Lambda::Function", len(functions)) {
+		if got := list(f.Properties["Architectures"]); len(got) != 1 || got[0] != "arm64" || f.Properties["Runtime"] != "provided.al2023" {
+			t.Errorf("%s runs on %v %v", name, f.Properties["Runtime"], got)
+		}
+		logging := at(f.Properties, "LoggingConfig")
+		if logging["LogFormat"] != "JSON" || target(logging["LogGroup"]) == "" {
+			t.Errorf("%s logs as %v", name, logging)
+		}
+	}
+	for name, m := range tpl.ofType(t, "AWS::Lambda::EventSourceMapping", 4) {
+		if types := list(m.Properties["FunctionResponseTypes"]); len(types) != 1 || types[0] != "ReportBatchItemFailures" {
+			t.Errorf("%s answers by %v", name, types)
+		}
+		if target(at(m.Properties, "ScalingConfig")["MaximumConcurrency"]) != "MaximumConcurrency" {
+			t.Errorf("%s scales by %v", name, m.Properties["ScalingConfig"])
+		}
+	}
+	for name, c := range tpl.ofType(t, "AWS::Lambda::EventInvokeConfig", 3) {
+		if c.Properties["MaximumRetryAttempts"] != float64(0) {
+			t.Errorf("%s retries %v times", name, c.Properties["MaximumRetryAttempts"])
+		}
+	}
+}
+
+// SAM adds roles and policies of AWS's own where it is not told otherwise.
+func TestTranslationAddsNoRights(t *testing.T) {
+	tpl := translated(t)
+	for name, r := range tpl.ofType(t, "AWS::IAM::Role", len(functions)) {
+		if r.Properties["ManagedPolicyArns"] != nil {
+			t.Errorf("%s has managed policies", name)
+		}
+	}
+	text, err := json.Marshal(tpl.Resources)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), ":aws:policy/") {
+		t.Error("the translated template names a policy of AWS's own")
+	}
+}
+
+func TestTranslatedTablesAndQueuesKeepTheirSafety(t *testing.T) {
+	tpl := translated(t)
+	for name, r := range tpl.ofType(t, "AWS::DynamoDB::Table", 4) {
+		if at(r.Properties, "SSESpecification")["SSEEnabled"] != true || r.all["DeletionPolicy"] != "Retain" {
+			t.Errorf("%s lost its encryption or its retention", name)
+		}
+	}
+	for name, r := range tpl.ofType(t, "AWS::SQS::Queue", 5) {
+		if r.Properties["SqsManagedSseEnabled"] != true {
+			t.Errorf("%s lost its encryption", name)
+		}
+	}
+}
+
+var substituted = regexp.MustCompile(`\$\{([A-Za-z0-9]+)`)
+
+// references are the resources that v needs before it can be made.
+func references(tpl template, v any, found map[string]bool) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			references(tpl, item, found)
+		}
+	case object:
+		for key, item := range v {
+			switch text, isText := item.(string); {
+			case (key == "Ref" || key == "DependsOn") && isText:
+				found[text] = true
+			case key == "Fn::GetAtt":
+				found[target(object{key: item})] = true
+			case key == "Fn::Sub":
+				pattern, _ := list(item)[0].(string)
+				for _, match := range substituted.FindAllStringSubmatch(pattern, -1) {
+					found[match[1]] = true
+				}
+				references(tpl, list(item)[1:], found)
+			case key == "DependsOn":
+				for _, name := range list(item) {
+					found[name.(string)] = true
+				}
+			default:
+				references(tpl, item, found)
+			}
+		}
+	}
+}
+
+func TestNoCircularReferences(t *testing.T) {
+	tpl := translated(t)
+	needs := map[string]map[string]bool{}
+	for name, r := range tpl.Resources {
+		needs[name] = map[string]bool{}
+		references(tpl, r.all, needs[name])
+		maps.DeleteFunc(needs[name], func(other string, _ bool) bool { return tpl.Resources[other].Type == "" })
+	}
+	for len(needs) > 0 {
+		var ready []string
+		for name, others := range needs {
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(others)), func(o string) bool { return needs[o] != nil }) {
+				ready = append(ready, name)
+			}
+		}
+		if len(ready) == 0 {
+			t.Fatalf("these wait for each other: %v", slices.Sorted(maps.Keys(needs)))
+		}
+		for _, name := range ready {
+			delete(needs, name)
+		}
+	}
+}
