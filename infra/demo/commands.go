@@ -32,14 +32,14 @@ aws sqs send-message --queue-url "$EVENTS_QUEUE_URL" \
   --message-body '{"tenant_id":"%s","type":"user.created","data":{"userId":"user_42"}}'
 
 # what an operator sees of a delivery, and its dead letter
-aws lambda invoke --function-name %s --cli-binary-format raw-in-base64-out \
-  --payload '{"action":"summary","operator":"me@example.com"}' /dev/stdout
-aws lambda invoke --function-name %[9]s --cli-binary-format raw-in-base64-out \
-  --payload '{"action":"dead_letter","operator":"me@example.com","delivery_id":"%[10]s"}' /dev/stdout
+aws lambda invoke --function-name %s --payload fileb:///dev/stdin /dev/stdout \
+  <<< '{"action":"summary","operator":"me@example.com"}'
+aws lambda invoke --function-name %[9]s --payload fileb:///dev/stdin /dev/stdout \
+  <<< '{"action":"dead_letter","operator":"me@example.com","delivery_id":"%[10]s"}'
 
 # replaying it (this one has been replayed already, and the answer says so)
-aws lambda invoke --function-name %[11]s --cli-binary-format raw-in-base64-out \
-  --payload '{"action":"deliveries","operator":"me@example.com","delivery_ids":["%[10]s"]}' /dev/stdout
+aws lambda invoke --function-name %[11]s --payload fileb:///dev/stdin /dev/stdout \
+  <<< '{"action":"deliveries","operator":"me@example.com","delivery_ids":["%[10]s"]}'
 
 `, c.AWSEndpointURL, c.LambdaEndpoint, c.Region, c.APIURL, tenant.APIKey, c.EventsQueueURL,
 		d.events.inbox.URL, tenant.TenantID, c.Functions["inspect"], dead, c.Functions["replay"])

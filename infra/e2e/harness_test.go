@@ -3,13 +3,8 @@
 package e2e
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -140,26 +135,4 @@ func genuine(t *testing.T, requests []receiver.Request) {
 			t.Errorf("%s %s: %v", r.Event, r.ID, r.Standard)
 		}
 	}
-}
-
-// processes finds the stack's function processes by the AWS endpoint in their environment;
-// function is a folder name, or "" for all.
-func processes(endpoint, function string) ([]int, error) {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil, fmt.Errorf("listing processes: %w", err)
-	}
-	var found []int
-	for _, entry := range entries {
-		pid, err := strconv.Atoi(entry.Name())
-		if err != nil {
-			continue
-		}
-		exe, _ := os.Readlink(filepath.Join("/proc", entry.Name(), "exe"))
-		env, _ := os.ReadFile(filepath.Join("/proc", entry.Name(), "environ")) // may end between the calls
-		if strings.HasSuffix(exe, filepath.Join(function, "bootstrap")) && bytes.Contains(env, []byte("AWS_ENDPOINT_URL="+endpoint+"\x00")) {
-			found = append(found, pid)
-		}
-	}
-	return found, nil
 }

@@ -111,6 +111,9 @@ func (s *Stack) ready(ctx context.Context) error {
 	}
 }
 
+// PID is the child's process id.
+func (s *Stack) PID() int { return s.cmd.Process.Pid }
+
 // Exited is closed when the child is gone, for whatever cause.
 func (s *Stack) Exited() <-chan struct{} { return s.exited }
 

@@ -1,0 +1,148 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+// commandLine runs one of AWS's command lines against the stack, as an operator would.
+func commandLine(t *testing.T, stdin, name string, args ...string) []byte {
+	t.Helper()
+	path := filepath.Join(root, ".venv", "bin", name)
+	if _, err := os.Stat(path); err != nil {
+		if path, err = exec.LookPath(name); err != nil {
+			t.Fatalf("%s is neither in .venv/bin nor on the path: run `make tools`", name)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(stdin)
+	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+operator.AWSEndpointURL,
+		"AWS_ENDPOINT_URL_LAMBDA="+operator.LambdaEndpoint, "AWS_REGION="+operator.Region, "AWS_DEFAULT_REGION="+operator.Region,
+		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, stderr.String())
+	}
+	return out
+}
+
+// awsInvoke asks an operator function with `aws lambda invoke`, in the form that the
+// demonstration prints: versions 1 and 2 both take it, which no form of an inline payload can.
+func awsInvoke(t *testing.T, function, payload string, answer any) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "answer.json")
+	commandLine(t, payload, "aws", "lambda", "invoke", "--function-name", operator.Functions[function],
+		"--payload", "fileb:///dev/stdin", file)
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode(t, raw, answer)
+}
+
+// samInvoke asks an operator function, by its logical id, with `sam remote invoke`.
+func samInvoke(t *testing.T, logicalID, payload string, answer any) {
+	t.Helper()
+	decode(t, commandLine(t, "", "sam", "remote", "invoke", logicalID, "--stack-name", operator.StackName,
+		"--region", operator.Region, "--event", payload), answer)
+}
+
+func decode(t *testing.T, raw []byte, answer any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, answer); err != nil {
+		t.Fatalf("%v in %s", err, raw)
+	}
+}
+
+func TestADeadDeliveryIsInspectedReplayedAndAcknowledged(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	s.Fail(slices.Repeat([]int{500}, 100)...)
+	message := publish(t, c, "organizationInvitation.created")
+
+	var letters []client.DeadLetter
+	eventually(t, "a dead letter", func(ctx context.Context) (bool, error) {
+		var err error
+		letters, err = operator.DeadLetters(ctx, s.ID)
+		return len(letters) == 1, err
+	})
+	attempts := s.Requests()
+	genuine(t, attempts)
+	if len(attempts) != 5 || !sameDelivery(attempts) {
+		t.Errorf("%d attempts", len(attempts))
+	}
+	letter := letters[0]
+	if letter.DeliveryID != attempts[0].ID || letter.Attempts != 5 || letter.LastStatus != 500 || letter.Reason != "http_5xx" {
+		t.Errorf("dead letter %+v", letter)
+	}
+	state(t, letter.DeliveryID, "dead")
+
+	var opened client.DeadLetter
+	samInvoke(t, "InspectFunction", `{"action":"dead_letter","operator":"e2e","delivery_id":"`+letter.DeliveryID+`"}`, &opened)
+	if opened.Body != message.Payload() || opened.Headers["wh-id"] != letter.DeliveryID || len(opened.History) != 1 {
+		t.Errorf("opened %+v\nwant body %s", opened, message.Payload())
+	}
+
+	s.Fail()
+	var replayed struct {
+		Data []struct {
+			DeliveryID string `json:"delivery_id"`
+			Result     string `json:"result"`
+		} `json:"data"`
+	}
+	awsInvoke(t, "replay", `{"action":"deliveries","operator":"e2e","delivery_ids":["`+letter.DeliveryID+`"]}`, &replayed)
+	if len(replayed.Data) != 1 || replayed.Data[0].Result != "replayed" {
+		t.Fatalf("replay answered %+v", replayed)
+	}
+	got := s.await(t, 6)
+	genuine(t, got)
+	if !sameDelivery(got) || got[5].Status != 200 {
+		t.Errorf("replay sent %+v", got[5])
+	}
+	state(t, letter.DeliveryID, "acknowledged")
+}
+
+func TestAReplayThatFailsAgainDiesAgain(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	s.Fail(slices.Repeat([]int{503}, 100)...)
+	publish(t, c, "user.deleted")
+	died := func(n int) client.DeadLetter {
+		var opened client.DeadLetter
+		eventually(t, "another death", func(ctx context.Context) (bool, error) {
+			letters, err := operator.DeadLetters(ctx, s.ID)
+			if err != nil || len(letters) == 0 || letters[0].Status != "dead" {
+				return false, err
+			}
+			opened, err = operator.DeadLetter(ctx, letters[0].DeliveryID)
+			return len(opened.History) == n, err
+		})
+		return opened
+	}
+	first := died(1)
+	if err := operator.Replay(t.Context(), first.DeliveryID); err != nil {
+		t.Fatal(err)
+	}
+	second := died(2)
+	if second.DeliveryID != first.DeliveryID || second.Body != first.Body || second.ReplayCount != 1 {
+		t.Errorf("after a failed replay: %+v", second)
+	}
+	if got := s.Requests(); len(got) != 10 || !sameDelivery(got) {
+		t.Errorf("%d attempts in two lives", len(got))
+	}
+}
