@@ -2,9 +2,12 @@ package contract_test
 
 import (
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
+
+	"gopkg.in/yaml.v3"
 
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/problem"
@@ -25,6 +28,47 @@ func TestTheDescriptionAndTheHandlerHaveTheSameRoutes(t *testing.T) {
 	slices.Sort(routes)
 	if documented := load(t).Routes(); !slices.Equal(documented, routes) {
 		t.Errorf("documented %v\nhandled    %v", documented, routes)
+	}
+}
+
+func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
+	raw, err := os.ReadFile("../../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Resources struct {
+			WebhooksFunction struct {
+				Properties struct {
+					Events map[string]struct {
+						Type       string `yaml:"Type"`
+						Properties struct {
+							Method string `yaml:"Method"`
+							Path   string `yaml:"Path"`
+						} `yaml:"Properties"`
+					} `yaml:"Events"`
+				} `yaml:"Properties"`
+			} `yaml:"WebhooksFunction"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(raw, &template); err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	catchAll := false
+	for name, e := range template.Resources.WebhooksFunction.Properties.Events {
+		switch p := e.Properties; {
+		case e.Type != "HttpApi":
+			t.Errorf("%s is of type %q", name, e.Type)
+		case p.Method == "" && p.Path == "":
+			catchAll = true
+		default:
+			routes = append(routes, p.Method+" "+p.Path)
+		}
+	}
+	slices.Sort(routes)
+	if documented := load(t).Routes(); !slices.Equal(documented, routes) || !catchAll {
+		t.Errorf("documented %v\ntemplate   %v, catch-all: %v", documented, routes, catchAll)
 	}
 }
 
