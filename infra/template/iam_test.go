@@ -103,7 +103,8 @@ func ofThisStack(tpl template, r any) bool {
 		return !strings.ContainsAny(sub, "*?")
 	}
 	// A stack's ARN ends with an id that IAM cannot know: its name is what identifies it.
-	return r.(object)["Fn::Sub"] == "arn:${AWS::Partition}:cloudformation:${AWS::Region}:${AWS::AccountId}:stack/${AWS::StackName}/*"
+	o, _ := r.(object)
+	return o["Fn::Sub"] == "arn:${AWS::Partition}:cloudformation:${AWS::Region}:${AWS::AccountId}:stack/${AWS::StackName}/*"
 }
 
 var purposes = map[string]string{"SecretsKey": "signing-secret", "DeadLetterKey": "dead-letter"}
