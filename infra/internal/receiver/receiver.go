@@ -98,6 +98,13 @@ func (in *Inbox) Verify(secret string, verifier http.Handler) error {
 	return nil
 }
 
+// Handler returns the verifier that answers now, to be wrapped in another.
+func (in *Inbox) Handler() http.Handler {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.handler
+}
+
 // Fail makes the inbox answer these statuses, one a request, before the verifier is asked.
 // Without any it ends what is left of an earlier call.
 func (in *Inbox) Fail(statuses ...int) {

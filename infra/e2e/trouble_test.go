@@ -1,0 +1,196 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+type rejected struct {
+	MessageID string `json:"message_id"`
+	EventID   string `json:"event_id"`
+	Reason    string `json:"reason"`
+	Body      string `json:"body"`
+}
+
+func rejectedEvents(ctx context.Context) (map[string]rejected, error) {
+	var list struct {
+		Data []rejected `json:"data"`
+	}
+	err := operator.Invoke(ctx, "inspect", map[string]any{"action": "rejected_events", "operator": "e2e", "limit": 100}, &list)
+	byBody := map[string]rejected{}
+	for _, r := range list.Data {
+		byBody[r.Body] = r
+	}
+	return byBody, err
+}
+
+func TestBadEventsAreKeptWithTheirReasonAndGoodOnesPass(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	mark := unique("bad") // keeps these messages apart from other tests' and runs'
+	event := func(fields string) string {
+		return `{"id":"` + mark + `","tenant_id":"` + c.TenantID + `",` + fields + `}`
+	}
+	bad := map[string]string{ // body → what the reason must name
+		mark + " is no JSON":                                                                           "malformed",
+		event(`"type":"user.exploded","data":{}`):                                                      "type",
+		event(`"type":"user.*","data":{}`):                                                             "type",
+		event(`"type":"user.updated"`):                                                                 "data",
+		event(`"type":"user.updated","data":[1]`):                                                      "data",
+		event(`"type":"user.updated","data":{"a":1,"a":2}`):                                            "duplicate",
+		event(`"type":"user.created","data":{"userId":"usr_1"}`):                                       "data.userId",
+		event(`"type":"user.created","data":{}`):                                                       "data.userId",
+		event(`"type":"user.updated","occurred_at":"yesterday","data":{}`):                             "occurred_at",
+		`{"id":"` + mark + `","type":"user.updated","data":{}}`:                                        "tenant_id",
+		`{"id":"` + mark + `","tenant_id":"a b","type":"user.updated","data":{}}`:                      "tenant_id",
+		`{"id":"","tenant_id":"` + c.TenantID + `","type":"user.updated","data":{"m":"` + mark + `"}}`: "id",
+	}
+	for body := range bad {
+		if _, err := c.Publish(t.Context(), body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	good := publish(t, c, "user.restored")
+
+	if got := s.await(t, 1); string(got[0].Body) != good.Payload() {
+		t.Errorf("the good event arrived as %s", got[0].Body)
+	}
+	found := map[string]rejected{}
+	eventually(t, "the bad events to be kept", func(ctx context.Context) (bool, error) {
+		list, err := rejectedEvents(ctx)
+		for body := range bad {
+			if r, ok := list[body]; ok {
+				found[body] = r // looking hides a message for a moment, so they are gathered
+			}
+		}
+		return len(found) == len(bad), err
+	})
+	for body, want := range bad {
+		if got := found[body]; !strings.Contains(got.Reason, want) || strings.Contains(got.Reason, mark) {
+			t.Errorf("%s\nreason %q, want it to name %q", body, got.Reason, want)
+		}
+	}
+	if got := s.Requests(); len(got) != 1 {
+		t.Errorf("%d requests for one good event", len(got))
+	}
+}
+
+func TestADeliveryWhoseProcessIsKilledComesBackWithTheSameID(t *testing.T) {
+	c := tenant(t) // not parallel until the kill, so that it hits no other test's deliveries
+	s := subscribe(t, c, "*")
+	arrived, release := make(chan string, 16), make(chan struct{})
+	genuineHandler := s.Handler()
+	if err := s.Verify(s.SigningSecret, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case arrived <- r.Header.Get("wh-id"):
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		default:
+		}
+		genuineHandler.ServeHTTP(w, r)
+	})); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, c, "user.created")
+	publish(t, c, "user.updated")
+	held := map[string]bool{<-arrived: true}
+	pids, err := functionProcesses(operator.State, "deliver")
+	if err != nil || len(pids) == 0 {
+		t.Fatalf("deliver's processes: %v, %v", pids, err)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Logf("process %d: %v", pid, err)
+		}
+	}
+	close(release)
+	killed := time.Now()
+	t.Parallel()
+
+	var after []receiver.Request
+	eventually(t, "both events after the kill", func(context.Context) (bool, error) {
+		after = nil
+		ids := map[string]bool{}
+		for _, r := range s.Requests() {
+			if r.At.After(killed) && r.Status == http.StatusOK {
+				after = append(after, r)
+				ids[r.ID] = true
+			}
+		}
+		for id := range held {
+			if !ids[id] {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	genuine(t, s.Requests())
+	byEvent := map[string]string{}
+	for _, r := range s.Requests() {
+		if id, known := byEvent[r.Event]; known && id != r.ID {
+			t.Errorf("%s came under two ids, %s and %s", r.Event, id, r.ID)
+		}
+		byEvent[r.Event] = r.ID
+	}
+	eventually(t, "both events", func(context.Context) (bool, error) {
+		seen := map[string]bool{}
+		for _, r := range s.Requests() {
+			if r.Status == http.StatusOK {
+				seen[r.Event] = true
+			}
+		}
+		return seen["user.created"] && seen["user.updated"], nil
+	})
+	t.Logf("came back %s after the kill", after[0].At.Sub(killed).Round(time.Second))
+}
+
+func TestTenHangingReceiversDoNotHurtAnotherTenant(t *testing.T) {
+	t.Parallel()
+	slow, quick := tenant(t), tenant(t)
+	hanging := make(chan struct{}, 1000)
+	release := make(chan struct{})
+	t.Cleanup(func() { close(release) })
+	for range 10 {
+		s := subscribe(t, slow, "user.*")
+		if err := s.Verify(s.SigningSecret, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			hanging <- struct{}{}
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	healthy := subscribe(t, quick, "user.*")
+	publish(t, slow, "user.updated")
+	for range 10 {
+		<-hanging
+	}
+	const n = 20
+	sent, slowest := map[string]time.Time{}, time.Duration(0)
+	for range n {
+		id := unique("user")
+		sent[`{"type":"user.created","data":{"userId":"`+id+`"}}`] = time.Now()
+		publishUser(t, quick, id)
+		publish(t, slow, "user.banned") // more for those that hang
+	}
+	for _, r := range healthy.await(t, n) {
+		if r.Standard != nil || r.Status != http.StatusOK {
+			t.Errorf("%s answered %d: %v", r.ID, r.Status, r.Standard)
+		}
+		slowest = max(slowest, r.At.Sub(sent[string(r.Body)]))
+	}
+	t.Logf("slowest of %d healthy deliveries beside ten hanging receivers: %s", n, slowest.Round(time.Millisecond))
+}
