@@ -3,6 +3,7 @@ package apigw_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"testing"
 
 	"github.com/herald-webhooks/herald/internal/apigw"
@@ -39,7 +40,7 @@ func TestARequestArrivesAsItWasSent(t *testing.T) {
 		if string(got.Body) != want {
 			t.Errorf("%s: body %q, want %q", body, got.Body, want)
 		}
-		if got.ID != "JKJaXmPLvHcESHA=" || got.Method != "POST" || got.Path != "/v1/webhooks/webhook_1/restore" ||
+		if got.ID != "JKJaXmPLvHcESHA=" || got.Method != http.MethodPost || got.Path != "/v1/webhooks/webhook_1/restore" ||
 			got.Query != "a=1&a=%202" || got.Header["authorization"] != "Bearer hk_x" || got.SourceIP != "203.0.113.9" {
 			t.Errorf("request %+v", got)
 		}
