@@ -2,8 +2,9 @@
 // an RFC 9457 problem document.
 //
 // It promises one documented meaning for each code, fixed status and title for each, and that
-// a fault it does not know becomes "internal" with its text withheld. It never quotes what
-// the caller sent, so that a key put into the wrong field is not echoed.
+// a fault it does not know becomes "internal" with its text withheld. Names of fields and
+// parameters are quoted, values the caller sent never: a key put into the wrong field is not
+// echoed.
 package problem
 
 import (
