@@ -4,12 +4,15 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
@@ -155,11 +158,16 @@ func TestADeliveryWhoseProcessIsKilledComesBackWithTheSameID(t *testing.T) {
 	t.Logf("came back %s after the kill", after[0].At.Sub(killed).Round(time.Second))
 }
 
-func TestTenHangingReceiversDoNotHurtAnotherTenant(t *testing.T) {
+// Latencies are printed, not asserted: two cores shared with an emulator say little of Lambda.
+// What is asserted is that nothing of the healthy tenant waits for a hanging one for ever.
+func TestTenHangingReceiversDoNotStopAnotherTenant(t *testing.T) {
 	t.Parallel()
-	slow, quick := tenant(t), tenant(t)
-	hanging := make(chan struct{}, 1000)
-	release := make(chan struct{})
+	quick := tenant(t)
+	healthy := subscribe(t, quick, "user.*")
+	alone := latencies(t, quick, healthy, func() {})
+
+	slow := tenant(t)
+	hanging, release := make(chan struct{}, 1000), make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	for range 10 {
 		s := subscribe(t, slow, "user.*")
@@ -173,24 +181,35 @@ func TestTenHangingReceiversDoNotHurtAnotherTenant(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	healthy := subscribe(t, quick, "user.*")
 	publish(t, slow, "user.updated")
 	for range 10 {
 		<-hanging
 	}
+	beside := latencies(t, quick, healthy, func() {})
+	flooded := latencies(t, quick, healthy, func() { publish(t, slow, "user.banned") })
+	t.Logf("20 healthy deliveries, median and slowest: alone %s; ten receivers hang %s; ten hang and get 200 more %s", alone, beside, flooded)
+}
+
+// latencies publishes twenty events, does between after each, and tells the median and the
+// slowest time from SendMessage to POST.
+func latencies(t *testing.T, c *client.Client, s subscription, between func()) string {
+	t.Helper()
 	const n = 20
-	sent, slowest := map[string]time.Time{}, time.Duration(0)
+	before := len(s.Requests())
+	sent := map[string]time.Time{}
 	for range n {
 		id := unique("user")
 		sent[`{"type":"user.created","data":{"userId":"`+id+`"}}`] = time.Now()
-		publishUser(t, quick, id)
-		publish(t, slow, "user.banned") // more for those that hang
+		publishUser(t, c, id)
+		between()
 	}
-	for _, r := range healthy.await(t, n) {
+	var took []time.Duration
+	for _, r := range s.await(t, before+n)[before:] {
 		if r.Standard != nil || r.Status != http.StatusOK {
 			t.Errorf("%s answered %d: %v", r.ID, r.Status, r.Standard)
 		}
-		slowest = max(slowest, r.At.Sub(sent[string(r.Body)]))
+		took = append(took, r.At.Sub(sent[string(r.Body)]).Round(time.Millisecond))
 	}
-	t.Logf("slowest of %d healthy deliveries beside ten hanging receivers: %s", n, slowest.Round(time.Millisecond))
+	slices.Sort(took)
+	return fmt.Sprintf("%s, %s", took[n/2], took[len(took)-1])
 }

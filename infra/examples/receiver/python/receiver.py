@@ -1,7 +1,7 @@
-import base64, hmac, os, time
+import base64, hmac, os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-seen = set()  # in production: a store all instances share, kept for some days
+seen = {}  # in production: a store all instances share, kept for some days
 
 
 class Receiver(BaseHTTPRequestHandler):
@@ -12,9 +12,9 @@ class Receiver(BaseHTTPRequestHandler):
         digest = hmac.digest(secret, f"{wh_id}.{stamp}.".encode() + body, "sha256")
         genuine = hmac.compare_digest(b"v1," + base64.b64encode(digest), signature.encode())
         genuine = genuine and abs(time.time() - int(stamp)) <= 300
-        if genuine and wh_id not in seen:
-            print(wh_id, self.headers["wh-webhook-event"], len(body), flush=True)  # process it here
-            seen.add(wh_id)
+        if genuine and seen.setdefault(wh_id, self) is self:  # one atomic step: two threads cannot both be first
+            sys.stdout.write(f"{wh_id} {self.headers['wh-webhook-event']} {len(body)}\n")  # process it here
+            sys.stdout.flush()
         self.send_response(200 if genuine else 400)
         self.end_headers()
 

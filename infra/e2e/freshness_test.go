@@ -1,0 +1,128 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"testing"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+// change calls the management API on the endpoint and fails unless it answers want.
+func change(t *testing.T, c *client.Client, method, path string, body any, want int) client.Endpoint {
+	t.Helper()
+	var changed client.Endpoint
+	status, err := c.API(t.Context(), method, "/v1/webhooks/"+path, body, &changed)
+	if err != nil || status != want {
+		t.Fatalf("%s %s answered %d, %v", method, path, status, err)
+	}
+	return changed
+}
+
+func TestANewURLHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	s.Fail(500)
+	publish(t, c, "user.created")
+	first := s.await(t, 1)
+	moved := subscription{s.Endpoint, server.Inbox("/" + unique("inbox"))}
+	moved.verify(t, s.SigningSecret)
+	change(t, c, http.MethodPatch, s.ID, map[string]any{"url": moved.Inbox.URL}, http.StatusOK)
+	publish(t, c, "user.updated")
+	got := moved.await(t, 2)
+	genuine(t, got)
+	ids := map[string]string{}
+	for _, r := range got {
+		ids[r.Event] = r.ID
+	}
+	if ids["user.created"] != first[0].ID || ids["user.updated"] == "" || len(s.Requests()) != 1 {
+		t.Errorf("new URL got %v, the old one %d requests", ids, len(s.Requests()))
+	}
+}
+
+func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	publish(t, c, "user.restored") // deliver now knows the first secret
+	s.await(t, 1)
+	s.Fail(500)
+	publish(t, c, "user.created")
+	s.await(t, 2)
+	rotated := change(t, c, http.MethodPost, s.ID+"/rotate-secret", nil, http.StatusOK)
+	if rotated.SigningSecret == "" || rotated.SigningSecret == s.SigningSecret {
+		t.Fatal("no new secret")
+	}
+	s.verify(t, rotated.SigningSecret)
+	publish(t, c, "user.updated")
+	for _, r := range s.await(t, 4)[2:] {
+		if r.Standard != nil || r.Status != http.StatusOK {
+			t.Errorf("%s with the new secret: %d %v", r.Event, r.Status, r.Standard)
+		}
+	}
+}
+
+func TestADisabledEndpointGetsNothingAndResumes(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s, witness := subscribe(t, c, "*"), subscribe(t, c, "*")
+	s.Fail(500)
+	publish(t, c, "user.created")
+	first := s.await(t, 1)
+	change(t, c, http.MethodPatch, s.ID, map[string]any{"status": "disabled"}, http.StatusOK)
+	publish(t, c, "user.updated")
+	witness.await(t, 2)
+	eventually(t, "a retry that was not sent", func(ctx context.Context) (bool, error) {
+		d, err := operator.Delivery(ctx, first[0].ID)
+		return d.Reason == "endpoint_disabled", err
+	})
+	if got := s.Requests(); len(got) != 1 {
+		t.Fatalf("%d requests to a disabled endpoint", len(got)-1)
+	}
+	change(t, c, http.MethodPatch, s.ID, map[string]any{"status": "active"}, http.StatusOK)
+	got := s.await(t, 2)
+	genuine(t, got)
+	if got[1].ID != first[0].ID {
+		t.Errorf("resumed with %s %s", got[1].Event, got[1].ID)
+	}
+}
+
+func TestADeletedEndpointGetsNothingUntilRestored(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s, witness := subscribe(t, c, "*"), subscribe(t, c, "*")
+	s.Fail(500)
+	publish(t, c, "user.created")
+	first := s.await(t, 1)
+	change(t, c, http.MethodDelete, s.ID, nil, http.StatusNoContent)
+	publish(t, c, "user.deleted")
+	witness.await(t, 2)
+	state(t, first[0].ID, "discarded")
+	change(t, c, http.MethodPost, s.ID+"/restore", nil, http.StatusOK)
+	publish(t, c, "user.restored")
+	got := s.await(t, 2)
+	genuine(t, got)
+	if len(got) != 2 || got[1].Event != "user.restored" {
+		t.Errorf("after the restore: %d requests, last %s", len(got), got[len(got)-1].Event)
+	}
+}
+
+func TestChangedEventsHoldForTheNextEvent(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s, witness := subscribe(t, c, "user.*"), subscribe(t, c, "*")
+	change(t, c, http.MethodPatch, s.ID, map[string]any{"events": []string{"organization.*"}}, http.StatusOK)
+	publish(t, c, "user.created")
+	publish(t, c, "organizationMembership.created")
+	witness.await(t, 2)
+	publish(t, c, "organization.created")
+	if got := s.await(t, 1); got[0].Event != "organization.created" {
+		t.Errorf("got %s", got[0].Event)
+	}
+	if got := s.Requests(); len(got) != 1 {
+		t.Errorf("%d requests", len(got))
+	}
+}
