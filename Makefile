@@ -43,11 +43,12 @@ e2e: native .venv/installed ## the tests against the emulator and the local stac
 	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
 
 lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## gofmt, go vet, golangci-lint, cfn-lint, sam validate
-	@unformatted=$$(gofmt -l functions internal infra); [ -z "$$unformatted" ] || { echo "not gofmt'ed: $$unformatted"; exit 1; }
-	go vet ./... && go vet -tags emulator ./...
-	.tools/bin/golangci-lint run
-	.venv/bin/cfn-lint template.yaml
-	@$(SAM) validate --lint
+	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
+	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
+	.tools/bin/golangci-lint run || status=1; \
+	.venv/bin/cfn-lint template.yaml || status=1; \
+	$(SAM) validate --lint || status=1; \
+	exit $$status
 
 build: native .venv/installed ## sam build (arm64) and native builds
 	$(SAM) build
