@@ -42,6 +42,22 @@ func TestQueues(t *testing.T) {
 	}
 }
 
+// What lists show of a dead letter is in both indexes, or DynamoDB refuses the query; the
+// sealed body is in none.
+func TestIndexesOfDeadLettersHoldWhatListsShow(t *testing.T) {
+	shown := []any{"tenant_id", "event_id", "event_type", "reason", "attempts", "last_status", "replay", "replay_count", "created_at", "updated_at"}
+	keys := map[string]any{"by-endpoint": "status", "by-status": "endpoint_id"}
+	for _, index := range list(load(t).Resources["DeadLetters"].Properties["GlobalSecondaryIndexes"]) {
+		o := index.(object)
+		projection := at(o, "Projection")
+		got := list(projection["NonKeyAttributes"])
+		want := append(slices.Clone(shown), keys[fmt.Sprint(o["IndexName"])])
+		if projection["ProjectionType"] != "INCLUDE" || !slices.Equal(got, want) {
+			t.Errorf("%v projects %v %v, want %v", o["IndexName"], projection["ProjectionType"], got, want)
+		}
+	}
+}
+
 func TestTables(t *testing.T) {
 	tables := load(t).ofType(t, "AWS::DynamoDB::Table", 4)
 	for _, want := range []struct {

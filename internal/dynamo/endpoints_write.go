@@ -118,6 +118,10 @@ func (s *Endpoints) replaceOne(ctx context.Context, was, now endpoint.Endpoint) 
 		}
 		return ErrConflict
 	}
+	var busy *types.TransactionConflictException
+	if errors.As(err, &busy) {
+		return ErrConflict // a delete, restore or create has the item in its transaction
+	}
 	if err != nil {
 		return fmt.Errorf("changing endpoint: %w", err)
 	}

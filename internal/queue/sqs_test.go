@@ -112,6 +112,7 @@ func TestParkSetsVisibilityAndReportsWhatItCouldNot(t *testing.T) {
 
 	faults := testkit.NewFaults(t, cfg)
 	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError", 0))
+	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError"))
 	errs = queue.Parker{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.Park(t.Context(), []queue.Parked{
 		{ReceiptHandle: *again[0].ReceiptHandle, Wait: time.Second}, {ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Second},
 	})

@@ -82,6 +82,13 @@ func TestALongFirstRetryAfterTravelsAsNotBefore(t *testing.T) {
 		t.Errorf("parked for %s", got)
 	}
 
+	// Nor is there an attempt when a fault cost the first receive and the next one is early too.
+	w.readErr = errAWS
+	if w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute))); len(w.posts) != 0 || w.parked[1].Wait != 45*time.Minute {
+		t.Errorf("%d posts, parked for %s", len(w.posts), w.parked[1].Wait)
+	}
+	w.readErr, w.parked = nil, w.parked[:1]
+
 	// The second receive is retry 1, and the ninth retry is the tenth receive.
 	w.now = start.Add(time.Hour)
 	w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute)))
@@ -206,6 +213,9 @@ func TestWhatCannotBeMovedStays(t *testing.T) {
 	if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageID}) {
 		t.Errorf("failed %v", failed)
 	}
+	if s := w.states[0]; s.State != delivery.Retrying || s.LastStatus != 500 || !s.NextAttemptAt.IsZero() {
+		t.Errorf("what the receiver answered is lost: %+v", s)
+	}
 }
 
 func TestLosingStateLosesNoDelivery(t *testing.T) {
@@ -247,6 +257,22 @@ func TestDuplicatesInABatchAreSentOnce(t *testing.T) {
 	w = newWorld(status(500))
 	if failed := w.process(t, retried("a", "webhook_1", 1), retried("a", "webhook_1", 1)); len(failed) != 2 || len(w.posts) != 1 || len(w.parked) != 2 {
 		t.Errorf("failed %v, %d posts, %d parked", failed, len(w.posts), len(w.parked))
+	}
+}
+
+func TestDuplicatesShareTheFateOfTheOneWithTheMostTriesLeft(t *testing.T) {
+	w := newWorld(status(200))
+	old, young := retried("a", "webhook_1", 10), retried("a", "webhook_1", 1)
+	old.MessageID, young.MessageID = "old", "young"
+	if failed := w.process(t, old, young); len(failed) != 0 || len(w.posts) != 1 {
+		t.Errorf("failed %v, %d posts: an exhausted duplicate spoils a delivery", failed, len(w.posts))
+	}
+	// A replay is not the delivery it replays: taking one for the other would lose it.
+	w = newWorld(status(500))
+	again := fresh("a", "webhook_1")
+	again.MessageAttributes["replay"] = queue.Attribute{StringValue: "1"}
+	if w.process(t, fresh("a", "webhook_1"), again); len(w.posts) != 2 || len(w.sent) != 2 {
+		t.Errorf("%d posts, %d moved, want both", len(w.posts), len(w.sent))
 	}
 }
 

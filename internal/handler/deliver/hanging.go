@@ -28,16 +28,21 @@ type Hanging struct {
 	Window  time.Duration // how long a mark counts
 
 	mu      sync.Mutex
-	read    time.Time
+	read    time.Time // when the marks were asked for
+	fresh   time.Time // when they were read
 	holders map[string]int
 	marked  map[string]time.Time
 }
 
-// refresh is how old this process's view of the marks may be.
-const refresh = time.Second
+// refresh is how old this process's view of the marks may be; patience is how long an attempt
+// waits for the marks, which are a hint and no more.
+const (
+	refresh  = time.Second
+	patience = 250 * time.Millisecond
+)
 
-// update reads the marks when this process's view of them is old. An error leaves the old
-// view: no delivery waits for it.
+// update reads the marks when this process's view of them is old. An error leaves the old view
+// until that has run out.
 func (g *Hanging) update(ctx context.Context, now time.Time) error {
 	if g == nil || g.Store == nil {
 		return nil
@@ -47,13 +52,14 @@ func (g *Hanging) update(ctx context.Context, now time.Time) error {
 	if now.Sub(g.read) < refresh {
 		return nil
 	}
-	g.read = now
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	holders, err := g.Store.Since(ctx, now.Add(-g.Window))
-	if err != nil {
-		return err
+	if err == nil || now.Sub(g.fresh) > g.Window {
+		g.holders, g.fresh = holders, now // nil after an error: what was known has run out
 	}
-	g.holders = holders
-	return nil
+	g.read = now.Add(patience) // after an error too: the next batch does not wait again
+	return err
 }
 
 // diverts reports whether first attempts to the endpoint go to RetryQueue for now.
@@ -100,5 +106,7 @@ func (g *Hanging) mark(ctx context.Context, endpointID string, now time.Time) er
 	if recent {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	return g.Store.Mark(ctx, endpointID, g.Holder, now)
 }

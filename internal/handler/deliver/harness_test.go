@@ -64,6 +64,8 @@ func (w *world) Post(ctx context.Context, url string, header http.Header, _ []by
 }
 
 func (w *world) Acknowledge(_ context.Context, records []delivery.Record) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.acked = append(w.acked, records...)
 	return w.stateErr
 }
@@ -76,6 +78,8 @@ func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
 }
 
 func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	errs := make([]error, len(messages))
 	for i := range errs {
 		errs[i] = w.sendErr
@@ -87,6 +91,8 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 }
 
 func (w *world) Park(_ context.Context, messages []queue.Parked) []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.parked = append(w.parked, messages...)
 	return make([]error, len(messages))
 }

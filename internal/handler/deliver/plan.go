@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -47,22 +48,15 @@ func (j *job) fault(err error) {
 // needs no POST.
 func (h *Handler) plan(ctx context.Context, records []queue.Record, started time.Time) []*job {
 	jobs := make([]*job, len(records))
-	first := make(map[string]*job, len(records))
 	for i, r := range records {
-		j := h.read(r, started)
-		jobs[i] = j
-		if j.unreadable != nil {
-			continue
-		}
-		if twin, ok := first[j.message.DeliveryID]; ok {
-			j.twin = twin
-			continue
-		}
-		first[j.message.DeliveryID] = j
+		jobs[i] = h.read(r, started)
 	}
+	pair(jobs)
 	h.lookUp(ctx, jobs)
-	if err := h.Hanging.update(ctx, started); err != nil {
-		h.Log.WarnContext(ctx, "hanging endpoints not read", telemetry.KeyError, err.Error())
+	if slices.ContainsFunc(jobs, func(j *job) bool { return j.pending() && !j.retrying() }) {
+		if err := h.Hanging.update(ctx, started); err != nil {
+			h.Log.WarnContext(ctx, "hanging endpoints not read", telemetry.KeyError, err.Error())
+		}
 	}
 	for _, j := range jobs {
 		if j.pending() {
@@ -70,6 +64,27 @@ func (h *Handler) plan(ctx context.Context, records []queue.Record, started time
 		}
 	}
 	return jobs
+}
+
+// pair makes duplicates of a delivery share the fate of the one that is least far in its
+// schedule: it has the most tries left. Replays are deliveries of their own.
+func pair(jobs []*job) {
+	type key struct {
+		deliveryID string
+		replay     int
+	}
+	primary := make(map[key]*job, len(jobs))
+	for _, j := range jobs {
+		k := key{j.message.DeliveryID, j.message.Replay}
+		if p := primary[k]; j.pending() && (p == nil || j.number < p.number) {
+			primary[k] = j
+		}
+	}
+	for _, j := range jobs {
+		if p := primary[key{j.message.DeliveryID, j.message.Replay}]; j.pending() && p != j {
+			j.twin = p
+		}
+	}
 }
 
 func (j *job) pending() bool { return j.unreadable == nil && j.twin == nil && j.outcome == nil }
@@ -86,6 +101,10 @@ func (h *Handler) read(r queue.Record, started time.Time) *job {
 	j.number = receive.Count
 	if receive.First.Before(j.message.NotBefore) {
 		j.number-- // that first receive made no attempt
+	}
+	if early := j.message.NotBefore.Sub(h.Now()); early > 0 || j.number == 0 {
+		j.end(delivery.VerdictRetry, delivery.ReasonNotReady)
+		j.park = max(early, 0)
 	}
 	return j
 }
@@ -126,9 +145,6 @@ func (h *Handler) decide(j *job) {
 		j.end(delivery.VerdictDiscarded, delivery.ReasonEndpointDeleted)
 	case j.retrying() && h.Schedule.Exhausted(j.number):
 		j.end(delivery.VerdictDead, delivery.ReasonExhausted)
-	case j.retrying() && j.number == 0:
-		j.end(delivery.VerdictRetry, delivery.ReasonNotReady)
-		j.park = max(j.message.NotBefore.Sub(h.Now()), 0)
 	case j.endpoint.Status != endpoint.Active:
 		j.end(delivery.VerdictRetry, delivery.ReasonEndpointDisabled)
 	case !j.retrying() && h.Hanging.diverts(j.endpoint.ID):

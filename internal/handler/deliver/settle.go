@@ -138,7 +138,10 @@ func (h *Handler) record(ctx context.Context, jobs []*job, kept map[*job]bool) {
 		r := j.state(now)
 		if j.outcome.Verdict == delivery.VerdictAcknowledged {
 			done = append(done, r)
-		} else if !kept[j] || j.retrying() {
+		} else {
+			if kept[j] && !j.retrying() {
+				r.NextAttemptAt = time.Time{} // stays on DeliveryQueue: SQS knows until when
+			}
 			open = append(open, r)
 		}
 	}

@@ -130,21 +130,20 @@ func (h *Handler) fanOut(ctx context.Context, works []*work) {
 		if w.bad != nil || w.err != nil {
 			continue
 		}
-		payload := w.event.Payload()
+		payload := string(w.event.Payload()) // shared by all its deliveries: 50 of 256 KiB must fit
 		for _, e := range tenants[w.event.TenantID] {
 			if !e.Wants(w.event.Type) {
 				continue
 			}
 			w.sends++
 			owners = append(owners, w)
-			messages = append(messages, queue.Of(delivery.Message{
+			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(delivery.Message{
 				DeliveryID: delivery.ID(w.event.TenantID, w.event.ID, e.ID),
 				TenantID:   w.event.TenantID,
 				EndpointID: e.ID,
 				EventID:    w.event.ID,
 				CreatedAt:  now,
-				Body:       payload,
-			}, 0))
+			})})
 		}
 	}
 	for i, err := range h.Deliveries.Send(ctx, messages) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -153,6 +154,25 @@ func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
 	got := r.deliveries.ids()
 	if len(got) != 10+25 || !slices.Equal(slices.Compact(got), want) {
 		t.Errorf("%d messages with ids %v, want %v", len(got), got, want)
+	}
+}
+
+func TestTheLargestEventsForTheMostEndpointsFitTheFunction(t *testing.T) {
+	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 50, "*")})
+	var records []queue.Record
+	for i := range 10 {
+		m := message(fmt.Sprint("e", i), "t", "user.deleted")
+		m.Body = strings.Replace(m.Body, `"n":1.50`, `"n":"`+strings.Repeat("x", 255<<10)+`"`, 1)
+		records = append(records, m)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if failed := r.Process(t.Context(), records); len(failed) != 0 || len(r.deliveries.sent) != 500 {
+		t.Fatalf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
+	}
+	runtime.ReadMemStats(&after)
+	if grew := after.TotalAlloc - before.TotalAlloc; grew > 32<<20 {
+		t.Errorf("500 deliveries of 10 events of 255 KiB allocate %d MiB", grew>>20)
 	}
 }
 
