@@ -27,8 +27,8 @@ curl -s "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY"
 curl -s "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY" -H 'Content-Type: application/json' \
   -d '{"url":"%s","events":["user.*"],"description":"from the command line"}'
 
-# an event; this terminal shows its delivery
-aws sqs send-message --queue-url "$EVENTS_QUEUE_URL" \
+# an event; this terminal shows its delivery (version 1 of the AWS CLI ignores the variable for SQS)
+aws --endpoint-url "$AWS_ENDPOINT_URL" sqs send-message --queue-url "$EVENTS_QUEUE_URL" \
   --message-body '{"tenant_id":"%s","type":"user.created","data":{"userId":"user_42"}}'
 
 # what an operator sees of a delivery, and its dead letter

@@ -96,7 +96,7 @@ func coldStart(ctx context.Context, binary string, env []string) (time.Duration,
 	defer api.Close() //nolint:errcheck // nothing is under way that matters
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary) //nolint:gosec // a build of ours
+	cmd := exec.CommandContext(ctx, binary)
 	cmd.Env = append(slices.Clone(env), "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String())
 	began := time.Now()
 	if err := cmd.Start(); err != nil {
@@ -107,7 +107,7 @@ func coldStart(ctx context.Context, binary string, env []string) (time.Duration,
 	select {
 	case at := <-polled:
 		_ = cmd.Process.Kill()
-		<-ended
+		<-ended //nolint:errcheck // it was killed
 		return at.Sub(began), nil
 	case err := <-ended:
 		return 0, errors.Join(errors.New("ended without polling"), err)

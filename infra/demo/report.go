@@ -17,11 +17,10 @@ type demo struct {
 	options options
 	checks  []check
 
-	events      scene             // the first scene's endpoint stays in use
-	shown       int               // how many of its requests are on the terminal
-	latencies   []time.Duration   // SendMessage → POST, first attempts on the idle stack
-	published   map[string]string // event type → the body its receiver must get
-	deadLetters []string          // delivery ids that died
+	events      scene           // the first scene's endpoint stays in use
+	shown       int             // how many of its requests are on the terminal
+	latencies   []time.Duration // SendMessage → POST, first attempts on the idle stack
+	deadLetters []string        // delivery ids that died
 }
 
 type check struct {

@@ -184,7 +184,7 @@ func post(t *testing.T, to *url.URL, id, stamp, signature string, body []byte) i
 		t.Error(err)
 		return 0
 	}
-	defer resp.Body.Close()
 	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
 	return resp.StatusCode
 }

@@ -75,7 +75,7 @@ The stack is up; Ctrl-C ends it.
 
   export AWS_ENDPOINT_URL=%[2]s AWS_REGION=%[6]s AWS_DEFAULT_REGION=%[6]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
   curl -H "Authorization: Bearer %[4]s" %[1]s/v1/webhooks
-  aws sqs send-message --queue-url %[7]s --message-body '{"tenant_id":"%[3]s","type":"user.created","data":{"userId":"user_1"}}'
+  aws --endpoint-url %[2]s sqs send-message --queue-url %[7]s --message-body '{"tenant_id":"%[3]s","type":"user.created","data":{"userId":"user_1"}}'
   echo '{"action":"summary","operator":"me"}' | aws lambda invoke --function-name %[8]s --payload fileb:///dev/stdin /dev/stdout
   sam remote invoke InspectFunction --stack-name %[9]s --region %[6]s --event '{"action":"summary","operator":"me"}'
 `, i.APIURL, i.AWSEndpointURL, i.TenantID, i.APIKey, i.CAFile, i.Region, i.EventsQueueURL, i.Functions["inspect"], i.StackName)

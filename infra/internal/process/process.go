@@ -57,7 +57,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making stack log: %w", err)
 	}
-	defer log.Close()                                             //nolint:errcheck // the child has its own handle
+	defer log.Close()                                             // the child has its own handle
 	cmd := exec.Command(o.Binary, "-root", o.Root, "-dir", o.Dir) //nolint:gosec // the path is the caller's own
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, childAttributes()
 	s := &Stack{options: o, began: time.Now(), cmd: cmd, exited: make(chan struct{})}
