@@ -51,18 +51,36 @@ func (d *DeadLetters) List(ctx context.Context, f DeadLetterFilter, limit int, c
 	maps.Copy(query.ExpressionAttributeNames, summaryNames)
 	for {
 		query.Limit = aws.Int32(int32(limit - len(records))) //nolint:gosec // at most 100
+		if query.FilterExpression != nil {
+			query.Limit = aws.Int32(filteredPage)
+		}
 		out, err := d.client.Query(ctx, query)
 		if err != nil {
 			return nil, "", fmt.Errorf("listing dead letters: %w", err)
 		}
-		for _, item := range out.Items {
+		for i, item := range out.Items {
 			records = append(records, deadLetterRecord(item))
+			if len(records) == limit && i+1 < len(out.Items) {
+				return records, encodeCursor(pick(item, "delivery_id", hash, "died_at")), nil
+			}
 		}
 		if len(out.LastEvaluatedKey) == 0 || len(records) >= limit {
 			return records, encodeCursor(out.LastEvaluatedKey), nil
 		}
 		query.ExclusiveStartKey = out.LastEvaluatedKey
 	}
+}
+
+// filteredPage is how many items a filtered Query reads at a time: DynamoDB filters after it
+// has cut the page, and the wanted ones may be few among many.
+const filteredPage = 500
+
+func pick(item map[string]types.AttributeValue, names ...string) map[string]types.AttributeValue {
+	picked := make(map[string]types.AttributeValue, len(names))
+	for _, name := range names {
+		picked[name] = item[name]
+	}
+	return picked
 }
 
 // Count returns how many dead letters have the status, and when the longest dead of them
