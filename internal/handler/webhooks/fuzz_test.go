@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -81,8 +82,11 @@ func FuzzTarget(f *testing.F) {
 func FuzzCursor(f *testing.F) {
 	w := newWorld(f)
 	key := w.issue("acme", apikey.Scopes()...)
-	for range 3 {
-		w.create(key)
+	for i := range 3 { // the same in every process of the fuzzer
+		id := fmt.Sprintf("webhook_01JB3ZKX9M4W0S5V7N2Q8R6TY%d", i)
+		w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: id}] = endpoint.Endpoint{
+			ID: id, TenantID: "acme", URL: "https://example.com", Events: []string{"*"}, Status: endpoint.Active, CreatedAt: start, UpdatedAt: start,
+		}
 	}
 	issued := map[string]bool{}
 	for _, limit := range []string{"1", "2"} {
