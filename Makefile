@@ -82,7 +82,7 @@ build-%Function:
 	@rm -rf .venv; $(PYTHON) -m venv .venv || { echo "make: $(PYTHON) has no venv module; install Python 3.11 with venv" >&2; exit 1; }
 	@echo "installing Python tools into .venv, once: about a minute"
 	@if .venv/bin/pip install --quiet --disable-pip-version-check -r infra/requirements.txt; then :; \
-	elif $(PYTHON) -c 'import flask, moto, samcli, samtranslator, cfnlint, awscli'; then \
+	elif $(PYTHON) -c 'import flask, moto, samcli, samtranslator, cfnlint, awscli' 2>/dev/null; then \
 		echo "make: the package index cannot be reached: using the tools of $$(command -v $(PYTHON)), whose versions may differ" >&2; \
 		rm -rf .venv; $(PYTHON) -m venv --system-site-packages --without-pip .venv; \
 		for tool in aws cfn-lint sam; do ln -s "$$(command -v $$tool)" .venv/bin/$$tool; done; \
