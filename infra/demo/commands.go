@@ -25,7 +25,7 @@ export HERALD_API=%s HERALD_KEY=%s EVENTS_QUEUE_URL=%s
 # the tenant's endpoints, and one more
 curl -s "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY"
 curl -s "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY" -H 'Content-Type: application/json' \
-  -d '{"url":"%s","events":["user.*"],"description":"from the command line"}'
+  -d '{"url":"%s","events":["organization.deleted"],"description":"from the command line"}'
 
 # an event; this terminal shows its delivery (version 1 of the AWS CLI ignores the variable for SQS)
 aws --endpoint-url "$AWS_ENDPOINT_URL" sqs send-message --queue-url "$EVENTS_QUEUE_URL" \
