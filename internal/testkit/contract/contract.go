@@ -65,10 +65,8 @@ type Exchange struct {
 // request that was accepted. Paths and methods that do not exist must be refused with a
 // problem document.
 func (c *Contract) Check(x Exchange) error {
-	target, err := url.Parse(x.Target)
-	if err != nil {
-		return c.checkUnrouted(x)
-	}
+	path, query, _ := strings.Cut(x.Target, "?")
+	target := &url.URL{Path: path, RawQuery: query} // taken as it is: tests send what url.Parse refuses
 	if len(bytes.TrimSpace(x.RequestBody)) == 0 {
 		x.RequestBody = nil
 	}
