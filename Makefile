@@ -9,7 +9,7 @@ MAKEFLAGS += --no-print-directory
 GOLANGCI_LINT := 2.15.0
 PYTHON ?= python3
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-MAX_BINARY := 12582912 # 12 MB each: cold starts read it all
+MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 GO_BUILD := go build -trimpath -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'

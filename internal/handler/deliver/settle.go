@@ -212,9 +212,15 @@ func (h *Handler) reportOne(ctx context.Context, j *job) {
 	attrs = append(attrs,
 		slog.String(telemetry.KeyTenant, j.message.TenantID), slog.String(telemetry.KeyEndpoint, j.message.EndpointID),
 		slog.String(telemetry.KeyEvent, j.message.EventID), slog.String(telemetry.KeyDelivery, j.message.DeliveryID),
-		slog.Int(telemetry.KeyAttempt, p.attempts()), slog.Int(telemetry.KeyReplay, j.message.Replay),
+		slog.Int(telemetry.KeyAttempt, p.attempts()),
 		slog.String(telemetry.KeyOutcome, string(p.outcome.Verdict)), slog.Int(telemetry.KeyStatus, p.outcome.Status),
-		slog.Int64(telemetry.KeyMillis, p.outcome.Elapsed.Milliseconds()), slog.Bool("duplicate", j.twin != nil))
+		slog.Int64(telemetry.KeyMillis, p.outcome.Elapsed.Milliseconds()))
+	if j.message.Replay > 0 {
+		attrs = append(attrs, slog.Int(telemetry.KeyReplay, j.message.Replay))
+	}
+	if j.twin != nil {
+		attrs = append(attrs, slog.Bool("duplicate", true))
+	}
 	if p.outcome.Reason != "" {
 		attrs = append(attrs, slog.String(telemetry.KeyReason, string(p.outcome.Reason)), slog.String(telemetry.KeyFault, fault),
 			slog.String(telemetry.KeyHost, host(p.endpoint.URL)), slog.Float64(telemetry.KeyNext, p.next.Seconds()))
