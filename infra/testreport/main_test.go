@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func report1(t *testing.T, lines ...string) (results, string) {
+func reported(t *testing.T, lines ...string) (results, string) {
 	t.Helper()
 	var out strings.Builder
 	r := newReport(&out)
@@ -57,7 +57,7 @@ func TestOutcomesAreCountedAndFailuresShown(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, shown := report1(t, row.lines...)
+			got, shown := reported(t, row.lines...)
 			if got.String() != row.want || got.ok() != row.ok {
 				t.Errorf("%s (ok %v), want %s (ok %v)", got, got.ok(), row.want, row.ok)
 			}
