@@ -70,6 +70,7 @@ func (b *bench) rows(deliveries int) []*row {
 	rows := b.pair(1, deliveries/5, "http/1.1")
 	rows = append(rows, b.pair(10, deliveries, "http/1.1")...)
 	rows = append(rows, b.pair(50, deliveries, "http/1.1")...)
+	rows = append(rows, b.pair(10, deliveries, "h2")...)
 	rows = append(rows, b.pair(50, deliveries, "h2")...)
 	// 50 bodies of 115 KB and what Lambda adds are just below its limit of 6 MB.
 	big := job{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, CAFile: b.caFile, Receiver: b.receivers["h2"] + "/big"}
@@ -104,7 +105,7 @@ func (b *bench) measure(r *row) error {
 	}
 	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1") // as template.yaml has them; the bare client too
+	cmd.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1", "GODEBUG=adaptivestackstart=1") // as template.yaml has them; the bare client too
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("measuring: %w", err)
