@@ -14,8 +14,6 @@ import (
 	"errors"
 	"strings"
 	"time"
-
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Message is one delivery on its way: its metadata and the exact bytes to POST.
@@ -61,12 +59,6 @@ func (m Message) EventType() (string, error) {
 		return "", errNoType
 	}
 	return name, nil
-}
-
-// Valid reports whether the body is one JSON object.
-func (m Message) Valid() bool {
-	v := jsontext.Value(m.Body)
-	return v.Kind() == '{' && v.IsValid()
 }
 
 // State is where a delivery stands. Acknowledged is terminal.

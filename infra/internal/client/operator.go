@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
 // operatorName is who the audit lines of demonstration and tests name.
@@ -102,30 +98,6 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 		}
 	}
 	return nil
-}
-
-// Depth is how many messages a queue (its logical id) holds: waiting, delayed and in flight.
-func (c *Client) Depth(ctx context.Context, queue string) (int, error) {
-	names := []types.QueueAttributeName{
-		types.QueueAttributeNameApproximateNumberOfMessages,
-		types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
-		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
-	}
-	out, err := c.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: aws.String(c.Queues[queue]), AttributeNames: names,
-	})
-	if err != nil {
-		return 0, fmt.Errorf("reading depth of %s: %w", queue, err)
-	}
-	total := 0
-	for _, name := range names {
-		var n int
-		if _, err := fmt.Sscan(out.Attributes[string(name)], &n); err != nil {
-			return 0, fmt.Errorf("reading %s of %s: %w", name, queue, err)
-		}
-		total += n
-	}
-	return total, nil
 }
 
 // Eventually calls check until it returns true, and fails when limit has passed or check

@@ -191,13 +191,3 @@ func (s *Stack) ColdStarts() map[string][]time.Duration {
 	}
 	return starts
 }
-
-// PIDs returns the processes of a function, by folder name.
-func (s *Stack) PIDs(name string) []int {
-	for id, f := range s.functions {
-		if folder(id) == name {
-			return f.PIDs()
-		}
-	}
-	return nil
-}
