@@ -90,6 +90,10 @@ func (b *bench) pair(batch, deliveries int, protocol string) []*row {
 	}
 }
 
+// runtimeSettings are those of the queue workers in template.yaml (decision 8). The bare client
+// runs with them too.
+var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1", "GODEBUG=schedtrace=2000000000"}
+
 // measure runs the row's process once, with an AWS endpoint of its own.
 func (b *bench) measure(r *row) error {
 	port, stop, err := b.server("aws", r.job.Receiver)
@@ -105,7 +109,8 @@ func (b *bench) measure(r *row) error {
 	}
 	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
-	cmd.Env = append(os.Environ(), "GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1", "GODEBUG=adaptivestackstart=1") // as template.yaml has them; the bare client too
+	cmd.Env = append(append(os.Environ(), runtimeSettings...),
+		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_ENDPOINT_URL="+in.AWS)
 	out, err := cmd.Output()
 	if err != nil {
 		return fmt.Errorf("measuring: %w", err)

@@ -17,13 +17,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
@@ -41,11 +40,6 @@ const (
 	queueARN = "arn:aws:sqs:eu-central-1:000000000000:DeliveryQueue"
 )
 
-func awsConfig(in job) aws.Config {
-	return aws.Config{Region: "eu-central-1", BaseEndpoint: aws.String(in.AWS),
-		Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "")}
-}
-
 // logger writes what production would, to nowhere: encoding is measured, the pipe is not.
 func logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(io.Discard, nil)) //nolint:sloglint // DiscardHandler would encode nothing
@@ -57,7 +51,10 @@ func deliver(in job) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	cfg := awsConfig(in)
+	cfg, err := config.AWS(context.Background())
+	if err != nil {
+		return measurement{}, err
+	}
 	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	tables, queues := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg)
 	h := batch.Handler((&deliverhandler.Handler{
@@ -87,7 +84,10 @@ func deliver(in job) (measurement, error) {
 
 // fanOut measures the fanout handler. A delivery here is an event.
 func fanOut(in job) (measurement, error) {
-	cfg := awsConfig(in)
+	cfg, err := config.AWS(context.Background())
+	if err != nil {
+		return measurement{}, err
+	}
 	queues := sqs.NewFromConfig(cfg)
 	h := batch.Handler((&fanouthandler.Handler{
 		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), "Endpoints"),

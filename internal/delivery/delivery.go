@@ -12,7 +12,6 @@ import (
 	"encoding/base32"
 	"encoding/binary"
 	"errors"
-	"strings"
 	"time"
 )
 
@@ -46,6 +45,9 @@ func ID(tenantID, eventID, endpointID string) string {
 	return "msg_" + idEncoding.EncodeToString(h.Sum(nil)[:20])
 }
 
+// maxType bounds the search for the end of the type, quote included.
+const maxType = 128
+
 var errNoType = errors.New("body does not start with a type")
 
 // EventType returns the body's "type", which fan-out always writes first.
@@ -54,11 +56,11 @@ func (m Message) EventType() (string, error) {
 	if !ok {
 		return "", errNoType
 	}
-	name, _, ok := strings.Cut(string(rest[:min(len(rest), 128)]), `"`)
-	if !ok || name == "" {
+	end := bytes.IndexByte(rest[:min(len(rest), maxType)], '"')
+	if end <= 0 {
 		return "", errNoType
 	}
-	return name, nil
+	return string(rest[:end]), nil
 }
 
 // State is where a delivery stands. Acknowledged is terminal.

@@ -140,13 +140,12 @@ func (c *Client) exchange(ctx context.Context, u *url.URL, header http.Header, b
 
 // request is what http.NewRequest makes, without parsing the URL again.
 func request(ctx context.Context, u *url.URL, header http.Header, body []byte) *http.Request {
-	req := &http.Request{
-		Method: http.MethodPost, URL: u, Host: u.Host, Header: header, ContentLength: int64(len(body)),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Body:    io.NopCloser(bytes.NewReader(body)),
-		GetBody: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil },
-	}
-	return req.WithContext(ctx)
+	req := new(http.Request).WithContext(ctx)
+	req.Method, req.URL, req.Host, req.Header, req.ContentLength = http.MethodPost, u, u.Host, header, int64(len(body))
+	req.Proto, req.ProtoMajor, req.ProtoMinor = "HTTP/1.1", 1, 1
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return req
 }
 
 // drain reads what is left of a body so that its connection can be kept, within bounds.

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -90,37 +91,60 @@ func (m *Metrics) Flush() error {
 	return nil
 }
 
+// emf is one line of the embedded metric format.
+type emf struct {
+	AWS struct {
+		Timestamp         int64 // Unix milliseconds
+		CloudWatchMetrics [1]definition
+	} `json:"_aws"`
+	Service string               `json:"service"`
+	Outcome string               `json:"outcome,omitempty"`
+	Reason  string               `json:"reason,omitempty"`
+	Fault   string               `json:"fault,omitempty"`
+	Values  map[string][]float64 `json:",embed"`
+}
+
+type definition struct {
+	Namespace  string
+	Dimensions [1][]string // names of the members of emf that are dimensions
+	Metrics    []metric
+}
+
+type metric struct{ Name, Unit string }
+
 // line writes one EMF line with at most maxValues of each metric and takes them out of set.
 func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
-	fields := map[string]any{"service": m.service}
-	names := []string{"service"}
-	for _, dim := range []struct{ name, value string }{{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault}} {
-		if dim.value != "" {
-			fields[dim.name] = dim.value
-			names = append(names, dim.name)
-		}
-	}
-	var definitions []map[string]string
+	line := emf{Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault, Values: make(map[string][]float64, len(set))}
+	line.AWS.Timestamp = m.now().UnixMilli()
+	about := &line.AWS.CloudWatchMetrics[0]
+	about.Namespace = Namespace
+	about.Dimensions[0] = d.names()
 	for name, values := range set {
 		unit := unitCount
-		if len(name) > len(millisSuffix) && name[len(name)-len(millisSuffix):] == millisSuffix {
+		if strings.HasSuffix(name, millisSuffix) {
 			unit = unitMilliseconds
 		}
-		definitions = append(definitions, map[string]string{"Name": name, "Unit": unit})
+		about.Metrics = append(about.Metrics, metric{name, unit})
 		n := min(len(values), maxValues)
-		fields[name] = values[:n]
+		line.Values[name] = values[:n]
 		if set[name] = values[n:]; len(set[name]) == 0 {
 			delete(set, name)
 		}
 	}
-	fields["_aws"] = map[string]any{
-		"Timestamp":         m.now().UnixMilli(),
-		"CloudWatchMetrics": []any{map[string]any{"Namespace": Namespace, "Dimensions": [][]string{names}, "Metrics": definitions}},
-	}
-	b, err := json.Marshal(fields, jsontext.EscapeForHTML(false))
+	b, err := json.Marshal(line, jsontext.EscapeForHTML(false))
 	if err != nil {
 		return fmt.Errorf("encoding: %w", err)
 	}
 	_, err = m.out.Write(append(b, '\n'))
 	return err
+}
+
+func (d Dimensions) names() []string {
+	names := append(make([]string, 0, 4), "service")
+	for _, dimension := range []struct{ name, value string }{{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault}} {
+		if dimension.value != "" {
+			names = append(names, dimension.name)
+		}
+	}
+	return names
 }

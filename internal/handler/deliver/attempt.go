@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
@@ -30,6 +31,7 @@ func (h *Handler) attempt(ctx context.Context, jobs []*job) {
 			lanes[j.message.EndpointID] = l
 		}
 		wait.Go(func() {
+			deepen()
 			if err := batch.Guard(func() error { return h.attemptOne(ctx, j, l) }); err != nil {
 				j.fault(err)
 			}
@@ -69,4 +71,13 @@ func (h *Handler) attemptOne(ctx context.Context, j *job, l *lane) error {
 	}
 	j.outcome = &out
 	return nil
+}
+
+// deepen grows the goroutine's stack to what an attempt needs while there is next to nothing
+// on it to copy: growing inside net/http cost 4 % of a delivery's CPU time.
+//
+//go:noinline
+func deepen() {
+	var room [3 << 10]byte
+	runtime.KeepAlive(&room)
 }
