@@ -166,15 +166,15 @@ var rights = map[string]string{
 	"Webhooks": "dynamodb:GetItem ApiKeys; dynamodb:DeleteItem,GetItem,PutItem,Query,UpdateItem Endpoints",
 	"Fanout": "dynamodb:Query Endpoints; sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage EventsQueue; " +
 		"sqs:SendMessage DeliveryQueue; sqs:SendMessage EventsDeadLetterQueue",
-	"Deliver": "dynamodb:BatchGetItem Endpoints; dynamodb:BatchWriteItem,PutItem,UpdateItem Deliveries; dynamodb:Query Deliveries/by-endpoint; " +
+	"Deliver": "dynamodb:BatchGetItem Endpoints; dynamodb:BatchWriteItem,PutItem Deliveries; dynamodb:Query Deliveries/by-endpoint; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage DeliveryQueue; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage,SendMessage RetryQueue",
-	"Deadletter": "dynamodb:UpdateItem DeadLetters; dynamodb:GetItem,UpdateItem Deliveries; " +
+	"Deadletter": "dynamodb:UpdateItem DeadLetters; dynamodb:GetItem,PutItem Deliveries; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage DeadLetterQueue",
 	"Inspect": "dynamodb:GetItem DeadLetters; dynamodb:GetItem Deliveries; dynamodb:Query DeadLetters/by-endpoint; dynamodb:Query DeadLetters/by-status; " +
 		"dynamodb:Query Deliveries/by-endpoint; sqs:GetQueueAttributes DeadLetterQueue; sqs:GetQueueAttributes DeliveryQueue; sqs:GetQueueAttributes EventsQueue; " +
 		"sqs:GetQueueAttributes RetryQueue; sqs:ChangeMessageVisibility,GetQueueAttributes,ReceiveMessage EventsDeadLetterQueue",
-	"Replay": "dynamodb:DeleteItem,GetItem,UpdateItem DeadLetters; dynamodb:Query DeadLetters/by-endpoint; dynamodb:UpdateItem Deliveries; dynamodb:GetItem Endpoints; " +
+	"Replay": "dynamodb:DeleteItem,GetItem,UpdateItem DeadLetters; dynamodb:Query DeadLetters/by-endpoint; dynamodb:PutItem Deliveries; dynamodb:GetItem Endpoints; " +
 		"sqs:SendMessage DeliveryQueue; sqs:SendMessage EventsQueue; sqs:ChangeMessageVisibility,DeleteMessage,ReceiveMessage EventsDeadLetterQueue",
 	"Apikeys": "dynamodb:GetItem,PutItem,UpdateItem ApiKeys; dynamodb:Query ApiKeys/by-tenant",
 }

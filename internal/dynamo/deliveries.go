@@ -17,7 +17,7 @@ import (
 // DeliveriesClient is the part of the DynamoDB client that Deliveries calls.
 type DeliveriesClient interface {
 	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
 }
@@ -107,43 +107,25 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 // Update records any other state. written is false when the delivery is known to be further
 // along: duplicates in any order never take it back.
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
-	item := deliveryItem(r)
-	delete(item, "delivery_id")
-	set, remove := "SET ", ""
-	values := map[string]types.AttributeValue{
-		":acknowledged": str(string(delivery.Acknowledged)),
-		":dead":         str(string(delivery.Dead)),
-		":discarded":    str(string(delivery.Discarded)),
-	}
-	for i, name := range deliveryAttributes {
-		value, ok := item[name]
-		if !ok {
-			remove += ", #" + name
-			continue
-		}
-		if i > 0 {
-			set += ", "
-		}
-		set += "#" + name + " = :" + name
-		values[":"+name] = value
-	}
-	if remove != "" {
-		set += " REMOVE " + remove[2:]
-	}
-	_, err = d.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(d.table),
-		Key:                       map[string]types.AttributeValue{"delivery_id": str(r.DeliveryID)},
-		UpdateExpression:          aws.String(set),
-		ConditionExpression:       aws.String(newer),
-		ExpressionAttributeNames:  deliveryNames,
-		ExpressionAttributeValues: values,
+	_, err = d.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName:                aws.String(d.table),
+		Item:                     deliveryItem(r),
+		ConditionExpression:      aws.String(newer),
+		ExpressionAttributeNames: map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
+		ExpressionAttributeValues: map[string]types.AttributeValue{
+			":replay":       num(int64(r.Replay)),
+			":attempts":     num(int64(r.Attempts)),
+			":acknowledged": str(string(delivery.Acknowledged)),
+			":dead":         str(string(delivery.Dead)),
+			":discarded":    str(string(delivery.Discarded)),
+		},
 	})
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("updating delivery: %w", err)
+		return false, fmt.Errorf("writing delivery: %w", err)
 	}
 	return true, nil
 }
@@ -188,20 +170,6 @@ func (d *Deliveries) ListOpen(ctx context.Context, endpointID string, limit int,
 	}
 	return records, encodeCursor(out.LastEvaluatedKey), nil
 }
-
-// deliveryAttributes are all attributes but the key, in the order they are written.
-var deliveryAttributes = []string{
-	"state", "attempts", "replay", "tenant_id", "endpoint_id", "event_id", "event_type", "duration_ms", "created_at", "updated_at", "expires_at",
-	"last_status", "reason", "next_attempt_at", "open_endpoint_id",
-}
-
-var deliveryNames = func() map[string]string {
-	names := map[string]string{}
-	for _, name := range deliveryAttributes {
-		names["#"+name] = name
-	}
-	return names
-}()
 
 func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
 	item := map[string]types.AttributeValue{
