@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
-
 const seen = new Set(); // in production: a store all instances share, kept for some days
 
 async function receive(req) {

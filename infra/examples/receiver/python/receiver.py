@@ -1,6 +1,5 @@
 import base64, hmac, os, sys, time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
 seen = {}  # in production: a store all instances share, kept for some days
 
 
