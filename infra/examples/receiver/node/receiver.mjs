@@ -1,7 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 const seen = new Set(); // in production: a store all instances share, kept for some days
-
 async function receive(req) {
   const { "wh-id": id, "wh-timestamp": stamp, "wh-signature": signature = "", "wh-webhook-event": event } = req.headers;
   let body = Buffer.alloc(0); // the raw bytes, never re-serialised
