@@ -8,12 +8,10 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
 type rejected struct {
@@ -85,77 +83,6 @@ func TestBadEventsAreKeptWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	if got := s.Requests(); len(got) != 1 {
 		t.Errorf("%d requests for one good event", len(got))
 	}
-}
-
-func TestADeliveryWhoseProcessIsKilledComesBackWithTheSameID(t *testing.T) {
-	c := tenant(t) // not parallel until the kill, so that it hits no other test's deliveries
-	s := subscribe(t, c, "*")
-	arrived, release := make(chan string, 16), make(chan struct{})
-	genuineHandler := s.Handler()
-	if err := s.Verify(s.SigningSecret, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case arrived <- r.Header.Get("wh-id"):
-			select {
-			case <-release:
-			case <-r.Context().Done():
-			}
-		default:
-		}
-		genuineHandler.ServeHTTP(w, r)
-	})); err != nil {
-		t.Fatal(err)
-	}
-	publish(t, c, "user.created")
-	publish(t, c, "user.updated")
-	held := map[string]bool{<-arrived: true}
-	pids, err := functionProcesses(operator.State, "deliver")
-	if err != nil || len(pids) == 0 {
-		t.Fatalf("deliver's processes: %v, %v", pids, err)
-	}
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-			t.Logf("process %d: %v", pid, err)
-		}
-	}
-	close(release)
-	killed := time.Now()
-	t.Parallel()
-
-	var after []receiver.Request
-	eventually(t, "both events after the kill", func(context.Context) (bool, error) {
-		after = nil
-		ids := map[string]bool{}
-		for _, r := range s.Requests() {
-			if r.At.After(killed) && r.Status == http.StatusOK {
-				after = append(after, r)
-				ids[r.ID] = true
-			}
-		}
-		for id := range held {
-			if !ids[id] {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
-	genuine(t, s.Requests())
-	byEvent := map[string]string{}
-	for _, r := range s.Requests() {
-		if id, known := byEvent[r.Event]; known && id != r.ID {
-			t.Errorf("%s came under two ids, %s and %s", r.Event, id, r.ID)
-		}
-		byEvent[r.Event] = r.ID
-	}
-	eventually(t, "both events", func(context.Context) (bool, error) {
-		seen := map[string]bool{}
-		for _, r := range s.Requests() {
-			if r.Status == http.StatusOK {
-				seen[r.Event] = true
-			}
-		}
-		return seen["user.created"] && seen["user.updated"], nil
-	})
-	t.Logf("came back %s after the kill", after[0].At.Sub(killed).Round(time.Second))
 }
 
 // Latencies are printed, not asserted: two cores shared with an emulator say little of Lambda.

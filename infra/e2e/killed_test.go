@@ -1,0 +1,154 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+func TestADeliveryWhoseProcessIsKilledComesBackWithTheSameID(t *testing.T) {
+	c := tenant(t) // not parallel until the kill, so that it hits no other test's deliveries
+	s := subscribe(t, c, "*")
+	arrived, release := make(chan string, 16), make(chan struct{})
+	genuineHandler := s.Handler()
+	if err := s.Verify(s.SigningSecret, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case arrived <- r.Header.Get("wh-id"):
+			select {
+			case <-release:
+			case <-r.Context().Done():
+			}
+		default:
+		}
+		genuineHandler.ServeHTTP(w, r)
+	})); err != nil {
+		t.Fatal(err)
+	}
+	publish(t, c, "user.created")
+	publish(t, c, "user.updated")
+	held := map[string]bool{<-arrived: true}
+	pids, err := functionProcesses(operator.State, "deliver")
+	if err != nil || len(pids) == 0 {
+		t.Fatalf("deliver's processes: %v, %v", pids, err)
+	}
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+			t.Logf("process %d: %v", pid, err)
+		}
+	}
+	close(release)
+	killed := time.Now()
+	t.Parallel()
+
+	var after []receiver.Request
+	eventually(t, "both events after the kill", func(context.Context) (bool, error) {
+		after = nil
+		ids := map[string]bool{}
+		for _, r := range s.Requests() {
+			if r.At.After(killed) && r.Status == http.StatusOK {
+				after = append(after, r)
+				ids[r.ID] = true
+			}
+		}
+		for id := range held {
+			if !ids[id] {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
+	genuine(t, s.Requests())
+	byEvent := map[string]string{}
+	for _, r := range s.Requests() {
+		if id, known := byEvent[r.Event]; known && id != r.ID {
+			t.Errorf("%s came under two ids, %s and %s", r.Event, id, r.ID)
+		}
+		byEvent[r.Event] = r.ID
+	}
+	eventually(t, "both events", func(context.Context) (bool, error) {
+		seen := map[string]bool{}
+		for _, r := range s.Requests() {
+			if r.Status == http.StatusOK {
+				seen[r.Event] = true
+			}
+		}
+		return seen["user.created"] && seen["user.updated"], nil
+	})
+	t.Logf("came back %s after the kill", after[0].At.Sub(killed).Round(time.Second))
+}
+
+// A stopped process takes a batch and does nothing with it: killed then, it leaves the batch
+// unfinished for certain.
+func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
+	c := tenant(t) // not parallel until the last kill, so that it hits no other test's batches
+	s, dying := subscribe(t, c, "user.*"), subscribe(t, c, "organization.*")
+	dying.Fail(slices.Repeat([]int{500}, 100)...)
+
+	buriers := stopped(t, "deadletter")
+	publish(t, c, "organization.created")
+	dying.await(t, 1)
+	fanouts := stopped(t, "fanout")
+	publish(t, c, "user.updated")
+	time.Sleep(2 * time.Second) // it reaches the stopped process in milliseconds
+	if got := s.Requests(); len(got) != 0 {
+		t.Fatalf("a stopped fanout delivered %d", len(got))
+	}
+	signal(t, fanouts, syscall.SIGKILL)
+	dying.await(t, 5)
+	time.Sleep(3 * time.Second) // the message is on its way through DeadLetterQueue
+	if letters, err := operator.DeadLetters(t.Context(), dying.ID); err != nil || len(letters) != 0 {
+		t.Fatalf("a stopped deadletter kept %v, %v", letters, err)
+	}
+	signal(t, buriers, syscall.SIGKILL)
+	t.Parallel()
+
+	if got := s.await(t, 1); !sameDelivery(got) {
+		t.Errorf("one event came under several ids: %+v", got)
+	}
+	genuine(t, s.Requests())
+	var letters []client.DeadLetter
+	eventually(t, "the dead letter", func(ctx context.Context) (bool, error) {
+		var err error
+		letters, err = operator.DeadLetters(ctx, dying.ID)
+		return len(letters) > 0, err
+	})
+	if attempts := dying.Requests(); len(letters) != 1 || len(attempts) != 5 || letters[0].DeliveryID != attempts[0].ID {
+		t.Errorf("dead letters %+v after %d attempts", letters, len(attempts))
+	}
+}
+
+// stopped starts a function with an empty batch and stops its processes.
+func stopped(t *testing.T, function string) []int {
+	t.Helper()
+	if err := operator.Invoke(t.Context(), function, map[string]any{"Records": []any{}}, &struct{}{}); err != nil {
+		t.Fatal(err)
+	}
+	pids, err := functionProcesses(operator.State, function)
+	if err != nil || len(pids) == 0 {
+		t.Fatalf("processes of %s: %v, %v", function, pids, err)
+	}
+	signal(t, pids, syscall.SIGSTOP)
+	t.Cleanup(func() {
+		for _, pid := range pids {
+			_ = syscall.Kill(pid, syscall.SIGCONT) // gone already, unless the test gave up
+		}
+	})
+	return pids
+}
+
+func signal(t *testing.T, pids []int, number syscall.Signal) {
+	t.Helper()
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, number); err != nil {
+			t.Errorf("process %d: %v", pid, err)
+		}
+	}
+}
