@@ -7,6 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,13 +26,30 @@ var Version = "dev"
 func UserAgent() string { return "Herald/" + Version }
 
 // Load reads T's `env:"NAME"` fields. Every field without a default is required; the error
-// names all that are missing or malformed, never a value.
+// names all variables that are missing or malformed, and shows none of their values.
 func Load[T any]() (T, error) {
 	settings, err := env.ParseAsWithOptions[T](env.Options{RequiredIfNoDef: true})
 	if err != nil {
-		return settings, fmt.Errorf("reading the environment: %w", err)
+		return settings, fmt.Errorf("reading the environment: %w", withoutValues(err, reflect.TypeFor[T]()))
 	}
 	return settings, nil
+}
+
+// withoutValues replaces the parser's errors, which quote what they could not parse.
+func withoutValues(err error, settings reflect.Type) error {
+	var all env.AggregateError
+	if !errors.As(err, &all) {
+		return err
+	}
+	for i, fault := range all.Errors {
+		var malformed env.ParseError
+		if errors.As(fault, &malformed) {
+			field, _ := settings.FieldByName(malformed.Name)
+			name, _, _ := strings.Cut(field.Tag.Get("env"), ",")
+			all.Errors[i] = fmt.Errorf("environment variable %q is no %s", name, malformed.Type.Kind())
+		}
+	}
+	return all
 }
 
 // AWS returns the configuration of every AWS client, read from the environment alone: Lambda
