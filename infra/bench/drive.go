@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -110,9 +111,10 @@ func (b *bench) measure(r *row) error {
 	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(append(os.Environ(), runtimeSettings...),
-		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_ENDPOINT_URL="+in.AWS)
-	out, err := cmd.Output()
-	if err != nil {
+		"AWS_LAMBDA_LOG_FORMAT=JSON", "AWS_LAMBDA_LOG_LEVEL=INFO", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_ENDPOINT_URL="+in.AWS)
+	var out lastLine
+	cmd.Stdout = &out // through a pipe, as Lambda reads a function's log
+	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("measuring: %w", err)
 	}
 	var m measurement
@@ -125,6 +127,17 @@ func (b *bench) measure(r *row) error {
 	}
 	r.results, r.calls = append(r.results, m), append(r.calls, calls)
 	return nil
+}
+
+// lastLine keeps the last line written to it and forgets the log before.
+type lastLine []byte
+
+func (l *lastLine) Write(p []byte) (int, error) {
+	*l = append(*l, p...)
+	if end := bytes.LastIndexByte(bytes.TrimSuffix(*l, []byte("\n")), '\n'); end >= 0 {
+		*l = append((*l)[:0], (*l)[end+1:]...)
+	}
+	return len(p), nil
 }
 
 func callsOf(url string) (map[string]int, error) {

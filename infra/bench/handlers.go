@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math/rand/v2"
 	"net/netip"
 	"os"
@@ -17,6 +15,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -40,11 +39,6 @@ const (
 	queueARN = "arn:aws:sqs:eu-central-1:000000000000:DeliveryQueue"
 )
 
-// logger writes what production would, to nowhere: encoding is measured, the pipe is not.
-func logger() *slog.Logger {
-	return slog.New(slog.NewJSONHandler(io.Discard, nil)) //nolint:sloglint // DiscardHandler would encode nothing
-}
-
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
 func deliver(in job) (measurement, error) {
 	roots, err := loadRoots(in.CAFile)
@@ -55,6 +49,7 @@ func deliver(in job) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
+	out := telemetry.NewOutput(os.Stdout)
 	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	tables, queues := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg)
 	h := batch.Handler((&deliverhandler.Handler{
@@ -73,7 +68,7 @@ func deliver(in job) (measurement, error) {
 				[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}})}),
 			Schedule: schedule, UserAgent: "Herald/bench", Now: time.Now,
 		},
-		Log: logger(), Metrics: telemetry.NewMetrics(io.Discard, "deliver", time.Now), Now: time.Now, Random: rand.Float64,
+		Log: out.Logger(), Metrics: telemetry.NewMetrics(out, "deliver", time.Now), Now: time.Now, Random: rand.Float64,
 	}).Process)
 	payload, err := deliveryInvocation(in)
 	if err != nil {
@@ -88,12 +83,12 @@ func fanOut(in job) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	queues := sqs.NewFromConfig(cfg)
+	queues, out := sqs.NewFromConfig(cfg), telemetry.NewOutput(os.Stdout)
 	h := batch.Handler((&fanouthandler.Handler{
 		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), "Endpoints"),
 		Deliveries:    queue.Sender{Client: queues, URL: in.AWS + "/DeliveryQueue"},
 		Rejected:      queue.Sender{Client: queues, URL: in.AWS + "/EventsDeadLetterQueue"},
-		Log:           logger(), Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: time.Now,
+		Log:           out.Logger(), Metrics: telemetry.NewMetrics(out, "fanout", time.Now), Now: time.Now,
 	}).Process)
 	payload, err := eventInvocation(in)
 	if err != nil {
@@ -107,7 +102,8 @@ var errNotDelivered = errors.New("the handler did not deliver every record")
 func invocations(h *batch.InvocationHandler, payload []byte, in job) (measurement, error) {
 	invoke := func(n int) error {
 		for range n {
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			ctx := lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"})
+			ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 			answer, err := h.Invoke(ctx, payload)
 			cancel()
 			if err != nil {

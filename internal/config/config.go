@@ -82,8 +82,9 @@ func AWS(context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// callTimeout bounds one try of an AWS call, which takes milliseconds when all is well.
-const callTimeout = 3 * time.Second
+// callTimeout bounds one try of an AWS call, which takes milliseconds when all is well. deliver
+// has 1.7 s left when its attempts have used up all their time.
+const callTimeout = time.Second
 
 // Seconds is a number of whole seconds in the environment.
 type Seconds int

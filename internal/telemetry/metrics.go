@@ -76,7 +76,8 @@ func (m *Metrics) set(d Dimensions) map[string][]float64 {
 // maxValues is the most values of one metric in one EMF line.
 const maxValues = 100
 
-// Flush writes what was collected and forgets it.
+// Flush writes what was collected and forgets it. It flushes an Output, too: the metrics are
+// the last that an invocation writes.
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,6 +88,9 @@ func (m *Metrics) Flush() error {
 			}
 		}
 		delete(m.sets, d)
+	}
+	if gathered, ok := m.out.(*Output); ok {
+		return gathered.Flush()
 	}
 	return nil
 }

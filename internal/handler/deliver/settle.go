@@ -14,8 +14,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// stateWrites bounds the concurrent conditional writes of one batch.
-const stateWrites = 10
+// stateWrites bounds the concurrent conditional writes of one batch; stateTime, all of its
+// writes: what they record is not worth holding an invocation for.
+const (
+	stateWrites = 10
+	stateTime   = 2 * time.Second
+)
 
 // settle moves first failures to RetryQueue, parks later ones, records states, and returns
 // the records that SQS has to keep.
@@ -83,7 +87,7 @@ func (h *Handler) move(ctx context.Context, jobs []*job, kept map[*job]bool) {
 	for i, err := range h.RetryQueue.Send(ctx, messages) {
 		if err != nil {
 			kept[moved[i]] = true
-			moved[i].err = err
+			h.lost(moved[i], "SendsLost", err)
 		}
 	}
 }
@@ -97,23 +101,32 @@ func (h *Handler) keep(ctx context.Context, jobs []*job, kept map[*job]bool) {
 		if !p.retrying() || !p.retry() {
 			continue
 		}
-		if j == p {
-			j.next = h.wait(j)
-			kept[j] = true
+		if !kept[p] { // whichever of the twins comes first
+			p.next = h.wait(p)
+			kept[p] = true
 		}
 		parked = append(parked, j)
 		messages = append(messages, queue.Parked{ReceiptHandle: j.record.ReceiptHandle, Wait: p.next})
 	}
 	for i, err := range h.Parking.Park(ctx, messages) {
 		if err != nil { // it comes back after the queue's own visibility timeout: early, never lost
-			parked[i].err = err
+			h.lost(parked[i], "ParksLost", err)
 		}
 	}
+}
+
+// lost says that SQS did not take what became of an attempt: a fault of ours, whatever the
+// receiver did. The message comes back by itself.
+func (h *Handler) lost(j *job, metric string, err error) {
+	j.err = err
+	h.Metrics.Count(metric, 1, telemetry.Dimensions{Fault: "ours"})
 }
 
 // attempts counts the places in the schedule used so far, this attempt included.
 func (j *job) attempts() int {
 	switch {
+	case j.outcome != nil && j.outcome.Reason == delivery.ReasonExhausted:
+		return j.message.Attempts + j.number - 1 // the schedule has no such place
 	case j.retrying():
 		return j.message.Attempts + j.number
 	case j.posted:
@@ -145,6 +158,8 @@ func (h *Handler) record(ctx context.Context, jobs []*job, kept map[*job]bool) {
 			open = append(open, r)
 		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, stateTime)
+	defer cancel()
 	if err := h.States.Acknowledge(ctx, done); err != nil {
 		h.stateLost(ctx, err)
 	}
@@ -179,16 +194,16 @@ func (j *job) state(now time.Time) delivery.Record {
 
 func (h *Handler) stateLost(ctx context.Context, err error) {
 	h.Log.ErrorContext(ctx, "delivery state not written", telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
-	h.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{})
+	h.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
 }
 
 // report writes one wide line per record and the metrics of the batch.
 func (h *Handler) report(ctx context.Context, jobs []*job) {
 	for _, j := range jobs {
 		if j.unreadable != nil {
-			h.Log.ErrorContext(ctx, "attempt", telemetry.KeyMessage, j.record.MessageID, telemetry.KeyOutcome, "unreadable",
+			h.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, j.record.MessageID, telemetry.KeyOutcome, "unreadable",
 				telemetry.KeyReason, string(delivery.ReasonUnreadable), telemetry.KeyFault, "ours", telemetry.KeyError, j.unreadable.Error())
-			h.Metrics.Count("Attempts", 1, telemetry.Dimensions{Outcome: "unreadable", Fault: "ours"})
+			h.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: "unreadable", Reason: string(delivery.ReasonUnreadable), Fault: "ours"})
 			continue
 		}
 		h.reportOne(ctx, j)
@@ -200,13 +215,16 @@ func (h *Handler) report(ctx context.Context, jobs []*job) {
 
 func (h *Handler) reportOne(ctx context.Context, j *job) {
 	p := j.primary()
-	fault := ""
-	level := slog.LevelInfo
-	if p.outcome.Reason != "" {
-		fault, level = "receiver", slog.LevelWarn
+	blame := p.blame()
+	fault, level := blame, slog.LevelInfo
+	if j.err != nil {
+		fault = "ours" // besides whatever the receiver did
 	}
-	if p.outcome.Reason.Ours() {
-		fault, level = "ours", slog.LevelError
+	switch {
+	case fault == "ours":
+		level = slog.LevelError
+	case p.outcome.Reason != "":
+		level = slog.LevelWarn
 	}
 	attrs := make([]slog.Attr, 0, 14)
 	attrs = append(attrs,
@@ -232,12 +250,37 @@ func (h *Handler) reportOne(ctx context.Context, j *job) {
 			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 		}
 	}
-	h.Log.LogAttrs(ctx, level, "attempt", attrs...)
-	d := telemetry.Dimensions{Outcome: string(p.outcome.Verdict), Reason: string(p.outcome.Reason), Fault: fault}
-	h.Metrics.Count("Attempts", 1, d)
-	if p.posted && j.twin == nil {
-		h.Metrics.Millis("Attempt", p.outcome.Elapsed, telemetry.Dimensions{Outcome: string(p.outcome.Verdict)})
+	line := "attempt"
+	if !p.posted || j.twin != nil {
+		line = "no attempt"
 	}
+	h.Log.LogAttrs(ctx, level, line, attrs...)
+	h.count(j, blame)
+}
+
+// blame says whose doing it is that a delivery was not acknowledged: nobody's where the
+// schedule or the tenant decided that nothing is sent now.
+func (j *job) blame() string {
+	switch {
+	case j.outcome.Reason.Ours():
+		return "ours"
+	case j.posted && j.outcome.Reason != "":
+		return "receiver"
+	default:
+		return ""
+	}
+}
+
+// count keeps attempts, which are POSTs, apart from what else became of the records.
+func (h *Handler) count(j *job, blame string) {
+	p := j.primary()
+	d := telemetry.Dimensions{Outcome: string(p.outcome.Verdict), Reason: string(p.outcome.Reason), Fault: blame}
+	if !p.posted || j.twin != nil {
+		h.Metrics.Count("NotAttempted", 1, d)
+		return
+	}
+	h.Metrics.Count("Attempts", 1, d)
+	h.Metrics.Millis("Attempt", p.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
 }
 
 // host is all of a URL that a log may show.
