@@ -70,7 +70,7 @@ type handler struct {
 
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
-		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID))
+		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID)) //nolint:sloglint // as Lambda itself spells it
 	}
 	err := h.Handler.Handle(ctx, r)
 	if r.Level > slog.LevelInfo {
