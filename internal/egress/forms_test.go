@@ -2,6 +2,10 @@ package egress_test
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,18 +108,41 @@ func TestNoFormOfAURLGetsThrough(t *testing.T) {
 	}
 }
 
+// The variables are read once per process, so the test runs again in one of its own, and towards a
+// name, because no proxy is ever used for loopback.
 func TestProxyVariablesAreIgnored(t *testing.T) {
+	if os.Getenv(proxied) == "" {
+		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		again.Env = append(os.Environ(), proxied+"=1")
+		if out, err := again.CombinedOutput(); err != nil || !strings.Contains(string(out), "--- PASS: "+t.Name()) {
+			t.Errorf("%v\n%s", err, out)
+		}
+		return
+	}
 	ca := receivers.NewCA(t)
 	receiver := receivers.New(t, ca, nil)
+	proxy, trapped := receivers.Trap(t, "127.0.0.1:0")
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"} {
-		t.Setenv(name, "http://127.0.0.1:9") // where nobody listens
+		t.Setenv(name, "http://"+proxy)
 	}
-	client := newClient(ca, receivers.Target{}, longLimits)
+	t.Setenv("NO_PROXY", "")
+	t.Setenv("no_proxy", "")
+	target := strings.Replace(receiver.URL, "127.0.0.1", receivers.Host, 1)
+	if set, err := http.ProxyFromEnvironment(httptest.NewRequest(http.MethodPost, target, nil)); err != nil || set == nil {
+		t.Fatalf("the environment names proxy %v with error %v for %s, so nothing is tested", set, err, target)
+	}
+	client := newClient(ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
 	t.Cleanup(client.Close)
-	if got := client.Post(t.Context(), receiver.URL, http.Header{}, []byte("{}")); got.Status != http.StatusNoContent {
+	if got := client.Post(t.Context(), target, http.Header{}, []byte("{}")); got.Status != http.StatusNoContent {
 		t.Errorf("got %+v, want the receiver's 204", got)
 	}
+	if trapped() != 0 {
+		t.Errorf("%d connections to the proxy", trapped())
+	}
 }
+
+// proxied tells the test binary that it is the process of which the environment names a proxy.
+const proxied = "HERALD_TEST_PROXIED"
 
 func TestNothingButTheDeliveryIsSent(t *testing.T) {
 	ca := receivers.NewCA(t)

@@ -33,7 +33,7 @@ func redirect(code int, location string) Case {
 		where = "the metadata address"
 	}
 	return one("redirects with "+strconv.Itoa(code)+" to "+where, Outcome{Status: code, Reason: ReasonHTTP3xx}, Promptly, func(t testing.TB, ca *CA) Target {
-		addr, trapped := trap(t, "127.0.0.1:0")
+		addr, trapped := Trap(t, "127.0.0.1:0")
 		to := location
 		if to == "" {
 			to = "https://" + addr + "/hook"
@@ -107,7 +107,7 @@ func named(answer Answer) func(t testing.TB, ca *CA) Target {
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
 		}
-		_, trapped := trap(t, net.JoinHostPort("127.0.0.2", port))
+		_, trapped := Trap(t, net.JoinHostPort("127.0.0.2", port))
 		return Target{URL: "https://" + net.JoinHostPort(Host, port) + "/hook", Resolver: DNS(t, answer), Trapped: trapped}
 	}
 }

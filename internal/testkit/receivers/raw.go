@@ -127,8 +127,8 @@ func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan st
 	return listener.Addr().String()
 }
 
-// trap listens where no connection may ever arrive and counts those that do.
-func trap(t testing.TB, addr string) (string, func() int) {
+// Trap listens where no connection may ever arrive and counts those that do.
+func Trap(t testing.TB, addr string) (string, func() int) {
 	t.Helper()
 	var count atomic.Int32
 	addr = serveTCP(t, addr, func(net.Conn, <-chan struct{}) { count.Add(1) })
