@@ -1,0 +1,128 @@
+package egress_test
+
+import (
+	"crypto/tls"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/egress"
+	"github.com/herald-webhooks/herald/internal/testkit/receivers"
+)
+
+// together is how many POSTs are out at once.
+const together = 50
+
+func TestConnectionsAreKept(t *testing.T) {
+	for _, c := range []struct {
+		protocol string
+		want     int32 // connections in all
+	}{{"HTTP/1.1", together}, {"HTTP/2.0", 1}} {
+		t.Run(c.protocol, func(t *testing.T) {
+			var crowd atomic.Pointer[meeting]
+			ca := receivers.NewCA(t)
+			server, accepted := countingServer(t, ca, c.protocol, func(w http.ResponseWriter, r *http.Request) {
+				if r.Proto != c.protocol {
+					t.Errorf("the request came over %s", r.Proto)
+				}
+				crowd.Load().join(r)
+				_, _ = io.WriteString(w, "thanks") // a body, which has to be read before its connection is free
+			})
+			client := newClient(ca, receivers.Target{}, longLimits)
+			t.Cleanup(client.Close)
+
+			crowd.Store(newMeeting(1)) // HTTP/2 shares a connection from when it knows that it can
+			postTogether(t, client, server.URL, 1)
+			for range 2 {
+				crowd.Store(newMeeting(together))
+				postTogether(t, client, server.URL, together)
+			}
+			if got := accepted.Load(); got != c.want {
+				t.Errorf("%d connections for twice %d POSTs at once, want %d", got, together, c.want)
+			}
+		})
+	}
+}
+
+func TestTLSSessionsAreKept(t *testing.T) {
+	var mu sync.Mutex
+	var resumed []bool
+	ca := receivers.NewCA(t)
+	server, _ := countingServer(t, ca, "HTTP/1.1", func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		resumed = append(resumed, r.TLS.DidResume)
+		w.Header().Set("Connection", "close")
+	})
+	client := newClient(ca, receivers.Target{}, longLimits)
+	t.Cleanup(client.Close)
+	for range 3 {
+		postTogether(t, client, server.URL, 1)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if want := []bool{false, true, true}; !slices.Equal(resumed, want) {
+		t.Errorf("handshakes that resumed a session: %v, want %v", resumed, want)
+	}
+}
+
+// countingServer counts the connections made to it.
+func countingServer(t *testing.T, ca *receivers.CA, protocol string, handle http.HandlerFunc) (*httptest.Server, *atomic.Int32) {
+	t.Helper()
+	accepted := new(atomic.Int32)
+	server := httptest.NewUnstartedServer(handle)
+	server.EnableHTTP2 = protocol == "HTTP/2.0"
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
+		if s == http.StateNew {
+			accepted.Add(1)
+		}
+	}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	return server, accepted
+}
+
+// postTogether sends n deliveries at once and wants every one answered with 200.
+func postTogether(t *testing.T, client *egress.Client, url string, n int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for range n {
+		wg.Go(func() {
+			if got := client.Post(t.Context(), url, http.Header{}, []byte("{}")); got.Status != http.StatusOK {
+				t.Errorf("got %+v, want 200", got)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// meeting holds requests until as many as expected are there, so that none can use the
+// connection of another that is done.
+type meeting struct {
+	missing  atomic.Int32
+	complete chan struct{}
+}
+
+func newMeeting(n int32) *meeting {
+	m := &meeting{complete: make(chan struct{})}
+	m.missing.Store(n)
+	return m
+}
+
+func (m *meeting) join(r *http.Request) {
+	if m.missing.Add(-1) == 0 {
+		close(m.complete)
+	}
+	select {
+	case <-m.complete:
+	case <-r.Context().Done():
+	}
+}
