@@ -12,16 +12,25 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
-// Cases that end by the client's deadline get a short one; the rest get one that is longer than
-// the time they are given to come back, so that none passes by running into it.
-var (
-	shortLimits = limits{connect: 2 * time.Second, attempt: 3 * time.Second}
-	longLimits  = limits{connect: time.Minute, attempt: time.Minute}
-)
+// A case that ends by one of the client's limits gets a short one; all others are longer than the
+// case may take, so that none passes by running into them.
+var longLimits = limits{connect: time.Minute, attempt: time.Minute}
 
 type limits struct{ connect, attempt time.Duration }
 
-// patience is how long a POST may be out, on a machine however busy, before it counts as hanging.
+// endings say with which limits a case is posted to and when the POST has to be back, with room
+// for a busy machine.
+var endings = map[receivers.End]struct {
+	limits
+	within time.Duration
+}{
+	receivers.Promptly:   {longLimits, 10 * time.Second},
+	receivers.ByDrain:    {longLimits, 5 * time.Second},
+	receivers.ByConnect:  {limits{connect: 2 * time.Second, attempt: time.Minute}, 4 * time.Second},
+	receivers.ByDeadline: {limits{connect: time.Minute, attempt: 3 * time.Second}, 6 * time.Second},
+}
+
+// patience is how long a POST may be out before the test stops waiting to see what came of it.
 const patience = 25 * time.Second
 
 func TestHostileReceivers(t *testing.T) {
@@ -29,20 +38,23 @@ func TestHostileReceivers(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			ca := receivers.NewCA(t)
 			target := c.Start(t, ca)
-			limit := longLimits
-			if c.Ends == receivers.ByDeadline {
-				limit = shortLimits
-			}
-			client := newClient(ca, target, limit)
+			ends := endings[c.Ends]
+			client := newClient(ca, target, ends.limits)
 			t.Cleanup(client.Close)
 			for i, want := range c.Want {
-				got, bytes := post(t, client, target.URL)
+				got, cost := post(t, client, target.URL)
 				if got != want {
 					t.Errorf("POST %d: got %+v, want %+v", i+1, got, want)
 				}
-				if bytes > c.Bytes {
-					t.Errorf("POST %d allocated %d bytes, the bound is %d", i+1, bytes, c.Bytes)
+				if cost.bytes > c.Bytes {
+					t.Errorf("POST %d allocated %d bytes, the bound is %d", i+1, cost.bytes, c.Bytes)
 				}
+				if cost.time > ends.within {
+					t.Errorf("POST %d took %s, the bound is %s", i+1, cost.time, ends.within)
+				}
+			}
+			if target.Sent != nil && target.Sent() > receivers.Sent {
+				t.Errorf("the receiver got rid of %d bytes, the bound is %d", target.Sent(), receivers.Sent)
 			}
 			if target.Trapped != nil && target.Trapped() != 0 {
 				t.Errorf("%d connections where none may go", target.Trapped())
@@ -82,20 +94,29 @@ func loopbackPolicy() egress.Policy {
 	)
 }
 
-// post sends one delivery and reports what it allocated, the receiver's side included. A POST that outlives every limit fails the test at once.
-func post(t *testing.T, client *egress.Client, url string) (receivers.Outcome, uint64) {
+// cost is what a POST took; bytes are allocated, the receiver's side included.
+type cost struct {
+	time  time.Duration
+	bytes uint64
+}
+
+// post sends one delivery. A POST that outlives every limit fails the test at once.
+func post(t *testing.T, client *egress.Client, url string) (receivers.Outcome, cost) {
 	t.Helper()
 	header, body := http.Header{"Content-Type": {"application/json"}}, []byte(`{"type":"user.created","data":{}}`)
 	done := make(chan delivery.Response, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
+	started := time.Now()
 	go func() { done <- client.Post(t.Context(), url, header, body) }()
 	select {
 	case got := <-done:
+		took := time.Since(started)
 		runtime.ReadMemStats(&after)
-		return receivers.Outcome{Status: got.Status, Reason: string(got.Reason), RetryAfter: got.RetryAfter}, after.TotalAlloc - before.TotalAlloc
+		return receivers.Outcome{Status: got.Status, Reason: string(got.Reason), RetryAfter: got.RetryAfter},
+			cost{time: took, bytes: after.TotalAlloc - before.TotalAlloc}
 	case <-time.After(patience):
 		t.Fatalf("the POST is not back after %s", patience)
-		return receivers.Outcome{}, 0
+		return receivers.Outcome{}, cost{}
 	}
 }

@@ -34,13 +34,19 @@ const (
 	Promptly End = iota
 	// ByDrain is as soon as the client gives up on a response body whose status it already has.
 	ByDrain
-	// ByDeadline is when the client's deadline over the whole exchange, or over connecting, runs out.
+	// ByConnect is when the client's deadline over connecting, or over the TLS handshake, runs out.
+	ByConnect
+	// ByDeadline is when the client's deadline over the whole exchange runs out.
 	ByDeadline
 )
 
 // Memory is what one POST may allocate, both sides of the loopback connection together, whatever
 // the receiver sends: a TLS handshake, 64 KiB of headers and 64 KiB of body fit many times over.
 const Memory = 4 << 20
+
+// Sent is what a receiver can get rid of, TLS included, before a client that reads 64 KiB of
+// headers and 64 KiB of body hangs up: those and what both kernels buffer meanwhile.
+const Sent = 16 << 20
 
 // Case is one hostile (or just unusual) receiver and what has to come of delivering to it.
 // The client under test trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public, and any port from 1024 up.
@@ -56,6 +62,7 @@ type Case struct {
 type Target struct {
 	URL      string
 	Resolver *net.Resolver // nil unless the case is about DNS
+	Sent     func() int64  // bytes written by the receiver so far; nil where it has none to write
 	Trapped  func() int    // connections that should never have been made; nil: nothing to trap
 }
 
@@ -80,7 +87,7 @@ func none(reason string) Outcome { return Outcome{Reason: reason} }
 func raw(handle func(*conn)) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		return Target{URL: serveRaw(t, ca, nil, handle)}
+		return serveRaw(t, ca, nil, handle)
 	}
 }
 

@@ -17,7 +17,7 @@ var connections = []Case{
 		_ = listener.Close()
 		return Target{URL: "https://" + listener.Addr().String() + "/hook"}
 	}),
-	one("accepts and never starts TLS", none(ReasonTimeout), ByDeadline, tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
+	one("accepts and never starts TLS", none(ReasonTimeout), ByConnect, tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
 	one("resets the connection during the TLS handshake", none(ReasonProtocol), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
 		_, _ = c.Read(make([]byte, 16))
 		_ = c.(*net.TCPConn).SetLinger(0)
@@ -60,7 +60,7 @@ var certificates = []Case{
 	})),
 	one("wants a client certificate", none(ReasonTLS), Promptly, func(t testing.TB, ca *CA) Target {
 		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
-		return Target{URL: serveRaw(t, ca, config, (*conn).hold)}
+		return serveRaw(t, ca, config, (*conn).hold)
 	}),
 }
 
@@ -76,10 +76,10 @@ func tcp(handle func(c net.Conn, ended <-chan struct{})) func(t testing.TB, ca *
 func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		return Target{URL: serveRaw(t, ca, config(t, ca), func(c *conn) {
+		return serveRaw(t, ca, config(t, ca), func(c *conn) {
 			if c.readRequest() == nil {
 				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 			}
-		})}
+		})
 	}
 }

@@ -94,13 +94,13 @@ var bodies = []Case{
 	})),
 	one("sends a gzip bomb", Outcome{Status: 200}, Promptly, func(t testing.TB, ca *CA) Target {
 		bomb := gzipBomb(t)
-		return Target{URL: serveRaw(t, ca, nil, func(c *conn) {
+		return serveRaw(t, ca, nil, func(c *conn) {
 			if c.readRequest() == nil {
 				_, _ = fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n", len(bomb))
 				_, _ = c.Write(bomb)
 				c.hold()
 			}
-		})}
+		})
 	}),
 	one("sends a body with a 204", Outcome{Status: 204}, Promptly, answering(func(c *conn) {
 		_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"))

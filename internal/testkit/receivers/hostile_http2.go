@@ -13,20 +13,20 @@ import (
 // http2s misbehave in HTTP/2.
 var http2s = []Case{
 	one("sends GOAWAY on the first connection and behaves on the next", Outcome{Status: 200}, Promptly, func(t testing.TB, ca *CA) Target {
-		return Target{URL: serveRaw(t, ca, alternating("h2", "http/1.1"), func(c *conn) {
+		return serveRaw(t, ca, alternating("h2", "http/1.1"), func(c *conn) {
 			if c.ConnectionState().NegotiatedProtocol == "h2" {
 				c.goAway(0)
 			} else if c.readRequest() == nil {
 				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 				c.hold()
 			}
-		})}
+		})
 	}),
 	one("accepts the request, sends GOAWAY and closes", none(ReasonProtocol), Promptly, func(t testing.TB, ca *CA) Target {
-		return Target{URL: serveRaw(t, ca, alternating("h2"), func(c *conn) { c.goAway(1) })}
+		return serveRaw(t, ca, alternating("h2"), func(c *conn) { c.goAway(1) })
 	}),
 	one("refuses every request with GOAWAY", none(ReasonProtocol), Promptly, func(t testing.TB, ca *CA) Target {
-		return Target{URL: serveRaw(t, ca, alternating("h2"), func(c *conn) { c.goAway(0) })}
+		return serveRaw(t, ca, alternating("h2"), func(c *conn) { c.goAway(0) })
 	}),
 	one("resets the HTTP/2 stream instead of answering", none(ReasonProtocol), Promptly, handler(func(http.ResponseWriter, *http.Request) {
 		panic(http.ErrAbortHandler)
@@ -60,7 +60,8 @@ var http2s = []Case{
 func handler(handle http.HandlerFunc) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		return Target{URL: serveHTTP(t, ca, handle).URL + "/hook"}
+		server, sent := serveHTTP(t, ca, handle)
+		return Target{URL: server.URL + "/hook", Sent: sent}
 	}
 }
 

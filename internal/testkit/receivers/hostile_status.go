@@ -38,11 +38,11 @@ func redirect(code int, location string) Case {
 		if to == "" {
 			to = "https://" + addr + "/hook"
 		}
-		server := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
+		server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Location", to)
 			w.WriteHeader(code)
 		})
-		return Target{URL: server.URL + "/hook", Trapped: trapped}
+		return Target{URL: server.URL + "/hook", Sent: sent, Trapped: trapped}
 	})
 }
 
@@ -102,12 +102,12 @@ var names = []Case{
 func named(answer Answer) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		server := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
+		server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 		_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
 		}
 		_, trapped := Trap(t, net.JoinHostPort("127.0.0.2", port))
-		return Target{URL: "https://" + net.JoinHostPort(Host, port) + "/hook", Resolver: DNS(t, answer), Trapped: trapped}
+		return Target{URL: "https://" + net.JoinHostPort(Host, port) + "/hook", Resolver: DNS(t, answer), Sent: sent, Trapped: trapped}
 	}
 }

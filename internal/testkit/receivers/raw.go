@@ -15,6 +15,7 @@ import (
 // conn is a connection of a receiver that writes HTTP by hand.
 type conn struct {
 	*tls.Conn
+	tcp   *net.TCPConn
 	in    *bufio.Reader
 	ended <-chan struct{} // closed when the test is over
 	nth   int             // 0 for the receiver's first connection, 1 for its second, …
@@ -32,10 +33,8 @@ func (c *conn) readRequest() error {
 
 // reset cuts the connection with a TCP reset.
 func (c *conn) reset() {
-	if tcp, ok := c.NetConn().(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0)
-	}
-	_ = c.NetConn().Close()
+	_ = c.tcp.SetLinger(0)
+	_ = c.tcp.Close()
 }
 
 // flood writes chunk until the client goes away.
@@ -62,7 +61,7 @@ func (c *conn) hold() {
 
 // serveRaw starts a TLS listener on 127.0.0.1 and gives every connection, handshake done, to handle.
 // Without configuration it has a valid certificate and speaks HTTP/1.1.
-func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) (url string) {
+func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Target {
 	t.Helper()
 	if config == nil {
 		config = &tls.Config{}
@@ -71,15 +70,39 @@ func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) (url
 		config.Certificates = []tls.Certificate{ca.Issue(t, Leaf{})}
 	}
 	var count atomic.Int32
+	var sent atomic.Int64
 	addr := serveTCP(t, "127.0.0.1:0", func(tcp net.Conn, ended <-chan struct{}) {
 		nth := int(count.Add(1)) - 1
-		secure := tls.Server(tcp, config)
+		secure := tls.Server(counted{tcp, &sent}, config)
 		if secure.Handshake() == nil {
-			handle(&conn{Conn: secure, in: bufio.NewReader(secure), ended: ended, nth: nth})
+			handle(&conn{Conn: secure, tcp: tcp.(*net.TCPConn), in: bufio.NewReader(secure), ended: ended, nth: nth})
 		}
 		_ = secure.Close()
 	})
-	return "https://" + addr + "/hook"
+	return Target{URL: "https://" + addr + "/hook", Sent: sent.Load}
+}
+
+// counted adds up what is written to a connection.
+type counted struct {
+	net.Conn
+	sent *atomic.Int64
+}
+
+func (c counted) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	c.sent.Add(int64(n))
+	return n, err
+}
+
+// countedListener counts over all its connections.
+type countedListener struct {
+	net.Listener
+	sent *atomic.Int64
+}
+
+func (l countedListener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	return counted{c, l.sent}, err
 }
 
 // serveTCP listens on addr and gives every connection to handle in a goroutine of its own.

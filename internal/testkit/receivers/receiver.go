@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -34,7 +35,7 @@ type Request struct {
 func New(t testing.TB, ca *CA, answer func(http.ResponseWriter, Request)) *Receiver {
 	t.Helper()
 	r := &Receiver{arrived: make(chan struct{})}
-	server := serveHTTP(t, ca, func(w http.ResponseWriter, req *http.Request) {
+	server, _ := serveHTTP(t, ca, func(w http.ResponseWriter, req *http.Request) {
 		body, err := io.ReadAll(req.Body)
 		if err != nil {
 			panic(http.ErrAbortHandler)
@@ -104,10 +105,13 @@ func (r *Receiver) record(got Request) {
 	r.arrived = make(chan struct{})
 }
 
-// serveHTTP starts an HTTPS server that speaks HTTP/2 and HTTP/1.1 with a valid certificate.
-func serveHTTP(t testing.TB, ca *CA, handle http.HandlerFunc) *httptest.Server {
+// serveHTTP starts an HTTPS server that speaks HTTP/2 and HTTP/1.1 with a valid certificate, and counts
+// the bytes it sends.
+func serveHTTP(t testing.TB, ca *CA, handle http.HandlerFunc) (server *httptest.Server, sent func() int64) {
 	t.Helper()
-	server := httptest.NewUnstartedServer(handle)
+	server = httptest.NewUnstartedServer(handle)
+	count := new(atomic.Int64)
+	server.Listener = countedListener{server.Listener, count}
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{})}}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -116,5 +120,5 @@ func serveHTTP(t testing.TB, ca *CA, handle http.HandlerFunc) *httptest.Server {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return server
+	return server, count.Load
 }
