@@ -63,16 +63,85 @@ func TestHostileReceivers(t *testing.T) {
 	}
 }
 
+// required are the names of the cases that may not go missing, whatever else is in the table.
+var required = []string{
+	"refuses connections",
+	"accepts and never starts TLS",
+	"resets the connection during the TLS handshake",
+	"takes the request and never answers",
+	"resets the connection during the headers",
+	"resets the connection during the body",
+	"sends its headers a byte at a time, for ever",
+	"sends its body a byte at a time, for ever",
+	"stalls in the body",
+	"sends a body without end",
+	"sends a chunked body without end",
+	"sends an HTTP/2 body without end",
+	"sends a body of 100 MB",
+	"sends a gzip bomb",
+	"sends headers without end",
+	"sends one header line without end",
+	"sends 200 KiB of HTTP/2 headers",
+	"sends HTTP/2 headers without end",
+	"sends an HPACK bomb",
+	"floods with 1xx responses",
+	"floods with HTTP/2 1xx responses",
+	"redirects with 301 to the metadata address",
+	"redirects with 302 to the metadata address",
+	"redirects with 303 to the metadata address",
+	"redirects with 307 to the metadata address",
+	"redirects with 308 to the metadata address",
+	"redirects with 302 to itself elsewhere",
+	"redirects with 307 to itself elsewhere",
+	"redirects with 308 to itself elsewhere",
+	"has a certificate for another host",
+	"has an expired certificate",
+	"has a self-signed certificate",
+	"has a certificate of an unknown authority",
+	"speaks TLS 1.1 at most",
+	"sends GOAWAY on the first connection and behaves on the next",
+	"accepts the request, sends GOAWAY and closes",
+	"refuses every request with GOAWAY",
+	"answers 200 and resets at once",
+	"sends a body with a 204",
+	"answers 201",
+	"answers 299",
+	"answers 410",
+	"answers 429 with a Retry-After in seconds",
+	"answers 429 with a Retry-After of zero",
+	"answers 429 with a Retry-After that is negative",
+	"answers 429 with a Retry-After of 10,000 years",
+	"answers 429 with a Retry-After beyond 64 bits",
+	"answers 429 with a Retry-After with a fraction",
+	"answers 429 with a Retry-After as a date",
+	"answers 429 with a Retry-After as a date of the past",
+	"answers 429 with a Retry-After that says nothing",
+	"answers 429 with a Retry-After of 60,000 digits",
+	"answers 429 with a Retry-After repeated, the first rules",
+	"answers 503 with a Retry-After in seconds",
+	"answers 503 with a Retry-After as a date",
+	"has a name with a private address only",
+	"has a name with the metadata address",
+	"has a name with a private address before a public one",
+	"has a name with a public address before private ones",
+	"changes its address to a private one on the second query",
+}
+
 func TestEveryHostileReceiverOfTheListIsThere(t *testing.T) {
-	if len(receivers.Hostile) < 60 {
-		t.Errorf("%d cases", len(receivers.Hostile))
-	}
-	seen := map[string]bool{}
+	there := map[string]int{}
 	for _, c := range receivers.Hostile {
-		if seen[c.Name] {
+		there[c.Name]++
+		if there[c.Name] == 2 {
 			t.Errorf("two cases are called %q", c.Name)
 		}
-		seen[c.Name] = true
+		if _, known := endings[c.Ends]; !known || c.Bytes == 0 || len(c.Want) == 0 {
+			t.Errorf("%q asks for nothing, or has no bound on time or memory", c.Name)
+		}
+	}
+	for _, name := range required {
+		if there[name] == 0 {
+			t.Errorf("no case is called %q", name)
+		}
 	}
 }
 
