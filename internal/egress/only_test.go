@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -14,14 +15,35 @@ import (
 
 // outbound are the names that make a connection or a client that would, by import path.
 var outbound = map[string][]string{
-	"net/http":   {"Client", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"},
-	"net":        {"Dialer", "Dial", "DialTimeout", "DialTCP", "DialIP", "DialUDP", "DialUnix"},
-	"crypto/tls": {"Dialer", "Dial", "DialWithDialer"},
-	"net/rpc":    {"Dial", "DialHTTP", "DialHTTPPath"},
-	"net/smtp":   {"Dial", "SendMail"},
+	"net/http": {"Client", "ClientConn", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"},
+	"net/http/httputil": {
+		"ReverseProxy", "NewSingleHostReverseProxy",
+		"ClientConn", "NewClientConn", "NewProxyClientConn",
+	},
+	"net":           {"Dialer", "Dial", "DialTimeout", "DialTCP", "DialIP", "DialUDP", "DialUnix"},
+	"net/textproto": {"Dial"},
+	"crypto/tls":    {"Client", "Dialer", "Dial", "DialWithDialer"},
+	"net/rpc":       {"Dial", "DialHTTP", "DialHTTPPath"},
+	"net/smtp":      {"Dial", "SendMail"},
+	"log/syslog":    {"Dial"},
+	"syscall":       {"Socket", "Connect"},
 	"github.com/aws/aws-sdk-go-v2/aws/transport/http": {"NewBuildableClient", "BuildableClient"},
-	"golang.org/x/net/http2":                          {"Transport", "ClientConn"},
 }
+
+// thirdParty are the modules, or packages of them, that may be imported besides the standard
+// library and our own. None makes an outbound client but those of AWS, which talk to AWS only.
+var thirdParty = []string{
+	"code.dny.dev/ssrf",
+	"github.com/aws/aws-lambda-go",
+	"github.com/aws/aws-sdk-go-v2",
+	"github.com/caarlos0/env/v11",
+	"github.com/go-json-experiment/json",
+	"github.com/oklog/ulid/v2",
+	"golang.org/x/net/idna",
+	"golang.org/x/sync",
+}
+
+const ours = "github.com/herald-webhooks/herald"
 
 // mayDial are the folders that may: the guard itself, and what never runs in a function.
 // internal/config may shape the AWS SDK's own client, which talks to AWS only.
@@ -65,8 +87,22 @@ func TestTheScanSeesEveryWayToMakeOne(t *testing.T) {
 		head + "func f() { net.Dial(`tcp`, `x`) }":             1,
 		head + "func f() { d := net.Dialer{}; d.Dial(``,``) }": 1,
 		"package p\nimport . \"net/http\"\nvar c Client":       1,
-		head + "var c = web.StatusOK":                          0,
-		head + "var h web.Header; var l net.Listener":          0,
+
+		"package p\nimport \"net/http/httputil\"\nvar p httputil.ReverseProxy":                              1,
+		"package p\nimport \"net/http/httputil\"\nvar p = httputil.NewSingleHostReverseProxy(nil)":          1,
+		"package p\nimport \"crypto/tls\"\nvar c = tls.Client(nil, nil)":                                    1,
+		"package p\nimport \"crypto/tls\"\nvar c tls.Config":                                                0,
+		"package p\nimport \"golang.org/x/net/proxy\"":                                                      1,
+		"package p\nimport \"golang.org/x/net/http2\"":                                                      1,
+		"package p\nimport _ \"github.com/go-resty/resty/v2\"":                                              1,
+		"package p\nimport \"golang.org/x/synchronous\"":                                                    1,
+		"package p\nimport \"golang.org/x/sync/errgroup\"":                                                  0,
+		"package p\nimport \"github.com/herald-webhooks/herald/internal/egress\"":                           0,
+		"package p\nimport \"github.com/herald-webhooks/herald-client\"":                                    1,
+		"package p\nimport \"github.com/aws/aws-sdk-go-v2/aws/transport/http\"\nvar c http.BuildableClient": 1,
+
+		head + "var c = web.StatusOK":                 0,
+		head + "var h web.Header; var l net.Listener": 0,
 	} {
 		if got := outboundIn(t, "../../functions/x/main.go", []byte(source)); len(got) != want {
 			t.Errorf("%q: found %v, want %d", source, got, want)
@@ -106,7 +142,8 @@ func outboundIn(t *testing.T, name string, source []byte) []string {
 	return found
 }
 
-// watchedImports maps the local names of the packages to watch to their paths; a dot import leaves nothing to watch and is found at once.
+// watchedImports maps the local names of the packages to watch to their paths; a dot import leaves nothing to watch
+// and is found at once, and so is a package that nobody allowed.
 func watchedImports(t *testing.T, name string, file *ast.File) (imports map[string]string, found []string) {
 	t.Helper()
 	imports = map[string]string{}
@@ -114,6 +151,9 @@ func watchedImports(t *testing.T, name string, file *ast.File) (imports map[stri
 		importPath, err := strconv.Unquote(spec.Path.Value)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !known(importPath) && !in(name, "internal/testkit") {
+			found = append(found, name+": import of "+importPath+", which thirdParty does not list")
 		}
 		if outbound[importPath] == nil || allowed(name, importPath) {
 			continue
@@ -130,11 +170,23 @@ func watchedImports(t *testing.T, name string, file *ast.File) (imports map[stri
 	return imports, found
 }
 
+// known reports whether a package is of the standard library, ours or of an allowed third party.
+func known(importPath string) bool {
+	within := func(module string) bool { return importPath == module || strings.HasPrefix(importPath, module+"/") }
+	first, _, _ := strings.Cut(importPath, "/")
+	return !strings.Contains(first, ".") || within(ours) || slices.ContainsFunc(thirdParty, within)
+}
+
 func allowed(name, importPath string) bool {
 	for folder, may := range mayDial {
-		if strings.HasPrefix(filepath.ToSlash(name), "../../"+folder+"/") {
+		if in(name, folder) {
 			return may(importPath)
 		}
 	}
 	return false
+}
+
+// in reports whether the file is in the folder or below it.
+func in(name, folder string) bool {
+	return strings.HasPrefix(filepath.ToSlash(name), "../../"+folder+"/")
 }
