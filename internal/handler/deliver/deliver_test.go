@@ -14,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
+	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 func TestAFirstSuccessIsAcknowledgedWithOneWrite(t *testing.T) {
@@ -228,8 +229,11 @@ func TestLosingStateLosesNoDelivery(t *testing.T) {
 	if failed := w.process(t, fresh("b", "webhook_1")); len(failed) != 0 || len(w.sent) != 1 {
 		t.Errorf("failed %v, %d on RetryQueue", failed, len(w.sent))
 	}
-	if !slices.ContainsFunc(w.logs.lines, func(l map[string]string) bool { return l["msg"] == "delivery state not written" }) {
-		t.Error("nobody hears of it")
+	lost := func(l map[string]string) bool {
+		return l["msg"] == "delivery state not written" && l["fault"] == "ours" && l["level"] == "ERROR"
+	}
+	if n := w.metrics(t)[measured{"StateWritesLost", telemetry.Dimensions{Fault: "ours"}}]; n != 2 || !slices.ContainsFunc(w.logs.lines, lost) {
+		t.Errorf("nobody hears of it: %v counted, log %v", n, w.logs.lines)
 	}
 }
 
@@ -283,8 +287,11 @@ func TestUnreadableMessagesAreLeftForRedrive(t *testing.T) {
 	if failed := w.process(t, bad, fresh("b", "webhook_1")); !slices.Equal(failed, []string{bad.MessageID}) || len(w.acked) != 1 || len(w.parked)+len(w.sent) != 0 {
 		t.Errorf("failed %v, %d acknowledged", failed, len(w.acked))
 	}
-	if line := w.logs.lines[0]; line["outcome"] != "unreadable" || !strings.Contains(line["error"], "tenant_id") {
+	if line := w.logs.lines[0]; line["outcome"] != "unreadable" || line["fault"] != "ours" || !strings.Contains(line["error"], "tenant_id") {
 		t.Errorf("log %v", line)
+	}
+	if n := w.metrics(t)[measured{"NotAttempted", telemetry.Dimensions{Outcome: "unreadable", Reason: "unreadable", Fault: "ours"}}]; n != 1 {
+		t.Errorf("%v counted", n)
 	}
 }
 
@@ -324,6 +331,25 @@ func TestAHangingEndpointsOtherFirstAttemptsGoToRetryQueueUnstarted(t *testing.T
 		h.Process(ctx, []queue.Record{retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1)})
 		if len(w.posts) != 3 {
 			t.Errorf("%d posts from RetryQueue, want 3", len(w.posts))
+		}
+	})
+}
+
+func TestEveryRetryGetsItsPostThoughTheOneBeforeItHung(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := true
+		w := newWorld(func(ctx context.Context, url string) delivery.Response {
+			if first { // one at a time
+				first = false
+				return hang(ctx, url)
+			}
+			return delivery.Response{Status: 200}
+		})
+		h := w.handler()
+		h.PerEndpoint = 1
+		failed := h.Process(t.Context(), []queue.Record{retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1)})
+		if len(failed) != 1 || len(w.posts) != 3 || len(w.acked) != 2 {
+			t.Errorf("failed %v, %d posts, %d acknowledged", failed, len(w.posts), len(w.acked))
 		}
 	})
 }

@@ -1,10 +1,13 @@
 package deliver
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -34,6 +37,8 @@ type world struct {
 	secretErr error
 	stateErr  error
 	sendErr   error
+	unsent    string // id of the delivery that alone cannot be sent
+	unparked  string // receipt handle that alone cannot be parked
 	respond   func(ctx context.Context, url string) delivery.Response
 
 	posts  []http.Header
@@ -42,12 +47,19 @@ type world struct {
 	sent   []queue.Outgoing
 	parked []queue.Parked
 	logs   *captured
+	emf    bytes.Buffer // what the metrics write
 }
 
-func (w *world) BatchGet(context.Context, []dynamo.EndpointKey) (map[dynamo.EndpointKey]endpoint.Endpoint, error) {
-	found := map[dynamo.EndpointKey]endpoint.Endpoint{}
-	for id, e := range w.endpoints {
-		found[dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: id}] = e
+func (w *world) BatchGet(_ context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]endpoint.Endpoint, error) {
+	found, asked := map[dynamo.EndpointKey]endpoint.Endpoint{}, map[dynamo.EndpointKey]bool{}
+	for _, key := range keys {
+		if asked[key] { // as DynamoDB does
+			return nil, errors.New("ValidationException: Provided list of item keys contains duplicates")
+		}
+		asked[key] = true
+		if e, ok := w.endpoints[key.EndpointID]; ok && e.TenantID == key.TenantID {
+			found[key] = e
+		}
 	}
 	return found, w.readErr
 }
@@ -67,6 +79,9 @@ func (w *world) Acknowledge(_ context.Context, records []delivery.Record) error 
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.acked = append(w.acked, records...)
+	if len(records) == 0 {
+		return nil
+	}
 	return w.stateErr
 }
 
@@ -81,11 +96,13 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	errs := make([]error, len(messages))
-	for i := range errs {
-		errs[i] = w.sendErr
-	}
-	if w.sendErr == nil {
-		w.sent = append(w.sent, messages...)
+	for i, m := range messages {
+		if errs[i] = w.sendErr; *m.Attributes["delivery_id"].StringValue == w.unsent {
+			errs[i] = errAWS
+		}
+		if errs[i] == nil {
+			w.sent = append(w.sent, m)
+		}
 	}
 	return errs
 }
@@ -93,8 +110,71 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 func (w *world) Park(_ context.Context, messages []queue.Parked) []error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.parked = append(w.parked, messages...)
-	return make([]error, len(messages))
+	errs := make([]error, len(messages))
+	for i, m := range messages {
+		if m.ReceiptHandle == w.unparked {
+			errs[i] = errAWS
+			continue
+		}
+		w.parked = append(w.parked, m)
+	}
+	return errs
+}
+
+// Write takes one line of metrics.
+func (w *world) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.emf.Write(line)
+}
+
+// measured is one metric as CloudWatch tells it apart.
+type measured struct {
+	name string
+	telemetry.Dimensions
+}
+
+// metrics adds up what was written since it was last called. Only what a line declares counts.
+func (w *world) metrics(t *testing.T) map[measured]float64 {
+	t.Helper()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	sums := map[measured]float64{}
+	for line := range bytes.Lines(w.emf.Bytes()) {
+		var about struct {
+			AWS struct {
+				CloudWatchMetrics []struct {
+					Dimensions [][]string
+					Metrics    []struct{ Name string }
+				}
+			} `json:"_aws"`
+		}
+		var members map[string]any
+		if err := errors.Join(json.Unmarshal(line, &about), json.Unmarshal(line, &members)); err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		declared := about.AWS.CloudWatchMetrics[0]
+		value := func(dimension string) string {
+			if !slices.Contains(declared.Dimensions[0], dimension) {
+				return ""
+			}
+			return members[dimension].(string)
+		}
+		d := telemetry.Dimensions{Outcome: value("outcome"), Reason: value("reason"), Fault: value("fault")}
+		for _, metric := range declared.Metrics {
+			for _, v := range members[metric.Name].([]any) {
+				sums[measured{metric.Name, d}] += v.(float64)
+			}
+		}
+	}
+	w.emf.Reset()
+	return sums
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
 }
 
 // captured keeps log records.
@@ -105,7 +185,7 @@ type captured struct {
 }
 
 func (c *captured) Handle(_ context.Context, r slog.Record) error {
-	line := map[string]string{"msg": r.Message}
+	line := map[string]string{"msg": r.Message, "level": r.Level.String()}
 	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -132,17 +212,12 @@ func active(id string) endpoint.Endpoint {
 	return endpoint.Endpoint{ID: id, TenantID: "t", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1}
 }
 
-type discard struct{}
-
-func (discard) Write(b []byte) (int, error) { return len(b), nil }
-
 func (w *world) handler() *Handler {
 	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
-	now := func() time.Time { return w.now }
 	return &Handler{
 		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Parking: w, RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
-		Attempts: delivery.Sender{Client: w, Schedule: schedule, UserAgent: "Herald/test", Now: now},
-		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(discard{}, "deliver", now), Now: now,
+		Attempts: delivery.Sender{Client: w, Schedule: schedule, UserAgent: "Herald/test", Now: w.clock},
+		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "deliver", w.clock), Now: w.clock,
 		Random: func() float64 { return 0 },
 	}
 }
