@@ -1,0 +1,137 @@
+package deliver
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// fate is what became of one first attempt.
+type fate struct {
+	given   func(*world, *Handler)
+	posted  bool
+	status  int
+	outcome string
+	fault   string
+	ms      int64
+	err     string
+}
+
+// line is the whole log line of a fate.
+func (f fate) line(reason delivery.Reason) map[string]string {
+	line := map[string]string{"msg": "no attempt", "level": "INFO", "tenant_id": "t", "endpoint_id": "webhook_1", "event_id": "e", "delivery_id": "a",
+		"attempt": "0", "outcome": f.outcome, "status": strconv.Itoa(f.status), "ms": strconv.FormatInt(f.ms, 10)}
+	if f.posted {
+		line["msg"], line["attempt"] = "attempt", "1"
+	}
+	if reason != "" {
+		line["level"], line["reason"], line["fault"], line["host"], line["next_attempt_s"] = "WARN", string(reason), f.fault, "receiver.example", "0"
+	}
+	if reason != "" && f.outcome == "retry" {
+		line["next_attempt_s"] = "5"
+	}
+	if f.fault == "ours" {
+		line["level"] = "ERROR"
+	}
+	if f.err != "" {
+		line["error"], line["host"] = f.err, "" // the endpoint was not read
+	}
+	return line
+}
+
+// Each reason says the same in delivery record, log and metrics, and blames the right side.
+func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
+	const took = 1234 * time.Millisecond
+	responds := func(status int, reason delivery.Reason) fate {
+		return fate{posted: true, status: status, outcome: "retry", fault: "receiver", ms: 1234, given: func(w *world, _ *Handler) {
+			w.respond = func(context.Context, string) delivery.Response {
+				return delivery.Response{Status: status, Reason: reason, Elapsed: took}
+			}
+		}}
+	}
+	is := func(status endpoint.Status) func(*world, *Handler) {
+		return func(w *world, _ *Handler) {
+			e := w.endpoints["webhook_1"]
+			e.Status = status
+			w.endpoints["webhook_1"] = e
+		}
+	}
+	rows := map[delivery.Reason]fate{
+		"internal": {outcome: "retry", err: errAWS.Error(), fault: "ours", given: func(w *world, _ *Handler) { w.readErr = errAWS }},
+		"out_of_time": {posted: true, outcome: "retry", fault: "ours", ms: 28_000, given: func(w *world, _ *Handler) {
+			w.respond = func(ctx context.Context, _ string) delivery.Response {
+				<-ctx.Done()
+				return delivery.Response{Reason: delivery.ReasonTimeout, Elapsed: 28 * time.Second}
+			}
+		}},
+		"endpoint_disabled": {outcome: "retry", given: is(endpoint.Disabled)},
+		"endpoint_deleted":  {outcome: "discarded", given: is(endpoint.Deleted)},
+		"endpoint_hanging": {outcome: "retry", given: func(w *world, h *Handler) {
+			b := &board{marks: map[[2]string]time.Time{{"webhook_1", "other"}: w.now}}
+			h.Hanging = &Hanging{Store: b, Holder: "this", Suspect: time.Second, Limit: 1, Window: time.Minute}
+		}},
+		"":         {posted: true, status: 204, outcome: "acknowledged", ms: 1234, given: responds(204, "").given},
+		"http_1xx": responds(199, "http_1xx"), "http_3xx": responds(302, "http_3xx"), "http_4xx": responds(404, "http_4xx"),
+		"http_429": responds(429, "http_429"), "http_5xx": responds(503, "http_5xx"),
+	}
+	for _, reason := range []delivery.Reason{"timeout", "connect", "dns", "tls", "protocol", "blocked_address", "blocked_port", "blocked_url", "response_header_too_large"} {
+		rows[reason] = responds(0, reason)
+	}
+	for reason, c := range rows {
+		t.Run(cmp.Or(string(reason), "acknowledged"), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(status(200))
+				e := active("webhook_1")
+				e.URL = "https://receiver.example:8443/private/path?token=hidden"
+				w.endpoints["webhook_1"] = e
+				h := w.handler()
+				c.given(w, h)
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				if failed := h.Process(ctx, []queue.Record{fresh("a", "webhook_1")}); len(failed) != 0 || (len(w.posts) == 1) != c.posted {
+					t.Errorf("failed %v, %d posts", failed, len(w.posts))
+				}
+
+				written := append(w.acked, w.states...)
+				if len(written) != 1 {
+					t.Fatalf("records %v", written)
+				}
+				record := written[0]
+				want := delivery.Record{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", EventType: "user.deleted",
+					Reason: reason, LastStatus: c.status, DurationMS: c.ms, CreatedAt: record.CreatedAt, UpdatedAt: w.now}
+				want.State = map[string]delivery.State{"retry": delivery.Retrying, "acknowledged": delivery.Acknowledged, "discarded": delivery.Discarded}[c.outcome]
+				if c.posted {
+					want.Attempts = 1
+				}
+				if c.outcome == "retry" {
+					want.NextAttemptAt = w.now.Add(5 * time.Second)
+				}
+				if record != want {
+					t.Errorf("record %+v, want %+v", record, want)
+				}
+
+				if len(w.logs.lines) != 1 || !maps.Equal(w.logs.lines[0], c.line(reason)) { // nothing else: no path, no query
+					t.Errorf("log %v, want %v", w.logs.lines, c.line(reason))
+				}
+
+				d := telemetry.Dimensions{Outcome: c.outcome, Reason: string(reason), Fault: c.fault}
+				metrics := map[measured]float64{{"NotAttempted", d}: 1}
+				if c.posted {
+					metrics = map[measured]float64{{"Attempts", d}: 1, {"AttemptMillis", telemetry.Dimensions{Outcome: c.outcome}}: float64(c.ms)}
+				}
+				if got := w.metrics(t); !maps.Equal(got, metrics) {
+					t.Errorf("metrics %v, want %v", got, metrics)
+				}
+			})
+		})
+	}
+}
