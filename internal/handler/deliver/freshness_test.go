@@ -67,6 +67,21 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 			t.Errorf("re-enabled: %d requests, %+v", len(to.Requests()), s)
 		}
 	})
+	t.Run("deleted and restored before the retry is received", func(t *testing.T) {
+		r := newRig(t)
+		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
+		r.parked(to)
+		r.change(func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, time.Now() })
+		r.change(func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Active, time.Time{} })
+		r.pump(r.retryQ, 5*time.Second)
+		got := to.Wait(t, 2, 5*time.Second)
+		if s := r.stateOf(); len(got) != 2 || s.State != delivery.Acknowledged || s.Attempts != 2 {
+			t.Errorf("%d requests, %+v", len(got), s)
+		}
+		if got[0].Header.Get("wh-id") != got[1].Header.Get("wh-id") {
+			t.Error("the id changed")
+		}
+	})
 	t.Run("deleted, then restored", func(t *testing.T) {
 		r := newRig(t)
 		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
