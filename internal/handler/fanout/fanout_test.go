@@ -9,10 +9,13 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -107,6 +110,11 @@ func TestOneMessagePerMatchingEndpoint(t *testing.T) {
 				if got, want := *m.Attributes["delivery_id"].StringValue, delivery.ID("t", "e", m.Group); got != want {
 					t.Errorf("delivery id %s, want %s", got, want)
 				}
+				for name, want := range map[string]string{"event_id": "e", "tenant_id": "t", "endpoint_id": m.Group, "replay": "0"} {
+					if got := *m.Attributes[name].StringValue; got != want {
+						t.Errorf("%s %q, want %q", name, got, want)
+					}
+				}
 				if _, there := m.Attributes["attempts"]; there {
 					t.Error("a first attempt has an attempts attribute")
 				}
@@ -136,7 +144,44 @@ func TestTenTenantsInABatchAreReadOnceEachAndKeptApart(t *testing.T) {
 	}
 }
 
-func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
+// An event acknowledged in place of another would lose the other's delivery for ever.
+func TestALostSendFailsItsOwnEventOnly(t *testing.T) {
+	for _, counts := range [][]int{{2, 3}, {3, 1, 2}, {4, 0, 3}, {1, 12, 9}} {
+		t.Run(fmt.Sprint("endpoints of each event's tenant ", counts), func(t *testing.T) {
+			lists := map[string][]endpoint.Endpoint{}
+			var records []queue.Record
+			var owners []string // of each send
+			for i, n := range counts {
+				id, tenant := fmt.Sprint("e", i), fmt.Sprint("t", i)
+				lists[tenant] = endpoints(tenant, n, "*")
+				records = append(records, message(id, tenant, "user.deleted"))
+				owners = append(owners, slices.Repeat([]string{"m-" + id}, n)...)
+			}
+			for lost, owner := range owners {
+				r := newRig(lists)
+				r.deliveries.lose = func(i int) bool { return i == lost }
+				if failed := r.Process(t.Context(), records); !slices.Equal(failed, []string{owner}) || len(r.deliveries.sent) != len(owners)-1 {
+					t.Errorf("send %d lost: failed %v, want %s alone; %d sent", lost, failed, owner, len(r.deliveries.sent))
+				}
+			}
+		})
+	}
+}
+
+func TestABadEventDoesNotShiftTheBlame(t *testing.T) {
+	bad := queue.Record{MessageID: "m-bad", Body: `not JSON`}
+	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 2, "*")}
+	for lost, owner := range []string{"m-e", "m-e", "m-f", "m-f"} {
+		r := newRig(lists)
+		r.deliveries.lose = func(i int) bool { return i == lost }
+		failed := r.Process(t.Context(), []queue.Record{bad, message("e", "t", "user.deleted"), bad, message("f", "u", "user.deleted")})
+		if !slices.Equal(failed, []string{owner}) {
+			t.Errorf("send %d lost: failed %v, want %s alone", lost, failed, owner)
+		}
+	}
+}
+
+func TestASendThatFailedIsRepeatedWithItsIds(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 25, "*")}
 	whole := newRig(lists)
 	records := []queue.Record{message("e", "t", "user.deleted")}
@@ -154,6 +199,74 @@ func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
 	got := r.deliveries.ids()
 	if len(got) != 10+25 || !slices.Equal(slices.Compact(got), want) {
 		t.Errorf("%d messages with ids %v, want %v", len(got), got, want)
+	}
+}
+
+// mortal takes batches as SQS does. The process ends when it has taken as many as it survives.
+type mortal struct {
+	survives int // calls; -1 for all
+	ids      []string
+	calls    int
+}
+
+func (m *mortal) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	out := &sqs.SendMessageBatchOutput{}
+	for _, e := range in.Entries {
+		m.ids = append(m.ids, aws.ToString(e.MessageAttributes["delivery_id"].StringValue))
+		out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
+	}
+	if m.calls++; m.calls == m.survives {
+		runtime.Goexit() // as final as the end of a process: nothing can recover from it
+	}
+	return out, nil
+}
+
+// invoke handles records in a process of its own. answered is false when it did not live to.
+func invoke(t *testing.T, lists map[string][]endpoint.Endpoint, records []queue.Record, client *mortal) (failed []string, answered bool) {
+	t.Helper()
+	r := newRig(lists)
+	r.Deliveries = queue.Sender{Client: client}
+	var process sync.WaitGroup
+	process.Go(func() {
+		failed = r.Process(t.Context(), records)
+		answered = true
+	})
+	process.Wait()
+	return failed, answered
+}
+
+func TestACrashBetweenTwoSendsRepeatsIdsAndInventsNone(t *testing.T) {
+	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 13, "*"), "u": endpoints("u", 12, "*")}
+	unnamed := queue.Record{MessageID: "0b7c", Body: `{"tenant_id":"u","type":"user.deleted","data":{}}`} // the SQS message id serves
+	records := []queue.Record{message("e", "t", "user.deleted"), unnamed}
+	var want []string
+	for _, e := range lists["t"] {
+		want = append(want, delivery.ID("t", "e", e.ID))
+	}
+	for _, e := range lists["u"] {
+		want = append(want, delivery.ID("u", "0b7c", e.ID))
+	}
+	slices.Sort(want)
+	for survives, sent := range map[int]int{1: 10, 2: 20, 3: 25} {
+		t.Run(fmt.Sprint("after send ", survives, " of 3"), func(t *testing.T) {
+			first, second := &mortal{survives: survives}, &mortal{survives: -1}
+			if failed, answered := invoke(t, lists, records, first); answered || len(first.ids) != sent {
+				t.Fatalf("the first process answered %v with %d sent, want its end after %d", failed, len(first.ids), sent)
+			}
+			if failed, answered := invoke(t, lists, records, second); !answered || len(failed) != 0 {
+				t.Fatalf("the second process: answered %v, failed %v", answered, failed)
+			}
+			for _, id := range first.ids {
+				if !slices.Contains(second.ids, id) {
+					t.Errorf("%s was sent before the crash and not again", id)
+				}
+			}
+			union := slices.Concat(first.ids, second.ids)
+			slices.Sort(union)
+			if union = slices.Compact(union); len(second.ids) != 25 || !slices.Equal(union, want) {
+				t.Errorf("%d sent again; all ids %v, want %v", len(second.ids), union, want)
+			}
+		})
 	}
 }
 
