@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,7 +95,7 @@ func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchIn
 		switch {
 		case f.mute[body]:
 		case f.fail[body]:
-			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("InternalError")})
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("Refused-" + body)})
 		default:
 			out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
 		}
@@ -103,36 +104,67 @@ func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchIn
 	return out, nil
 }
 
+func (f *fakeSQS) sizes() (sizes []int) {
+	for _, call := range f.calls {
+		sizes = append(sizes, len(call))
+	}
+	return sizes
+}
+
 func TestSendCutsAtTenAndAtOneMebibyte(t *testing.T) {
+	const attributes = len("name") + len("String") + len("value") // SQS counts all three
+	fourth := 1<<18 - attributes                                  // of a call, exactly
 	for name, row := range map[string]struct {
-		n, size int
-		want    []int
+		sizes []int
+		want  []int
 	}{
-		"nothing makes no call":      {0, 0, nil},
-		"ten in one call":            {10, 10, []int{10}},
-		"eleven in two":              {11, 10, []int{10, 1}},
-		"large ones four to a call":  {9, 262_144 - 100, []int{4, 4, 1}},
-		"one that fills a call only": {2, 1 << 20, []int{1, 1}},
+		"nothing makes no call":                {nil, nil},
+		"ten in one call":                      {slices.Repeat([]int{10}, 10), []int{10}},
+		"eleven in two":                        {slices.Repeat([]int{10}, 11), []int{10, 1}},
+		"twenty-five in three":                 {slices.Repeat([]int{10}, 25), []int{10, 10, 5}},
+		"large ones four to a call":            {slices.Repeat([]int{fourth}, 9), []int{4, 4, 1}},
+		"a byte more and they are three":       {[]int{fourth, fourth, fourth, fourth + 1, fourth}, []int{3, 2}},
+		"one that fills a call only":           {slices.Repeat([]int{1<<20 - attributes}, 2), []int{1, 1}},
+		"one too large goes alone, to be told": {[]int{10, 1 << 20, 10}, []int{1, 1, 1}},
+		"a large one among small ones":         {[]int{10, 1<<20 - attributes, 10, 10}, []int{1, 1, 2}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fakeSQS{}
-			messages := make([]Outgoing, row.n)
-			for i := range messages {
-				messages[i] = Outgoing{Body: strings.Repeat("x", row.size)}
+			messages := make([]Outgoing, len(row.sizes))
+			for i, size := range row.sizes {
+				messages[i] = Outgoing{Body: strings.Repeat("x", size), Attributes: map[string]types.MessageAttributeValue{"name": text("value")}}
 			}
 			for _, err := range (Sender{Client: f}).Send(t.Context(), messages) {
 				if err != nil {
 					t.Error(err)
 				}
 			}
-			var got []int
-			for _, call := range f.calls {
-				got = append(got, len(call))
-			}
-			if fmt.Sprint(got) != fmt.Sprint(row.want) {
+			if got := f.sizes(); !slices.Equal(got, row.want) {
 				t.Errorf("calls of %v, want %v", got, row.want)
 			}
 		})
+	}
+}
+
+func TestSendTellsTheErrorOfEachMessageAcrossCalls(t *testing.T) {
+	f := &fakeSQS{fail: map[string]bool{}}
+	messages := make([]Outgoing, 25)
+	for i := range messages {
+		messages[i].Body = fmt.Sprintf("b%02d", i)
+	}
+	lost := []int{3, 9, 10, 18, 24}
+	for _, i := range lost {
+		f.fail[messages[i].Body] = true
+	}
+	errs := Sender{Client: f}.Send(t.Context(), messages)
+	if got := f.sizes(); !slices.Equal(got, []int{10, 10, 5}) {
+		t.Errorf("calls of %v", got) // a lost send is the caller's to repeat
+	}
+	for i, err := range errs {
+		want := slices.Contains(lost, i)
+		if (err != nil) != want || want && !strings.HasSuffix(err.Error(), "Refused-"+messages[i].Body) {
+			t.Errorf("message %d: %v, want an error of its own: %v", i, err, want)
+		}
 	}
 }
 

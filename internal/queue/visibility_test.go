@@ -1,0 +1,146 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+)
+
+// fakeVisibility answers 200 and fails the entries it is told to, by receipt handle.
+type fakeVisibility struct {
+	calls [][]string
+	waits map[string]int32
+	times map[string]int // how often an entry fails before it is changed
+	mute  map[string]bool
+	down  func(call int) bool // whole calls, from 0
+}
+
+func (f *fakeVisibility) ChangeMessageVisibilityBatch(_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	var handles []string
+	for _, e := range in.Entries {
+		handles = append(handles, aws.ToString(e.ReceiptHandle))
+	}
+	f.calls = append(f.calls, handles)
+	if f.down != nil && f.down(len(f.calls)-1) {
+		return nil, errors.New("down")
+	}
+	out := &sqs.ChangeMessageVisibilityBatchOutput{}
+	for _, e := range in.Entries {
+		switch handle := aws.ToString(e.ReceiptHandle); {
+		case f.mute[handle]:
+		case f.times[handle] > 0:
+			f.times[handle]--
+			// the handle in the code tells whose error it is
+			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("Refused-" + handle)})
+		default:
+			f.waits[handle] = e.VisibilityTimeout
+			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
+		}
+	}
+	slices.Reverse(out.Successful) // SQS promises no order
+	return out, nil
+}
+
+func (f *fakeVisibility) sizes() (sizes []int) {
+	for _, call := range f.calls {
+		sizes = append(sizes, len(call))
+	}
+	return sizes
+}
+
+func handle(i int) string { return fmt.Sprintf("r%02d", i) }
+
+func parked(n int) []Parked {
+	messages := make([]Parked, n)
+	for i := range messages {
+		messages[i] = Parked{ReceiptHandle: handle(i), Wait: time.Duration(100+i) * time.Second}
+	}
+	return messages
+}
+
+func TestParkChangesTenInACallAndAsksOnceMoreForWhatFailed(t *testing.T) {
+	const always = 9
+	for name, row := range map[string]struct {
+		n      int
+		fail   map[int]int // index: how often
+		calls  []int
+		failed []int
+	}{
+		"nothing makes no call":         {0, nil, nil, nil},
+		"ten in one call":               {10, nil, []int{10}, nil},
+		"eleven in two":                 {11, nil, []int{10, 1}, nil},
+		"twenty-five in three":          {25, nil, []int{10, 10, 5}, nil},
+		"one fails once":                {11, map[int]int{10: 1}, []int{10, 1, 1}, nil},
+		"one of each call fails once":   {25, map[int]int{3: 1, 10: 1, 24: 1}, []int{10, 10, 5, 3}, nil},
+		"one fails twice":               {11, map[int]int{9: always}, []int{10, 1, 1}, []int{9}},
+		"some fail once, others twice":  {25, map[int]int{0: 1, 7: always, 13: 1, 19: always, 20: always, 23: 1}, []int{10, 10, 5, 6}, []int{7, 19, 20}},
+		"eleven fail once, in two more": {25, map[int]int{0: 1, 2: 1, 4: 1, 6: 1, 8: 1, 10: 1, 12: 1, 14: 1, 16: 1, 18: 1, 20: 2}, []int{10, 10, 5, 10, 1}, []int{20}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fakeVisibility{waits: map[string]int32{}, times: map[string]int{}}
+			for i, times := range row.fail {
+				f.times[handle(i)] = times
+			}
+			errs := Parker{Client: f}.Park(t.Context(), parked(row.n))
+			if got := f.sizes(); !slices.Equal(got, row.calls) {
+				t.Errorf("calls of %v, want %v", got, row.calls)
+			}
+			if len(errs) != row.n {
+				t.Fatalf("%d errors for %d messages", len(errs), row.n)
+			}
+			for i, err := range errs {
+				want := slices.Contains(row.failed, i)
+				if (err != nil) != want || want && !strings.HasSuffix(err.Error(), "Refused-"+handle(i)) {
+					t.Errorf("message %d: %v, want an error of its own: %v", i, err, want)
+				}
+				if got, changed := f.waits[handle(i)]; changed == want || changed && got != int32(100+i) {
+					t.Errorf("message %d: changed %v, to %d s", i, changed, got)
+				}
+			}
+		})
+	}
+}
+
+func TestParkReportsWhatTheAnswerDoesNotName(t *testing.T) {
+	f := &fakeVisibility{waits: map[string]int32{}, mute: map[string]bool{handle(4): true, handle(10): true}}
+	for i, err := range (Parker{Client: f}).Park(t.Context(), parked(11)) {
+		if want := i == 4 || i == 10; errors.Is(err, errNotChanged) != want || (err != nil) != want {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if got := f.sizes(); !slices.Equal(got, []int{10, 1, 2}) {
+		t.Errorf("calls of %v", got)
+	}
+}
+
+func TestParkSurvivesACallThatFailsAsAWhole(t *testing.T) {
+	for name, row := range map[string]struct {
+		down   func(call int) bool
+		calls  []int
+		failed bool
+	}{
+		"once":   {func(call int) bool { return call == 1 }, []int{10, 10, 5, 10}, false},
+		"always": {func(call int) bool { return call == 1 || call == 3 }, []int{10, 10, 5, 10}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fakeVisibility{waits: map[string]int32{}, down: row.down}
+			errs := Parker{Client: f}.Park(t.Context(), parked(25))
+			if got := f.sizes(); !slices.Equal(got, row.calls) || !slices.Equal(f.calls[3], f.calls[1]) {
+				t.Errorf("calls of %v, want %v, the second again at the end", f.calls, row.calls)
+			}
+			for i, err := range errs {
+				if want := row.failed && i >= 10 && i < 20; (err != nil) != want {
+					t.Errorf("message %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
