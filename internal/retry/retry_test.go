@@ -27,26 +27,143 @@ func TestProductionSchedule(t *testing.T) {
 	}
 }
 
-func TestWaitIsMonotoneNeverEarlyAndCapped(t *testing.T) {
-	property := func(base uint16, factor, random float64, n uint8, floor, elapsed uint32) bool {
-		s := Schedule{Base: time.Duration(base)*time.Second + time.Second, Factor: 1 + math.Mod(math.Abs(factor), 10), MaxRetries: MaxRetries}
-		if math.IsNaN(s.Factor) {
-			return true
-		}
-		random = math.Mod(math.Abs(random), 1)
-		k := int(n%MaxRetries) + 1
-		fl, el := time.Duration(floor%100_000)*time.Second, time.Duration(elapsed%43_000)*time.Second
-		bare := s.Wait(k, 0, 0, 0)
-		w := s.Wait(k, random, fl, el)
-		left := Cap - el
-		return bare <= s.Wait(k+1, 0, 0, 0) && // monotone up to the cap
-			s.Wait(k, random, 0, 0) >= bare && // never early
-			w >= min(bare, left) && w >= min(fl, left) && // the floor holds within the cap
-			w >= 0 && w <= left && // never past the cap since the receive
-			float64(s.Wait(k, random, 0, 0)) <= math.Min(float64(bare)*1.2+1, float64(Cap))
+// limit is Cap in a figure of its own: a Cap that moves fails here.
+const limit = 43_000 * time.Second
+
+// draw is one case of the property: all of it within what Validate and Wait ask for.
+type draw struct {
+	s              Schedule
+	n              int
+	random         float64 // [0, 1)
+	floor, elapsed time.Duration
+}
+
+// drawn spreads base and factor evenly over their orders of magnitude, or nearly every wait
+// would be the cap. elapsed reaches beyond the cap, and below 0: clocks differ.
+func drawn(base, factor uint16, n uint8, random, floor, elapsed uint32) draw {
+	even := func(u uint16) float64 { return float64(u) / math.MaxUint16 }
+	return draw{
+		s: Schedule{
+			Base:       time.Duration(math.Pow(limit.Seconds(), even(base)) * float64(time.Second)),
+			Factor:     math.Pow(100, even(factor)),
+			MaxRetries: MaxRetries,
+		},
+		n:       int(n)%MaxRetries + 1,
+		random:  float64(random) / (1 << 32),
+		floor:   time.Duration(floor%60_000) * time.Second,
+		elapsed: time.Duration(elapsed%60_000)*time.Second - 5_000*time.Second,
 	}
-	if err := quick.Check(property, &quick.Config{MaxCount: 20_000}); err != nil {
-		t.Error(err)
+}
+
+// nominal is the wait without jitter, multiplied step by step.
+func (d draw) nominal() time.Duration {
+	wait := float64(d.s.Base)
+	for range d.n - 1 {
+		wait = min(wait*d.s.Factor, float64(limit))
+	}
+	return time.Duration(wait)
+}
+
+func TestWaitsAreNeverEarlyJitteredMonotoneAndCapped(t *testing.T) {
+	const rounding = time.Millisecond // of floats around twelve hours
+	cases, belowTheCap, floorCounts := 0, 0, 0
+	properties := map[string]func(d draw) bool{
+		"the schedule is valid": func(d draw) bool { return d.s.Validate() == nil },
+		"without jitter it is the nominal wait": func(d draw) bool {
+			return (d.s.Wait(d.n, 0, 0, 0) - d.nominal()).Abs() <= rounding
+		},
+		"the nominal wait never shrinks": func(d draw) bool {
+			return d.s.Wait(d.n, 0, 0, 0) <= d.s.Wait(d.n+1, 0, 0, 0)
+		},
+		"never early": func(d draw) bool {
+			return d.s.Wait(d.n, d.random, 0, 0) >= d.s.Wait(d.n, 0, 0, 0)
+		},
+		"never early for what is left since the receive": func(d draw) bool {
+			return d.s.Wait(d.n, d.random, d.floor, d.elapsed) >= min(d.s.Wait(d.n, 0, 0, 0), left(d.elapsed))
+		},
+		"jitter adds its share, a fifth at most": func(d draw) bool {
+			want := min(time.Duration(float64(d.nominal())*(1+0.2*d.random)), limit)
+			return (d.s.Wait(d.n, d.random, 0, 0) - want).Abs() <= rounding
+		},
+		"Retry-After holds whatever the jitter": func(d draw) bool {
+			return d.s.Wait(d.n, d.random, d.floor, d.elapsed) >= min(d.floor, left(d.elapsed))
+		},
+		"Retry-After below the wait changes nothing": func(d draw) bool {
+			wait := d.s.Wait(d.n, d.random, 0, 0)
+			return d.s.Wait(d.n, d.random, wait/2, 0) == wait
+		},
+		"never past the cap since the receive, never negative": func(d draw) bool {
+			wait := d.s.Wait(d.n, d.random, d.floor, d.elapsed)
+			return wait >= 0 && wait <= left(d.elapsed)
+		},
+		"all of what is left is used": func(d draw) bool {
+			return d.s.Wait(d.n, d.random, limit+time.Second, d.elapsed) == left(d.elapsed)
+		},
+	}
+	for name, property := range properties {
+		t.Run(name, func(t *testing.T) {
+			err := quick.Check(func(base, factor uint16, n uint8, random, floor, elapsed uint32) bool {
+				d := drawn(base, factor, n, random, floor, elapsed)
+				cases++
+				if d.nominal() < limit*5/6 {
+					belowTheCap++
+				}
+				if d.floor > d.nominal()*6/5 && d.floor < left(d.elapsed) {
+					floorCounts++
+				}
+				if property(d) {
+					return true
+				}
+				t.Logf("%+v: waits %s, nominal %s", d, d.s.Wait(d.n, d.random, d.floor, d.elapsed), d.nominal())
+				return false
+			}, &quick.Config{MaxCount: 5_000})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	if belowTheCap < cases/10 || floorCounts < cases/50 {
+		t.Errorf("of %d cases %d wait for less than the cap and %d for Retry-After: too few to tell", cases, belowTheCap, floorCounts)
+	}
+}
+
+func left(elapsed time.Duration) time.Duration { return max(limit-max(elapsed, 0), 0) }
+
+func TestJitterSpreadsAWaitOverAFifth(t *testing.T) {
+	for random, want := range map[float64]time.Duration{0: 20 * time.Second, 0.25: 21 * time.Second, 0.5: 22 * time.Second, 0.75: 23 * time.Second, 1: 24 * time.Second} {
+		if got := production.Wait(2, random, 0, 0); got != want {
+			t.Errorf("random %v waits %s, want %s", random, got, want)
+		}
+	}
+}
+
+func TestTheCapCountsFromTheReceive(t *testing.T) {
+	for name, row := range map[string]struct {
+		n                    int
+		random               float64
+		floor, elapsed, want time.Duration
+	}{
+		"the whole of it":                    {9, 0, 0, 0, 43_000 * time.Second},
+		"jitter does not lengthen it":        {9, 0.9, 0, 0, 43_000 * time.Second},
+		"a nanosecond since the receive":     {9, 0.9, 0, 1, 43_000*time.Second - 1},
+		"thirty seconds since the receive":   {9, 0.9, 0, 30 * time.Second, 42_970 * time.Second},
+		"jitter up to the cap":               {7, 0.5, 0, 0, 22_528 * time.Second},
+		"jitter cut by what is left":         {7, 0.5, 0, 21_000 * time.Second, 22_000 * time.Second},
+		"Retry-After of the cap":             {1, 0.9, 43_000 * time.Second, 0, 43_000 * time.Second},
+		"Retry-After beyond the cap":         {1, 0.9, 43_001 * time.Second, 0, 43_000 * time.Second},
+		"Retry-After cut by what is left":    {1, 0.9, 43_000 * time.Second, 30 * time.Second, 42_970 * time.Second},
+		"Retry-After longer than the jitter": {2, 0.5, 23 * time.Second, 0, 23 * time.Second},
+		"Retry-After within the jitter":      {2, 0.5, 21 * time.Second, 0, 22 * time.Second},
+		"one second left":                    {1, 0.9, 0, 42_999 * time.Second, time.Second},
+		"nothing left":                       {1, 0.9, 0, 43_000 * time.Second, 0},
+		"less than nothing left":             {1, 0.9, time.Minute, 50_000 * time.Second, 0},
+		"a clock that runs behind":           {9, 0.9, 43_060 * time.Second, -time.Minute, 43_000 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := production.Wait(row.n, row.random, row.floor, row.elapsed); got != row.want {
+				t.Errorf("waits %s, want %s", got, row.want)
+			}
+		})
 	}
 }
 
@@ -95,9 +212,28 @@ func FuzzAfter(f *testing.F) {
 	})
 }
 
+// The default schedule without jitter, which lengthens each wait by a fifth at most.
 func ExampleSchedule_Wait() {
-	for n := 1; n <= production.MaxRetries; n++ {
-		fmt.Print(production.Wait(n, 0, 0, 0), " ")
+	s := Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
+	fmt.Println("attempt        wait  since the first")
+	var wait, sum time.Duration
+	for attempt := 1; !s.Exhausted(attempt - 1); attempt++ {
+		if attempt > 1 {
+			wait = s.Wait(attempt-1, 0, 0, 0)
+		}
+		sum += wait
+		fmt.Printf("%7d  %10s  %15s\n", attempt, wait, sum)
 	}
-	// Output: 5s 20s 1m20s 5m20s 21m20s 1h25m20s 5h41m20s 11h56m40s 11h56m40s
+	// Output:
+	// attempt        wait  since the first
+	//       1          0s               0s
+	//       2          5s               5s
+	//       3         20s              25s
+	//       4       1m20s            1m45s
+	//       5       5m20s             7m5s
+	//       6      21m20s           28m25s
+	//       7    1h25m20s         1h53m45s
+	//       8    5h41m20s          7h35m5s
+	//       9   11h56m40s        19h31m45s
+	//      10   11h56m40s        31h28m25s
 }
