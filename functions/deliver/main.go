@@ -46,6 +46,7 @@ type settings struct {
 }
 
 func main() {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // package log's output, too: net/http quotes receivers there
 	out := telemetry.NewOutput(os.Stdout)
 	log := out.Logger()
 	if err := run(context.Background(), log, out); err != nil {

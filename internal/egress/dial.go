@@ -20,11 +20,16 @@ const maxDials = 2
 
 var errTooManyDials = errors.New("the receiver gave up every connection")
 
-func counted(dialer *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
+// dial counts the POST's connections and bounds what comes through each.
+func (c *Client) dial(dialer *net.Dialer) func(context.Context, string, string) (net.Conn, error) {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if n, ok := ctx.Value(dialCountKey{}).(*dialCount); ok && n.Add(1) > maxDials {
 			return nil, errTooManyDials
 		}
-		return dialer.DialContext(ctx, network, address)
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return bounded{conn, c.targets.dialled(address)}, nil
 	}
 }

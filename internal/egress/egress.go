@@ -2,9 +2,9 @@
 //
 // It promises: HTTPS with TLS 1.2 or later and a verified certificate, every address checked
 // as it is dialled (so that DNS rebinding gains nothing), one deadline over the whole
-// exchange, and bounded headers and bodies. It never follows a redirect, uses a proxy, keeps
-// a cookie, decompresses, or returns a response's body. Errors are typed reasons, never the
-// text of net/http, which quotes the whole URL.
+// exchange, and bounds on headers, bodies and whatever else a receiver sends. It never follows
+// a redirect, uses a proxy, keeps a cookie, decompresses, or returns a response's body. Errors
+// are typed reasons, never the text of net/http, which quotes the whole URL.
 package egress
 
 import (
@@ -60,32 +60,31 @@ func New(c Config) *Client {
 			return c.Policy.Check(network, address)
 		},
 	}
-	return &Client{
-		timeout: c.AttemptTimeout,
-		transport: &http.Transport{
-			Proxy:       nil,
-			DialContext: counted(dialer),
-			TLSClientConfig: &tls.Config{
-				MinVersion:         tls.VersionTLS12,
-				RootCAs:            c.RootCAs,
-				ClientSessionCache: tls.NewLRUClientSessionCache(512),
-			},
-			TLSHandshakeTimeout:    c.ConnectTimeout,
-			DisableCompression:     true,
-			MaxIdleConns:           512,
-			MaxIdleConnsPerHost:    64,
-			IdleConnTimeout:        4 * time.Minute,
-			MaxResponseHeaderBytes: maxHeader,
-			ForceAttemptHTTP2:      true,
-			HTTP2: &http.HTTP2Config{
-				// A stream may not buffer more than we would read of it.
-				MaxReceiveBufferPerStream:     maxBody,
-				MaxReceiveBufferPerConnection: 1 << 20,
-				SendPingTimeout:               10 * time.Second,
-				PingTimeout:                   2 * time.Second,
-			},
+	client := &Client{timeout: c.AttemptTimeout}
+	client.transport = &http.Transport{
+		Proxy:       nil,
+		DialContext: client.dial(dialer),
+		TLSClientConfig: &tls.Config{
+			MinVersion:         tls.VersionTLS12,
+			RootCAs:            c.RootCAs,
+			ClientSessionCache: tls.NewLRUClientSessionCache(512),
+		},
+		TLSHandshakeTimeout:    c.ConnectTimeout,
+		DisableCompression:     true,
+		MaxIdleConns:           512,
+		MaxIdleConnsPerHost:    64,
+		IdleConnTimeout:        4 * time.Minute,
+		MaxResponseHeaderBytes: maxHeader,
+		ForceAttemptHTTP2:      true,
+		HTTP2: &http.HTTP2Config{
+			// A stream may not buffer more than we would read of it.
+			MaxReceiveBufferPerStream:     maxBody,
+			MaxReceiveBufferPerConnection: 1 << 20,
+			SendPingTimeout:               10 * time.Second,
+			PingTimeout:                   2 * time.Second,
 		},
 	}
+	return client
 }
 
 // Post sends body to the HTTPS URL target with the given headers, which it takes over, and
@@ -95,11 +94,13 @@ func (c *Client) Post(ctx context.Context, target string, header http.Header, bo
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	u := c.targets.get(target)
-	if u == nil {
+	to := c.targets.get(target)
+	if to == nil {
 		return delivery.Response{Reason: delivery.ReasonBlockedURL}
 	}
-	res, err := c.exchange(ctx, u, header, body)
+	to.enter()
+	defer to.leave()
+	res, err := c.exchange(ctx, to.url, header, body)
 	if err != nil {
 		return delivery.Response{Reason: classify(ctx, err), Elapsed: time.Since(started)}
 	}

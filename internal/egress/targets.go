@@ -1,6 +1,8 @@
 package egress
 
 import (
+	"cmp"
+	"net"
 	"net/netip"
 	"net/url"
 	"sync"
@@ -19,26 +21,59 @@ var forms = endpoint.URLPolicy{
 	Port: func(uint16) bool { return true },
 }
 
-// targets parses and checks each URL once.
+// targets parses and checks each URL once, and keeps the allowance of each address.
 type targets struct {
-	mu    sync.Mutex
-	known map[string]*url.URL // nil for one that is refused
+	mu         sync.Mutex
+	known      map[string]*target // by URL; nil for one that is refused
+	allowances map[string]*allowance
 }
 
-// get returns the parsed URL, nil where its form is refused. It must not be changed.
-func (t *targets) get(raw string) *url.URL {
+type target struct {
+	url *url.URL // must not be changed
+	*allowance
+}
+
+// get returns what is known of the URL, nil where its form is refused.
+func (t *targets) get(raw string) *target {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	u, ok := t.known[raw]
-	if ok {
-		return u
-	}
-	if stored, err := forms.Normalise(raw); err == nil {
-		u, _ = url.Parse(stored) // parsed before: nil is a refusal all the same
+	if known, ok := t.known[raw]; ok {
+		return known
 	}
 	if t.known == nil || len(t.known) >= maxTargets {
-		t.known = map[string]*url.URL{}
+		t.known, t.allowances = map[string]*target{}, map[string]*allowance{}
 	}
-	t.known[raw] = u
-	return u
+	t.known[raw] = t.parse(raw)
+	return t.known[raw]
+}
+
+func (t *targets) parse(raw string) *target {
+	stored, err := forms.Normalise(raw)
+	if err != nil {
+		return nil
+	}
+	u, err := url.Parse(stored)
+	if err != nil {
+		return nil
+	}
+	return &target{u, t.allowanceOf(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")))}
+}
+
+// dialled returns the allowance of an address as net/http dials it ("example.com:443").
+func (t *targets) dialled(address string) *allowance {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.allowanceOf(address)
+}
+
+func (t *targets) allowanceOf(address string) *allowance {
+	a := t.allowances[address]
+	if a == nil {
+		a = new(allowance)
+		if t.allowances == nil {
+			t.allowances = map[string]*allowance{}
+		}
+		t.allowances[address] = a
+	}
+	return a
 }
