@@ -59,9 +59,7 @@ func (h *Handler) attemptOne(ctx context.Context, j *job, l *lane) error {
 		return err
 	}
 	j.posted = true
-	if !j.retrying() {
-		defer h.watch(ctx, j.message.EndpointID)()
-	}
+	defer h.watch(ctx, j.message.EndpointID)()
 	out := h.Attempts.Attempt(ctx, j.message, delivery.Target{URL: j.endpoint.URL, Secret: secret}, j.number)
 	if out.Reason == delivery.ReasonTimeout {
 		l.hanging.Store(true)

@@ -18,13 +18,14 @@ type Marks interface {
 //
 // An attempt that takes longer than Suspect marks its endpoint for every process. While Limit
 // processes are marked as held, further first attempts to it go to RetryQueue unstarted, where
-// waiting hurts no first attempt. The attempt that hangs keeps its full time. The zero value of
-// Store switches it off.
+// waiting hurts no first attempt. The attempt that hangs keeps its full time. Retries mark, too:
+// as long as they hang, first attempts need not find out anew. The zero value of Store switches
+// it off.
 type Hanging struct {
 	Store   Marks
 	Holder  string        // names this process
 	Suspect time.Duration // how long an attempt may take unmarked
-	Limit   int           // processes that hanging endpoints may hold, together and each
+	Limit   int           // processes that a hanging endpoint may hold; several share them, one each at least
 	Window  time.Duration // how long a mark counts
 
 	mu      sync.Mutex
