@@ -60,7 +60,7 @@ native: ## native builds of functions, stack and demonstration into .local
 	@CGO_ENABLED=0 go build -o .local/bin/demo ./infra/demo
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
-bench: ## what a delivery costs, beside a bare HTTP client
+bench: native .venv/installed ## what a delivery costs, beside a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
 tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout

@@ -221,11 +221,16 @@ func (r *row) spread() float64 {
 	return (v[len(v)-1] - v[0]) / v[len(v)/2]
 }
 
-// requests is the AWS calls per delivery, warm-ups included on both sides.
+// requests is the median of the AWS calls per delivery, warm-ups included on both sides.
 func (r *row) requests() float64 {
-	total := 0
-	for _, n := range r.calls[len(r.calls)-1] {
-		total += n
+	var totals []int
+	for _, calls := range r.calls {
+		total := 0
+		for _, n := range calls {
+			total += n
+		}
+		totals = append(totals, total)
 	}
-	return float64(total) / float64(r.job.Batch*(r.job.Invocations+warmups))
+	slices.Sort(totals)
+	return float64(totals[len(totals)/2]) / float64(r.job.Batch*(r.job.Invocations+warmups))
 }

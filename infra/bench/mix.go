@@ -12,10 +12,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -93,22 +97,23 @@ func (m *mixer) run(ctx context.Context, phase time.Duration) error {
 	if _, err := m.client.CreateEndpoint(ctx, "https://"+healthy.Addr, "user.*"); err != nil {
 		return err
 	}
-	if _, err := m.client.CreateEndpoint(ctx, "https://"+hanging.Addr, "organization.*"); err != nil {
-		return err
+	var without, with []time.Duration
+	for _, p := range []struct {
+		name   string
+		length time.Duration
+		hangs  bool
+		took   *[]time.Duration
+	}{
+		// Hanging ones too, so that every process is started: cold starts are not what is measured.
+		{"warm", phase / 6, true, new([]time.Duration)},
+		{"without", phase, false, &without},
+		{"with", phase, true, &with},
+	} {
+		if *p.took, err = m.phase(ctx, p.name, p.length, p.hangs, "https://"+hanging.Addr); err != nil {
+			return err
+		}
 	}
-	// Hanging ones too, so that every process is started: cold starts are not what is measured.
-	if _, err := m.phase(ctx, "warm", phase/6, true); err != nil {
-		return err
-	}
-	without, err := m.phase(ctx, "without", phase, false)
-	if err != nil {
-		return err
-	}
-	with, err := m.phase(ctx, "with", phase, true)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("\nmix: %d events/s for %s, MaximumConcurrency %d, batch %d, attempt timeout %d s; SendMessage to POST of the healthy endpoint\n",
+	fmt.Printf("\nmix: %d events/s, ten at once, for %s, MaximumConcurrency %d, batch %d, attempt timeout %d s; SendMessage to POST of the healthy endpoint\n",
 		mixRate, phase, mixConcurrency, mixBatch, mixTimeout)
 	fmt.Printf("%-38s %8s %10s %10s %10s\n", "", "events", "p50 ms", "p99 ms", "max ms")
 	for _, row := range []struct {
@@ -121,26 +126,45 @@ func (m *mixer) run(ctx context.Context, phase time.Duration) error {
 	return nil
 }
 
-// phase publishes at the fixed rate and returns the sorted latencies of the healthy deliveries.
-func (m *mixer) phase(ctx context.Context, name string, length time.Duration, hang bool) ([]time.Duration, error) {
+// phase publishes at the fixed rate, ten events at a time so that batches are mixed, and returns
+// the sorted latencies of the healthy deliveries. Its hanging endpoint is a new one, which
+// nobody knows to hang, and is deleted afterwards.
+func (m *mixer) phase(ctx context.Context, name string, length time.Duration, hangs bool, hanging string) (took []time.Duration, err error) {
+	if hangs {
+		e, refused := m.client.CreateEndpoint(ctx, hanging, "organization.*")
+		if refused != nil {
+			return nil, refused
+		}
+		defer func() {
+			_, gone := m.client.API(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil)
+			err = errors.Join(err, gone)
+			time.Sleep((mixTimeout + 5) * time.Second) // until the last attempt has ended
+		}()
+	}
 	sent := map[string]time.Time{}
 	var sending sync.WaitGroup
-	faults := make(chan error, mixRate*int(length/time.Second)+mixRate)
-	tick := time.NewTicker(time.Second / mixRate)
+	bursts := int(length.Seconds() * mixRate / mixBatch)
+	faults := make(chan error, bursts)
+	tick := time.NewTicker(time.Second * mixBatch / mixRate)
 	defer tick.Stop()
-	for i := range int(length.Seconds() * mixRate) {
+	for i := range bursts {
 		<-tick.C
-		body := fmt.Sprintf(`{"tenant_id":%q,"type":"user.updated","data":{"userId":"user_%s_%d"}}`, m.client.TenantID, name, i)
-		switch {
-		case i%10 == 9 && !hang:
-			continue // the healthy endpoint gets the same in both phases
-		case i%10 == 9:
-			body = strings.Replace(body, "user.updated", "organization.updated", 1)
-		default:
-			sent[fmt.Sprintf("user_%s_%d", name, i)] = time.Now()
+		var bodies []string
+		for j := range mixBatch {
+			user := fmt.Sprintf("user_%s_%d_%d", name, i, j)
+			body := fmt.Sprintf(`{"tenant_id":%q,"type":"user.updated","data":{"userId":%q}}`, m.client.TenantID, user)
+			switch {
+			case j < mixBatch-1:
+				sent[user] = time.Now()
+			case hangs:
+				body = strings.Replace(body, "user.updated", "organization.updated", 1)
+			default:
+				continue // the healthy endpoint gets the same in all phases
+			}
+			bodies = append(bodies, body)
 		}
 		sending.Go(func() {
-			if _, err := m.client.Publish(ctx, body); err != nil {
+			if err := m.publish(ctx, bodies); err != nil {
 				faults <- err
 			}
 		})
@@ -151,6 +175,21 @@ func (m *mixer) phase(ctx context.Context, name string, length time.Duration, ha
 		return nil, err
 	}
 	return m.collect(sent)
+}
+
+func (m *mixer) publish(ctx context.Context, bodies []string) error {
+	in := &sqs.SendMessageBatchInput{QueueUrl: &m.client.EventsQueueURL}
+	for i, body := range bodies {
+		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: &body})
+	}
+	out, err := m.client.SQS.SendMessageBatch(ctx, in)
+	if err != nil {
+		return fmt.Errorf("publishing: %w", err)
+	}
+	if len(out.Failed) > 0 {
+		return fmt.Errorf("publishing: %d events were refused", len(out.Failed))
+	}
+	return nil
 }
 
 // collect waits for every delivery, two minutes at most.
