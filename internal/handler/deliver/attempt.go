@@ -72,7 +72,7 @@ func (h *Handler) attemptOne(ctx context.Context, j *job, l *lane) error {
 }
 
 // deepen grows the goroutine's stack to what an attempt needs while there is next to nothing
-// on it to copy: growing inside net/http cost 4 % of a delivery's CPU time.
+// on it to copy: growing inside net/http cost up to 4 % of a delivery's CPU time.
 //
 //go:noinline
 func deepen() {
