@@ -69,13 +69,15 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target, number int) Ou
 	}
 	sent := s.Now()
 	seconds := sent.Unix()
+	// One array holds the values of all headers.
+	values := [...]string{"application/json", s.UserAgent, m.DeliveryID, strconv.FormatInt(seconds, 10), signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body), name}
 	header := http.Header{
-		"Content-Type":     {"application/json"},
-		"User-Agent":       {s.UserAgent},
-		"Wh-Id":            {m.DeliveryID},
-		"Wh-Timestamp":     {strconv.FormatInt(seconds, 10)},
-		"Wh-Signature":     {signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body)},
-		"Wh-Webhook-Event": {name},
+		"Content-Type":     values[0:1:1],
+		"User-Agent":       values[1:2:2],
+		"Wh-Id":            values[2:3:3],
+		"Wh-Timestamp":     values[3:4:4],
+		"Wh-Signature":     values[4:5:5],
+		"Wh-Webhook-Event": values[5:6:6],
 	}
 	r := s.Client.Post(ctx, t.URL, header, m.Body)
 	out := Outcome{Verdict: VerdictRetry, Reason: r.Reason, Status: r.Status, Elapsed: r.Elapsed}

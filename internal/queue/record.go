@@ -45,10 +45,26 @@ func (m *AttributeMap) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
-		key := string(name) // quoted is gone with the next token
+		key := interned(name) // quoted is gone with the next token
 		(*m)[key], err = readAttribute(in)
 		return err
 	})
+}
+
+// known are the strings that every delivery message has.
+var known = func() map[string]string {
+	all := map[string]string{}
+	for _, s := range []string{attrVersion, attrDelivery, attrTenant, attrEndpoint, attrEvent, attrCreated, attrReplay, attrAttempts, attrNotBefore} {
+		all[s] = s
+	}
+	return all
+}()
+
+func interned(b []byte) string {
+	if s, ok := known[string(b)]; ok {
+		return s
+	}
+	return string(b)
 }
 
 func readAttribute(in *jsontext.Decoder) (a Attribute, err error) {

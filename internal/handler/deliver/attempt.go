@@ -14,13 +14,13 @@ import (
 type lane struct {
 	slots   chan struct{} // at most PerEndpoint at a time
 	hanging atomic.Bool   // one of them ran into its time limit
+	left    atomic.Int32  // those that have not ended
 }
 
 // attempt makes the attempt of every pending job, concurrently, and returns when all have
 // ended. The deadline of ctx ends those that have not.
 func (h *Handler) attempt(ctx context.Context, jobs []*job) {
 	lanes := make(map[string]*lane)
-	var wait sync.WaitGroup
 	for _, j := range jobs {
 		if !j.pending() {
 			continue
@@ -30,7 +30,17 @@ func (h *Handler) attempt(ctx context.Context, jobs []*job) {
 			l = &lane{slots: make(chan struct{}, max(h.PerEndpoint, 1))}
 			lanes[j.message.EndpointID] = l
 		}
+		l.left.Add(1)
+	}
+	defer h.watch(ctx, lanes)()
+	var wait sync.WaitGroup
+	for _, j := range jobs {
+		if !j.pending() {
+			continue
+		}
+		l := lanes[j.message.EndpointID]
 		wait.Go(func() {
+			defer l.left.Add(-1)
 			deepen()
 			if err := batch.Guard(func() error { return h.attemptOne(ctx, j, l) }); err != nil {
 				j.fault(err)
@@ -59,7 +69,6 @@ func (h *Handler) attemptOne(ctx context.Context, j *job, l *lane) error {
 		return err
 	}
 	j.posted = true
-	defer h.watch(ctx, j.message.EndpointID)()
 	out := h.Attempts.Attempt(ctx, j.message, delivery.Target{URL: j.endpoint.URL, Secret: secret}, j.number)
 	if out.Reason == delivery.ReasonTimeout {
 		l.hanging.Store(true)

@@ -16,7 +16,7 @@ type Marks interface {
 
 // Hanging keeps endpoints that hang from holding every concurrent invocation of DeliveryQueue.
 //
-// An attempt that takes longer than Suspect marks its endpoint for every process. While Limit
+// An endpoint whose attempts keep a batch busy for longer than Suspect is marked for every process. While Limit
 // processes are marked as held, further first attempts to it go to RetryQueue unstarted, where
 // waiting hurts no first attempt. The attempt that hangs keeps its full time. Retries mark, too:
 // as long as they hang, first attempts need not find out anew. The zero value of Store switches
@@ -24,7 +24,7 @@ type Marks interface {
 type Hanging struct {
 	Store   Marks
 	Holder  string        // names this process
-	Suspect time.Duration // how long an attempt may take unmarked
+	Suspect time.Duration // how long an endpoint may keep a batch busy unmarked
 	Limit   int           // processes that a hanging endpoint may hold; several share them, one each at least
 	Window  time.Duration // how long a mark counts
 
@@ -73,24 +73,34 @@ func (g *Hanging) diverts(endpointID string) bool {
 	return g.holders[endpointID] >= max(1, g.Limit/max(1, len(g.holders)))
 }
 
-// watch marks the endpoint if the attempt has not ended after Suspect. The returned function
-// ends the watch and returns when nothing of it runs any more.
-func (h *Handler) watch(ctx context.Context, endpointID string) (end func()) {
+// watch marks the endpoints that keep the batch busy for longer than Suspect. The returned
+// function ends the watch and returns when nothing of it runs any more.
+func (h *Handler) watch(ctx context.Context, lanes map[string]*lane) (end func()) {
 	g := h.Hanging
-	if g == nil || g.Store == nil {
+	if g == nil || g.Store == nil || len(lanes) == 0 {
 		return func() {}
 	}
 	ended := make(chan struct{})
 	timer := time.AfterFunc(g.Suspect, func() {
 		defer close(ended)
-		if err := g.mark(ctx, endpointID, h.Now()); err != nil {
-			h.Log.WarnContext(ctx, "hanging endpoint not marked", telemetry.KeyEndpoint, endpointID, telemetry.KeyError, err.Error())
+		var marking sync.WaitGroup
+		for endpointID, l := range lanes {
+			if l.left.Load() > 0 {
+				marking.Go(func() { h.mark(ctx, endpointID) })
+			}
 		}
+		marking.Wait()
 	})
 	return func() {
 		if !timer.Stop() {
 			<-ended
 		}
+	}
+}
+
+func (h *Handler) mark(ctx context.Context, endpointID string) {
+	if err := h.Hanging.mark(ctx, endpointID, h.Now()); err != nil {
+		h.Log.WarnContext(ctx, "hanging endpoint not marked", telemetry.KeyEndpoint, endpointID, telemetry.KeyError, err.Error())
 	}
 }
 

@@ -254,8 +254,17 @@ func (h *Handler) reportOne(ctx context.Context, j *job) {
 	if !p.posted || j.twin != nil {
 		line = "no attempt"
 	}
-	h.Log.LogAttrs(ctx, level, line, attrs...)
+	h.log(ctx, level, line, attrs)
 	h.count(j, blame)
+}
+
+// log is LogAttrs without looking for the line of code, which no handler here shows.
+func (h *Handler) log(ctx context.Context, level slog.Level, line string, attrs []slog.Attr) {
+	if to := h.Log.Handler(); to.Enabled(ctx, level) {
+		r := slog.NewRecord(h.Now(), level, line, 0)
+		r.AddAttrs(attrs...)
+		_ = to.Handle(ctx, r) // as LogAttrs does: there is nowhere else to say so
+	}
 }
 
 // blame says whose doing it is that a delivery was not acknowledged: nobody's where the
