@@ -14,6 +14,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/queue"
 )
@@ -36,7 +37,8 @@ func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte,
 	var event struct {
 		Records []queue.Record `json:"Records"`
 	}
-	if err := json.Unmarshal(payload, &event); err != nil {
+	// Lambda wrote the payload: a search for names that come twice would find none.
+	if err := json.Unmarshal(payload, &event, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, fmt.Errorf("decoding the SQS event: %w", err)
 	}
 	failed := h.process(ctx, event.Records)
