@@ -55,7 +55,7 @@ func withoutValues(err error, settings reflect.Type) error {
 // AWS returns the configuration of every AWS client, read from the environment alone: Lambda
 // gives nothing else, and the SDK's default chain (SSO, EC2, profiles) costs 1.7 MB a binary.
 // Retries are standard, so that a throttled call is tried three times within its caller's
-// deadline; a call that hangs is given up in time for another try.
+// deadline; a try that hangs is given up for another.
 func AWS(context.Context) (aws.Config, error) {
 	e, err := awsconfig.NewEnvConfig()
 	if err != nil {
@@ -82,9 +82,9 @@ func AWS(context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// callTimeout bounds one try of an AWS call, which takes milliseconds when all is well. deliver
-// has 1.7 s left when its attempts have used up all their time.
-const callTimeout = time.Second
+// callTimeout bounds one try of an AWS call, which takes milliseconds when all is well, or a
+// second where it waits for messages. A shorter one would send twice what was merely slow.
+const callTimeout = 3 * time.Second
 
 // Seconds is a number of whole seconds in the environment.
 type Seconds int
