@@ -16,11 +16,11 @@ type Marks interface {
 
 // Hanging keeps endpoints that hang from holding every concurrent invocation of DeliveryQueue.
 //
-// An endpoint whose attempts keep a batch busy for longer than Suspect is marked for every process. While Limit
-// processes are marked as held, further first attempts to it go to RetryQueue unstarted, where
-// waiting hurts no first attempt. The attempt that hangs keeps its full time. Retries mark, too:
-// as long as they hang, first attempts need not find out anew. The zero value of Store switches
-// it off.
+// An endpoint whose attempts keep a batch busy for longer than Suspect is marked for every
+// process. While Limit processes are marked as held, further first attempts to it go to
+// RetryQueue unstarted, where waiting hurts no first attempt. The attempt that hangs keeps its
+// full time. Retries mark, too: as long as they hang, first attempts need not find out anew. The
+// zero value of Store switches it off.
 type Hanging struct {
 	Store   Marks
 	Holder  string        // names this process
