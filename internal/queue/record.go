@@ -37,7 +37,7 @@ type Attribute struct {
 }
 
 // UnmarshalJSONFrom reads the attributes without reflection: they are most of the tokens of a
-// delivery, and decoding one is a seventh of its CPU time.
+// delivery, and with reflection a batch took a quarter longer to decode.
 func (m *AttributeMap) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	*m = make(AttributeMap, 8)
 	return members(in, func(quoted []byte) error {
