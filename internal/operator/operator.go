@@ -16,7 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/batch"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -68,7 +68,7 @@ func (f *Frame) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		name   string
 		answer any
 	)
-	err := batch.Guard(func() (fault error) {
+	err := parallel.Guard(func() (fault error) {
 		name, answer, fault = f.run(ctx, call, payload)
 		return fault
 	})
@@ -123,7 +123,7 @@ func (f *Frame) report(ctx context.Context, call *Call, action string, started t
 	}, call.attrs...)
 	level, outcome := slog.LevelInfo, "answered"
 	var refusal *Refusal
-	var panicked *batch.Panic
+	var panicked *parallel.Panic
 	switch {
 	case errors.As(err, &refusal):
 		outcome = "refused"

@@ -12,9 +12,9 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -66,15 +66,15 @@ type burial struct {
 }
 
 // Process handles the records of one invocation.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Failures {
-	ctx, cancel := batch.Deadline(ctx, reserve)
+func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
+	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	burials := make([]*burial, len(records))
-	faults := batch.Each(len(records), concurrency, func(i int) error {
+	faults := parallel.Each(len(records), concurrency, func(i int) error {
 		burials[i] = &burial{record: records[i]}
 		return h.bury(ctx, burials[i])
 	})
-	var failed batch.Failures
+	var failed []string
 	for i, b := range burials {
 		if faults[i] != nil {
 			failed = append(failed, b.record.MessageID)

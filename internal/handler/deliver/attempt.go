@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // lane is the attempts of one batch to one endpoint.
@@ -42,7 +42,7 @@ func (h *Handler) attempt(ctx context.Context, jobs []*job) {
 		wait.Go(func() {
 			defer l.left.Add(-1)
 			deepen()
-			if err := batch.Guard(func() error { return h.attemptOne(ctx, j, l) }); err != nil {
+			if err := parallel.Guard(func() error { return h.attemptOne(ctx, j, l) }); err != nil {
 				j.fault(err)
 			}
 		})

@@ -15,11 +15,11 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -77,9 +77,9 @@ const (
 )
 
 // Process handles the records of one invocation, all of one queue.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Failures {
+func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
 	started := h.Now()
-	work, cancel := batch.Deadline(ctx, reserve)
+	work, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	jobs := h.plan(work, records, started)
 	h.attempt(work, jobs)

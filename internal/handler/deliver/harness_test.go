@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -228,7 +227,7 @@ type enabled struct{ *captured }
 func (enabled) Enabled(context.Context, slog.Level) bool { return true }
 
 // process runs one invocation with the default function timeout.
-func (w *world) process(t *testing.T, records ...queue.Record) batch.Failures {
+func (w *world) process(t *testing.T, records ...queue.Record) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()

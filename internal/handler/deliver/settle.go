@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -23,12 +23,12 @@ const (
 
 // settle moves first failures to RetryQueue, parks later ones, records states, and returns
 // the records that SQS has to keep.
-func (h *Handler) settle(ctx context.Context, jobs []*job) batch.Failures {
+func (h *Handler) settle(ctx context.Context, jobs []*job) []string {
 	kept := map[*job]bool{} // the message stays in its queue
 	h.move(ctx, jobs, kept)
 	h.keep(ctx, jobs, kept)
 	h.record(ctx, jobs, kept)
-	var failed batch.Failures
+	var failed []string
 	for _, j := range jobs {
 		if j.unreadable != nil || kept[j.primary()] {
 			failed = append(failed, j.record.MessageID)
@@ -163,7 +163,7 @@ func (h *Handler) record(ctx context.Context, jobs []*job, kept map[*job]bool) {
 	if err := h.States.Acknowledge(ctx, done); err != nil {
 		h.stateLost(ctx, err)
 	}
-	for _, err := range batch.Each(len(open), stateWrites, func(i int) error {
+	for _, err := range parallel.Each(len(open), stateWrites, func(i int) error {
 		_, err := h.States.Update(ctx, open[i])
 		return err
 	}) {
@@ -245,7 +245,7 @@ func (h *Handler) reportOne(ctx context.Context, j *job) {
 	}
 	if j.err != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyError, j.err.Error()))
-		var panicked *batch.Panic
+		var panicked *parallel.Panic
 		if errors.As(j.err, &panicked) {
 			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 		}

@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -59,8 +59,8 @@ type work struct {
 }
 
 // Process handles the records of one invocation.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Failures {
-	ctx, cancel := batch.Deadline(ctx, reserve)
+func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
+	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	works := make([]*work, len(records))
 	for i, r := range records {
@@ -68,7 +68,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) batch.Fai
 	}
 	h.reject(ctx, works)
 	h.fanOut(ctx, works)
-	var failed batch.Failures
+	var failed []string
 	for _, w := range works {
 		if w.err != nil {
 			failed = append(failed, w.record.MessageID)
@@ -167,7 +167,7 @@ func (h *Handler) subscriptions(ctx context.Context, works []*work) map[string][
 		byTenant[w.event.TenantID] = append(byTenant[w.event.TenantID], w)
 	}
 	lists := make([][]endpoint.Endpoint, len(tenants))
-	faults := batch.Each(len(tenants), tenantReads, func(i int) (err error) {
+	faults := parallel.Each(len(tenants), tenantReads, func(i int) (err error) {
 		lists[i], err = h.Subscriptions.Subscriptions(ctx, tenants[i])
 		return err
 	})

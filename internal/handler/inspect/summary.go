@@ -12,9 +12,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -52,7 +52,7 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 		names = append(names, name)
 	}
 	depths := make([]Depth, len(names))
-	for _, err := range batch.Each(len(names), len(names), func(i int) (err error) {
+	for _, err := range parallel.Each(len(names), len(names), func(i int) (err error) {
 		depths[i], err = h.depth(ctx, h.Queues[names[i]])
 		return err
 	}) {

@@ -5,10 +5,10 @@ import (
 	"errors"
 	"log/slog"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -122,7 +122,7 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", "purging cannot be undone: confirm must be true")
 	}
 	results := make([]Result, len(ids))
-	faults := batch.Each(len(ids), chunk, func(i int) (err error) {
+	faults := parallel.Each(len(ids), chunk, func(i int) (err error) {
 		results[i] = Result{DeliveryID: ids[i], Result: resultNotStarted}
 		if late(ctx) {
 			return nil

@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -37,7 +37,7 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 		results[i] = Result{DeliveryID: id, Result: resultNotStarted}
 	}
 	count := (len(ids) + chunk - 1) / chunk
-	faults := batch.Each(count, chunks, func(i int) error {
+	faults := parallel.Each(count, chunks, func(i int) error {
 		if !late(ctx) {
 			r.some(ctx, results[i*chunk:min((i+1)*chunk, len(ids))])
 		}
@@ -64,7 +64,7 @@ func (j *job) end(result, reason string) { j.result.Result, j.result.Reason = re
 func (r *run) some(ctx context.Context, results []Result) {
 	jobs := make([]*job, len(results))
 	ready := make([]bool, len(results))
-	faults := batch.Each(len(results), chunk, func(i int) (err error) {
+	faults := parallel.Each(len(results), chunk, func(i int) (err error) {
 		jobs[i] = &job{result: &results[i]}
 		ready[i], err = r.prepare(ctx, jobs[i])
 		return err
@@ -83,7 +83,7 @@ func (r *run) some(ctx context.Context, results []Result) {
 	sent := r.h.Deliveries.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	for i, fault := range batch.Each(len(sending), chunk, func(i int) error { return r.settle(finish, sending[i], sent[i]) }) {
+	for i, fault := range parallel.Each(len(sending), chunk, func(i int) error { return r.settle(finish, sending[i], sent[i]) }) {
 		r.report(ctx, sending[i], fault)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -48,7 +48,7 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 }
 
 func causes(fault *problem.Error) []slog.Attr {
-	var panicked *batch.Panic
+	var panicked *parallel.Panic
 	if errors.As(fault, &panicked) {
 		return []slog.Attr{slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack))}
 	}

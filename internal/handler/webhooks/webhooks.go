@@ -16,10 +16,10 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/apikey"
-	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -76,12 +76,12 @@ type call struct {
 func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
 	started := h.Now()
 	c := &call{Request: req, now: started.UTC().Truncate(time.Millisecond)}
-	bounded, stop := batch.Deadline(ctx, reserve)
+	bounded, stop := parallel.Deadline(ctx, reserve)
 	defer stop()
 	bounded, cancel := context.WithTimeout(bounded, patience)
 	defer cancel()
 	var res apigw.Response
-	err := batch.Guard(func() (fault error) {
+	err := parallel.Guard(func() (fault error) {
 		res, fault = h.answer(bounded, c)
 		return fault
 	})
