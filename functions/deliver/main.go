@@ -81,7 +81,7 @@ func run(ctx context.Context, log *slog.Logger, out *telemetry.Output) error {
 		Secrets:       keyring.NewSecrets(kms.NewFromConfig(cfg), env.SecretsKeyARN),
 		States:        dynamo.NewDeliveries(tables, env.DeliveriesTable),
 		RetryQueue:    queue.Sender{Client: queues, URL: env.RetryQueueURL},
-		Parking:       queue.Parker{Client: queues, URL: env.RetryQueueURL},
+		Visibility:    queue.Visibility{Client: queues, URL: env.RetryQueueURL},
 		RetryQueueARN: env.RetryQueueARN,
 		Schedule:      schedule,
 		PerEndpoint:   env.EndpointConcurrency,

@@ -57,7 +57,7 @@ func deliver(in job) (measurement, error) {
 		Secrets:       keyring.NewSecrets(kms.NewFromConfig(cfg), "key"),
 		States:        dynamo.NewDeliveries(tables, "Deliveries"),
 		RetryQueue:    queue.Sender{Client: queues, URL: in.AWS + "/RetryQueue"},
-		Parking:       queue.Parker{Client: queues, URL: in.AWS + "/RetryQueue"},
+		Visibility:    queue.Visibility{Client: queues, URL: in.AWS + "/RetryQueue"},
 		RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
 		Schedule:      schedule,
 		PerEndpoint:   in.Batch,

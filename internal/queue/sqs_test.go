@@ -85,7 +85,7 @@ func TestSendTellsWhichMessagesABatchLost(t *testing.T) {
 	}
 }
 
-func TestParkSetsVisibilityAndReportsWhatItCouldNot(t *testing.T) {
+func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client := sqs.NewFromConfig(cfg)
 	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{Visibility: time.Hour})
@@ -99,7 +99,7 @@ func TestParkSetsVisibilityAndReportsWhatItCouldNot(t *testing.T) {
 	for len(received) < 2 {
 		received = append(received, testkit.Receive(t, cfg, q, 2*time.Second)...)
 	}
-	errs := queue.Parker{Client: client, URL: q.URL}.Park(t.Context(), []queue.Parked{
+	errs := queue.Visibility{Client: client, URL: q.URL}.ChangeVisibility(t.Context(), []queue.VisibilityChange{
 		{ReceiptHandle: *received[0].ReceiptHandle, Wait: 0}, {ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Hour},
 	})
 	if errs[0] != nil || errs[1] != nil {
@@ -113,7 +113,7 @@ func TestParkSetsVisibilityAndReportsWhatItCouldNot(t *testing.T) {
 	faults := testkit.NewFaults(t, cfg)
 	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError", 0))
 	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError"))
-	errs = queue.Parker{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.Park(t.Context(), []queue.Parked{
+	errs = queue.Visibility{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.ChangeVisibility(t.Context(), []queue.VisibilityChange{
 		{ReceiptHandle: *again[0].ReceiptHandle, Wait: time.Second}, {ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Second},
 	})
 	if errs[0] == nil || errs[1] != nil {

@@ -58,15 +58,15 @@ func (f *fakeVisibility) sizes() (sizes []int) {
 
 func handle(i int) string { return fmt.Sprintf("r%02d", i) }
 
-func parked(n int) []Parked {
-	messages := make([]Parked, n)
-	for i := range messages {
-		messages[i] = Parked{ReceiptHandle: handle(i), Wait: time.Duration(100+i) * time.Second}
+func changes(n int) []VisibilityChange {
+	list := make([]VisibilityChange, n)
+	for i := range list {
+		list[i] = VisibilityChange{ReceiptHandle: handle(i), Wait: time.Duration(100+i) * time.Second}
 	}
-	return messages
+	return list
 }
 
-func TestParkChangesTenInACallAndAsksOnceMoreForWhatFailed(t *testing.T) {
+func TestVisibility_ChangeVisibility_asksOnceMoreForWhatFailed(t *testing.T) {
 	const always = 9
 	for name, row := range map[string]struct {
 		n      int
@@ -89,7 +89,7 @@ func TestParkChangesTenInACallAndAsksOnceMoreForWhatFailed(t *testing.T) {
 			for i, times := range row.fail {
 				f.times[handle(i)] = times
 			}
-			errs := Parker{Client: f}.Park(t.Context(), parked(row.n))
+			errs := Visibility{Client: f}.ChangeVisibility(t.Context(), changes(row.n))
 			if got := f.sizes(); !slices.Equal(got, row.calls) {
 				t.Errorf("calls of %v, want %v", got, row.calls)
 			}
@@ -109,9 +109,9 @@ func TestParkChangesTenInACallAndAsksOnceMoreForWhatFailed(t *testing.T) {
 	}
 }
 
-func TestParkReportsWhatTheAnswerDoesNotName(t *testing.T) {
+func TestVisibility_ChangeVisibility_reportsWhatTheAnswerDoesNotName(t *testing.T) {
 	f := &fakeVisibility{waits: map[string]int32{}, mute: map[string]bool{handle(4): true, handle(10): true}}
-	for i, err := range (Parker{Client: f}).Park(t.Context(), parked(11)) {
+	for i, err := range (Visibility{Client: f}).ChangeVisibility(t.Context(), changes(11)) {
 		if want := i == 4 || i == 10; errors.Is(err, errNotChanged) != want || (err != nil) != want {
 			t.Errorf("message %d: %v", i, err)
 		}
@@ -121,7 +121,7 @@ func TestParkReportsWhatTheAnswerDoesNotName(t *testing.T) {
 	}
 }
 
-func TestParkSurvivesACallThatFailsAsAWhole(t *testing.T) {
+func TestVisibility_ChangeVisibility_survivesACallThatFailsAsAWhole(t *testing.T) {
 	for name, row := range map[string]struct {
 		down   func(call int) bool
 		calls  []int
@@ -132,7 +132,7 @@ func TestParkSurvivesACallThatFailsAsAWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fakeVisibility{waits: map[string]int32{}, down: row.down}
-			errs := Parker{Client: f}.Park(t.Context(), parked(25))
+			errs := Visibility{Client: f}.ChangeVisibility(t.Context(), changes(25))
 			if got := f.sizes(); !slices.Equal(got, row.calls) || !slices.Equal(f.calls[3], f.calls[1]) {
 				t.Errorf("calls of %v, want %v, the second again at the end", f.calls, row.calls)
 			}

@@ -100,11 +100,11 @@ func eventOf(m types.Message) Event {
 
 // Restore makes received events visible at once.
 func (q Queue) Restore(ctx context.Context, events []Event) error {
-	parked := make([]queue.Parked, len(events))
+	changes := make([]queue.VisibilityChange, len(events))
 	for i, e := range events {
-		parked[i] = queue.Parked{ReceiptHandle: e.receipt}
+		changes[i] = queue.VisibilityChange{ReceiptHandle: e.receipt}
 	}
-	return errors.Join(queue.Parker{Client: q.Client, URL: q.URL}.Park(ctx, parked)...)
+	return errors.Join(queue.Visibility{Client: q.Client, URL: q.URL}.ChangeVisibility(ctx, changes)...)
 }
 
 // Delete takes a received event off the queue for good.

@@ -7,7 +7,7 @@
 // is package delivery's.
 //
 // One batch goes through three steps, a file each: plan (what each record needs), attempt
-// (all at once), settle (store outcomes, move and park messages).
+// (all at once), settle (store outcomes, move messages and change their visibility).
 package deliver
 
 import (
@@ -46,9 +46,9 @@ type Sender interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
 }
 
-// Parker changes visibility timeouts in RetryQueue and answers with one error per message.
-type Parker interface {
-	Park(ctx context.Context, messages []queue.Parked) []error
+// Visibility changes visibility timeouts in RetryQueue and answers with one error per change.
+type Visibility interface {
+	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
 // Handler attempts deliveries. All fields but Hanging are required.
@@ -57,7 +57,7 @@ type Handler struct {
 	Secrets       Secrets
 	States        States
 	RetryQueue    Sender
-	Parking       Parker
+	Visibility    Visibility
 	RetryQueueARN string // tells the two queues apart
 	Attempts      delivery.Sender
 	Schedule      retry.Schedule

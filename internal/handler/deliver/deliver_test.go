@@ -22,8 +22,8 @@ func TestAFirstSuccessIsAcknowledgedWithOneWrite(t *testing.T) {
 	if failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2")); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
-	if len(w.posts) != 2 || len(w.acked) != 2 || len(w.states)+len(w.sent)+len(w.parked) != 0 {
-		t.Errorf("%d posts, %d acknowledged, %d other states, %d sent, %d parked", len(w.posts), len(w.acked), len(w.states), len(w.sent), len(w.parked))
+	if len(w.posts) != 2 || len(w.acked) != 2 || len(w.states)+len(w.sent)+len(w.hidden) != 0 {
+		t.Errorf("%d posts, %d acknowledged, %d other states, %d sent, %d hidden", len(w.posts), len(w.acked), len(w.states), len(w.sent), len(w.hidden))
 	}
 	if r := w.acked[0]; r.State != delivery.Acknowledged || r.Attempts != 1 || r.LastStatus != 204 || r.EventType != "user.deleted" {
 		t.Errorf("%+v", r)
@@ -79,38 +79,38 @@ func TestALongFirstRetryAfterTravelsAsNotBefore(t *testing.T) {
 	if failed := w.process(t, early); !slices.Equal(failed, []string{early.MessageID}) || len(w.posts) != 0 || len(w.states) != 0 {
 		t.Errorf("failed %v, %d posts, %d states", failed, len(w.posts), len(w.states))
 	}
-	if got := w.parked[0].Wait; got != 45*time.Minute {
-		t.Errorf("parked for %s", got)
+	if got := w.hidden[0].Wait; got != 45*time.Minute {
+		t.Errorf("hidden for %s", got)
 	}
 
 	// Nor is there an attempt when a fault cost the first receive and the next one is early too.
 	w.readErr = errAWS
-	if w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute))); len(w.posts) != 0 || w.parked[1].Wait != 45*time.Minute {
-		t.Errorf("%d posts, parked for %s", len(w.posts), w.parked[1].Wait)
+	if w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute))); len(w.posts) != 0 || w.hidden[1].Wait != 45*time.Minute {
+		t.Errorf("%d posts, hidden for %s", len(w.posts), w.hidden[1].Wait)
 	}
-	w.readErr, w.parked = nil, w.parked[:1]
+	w.readErr, w.hidden = nil, w.hidden[:1]
 
 	// The second receive is retry 1, and the ninth retry is the tenth receive.
 	w.now = start.Add(time.Hour)
 	w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute)))
-	if got := w.states[0].Attempts; got != 2 || w.parked[1].Wait != time.Hour {
-		t.Errorf("attempts %d, parked for %s", got, w.parked[1].Wait)
+	if got := w.states[0].Attempts; got != 2 || w.hidden[1].Wait != time.Hour {
+		t.Errorf("attempts %d, hidden for %s", got, w.hidden[1].Wait)
 	}
 	w.process(t, record(m, retryARN, 10, start.Add(15*time.Minute)))
-	if got := w.states[1].Attempts; got != 10 || w.parked[2].Wait != 0 || len(w.posts) != 2 {
-		t.Errorf("attempts %d, parked for %s, %d posts", got, w.parked[2].Wait, len(w.posts))
+	if got := w.states[1].Attempts; got != 10 || w.hidden[2].Wait != 0 || len(w.posts) != 2 {
+		t.Errorf("attempts %d, hidden for %s, %d posts", got, w.hidden[2].Wait, len(w.posts))
 	}
 }
 
-func TestALaterFailureIsParkedByVisibility(t *testing.T) {
+func TestALaterFailureWaitsByVisibility(t *testing.T) {
 	for count, wait := range map[int]time.Duration{1: 20 * time.Second, 2: 80 * time.Second, 8: 43_000 * time.Second, 9: 0} {
 		w := newWorld(status(503))
 		r := retried("a", "webhook_1", count)
 		if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageID}) {
 			t.Errorf("receive %d: failed %v", count, failed)
 		}
-		if len(w.posts) != 1 || len(w.parked) != 1 || w.parked[0].Wait != wait || w.parked[0].ReceiptHandle != r.ReceiptHandle || len(w.sent) != 0 {
-			t.Errorf("receive %d: %d posts, parked %v, want %s", count, len(w.posts), w.parked, wait)
+		if len(w.posts) != 1 || len(w.hidden) != 1 || w.hidden[0].Wait != wait || w.hidden[0].ReceiptHandle != r.ReceiptHandle || len(w.sent) != 0 {
+			t.Errorf("receive %d: %d posts, hidden %v, want %s", count, len(w.posts), w.hidden, wait)
 		}
 		if s := w.states[0]; s.Attempts != 1+count || s.LastStatus != 503 {
 			t.Errorf("receive %d: %+v", count, s)
@@ -121,8 +121,8 @@ func TestALaterFailureIsParkedByVisibility(t *testing.T) {
 func TestAnExhaustedDeliveryIsNotPostedAgain(t *testing.T) {
 	w := newWorld(status(200))
 	r := retried("a", "webhook_1", 10)
-	if failed := w.process(t, r); len(failed) != 1 || len(w.posts) != 0 || w.parked[0].Wait != 0 || len(w.states)+len(w.acked) != 0 {
-		t.Errorf("failed %v, %d posts, parked %v", failed, len(w.posts), w.parked)
+	if failed := w.process(t, r); len(failed) != 1 || len(w.posts) != 0 || w.hidden[0].Wait != 0 || len(w.states)+len(w.acked) != 0 {
+		t.Errorf("failed %v, %d posts, hidden %v", failed, len(w.posts), w.hidden)
 	}
 }
 
@@ -130,10 +130,10 @@ func TestTheProductionScheduleToDeath(t *testing.T) {
 	w := newWorld(status(500))
 	w.process(t, fresh("a", "webhook_1"))
 	waits := []time.Duration{0, w.sent[0].Delay}
-	for count := 1; w.parked == nil || w.parked[len(w.parked)-1].Wait > 0; count++ {
+	for count := 1; w.hidden == nil || w.hidden[len(w.hidden)-1].Wait > 0; count++ {
 		w.now = w.now.Add(waits[len(waits)-1])
 		w.process(t, record(w.moved(t), retryARN, count, w.now))
-		waits = append(waits, w.parked[len(w.parked)-1].Wait)
+		waits = append(waits, w.hidden[len(w.hidden)-1].Wait)
 	}
 	waits = waits[:len(waits)-1] // visibility 0 after the last
 	var sum time.Duration
@@ -161,7 +161,7 @@ func TestEndpointsThatAreNotActive(t *testing.T) {
 		failed, sent     int
 		state            delivery.State
 		reason           delivery.Reason
-		attempts, parked int
+		attempts, hidden int
 	}{
 		"deleted: discarded":              {gone, fresh("a", "webhook_1"), 0, 0, delivery.Discarded, delivery.ReasonEndpointDeleted, 0, 0},
 		"deleted while retrying":          {gone, retried("a", "webhook_1", 3), 0, 0, delivery.Discarded, delivery.ReasonEndpointDeleted, 4, 0},
@@ -173,8 +173,8 @@ func TestEndpointsThatAreNotActive(t *testing.T) {
 			w := newWorld(status(200))
 			w.endpoints["webhook_1"] = row.e
 			failed := w.process(t, row.r)
-			if len(w.posts) != 0 || len(failed) != row.failed || len(w.sent) != row.sent || len(w.parked) != row.parked {
-				t.Fatalf("%d posts, failed %v, %d sent, %d parked", len(w.posts), failed, len(w.sent), len(w.parked))
+			if len(w.posts) != 0 || len(failed) != row.failed || len(w.sent) != row.sent || len(w.hidden) != row.hidden {
+				t.Fatalf("%d posts, failed %v, %d sent, %d hidden", len(w.posts), failed, len(w.sent), len(w.hidden))
 			}
 			if s := w.states[0]; s.State != row.state || s.Reason != row.reason || s.Attempts != row.attempts {
 				t.Errorf("%+v", s)
@@ -259,8 +259,8 @@ func TestDuplicatesInABatchAreSentOnce(t *testing.T) {
 	}
 	// On RetryQueue both messages stay: one may be the other received twice.
 	w = newWorld(status(500))
-	if failed := w.process(t, retried("a", "webhook_1", 1), retried("a", "webhook_1", 1)); len(failed) != 2 || len(w.posts) != 1 || len(w.parked) != 2 {
-		t.Errorf("failed %v, %d posts, %d parked", failed, len(w.posts), len(w.parked))
+	if failed := w.process(t, retried("a", "webhook_1", 1), retried("a", "webhook_1", 1)); len(failed) != 2 || len(w.posts) != 1 || len(w.hidden) != 2 {
+		t.Errorf("failed %v, %d posts, %d hidden", failed, len(w.posts), len(w.hidden))
 	}
 }
 
@@ -284,7 +284,7 @@ func TestUnreadableMessagesAreLeftForRedrive(t *testing.T) {
 	w := newWorld(status(200))
 	bad := fresh("a", "webhook_1")
 	delete(bad.MessageAttributes, "tenant_id")
-	if failed := w.process(t, bad, fresh("b", "webhook_1")); !slices.Equal(failed, []string{bad.MessageID}) || len(w.acked) != 1 || len(w.parked)+len(w.sent) != 0 {
+	if failed := w.process(t, bad, fresh("b", "webhook_1")); !slices.Equal(failed, []string{bad.MessageID}) || len(w.acked) != 1 || len(w.hidden)+len(w.sent) != 0 {
 		t.Errorf("failed %v, %d acknowledged", failed, len(w.acked))
 	}
 	if line := w.logs.lines[0]; line["outcome"] != "unreadable" || line["fault"] != "ours" || !strings.Contains(line["error"], "tenant_id") {

@@ -17,7 +17,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	t.Run("a new URL", func(t *testing.T) {
 		r := newRig(t)
 		old := receivers.New(t, r.ca, receivers.Status(500))
-		r.parked(old)
+		r.retryWaits(old)
 		other := receivers.New(t, r.ca, nil)
 		r.change(func(e *endpoint.Endpoint) { e.URL = other.URL })
 		r.pump(r.retryQ, 5*time.Second)
@@ -28,7 +28,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	t.Run("a rotated secret, and the id and body stay", func(t *testing.T) {
 		r := newRig(t)
 		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
-		r.parked(to)
+		r.retryWaits(to)
 		r.change(func(e *endpoint.Endpoint) { e.SecretVersion++; e.SealedSecret = r.seal(*e, "whs_second") })
 		r.pump(r.retryQ, 5*time.Second)
 		got := to.Wait(t, 2, 5*time.Second)
@@ -45,7 +45,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	t.Run("changed events do not: subscriptions are decided at fan-out", func(t *testing.T) {
 		r := newRig(t)
 		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
-		r.parked(to)
+		r.retryWaits(to)
 		r.change(func(e *endpoint.Endpoint) { e.Events = []string{"organization.*"} })
 		r.pump(r.retryQ, 5*time.Second)
 		if len(to.Requests()) != 2 {
@@ -55,7 +55,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	t.Run("disabled, then re-enabled", func(t *testing.T) {
 		r := newRig(t)
 		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
-		r.parked(to)
+		r.retryWaits(to)
 		r.change(func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 		r.pump(r.retryQ, 5*time.Second)
 		if s := r.stateOf(); len(to.Requests()) != 1 || s.State != delivery.Retrying || s.Reason != delivery.ReasonEndpointDisabled {
@@ -70,7 +70,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	t.Run("deleted and restored before the retry is received", func(t *testing.T) {
 		r := newRig(t)
 		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
-		r.parked(to)
+		r.retryWaits(to)
 		r.change(func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, time.Now() })
 		r.change(func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Active, time.Time{} })
 		r.pump(r.retryQ, 5*time.Second)
@@ -85,7 +85,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	t.Run("deleted, then restored", func(t *testing.T) {
 		r := newRig(t)
 		to := receivers.New(t, r.ca, receivers.InTurn(500, 204))
-		r.parked(to)
+		r.retryWaits(to)
 		r.change(func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, time.Now() })
 		r.pump(r.retryQ, 5*time.Second)
 		if s := r.stateOf(); len(to.Requests()) != 1 || s.State != delivery.Discarded {

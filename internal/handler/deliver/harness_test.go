@@ -37,14 +37,14 @@ type world struct {
 	stateErr  error
 	sendErr   error
 	unsent    string // id of the delivery that alone cannot be sent
-	unparked  string // receipt handle that alone cannot be parked
+	unchanged string // receipt handle of the message whose visibility alone cannot be changed
 	respond   func(ctx context.Context, url string) delivery.Response
 
 	posts  []http.Header
 	acked  []delivery.Record
 	states []delivery.Record
 	sent   []queue.Outgoing
-	parked []queue.Parked
+	hidden []queue.VisibilityChange
 	logs   *captured
 	emf    bytes.Buffer // what the metrics write
 }
@@ -106,16 +106,16 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 	return errs
 }
 
-func (w *world) Park(_ context.Context, messages []queue.Parked) []error {
+func (w *world) ChangeVisibility(_ context.Context, changes []queue.VisibilityChange) []error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	errs := make([]error, len(messages))
-	for i, m := range messages {
-		if m.ReceiptHandle == w.unparked {
+	errs := make([]error, len(changes))
+	for i, c := range changes {
+		if c.ReceiptHandle == w.unchanged {
 			errs[i] = errAWS
 			continue
 		}
-		w.parked = append(w.parked, m)
+		w.hidden = append(w.hidden, c)
 	}
 	return errs
 }
@@ -214,7 +214,7 @@ func active(id string) endpoint.Endpoint {
 func (w *world) handler() *Handler {
 	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	return &Handler{
-		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Parking: w, RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
+		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Visibility: w, RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
 		Attempts: delivery.Sender{Client: w, Schedule: schedule, UserAgent: "Herald/test", Now: w.clock},
 		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "deliver", w.clock), Now: w.clock,
 		Random: func() float64 { return 0 },

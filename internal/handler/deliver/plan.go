@@ -25,7 +25,7 @@ type job struct {
 	unreadable error             // no delivery message: left for SQS to redrive
 	twin       *job              // the same delivery earlier in this batch, whose fate this one shares
 	outcome    *delivery.Outcome // nil while pending
-	park       time.Duration     // with reason not_before: how long to keep it invisible
+	invisible  time.Duration     // with reason not_before: how long to keep it invisible
 	posted     bool              // an attempt was begun
 	next       time.Duration     // until the next attempt, when there is one
 	err        error             // what is behind a fault of ours: for the log only
@@ -104,7 +104,7 @@ func (h *Handler) read(r queue.Record, started time.Time) *job {
 	}
 	if early := j.message.NotBefore.Sub(h.Now()); early > 0 || j.number == 0 {
 		j.end(delivery.VerdictRetry, delivery.ReasonNotReady)
-		j.park = max(early, 0)
+		j.invisible = max(early, 0)
 	}
 	return j
 }

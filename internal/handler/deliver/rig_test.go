@@ -70,7 +70,7 @@ func newRig(t *testing.T) *rig {
 	}
 	r.deliver = &deliver.Handler{
 		Endpoints: r.endpoints, Secrets: r.secrets, States: r.states, RetryQueueARN: r.retryQ.ARN,
-		RetryQueue: queue.Sender{Client: queues, URL: r.retryQ.URL}, Parking: queue.Parker{Client: queues, URL: r.retryQ.URL},
+		RetryQueue: queue.Sender{Client: queues, URL: r.retryQ.URL}, Visibility: queue.Visibility{Client: queues, URL: r.retryQ.URL},
 		Schedule: schedule, PerEndpoint: 10, Now: time.Now,
 		Log: slog.New(slog.NewJSONHandler(&r.logs, nil)), Metrics: telemetry.NewMetrics(&r.logs, "deliver", time.Now),
 		Random: func() float64 { return 0 },
@@ -155,8 +155,8 @@ func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 	return len(received)
 }
 
-// parked publishes one event to a receiver that fails, so that its retry waits.
-func (r *rig) parked(to *receivers.Receiver) {
+// retryWaits publishes one event to a receiver that fails, so that its retry waits.
+func (r *rig) retryWaits(to *receivers.Receiver) {
 	r.t.Helper()
 	r.create(to.URL, "user.*")
 	r.publish("user.updated")

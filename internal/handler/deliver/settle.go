@@ -21,7 +21,7 @@ const (
 	stateTime   = 2 * time.Second
 )
 
-// settle moves first failures to RetryQueue, parks later ones, records states, and returns
+// settle moves first failures to RetryQueue, makes later ones invisible until they are due, records states, and returns
 // the records that SQS has to keep.
 func (h *Handler) settle(ctx context.Context, jobs []*job) []string {
 	kept := map[*job]bool{} // the message stays in its queue
@@ -58,7 +58,7 @@ func (h *Handler) wait(j *job) time.Duration {
 	}
 	switch {
 	case j.outcome.Reason == delivery.ReasonNotReady:
-		return min(j.park, retry.Cap-elapsed)
+		return min(j.invisible, retry.Cap-elapsed)
 	case h.Schedule.Exhausted(j.number + 1):
 		return 0 // SQS moves it to DeadLetterQueue at once, not after 12 hours
 	default:
@@ -92,10 +92,11 @@ func (h *Handler) move(ctx context.Context, jobs []*job, kept map[*job]bool) {
 	}
 }
 
-// keep parks what failed on RetryQueue: failed for SQS, invisible until its next attempt.
+// keep changes the visibility of what failed on RetryQueue: failed for SQS, and invisible
+// until its next attempt.
 func (h *Handler) keep(ctx context.Context, jobs []*job, kept map[*job]bool) {
-	var parked []*job
-	var messages []queue.Parked
+	var waiting []*job
+	var changes []queue.VisibilityChange
 	for _, j := range jobs {
 		p := j.primary()
 		if !p.retrying() || !p.retry() {
@@ -105,12 +106,12 @@ func (h *Handler) keep(ctx context.Context, jobs []*job, kept map[*job]bool) {
 			p.next = h.wait(p)
 			kept[p] = true
 		}
-		parked = append(parked, j)
-		messages = append(messages, queue.Parked{ReceiptHandle: j.record.ReceiptHandle, Wait: p.next})
+		waiting = append(waiting, j)
+		changes = append(changes, queue.VisibilityChange{ReceiptHandle: j.record.ReceiptHandle, Wait: p.next})
 	}
-	for i, err := range h.Parking.Park(ctx, messages) {
+	for i, err := range h.Visibility.ChangeVisibility(ctx, changes) {
 		if err != nil { // it comes back after the queue's own visibility timeout: early, never lost
-			h.lost(parked[i], "ParksLost", err)
+			h.lost(waiting[i], "ParksLost", err)
 		}
 	}
 }

@@ -24,12 +24,12 @@ func TestTwinsWaitAlikeInWhicheverOrderTheyCome(t *testing.T) {
 			records = append(records, r)
 		}
 		failed := w.process(t, records...)
-		if len(failed) != 2 || len(w.posts) != 1 || len(w.parked) != 2 {
-			t.Fatalf("%v: failed %v, %d posts, parked %v", counts, failed, len(w.posts), w.parked)
+		if len(failed) != 2 || len(w.posts) != 1 || len(w.hidden) != 2 {
+			t.Fatalf("%v: failed %v, %d posts, hidden %v", counts, failed, len(w.posts), w.hidden)
 		}
-		for i, p := range w.parked {
+		for i, p := range w.hidden {
 			if p.ReceiptHandle != records[i].ReceiptHandle || p.Wait != 80*time.Second { // what the second receive waits
-				t.Errorf("%v: %s is parked for %s", counts, p.ReceiptHandle, p.Wait)
+				t.Errorf("%v: %s is hidden for %s", counts, p.ReceiptHandle, p.Wait)
 			}
 		}
 	}
@@ -55,17 +55,17 @@ func TestOnlyTheMessageThatWasNotSentStays(t *testing.T) {
 	w.onlyOneIsOurs(t, "c", "SendsLost")
 }
 
-func TestOnlyTheMessageThatWasNotParkedIsLost(t *testing.T) {
+func TestOnlyTheMessageWhoseVisibilityDidNotChangeIsLost(t *testing.T) {
 	w := newWorld(func(_ context.Context, url string) delivery.Response {
 		if url == active("webhook_2").URL {
 			return delivery.Response{Status: 200}
 		}
 		return delivery.Response{Status: 500, Reason: delivery.ReasonHTTP5xx}
 	})
-	w.unparked = "handle-c"
+	w.unchanged = "handle-c"
 	failed := w.process(t, retried("a", "webhook_2", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1), retried("d", "webhook_1", 1))
-	if !slices.Equal(failed, []string{"id-b", "id-c", "id-d"}) || len(w.parked) != 2 {
-		t.Errorf("failed %v, parked %v", failed, w.parked)
+	if !slices.Equal(failed, []string{"id-b", "id-c", "id-d"}) || len(w.hidden) != 2 {
+		t.Errorf("failed %v, hidden %v", failed, w.hidden)
 	}
 	w.onlyOneIsOurs(t, "c", "ParksLost")
 }
@@ -118,12 +118,12 @@ func TestNoWaitEndsMoreThanTheCapAfterTheReceive(t *testing.T) {
 	}
 	m.NotBefore = w.now.Add(retry.Cap)
 	w.process(t, retried("a", "webhook_1", 8), record(m, retryARN, 1, w.now))
-	if len(w.posts) != 1 || len(w.parked) != 2 {
-		t.Fatalf("%d posts, parked %v", len(w.posts), w.parked)
+	if len(w.posts) != 1 || len(w.hidden) != 2 {
+		t.Fatalf("%d posts, hidden %v", len(w.posts), w.hidden)
 	}
-	for _, p := range w.parked {
+	for _, p := range w.hidden {
 		if p.Wait != retry.Cap-took {
-			t.Errorf("%s is parked for %s after %s", p.ReceiptHandle, p.Wait, took)
+			t.Errorf("%s is hidden for %s after %s", p.ReceiptHandle, p.Wait, took)
 		}
 	}
 
@@ -140,7 +140,7 @@ func TestWaitsAreSpreadAtRandom(t *testing.T) {
 	h.Random = func() float64 { return 0.9 }
 	h.Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
 	h.Process(t.Context(), []queue.Record{retried("b", "webhook_1", 1)})
-	for _, wait := range []struct{ got, bare time.Duration }{{w.sent[0].Delay, 5 * time.Second}, {w.parked[0].Wait, 20 * time.Second}} {
+	for _, wait := range []struct{ got, bare time.Duration }{{w.sent[0].Delay, 5 * time.Second}, {w.hidden[0].Wait, 20 * time.Second}} {
 		if spread := float64(wait.got) / float64(wait.bare); spread < 1.179 || spread > 1.181 { // 0.9 of 20 %
 			t.Errorf("%s is %.3f of %s", wait.got, spread, wait.bare)
 		}

@@ -34,7 +34,7 @@ type Count struct {
 // Depth is what a queue holds.
 type Depth struct {
 	Visible  int `json:"visible"`
-	InFlight int `json:"in_flight"` // received, or parked until a retry
+	InFlight int `json:"in_flight"` // received, or invisible until a retry
 	Delayed  int `json:"delayed"`
 }
 
