@@ -19,7 +19,7 @@ export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint build native bench tools clean
+.PHONY: help run stack test unit e2e lint measure build native bench tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,6 +49,9 @@ lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## gofmt, go vet, go
 	.venv/bin/cfn-lint template.yaml || status=1; \
 	$(SAM) validate --lint || status=1; \
 	exit $$status
+
+measure: ## sizes, import depth and the share of tests, beside their limits; ARGS=-check fails where one is broken
+	@go run ./infra/measure $(ARGS)
 
 build: native .venv/installed ## sam build (arm64) and native builds
 	$(SAM) build
