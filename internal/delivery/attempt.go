@@ -61,7 +61,7 @@ type Sender struct {
 
 // Attempt signs and sends the delivery once. number is its place in the schedule: 0 for the
 // first attempt, n for retry n; when the last one fails the verdict is dead. First attempts
-// and retries are the same code (spec, "Outbound delivery").
+// and retries are the same code (infra/docs/spec.md, "Outbound delivery").
 func (s Sender) Attempt(ctx context.Context, m Message, t Target, number int) Outcome {
 	name, err := m.EventType()
 	if err != nil {

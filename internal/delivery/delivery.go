@@ -66,7 +66,7 @@ func (m Message) EventType() (string, error) {
 // State is where a delivery stands. Acknowledged is terminal.
 type State string
 
-// The delivery states (design, "Contracts").
+// The delivery states (infra/docs/design.md, "Delivery states").
 const (
 	Queued       State = "queued" // only after a replay
 	Retrying     State = "retrying"

@@ -20,7 +20,7 @@ import (
 // Status is where an endpoint stands.
 type Status string
 
-// The statuses (design, "Contracts").
+// The statuses (infra/docs/design.md, "Endpoint").
 const (
 	Active   Status = "active"
 	Disabled Status = "disabled"
@@ -45,7 +45,7 @@ type Endpoint struct {
 	Revision        string // changes with every write; a change names the one it replaces
 }
 
-// The bounds of a tenant's endpoints (design, "Tables").
+// The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
 const (
 	MaxLive  = 50  // not deleted
 	MaxTotal = 200 // in all
@@ -54,7 +54,7 @@ const (
 // Live reports whether the endpoint is not deleted.
 func (e Endpoint) Live() bool { return e.Status != Deleted }
 
-// IDPrefix starts every endpoint id (spec, "Webhook endpoint").
+// IDPrefix starts every endpoint id (infra/docs/spec.md, "Webhook endpoint").
 const IDPrefix = "webhook_"
 
 // NewID returns a new endpoint id: ids sort by time of creation.

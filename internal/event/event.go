@@ -17,7 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Event is one accepted event message (design, "Contracts").
+// Event is one accepted event message (infra/docs/design.md, "Event message").
 type Event struct {
 	ID         string         // 1–128 printable ASCII; the SQS message id where the publisher gave none
 	TenantID   string         // 1–128 of [A-Za-z0-9_-]
@@ -110,7 +110,7 @@ func (e *Event) fill(m message) (field, fault string) {
 }
 
 // Payload returns the bytes that are signed and sent: {"type":…,"data":…}, Data unchanged
-// (spec, "Delivery").
+// (infra/docs/spec.md, "Delivery").
 func (e Event) Payload() []byte {
 	b := bytes.NewBuffer(make([]byte, 0, len(e.Type)+len(e.Data)+20))
 	b.WriteString(`{"type":"`)

@@ -31,7 +31,7 @@ var known = func() map[string]bool {
 // Types returns the implemented event names in the order of the specification ("Events").
 func Types() []string { return slices.Clone(types) }
 
-// Patterns returns the accepted subscription wildcards (spec, "Subscription wildcards").
+// Patterns returns the accepted subscription wildcards (infra/docs/spec.md, "Subscription wildcards").
 func Patterns() []string { return slices.Clone(patterns) }
 
 // Known reports whether name is an implemented event.

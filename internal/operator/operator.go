@@ -1,5 +1,5 @@
 // Package operator is the frame of the operator functions (apikeys, inspect, replay): JSON in,
-// JSON out, invoked by IAM principals (design, "Operator functions").
+// JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
 // It promises that every request names its operator, that a field nobody reads is an error
 // and not a silence, that a refused request is an answer ({"error":{code, message, field}})

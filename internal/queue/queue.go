@@ -19,7 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// The message attributes of a delivery message (design, "Contracts").
+// The message attributes of a delivery message (infra/docs/design.md, "Delivery message").
 const (
 	attrVersion   = "version"
 	attrDelivery  = "delivery_id"

@@ -1,4 +1,4 @@
-// Package signature signs deliveries with HMAC-SHA256 (spec, "Delivery signing") and makes
+// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing") and makes
 // the signing secrets.
 //
 // It promises: the signed content is id + "." + timestamp + "." + body, the key is the text

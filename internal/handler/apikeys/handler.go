@@ -80,7 +80,7 @@ type issueRequest struct {
 // maxDescription is in characters, as for an endpoint's description.
 const maxDescription = 256
 
-// tenantForm is the form of a tenant id in events (design, "Contracts").
+// tenantForm is the form of a tenant id in events (infra/docs/design.md, "Event message").
 var tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
 func checkTenantID(id string) error {

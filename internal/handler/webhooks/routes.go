@@ -20,7 +20,7 @@ type route struct {
 	do           func(*Handler, context.Context, *call) (apigw.Response, error)
 }
 
-// base is the path of the collection (spec, "Endpoints").
+// base is the path of the collection (infra/docs/spec.md, "Endpoints").
 const base = "/v1/webhooks"
 
 var routes = []route{
