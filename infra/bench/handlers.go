@@ -176,8 +176,9 @@ func deliveryInvocation(in job) ([]byte, error) {
 	var event events.SQSEvent
 	for i := range in.Batch {
 		id := endpointID(i % in.Endpoints)
-		m := delivery.Message{DeliveryID: delivery.ID(tenant, fmt.Sprint("evt_", i), id), TenantID: tenant, EndpointID: id,
-			EventID: fmt.Sprint("evt_", i), CreatedAt: time.Now(), Body: deliveryBody(in.BodyBytes)}
+		eventID := fmt.Sprint("evt_", i)
+		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id), TenantID: tenant, EndpointID: id, EventID: eventID, CreatedAt: time.Now()}
+		m := delivery.Message{Ref: ref, Body: deliveryBody(in.BodyBytes)}
 		r := record(i, string(m.Body))
 		for name, a := range queue.Attributes(m) {
 			r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String",

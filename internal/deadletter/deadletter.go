@@ -40,19 +40,21 @@ const UnreadablePrefix = "unreadable_"
 
 // Record is one dead letter. The fields up to UpdatedAt are those of its latest death.
 type Record struct {
-	Binding
-	EventID     string
-	EventType   string
-	Status      Status
-	Reason      delivery.Reason
-	Attempts    int // places in the retry schedule used before the latest death
-	LastStatus  int // HTTP status of the last attempt, 0 for none
-	Replay      int // which replay died: 0 for the first life
-	ReplayCount int // replays an operator started
-	CreatedAt   time.Time
-	DiedAt      time.Time
-	UpdatedAt   time.Time
-	Sealed      Sealed
+	delivery.Ref // Replay is the life that died
+	EventType    string
+	Status       Status
+	Reason       delivery.Reason
+	Attempts     int // places in the retry schedule used before the latest death
+	LastStatus   int // HTTP status of the last attempt, 0 for none
+	ReplayCount  int // replays an operator started
+	DiedAt       time.Time
+	UpdatedAt    time.Time
+	Sealed       Sealed
+}
+
+// Binding is what the record's seals are bound to.
+func (r Record) Binding() Binding {
+	return Binding{DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID}
 }
 
 // Sealed are the encrypted parts of a record.

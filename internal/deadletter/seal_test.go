@@ -8,6 +8,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 var (
@@ -15,7 +17,8 @@ var (
 		Plain:   []byte("0123456789abcdef0123456789abcdef"),
 		Wrapped: []byte("wrapped by KMS"),
 	}
-	testBinding = Binding{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"}
+	testRef     = delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"}
+	testBinding = Record{Ref: testRef}.Binding()
 )
 
 func mustSeal(tb testing.TB, b Binding, part Part, plain string) []byte {

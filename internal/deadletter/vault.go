@@ -86,14 +86,14 @@ type Opened struct {
 
 // OpenBody opens a record's body alone.
 func (v Vault) OpenBody(ctx context.Context, r Record) ([]byte, error) {
-	o := v.opener(r.Binding)
+	o := v.opener(r.Binding())
 	defer o.forget()
 	return o.open(ctx, PartBody, r.Sealed.Body)
 }
 
 // OpenAll opens everything sealed of a record: one unwrap per death.
 func (v Vault) OpenAll(ctx context.Context, r Record) (Opened, error) {
-	o := v.opener(r.Binding)
+	o := v.opener(r.Binding())
 	defer o.forget()
 	var all Opened
 	var err error

@@ -58,7 +58,7 @@ func TestARecordOpensWithItsWholeHistory(t *testing.T) {
 	keys := &fakeKeys{}
 	v := Vault{Keys: keys, Random: rand.Reader}
 	attributes := []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}}
-	r := Record{Binding: testBinding}
+	r := Record{Ref: testRef}
 	var err error
 	if r.Sealed, err = v.SealDeath(t.Context(), testBinding, Death{Body: []byte("body"), Attributes: attributes, Entry: entry(0)}); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func TestSwappedPartsDoNotOpen(t *testing.T) {
 		"an entry that is cut short": {Body: sealed.Body, History: []SealedEntry{{0, first.Sealed[:40]}}},
 		"nothing":                    {},
 	} {
-		if _, err := v.OpenAll(t.Context(), Record{Binding: testBinding, Sealed: s}); err == nil {
+		if _, err := v.OpenAll(t.Context(), Record{Ref: testRef, Sealed: s}); err == nil {
 			t.Errorf("%s: opened", name)
 		}
 	}

@@ -15,18 +15,23 @@ import (
 	"time"
 )
 
-// Message is one delivery on its way: its metadata and the exact bytes to POST.
-type Message struct {
+// Ref says which delivery it is and whose: what every message and record of it repeats.
+type Ref struct {
 	DeliveryID string // wh-id
 	TenantID   string
 	EndpointID string
 	EventID    string
 	CreatedAt  time.Time // when fan-out made it
-	Replay     int       // 0, or which replay this is
-	Retrying   bool      // travels on RetryQueue
-	Attempts   int       // POSTs made before RetryQueue; meaningful when Retrying
-	NotBefore  time.Time // zero unless a first Retry-After exceeded 900 s
-	Body       []byte    // {"type":…,"data":…}
+	Replay     int       // which replay this is: 0 for the delivery's first life
+}
+
+// Message is one delivery on its way: its metadata and the exact bytes to POST.
+type Message struct {
+	Ref
+	Retrying  bool      // travels on RetryQueue
+	Attempts  int       // POSTs made before RetryQueue; meaningful when Retrying
+	NotBefore time.Time // zero unless a first Retry-After exceeded 900 s
+	Body      []byte    // {"type":…,"data":…}
 }
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -78,18 +83,13 @@ const (
 // Record is what operators see of a delivery. Attempts counts the places in the retry
 // schedule that were used, the first attempt included.
 type Record struct {
-	DeliveryID    string
-	TenantID      string
-	EndpointID    string
-	EventID       string
+	Ref
 	EventType     string
 	State         State
 	Attempts      int
-	Replay        int
 	LastStatus    int // HTTP status of the last attempt, 0 for none
 	Reason        Reason
 	DurationMS    int64     // the last attempt, milliseconds
 	NextAttemptAt time.Time // zero when none is planned
-	CreatedAt     time.Time
 	UpdatedAt     time.Time
 }

@@ -60,7 +60,7 @@ func attempt(t *testing.T, r Response, number int) (Outcome, *scripted) {
 	client := &scripted{response: r}
 	sender := Sender{Client: client, Schedule: retry.Schedule{Base: time.Second, Factor: 2, MaxRetries: 4}, UserAgent: "Herald/test",
 		Now: func() time.Time { return time.Unix(1_700_000_000, 999) }}
-	m := Message{DeliveryID: "msg_1", Body: []byte(`{"type":"user.created","data":{ "userId":"user_1"}}`)}
+	m := Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(`{"type":"user.created","data":{ "userId":"user_1"}}`)}
 	return sender.Attempt(t.Context(), m, Target{URL: "https://example.com/hook", Secret: "whs_x"}, number), client
 }
 

@@ -47,7 +47,7 @@ func (f *fakeBatch) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteIte
 func acknowledged(n int) (records []delivery.Record, ids []string) {
 	for i := range n {
 		ids = append(ids, fmt.Sprintf("msg_%02d", i))
-		records = append(records, delivery.Record{DeliveryID: ids[i], UpdatedAt: time.Unix(1_700_000_000, 0)})
+		records = append(records, delivery.Record{Ref: delivery.Ref{DeliveryID: ids[i]}, UpdatedAt: time.Unix(1_700_000_000, 0)})
 	}
 	return records, ids
 }

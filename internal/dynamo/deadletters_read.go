@@ -147,18 +147,13 @@ var summaryProjection = strings.Join(slices.Sorted(maps.Keys(summaryNames)), ", 
 
 func deadLetterRecord(item map[string]types.AttributeValue) deadletter.Record {
 	r := deadletter.Record{
-		Binding: deadletter.Binding{
-			DeliveryID: getStr(item, "delivery_id"), TenantID: getStr(item, "tenant_id"), EndpointID: getStr(item, "endpoint_id"),
-		},
-		EventID:     getStr(item, "event_id"),
+		Ref:         deliveryRef(item),
 		EventType:   getStr(item, "event_type"),
 		Status:      deadletter.Status(getStr(item, "status")),
 		Reason:      delivery.Reason(getStr(item, "reason")),
 		Attempts:    int(getNum(item, "attempts")),
 		LastStatus:  int(getNum(item, "last_status")),
-		Replay:      int(getNum(item, "replay")),
 		ReplayCount: int(getNum(item, "replay_count")),
-		CreatedAt:   getTime(item, "created_at"),
 		DiedAt:      getTime(item, "died_at"),
 		UpdatedAt:   getTime(item, "updated_at"),
 		Sealed:      deadletter.Sealed{Body: getBytes(item, "body"), Attributes: getBytes(item, "attributes")},

@@ -28,10 +28,10 @@ func newDeadLetters(t *testing.T) *dynamo.DeadLetters {
 
 func death(id, endpoint string, replay int, at time.Time) deadletter.Record {
 	return deadletter.Record{
-		Binding: deadletter.Binding{DeliveryID: id, TenantID: "acme", EndpointID: endpoint},
-		EventID: "event_1", EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
-		Attempts: 10, LastStatus: 503, Replay: replay, ReplayCount: replay,
-		CreatedAt: deadAt.Add(-time.Hour), DiedAt: at, UpdatedAt: at,
+		Ref: delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: endpoint, EventID: "event_1",
+			CreatedAt: deadAt.Add(-time.Hour), Replay: replay},
+		EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
+		Attempts: 10, LastStatus: 503, ReplayCount: replay, DiedAt: at, UpdatedAt: at,
 		Sealed: deadletter.Sealed{
 			Body:    []byte("sealed body"),
 			History: []deadletter.SealedEntry{{Replay: replay, Sealed: []byte(fmt.Sprint("sealed entry ", replay))}},
@@ -122,7 +122,7 @@ func TestListsByEndpointAndStatus(t *testing.T) {
 	}
 	create(t, store, death("msg_other", "webhook_2", 0, deadAt))
 	unreadable := death("unreadable_1", "", 0, deadAt.Add(time.Minute))
-	unreadable.Binding = deadletter.Binding{DeliveryID: "unreadable_1"}
+	unreadable.TenantID, unreadable.EndpointID = "", ""
 	create(t, store, unreadable)
 	for name, row := range map[string]struct {
 		filter dynamo.DeadLetterFilter

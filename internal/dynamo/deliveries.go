@@ -203,19 +203,26 @@ func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
 
 func deliveryRecord(item map[string]types.AttributeValue) delivery.Record {
 	return delivery.Record{
-		DeliveryID:    getStr(item, "delivery_id"),
-		TenantID:      getStr(item, "tenant_id"),
-		EndpointID:    getStr(item, "endpoint_id"),
-		EventID:       getStr(item, "event_id"),
+		Ref:           deliveryRef(item),
 		EventType:     getStr(item, "event_type"),
 		State:         delivery.State(getStr(item, "state")),
 		Attempts:      int(getNum(item, "attempts")),
-		Replay:        int(getNum(item, "replay")),
 		LastStatus:    int(getNum(item, "last_status")),
 		Reason:        delivery.Reason(getStr(item, "reason")),
 		DurationMS:    getNum(item, "duration_ms"),
 		NextAttemptAt: getTime(item, "next_attempt_at"),
-		CreatedAt:     getTime(item, "created_at"),
 		UpdatedAt:     getTime(item, "updated_at"),
+	}
+}
+
+// deliveryRef reads what the items of Deliveries and DeadLetters have in common.
+func deliveryRef(item map[string]types.AttributeValue) delivery.Ref {
+	return delivery.Ref{
+		DeliveryID: getStr(item, "delivery_id"),
+		TenantID:   getStr(item, "tenant_id"),
+		EndpointID: getStr(item, "endpoint_id"),
+		EventID:    getStr(item, "event_id"),
+		CreatedAt:  getTime(item, "created_at"),
+		Replay:     int(getNum(item, "replay")),
 	}
 }

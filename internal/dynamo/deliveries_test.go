@@ -24,9 +24,10 @@ func newDeliveries(t *testing.T) (*dynamo.Deliveries, *testkit.Faults) {
 }
 
 func state(id string, s delivery.State, replay, attempts int) delivery.Record {
-	return delivery.Record{DeliveryID: id, TenantID: "t", EndpointID: "webhook_1", EventID: "e", EventType: "user.created", State: s,
-		Attempts: attempts, Replay: replay, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
-		NextAttemptAt: at.Add(time.Minute), CreatedAt: at, UpdatedAt: at}
+	return delivery.Record{
+		Ref:       delivery.Ref{DeliveryID: id, TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: at, Replay: replay},
+		EventType: "user.created", State: s, Attempts: attempts, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
+		NextAttemptAt: at.Add(time.Minute), UpdatedAt: at}
 }
 
 func TestStateReadsBackWhole(t *testing.T) {

@@ -69,13 +69,15 @@ func Decode(r Record) (delivery.Message, error) {
 		return delivery.Message{}, fmt.Errorf("%w: %s %q is not known", ErrUnreadable, attrVersion, v)
 	}
 	m := delivery.Message{
-		DeliveryID: d.text(attrDelivery),
-		TenantID:   d.text(attrTenant),
-		EndpointID: d.text(attrEndpoint),
-		EventID:    d.text(attrEvent),
-		CreatedAt:  d.time(attrCreated),
-		Replay:     d.number(attrReplay),
-		Body:       []byte(r.Body),
+		Ref: delivery.Ref{
+			DeliveryID: d.text(attrDelivery),
+			TenantID:   d.text(attrTenant),
+			EndpointID: d.text(attrEndpoint),
+			EventID:    d.text(attrEvent),
+			CreatedAt:  d.time(attrCreated),
+			Replay:     d.number(attrReplay),
+		},
+		Body: []byte(r.Body),
 	}
 	if _, ok := r.MessageAttributes[attrAttempts]; ok {
 		m.Retrying = true

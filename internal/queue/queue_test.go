@@ -19,7 +19,8 @@ import (
 var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
 func full() delivery.Message {
-	return delivery.Message{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2,
+	return delivery.Message{
+		Ref:      delivery.Ref{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2},
 		Retrying: true, Attempts: 1, NotBefore: created.Add(time.Hour), Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`)}
 }
 

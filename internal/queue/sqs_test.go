@@ -17,7 +17,8 @@ import (
 )
 
 func message(i int) delivery.Message {
-	return delivery.Message{DeliveryID: fmt.Sprint("msg_", i), TenantID: "t", EndpointID: "webhook_1", EventID: "evt", CreatedAt: time.Now().UTC(),
+	return delivery.Message{
+		Ref:  delivery.Ref{DeliveryID: fmt.Sprint("msg_", i), TenantID: "t", EndpointID: "webhook_1", EventID: "evt", CreatedAt: time.Now().UTC()},
 		Body: []byte(`{"type":"user.created","data":{"userId":"user_1", "é":"\u00e9"}}`)}
 }
 

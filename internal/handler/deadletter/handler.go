@@ -109,9 +109,8 @@ func (h *Handler) bury(ctx context.Context, b *burial) error {
 		return err
 	}
 	_, err = h.States.Update(ctx, delivery.Record{
-		DeliveryID: m.DeliveryID, TenantID: m.TenantID, EndpointID: m.EndpointID, EventID: m.EventID, EventType: b.death.EventType,
-		State: delivery.Dead, Attempts: b.death.Attempts, Replay: m.Replay, LastStatus: b.death.LastStatus, Reason: b.death.Reason,
-		DurationMS: state.DurationMS, CreatedAt: m.CreatedAt, UpdatedAt: b.death.DiedAt,
+		Ref: m.Ref, EventType: b.death.EventType, State: delivery.Dead, Attempts: b.death.Attempts,
+		LastStatus: b.death.LastStatus, Reason: b.death.Reason, DurationMS: state.DurationMS, UpdatedAt: b.death.DiedAt,
 	})
 	return err
 }
@@ -125,12 +124,9 @@ func (h *Handler) diagnose(b *burial, state delivery.Record, found bool) {
 		eventType = ""
 	}
 	b.death = deadletter.Record{
-		Binding:   deadletter.Binding{DeliveryID: m.DeliveryID, TenantID: m.TenantID, EndpointID: m.EndpointID},
-		EventID:   m.EventID,
+		Ref:       m.Ref,
 		EventType: eventType,
 		Status:    deadletter.Dead,
-		Replay:    m.Replay,
-		CreatedAt: m.CreatedAt,
 		DiedAt:    h.Now().UTC().Truncate(time.Millisecond),
 	}
 	if found && state.Replay == m.Replay && state.State != delivery.Queued {
@@ -151,7 +147,7 @@ func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (ou
 		Replay: b.death.Replay, MessageID: b.record.MessageID, Detail: b.detail,
 	}
 	if b.death.Replay > 0 {
-		entry, err := h.Vault.SealEntry(ctx, b.death.Binding, d.Entry)
+		entry, err := h.Vault.SealEntry(ctx, b.death.Binding(), d.Entry)
 		if err != nil {
 			return "", err
 		}
@@ -162,7 +158,7 @@ func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (ou
 		}
 	}
 	first := b.death
-	if first.Sealed, err = h.Vault.SealDeath(ctx, first.Binding, d); err != nil {
+	if first.Sealed, err = h.Vault.SealDeath(ctx, first.Binding(), d); err != nil {
 		return "", err
 	}
 	written, err := h.Store.Create(ctx, first)
@@ -179,11 +175,10 @@ func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (ou
 func (h *Handler) buryUnreadable(ctx context.Context, b *burial) (err error) {
 	now := h.Now().UTC().Truncate(time.Millisecond)
 	b.death = deadletter.Record{
-		Binding:   deadletter.Binding{DeliveryID: deadletter.UnreadablePrefix + b.record.MessageID},
-		Status:    deadletter.Dead,
-		Reason:    delivery.ReasonUnreadable,
-		CreatedAt: now,
-		DiedAt:    now,
+		Ref:    delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + b.record.MessageID, CreatedAt: now},
+		Status: deadletter.Dead,
+		Reason: delivery.ReasonUnreadable,
+		DiedAt: now,
 	}
 	b.outcome, err = h.record(ctx, b, deadletter.Death{Body: []byte(b.record.Body), Attributes: attributesOf(b.record)})
 	return err

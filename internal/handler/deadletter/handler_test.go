@@ -105,8 +105,11 @@ func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]
 func message(id string, replay int, retrying bool) queue.Record {
 	r := queue.Record{MessageID: "sqs-" + id, Body: payload, MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range queue.Attributes(delivery.Message{
-		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: time.Unix(1_700_000_000, 0),
-		Replay: replay, Retrying: retrying, Attempts: 1,
+		Ref: delivery.Ref{
+			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
+			CreatedAt: time.Unix(1_700_000_000, 0), Replay: replay,
+		},
+		Retrying: retrying, Attempts: 1,
 	}) {
 		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
@@ -123,7 +126,8 @@ func (w *world) open(t *testing.T, id string) deadletter.Opened {
 }
 
 func TestWhatADeliveryDiedOf(t *testing.T) {
-	known := delivery.Record{DeliveryID: "a", State: delivery.Retrying, Attempts: 10, LastStatus: 503, Reason: delivery.ReasonHTTP5xx}
+	known := delivery.Record{Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Retrying, Attempts: 10, LastStatus: 503, Reason: delivery.ReasonHTTP5xx}
+	queued := delivery.Record{Ref: delivery.Ref{Replay: 1}, State: delivery.Queued, Reason: delivery.ReasonReplayed}
 	for name, row := range map[string]struct {
 		state    *delivery.Record
 		m        queue.Record
@@ -134,7 +138,7 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 		"retries exhausted":               {&known, message("a", 0, true), delivery.ReasonHTTP5xx, 10, 503},
 		"its state is lost":               {nil, message("a", 0, true), delivery.ReasonExhausted, 10, 0},
 		"its state is of an earlier life": {&known, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
-		"only the replay is known":        {&delivery.Record{State: delivery.Queued, Replay: 1, Reason: delivery.ReasonReplayed}, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
+		"only the replay is known":        {&queued, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
 		"crashed":                         {nil, message("a", 0, false), delivery.ReasonCrashed, 0, 0},
 		"crashed after an attempt":        {&delivery.Record{State: delivery.Retrying, Attempts: 1, Reason: delivery.ReasonTimeout}, message("a", 0, false), delivery.ReasonCrashed, 1, 0},
 	} {
@@ -166,7 +170,7 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 
 func TestAnAcknowledgedDeliveryMakesNoDeadLetter(t *testing.T) {
 	w := newWorld()
-	w.states["a"] = delivery.Record{DeliveryID: "a", State: delivery.Acknowledged}
+	w.states["a"] = delivery.Record{Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Acknowledged}
 	if failed := w.Process(t.Context(), []queue.Record{message("a", 0, true)}); len(failed) != 0 || len(w.records) != 0 {
 		t.Errorf("failed %v, records %v", failed, w.records)
 	}

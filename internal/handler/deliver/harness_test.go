@@ -236,8 +236,9 @@ func (w *world) process(t *testing.T, records ...queue.Record) []string {
 
 // fresh is a delivery on DeliveryQueue.
 func fresh(id, endpointID string) queue.Record {
-	return record(delivery.Message{DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e",
-		CreatedAt: time.Unix(1_700_000_000, 0), Body: []byte(`{"type":"user.deleted","data":{}}`)}, deliveryARN, 1, time.Time{})
+	ref := delivery.Ref{DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e", CreatedAt: time.Unix(1_700_000_000, 0)}
+	body := []byte(`{"type":"user.deleted","data":{}}`)
+	return record(delivery.Message{Ref: ref, Body: body}, deliveryARN, 1, time.Time{})
 }
 
 // retried is a delivery on RetryQueue, received count times.

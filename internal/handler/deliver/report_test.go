@@ -106,8 +106,9 @@ func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
 					t.Fatalf("records %v", written)
 				}
 				record := written[0]
-				want := delivery.Record{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", EventType: "user.deleted",
-					Reason: reason, LastStatus: c.status, DurationMS: c.ms, CreatedAt: record.CreatedAt, UpdatedAt: w.now}
+				want := delivery.Record{
+					Ref:       delivery.Ref{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: record.CreatedAt},
+					EventType: "user.deleted", Reason: reason, LastStatus: c.status, DurationMS: c.ms, UpdatedAt: w.now}
 				want.State = map[string]delivery.State{"retry": delivery.Retrying, "acknowledged": delivery.Acknowledged, "discarded": delivery.Discarded}[c.outcome]
 				if c.posted {
 					want.Attempts = 1

@@ -177,10 +177,8 @@ func (h *Handler) record(ctx context.Context, jobs []*job, kept map[*job]bool) {
 func (j *job) state(now time.Time) delivery.Record {
 	name, _ := j.message.EventType() // decoded before: cannot fail
 	r := delivery.Record{
-		DeliveryID: j.message.DeliveryID, TenantID: j.message.TenantID, EndpointID: j.message.EndpointID,
-		EventID: j.message.EventID, EventType: name, State: delivery.Retrying,
-		Attempts: j.attempts(), Replay: j.message.Replay, LastStatus: j.outcome.Status, Reason: j.outcome.Reason,
-		DurationMS: j.outcome.Elapsed.Milliseconds(), CreatedAt: j.message.CreatedAt, UpdatedAt: now,
+		Ref: j.message.Ref, EventType: name, State: delivery.Retrying, Attempts: j.attempts(), LastStatus: j.outcome.Status,
+		Reason: j.outcome.Reason, DurationMS: j.outcome.Elapsed.Milliseconds(), UpdatedAt: now,
 	}
 	switch j.outcome.Verdict {
 	case delivery.VerdictAcknowledged:

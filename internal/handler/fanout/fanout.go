@@ -137,13 +137,13 @@ func (h *Handler) fanOut(ctx context.Context, works []*work) {
 			}
 			w.sends++
 			owners = append(owners, w)
-			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(delivery.Message{
+			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(delivery.Message{Ref: delivery.Ref{
 				DeliveryID: delivery.ID(w.event.TenantID, w.event.ID, e.ID),
 				TenantID:   w.event.TenantID,
 				EndpointID: e.ID,
 				EventID:    w.event.ID,
 				CreatedAt:  now,
-			})})
+			}})})
 		}
 	}
 	for i, err := range h.Deliveries.Send(ctx, messages) {

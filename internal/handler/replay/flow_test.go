@@ -110,16 +110,18 @@ func (e endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoin
 func (w *world) die(t *testing.T, id string, replay int) {
 	t.Helper()
 	w.buryMessage(t, delivery.Message{
-		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: w.clock(),
-		Replay: replay, Retrying: true, Attempts: 1, Body: []byte(payload),
+		Ref: delivery.Ref{
+			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: w.clock(), Replay: replay,
+		},
+		Retrying: true, Attempts: 1, Body: []byte(payload),
 	})
 }
 
 func (w *world) buryMessage(t *testing.T, m delivery.Message) {
 	t.Helper()
 	_, err := w.states.Update(t.Context(), delivery.Record{
-		DeliveryID: m.DeliveryID, TenantID: m.TenantID, EndpointID: m.EndpointID, EventID: m.EventID, EventType: "user.deleted",
-		State: delivery.Retrying, Attempts: 10, Replay: m.Replay, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, CreatedAt: m.CreatedAt, UpdatedAt: w.clock(),
+		Ref: m.Ref, EventType: "user.deleted", State: delivery.Retrying, Attempts: 10,
+		LastStatus: 503, Reason: delivery.ReasonHTTP5xx, UpdatedAt: w.clock(),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +257,8 @@ func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
 	if len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Dead {
 		t.Error("something was sent, or changed")
 	}
-	if err := w.states.Acknowledge(t.Context(), []delivery.Record{{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", UpdatedAt: w.clock()}}); err != nil {
+	acknowledged := delivery.Record{Ref: delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"}, UpdatedAt: w.clock()}
+	if err := w.states.Acknowledge(t.Context(), []delivery.Record{acknowledged}); err != nil {
 		t.Fatal(err)
 	}
 	if got := w.outcome(t, "msg_1"); got != "refused already_acknowledged" || len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Replayed {
@@ -340,7 +343,8 @@ func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
 	ask[replay.Results](t, broken.Frame(), "deliveries", `"delivery_ids":["msg_1"]`)
 	w.sent(t)
 	if _, err := w.states.Update(t.Context(), delivery.Record{
-		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", State: delivery.Retrying, Attempts: 1, Replay: 1, UpdatedAt: w.clock(),
+		Ref:   delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", Replay: 1},
+		State: delivery.Retrying, Attempts: 1, UpdatedAt: w.clock(),
 	}); err != nil {
 		t.Fatal(err)
 	}

@@ -165,10 +165,8 @@ func (r *run) claim(ctx context.Context, j *job, body []byte) (ready bool, err e
 		j.end(resultRefused, reasonChanged)
 		return false, nil
 	}
-	j.message = delivery.Message{
-		DeliveryID: d.DeliveryID, TenantID: d.TenantID, EndpointID: d.EndpointID, EventID: d.EventID,
-		CreatedAt: d.CreatedAt, Replay: replay, Body: body,
-	}
+	j.message = delivery.Message{Ref: d.Ref, Body: body}
+	j.message.Replay = replay
 	written, err := r.h.States.Update(ctx, r.state(j, delivery.Queued, delivery.ReasonReplayed))
 	if err == nil && written {
 		return true, nil
@@ -204,8 +202,7 @@ func (r *run) settle(ctx context.Context, j *job, sending error) error {
 func (r *run) state(j *job, state delivery.State, reason delivery.Reason) delivery.Record {
 	d := j.record
 	return delivery.Record{
-		DeliveryID: d.DeliveryID, TenantID: d.TenantID, EndpointID: d.EndpointID, EventID: d.EventID, EventType: d.EventType,
-		State: state, Reason: reason, Replay: j.message.Replay, LastStatus: d.LastStatus, CreatedAt: d.CreatedAt, UpdatedAt: r.h.Now(),
+		Ref: j.message.Ref, EventType: d.EventType, State: state, Reason: reason, LastStatus: d.LastStatus, UpdatedAt: r.h.Now(),
 	}
 }
 
