@@ -1,0 +1,205 @@
+// Package docs_test keeps the documents true: what they link to and what comments cite exists,
+// and the state diagrams of design.md show the transitions that the code writes. Numbers, tables
+// and rights are compared with template.yaml in infra/template.
+package docs_test
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const root = "../.."
+
+// texts are the repository's own files that people read, by slash-separated path.
+func texts(t *testing.T) map[string]string {
+	t.Helper()
+	kinds := []string{".go", ".md", ".yaml", ".yml", ".toml", ".py", ".sh", ".mjs"}
+	skipped := []string{".git", ".venv", ".tools", ".local", ".aws-sam", "node_modules"}
+	found := map[string]string{}
+	err := filepath.WalkDir(root, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && slices.Contains(skipped, d.Name()):
+			return filepath.SkipDir
+		case !d.Type().IsRegular():
+			return nil
+		case !slices.Contains(kinds, path.Ext(d.Name())) && d.Name() != "Makefile":
+			return nil
+		}
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(root, file)
+		found[filepath.ToSlash(relative)] = string(text)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(found) < 100 {
+		t.Fatalf("found %d files: is this the repository?", len(found))
+	}
+	return found
+}
+
+var (
+	heading    = regexp.MustCompile(`(?m)^#+ +(.+?) *$`)
+	fenced     = regexp.MustCompile("(?ms)^```.*?^```$")
+	inlineCode = regexp.MustCompile("`[^`\n]*`")
+	linkText   = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	anchorLoss = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
+)
+
+// headings are the headings of a Markdown text, without what stands in code blocks.
+func headings(markdown string) []string {
+	var found []string
+	for _, match := range heading.FindAllStringSubmatch(fenced.ReplaceAllString(markdown, ""), -1) {
+		found = append(found, linkText.ReplaceAllString(match[1], "$1"))
+	}
+	return found
+}
+
+// anchors are the anchors that code hosts make of the headings.
+func anchors(markdown string) []string {
+	var found []string
+	times := map[string]int{}
+	for _, text := range headings(markdown) {
+		anchor := strings.ReplaceAll(anchorLoss.ReplaceAllString(strings.ToLower(text), ""), " ", "-")
+		if times[anchor]++; times[anchor] > 1 {
+			anchor += fmt.Sprintf("-%d", times[anchor]-1)
+		}
+		found = append(found, anchor)
+	}
+	return found
+}
+
+var (
+	// citation is a path from the root, and the heading where one is named.
+	citation = regexp.MustCompile(`(?:^|[^\w./"~$-])((?:infra|internal|functions|\.github|\.ci)/[\w./-]+[\w])(?:, "([^"]+)")?`)
+	// pathless is a citation of a document that is not in the repository.
+	pathless = regexp.MustCompile(`\((?:the )?(?:design|spec(?:ification)?), "`)
+	// wrapped is the break of a comment that goes on in the next line.
+	wrapped = regexp.MustCompile(`\n[ \t]*(?://|#) ?`)
+	comment = regexp.MustCompile(`(?m)(?://|#).*$`)
+)
+
+// prose is what a file says to people: all of a document, the comments of anything else.
+func prose(name, text string) string {
+	if path.Ext(name) == ".md" {
+		return strings.ReplaceAll(text, "\n", " ")
+	}
+	text = wrapped.ReplaceAllStringFunc(text, func(s string) string { return " " + strings.TrimLeft(s, "\n \t") })
+	return strings.Join(comment.FindAllString(text, -1), "\n")
+}
+
+// dangling says what of the citations in a text is not there.
+func dangling(all map[string]string, name, text string) []string {
+	var faults []string
+	text = prose(name, text)
+	for _, match := range citation.FindAllStringSubmatch(text, -1) {
+		file, title := match[1], match[2]
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil && !strings.HasSuffix(file, "/xyz") { // xyz stands for any name
+			faults = append(faults, file+" does not exist")
+		} else if title != "" && !slices.Contains(headings(all[file]), title) {
+			faults = append(faults, fmt.Sprintf("%s has no heading %q", file, title))
+		}
+	}
+	if cited := pathless.FindString(text); cited != "" {
+		faults = append(faults, cited+"…) names no path")
+	}
+	return faults
+}
+
+func TestWhatCommentsAndDocumentsCiteExists(t *testing.T) {
+	all := texts(t)
+	citations := 0
+	for name, text := range all {
+		if strings.HasPrefix(name, "infra/docs/") && strings.HasSuffix(name, "_test.go") {
+			continue // holds examples of faults
+		}
+		citations += len(citation.FindAllString(prose(name, text), -1))
+		for _, fault := range dangling(all, name, text) {
+			t.Errorf("%s: %s", name, fault)
+		}
+	}
+	if citations < 30 {
+		t.Errorf("found %d citations: does the search still work?", citations)
+	}
+}
+
+func TestDangling_findsEveryKindOfFault(t *testing.T) {
+	all := map[string]string{"infra/docs/design.md": "# Design\n\n## Layers\n"}
+	for name, row := range map[string]struct {
+		text string
+		want []string
+	}{
+		"a heading that is there":       {`// x (infra/docs/design.md, "Layers").`, nil},
+		"a heading across two lines":    {"// x (infra/docs/design.md,\n// \"Layers\").", nil},
+		"a heading that is not there":   {`// x (infra/docs/design.md, "Flow").`, []string{`infra/docs/design.md has no heading "Flow"`}},
+		"a file that is not there":      {`// see infra/docs/gone.md`, []string{"infra/docs/gone.md does not exist"}},
+		"a document without a path":     {`// x (spec, "Delivery").`, []string{`(spec, "…) names no path`}},
+		"a path in code, not a comment": {`open("infra/docs/gone.md")`, nil},
+	} {
+		if got := dangling(all, "x.go", row.text); !slices.Equal(got, row.want) {
+			t.Errorf("%s: %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+// brokenLinks says which links of a document lead nowhere.
+func brokenLinks(all map[string]string, name, text string) []string {
+	var faults []string
+	text = inlineCode.ReplaceAllString(fenced.ReplaceAllString(text, ""), "")
+	for _, match := range link.FindAllStringSubmatch(text, -1) {
+		target, anchor, _ := strings.Cut(match[1], "#")
+		switch {
+		case strings.HasPrefix(target, "https://"):
+			continue
+		case strings.Contains(target, "://"):
+			faults = append(faults, target+" is not https")
+			continue
+		}
+		file := name
+		if target != "" {
+			file = path.Join(path.Dir(name), target)
+		}
+		if _, err := os.Stat(filepath.Join(root, file)); err != nil {
+			faults = append(faults, match[1]+" does not exist")
+		} else if anchor != "" && !slices.Contains(anchors(all[file]), anchor) {
+			faults = append(faults, match[1]+" names no heading")
+		}
+	}
+	return faults
+}
+
+func TestLinksLeadSomewhere(t *testing.T) {
+	all := texts(t)
+	for name, text := range all {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for _, fault := range brokenLinks(all, name, text) {
+			t.Errorf("%s: %s", name, fault)
+		}
+	}
+}
+
+func TestBrokenLinks_findsFileAndAnchor(t *testing.T) {
+	all := map[string]string{"infra/docs/design.md": "# Design\n## Dead-letter states\n## `Code` & more\n"}
+	text := "[a](design.md#dead-letter-states) [b](design.md#code--more) [c](../gone.md) [d](design.md#gone)\n```\n[e](gone)\n```\n"
+	want := []string{"../gone.md does not exist", "design.md#gone names no heading"}
+	if got := brokenLinks(all, "infra/docs/x.md", text); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
