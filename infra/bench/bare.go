@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 // bare is what a POST costs at the least: net/http, one tuned transport, kept connections, the
 // same body, signature, headers, TLS and concurrency, and nothing else.
 func bare(in job) (measurement, error) {
-	roots, err := loadRoots(in.CAFile)
+	roots, err := pki.ReadPool(in.CAFile)
 	if err != nil {
 		return measurement{}, err
 	}

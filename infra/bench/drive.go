@@ -3,15 +3,17 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 // row is one line of the table.
@@ -40,13 +42,18 @@ func drive(rounds, deliveries int) error {
 		return fmt.Errorf("making a folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	b := &bench{exe: exe, caFile: filepath.Join(dir, "ca.pem")}
-	if err := writeCertificate(dir); err != nil {
+	ca, err := pki.New("Herald benchmark")
+	if err != nil {
 		return err
 	}
+	files, err := ca.Write(dir, pki.Leaf{})
+	if err != nil {
+		return err
+	}
+	b := &bench{exe: exe, caFile: files.CA}
 	b.receivers = map[string]string{}
 	for _, protocol := range []string{"http/1.1", "h2"} {
-		port, stop, err := b.server("receiver", filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"), protocol)
+		port, stop, err := b.server("receiver", files.Cert, files.Key, protocol)
 		if err != nil {
 			return err
 		}
@@ -114,7 +121,7 @@ func (b *bench) measure(r *row) error {
 		"AWS_LAMBDA_LOG_LEVEL=INFO", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_ENDPOINT_URL="+in.AWS)
 	var out lastLine
 	cmd.Stdout = &out // through a pipe, as Lambda reads a function's log
-	if err := cmd.Run(); err != nil {
+	if err := child.Run(context.Background(), cmd); err != nil {
 		return fmt.Errorf("measuring: %w", err)
 	}
 	var m measurement
@@ -153,7 +160,8 @@ func callsOf(url string) (map[string]int, error) {
 	return calls, nil
 }
 
-// server starts this program in a serving mode; it ends when stop closes its input.
+// server starts this program in a serving mode and returns the port it prints. It ends with stop,
+// which closes its standard input, or with this program, which does so too.
 func (b *bench) server(args ...string) (port string, stop func(), err error) {
 	cmd := exec.Command(b.exe, args...) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
@@ -165,13 +173,13 @@ func (b *bench) server(args ...string) (port string, stop func(), err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
 	}
-	if err := cmd.Start(); err != nil {
-		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
+	process, err := child.Start(cmd)
+	if err != nil {
+		return "", nil, err
 	}
 	stop = func() {
-		_ = in.Close()
-		_, _ = io.Copy(io.Discard, out)
-		_ = cmd.Wait()
+		_ = in.Close() // closed already if the process has ended
+		<-process.Done()
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +30,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 const (
@@ -41,7 +41,7 @@ const (
 
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
 func deliver(in job) (measurement, error) {
-	roots, err := loadRoots(in.CAFile)
+	roots, err := pki.ReadPool(in.CAFile)
 	if err != nil {
 		return measurement{}, err
 	}
@@ -147,18 +147,6 @@ func usage() syscall.Rusage {
 func cpuSeconds() float64 {
 	u := usage()
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
-}
-
-func loadRoots(file string) (*x509.CertPool, error) {
-	b, err := os.ReadFile(file) //nolint:gosec // the benchmark's own
-	if err != nil {
-		return nil, fmt.Errorf("reading the CA: %w", err)
-	}
-	roots := x509.NewCertPool()
-	if !roots.AppendCertsFromPEM(b) {
-		return nil, errors.New("the CA file holds no certificate")
-	}
-	return roots, nil
 }
 
 func deliveryID(i int) string { return delivery.ID(tenant, fmt.Sprint("evt_", i), endpointID(0)) }

@@ -33,11 +33,11 @@ func run(args []string) error {
 		case "aws":
 			return answerAWS(args[1])
 		case "deliver":
-			return child(args[1], deliver)
+			return inChild(args[1], deliver)
 		case "fanout":
-			return child(args[1], fanOut)
+			return inChild(args[1], fanOut)
 		case "bare":
-			return child(args[1], bare)
+			return inChild(args[1], bare)
 		}
 	}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -83,8 +83,8 @@ type measurement struct {
 	PeakRSS    int64   // bytes
 }
 
-// child runs one measurement and prints it.
-func child(argument string, measure func(job) (measurement, error)) error {
+// inChild runs one measurement and prints it.
+func inChild(argument string, measure func(job) (measurement, error)) error {
 	var in job
 	if err := json.Unmarshal([]byte(argument), &in); err != nil {
 		return fmt.Errorf("reading the job: %w", err)

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
-	"log"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -23,6 +20,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
 	"github.com/herald-webhooks/herald/infra/local/stack"
 )
 
@@ -68,11 +66,7 @@ func mix(ctx context.Context, phase time.Duration) (err error) {
 		return fmt.Errorf("starting the stack: %w", err)
 	}
 	defer s.Close()
-	state, err := client.ReadState(filepath.Join(dir, "stack.json"))
-	if err != nil {
-		return err
-	}
-	m := &mixer{client: client.New(state), arrived: map[string]time.Time{}}
+	m := &mixer{client: client.New(s.State), arrived: map[string]time.Time{}}
 	return m.run(ctx, phase)
 }
 
@@ -94,7 +88,7 @@ func (m *mixer) run(ctx context.Context, phase time.Duration) error {
 		return err
 	}
 	defer func() { _ = hanging.Close() }()
-	if _, err := m.client.CreateEndpoint(ctx, "https://"+healthy.Addr, "user.*"); err != nil {
+	if _, err := m.client.CreateEndpoint(ctx, healthy.URL, "user.*"); err != nil {
 		return err
 	}
 	var without, with []time.Duration
@@ -109,7 +103,7 @@ func (m *mixer) run(ctx context.Context, phase time.Duration) error {
 		{"without", phase, false, &without},
 		{"with", phase, true, &with},
 	} {
-		if *p.took, err = m.phase(ctx, p.name, p.length, p.hangs, "https://"+hanging.Addr); err != nil {
+		if *p.took, err = m.phase(ctx, p.name, p.length, p.hangs, hanging.URL); err != nil {
 			return err
 		}
 	}
@@ -218,25 +212,8 @@ func at(sorted []time.Duration, quantile float64) int64 {
 }
 
 // receiver serves HTTPS on a free loopback port with the stack's certificate.
-func (m *mixer) receiver(handle http.HandlerFunc) (*http.Server, error) {
-	cert, err := tls.LoadX509KeyPair(m.client.ReceiverCertFile, m.client.ReceiverKeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("loading the certificate: %w", err)
-	}
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("listening: %w", err)
-	}
-	server := &http.Server{
-		Addr: listener.Addr().String(), Handler: handle, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}},
-	}
-	go func() {
-		if err := server.ServeTLS(listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
-			fmt.Fprintln(os.Stderr, "bench: receiver:", err)
-		}
-	}()
-	return server, nil
+func (m *mixer) receiver(handle http.HandlerFunc) (*receiver.Server, error) {
+	return receiver.Serve(m.client.ReceiverCertFile, m.client.ReceiverKeyFile, handle)
 }
 
 func (m *mixer) answer(w http.ResponseWriter, r *http.Request) {

@@ -41,7 +41,7 @@ aws lambda invoke --function-name %[9]s --payload fileb:///dev/stdin /dev/stdout
 aws lambda invoke --function-name %[11]s --payload fileb:///dev/stdin /dev/stdout \
   <<< '{"action":"deliveries","operator":"me@example.com","delivery_ids":["%[10]s"]}'
 
-`, c.AWSEndpointURL, c.LambdaEndpoint, c.Region, c.APIURL, tenant.APIKey, c.EventsQueueURL,
+`, c.AWSEndpointURL, c.LambdaEndpointURL, c.Region, c.APIURL, tenant.APIKey, c.EventsQueueURL,
 		d.events.inbox.URL, tenant.TenantID, c.Functions["inspect"], dead, c.Functions["replay"])
 }
 

@@ -6,15 +6,14 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 // forgery is a request that no receiver may accept, made from a genuine delivery.
@@ -82,12 +81,10 @@ func (d *demo) refused(ctx context.Context, outside *http.Client, f forgery, id,
 
 // outsider is somebody who knows the receiver's URL.
 func (d *demo) outsider() (*http.Client, error) {
-	pem, err := os.ReadFile(d.client.CAFile)
+	roots, err := pki.ReadPool(d.client.CAFile)
 	if err != nil {
-		return nil, fmt.Errorf("reading the stack's CA: %w", err)
+		return nil, err
 	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(pem)
 	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12},
 	}}, nil

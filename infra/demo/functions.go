@@ -15,6 +15,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
 const (
@@ -94,22 +96,22 @@ func coldStart(ctx context.Context, binary string, env []string) (time.Duration,
 	})}
 	go func() { _ = api.Serve(listener) }()
 	defer api.Close() //nolint:errcheck // nothing is under way that matters
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, binary)
+	cmd := exec.Command(binary)
 	cmd.Env = append(slices.Clone(env), "AWS_LAMBDA_RUNTIME_API="+listener.Addr().String())
 	began := time.Now()
-	if err := cmd.Start(); err != nil {
-		return 0, fmt.Errorf("starting: %w", err)
+	process, err := child.Start(cmd)
+	if err != nil {
+		return 0, err
 	}
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
+	defer process.Kill()
 	select {
 	case at := <-polled:
-		_ = cmd.Process.Kill()
-		<-ended //nolint:errcheck // it was killed
 		return at.Sub(began), nil
-	case err := <-ended:
-		return 0, errors.Join(errors.New("ended without polling"), err)
+	case <-process.Done():
+		return 0, errors.Join(errors.New("ended without polling"), process.Err())
+	case <-time.After(10 * time.Second):
+		return 0, errors.New("did not poll within 10 s")
+	case <-ctx.Done():
+		return 0, ctx.Err()
 	}
 }

@@ -14,21 +14,20 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // commandLine runs one of AWS's command lines against the stack, as an operator would.
 func commandLine(t *testing.T, stdin, name string, args ...string) []byte {
 	t.Helper()
-	path := filepath.Join(root, ".venv", "bin", name)
-	if _, err := os.Stat(path); err != nil {
-		if path, err = exec.LookPath(name); err != nil {
-			t.Fatalf("%s is neither in .venv/bin nor on the path: run `make tools`", name)
-		}
+	path, err := tools.Command(root, name)
+	if err != nil {
+		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(stdin)
 	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+operator.AWSEndpointURL,
-		"AWS_ENDPOINT_URL_LAMBDA="+operator.LambdaEndpoint, "AWS_REGION="+operator.Region, "AWS_DEFAULT_REGION="+operator.Region,
+		"AWS_ENDPOINT_URL_LAMBDA="+operator.LambdaEndpointURL, "AWS_REGION="+operator.Region, "AWS_DEFAULT_REGION="+operator.Region,
 		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr

@@ -16,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/process"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
 
 var (
@@ -36,7 +37,7 @@ func run(m *testing.M) int {
 		return fail(err)
 	}
 	if path := os.Getenv("HERALD_STACK"); path != "" {
-		state, err := client.ReadState(path)
+		state, err := statefile.Read(path)
 		if err != nil {
 			return fail(err)
 		}
@@ -62,7 +63,7 @@ func fail(err error) int {
 	return 1
 }
 
-func test(m *testing.M, state client.State) int {
+func test(m *testing.M, state statefile.State) int {
 	var err error
 	if server, err = receiver.Start(state.ReceiverCertFile, state.ReceiverKeyFile); err != nil {
 		return fail(err)

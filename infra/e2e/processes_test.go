@@ -11,11 +11,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
 
 // functionProcesses finds the processes of a function of the stack, by the CA file in their environment.
-func functionProcesses(s client.State, function string) ([]int, error) {
+func functionProcesses(s statefile.State, function string) ([]int, error) {
 	all, err := processIDs()
 	if err != nil {
 		return nil, err

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
 // The README's Go receiver answers in every other test.
@@ -128,13 +129,11 @@ func startReceiver(t *testing.T, interpreter, script, secret string) (*url.URL, 
 	cmd := exec.Command(interpreter, filepath.Join(root, script))
 	cmd.Env = append(os.Environ(), "PORT="+port, "SIGNING_SECRET="+secret)
 	cmd.Stdout = &out
-	if err := cmd.Start(); err != nil {
+	process, err := child.Start(cmd)
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
+	t.Cleanup(process.Kill)
 	eventually(t, interpreter+" to listen", func(context.Context) (bool, error) {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/infra/local/stack"
 )
 
@@ -28,7 +29,8 @@ func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("stack", flag.ExitOnError)
 	flags.StringVar(&o.Root, "root", ".", "the checkout")
 	flags.StringVar(&o.Dir, "dir", "", "folder for state, logs and binaries (default ROOT/.local)")
-	flags.StringVar(&o.Python, "python", os.Getenv("STACK_PYTHON"), "interpreter with moto and the SAM translator (default ROOT/.venv/bin/python, or python3)")
+	flags.StringVar(&o.Python, "python", "",
+		"interpreter with moto and the SAM translator (default STACK_PYTHON, ROOT/.venv/bin/python or python3)")
 	flags.StringVar(&o.StackName, "name", "", "name of the deployed stack (default herald-local)")
 	flags.IntVar(&o.APIPort, "api-port", fromEnv("API_PORT"), "port of the HTTP API (0: a free one)")
 	flags.IntVar(&o.AWSPort, "aws-port", fromEnv("AWS_PORT"), "port of the AWS endpoint (0: a free one)")
@@ -47,7 +49,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer s.Close()
-	welcome(s.Info)
+	welcome(s.State)
 	select {
 	case <-ctx.Done():
 		fmt.Println("stopping")
@@ -63,7 +65,7 @@ func fromEnv(name string) int {
 	return port
 }
 
-func welcome(i stack.Info) {
+func welcome(s statefile.State) {
 	fmt.Printf(`
 The stack is up; Ctrl-C ends it.
 
@@ -78,5 +80,5 @@ The stack is up; Ctrl-C ends it.
   aws --endpoint-url %[2]s sqs send-message --queue-url %[7]s --message-body '{"tenant_id":"%[3]s","type":"user.created","data":{"userId":"user_1"}}'
   echo '{"action":"summary","operator":"me"}' | aws lambda invoke --function-name %[8]s --payload fileb:///dev/stdin /dev/stdout
   sam remote invoke InspectFunction --stack-name %[9]s --region %[6]s --event '{"action":"summary","operator":"me"}'
-`, i.APIURL, i.AWSEndpointURL, i.TenantID, i.APIKey, i.CAFile, i.Region, i.EventsQueueURL, i.Functions["inspect"], i.StackName)
+`, s.APIURL, s.AWSEndpointURL, s.TenantID, s.APIKey, s.CAFile, s.Region, s.EventsQueueURL, s.Functions["inspect"], s.StackName)
 }

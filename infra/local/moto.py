@@ -7,7 +7,8 @@ and answers and changes three things: the Approximate... attributes are computed
 they are asked for, a message is found by its receipt handle instead of by search, and requests
 that change the same queue, or the same service other than SQS, run one after another.
 
-It prints one line, "listening on URL", once it accepts connections. Exit status 98: the port is in use.
+It prints one line, "listening on URL", once it accepts connections. With --end-with-stdin it ends when its
+standard input does, which is when the program that started it ends. Exit status 98: the port is in use.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import copy
 import errno
 import json
 import logging
+import os
 import signal
 import sys
 import threading
@@ -214,20 +216,30 @@ def patch() -> None:
     KmsBackend.create_key = create_key_with_text_policy
 
 
+def end_with_parent() -> None:
+    """Waits for the end of standard input, which the program that started this one holds open."""
+    while os.read(0, 4096):
+        pass
+    os._exit(0)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input does")
     arguments = parser.parse_args()
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     patch()
+    if arguments.end_with_stdin:
+        threading.Thread(target=end_with_parent, daemon=True).start()
     try:
         server = make_server(
             arguments.host, arguments.port, Application(), threaded=True, request_handler=Handler
         )
-    except (OSError, SystemExit) as fault:
-        busy = isinstance(fault, SystemExit) or fault.errno == errno.EADDRINUSE
+    except (OSError, SystemExit) as error:
+        busy = isinstance(error, SystemExit) or error.errno == errno.EADDRINUSE
         return PORT_IN_USE if busy else 1
     print(f"listening on http://{arguments.host}:{server.server_port}", flush=True)
     sys.stdout = sys.stderr  # who waited for that line may have stopped reading

@@ -49,11 +49,11 @@ def main() -> int:
         code_from(bucket, template)
         defaults = {k: v["Default"] for k, v in template.get("Parameters", {}).items() if "Default" in v}
         translated = Translator({}, Parser()).translate(template, parameter_values={**defaults, **parameters})
-    except InvalidDocumentException as fault:
-        print("; ".join(cause.message for cause in fault.causes), file=sys.stderr)
+    except InvalidDocumentException as error:
+        print("; ".join(cause.message for cause in error.causes), file=sys.stderr)
         return 1
-    except (OSError, ValueError, KeyError, yaml.YAMLError) as fault:
-        print(f"{template_file}: {' '.join(str(fault).split())}", file=sys.stderr)
+    except (OSError, ValueError, KeyError, yaml.YAMLError) as error:
+        print(f"{template_file}: {' '.join(str(error).split())}", file=sys.stderr)
         return 1
     json.dump({"template": translated, "parameters": parameters}, sys.stdout, default=str)
     return 0

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // translated is what CloudFormation gets: the output of AWS's own translator.
@@ -20,12 +22,16 @@ func translated(t *testing.T) template {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(base, ".venv/bin/python"),
+	python, err := tools.Python(base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python,
 		"infra/local/translate.py", "template.yaml", "samconfig.toml", "default", "bucket")
 	cmd.Dir = base
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("translating (make tools installs what it needs): %v", err)
+		t.Fatalf("translating: %v", err)
 	}
 	var answer struct{ Template object }
 	if err := json.Unmarshal(out, &answer); err != nil {

@@ -5,9 +5,12 @@
 //   - [Tables], [NewQueue], [Key]: the tables, queues and keys of the template, under names of the test's own;
 //   - [Faults]: a proxy in front of the emulator that fails, throttles, delays, cuts off and records chosen AWS calls.
 //
-// Receivers, TLS authorities and DNS answers, friendly and hostile, are in the package receivers beside it.
+// The packages beside it hold one thing each: receivers and DNS answers, friendly and hostile (receivers),
+// certificate authorities (pki), the emulator's process (emulator), child processes (child), the tools that
+// make installs (tools) and the HTTP API's description (contract). All but this package, receivers and contract
+// serve the local stack, the demonstration and the benchmark too.
 //
 // It promises that everything it starts ends with the test or the test binary, that nothing listens
 // anywhere but on loopback, and that a missing tool fails the test with a line naming it: it never skips.
-// It is imported by tests and by nothing else, and never reaches a real AWS account: its credentials are made up.
+// It is imported by tests and tools, never by what is deployed, and never reaches a real AWS account: its credentials are made up.
 package testkit

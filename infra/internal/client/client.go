@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -21,44 +20,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
 
-// State is what a running stack writes about itself into .local/stack.json.
-type State struct {
-	APIURL           string            `json:"api_url"`
-	AWSEndpointURL   string            `json:"aws_endpoint_url"`
-	LambdaEndpoint   string            `json:"lambda_endpoint_url"`
-	Region           string            `json:"region"`
-	StackName        string            `json:"stack_name"`
-	EventsQueueURL   string            `json:"events_queue_url"`
-	Queues           map[string]string `json:"queues"`    // logical id → URL
-	Tables           map[string]string `json:"tables"`    // logical id → name
-	Keys             map[string]string `json:"keys"`      // logical id → ARN
-	Functions        map[string]string `json:"functions"` // folder name → deployed name
-	TenantID         string            `json:"tenant_id"`
-	APIKey           string            `json:"api_key"`
-	CAFile           string            `json:"ca_file"`
-	ReceiverCertFile string            `json:"receiver_cert_file"`
-	ReceiverKeyFile  string            `json:"receiver_key_file"`
-}
-
-// ReadState reads a stack's state file.
-func ReadState(path string) (State, error) {
-	raw, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
-	if err != nil {
-		return State{}, fmt.Errorf("reading stack state: %w", err)
-	}
-	var s State
-	if err := json.Unmarshal(raw, &s); err != nil {
-		return State{}, fmt.Errorf("decoding stack state: %w", err)
-	}
-	return s, nil
-}
-
-// Client talks to one stack as one tenant.
+// Client talks to one stack as one tenant, whose id and key its State holds.
 type Client struct {
-	State
-	APIKey   string // sent to the HTTP API
+	statefile.State
 	HTTP     *http.Client
 	SQS      *sqs.Client
 	Lambda   *lambda.Client
@@ -66,19 +34,19 @@ type Client struct {
 }
 
 // New returns a client for the stack's own tenant.
-func New(s State) *Client {
+func New(s statefile.State) *Client {
 	cfg := aws.Config{
 		Region:       s.Region,
 		BaseEndpoint: aws.String(s.AWSEndpointURL),
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
 	}
 	return &Client{
-		State: s, APIKey: s.APIKey,
+		State:    s,
 		HTTP:     &http.Client{Timeout: 30 * time.Second},
 		SQS:      sqs.NewFromConfig(cfg),
 		DynamoDB: dynamodb.NewFromConfig(cfg),
 		Lambda: lambda.NewFromConfig(cfg, func(o *lambda.Options) {
-			o.BaseEndpoint = aws.String(s.LambdaEndpoint)
+			o.BaseEndpoint = aws.String(s.LambdaEndpointURL)
 			o.RetryMaxAttempts = 1 // operator functions must not run twice
 		}),
 	}
@@ -185,7 +153,8 @@ func (c *Client) Invoke(ctx context.Context, function string, in, out any) error
 		} `json:"error"`
 	}
 	if err := json.Unmarshal(answer.Payload, &refusal); err == nil && refusal.Error != nil {
-		return fmt.Errorf("%s refused: %s (%s): %s", function, refusal.Error.Code, refusal.Error.Field, refusal.Error.Message)
+		return fmt.Errorf("%s refused: %s (%s): %s",
+			function, refusal.Error.Code, refusal.Error.Field, refusal.Error.Message)
 	}
 	if err := json.Unmarshal(answer.Payload, out); err != nil {
 		return fmt.Errorf("decoding answer of %s %q: %w", function, answer.Payload, err)

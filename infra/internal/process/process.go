@@ -13,11 +13,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
-	"syscall"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
 const (
@@ -34,18 +33,15 @@ type Options struct {
 }
 
 // StateFile is where the stack writes how to reach it.
-func (o Options) StateFile() string { return filepath.Join(o.Dir, "stack.json") }
+func (o Options) StateFile() string { return filepath.Join(o.Dir, statefile.Name) }
 
-// Stack is the local stack as a child in a process group of its own, so that the terminal's
-// Ctrl-C reaches it only through Stop.
+// Stack is a local stack that runs as a child.
 type Stack struct {
-	State client.State
+	State statefile.State
 
 	options Options
 	began   time.Time
-	cmd     *exec.Cmd
-	exited  chan struct{} // closed when the process is gone
-	err     error         // its exit, readable then
+	child   *child.Process
 }
 
 // Start starts the stack and waits until it is ready.
@@ -59,35 +55,15 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	}
 	defer log.Close()                                             // the child has its own handle
 	cmd := exec.Command(o.Binary, "-root", o.Root, "-dir", o.Dir) //nolint:gosec // the path is the caller's own
-	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = log, log, childAttributes()
-	s := &Stack{options: o, began: time.Now(), cmd: cmd, exited: make(chan struct{})}
-	if err := s.start(); err != nil {
+	cmd.Stdout, cmd.Stderr = log, log
+	s := &Stack{options: o, began: time.Now()}
+	if s.child, err = child.StartStoppable(cmd); err != nil {
 		return nil, err
 	}
 	if err := s.ready(ctx); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}
 	return s, nil
-}
-
-// start keeps the thread that started the child until it ends: the kernel tells the child of
-// its parent's death by that thread.
-func (s *Stack) start() error {
-	started := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := s.cmd.Start()
-		started <- err
-		if err == nil {
-			s.err = s.cmd.Wait()
-		}
-		close(s.exited)
-	}()
-	if err := <-started; err != nil {
-		return fmt.Errorf("starting the stack: %w", err)
-	}
-	return nil
 }
 
 func (s *Stack) ready(ctx context.Context) error {
@@ -98,7 +74,7 @@ func (s *Stack) ready(ctx context.Context) error {
 			return ctx.Err()
 		case <-deadline:
 			return fmt.Errorf("the stack was not ready after %s, see %s", startLimit, s.options.Log)
-		case <-s.exited:
+		case <-s.child.Done():
 			return fmt.Errorf("the stack ended before it was ready: %s", lastLine(s.options.Log))
 		case <-time.After(100 * time.Millisecond):
 		}
@@ -106,36 +82,21 @@ func (s *Stack) ready(ctx context.Context) error {
 		if err != nil || info.ModTime().Before(s.began) { // an older file is another stack's, or a dead one's
 			continue
 		}
-		s.State, err = client.ReadState(s.options.StateFile())
+		s.State, err = statefile.Read(s.options.StateFile())
 		return err
 	}
 }
 
 // PID is the child's process id.
-func (s *Stack) PID() int { return s.cmd.Process.Pid }
+func (s *Stack) PID() int { return s.child.PID() }
 
 // Exited is closed when the child is gone, for whatever cause.
-func (s *Stack) Exited() <-chan struct{} { return s.exited }
+func (s *Stack) Exited() <-chan struct{} { return s.child.Done() }
 
 // Stop ends the stack as SIGTERM does and reports whether it ended well.
 func (s *Stack) Stop() error {
-	select {
-	case <-s.exited:
-		return nil
-	default:
-	}
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
-		return fmt.Errorf("stopping the stack: %w", err)
-	}
-	select {
-	case <-s.exited:
-	case <-time.After(stopLimit):
-		_ = s.cmd.Process.Kill()
-		<-s.exited
-		return fmt.Errorf("the stack did not stop within %s and was killed", stopLimit)
-	}
-	if s.err != nil {
-		return fmt.Errorf("the stack ended badly: %w", s.err)
+	if err := s.child.Stop(stopLimit); err != nil {
+		return fmt.Errorf("the stack ended badly: %w", err)
 	}
 	return nil
 }

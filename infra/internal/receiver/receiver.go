@@ -24,13 +24,25 @@ import (
 
 // Server is an HTTPS server on a free loopback port.
 type Server struct {
+	URL string // its base
+
 	mux  *http.ServeMux
 	http *http.Server
-	base string
 }
 
-// Start serves with the certificate until Close.
+// Start serves inboxes with the certificate until Close.
 func Start(certFile, keyFile string) (*Server, error) {
+	mux := http.NewServeMux()
+	s, err := Serve(certFile, keyFile, mux)
+	if err != nil {
+		return nil, err
+	}
+	s.mux = mux
+	return s, nil
+}
+
+// Serve serves the handler with the certificate until Close. It has no inboxes.
+func Serve(certFile, keyFile string, handler http.Handler) (*Server, error) {
 	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
 	if err != nil {
 		return nil, fmt.Errorf("loading receiver certificate: %w", err)
@@ -39,13 +51,12 @@ func Start(certFile, keyFile string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listening: %w", err)
 	}
-	mux := http.NewServeMux()
-	s := &Server{mux: mux, base: "https://" + listener.Addr().String(), http: &http.Server{
-		Handler: mux, ReadHeaderTimeout: 10 * time.Second,
+	s := &Server{URL: "https://" + listener.Addr().String(), http: &http.Server{
+		Handler: handler, ReadHeaderTimeout: 10 * time.Second,
 		ErrorLog:  log.New(io.Discard, "", 0), // clients that give up are part of the tests
 		TLSConfig: &tls.Config{Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12},
 	}}
-	go func() { _ = s.http.ServeTLS(listener, "", "") }()
+	go func() { _ = s.http.ServeTLS(listener, "", "") }() // ends with ErrServerClosed
 	return s, nil
 }
 
@@ -79,9 +90,9 @@ type Inbox struct {
 	requests []Request
 }
 
-// Inbox opens an endpoint at the path. Until Verify is called it answers 503.
+// Inbox opens an endpoint at the path of a server made by Start. Until Verify is called it answers 503.
 func (s *Server) Inbox(path string) *Inbox {
-	in := &Inbox{URL: s.base + path}
+	in := &Inbox{URL: s.URL + path}
 	s.mux.Handle(path, in)
 	return in
 }

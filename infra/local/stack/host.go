@@ -15,11 +15,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/infra/local/internal/emulator"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
+	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 )
 
 const (

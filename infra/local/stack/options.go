@@ -2,12 +2,12 @@ package stack
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"path/filepath"
+
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // Options says which stack to start. The zero value starts this project's own from the working directory.
@@ -19,7 +19,7 @@ type Options struct {
 	Environment string    // table of the samconfig file; default "local"
 	StackName   string    // default "herald-local"
 	Region      string    // default "us-east-1"
-	Python      string    // default Root/.venv/bin/python, or else python3
+	Python      string    // default: see package tools
 	APIPort     int       // of the HTTP API; 0 takes a free one
 	AWSPort     int       // of the AWS endpoint; 0 takes a free one
 	MotoPort    int       // of the emulator behind it; 0 takes a free one
@@ -52,26 +52,13 @@ func (o Options) complete() (Options, error) {
 		o.Out = io.Discard
 	}
 	if o.Python == "" {
-		o.Python, err = findPython(root)
+		o.Python, err = tools.Python(root)
 	}
 	return o, err
 }
 
-// findPython prefers the interpreter that make installs.
-func findPython(root string) (string, error) {
-	own := filepath.Join(root, ".venv", "bin", "python")
-	if _, err := os.Stat(own); err == nil {
-		return own, nil
-	}
-	const probe = `import importlib.util as u, sys; sys.exit(not all(map(u.find_spec, ("moto", "flask", "samtranslator"))))`
-	if system, err := exec.LookPath("python3"); err == nil && exec.Command(system, "-c", probe).Run() == nil { //nolint:gosec // the machine's own interpreter
-		return system, nil
-	}
-	return "", errors.New("neither .venv/bin/python nor python3 has the AWS emulator (moto) and the SAM translator: run `make tools`")
-}
-
 func (o Options) script(name string) string { return filepath.Join(o.Root, "infra", "local", name) }
-func (o Options) stateFile() string         { return filepath.Join(o.Dir, "stack.json") }
+func (o Options) stateFile() string         { return filepath.Join(o.Dir, statefile.Name) }
 func (o Options) logs() string              { return filepath.Join(o.Dir, "logs") }
 
 // say prints one line of progress.

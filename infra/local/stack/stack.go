@@ -22,20 +22,22 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"github.com/herald-webhooks/herald/infra/local/internal/emulator"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/local/internal/deploy"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
+	"github.com/herald-webhooks/herald/internal/testkit/emulator"
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 // Stack is a running local stack.
 type Stack struct {
-	Info
+	statefile.State
 
 	options   Options
 	log       *slog.Logger
@@ -43,9 +45,8 @@ type Stack struct {
 	end       context.CancelFunc
 	template  *sam.Template
 	emulator  *emulator.Emulator
-	deployed  *emulator.Deployment
+	deployed  *deploy.Stack
 	functions map[string]*function.Function // by logical id
-	tls       certificates
 	mappings  sync.WaitGroup
 	closers   []func()
 	closing   sync.Once
@@ -84,7 +85,7 @@ func (s *Stack) start(ctx context.Context) error {
 	if !s.options.NoMappings {
 		s.runMappings()
 	}
-	return s.write(s.options.stateFile())
+	return s.Write(s.options.stateFile())
 }
 
 // takeFolder makes the folder this stack's own and clears what a stack that was killed left there.
@@ -106,11 +107,18 @@ func (s *Stack) takeFolder(context.Context) error {
 		return err
 	}
 	s.log = slog.New(slog.NewJSONHandler(lines, nil))
-	if s.tls, err = makeCertificates(filepath.Join(s.options.Dir, "tls"), time.Now()); err != nil {
+	return s.makeCertificates()
+}
+
+// makeCertificates makes a new authority and the certificate of the receivers it vouches for.
+func (s *Stack) makeCertificates() error {
+	ca, err := pki.New("Herald local stack CA")
+	if err != nil {
 		return err
 	}
-	s.CAFile, s.ReceiverCertFile, s.ReceiverKeyFile = s.tls.caFile, s.tls.certFile, s.tls.keyFile
-	return nil
+	files, err := ca.Write(filepath.Join(s.options.Dir, "tls"), pki.Leaf{})
+	s.CAFile, s.ReceiverCertFile, s.ReceiverKeyFile = files.CA, files.Cert, files.Key
+	return err
 }
 
 // bringUp translates the template while the emulator starts.
@@ -118,18 +126,18 @@ func (s *Stack) bringUp(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
-		translating sync.WaitGroup
-		fault       error
+		translating  sync.WaitGroup
+		translateErr error
 	)
 	translating.Go(func() {
-		s.template, fault = sam.Translate(ctx, sam.Source{
+		s.template, translateErr = sam.Translate(ctx, sam.Source{
 			Python: s.options.Python, Script: s.options.script("translate.py"), Template: s.options.Template,
-			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Bucket: emulator.Bucket,
+			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Bucket: deploy.Bucket,
 		})
 	})
 	var err error
 	s.emulator, err = emulator.Start(ctx, emulator.Options{
-		Python: s.options.Python, Launcher: s.options.script("moto.py"), Port: s.options.MotoPort,
+		Root: s.options.Root, Python: s.options.Python, Port: s.options.MotoPort,
 		LogFile: filepath.Join(s.options.logs(), "moto.log"),
 	})
 	if err != nil {
@@ -141,12 +149,12 @@ func (s *Stack) bringUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return fault
+	return translateErr
 }
 
 func (s *Stack) deploy(ctx context.Context) (err error) {
 	s.options.say("deploying %s to the AWS emulator", filepath.Base(s.options.Template))
-	s.deployed, err = emulator.Deploy(ctx, s.aws(s.emulator.URL.String()), s.options.StackName, s.template)
+	s.deployed, err = deploy.Template(ctx, s.aws(s.emulator.URL.String()), s.options.StackName, s.template)
 	if err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ var certificates = []Case{
 		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{NotBefore: time.Now().Add(time.Hour)})}}
 	})),
 	one("has a self-signed certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
-		return &tls.Config{Certificates: []tls.Certificate{SelfSigned(t, Leaf{})}}
+		return &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
 	})),
 	one("has a certificate of an unknown authority", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/local/internal/child"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
 // instance is one process of a function and the Runtime API that only it talks to.

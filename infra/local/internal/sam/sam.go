@@ -13,7 +13,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/herald-webhooks/herald/infra/local/internal/child"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
 // Template is a CloudFormation template and the parameters it is deployed with.
@@ -32,21 +32,11 @@ type Source struct {
 
 // Translate runs AWS's own translator.
 func Translate(ctx context.Context, s Source) (*Template, error) {
-	var out, faults bytes.Buffer
+	var out, problems bytes.Buffer
 	cmd := exec.Command(s.Python, s.Script, s.Template, s.SAMConfig, s.Environment, s.Bucket) //nolint:gosec // this project's own script, killed below
-	cmd.Stdout, cmd.Stderr = &out, &faults
-	process, err := child.Start(cmd)
-	if err != nil {
-		return nil, fmt.Errorf("translating template: %w", err)
-	}
-	select {
-	case <-process.Done():
-	case <-ctx.Done():
-		process.Kill()
-		return nil, fmt.Errorf("translating template: %w", ctx.Err())
-	}
-	if err := process.Err(); err != nil {
-		return nil, fmt.Errorf("translating template: %w: %s", err, lastLine(faults.String()))
+	cmd.Stdout, cmd.Stderr = &out, &problems
+	if err := child.Run(ctx, cmd); err != nil {
+		return nil, fmt.Errorf("translating template: %w: %s", err, lastLine(problems.String()))
 	}
 	var t Template
 	if err := json.Unmarshal(out.Bytes(), &t); err != nil {

@@ -3,9 +3,8 @@
 package emulator
 
 import (
-	"cmp"
 	"context"
-	"os"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -23,13 +22,7 @@ import (
 
 func running(t *testing.T) aws.Config {
 	t.Helper()
-	own := filepath.Join("..", "..", "..", "..", ".venv", "bin", "python")
-	if _, err := os.Stat(own); err != nil {
-		own = "python3"
-	}
-	e, err := Start(t.Context(), Options{
-		Python: cmp.Or(os.Getenv("STACK_PYTHON"), own), Launcher: filepath.Join("..", "..", "moto.py"), LogFile: filepath.Join(t.TempDir(), "log"),
-	})
+	e, err := Start(t.Context(), Options{LogFile: filepath.Join(t.TempDir(), "log")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,6 +30,39 @@ func running(t *testing.T) aws.Config {
 	return aws.Config{
 		Region: "us-east-1", BaseEndpoint: aws.String(e.URL.String()),
 		Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+	}
+}
+
+// Where the kernel does not kill it, the closed pipe is how the emulator learns that its parent is gone.
+func TestEmulator_endsWhenItsStandardInputCloses(t *testing.T) {
+	e, err := Start(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	if err := e.life.Close(); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-e.Done():
+	case <-time.After(20 * time.Second):
+		t.Error("the emulator outlived its standard input")
+	}
+}
+
+func TestStart_namesAPortInUse(t *testing.T) {
+	e, err := Start(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Close)
+	port, err := strconv.Atoi(e.URL.Port())
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = Start(t.Context(), Options{Port: port})
+	if want := fmt.Sprintf("port %d is in use", port); err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }
 

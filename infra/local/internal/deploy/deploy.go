@@ -1,4 +1,8 @@
-package emulator
+// Package deploy deploys a template to the AWS emulator and reads back what was deployed.
+//
+// It promises a stack whose event source mappings are all disabled in the emulator, which would
+// otherwise poll the queues itself. It changes nothing else.
+package deploy
 
 import (
 	"archive/zip"
@@ -25,8 +29,8 @@ import (
 // Bucket is where deployed functions have their placeholder of code.
 const Bucket = "code"
 
-// Deployment is a deployed stack as the emulator describes it.
-type Deployment struct {
+// Stack is what was deployed, as the emulator describes it.
+type Stack struct {
 	Queues    map[string]Queue    // by logical id, as the other maps
 	Tables    map[string]string   // names
 	Keys      map[string]string   // ARNs
@@ -55,8 +59,8 @@ type Mapping struct {
 	PartialResponses         bool
 }
 
-// Deploy creates the stack and reads it back.
-func Deploy(ctx context.Context, cfg aws.Config, name string, t *sam.Template) (*Deployment, error) {
+// Template deploys t as a stack of this name and reads the stack back.
+func Template(ctx context.Context, cfg aws.Config, name string, t *sam.Template) (*Stack, error) {
 	body, removed, err := t.Deployable()
 	if err != nil {
 		return nil, err
@@ -72,7 +76,7 @@ func Deploy(ctx context.Context, cfg aws.Config, name string, t *sam.Template) (
 	if err != nil {
 		return nil, fmt.Errorf("reading stack: %w", err)
 	}
-	d := &Deployment{
+	d := &Stack{
 		Queues: map[string]Queue{}, Tables: map[string]string{}, Keys: map[string]string{},
 		Functions: map[string]Function{}, Removed: removed,
 	}
@@ -137,7 +141,7 @@ func create(ctx context.Context, cloud *cloudformation.Client, name string, body
 }
 
 // read adds one deployed resource.
-func (d *Deployment) read(ctx context.Context, cfg aws.Config, r cfn.StackResource) error {
+func (d *Stack) read(ctx context.Context, cfg aws.Config, r cfn.StackResource) error {
 	id, physical := aws.ToString(r.LogicalResourceId), aws.ToString(r.PhysicalResourceId)
 	switch aws.ToString(r.ResourceType) {
 	case "AWS::DynamoDB::Table":

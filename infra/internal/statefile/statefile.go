@@ -1,0 +1,62 @@
+// Package statefile is the file by which a running local stack tells its users how to reach it.
+//
+// It promises one description, written by the stack and read by the demonstration, the end-to-end tests
+// and the benchmark, and that no reader sees half of it. It knows nothing of how a stack runs.
+package statefile
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+)
+
+// Name is the file's, in the stack's folder.
+const Name = "stack.json"
+
+// State is what a running stack tells about itself.
+type State struct {
+	APIURL            string            `json:"api_url"`
+	AWSEndpointURL    string            `json:"aws_endpoint_url"`    // every AWS service, Lambda's Invoke included
+	LambdaEndpointURL string            `json:"lambda_endpoint_url"` // the same endpoint
+	Region            string            `json:"region"`
+	StackName         string            `json:"stack_name"`
+	EventsQueueURL    string            `json:"events_queue_url"`
+	Queues            map[string]string `json:"queues"`    // logical id → URL
+	Tables            map[string]string `json:"tables"`    // logical id → name
+	Keys              map[string]string `json:"keys"`      // logical id → ARN
+	Functions         map[string]string `json:"functions"` // folder name → deployed name
+	TenantID          string            `json:"tenant_id"`
+	APIKey            string            `json:"api_key"`
+	CAFile            string            `json:"ca_file"`
+	ReceiverCertFile  string            `json:"receiver_cert_file"` // for localhost and 127.0.0.1
+	ReceiverKeyFile   string            `json:"receiver_key_file"`
+}
+
+// Write replaces the file at path in one step.
+func (s State) Write(path string) error {
+	text, err := json.MarshalIndent(s, "", "  ") //nolint:gosec // whoever may read the file is meant to use the key
+	if err != nil {
+		return fmt.Errorf("encoding the stack's state: %w", err)
+	}
+	part := path + ".part"
+	if err := os.WriteFile(part, append(text, '\n'), 0o600); err != nil { // it holds an API key
+		return fmt.Errorf("writing the stack's state: %w", err)
+	}
+	if err := os.Rename(part, path); err != nil {
+		return fmt.Errorf("writing the stack's state: %w", err)
+	}
+	return nil
+}
+
+// Read reads the file at path.
+func Read(path string) (State, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	if err != nil {
+		return State{}, fmt.Errorf("reading the stack's state: %w", err)
+	}
+	var s State
+	if err := json.Unmarshal(text, &s); err != nil {
+		return State{}, fmt.Errorf("decoding the stack's state: %w", err)
+	}
+	return s, nil
+}

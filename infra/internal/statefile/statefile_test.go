@@ -1,0 +1,55 @@
+package statefile_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+)
+
+func TestRead_returnsWhatWasWritten(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, statefile.Name)
+	want := statefile.State{
+		APIURL: "http://127.0.0.1:1", Queues: map[string]string{"EventsQueue": "https://queue"}, APIKey: "hk_1",
+	}
+	for range 2 { // the second replaces the first
+		if err := want.Write(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := statefile.Read(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("read state (-want +got):\n%s", diff)
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) != 1 {
+		t.Errorf("%d files were left, want the state alone: %v", len(files), files)
+	}
+}
+
+func TestRead_refusesWhatIsNoState(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), statefile.Name)
+	if _, err := statefile.Read(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	if err := os.WriteFile(path, []byte(`{"api_url":`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := statefile.Read(path); err == nil {
+		t.Error("half a file was read")
+	}
+}

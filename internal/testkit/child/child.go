@@ -1,0 +1,123 @@
+// Package child starts processes that cannot outlive the program: the emulator, the functions and
+// the stack for tests, local stack, demonstration and benchmark.
+//
+// Each child leads a process group of its own, so that a Ctrl-C in the terminal reaches the program
+// only. It promises that Kill ends the whole group and that, on Linux, the kernel ends a child when
+// the program ends, however it ends. Elsewhere nothing but the child itself can notice that: whoever
+// needs it to gives the child a pipe as its standard input, which closes with the program.
+// It never restarts a child.
+package child
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Process is a running or ended child.
+type Process struct {
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error
+}
+
+// Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies.
+func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGKILL) }
+
+// StartStoppable is Start for a child that has children and files of its own to clear away: if the
+// program dies, the kernel sends it SIGTERM instead.
+func StartStoppable(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGTERM) }
+
+// Run starts cmd and waits for its end, which the end of ctx brings about.
+func Run(ctx context.Context, cmd *exec.Cmd) error {
+	p, err := Start(cmd)
+	if err != nil {
+		return err
+	}
+	select {
+	case <-p.done:
+		return p.err
+	case <-ctx.Done():
+		p.Kill()
+		return ctx.Err()
+	}
+}
+
+// start starts cmd, which gets the signal when the program dies.
+func start(cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
+	cmd.SysProcAttr = attributes(onDeath)
+	if err := fork(cmd); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// PID is the process id, which is the id of its group too.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Done is closed when the process has ended.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Err tells how the process ended, nil for exit status 0. It may be called once Done is closed.
+func (p *Process) Err() error { return p.err }
+
+// Kill ends the process and all of its group and waits for it.
+func (p *Process) Kill() {
+	select {
+	case <-p.done:
+	default:
+		_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // already gone is as good
+	}
+	<-p.done
+}
+
+// Stop asks the process to end by SIGTERM and waits for it. One that has not ended after limit is
+// killed with its group, and that is an error, as is an exit status other than 0.
+func (p *Process) Stop(limit time.Duration) error {
+	select {
+	case <-p.done:
+		return p.err
+	default:
+		_ = syscall.Kill(p.PID(), syscall.SIGTERM) // already gone is as good
+	}
+	select {
+	case <-p.done:
+		return p.err
+	case <-time.After(limit):
+		p.Kill()
+		return fmt.Errorf("%s did not end within %s and was killed", p.cmd.Path, limit)
+	}
+}
+
+type request struct {
+	cmd     *exec.Cmd
+	started chan error
+}
+
+// forks runs every fork on one thread that lives as long as the program: the kernel's death signal
+// fires when the thread that forked ends, not the process, and Go retires threads.
+var forks = sync.OnceValue(func() chan<- request {
+	requests := make(chan request)
+	go func() {
+		runtime.LockOSThread()
+		for r := range requests {
+			r.started <- r.cmd.Start()
+		}
+	}()
+	return requests
+})
+
+func fork(cmd *exec.Cmd) error {
+	r := request{cmd: cmd, started: make(chan error, 1)}
+	forks() <- r
+	return <-r.started
+}

@@ -1,0 +1,176 @@
+// Package emulator runs moto's server, the emulator of AWS behind tests, local stack and benchmark.
+//
+// It promises a server on loopback that accepts connections when Start returns, runs the launcher of
+// infra/local/moto.py and ends with the program, however the program ends. It deploys nothing.
+package emulator
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
+)
+
+// Account is the only account that the emulator knows.
+const Account = "123456789012"
+
+const (
+	portInUse  = 98               // the launcher's exit status
+	startLimit = 90 * time.Second // importing its Python packages is most of it
+)
+
+// Emulator is a running server.
+type Emulator struct {
+	URL *url.URL
+
+	process *child.Process
+	life    io.Closer // the server ends when this closes, with the program at the latest
+}
+
+// Options says how to start one. The zero value takes a free port.
+type Options struct {
+	Root    string // the checkout; default: found from the working directory
+	Python  string // default: see package tools
+	Port    int    // 0 takes a free one
+	LogFile string // gets what the server prints; default: a temporary file, removed once it runs
+}
+
+// Start starts the server and returns once it accepts connections.
+func Start(ctx context.Context, o Options) (*Emulator, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	logFile, err := o.openLog()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = logFile.Close() }() // the child holds its own
+	if o.LogFile == "" {
+		defer func() { _ = os.Remove(logFile.Name()) }()
+	}
+	launcher := filepath.Join(o.Root, "infra", "local", "moto.py")
+	cmd := exec.Command(o.Python, launcher, "--end-with-stdin", "--port", strconv.Itoa(o.Port))
+	cmd.Dir, cmd.Stderr = o.Root, logFile
+	e, first, err := launch(cmd)
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case line := <-first:
+		err = e.listening(line, o.Port, logFile.Name())
+	case <-time.After(startLimit):
+		err = fmt.Errorf("the AWS emulator did not start within %s: %s", startLimit, lastLine(logFile.Name()))
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return e, nil
+}
+
+func (o *Options) complete() (err error) {
+	if o.Root == "" {
+		if o.Root, err = tools.Root(); err != nil {
+			return err
+		}
+	}
+	if o.Python == "" {
+		o.Python, err = tools.Python(o.Root)
+	}
+	return err
+}
+
+func (o *Options) openLog() (file *os.File, err error) {
+	if o.LogFile == "" {
+		file, err = os.CreateTemp("", "herald-moto-*.log")
+	} else {
+		file, err = os.Create(o.LogFile)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the emulator's log: %w", err)
+	}
+	return file, nil
+}
+
+// launch starts cmd, whose first line of output is on its way through the channel, empty when it ends without one.
+// Its standard input stays open as long as the program lives: that is how it learns of our death where the
+// kernel does not tell it.
+func launch(cmd *exec.Cmd) (*Emulator, <-chan string, error) {
+	life, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("starting the AWS emulator: %w", err)
+	}
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("starting the AWS emulator: %w", err)
+	}
+	cmd.Stdout = in
+	process, err := child.Start(cmd)
+	_ = in.Close() // the child holds its own
+	if err != nil {
+		_ = out.Close()
+		return nil, nil, err
+	}
+	first := make(chan string, 1)
+	go func() {
+		defer func() { _ = out.Close() }()
+		line, _ := bufio.NewReader(out).ReadString('\n') // an empty line tells as much as an error
+		first <- line
+	}()
+	return &Emulator{process: process, life: life}, first, nil
+}
+
+// listening reads the launcher's first line, or the reason why there is none.
+func (e *Emulator) listening(line string, port int, logFile string) error {
+	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if ok {
+		var err error
+		if e.URL, err = url.Parse(address); err == nil {
+			return nil
+		}
+	}
+	select {
+	case <-e.process.Done():
+	case <-time.After(5 * time.Second):
+		return fmt.Errorf("the AWS emulator answered %q for its address", line)
+	}
+	var exit *exec.ExitError
+	if errors.As(e.process.Err(), &exit) && exit.ExitCode() == portInUse {
+		return fmt.Errorf("port %d is in use", port)
+	}
+	return fmt.Errorf("the AWS emulator did not start: %w: %s", e.process.Err(), lastLine(logFile))
+}
+
+func lastLine(path string) string {
+	output, err := os.ReadFile(path)
+	if err != nil {
+		return "its log cannot be read"
+	}
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	return lines[len(lines)-1]
+}
+
+// Done is closed when the server has ended.
+func (e *Emulator) Done() <-chan struct{} { return e.process.Done() }
+
+// PID is the server's process id.
+func (e *Emulator) PID() int { return e.process.PID() }
+
+// Close ends the server.
+func (e *Emulator) Close() {
+	e.process.Kill()
+	_ = e.life.Close() // closed already, by the end of the process
+}

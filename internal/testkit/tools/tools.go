@@ -1,0 +1,65 @@
+// Package tools finds what `make tools` installs below the checkout, or else what the machine has.
+//
+// It promises one order for tests, local stack and demonstration: .venv/bin first, then the search
+// path; STACK_PYTHON names another interpreter. What is missing is an error that names it and the
+// remedy. It never installs anything.
+package tools
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// Root is the checkout: the folder with go.mod, at or above the working directory.
+func Root() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", fmt.Errorf("finding the checkout: %w", err)
+	}
+	for !isFile(filepath.Join(dir, "go.mod")) {
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", errors.New("finding the checkout: no go.mod at or above the working directory")
+		}
+		dir = parent
+	}
+	return dir, nil
+}
+
+// Python is an interpreter that has the AWS emulator and the SAM translator.
+func Python(root string) (string, error) {
+	if given := os.Getenv("STACK_PYTHON"); given != "" {
+		return given, nil
+	}
+	for _, candidate := range []string{filepath.Join(root, ".venv", "bin", "python"), "python3"} {
+		if path, err := exec.LookPath(candidate); err == nil && hasModules(path) {
+			return path, nil
+		}
+	}
+	return "", errors.New("neither .venv/bin/python nor python3 has the AWS emulator (moto) and the SAM translator: " +
+		"run `make tools`")
+}
+
+func hasModules(python string) bool {
+	const probe = `import importlib.util as u, sys
+sys.exit(not all(map(u.find_spec, ("moto", "flask", "samtranslator"))))`
+	return exec.Command(python, "-c", probe).Run() == nil
+}
+
+// Command is the path of one of the installed command lines, such as aws and sam.
+func Command(root, name string) (string, error) {
+	for _, candidate := range []string{filepath.Join(root, ".venv", "bin", name), name} {
+		if path, err := exec.LookPath(candidate); err == nil {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s is neither in .venv/bin nor on the search path: run `make tools`", name)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && !info.IsDir()
+}
