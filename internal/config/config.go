@@ -1,5 +1,5 @@
 // Package config reads a function's environment once, at cold start, into one struct, and
-// opens the AWS configuration. It promises that all faults come in one error. It knows no
+// opens the AWS configuration. It promises that all errors come in one. It knows no
 // function's settings: each declares its own struct.
 package config
 
@@ -41,12 +41,12 @@ func withoutValues(err error, settings reflect.Type) error {
 	if !errors.As(err, &all) {
 		return err
 	}
-	for i, fault := range all.Errors {
+	for i, err := range all.Errors {
 		var malformed env.ParseError
-		if errors.As(fault, &malformed) {
+		if errors.As(err, &malformed) {
 			field, _ := settings.FieldByName(malformed.Name)
 			name, _, _ := strings.Cut(field.Tag.Get("env"), ",")
-			all.Errors[i] = fmt.Errorf("environment variable %q is no %s", name, malformed.Type.Kind())
+			all.Errors[i] = fmt.Errorf("environment variable %q is not of type %s", name, malformed.Type.Kind())
 		}
 	}
 	return all
@@ -62,7 +62,8 @@ func AWS(context.Context) (aws.Config, error) {
 		return aws.Config{}, fmt.Errorf("loading the AWS configuration: %w", err)
 	}
 	if e.Region == "" || !e.Credentials.HasKeys() {
-		return aws.Config{}, errors.New("loading the AWS configuration: AWS_REGION and the role's credentials are not in the environment")
+		return aws.Config{}, errors.New(
+			"loading the AWS configuration: AWS_REGION and the role's credentials are not in the environment")
 	}
 	cfg := aws.Config{
 		Region:        e.Region,

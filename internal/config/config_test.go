@@ -1,16 +1,15 @@
 package config_test
 
 import (
-	"bytes"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/config"
 )
@@ -22,25 +21,32 @@ type settings struct {
 	Limit   int            `env:"TEST_LIMIT"`
 }
 
-func TestSettingsAreReadIntoTheirTypes(t *testing.T) {
+func TestLoad_readsSettingsIntoTheirTypes(t *testing.T) {
 	t.Setenv("TEST_TABLE", "Endpoints")
 	t.Setenv("TEST_QUEUE", "")
 	t.Setenv("TEST_TIMEOUT", "15")
 	t.Setenv("TEST_LIMIT", "50")
 	got, err := config.Load[settings]()
-	if err != nil || got.Table != "Endpoints" || got.Queue != "" || got.Timeout.Duration() != 15*time.Second || got.Limit != 50 {
-		t.Errorf("%+v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := settings{Table: "Endpoints", Timeout: 15, Limit: 50}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
+	}
+	if d := got.Timeout.Duration(); d != 15*time.Second {
+		t.Errorf("the timeout is %v, want 15 s", d)
 	}
 }
 
-func TestEveryFaultIsNamedAtOnceAndNoValue(t *testing.T) {
+func TestLoad_namesEveryVariableAtOnceAndShowsNoValue(t *testing.T) {
 	t.Setenv("TEST_TABLE", "")
 	t.Setenv("TEST_TIMEOUT", "15s-hush")
 	_, err := config.Load[settings]()
 	if err == nil {
 		t.Fatal("faulty settings are read")
 	}
-	for _, name := range []string{"TEST_TABLE", "TEST_QUEUE", `"TEST_TIMEOUT" is no int`, "TEST_LIMIT"} {
+	for _, name := range []string{"TEST_TABLE", "TEST_QUEUE", `"TEST_TIMEOUT" is not of type int`, "TEST_LIMIT"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%s is not named: %v", name, err)
 		}
@@ -50,28 +56,29 @@ func TestEveryFaultIsNamedAtOnceAndNoValue(t *testing.T) {
 	}
 }
 
-func TestAWSNeedsRegionAndCredentials(t *testing.T) {
-	for missing := range map[string]bool{"AWS_REGION": true, "AWS_ACCESS_KEY_ID": true, "AWS_SECRET_ACCESS_KEY": true} {
+func TestAWS_needsRegionAndCredentials(t *testing.T) {
+	for _, missing := range []string{"AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
 		t.Run(missing, func(t *testing.T) {
 			environment(t)
 			t.Setenv(missing, "")
-			if _, err := config.AWS(t.Context()); err == nil || strings.Contains(err.Error(), "hush") {
-				t.Errorf("without %s: %v", missing, err)
+			_, err := config.AWS(t.Context())
+			if err == nil {
+				t.Fatal("no error")
+			}
+			if strings.Contains(err.Error(), "hush") {
+				t.Errorf("a value is shown: %v", err)
 			}
 		})
 	}
 }
 
 // A throttled call is tried three times, with the role's session token and in its region.
-func TestAWSCallsAreSignedAndTriedThreeTimes(t *testing.T) {
-	var calls atomic.Int32
-	var authorization, token atomic.Value
+func TestAWS_callsAreSignedAndTriedThreeTimes(t *testing.T) {
+	requests := make(chan http.Header, 10)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		calls.Add(1)
-		authorization.Store(r.Header.Get("Authorization"))
-		token.Store(r.Header.Get("X-Amz-Security-Token"))
+		requests <- r.Header
 		w.WriteHeader(http.StatusBadRequest)
-		_, _ = io.Copy(w, bytes.NewBufferString(`{"__type":"ThrottlingException"}`))
+		_, _ = io.WriteString(w, `{"__type":"ThrottlingException"}`)
 	}))
 	t.Cleanup(server.Close)
 	environment(t)
@@ -83,18 +90,28 @@ func TestAWSCallsAreSignedAndTriedThreeTimes(t *testing.T) {
 	if _, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{}); err == nil {
 		t.Error("a throttled call succeeds")
 	}
-	if calls.Load() != 3 {
-		t.Errorf("%d calls, want 3", calls.Load())
+	if len(requests) != 3 {
+		t.Fatalf("%d calls, want 3", len(requests))
 	}
-	if got := authorization.Load().(string); !strings.Contains(got, "AKID/") || !strings.Contains(got, "/eu-central-1/sqs/") || token.Load() != "session" {
-		t.Errorf("signed as %q with token %q", got, token.Load())
+	for range 3 {
+		header := <-requests
+		authorization := header.Get("Authorization")
+		for _, part := range []string{"AKID/", "/eu-central-1/sqs/"} {
+			if !strings.Contains(authorization, part) {
+				t.Errorf("signed as %q, without %q", authorization, part)
+			}
+		}
+		if token := header.Get("X-Amz-Security-Token"); token != "session" {
+			t.Errorf("the session token is %q", token)
+		}
 	}
 }
 
 func environment(t *testing.T) {
 	t.Helper()
 	for name, value := range map[string]string{
-		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "hush", "AWS_SESSION_TOKEN": "session", "AWS_ENDPOINT_URL": "",
+		"AWS_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "hush",
+		"AWS_SESSION_TOKEN": "session", "AWS_ENDPOINT_URL": "",
 	} {
 		t.Setenv(name, value)
 	}

@@ -38,30 +38,31 @@ var neverWidened = []netip.Prefix{
 
 // ParsePolicy reads EgressAllowCidrs and EgressAllowPorts: comma-separated prefixes, and
 // ports or ranges ("8443,9000-9100"). Outside LocalStage a prefix that meets a loopback or
-// link-local range is refused. All faults are joined in one error.
+// link-local range is refused. All errors are joined in one, which shows no value.
 func ParsePolicy(cidrs, ports, stage string) (Policy, error) {
 	var p Policy
-	var faults []error
-	for _, s := range fields(cidrs) {
+	var errs []error
+	for i, s := range fields(cidrs) {
 		prefix, err := netip.ParsePrefix(s)
 		switch {
 		case err != nil:
-			faults = append(faults, fmt.Errorf("EGRESS_ALLOW_CIDRS: %q is no CIDR prefix", s))
+			errs = append(errs, fmt.Errorf("EGRESS_ALLOW_CIDRS: entry %d is not a CIDR prefix", i+1))
 		case stage != LocalStage && slices.ContainsFunc(neverWidened, prefix.Overlaps):
-			faults = append(faults, fmt.Errorf("EGRESS_ALLOW_CIDRS: %s reaches loopback or link-local addresses, allowed in the local stage only", prefix))
+			errs = append(errs, fmt.Errorf(
+				"EGRESS_ALLOW_CIDRS: entry %d reaches loopback or link-local addresses, allowed in the local stage only", i+1))
 		default:
 			p.allow = append(p.allow, prefix.Masked())
 		}
 	}
-	for _, s := range fields(ports) {
-		r, err := parsePorts(s)
-		if err != nil {
-			faults = append(faults, err)
+	for i, s := range fields(ports) {
+		r, ok := parsePorts(s)
+		if !ok {
+			errs = append(errs, fmt.Errorf("EGRESS_ALLOW_PORTS: entry %d is not a port or a range of ports", i+1))
 			continue
 		}
 		p.ports = append(p.ports, r)
 	}
-	return p.build(), errors.Join(faults...)
+	return p.build(), errors.Join(errs...)
 }
 
 // NewPolicy is ParsePolicy for values already parsed, without the stage's check: for tests.
@@ -114,17 +115,15 @@ type Blocked struct{ Reason delivery.Reason }
 
 func (b *Blocked) Error() string { return "egress refused: " + string(b.Reason) }
 
-func parsePorts(s string) (PortRange, error) {
+func parsePorts(s string) (r PortRange, ok bool) {
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {
 		to = from
 	}
 	a, errA := strconv.ParseUint(strings.TrimSpace(from), 10, 16)
 	b, errB := strconv.ParseUint(strings.TrimSpace(to), 10, 16)
-	if errA != nil || errB != nil || a == 0 || a > b {
-		return PortRange{}, fmt.Errorf("EGRESS_ALLOW_PORTS: %q is no port or range of ports", s)
-	}
-	return PortRange{From: uint16(a), To: uint16(b)}, nil
+	ok = errA == nil && errB == nil && 0 < a && a <= b
+	return PortRange{From: uint16(a), To: uint16(b)}, ok
 }
 
 func fields(list string) []string {
