@@ -118,7 +118,8 @@ func (b *bench) measure(r *row) error {
 	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
 	cmd.Env = append(append(os.Environ(), runtimeSettings...),
-		"AWS_LAMBDA_LOG_LEVEL=INFO", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench", "AWS_ENDPOINT_URL="+in.AWS)
+		"AWS_LAMBDA_LOG_LEVEL=INFO", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench",
+		"AWS_ENDPOINT_URL="+in.AWS, "SSL_CERT_FILE="+in.CAFile)
 	var out lastLine
 	cmd.Stdout = &out // through a pipe, as Lambda reads a function's log
 	if err := child.Run(context.Background(), cmd); err != nil {

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"net/netip"
 	"os"
 	"runtime"
 	"strings"
@@ -15,22 +13,15 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
 	deliverhandler "github.com/herald-webhooks/herald/internal/handler/deliver"
 	fanouthandler "github.com/herald-webhooks/herald/internal/handler/fanout"
-	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
-	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 const (
@@ -41,40 +32,29 @@ const (
 
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
 func deliver(in job) (measurement, error) {
-	roots, err := pki.ReadPool(in.CAFile)
-	if err != nil {
-		return measurement{}, err
-	}
 	cfg, err := config.AWS(context.Background())
 	if err != nil {
 		return measurement{}, err
 	}
 	out := telemetry.NewOutput(os.Stdout)
-	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
-	tables, queues := dynamodb.NewFromConfig(cfg), sqs.NewFromConfig(cfg)
-	h := batch.Handler((&deliverhandler.Handler{
-		Endpoints:     dynamo.NewEndpoints(tables, "Endpoints"),
-		Secrets:       keyring.NewSecrets(kms.NewFromConfig(cfg), "key"),
-		States:        dynamo.NewDeliveries(tables, "Deliveries"),
-		RetryQueue:    queue.Sender{Client: queues, URL: in.AWS + "/RetryQueue"},
-		Visibility:    queue.Visibility{Client: queues, URL: in.AWS + "/RetryQueue"},
-		RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
-		Schedule:      schedule,
-		PerEndpoint:   in.Batch,
-		Hanging: &deliverhandler.Hanging{Store: dynamo.NewHanging(tables, "Deliveries"), Holder: "bench",
-			Suspect: 1500 * time.Millisecond, Limit: 5, Window: time.Minute},
-		Attempts: delivery.Sender{
-			Client: egress.New(egress.Config{RootCAs: roots, Policy: egress.NewPolicy(
-				[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}})}),
-			Schedule: schedule, UserAgent: "Herald/bench", Now: time.Now,
+	h, err := deliverhandler.New(deliverhandler.Config{
+		Settings: deliverhandler.Settings{
+			Stage: egress.LocalStage, EndpointsTable: "Endpoints", DeliveriesTable: "Deliveries", SecretsKeyARN: "key",
+			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
+			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
+			EndpointConcurrency: in.Batch, MaximumConcurrency: 50,
+			EgressAllowCIDRs: "127.0.0.1/32", EgressAllowPorts: "1024-65535",
 		},
-		Log: out.Logger(), Metrics: telemetry.NewMetrics(out, "deliver", time.Now), Now: time.Now, Random: rand.Float64,
-	}).Process)
+		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "deliver", time.Now),
+	})
+	if err != nil {
+		return measurement{}, err
+	}
 	payload, err := deliveryInvocation(in)
 	if err != nil {
 		return measurement{}, err
 	}
-	return invocations(h, payload, in)
+	return invocations(batch.Handler(h.Process), payload, in)
 }
 
 // fanOut measures the fanout handler. A delivery here is an event.
@@ -83,18 +63,19 @@ func fanOut(in job) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	queues, out := sqs.NewFromConfig(cfg), telemetry.NewOutput(os.Stdout)
-	h := batch.Handler((&fanouthandler.Handler{
-		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), "Endpoints"),
-		Deliveries:    queue.Sender{Client: queues, URL: in.AWS + "/DeliveryQueue"},
-		Rejected:      queue.Sender{Client: queues, URL: in.AWS + "/EventsDeadLetterQueue"},
-		Log:           out.Logger(), Metrics: telemetry.NewMetrics(out, "fanout", time.Now), Now: time.Now,
-	}).Process)
+	out := telemetry.NewOutput(os.Stdout)
+	h := fanouthandler.New(fanouthandler.Config{
+		Settings: fanouthandler.Settings{
+			EndpointsTable: "Endpoints", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
+			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue",
+		},
+		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "fanout", time.Now),
+	})
 	payload, err := eventInvocation(in)
 	if err != nil {
 		return measurement{}, err
 	}
-	return invocations(h, payload, in)
+	return invocations(batch.Handler(h.Process), payload, in)
 }
 
 var errNotDelivered = errors.New("the handler did not deliver every record")

@@ -5,12 +5,6 @@
 // ids, hosts, numbers and typed reasons only.
 package telemetry
 
-import (
-	"log/slog"
-
-	"github.com/aws/aws-lambda-go/lambdacontext"
-)
-
 // The keys of log lines.
 const (
 	KeyTenant    = "tenant_id"
@@ -36,7 +30,3 @@ const (
 	KeyRoute     = "route"
 	KeyRequest   = "request_id"
 )
-
-// NewLogger returns the logger for a Lambda function: format and level as the function's
-// LoggingConfig says, request id on each line.
-func NewLogger() *slog.Logger { return slog.New(lambdacontext.NewLogHandler()) }

@@ -1,0 +1,34 @@
+package apikeys
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+)
+
+// Settings are the function's environment variables.
+type Settings struct {
+	APIKeysTable string `env:"API_KEYS_TABLE,notEmpty"`
+}
+
+// Config is what New needs. All fields are required.
+type Config struct {
+	Settings Settings
+	AWS      aws.Config
+	Log      *slog.Logger
+}
+
+// New returns the handler on the AWS resources that the settings name.
+func New(c Config) *Handler {
+	return &Handler{
+		Keys:   dynamo.NewAPIKeys(dynamodb.NewFromConfig(c.AWS), c.Settings.APIKeysTable),
+		Random: rand.Reader,
+		Log:    c.Log,
+		Now:    time.Now,
+	}
+}

@@ -1,0 +1,48 @@
+package deadletter
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Settings are the function's environment variables.
+type Settings struct {
+	DeadLettersTable string `env:"DEAD_LETTERS_TABLE,notEmpty"`
+	DeliveriesTable  string `env:"DELIVERIES_TABLE,notEmpty"`
+	DeadLetterKeyARN string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
+	MaxRetries       int    `env:"MAX_RETRIES"`
+}
+
+// Config is what New needs. All fields are required.
+type Config struct {
+	Settings Settings
+	AWS      aws.Config
+	Log      *slog.Logger
+	Metrics  *telemetry.Metrics
+}
+
+// New returns the handler on the AWS resources that the settings name.
+func New(c Config) *Handler {
+	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
+	return &Handler{
+		States: dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable),
+		Vault: deadletter.Vault{
+			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
+		},
+		MaxRetries: s.MaxRetries,
+		Log:        c.Log,
+		Metrics:    c.Metrics,
+		Now:        time.Now,
+	}
+}

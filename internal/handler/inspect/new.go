@@ -1,0 +1,59 @@
+package inspect
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/rejected"
+)
+
+// Settings are the function's environment variables.
+type Settings struct {
+	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
+	DeadLettersTable         string `env:"DEAD_LETTERS_TABLE,notEmpty"`
+	DeadLetterKeyARN         string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
+	EventsQueueURL           string `env:"EVENTS_QUEUE_URL,notEmpty"`
+	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
+	RetryQueueURL            string `env:"RETRY_QUEUE_URL,notEmpty"`
+	DeadLetterQueueURL       string `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
+	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
+}
+
+// Config is what New needs. All fields are required.
+type Config struct {
+	Settings Settings
+	AWS      aws.Config
+	Log      *slog.Logger
+}
+
+// New returns the handler on the AWS resources that the settings name.
+func New(c Config) *Handler {
+	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	return &Handler{
+		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
+		Vault: deadletter.Vault{
+			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
+		},
+		Rejected: rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Meter:    queues,
+		Queues: map[string]string{
+			"EventsQueue":           s.EventsQueueURL,
+			"EventsDeadLetterQueue": s.EventsDeadLetterQueueURL,
+			"DeliveryQueue":         s.DeliveryQueueURL,
+			"RetryQueue":            s.RetryQueueURL,
+			"DeadLetterQueue":       s.DeadLetterQueueURL,
+		},
+		Log: c.Log,
+		Now: time.Now,
+	}
+}

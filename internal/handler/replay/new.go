@@ -1,0 +1,54 @@
+package replay
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
+)
+
+// Settings are the function's environment variables.
+type Settings struct {
+	DeadLettersTable         string `env:"DEAD_LETTERS_TABLE,notEmpty"`
+	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
+	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
+	DeadLetterKeyARN         string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
+	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
+	EventsQueueURL           string `env:"EVENTS_QUEUE_URL,notEmpty"`
+	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
+}
+
+// Config is what New needs. All fields are required.
+type Config struct {
+	Settings Settings
+	AWS      aws.Config
+	Log      *slog.Logger
+}
+
+// New returns the handler on the AWS resources that the settings name.
+func New(c Config) *Handler {
+	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	return &Handler{
+		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
+		States:      dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable),
+		Vault: deadletter.Vault{
+			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
+		},
+		Deliveries: queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
+		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
+		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Log:        c.Log,
+		Now:        time.Now,
+	}
+}

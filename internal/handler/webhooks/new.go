@@ -1,0 +1,56 @@
+package webhooks
+
+import (
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/egress"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Settings are the function's environment variables.
+type Settings struct {
+	Stage            string `env:"STAGE,notEmpty"`
+	EndpointsTable   string `env:"ENDPOINTS_TABLE,notEmpty"`
+	APIKeysTable     string `env:"API_KEYS_TABLE,notEmpty"`
+	SecretsKeyARN    string `env:"SECRETS_KEY_ARN,notEmpty"`
+	EgressAllowCIDRs string `env:"EGRESS_ALLOW_CIDRS"`
+	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
+}
+
+// Config is what New needs. All fields are required.
+type Config struct {
+	Settings Settings
+	AWS      aws.Config
+	Log      *slog.Logger
+	Metrics  *telemetry.Metrics
+}
+
+// New returns the handler on the AWS resources that the settings name. The error names the
+// variables that are out of their range.
+func New(c Config) (*Handler, error) {
+	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
+	policy, err := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
+	if err != nil {
+		return nil, fmt.Errorf("reading the environment: %w", err)
+	}
+	return &Handler{
+		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable),
+		Keys:      dynamo.NewAPIKeys(tables, s.APIKeysTable),
+		Secrets:   keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
+		URLs:      endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
+		Log:       c.Log,
+		Metrics:   c.Metrics,
+		Now:       time.Now,
+		Random:    rand.Reader,
+	}, nil
+}

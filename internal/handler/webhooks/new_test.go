@@ -1,0 +1,78 @@
+package webhooks
+
+import (
+	"log/slog"
+	"net/netip"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/testkit/wiring"
+)
+
+var environment = map[string]string{
+	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
+	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_ALLOW_PORTS": "8443",
+}
+
+func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
+	s := wiring.Settings[Settings](t, environment)
+	var calls wiring.AWS
+	h, err := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, part := range map[string]struct {
+		call func() error
+		want string
+	}{
+		"Endpoints": {func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints"},
+		"Keys":      {func() error { _, _, err := h.Keys.Get(t.Context(), "id"); return err }, "GetItem Keys"},
+		"Secrets": {func() error {
+			_, err := h.Secrets.Seal(t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, "secret")
+			return err
+		}, "Encrypt key"},
+	} {
+		if err := part.call(); err == nil {
+			t.Errorf("%s: a refused call succeeds", name)
+		}
+		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
+			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
+	h, err := New(Config{Settings: wiring.Settings[Settings](t, environment)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for address, want := range map[string]bool{"10.1.2.3": true, "10.2.0.1": false, "127.0.0.1": false, "1.1.1.1": true} {
+		if got := h.URLs.Addr(netip.MustParseAddr(address)); got != want {
+			t.Errorf("%s is allowed: %v, want %v", address, got, want)
+		}
+	}
+	for port, want := range map[uint16]bool{443: true, 8443: true, 80: false} {
+		if got := h.URLs.Port(port); got != want {
+			t.Errorf("port %d is allowed: %v, want %v", port, got, want)
+		}
+	}
+}
+
+func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
+	s := wiring.Settings[Settings](t, environment)
+	s.EgressAllowCIDRs, s.EgressAllowPorts = "10.1.0.0/16, hush", "hush"
+	_, err := New(Config{Settings: s})
+	want := strings.Join([]string{
+		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
+		"EGRESS_ALLOW_PORTS: entry 1 is not a port or a range of ports",
+	}, "\n")
+	if err == nil {
+		t.Fatal("faulty settings are taken")
+	}
+	if diff := cmp.Diff(want, err.Error()); diff != "" {
+		t.Errorf("error (-want +got):\n%s", diff)
+	}
+}

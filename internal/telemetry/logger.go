@@ -1,0 +1,57 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"os"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+)
+
+// NewLogger returns the logger of a Lambda function. It writes JSON to out with Lambda's own
+// names, the invocation's request id on each line, from the level on that the function's
+// LoggingConfig sets (AWS_LAMBDA_LOG_LEVEL; INFO by default). On an Output, a line above INFO
+// takes all lines before it out at once.
+func NewLogger(out io.Writer) *slog.Logger {
+	lines := slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level(), ReplaceAttr: lambdacontext.ReplaceAttr})
+	gathered, _ := out.(*Output)
+	return slog.New(handler{lines, gathered})
+}
+
+func level() slog.Level {
+	switch os.Getenv("AWS_LAMBDA_LOG_LEVEL") {
+	case "DEBUG":
+		return slog.LevelDebug
+	case "WARN":
+		return slog.LevelWarn
+	case "ERROR":
+		return slog.LevelError
+	}
+	return slog.LevelInfo
+}
+
+type handler struct {
+	slog.Handler
+	gathered *Output // nil: every line is written at once
+}
+
+func (h handler) Handle(ctx context.Context, r slog.Record) error {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID)) //nolint:sloglint // as Lambda itself spells it
+	}
+	err := h.Handler.Handle(ctx, r)
+	if h.gathered != nil && r.Level > slog.LevelInfo {
+		err = errors.Join(err, h.gathered.Flush())
+	}
+	return err
+}
+
+func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return handler{h.Handler.WithAttrs(attrs), h.gathered}
+}
+
+func (h handler) WithGroup(name string) slog.Handler {
+	return handler{h.Handler.WithGroup(name), h.gathered}
+}
