@@ -27,12 +27,12 @@ import (
 )
 
 // The README's Go receiver answers in every other test.
-func TestTheREADMEsNodeReceiverVerifiesRealDeliveries(t *testing.T) {
+func TestTheDocumentedNodeReceiverVerifiesRealDeliveries(t *testing.T) {
 	t.Parallel()
 	testReceiver(t, "node", "infra/examples/receiver/node/receiver.mjs")
 }
 
-func TestTheREADMEsPythonReceiverVerifiesRealDeliveries(t *testing.T) {
+func TestTheDocumentedPythonReceiverVerifiesRealDeliveries(t *testing.T) {
 	t.Parallel()
 	testReceiver(t, "python3", "infra/examples/receiver/python/receiver.py")
 }

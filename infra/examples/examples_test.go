@@ -44,37 +44,42 @@ func TestEveryImplementedEventHasASampleTheServiceAccepts(t *testing.T) {
 	}
 }
 
-// The README's code is the code the tests run.
-func TestREADMEShowsTheExamplesVerbatim(t *testing.T) {
-	readme, err := os.ReadFile("../../README.md")
+// The code that the documents show is the code that the tests run.
+func TestTheDocumentsShowTheExamplesVerbatim(t *testing.T) {
+	for _, shown := range []struct{ document, language, path string }{
+		{"../../README.md", "go", "receiver/go/receiver.go"},
+		{"../../README.md", "go", "publisher/go/publish.go"},
+		{"../../README.md", "sh", "publisher/cli/publish.sh"},
+		{"../docs/receivers.md", "js", "receiver/node/receiver.mjs"},
+		{"../docs/receivers.md", "python", "receiver/python/receiver.py"},
+	} {
+		document, source := read(t, shown.document), read(t, shown.path)
+		blocks := fencedBlocks(document)[shown.language]
+		verbatim := slices.ContainsFunc(blocks, func(block string) bool {
+			if strings.HasPrefix(shown.path, "publisher/") { // shown from below its imports or comments
+				return strings.HasSuffix(source, block) && len(block) > 100
+			}
+			return block == source
+		})
+		if !verbatim {
+			t.Errorf("no %s block of %s equals %s", shown.language, shown.document, shown.path)
+		}
+	}
+}
+
+func TestTheREADMEStaysShort(t *testing.T) {
+	if lines := strings.Count(read(t, "../../README.md"), "\n"); lines > 150 {
+		t.Errorf("README.md has %d lines, more than 150", lines)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	blocks := fencedBlocks(string(readme))
-	for _, file := range []struct{ path, language string }{
-		{"receiver/go/receiver.go", "go"},
-		{"receiver/node/receiver.mjs", "js"},
-		{"receiver/python/receiver.py", "python"},
-		{"publisher/go/publish.go", "go"},
-		{"publisher/cli/publish.sh", "sh"},
-	} {
-		source, err := os.ReadFile(file.path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		shown := slices.ContainsFunc(blocks[file.language], func(block string) bool {
-			if strings.HasPrefix(file.path, "publisher/") { // shown from below its imports or comments
-				return strings.HasSuffix(string(source), block) && len(block) > 100
-			}
-			return block == string(source)
-		})
-		if !shown {
-			t.Errorf("no %s block of README.md equals %s", file.language, file.path)
-		}
-	}
-	if lines := strings.Count(string(readme), "\n"); lines > 150 {
-		t.Errorf("README.md has %d lines, more than 150", lines)
-	}
+	return string(text)
 }
 
 func fencedBlocks(markdown string) map[string][]string {
