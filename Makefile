@@ -36,8 +36,12 @@ test: ## lint, unit tests, sam build, tests against the emulator
 	go run ./infra/testreport total || status=1; \
 	exit $$status
 
-unit: ## the tests that need no emulator
-	@go test -json ./... | go run ./infra/testreport unit
+# The race detector needs cgo, and cgo a C compiler.
+RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v $$(go env CC) >/dev/null && echo -race)
+
+unit: ## the tests that need no emulator, in random order, under the race detector where there is a C compiler
+	@[ -n "$(RACE)" ] || echo "make: no C compiler: the unit tests run without the race detector"
+	@go test -json $(RACE) -shuffle=on ./... | go run ./infra/testreport unit
 
 e2e: native .venv/installed ## the tests against the emulator and the local stack
 	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator

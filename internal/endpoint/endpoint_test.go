@@ -7,56 +7,107 @@ import (
 	"testing/iotest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 )
 
-func TestIDsHaveTheirFormAndSortByTime(t *testing.T) {
-	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func TestNewID_isPrefixTimeAndRandomness(t *testing.T) {
+	got, err := endpoint.NewID(now, strings.NewReader("ten bytes!"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("webhook_01KJMMA2G0EHJPW832F5T6AWS1", got); diff != "" {
+		t.Errorf("id (-want +got):\n%s", diff)
+	}
+}
+
+func TestNewID_sortsByTime(t *testing.T) {
 	last := ""
 	for i := range 100 {
 		id, err := endpoint.NewID(now.Add(time.Duration(i)*time.Millisecond), rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !endpoint.ValidID(id) || id <= last {
-			t.Errorf("%q after %q", id, last)
+		if !endpoint.ValidID(id) {
+			t.Errorf("%q is not valid", id)
+		}
+		if id <= last {
+			t.Errorf("%q does not sort after %q, made a millisecond before", id, last)
 		}
 		last = id
 	}
-	if _, err := endpoint.NewID(now, iotest.ErrReader(errNone)); err == nil {
-		t.Error("an id without randomness")
+}
+
+func TestNewID_failsWithoutRandomness(t *testing.T) {
+	if id, err := endpoint.NewID(now, iotest.ErrReader(iotest.ErrTimeout)); err == nil {
+		t.Errorf("made %q", id)
 	}
 }
 
-var errNone = iotest.ErrTimeout
-
-func TestWhatIsNoID(t *testing.T) {
+func TestValidID(t *testing.T) {
 	const id = "webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA"
-	if !endpoint.ValidID(id) {
-		t.Fatalf("%s is valid", id)
-	}
-	for _, bad := range []string{
-		"", "webhook_", id[8:], id + "A", id[:len(id)-1], strings.ToLower(id), "WEBHOOK_" + id[8:], "webhook_" + id, id[:33] + "U", " " + id, "#counts",
-		"webhook_8" + id[9:], "webhook_0000000000000000000000000\x00",
+	for name, row := range map[string]struct {
+		id   string
+		want bool
+	}{
+		"an id":                        {id, true},
+		"the largest":                  {"webhook_7ZZZZZZZZZZZZZZZZZZZZZZZZZ", true},
+		"nothing":                      {"", false},
+		"the prefix alone":             {"webhook_", false},
+		"no prefix":                    {id[8:], false},
+		"one character more":           {id + "A", false},
+		"one character less":           {id[:len(id)-1], false},
+		"lower case":                   {strings.ToLower(id), false},
+		"a prefix in upper case":       {"WEBHOOK_" + id[8:], false},
+		"two prefixes":                 {"webhook_" + id, false},
+		"a letter that no ULID has":    {id[:33] + "U", false},
+		"a space before it":            {" " + id, false},
+		"the key of a tenant's counts": {"#counts", false},
+		"more than 128 bits":           {"webhook_8" + id[9:], false},
+		"a zero byte":                  {"webhook_0000000000000000000000000\x00", false},
 	} {
-		if endpoint.ValidID(bad) {
-			t.Errorf("%q is valid", bad)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := endpoint.ValidID(row.id); got != row.want {
+				t.Errorf("ValidID(%q) = %v", row.id, got)
+			}
+		})
 	}
 }
 
-func TestOnlyAnActiveEndpointWantsWhatItSubscribedTo(t *testing.T) {
-	for status, wants := range map[endpoint.Status]bool{endpoint.Active: true, endpoint.Disabled: false, endpoint.Deleted: false, "": false} {
-		e := endpoint.Endpoint{Status: status, Events: []string{"user.created", "organization.*"}}
+func TestEndpoint_Wants_onlyWhatAnActiveOneSubscribedTo(t *testing.T) {
+	subscriptions := []string{"user.created", "organizationMembership.*"}
+	for status, want := range map[endpoint.Status][]string{
+		endpoint.Active: {
+			"user.created", "organizationMembership.created", "organizationMembership.updated",
+			"organizationMembership.deleted", "organizationMembership.restored",
+		},
+		endpoint.Disabled: nil,
+		endpoint.Deleted:  nil,
+		"":                nil,
+	} {
+		e := endpoint.Endpoint{Status: status, Events: subscriptions}
+		var got []string
 		for _, name := range event.Types() {
-			subscribed := name == "user.created" || strings.HasPrefix(name, "organization.")
-			if e.Wants(name) != (wants && subscribed) {
-				t.Errorf("%q endpoint, %s: %v", status, name, e.Wants(name))
+			if e.Wants(name) {
+				got = append(got, name)
 			}
 		}
-		if live := status != endpoint.Deleted; e.Live() != live {
-			t.Errorf("%q is live: %v", status, e.Live())
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("events that a %q endpoint wants (-want +got):\n%s", status, diff)
+		}
+	}
+}
+
+func TestEndpoint_Live(t *testing.T) {
+	for status, want := range map[endpoint.Status]bool{
+		endpoint.Active: true, endpoint.Disabled: true, endpoint.Deleted: false,
+	} {
+		if got := (endpoint.Endpoint{Status: status}).Live(); got != want {
+			t.Errorf("a %s endpoint is live: %v, want %v", status, got, want)
 		}
 	}
 }

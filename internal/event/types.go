@@ -13,7 +13,8 @@ var types = []string{
 	"organization.social_providers.updated",
 	"organization.outbound_saml_app.created", "organization.outbound_saml_app.deleted",
 	"organization.scim_target.created", "organization.scim_target.deleted",
-	"organizationMembership.created", "organizationMembership.updated", "organizationMembership.deleted", "organizationMembership.restored",
+	"organizationMembership.created", "organizationMembership.updated",
+	"organizationMembership.deleted", "organizationMembership.restored",
 	"organizationInvitation.created", "organizationInvitation.accepted", "organizationInvitation.revoked",
 	"connection.saml_certificate_renewed",
 }
