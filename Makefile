@@ -40,7 +40,7 @@ test: ## lint, unit tests, sam build, tests against the emulator
 RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v $$(go env CC) >/dev/null && echo -race)
 
 unit: ## the tests that need no emulator, in random order, under the race detector where there is a C compiler
-	@[ -n "$(RACE)" ] || echo "make: no C compiler: the unit tests run without the race detector"
+	@[ -n "$(RACE)" ] || echo "make: no C compiler for cgo: the unit tests run without the race detector"
 	@go test -json $(RACE) -shuffle=on ./... | go run ./infra/testreport unit
 
 e2e: native .venv/installed ## the tests against the emulator and the local stack
