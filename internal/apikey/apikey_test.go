@@ -1,17 +1,18 @@
 package apikey_test
 
 import (
-	"bytes"
 	"crypto/rand"
-	"regexp"
+	"crypto/sha256"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/apikey"
 )
 
-var now = time.Date(2026, 3, 1, 12, 0, 0, 123_456_789, time.UTC)
+var now = time.Date(2026, 3, 1, 13, 0, 0, 123_456_789, time.FixedZone("CET", 3600))
 
 func newKey(t *testing.T) (apikey.Key, string) {
 	t.Helper()
@@ -22,57 +23,91 @@ func newKey(t *testing.T) (apikey.Key, string) {
 	return key, text
 }
 
-func TestANewKeyHasTheDesignsFormAndAcceptsItsOwnText(t *testing.T) {
-	key, text := newKey(t)
-	if !regexp.MustCompile(`^hk_[0-9A-Z]{26}_[A-Za-z0-9_-]{43}$`).MatchString(text) {
-		t.Errorf("text has another form: %d characters", len(text))
+func TestNew_keepsTheHashOfTheTextItReturns(t *testing.T) {
+	const random = "ten bytes!" + "and thirty-two bytes of a secret"
+	key, text, err := apikey.New(now, strings.NewReader(random))
+	if err != nil {
+		t.Fatal(err)
 	}
-	if id, ok := apikey.ParseID(text); !ok || id != key.ID {
-		t.Errorf("ParseID = %q %v, want %q", id, ok, key.ID)
+	const wantText = "hk_01KJMMA2KVEHJPW832F5T6AWS1_YW5kIHRoaXJ0eS10d28gYnl0ZXMgb2YgYSBzZWNyZXQ"
+	if diff := cmp.Diff(wantText, text); diff != "" {
+		t.Errorf("text (-want +got):\n%s", diff)
 	}
-	if !key.Accepts(text) {
-		t.Error("refuses its own text")
+	hash := sha256.Sum256([]byte(wantText))
+	want := apikey.Key{
+		ID: "01KJMMA2KVEHJPW832F5T6AWS1", Hash: hash[:], CreatedAt: time.Date(2026, 3, 1, 12, 0, 0, 123_000_000, time.UTC),
 	}
-	if bytes.Contains(key.Hash, []byte(text[len(text)-10:])) || len(key.Hash) != 32 {
-		t.Error("the hash is not a SHA-256")
-	}
-	if !key.CreatedAt.Equal(now.Truncate(time.Millisecond)) {
-		t.Errorf("created at %v", key.CreatedAt)
+	if diff := cmp.Diff(want, key); diff != "" {
+		t.Errorf("key (-want +got):\n%s", diff)
 	}
 }
 
-func TestAKeyRefusesEveryOtherTextAndItsOwnOnceRevoked(t *testing.T) {
-	key, text := newKey(t)
-	_, other := newKey(t)
-	sameID := text[:len(text)-43] + other[len(other)-43:]
-	for _, bad := range []string{"", other, sameID, text + "A", text[:len(text)-1], strings.ToLower(text)} {
-		if key.Accepts(bad) {
-			t.Errorf("accepts %q", bad)
+func TestNew_failsWithoutEnoughRandomness(t *testing.T) {
+	for name, random := range map[string]string{
+		"none":                   "",
+		"enough for the id only": "ten bytes!",
+		"a secret cut short":     "ten bytes!" + "and thirty-two bytes of a secre",
+	} {
+		if key, text, err := apikey.New(now, strings.NewReader(random)); err == nil {
+			t.Errorf("%s: made %+v with a text of %d characters", name, key, len(text))
 		}
 	}
-	key.RevokedAt = now
-	if key.Accepts(text) {
-		t.Error("accepts its text though revoked")
+}
+
+func TestKey_Accepts_itsOwnTextAlone(t *testing.T) {
+	key, text := newKey(t)
+	_, other := newKey(t)
+	for name, row := range map[string]struct {
+		text string
+		want bool
+	}{
+		"its own":                     {text, true},
+		"nothing":                     {"", false},
+		"another key's":               {other, false},
+		"another secret under its id": {text[:len(text)-43] + other[len(other)-43:], false},
+		"one character more":          {text + "A", false},
+		"one character less":          {text[:len(text)-1], false},
+		"the same in lower case":      {strings.ToLower(text), false},
+	} {
+		if got := key.Accepts(row.text); got != row.want {
+			t.Errorf("%s: accepted %v, want %v", name, got, row.want)
+		}
 	}
 }
 
-func TestMalformedTextNeedsNoLookUp(t *testing.T) {
+func TestKey_Accepts_nothingOnceRevoked(t *testing.T) {
+	key, text := newKey(t)
+	key.RevokedAt = now
+	if key.Accepts(text) {
+		t.Error("a revoked key accepts its text")
+	}
+}
+
+func TestParseID_findsTheIDOfAKeysText(t *testing.T) {
+	key, text := newKey(t)
+	id, ok := apikey.ParseID(text)
+	if id != key.ID || !ok {
+		t.Errorf("ParseID = %q, %v, want %q", id, ok, key.ID)
+	}
+}
+
+func TestParseID_refusesWhatNewCannotHaveMade(t *testing.T) {
 	_, text := newKey(t)
 	id := text[3:29]
 	for name, bad := range map[string]string{
-		"empty":                      "",
+		"nothing":                    "",
 		"another prefix":             "sk" + text[2:],
 		"no secret":                  "hk_" + id,
-		"empty secret":               "hk_" + id + "_",
-		"short secret":               text[:len(text)-1],
-		"long secret":                text + "A",
-		"secret not base64url":       text[:len(text)-1] + "+",
-		"secret with spare bits set": text[:len(text)-1] + "B",
-		"id in lower case":           "hk_" + strings.ToLower(id) + text[29:],
-		"id too short":               "hk_" + id[1:] + text[29:],
-		"id with foreign letters":    "hk_" + strings.Repeat("U", 26) + text[29:],
-		"id overflowing a ULID":      "hk_8" + id[1:] + text[29:],
-		"key id only":                id,
+		"an empty secret":            "hk_" + id + "_",
+		"a short secret":             text[:len(text)-1],
+		"a long secret":              text + "A",
+		"a secret not in base64url":  text[:len(text)-1] + "+",
+		"a secret with a spare bit":  text[:len(text)-1] + "B",
+		"an id in lower case":        "hk_" + strings.ToLower(id) + text[29:],
+		"a short id":                 "hk_" + id[1:] + text[29:],
+		"an id with foreign letters": "hk_" + strings.Repeat("U", 26) + text[29:],
+		"an id of more than 128 bit": "hk_8" + id[1:] + text[29:],
+		"a key id alone":             id,
 	} {
 		if id, ok := apikey.ParseID(bad); ok {
 			t.Errorf("%s: ParseID = %q, true", name, id)
@@ -80,20 +115,45 @@ func TestMalformedTextNeedsNoLookUp(t *testing.T) {
 	}
 }
 
-func TestScopesAreSeparate(t *testing.T) {
-	key := apikey.Key{Scopes: []apikey.Scope{apikey.Read}}
-	if !key.Allows(apikey.Read) || key.Allows(apikey.Write) {
-		t.Error("a read key must read and not write")
-	}
-	if (apikey.Key{}).Allows(apikey.Read) {
-		t.Error("a key without scopes must do nothing")
-	}
-	for _, s := range apikey.Scopes() {
-		if !s.Valid() {
-			t.Errorf("%s is not valid", s)
+func TestValidID(t *testing.T) {
+	const id = "01JB3ZKX9M4W0S5V7N2Q8R6TYA"
+	for text, want := range map[string]bool{
+		id: true, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ": true, "": false, id[1:]: false, id + "A": false, strings.ToLower(id): false,
+		"8" + id[1:]: false, "hk_" + id: false, id[:25] + "U": false,
+	} {
+		if got := apikey.ValidID(text); got != want {
+			t.Errorf("ValidID(%q) = %v, want %v", text, got, want)
 		}
 	}
-	if apikey.Scope("webhooks:*").Valid() {
-		t.Error("webhooks:* is valid")
+}
+
+func TestKey_Allows_itsScopesAlone(t *testing.T) {
+	for name, row := range map[string]struct {
+		scopes, want []apikey.Scope
+	}{
+		"none":  {nil, nil},
+		"read":  {[]apikey.Scope{apikey.Read}, []apikey.Scope{apikey.Read}},
+		"write": {[]apikey.Scope{apikey.Write}, []apikey.Scope{apikey.Write}},
+		"both":  {[]apikey.Scope{apikey.Write, apikey.Read}, []apikey.Scope{apikey.Read, apikey.Write}},
+	} {
+		var got []apikey.Scope
+		for _, s := range apikey.Scopes() {
+			if (apikey.Key{Scopes: row.scopes}).Allows(s) {
+				got = append(got, s)
+			}
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("a key with %s allows (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestScope_Valid(t *testing.T) {
+	for s, want := range map[apikey.Scope]bool{
+		apikey.Read: true, apikey.Write: true, "": false, "webhooks:*": false, "webhooks:admin": false,
+	} {
+		if got := s.Valid(); got != want {
+			t.Errorf("%q is valid: %v, want %v", s, got, want)
+		}
 	}
 }

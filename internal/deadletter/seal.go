@@ -90,7 +90,8 @@ func Seal(key DataKey, b Binding, part Part, plain []byte, random io.Reader) ([]
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return nil, fmt.Errorf("sealing: reading a nonce: %w", err)
 	}
-	return aead.Seal(out, nonce, plain, additionalData(out[:start], b, part)), nil //nolint:gosec // the nonce was read from random above
+	aad := additionalData(out[:start], b, part)
+	return aead.Seal(out, nonce, plain, aad), nil //nolint:gosec // the nonce was read from random above
 }
 
 // WrappedKey returns the wrapped data key of a sealed part. It aliases sealed.

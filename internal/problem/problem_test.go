@@ -10,23 +10,20 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestEveryCodeHasItsGoldenDocument fails when a code's document changes in any byte: callers
+// TestError_Document_ofEveryCode fails when a code's document changes in any byte: callers
 // branch on them.
-func TestEveryCodeHasItsGoldenDocument(t *testing.T) {
-	golden, err := filepath.Glob("testdata/*.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !*update && len(golden) != len(problem.Codes()) {
-		t.Errorf("%d golden files for %d codes", len(golden), len(problem.Codes()))
-	}
+func TestError_Document_ofEveryCode(t *testing.T) {
+	var codes []string
 	for _, code := range problem.Codes() {
+		codes = append(codes, string(code))
 		t.Run(string(code), func(t *testing.T) {
 			got := jsontext.Value(problem.New(code).Document("req-1"))
 			if err := got.Indent(jsontext.WithIndent("  ")); err != nil {
@@ -42,50 +39,157 @@ func TestEveryCodeHasItsGoldenDocument(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(want) != string(got)+"\n" {
-				t.Errorf("got %s\nwant %s", got, want)
+			if diff := cmp.Diff(string(want), string(got)+"\n"); diff != "" {
+				t.Errorf("document (-want +got):\n%s", diff)
+			}
+		})
+	}
+	if diff := cmp.Diff(goldenCodes(t), codes); diff != "" {
+		t.Errorf("codes (-golden files +package):\n%s", diff)
+	}
+}
+
+// goldenCodes are the codes that have a golden file, sorted.
+func goldenCodes(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob("testdata/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var codes []string
+	for _, file := range files {
+		codes = append(codes, strings.TrimSuffix(filepath.Base(file), ".json"))
+	}
+	return codes
+}
+
+// document is what a program reads of a problem beside its type and title.
+func document(t *testing.T, e *problem.Error) string {
+	t.Helper()
+	got := jsontext.Value(e.Document("r"))
+	if err := got.Indent(jsontext.WithIndent(" ")); err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
+}
+
+func TestError_Document_namesPlaces(t *testing.T) {
+	const head = `{
+ "type": "urn:herald:problem:validation_failed",
+ "title": "Not allowed",
+ "status": 422,
+ "detail": "%s",
+ "code": "validation_failed",
+ "request_id": "r",
+ "errors": [
+  %s
+ ]
+}`
+	const meaning = "The body is well-formed, but what it asks for is not allowed."
+	for name, row := range map[string]struct {
+		fault          *problem.Error
+		detail, errors string
+	}{
+		"a field of the body": {
+			problem.At(problem.CodeValidationFailed, "/events/0", "is not an event"),
+			meaning, "{\n   \"detail\": \"is not an event\",\n   \"pointer\": \"/events/0\"\n  }",
+		},
+		"the whole body": {
+			problem.At(problem.CodeValidationFailed, "", "is empty"),
+			meaning, "{\n   \"detail\": \"is empty\",\n   \"pointer\": \"\"\n  }",
+		},
+		"a query parameter": {
+			problem.InQuery(problem.CodeValidationFailed, "limit", "must be 1 to 100"),
+			meaning, "{\n   \"detail\": \"must be 1 to 100\",\n   \"parameter\": \"limit\"\n  }",
+		},
+		"a detail of its own, and a parameter that leaves its pointer out": {
+			&problem.Error{
+				Code: problem.CodeValidationFailed, Detail: "No.",
+				Fields: []problem.Field{{Pointer: "/no", Parameter: "limit", Detail: "is bad"}},
+			},
+			"No.", "{\n   \"detail\": \"is bad\",\n   \"parameter\": \"limit\"\n  }",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(fmt.Sprintf(head, row.detail, row.errors), document(t, row.fault)); diff != "" {
+				t.Errorf("document (-want +got):\n%s", diff)
 			}
 		})
 	}
 }
 
-func TestFieldsAreNamedByPointerOrParameter(t *testing.T) {
-	e := &problem.Error{Code: problem.CodeValidationFailed, Detail: "No.", Fields: []problem.Field{
-		{Pointer: "/events/0", Detail: "is not an event"}, {Pointer: "", Detail: "the whole"}, {Parameter: "limit", Detail: "must be 1 to 100"},
-	}}
-	const want = `{"type":"urn:herald:problem:validation_failed","title":"Not allowed","status":422,"detail":"No.","code":"validation_failed","request_id":"r",` +
-		`"errors":[{"detail":"is not an event","pointer":"/events/0"},{"detail":"the whole","pointer":""},{"detail":"must be 1 to 100","parameter":"limit"}]}`
-	if got := string(e.Document("r")); got != want {
-		t.Errorf("got  %s\nwant %s", got, want)
+// A caller's broken UTF-8 may be part of a pointer: it must not cost the answer.
+func TestError_Document_survivesBrokenUTF8(t *testing.T) {
+	got := document(t, problem.At(problem.CodeInvalidBody, "/\xff", "does not exist here"))
+	if want := "\"pointer\": \"/\ufffd\""; !strings.Contains(got, want) {
+		t.Errorf("document %s, want it to hold %s", got, want)
 	}
 }
 
-func TestAnUnknownFaultIsInternalAndItsTextIsWithheld(t *testing.T) {
-	for name, err := range map[string]error{
-		"plain error":  errors.New("table herald-prod-Endpoints: secret detail"),
-		"unknown code": &problem.Error{Code: "made_up", Detail: "secret detail"},
+var errCause = errors.New("table herald-prod-Endpoints: secret detail")
+
+func TestFrom(t *testing.T) {
+	isCause := func(p cmp.Path) bool { return p.Last().String() == ".Cause" }
+	sameCause := cmp.FilterPath(isCause, cmpopts.EquateErrors())
+	unavailable := problem.Because(problem.CodeUnavailable, errCause)
+	unknown := &problem.Error{Code: "made_up", Detail: "secret detail"}
+	for name, row := range map[string]struct {
+		err  error
+		want *problem.Error
+	}{
+		"no error is no fault":                  {nil, nil},
+		"a fault is itself":                     {unavailable, unavailable},
+		"a fault is found through its wrapping": {fmt.Errorf("loading endpoint: %w", unavailable), unavailable},
+		"another error is internal": {
+			errCause, &problem.Error{Code: problem.CodeInternal, Cause: errCause},
+		},
+		"a code that does not exist is internal": {
+			unknown, &problem.Error{Code: problem.CodeInternal, Cause: unknown},
+		},
 	} {
-		p := problem.From(err)
-		if p.Code != problem.CodeInternal || strings.Contains(string(p.Document("r")), "secret detail") {
-			t.Errorf("%s: %s", name, p.Document("r"))
-		}
-		if !errors.Is(p, err) {
-			t.Errorf("%s: the cause is lost for the log", name)
-		}
-	}
-	if problem.From(nil) != nil {
-		t.Error("nil is a fault")
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, problem.From(row.err), sameCause); diff != "" {
+				t.Errorf("fault (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 
-func TestAFaultIsFoundThroughItsWrapping(t *testing.T) {
-	cause := errors.New("throttled: internals")
-	err := fmt.Errorf("loading endpoint: %w", problem.Because(problem.CodeUnavailable, cause))
-	p := problem.From(err)
-	if p.Code != problem.CodeUnavailable || !errors.Is(p, cause) {
-		t.Errorf("From = %v", p)
+func TestFrom_withholdsWhatIsNotTheCallers(t *testing.T) {
+	want := document(t, problem.New(problem.CodeInternal))
+	for name, err := range map[string]error{
+		"a plain error":              errCause,
+		"a code that does not exist": &problem.Error{Code: "made_up", Detail: "secret detail"},
+		"an internal fault's cause":  problem.Because(problem.CodeInternal, errCause),
+	} {
+		if diff := cmp.Diff(want, document(t, problem.From(err))); diff != "" {
+			t.Errorf("%s: document (-want +got):\n%s", name, diff)
+		}
 	}
-	if strings.Contains(string(p.Document("r")), "internals") {
-		t.Errorf("the cause is shown: %s", p.Document("r"))
+}
+
+func TestError_Error(t *testing.T) {
+	for want, e := range map[string]*problem.Error{
+		"conflict": problem.New(problem.CodeConflict),
+		"unavailable: table herald-prod-Endpoints: secret detail": problem.Because(problem.CodeUnavailable, errCause),
+	} {
+		if diff := cmp.Diff(want, e.Error()); diff != "" {
+			t.Errorf("text for the log (-want +got):\n%s", diff)
+		}
+		if got := errors.Is(e, errCause); got != (e.Cause != nil) {
+			t.Errorf("%s: the cause is found: %v", want, got)
+		}
+	}
+}
+
+func TestCode_isWhatItsDocumentSays(t *testing.T) {
+	type code struct {
+		Status  int
+		Meaning string
+	}
+	want := code{409, "Only a deleted endpoint can be restored, and this one is not deleted."}
+	c := problem.CodeEndpointNotDeleted
+	if diff := cmp.Diff(want, code{c.Status(), c.Meaning()}); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", c, diff)
 	}
 }
