@@ -69,16 +69,27 @@ func welcome(s statefile.State) {
 	fmt.Printf(`
 The stack is up; Ctrl-C ends it.
 
-  HTTP API      %[1]s
-  AWS endpoint  %[2]s   (every service, Lambda's Invoke included; any credentials)
-  tenant        %[3]s
-  API key       %[4]s
-  CA            %[5]s
+  HTTP API      %s
+  AWS endpoint  %s   (every service, Lambda's Invoke included; any credentials)
+  tenant        %s
+  API key       %s
+  CA            %s
 
-  export AWS_ENDPOINT_URL=%[2]s AWS_REGION=%[6]s AWS_DEFAULT_REGION=%[6]s AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local
-  curl -H "Authorization: Bearer %[4]s" %[1]s/v1/webhooks
-  aws --endpoint-url %[2]s sqs send-message --queue-url %[7]s --message-body '{"tenant_id":"%[3]s","type":"user.created","data":{"userId":"user_1"}}'
-  echo '{"action":"summary","operator":"me"}' | aws lambda invoke --function-name %[8]s --payload fileb:///dev/stdin /dev/stdout
-  sam remote invoke InspectFunction --stack-name %[9]s --region %[6]s --event '{"action":"summary","operator":"me"}'
-`, s.APIURL, s.AWSEndpointURL, s.TenantID, s.APIKey, s.CAFile, s.Region, s.EventsQueueURL, s.Functions["inspect"], s.StackName)
+In another terminal:
+
+`, s.APIURL, s.AWSEndpointURL, s.TenantID, s.APIKey, s.CAFile)
+	event := fmt.Sprintf(`{"tenant_id":%q,"type":"user.created","data":{"userId":"user_1"}}`, s.TenantID)
+	const summary = `'{"action":"summary","operator":"me"}'`
+	for _, command := range []string{
+		"export AWS_ENDPOINT_URL=" + s.AWSEndpointURL + " AWS_REGION=" + s.Region + " AWS_DEFAULT_REGION=" + s.Region +
+			" AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local",
+		`curl -H "Authorization: Bearer ` + s.APIKey + `" ` + s.APIURL + "/v1/webhooks",
+		"aws --endpoint-url " + s.AWSEndpointURL + " sqs send-message --queue-url " + s.EventsQueueURL +
+			" --message-body '" + event + "'",
+		"echo " + summary + " | aws lambda invoke --function-name " + s.Functions["inspect"] +
+			" --payload fileb:///dev/stdin /dev/stdout",
+		"sam remote invoke InspectFunction --stack-name " + s.StackName + " --region " + s.Region + " --event " + summary,
+	} {
+		fmt.Println("  " + command)
+	}
 }

@@ -47,7 +47,7 @@ func (s *Stack) describe() {
 	s.EventsQueueURL = s.Queues["EventsQueue"]
 }
 
-// makeFunctions prepares every deployed function; one without a binary is a fault.
+// makeFunctions prepares every deployed function; one without a binary is an error.
 func (s *Stack) makeFunctions(context.Context) error {
 	for _, id := range slices.Sorted(maps.Keys(s.deployed.Functions)) {
 		f, name := s.deployed.Functions[id], folder(id)
@@ -98,7 +98,9 @@ func (s *Stack) serve(ctx context.Context) error {
 	if len(apis) > 1 {
 		return errors.New("the template has more than one HTTP API")
 	}
-	api := &httpapi.API{ID: "local", AccountID: emulator.Account, Functions: map[string]httpapi.Function{}, Lifetime: s.life}
+	api := &httpapi.API{
+		ID: "local", AccountID: emulator.Account, Functions: map[string]httpapi.Function{}, Lifetime: s.life,
+	}
 	if api.Routes, err = httpapi.Routes(apis[0].Properties); err != nil {
 		return fmt.Errorf("reading routes: %w", err)
 	}
@@ -167,7 +169,8 @@ func (s *Stack) issueKey(ctx context.Context) error {
 	if !ok {
 		return errors.New("the template has no function that issues API keys")
 	}
-	request := fmt.Sprintf(`{"action":"issue","operator":"local-stack","tenant_id":%q,"description":"made by the local stack"}`, tenant)
+	const request = `{"action":"issue","operator":"local-stack","tenant_id":"` + tenant +
+		`","description":"made by the local stack"}`
 	result, err := f.Invoke(ctx, []byte(request))
 	if err != nil {
 		return fmt.Errorf("issuing an API key: %w", err)
@@ -180,14 +183,4 @@ func (s *Stack) issueKey(ctx context.Context) error {
 	}
 	s.TenantID, s.APIKey = tenant, answer.APIKey
 	return nil
-}
-
-// ColdStarts returns, by folder name, how long each process of a function took from its start to its
-// first poll of the Runtime API.
-func (s *Stack) ColdStarts() map[string][]time.Duration {
-	starts := map[string][]time.Duration{}
-	for id, f := range s.functions {
-		starts[folder(id)] = f.Starts()
-	}
-	return starts
 }

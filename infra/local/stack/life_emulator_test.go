@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-func TestASecondStackIsRefusedAndAStaleFolderIsNot(t *testing.T) {
+func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 	o := options(t)
 	o.NoMappings = true
 	if err := os.WriteFile(filepath.Join(o.Dir, "stack.json"), []byte("stale"), 0o600); err != nil {
@@ -56,7 +56,7 @@ func mustPort(t *testing.T, text string) (port int) {
 	return port
 }
 
-func TestSignalsEndTheCommandAtAnyMoment(t *testing.T) {
+func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 	binary := filepath.Join(t.TempDir(), "stack")
 	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
@@ -73,7 +73,10 @@ func TestSignalsEndTheCommandAtAnyMoment(t *testing.T) {
 		if after > 0 {
 			time.Sleep(after)
 		} else {
-			eventually(t, "the stack is up", func() bool { _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); return err == nil })
+			eventually(t, "the stack is up", func() bool {
+				_, err := os.Stat(filepath.Join(o.Dir, "stack.json"))
+				return err == nil
+			})
 		}
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		err := waitFor(cmd)

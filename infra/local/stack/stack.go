@@ -192,7 +192,9 @@ func listen(ctx context.Context, port int) (net.Listener, error) {
 }
 
 func (s *Stack) logFile(name string) (io.Writer, error) {
-	file, err := os.OpenFile(filepath.Join(s.options.logs(), name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // below the stack's own folder
+	path := filepath.Join(s.options.logs(), name)
+	//nolint:gosec // below the stack's own folder
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("opening log: %w", err)
 	}

@@ -27,7 +27,8 @@ func options(t *testing.T) Options {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"work", "web"} {
-		build := exec.Command("go", "build", "-o", filepath.Join(dir, "functions", name, "bootstrap"), "./testdata/functions/"+name)
+		build := exec.Command("go", "build", "-o", filepath.Join(dir, "functions", name, "bootstrap"),
+			"./testdata/functions/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("building %s: %v\n%s", name, err, out)
 		}
@@ -55,7 +56,9 @@ func send(t *testing.T, s *Stack, queue string, bodies ...string) {
 	for _, body := range bodies {
 		_, err := queues(s).SendMessage(t.Context(), &sqs.SendMessageInput{
 			QueueUrl: aws.String(s.Queues[queue]), MessageBody: &body, MessageGroupId: aws.String("group"),
-			MessageAttributes: map[string]types.MessageAttributeValue{"kind": {DataType: aws.String("String"), StringValue: aws.String("test")}},
+			MessageAttributes: map[string]types.MessageAttributeValue{
+				"kind": {DataType: aws.String("String"), StringValue: aws.String("test")},
+			},
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -98,7 +101,7 @@ func empty(t *testing.T, s *Stack, queue string) func() bool {
 	}
 }
 
-func TestMessagesReachTheFunctionAndComeBackByAWSRules(t *testing.T) {
+func TestStack_returnsAndDeletesMessagesAsAWSDoes(t *testing.T) {
 	s := start(t, options(t))
 	send(t, s, "WorkQueue", "good 1", "fail 1", "once 1", "kill 1", "show 1", "unknown 1")
 	// good, once, kill and show are deleted in the end; fail and unknown are dead after three receives.
@@ -128,13 +131,15 @@ func TestMessagesReachTheFunctionAndComeBackByAWSRules(t *testing.T) {
 func checkRecord(t *testing.T, record map[string]any) {
 	t.Helper()
 	attributes, _ := record["attributes"].(map[string]any)
-	for _, name := range []string{"ApproximateReceiveCount", "SentTimestamp", "SenderId", "ApproximateFirstReceiveTimestamp", "MessageGroupId"} {
+	for _, name := range []string{"ApproximateReceiveCount", "SentTimestamp", "SenderId",
+		"ApproximateFirstReceiveTimestamp", "MessageGroupId"} {
 		if _, ok := attributes[name].(string); !ok {
 			t.Errorf("the record lacks attribute %s", name)
 		}
 	}
 	kind, _ := json.Marshal(record["messageAttributes"])
-	if want := `{"kind":{"binaryListValues":[],"dataType":"String","stringListValues":[],"stringValue":"test"}}`; string(kind) != want {
+	const want = `{"kind":{"binaryListValues":[],"dataType":"String","stringListValues":[],"stringValue":"test"}}`
+	if string(kind) != want {
 		t.Errorf("message attributes %s, want %s", kind, want)
 	}
 	for name, want := range map[string]string{
@@ -149,7 +154,7 @@ func checkRecord(t *testing.T, record map[string]any) {
 	}
 }
 
-func TestAKilledProcessReturnsItsMessagesWhenTheirVisibilityEnds(t *testing.T) {
+func TestStack_returnsTheMessagesOfAKilledProcess(t *testing.T) {
 	s := start(t, options(t))
 	send(t, s, "WorkQueue", "kill 1")
 	eventually(t, "the process is killed", func() bool { return strings.Contains(workLog(s), "received kill 1 1") })
@@ -160,7 +165,7 @@ func TestAKilledProcessReturnsItsMessagesWhenTheirVisibilityEnds(t *testing.T) {
 	eventually(t, "the message is handled again", empty(t, s, "WorkQueue"))
 }
 
-func TestAWindowGathersABatchAndPlainAnswersDeleteAllOfIt(t *testing.T) {
+func TestStack_gathersABatchOverItsWindow(t *testing.T) {
 	s := start(t, options(t))
 	send(t, s, "SlowQueue", "fail a", "fail b", "show c")
 	eventually(t, "the slow queue drains", empty(t, s, "SlowQueue"))
@@ -169,7 +174,7 @@ func TestAWindowGathersABatchAndPlainAnswersDeleteAllOfIt(t *testing.T) {
 	}
 }
 
-func TestAStoppedHostReceivesNothing(t *testing.T) {
+func TestStack_withoutMappingsReceivesNothing(t *testing.T) {
 	o := options(t)
 	o.NoMappings = true
 	s := start(t, o)
@@ -198,7 +203,7 @@ func TestAStoppedHostReceivesNothing(t *testing.T) {
 	}
 }
 
-func TestTheHTTPAPIHasTheTemplatesRoutes(t *testing.T) {
+func TestStack_servesTheTemplatesRoutes(t *testing.T) {
 	s := start(t, options(t))
 	for _, row := range []struct {
 		method, path, body string

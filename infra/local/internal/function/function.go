@@ -59,7 +59,6 @@ type Function struct {
 	mu     sync.Mutex
 	idle   []*instance
 	all    map[*instance]struct{}
-	starts []time.Duration
 	closed bool
 }
 
@@ -124,15 +123,11 @@ func (f *Function) take(ctx context.Context, inv *invocation) (*instance, error)
 	f.all[in] = struct{}{}
 	f.mu.Unlock()
 
-	took, err := in.start(ctx)
-	if err != nil {
+	if err := in.start(ctx); err != nil {
 		f.drop(in)
 		f.Log.Error("process did not start", "function", f.Name, "request_id", inv.id, "error", err.Error())
 		return nil, ctx.Err()
 	}
-	f.mu.Lock()
-	f.starts = append(f.starts, took)
-	f.mu.Unlock()
 	return in, nil
 }
 
@@ -153,26 +148,6 @@ func (f *Function) drop(in *instance) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.all, in)
-}
-
-// Starts returns, per process that came up, the time from its start to its first poll of the Runtime API.
-func (f *Function) Starts() []time.Duration {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return append([]time.Duration(nil), f.starts...)
-}
-
-// PIDs returns the ids of the function's processes.
-func (f *Function) PIDs() []int {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var ids []int
-	for in := range f.all {
-		if id := in.pid(); id != 0 {
-			ids = append(ids, id)
-		}
-	}
-	return ids
 }
 
 // Close kills every process. Invocations in progress fail.

@@ -16,13 +16,13 @@ import (
 
 // instance is one process of a function and the Runtime API that only it talks to.
 type instance struct {
-	fn      *Function
-	server  *http.Server
-	jobs    chan *invocation
-	polled  chan struct{} // closed at the first poll
-	failed  chan struct{} // closed when the runtime reports that it could not initialise
-	once    sync.Once
-	failing sync.Once
+	fn          *Function
+	server      *http.Server
+	invocations chan *invocation
+	polled      chan struct{} // closed at the first poll
+	failed      chan struct{} // closed when the runtime reports that it could not initialise
+	once        sync.Once
+	failing     sync.Once
 
 	mu      sync.Mutex
 	process *child.Process
@@ -30,12 +30,13 @@ type instance struct {
 	closed  bool
 }
 
-// start brings the process up and returns how long it took to poll for the first time.
-func (in *instance) start(ctx context.Context) (time.Duration, error) {
-	in.jobs, in.polled, in.failed = make(chan *invocation), make(chan struct{}), make(chan struct{})
+// start brings the process up and waits for its first poll of the Runtime API.
+func (in *instance) start(ctx context.Context) error {
+	in.invocations = make(chan *invocation)
+	in.polled, in.failed = make(chan struct{}), make(chan struct{})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, fmt.Errorf("listening for the Runtime API: %w", err)
+		return fmt.Errorf("listening for the Runtime API: %w", err)
 	}
 	server := &http.Server{Handler: in.routes(), ReadHeaderTimeout: time.Minute}
 	in.mu.Lock()
@@ -47,26 +48,25 @@ func (in *instance) start(ctx context.Context) (time.Duration, error) {
 	cmd.Dir = filepath.Dir(in.fn.Binary)
 	cmd.Env = in.fn.environment(listener.Addr().String())
 	cmd.Stdout, cmd.Stderr = in.fn.log, in.fn.log
-	begin := time.Now()
 	process, err := child.Start(cmd)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	if !in.adopt(process) {
 		process.Kill()
-		return 0, errors.New("function is shut down")
+		return errors.New("function is shut down")
 	}
 	select {
 	case <-in.polled:
-		return time.Since(begin), nil
+		return nil
 	case <-in.failed:
-		return 0, errors.New("the runtime reported an initialisation error, see the function's log")
+		return errors.New("the runtime reported an initialisation error, see the function's log")
 	case <-process.Done():
-		return 0, fmt.Errorf("process ended before its first poll, see the function's log: %w", errors.Join(process.Err()))
+		return fmt.Errorf("process ended before its first poll, see the function's log: %w", errors.Join(process.Err()))
 	case <-time.After(initTimeout):
-		return 0, fmt.Errorf("no poll within %s", initTimeout)
+		return fmt.Errorf("no poll within %s", initTimeout)
 	case <-ctx.Done():
-		return 0, ctx.Err()
+		return ctx.Err()
 	}
 }
 
@@ -83,7 +83,7 @@ func (in *instance) run(ctx context.Context, inv *invocation) (result Result, ha
 		return Result{}, false, nil
 	}
 	select {
-	case in.jobs <- inv:
+	case in.invocations <- inv:
 	case <-in.process.Done():
 		return Result{}, false, nil
 	case <-ctx.Done():
@@ -98,7 +98,8 @@ func (in *instance) run(ctx context.Context, inv *invocation) (result Result, ha
 	case <-timeout.C:
 		in.process.Kill()
 		in.fn.Log.Warn("invocation timed out, process killed", "function", in.fn.Name, "request_id", inv.id)
-		result = inv.failure("Sandbox.Timedout", fmt.Sprintf("Error: Task timed out after %.2f seconds", in.fn.Timeout.Seconds()))
+		result = inv.failure("Sandbox.Timedout",
+			fmt.Sprintf("Error: Task timed out after %.2f seconds", in.fn.Timeout.Seconds()))
 	case <-ctx.Done():
 		return Result{}, true, ctx.Err()
 	}
@@ -127,15 +128,6 @@ func (in *instance) dead() bool {
 	default:
 		return false
 	}
-}
-
-func (in *instance) pid() int {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.process == nil {
-		return 0
-	}
-	return in.process.PID()
 }
 
 func (in *instance) close() {

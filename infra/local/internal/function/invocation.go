@@ -25,7 +25,7 @@ func newInvocation(payload []byte) *invocation {
 	return &invocation{id: id, trace: trace, payload: payload, result: make(chan Result, 1)}
 }
 
-// answer settles the invocation; only the first answer counts.
+// answer ends the invocation; only the first answer counts.
 func (inv *invocation) answer(r Result) {
 	r.RequestID = inv.id
 	select {

@@ -25,7 +25,7 @@ func (in *instance) next(w http.ResponseWriter, r *http.Request) {
 	in.once.Do(func() { close(in.polled) })
 	var inv *invocation
 	select {
-	case inv = <-in.jobs:
+	case inv = <-in.invocations:
 	case <-r.Context().Done():
 		return
 	}
@@ -42,7 +42,7 @@ func (in *instance) next(w http.ResponseWriter, r *http.Request) {
 }
 
 func (in *instance) response(w http.ResponseWriter, r *http.Request) {
-	inv := in.settle(w, r)
+	inv := in.takeCurrent(w, r)
 	if inv == nil {
 		return
 	}
@@ -50,7 +50,8 @@ func (in *instance) response(w http.ResponseWriter, r *http.Request) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		inv.answer(inv.failure("Function.ResponseSizeTooLarge", "Error: Response payload size exceeded maximum allowed payload size (6291456 bytes)."))
+		inv.answer(inv.failure("Function.ResponseSizeTooLarge",
+			"Error: Response payload size exceeded maximum allowed payload size (6291456 bytes)."))
 		refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge")
 	case err != nil:
 		inv.answer(inv.failure("Runtime.TruncatedResponse", "Error: the response broke off"))
@@ -61,7 +62,7 @@ func (in *instance) response(w http.ResponseWriter, r *http.Request) {
 }
 
 func (in *instance) invocationError(w http.ResponseWriter, r *http.Request) {
-	inv := in.settle(w, r)
+	inv := in.takeCurrent(w, r)
 	if inv == nil {
 		return
 	}
@@ -77,8 +78,8 @@ func (in *instance) initError(w http.ResponseWriter, r *http.Request) {
 	in.failing.Do(func() { close(in.failed) })
 }
 
-// settle takes the invocation that the request speaks of; any other than the current one is refused.
-func (in *instance) settle(w http.ResponseWriter, r *http.Request) *invocation {
+// takeCurrent returns the invocation that the request names; any other than the current one is refused.
+func (in *instance) takeCurrent(w http.ResponseWriter, r *http.Request) *invocation {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	if in.current == nil || in.current.id != r.PathValue("id") {

@@ -33,7 +33,8 @@ type Source struct {
 // Translate runs AWS's own translator.
 func Translate(ctx context.Context, s Source) (*Template, error) {
 	var out, problems bytes.Buffer
-	cmd := exec.Command(s.Python, s.Script, s.Template, s.SAMConfig, s.Environment, s.Bucket) //nolint:gosec // this project's own script, killed below
+	//nolint:gosec // this project's own script
+	cmd := exec.Command(s.Python, s.Script, s.Template, s.SAMConfig, s.Environment, s.Bucket)
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := child.Run(ctx, cmd); err != nil {
 		return nil, fmt.Errorf("translating template: %w: %s", err, lastLine(problems.String()))

@@ -39,7 +39,8 @@ func handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		case strings.HasPrefix(record.Body, "show"):
 			fmt.Printf("event %s\n", raw)
 		case strings.HasPrefix(record.Body, "fail"), strings.HasPrefix(record.Body, "once") && first:
-			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
+			response.BatchItemFailures = append(response.BatchItemFailures,
+				events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
 		case strings.HasPrefix(record.Body, "unknown"):
 			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: "nobody"})
 		case strings.HasPrefix(record.Body, "kill") && first:
