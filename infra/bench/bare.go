@@ -17,7 +17,7 @@ import (
 
 // bare is what a POST costs at the least: net/http, one tuned transport, kept connections, the
 // same body, signature, headers, TLS and concurrency, and nothing else.
-func bare(in job) (measurement, error) {
+func bare(in workload) (measurement, error) {
 	roots, err := pki.ReadPool(in.CAFile)
 	if err != nil {
 		return measurement{}, err

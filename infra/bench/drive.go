@@ -20,7 +20,7 @@ import (
 type row struct {
 	name    string
 	mode    string // child process
-	job     job
+	load    workload
 	results []measurement
 	calls   []map[string]int
 }
@@ -68,7 +68,7 @@ func drive(rounds, deliveries int) error {
 			}
 		}
 	}
-	print(rows, rounds)
+	printTable(rows, rounds)
 	return nil
 }
 
@@ -81,20 +81,22 @@ func (b *bench) rows(deliveries int) []*row {
 	rows = append(rows, b.pair(10, deliveries, "h2")...)
 	rows = append(rows, b.pair(50, deliveries, "h2")...)
 	// 50 bodies of 115 KB and what Lambda adds are just below its limit of 6 MB.
-	big := job{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, CAFile: b.caFile, Receiver: b.receivers["h2"] + "/big"}
-	rows = append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", job: big})
+	big := workload{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, CAFile: b.caFile,
+		Receiver: b.receivers["h2"] + "/big"}
+	rows = append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", load: big})
 	for _, batch := range []int{1, 10, 50} {
-		j := job{Batch: batch, Invocations: max(deliveries/batch/2, 20), BodyBytes: 500, Endpoints: 1}
-		rows = append(rows, &row{name: fmt.Sprintf("fanout, batch %d", batch), mode: "fanout", job: j})
+		load := workload{Batch: batch, Invocations: max(deliveries/batch/2, 20), BodyBytes: 500, Endpoints: 1}
+		rows = append(rows, &row{name: fmt.Sprintf("fanout, batch %d", batch), mode: "fanout", load: load})
 	}
 	return rows
 }
 
 func (b *bench) pair(batch, deliveries int, protocol string) []*row {
-	j := job{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1, CAFile: b.caFile, Receiver: b.receivers[protocol] + "/hook"}
+	load := workload{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1, CAFile: b.caFile,
+		Receiver: b.receivers[protocol] + "/hook"}
 	return []*row{
-		{name: fmt.Sprintf("bare client, %d at once, %s", batch, protocol), mode: "bare", job: j},
-		{name: fmt.Sprintf("deliver, batch %d, %s", batch, protocol), mode: "deliver", job: j},
+		{name: fmt.Sprintf("bare client, %d at once, %s", batch, protocol), mode: "bare", load: load},
+		{name: fmt.Sprintf("deliver, batch %d, %s", batch, protocol), mode: "deliver", load: load},
 	}
 }
 
@@ -104,16 +106,16 @@ var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1", "
 
 // measure runs the row's process once, with an AWS endpoint of its own.
 func (b *bench) measure(r *row) error {
-	port, stop, err := b.server("aws", r.job.Receiver)
+	port, stop, err := b.server("aws", r.load.Receiver)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	in := r.job
+	in := r.load
 	in.AWS = "http://127.0.0.1:" + port
 	argument, err := json.Marshal(in)
 	if err != nil {
-		return fmt.Errorf("encoding the job: %w", err)
+		return fmt.Errorf("encoding the workload: %w", err)
 	}
 	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Stderr = os.Stderr
@@ -190,10 +192,21 @@ func (b *bench) server(args ...string) (port string, stop func(), err error) {
 	return strings.TrimSpace(line), stop, nil
 }
 
-// print writes the table: medians, and how far the CPU time of single runs was from theirs.
-func print(rows []*row, rounds int) {
-	fmt.Printf("medians of %d runs; spread is (max-min)/median of CPU; AWS requests without Lambda's own receive and delete\n\n", rounds)
-	fmt.Printf("%-34s %12s %10s %8s %8s %9s %10s %7s\n", "", "per second", "CPU ms", "spread", "allocs", "AWS req.", "peak MiB", "ratio")
+// printTable writes a line for each row: medians, and how far the CPU time of single runs was from theirs.
+func printTable(rows []*row, rounds int) {
+	fmt.Printf(`Medians of %d runs. A delivery of fanout is an event, of all others a POST.
+
+  per second    deliveries a second
+  CPU ms        CPU time of one delivery, user and system, in milliseconds
+  spread        of the CPU time over the runs: (largest - smallest) / median
+  allocs        allocations on the heap for one delivery
+  AWS req.      AWS requests for one delivery, without Lambda's own receive and delete
+  peak MiB      the largest memory of the process, in MiB
+  ratio         CPU time over that of the bare client in the line above: the number to compare
+
+`, rounds)
+	fmt.Printf("%-34s %12s %10s %8s %8s %9s %10s %7s\n",
+		"", "per second", "CPU ms", "spread", "allocs", "AWS req.", "peak MiB", "ratio")
 	var base float64
 	for _, r := range rows {
 		cpu := r.median(func(m measurement) float64 { return m.CPUSeconds * 1000 / float64(m.Deliveries) })
@@ -201,7 +214,7 @@ func print(rows []*row, rounds int) {
 		switch {
 		case r.mode == "bare":
 			base = cpu
-		case r.mode == "deliver" && r.job.BodyBytes == 500:
+		case r.mode == "deliver" && r.load.BodyBytes == 500:
 			ratio = fmt.Sprintf("%.2f", cpu/base)
 		}
 		fmt.Printf("%-34s %12.0f %10.4f %7.0f%% %8.0f %9.3f %10.0f %7s\n", r.name,
@@ -241,5 +254,5 @@ func (r *row) requests() float64 {
 		totals = append(totals, total)
 	}
 	slices.Sort(totals)
-	return float64(totals[len(totals)/2]) / float64(r.job.Batch*(r.job.Invocations+warmups))
+	return float64(totals[len(totals)/2]) / float64(r.load.Batch*(r.load.Invocations+warmups))
 }

@@ -31,7 +31,7 @@ const (
 )
 
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
-func deliver(in job) (measurement, error) {
+func deliver(in workload) (measurement, error) {
 	cfg, err := config.AWS(context.Background())
 	if err != nil {
 		return measurement{}, err
@@ -58,7 +58,7 @@ func deliver(in job) (measurement, error) {
 }
 
 // fanOut measures the fanout handler. A delivery here is an event.
-func fanOut(in job) (measurement, error) {
+func fanOut(in workload) (measurement, error) {
 	cfg, err := config.AWS(context.Background())
 	if err != nil {
 		return measurement{}, err
@@ -80,11 +80,14 @@ func fanOut(in job) (measurement, error) {
 
 var errNotDelivered = errors.New("the handler did not deliver every record")
 
-func invocations(h *batch.InvocationHandler, payload []byte, in job) (measurement, error) {
+// identity is what Lambda tells a function about an invocation.
+var identity = &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
+
+// invocations measures the handler over the workload's invocations of payload.
+func invocations(h *batch.InvocationHandler, payload []byte, in workload) (measurement, error) {
 	invoke := func(n int) error {
 		for range n {
-			ctx := lambdacontext.NewContext(context.Background(), &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"})
-			ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+			ctx, cancel := context.WithTimeout(lambdacontext.NewContext(context.Background(), identity), 30*time.Second)
 			answer, err := h.Invoke(ctx, payload)
 			cancel()
 			if err != nil {
@@ -141,12 +144,13 @@ func deliveryBody(n int) []byte {
 }
 
 // deliveryInvocation is the payload of one invocation as Lambda sends it.
-func deliveryInvocation(in job) ([]byte, error) {
+func deliveryInvocation(in workload) ([]byte, error) {
 	var event events.SQSEvent
 	for i := range in.Batch {
 		id := endpointID(i % in.Endpoints)
 		eventID := fmt.Sprint("evt_", i)
-		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id), TenantID: tenant, EndpointID: id, EventID: eventID, CreatedAt: time.Now()}
+		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id), TenantID: tenant, EndpointID: id, EventID: eventID,
+			CreatedAt: time.Now()}
 		m := delivery.Message{Ref: ref, Body: deliveryBody(in.BodyBytes)}
 		r := record(i, string(m.Body))
 		for name, a := range queue.Attributes(m) {
@@ -158,21 +162,29 @@ func deliveryInvocation(in job) ([]byte, error) {
 	return json.Marshal(event)
 }
 
-func eventInvocation(in job) ([]byte, error) {
+func eventInvocation(in workload) ([]byte, error) {
 	var event events.SQSEvent
 	for i := range in.Batch {
-		event.Records = append(event.Records, record(i, fmt.Sprintf(`{"id":"evt_%d","tenant_id":"%s","occurred_at":"2026-01-02T03:04:05Z",%s`,
-			i, tenant, deliveryBody(in.BodyBytes)[1:])))
+		body := fmt.Sprintf(`{"id":"evt_%d","tenant_id":"%s","occurred_at":"2026-01-02T03:04:05Z",%s`,
+			i, tenant, deliveryBody(in.BodyBytes)[1:])
+		event.Records = append(event.Records, record(i, body))
 	}
 	return json.Marshal(event)
 }
 
 func record(i int, body string) events.SQSMessage {
 	return events.SQSMessage{
-		MessageId: fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", i), ReceiptHandle: strings.Repeat("AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a", 6),
-		Body: body, Md5OfBody: "e4e68fb7bd0e697a0ae8f1bb342846b3", EventSource: "aws:sqs", EventSourceARN: queueARN, AWSRegion: "eu-central-1",
-		Attributes: map[string]string{"ApproximateReceiveCount": "1", "SentTimestamp": "1700000000000", "SenderId": "AIDAIENQZJOLO23YVJ4VO",
-			"ApproximateFirstReceiveTimestamp": "1700000000001", "MessageGroupId": endpointID(0)},
+		MessageId:      fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", i),
+		ReceiptHandle:  strings.Repeat("AQEBwJnKyrHigUMZj6rYigCgxlaS3SLy0a", 6),
+		Body:           body,
+		Md5OfBody:      "e4e68fb7bd0e697a0ae8f1bb342846b3",
+		EventSource:    "aws:sqs",
+		EventSourceARN: queueARN,
+		AWSRegion:      "eu-central-1",
+		Attributes: map[string]string{
+			"ApproximateReceiveCount": "1", "SentTimestamp": "1700000000000", "SenderId": "AIDAIENQZJOLO23YVJ4VO",
+			"ApproximateFirstReceiveTimestamp": "1700000000001", "MessageGroupId": endpointID(0),
+		},
 		MessageAttributes: map[string]events.SQSMessageAttribute{},
 	}
 }

@@ -31,7 +31,8 @@ func (f *fakeAWS) query(in request) any {
 func (f *fakeAWS) endpoint(id string) attribute {
 	s := func(v string) attribute { return attribute{"S": v} }
 	return attribute{
-		"tenant_id": s(tenant), "endpoint_id": s(id), "url": s(f.receiver), "status": s("active"), "description": s("benchmark"),
+		"tenant_id": s(tenant), "endpoint_id": s(id), "url": s(f.receiver),
+		"status": s("active"), "description": s("benchmark"),
 		"created_at": s("2026-01-02T03:04:05.000Z"), "updated_at": s("2026-01-02T03:04:05.000Z"),
 		"events": attribute{"L": []attribute{s("user.*")}}, "secret_version": attribute{"N": "1"},
 		"sealed_secret": attribute{"B": base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 200)))},

@@ -60,8 +60,8 @@ func run(args []string) error {
 	return mix(ctx, *phase)
 }
 
-// job is what a measuring process is asked for.
-type job struct {
+// workload is what a measuring process is asked for.
+type workload struct {
 	Batch       int    // records of one invocation; concurrency of the bare client
 	Invocations int    // measured ones; warmups come before
 	BodyBytes   int    // of one delivery
@@ -84,10 +84,10 @@ type measurement struct {
 }
 
 // inChild runs one measurement and prints it.
-func inChild(argument string, measure func(job) (measurement, error)) error {
-	var in job
+func inChild(argument string, measure func(workload) (measurement, error)) error {
+	var in workload
 	if err := json.Unmarshal([]byte(argument), &in); err != nil {
-		return fmt.Errorf("reading the job: %w", err)
+		return fmt.Errorf("reading the workload: %w", err)
 	}
 	out, err := measure(in)
 	if err != nil {

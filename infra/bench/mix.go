@@ -44,7 +44,7 @@ parameter_overrides = [
 
 // mix measures what one hanging endpoint, which gets a tenth of the deliveries, does to the
 // others: SendMessage to POST, each phase lasting the given time.
-func mix(ctx context.Context, phase time.Duration) (err error) {
+func mix(ctx context.Context, length time.Duration) (err error) {
 	dir, err := os.MkdirTemp("", "herald-mix")
 	if err != nil {
 		return fmt.Errorf("making a folder: %w", err)
@@ -67,7 +67,7 @@ func mix(ctx context.Context, phase time.Duration) (err error) {
 	}
 	defer s.Close()
 	m := &mixer{client: client.New(s.State), arrived: map[string]time.Time{}}
-	return m.run(ctx, phase)
+	return m.run(ctx, length)
 }
 
 type mixer struct {
@@ -77,7 +77,14 @@ type mixer struct {
 	hung    int
 }
 
-func (m *mixer) run(ctx context.Context, phase time.Duration) error {
+// phase is a stretch of the mix at the fixed rate.
+type phase struct {
+	name   string
+	length time.Duration
+	hangs  bool // a tenth of the events go to an endpoint that hangs
+}
+
+func (m *mixer) run(ctx context.Context, length time.Duration) error {
 	healthy, err := m.receiver(m.answer)
 	if err != nil {
 		return err
@@ -91,40 +98,43 @@ func (m *mixer) run(ctx context.Context, phase time.Duration) error {
 	if _, err := m.client.CreateEndpoint(ctx, healthy.URL, "user.*"); err != nil {
 		return err
 	}
-	var without, with []time.Duration
-	for _, p := range []struct {
-		name   string
-		length time.Duration
-		hangs  bool
-		took   *[]time.Duration
-	}{
+	took := map[string][]time.Duration{}
+	for _, p := range []phase{
 		// Hanging ones too, so that every process is started: cold starts are not what is measured.
-		{"warm", phase / 6, true, new([]time.Duration)},
-		{"without", phase, false, &without},
-		{"with", phase, true, &with},
+		{"warm", length / 6, true},
+		{"without", length, false},
+		{"with", length, true},
 	} {
-		if *p.took, err = m.phase(ctx, p.name, p.length, p.hangs, hanging.URL); err != nil {
+		if took[p.name], err = m.phase(ctx, p, hanging.URL); err != nil {
 			return err
 		}
 	}
-	fmt.Printf("\nmix: %d events/s, ten at once, for %s, MaximumConcurrency %d, batch %d, attempt timeout %d s; SendMessage to POST of the healthy endpoint\n",
-		mixRate, phase, mixConcurrency, mixBatch, mixTimeout)
+	printMix(length, took["without"], took["with"], m.hung)
+	return nil
+}
+
+func printMix(length time.Duration, without, with []time.Duration, hung int) {
+	fmt.Printf("\nThe mix: what an endpoint that hangs does to the deliveries of another one.\n"+
+		"%d events a second, ten at once, for %s; MaximumConcurrency %d, batch %d, attempt timeout %d s.\n"+
+		"Times are from SendMessage to the POST at the healthy endpoint.\n\n",
+		mixRate, length, mixConcurrency, mixBatch, mixTimeout)
 	fmt.Printf("%-38s %8s %10s %10s %10s\n", "", "events", "p50 ms", "p99 ms", "max ms")
 	for _, row := range []struct {
 		name string
 		took []time.Duration
 	}{{"without a hanging endpoint", without}, {"a tenth to an endpoint that hangs", with}} {
-		fmt.Printf("%-38s %8d %10d %10d %10d\n", row.name, len(row.took), at(row.took, 0.5), at(row.took, 0.99), at(row.took, 1))
+		fmt.Printf("%-38s %8d %10d %10d %10d\n", row.name,
+			len(row.took), at(row.took, 0.5), at(row.took, 0.99), at(row.took, 1))
 	}
-	fmt.Printf("p99 with / without: %.2f; attempts that hung: %d\n", float64(at(with, 0.99))/float64(at(without, 0.99)), m.hung)
-	return nil
+	fmt.Printf("p99 with / without: %.2f; attempts that hung: %d\n",
+		float64(at(with, 0.99))/float64(at(without, 0.99)), hung)
 }
 
 // phase publishes at the fixed rate, ten events at a time so that batches are mixed, and returns
 // the sorted latencies of the healthy deliveries. Its hanging endpoint is a new one, which
 // nobody knows to hang, and is deleted afterwards.
-func (m *mixer) phase(ctx context.Context, name string, length time.Duration, hangs bool, hanging string) (took []time.Duration, err error) {
-	if hangs {
+func (m *mixer) phase(ctx context.Context, p phase, hanging string) (took []time.Duration, err error) {
+	if p.hangs {
 		e, refused := m.client.CreateEndpoint(ctx, hanging, "organization.*")
 		if refused != nil {
 			return nil, refused
@@ -137,20 +147,20 @@ func (m *mixer) phase(ctx context.Context, name string, length time.Duration, ha
 	}
 	sent := map[string]time.Time{}
 	var sending sync.WaitGroup
-	bursts := int(length.Seconds() * mixRate / mixBatch)
-	faults := make(chan error, bursts)
+	bursts := int(p.length.Seconds() * mixRate / mixBatch)
+	failures := make(chan error, bursts)
 	tick := time.NewTicker(time.Second * mixBatch / mixRate)
 	defer tick.Stop()
 	for i := range bursts {
 		<-tick.C
 		var bodies []string
 		for j := range mixBatch {
-			user := fmt.Sprintf("user_%s_%d_%d", name, i, j)
+			user := fmt.Sprintf("user_%s_%d_%d", p.name, i, j)
 			body := fmt.Sprintf(`{"tenant_id":%q,"type":"user.updated","data":{"userId":%q}}`, m.client.TenantID, user)
 			switch {
 			case j < mixBatch-1:
 				sent[user] = time.Now()
-			case hangs:
+			case p.hangs:
 				body = strings.Replace(body, "user.updated", "organization.updated", 1)
 			default:
 				continue // the healthy endpoint gets the same in all phases
@@ -159,13 +169,13 @@ func (m *mixer) phase(ctx context.Context, name string, length time.Duration, ha
 		}
 		sending.Go(func() {
 			if err := m.publish(ctx, bodies); err != nil {
-				faults <- err
+				failures <- err
 			}
 		})
 	}
 	sending.Wait()
-	close(faults)
-	if err := <-faults; err != nil {
+	close(failures)
+	if err := <-failures; err != nil {
 		return nil, err
 	}
 	return m.collect(sent)
@@ -174,7 +184,8 @@ func (m *mixer) phase(ctx context.Context, name string, length time.Duration, ha
 func (m *mixer) publish(ctx context.Context, bodies []string) error {
 	in := &sqs.SendMessageBatchInput{QueueUrl: &m.client.EventsQueueURL}
 	for i, body := range bodies {
-		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: &body})
+		in.Entries = append(in.Entries,
+			types.SendMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), MessageBody: &body})
 	}
 	out, err := m.client.SQS.SendMessageBatch(ctx, in)
 	if err != nil {

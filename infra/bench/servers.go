@@ -156,7 +156,8 @@ func taken(in request) any {
 	var entries []map[string]string
 	for _, e := range in.Entries {
 		sum := md5.Sum([]byte(e.MessageBody)) //nolint:gosec // the checksum of the SQS protocol
-		entries = append(entries, map[string]string{"Id": e.Id, "MessageId": e.Id, "MD5OfMessageBody": hex.EncodeToString(sum[:])})
+		entries = append(entries, map[string]string{"Id": e.Id, "MessageId": e.Id,
+			"MD5OfMessageBody": hex.EncodeToString(sum[:])})
 	}
 	return map[string]any{"Successful": entries, "Failed": []any{}}
 }
