@@ -12,5 +12,6 @@
 //
 // It promises that everything it starts ends with the test or the test binary, that nothing listens
 // anywhere but on loopback, and that a missing tool fails the test with a line naming it: it never skips.
-// It is imported by tests and tools, never by what is deployed, and never reaches a real AWS account: its credentials are made up.
+// It is imported by tests and tools, never by what is deployed, and never reaches a real AWS account: its
+// credentials are made up.
 package testkit

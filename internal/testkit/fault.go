@@ -74,11 +74,11 @@ func FailEntries(code string, positions ...int) Fault {
 		if err := json.Unmarshal(request["Entries"], &entries); err != nil {
 			return answer{}, err
 		}
-		var kept []jsontext.Value
+		var performed []jsontext.Value
 		failed := []failedEntry{}
 		for i, entry := range entries {
 			if len(positions) > 0 && !slices.Contains(positions, i) {
-				kept = append(kept, entry)
+				performed = append(performed, entry)
 				continue
 			}
 			lost := failedEntry{Code: code, Message: "made to fail by the test kit"}
@@ -89,8 +89,8 @@ func FailEntries(code string, positions ...int) Fault {
 		}
 		got := emptyAnswer(c, `{"Successful":[]}`)
 		var err error
-		if len(kept) > 0 {
-			if got, err = forwardWith(request, "Entries", kept, forward); err != nil || got.status != http.StatusOK {
+		if len(performed) > 0 {
+			if got, err = forwardWith(request, "Entries", performed, forward); err != nil || got.status != http.StatusOK {
 				return got, err
 			}
 		}
@@ -117,7 +117,7 @@ func Unprocessed(done int) Fault {
 		if err := json.Unmarshal(request["RequestItems"], &tables); err != nil {
 			return answer{}, err
 		}
-		kept, left, err := splitTables(tables, c.Action == "BatchGetItem", done)
+		performed, left, err := splitTables(tables, c.Action == "BatchGetItem", done)
 		if err != nil {
 			return answer{}, err
 		}
@@ -125,8 +125,8 @@ func Unprocessed(done int) Fault {
 		if c.Action == "BatchGetItem" {
 			field, got = "UnprocessedKeys", emptyAnswer(c, `{"Responses":{}}`)
 		}
-		if len(kept) > 0 {
-			if got, err = forwardWith(request, "RequestItems", kept, forward); err != nil || got.status != http.StatusOK {
+		if len(performed) > 0 {
+			if got, err = forwardWith(request, "RequestItems", performed, forward); err != nil || got.status != http.StatusOK {
 				return got, err
 			}
 		}
@@ -136,8 +136,8 @@ func Unprocessed(done int) Fault {
 
 // splitTables cuts the items of a batch request after the first done of them.
 // A write lists its items plainly; a read has them under Keys, beside options that belong to both halves.
-func splitTables(tables map[string]jsontext.Value, read bool, done int) (kept, left map[string]any, err error) {
-	kept, left = map[string]any{}, map[string]any{}
+func splitTables(tables map[string]jsontext.Value, read bool, done int) (performed, left map[string]any, err error) {
+	performed, left = map[string]any{}, map[string]any{}
 	names := make([]string, 0, len(tables))
 	for name := range tables {
 		names = append(names, name)
@@ -158,13 +158,13 @@ func splitTables(tables map[string]jsontext.Value, read bool, done int) (kept, l
 		}
 		n := min(done, len(items))
 		done -= n
-		for half, part := range map[*map[string]any][]jsontext.Value{&kept: items[:n], &left: items[n:]} {
+		for half, part := range map[*map[string]any][]jsontext.Value{&performed: items[:n], &left: items[n:]} {
 			if len(part) > 0 {
 				(*half)[name] = withOptions(options, part)
 			}
 		}
 	}
-	return kept, left, nil
+	return performed, left, nil
 }
 
 func withOptions(options map[string]jsontext.Value, items []jsontext.Value) any {
@@ -208,7 +208,8 @@ func (a answer) merge(field string, value any) (answer, error) {
 
 // emptyAnswer is a success of which nothing was performed.
 func emptyAnswer(c Call, body string) answer {
-	return answer{status: http.StatusOK, header: http.Header{"Content-Type": {c.Header.Get("Content-Type")}}, body: []byte(body)}
+	return answer{status: http.StatusOK, header: http.Header{"Content-Type": {c.Header.Get("Content-Type")}},
+		body: []byte(body)}
 }
 
 // failure is an AWS error in the JSON protocols' form, with the header the query-compatible ones add.
@@ -223,6 +224,7 @@ func failure(status int, code string) answer {
 			"Content-Type":       {"application/x-amz-json-1.0"},
 			"X-Amzn-Query-Error": {code + ";" + who},
 		},
-		body: []byte(`{"__type":"com.amazonaws#` + strings.ReplaceAll(code, `"`, "") + `","message":"made to fail by the test kit"}`),
+		body: []byte(`{"__type":"com.amazonaws#` + strings.ReplaceAll(code, `"`, "") +
+			`","message":"made to fail by the test kit"}`),
 	}
 }

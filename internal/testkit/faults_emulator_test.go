@@ -15,11 +15,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-func TestThrottledCallsAreRetriedBySDK(t *testing.T) {
+func TestThrottle_isRetriedByTheSDK(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	faults := testkit.NewFaults(t, cfg)
@@ -27,24 +29,27 @@ func TestThrottledCallsAreRetriedBySDK(t *testing.T) {
 	if err := put(t, faults.Config(), names.ApiKeys, "k"); err != nil {
 		t.Fatal(err)
 	}
-	calls := faults.Calls("PutItem")
-	if len(calls) != 3 || calls[0].Status != 400 || calls[2].Status != 200 || calls[2].Service != "dynamodb" {
-		t.Errorf("calls %+v, want two throttled and one performed", calls)
+	throttled := testkit.Call{Service: "dynamodb", Action: "PutItem", Status: 400, Fault: "fail ThrottlingException"}
+	want := []testkit.Call{throttled, throttled, {Service: "dynamodb", Action: "PutItem", Status: 200}}
+	volatile := cmpopts.IgnoreFields(testkit.Call{}, "Header", "Body", "Started")
+	if diff := cmp.Diff(want, faults.Calls("PutItem"), volatile); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }
 
-func TestFailedCallsKeepTheirCode(t *testing.T) {
+func TestFail_answersTheCode(t *testing.T) {
 	cfg := testkit.Moto(t)
 	faults := testkit.NewFaults(t, cfg)
 	faults.On("GetQueueUrl", 0, testkit.Fail(403, "AccessDenied"))
-	_, err := sqs.NewFromConfig(faults.Config()).GetQueueUrl(t.Context(), &sqs.GetQueueUrlInput{QueueName: aws.String("any")})
-	var fault smithy.APIError
-	if !errors.As(err, &fault) || fault.ErrorCode() != "AccessDenied" {
+	_, err := sqs.NewFromConfig(faults.Config()).GetQueueUrl(t.Context(),
+		&sqs.GetQueueUrlInput{QueueName: aws.String("any")})
+	var apiError smithy.APIError
+	if !errors.As(err, &apiError) || apiError.ErrorCode() != "AccessDenied" {
 		t.Errorf("got %v, want AccessDenied", err)
 	}
 }
 
-func TestRulesCountAndCanBeCleared(t *testing.T) {
+func TestFaults_countAndClearTheirRules(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	faults := testkit.NewFaults(t, cfg)
@@ -60,26 +65,33 @@ func TestRulesCountAndCanBeCleared(t *testing.T) {
 	}
 }
 
-func TestDropAnswerPerformsTheCallAndRefuseDoesNot(t *testing.T) {
+func TestDropAnswer_performsTheCallAndRefuseDoesNot(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	faults := testkit.NewFaults(t, cfg)
 	once := faults.Config()
 	once.RetryMaxAttempts = 1
-	for fault, want := range map[string]bool{"drop": true, "refuse": false} {
+	for name, test := range map[string]struct {
+		fault     testkit.Fault
+		performed bool
+	}{
+		"drop answer": {testkit.DropAnswer(), true},
+		"refuse":      {testkit.Refuse(), false},
+	} {
 		faults.Clear()
-		faults.On("PutItem", 0, map[string]testkit.Fault{"drop": testkit.DropAnswer(), "refuse": testkit.Refuse()}[fault])
-		if err := put(t, once, names.ApiKeys, fault); err == nil {
-			t.Errorf("%s: the client got an answer", fault)
+		faults.On("PutItem", 0, test.fault)
+		if err := put(t, once, names.ApiKeys, name); err == nil {
+			t.Errorf("%s: the client got an answer", name)
 		}
-		got, err := dynamodb.NewFromConfig(cfg).GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &names.ApiKeys, Key: item(fault)})
-		if err != nil || (got.Item != nil) != want {
-			t.Errorf("%s: written %v (%v), want %v", fault, got.Item != nil, err, want)
+		got, err := dynamodb.NewFromConfig(cfg).GetItem(t.Context(),
+			&dynamodb.GetItemInput{TableName: &names.ApiKeys, Key: item(name)})
+		if err != nil || (got.Item != nil) != test.performed {
+			t.Errorf("%s: written %v (%v), want %v", name, got.Item != nil, err, test.performed)
 		}
 	}
 }
 
-func TestHangEndsWithTheClient(t *testing.T) {
+func TestHang_endsWithTheClient(t *testing.T) {
 	cfg := testkit.Moto(t)
 	faults := testkit.NewFaults(t, cfg)
 	faults.On("", 0, testkit.Hang())
@@ -91,7 +103,7 @@ func TestHangEndsWithTheClient(t *testing.T) {
 	}
 }
 
-func TestDelayedCallsArePerformed(t *testing.T) {
+func TestDelay_performsTheCall(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	faults := testkit.NewFaults(t, cfg)
@@ -102,7 +114,7 @@ func TestDelayedCallsArePerformed(t *testing.T) {
 	}
 }
 
-func TestFailEntriesOfABatch(t *testing.T) {
+func TestFailEntries_failsTheseAndPerformsTheOthers(t *testing.T) {
 	cfg := testkit.Moto(t)
 	for name, test := range map[string]struct {
 		positions  []int
@@ -126,7 +138,8 @@ func TestFailEntriesOfABatch(t *testing.T) {
 		}
 		t.Logf("%+v", faults.Calls(""))
 		if len(got.Failed) != test.failed || len(got.Successful) != test.ok {
-			t.Fatalf("%s: %d failed, %d successful, want %d and %d", name, len(got.Failed), len(got.Successful), test.failed, test.ok)
+			t.Fatalf("%s: %d failed, %d successful, want %d and %d", name, len(got.Failed), len(got.Successful), test.failed,
+				test.ok)
 		}
 		if *got.Failed[0].Id != "0" || *got.Failed[0].Code != "InternalError" || got.Failed[0].SenderFault {
 			t.Errorf("%s: first failure %+v", name, got.Failed[0])
@@ -137,7 +150,7 @@ func TestFailEntriesOfABatch(t *testing.T) {
 	}
 }
 
-func TestUnprocessedItemsAndKeys(t *testing.T) {
+func TestUnprocessed_itemsAndKeys(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	faults := testkit.NewFaults(t, cfg)
@@ -169,7 +182,8 @@ func TestUnprocessedItemsAndKeys(t *testing.T) {
 		}
 		left := read.UnprocessedKeys[names.ApiKeys]
 		if len(left.Keys) != 5-done || !aws.ToBool(left.ConsistentRead) || len(read.Responses[names.ApiKeys]) != found {
-			t.Errorf("read: %d unprocessed, %d found, want %d and %d", len(left.Keys), len(read.Responses[names.ApiKeys]), 5-done, found)
+			t.Errorf("read: %d unprocessed, %d found, want %d and %d", len(left.Keys), len(read.Responses[names.ApiKeys]),
+				5-done, found)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 )
 
-// Region is the region every test configuration names.
-const Region = "us-east-1"
+// region is the one that every test configuration names.
+const region = "us-east-1"
 
 // startMoto starts the emulator of this test binary, which ends with the binary.
 var startMoto = sync.OnceValues(func() (*emulator.Emulator, error) {
@@ -34,7 +34,7 @@ func Moto(t testing.TB) aws.Config {
 
 func configFor(url string) aws.Config {
 	return aws.Config{
-		Region:       Region,
+		Region:       region,
 		Credentials:  credentials.NewStaticCredentialsProvider("testing", "testing", ""),
 		BaseEndpoint: aws.String(url),
 	}

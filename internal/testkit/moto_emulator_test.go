@@ -14,12 +14,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-func TestMotoServesTheTablesOfTheTemplate(t *testing.T) {
+func TestTables_areThoseOfTheTemplate(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	client := dynamodb.NewFromConfig(cfg)
 	want := map[string][]string{
-		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"by-endpoint"}, names.DeadLetters: {"by-endpoint", "by-status"},
+		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"by-endpoint"},
+		names.DeadLetters: {"by-endpoint", "by-status"},
 	}
 	for table, indexes := range want {
 		got, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(table)})
@@ -38,12 +39,14 @@ func TestMotoServesTheTablesOfTheTemplate(t *testing.T) {
 	}
 }
 
-func TestMotoServesQueuesWithRedrive(t *testing.T) {
+func TestNewQueue_redrives(t *testing.T) {
 	cfg := testkit.Moto(t)
 	dead := testkit.NewQueue(t, cfg, "dead", testkit.QueueOptions{})
-	queue := testkit.NewQueue(t, cfg, "work", testkit.QueueOptions{Visibility: time.Second, DeadLetter: dead, MaxReceive: 1})
+	queue := testkit.NewQueue(t, cfg, "work",
+		testkit.QueueOptions{Visibility: time.Second, DeadLetter: dead, MaxReceive: 1})
 	client := sqs.NewFromConfig(cfg)
-	if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: &queue.URL, MessageBody: aws.String("hello")}); err != nil {
+	if _, err := client.SendMessage(t.Context(),
+		&sqs.SendMessageInput{QueueUrl: &queue.URL, MessageBody: aws.String("hello")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := testkit.Receive(t, cfg, queue, 5*time.Second); len(got) != 1 || *got[0].Body != "hello" {
@@ -59,16 +62,18 @@ func TestMotoServesQueuesWithRedrive(t *testing.T) {
 	}
 }
 
-func TestMotoServesKeys(t *testing.T) {
+func TestKey_demandsItsEncryptionContext(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client := kms.NewFromConfig(cfg)
 	key := testkit.Key(t, cfg)
 	context := map[string]string{"purpose": "test"}
-	sealed, err := client.Encrypt(t.Context(), &kms.EncryptInput{KeyId: &key, Plaintext: []byte("secret"), EncryptionContext: context})
+	sealed, err := client.Encrypt(t.Context(),
+		&kms.EncryptInput{KeyId: &key, Plaintext: []byte("secret"), EncryptionContext: context})
 	if err != nil {
 		t.Fatal(err)
 	}
-	opened, err := client.Decrypt(t.Context(), &kms.DecryptInput{CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: context})
+	opened, err := client.Decrypt(t.Context(),
+		&kms.DecryptInput{CiphertextBlob: sealed.CiphertextBlob, EncryptionContext: context})
 	if err != nil || string(opened.Plaintext) != "secret" {
 		t.Fatalf("decrypt gave %v, %v", opened, err)
 	}

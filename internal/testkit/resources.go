@@ -22,7 +22,7 @@ type TableNames struct {
 // Tables creates the four tables with the keys and indexes of the template, on demand, under names of the test's own.
 func Tables(t testing.TB, cfg aws.Config) TableNames {
 	t.Helper()
-	suffix := "-" + Unique()
+	suffix := "-" + unique()
 	names := TableNames{
 		Endpoints:   "Endpoints" + suffix,
 		ApiKeys:     "ApiKeys" + suffix,
@@ -32,7 +32,8 @@ func Tables(t testing.TB, cfg aws.Config) TableNames {
 	client := dynamodb.NewFromConfig(cfg)
 	createTable(t, client, names.Endpoints, keys{"tenant_id", "endpoint_id"}, nil)
 	createTable(t, client, names.ApiKeys, keys{hash: "key_id"}, map[string]keys{"by-tenant": {"tenant_id", "key_id"}})
-	createTable(t, client, names.Deliveries, keys{hash: "delivery_id"}, map[string]keys{"by-endpoint": {"open_endpoint_id", "updated_at"}})
+	createTable(t, client, names.Deliveries, keys{hash: "delivery_id"},
+		map[string]keys{"by-endpoint": {"open_endpoint_id", "updated_at"}})
 	createTable(t, client, names.DeadLetters, keys{hash: "delivery_id"}, map[string]keys{
 		"by-endpoint": {"endpoint_id", "died_at"}, "by-status": {"status", "died_at"},
 	})
@@ -45,7 +46,9 @@ type keys struct{ hash, sort string }
 func (k keys) schema() []dynamotypes.KeySchemaElement {
 	schema := []dynamotypes.KeySchemaElement{{AttributeName: aws.String(k.hash), KeyType: dynamotypes.KeyTypeHash}}
 	if k.sort != "" {
-		schema = append(schema, dynamotypes.KeySchemaElement{AttributeName: aws.String(k.sort), KeyType: dynamotypes.KeyTypeRange})
+		schema = append(schema, dynamotypes.KeySchemaElement{
+			AttributeName: aws.String(k.sort), KeyType: dynamotypes.KeyTypeRange,
+		})
 	}
 	return schema
 }
@@ -74,7 +77,8 @@ func createTable(t testing.TB, client *dynamodb.Client, name string, primary key
 	}
 }
 
-// QueueOptions says how a queue differs from a plain one; the zero value is a plain queue with Herald's 14 days of retention.
+// QueueOptions says how a queue differs from a plain one; the zero value is a plain queue with Herald's 14
+// days of retention.
 type QueueOptions struct {
 	Visibility time.Duration // default 30 s
 	MaxSize    int           // MaximumMessageSize in bytes; default 278,528
@@ -89,7 +93,7 @@ type Queue struct{ Name, URL, ARN string }
 func NewQueue(t testing.TB, cfg aws.Config, name string, options QueueOptions) Queue {
 	t.Helper()
 	client := sqs.NewFromConfig(cfg)
-	name += "-" + Unique()
+	name += "-" + unique()
 	attributes := map[string]string{
 		"MessageRetentionPeriod": "1209600",
 		"VisibilityTimeout":      strconv.Itoa(int(or(options.Visibility, 30*time.Second) / time.Second)),
@@ -99,7 +103,8 @@ func NewQueue(t testing.TB, cfg aws.Config, name string, options QueueOptions) Q
 		attributes["RedrivePolicy"] = `{"deadLetterTargetArn":"` + options.DeadLetter.ARN +
 			`","maxReceiveCount":` + strconv.Itoa(or(options.MaxReceive, 5)) + `}`
 	}
-	created, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String(name), Attributes: attributes})
+	created, err := client.CreateQueue(t.Context(),
+		&sqs.CreateQueueInput{QueueName: aws.String(name), Attributes: attributes})
 	if err != nil {
 		t.Fatalf("testkit: creating queue %s: %v", name, err)
 	}
@@ -136,8 +141,8 @@ func Key(t testing.TB, cfg aws.Config) string {
 	return *key.KeyMetadata.Arn
 }
 
-// Unique returns a short random string for names that must not collide between tests.
-func Unique() string { return rand.Text()[:10] }
+// unique returns a short random string for names that must not collide between tests.
+func unique() string { return rand.Text()[:10] }
 
 func or[T comparable](value, fallback T) T {
 	var zero T

@@ -42,17 +42,17 @@ func TestProcess_Kill_endsTheWholeGroup(t *testing.T) {
 
 func TestProcess_Stop(t *testing.T) {
 	for name, test := range map[string]struct {
-		script string
+		onTerm string // what the shell does with SIGTERM; empty: ignores it
 		limit  time.Duration
 		want   string // of the error, empty for none
 	}{
-		"a process that clears up ends well":    {`trap 'exit 0' TERM; echo up; while :; do sleep 0.01; done`, time.Minute, ""},
-		"an exit status is reported":            {`trap 'exit 3' TERM; echo up; while :; do sleep 0.01; done`, time.Minute, "exit status 3"},
-		"a process that does not end is killed": {`trap '' TERM; echo up; while :; do sleep 0.01; done`, 50 * time.Millisecond, "was killed"},
+		"a process that clears up ends well":    {`exit 0`, time.Minute, ""},
+		"an exit status is reported":            {`exit 3`, time.Minute, "exit status 3"},
+		"a process that does not end is killed": {``, 50 * time.Millisecond, "was killed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			out := make(lines, 1)
-			cmd := exec.Command("sh", "-c", test.script)
+			cmd := exec.Command("sh", "-c", "trap '"+test.onTerm+"' TERM; echo up; while :; do sleep 0.01; done")
 			cmd.Stdout = out
 			p, err := child.StartStoppable(cmd)
 			if err != nil {

@@ -138,7 +138,8 @@ func match(template, path []string) (values map[string]string, ok bool) {
 }
 
 func (c *Contract) checkUnrouted(x Exchange) error {
-	statuses := []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusServiceUnavailable, http.StatusTooManyRequests}
+	statuses := []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusServiceUnavailable, http.StatusTooManyRequests}
 	if !slices.Contains(statuses, x.Status) {
 		return fmt.Errorf("%s %s is not documented and answered %d", x.Method, x.Target, x.Status)
 	}
@@ -151,7 +152,7 @@ func (c *Contract) checkUnrouted(x Exchange) error {
 		return errors.New("the description has no schema Problem")
 	}
 	if err := schema.Value.VisitJSON(problem, openapi3.EnableJSONSchema2020()); err != nil {
-		return fmt.Errorf("%s %s: the answer is no problem document: %w", x.Method, x.Target, err)
+		return fmt.Errorf("%s %s: the answer is not a problem document: %w", x.Method, x.Target, err)
 	}
 	return nil
 }

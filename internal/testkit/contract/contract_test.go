@@ -73,10 +73,12 @@ func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
 }
 
 func TestWhatIsNotDocumentedIsFound(t *testing.T) {
-	const endpoint = `{"id":"webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA","url":"https://example.com/","description":"","events":["*"],"status":"active",` +
-		`"created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z","deleted_at":null,"secret_rotated_at":null}`
+	const endpoint = `{"id":"webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA","url":"https://example.com/","description":"","events":["*"],` +
+		`"status":"active","created_at":"2026-03-01T12:00:00.000Z","updated_at":"2026-03-01T12:00:00.000Z",` +
+		`"deleted_at":null,"secret_rotated_at":null}`
 	missing := string(problem.New(problem.CodeEndpointNotFound).Document("r"))
-	base := contract.Exchange{Method: "GET", Target: "/v1/webhooks/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", Status: 200, ResponseBody: []byte(endpoint)}
+	base := contract.Exchange{Method: "GET", Target: "/v1/webhooks/webhook_01JB3ZKX9M4W0S5V7N2Q8R6TYA", Status: 200,
+		ResponseBody: []byte(endpoint)}
 	c := load(t)
 	for name, test := range map[string]struct {
 		change func(*contract.Exchange)
@@ -90,8 +92,11 @@ func TestWhatIsNotDocumentedIsFound(t *testing.T) {
 		"a field too few": {func(x *contract.Exchange) {
 			x.ResponseBody = []byte(strings.Replace(endpoint, `"description":"",`, "", 1))
 		}, "description"},
-		"a time of another form":    {func(x *contract.Exchange) { x.ResponseBody = []byte(strings.Replace(endpoint, ".000Z", "Z", 1)) }, "created_at"},
-		"another content type":      {func(x *contract.Exchange) { x.ResponseHeader.Set("Content-Type", "text/plain") }, "text/plain"},
+		"a time of another form": {func(x *contract.Exchange) {
+			x.ResponseBody = []byte(strings.Replace(endpoint, ".000Z", "Z", 1))
+		}, "created_at"},
+		"another content type": {func(x *contract.Exchange) { x.ResponseHeader.Set("Content-Type", "text/plain") },
+			"text/plain"},
 		"no request id":             {func(x *contract.Exchange) { x.ResponseHeader.Del("X-Request-Id") }, "X-Request-Id"},
 		"an unknown path answered":  {func(x *contract.Exchange) { x.Target = "/v1/other" }, "not documented"},
 		"an undocumented parameter": {func(x *contract.Exchange) { x.Target = "/v1/webhooks?limit=101" }, "limit"},

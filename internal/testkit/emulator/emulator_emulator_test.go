@@ -66,7 +66,7 @@ func TestStart_namesAPortInUse(t *testing.T) {
 	}
 }
 
-func TestParallelUseOfAQueueLosesAndRepeatsNothing(t *testing.T) {
+func TestEmulator_losesAndRepeatsNothingInParallel(t *testing.T) {
 	client := sqs.NewFromConfig(running(t))
 	made, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("busy")})
 	if err != nil {
@@ -82,7 +82,8 @@ func TestParallelUseOfAQueueLosesAndRepeatsNothing(t *testing.T) {
 		work.Go(func() {
 			for j := range each {
 				body := strconv.Itoa(i*each + j)
-				if _, err := client.SendMessage(t.Context(), &sqs.SendMessageInput{QueueUrl: made.QueueUrl, MessageBody: &body}); err != nil {
+				if _, err := client.SendMessage(t.Context(),
+					&sqs.SendMessageInput{QueueUrl: made.QueueUrl, MessageBody: &body}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -111,25 +112,28 @@ func TestParallelUseOfAQueueLosesAndRepeatsNothing(t *testing.T) {
 // receive takes and deletes a batch.
 func receive(ctx context.Context, t *testing.T, client *sqs.Client, url *string) []types.Message {
 	t.Helper()
-	out, err := client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 1})
+	out, err := client.ReceiveMessage(ctx,
+		&sqs.ReceiveMessageInput{QueueUrl: url, MaxNumberOfMessages: 10, WaitTimeSeconds: 1})
 	if err != nil {
 		t.Error(err)
 		return nil
 	}
 	for _, m := range out.Messages {
-		if _, err := client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		if _, err := client.DeleteMessage(ctx,
+			&sqs.DeleteMessageInput{QueueUrl: url, ReceiptHandle: m.ReceiptHandle}); err != nil {
 			t.Error(err)
 		}
 	}
 	return out.Messages
 }
 
-func TestOnlyOneOfManyConditionalWritesSucceeds(t *testing.T) {
+func TestEmulator_letsOneConditionalWriteWin(t *testing.T) {
 	client := dynamodb.NewFromConfig(running(t))
 	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
 		TableName: aws.String("races"), BillingMode: dynamo.BillingModePayPerRequest,
-		AttributeDefinitions: []dynamo.AttributeDefinition{{AttributeName: aws.String("id"), AttributeType: dynamo.ScalarAttributeTypeS}},
-		KeySchema:            []dynamo.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: dynamo.KeyTypeHash}},
+		AttributeDefinitions: []dynamo.AttributeDefinition{{AttributeName: aws.String("id"),
+			AttributeType: dynamo.ScalarAttributeTypeS}},
+		KeySchema: []dynamo.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: dynamo.KeyTypeHash}},
 	})
 	if err != nil {
 		t.Fatal(err)

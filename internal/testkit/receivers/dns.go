@@ -37,10 +37,10 @@ func DNS(t testing.TB, answer Answer) *net.Resolver {
 }
 
 // Always answers every name with the same addresses.
-func Always(addrs ...string) Answer { return Then(addrs) }
+func Always(addrs ...string) Answer { return then(addrs) }
 
-// Then answers the first query with the first list, the second with the second, and stays at the last.
-func Then(lists ...[]string) Answer {
+// then answers the first query with the first list, the second with the second, and stays at the last.
+func then(lists ...[]string) Answer {
 	return func(_ string, nth int) []netip.Addr {
 		var found []netip.Addr
 		for _, a := range lists[min(nth, len(lists)-1)] {

@@ -40,16 +40,17 @@ const (
 	ByDeadline
 )
 
-// Memory is what one POST may allocate, both sides of the loopback connection together, whatever
+// memory is what one POST may allocate, both sides of the loopback connection together, whatever
 // the receiver sends: a TLS handshake, 64 KiB of headers and 64 KiB of body fit many times over.
-const Memory = 4 << 20
+const memory = 4 << 20
 
 // Sent is what a receiver can get rid of, TLS included, before a client that reads 64 KiB of
 // headers and 64 KiB of body hangs up: those and what both kernels buffer meanwhile.
 const Sent = 16 << 20
 
 // Case is one hostile (or just unusual) receiver and what has to come of delivering to it.
-// The client under test trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public, and any port from 1024 up.
+// The client under test trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public,
+// and any port from 1024 up.
 type Case struct {
 	Name  string                            // a sentence
 	Start func(t testing.TB, ca *CA) Target // starts the receiver; it ends with t
@@ -78,7 +79,7 @@ var Hostile = slices.Concat(connections, certificates, heads, bodies, http2s, st
 
 // one makes a case of a single POST with the usual bound on memory.
 func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) Target) Case {
-	return Case{Name: name, Start: start, Want: []Outcome{want}, Ends: ends, Bytes: Memory}
+	return Case{Name: name, Start: start, Want: []Outcome{want}, Ends: ends, Bytes: memory}
 }
 
 func none(reason string) Outcome { return Outcome{Reason: reason} }

@@ -17,11 +17,13 @@ var connections = []Case{
 		_ = listener.Close()
 		return Target{URL: "https://" + listener.Addr().String() + "/hook"}
 	}),
-	one("accepts and never starts TLS", none(ReasonTimeout), ByConnect, tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
-	one("resets the connection during the TLS handshake", none(ReasonProtocol), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
-		_, _ = c.Read(make([]byte, 16))
-		_ = c.(*net.TCPConn).SetLinger(0)
-	})),
+	one("accepts and never starts TLS", none(ReasonTimeout), ByConnect,
+		tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
+	one("resets the connection during the TLS handshake", none(ReasonProtocol), Promptly,
+		tcp(func(c net.Conn, _ <-chan struct{}) {
+			_, _ = c.Read(make([]byte, 16))
+			_ = c.(*net.TCPConn).SetLinger(0)
+		})),
 	one("speaks plain HTTP where TLS belongs", none(ReasonTLS), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
 		_, _ = c.Read(make([]byte, 4096))
 		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -43,15 +45,17 @@ var certificates = []Case{
 			NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour),
 		})}}
 	})),
-	one("has a certificate that is not valid yet", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
-		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{NotBefore: time.Now().Add(time.Hour)})}}
-	})),
+	one("has a certificate that is not valid yet", none(ReasonTLS), Promptly,
+		certified(func(t testing.TB, ca *CA) *tls.Config {
+			return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{NotBefore: time.Now().Add(time.Hour)})}}
+		})),
 	one("has a self-signed certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
 	})),
-	one("has a certificate of an unknown authority", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
-		return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}
-	})),
+	one("has a certificate of an unknown authority", none(ReasonTLS), Promptly,
+		certified(func(t testing.TB, _ *CA) *tls.Config {
+			return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}
+		})),
 	one("speaks TLS 1.1 at most", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
 		return &tls.Config{
 			Certificates: []tls.Certificate{ca.Issue(t, Leaf{})},
@@ -72,7 +76,8 @@ func tcp(handle func(c net.Conn, ended <-chan struct{})) func(t testing.TB, ca *
 	}
 }
 
-// certified is the start of a case whose handshake must fail; should it not, the receiver answers 200 and so gives the client away.
+// certified is the start of a case whose handshake must fail; should it not, the receiver answers 200 and so
+// gives the client away.
 func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()

@@ -56,10 +56,11 @@ var bodies = []Case{
 		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
 		c.reset()
 	})),
-	one("answers 500 and resets during the body", Outcome{Status: 500, Reason: ReasonHTTP5xx}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nbegun"))
-		c.reset()
-	})),
+	one("answers 500 and resets during the body", Outcome{Status: 500, Reason: ReasonHTTP5xx}, Promptly,
+		answering(func(c *conn) {
+			_, _ = c.Write([]byte("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nbegun"))
+			c.reset()
+		})),
 	one("sends its body a byte at a time, for ever", Outcome{Status: 200}, ByDrain, answering(func(c *conn) {
 		c.trickle("HTTP/1.1 200 OK\r\n\r\n")
 	})),

@@ -15,62 +15,71 @@ import (
 
 // http2s misbehave in HTTP/2.
 var http2s = []Case{
-	one("sends GOAWAY on the first connection and behaves on the next", Outcome{Status: 200}, Promptly, func(t testing.TB, ca *CA) Target {
-		return serveRaw(t, ca, alternating("h2", "http/1.1"), func(c *conn) {
-			if c.ConnectionState().NegotiatedProtocol == "h2" {
-				if c.readHTTP2Request() == nil {
-					c.goAway(0)
+	one("sends GOAWAY on the first connection and behaves on the next", Outcome{Status: 200}, Promptly,
+		func(t testing.TB, ca *CA) Target {
+			return serveRaw(t, ca, alternating("h2", "http/1.1"), func(c *conn) {
+				if c.ConnectionState().NegotiatedProtocol == "h2" {
+					if c.readHTTP2Request() == nil {
+						c.goAway(0)
+					}
+				} else if c.readRequest() == nil {
+					_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+					c.hold()
 				}
-			} else if c.readRequest() == nil {
-				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-				c.hold()
+			})
+		}),
+	one("accepts the request, sends GOAWAY and closes", none(ReasonProtocol), Promptly,
+		answeringHTTP2(func(c *conn) { c.goAway(1) })),
+	one("refuses every request with GOAWAY", none(ReasonProtocol), Promptly,
+		answeringHTTP2(func(c *conn) { c.goAway(0) })),
+	one("resets the HTTP/2 stream instead of answering", none(ReasonProtocol), Promptly,
+		handler(func(http.ResponseWriter, *http.Request) {
+			panic(http.ErrAbortHandler)
+		})),
+	one("resets the HTTP/2 stream during the body", Outcome{Status: 200}, Promptly,
+		handler(func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "begun")
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		})),
+	one("sends an HTTP/2 body without end", Outcome{Status: 200}, Promptly,
+		handler(func(w http.ResponseWriter, _ *http.Request) {
+			for chunk := make([]byte, 16384); ; {
+				if _, err := w.Write(chunk); err != nil {
+					return
+				}
 			}
-		})
-	}),
-	one("accepts the request, sends GOAWAY and closes", none(ReasonProtocol), Promptly, answeringHTTP2(func(c *conn) { c.goAway(1) })),
-	one("refuses every request with GOAWAY", none(ReasonProtocol), Promptly, answeringHTTP2(func(c *conn) { c.goAway(0) })),
-	one("resets the HTTP/2 stream instead of answering", none(ReasonProtocol), Promptly, handler(func(http.ResponseWriter, *http.Request) {
-		panic(http.ErrAbortHandler)
-	})),
-	one("resets the HTTP/2 stream during the body", Outcome{Status: 200}, Promptly, handler(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, "begun")
-		_ = http.NewResponseController(w).Flush()
-		panic(http.ErrAbortHandler)
-	})),
-	one("sends an HTTP/2 body without end", Outcome{Status: 200}, Promptly, handler(func(w http.ResponseWriter, _ *http.Request) {
-		for chunk := make([]byte, 16384); ; {
-			if _, err := w.Write(chunk); err != nil {
-				return
-			}
-		}
-	})),
+		})),
 	one("stalls in the HTTP/2 body", Outcome{Status: 200}, ByDrain, handler(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.WriteString(w, "begun")
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})),
-	one("never answers over HTTP/2", none(ReasonTimeout), ByDeadline, handler(func(_ http.ResponseWriter, r *http.Request) {
-		<-r.Context().Done()
-	})),
+	one("never answers over HTTP/2", none(ReasonTimeout), ByDeadline,
+		handler(func(_ http.ResponseWriter, r *http.Request) {
+			<-r.Context().Done()
+		})),
 	one("sends HTTP/2 headers just above 64 KiB", none(ReasonHeaderTooLarge), Promptly, handler(headers(62))),
 	one("sends an HPACK bomb", none(ReasonHeaderTooLarge), Promptly, answeringHTTP2(func(c *conn) {
 		_, _ = c.Write(frame(frameHeaders, endHeaders, 1, hpackBomb()))
 		c.hold()
 	})),
-	// Go's client takes header blocks and 1xx far above its limit for a fault of the connection and does not say why.
+	// Go's client takes header blocks and 1xx far above its limit for a broken connection and does not say why.
 	one("sends 200 KiB of HTTP/2 headers", none(ReasonProtocol), Promptly, handler(headers(200))),
 	one("sends HTTP/2 headers without end", none(ReasonProtocol), Promptly, answeringHTTP2(func(c *conn) {
 		_, _ = c.Write(frame(frameHeaders, 0, 1, []byte{0x88})) // :status 200
 		var block bytes.Buffer
-		_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: "x-bomb", Value: strings.Repeat("b", 4096), Sensitive: true})
+		bomb := hpack.HeaderField{Name: "x-bomb", Value: strings.Repeat("b", 4096), Sensitive: true}
+		_ = hpack.NewEncoder(&block).WriteField(bomb)
 		c.flood(frame(frameContinuation, 0, 1, block.Bytes()))
 	})),
-	one("floods with HTTP/2 1xx responses", none(ReasonProtocol), Promptly, handler(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Link", "</style.css>; rel=preload")
-		for r.Context().Err() == nil {
-			w.WriteHeader(http.StatusEarlyHints)
-		}
-	})),
+	one("floods with HTTP/2 1xx responses", none(ReasonProtocol), Promptly,
+		handler(func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Link", "</style.css>; rel=preload")
+			for r.Context().Err() == nil {
+				w.WriteHeader(http.StatusEarlyHints)
+			}
+		})),
 }
 
 // answeringHTTP2 is answering for receivers that write HTTP/2 by hand.
@@ -94,7 +103,8 @@ func handler(handle http.HandlerFunc) func(t testing.TB, ca *CA) Target {
 	}
 }
 
-// alternating offers the first protocol on the first connection, the second on the next, and so on, and stays at the last.
+// alternating offers the first protocol on the first connection, the second on the next, and so on, and stays
+// at the last.
 func alternating(protocols ...string) *tls.Config {
 	config := &tls.Config{}
 	connections := make(chan string, len(protocols))

@@ -12,18 +12,21 @@ import (
 var statuses = []Case{
 	status(200, ReasonNone), status(201, ReasonNone), status(202, ReasonNone), status(299, ReasonNone),
 	status(300, ReasonHTTP3xx), status(304, ReasonHTTP3xx),
-	status(400, ReasonHTTP4xx), status(401, ReasonHTTP4xx), status(407, ReasonHTTP4xx), status(410, ReasonHTTP4xx), status(421, ReasonHTTP4xx), status(429, ReasonHTTP429),
+	status(400, ReasonHTTP4xx), status(401, ReasonHTTP4xx), status(407, ReasonHTTP4xx), status(410, ReasonHTTP4xx),
+	status(421, ReasonHTTP4xx), status(429, ReasonHTTP429),
 	status(500, ReasonHTTP5xx), status(503, ReasonHTTP5xx), status(599, ReasonHTTP5xx), status(999, ReasonHTTP5xx),
-	redirect(301, metadata), redirect(302, metadata), redirect(303, metadata), redirect(307, metadata), redirect(308, metadata),
+	redirect(301, metadata), redirect(302, metadata), redirect(303, metadata), redirect(307, metadata),
+	redirect(308, metadata),
 	redirect(302, ""), redirect(307, ""), redirect(308, ""),
 }
 
 const metadata = "http://169.254.169.254/latest/meta-data/iam/security-credentials/"
 
 func status(code int, reason string) Case {
-	return one("answers "+strconv.Itoa(code), Outcome{Status: code, Reason: reason}, Promptly, handler(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(code)
-	}))
+	return one("answers "+strconv.Itoa(code), Outcome{Status: code, Reason: reason}, Promptly,
+		handler(func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(code)
+		}))
 }
 
 // redirect sends the client to location or, when that is empty, to a listener the client may dial and must not.
@@ -32,18 +35,19 @@ func redirect(code int, location string) Case {
 	if location != "" {
 		where = "the metadata address"
 	}
-	return one("redirects with "+strconv.Itoa(code)+" to "+where, Outcome{Status: code, Reason: ReasonHTTP3xx}, Promptly, func(t testing.TB, ca *CA) Target {
-		addr, trapped := Trap(t, "127.0.0.1:0")
-		to := location
-		if to == "" {
-			to = "https://" + addr + "/hook"
-		}
-		server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Location", to)
-			w.WriteHeader(code)
+	return one("redirects with "+strconv.Itoa(code)+" to "+where, Outcome{Status: code, Reason: ReasonHTTP3xx}, Promptly,
+		func(t testing.TB, ca *CA) Target {
+			addr, trapped := Trap(t, "127.0.0.1:0")
+			to := location
+			if to == "" {
+				to = "https://" + addr + "/hook"
+			}
+			server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Location", to)
+				w.WriteHeader(code)
+			})
+			return Target{URL: server.URL + "/hook", Sent: sent, Trapped: trapped}
 		})
-		return Target{URL: server.URL + "/hook", Sent: sent, Trapped: trapped}
-	})
 }
 
 // waits are failures with a Retry-After of every kind. The client hands the text on as it came.
@@ -85,29 +89,36 @@ var names = []Case{
 	one("has a name that does not exist", none(ReasonDNS), Promptly, named(Always())),
 	one("has a name with a private address only", none(ReasonBlockedAddress), Promptly, named(Always("127.0.0.2"))),
 	one("has a name with the metadata address", none(ReasonBlockedAddress), Promptly, named(Always("169.254.169.254"))),
-	one("has a name with an IPv4-mapped private address", none(ReasonBlockedAddress), Promptly, named(Always("::ffff:127.0.0.2"))),
-	one("has a name with IPv6 loopback and a NAT64 address", none(ReasonBlockedAddress), Promptly, named(Always("::1", "64:ff9b::7f00:2"))),
-	one("has a name with a private address before a public one", Outcome{Status: 200}, Promptly, named(Always("127.0.0.2", "127.0.0.1"))),
-	one("has a name with a public address before private ones", Outcome{Status: 200}, Promptly, named(Always("127.0.0.1", "127.0.0.2", "10.0.0.1", "::1"))),
+	one("has a name with an IPv4-mapped private address", none(ReasonBlockedAddress), Promptly,
+		named(Always("::ffff:127.0.0.2"))),
+	one("has a name with IPv6 loopback and a NAT64 address", none(ReasonBlockedAddress), Promptly,
+		named(Always("::1", "64:ff9b::7f00:2"))),
+	one("has a name with a private address before a public one", Outcome{Status: 200}, Promptly,
+		named(Always("127.0.0.2", "127.0.0.1"))),
+	one("has a name with a public address before private ones", Outcome{Status: 200}, Promptly,
+		named(Always("127.0.0.1", "127.0.0.2", "10.0.0.1", "::1"))),
 	{
 		Name:  "changes its address to a private one on the second query",
-		Start: named(Then([]string{"127.0.0.1"}, []string{"127.0.0.2"})),
+		Start: named(then([]string{"127.0.0.1"}, []string{"127.0.0.2"})),
 		Want:  []Outcome{{Status: 200}, none(ReasonBlockedAddress)},
 		Ends:  Promptly,
-		Bytes: Memory,
+		Bytes: memory,
 	},
 }
 
-// named starts a receiver on 127.0.0.1 that keeps no connection, a trap on the same port of 127.0.0.2, and a DNS in front.
+// named starts a receiver on 127.0.0.1 that keeps no connection, a trap on the same port of 127.0.0.2, and a
+// DNS in front.
 func named(answer Answer) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
+		server, sent := serveHTTP(t, ca,
+			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 		_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
 		}
 		_, trapped := Trap(t, net.JoinHostPort("127.0.0.2", port))
-		return Target{URL: "https://" + net.JoinHostPort(Host, port) + "/hook", Resolver: DNS(t, answer), Sent: sent, Trapped: trapped}
+		url := "https://" + net.JoinHostPort(Host, port) + "/hook"
+		return Target{URL: url, Resolver: DNS(t, answer), Sent: sent, Trapped: trapped}
 	}
 }

@@ -114,7 +114,8 @@ func uploadCode(ctx context.Context, cfg aws.Config, t *sam.Template) error {
 	return nil
 }
 
-func create(ctx context.Context, cloud *cloudformation.Client, name string, body map[string]any, given map[string]string) error {
+func create(ctx context.Context, cloud *cloudformation.Client, name string, body map[string]any,
+	given map[string]string) error {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return fmt.Errorf("encoding template: %w", err)

@@ -14,7 +14,7 @@ import (
 func readFunction(ctx context.Context, client *lambda.Client, name string) (Function, error) {
 	out, err := client.GetFunction(ctx, &lambda.GetFunctionInput{FunctionName: &name})
 	if err != nil {
-		return Function{}, fmt.Errorf("describing function (a variable that is no string? use !Sub): %w", err)
+		return Function{}, fmt.Errorf("describing function (is a variable not a string? use !Sub): %w", err)
 	}
 	c := out.Configuration
 	f := Function{
@@ -53,7 +53,8 @@ func takeMappings(ctx context.Context, client *lambda.Client) ([]Mapping, error)
 			mapping.MaximumConcurrency = int(aws.ToInt32(m.ScalingConfig.MaximumConcurrency))
 		}
 		mappings = append(mappings, mapping)
-		_, err := client.UpdateEventSourceMapping(ctx, &lambda.UpdateEventSourceMappingInput{UUID: m.UUID, Enabled: aws.Bool(false)})
+		_, err := client.UpdateEventSourceMapping(ctx,
+			&lambda.UpdateEventSourceMappingInput{UUID: m.UUID, Enabled: aws.Bool(false)})
 		if err != nil {
 			return nil, fmt.Errorf("disabling mapping: %w", err)
 		}

@@ -111,7 +111,7 @@ func (a *API) answer(w http.ResponseWriter, f Function, payload []byte) (status 
 func own(w http.ResponseWriter, status int, message string) int {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"message":"`+message+`"}`) // a client that left is no fault
+	_, _ = io.WriteString(w, `{"message":"`+message+`"}`) // the client may have left
 	return status
 }
 

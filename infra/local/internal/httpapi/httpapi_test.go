@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 
-func TestTheMostSpecificRouteMatches(t *testing.T) {
+func TestMatch_findsTheMostSpecificRoute(t *testing.T) {
 	t.Parallel()
 	routes := []Route{
 		{anyMethod, defaultRoute, "F"},
@@ -39,8 +41,11 @@ func TestTheMostSpecificRouteMatches(t *testing.T) {
 		{"GET", "/", "$default", nil},
 	} {
 		got, values, ok := match(routes, row.method, row.path)
-		if !ok || got.Key() != row.key || len(values) != len(row.values) || !maps.Equal(values, row.values) && len(values) > 0 {
-			t.Errorf("%s %s matches %q with %v, want %q with %v", row.method, row.path, got.Key(), values, row.key, row.values)
+		if !ok || got.Key() != row.key {
+			t.Errorf("%s %s matches %q, want %q", row.method, row.path, got.Key(), row.key)
+		}
+		if diff := cmp.Diff(row.values, values, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("%s %s: path parameters (-want +got):\n%s", row.method, row.path, diff)
 		}
 	}
 	if _, _, ok := match(routes[1:], "GET", "/nothing"); ok {
@@ -48,11 +53,13 @@ func TestTheMostSpecificRouteMatches(t *testing.T) {
 	}
 }
 
-func TestRoutesAreReadFromTheTranslatedTemplate(t *testing.T) {
+func TestRoutes_areThoseOfTheTranslatedTemplate(t *testing.T) {
 	t.Parallel()
-	const integration = `{"x-amazon-apigateway-integration":{"type":"aws_proxy","payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}`
+	const integration = `{"x-amazon-apigateway-integration":{"type":"aws_proxy","payloadFormatVersion":"2.0",` +
+		`"uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}`
 	var properties map[string]any
-	body := `{"Body":{"paths":{"/things/{id}":{"get":` + integration + `}},"/$default":{"x-amazon-apigateway-any-method":` + integration + `,"isDefaultRoute":true}}}}}`
+	body := `{"Body":{"paths":{"/things/{id}":{"get":` + integration +
+		`}},"/$default":{"x-amazon-apigateway-any-method":` + integration + `,"isDefaultRoute":true}}}}}`
 	if err := json.Unmarshal([]byte(body), &properties); err != nil {
 		t.Fatal(err)
 	}
@@ -60,8 +67,9 @@ func TestRoutesAreReadFromTheTranslatedTemplate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(routes) != 2 || routes[0] != (Route{anyMethod, defaultRoute, "WebFunction"}) || routes[1] != (Route{"GET", "/things/{id}", "WebFunction"}) {
-		t.Errorf("routes %v", routes)
+	want := []Route{{anyMethod, defaultRoute, "WebFunction"}, {"GET", "/things/{id}", "WebFunction"}}
+	if diff := cmp.Diff(want, routes); diff != "" {
+		t.Errorf("routes (-want +got):\n%s", diff)
 	}
 	if err := json.Unmarshal([]byte(strings.Replace(body, "2.0", "1.0", 1)), &properties); err != nil {
 		t.Fatal(err)
@@ -88,15 +96,19 @@ func serve(t *testing.T, f *answering, request *http.Request) (*httptest.Respons
 	var log bytes.Buffer
 	api := &API{
 		Routes: []Route{{"POST", "/things/{id}", "F"}}, Functions: map[string]Function{"F": f}, Lifetime: t.Context(),
-		AccessLog: AccessLog{Format: `{"route":"$context.routeKey","status":"$context.status","x":"$context.unheardOf"}`, Lines: &log},
+		AccessLog: AccessLog{
+			Format: `{"route":"$context.routeKey","status":"$context.status","x":"$context.unheardOf"}`, Lines: &log,
+		},
 	}
 	recorder := httptest.NewRecorder()
 	api.ServeHTTP(recorder, request)
 	return recorder, log.String()
 }
 
-func TestAnswersBecomeResponses(t *testing.T) {
+func TestAPI_ServeHTTP_answersAsTheFunctionDid(t *testing.T) {
 	t.Parallel()
+	const internal = `{"message":"Internal Server Error"}`
+	payload := func(text string) function.Result { return function.Result{Payload: []byte(text)} }
 	for _, row := range []struct {
 		name   string
 		result function.Result
@@ -104,17 +116,18 @@ func TestAnswersBecomeResponses(t *testing.T) {
 		status int
 		body   string
 	}{
-		{"a whole answer", function.Result{Payload: []byte(`{"statusCode":409,"body":"no"}`)}, nil, 409, "no"},
-		{"a base64 body", function.Result{Payload: []byte(`{"statusCode":200,"body":"/wA=","isBase64Encoded":true}`)}, nil, 200, "\xff\x00"},
-		{"no status code", function.Result{Payload: []byte(`{"a":1}`)}, nil, 200, `{"a":1}`},
-		{"not JSON", function.Result{Payload: []byte(`{`)}, nil, 500, `{"message":"Internal Server Error"}`},
-		{"an impossible status", function.Result{Payload: []byte(`{"statusCode":99}`)}, nil, 500, `{"message":"Internal Server Error"}`},
-		{"a failed invocation", function.Result{Payload: []byte(`{}`), Error: "Unhandled"}, nil, 500, `{"message":"Internal Server Error"}`},
+		{"a whole answer", payload(`{"statusCode":409,"body":"no"}`), nil, 409, "no"},
+		{"a base64 body", payload(`{"statusCode":200,"body":"/wA=","isBase64Encoded":true}`), nil, 200, "\xff\x00"},
+		{"no status code", payload(`{"a":1}`), nil, 200, `{"a":1}`},
+		{"not JSON", payload(`{`), nil, 500, internal},
+		{"an impossible status", payload(`{"statusCode":99}`), nil, 500, internal},
+		{"a failed invocation", function.Result{Payload: []byte(`{}`), Error: "Unhandled"}, nil, 500, internal},
 		{"no free process", function.Result{}, function.ErrThrottled, 503, `{"message":"Service Unavailable"}`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			got, _ := serve(t, &answering{result: row.result, err: row.err}, httptest.NewRequest(http.MethodPost, "/things/1", nil))
+			got, _ := serve(t, &answering{result: row.result, err: row.err},
+				httptest.NewRequest(http.MethodPost, "/things/1", nil))
 			if got.Code != row.status || got.Body.String() != row.body {
 				t.Errorf("%d %q, want %d %q", got.Code, got.Body, row.status, row.body)
 			}
@@ -122,7 +135,7 @@ func TestAnswersBecomeResponses(t *testing.T) {
 	}
 }
 
-func TestRequestsBecomeEventsOfFormat2(t *testing.T) {
+func TestAPI_ServeHTTP_sendsEventsOfFormat2(t *testing.T) {
 	t.Parallel()
 	f := &answering{result: function.Result{Payload: []byte(`{"statusCode":204}`)}}
 	request := httptest.NewRequest(http.MethodPost, "/things/x?b=2&a=1&a=3", strings.NewReader(`{"k":1}`))
@@ -136,14 +149,17 @@ func TestRequestsBecomeEventsOfFormat2(t *testing.T) {
 		t.Fatal(err)
 	}
 	headers, _ := event["headers"].(map[string]any)
-	for what, pair := range map[string][2]any{
-		"version": {event["version"], "2.0"}, "routeKey": {event["routeKey"], "POST /things/{id}"}, "rawPath": {event["rawPath"], "/things/x"},
-		"rawQueryString": {event["rawQueryString"], "b=2&a=1&a=3"}, "body": {event["body"], `{"k":1}`}, "base64": {event["isBase64Encoded"], false},
-		"joined header": {headers["x-two"], "1,2"}, "cookie header": {headers["cookie"], nil}, "host": {headers["host"], "example.com"},
-	} {
-		if pair[0] != pair[1] {
-			t.Errorf("%s is %v, want %v", what, pair[0], pair[1])
-		}
+	got := map[string]any{"x-two": headers["x-two"], "cookie": headers["cookie"], "host": headers["host"]}
+	for _, name := range []string{"version", "routeKey", "rawPath", "rawQueryString", "body", "isBase64Encoded"} {
+		got[name] = event[name]
+	}
+	want := map[string]any{
+		"version": "2.0", "routeKey": "POST /things/{id}", "rawPath": "/things/x", "rawQueryString": "b=2&a=1&a=3",
+		"body": `{"k":1}`, "isBase64Encoded": false,
+		"x-two": "1,2", "cookie": nil, "host": "example.com",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("event (-want +got):\n%s", diff)
 	}
 	if log != `{"route":"POST /things/{id}","status":"204","x":"-"}`+"\n" {
 		t.Errorf("access log %q", log)

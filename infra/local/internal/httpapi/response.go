@@ -33,7 +33,8 @@ func read(result function.Result) (response, error) {
 			return response{}, errors.New("the answer is not JSON")
 		}
 		ok := http.StatusOK
-		return response{StatusCode: &ok, Headers: map[string]string{"content-type": "application/json"}, raw: result.Payload}, nil
+		headers := map[string]string{"content-type": "application/json"}
+		return response{StatusCode: &ok, Headers: headers, raw: result.Payload}, nil
 	}
 	if err := json.Unmarshal(result.Payload, &r); err != nil {
 		return response{}, fmt.Errorf("decoding answer: %w", err)
@@ -62,6 +63,6 @@ func (r response) write(w http.ResponseWriter) int {
 		w.Header().Set("Content-Type", "text/plain;charset=UTF-8")
 	}
 	w.WriteHeader(*r.StatusCode)
-	_, _ = w.Write(r.raw) // a client that left is no fault
+	_, _ = w.Write(r.raw) // the client may have left
 	return *r.StatusCode
 }

@@ -66,7 +66,8 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
-		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "Request must be smaller than 6291456 bytes for the InvokeFunction operation")
+		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException",
+			"Request must be smaller than 6291456 bytes for the InvokeFunction operation")
 		return
 	case err != nil:
 		return // the client left
@@ -111,7 +112,7 @@ func (a *API) answer(w http.ResponseWriter, f *function.Function, payload []byte
 		time.Sleep(5 * time.Millisecond) // a process writes its last line about when it answers
 		h.Set("X-Amz-Log-Result", base64.StdEncoding.EncodeToString(f.LogSince(start, tail)))
 	}
-	_, _ = w.Write(result.Payload) // a client that left is no fault
+	_, _ = w.Write(result.Payload) // the client may have left
 }
 
 // name takes the function's name out of a name, a partial or a whole ARN, and drops a qualifier.
@@ -126,9 +127,10 @@ func name(given string) string {
 }
 
 func refuse(w http.ResponseWriter, status int, kind, message string) {
-	document, _ := json.Marshal(map[string]string{"Type": "User", "message": message, "Message": message}) // strings always encode
+	fields := map[string]string{"Type": "User", "message": message, "Message": message}
+	document, _ := json.Marshal(fields) // strings always encode
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Amzn-Errortype", kind)
 	w.WriteHeader(status)
-	_, _ = w.Write(document) // a client that left is no fault
+	_, _ = w.Write(document) // the client may have left
 }

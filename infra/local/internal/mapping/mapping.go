@@ -28,7 +28,7 @@ const (
 	// poll is how long a receive waits. Lambda waits 20 s; a poll that is given up when the
 	// stack ends must not live on in the emulator for long.
 	poll = 5 * time.Second
-	// pause follows a fault of the emulator or a function without a free process.
+	// pause follows an error of the emulator or a function without a free process.
 	pause = 200 * time.Millisecond
 )
 
@@ -46,7 +46,8 @@ type Config struct {
 // Queue is the part of the SQS client that a mapping uses.
 type Queue interface {
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput, ...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
+	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput,
+		...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
 }
 
 // Function is what a mapping invokes.
@@ -109,7 +110,9 @@ func (m *Mapping) gather(ctx context.Context) []types.Message {
 
 func (m *Mapping) receive(ctx context.Context, count int, wait time.Duration) []types.Message {
 	out, err := m.Queue.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl: &m.QueueURL, MaxNumberOfMessages: int32(min(count, perCall)), WaitTimeSeconds: int32(wait / time.Second), //nolint:gosec // both small
+		QueueUrl:                    &m.QueueURL,
+		MaxNumberOfMessages:         int32(min(count, perCall)), //nolint:gosec // ten at most
+		WaitTimeSeconds:             int32(wait / time.Second),  //nolint:gosec // 20 at most
 		MessageAttributeNames:       []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
 	})
@@ -133,7 +136,8 @@ func (m *Mapping) process(ctx context.Context, batch []types.Message) {
 		return
 	}
 	if result.Error != "" {
-		m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch), "request_id", result.RequestID, "error", string(result.Payload))
+		m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch),
+			"request_id", result.RequestID, "error", string(result.Payload))
 		return
 	}
 	var failed map[string]bool
@@ -143,7 +147,8 @@ func (m *Mapping) process(ctx context.Context, batch []types.Message) {
 			ids[aws.ToString(message.MessageId)] = true
 		}
 		if failed, err = failures(result.Payload, ids); err != nil {
-			m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch), "request_id", result.RequestID, "error", err.Error())
+			m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch),
+				"request_id", result.RequestID, "error", err.Error())
 			return
 		}
 	}
@@ -172,7 +177,9 @@ func (m *Mapping) remove(ctx context.Context, batch []types.Message, failed map[
 	var entries []types.DeleteMessageBatchRequestEntry
 	for i, message := range batch {
 		if !failed[aws.ToString(message.MessageId)] {
-			entries = append(entries, types.DeleteMessageBatchRequestEntry{Id: aws.String(strconv.Itoa(i)), ReceiptHandle: message.ReceiptHandle})
+			entries = append(entries, types.DeleteMessageBatchRequestEntry{
+				Id: aws.String(strconv.Itoa(i)), ReceiptHandle: message.ReceiptHandle,
+			})
 		}
 	}
 	for len(entries) > 0 {
@@ -183,7 +190,8 @@ func (m *Mapping) remove(ctx context.Context, batch []types.Message, failed map[
 		case err != nil && ctx.Err() == nil:
 			m.Log.Error("deleting failed", "queue", m.QueueURL, "error", err.Error())
 		case err == nil && len(out.Failed) > 0:
-			m.Log.Error("deleting failed", "queue", m.QueueURL, "messages", len(out.Failed), "error", aws.ToString(out.Failed[0].Message))
+			m.Log.Error("deleting failed", "queue", m.QueueURL, "messages", len(out.Failed),
+				"error", aws.ToString(out.Failed[0].Message))
 		}
 	}
 }

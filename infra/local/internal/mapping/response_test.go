@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestPartialBatchResponseFollowsAWS(t *testing.T) {
+func TestFailures_followAWS(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
 		name, answer string
@@ -21,17 +21,19 @@ func TestPartialBatchResponseFollowsAWS(t *testing.T) {
 		{"an empty list: all succeeded", `{"batchItemFailures":[]}`, nil, false},
 		{"a list under another key: all succeeded", `{"BatchItemFailures":[{"itemIdentifier":"b"}]}`, nil, false},
 		{"one id: that one failed", `{"batchItemFailures":[{"itemIdentifier":"b"}]}`, []string{"b"}, false},
-		{"an id twice counts once", `{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"b"}]}`, []string{"b"}, false},
+		{"an id twice counts once", `{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"b"}]}`,
+			[]string{"b"}, false},
 		{"broken JSON", `{"batchItemFailures":[`, nil, true},
 		{"a string", `"ok"`, nil, true},
-		{"a list that is none", `{"batchItemFailures":"b"}`, nil, true},
+		{"a string for the list", `{"batchItemFailures":"b"}`, nil, true},
 		{"an empty id", `{"batchItemFailures":[{"itemIdentifier":""}]}`, nil, true},
 		{"a null id", `{"batchItemFailures":[{"itemIdentifier":null}]}`, nil, true},
 		{"a number for an id", `{"batchItemFailures":[{"itemIdentifier":1}]}`, nil, true},
 		{"a wrong key", `{"batchItemFailures":[{"itemIdentifer":"b"}]}`, nil, true},
 		{"a key in the wrong case", `{"batchItemFailures":[{"ItemIdentifier":"b"}]}`, nil, true},
 		{"a null item", `{"batchItemFailures":[null]}`, nil, true},
-		{"an unknown id beside a known one", `{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"z"}]}`, nil, true},
+		{"an unknown id beside a known one", `{"batchItemFailures":[{"itemIdentifier":"b"},{"itemIdentifier":"z"}]}`,
+			nil, true},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()

@@ -32,16 +32,16 @@ var dependent = map[string]bool{"AWS::Lambda::Permission": true}
 // Deployable takes out of a copy of the template what the emulator does not know, and returns it
 // with the logical ids, by type, of what it took out.
 func (t *Template) Deployable() (body map[string]any, removed map[string][]string, err error) {
-	kept, gone, removed := maps.Clone(t.resources()), map[string]bool{}, map[string][]string{}
-	for id, r := range kept {
+	rest, gone, removed := maps.Clone(t.resources()), map[string]bool{}, map[string][]string{}
+	for id, r := range rest {
 		kind := typeOf(r)
 		if !deployable[kind] {
-			delete(kept, id)
+			delete(rest, id)
 			gone[id] = true
 			removed[kind] = append(removed[kind], id)
 		}
 	}
-	for id, r := range kept {
+	for id, r := range rest {
 		missing := refersTo(r, gone)
 		if missing == "" {
 			continue
@@ -49,11 +49,11 @@ func (t *Template) Deployable() (body map[string]any, removed map[string][]strin
 		if !dependent[typeOf(r)] {
 			return nil, nil, fmt.Errorf("%s refers to %s, which the AWS emulator cannot deploy", id, missing)
 		}
-		delete(kept, id)
+		delete(rest, id)
 		removed[typeOf(r)] = append(removed[typeOf(r)], id)
 	}
 	body = maps.Clone(t.Body)
-	body["Resources"] = kept
+	body["Resources"] = rest
 	outputs, _ := body["Outputs"].(map[string]any)
 	outputs = maps.Clone(outputs)
 	maps.DeleteFunc(outputs, func(_ string, output any) bool { return refersTo(output, gone) != "" })

@@ -2,9 +2,9 @@ package sam
 
 import (
 	"encoding/json"
-	"maps"
-	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func template(t *testing.T, resources string) *Template {
@@ -18,42 +18,49 @@ func template(t *testing.T, resources string) *Template {
 	return tpl
 }
 
-func TestUnknownResourcesAndTheirPermissionsAreTakenOut(t *testing.T) {
+func TestTemplate_Deployable_leavesOutWhatTheEmulatorDoesNotKnow(t *testing.T) {
 	t.Parallel()
 	tpl := template(t, `{"Queue":{"Type":"AWS::SQS::Queue"},"Api":{"Type":"AWS::ApiGatewayV2::Api"},
-		"Allow":{"Type":"AWS::Lambda::Permission","Properties":{"SourceArn":{"Fn::Sub":["arn:${__Api__}",{"__Api__":{"Ref":"Api"}}]}}}}`)
+		"Allow":{"Type":"AWS::Lambda::Permission","Properties":{
+			"SourceArn":{"Fn::Sub":["arn:${__Api__}",{"__Api__":{"Ref":"Api"}}]}}}}`)
 	body, removed, err := tpl.Deployable()
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := map[string][]string{"AWS::Lambda::Permission": {"Allow"}, "AWS::ApiGatewayV2::Api": {"Api"}}
-	if !maps.EqualFunc(removed, want, slices.Equal) {
-		t.Errorf("removed %v, want %v", removed, want)
+	if diff := cmp.Diff(want, removed); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
 	}
-	resources, _ := body["Resources"].(map[string]any)
-	outputs, _ := body["Outputs"].(map[string]any)
-	if len(resources) != 1 || len(outputs) != 1 || outputs["Queue"] == nil {
-		t.Errorf("kept resources %v and outputs %v", resources, outputs)
+	wantBody := map[string]any{
+		"Resources":  map[string]any{"Queue": map[string]any{"Type": "AWS::SQS::Queue"}},
+		"Outputs":    map[string]any{"Queue": map[string]any{"Value": map[string]any{"Ref": "Queue"}}},
+		"Parameters": tpl.Body["Parameters"],
+	}
+	if diff := cmp.Diff(wantBody, body); diff != "" {
+		t.Errorf("template (-want +got):\n%s", diff)
 	}
 	if len(tpl.Resources("AWS::ApiGatewayV2::Api")) != 1 {
 		t.Error("the template itself was changed")
 	}
 }
 
-func TestAResourceThatNeedsAnUnknownOneIsAFault(t *testing.T) {
+func TestTemplate_Deployable_refusesAResourceThatNeedsOneLeftOut(t *testing.T) {
 	t.Parallel()
-	for _, reference := range []string{`{"Ref":"Api"}`, `{"Fn::GetAtt":["Api","Arn"]}`, `{"Fn::GetAtt":"Api.Arn"}`, `{"Fn::Sub":"x${Api.Arn}"}`, `[{"Fn::Join":["",[{"Ref":"Api"}]]}]`} {
-		tpl := template(t, `{"Api":{"Type":"AWS::ApiGatewayV2::Api"},"Queue":{"Type":"AWS::SQS::Queue","Properties":{"X":`+reference+`}}}`)
+	for _, reference := range []string{`{"Ref":"Api"}`, `{"Fn::GetAtt":["Api","Arn"]}`, `{"Fn::GetAtt":"Api.Arn"}`,
+		`{"Fn::Sub":"x${Api.Arn}"}`, `[{"Fn::Join":["",[{"Ref":"Api"}]]}]`} {
+		tpl := template(t, `{"Api":{"Type":"AWS::ApiGatewayV2::Api"},
+			"Queue":{"Type":"AWS::SQS::Queue","Properties":{"X":`+reference+`}}}`)
 		if _, _, err := tpl.Deployable(); err == nil {
 			t.Errorf("%s was deployed", reference)
 		}
 	}
 }
 
-func TestTextResolvesParameters(t *testing.T) {
+func TestTemplate_Text_resolvesParameters(t *testing.T) {
 	t.Parallel()
 	tpl := template(t, `{}`)
-	for value, want := range map[string]string{`"plain"`: "plain", `{"Ref":"Level"}`: "DEBUG", `{"Ref":"Rate"}`: "5", `{"Ref":"Nobody"}`: "", `7`: ""} {
+	for value, want := range map[string]string{`"plain"`: "plain", `{"Ref":"Level"}`: "DEBUG", `{"Ref":"Rate"}`: "5",
+		`{"Ref":"Nobody"}`: "", `7`: ""} {
 		var v any
 		if err := json.Unmarshal([]byte(value), &v); err != nil {
 			t.Fatal(err)
