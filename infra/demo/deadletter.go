@@ -35,7 +35,8 @@ func (d *demo) deadLetter(ctx context.Context) error {
 	for i, r := range attempts {
 		row(r, i+1, at)
 	}
-	d.check(letter.Attempts == len(attempts), "dead after %d attempts, reason %s, last status %d", letter.Attempts, letter.Reason, letter.LastStatus)
+	d.check(letter.Attempts == len(attempts), "dead after %d attempts, reason %s, last status %d",
+		letter.Attempts, letter.Reason, letter.LastStatus)
 	if err := d.sealed(ctx, letter.DeliveryID, message.Payload()); err != nil {
 		return err
 	}
@@ -56,7 +57,8 @@ func (d *demo) deadLetter(ctx context.Context) error {
 	replayed := attempts[before]
 	header()
 	row(replayed, before+1, at)
-	d.check(replayed.ID == letter.DeliveryID && replayed.Status == 200 && replayed.Standard == nil, "replayed with the same wh-id and verified")
+	d.check(replayed.ID == letter.DeliveryID && replayed.Status == 200 && replayed.Standard == nil,
+		"replayed with the same wh-id and verified")
 	state, err := d.acknowledged(ctx, letter.DeliveryID)
 	d.check(err == nil, "the operator sees: %s", state.State)
 	return nil
@@ -88,8 +90,10 @@ func (d *demo) sealed(ctx context.Context, deliveryID, body string) error {
 	stored := flatten(&types.AttributeValueMemberM{Value: out.Item})
 	secret := []byte(body[len(`{"type":"user.banned","data":{`):])
 	encoded := []byte(base64.StdEncoding.EncodeToString(secret))
-	open := bytes.Contains(stored, secret[:40]) || bytes.Contains(stored, encoded[:40]) || bytes.Contains(stored, []byte("Terms of service"))
-	d.check(len(out.Item) > 0 && len(stored) > len(body) && !open, "the stored item (%d bytes) does not contain the body", len(stored))
+	open := bytes.Contains(stored, secret[:40]) || bytes.Contains(stored, encoded[:40]) ||
+		bytes.Contains(stored, []byte("Terms of service"))
+	d.check(len(out.Item) > 0 && len(stored) > len(body) && !open,
+		"the stored item (%d bytes) does not contain the body", len(stored))
 	return nil
 }
 

@@ -41,7 +41,8 @@ func (d *demo) forgeries(ctx context.Context) error {
 			return err
 		}
 	}
-	changed := forgery{"genuine signature, one byte of the body changed", secret, genuine.Timestamp, bytes.Replace(genuine.Body, []byte(":"), []byte(" :"), 1)}
+	changed := forgery{"genuine signature, one byte of the body changed", secret, genuine.Timestamp,
+		bytes.Replace(genuine.Body, []byte(":"), []byte(" :"), 1)}
 	return d.refused(ctx, outside, changed, genuine.ID, genuine.Header.Get("wh-signature"))
 }
 

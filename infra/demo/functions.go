@@ -59,7 +59,8 @@ func (d *demo) functions(ctx context.Context) error {
 // environment is what the deployed function is given.
 func (d *demo) environment(ctx context.Context, name string) ([]string, error) {
 	deployed := lambda.NewFromConfig(aws.Config{
-		Region: d.client.Region, BaseEndpoint: aws.String(d.client.AWSEndpointURL), Credentials: d.client.SQS.Options().Credentials,
+		Region: d.client.Region, BaseEndpoint: aws.String(d.client.AWSEndpointURL),
+		Credentials: d.client.SQS.Options().Credentials,
 	})
 	out, err := deployed.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{
 		FunctionName: aws.String(d.client.Functions[name]),
@@ -87,13 +88,16 @@ func coldStart(ctx context.Context, binary string, env []string) (time.Duration,
 		return 0, fmt.Errorf("listening: %w", err)
 	}
 	polled := make(chan time.Time, 1)
-	api := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case polled <- time.Now():
-		default:
-		}
-		<-r.Context().Done()
-	})}
+	api := &http.Server{
+		ReadHeaderTimeout: time.Minute,
+		Handler: http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case polled <- time.Now():
+			default:
+			}
+			<-r.Context().Done()
+		}),
+	}
 	go func() { _ = api.Serve(listener) }()
 	defer api.Close() //nolint:errcheck // nothing is under way that matters
 	cmd := exec.Command(binary)

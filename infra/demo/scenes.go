@@ -106,7 +106,8 @@ func (d *demo) everyEvent(ctx context.Context) error {
 		}
 	}
 	d.shown = len(types)
-	d.check(len(types) == 26 && verified == 26, "%d of 26 verified by the README's Go receiver and by the Standard Webhooks library", verified)
+	d.check(len(types) == 26 && verified == 26,
+		"%d of 26 verified by the README's Go receiver and by the Standard Webhooks library", verified)
 	d.check(exact == 26, "%d of 26 bodies are byte for byte what was published", exact)
 	d.check(len(ids) == 26, "%d different wh-ids", len(ids))
 	d.check(median(d.latencies) < time.Second, "median from SendMessage to POST: %s", seconds(median(d.latencies)))

@@ -16,13 +16,13 @@ import (
 )
 
 // described is the transport of every call these tests make to the HTTP API: it holds each
-// exchange against infra/openapi.yaml and keeps what is wrong.
+// exchange against infra/openapi.yaml and remembers what is wrong.
 type described struct {
 	contract *contract.Contract
 
-	mu        sync.Mutex
-	exchanges int
-	faults    []error
+	mu         sync.Mutex
+	exchanges  int
+	violations []error
 }
 
 // describe puts the transport into the client, and so into those made of it.
@@ -40,11 +40,12 @@ func describe(c *client.Client) (*described, error) {
 func (d *described) verdict() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	for _, fault := range d.faults {
-		fmt.Println("contract:", fault)
+	for _, violation := range d.violations {
+		fmt.Println("contract:", violation)
 	}
-	if len(d.faults) > 0 {
-		return fmt.Errorf("%d of %d exchanges with the HTTP API are not as infra/openapi.yaml says", len(d.faults), d.exchanges)
+	if len(d.violations) > 0 {
+		return fmt.Errorf("%d of %d exchanges with the HTTP API are not as infra/openapi.yaml says", len(d.violations),
+			d.exchanges)
 	}
 	fmt.Printf("contract: %d exchanges with the HTTP API, all as infra/openapi.yaml says\n", d.exchanges)
 	return nil
@@ -71,15 +72,15 @@ func (d *described) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading answer: %w", err)
 	}
-	fault := d.contract.Check(contract.Exchange{
+	violation := d.contract.Check(contract.Exchange{
 		Method: req.Method, Target: target(req.URL), RequestHeader: req.Header, RequestBody: sent,
 		Status: res.StatusCode, ResponseHeader: res.Header, ResponseBody: received,
 	})
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.exchanges++
-	if fault != nil {
-		d.faults = append(d.faults, fault)
+	if violation != nil {
+		d.violations = append(d.violations, violation)
 	}
 	return res, nil
 }

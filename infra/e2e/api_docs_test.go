@@ -52,7 +52,8 @@ func TestTheDocumentedSession(t *testing.T) {
 	t.Logf("the session\n%s", out)
 	for _, want := range []string{
 		`verified msg_`, ` user.created {"type":"user.created","data":{"userId":"user_1"}}`,
-		`"status":"disabled"`, `"status":"deleted"`, `"code":"validation_failed"`, `"secret_rotated_at":"2`, `"next_cursor":null`,
+		`"status":"disabled"`, `"status":"deleted"`, `"code":"validation_failed"`, `"secret_rotated_at":"2`,
+		`"next_cursor":null`,
 	} {
 		if !strings.Contains(string(out), want) {
 			t.Errorf("the session does not print %s", want)

@@ -98,7 +98,8 @@ func TestEveryRouteForEveryKey(t *testing.T) {
 	revoke(t, revokedID)
 	readOnly, _ := issue(t, c.TenantID, "webhooks:read")
 	keys := []struct{ who, key string }{
-		{"no key", ""}, {"garbage", "hk_garbage"}, {"revoked", revoked}, {"other tenant", stranger.APIKey}, {"read-only", readOnly}, {"right key", c.APIKey},
+		{"no key", ""}, {"garbage", "hk_garbage"}, {"revoked", revoked}, {"other tenant", stranger.APIKey},
+		{"read-only", readOnly}, {"right key", c.APIKey},
 	}
 	// expected status by column; an id of another tenant's is never found
 	want := map[string][]int{

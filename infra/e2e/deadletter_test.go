@@ -27,7 +27,8 @@ func commandLine(t *testing.T, stdin, name string, args ...string) []byte {
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(stdin)
 	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+operator.AWSEndpointURL,
-		"AWS_ENDPOINT_URL_LAMBDA="+operator.LambdaEndpointURL, "AWS_REGION="+operator.Region, "AWS_DEFAULT_REGION="+operator.Region,
+		"AWS_ENDPOINT_URL_LAMBDA="+operator.LambdaEndpointURL, "AWS_REGION="+operator.Region,
+		"AWS_DEFAULT_REGION="+operator.Region,
 		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
@@ -85,13 +86,19 @@ func TestADeadDeliveryIsInspectedReplayedAndAcknowledged(t *testing.T) {
 		t.Errorf("%d attempts", len(attempts))
 	}
 	letter := letters[0]
-	if letter.DeliveryID != attempts[0].ID || letter.Attempts != 5 || letter.LastStatus != 500 || letter.Reason != "http_5xx" {
-		t.Errorf("dead letter %+v", letter)
+	type death struct {
+		id, reason       string
+		attempts, status int
+	}
+	want := death{attempts[0].ID, "http_5xx", 5, 500}
+	if got := (death{letter.DeliveryID, letter.Reason, letter.Attempts, letter.LastStatus}); got != want {
+		t.Errorf("dead letter %+v, want %+v", got, want)
 	}
 	state(t, letter.DeliveryID, "dead")
 
 	var opened client.DeadLetter
-	samInvoke(t, "InspectFunction", `{"action":"dead_letter","operator":"e2e","delivery_id":"`+letter.DeliveryID+`"}`, &opened)
+	samInvoke(t, "InspectFunction", `{"action":"dead_letter","operator":"e2e","delivery_id":"`+letter.DeliveryID+`"}`,
+		&opened)
 	if opened.Body != message.Payload() || opened.Headers["wh-id"] != letter.DeliveryID || len(opened.History) != 1 {
 		t.Errorf("opened %+v\nwant body %s", opened, message.Payload())
 	}

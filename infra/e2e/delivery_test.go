@@ -96,7 +96,8 @@ func TestAReceiverThatFailsTwiceRecovers(t *testing.T) {
 		t.Errorf("attempts: %+v", got)
 	}
 	for i := 1; i < len(got); i++ {
-		if got[i].Timestamp <= got[i-1].Timestamp || got[i].Header.Get("wh-signature") == got[i-1].Header.Get("wh-signature") {
+		if got[i].Timestamp <= got[i-1].Timestamp ||
+			got[i].Header.Get("wh-signature") == got[i-1].Header.Get("wh-signature") {
 			t.Errorf("attempt %d is not freshly signed", i+1)
 		}
 	}
@@ -134,5 +135,6 @@ func TestFiveHundredEventsToOneEndpointAllArrive(t *testing.T) {
 	if len(ids) != n {
 		t.Errorf("%d different deliveries of %d", len(ids), n)
 	}
-	t.Logf("%d events: published in %s, all delivered after %s", n, published.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	t.Logf("%d events: published in %s, all delivered after %s", n, published.Round(time.Millisecond),
+		time.Since(began).Round(time.Millisecond))
 }

@@ -92,7 +92,7 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 	s, dying := subscribe(t, c, "user.*"), subscribe(t, c, "organization.*")
 	dying.Fail(slices.Repeat([]int{500}, 100)...)
 
-	buriers := stopped(t, "deadletter")
+	deadletters := stopped(t, "deadletter")
 	publish(t, c, "organization.created")
 	dying.await(t, 1)
 	fanouts := stopped(t, "fanout")
@@ -105,9 +105,9 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 	dying.await(t, 5)
 	time.Sleep(3 * time.Second) // the message is on its way through DeadLetterQueue
 	if letters, err := operator.DeadLetters(t.Context(), dying.ID); err != nil || len(letters) != 0 {
-		t.Fatalf("a stopped deadletter kept %v, %v", letters, err)
+		t.Fatalf("a stopped deadletter sealed %v, %v", letters, err)
 	}
-	signal(t, buriers, syscall.SIGKILL)
+	signal(t, deadletters, syscall.SIGKILL)
 	t.Parallel()
 
 	if got := s.await(t, 1); !sameDelivery(got) {

@@ -31,7 +31,8 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	if revoked.RevokedAt == "" {
 		t.Errorf("revoke answered %+v", revoked)
 	}
-	if status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil); err != nil || status != http.StatusUnauthorized {
+	status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
+	if err != nil || status != http.StatusUnauthorized {
 		t.Errorf("after: %d %v", status, err)
 	}
 }
@@ -39,14 +40,14 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 func TestOperatorRequestsThatCannotBeServedAreAnswers(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct{ function, payload string }{
-		"no operator":          {"inspect", `{"action":"summary"}`},
-		"an unknown action":    {"inspect", `{"action":"drop","operator":"e2e"}`},
-		"an unknown field":     {"inspect", `{"action":"summary","operator":"e2e","verbose":true}`},
-		"an unknown delivery":  {"inspect", `{"action":"delivery","operator":"e2e","delivery_id":"msg_none"}`},
-		"a replay of nothing":  {"replay", `{"action":"deliveries","operator":"e2e","delivery_ids":[]}`},
-		"a purge unconfirmed":  {"replay", `{"action":"purge","operator":"e2e","delivery_ids":["msg_none"]}`},
-		"a key for no tenant":  {"apikeys", `{"action":"issue","operator":"e2e"}`},
-		"a request of no JSON": {"replay", `"hello"`},
+		"no operator":                     {"inspect", `{"action":"summary"}`},
+		"an unknown action":               {"inspect", `{"action":"drop","operator":"e2e"}`},
+		"an unknown field":                {"inspect", `{"action":"summary","operator":"e2e","verbose":true}`},
+		"an unknown delivery":             {"inspect", `{"action":"delivery","operator":"e2e","delivery_id":"msg_none"}`},
+		"a replay of nothing":             {"replay", `{"action":"deliveries","operator":"e2e","delivery_ids":[]}`},
+		"a purge unconfirmed":             {"replay", `{"action":"purge","operator":"e2e","delivery_ids":["msg_none"]}`},
+		"a key for no tenant":             {"apikeys", `{"action":"issue","operator":"e2e"}`},
+		"a request that is not an object": {"replay", `"hello"`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,7 +86,8 @@ func TestAnEventPublishedWithTheCommandLineIsDelivered(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
-	commandLine(t, "", "aws", "--endpoint-url", operator.AWSEndpointURL, "sqs", "send-message", "--queue-url", operator.EventsQueueURL,
+	commandLine(t, "", "aws", "--endpoint-url", operator.AWSEndpointURL, "sqs", "send-message",
+		"--queue-url", operator.EventsQueueURL,
 		"--message-body", `{"tenant_id":"`+c.TenantID+`","type":"user.created","data":{"userId":"user_42"}}`)
 	got := s.await(t, 1)
 	genuine(t, got)

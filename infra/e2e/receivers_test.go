@@ -78,7 +78,8 @@ func testReceiver(t *testing.T, interpreter, script string) {
 		want                       int
 	}{
 		{"a duplicate", r.ID, strconv.FormatInt(r.Timestamp, 10), r.Header.Get("wh-signature"), r.Body, 200},
-		{"a changed body", r.ID, strconv.FormatInt(r.Timestamp, 10), r.Header.Get("wh-signature"), append([]byte(" "), r.Body...), 400},
+		{"a changed body", r.ID, strconv.FormatInt(r.Timestamp, 10), r.Header.Get("wh-signature"),
+			append([]byte(" "), r.Body...), 400},
 		{"a stale request", "msg_x", stale, sign(endpoint.SigningSecret, "msg_x", stale, r.Body), r.Body, 400},
 		{"another key", "msg_x", now, sign("whs_other", "msg_x", now, r.Body), r.Body, 400},
 		{"no signature", "msg_x", now, "", r.Body, 400},

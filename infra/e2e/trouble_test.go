@@ -25,7 +25,8 @@ func rejectedEvents(ctx context.Context) (map[string]rejected, error) {
 	var list struct {
 		Data []rejected `json:"data"`
 	}
-	err := operator.Invoke(ctx, "inspect", map[string]any{"action": "rejected_events", "operator": "e2e", "limit": 100}, &list)
+	err := operator.Invoke(ctx, "inspect", map[string]any{"action": "rejected_events", "operator": "e2e", "limit": 100},
+		&list)
 	byBody := map[string]rejected{}
 	for _, r := range list.Data {
 		byBody[r.Body] = r
@@ -33,7 +34,7 @@ func rejectedEvents(ctx context.Context) (map[string]rejected, error) {
 	return byBody, err
 }
 
-func TestBadEventsAreKeptWithTheirReasonAndGoodOnesPass(t *testing.T) {
+func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
@@ -42,7 +43,7 @@ func TestBadEventsAreKeptWithTheirReasonAndGoodOnesPass(t *testing.T) {
 		return `{"id":"` + mark + `","tenant_id":"` + c.TenantID + `",` + fields + `}`
 	}
 	bad := map[string]string{ // body → what the reason must name
-		mark + " is no JSON":                                                                           "malformed",
+		mark + " is not JSON":                                                                          "malformed",
 		event(`"type":"user.exploded","data":{}`):                                                      "type",
 		event(`"type":"user.*","data":{}`):                                                             "type",
 		event(`"type":"user.updated"`):                                                                 "data",
@@ -66,7 +67,7 @@ func TestBadEventsAreKeptWithTheirReasonAndGoodOnesPass(t *testing.T) {
 		t.Errorf("the good event arrived as %s", got[0].Body)
 	}
 	found := map[string]rejected{}
-	eventually(t, "the bad events to be kept", func(ctx context.Context) (bool, error) {
+	eventually(t, "the bad events to be stored", func(ctx context.Context) (bool, error) {
 		list, err := rejectedEvents(ctx)
 		for body := range bad {
 			if r, ok := list[body]; ok {
@@ -114,7 +115,8 @@ func TestTenHangingReceiversDoNotStopAnotherTenant(t *testing.T) {
 	}
 	beside := latencies(t, quick, healthy, func() {})
 	flooded := latencies(t, quick, healthy, func() { publish(t, slow, "user.banned") })
-	t.Logf("20 healthy deliveries, median and slowest: alone %s; ten receivers hang %s; ten hang and get 200 more %s", alone, beside, flooded)
+	t.Logf("20 healthy deliveries, median and slowest: alone %s; ten receivers hang %s; ten hang and get 200 more %s",
+		alone, beside, flooded)
 }
 
 // latencies publishes twenty events, does between after each, and tells the median and the

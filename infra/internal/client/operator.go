@@ -100,9 +100,11 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 	return nil
 }
 
-// Eventually calls check until it returns true, and fails when limit has passed or check
-// fails.
-func Eventually(ctx context.Context, limit time.Duration, what string, check func(context.Context) (bool, error)) error {
+// Check tells whether what is waited for has come.
+type Check = func(context.Context) (bool, error)
+
+// Eventually calls check until it returns true and no error, and fails when limit has passed.
+func Eventually(ctx context.Context, limit time.Duration, what string, check Check) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last error
