@@ -24,13 +24,13 @@ SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: native .venv/installed ## start the local stack and show Herald at work; ONCE=1 ends afterwards
+run: native .venv/installed ## start the local stack and show Herald at work; ONCE=1 stops it afterwards
 	@ONCE=$(ONCE) exec .local/bin/demo
 
 stack: native .venv/installed ## start the local stack alone, until Ctrl-C
 	@exec .local/bin/stack
 
-test: ## lint, unit tests, sam build, tests against the emulator
+test: ## run everything: lint, unit tests, sam build, tests against the emulator
 	@rm -rf .local/test; status=0; \
 	for step in tools lint unit build e2e; do $(MAKE) $$step || status=1; done; \
 	go run ./infra/testreport total || status=1; \
@@ -39,14 +39,14 @@ test: ## lint, unit tests, sam build, tests against the emulator
 # The race detector needs cgo, and cgo a C compiler.
 RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v $$(go env CC) >/dev/null && echo -race)
 
-unit: ## the tests that need no emulator, in random order, under the race detector where there is a C compiler
+unit: ## run the tests that need no emulator, in random order, under the race detector where there is a C compiler
 	@[ -n "$(RACE)" ] || echo "make: no C compiler for cgo: the unit tests run without the race detector"
 	@go test -json $(RACE) -shuffle=on ./... | go run ./infra/testreport unit
 
-e2e: native .venv/installed ## the tests against the emulator and the local stack
+e2e: native .venv/installed ## run the tests against the emulator and the local stack
 	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
 
-lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## gofmt, go vet, golangci-lint, cfn-lint, sam validate
+lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## run gofmt, go vet, golangci-lint, cfn-lint and sam validate
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
 	.tools/bin/golangci-lint run || status=1; \
@@ -54,20 +54,20 @@ lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## gofmt, go vet, go
 	$(SAM) validate --lint || status=1; \
 	exit $$status
 
-measure: ## sizes, import depth and the share of tests, beside their limits; ARGS=-check fails where one is broken
+measure: ## print sizes, import depth and share of tests with their limits; ARGS=-check fails if one is exceeded
 	@go run ./infra/measure $(ARGS)
 
-build: native .venv/installed ## sam build (arm64) and native builds
+build: native .venv/installed ## run sam build (arm64) and make the native builds
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
 
-native: ## native builds of functions, stack and demonstration into .local
+native: ## build functions, stack and demonstration for this machine, into .local
 	@for f in $(FUNCTIONS); do CGO_ENABLED=0 $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
 	@CGO_ENABLED=0 go build -o .local/bin/stack ./infra/local
 	@CGO_ENABLED=0 go build -o .local/bin/demo ./infra/demo
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
-bench: native .venv/installed ## what a delivery costs, beside a bare HTTP client
+bench: native .venv/installed ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
 tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout

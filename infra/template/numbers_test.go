@@ -63,7 +63,7 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 		for function, count := range mappings {
 			reserved := s.number(t, function+"ReservedConcurrency")
 			if need := count * s.number(t, "MaximumConcurrency"); reserved != 0 && reserved < need {
-				t.Errorf("%s: %s reserves %v, its mappings may need %v: throttles burn receives", environment, function, reserved, need)
+				t.Errorf("%s: %s reserves %v, its mappings may need %v: a throttled invocation uses up receives", environment, function, reserved, need)
 			}
 		}
 	}
