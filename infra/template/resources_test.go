@@ -165,7 +165,7 @@ func TestEnvironment(t *testing.T) {
 				t.Errorf("%s: %s is %v, want a literal or a !Sub", name, variable, v)
 			}
 		}
-		source, err := os.ReadFile(filepath.Join(root, "functions", strings.ToLower(name), "main.go"))
+		source, err := os.ReadFile(filepath.Join(root, "internal", "handler", strings.ToLower(name), "new.go"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,15 +54,14 @@ type Target struct {
 // Sender makes attempts.
 type Sender struct {
 	Client    Poster
-	Schedule  retry.Schedule
 	UserAgent string
 	Now       func() time.Time
 }
 
-// Attempt signs and sends the delivery once. number is its place in the schedule: 0 for the
-// first attempt, n for retry n; when the last one fails the verdict is dead. First attempts
-// and retries are the same code (infra/docs/spec.md, "Outbound delivery").
-func (s Sender) Attempt(ctx context.Context, m Message, t Target, number int) Outcome {
+// Attempt signs and sends the delivery once. When it fails at the last place of its schedule the
+// verdict is dead. First attempts and retries are the same code (infra/docs/spec.md, "Outbound
+// delivery").
+func (s Sender) Attempt(ctx context.Context, m Message, t Target, p Place) Outcome {
 	name, err := m.EventType()
 	if err != nil {
 		return Outcome{Verdict: VerdictDead, Reason: ReasonUnreadable}
@@ -70,7 +69,10 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target, number int) Ou
 	sent := s.Now()
 	seconds := sent.Unix()
 	// One array holds the values of all headers.
-	values := [...]string{"application/json", s.UserAgent, m.DeliveryID, strconv.FormatInt(seconds, 10), signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body), name}
+	values := [...]string{
+		"application/json", s.UserAgent, m.DeliveryID, strconv.FormatInt(seconds, 10),
+		signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body), name,
+	}
 	header := http.Header{
 		"Content-Type":     values[0:1:1],
 		"User-Agent":       values[1:2:2],
@@ -84,7 +86,7 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target, number int) Ou
 	switch {
 	case r.Status >= 200 && r.Status <= 299:
 		out.Verdict, out.Reason = VerdictAcknowledged, ""
-	case s.Schedule.Exhausted(number + 1):
+	case p.Last():
 		out.Verdict = VerdictDead
 	default:
 		out.RetryAfter = retry.After(r.RetryAfter, s.Now())

@@ -132,19 +132,14 @@ func (d *decoder) time(name string) time.Time {
 	return t
 }
 
-// Receive is what SQS says of a received message.
-type Receive struct {
-	Count int       // ApproximateReceiveCount, 1 for the first receive
-	First time.Time // ApproximateFirstReceiveTimestamp
-}
-
-// ReceiveOf reads the system attributes of a record.
-func ReceiveOf(r Record) Receive {
+// ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its
+// ApproximateFirstReceiveTimestamp.
+func ReceiveOf(r Record) delivery.Receive {
 	count, err := strconv.Atoi(r.Attributes.ReceiveCount)
 	if err != nil || count < 1 {
 		count = 1
 	}
-	receive := Receive{Count: count}
+	receive := delivery.Receive{Count: count}
 	if ms, err := strconv.ParseInt(r.Attributes.FirstReceive, 10, 64); err == nil {
 		receive.First = time.UnixMilli(ms)
 	}

@@ -4,87 +4,77 @@ import (
 	"context"
 	"runtime"
 	"sync"
-	"sync/atomic"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// lane is the attempts of one batch to one endpoint.
-type lane struct {
-	slots   chan struct{} // at most PerEndpoint at a time
-	hanging atomic.Bool   // one of them ran into its time limit
-	left    atomic.Int32  // those that have not ended
-}
-
-// attempt makes the attempt of every pending job, concurrently, and returns when all have
+// attempt makes the attempt of every pending task, concurrently, and returns when all have
 // ended. The deadline of ctx ends those that have not.
-func (h *Handler) attempt(ctx context.Context, jobs []*job) {
-	lanes := make(map[string]*lane)
-	for _, j := range jobs {
-		if !j.pending() {
-			continue
-		}
-		l := lanes[j.message.EndpointID]
-		if l == nil {
-			l = &lane{slots: make(chan struct{}, max(h.PerEndpoint, 1))}
-			lanes[j.message.EndpointID] = l
-		}
-		l.left.Add(1)
-	}
-	defer h.watch(ctx, lanes)()
+func (h *Handler) attempt(ctx context.Context, tasks []*task) {
+	limits := endpointLimits(tasks, h.PerEndpoint)
+	defer h.watch(ctx, limits)()
 	var wait sync.WaitGroup
-	for _, j := range jobs {
-		if !j.pending() {
+	for _, t := range tasks {
+		if !t.pending() {
 			continue
 		}
-		l := lanes[j.message.EndpointID]
+		limit := limits[t.message.EndpointID]
 		wait.Go(func() {
-			defer l.left.Add(-1)
-			deepen()
-			if err := parallel.Guard(func() error { return h.attemptOne(ctx, j, l) }); err != nil {
-				j.fault(err)
+			defer limit.left.Add(-1)
+			growStack()
+			if err := parallel.Guard(func() error { return h.attemptOne(ctx, t, limit) }); err != nil {
+				t.fail(err)
 			}
 		})
 	}
 	wait.Wait()
 }
 
-func (h *Handler) attemptOne(ctx context.Context, j *job, l *lane) error {
+func (h *Handler) attemptOne(ctx context.Context, t *task, limit *endpointLimit) error {
 	select {
-	case l.slots <- struct{}{}:
-		defer func() { <-l.slots }()
+	case limit.slots <- struct{}{}:
+		defer func() { <-limit.slots }()
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		j.end(delivery.VerdictRetry, delivery.ReasonOutOfTime)
+		t.end(delivery.VerdictRetry, delivery.ReasonOutOfTime)
 		return nil
 	}
-	if !j.retrying() && l.hanging.Load() {
-		j.end(delivery.VerdictRetry, delivery.ReasonEndpointHanging)
+	if !t.fromRetryQueue() && limit.hanging.Load() {
+		t.end(delivery.VerdictRetry, delivery.ReasonEndpointHanging)
 		return nil
 	}
-	secret, err := h.secret(ctx, j)
+	secret, err := h.secret(ctx, t)
 	if err != nil {
 		return err
 	}
-	j.posted = true
-	out := h.Attempts.Attempt(ctx, j.message, delivery.Target{URL: j.endpoint.URL, Secret: secret}, j.number)
+	t.posted = true
+	out := h.Attempts.Attempt(ctx, t.message, delivery.Target{URL: t.endpoint.URL, Secret: secret}, t.place)
 	if out.Reason == delivery.ReasonTimeout {
-		l.hanging.Store(true)
+		limit.hanging.Store(true)
 		if ctx.Err() != nil { // our deadline, not the attempt's
 			out.Reason = delivery.ReasonOutOfTime
 		}
 	}
-	j.outcome = &out
+	t.outcome = &out
 	return nil
 }
 
-// deepen grows the goroutine's stack to what an attempt needs while there is next to nothing
+func (h *Handler) secret(ctx context.Context, t *task) (string, error) {
+	return h.Secrets.Open(ctx, keyring.SecretID{
+		TenantID:   t.endpoint.TenantID,
+		EndpointID: t.endpoint.ID,
+		Version:    t.endpoint.SecretVersion,
+	}, t.endpoint.SealedSecret)
+}
+
+// growStack grows the goroutine's stack to what an attempt needs while there is next to nothing
 // on it to copy: growing inside net/http cost up to 4 % of a delivery's CPU time.
 //
 //go:noinline
-func deepen() {
+func growStack() {
 	var room [3 << 10]byte
 	runtime.KeepAlive(&room)
 }

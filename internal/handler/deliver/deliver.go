@@ -1,73 +1,23 @@
-// Package deliver consumes DeliveryQueue and RetryQueue: it makes one attempt per record and
+// Package deliver consumes DeliveryQueue and RetryQueue: it makes one attempt per delivery and
 // turns its outcome into what SQS and the delivery record need to know.
 //
-// It promises that a record is acknowledged only when its receiver answered 2xx, its endpoint
-// is gone, or its message is safely on RetryQueue; that a panic or a hang in one record fails
-// that one only; and that nothing is in flight any more when it answers. The attempt itself
-// is package delivery's.
+// It promises that a message is acknowledged only when its receiver answered 2xx, its endpoint
+// is gone, or it is safely on RetryQueue; that a panic or a hang in one delivery fails that one
+// only; and that nothing is in flight any more when it answers. The attempt itself is package
+// delivery's, and so is the place in the schedule.
 //
-// One batch goes through three steps, a file each: plan (what each record needs), attempt
-// (all at once), settle (store outcomes, move messages and change their visibility).
+// A batch goes through four steps, a file each, none of which calls back up: plan (which
+// deliveries are here, and what each needs), attempt (all at once), settle (move messages,
+// change their visibility, record states), report.
 package deliver
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
-
-// Endpoints reads endpoints, strongly consistent; those that do not exist are left out.
-type Endpoints interface {
-	BatchGet(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]endpoint.Endpoint, error)
-}
-
-// Secrets opens a sealed signing secret.
-type Secrets interface {
-	Open(ctx context.Context, id keyring.SecretID, sealed []byte) (string, error)
-}
-
-// States keeps the delivery records.
-type States interface {
-	Acknowledge(ctx context.Context, records []delivery.Record) error
-	Update(ctx context.Context, record delivery.Record) (written bool, err error)
-}
-
-// Sender sends to RetryQueue and answers with one error per message.
-type Sender interface {
-	Send(ctx context.Context, messages []queue.Outgoing) []error
-}
-
-// Visibility changes visibility timeouts in RetryQueue and answers with one error per change.
-type Visibility interface {
-	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
-}
-
-// Handler attempts deliveries. All fields but Hanging are required.
-type Handler struct {
-	Endpoints     Endpoints
-	Secrets       Secrets
-	States        States
-	RetryQueue    Sender
-	Visibility    Visibility
-	RetryQueueARN string // tells the two queues apart
-	Attempts      delivery.Sender
-	Schedule      retry.Schedule
-	PerEndpoint   int      // attempts to one endpoint at a time within a batch
-	Hanging       *Hanging // nil: each batch learns for itself
-	Log           *slog.Logger
-	Metrics       *telemetry.Metrics
-	Now           func() time.Time
-	Random        func() float64 // uniform in [0, 1)
-}
 
 // reserve is kept back before the function's deadline to hand on what is unfinished;
 // answerReserve of it, to answer.
@@ -76,19 +26,30 @@ const (
 	answerReserve = 300 * time.Millisecond
 )
 
-// Process handles the records of one invocation, all of one queue.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
+// Process handles the records of one invocation, all of one queue. It returns the message ids of
+// those that go back to it.
+func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
 	started := h.Now()
-	work, cancel := parallel.Deadline(ctx, reserve)
+	attempting, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	jobs := h.plan(work, records, started)
-	h.attempt(work, jobs)
+	tasks, failed := h.decode(attempting, records, started)
+	h.plan(attempting, tasks, started)
+	h.attempt(attempting, tasks)
 
 	// The POSTs went out: their results are recorded whatever became of ctx meanwhile.
-	settle, done := context.WithCancel(context.WithoutCancel(ctx))
+	settling, done := context.WithCancel(context.WithoutCancel(ctx))
 	if deadline, ok := ctx.Deadline(); ok {
-		settle, done = context.WithDeadline(settle, deadline.Add(-answerReserve))
+		settling, done = context.WithDeadline(settling, deadline.Add(-answerReserve))
 	}
 	defer done()
-	return h.settle(settle, jobs)
+	h.settle(settling, tasks)
+	h.report(settling, tasks)
+	for _, t := range tasks {
+		if t.returned {
+			for _, r := range t.records {
+				failed = append(failed, r.MessageID)
+			}
+		}
+	}
+	return failed
 }

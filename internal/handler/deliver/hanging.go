@@ -75,17 +75,17 @@ func (g *Hanging) diverts(endpointID string) bool {
 
 // watch marks the endpoints that keep the batch busy for longer than Suspect. The returned
 // function ends the watch and returns when nothing of it runs any more.
-func (h *Handler) watch(ctx context.Context, lanes map[string]*lane) (end func()) {
+func (h *Handler) watch(ctx context.Context, limits map[string]*endpointLimit) (end func()) {
 	g := h.Hanging
-	if g == nil || g.Store == nil || len(lanes) == 0 {
+	if g == nil || g.Store == nil || len(limits) == 0 {
 		return func() {}
 	}
 	ended := make(chan struct{})
 	timer := time.AfterFunc(g.Suspect, func() {
 		defer close(ended)
 		var marking sync.WaitGroup
-		for endpointID, l := range lanes {
-			if l.left.Load() > 0 {
+		for endpointID, limit := range limits {
+			if limit.left.Load() > 0 {
 				marking.Go(func() { h.mark(ctx, endpointID) })
 			}
 		}

@@ -215,7 +215,7 @@ func (w *world) handler() *Handler {
 	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	return &Handler{
 		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Visibility: w, RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
-		Attempts: delivery.Sender{Client: w, Schedule: schedule, UserAgent: "Herald/test", Now: w.clock},
+		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
 		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "deliver", w.clock), Now: w.clock,
 		Random: func() float64 { return 0 },
 	}

@@ -78,7 +78,7 @@ func New(c Config) (*Handler, error) {
 			Client: egress.New(egress.Config{
 				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
 			}),
-			Schedule: schedule, UserAgent: config.UserAgent(), Now: time.Now,
+			UserAgent: config.UserAgent(), Now: time.Now,
 		},
 		Log:     c.Log,
 		Metrics: c.Metrics,

@@ -59,13 +59,12 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 
 // numbers are what New takes and derives from the settings.
 type numbers struct {
-	Schedule         retry.Schedule
-	AttemptsSchedule retry.Schedule
-	RetryQueueARN    string
-	PerEndpoint      int
-	Suspect, Window  time.Duration
-	Limit            int
-	UserAgent        string
+	Schedule        retry.Schedule
+	RetryQueueARN   string
+	PerEndpoint     int
+	Suspect, Window time.Duration
+	Limit           int
+	UserAgent       string
 }
 
 func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
@@ -75,11 +74,11 @@ func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
 	}
 	schedule := retry.Schedule{Base: 7 * time.Second, Factor: 2.5, MaxRetries: 8}
 	want := numbers{
-		Schedule: schedule, AttemptsSchedule: schedule, RetryQueueARN: "arn:RetryQueue", PerEndpoint: 5,
+		Schedule: schedule, RetryQueueARN: "arn:RetryQueue", PerEndpoint: 5,
 		Suspect: 2 * time.Second, Window: 80 * time.Second, Limit: 5, UserAgent: "Herald/dev",
 	}
 	got := numbers{
-		Schedule: h.Schedule, AttemptsSchedule: h.Attempts.Schedule, RetryQueueARN: h.RetryQueueARN, PerEndpoint: h.PerEndpoint,
+		Schedule: h.Schedule, RetryQueueARN: h.RetryQueueARN, PerEndpoint: h.PerEndpoint,
 		Suspect: h.Hanging.Suspect, Window: h.Hanging.Window, Limit: h.Hanging.Limit, UserAgent: h.Attempts.UserAgent,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

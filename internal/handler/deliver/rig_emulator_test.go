@@ -74,7 +74,7 @@ func newRig(t *testing.T) *rig {
 		Schedule: schedule, PerEndpoint: 10, Now: time.Now,
 		Log: slog.New(slog.NewJSONHandler(&r.logs, nil)), Metrics: telemetry.NewMetrics(&r.logs, "deliver", time.Now),
 		Random: func() float64 { return 0 },
-		Attempts: delivery.Sender{Schedule: schedule, UserAgent: "Herald/test", Now: time.Now, Client: egress.New(egress.Config{
+		Attempts: delivery.Sender{UserAgent: "Herald/test", Now: time.Now, Client: egress.New(egress.Config{
 			RootCAs: r.ca.Pool(), ConnectTimeout: 5 * time.Second, AttemptTimeout: 5 * time.Second,
 			Policy: egress.NewPolicy([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}}),
 		})},

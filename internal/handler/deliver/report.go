@@ -1,0 +1,122 @@
+package deliver
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/url"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// report writes one wide line per record and the metrics of the batch.
+func (h *Handler) report(ctx context.Context, tasks []*task) {
+	for _, t := range tasks {
+		for i := range t.records {
+			h.reportRecord(ctx, t, i > 0)
+		}
+	}
+	if err := h.Metrics.Flush(); err != nil {
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
+}
+
+func (h *Handler) reportUnreadable(ctx context.Context, r queue.Record, err error) {
+	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
+	h.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageID, telemetry.KeyOutcome, outcome,
+		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+	h.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason, Fault: "ours"})
+}
+
+func (h *Handler) reportStateLost(ctx context.Context, err error) {
+	h.Log.ErrorContext(ctx, "delivery state not written", telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+	h.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
+}
+
+// reportRecord reports one record of a task. Attempts, which are POSTs, are counted apart from
+// what else became of the records, duplicates of an attempt among them.
+func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool) {
+	line := "no attempt"
+	d := telemetry.Dimensions{Outcome: string(t.outcome.Verdict), Reason: string(t.outcome.Reason), Fault: t.blame()}
+	if t.posted && !duplicate {
+		line = "attempt"
+		h.Metrics.Count("Attempts", 1, d)
+		h.Metrics.Millis("Attempt", t.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
+	} else {
+		h.Metrics.Count("NotAttempted", 1, d)
+	}
+	blame, level := d.Fault, slog.LevelInfo
+	if t.err != nil {
+		blame = "ours" // besides whatever the receiver did
+	}
+	switch {
+	case blame == "ours":
+		level = slog.LevelError
+	case d.Reason != "":
+		level = slog.LevelWarn
+	}
+	h.log(ctx, level, line, t.attrs(duplicate, blame))
+}
+
+func (t *task) attrs(duplicate bool, blame string) []slog.Attr {
+	attrs := make([]slog.Attr, 0, 14)
+	attrs = append(attrs,
+		slog.String(telemetry.KeyTenant, t.message.TenantID), slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
+		slog.String(telemetry.KeyEvent, t.message.EventID), slog.String(telemetry.KeyDelivery, t.message.DeliveryID),
+		slog.Int(telemetry.KeyAttempt, t.attempts()),
+		slog.String(telemetry.KeyOutcome, string(t.outcome.Verdict)), slog.Int(telemetry.KeyStatus, t.outcome.Status),
+		slog.Int64(telemetry.KeyMillis, t.outcome.Elapsed.Milliseconds()))
+	if t.message.Replay > 0 {
+		attrs = append(attrs, slog.Int(telemetry.KeyReplay, t.message.Replay))
+	}
+	if duplicate {
+		attrs = append(attrs, slog.Bool("duplicate", true))
+	}
+	if t.outcome.Reason != "" {
+		attrs = append(attrs,
+			slog.String(telemetry.KeyReason, string(t.outcome.Reason)), slog.String(telemetry.KeyFault, blame),
+			slog.String(telemetry.KeyHost, host(t.endpoint.URL)), slog.Float64(telemetry.KeyNext, t.wait.Seconds()))
+	}
+	if t.err != nil {
+		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()))
+		var panicked *parallel.Panic
+		if errors.As(t.err, &panicked) {
+			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
+		}
+	}
+	return attrs
+}
+
+// log is LogAttrs without looking for the line of code, which no handler here shows.
+func (h *Handler) log(ctx context.Context, level slog.Level, line string, attrs []slog.Attr) {
+	if to := h.Log.Handler(); to.Enabled(ctx, level) {
+		r := slog.NewRecord(h.Now(), level, line, 0)
+		r.AddAttrs(attrs...)
+		_ = to.Handle(ctx, r) // as LogAttrs does: there is nowhere else to say so
+	}
+}
+
+// blame says whose doing it is that a delivery was not acknowledged: nobody's where the
+// schedule or the tenant decided that nothing is sent now.
+func (t *task) blame() string {
+	switch {
+	case t.outcome.Reason.Ours():
+		return "ours"
+	case t.posted && t.outcome.Reason != "":
+		return "receiver"
+	default:
+		return ""
+	}
+}
+
+// host is all of a URL that a log may show.
+func host(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
