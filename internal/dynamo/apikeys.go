@@ -53,15 +53,11 @@ func (s *APIKeys) Get(ctx context.Context, keyID string) (key apikey.Key, found 
 // Put stores a new key. An id that is taken is an error, unless it is the same key: the SDK
 // may have repeated a call whose answer was lost.
 func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
-	scopes := make([]types.AttributeValue, len(key.Scopes))
-	for i, scope := range key.Scopes {
-		scopes[i] = str(string(scope))
-	}
 	item := map[string]types.AttributeValue{
 		"key_id":     str(key.ID),
 		"tenant_id":  str(key.TenantID),
-		"scopes":     &types.AttributeValueMemberL{Value: scopes},
-		"hash":       &types.AttributeValueMemberB{Value: key.Hash},
+		"scopes":     strs(key.Scopes),
+		"hash":       bytes(key.Hash),
 		"created_at": stamp(key.CreatedAt),
 	}
 	if key.Description != "" {
@@ -136,18 +132,12 @@ func keyOf(item map[string]types.AttributeValue) apikey.Key {
 		ID:          getStr(item, "key_id"),
 		TenantID:    getStr(item, "tenant_id"),
 		Description: getStr(item, "description"),
+		Hash:        getBytes(item, "hash"),
 		CreatedAt:   getTime(item, "created_at"),
 		RevokedAt:   getTime(item, "revoked_at"),
 	}
-	if v, ok := item["scopes"].(*types.AttributeValueMemberL); ok {
-		for _, entry := range v.Value {
-			if s, ok := entry.(*types.AttributeValueMemberS); ok {
-				key.Scopes = append(key.Scopes, apikey.Scope(s.Value))
-			}
-		}
-	}
-	if v, ok := item["hash"].(*types.AttributeValueMemberB); ok {
-		key.Hash = v.Value
+	for _, scope := range getStrs(item, "scopes") {
+		key.Scopes = append(key.Scopes, apikey.Scope(scope))
 	}
 	return key
 }

@@ -2,8 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -39,9 +37,9 @@ func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written 
 	item := deathItem(r)
 	item["replay_count"] = num(int64(r.Replay)) // a purged record can die again in a later life
 	item["created_at"] = stamp(r.CreatedAt)
-	item["body"] = &types.AttributeValueMemberB{Value: r.Sealed.Body}
+	item["body"] = bytes(r.Sealed.Body)
 	if len(r.Sealed.Attributes) > 0 {
-		item["attributes"] = &types.AttributeValueMemberB{Value: r.Sealed.Attributes}
+		item["attributes"] = bytes(r.Sealed.Attributes)
 	}
 	for name, id := range map[string]string{"tenant_id": r.TenantID, "endpoint_id": r.EndpointID, "event_id": r.EventID, "event_type": r.EventType} {
 		if id != "" { // an index key must not be empty
@@ -79,7 +77,7 @@ func historyItem(entries []deadletter.SealedEntry) types.AttributeValue {
 	list := make([]types.AttributeValue, len(entries))
 	for i, e := range entries {
 		list[i] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
-			"replay": num(int64(e.Replay)), "sealed": &types.AttributeValueMemberB{Value: e.Sealed},
+			"replay": num(int64(e.Replay)), "sealed": bytes(e.Sealed),
 		}}
 	}
 	return &types.AttributeValueMemberL{Value: list}
@@ -132,7 +130,7 @@ func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted b
 			":status": str(string(r.Status)), ":at": stamp(r.UpdatedAt),
 		},
 	})
-	return heldCondition("purging dead letter", err)
+	return conditionHeld("purging dead letter", err)
 }
 
 // deadLetterChange is one conditional update. Every attribute set is "#name = :name" in expressions.
@@ -168,19 +166,7 @@ func (d *DeadLetters) change(ctx context.Context, deliveryID string, c deadLette
 		ExpressionAttributeNames:  names,
 		ExpressionAttributeValues: values,
 	})
-	return heldCondition("writing dead letter", err)
-}
-
-// heldCondition tells a condition that did not hold from a fault.
-func heldCondition(doing string, err error) (written bool, fault error) {
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("%s: %w", doing, err)
-	}
-	return true, nil
+	return conditionHeld("writing dead letter", err)
 }
 
 func deadLetterKey(deliveryID string) map[string]types.AttributeValue {

@@ -75,14 +75,6 @@ func (d *DeadLetters) List(ctx context.Context, f DeadLetterFilter, limit int, c
 // has cut the page, and the wanted ones may be few among many.
 const filteredPage = 500
 
-func pick(item map[string]types.AttributeValue, names ...string) map[string]types.AttributeValue {
-	picked := make(map[string]types.AttributeValue, len(names))
-	for _, name := range names {
-		picked[name] = item[name]
-	}
-	return picked
-}
-
 // Count returns how many dead letters have the status, and when the longest dead of them
 // last died; zero for none.
 func (d *DeadLetters) Count(ctx context.Context, status deadletter.Status) (n int, oldest time.Time, err error) {
@@ -168,11 +160,4 @@ func deadLetterRecord(item map[string]types.AttributeValue) deadletter.Record {
 		}
 	}
 	return r
-}
-
-func getBytes(item map[string]types.AttributeValue, name string) []byte {
-	if v, ok := item[name].(*types.AttributeValueMemberB); ok {
-		return v.Value
-	}
-	return nil
 }

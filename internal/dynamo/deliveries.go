@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -52,19 +51,16 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: deliveryItem(r)}})
 	}
-	var faults []error
+	var errs []error
 	for len(writes) > 0 {
 		n := min(len(writes), maxBatchWrites)
 		if err := d.write(ctx, writes[:n]); err != nil {
-			faults = append(faults, err)
+			errs = append(errs, err)
 		}
 		writes = writes[n:]
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }
-
-// maxTries bounds how often unprocessed items are offered again.
-const maxTries = 6
 
 func (d *Deliveries) write(ctx context.Context, writes []types.WriteRequest) error {
 	for try := range maxTries {
@@ -82,20 +78,6 @@ func (d *Deliveries) write(ctx context.Context, writes []types.WriteRequest) err
 		}
 	}
 	return fmt.Errorf("writing deliveries: %d items stay unprocessed", len(writes))
-}
-
-// pause waits before offering unprocessed items again: exponential with full jitter, as AWS
-// asks for batch operations.
-func pause(ctx context.Context, try int) error {
-	limit := 25 * time.Millisecond << try
-	timer := time.NewTimer(rand.N(limit)) //nolint:gosec // jitter
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }
 
 // newer is the condition under which a state other than acknowledged may be written: nothing
@@ -120,14 +102,7 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 			":discarded":    str(string(delivery.Discarded)),
 		},
 	})
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
-		return false, nil
-	}
-	if err != nil {
-		return false, fmt.Errorf("writing delivery: %w", err)
-	}
-	return true, nil
+	return conditionHeld("writing delivery", err)
 }
 
 // Get returns the record of a delivery, strongly consistent.

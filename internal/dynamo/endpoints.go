@@ -138,11 +138,13 @@ func (s *Endpoints) batchGet(ctx context.Context, keys []map[string]types.Attrib
 }
 
 func endpointOf(item map[string]types.AttributeValue) endpoint.Endpoint {
-	e := endpoint.Endpoint{
+	return endpoint.Endpoint{
 		ID:              getStr(item, "endpoint_id"),
 		TenantID:        getStr(item, "tenant_id"),
 		URL:             getStr(item, "url"),
 		Description:     getStr(item, "description"),
+		Events:          getStrs(item, "events"),
+		SealedSecret:    getBytes(item, "sealed_secret"),
 		Status:          endpoint.Status(getStr(item, "status")),
 		CreatedAt:       getTime(item, "created_at"),
 		UpdatedAt:       getTime(item, "updated_at"),
@@ -151,15 +153,4 @@ func endpointOf(item map[string]types.AttributeValue) endpoint.Endpoint {
 		SecretVersion:   int(getNum(item, "secret_version")),
 		Revision:        getStr(item, "revision"),
 	}
-	if v, ok := item["events"].(*types.AttributeValueMemberL); ok {
-		for _, entry := range v.Value {
-			if s, ok := entry.(*types.AttributeValueMemberS); ok {
-				e.Events = append(e.Events, s.Value)
-			}
-		}
-	}
-	if v, ok := item["sealed_secret"].(*types.AttributeValueMemberB); ok {
-		e.SealedSecret = v.Value
-	}
-	return e
 }

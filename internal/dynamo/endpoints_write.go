@@ -242,21 +242,17 @@ func longestDeleted(all []endpoint.Endpoint) endpoint.Endpoint {
 }
 
 func endpointItem(e endpoint.Endpoint) map[string]types.AttributeValue {
-	events := make([]types.AttributeValue, len(e.Events))
-	for i, name := range e.Events {
-		events[i] = str(name)
-	}
 	item := map[string]types.AttributeValue{
 		"tenant_id":      str(e.TenantID),
 		"endpoint_id":    str(e.ID),
 		"url":            str(e.URL),
 		"description":    str(e.Description),
-		"events":         &types.AttributeValueMemberL{Value: events},
+		"events":         strs(e.Events),
 		"status":         str(string(e.Status)),
 		"created_at":     stamp(e.CreatedAt),
 		"updated_at":     stamp(e.UpdatedAt),
 		"secret_version": num(int64(e.SecretVersion)),
-		"sealed_secret":  &types.AttributeValueMemberB{Value: e.SealedSecret},
+		"sealed_secret":  bytes(e.SealedSecret),
 		"revision":       str(e.Revision),
 	}
 	if !e.DeletedAt.IsZero() {
