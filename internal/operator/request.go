@@ -1,15 +1,15 @@
 package operator
 
 import (
-	"crypto/sha256"
-	"encoding/base64"
 	"strconv"
+
+	"github.com/herald-webhooks/herald/internal/cursor"
 )
 
 // The bounds of lists.
 const (
-	DefaultLimit = 50
-	MaxLimit     = 100
+	defaultLimit = 50
+	maxLimit     = 100
 )
 
 // Page is the part of a list request that says which page.
@@ -21,10 +21,10 @@ type Page struct {
 // Size returns the limit asked for: 50 by default, 1 to 100.
 func (p Page) Size() (int, error) {
 	if p.Limit == nil {
-		return DefaultLimit, nil
+		return defaultLimit, nil
 	}
-	if *p.Limit < 1 || *p.Limit > MaxLimit {
-		return 0, Refuse(CodeInvalidField, "limit", "must be 1 to "+strconv.Itoa(MaxLimit))
+	if *p.Limit < 1 || *p.Limit > maxLimit {
+		return 0, Refuse(CodeInvalidField, "limit", "must be 1 to "+strconv.Itoa(maxLimit))
 	}
 	return *p.Limit, nil
 }
@@ -35,27 +35,18 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// NewList makes a List; next is "" after the last page, and bound to filter otherwise.
+// NewList makes a List. next is the store's cursor, "" after the last page. It is bound to
+// filter, since a store would read on from a place in a list that is not there.
 func NewList[T any](data []T, filter, next string) List[T] {
 	if data == nil {
 		data = []T{}
 	}
 	l := List[T]{Data: data}
 	if next != "" {
-		bound := bindCursor(filter, next)
+		bound := cursor.Make(next, filter)
 		l.NextCursor = &bound
 	}
 	return l
-}
-
-// markSize is how many bytes of a digest of the filter a cursor carries.
-const markSize = 6
-
-// bindCursor marks a store's cursor with the list it belongs to, so that it cannot be used
-// on another: a store would read on from a place in a list that is not there.
-func bindCursor(filter, cursor string) string {
-	mark := sha256.Sum256([]byte(filter))
-	return base64.RawURLEncoding.EncodeToString(append(mark[:markSize], cursor...))
 }
 
 // Start returns the store's cursor in a request for the list of filter; "" is the first page.
@@ -63,12 +54,11 @@ func (p Page) Start(filter string) (string, error) {
 	if p.Cursor == "" {
 		return "", nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(p.Cursor)
-	mark := sha256.Sum256([]byte(filter))
-	if err != nil || len(b) <= markSize || string(b[:markSize]) != string(mark[:markSize]) {
+	start, ok := cursor.Open(p.Cursor, filter)
+	if !ok {
 		return "", InvalidCursor()
 	}
-	return string(b[markSize:]), nil
+	return start, nil
 }
 
 // InvalidCursor refuses a cursor that no earlier page of the same list returned.

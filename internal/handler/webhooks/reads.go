@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/problem"
@@ -27,9 +28,10 @@ func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
 		return apigw.Response{}, err
 	}
 	after := ""
-	if cursor, given := c.query["cursor"]; given {
-		if after, err = openCursor(cursor, c.key.TenantID, filter); err != nil {
-			return apigw.Response{}, err
+	if text, given := c.query["cursor"]; given {
+		var ok bool
+		if after, ok = cursor.Open(text, c.key.TenantID, filter); !ok || !endpoint.ValidID(after) {
+			return apigw.Response{}, problem.InQuery(problem.CodeInvalidCursor, "cursor", "was not issued for this list")
 		}
 	}
 	all, err := h.Endpoints.List(ctx, c.key.TenantID)
@@ -43,7 +45,7 @@ func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
 			continue
 		}
 		if len(page.Data) == limit { // there is more
-			next := makeCursor(page.Data[limit-1].ID, c.key.TenantID, filter)
+			next := cursor.Make(page.Data[limit-1].ID, c.key.TenantID, filter)
 			page.NextCursor = &next
 			break
 		}

@@ -1,0 +1,36 @@
+// Package cursor binds the place where a page of a list ended to that list.
+//
+// It promises that a cursor is refused by every list but the one it was made for. It guards
+// against mistakes, not against forgery: whoever forges a cursor gains nothing, as long as a
+// list is read with its caller's own rights whatever the cursor says.
+package cursor
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+)
+
+// digestSize is how many bytes of its digest a cursor carries.
+const digestSize = 9
+
+// Make returns the cursor of a place in a list. What tells the list from others (its tenant,
+// its filter) comes after it. A cursor is base64url without padding: a digest, then the place.
+func Make(place string, list ...string) string {
+	return base64.RawURLEncoding.EncodeToString(append(digest(place, list), place...))
+}
+
+// Open returns the place that Make was given; ok is false when it was given another list.
+func Open(cursor string, list ...string) (place string, ok bool) {
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
+	if err != nil || len(raw) <= digestSize {
+		return "", false
+	}
+	place = string(raw[digestSize:])
+	return place, string(raw[:digestSize]) == string(digest(place, list))
+}
+
+func digest(place string, list []string) []byte {
+	sum := sha256.Sum256([]byte("v1\x00" + strings.Join(list, "\x00") + "\x00" + place))
+	return sum[:digestSize]
+}
