@@ -7,7 +7,6 @@ package event
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -15,6 +14,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/badjson"
 )
 
 // Event is one accepted event message (infra/docs/design.md, "Event message").
@@ -26,7 +27,7 @@ type Event struct {
 	Data       jsontext.Value // a JSON object, byte for byte as published
 }
 
-// Invalid says why a message is no event. Reason never quotes the message's data.
+// Invalid says why a message is not an event. Reason never quotes the message's data.
 type Invalid struct {
 	EventID string // the publisher's id where it could be read, else the SQS message id
 	Field   string // the top-level field at fault, "" for the message as a whole
@@ -48,6 +49,9 @@ var (
 	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 )
 
+// ValidTenantID reports whether id has the form of a tenant's id: 1–128 of [A-Za-z0-9_-].
+func ValidTenantID(id string) bool { return tenantForm.MatchString(id) }
+
 type message struct {
 	ID         jsontext.Value `json:"id"`
 	TenantID   jsontext.Value `json:"tenant_id"`
@@ -68,7 +72,7 @@ func Decode(body []byte, messageID string) (Event, error) {
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return refuse("", "not a JSON object: %s", jsonFault(err))
+		return refuse("", "not a JSON object: %s", malformed(err))
 	}
 	if m.ID != nil {
 		id, ok := text(m.ID)
@@ -77,16 +81,16 @@ func Decode(body []byte, messageID string) (Event, error) {
 		}
 		e.ID = id
 	}
-	if field, fault := e.fill(m); fault != "" {
-		return refuse(field, "%s", fault)
+	if field, reason := e.fill(m); reason != "" {
+		return refuse(field, "%s", reason)
 	}
 	return e, nil
 }
 
-// fill takes over all fields but the id. fault is "" when they are valid.
-func (e *Event) fill(m message) (field, fault string) {
+// fill takes over all fields but the id. reason is "" when they are valid.
+func (e *Event) fill(m message) (field, reason string) {
 	var ok bool
-	if e.TenantID, ok = text(m.TenantID); !ok || !tenantForm.MatchString(e.TenantID) {
+	if e.TenantID, ok = text(m.TenantID); !ok || !ValidTenantID(e.TenantID) {
 		return "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"
 	}
 	if e.Type, ok = text(m.Type); !ok || !Known(e.Type) {
@@ -141,16 +145,14 @@ func hasUserID(data jsontext.Value) bool {
 	return ok && strings.HasPrefix(id, "user_") && len(id) > len("user_")
 }
 
-// jsonFault tells where the JSON broke without quoting the message.
-func jsonFault(err error) string {
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		switch {
-		case errors.Is(err, jsontext.ErrDuplicateName):
-			return fmt.Sprintf("duplicate name at byte %d", syntactic.ByteOffset)
-		default:
-			return fmt.Sprintf("malformed at byte %d", syntactic.ByteOffset)
-		}
+// malformed tells where the JSON broke without quoting the message.
+func malformed(err error) string {
+	switch d := badjson.Diagnose(err); d.Kind {
+	case badjson.DuplicateName:
+		return fmt.Sprintf("duplicate name at byte %d", d.Offset)
+	case badjson.Malformed:
+		return fmt.Sprintf("malformed at byte %d", d.Offset)
+	default:
+		return "wrong type at the top level"
 	}
-	return "wrong type at the top level"
 }

@@ -1,14 +1,12 @@
 package operator
 
 import (
-	"errors"
 	"maps"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/herald-webhooks/herald/internal/badjson"
 )
 
 // The codes of refused requests.
@@ -37,36 +35,21 @@ func Refuse(code, field, message string) *Refusal {
 	return &Refusal{Code: code, Field: field, Message: message}
 }
 
-// refuseJSON says what is wrong with a request without quoting it.
+// refuseJSON says what is wrong with a request without quoting it. Requests are flat but for
+// lists: the first name tells the place.
 func refuseJSON(err error) *Refusal {
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return Refuse(CodeInvalidJSON, topLevel(syntactic.JSONPointer), "the name appears twice")
-		}
-		return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
-	}
-	var semantic *json.SemanticError
-	if errors.As(err, &semantic) {
-		field := topLevel(semantic.JSONPointer)
-		switch {
-		case errors.Is(err, json.ErrUnknownName):
-			return Refuse(CodeUnknownField, field, "this action does not know the field")
-		case field == "":
-			return Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
-		default:
-			return Refuse(CodeInvalidField, field, "wrong type")
-		}
+	d := badjson.Diagnose(err)
+	switch field := d.TopLevel(); {
+	case d.Kind == badjson.DuplicateName:
+		return Refuse(CodeInvalidJSON, field, "the name appears twice")
+	case d.Kind == badjson.UnknownName:
+		return Refuse(CodeUnknownField, field, "this action does not know the field")
+	case d.Kind == badjson.WrongType && field != "":
+		return Refuse(CodeInvalidField, field, "wrong type")
+	case d.Kind == badjson.WrongType:
+		return Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
 	}
 	return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
-}
-
-// topLevel returns the first name of a pointer: requests are flat but for lists.
-func topLevel(p jsontext.Pointer) string {
-	for token := range p.Tokens() {
-		return token
-	}
-	return ""
 }
 
 func printable(s string) bool {

@@ -11,13 +11,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -80,11 +80,8 @@ type issueRequest struct {
 // maxDescription is in characters, as for an endpoint's description.
 const maxDescription = 256
 
-// tenantForm is the form of a tenant id in events (infra/docs/design.md, "Event message").
-var tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
-
 func checkTenantID(id string) error {
-	if !tenantForm.MatchString(id) {
+	if !event.ValidTenantID(id) {
 		return operator.Refuse(operator.CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
 	}
 	return nil

@@ -2,13 +2,13 @@ package webhooks
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"mime"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/badjson"
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
@@ -47,7 +47,7 @@ func checkNoBody(body []byte) error {
 // decode reads the body, a JSON object, into the fields of out, which are raw values.
 func decode(body []byte, out any) error {
 	if err := json.Unmarshal(body, out, json.RejectUnknownMembers(true)); err != nil {
-		return bodyFault(err)
+		return refuseJSON(err)
 	}
 	if jsontext.Value(body).Kind() != '{' { // null leaves out as it was
 		return problem.At(problem.CodeInvalidBody, "", "must be an object")
@@ -55,25 +55,21 @@ func decode(body []byte, out any) error {
 	return nil
 }
 
-// bodyFault says what is wrong and where, without quoting any value.
-func bodyFault(err error) error {
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
-		pointer := shortened(string(syntactic.JSONPointer))
-		if errors.Is(err, jsontext.ErrDuplicateName) {
-			return problem.At(problem.CodeInvalidJSON, pointer, "appears more than once")
-		}
-		return problem.At(problem.CodeInvalidJSON, pointer, fmt.Sprintf("is malformed at byte %d of the body", syntactic.ByteOffset))
-	}
-	var semantic *json.SemanticError
-	if !errors.As(err, &semantic) {
-		return problem.At(problem.CodeInvalidJSON, "", "is incomplete")
-	}
-	pointer := shortened(string(semantic.JSONPointer))
-	if errors.Is(err, json.ErrUnknownName) {
+// refuseJSON says what is wrong and where, without quoting any value.
+func refuseJSON(err error) error {
+	d := badjson.Diagnose(err)
+	pointer := shortened(string(d.Pointer))
+	switch d.Kind {
+	case badjson.DuplicateName:
+		return problem.At(problem.CodeInvalidJSON, pointer, "appears more than once")
+	case badjson.Malformed:
+		return problem.At(problem.CodeInvalidJSON, pointer, fmt.Sprintf("is malformed at byte %d of the body", d.Offset))
+	case badjson.UnknownName:
 		return problem.At(problem.CodeInvalidBody, pointer, "does not exist here")
+	case badjson.WrongType:
+		return problem.At(problem.CodeInvalidBody, pointer, "must be an object")
 	}
-	return problem.At(problem.CodeInvalidBody, pointer, "must be an object")
+	return problem.At(problem.CodeInvalidJSON, "", "is incomplete")
 }
 
 // reader reads typed values and collects what is wrong: types first, then rules, so that one

@@ -1,0 +1,60 @@
+// Package badjson says what is wrong with JSON that was refused, and where.
+//
+// It promises to quote no value: what was sent may be a secret in the wrong place. It knows
+// nothing of how the answer is worded; that is its callers' part.
+package badjson
+
+import (
+	"errors"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Kind is what is wrong.
+type Kind int
+
+// The kinds of errors of json.Unmarshal.
+const (
+	Unknown       Kind = iota // no error of package json
+	Malformed                 // it is not JSON at Offset, or ends there
+	DuplicateName             // an object has the name at Pointer twice
+	UnknownName               // the target has no member for the name at Pointer
+	WrongType                 // the value at Pointer does not fit the target
+)
+
+// Diagnosis is what is wrong and where.
+type Diagnosis struct {
+	Kind    Kind
+	Pointer jsontext.Pointer // "" for the whole
+	Offset  int64            // in bytes; of Malformed and DuplicateName only
+}
+
+// Diagnose reads an error of json.Unmarshal.
+func Diagnose(err error) Diagnosis {
+	var syntactic *jsontext.SyntacticError
+	if errors.As(err, &syntactic) {
+		d := Diagnosis{Kind: Malformed, Pointer: syntactic.JSONPointer, Offset: syntactic.ByteOffset}
+		if errors.Is(err, jsontext.ErrDuplicateName) {
+			d.Kind = DuplicateName
+		}
+		return d
+	}
+	var semantic *json.SemanticError
+	if !errors.As(err, &semantic) {
+		return Diagnosis{Kind: Unknown}
+	}
+	d := Diagnosis{Kind: WrongType, Pointer: semantic.JSONPointer}
+	if errors.Is(err, json.ErrUnknownName) {
+		d.Kind = UnknownName
+	}
+	return d
+}
+
+// TopLevel returns the first name of the pointer, "" for the whole.
+func (d Diagnosis) TopLevel() string {
+	for token := range d.Pointer.Tokens() {
+		return token
+	}
+	return ""
+}
