@@ -20,9 +20,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// ReasonNotProcessed is the reason of an event that carries none: it reached the queue by
+// reasonNotProcessed is the reason of an event that carries none: it reached the queue by
 // redrive, after fanout had received it again and again without finishing.
-const ReasonNotProcessed = "not_processed"
+const reasonNotProcessed = "not_processed"
 
 // Event is one message of the queue.
 type Event struct {
@@ -90,7 +90,7 @@ func eventOf(m types.Message) Event {
 		e.EventID = e.MessageID // redrive keeps it
 	}
 	if e.Reason == "" {
-		e.Reason = ReasonNotProcessed
+		e.Reason = reasonNotProcessed
 	}
 	if ms, err := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64); err == nil {
 		e.SentAt = time.UnixMilli(ms).UTC()

@@ -11,8 +11,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Namespace is the CloudWatch namespace of every metric.
-const Namespace = "Herald"
+// namespace is the CloudWatch namespace of every metric.
+const namespace = "Herald"
 
 // Metrics collects counts and millisecond values during one invocation and writes them as
 // embedded metric format lines (CloudWatch "Embedded metric format specification"), one line
@@ -121,7 +121,7 @@ func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
 	line := emf{Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault, Values: make(map[string][]float64, len(set))}
 	line.AWS.Timestamp = m.now().UnixMilli()
 	about := &line.AWS.CloudWatchMetrics[0]
-	about.Namespace = Namespace
+	about.Namespace = namespace
 	about.Dimensions[0] = d.names()
 	for name, values := range set {
 		unit := unitCount

@@ -90,8 +90,8 @@ type OpenedDeadLetter struct {
 	Attributes []deadletter.Attribute `json:"attributes,omitempty"`
 }
 
-// CodeUnopenable refuses a dead letter whose sealed parts do not open.
-const CodeUnopenable = "unopenable"
+// codeUnopenable refuses a dead letter whose sealed parts do not open.
+const codeUnopenable = "unopenable"
 
 func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliveryRequest) (OpenedDeadLetter, error) {
 	if err := operator.Required("delivery_id", req.DeliveryID); err != nil {
@@ -111,7 +111,7 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
 	opened, err := h.Vault.OpenAll(ctx, r)
 	if errors.Is(err, deadletter.ErrSealed) {
-		return OpenedDeadLetter{}, operator.Refuse(CodeUnopenable, "delivery_id", "the sealed parts were changed since they were sealed")
+		return OpenedDeadLetter{}, operator.Refuse(codeUnopenable, "delivery_id", "the sealed parts were changed since they were sealed")
 	}
 	if err != nil {
 		return OpenedDeadLetter{}, err

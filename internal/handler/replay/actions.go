@@ -23,7 +23,7 @@ type deliveriesRequest struct {
 }
 
 func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (Results, error) {
-	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, MaxIDs)
+	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, maxIDs)
 	if err != nil {
 		return Results{}, err
 	}
@@ -114,7 +114,7 @@ type purgeRequest struct {
 
 // purge deletes dead letters for good, whatever their status but a running replay.
 func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeRequest) (Results, error) {
-	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, MaxIDs)
+	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, maxIDs)
 	if err != nil {
 		return Results{}, err
 	}

@@ -76,8 +76,8 @@ func (h *Handler) Frame() *operator.Frame {
 	}}
 }
 
-// MaxIDs is the most ids in one request.
-const MaxIDs = 1000
+// maxIDs is the most ids in one request.
+const maxIDs = 1000
 
 // reserve is the time before the function's deadline after which nothing new is started:
 // enough to finish what is under way, AWS calls that are tried again included.

@@ -45,7 +45,7 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 	}
 	if !req.All {
 		var err error
-		if ids, err = operator.IDs("message_ids", req.MessageIDs, MaxIDs); err != nil {
+		if ids, err = operator.IDs("message_ids", req.MessageIDs, maxIDs); err != nil {
 			return RejectedResults{}, err
 		}
 	}
@@ -88,7 +88,7 @@ func (s *sweep) missing() string {
 
 // run receives until the queue is empty, everything wanted was met, or time or room runs out.
 func (s *sweep) run(ctx context.Context) error {
-	for !late(ctx) && len(s.answer.Data) < MaxIDs {
+	for !late(ctx) && len(s.answer.Data) < maxIDs {
 		events, err := s.h.Rejected.Receive(ctx, 10)
 		if err != nil {
 			return err
