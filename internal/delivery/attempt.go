@@ -59,8 +59,8 @@ type Sender struct {
 }
 
 // Attempt signs and sends the delivery once. When it fails at the last place of its schedule the
-// verdict is dead. First attempts and retries are the same code (infra/docs/spec.md, "Outbound
-// delivery").
+// verdict is dead. First attempts and retries are the same code
+// (infra/docs/spec.md, "Outbound delivery").
 func (s Sender) Attempt(ctx context.Context, m Message, t Target, p Place) Outcome {
 	name, err := m.EventType()
 	if err != nil {
