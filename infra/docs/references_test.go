@@ -87,18 +87,29 @@ var (
 	citation = regexp.MustCompile(`(?:^|[^\w./"~$-])((?:infra|internal|functions|\.github|\.ci)/[\w./-]+[\w])(?:, "([^"]+)")?`)
 	// pathless is a citation of a document that is not in the repository.
 	pathless = regexp.MustCompile(`\((?:the )?(?:design|spec(?:ification)?), "`)
-	// wrapped is the break of a comment that goes on in the next line.
-	wrapped = regexp.MustCompile(`\n[ \t]*(?://|#) ?`)
-	comment = regexp.MustCompile(`(?m)(?://|#).*$`)
+	// comment is the rest of a line, and what stands before it.
+	comment = regexp.MustCompile(`^(.*?)(?://|#) ?(.*)$`)
 )
 
-// prose is what a file says to people: all of a document, the comments of anything else.
+// prose is what a file says to people: all of a document, the comments of anything else, those
+// that go on in the next line in one piece.
 func prose(name, text string) string {
 	if path.Ext(name) == ".md" {
 		return strings.ReplaceAll(text, "\n", " ")
 	}
-	text = wrapped.ReplaceAllStringFunc(text, func(s string) string { return " " + strings.TrimLeft(s, "\n \t") })
-	return strings.Join(comment.FindAllString(text, -1), "\n")
+	var said strings.Builder
+	for line := range strings.Lines(text) {
+		match := comment.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		switch {
+		case match == nil:
+			said.WriteString("\n")
+		case strings.TrimSpace(match[1]) == "":
+			said.WriteString(" " + match[2])
+		default:
+			said.WriteString("\n" + match[2])
+		}
+	}
+	return said.String()
 }
 
 // dangling says what of the citations in a text is not there.
@@ -137,13 +148,14 @@ func TestWhatCommentsAndDocumentsCiteExists(t *testing.T) {
 }
 
 func TestDangling_findsEveryKindOfFault(t *testing.T) {
-	all := map[string]string{"infra/docs/design.md": "# Design\n\n## Layers\n"}
+	all := map[string]string{"infra/docs/design.md": "# Design\n\n## Layers\n\n## Dead letters\n"}
 	for name, row := range map[string]struct {
 		text string
 		want []string
 	}{
 		"a heading that is there":       {`// x (infra/docs/design.md, "Layers").`, nil},
-		"a heading across two lines":    {"// x (infra/docs/design.md,\n// \"Layers\").", nil},
+		"a citation across two lines":   {"// x (infra/docs/design.md,\n// \"Flow\").", []string{`infra/docs/design.md has no heading "Flow"`}},
+		"a heading across two lines":    {"// x (infra/docs/design.md, \"Dead\n\t// letters\").", nil},
 		"a heading that is not there":   {`// x (infra/docs/design.md, "Flow").`, []string{`infra/docs/design.md has no heading "Flow"`}},
 		"a file that is not there":      {`// see infra/docs/gone.md`, []string{"infra/docs/gone.md does not exist"}},
 		"a document without a path":     {`// x (spec, "Delivery").`, []string{`(spec, "…) names no path`}},
