@@ -3,6 +3,7 @@ package deadletter
 import (
 	"encoding/binary"
 	"slices"
+	"strings"
 )
 
 // Attribute is one SQS message attribute of a message that could not be read.
@@ -15,12 +16,8 @@ type Attribute struct {
 // encodeAttributes writes names, types and values with their lengths and nothing else: JSON
 // could double them and so outgrow the DynamoDB item.
 func encodeAttributes(attributes []Attribute) []byte {
-	sorted := slices.SortedFunc(slices.Values(attributes), func(a, b Attribute) int {
-		if a.Name < b.Name {
-			return -1
-		}
-		return 1
-	})
+	byName := func(a, b Attribute) int { return strings.Compare(a.Name, b.Name) }
+	sorted := slices.SortedFunc(slices.Values(attributes), byName)
 	var out []byte
 	for _, a := range sorted {
 		for _, s := range []string{a.Name, a.Type, a.Value} {

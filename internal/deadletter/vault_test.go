@@ -1,14 +1,17 @@
 package deadletter
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"maps"
-	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
@@ -19,8 +22,9 @@ type fakeKeys struct {
 		plain      []byte
 		encryption map[string]string
 	}
-	unwraps int
-	err     error
+	handedOut [][]byte // plaintext keys, by the array that the vault was given
+	unwraps   int
+	err       error
 }
 
 func (k *fakeKeys) Generate(_ context.Context, encryption map[string]string) (plain, wrapped []byte, err error) {
@@ -34,7 +38,8 @@ func (k *fakeKeys) Generate(_ context.Context, encryption map[string]string) (pl
 	k.made = append(k.made, struct {
 		plain      []byte
 		encryption map[string]string
-	}{append([]byte(nil), plain...), encryption})
+	}{bytes.Clone(plain), encryption})
+	k.handedOut = append(k.handedOut, plain)
 	return plain, []byte("key " + strconv.Itoa(len(k.made)-1)), nil
 }
 
@@ -44,7 +49,9 @@ func (k *fakeKeys) Unwrap(_ context.Context, encryption map[string]string, wrapp
 	if err != nil || !maps.Equal(k.made[i].encryption, encryption) {
 		return nil, errors.New("InvalidCiphertextException")
 	}
-	return append([]byte(nil), k.made[i].plain...), nil
+	plain := bytes.Clone(k.made[i].plain)
+	k.handedOut = append(k.handedOut, plain)
+	return plain, nil
 }
 
 func entry(replay int) Entry {
@@ -54,21 +61,41 @@ func entry(replay int) Entry {
 	}
 }
 
-func TestARecordOpensWithItsWholeHistory(t *testing.T) {
+var ignoreSeals = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Sealed" }, cmp.Ignore())
+
+func newVault() (Vault, *fakeKeys) {
 	keys := &fakeKeys{}
-	v := Vault{Keys: keys, Random: rand.Reader}
-	attributes := []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}}
-	r := Record{Ref: testRef}
-	var err error
-	if r.Sealed, err = v.SealDeath(t.Context(), testBinding, Death{Body: []byte("body"), Attributes: attributes, Entry: entry(0)}); err != nil {
+	return Vault{Keys: keys, Random: rand.Reader}, keys
+}
+
+func mustSealDeath(t *testing.T, v Vault, b Binding, d Death) Sealed {
+	t.Helper()
+	sealed, err := v.SealDeath(t.Context(), b, d)
+	if err != nil {
 		t.Fatal(err)
 	}
+	return sealed
+}
+
+func mustSealEntry(t *testing.T, v Vault, e Entry) SealedEntry {
+	t.Helper()
+	sealed, err := v.SealEntry(t.Context(), testBinding, e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(SealedEntry{Replay: e.Replay}, sealed, ignoreSeals); diff != "" {
+		t.Errorf("sealed entry (-want +got):\n%s", diff)
+	}
+	return sealed
+}
+
+func TestVault_OpenAll_returnsARecordWithItsWholeHistory(t *testing.T) {
+	v, keys := newVault()
+	attributes := []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}}
+	r := Record{Ref: testRef}
+	r.Sealed = mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Attributes: attributes, Entry: entry(0)})
 	for replay := 1; replay <= 2; replay++ {
-		e, err := v.SealEntry(t.Context(), testBinding, entry(replay))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Sealed.History = append(r.Sealed.History, e)
+		r.Sealed.History = append(r.Sealed.History, mustSealEntry(t, v, entry(replay)))
 	}
 	got, err := v.OpenAll(t.Context(), r)
 	if err != nil {
@@ -78,61 +105,160 @@ func TestARecordOpensWithItsWholeHistory(t *testing.T) {
 		Body: []byte("body"), History: []Entry{entry(0), entry(1), entry(2)},
 		Attributes: []Attribute{{"trace", "Binary", "\x00\xff\""}, {"version", "String", "7"}},
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("opened (-want +got):\n%s", diff)
 	}
 	if len(keys.made) != 3 || keys.unwraps != 3 {
 		t.Errorf("%d keys made, %d unwrapped: want one per death", len(keys.made), keys.unwraps)
 	}
-	if c := keys.made[0].encryption; !maps.Equal(c, map[string]string{"purpose": "dead-letter", "tenant_id": "acme", "endpoint_id": "webhook_1", "delivery_id": "msg_1"}) {
-		t.Errorf("encryption context %v", c)
+	if diff := cmp.Diff(testBinding.Context(), keys.made[0].encryption); diff != "" {
+		t.Errorf("encryption context (-want +got):\n%s", diff)
 	}
 }
 
-func TestSwappedPartsDoNotOpen(t *testing.T) {
-	v := Vault{Keys: &fakeKeys{}, Random: rand.Reader}
-	sealed, err := v.SealDeath(t.Context(), testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := v.SealEntry(t.Context(), testBinding, entry(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := v.SealDeath(t.Context(), Binding{"msg_2", "acme", "webhook_1"}, Death{Body: []byte("body"), Entry: entry(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	first := sealed.History[0]
-	for name, s := range map[string]Sealed{
-		"entry in the body's place":  {Body: first.Sealed, History: sealed.History},
-		"body in an entry's place":   {Body: sealed.Body, History: []SealedEntry{{0, sealed.Body}}},
-		"two entries exchanged":      {Body: sealed.Body, History: []SealedEntry{{0, second.Sealed}, {1, first.Sealed}}},
-		"another record's body":      {Body: other.Body, History: sealed.History},
-		"another record's entry":     {Body: sealed.Body, History: other.History},
-		"a body as attributes":       {Body: sealed.Body, Attributes: sealed.Body, History: sealed.History},
-		"an entry that is cut short": {Body: sealed.Body, History: []SealedEntry{{0, first.Sealed[:40]}}},
-		"nothing":                    {},
+func TestVault_OpenAll_refusesSwappedParts(t *testing.T) {
+	v, _ := newVault()
+	death := Death{Body: []byte("body"), Attributes: []Attribute{{"version", "String", "7"}}, Entry: entry(0)}
+	whole := mustSealDeath(t, v, testBinding, death)
+	other := mustSealDeath(t, v, Binding{"msg_2", "acme", "webhook_1"}, death)
+	first, second := whole.History[0], mustSealEntry(t, v, entry(1))
+	for name, change := range map[string]func(*Sealed){
+		"an entry in the body's place": func(s *Sealed) { s.Body = first.Sealed },
+		"a body in an entry's place":   func(s *Sealed) { s.History = []SealedEntry{{0, s.Body}} },
+		"two entries exchanged":        func(s *Sealed) { s.History = []SealedEntry{{0, second.Sealed}, {1, first.Sealed}} },
+		"another record's body":        func(s *Sealed) { s.Body = other.Body },
+		"another record's attributes":  func(s *Sealed) { s.Attributes = other.Attributes },
+		"another record's entry":       func(s *Sealed) { s.History = other.History },
+		"a body as attributes":         func(s *Sealed) { s.Attributes = s.Body },
+		"an entry that is cut short":   func(s *Sealed) { s.History = []SealedEntry{{0, first.Sealed[:40]}} },
+		"nothing":                      func(s *Sealed) { *s = Sealed{} },
 	} {
-		if _, err := v.OpenAll(t.Context(), Record{Ref: testRef, Sealed: s}); err == nil {
-			t.Errorf("%s: opened", name)
+		t.Run(name, func(t *testing.T) {
+			s := whole
+			change(&s)
+			got, err := v.OpenAll(t.Context(), Record{Ref: testRef, Sealed: s})
+			if err == nil {
+				t.Error("opened")
+			}
+			if diff := cmp.Diff(Opened{}, got); diff != "" {
+				t.Errorf("beside the error (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a seal holds was written by this package, but perhaps by another version of it.
+func TestVault_OpenAll_refusesWhatItCannotRead(t *testing.T) {
+	v, keys := newVault()
+	whole := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
+	key := DataKey{Plain: keys.made[0].plain, Wrapped: []byte("key 0")}
+	seal := func(part Part, plain string) []byte {
+		sealed, err := Seal(key, testBinding, part, []byte(plain), rand.Reader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return sealed
+	}
+	for name, row := range map[string]struct {
+		change func(*Sealed)
+		want   string
+	}{
+		"attributes cut short": {
+			func(s *Sealed) { s.Attributes = seal(PartAttributes, "\x00\x00") },
+			"decoding attributes: sealed part does not open",
+		},
+		"an entry that is no object": {
+			func(s *Sealed) { s.History = []SealedEntry{{3, seal(HistoryPart(3), "[]")}} },
+			"decoding history entry 3: ",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := whole
+			row.change(&s)
+			got, err := v.OpenAll(t.Context(), Record{Ref: testRef, Sealed: s})
+			if err == nil || !strings.HasPrefix(err.Error(), row.want) {
+				t.Errorf("opened %+v with error %v, want %q", got, err, row.want)
+			}
+		})
+	}
+}
+
+func TestVault_OpenBody_opensNothingElse(t *testing.T) {
+	v, keys := newVault()
+	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
+	s.History = []SealedEntry{{0, []byte("broken")}}
+	got, err := v.OpenBody(t.Context(), Record{Ref: testRef, Sealed: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff("body", string(got)); diff != "" {
+		t.Errorf("body (-want +got):\n%s", diff)
+	}
+	if keys.unwraps != 1 {
+		t.Errorf("%d keys unwrapped, want 1", keys.unwraps)
+	}
+}
+
+// The bytes of a plaintext key are overwritten when the call that needed them is over.
+func TestVault_forgetsItsKeys(t *testing.T) {
+	v, keys := newVault()
+	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
+	s.History = append(s.History, mustSealEntry(t, v, entry(1)))
+	r := Record{Ref: testRef, Sealed: s}
+	if _, err := v.OpenAll(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := v.OpenBody(t.Context(), r); err != nil {
+		t.Fatal(err)
+	}
+	if len(keys.handedOut) != 5 {
+		t.Errorf("%d keys handed out, want 2 to seal and 3 to open", len(keys.handedOut))
+	}
+	for i, key := range keys.handedOut {
+		if diff := cmp.Diff(make([]byte, keySize), key); diff != "" {
+			t.Errorf("key %d of %d (-want +got):\n%s", i+1, len(keys.handedOut), diff)
 		}
 	}
 }
 
-func TestAnUnreadableMessageHasNoIdsInItsContext(t *testing.T) {
-	b := Binding{DeliveryID: UnreadablePrefix + "1"}
-	if c := b.Context(); len(c) != 2 || c["purpose"] != Purpose || c["delivery_id"] != b.DeliveryID {
-		t.Errorf("%v", c)
+func TestVault_sealsNothingWithoutAKey(t *testing.T) {
+	throttled := errors.New("throttled")
+	v := Vault{Keys: &fakeKeys{err: throttled}, Random: rand.Reader}
+	sealed, err := v.SealDeath(t.Context(), testBinding, Death{Body: []byte("body")})
+	if !errors.Is(err, throttled) {
+		t.Errorf("a death: error %v", err)
+	}
+	if diff := cmp.Diff(Sealed{}, sealed); diff != "" {
+		t.Errorf("beside the error (-want +got):\n%s", diff)
+	}
+	if _, err := v.SealEntry(t.Context(), testBinding, entry(1)); !errors.Is(err, throttled) {
+		t.Errorf("an entry: error %v", err)
 	}
 }
 
-func TestNothingIsSealedWithoutAKey(t *testing.T) {
-	v := Vault{Keys: &fakeKeys{err: errors.New("throttled")}, Random: rand.Reader}
-	if s, err := v.SealDeath(t.Context(), testBinding, Death{Body: []byte("body")}); err == nil || s.Body != nil {
-		t.Errorf("%+v, %v", s, err)
+// Each part takes a nonce of 12 bytes.
+func TestVault_sealsNothingWithoutRandomness(t *testing.T) {
+	d := Death{Body: []byte("body"), Attributes: []Attribute{{"version", "String", "7"}}, Entry: entry(0)}
+	for nonces := range 3 {
+		random := strings.NewReader(strings.Repeat("n", nonces*nonceSize))
+		v := Vault{Keys: &fakeKeys{}, Random: random}
+		if sealed, err := v.SealDeath(t.Context(), testBinding, d); err == nil {
+			t.Errorf("%d nonces: sealed %+v", nonces, sealed)
+		}
 	}
-	if _, err := v.SealEntry(t.Context(), testBinding, entry(1)); err == nil {
-		t.Error("sealed an entry")
+}
+
+func TestVault_opensNothingWithoutAKey(t *testing.T) {
+	v, keys := newVault()
+	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
+	keys.made[0].encryption = nil // KMS compares the context
+	for name, open := range map[string]func(Record) error{
+		"the body":   func(r Record) error { _, err := v.OpenBody(t.Context(), r); return err },
+		"everything": func(r Record) error { _, err := v.OpenAll(t.Context(), r); return err },
+	} {
+		err := open(Record{Ref: testRef, Sealed: s})
+		if err == nil || !strings.HasSuffix(err.Error(), "unwrapping data key: InvalidCiphertextException") {
+			t.Errorf("%s: error %v", name, err)
+		}
 	}
 }
