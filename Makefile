@@ -7,6 +7,7 @@ SHELL := /bin/bash
 MAKEFLAGS += --no-print-directory
 
 GOLANGCI_LINT := 2.15.0
+GREMLINS := 0.6.0
 PYTHON ?= python3
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
@@ -19,7 +20,7 @@ export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint measure build native bench tools clean
+.PHONY: help run stack test unit e2e lint measure mutants build native bench tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -57,6 +58,9 @@ lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## run gofmt, go vet
 measure: ## print sizes, import depth and share of tests with their limits; ARGS=-check fails if one is exceeded
 	@go run ./infra/measure $(ARGS)
 
+mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); ARGS=retry for one
+	@go run ./infra/mutants $(ARGS)
+
 build: native .venv/installed ## run sam build (arm64) and make the native builds
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
@@ -82,6 +86,11 @@ build-%Function:
 .tools/golangci-lint-$(GOLANGCI_LINT):
 	@echo "building golangci-lint $(GOLANGCI_LINT), once: about a minute"
 	@GOBIN=$(CURDIR)/.tools/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT)
+	@touch $@
+
+.tools/gremlins-$(GREMLINS):
+	@echo "building gremlins $(GREMLINS), once"
+	@GOBIN=$(CURDIR)/.tools/bin go install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS)
 	@touch $@
 
 # Without the package index, the machine's own Python serves if it has the tools.
