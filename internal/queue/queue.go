@@ -62,7 +62,7 @@ func text(s string) types.MessageAttributeValue {
 }
 
 // Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and
-// names the attribute at fault.
+// names the attribute that is wrong.
 func Decode(r Record) (delivery.Message, error) {
 	d := decoder{record: r}
 	if v := d.text(attrVersion); d.err == nil && v != version {
@@ -95,15 +95,15 @@ func Decode(r Record) (delivery.Message, error) {
 	return m, nil
 }
 
-// decoder keeps the first fault, so that Decode reads as a list of fields.
+// decoder keeps the first error, so that Decode reads as a list of fields.
 type decoder struct {
 	record Record
 	err    error
 }
 
-func (d *decoder) fail(name, fault string) {
+func (d *decoder) fail(name, problem string) {
 	if d.err == nil {
-		d.err = fmt.Errorf("%w: attribute %s %s", ErrUnreadable, name, fault)
+		d.err = fmt.Errorf("%w: attribute %s %s", ErrUnreadable, name, problem)
 	}
 }
 
@@ -119,7 +119,7 @@ func (d *decoder) text(name string) string {
 func (d *decoder) number(name string) int {
 	n, err := strconv.Atoi(d.text(name))
 	if err != nil || n < 0 {
-		d.fail(name, "is no number")
+		d.fail(name, "is not a number")
 	}
 	return n
 }
@@ -127,7 +127,7 @@ func (d *decoder) number(name string) int {
 func (d *decoder) time(name string) time.Time {
 	t, err := time.Parse(time.RFC3339Nano, d.text(name))
 	if err != nil {
-		d.fail(name, "is no time")
+		d.fail(name, "is not a time")
 	}
 	return t
 }

@@ -2,10 +2,7 @@ package queue
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -15,15 +12,10 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// SQS takes at most ten entries and 1 MiB in one batch call.
-const (
-	maxBatch      = 10
-	maxBatchBytes = 1 << 20
-)
-
 // BatchSender is the part of the SQS client that Sender calls.
 type BatchSender interface {
-	SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, options ...func(*sqs.Options)) (
+		*sqs.SendMessageBatchOutput, error)
 }
 
 // Sender sends messages to one queue.
@@ -48,24 +40,24 @@ func Of(m delivery.Message, delay time.Duration) Outgoing {
 // Send sends the messages in calls of at most ten and 1 MiB. The answer has one error per
 // message, nil where SQS took it; what is not known to be taken has an error.
 func (s Sender) Send(ctx context.Context, messages []Outgoing) []error {
-	faults := make([]error, len(messages))
-	for from := 0; from < len(messages); {
+	end := func(from int) int {
 		to, size := from, 0
 		for to < len(messages) && to-from < maxBatch && (to == from || size+messages[to].size() <= maxBatchBytes) {
 			size += messages[to].size()
 			to++
 		}
-		s.sendBatch(ctx, messages[from:to], faults[from:to])
-		from = to
+		return to
 	}
-	return faults
+	return inBatches("sending to SQS", len(messages), end, func(from, to int) (answer, error) {
+		return s.sendBatch(ctx, messages[from:to])
+	})
 }
 
-func (s Sender) sendBatch(ctx context.Context, messages []Outgoing, faults []error) {
+func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (a answer, err error) {
 	entries := make([]types.SendMessageBatchRequestEntry, len(messages))
 	for i, m := range messages {
 		entries[i] = types.SendMessageBatchRequestEntry{
-			Id:                aws.String(strconv.Itoa(i)),
+			Id:                entryID(i),
 			MessageBody:       aws.String(m.Body),
 			MessageAttributes: m.Attributes,
 			DelaySeconds:      seconds(m.Delay),
@@ -76,28 +68,13 @@ func (s Sender) sendBatch(ctx context.Context, messages []Outgoing, faults []err
 	}
 	out, err := s.Client.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: aws.String(s.URL), Entries: entries})
 	if err != nil {
-		for i := range faults {
-			faults[i] = fmt.Errorf("sending to SQS: %w", err)
-		}
-		return
+		return answer{}, err
 	}
-	for i := range faults {
-		faults[i] = errNotTaken
+	for _, entry := range out.Successful {
+		a.succeeded(entry.Id)
 	}
-	for _, ok := range out.Successful {
-		settle(faults, ok.Id, nil)
-	}
-	for _, failed := range out.Failed {
-		settle(faults, failed.Id, fmt.Errorf("sending to SQS: %s", aws.ToString(failed.Code)))
-	}
-}
-
-var errNotTaken = errors.New("sending to SQS: the answer does not name this message")
-
-func settle(faults []error, id *string, err error) {
-	if i, parse := strconv.Atoi(aws.ToString(id)); parse == nil && i >= 0 && i < len(faults) {
-		faults[i] = err
-	}
+	a.failed = out.Failed
+	return a, nil
 }
 
 // size counts what SQS counts: body, and names, types and values of the attributes.

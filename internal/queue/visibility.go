@@ -2,9 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,7 +11,9 @@ import (
 
 // VisibilityChanger is the part of the SQS client that Visibility calls.
 type VisibilityChanger interface {
-	ChangeMessageVisibilityBatch(context.Context, *sqs.ChangeMessageVisibilityBatchInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error)
+	ChangeMessageVisibilityBatch(
+		ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, options ...func(*sqs.Options)) (
+		*sqs.ChangeMessageVisibilityBatchOutput, error)
 }
 
 // Visibility sets when received messages of one queue are seen again.
@@ -34,55 +33,44 @@ type VisibilityChange struct {
 // for once more. The answer has one error per change. A message whose change failed comes back
 // after the queue's own visibility timeout.
 func (v Visibility) ChangeVisibility(ctx context.Context, changes []VisibilityChange) []error {
-	faults := make([]error, len(changes))
-	v.change(ctx, changes, faults)
+	errs := v.change(ctx, changes)
 	var again []int
 	var left []VisibilityChange
-	for i, err := range faults {
+	for i, err := range errs {
 		if err != nil {
 			again, left = append(again, i), append(left, changes[i])
 		}
 	}
-	second := make([]error, len(left))
-	v.change(ctx, left, second)
-	for i, err := range second {
-		faults[again[i]] = err
+	for i, err := range v.change(ctx, left) {
+		errs[again[i]] = err
 	}
-	return faults
+	return errs
 }
 
-func (v Visibility) change(ctx context.Context, changes []VisibilityChange, faults []error) {
-	for from := 0; from < len(changes); from += maxBatch {
-		to := min(from+maxBatch, len(changes))
-		v.changeBatch(ctx, changes[from:to], faults[from:to])
-	}
+func (v Visibility) change(ctx context.Context, changes []VisibilityChange) []error {
+	end := func(from int) int { return min(from+maxBatch, len(changes)) }
+	return inBatches("changing visibility", len(changes), end, func(from, to int) (answer, error) {
+		return v.changeBatch(ctx, changes[from:to])
+	})
 }
 
-var errNotChanged = errors.New("changing visibility: the answer does not name this message")
-
-func (v Visibility) changeBatch(ctx context.Context, changes []VisibilityChange, faults []error) {
+func (v Visibility) changeBatch(ctx context.Context, changes []VisibilityChange) (a answer, err error) {
 	entries := make([]types.ChangeMessageVisibilityBatchRequestEntry, len(changes))
 	for i, c := range changes {
 		entries[i] = types.ChangeMessageVisibilityBatchRequestEntry{
-			Id:                aws.String(strconv.Itoa(i)),
+			Id:                entryID(i),
 			ReceiptHandle:     aws.String(c.ReceiptHandle),
 			VisibilityTimeout: seconds(c.Wait),
 		}
 	}
-	out, err := v.Client.ChangeMessageVisibilityBatch(ctx, &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: aws.String(v.URL), Entries: entries})
+	in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: aws.String(v.URL), Entries: entries}
+	out, err := v.Client.ChangeMessageVisibilityBatch(ctx, in)
 	if err != nil {
-		for i := range faults {
-			faults[i] = fmt.Errorf("changing visibility: %w", err)
-		}
-		return
+		return answer{}, err
 	}
-	for i := range faults {
-		faults[i] = errNotChanged
+	for _, entry := range out.Successful {
+		a.succeeded(entry.Id)
 	}
-	for _, ok := range out.Successful {
-		settle(faults, ok.Id, nil)
-	}
-	for _, failed := range out.Failed {
-		settle(faults, failed.Id, fmt.Errorf("changing visibility: %s", aws.ToString(failed.Code)))
-	}
+	a.failed = out.Failed
+	return a, nil
 }

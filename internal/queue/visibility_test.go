@@ -112,7 +112,7 @@ func TestVisibility_ChangeVisibility_asksOnceMoreForWhatFailed(t *testing.T) {
 func TestVisibility_ChangeVisibility_reportsWhatTheAnswerDoesNotName(t *testing.T) {
 	f := &fakeVisibility{waits: map[string]int32{}, mute: map[string]bool{handle(4): true, handle(10): true}}
 	for i, err := range (Visibility{Client: f}).ChangeVisibility(t.Context(), changes(11)) {
-		if want := i == 4 || i == 10; errors.Is(err, errNotChanged) != want || (err != nil) != want {
+		if want := i == 4 || i == 10; errors.Is(err, errNotNamed) != want || (err != nil) != want {
 			t.Errorf("message %d: %v", i, err)
 		}
 	}
