@@ -15,7 +15,7 @@ type Keys interface {
 }
 
 // Vault seals and opens the parts of records. Sealing needs only Keys.Generate, opening only
-// Keys.Unwrap: the function that buries can be refused the right to read.
+// Keys.Unwrap: the function that seals can be refused the right to read.
 type Vault struct {
 	Keys   Keys
 	Random io.Reader // crypto/rand.Reader

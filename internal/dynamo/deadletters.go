@@ -20,7 +20,7 @@ type DeadLettersClient interface {
 }
 
 // DeadLetters keeps dead letters, sealed parts included. Every write is one conditional
-// UpdateItem or DeleteItem; burying reads nothing, since the function that buries may not.
+// UpdateItem or DeleteItem; recording a death reads nothing, since the function that does it may not.
 type DeadLetters struct {
 	client DeadLettersClient
 	table  string

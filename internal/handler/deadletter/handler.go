@@ -31,7 +31,7 @@ type Store interface {
 	Append(ctx context.Context, r deadletter.Record) (written bool, err error)
 }
 
-// Handler buries deliveries. All fields are required.
+// Handler makes dead letters. All fields are required.
 type Handler struct {
 	States     States
 	Store      Store
@@ -43,21 +43,21 @@ type Handler struct {
 }
 
 // reserve is the time kept back before the function's deadline; concurrency bounds the
-// burials of one batch under way at once.
+// messages of one batch under way at once.
 const (
 	reserve     = 2 * time.Second
 	concurrency = 10
 )
 
-// The outcomes of a burial.
+// The outcomes of a message.
 const (
-	outcomeBuried       = "buried"
+	outcomeRecorded     = "buried"       // the metric's word for it
 	outcomeDuplicate    = "duplicate"    // this death is recorded
-	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to bury
+	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to record
 )
 
-// burial is one message of the batch and what became of it.
-type burial struct {
+// task is one message of the batch and what became of it.
+type task struct {
 	record  queue.Record
 	message delivery.Message
 	death   deadletter.Record // without its sealed parts
@@ -69,17 +69,17 @@ type burial struct {
 func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	burials := make([]*burial, len(records))
-	faults := parallel.Each(len(records), concurrency, func(i int) error {
-		burials[i] = &burial{record: records[i]}
-		return h.bury(ctx, burials[i])
+	tasks := make([]*task, len(records))
+	errs := parallel.Each(len(records), concurrency, func(i int) error {
+		tasks[i] = &task{record: records[i]}
+		return h.process(ctx, tasks[i])
 	})
 	var failed []string
-	for i, b := range burials {
-		if faults[i] != nil {
-			failed = append(failed, b.record.MessageID)
+	for i, t := range tasks {
+		if errs[i] != nil {
+			failed = append(failed, t.record.MessageID)
 		}
-		h.report(ctx, b, faults[i])
+		h.report(ctx, t, errs[i])
 	}
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
@@ -87,77 +87,77 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) []string 
 	return failed
 }
 
-// bury writes the record first and the state second: a crash between leaves a message that
+// process writes the record first and the state second: a crash between leaves a message that
 // is received again and finds its death recorded.
-func (h *Handler) bury(ctx context.Context, b *burial) error {
-	m, err := queue.Decode(b.record)
+func (h *Handler) process(ctx context.Context, t *task) error {
+	m, err := queue.Decode(t.record)
 	if err != nil {
-		b.detail = err.Error()
-		return h.buryUnreadable(ctx, b)
+		t.detail = err.Error()
+		return h.recordUnreadable(ctx, t)
 	}
-	b.message = m
+	t.message = m
 	state, found, err := h.States.Get(ctx, m.DeliveryID)
 	if err != nil {
 		return err
 	}
 	if found && state.State == delivery.Acknowledged {
-		b.outcome = outcomeAcknowledged
+		t.outcome = outcomeAcknowledged
 		return nil
 	}
-	h.diagnose(b, state, found)
-	if b.outcome, err = h.record(ctx, b, deadletter.Death{Body: m.Body}); err != nil {
+	h.diagnose(t, state, found)
+	if t.outcome, err = h.record(ctx, t, deadletter.Death{Body: m.Body}); err != nil {
 		return err
 	}
 	_, err = h.States.Update(ctx, delivery.Record{
-		Ref: m.Ref, EventType: b.death.EventType, State: delivery.Dead, Attempts: b.death.Attempts,
-		LastStatus: b.death.LastStatus, Reason: b.death.Reason, DurationMS: state.DurationMS, UpdatedAt: b.death.DiedAt,
+		Ref: m.Ref, EventType: t.death.EventType, State: delivery.Dead, Attempts: t.death.Attempts,
+		LastStatus: t.death.LastStatus, Reason: t.death.Reason, DurationMS: state.DurationMS, UpdatedAt: t.death.DiedAt,
 	})
 	return err
 }
 
 // diagnose says what the delivery died of. A message without the attribute attempts never
 // reached RetryQueue: DeliveryQueue's own redrive moved it, which only crashes bring about.
-func (h *Handler) diagnose(b *burial, state delivery.Record, found bool) {
-	m := b.message
+func (h *Handler) diagnose(t *task, state delivery.Record, found bool) {
+	m := t.message
 	eventType, err := m.EventType()
 	if err != nil { // Decode has read it
 		eventType = ""
 	}
-	b.death = deadletter.Record{
+	t.death = deadletter.Record{
 		Ref:       m.Ref,
 		EventType: eventType,
 		Status:    deadletter.Dead,
 		DiedAt:    h.Now().UTC().Truncate(time.Millisecond),
 	}
 	if found && state.Replay == m.Replay && state.State != delivery.Queued {
-		b.death.Attempts, b.death.LastStatus, b.death.Reason = state.Attempts, state.LastStatus, state.Reason
+		t.death.Attempts, t.death.LastStatus, t.death.Reason = state.Attempts, state.LastStatus, state.Reason
 	} else if m.Retrying { // its state was never written, or has expired
-		b.death.Attempts, b.death.Reason = h.MaxRetries+1, delivery.ReasonExhausted
+		t.death.Attempts, t.death.Reason = h.MaxRetries+1, delivery.ReasonExhausted
 	}
 	if !m.Retrying {
-		b.death.Reason = delivery.ReasonCrashed
+		t.death.Reason = delivery.ReasonCrashed
 	}
 }
 
 // record seals and stores the death. A replayed delivery has a record already, unless it was
 // purged: its death is appended, and its body stays as it was sealed at the first.
-func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (outcome string, err error) {
+func (h *Handler) record(ctx context.Context, t *task, d deadletter.Death) (outcome string, err error) {
 	d.Entry = deadletter.Entry{
-		DiedAt: b.death.DiedAt, Reason: b.death.Reason, Attempts: b.death.Attempts, LastStatus: b.death.LastStatus,
-		Replay: b.death.Replay, MessageID: b.record.MessageID, Detail: b.detail,
+		DiedAt: t.death.DiedAt, Reason: t.death.Reason, Attempts: t.death.Attempts, LastStatus: t.death.LastStatus,
+		Replay: t.death.Replay, MessageID: t.record.MessageID, Detail: t.detail,
 	}
-	if b.death.Replay > 0 {
-		entry, err := h.Vault.SealEntry(ctx, b.death.Binding(), d.Entry)
+	if t.death.Replay > 0 {
+		entry, err := h.Vault.SealEntry(ctx, t.death.Binding(), d.Entry)
 		if err != nil {
 			return "", err
 		}
-		again := b.death
+		again := t.death
 		again.Sealed.History = []deadletter.SealedEntry{entry}
 		if written, err := h.Store.Append(ctx, again); written || err != nil {
-			return outcomeBuried, err
+			return outcomeRecorded, err
 		}
 	}
-	first := b.death
+	first := t.death
 	if first.Sealed, err = h.Vault.SealDeath(ctx, first.Binding(), d); err != nil {
 		return "", err
 	}
@@ -168,19 +168,19 @@ func (h *Handler) record(ctx context.Context, b *burial, d deadletter.Death) (ou
 	if !written {
 		return outcomeDuplicate, nil
 	}
-	return outcomeBuried, nil
+	return outcomeRecorded, nil
 }
 
-// buryUnreadable keeps a message nobody can deliver, whole, under an id of its own.
-func (h *Handler) buryUnreadable(ctx context.Context, b *burial) (err error) {
+// recordUnreadable keeps a message nobody can deliver, whole, under an id of its own.
+func (h *Handler) recordUnreadable(ctx context.Context, t *task) (err error) {
 	now := h.Now().UTC().Truncate(time.Millisecond)
-	b.death = deadletter.Record{
-		Ref:    delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + b.record.MessageID, CreatedAt: now},
+	t.death = deadletter.Record{
+		Ref:    delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + t.record.MessageID, CreatedAt: now},
 		Status: deadletter.Dead,
 		Reason: delivery.ReasonUnreadable,
 		DiedAt: now,
 	}
-	b.outcome, err = h.record(ctx, b, deadletter.Death{Body: []byte(b.record.Body), Attributes: attributesOf(b.record)})
+	t.outcome, err = h.record(ctx, t, deadletter.Death{Body: []byte(t.record.Body), Attributes: attributesOf(t.record)})
 	return err
 }
 
@@ -196,14 +196,14 @@ func attributesOf(r queue.Record) []deadletter.Attribute {
 	return attributes
 }
 
-func (h *Handler) report(ctx context.Context, b *burial, fault error) {
-	level, outcome := slog.LevelWarn, b.outcome
-	d := b.death
+func (h *Handler) report(ctx context.Context, t *task, err error) {
+	level, outcome := slog.LevelWarn, t.outcome
+	d := t.death
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyMessage, b.record.MessageID),
-		slog.String(telemetry.KeyTenant, b.message.TenantID),
-		slog.String(telemetry.KeyEndpoint, b.message.EndpointID),
-		slog.String(telemetry.KeyEvent, b.message.EventID),
+		slog.String(telemetry.KeyMessage, t.record.MessageID),
+		slog.String(telemetry.KeyTenant, t.message.TenantID),
+		slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
+		slog.String(telemetry.KeyEvent, t.message.EventID),
 		slog.String(telemetry.KeyEventType, d.EventType),
 		slog.String(telemetry.KeyDelivery, d.DeliveryID),
 		slog.Int(telemetry.KeyAttempt, d.Attempts),
@@ -211,12 +211,12 @@ func (h *Handler) report(ctx context.Context, b *burial, fault error) {
 		slog.String(telemetry.KeyReason, string(d.Reason)),
 		slog.Int(telemetry.KeyStatus, d.LastStatus),
 	}
-	if b.detail != "" {
-		attrs = append(attrs, slog.String("detail", b.detail))
+	if t.detail != "" {
+		attrs = append(attrs, slog.String("detail", t.detail))
 	}
-	if fault != nil {
+	if err != nil {
 		level, outcome = slog.LevelError, "failed"
-		attrs = append(attrs, slog.String(telemetry.KeyError, fault.Error()), slog.String(telemetry.KeyFault, "ours"))
+		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	}
 	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
 	h.Metrics.Count("DeadLetters", 1, telemetry.Dimensions{Outcome: outcome, Reason: string(d.Reason)})

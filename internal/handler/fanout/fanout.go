@@ -49,8 +49,8 @@ const reserve = 2 * time.Second
 // tenantReads bounds the concurrent reads of subscriptions in one batch.
 const tenantReads = 10
 
-// work is one message of the batch and what became of it.
-type work struct {
+// task is one event message of the batch and what became of it.
+type task struct {
 	record queue.Record
 	event  event.Event
 	bad    *event.Invalid
@@ -62,18 +62,18 @@ type work struct {
 func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	works := make([]*work, len(records))
+	tasks := make([]*task, len(records))
 	for i, r := range records {
-		works[i] = decode(r)
+		tasks[i] = decode(r)
 	}
-	h.reject(ctx, works)
-	h.fanOut(ctx, works)
+	h.reject(ctx, tasks)
+	h.fanOut(ctx, tasks)
 	var failed []string
-	for _, w := range works {
-		if w.err != nil {
-			failed = append(failed, w.record.MessageID)
+	for _, t := range tasks {
+		if t.err != nil {
+			failed = append(failed, t.record.MessageID)
 		}
-		h.report(ctx, w)
+		h.report(ctx, t)
 	}
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
@@ -81,24 +81,24 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) []string 
 	return failed
 }
 
-func decode(r queue.Record) *work {
-	w := &work{record: r}
+func decode(r queue.Record) *task {
+	t := &task{record: r}
 	var err error
-	w.event, err = event.Decode([]byte(r.Body), r.MessageID)
-	if err != nil && !errors.As(err, &w.bad) {
-		w.err = err
+	t.event, err = event.Decode([]byte(r.Body), r.MessageID)
+	if err != nil && !errors.As(err, &t.bad) {
+		t.err = err
 	}
-	return w
+	return t
 }
 
 // reject sends bad events to EventsDeadLetterQueue as they came, with their reason.
-func (h *Handler) reject(ctx context.Context, works []*work) {
-	var rejected []*work
+func (h *Handler) reject(ctx context.Context, tasks []*task) {
+	var rejected []*task
 	var messages []queue.Outgoing
-	for _, w := range works {
-		if w.bad != nil {
-			rejected = append(rejected, w)
-			messages = append(messages, rejection(w))
+	for _, t := range tasks {
+		if t.bad != nil {
+			rejected = append(rejected, t)
+			messages = append(messages, rejection(t))
 		}
 	}
 	for i, err := range h.Rejected.Send(ctx, messages) {
@@ -109,39 +109,39 @@ func (h *Handler) reject(ctx context.Context, works []*work) {
 // maxReason keeps the attributes of a rejected event of 256 KiB within the queue's size.
 const maxReason = 512
 
-func rejection(w *work) queue.Outgoing {
-	reason := w.bad.Error()
+func rejection(t *task) queue.Outgoing {
+	reason := t.bad.Error()
 	if len(reason) > maxReason {
 		reason = reason[:maxReason]
 	}
-	return queue.Outgoing{Body: w.record.Body, Attributes: map[string]types.MessageAttributeValue{
+	return queue.Outgoing{Body: t.record.Body, Attributes: map[string]types.MessageAttributeValue{
 		"reason":   {DataType: aws.String("String"), StringValue: aws.String(reason)},
-		"event_id": {DataType: aws.String("String"), StringValue: aws.String(w.bad.EventID)},
+		"event_id": {DataType: aws.String("String"), StringValue: aws.String(t.bad.EventID)},
 	}}
 }
 
 // fanOut sends the deliveries of all good events: one read per tenant, sends in tens.
-func (h *Handler) fanOut(ctx context.Context, works []*work) {
-	tenants := h.subscriptions(ctx, works)
+func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
+	tenants := h.subscriptions(ctx, tasks)
 	now := h.Now()
-	var owners []*work
+	var owners []*task
 	var messages []queue.Outgoing
-	for _, w := range works {
-		if w.bad != nil || w.err != nil {
+	for _, t := range tasks {
+		if t.bad != nil || t.err != nil {
 			continue
 		}
-		payload := string(w.event.Payload()) // shared by all its deliveries: 50 of 256 KiB must fit
-		for _, e := range tenants[w.event.TenantID] {
-			if !e.Wants(w.event.Type) {
+		payload := string(t.event.Payload()) // shared by all its deliveries: 50 of 256 KiB must fit
+		for _, e := range tenants[t.event.TenantID] {
+			if !e.Wants(t.event.Type) {
 				continue
 			}
-			w.sends++
-			owners = append(owners, w)
+			t.sends++
+			owners = append(owners, t)
 			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(delivery.Message{Ref: delivery.Ref{
-				DeliveryID: delivery.ID(w.event.TenantID, w.event.ID, e.ID),
-				TenantID:   w.event.TenantID,
+				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID),
+				TenantID:   t.event.TenantID,
 				EndpointID: e.ID,
-				EventID:    w.event.ID,
+				EventID:    t.event.ID,
 				CreatedAt:  now,
 			}})})
 		}
@@ -154,51 +154,51 @@ func (h *Handler) fanOut(ctx context.Context, works []*work) {
 }
 
 // subscriptions reads each tenant of the batch once. Where a read failed its events fail.
-func (h *Handler) subscriptions(ctx context.Context, works []*work) map[string][]endpoint.Endpoint {
-	byTenant := map[string][]*work{}
+func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string][]endpoint.Endpoint {
+	byTenant := map[string][]*task{}
 	var tenants []string
-	for _, w := range works {
-		if w.bad != nil || w.err != nil {
+	for _, t := range tasks {
+		if t.bad != nil || t.err != nil {
 			continue
 		}
-		if byTenant[w.event.TenantID] == nil {
-			tenants = append(tenants, w.event.TenantID)
+		if byTenant[t.event.TenantID] == nil {
+			tenants = append(tenants, t.event.TenantID)
 		}
-		byTenant[w.event.TenantID] = append(byTenant[w.event.TenantID], w)
+		byTenant[t.event.TenantID] = append(byTenant[t.event.TenantID], t)
 	}
 	lists := make([][]endpoint.Endpoint, len(tenants))
-	faults := parallel.Each(len(tenants), tenantReads, func(i int) (err error) {
+	errs := parallel.Each(len(tenants), tenantReads, func(i int) (err error) {
 		lists[i], err = h.Subscriptions.Subscriptions(ctx, tenants[i])
 		return err
 	})
 	found := make(map[string][]endpoint.Endpoint, len(tenants))
 	for i, tenant := range tenants {
 		found[tenant] = lists[i]
-		for _, w := range byTenant[tenant] {
-			w.err = faults[i]
+		for _, t := range byTenant[tenant] {
+			t.err = errs[i]
 		}
 	}
 	return found
 }
 
-func (h *Handler) report(ctx context.Context, w *work) {
-	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, w.record.MessageID)}
+func (h *Handler) report(ctx context.Context, t *task) {
+	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageID)}
 	outcome, level := "fanned_out", slog.LevelInfo
 	switch {
-	case w.err != nil:
+	case t.err != nil:
 		outcome, level = "failed", slog.LevelError
-		attrs = append(attrs, slog.String(telemetry.KeyError, w.err.Error()), slog.String(telemetry.KeyFault, "ours"))
-	case w.bad != nil:
+		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()), slog.String(telemetry.KeyFault, "ours"))
+	case t.bad != nil:
 		outcome, level = "rejected", slog.LevelWarn
 	}
-	if w.bad != nil {
-		attrs = append(attrs, slog.String(telemetry.KeyEvent, w.bad.EventID), slog.String(telemetry.KeyReason, w.bad.Error()))
+	if t.bad != nil {
+		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))
 	} else {
-		attrs = append(attrs, slog.String(telemetry.KeyTenant, w.event.TenantID), slog.String(telemetry.KeyEvent, w.event.ID),
-			slog.String(telemetry.KeyEventType, w.event.Type), slog.Int(telemetry.KeyCount, w.sends))
+		attrs = append(attrs, slog.String(telemetry.KeyTenant, t.event.TenantID), slog.String(telemetry.KeyEvent, t.event.ID),
+			slog.String(telemetry.KeyEventType, t.event.Type), slog.Int(telemetry.KeyCount, t.sends))
 	}
 	attrs = append(attrs, slog.String(telemetry.KeyOutcome, outcome))
 	h.Log.LogAttrs(ctx, level, "event", attrs...)
 	h.Metrics.Count("Events", 1, telemetry.Dimensions{Outcome: outcome})
-	h.Metrics.Count("Deliveries", w.sends, telemetry.Dimensions{Outcome: outcome})
+	h.Metrics.Count("Deliveries", t.sends, telemetry.Dimensions{Outcome: outcome})
 }
