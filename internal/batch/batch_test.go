@@ -13,7 +13,9 @@ func TestAnswers(t *testing.T) {
 		want   string
 	}{
 		"nothing failed is an empty list, never null": {nil, `{"batchItemFailures":[]}`},
-		"failures are named":                          {[]string{"a", "b"}, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`},
+		"failures are named": {
+			[]string{"a", "b"}, `{"batchItemFailures":[{"itemIdentifier":"a"},{"itemIdentifier":"b"}]}`,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := Handler(func(context.Context, []queue.Record) []string { return row.failed })

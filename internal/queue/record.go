@@ -54,7 +54,9 @@ func (m *AttributeMap) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 // known are the strings that every delivery message has.
 var known = func() map[string]string {
 	all := map[string]string{}
-	for _, s := range []string{attrVersion, attrDelivery, attrTenant, attrEndpoint, attrEvent, attrCreated, attrReplay, attrAttempts, attrNotBefore} {
+	for _, s := range []string{
+		attrVersion, attrDelivery, attrTenant, attrEndpoint, attrEvent, attrCreated, attrReplay, attrAttempts, attrNotBefore,
+	} {
 		all[s] = s
 	}
 	return all

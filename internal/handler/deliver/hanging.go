@@ -100,7 +100,8 @@ func (h *Handler) watch(ctx context.Context, limits map[string]*endpointLimit) (
 
 func (h *Handler) mark(ctx context.Context, endpointID string) {
 	if err := h.Hanging.mark(ctx, endpointID, h.Now()); err != nil {
-		h.Log.WarnContext(ctx, "hanging endpoint not marked", telemetry.KeyEndpoint, endpointID, telemetry.KeyError, err.Error())
+		h.Log.WarnContext(ctx, "hanging endpoint not marked",
+			telemetry.KeyEndpoint, endpointID, telemetry.KeyError, err.Error())
 	}
 }
 

@@ -20,7 +20,9 @@ type life struct {
 
 // decode gathers the records of each delivery. What cannot be read is reported and left for SQS
 // to redrive.
-func (h *Handler) decode(ctx context.Context, records []queue.Record, now time.Time) (tasks []*task, unreadable []string) {
+func (h *Handler) decode(ctx context.Context, records []queue.Record, now time.Time) (
+	tasks []*task, unreadable []string,
+) {
 	tasks = make([]*task, 0, len(records))
 	known := make(map[life]*task, len(records))
 	for i, r := range records {

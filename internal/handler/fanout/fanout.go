@@ -137,13 +137,14 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 			}
 			t.sends++
 			owners = append(owners, t)
-			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(delivery.Message{Ref: delivery.Ref{
+			m := delivery.Message{Ref: delivery.Ref{
 				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID),
 				TenantID:   t.event.TenantID,
 				EndpointID: e.ID,
 				EventID:    t.event.ID,
 				CreatedAt:  now,
-			}})})
+			}}
+			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(m)})
 		}
 	}
 	for i, err := range h.Deliveries.Send(ctx, messages) {
