@@ -1,11 +1,12 @@
-// Command testreport reads `go test -json` on standard input, prints failures in full and one
-// line per package, and keeps the results so that "total" can sum up several runs:
+// Command testreport reads `go test -json` on standard input, prints one line per package and what
+// failed in full, and keeps the results so that "total" can sum up several runs:
 //
 //	go test -json ./... | testreport unit
 //	testreport total
 //
-// It promises a non-zero exit status when a test failed, did not compile or was skipped:
-// nothing is skipped silently. A test that ran twice counts once.
+// It promises a non-zero exit status when a test failed, did not compile or was skipped: nothing
+// is skipped silently. A test that ran twice counts once. A failed package is named with the
+// command that runs its tests in the same random order again, and a data race by that name.
 package main
 
 import (
@@ -13,8 +14,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -43,6 +47,7 @@ func run(name string, in io.Reader, out io.Writer) (ok bool, err error) {
 	if err := r.read(in); err != nil {
 		return false, err
 	}
+	r.results.printBad(out)
 	fmt.Fprintf(out, "%s tests: %s\n", name, r.results)
 	return r.results.ok(), save(name, r.results)
 }
@@ -68,6 +73,15 @@ func (r results) count(outcome string) (n int) {
 
 func (r results) ok() bool { return r.count(passed) == len(r) }
 
+// printBad names the tests that did not pass.
+func (r results) printBad(out io.Writer) {
+	for _, test := range slices.Sorted(maps.Keys(r)) {
+		if r[test] != passed {
+			fmt.Fprintf(out, "%s: %s\n", r[test], test)
+		}
+	}
+}
+
 func (r results) String() string {
 	s := fmt.Sprintf("%d passed, %d failed", r.count(passed), r.count(failed))
 	if n := r.count(skipped); n > 0 {
@@ -83,14 +97,18 @@ type event struct {
 }
 
 type report struct {
-	out     io.Writer
-	results results
-	output  map[string]*strings.Builder // of tests that have not passed yet
-	failing map[string]bool             // packages with a failed test
+	out      io.Writer
+	results  results
+	output   map[string]*strings.Builder // of tests and packages that have not ended yet
+	failing  map[string]bool             // packages with a failed test
+	shuffled map[string]string           // by package, the seed of its order
 }
 
 func newReport(out io.Writer) *report {
-	return &report{out: out, results: results{}, output: map[string]*strings.Builder{}, failing: map[string]bool{}}
+	return &report{
+		out: out, results: results{}, output: map[string]*strings.Builder{},
+		failing: map[string]bool{}, shuffled: map[string]string{},
+	}
 }
 
 func (r *report) read(in io.Reader) error {
@@ -129,7 +147,15 @@ func (r *report) line(line []byte) {
 	}
 }
 
+// keep takes over a line of output unless it says nothing about a failure.
 func (r *report) keep(key string, e event) {
+	if seed, ok := strings.CutPrefix(e.Output, "-test.shuffle "); ok {
+		r.shuffled[e.Package] = strings.TrimSpace(seed)
+		return
+	}
+	if strings.HasPrefix(e.Output, "=== ") || (e.Test == "" && closing.MatchString(e.Output)) {
+		return
+	}
 	b := r.output[key]
 	if b == nil {
 		b = &strings.Builder{}
@@ -138,29 +164,50 @@ func (r *report) keep(key string, e event) {
 	b.WriteString(e.Output)
 }
 
+// closing matches what the go command says at the end of every package.
+var closing = regexp.MustCompile(`^(PASS|FAIL|ok|coverage:|FAIL\t.*|ok\s.*|exit status 1)\s*$`)
+
 func (r *report) end(key string, e event) {
-	text := r.output[key]
-	delete(r.output, key)
-	if e.Test != "" {
-		r.results[key] = e.Action
+	text := ""
+	if b := r.output[key]; b != nil {
+		text = b.String()
+		delete(r.output, key)
 	}
-	switch {
-	case e.Action != passed && e.Test != "":
-		r.failing[e.Package] = r.failing[e.Package] || e.Action == failed
-		if text != nil {
-			fmt.Fprint(r.out, text)
-		}
-	case e.Test != "":
-	case e.Action == failed && !r.failing[e.Package]: // outside its tests
-		r.results[key] = failed
-		if text != nil {
-			fmt.Fprint(r.out, text)
-		}
-		fmt.Fprintf(r.out, "FAIL  %s\n", e.Package)
-	case e.Action == failed:
-		fmt.Fprintf(r.out, "FAIL  %s\n", e.Package)
-	case e.Action == passed:
+	if e.Test != "" {
+		r.endTest(key, e, text)
+		return
+	}
+	switch e.Action {
+	case passed:
 		fmt.Fprintf(r.out, "ok    %-70s %6.1f s\n", e.Package, e.Elapsed)
+	case failed:
+		if !r.failing[e.Package] { // it failed outside its tests
+			r.results[key] = failed
+		}
+		r.print("FAIL  "+e.Package, text)
+		if seed := r.shuffled[e.Package]; seed != "" {
+			fmt.Fprintf(r.out, "      in this order again: go test -shuffle=%s %s\n", seed, e.Package)
+		}
+	}
+}
+
+func (r *report) endTest(key string, e event, text string) {
+	r.results[key] = e.Action
+	if e.Action == passed {
+		return
+	}
+	r.failing[e.Package] = r.failing[e.Package] || e.Action == failed
+	r.print(strings.ToUpper(e.Action)+"  "+key, text)
+}
+
+// print writes a heading and below it, indented, what was kept of the output.
+func (r *report) print(heading, text string) {
+	if strings.Contains(text, "WARNING: DATA RACE") {
+		heading += " (data race)"
+	}
+	fmt.Fprintln(r.out, heading)
+	for line := range strings.Lines(text) {
+		fmt.Fprint(r.out, "    "+strings.TrimRight(line, "\n")+"\n")
 	}
 }
 
@@ -191,6 +238,8 @@ func total(out io.Writer) (ok bool, err error) {
 	if errUnit != nil || errEmulator != nil {
 		fmt.Fprintln(out, "a run of tests is missing: see above")
 	}
+	unit.printBad(out)
+	emulator.printBad(out)
 	fmt.Fprintf(out, "unit tests:     %s\nemulator tests: %s\n", unit, emulator)
 	both := results{}
 	for _, r := range []results{unit, emulator} {
