@@ -98,7 +98,9 @@ func TestTheTablesOfTheDesignAreTheTemplates(t *testing.T) {
 func keysOf(table object) string { return strings.ReplaceAll(schema(table), " ", ", ") }
 
 // consuming is what "consume" stands for in the table of rights.
-var consuming = []string{"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"}
+var consuming = []string{
+	"sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage",
+}
 
 // designRights reads a cell such as "consume Q; `a`, `b` on X, Y" as the set of "action resource".
 func designRights(cell string) []string {

@@ -63,7 +63,8 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 		for function, count := range mappings {
 			reserved := s.number(t, function+"ReservedConcurrency")
 			if need := count * s.number(t, "MaximumConcurrency"); reserved != 0 && reserved < need {
-				t.Errorf("%s: %s reserves %v, its mappings may need %v: a throttled invocation uses up receives", environment, function, reserved, need)
+				t.Errorf("%s: %s reserves %v, its mappings may need %v: a throttled invocation uses up receives",
+					environment, function, reserved, need)
 			}
 		}
 	}
@@ -81,7 +82,8 @@ func TestEveryScheduleEndsWithinSevenDays(t *testing.T) {
 		if err := schedule.Validate(); err != nil {
 			t.Errorf("%s: %v", environment, err)
 		}
-		attempts := time.Duration(s.number(t, "MaxRetries")+1) * time.Duration(s.number(t, "AttemptTimeoutSeconds")) * time.Second
+		timeout := time.Duration(s.number(t, "AttemptTimeoutSeconds")) * time.Second
+		attempts := time.Duration(s.number(t, "MaxRetries")+1) * timeout
 		early := retry.Cap // a first Retry-After beyond what DelaySeconds can carry
 		if total := schedule.Longest() + attempts + early; total > 7*24*time.Hour {
 			t.Errorf("%s: a delivery is retried for up to %s, more than 7 days", environment, total)
