@@ -36,7 +36,8 @@ func cells(row string) []string {
 // measured are throughput, CPU, multiple and AWS requests of deliver over HTTP/1.1 in benchmark.md.
 func measured(t *testing.T, messages string) []string {
 	t.Helper()
-	row := regexp.MustCompile("(?m)^\\| `deliver`, " + messages + `, HTTP/1\.1 \|(.+)\|$`).FindStringSubmatch(readFile(t, "benchmark.md"))
+	pattern := regexp.MustCompile("(?m)^\\| `deliver`, " + messages + `, HTTP/1\.1 \|(.+)\|$`)
+	row := pattern.FindStringSubmatch(readFile(t, "benchmark.md"))
 	if row == nil {
 		t.Fatalf("benchmark.md has no row for %s messages", messages)
 	}

@@ -18,14 +18,18 @@ import (
 var now = time.Date(2026, 2, 3, 4, 5, 6, 0, time.UTC)
 
 func ref(id string, replay int) delivery.Ref {
-	return delivery.Ref{DeliveryID: id, TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: now, Replay: replay}
+	return delivery.Ref{
+		DeliveryID: id, TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: now, Replay: replay,
+	}
 }
 
 // of is a delivery in a state as its writers leave it: the first life uses up the schedule,
 // replay 1 is queued before it has attempts.
 func of(id, state string, replay int) delivery.Record {
 	attempts := map[string]int{"retrying": 1, "acknowledged": 1, "discarded": 1, "dead": 2, "queued": 0}[state]
-	return delivery.Record{Ref: ref(id, replay), EventType: "user.created", State: delivery.State(state), Attempts: attempts, UpdatedAt: now}
+	return delivery.Record{
+		Ref: ref(id, replay), EventType: "user.created", State: delivery.State(state), Attempts: attempts, UpdatedAt: now,
+	}
 }
 
 // write writes a state the way its function does and reports whether the store took it.

@@ -51,7 +51,7 @@ func read(t *testing.T, file string) template {
 	}
 	whole, ok := value(&node).(object)
 	if !ok {
-		t.Fatalf("%s is no mapping", file)
+		t.Fatalf("%s is not a mapping", file)
 	}
 	return convert(t, whole)
 }

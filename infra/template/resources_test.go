@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestQueues(t *testing.T) {
@@ -25,8 +27,11 @@ func TestQueues(t *testing.T) {
 			size = "262144"
 		}
 		p := q.Properties
-		if p["MaximumMessageSize"] != size || p["MessageRetentionPeriod"] != "1209600" || p["SqsManagedSseEnabled"] != true {
-			t.Errorf("%s: size %v, retention %v, encrypted %v", name, p["MaximumMessageSize"], p["MessageRetentionPeriod"], p["SqsManagedSseEnabled"])
+		fixed := object{"MaximumMessageSize": size, "MessageRetentionPeriod": "1209600", "SqsManagedSseEnabled": true}
+		for property, want := range fixed {
+			if p[property] != want {
+				t.Errorf("%s: %s is %v, want %v", name, property, p[property], want)
+			}
 		}
 		if target(p["VisibilityTimeout"]) != "QueueVisibilitySeconds" {
 			t.Errorf("%s: visibility %v", name, p["VisibilityTimeout"])
@@ -45,7 +50,10 @@ func TestQueues(t *testing.T) {
 // What lists show of a dead letter is in both indexes, or DynamoDB refuses the query; the
 // sealed body is in none.
 func TestIndexesOfDeadLettersHoldWhatListsShow(t *testing.T) {
-	shown := []any{"tenant_id", "event_id", "event_type", "reason", "attempts", "last_status", "replay", "replay_count", "created_at", "updated_at"}
+	shown := []any{
+		"tenant_id", "event_id", "event_type", "reason", "attempts", "last_status",
+		"replay", "replay_count", "created_at", "updated_at",
+	}
 	keys := map[string]any{"by-endpoint": "status", "by-status": "endpoint_id"}
 	for _, index := range list(load(t).Resources["DeadLetters"].Properties["GlobalSecondaryIndexes"]) {
 		o := index.(object)
@@ -110,14 +118,16 @@ func schema(table object) string {
 func TestFunctions(t *testing.T) {
 	tpl := load(t)
 	globals := at(tpl.Globals, "Function")
-	if globals["Runtime"] != "provided.al2023" || fmt.Sprint(globals["Architectures"]) != "[arm64]" || globals["Handler"] != "bootstrap" {
-		t.Errorf("functions run on %v %v as %v", globals["Runtime"], globals["Architectures"], globals["Handler"])
+	ran := fmt.Sprint(globals["Runtime"], globals["Architectures"], globals["Handler"])
+	if want := "provided.al2023[arm64]bootstrap"; ran != want {
+		t.Errorf("functions run on %s, want %s", ran, want)
 	}
 	if at(globals, "LoggingConfig")["LogFormat"] != "JSON" {
 		t.Error("logs are not JSON")
 	}
 	timeouts := map[string]string{
-		"Webhooks": "ApiTimeoutSeconds", "Inspect": "OperatorTimeoutSeconds", "Replay": "OperatorTimeoutSeconds", "Apikeys": "OperatorTimeoutSeconds",
+		"Webhooks": "ApiTimeoutSeconds", "Inspect": "OperatorTimeoutSeconds",
+		"Replay": "OperatorTimeoutSeconds", "Apikeys": "OperatorTimeoutSeconds",
 	}
 	for _, name := range functions {
 		f := tpl.Resources[name+"Function"]
@@ -133,8 +143,9 @@ func TestFunctions(t *testing.T) {
 			t.Errorf("%s has the timeout %q", name, got)
 		}
 		limit := list(at(f.Properties, "ReservedConcurrentExecutions")["Fn::If"])
-		if len(limit) != 3 || limit[0] != "Reserve"+name || target(limit[1]) != name+"ReservedConcurrency" || target(limit[2]) != "AWS::NoValue" {
-			t.Errorf("%s reserves %v", name, limit)
+		want := []any{"Reserve" + name, object{"Ref": name + "ReservedConcurrency"}, object{"Ref": "AWS::NoValue"}}
+		if diff := cmp.Diff(want, limit); diff != "" {
+			t.Errorf("%s reserves (-want +got):\n%s", name, diff)
 		}
 		retried := at(f.Properties, "EventInvokeConfig")["MaximumRetryAttempts"]
 		if operator := timeouts[name] == "OperatorTimeoutSeconds"; operator != (retried == "0") {
@@ -199,7 +210,8 @@ func TestMappings(t *testing.T) {
 			if fmt.Sprint(p["FunctionResponseTypes"]) != "[ReportBatchItemFailures]" {
 				t.Errorf("%s → %s: one failure fails the whole batch", queue, name)
 			}
-			got := []string{target(at(p, "ScalingConfig")["MaximumConcurrency"]), target(p["BatchSize"]), target(p["MaximumBatchingWindowInSeconds"])}
+			concurrency := at(p, "ScalingConfig")["MaximumConcurrency"]
+			got := []string{target(concurrency), target(p["BatchSize"]), target(p["MaximumBatchingWindowInSeconds"])}
 			if !slices.Equal(got, []string{"MaximumConcurrency", "BatchSize", "BatchWindowSeconds"}) {
 				t.Errorf("%s → %s: concurrency, batch and window are %v", queue, name, got)
 			}
@@ -208,7 +220,9 @@ func TestMappings(t *testing.T) {
 			}
 		}
 	}
-	want := map[string]string{"EventsQueue": "Fanout", "DeliveryQueue": "Deliver", "RetryQueue": "Deliver", "DeadLetterQueue": "Deadletter"}
+	want := map[string]string{
+		"EventsQueue": "Fanout", "DeliveryQueue": "Deliver", "RetryQueue": "Deliver", "DeadLetterQueue": "Deadletter",
+	}
 	if !maps.Equal(consumers, want) {
 		t.Errorf("queues are consumed by %v, want %v", consumers, want)
 	}
@@ -248,14 +262,15 @@ func TestAPIStage(t *testing.T) {
 	tpl := load(t)
 	p := tpl.Resources["HttpApi"].Properties
 	throttle := at(p, "DefaultRouteSettings")
-	if target(throttle["ThrottlingRateLimit"]) != "ApiRateLimit" || target(throttle["ThrottlingBurstLimit"]) != "ApiBurstLimit" {
+	rate, burst := target(throttle["ThrottlingRateLimit"]), target(throttle["ThrottlingBurstLimit"])
+	if rate != "ApiRateLimit" || burst != "ApiBurstLimit" {
 		t.Errorf("the stage is throttled by %v", throttle)
 	}
 	access := at(p, "AccessLogSettings")
 	format, _ := access["Format"].(string)
 	var line map[string]string
 	if err := json.Unmarshal([]byte(format), &line); err != nil || strings.Contains(format, "\n") {
-		t.Fatalf("the access log is no JSON line: %v\n%s", err, format)
+		t.Fatalf("the access log is not one line of JSON: %v\n%s", err, format)
 	}
 	for _, key := range []string{"request_id", "route", "status", "ms"} {
 		if line[key] == "" {
@@ -306,7 +321,8 @@ func TestAlarms(t *testing.T) {
 func TestOutputsForOperators(t *testing.T) {
 	tpl := load(t)
 	for _, name := range []string{
-		"ApiUrl", "EventsQueueUrl", "EventsDeadLetterQueueUrl", "InspectFunctionName", "ReplayFunctionName", "ApikeysFunctionName",
+		"ApiUrl", "EventsQueueUrl", "EventsDeadLetterQueueUrl",
+		"InspectFunctionName", "ReplayFunctionName", "ApikeysFunctionName",
 		"EventPublishersPolicyArn", "InstanceManagersPolicyArn", "KeyIssuersPolicyArn",
 	} {
 		if o := tpl.Outputs[name]; o["Value"] == nil || o["Description"] == nil {

@@ -4,6 +4,7 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -43,8 +44,8 @@ func translated(t *testing.T) template {
 func TestTranslatedFunctionsAndMappings(t *testing.T) {
 	tpl := translated(t)
 	for name, f := range tpl.ofType(t, "AWS::Lambda::Function", len(functions)) {
-		if got := list(f.Properties["Architectures"]); len(got) != 1 || got[0] != "arm64" || f.Properties["Runtime"] != "provided.al2023" {
-			t.Errorf("%s runs on %v %v", name, f.Properties["Runtime"], got)
+		if got := fmt.Sprint(f.Properties["Runtime"], f.Properties["Architectures"]); got != "provided.al2023[arm64]" {
+			t.Errorf("%s runs on %s", name, got)
 		}
 		logging := at(f.Properties, "LoggingConfig")
 		if logging["LogFormat"] != "JSON" || target(logging["LogGroup"]) == "" {
