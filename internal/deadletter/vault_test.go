@@ -183,6 +183,14 @@ func TestVault_OpenAll_refusesWhatItCannotRead(t *testing.T) {
 	}
 }
 
+func TestVault_SealDeath_sealsNoAttributesWhereThereAreNone(t *testing.T) {
+	v, _ := newVault()
+	got := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
+	if got.Attributes != nil {
+		t.Errorf("sealed %d bytes of attributes", len(got.Attributes))
+	}
+}
+
 func TestVault_OpenBody_opensNothingElse(t *testing.T) {
 	v, keys := newVault()
 	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})

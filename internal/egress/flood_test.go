@@ -31,7 +31,8 @@ type flooder struct {
 func newFlooder(t *testing.T, ca *receivers.CA, answers bool) *flooder {
 	t.Helper()
 	listener, err := tls.Listen("tcp4", "127.0.0.1:0", &tls.Config{
-		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"}, Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
+		MinVersion: tls.VersionTLS12, NextProtos: []string{"h2"},
+		Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -73,7 +74,8 @@ func (f *flooder) serve(conn net.Conn, answers bool) {
 	if answers {
 		var block writer
 		_ = hpack.NewEncoder(&block).WriteField(hpack.HeaderField{Name: ":status", Value: "204"})
-		if err := framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: block, EndStream: true, EndHeaders: true}); err != nil {
+		head := http2.HeadersFrameParam{StreamID: 1, BlockFragment: block, EndStream: true, EndHeaders: true}
+		if err := framer.WriteHeaders(head); err != nil {
 			return
 		}
 	}
@@ -97,13 +99,13 @@ func (w *writer) Write(p []byte) (int, error) { *w = append(*w, p...); return le
 // What the kernel's buffers take on loopback comes on top of what the client reads.
 const mostFlooded = 16 << 20
 
-func TestAReceiverThatNeverStopsSendingIsCutOff(t *testing.T) {
+func TestClient_Post_cutsOffAReceiverThatNeverStopsSending(t *testing.T) {
 	for name, row := range map[string]struct {
 		answers bool
 		want    delivery.Response
 	}{
-		"after its 2xx":  {true, delivery.Response{Status: http.StatusNoContent}},
-		"without answer": {false, delivery.Response{Reason: delivery.ReasonProtocol}},
+		"after its 2xx":     {true, delivery.Response{Status: http.StatusNoContent}},
+		"without an answer": {false, delivery.Response{Reason: delivery.ReasonProtocol}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			log.SetOutput(io.Discard) // as the function does: net/http has a line for each frame
@@ -113,9 +115,7 @@ func TestAReceiverThatNeverStopsSendingIsCutOff(t *testing.T) {
 			client := egress.New(egress.Config{RootCAs: ca.Pool(), Policy: loopback(), AttemptTimeout: 10 * time.Second})
 			defer client.Close()
 			got := client.Post(t.Context(), f.url, nil, []byte(`{}`))
-			if got.Status != row.want.Status || got.Reason != row.want.Reason {
-				t.Errorf("status %d, reason %q", got.Status, got.Reason)
-			}
+			checkResponse(t, "the flood", row.want, got)
 			<-f.cut
 			f.mu.Lock()
 			defer f.mu.Unlock()
@@ -124,15 +124,14 @@ func TestAReceiverThatNeverStopsSendingIsCutOff(t *testing.T) {
 			}
 			// The others' deliveries, and the next one there, go on.
 			healthy := receivers.New(t, ca, nil)
-			if got := client.Post(t.Context(), healthy.URL, nil, []byte(`{}`)); got.Status/100 != 2 {
-				t.Errorf("the next receiver: status %d, reason %q", got.Status, got.Reason)
-			}
+			got = client.Post(t.Context(), healthy.URL, nil, []byte(`{}`))
+			checkResponse(t, "the next POST", delivery.Response{Status: http.StatusNoContent}, got)
 		})
 	}
 }
 
 // Fifty large answers at once from one address are no flood, whatever the protocol.
-func TestLargeAnswersAreNoFlood(t *testing.T) {
+func TestClient_Post_readsLargeAnswersFromManyConnections(t *testing.T) {
 	ca := receivers.NewCA(t)
 	large := make([]byte, 1<<20)
 	to := receivers.New(t, ca, func(w http.ResponseWriter, _ receivers.Request) { _, _ = w.Write(large) })
@@ -142,9 +141,8 @@ func TestLargeAnswersAreNoFlood(t *testing.T) {
 		var wait sync.WaitGroup
 		for range 50 {
 			wait.Go(func() {
-				if got := client.Post(t.Context(), to.URL, nil, []byte(`{}`)); got.Status != http.StatusOK {
-					t.Errorf("status %d, reason %q", got.Status, got.Reason)
-				}
+				got := client.Post(t.Context(), to.URL, nil, []byte(`{}`))
+				checkResponse(t, "a large answer", delivery.Response{Status: http.StatusOK}, got)
 			})
 		}
 		wait.Wait()

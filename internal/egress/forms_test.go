@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
@@ -60,11 +62,16 @@ var forms = []struct {
 	{"https://receiver.test./", delivery.ReasonBlockedAddress},
 	{"https://b\u00fccher.test/", delivery.ReasonBlockedAddress},
 	{"https://xn--bcher-kva.test/", delivery.ReasonBlockedAddress},
-	{"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", delivery.ReasonBlockedURL}, // circled letters
-	{"https://\uff11\uff12\uff17.0.0.1/", delivery.ReasonBlockedAddress},                           // full-width digits
-	{"https://127\u30020\u30020\u30021/", delivery.ReasonBlockedAddress},                           // ideographic full stops
-	{"https://\u2460\u2461\u2466.0.0.1/", delivery.ReasonBlockedAddress},                           // circled digits
-	{"https://loc\u00adalhost/", delivery.ReasonBlockedURL},                                        // a soft hyphen
+	// circled letters
+	{"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", delivery.ReasonBlockedURL},
+	// full-width digits
+	{"https://\uff11\uff12\uff17.0.0.1/", delivery.ReasonBlockedAddress},
+	// ideographic full stops
+	{"https://127\u30020\u30020\u30021/", delivery.ReasonBlockedAddress},
+	// circled digits
+	{"https://\u2460\u2461\u2466.0.0.1/", delivery.ReasonBlockedAddress},
+	// a soft hyphen
+	{"https://loc\u00adalhost/", delivery.ReasonBlockedURL},
 	{"https://receiver.test:22/", delivery.ReasonBlockedAddress},
 	{"https://1.1.1.1:22/", delivery.ReasonBlockedPort},
 	{"https://1.1.1.1:80/", delivery.ReasonBlockedPort},
@@ -94,7 +101,7 @@ var forms = []struct {
 	{"https://receiver.test\r\nHost: 127.0.0.1/", delivery.ReasonBlockedURL},
 }
 
-func TestNoFormOfAURLGetsThrough(t *testing.T) {
+func TestClient_Post_refusesEveryFormOfAURL(t *testing.T) {
 	client := egress.New(egress.Config{
 		ConnectTimeout: time.Minute, AttemptTimeout: time.Minute, // nothing here may wait for anything
 		Resolver: receivers.DNS(t, receivers.Always("127.0.0.1")),
@@ -102,15 +109,13 @@ func TestNoFormOfAURLGetsThrough(t *testing.T) {
 	t.Cleanup(client.Close)
 	for _, form := range forms {
 		got := client.Post(t.Context(), form.url, http.Header{}, []byte("{}"))
-		if got.Reason != form.want || got.Status != 0 {
-			t.Errorf("%q: got %q and status %d, want %q", form.url, got.Reason, got.Status, form.want)
-		}
+		checkResponse(t, form.url, delivery.Response{Reason: form.want}, got)
 	}
 }
 
 // The variables are read once per process, so the test runs again in one of its own, and towards a
 // name, because no proxy is ever used for loopback.
-func TestProxyVariablesAreIgnored(t *testing.T) {
+func TestClient_Post_ignoresProxyVariables(t *testing.T) {
 	if os.Getenv(proxied) == "" {
 		again := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
 		again.Env = append(os.Environ(), proxied+"=1")
@@ -133,9 +138,8 @@ func TestProxyVariablesAreIgnored(t *testing.T) {
 	}
 	client := newClient(ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
 	t.Cleanup(client.Close)
-	if got := client.Post(t.Context(), target, http.Header{}, []byte("{}")); got.Status != http.StatusNoContent {
-		t.Errorf("got %+v, want the receiver's 204", got)
-	}
+	got := client.Post(t.Context(), target, http.Header{}, []byte("{}"))
+	checkResponse(t, target, delivery.Response{Status: http.StatusNoContent}, got)
 	if trapped() != 0 {
 		t.Errorf("%d connections to the proxy", trapped())
 	}
@@ -144,7 +148,7 @@ func TestProxyVariablesAreIgnored(t *testing.T) {
 // proxied tells the test binary that it is the process of which the environment names a proxy.
 const proxied = "HERALD_TEST_PROXIED"
 
-func TestNothingButTheDeliveryIsSent(t *testing.T) {
+func TestClient_Post_sendsNothingButTheDelivery(t *testing.T) {
 	ca := receivers.NewCA(t)
 	receiver := receivers.New(t, ca, func(w http.ResponseWriter, _ receivers.Request) {
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "kept"})
@@ -152,17 +156,19 @@ func TestNothingButTheDeliveryIsSent(t *testing.T) {
 	client := newClient(ca, receivers.Target{}, longLimits)
 	t.Cleanup(client.Close)
 	for range 2 {
-		client.Post(t.Context(), receiver.URL, http.Header{"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}}, []byte(`{"a":1}`))
+		header := http.Header{"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}}
+		client.Post(t.Context(), receiver.URL, header, []byte(`{"a":1}`))
 	}
-	allowed := map[string]bool{"User-Agent": true, "Wh-Id": true, "Content-Length": true}
-	for _, got := range receiver.Wait(t, 2, time.Minute) {
-		for name := range got.Header {
-			if !allowed[name] {
-				t.Errorf("header %s: %q was sent", name, got.Header[name])
-			}
-		}
-		if got.Method != http.MethodPost || string(got.Body) != `{"a":1}` {
-			t.Errorf("got %s %q", got.Method, got.Body)
+	type sent struct {
+		Method, Body string
+		Header       http.Header
+	}
+	want := sent{http.MethodPost, `{"a":1}`, http.Header{
+		"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}, "Content-Length": {"7"},
+	}}
+	for i, r := range receiver.Wait(t, 2, time.Minute) {
+		if diff := cmp.Diff(want, sent{r.Method, string(r.Body), r.Header}); diff != "" {
+			t.Errorf("request %d (-want +got):\n%s", i+1, diff)
 		}
 	}
 }

@@ -43,7 +43,9 @@ func TestMain(m *testing.M) {
 
 // loopback allows what the local stage allows.
 func loopback() egress.Policy {
-	return egress.NewPolicy([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}})
+	return egress.NewPolicy(
+		[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}},
+	)
 }
 
 // connections keeps a server's open connections, to cut them from its side.
@@ -74,7 +76,7 @@ func (c *connections) cut() {
 	}
 }
 
-func TestAKeptConnectionThatDiedWhileFrozenIsReplacedWithinTheAttempt(t *testing.T) {
+func TestClient_Post_replacesAConnectionThatDiedWhileFrozen(t *testing.T) {
 	for _, protocol := range []string{"HTTP/1.1", "HTTP/2.0"} {
 		t.Run(protocol, func(t *testing.T) {
 			var requests, sawKey atomic.Int32
@@ -104,8 +106,11 @@ func TestAKeptConnectionThatDiedWhileFrozenIsReplacedWithinTheAttempt(t *testing
 					t.Errorf("after the freeze: %s", got)
 				}
 			}
-			if requests.Load() != 4 || sawKey.Load() != 0 {
-				t.Errorf("%d requests arrived, want 4; %d with an Idempotency-Key or another protocol", requests.Load(), sawKey.Load())
+			if n := requests.Load(); n != 4 {
+				t.Errorf("%d requests arrived, want 4", n)
+			}
+			if n := sawKey.Load(); n != 0 {
+				t.Errorf("%d of the requests had an Idempotency-Key or another protocol", n)
 			}
 		})
 	}

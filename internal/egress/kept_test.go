@@ -7,11 +7,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
@@ -19,7 +21,7 @@ import (
 // together is how many POSTs are out at once.
 const together = 50
 
-func TestConnectionsAreKept(t *testing.T) {
+func TestClient_keepsConnections(t *testing.T) {
 	for _, c := range []struct {
 		protocol string
 		want     int32 // connections in all
@@ -50,7 +52,7 @@ func TestConnectionsAreKept(t *testing.T) {
 	}
 }
 
-func TestTLSSessionsAreKept(t *testing.T) {
+func TestClient_keepsTLSSessions(t *testing.T) {
 	var mu sync.Mutex
 	var resumed []bool
 	ca := receivers.NewCA(t)
@@ -67,13 +69,15 @@ func TestTLSSessionsAreKept(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if want := []bool{false, true, true}; !slices.Equal(resumed, want) {
-		t.Errorf("handshakes that resumed a session: %v, want %v", resumed, want)
+	if diff := cmp.Diff([]bool{false, true, true}, resumed); diff != "" {
+		t.Errorf("handshakes that resumed a session (-want +got):\n%s", diff)
 	}
 }
 
 // countingServer counts the connections made to it.
-func countingServer(t *testing.T, ca *receivers.CA, protocol string, handle http.HandlerFunc) (*httptest.Server, *atomic.Int32) {
+func countingServer(
+	t *testing.T, ca *receivers.CA, protocol string, handle http.HandlerFunc,
+) (*httptest.Server, *atomic.Int32) {
 	t.Helper()
 	accepted := new(atomic.Int32)
 	server := httptest.NewUnstartedServer(handle)
@@ -96,9 +100,8 @@ func postTogether(t *testing.T, client *egress.Client, url string, n int) {
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
-			if got := client.Post(t.Context(), url, http.Header{}, []byte("{}")); got.Status != http.StatusOK {
-				t.Errorf("got %+v, want 200", got)
-			}
+			got := client.Post(t.Context(), url, http.Header{}, []byte("{}"))
+			checkResponse(t, "one of many", delivery.Response{Status: http.StatusOK}, got)
 		})
 	}
 	wg.Wait()

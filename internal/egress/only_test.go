@@ -15,7 +15,9 @@ import (
 
 // outbound are the names that make a connection or a client that would, by import path.
 var outbound = map[string][]string{
-	"net/http": {"Client", "ClientConn", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm"},
+	"net/http": {
+		"Client", "ClientConn", "Transport", "DefaultClient", "DefaultTransport", "Get", "Head", "Post", "PostForm",
+	},
 	"net/http/httputil": {
 		"ReverseProxy", "NewSingleHostReverseProxy",
 		"ClientConn", "NewClientConn", "NewProxyClientConn",
@@ -53,7 +55,7 @@ var mayDial = map[string]func(importPath string) bool{
 	"internal/config":  func(p string) bool { return strings.HasPrefix(p, "github.com/aws/") },
 }
 
-func TestNoOtherPackageMakesAnOutboundClient(t *testing.T) {
+func TestEgress_isTheOnlyOutboundClient(t *testing.T) {
 	files := 0
 	for _, folder := range []string{"functions", "internal"} {
 		err := filepath.WalkDir(filepath.Join("..", "..", folder), func(name string, entry fs.DirEntry, err error) error {
@@ -75,7 +77,7 @@ func TestNoOtherPackageMakesAnOutboundClient(t *testing.T) {
 	}
 }
 
-func TestTheScanSeesEveryWayToMakeOne(t *testing.T) {
+func TestOutboundIn_seesEveryWayToMakeOne(t *testing.T) {
 	const head = "package p\nimport web \"net/http\"\nimport \"net\"\n"
 	for source, want := range map[string]int{
 		head + "var c = &web.Client{}":                         1,

@@ -135,7 +135,7 @@ var dialled = []struct {
 	{"tcp6", "[2a00:1450:4001:80b::200e]:443", "public", ""},
 }
 
-func TestEveryRangeAtBothEdges(t *testing.T) {
+func TestPolicy_Check_refusesEveryRangeAtBothEdges(t *testing.T) {
 	for _, r := range ranges {
 		for _, addr := range edges(r.prefix) {
 			if got := check(egress.Policy{}, addr); got != delivery.ReasonBlockedAddress {
@@ -153,7 +153,7 @@ func TestEveryRangeAtBothEdges(t *testing.T) {
 	}
 }
 
-func TestEveryIPv4RangeInsideIPv6(t *testing.T) {
+func TestPolicy_Check_refusesEveryIPv4RangeInsideIPv6(t *testing.T) {
 	for _, r := range ranges {
 		prefix := netip.MustParsePrefix(r.prefix)
 		if !prefix.Addr().Is4() {
@@ -169,7 +169,7 @@ func TestEveryIPv4RangeInsideIPv6(t *testing.T) {
 	}
 }
 
-func TestWhatTheDiallerDecides(t *testing.T) {
+func TestPolicy_Check_ofWhatIsDialled(t *testing.T) {
 	for _, d := range dialled {
 		if got := reasonOf(egress.Policy{}.Check(d.network, d.address)); got != d.want {
 			t.Errorf("%s %q, %s: got %q, want %q", d.network, d.address, d.why, got, d.want)
@@ -177,7 +177,7 @@ func TestWhatTheDiallerDecides(t *testing.T) {
 	}
 }
 
-func TestWideningAddsExactlyWhatItNames(t *testing.T) {
+func TestPolicy_Check_widensToExactlyWhatIsNamed(t *testing.T) {
 	for address, want := range map[string]delivery.Reason{
 		"127.0.0.1:1024":          "",
 		"127.0.0.1:65535":         "",
@@ -202,7 +202,7 @@ func TestWideningAddsExactlyWhatItNames(t *testing.T) {
 	}
 }
 
-func TestTheTableIsLongEnough(t *testing.T) {
+func TestPolicy_Check_triesManyAddresses(t *testing.T) {
 	if rows := 2*len(ranges) + len(dialled) + len(forms); rows < 150 {
 		t.Errorf("%d addresses and URL forms, want at least 150", rows)
 	}
@@ -256,12 +256,19 @@ func lastOf(p netip.Prefix) netip.Addr {
 // embed writes an IPv4 address in every way IPv6 has for it.
 func embed(v4 netip.Addr) []netip.Addr {
 	a := v4.As4()
+	not := [4]byte{^a[0], ^a[1], ^a[2], ^a[3]}
+	in := func(prefix string, at int, v4 [4]byte) netip.Addr {
+		bytes := netip.MustParseAddr(prefix).As16()
+		copy(bytes[at:], v4[:])
+		return netip.AddrFrom16(bytes)
+	}
 	return []netip.Addr{
-		netip.AddrFrom16([16]byte{10: 0xff, 11: 0xff, 12: a[0], 13: a[1], 14: a[2], 15: a[3]}),                       // mapped
-		netip.AddrFrom16([16]byte{12: a[0], 13: a[1], 14: a[2], 15: a[3]}),                                           // compatible
-		netip.AddrFrom16([16]byte{8: 0xff, 9: 0xff, 12: a[0], 13: a[1], 14: a[2], 15: a[3]}),                         // translated
-		netip.AddrFrom16([16]byte{1: 0x64, 2: 0xff, 3: 0x9b, 12: a[0], 13: a[1], 14: a[2], 15: a[3]}),                // NAT64
-		netip.AddrFrom16([16]byte{0: 0x20, 1: 0x02, 2: a[0], 3: a[1], 4: a[2], 5: a[3]}),                             // 6to4
-		netip.AddrFrom16([16]byte{0: 0x20, 1: 0x01, 12: a[0] ^ 255, 13: a[1] ^ 255, 14: a[2] ^ 255, 15: a[3] ^ 255}), // Teredo
+		in("::ffff:0:0", 12, a),   // mapped
+		in("::", 12, a),           // compatible
+		in("::ffff:0:0:0", 12, a), // translated, of which an older form is the next
+		in("::ff00:0:0:0", 12, a),
+		in("64:ff9b::", 12, a), // NAT64
+		in("2002::", 2, a),     // 6to4
+		in("2001::", 12, not),  // Teredo
 	}
 }

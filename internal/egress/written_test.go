@@ -18,7 +18,7 @@ var acceptedForms = map[string]bool{
 	"https://xn--bcher-kva.test/":       true,
 }
 
-func TestFormsWhenTheyAreWritten(t *testing.T) {
+func TestPolicy_decidesOnFormsWhenWritten(t *testing.T) {
 	for _, form := range forms {
 		stored, err := writing(egress.Policy{}).Normalise(form.url)
 		if (err == nil) != acceptedForms[form.url] {
@@ -27,7 +27,7 @@ func TestFormsWhenTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestPublicURLsPassAndAreStoredInOneForm(t *testing.T) {
+func TestPolicy_storesPublicURLsInOneForm(t *testing.T) {
 	for written, want := range map[string]string{
 		"https://example.com/hook":                  "https://example.com/hook",
 		"https://EXAMPLE.com:443/Hook":              "https://example.com/Hook",
@@ -44,8 +44,8 @@ func TestPublicURLsPassAndAreStoredInOneForm(t *testing.T) {
 	}
 }
 
-// TestLiteralsThatPassWritingPassDialling holds the two sides to one opinion, range by range.
-func TestLiteralsThatPassWritingPassDialling(t *testing.T) {
+// TestPolicy_refusesWhenWrittenWhatItWouldWhenDialled holds the two sides to one opinion, range by range.
+func TestPolicy_refusesWhenWrittenWhatItWouldWhenDialled(t *testing.T) {
 	for _, r := range ranges {
 		for _, addr := range edges(r.prefix) {
 			if stored, err := writing(egress.Policy{}).Normalise(literal(addr)); err == nil {
@@ -63,7 +63,7 @@ func TestLiteralsThatPassWritingPassDialling(t *testing.T) {
 	}
 }
 
-func TestWideningAddsNoFormWhenWritten(t *testing.T) {
+func TestPolicy_widensToNoFormWhenWritten(t *testing.T) {
 	for written, want := range map[string]bool{
 		"https://127.0.0.1:8443/hook":         true,
 		"https://127.0.0.1/hook":              true,

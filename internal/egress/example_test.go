@@ -1,0 +1,47 @@
+package egress_test
+
+import (
+	"context"
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/herald-webhooks/herald/internal/egress"
+)
+
+// A receiver on a loopback address is reached under the local stage's policy only.
+func ExampleClient_Post() {
+	receiver := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusNoContent)
+	}))
+	defer receiver.Close()
+	roots := x509.NewCertPool()
+	roots.AddCert(receiver.Certificate())
+
+	local, err := egress.ParsePolicy("127.0.0.1/32", "1024-65535", egress.LocalStage)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, policy := range []egress.Policy{local, {}} {
+		client := egress.New(egress.Config{Policy: policy, RootCAs: roots})
+		header := http.Header{"Content-Type": {"application/json"}}
+		got := client.Post(context.Background(), receiver.URL+"/hook", header, []byte(`{}`))
+		fmt.Printf("status %d, reason %q\n", got.Status, got.Reason)
+		client.Close()
+	}
+	// Output:
+	// status 204, reason ""
+	// status 0, reason "blocked_address"
+}
+
+func ExamplePolicy_Check() {
+	for _, address := range []string{"1.1.1.1:443", "1.1.1.1:80", "169.254.169.254:443"} {
+		fmt.Println(address, egress.Policy{}.Check("tcp4", address))
+	}
+	// Output:
+	// 1.1.1.1:443 <nil>
+	// 1.1.1.1:80 egress refused: blocked_port
+	// 169.254.169.254:443 egress refused: blocked_address
+}
