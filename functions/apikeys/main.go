@@ -13,5 +13,5 @@ func main() {
 }
 
 func build(p coldstart.Process, s apikeys.Settings) (lambda.Handler, error) {
-	return apikeys.New(apikeys.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Frame(), nil
+	return apikeys.New(apikeys.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
 }

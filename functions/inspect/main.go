@@ -13,5 +13,5 @@ func main() {
 }
 
 func build(p coldstart.Process, s inspect.Settings) (lambda.Handler, error) {
-	return inspect.New(inspect.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Frame(), nil
+	return inspect.New(inspect.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
 }

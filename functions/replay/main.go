@@ -13,5 +13,5 @@ func main() {
 }
 
 func build(p coldstart.Process, s replay.Settings) (lambda.Handler, error) {
-	return replay.New(replay.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Frame(), nil
+	return replay.New(replay.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
 }

@@ -1,4 +1,4 @@
-// Package operator is the frame of the operator functions (apikeys, inspect, replay): JSON in,
+// Package operator is what the operator functions have in common (apikeys, inspect, replay): JSON in,
 // JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
 // It promises that every request names its operator, that a field nobody reads is an error
@@ -49,19 +49,19 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 	}
 }
 
-// Frame is an operator function. It implements lambda.Handler.
-type Frame struct {
-	Function string // folder name, for the log
-	Actions  map[string]Action
-	Log      *slog.Logger
-	Now      func() time.Time
+// Function is an operator function. It implements lambda.Handler.
+type Function struct {
+	Name    string // folder name, for the log
+	Actions map[string]Action
+	Log     *slog.Logger
+	Now     func() time.Time
 }
 
 // errInternal is all that a caller hears of a fault of ours.
 var errInternal = errors.New("internal error: see the function's log under this request id")
 
 // Invoke runs one action. The error is never the fault itself.
-func (f *Frame) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
 	call := &Call{Now: started.UTC()}
 	var (
@@ -91,7 +91,7 @@ func (f *Frame) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 }
 
 // run reads action and operator, and hands over to the action.
-func (f *Frame) run(ctx context.Context, call *Call, payload []byte) (name string, answer any, err error) {
+func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name string, answer any, err error) {
 	var head struct {
 		Action   string `json:"action"`
 		Operator string `json:"operator"`
@@ -114,9 +114,9 @@ func (f *Frame) run(ctx context.Context, call *Call, payload []byte) (name strin
 	return head.Action, answer, err
 }
 
-func (f *Frame) report(ctx context.Context, call *Call, action string, started time.Time, err error) {
+func (f *Function) report(ctx context.Context, call *Call, action string, started time.Time, err error) {
 	attrs := append([]slog.Attr{
-		slog.String("function", f.Function),
+		slog.String("function", f.Name),
 		slog.String(telemetry.KeyAction, action),
 		slog.String(telemetry.KeyOperator, call.Operator),
 		slog.Int64(telemetry.KeyMillis, f.Now().Sub(started).Milliseconds()),

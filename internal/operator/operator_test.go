@@ -21,11 +21,11 @@ type greetAnswer struct {
 	Greeting string `json:"greeting"`
 }
 
-func testFrame(log *bytes.Buffer) *Frame {
-	return &Frame{
-		Function: "greeter",
-		Log:      slog.New(slog.NewJSONHandler(log, nil)),
-		Now:      func() time.Time { return time.Unix(1_700_000_000, 0) },
+func testFunction(log *bytes.Buffer) *Function {
+	return &Function{
+		Name: "greeter",
+		Log:  slog.New(slog.NewJSONHandler(log, nil)),
+		Now:  func() time.Time { return time.Unix(1_700_000_000, 0) },
 		Actions: map[string]Action{
 			"greet": Do(func(_ context.Context, call *Call, req greetRequest) (greetAnswer, error) {
 				if _, err := req.Size(); err != nil {
@@ -74,7 +74,7 @@ func TestAnswers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
-			got, err := testFrame(&log).Invoke(t.Context(), []byte(row.in))
+			got, err := testFunction(&log).Invoke(t.Context(), []byte(row.in))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -92,7 +92,7 @@ func TestAnswers(t *testing.T) {
 
 func TestTheLogLineSaysWhoDidWhatToWhich(t *testing.T) {
 	var log bytes.Buffer
-	if _, err := testFrame(&log).Invoke(t.Context(), []byte(`{"action":"greet","operator":"ann","name":"bob"}`)); err != nil {
+	if _, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"greet","operator":"ann","name":"bob"}`)); err != nil {
 		t.Fatal(err)
 	}
 	var line map[string]any
@@ -111,7 +111,7 @@ func TestTheLogLineSaysWhoDidWhatToWhich(t *testing.T) {
 func TestFaultsOfOursKeepTheirDetailInTheLog(t *testing.T) {
 	for action, detail := range map[string]string{"fail": "arn:aws:secret detail", "panic": "boom"} {
 		var log bytes.Buffer
-		out, err := testFrame(&log).Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"}`))
+		out, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"}`))
 		if out != nil || err == nil || strings.Contains(err.Error(), detail) {
 			t.Errorf("%s: answered %s, %v", action, out, err)
 		}
@@ -156,7 +156,7 @@ func FuzzInvoke(f *testing.F) {
 	f.Add([]byte(`{"action":"greet","operator":`))
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var log bytes.Buffer
-		out, err := testFrame(&log).Invoke(t.Context(), payload)
+		out, err := testFunction(&log).Invoke(t.Context(), payload)
 		if err != nil && !bytes.Contains(payload, []byte("fail")) && !bytes.Contains(payload, []byte("panic")) && !bytes.Contains(payload, []byte(`\u`)) {
 			t.Errorf("%q: %v", payload, err)
 		}

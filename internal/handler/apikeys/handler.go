@@ -38,9 +38,9 @@ type Handler struct {
 	Now    func() time.Time
 }
 
-// Frame returns the operator function with the actions of this package.
-func (h *Handler) Frame() *operator.Frame {
-	return &operator.Frame{Function: "apikeys", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+// Function returns the operator function with the actions of this package.
+func (h *Handler) Function() *operator.Function {
+	return &operator.Function{Name: "apikeys", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"issue":  operator.Do(h.issue),
 		"list":   operator.Do(h.list),
 		"revoke": operator.Do(h.revoke),

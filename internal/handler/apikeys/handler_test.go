@@ -72,7 +72,7 @@ type answer struct {
 	Error      *struct{ Code, Field string }
 }
 
-func ask(t *testing.T, f *operator.Frame, request string) (a answer, raw string) {
+func ask(t *testing.T, f *operator.Function, request string) (a answer, raw string) {
 	t.Helper()
 	out, err := f.Invoke(t.Context(), []byte(request))
 	if err != nil {
@@ -84,15 +84,15 @@ func ask(t *testing.T, f *operator.Frame, request string) (a answer, raw string)
 	return a, string(out)
 }
 
-func newFrame(s *shelf, log *bytes.Buffer) *operator.Frame {
+func newFunction(s *shelf, log *bytes.Buffer) *operator.Function {
 	h := &Handler{Keys: s, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(log, nil)), Now: time.Now}
-	return h.Frame()
+	return h.Function()
 }
 
 func TestAKeyIsIssuedShownOnceAndRevoked(t *testing.T) {
 	var log bytes.Buffer
 	s := &shelf{}
-	f := newFrame(s, &log)
+	f := newFunction(s, &log)
 	issued, raw := ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme","description":"ci"}`)
 	if id, ok := apikey.ParseID(issued.APIKey); !ok || id != issued.KeyID || issued.TenantID != "acme" || len(issued.Scopes) != 2 || issued.Description != "ci" {
 		t.Fatalf("%s", raw)
@@ -127,7 +127,7 @@ func TestAKeyIsIssuedShownOnceAndRevoked(t *testing.T) {
 }
 
 func TestListsGoOn(t *testing.T) {
-	f := newFrame(&shelf{}, &bytes.Buffer{})
+	f := newFunction(&shelf{}, &bytes.Buffer{})
 	for range 2 {
 		ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme","scopes":["webhooks:read"]}`)
 	}
@@ -145,7 +145,7 @@ func TestListsGoOn(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	s := &shelf{}
-	f := newFrame(s, &bytes.Buffer{})
+	f := newFunction(s, &bytes.Buffer{})
 	issued, _ := ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme"}`)
 	for name, row := range map[string]struct{ fields, code, field string }{
 		"no tenant":         {`"action":"issue"`, "invalid_field", "tenant_id"},
@@ -182,7 +182,7 @@ func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := newFrame(&shelf{}, &bytes.Buffer{})
+	f := newFunction(&shelf{}, &bytes.Buffer{})
 	requests := regexp.MustCompile(`(?m)^apikeys: (\{.*\})$`).FindAllSubmatch(text, -1)
 	if len(requests) < 4 {
 		t.Fatalf("found %d requests", len(requests))

@@ -55,9 +55,9 @@ type Handler struct {
 	Now         func() time.Time
 }
 
-// Frame returns the operator function with the actions of this package.
-func (h *Handler) Frame() *operator.Frame {
-	return &operator.Frame{Function: "inspect", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+// Function returns the operator function with the actions of this package.
+func (h *Handler) Function() *operator.Function {
+	return &operator.Function{Name: "inspect", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"delivery":        operator.Do(h.delivery),
 		"deliveries":      operator.Do(h.deliveries),
 		"dead_letters":    operator.Do(h.deadLetters),

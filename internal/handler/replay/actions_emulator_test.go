@@ -26,13 +26,13 @@ func TestAnEndpointIsReplayedPageByPageOldestFirst(t *testing.T) {
 	for i := range 25 {
 		w.die(t, fmt.Sprintf("msg_%02d", i), 0)
 	}
-	dry := ask[operator.List[replay.Result]](t, w.replay.Frame(), "endpoint", `"endpoint_id":"webhook_1","dry_run":true,"limit":100`)
+	dry := ask[operator.List[replay.Result]](t, w.replay.Function(), "endpoint", `"endpoint_id":"webhook_1","dry_run":true,"limit":100`)
 	if len(dry.Data) != 25 || dry.Data[0] != (replay.Result{DeliveryID: "msg_00", Result: "would_replay"}) || len(w.sent(t)) != 0 {
 		t.Fatalf("%+v", dry)
 	}
 	var got []string
 	for cursor := ""; ; {
-		page := ask[operator.List[replay.Result]](t, w.replay.Frame(), "endpoint", `"endpoint_id":"webhook_1","limit":10`+cursor)
+		page := ask[operator.List[replay.Result]](t, w.replay.Function(), "endpoint", `"endpoint_id":"webhook_1","limit":10`+cursor)
 		for _, r := range page.Data {
 			if r.Result != "replayed" {
 				t.Errorf("%+v", r)
@@ -55,7 +55,7 @@ func TestAnEndpointIsReplayedPageByPageOldestFirst(t *testing.T) {
 		"dry_run":     `"endpoint_id":"webhook_1","dry_run":"yes"`,
 		"since":       `"endpoint_id":"webhook_1","since":"2026-01-01"`,
 	} {
-		if got := ask[refused](t, w.replay.Frame(), "endpoint", fields); got.Error.Field != name {
+		if got := ask[refused](t, w.replay.Function(), "endpoint", fields); got.Error.Field != name {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -72,7 +72,7 @@ func TestWhatTimeDoesNotReachIsNotStarted(t *testing.T) {
 		`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`:            `"next_cursor":"`,
 		`{"action":"rejected_events","operator":"ann","message_ids":["7"]}`:           `"not_started"`,
 	} {
-		out, err := w.replay.Frame().Invoke(ctx, []byte(action))
+		out, err := w.replay.Function().Invoke(ctx, []byte(action))
 		if err != nil || !strings.Contains(string(out), want) {
 			t.Errorf("%s answered %s, %v", action, out, err)
 		}
@@ -81,12 +81,12 @@ func TestWhatTimeDoesNotReachIsNotStarted(t *testing.T) {
 		t.Error("it was started")
 	}
 	// The cursor of an unfinished first page asks for that page again.
-	out, err := w.replay.Frame().Invoke(ctx, []byte(`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`))
+	out, err := w.replay.Function().Invoke(ctx, []byte(`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(out), `"next_cursor":`)
-	page := ask[operator.List[replay.Result]](t, w.replay.Frame(), "endpoint", `"endpoint_id":"webhook_1","cursor":`+strings.TrimSuffix(rest, "}"))
+	page := ask[operator.List[replay.Result]](t, w.replay.Function(), "endpoint", `"endpoint_id":"webhook_1","cursor":`+strings.TrimSuffix(rest, "}"))
 	if len(page.Data) != 1 || page.Data[0].Result != "replayed" {
 		t.Errorf("%+v", page)
 	}
@@ -95,15 +95,15 @@ func TestWhatTimeDoesNotReachIsNotStarted(t *testing.T) {
 func TestPurgeNeedsConfirmation(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "msg_1", 0)
-	if got := ask[refused](t, w.replay.Frame(), "purge", `"delivery_ids":["msg_1"]`); got.Error.Field != "confirm" {
+	if got := ask[refused](t, w.replay.Function(), "purge", `"delivery_ids":["msg_1"]`); got.Error.Field != "confirm" {
 		t.Errorf("%+v", got)
 	}
 	w.status(t, "msg_1")
-	got := ask[replay.Results](t, w.replay.Frame(), "purge", `"delivery_ids":["msg_1","msg_2","msg_1"],"confirm":true`)
+	got := ask[replay.Results](t, w.replay.Function(), "purge", `"delivery_ids":["msg_1","msg_2","msg_1"],"confirm":true`)
 	if !slices.Equal(got.Data, []replay.Result{{DeliveryID: "msg_1", Result: "purged"}, {DeliveryID: "msg_2", Result: "not_found"}}) {
 		t.Errorf("%+v", got)
 	}
-	if got := ask[refused](t, w.inspect.Frame(), "dead_letter", `"delivery_id":"msg_1"`); got.Error.Code != "not_found" {
+	if got := ask[refused](t, w.inspect.Function(), "dead_letter", `"delivery_id":"msg_1"`); got.Error.Code != "not_found" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -129,7 +129,7 @@ func TestRejectedEventsAreSeenButNotConsumed(t *testing.T) {
 	bad := w.rejectEvent(t, `{"type":"user.flew"}`, "reason", "invalid event: type: is not an implemented event", "event_id", "e1")
 	crashed := w.rejectEvent(t, goodEvent)
 	for range 2 { // looking twice sees the same
-		got := ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Frame(), "rejected_events", "")
+		got := ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Function(), "rejected_events", "")
 		if len(got.Data) != 2 {
 			t.Fatalf("%+v", got)
 		}
@@ -146,7 +146,7 @@ func TestRejectedEventsAreSeenButNotConsumed(t *testing.T) {
 			}
 		}
 	}
-	s := ask[inspect.Summary](t, w.inspect.Frame(), "summary", "")
+	s := ask[inspect.Summary](t, w.inspect.Function(), "summary", "")
 	if d := s.Queues["EventsDeadLetterQueue"]; d.Visible != 2 || d.InFlight != 0 {
 		t.Errorf("%+v", d)
 	}
@@ -159,7 +159,7 @@ func TestRejectedEventsArePublishedAgainUnderTheirFirstId(t *testing.T) {
 	named := w.rejectEvent(t, `{"id":"e2",`+goodEvent[1:])
 	other := w.rejectEvent(t, goodEvent)
 	fields := `"message_ids":["` + bad + `","` + crashed + `","` + named + `","none"]`
-	got := ask[replay.RejectedResults](t, w.replay.Frame(), "rejected_events", fields)
+	got := ask[replay.RejectedResults](t, w.replay.Function(), "rejected_events", fields)
 	results := map[string]string{}
 	for _, r := range got.Data {
 		results[r.MessageID] = r.Result
@@ -178,16 +178,16 @@ func TestRejectedEventsArePublishedAgainUnderTheirFirstId(t *testing.T) {
 		t.Errorf("published %q\nwant %q", bodies, want)
 	}
 	// What was refused and what was not asked for is still there; all takes the good one.
-	all := ask[replay.RejectedResults](t, w.replay.Frame(), "rejected_events", `"all":true`)
+	all := ask[replay.RejectedResults](t, w.replay.Function(), "rejected_events", `"all":true`)
 	if len(all.Data) != 2 || !all.Complete {
 		t.Errorf("%+v", all)
 	}
-	left := ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Frame(), "rejected_events", "")
+	left := ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Function(), "rejected_events", "")
 	if len(left.Data) != 1 || left.Data[0].MessageID != bad || other == bad {
 		t.Errorf("left %+v", left)
 	}
 	for name, fields := range map[string]string{"neither": "", "both": `"all":true,"message_ids":["7"]`, "none": `"message_ids":[]`} {
-		if got := ask[refused](t, w.replay.Frame(), "rejected_events", fields); got.Error.Field != "message_ids" {
+		if got := ask[refused](t, w.replay.Function(), "rejected_events", fields); got.Error.Field != "message_ids" {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -199,24 +199,24 @@ func TestInspectListsWhatIsOpenAndDead(t *testing.T) {
 		w.die(t, fmt.Sprint("msg_", i), 0)
 	}
 	w.outcome(t, "msg_1")
-	if got := ask[operator.List[inspect.Delivery]](t, w.inspect.Frame(), "deliveries", `"endpoint_id":"webhook_1","limit":2`); len(got.Data) != 2 || got.NextCursor == nil {
+	if got := ask[operator.List[inspect.Delivery]](t, w.inspect.Function(), "deliveries", `"endpoint_id":"webhook_1","limit":2`); len(got.Data) != 2 || got.NextCursor == nil {
 		t.Errorf("%+v", got)
 	}
-	dead := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Frame(), "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`)
+	dead := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Function(), "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`)
 	if len(dead.Data) != 2 || dead.Data[0].DeliveryID != "msg_2" || dead.Data[0].TenantID != "acme" || dead.Data[0].Attempts != 10 || dead.NextCursor != nil {
 		t.Errorf("%+v", dead)
 	}
-	if got := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Frame(), "dead_letters", `"status":"replayed"`); len(got.Data) != 1 || got.Data[0].ReplayCount != 1 {
+	if got := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Function(), "dead_letters", `"status":"replayed"`); len(got.Data) != 1 || got.Data[0].ReplayCount != 1 {
 		t.Errorf("%+v", got)
 	}
-	s := ask[inspect.Summary](t, w.inspect.Frame(), "summary", "")
+	s := ask[inspect.Summary](t, w.inspect.Function(), "summary", "")
 	if s.DeadLetters["dead"].Count != 2 || s.DeadLetters["replayed"].Count != 1 || s.DeadLetters["replaying"].OldestDiedAt != nil || s.Queues["DeliveryQueue"].Visible != 1 {
 		t.Errorf("%+v", s)
 	}
 	if o := s.DeadLetters["dead"].OldestDiedAt; o == nil || !o.Equal(dead.Data[1].DiedAt) {
 		t.Errorf("oldest %v", o)
 	}
-	first := ask[operator.List[inspect.Delivery]](t, w.inspect.Frame(), "deliveries", `"endpoint_id":"webhook_1","limit":1`)
+	first := ask[operator.List[inspect.Delivery]](t, w.inspect.Function(), "deliveries", `"endpoint_id":"webhook_1","limit":1`)
 	for name, row := range map[string]struct{ action, fields, code, field string }{
 		"no filter":            {"dead_letters", ``, "invalid_field", "endpoint_id"},
 		"no such status":       {"dead_letters", `"status":"gone"`, "invalid_field", "status"},
@@ -232,7 +232,7 @@ func TestInspectListsWhatIsOpenAndDead(t *testing.T) {
 		"a field of elsewhere": {"summary", `"delivery_id":"msg_1"`, "unknown_field", "delivery_id"},
 		"limit":                {"rejected_events", `"limit":0`, "invalid_field", "limit"},
 	} {
-		if got := ask[refused](t, w.inspect.Frame(), row.action, row.fields); got.Error.Code != row.code || got.Error.Field != row.field {
+		if got := ask[refused](t, w.inspect.Function(), row.action, row.fields); got.Error.Code != row.code || got.Error.Field != row.field {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -135,12 +135,12 @@ func (w *world) buryMessage(t *testing.T, m delivery.Message) {
 	}
 }
 
-type frame interface {
+type function interface {
 	Invoke(ctx context.Context, payload []byte) ([]byte, error)
 }
 
 // ask invokes an operator function and decodes its answer.
-func ask[T any](t *testing.T, f frame, action, fields string) T {
+func ask[T any](t *testing.T, f function, action, fields string) T {
 	t.Helper()
 	if fields != "" {
 		fields = "," + fields
@@ -161,7 +161,7 @@ type refused struct{ Error struct{ Code, Field string } }
 // outcome is how a replay answered one id: "result reason".
 func (w *world) outcome(t *testing.T, id string) string {
 	t.Helper()
-	answer := ask[replay.Results](t, w.replay.Frame(), "deliveries", `"delivery_ids":["`+id+`"]`)
+	answer := ask[replay.Results](t, w.replay.Function(), "deliveries", `"delivery_ids":["`+id+`"]`)
 	if len(answer.Data) != 1 || answer.Data[0].DeliveryID != id {
 		t.Fatalf("answered %+v", answer)
 	}
@@ -203,7 +203,7 @@ func TestADeadDeliveryIsInspectedReplayedDiesAgainAndIsReplayedAgain(t *testing.
 	w.die(t, "msg_1", 0)
 	w.die(t, "msg_1", 0)
 	for life := 1; life <= 2; life++ {
-		opened := ask[inspect.OpenedDeadLetter](t, w.inspect.Frame(), "dead_letter", `"delivery_id":"msg_1"`)
+		opened := ask[inspect.OpenedDeadLetter](t, w.inspect.Function(), "dead_letter", `"delivery_id":"msg_1"`)
 		if opened.Body != payload || opened.Headers["wh-id"] != "msg_1" || opened.Headers["wh-webhook-event"] != "user.deleted" ||
 			len(opened.History) != life || opened.Status != vault.Dead || opened.ReplayCount != life-1 || opened.LastStatus != 503 {
 			t.Errorf("life %d: %+v", life, opened)
@@ -215,7 +215,7 @@ func TestADeadDeliveryIsInspectedReplayedDiesAgainAndIsReplayedAgain(t *testing.
 		if len(sent) != 1 || sent[0].DeliveryID != "msg_1" || sent[0].Replay != life || sent[0].Retrying || string(sent[0].Body) != payload || sent[0].EventID != "event_1" {
 			t.Fatalf("life %d: sent %+v", life, sent)
 		}
-		d := ask[inspect.Delivery](t, w.inspect.Frame(), "delivery", `"delivery_id":"msg_1","tenant_id":"acme"`)
+		d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1","tenant_id":"acme"`)
 		if d.State != delivery.Queued || d.Replay != life || d.EventType != "user.deleted" {
 			t.Errorf("life %d: %+v", life, d)
 		}
@@ -246,7 +246,7 @@ func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
 		t.Error(got)
 	}
 	w.endpoints["webhook_1"] = endpoint.Active
-	answer := ask[replay.Results](t, w.replay.Frame(), "deliveries", `"delivery_ids":["msg_1"],"tenant_id":"other"`)
+	answer := ask[replay.Results](t, w.replay.Function(), "deliveries", `"delivery_ids":["msg_1"],"tenant_id":"other"`)
 	if answer.Data[0].Reason != "tenant_mismatch" {
 		t.Errorf("%+v", answer)
 	}
@@ -310,7 +310,7 @@ func TestAReplayThatBreaksOffIsTakenUpAgain(t *testing.T) {
 			broken := *w.replay
 			c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: step}
 			broken.DeadLetters, broken.States, broken.Deliveries = c, c, c
-			ask[replay.Results](t, broken.Frame(), "deliveries", `"delivery_ids":["msg_1"]`)
+			ask[replay.Results](t, broken.Function(), "deliveries", `"delivery_ids":["msg_1"]`)
 			if got := w.status(t, "msg_1"); got != vault.Replaying {
 				t.Fatalf("left %s", got)
 			}
@@ -340,7 +340,7 @@ func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
 	broken := *w.replay
 	c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: "settle"}
 	broken.DeadLetters = c
-	ask[replay.Results](t, broken.Frame(), "deliveries", `"delivery_ids":["msg_1"]`)
+	ask[replay.Results](t, broken.Function(), "deliveries", `"delivery_ids":["msg_1"]`)
 	w.sent(t)
 	if _, err := w.states.Update(t.Context(), delivery.Record{
 		Ref:   delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", Replay: 1},
@@ -362,7 +362,7 @@ func TestAReplayThatCannotBeSentIsDeadAgain(t *testing.T) {
 	if got := w.outcome(t, "msg_1"); got != "failed not_sent" || w.status(t, "msg_1") != vault.Dead {
 		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
 	}
-	if d := ask[inspect.Delivery](t, w.inspect.Frame(), "delivery", `"delivery_id":"msg_1"`); d.State != delivery.Dead || d.Reason != delivery.ReasonReplayFault {
+	if d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1"`); d.State != delivery.Dead || d.Reason != delivery.ReasonReplayFault {
 		t.Errorf("%+v", d)
 	}
 	w.replay.Deliveries = healthy

@@ -66,9 +66,9 @@ type Handler struct {
 	Now         func() time.Time
 }
 
-// Frame returns the operator function with the actions of this package.
-func (h *Handler) Frame() *operator.Frame {
-	return &operator.Frame{Function: "replay", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+// Function returns the operator function with the actions of this package.
+func (h *Handler) Function() *operator.Function {
+	return &operator.Function{Name: "replay", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"deliveries":      operator.Do(h.deliveries),
 		"endpoint":        operator.Do(h.endpoint),
 		"rejected_events": operator.Do(h.rejectedEvents),

@@ -15,13 +15,13 @@ func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
 		t.Fatal(err)
 	}
 	w := newWorld(t)
-	frames := map[string]frame{"inspect": w.inspect.Frame(), "replay": w.replay.Frame()}
+	functions := map[string]function{"inspect": w.inspect.Function(), "replay": w.replay.Function()}
 	requests := regexp.MustCompile(`(?m)^(inspect|replay): (\{.*\})$`).FindAllSubmatch(text, -1)
 	if len(requests) < 14 {
 		t.Fatalf("found %d requests", len(requests))
 	}
 	for _, r := range requests {
-		out, err := frames[string(r[1])].Invoke(t.Context(), r[2])
+		out, err := functions[string(r[1])].Invoke(t.Context(), r[2])
 		if err != nil {
 			t.Errorf("%s: %v", r[0], err)
 		}
