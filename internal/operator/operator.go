@@ -3,7 +3,7 @@
 //
 // It promises that every request names its operator, that a field nobody reads is an error
 // and not a silence, that a refused request is an answer ({"error":{code, message, field}})
-// while a fault of ours is a Lambda error without its detail, and that each invocation leaves
+// while an error of ours is a Lambda error without its detail, and that each invocation leaves
 // one log line with operator, action and ids. It never logs a body, a key or a cursor.
 package operator
 
@@ -34,7 +34,7 @@ func (c *Call) Note(attrs ...slog.Attr) { c.attrs = append(c.attrs, attrs...) }
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
 
 // Do makes an action of a typed function. Req's fields are the request's besides action and
-// operator; unknown ones are refused. A *Refusal from do is answered, any other error is ours.
+// operator; unknown ones are refused. A *Refusal from do is answered, any other error is a Lambda error.
 func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
 	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
 		var request struct {
@@ -57,10 +57,10 @@ type Function struct {
 	Now     func() time.Time
 }
 
-// errInternal is all that a caller hears of a fault of ours.
+// errInternal is all that a caller hears of an error of ours.
 var errInternal = errors.New("internal error: see the function's log under this request id")
 
-// Invoke runs one action. The error is never the fault itself.
+// Invoke runs one action. The error is errInternal, whatever went wrong.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
 	call := &Call{Now: started.UTC()}
@@ -68,9 +68,9 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		name   string
 		answer any
 	)
-	err := parallel.Guard(func() (fault error) {
-		name, answer, fault = f.run(ctx, call, payload)
-		return fault
+	err := parallel.Guard(func() (runErr error) {
+		name, answer, runErr = f.run(ctx, call, payload)
+		return runErr
 	})
 	var refusal *Refusal
 	if errors.As(err, &refusal) {
@@ -81,9 +81,9 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		f.report(ctx, call, name, started, err)
 		return nil, errInternal
 	}
-	out, encoding := json.Marshal(answer, jsontext.AllowInvalidUTF8(true))
-	if encoding != nil {
-		f.report(ctx, call, name, started, encoding)
+	out, encodeErr := json.Marshal(answer, jsontext.AllowInvalidUTF8(true))
+	if encodeErr != nil {
+		f.report(ctx, call, name, started, encodeErr)
 		return nil, errInternal
 	}
 	f.report(ctx, call, name, started, err)

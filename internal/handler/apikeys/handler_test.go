@@ -22,20 +22,20 @@ import (
 // shelf keeps keys in memory, newest first.
 type shelf struct {
 	keys  []apikey.Key
-	fault error
+	err error
 }
 
 func (s *shelf) Put(_ context.Context, key apikey.Key) error {
 	s.keys = append([]apikey.Key{key}, s.keys...)
-	return s.fault
+	return s.err
 }
 
 func (s *shelf) Get(_ context.Context, id string) (apikey.Key, bool, error) {
 	i := slices.IndexFunc(s.keys, func(k apikey.Key) bool { return k.ID == id })
 	if i < 0 {
-		return apikey.Key{}, false, s.fault
+		return apikey.Key{}, false, s.err
 	}
-	return s.keys[i], true, s.fault
+	return s.keys[i], true, s.err
 }
 
 func (s *shelf) ListByTenant(_ context.Context, tenantID string, limit int, cursor string) (keys []apikey.Key, next string, err error) {
@@ -171,7 +171,7 @@ func TestRefusals(t *testing.T) {
 	if len(s.keys) != 1 || !s.keys[0].RevokedAt.IsZero() {
 		t.Errorf("something changed: %+v", s.keys)
 	}
-	s.fault = errors.New("throttled")
+	s.err = errors.New("throttled")
 	if out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`)); err == nil || strings.Contains(err.Error(), "throttled") {
 		t.Errorf("%s, %v", out, err)
 	}

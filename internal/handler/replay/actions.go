@@ -122,7 +122,7 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", "purging cannot be undone: confirm must be true")
 	}
 	results := make([]Result, len(ids))
-	faults := parallel.Each(len(ids), chunk, func(i int) (err error) {
+	errs := parallel.Each(len(ids), chunk, func(i int) (err error) {
 		results[i] = Result{DeliveryID: ids[i], Result: resultNotStarted}
 		if late(ctx) {
 			return nil
@@ -130,10 +130,10 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		results[i].Result, results[i].Reason, err = h.purgeOne(ctx, call, ids[i], req.TenantID)
 		return err
 	})
-	for i, fault := range faults {
-		if fault != nil {
+	for i, err := range errs {
+		if err != nil {
 			results[i].Result, results[i].Reason = resultFailed, reasonInternal
-			h.Log.ErrorContext(ctx, "purge fault", telemetry.KeyDelivery, ids[i], telemetry.KeyError, fault.Error())
+			h.Log.ErrorContext(ctx, "purge fault", telemetry.KeyDelivery, ids[i], telemetry.KeyError, err.Error())
 		}
 	}
 	note(call, results)

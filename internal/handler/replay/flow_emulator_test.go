@@ -288,11 +288,11 @@ func (c *crashing) Send(ctx context.Context, messages []queue.Outgoing) []error 
 	if c.dead = c.dead || c.step == "send"; !c.dead {
 		return c.queue.Send(ctx, messages)
 	}
-	faults := make([]error, len(messages))
-	for i := range faults {
-		faults[i] = errCrash
+	errs := make([]error, len(messages))
+	for i := range errs {
+		errs[i] = errCrash
 	}
-	return faults
+	return errs
 }
 
 func (c *crashing) Settle(ctx context.Context, id string, replay int, status vault.Status, now time.Time) (bool, error) {
@@ -377,9 +377,9 @@ func TestAReplayThatCannotBeSentIsDeadAgain(t *testing.T) {
 type refusing struct{}
 
 func (refusing) Send(_ context.Context, messages []queue.Outgoing) []error {
-	faults := make([]error, len(messages))
-	for i := range faults {
-		faults[i] = errCrash
+	errs := make([]error, len(messages))
+	for i := range errs {
+		errs[i] = errCrash
 	}
-	return faults
+	return errs
 }

@@ -103,7 +103,7 @@ const (
 	resultWouldReplay = "would_replay" // dry run
 	resultPurged      = "purged"
 	resultRefused     = "refused" // see the reason; nothing was changed
-	resultFailed      = "failed"  // a fault of ours: try again
+	resultFailed      = "failed"  // an error of ours: try again
 	resultNotFound    = "not_found"
 	resultNotStarted  = "not_started" // time ran out first: ask again
 )

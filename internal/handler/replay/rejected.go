@@ -134,18 +134,18 @@ func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 		sending = append(sending, e)
 		messages = append(messages, queue.Outgoing{Body: string(body)})
 	}
-	for i, fault := range s.h.Events.Send(ctx, messages) {
-		s.settle(ctx, sending[i], fault)
+	for i, err := range s.h.Events.Send(ctx, messages) {
+		s.settle(ctx, sending[i], err)
 	}
 }
 
 // settle deletes an event that is on EventsQueue again. One that cannot be deleted is on both
 // queues: publishing it twice gives the same delivery ids.
-func (s *sweep) settle(ctx context.Context, e rejected.Event, fault error) {
-	if fault != nil {
+func (s *sweep) settle(ctx context.Context, e rejected.Event, err error) {
+	if err != nil {
 		s.hold(e)
 		s.end(e, resultFailed, reasonNotSent)
-		s.report(ctx, e, fault)
+		s.report(ctx, e, err)
 		return
 	}
 	finish, cancel := finishing(ctx)
@@ -166,8 +166,8 @@ func (s *sweep) end(e rejected.Event, result, reason string) {
 	s.answer.Data = append(s.answer.Data, RejectedResult{MessageID: e.MessageID, EventID: e.EventID, Result: result, Reason: reason})
 }
 
-func (s *sweep) report(ctx context.Context, e rejected.Event, fault error) {
-	s.h.Log.ErrorContext(ctx, "rejected event fault", telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, fault.Error())
+func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
+	s.h.Log.ErrorContext(ctx, "rejected event fault", telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, err.Error())
 }
 
 func (s *sweep) restore(ctx context.Context) {

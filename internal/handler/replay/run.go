@@ -37,15 +37,15 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 		results[i] = Result{DeliveryID: id, Result: resultNotStarted}
 	}
 	count := (len(ids) + chunk - 1) / chunk
-	faults := parallel.Each(count, chunks, func(i int) error {
+	errs := parallel.Each(count, chunks, func(i int) error {
 		if !late(ctx) {
 			r.some(ctx, results[i*chunk:min((i+1)*chunk, len(ids))])
 		}
 		return nil
 	})
-	for i, fault := range faults { // only a panic
-		if fault != nil {
-			r.h.Log.ErrorContext(ctx, "replay broke off", slog.String(telemetry.KeyError, fault.Error()), slog.Int("chunk", i))
+	for i, err := range errs { // only a panic
+		if err != nil {
+			r.h.Log.ErrorContext(ctx, "replay broke off", slog.String(telemetry.KeyError, err.Error()), slog.Int("chunk", i))
 		}
 	}
 	return results
@@ -64,7 +64,7 @@ func (j *job) end(result, reason string) { j.result.Result, j.result.Reason = re
 func (r *run) some(ctx context.Context, results []Result) {
 	jobs := make([]*job, len(results))
 	ready := make([]bool, len(results))
-	faults := parallel.Each(len(results), chunk, func(i int) (err error) {
+	errs := parallel.Each(len(results), chunk, func(i int) (err error) {
 		jobs[i] = &job{result: &results[i]}
 		ready[i], err = r.prepare(ctx, jobs[i])
 		return err
@@ -72,9 +72,9 @@ func (r *run) some(ctx context.Context, results []Result) {
 	var sending []*job
 	var messages []queue.Outgoing
 	for i, j := range jobs {
-		if faults[i] != nil {
+		if errs[i] != nil {
 			j.end(resultFailed, reasonInternal)
-			r.report(ctx, j, faults[i])
+			r.report(ctx, j, errs[i])
 		} else if ready[i] {
 			sending = append(sending, j)
 			messages = append(messages, queue.Of(j.message, 0))
@@ -83,8 +83,8 @@ func (r *run) some(ctx context.Context, results []Result) {
 	sent := r.h.Deliveries.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	for i, fault := range parallel.Each(len(sending), chunk, func(i int) error { return r.settle(finish, sending[i], sent[i]) }) {
-		r.report(ctx, sending[i], fault)
+	for i, err := range parallel.Each(len(sending), chunk, func(i int) error { return r.settle(finish, sending[i], sent[i]) }) {
+		r.report(ctx, sending[i], err)
 	}
 }
 
@@ -206,10 +206,10 @@ func (r *run) state(j *job, state delivery.State, reason delivery.Reason) delive
 	}
 }
 
-// report logs faults only: the results are in the request's own line.
-func (r *run) report(ctx context.Context, j *job, fault error) {
-	if fault != nil {
+// report logs errors only: the results are in the request's own line.
+func (r *run) report(ctx context.Context, j *job, err error) {
+	if err != nil {
 		r.h.Log.ErrorContext(ctx, "replay fault", telemetry.KeyDelivery, j.result.DeliveryID, telemetry.KeyOperator, r.operator,
-			telemetry.KeyOutcome, j.result.Result, telemetry.KeyError, fault.Error())
+			telemetry.KeyOutcome, j.result.Result, telemetry.KeyError, err.Error())
 	}
 }

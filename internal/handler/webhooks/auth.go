@@ -21,7 +21,7 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	}
 	key, _, err := h.Keys.Get(ctx, id)
 	if err != nil {
-		return fault(err)
+		return storeProblem(err)
 	}
 	if !key.Accepts(text) { // the zero key of an unknown id accepts nothing
 		return problem.New(problem.CodeUnauthenticated)

@@ -14,7 +14,7 @@ import (
 
 const (
 	maxBody   = 64 << 10 // bytes
-	maxFaults = 20       // named in one answer
+	maxFields = 20       // named in one answer
 )
 
 // checkBody holds a body to what its route takes, but for its content.
@@ -73,7 +73,7 @@ func refuseJSON(err error) error {
 }
 
 // reader reads typed values and collects what is wrong: types first, then rules, so that one
-// answer names all faults of a kind.
+// answer names all that is wrong of a kind.
 type reader struct {
 	types, rules []problem.Field
 }
@@ -114,8 +114,8 @@ func (r *reader) list(v jsontext.Value, pointer string, most int) (list []string
 	return list, ok
 }
 
-// fault is nil when all was well.
-func (r *reader) fault() error {
+// problem is nil when all was well.
+func (r *reader) problem() error {
 	code, fields := problem.CodeInvalidBody, r.types
 	if len(fields) == 0 {
 		code, fields = problem.CodeValidationFailed, r.rules
@@ -123,5 +123,5 @@ func (r *reader) fault() error {
 	if len(fields) == 0 {
 		return nil
 	}
-	return &problem.Error{Code: code, Fields: fields[:min(len(fields), maxFaults)]}
+	return &problem.Error{Code: code, Fields: fields[:min(len(fields), maxFields)]}
 }

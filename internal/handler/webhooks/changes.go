@@ -34,7 +34,7 @@ func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
 		return apigw.Response{}, err
 	}
 	if err := h.Endpoints.Create(ctx, e); err != nil {
-		return apigw.Response{}, fault(err)
+		return apigw.Response{}, storeProblem(err)
 	}
 	h.audit(ctx, c, "create", nil, &e)
 	shown := viewOf(e)
@@ -43,7 +43,7 @@ func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
 }
 
 // newSecret gives the endpoint its next signing secret, sealed, and returns the plaintext.
-// Nothing is stored yet: a fault here leaves all as it was.
+// Nothing is stored yet: an error here leaves all as it was.
 func (h *Handler) newSecret(ctx context.Context, e *endpoint.Endpoint) (string, error) {
 	secret, err := signature.NewSecret(h.Random)
 	if err != nil {
@@ -52,7 +52,7 @@ func (h *Handler) newSecret(ctx context.Context, e *endpoint.Endpoint) (string, 
 	e.SecretVersion++
 	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
 	if e.SealedSecret, err = h.Secrets.Seal(ctx, id, secret); err != nil {
-		return "", fault(err)
+		return "", storeProblem(err)
 	}
 	return secret, nil
 }
@@ -75,7 +75,7 @@ func (h *Handler) replace(ctx context.Context, c *call, was endpoint.Endpoint, n
 	if err := h.stamp(now, c.now); err != nil {
 		return err
 	}
-	return fault(h.Endpoints.Replace(ctx, was, *now))
+	return storeProblem(h.Endpoints.Replace(ctx, was, *now))
 }
 
 func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {

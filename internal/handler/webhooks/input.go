@@ -46,7 +46,7 @@ func (h *Handler) readNew(body []byte) (endpoint.Endpoint, error) {
 	}
 	var e endpoint.Endpoint
 	h.apply(&e, input{URL: in.URL, Events: in.Events, Description: in.Description}, &r)
-	return e, r.fault()
+	return e, r.problem()
 }
 
 // readChange returns a change to be made to an endpoint.
@@ -71,7 +71,7 @@ func (h *Handler) readChange(body []byte) (change func(*endpoint.Endpoint), err 
 		if in.Status != nil {
 			to.Status = e.Status
 		}
-	}, r.fault()
+	}, r.problem()
 }
 
 // apply checks the given fields and sets them.

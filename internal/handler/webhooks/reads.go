@@ -36,7 +36,7 @@ func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
 	}
 	all, err := h.Endpoints.List(ctx, c.key.TenantID)
 	if err != nil {
-		return apigw.Response{}, fault(err)
+		return apigw.Response{}, storeProblem(err)
 	}
 	slices.SortFunc(all, newestFirst)
 	page := listAnswer{Data: make([]view, 0, min(limit, len(all)))}
@@ -99,7 +99,7 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 	}
 	e, found, err := h.Endpoints.Get(ctx, c.key.TenantID, c.endpointID)
 	if err != nil {
-		return endpoint.Endpoint{}, fault(err)
+		return endpoint.Endpoint{}, storeProblem(err)
 	}
 	if !found {
 		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)

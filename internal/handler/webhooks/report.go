@@ -14,7 +14,7 @@ import (
 )
 
 // report writes the one wide line of a request, and its metric.
-func (h *Handler) report(ctx context.Context, c *call, status int, took time.Duration, fault *problem.Error) {
+func (h *Handler) report(ctx context.Context, c *call, status int, took time.Duration, refused *problem.Error) {
 	name, outcome, level := "none", "answered", slog.LevelInfo
 	if c.route != nil {
 		name = c.route.method + " " + c.route.path
@@ -32,12 +32,12 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 		attrs = append(attrs, slog.String(telemetry.KeyEndpoint, c.endpointID))
 	}
 	var reason string
-	if fault != nil {
-		outcome, reason = "refused", string(fault.Code)
+	if refused != nil {
+		outcome, reason = "refused", string(refused.Code)
 		attrs = append(attrs, slog.String(telemetry.KeyReason, reason))
 		if status >= 500 {
 			outcome, level = "failed", slog.LevelError
-			attrs = append(attrs, causes(fault)...)
+			attrs = append(attrs, causes(refused)...)
 		}
 	}
 	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
@@ -47,12 +47,12 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 	}
 }
 
-func causes(fault *problem.Error) []slog.Attr {
+func causes(refused *problem.Error) []slog.Attr {
 	var panicked *parallel.Panic
-	if errors.As(fault, &panicked) {
+	if errors.As(refused, &panicked) {
 		return []slog.Attr{slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack))}
 	}
-	return []slog.Attr{slog.String(telemetry.KeyError, fault.Error())}
+	return []slog.Attr{slog.String(telemetry.KeyError, refused.Error())}
 }
 
 // audit leaves a line about a change that is stored: who, what, which endpoint, before and

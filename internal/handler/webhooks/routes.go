@@ -97,7 +97,7 @@ func (c *call) readQuery() error {
 		c.query[name] = values[name][0]
 	}
 	if len(fault.Fields) > 0 {
-		fault.Fields = fault.Fields[:min(len(fault.Fields), maxFaults)]
+		fault.Fields = fault.Fields[:min(len(fault.Fields), maxFields)]
 		return fault
 	}
 	return nil

@@ -2,7 +2,7 @@
 //
 // It promises that every request but a malformed key costs one strongly consistent read of
 // its key, that nothing of another tenant can be told from nothing at all, that a change is
-// stored whole or not at all, and that every fault is a problem document. A signing secret is
+// stored whole or not at all, and that every error is a problem document. A signing secret is
 // returned by the call that made it and never again: this package cannot decrypt. It calls no
 // receiver and publishes no event.
 package webhooks
@@ -24,7 +24,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit or faults of
+// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit or errors of
 // the store.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
@@ -81,17 +81,17 @@ func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
 	bounded, cancel := context.WithTimeout(bounded, patience)
 	defer cancel()
 	var res apigw.Response
-	err := parallel.Guard(func() (fault error) {
-		res, fault = h.answer(bounded, c)
-		return fault
+	err := parallel.Guard(func() (answerErr error) {
+		res, answerErr = h.answer(bounded, c)
+		return answerErr
 	})
-	fault := problem.From(err)
-	if fault != nil {
-		res = refusal(fault, c)
+	refused := problem.From(err)
+	if refused != nil {
+		res = refusal(refused, c)
 	}
 	res.Header["X-Request-Id"] = c.ID
 	res.Header["Cache-Control"] = "no-store"
-	h.report(ctx, c, res.Status, h.Now().Sub(started), fault)
+	h.report(ctx, c, res.Status, h.Now().Sub(started), refused)
 	return res
 }
 
@@ -118,8 +118,8 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 	return c.route.do(h, ctx, c)
 }
 
-// fault turns an error of a store into the one its caller sees.
-func fault(err error) error {
+// storeProblem turns an error of a store into the one its caller sees.
+func storeProblem(err error) error {
 	switch {
 	case err == nil:
 		return nil
