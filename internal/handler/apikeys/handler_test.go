@@ -21,8 +21,8 @@ import (
 
 // shelf keeps keys in memory, newest first.
 type shelf struct {
-	keys  []apikey.Key
-	err error
+	keys []apikey.Key
+	err  error
 }
 
 func (s *shelf) Put(_ context.Context, key apikey.Key) error {

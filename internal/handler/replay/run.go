@@ -51,33 +51,33 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 	return results
 }
 
-// job is one replay on its way through the steps.
-type job struct {
+// task is one replay on its way through the steps.
+type task struct {
 	result  *Result
 	record  deadletter.Record
 	message delivery.Message // what to send; Replay is the number of this replay
 }
 
-func (j *job) end(result, reason string) { j.result.Result, j.result.Reason = result, reason }
+func (t *task) end(result, reason string) { t.result.Result, t.result.Reason = result, reason }
 
 // some takes one chunk through the steps: prepare each, send together, settle each.
 func (r *run) some(ctx context.Context, results []Result) {
-	jobs := make([]*job, len(results))
+	tasks := make([]*task, len(results))
 	ready := make([]bool, len(results))
 	errs := parallel.Each(len(results), chunk, func(i int) (err error) {
-		jobs[i] = &job{result: &results[i]}
-		ready[i], err = r.prepare(ctx, jobs[i])
+		tasks[i] = &task{result: &results[i]}
+		ready[i], err = r.prepare(ctx, tasks[i])
 		return err
 	})
-	var sending []*job
+	var sending []*task
 	var messages []queue.Outgoing
-	for i, j := range jobs {
+	for i, t := range tasks {
 		if errs[i] != nil {
-			j.end(resultFailed, reasonInternal)
-			r.report(ctx, j, errs[i])
+			t.end(resultFailed, reasonInternal)
+			r.report(ctx, t, errs[i])
 		} else if ready[i] {
-			sending = append(sending, j)
-			messages = append(messages, queue.Of(j.message, 0))
+			sending = append(sending, t)
+			messages = append(messages, queue.Of(t.message, 0))
 		}
 	}
 	sent := r.h.Deliveries.Send(ctx, messages)
@@ -88,38 +88,38 @@ func (r *run) some(ctx context.Context, results []Result) {
 	}
 }
 
-// prepare decides, claims, and writes the state. ready is false when the job has ended. The
+// prepare decides, claims, and writes the state. ready is false when the task has ended. The
 // body is opened before the claim: what cannot be opened changes nothing.
-func (r *run) prepare(ctx context.Context, j *job) (ready bool, err error) {
-	record, found, err := r.h.DeadLetters.Get(ctx, j.result.DeliveryID)
+func (r *run) prepare(ctx context.Context, t *task) (ready bool, err error) {
+	record, found, err := r.h.DeadLetters.Get(ctx, t.result.DeliveryID)
 	if err != nil {
 		return false, err
 	}
 	if !found {
-		j.end(resultNotFound, "")
+		t.end(resultNotFound, "")
 		return false, nil
 	}
-	j.record = record
+	t.record = record
 	reason, err := r.refusal(ctx, record)
 	switch {
 	case err != nil:
 		return false, err
 	case reason != "":
-		j.end(resultRefused, reason)
+		t.end(resultRefused, reason)
 		return false, nil
 	case r.dryRun:
-		j.end(resultWouldReplay, "")
+		t.end(resultWouldReplay, "")
 		return false, nil
 	}
 	body, err := r.h.Vault.OpenBody(ctx, record)
 	if errors.Is(err, deadletter.ErrSealed) {
-		j.end(resultRefused, reasonUnopenable)
+		t.end(resultRefused, reasonUnopenable)
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return r.claim(ctx, j, body)
+	return r.claim(ctx, t, body)
 }
 
 // refusal says why a dead letter cannot be replayed, "" when it can.
@@ -155,19 +155,19 @@ func (r *run) endpointRefusal(ctx context.Context, d deadletter.Record) (reason 
 // claim takes the dead letter and puts the delivery's state back to queued. Where the state
 // cannot go back, the delivery was acknowledged, or an earlier run of this same replay has
 // sent it before it broke off: then there is nothing to send.
-func (r *run) claim(ctx context.Context, j *job, body []byte) (ready bool, err error) {
-	d := j.record
+func (r *run) claim(ctx context.Context, t *task, body []byte) (ready bool, err error) {
+	d := t.record
 	replay, fresh, ok, err := r.h.DeadLetters.Claim(ctx, d, r.operator, r.now)
 	if err != nil {
 		return false, err
 	}
 	if !ok {
-		j.end(resultRefused, reasonChanged)
+		t.end(resultRefused, reasonChanged)
 		return false, nil
 	}
-	j.message = delivery.Message{Ref: d.Ref, Body: body}
-	j.message.Replay = replay
-	written, err := r.h.States.Update(ctx, r.state(j, delivery.Queued, delivery.ReasonReplayed))
+	t.message = delivery.Message{Ref: d.Ref, Body: body}
+	t.message.Replay = replay
+	written, err := r.h.States.Update(ctx, r.state(t, delivery.Queued, delivery.ReasonReplayed))
 	if err == nil && written {
 		return true, nil
 	}
@@ -178,38 +178,38 @@ func (r *run) claim(ctx context.Context, j *job, body []byte) (ready bool, err e
 	case err != nil:
 		status = deadletter.Dead
 	case fresh:
-		j.end(resultRefused, reasonAlreadyAcknowledged)
+		t.end(resultRefused, reasonAlreadyAcknowledged)
 	default:
-		j.end(resultReplayed, reasonResumed)
+		t.end(resultReplayed, reasonResumed)
 	}
 	_, settling := r.h.DeadLetters.Settle(finish, d.DeliveryID, replay, status, r.h.Now())
 	return false, errors.Join(err, settling)
 }
 
 // settle ends a replay whose message was sent, or was not.
-func (r *run) settle(ctx context.Context, j *job, sending error) error {
+func (r *run) settle(ctx context.Context, t *task, sending error) error {
 	if sending == nil {
-		j.end(resultReplayed, "")
-		_, err := r.h.DeadLetters.Settle(ctx, j.record.DeliveryID, j.message.Replay, deadletter.Replayed, r.h.Now())
+		t.end(resultReplayed, "")
+		_, err := r.h.DeadLetters.Settle(ctx, t.record.DeliveryID, t.message.Replay, deadletter.Replayed, r.h.Now())
 		return err // it was sent all the same: a stale claim is settled by the next replay
 	}
-	j.end(resultFailed, reasonNotSent)
-	_, state := r.h.States.Update(ctx, r.state(j, delivery.Dead, delivery.ReasonReplayFault))
-	_, err := r.h.DeadLetters.Settle(ctx, j.record.DeliveryID, j.message.Replay, deadletter.Dead, r.h.Now())
+	t.end(resultFailed, reasonNotSent)
+	_, state := r.h.States.Update(ctx, r.state(t, delivery.Dead, delivery.ReasonReplayFault))
+	_, err := r.h.DeadLetters.Settle(ctx, t.record.DeliveryID, t.message.Replay, deadletter.Dead, r.h.Now())
 	return errors.Join(sending, state, err)
 }
 
-func (r *run) state(j *job, state delivery.State, reason delivery.Reason) delivery.Record {
-	d := j.record
+func (r *run) state(t *task, state delivery.State, reason delivery.Reason) delivery.Record {
+	d := t.record
 	return delivery.Record{
-		Ref: j.message.Ref, EventType: d.EventType, State: state, Reason: reason, LastStatus: d.LastStatus, UpdatedAt: r.h.Now(),
+		Ref: t.message.Ref, EventType: d.EventType, State: state, Reason: reason, LastStatus: d.LastStatus, UpdatedAt: r.h.Now(),
 	}
 }
 
 // report logs errors only: the results are in the request's own line.
-func (r *run) report(ctx context.Context, j *job, err error) {
+func (r *run) report(ctx context.Context, t *task, err error) {
 	if err != nil {
-		r.h.Log.ErrorContext(ctx, "replay fault", telemetry.KeyDelivery, j.result.DeliveryID, telemetry.KeyOperator, r.operator,
-			telemetry.KeyOutcome, j.result.Result, telemetry.KeyError, err.Error())
+		r.h.Log.ErrorContext(ctx, "replay fault", telemetry.KeyDelivery, t.result.DeliveryID, telemetry.KeyOperator, r.operator,
+			telemetry.KeyOutcome, t.result.Result, telemetry.KeyError, err.Error())
 	}
 }
