@@ -110,7 +110,7 @@ func letter(t *testing.T, store *dynamo.DeadLetters, id, status string) deadlett
 		}
 	}
 	if status == "replayed" {
-		if taken, err := store.Settle(t.Context(), id, 1, deadletter.Replayed, now); err != nil || !taken {
+		if taken, err := store.EndReplay(t.Context(), id, 1, deadletter.Replayed, now); err != nil || !taken {
 			t.Fatal(taken, err)
 		}
 	}
@@ -142,7 +142,7 @@ func transition(t *testing.T, store *dynamo.DeadLetters, r deadletter.Record, e 
 		_, _, taken, err = store.Claim(ctx, r, "bob", late)
 		return taken, err
 	default:
-		return store.Settle(ctx, id, 1, deadletter.Status(e.to), late)
+		return store.EndReplay(ctx, id, 1, deadletter.Status(e.to), late)
 	}
 }
 

@@ -184,7 +184,7 @@ func TestTheDeliveryDiagramShowsWhatEachFunctionWrites(t *testing.T) {
 
 // stores are the methods of the dead-letter store that write, and what they write.
 var stores = map[string][]string{
-	"Create": {"dead"}, "Append": {"dead"}, "Claim": {"replaying"}, "Settle": {"dead", "replayed"}, "Purge": {"[*]"},
+	"Create": {"dead"}, "Append": {"dead"}, "Claim": {"replaying"}, "EndReplay": {"dead", "replayed"}, "Purge": {"[*]"},
 }
 
 // called are the methods in names that a package calls.

@@ -106,9 +106,9 @@ func (d *DeadLetters) Claim(ctx context.Context, r deadletter.Record, operator s
 	return replay, fresh, ok, err
 }
 
-// Settle ends a claimed replay: replayed when its message is on the queue, else dead again.
+// EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again.
 // written is false when the record moved on meanwhile, as when the replay has died already.
-func (d *DeadLetters) Settle(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error) {
+func (d *DeadLetters) EndReplay(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error) {
 	return d.change(ctx, deliveryID, deadLetterChange{
 		set:       map[string]types.AttributeValue{"status": str(string(status)), "updated_at": stamp(now)},
 		condition: "#status = :replaying AND #replay_count = :seen_count",

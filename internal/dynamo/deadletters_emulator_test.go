@@ -227,11 +227,11 @@ func TestTheLifeOfAReplay(t *testing.T) {
 	if err != nil || !ok || fresh || replay != 1 {
 		t.Errorf("a broken-off replay resumes as %d, fresh %v, %v, %v", replay, fresh, ok, err)
 	}
-	if ok, err := store.Settle(t.Context(), "msg_1", 1, deadletter.Replayed, now); !ok || err != nil {
-		t.Errorf("settling: %v, %v", ok, err)
+	if ok, err := store.EndReplay(t.Context(), "msg_1", 1, deadletter.Replayed, now); !ok || err != nil {
+		t.Errorf("ending a replay: %v, %v", ok, err)
 	}
-	if ok, err := store.Settle(t.Context(), "msg_1", 1, deadletter.Dead, now); ok || err != nil {
-		t.Errorf("settled twice: %v, %v", ok, err)
+	if ok, err := store.EndReplay(t.Context(), "msg_1", 1, deadletter.Dead, now); ok || err != nil {
+		t.Errorf("ended twice: %v, %v", ok, err)
 	}
 	if _, _, ok, _ := store.Claim(t.Context(), get(t, store, "msg_1"), "ann", now.Add(time.Hour)); ok {
 		t.Error("claimed a replayed one")

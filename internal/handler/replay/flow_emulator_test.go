@@ -295,15 +295,15 @@ func (c *crashing) Send(ctx context.Context, messages []queue.Outgoing) []error 
 	return errs
 }
 
-func (c *crashing) Settle(ctx context.Context, id string, replay int, status vault.Status, now time.Time) (bool, error) {
-	if c.dead = c.dead || c.step == "settle"; c.dead {
+func (c *crashing) EndReplay(ctx context.Context, id string, replay int, status vault.Status, now time.Time) (bool, error) {
+	if c.dead = c.dead || c.step == "end"; c.dead {
 		return false, errCrash
 	}
-	return c.DeadLetters.Settle(ctx, id, replay, status, now)
+	return c.DeadLetters.EndReplay(ctx, id, replay, status, now)
 }
 
 func TestAReplayThatBreaksOffIsTakenUpAgain(t *testing.T) {
-	for _, step := range []string{"state", "send", "settle"} {
+	for _, step := range []string{"state", "send", "end"} {
 		t.Run("before "+step, func(t *testing.T) {
 			w := newWorld(t)
 			w.die(t, "msg_1", 0)
@@ -338,7 +338,7 @@ func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "msg_1", 0)
 	broken := *w.replay
-	c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: "settle"}
+	c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: "end"}
 	broken.DeadLetters = c
 	ask[replay.Results](t, broken.Function(), "deliveries", `"delivery_ids":["msg_1"]`)
 	w.sent(t)

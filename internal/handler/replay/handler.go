@@ -3,7 +3,7 @@
 //
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery
 // never run at once, and that a replay which breaks off anywhere can be taken up again: the
-// dead letter is claimed, the state written, the message sent, the dead letter settled, in
+// dead letter is claimed, the state written, the message sent, the replay of the dead letter ended, in
 // this order. What is not possible is answered with its reason, for each id. It never
 // replays to an endpoint that is deleted or disabled, and never by a range of time.
 package replay
@@ -22,12 +22,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-// DeadLetters reads, claims and settles dead letters.
+// DeadLetters reads and purges dead letters, claims them for a replay and ends it.
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
 	List(ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string) (records []deadletter.Record, next string, err error)
 	Claim(ctx context.Context, r deadletter.Record, operator string, now time.Time) (replay int, fresh, ok bool, err error)
-	Settle(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error)
+	EndReplay(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error)
 	Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error)
 }
 
@@ -83,8 +83,8 @@ const maxIDs = 1000
 // enough to finish what is under way, AWS calls that are tried again included.
 const reserve = 10 * time.Second
 
-// settleTime bounds the writes that finish what was started, even when ctx has ended.
-const settleTime = 5 * time.Second
+// finishTime bounds the writes that finish what was started, even when ctx has ended.
+const finishTime = 5 * time.Second
 
 // late reports whether too little time is left to start anything.
 func late(ctx context.Context) bool {
@@ -94,7 +94,7 @@ func late(ctx context.Context) bool {
 
 // finishing returns a context for what must be finished once it was started.
 func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), settleTime)
+	return context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 }
 
 // The results of one id.

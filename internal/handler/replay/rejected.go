@@ -135,13 +135,13 @@ func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 		messages = append(messages, queue.Outgoing{Body: string(body)})
 	}
 	for i, err := range s.h.Events.Send(ctx, messages) {
-		s.settle(ctx, sending[i], err)
+		s.sent(ctx, sending[i], err)
 	}
 }
 
-// settle deletes an event that is on EventsQueue again. One that cannot be deleted is on both
+// sent deletes an event that is on EventsQueue again. One that cannot be deleted is on both
 // queues: publishing it twice gives the same delivery ids.
-func (s *sweep) settle(ctx context.Context, e rejected.Event, err error) {
+func (s *sweep) sent(ctx context.Context, e rejected.Event, err error) {
 	if err != nil {
 		s.hold(e)
 		s.end(e, resultFailed, reasonNotSent)

@@ -60,7 +60,7 @@ type task struct {
 
 func (t *task) end(result, reason string) { t.result.Result, t.result.Reason = result, reason }
 
-// some takes one chunk through the steps: prepare each, send together, settle each.
+// some takes one chunk through the steps: prepare each, send together, end each.
 func (r *run) some(ctx context.Context, results []Result) {
 	tasks := make([]*task, len(results))
 	ready := make([]bool, len(results))
@@ -83,7 +83,7 @@ func (r *run) some(ctx context.Context, results []Result) {
 	sent := r.h.Deliveries.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	for i, err := range parallel.Each(len(sending), chunk, func(i int) error { return r.settle(finish, sending[i], sent[i]) }) {
+	for i, err := range parallel.Each(len(sending), chunk, func(i int) error { return r.endReplay(finish, sending[i], sent[i]) }) {
 		r.report(ctx, sending[i], err)
 	}
 }
@@ -182,20 +182,20 @@ func (r *run) claim(ctx context.Context, t *task, body []byte) (ready bool, err 
 	default:
 		t.end(resultReplayed, reasonResumed)
 	}
-	_, settling := r.h.DeadLetters.Settle(finish, d.DeliveryID, replay, status, r.h.Now())
-	return false, errors.Join(err, settling)
+	_, endErr := r.h.DeadLetters.EndReplay(finish, d.DeliveryID, replay, status, r.h.Now())
+	return false, errors.Join(err, endErr)
 }
 
-// settle ends a replay whose message was sent, or was not.
-func (r *run) settle(ctx context.Context, t *task, sending error) error {
+// endReplay ends a replay whose message was sent, or was not.
+func (r *run) endReplay(ctx context.Context, t *task, sending error) error {
 	if sending == nil {
 		t.end(resultReplayed, "")
-		_, err := r.h.DeadLetters.Settle(ctx, t.record.DeliveryID, t.message.Replay, deadletter.Replayed, r.h.Now())
-		return err // it was sent all the same: a stale claim is settled by the next replay
+		_, err := r.h.DeadLetters.EndReplay(ctx, t.record.DeliveryID, t.message.Replay, deadletter.Replayed, r.h.Now())
+		return err // it was sent all the same: the next replay ends a stale claim
 	}
 	t.end(resultFailed, reasonNotSent)
 	_, state := r.h.States.Update(ctx, r.state(t, delivery.Dead, delivery.ReasonReplayFault))
-	_, err := r.h.DeadLetters.Settle(ctx, t.record.DeliveryID, t.message.Replay, deadletter.Dead, r.h.Now())
+	_, err := r.h.DeadLetters.EndReplay(ctx, t.record.DeliveryID, t.message.Replay, deadletter.Dead, r.h.Now())
 	return errors.Join(sending, state, err)
 }
 
