@@ -74,8 +74,8 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 type sweep struct {
 	h      *Handler
 	all    bool
-	wanted map[string]bool // by message id; false once met
-	keep   []rejected.Event
+	wanted map[string]bool  // by message id; false once met
+	back   []rejected.Event // to be returned to the queue
 	answer RejectedResults
 }
 
@@ -115,19 +115,19 @@ func (s *sweep) met() bool {
 	return true
 }
 
-// take publishes what is wanted of one receive and keeps the rest for restoring.
+// take publishes what is wanted of one receive; the rest is returned.
 func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 	var sending []rejected.Event
 	var messages []queue.Outgoing
 	for _, e := range events {
 		if !s.all && !s.wanted[e.MessageID] {
-			s.hold(e)
+			s.giveBack(e)
 			continue
 		}
 		s.wanted[e.MessageID] = false
 		body := withID(e)
 		if _, err := event.Decode(body, e.EventID); err != nil {
-			s.hold(e)
+			s.giveBack(e)
 			s.end(e, resultRefused, err.Error())
 			continue
 		}
@@ -143,7 +143,7 @@ func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 // queues: publishing it twice gives the same delivery ids.
 func (s *sweep) sent(ctx context.Context, e rejected.Event, err error) {
 	if err != nil {
-		s.hold(e)
+		s.giveBack(e)
 		s.end(e, resultFailed, reasonNotSent)
 		s.report(ctx, e, err)
 		return
@@ -156,10 +156,10 @@ func (s *sweep) sent(ctx context.Context, e rejected.Event, err error) {
 	}
 }
 
-// hold keeps an event for restoring, without its body: there can be many.
-func (s *sweep) hold(e rejected.Event) {
+// giveBack has an event returned to the queue at the end. Its body is forgotten: there can be many.
+func (s *sweep) giveBack(e rejected.Event) {
 	e.Body = ""
-	s.keep = append(s.keep, e)
+	s.back = append(s.back, e)
 }
 
 func (s *sweep) end(e rejected.Event, result, reason string) {
@@ -173,7 +173,7 @@ func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
 func (s *sweep) restore(ctx context.Context) {
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	if err := s.h.Rejected.Restore(finish, s.keep); err != nil {
+	if err := s.h.Rejected.Restore(finish, s.back); err != nil {
 		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
 	}
 }
