@@ -39,11 +39,11 @@ const payload = `{"type":"user.deleted","data":{"userId":"user_1", "text":"\u00e
 
 // world is the three functions around dead letters on the emulator, with a clock of its own.
 type world struct {
-	bury    *deadletter.Handler
-	inspect *inspect.Handler
-	replay  *replay.Handler
-	states  *dynamo.Deliveries
-	letters *dynamo.DeadLetters
+	deadletter *deadletter.Handler
+	inspect    *inspect.Handler
+	replay     *replay.Handler
+	states     *dynamo.Deliveries
+	letters    *dynamo.DeadLetters
 
 	cfg                        aws.Config
 	sqs                        *sqs.Client
@@ -70,7 +70,7 @@ func newWorld(t *testing.T) *world {
 	}
 	v := vault.Vault{Keys: keyring.NewDataKeys(kms.NewFromConfig(cfg), testkit.Key(t, cfg)), Random: rand.Reader}
 	log := slog.New(slog.NewJSONHandler(&w.log, nil))
-	w.bury = &deadletter.Handler{
+	w.deadletter = &deadletter.Handler{
 		States: w.states, Store: w.letters, Vault: v, MaxRetries: 9, Log: log, Now: w.clock,
 		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", w.clock),
 	}
@@ -109,7 +109,7 @@ func (e endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoin
 // die puts one delivery through the consumer of DeadLetterQueue.
 func (w *world) die(t *testing.T, id string, replay int) {
 	t.Helper()
-	w.buryMessage(t, delivery.Message{
+	w.recordDeath(t, delivery.Message{
 		Ref: delivery.Ref{
 			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: w.clock(), Replay: replay,
 		},
@@ -117,7 +117,7 @@ func (w *world) die(t *testing.T, id string, replay int) {
 	})
 }
 
-func (w *world) buryMessage(t *testing.T, m delivery.Message) {
+func (w *world) recordDeath(t *testing.T, m delivery.Message) {
 	t.Helper()
 	_, err := w.states.Update(t.Context(), delivery.Record{
 		Ref: m.Ref, EventType: "user.deleted", State: delivery.Retrying, Attempts: 10,
@@ -130,8 +130,8 @@ func (w *world) buryMessage(t *testing.T, m delivery.Message) {
 	for name, a := range queue.Attributes(m) {
 		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
-	if failed := w.bury.Process(t.Context(), []queue.Record{r}); len(failed) != 0 {
-		t.Fatalf("burying failed: %s", &w.log)
+	if failed := w.deadletter.Process(t.Context(), []queue.Record{r}); len(failed) != 0 {
+		t.Fatalf("recording a death failed: %s", &w.log)
 	}
 }
 
@@ -250,7 +250,7 @@ func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
 	if answer.Data[0].Reason != "tenant_mismatch" {
 		t.Errorf("%+v", answer)
 	}
-	w.bury.Process(t.Context(), []queue.Record{{MessageID: "7", Body: "noise"}})
+	w.deadletter.Process(t.Context(), []queue.Record{{MessageID: "7", Body: "noise"}})
 	if got := w.outcome(t, "unreadable_7"); got != "refused unreadable" {
 		t.Error(got)
 	}
