@@ -72,11 +72,11 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 
 // sweep goes once through EventsDeadLetterQueue.
 type sweep struct {
-	h      *Handler
-	all    bool
-	wanted map[string]bool  // by message id; false once met
-	back   []rejected.Event // to be returned to the queue
-	answer RejectedResults
+	h        *Handler
+	all      bool
+	wanted   map[string]bool  // by message id; false once met
+	returned []rejected.Event // to their queue, once all is received
+	answer   RejectedResults
 }
 
 func (s *sweep) missing() string {
@@ -159,7 +159,7 @@ func (s *sweep) sent(ctx context.Context, e rejected.Event, err error) {
 // giveBack has an event returned to the queue at the end. Its body is forgotten: there can be many.
 func (s *sweep) giveBack(e rejected.Event) {
 	e.Body = ""
-	s.back = append(s.back, e)
+	s.returned = append(s.returned, e)
 }
 
 func (s *sweep) end(e rejected.Event, result, reason string) {
@@ -173,7 +173,7 @@ func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
 func (s *sweep) restore(ctx context.Context) {
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	if err := s.h.Rejected.Restore(finish, s.back); err != nil {
+	if err := s.h.Rejected.Restore(finish, s.returned); err != nil {
 		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
 	}
 }
