@@ -83,7 +83,8 @@ func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte,
 		Method: in.RequestContext.HTTP.Method, Path: in.RawPath, Query: in.RawQueryString,
 		Header: in.Headers, Body: body, SourceIP: in.RequestContext.HTTP.SourceIP,
 	})
-	out, err := json.Marshal(answer{StatusCode: res.Status, Headers: res.Header, Body: string(res.Body)}, jsontext.AllowInvalidUTF8(true))
+	a := answer{StatusCode: res.Status, Headers: res.Header, Body: string(res.Body)}
+	out, err := json.Marshal(a, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
 		return nil, fmt.Errorf("encoding the answer: %w", err)
 	}

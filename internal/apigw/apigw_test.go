@@ -22,7 +22,11 @@ func serve(t *testing.T, payload string) (apigw.Request, string, error) {
 	var got apigw.Request
 	out, err := apigw.Handler(func(_ context.Context, req apigw.Request) apigw.Response {
 		got = req
-		return apigw.Response{Status: 200, Header: map[string]string{"Content-Type": "application/json"}, Body: []byte(`{"é":"\"<"}`)}
+		return apigw.Response{
+			Status: 200,
+			Header: map[string]string{"Content-Type": "application/json"},
+			Body:   []byte(`{"é":"\"<"}`),
+		}
 	}).Invoke(t.Context(), []byte(payload))
 	return got, string(out), err
 }
@@ -41,7 +45,8 @@ func TestARequestArrivesAsItWasSent(t *testing.T) {
 			t.Errorf("%s: body %q, want %q", body, got.Body, want)
 		}
 		if got.ID != "JKJaXmPLvHcESHA=" || got.Method != http.MethodPost || got.Path != "/v1/webhooks/webhook_1/restore" ||
-			got.Query != "a=1&a=%202" || got.Header["authorization"] != "Bearer hk_x" || got.SourceIP != "203.0.113.9" {
+			got.Query != "a=1&a=%202" || got.Header["authorization"] != "Bearer hk_x" ||
+			got.SourceIP != "203.0.113.9" {
 			t.Errorf("request %+v", got)
 		}
 		const answer = `{"statusCode":200,"headers":{"Content-Type":"application/json"},"body":"{\"é\":\"\\\"<\"}","isBase64Encoded":false}`

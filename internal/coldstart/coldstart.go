@@ -57,7 +57,9 @@ func newProcess(f Function, stdout io.Writer) Process {
 }
 
 // start makes the handler. Faults of the settings and of the AWS configuration come together.
-func start[S any](ctx context.Context, p Process, build func(Process, S) (lambda.Handler, error)) (lambda.Handler, error) {
+func start[S any](
+	ctx context.Context, p Process, build func(Process, S) (lambda.Handler, error),
+) (lambda.Handler, error) {
 	settings, unset := config.Load[S]()
 	cfg, unconfigured := config.AWS(ctx)
 	if err := errors.Join(unset, unconfigured); err != nil {

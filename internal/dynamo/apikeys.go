@@ -78,7 +78,9 @@ func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
 
 // ListByTenant returns a page of the tenant's keys, newest first, revoked ones included. The
 // index trails the table by moments. next is "" after the last page.
-func (s *APIKeys) ListByTenant(ctx context.Context, tenantID string, limit int, cursor string) (keys []apikey.Key, next string, err error) {
+func (s *APIKeys) ListByTenant(
+	ctx context.Context, tenantID string, limit int, cursor string,
+) (keys []apikey.Key, next string, err error) {
 	start, err := decodeCursor(cursor, "key_id", "tenant_id")
 	if err != nil {
 		return nil, "", err
@@ -106,7 +108,9 @@ func (s *APIKeys) ListByTenant(ctx context.Context, tenantID string, limit int, 
 
 // Revoke ends the tenant's key at now and returns it; found is false when the tenant has no
 // such key. A key revoked before keeps its first time.
-func (s *APIKeys) Revoke(ctx context.Context, tenantID, keyID string, now time.Time) (key apikey.Key, found bool, err error) {
+func (s *APIKeys) Revoke(
+	ctx context.Context, tenantID, keyID string, now time.Time,
+) (key apikey.Key, found bool, err error) {
 	out, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName:           aws.String(s.table),
 		Key:                 map[string]types.AttributeValue{"key_id": str(keyID)},

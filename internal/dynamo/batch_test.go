@@ -25,7 +25,11 @@ type fakeBatch struct {
 	taken []string
 }
 
-func (f *fakeBatch) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+func (f *fakeBatch) BatchWriteItem(
+	_ context.Context,
+	in *dynamodb.BatchWriteItemInput,
+	_ ...func(*dynamodb.Options),
+) (*dynamodb.BatchWriteItemOutput, error) {
 	writes := in.RequestItems["deliveries"]
 	var ids []string
 	for _, w := range writes {
@@ -47,7 +51,10 @@ func (f *fakeBatch) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteIte
 func acknowledged(n int) (records []delivery.Record, ids []string) {
 	for i := range n {
 		ids = append(ids, fmt.Sprintf("msg_%02d", i))
-		records = append(records, delivery.Record{Ref: delivery.Ref{DeliveryID: ids[i]}, UpdatedAt: time.Unix(1_700_000_000, 0)})
+		records = append(
+			records,
+			delivery.Record{Ref: delivery.Ref{DeliveryID: ids[i]}, UpdatedAt: time.Unix(1_700_000_000, 0)},
+		)
 	}
 	return records, ids
 }

@@ -41,13 +41,18 @@ func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written 
 	if len(r.Sealed.Attributes) > 0 {
 		item["attributes"] = bytes(r.Sealed.Attributes)
 	}
-	for name, id := range map[string]string{"tenant_id": r.TenantID, "endpoint_id": r.EndpointID, "event_id": r.EventID, "event_type": r.EventType} {
+	ids := map[string]string{
+		"tenant_id": r.TenantID, "endpoint_id": r.EndpointID, "event_id": r.EventID, "event_type": r.EventType,
+	}
+	for name, id := range ids {
 		if id != "" { // an index key must not be empty
 			item[name] = str(id)
 		}
 	}
 	item["history"] = historyItem(r.Sealed.History)
-	return d.change(ctx, r.DeliveryID, deadLetterChange{set: item, condition: "attribute_not_exists(#delivery_id)", names: []string{"delivery_id"}})
+	return d.change(ctx, r.DeliveryID, deadLetterChange{
+		set: item, condition: "attribute_not_exists(#delivery_id)", names: []string{"delivery_id"},
+	})
 }
 
 // Append adds a later death of a replayed delivery: r with its one new history entry. The
@@ -86,7 +91,9 @@ func historyItem(entries []deadletter.SealedEntry) types.AttributeValue {
 // Claim takes r, as Get returned it, for a replay, and returns the replay's number. fresh is
 // false when it resumes a replay that broke off, whose message may be on its way. ok is false
 // when r is neither dead nor stale, or changed since it was read.
-func (d *DeadLetters) Claim(ctx context.Context, r deadletter.Record, operator string, now time.Time) (replay int, fresh, ok bool, err error) {
+func (d *DeadLetters) Claim(
+	ctx context.Context, r deadletter.Record, operator string, now time.Time,
+) (replay int, fresh, ok bool, err error) {
 	replay, fresh = r.ReplayCount, r.Status == deadletter.Dead
 	switch {
 	case fresh:
@@ -96,7 +103,8 @@ func (d *DeadLetters) Claim(ctx context.Context, r deadletter.Record, operator s
 	}
 	ok, err = d.change(ctx, r.DeliveryID, deadLetterChange{
 		set: map[string]types.AttributeValue{
-			"status": str(string(deadletter.Replaying)), "replay_count": num(int64(replay)), "updated_at": stamp(now), "replayed_by": str(operator),
+			"status": str(string(deadletter.Replaying)), "replay_count": num(int64(replay)),
+			"updated_at": stamp(now), "replayed_by": str(operator),
 		},
 		condition: "#status = :seen_status AND #replay_count = :seen_count AND #updated_at = :seen_at",
 		values: map[string]types.AttributeValue{
@@ -108,7 +116,9 @@ func (d *DeadLetters) Claim(ctx context.Context, r deadletter.Record, operator s
 
 // EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again.
 // written is false when the record moved on meanwhile, as when the replay has died already.
-func (d *DeadLetters) EndReplay(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error) {
+func (d *DeadLetters) EndReplay(
+	ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
+) (written bool, err error) {
 	return d.change(ctx, deliveryID, deadLetterChange{
 		set:       map[string]types.AttributeValue{"status": str(string(status)), "updated_at": stamp(now)},
 		condition: "#status = :replaying AND #replay_count = :seen_count",

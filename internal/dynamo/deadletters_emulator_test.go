@@ -88,7 +88,9 @@ func TestALaterDeathIsAppendedOnce(t *testing.T) {
 	}
 	got := get(t, store, "msg_1")
 	if len(got.Sealed.History) != 2 || got.Sealed.History[1].Replay != 1 || string(got.Sealed.History[1].Sealed) != "sealed entry 1" ||
-		string(got.Sealed.Body) != "sealed body" || got.Reason != delivery.ReasonTimeout || !got.DiedAt.Equal(second.DiedAt) {
+		string(got.Sealed.Body) != "sealed body" ||
+		got.Reason != delivery.ReasonTimeout ||
+		!got.DiedAt.Equal(second.DiedAt) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -106,7 +108,8 @@ func TestTheLargestBodyAndEveryReplayFitOneItem(t *testing.T) {
 			t.Fatalf("death %d: %v, %v", replay, ok, err)
 		}
 	}
-	if got := get(t, store, "msg_1"); len(got.Sealed.History) != deadletter.MaxReplays+1 || len(got.Sealed.Body) != 278_528+250 {
+	if got := get(t, store, "msg_1"); len(got.Sealed.History) != deadletter.MaxReplays+1 ||
+		len(got.Sealed.Body) != 278_528+250 {
 		t.Errorf("%d deaths, %d bytes", len(got.Sealed.History), len(got.Sealed.Body))
 	}
 }

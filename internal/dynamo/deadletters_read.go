@@ -40,7 +40,9 @@ type DeadLetterFilter struct {
 
 // List returns dead letters without their sealed parts; next is "" after the last page, and
 // every page before it is full. The indexes may be a moment behind.
-func (d *DeadLetters) List(ctx context.Context, f DeadLetterFilter, limit int, cursor string) (records []deadletter.Record, next string, err error) {
+func (d *DeadLetters) List(
+	ctx context.Context, f DeadLetterFilter, limit int, cursor string,
+) (records []deadletter.Record, next string, err error) {
 	query, hash := d.query(f)
 	start, err := decodeCursor(cursor, "delivery_id", hash, "died_at")
 	if err != nil {

@@ -15,7 +15,9 @@ import (
 
 // DeliveriesClient is the part of the DynamoDB client that Deliveries calls.
 type DeliveriesClient interface {
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+	BatchWriteItem(
+		context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options),
+	) (*dynamodb.BatchWriteItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -123,7 +125,9 @@ func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Rec
 
 // ListOpen returns an endpoint's deliveries that are not acknowledged, last changed first.
 // next is "" after the last page.
-func (d *Deliveries) ListOpen(ctx context.Context, endpointID string, limit int, cursor string) (records []delivery.Record, next string, err error) {
+func (d *Deliveries) ListOpen(
+	ctx context.Context, endpointID string, limit int, cursor string,
+) (records []delivery.Record, next string, err error) {
 	start, err := decodeCursor(cursor, "delivery_id", "open_endpoint_id", "updated_at")
 	if err != nil {
 		return nil, "", err

@@ -25,7 +25,14 @@ func newDeliveries(t *testing.T) (*dynamo.Deliveries, *testkit.Faults) {
 
 func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 	return delivery.Record{
-		Ref:       delivery.Ref{DeliveryID: id, TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: at, Replay: replay},
+		Ref: delivery.Ref{
+			DeliveryID: id,
+			TenantID:   "t",
+			EndpointID: "webhook_1",
+			EventID:    "e",
+			CreatedAt:  at,
+			Replay:     replay,
+		},
 		EventType: "user.created", State: s, Attempts: attempts, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
 		NextAttemptAt: at.Add(time.Minute), UpdatedAt: at}
 }
@@ -110,7 +117,9 @@ func TestAcknowledgeWritesTwentyFiveInACallAndOffersAgainWhatWasLeft(t *testing.
 		t.Errorf("%d calls, want 3: 25, the 5 left of them, 5", n)
 	}
 	for i := range 30 {
-		if got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i)); err != nil || !found || got.State != delivery.Acknowledged || !got.NextAttemptAt.IsZero() {
+		if got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i)); err != nil || !found ||
+			got.State != delivery.Acknowledged ||
+			!got.NextAttemptAt.IsZero() {
 			t.Errorf("%d: %+v, %v, %v", i, got, found, err)
 		}
 	}

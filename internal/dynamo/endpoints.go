@@ -16,7 +16,9 @@ type EndpointsClient interface {
 	EndpointsWriter
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+	BatchGetItem(
+		context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options),
+	) (*dynamodb.BatchGetItemOutput, error)
 }
 
 // Endpoints keeps the tenants' endpoints. Every read is strongly consistent: a change holds
@@ -116,10 +118,14 @@ func (s *Endpoints) BatchGet(ctx context.Context, keys []EndpointKey) (map[Endpo
 	return found, nil
 }
 
-func (s *Endpoints) batchGet(ctx context.Context, keys []map[string]types.AttributeValue, found map[EndpointKey]endpoint.Endpoint) error {
+func (s *Endpoints) batchGet(
+	ctx context.Context, keys []map[string]types.AttributeValue, found map[EndpointKey]endpoint.Endpoint,
+) error {
 	ask := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)}
 	for try := range maxTries {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: ask}})
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{s.table: ask},
+		})
 		if err != nil {
 			return fmt.Errorf("reading endpoints: %w", err)
 		}

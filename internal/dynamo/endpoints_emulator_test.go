@@ -316,7 +316,9 @@ type conflicting struct {
 	left int
 }
 
-func (c *conflicting) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+func (c *conflicting) TransactWriteItems(
+	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
+) (*dynamodb.TransactWriteItemsOutput, error) {
 	if c.left == 0 {
 		return c.Client.TransactWriteItems(ctx, in, o...)
 	}

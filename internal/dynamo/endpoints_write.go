@@ -17,7 +17,9 @@ import (
 // EndpointsWriter is the part of the DynamoDB client that changes endpoints.
 type EndpointsWriter interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	TransactWriteItems(
+		context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options),
+	) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
 // What a change of an endpoint can meet.
@@ -176,7 +178,9 @@ func canceledBecause(reasons []types.CancellationReason, revision string) (verdi
 	return verdict
 }
 
-func (s *Endpoints) put(e endpoint.Endpoint, condition string, values map[string]types.AttributeValue) types.TransactWriteItem {
+func (s *Endpoints) put(
+	e endpoint.Endpoint, condition string, values map[string]types.AttributeValue,
+) types.TransactWriteItem {
 	return types.TransactWriteItem{Put: &types.Put{
 		TableName:                           aws.String(s.table),
 		Item:                                endpointItem(e),

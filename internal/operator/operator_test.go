@@ -129,7 +129,8 @@ func TestCursorsBelongToOneList(t *testing.T) {
 	}
 	for name, cursor := range map[string]string{"another list": *list.NextCursor, "garbage": "~~~", "short": "YQ"} {
 		var refusal *Refusal
-		if _, err := (Page{Cursor: cursor}).Start("endpoint webhook_2"); !errors.As(err, &refusal) || refusal.Code != CodeInvalidCursor {
+		if _, err := (Page{Cursor: cursor}).Start("endpoint webhook_2"); !errors.As(err, &refusal) ||
+			refusal.Code != CodeInvalidCursor {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -157,7 +158,8 @@ func FuzzInvoke(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var log bytes.Buffer
 		out, err := testFunction(&log).Invoke(t.Context(), payload)
-		if err != nil && !bytes.Contains(payload, []byte("fail")) && !bytes.Contains(payload, []byte("panic")) && !bytes.Contains(payload, []byte(`\u`)) {
+		if err != nil && !bytes.Contains(payload, []byte("fail")) && !bytes.Contains(payload, []byte("panic")) &&
+			!bytes.Contains(payload, []byte(`\u`)) {
 			t.Errorf("%q: %v", payload, err)
 		}
 		if err == nil && !json.Valid(out) {

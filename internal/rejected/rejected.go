@@ -92,7 +92,8 @@ func eventOf(m types.Message) Event {
 	if e.Reason == "" {
 		e.Reason = reasonNotProcessed
 	}
-	if ms, err := strconv.ParseInt(m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)], 10, 64); err == nil {
+	sent := m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)]
+	if ms, err := strconv.ParseInt(sent, 10, 64); err == nil {
 		e.SentAt = time.UnixMilli(ms).UTC()
 	}
 	return e
@@ -109,7 +110,9 @@ func (q Queue) Restore(ctx context.Context, events []Event) error {
 
 // Delete takes a received event off the queue for good.
 func (q Queue) Delete(ctx context.Context, e Event) error {
-	_, err := q.Client.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: aws.String(q.URL), ReceiptHandle: aws.String(e.receipt)})
+	_, err := q.Client.DeleteMessage(ctx, &sqs.DeleteMessageInput{
+		QueueUrl: aws.String(q.URL), ReceiptHandle: aws.String(e.receipt),
+	})
 	if err != nil {
 		return fmt.Errorf("deleting a rejected event: %w", err)
 	}

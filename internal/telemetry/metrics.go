@@ -118,7 +118,10 @@ type metric struct{ Name, Unit string }
 
 // line writes one EMF line with at most maxValues of each metric and takes them out of set.
 func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
-	line := emf{Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault, Values: make(map[string][]float64, len(set))}
+	line := emf{
+		Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault,
+		Values: make(map[string][]float64, len(set)),
+	}
 	line.AWS.Timestamp = m.now().UnixMilli()
 	about := &line.AWS.CloudWatchMetrics[0]
 	about.Namespace = namespace
@@ -145,7 +148,9 @@ func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
 
 func (d Dimensions) names() []string {
 	names := append(make([]string, 0, 4), "service")
-	for _, dimension := range []struct{ name, value string }{{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault}} {
+	for _, dimension := range []struct{ name, value string }{
+		{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault},
+	} {
 		if dimension.value != "" {
 			names = append(names, dimension.name)
 		}

@@ -42,7 +42,9 @@ func TestMetricsAreEmbeddedMetricFormat(t *testing.T) {
 	}
 	c := line.AWS.CloudWatchMetrics[0]
 	if line.AWS.Timestamp != 1_700_000_000_000 || c.Namespace != namespace || strings.Join(c.Dimensions[0], ",") != "service,outcome,reason,fault" ||
-		line.Service != "deliver" || line.Reason != "timeout" || line.Attempts[0] != 3 || len(line.AttemptMillis) != maxValues || line.AttemptMillis[0] != 1.5 {
+		line.Service != "deliver" || line.Reason != "timeout" || line.Attempts[0] != 3 ||
+		len(line.AttemptMillis) != maxValues ||
+		line.AttemptMillis[0] != 1.5 {
 		t.Errorf("%s", lines[0])
 	}
 	for _, definition := range c.Metrics {

@@ -26,7 +26,9 @@ import (
 type Keys interface {
 	Put(ctx context.Context, key apikey.Key) error
 	Get(ctx context.Context, keyID string) (key apikey.Key, found bool, err error)
-	ListByTenant(ctx context.Context, tenantID string, limit int, cursor string) (keys []apikey.Key, next string, err error)
+	ListByTenant(
+		ctx context.Context, tenantID string, limit int, cursor string,
+	) (keys []apikey.Key, next string, err error)
 	Revoke(ctx context.Context, tenantID, keyID string, now time.Time) (key apikey.Key, found bool, err error)
 }
 

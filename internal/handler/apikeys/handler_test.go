@@ -38,7 +38,12 @@ func (s *shelf) Get(_ context.Context, id string) (apikey.Key, bool, error) {
 	return s.keys[i], true, s.err
 }
 
-func (s *shelf) ListByTenant(_ context.Context, tenantID string, limit int, cursor string) (keys []apikey.Key, next string, err error) {
+func (s *shelf) ListByTenant(
+	_ context.Context,
+	tenantID string,
+	limit int,
+	cursor string,
+) (keys []apikey.Key, next string, err error) {
 	if cursor != "" && cursor != "more" {
 		return nil, "", dynamo.ErrCursor
 	}
@@ -94,7 +99,9 @@ func TestAKeyIsIssuedShownOnceAndRevoked(t *testing.T) {
 	s := &shelf{}
 	f := newFunction(s, &log)
 	issued, raw := ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme","description":"ci"}`)
-	if id, ok := apikey.ParseID(issued.APIKey); !ok || id != issued.KeyID || issued.TenantID != "acme" || len(issued.Scopes) != 2 || issued.Description != "ci" {
+	if id, ok := apikey.ParseID(issued.APIKey); !ok || id != issued.KeyID || issued.TenantID != "acme" ||
+		len(issued.Scopes) != 2 ||
+		issued.Description != "ci" {
 		t.Fatalf("%s", raw)
 	}
 	if !s.keys[0].Accepts(issued.APIKey) {
@@ -102,7 +109,9 @@ func TestAKeyIsIssuedShownOnceAndRevoked(t *testing.T) {
 	}
 	_, secret, _ := strings.Cut(issued.APIKey[3:], "_")
 	listed, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"acme"}`)
-	if len(listed.Data) != 1 || listed.Data[0].KeyID != issued.KeyID || listed.Data[0].RevokedAt != nil || listed.NextCursor != nil || strings.Contains(raw, secret) {
+	if len(listed.Data) != 1 || listed.Data[0].KeyID != issued.KeyID || listed.Data[0].RevokedAt != nil ||
+		listed.NextCursor != nil ||
+		strings.Contains(raw, secret) {
 		t.Errorf("%s", raw)
 	}
 	var first time.Time
@@ -135,10 +144,14 @@ func TestListsGoOn(t *testing.T) {
 	if len(page.Data) != 1 || page.NextCursor == nil || len(page.Data[0].Scopes) != 1 {
 		t.Fatalf("%s", raw)
 	}
-	if _, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"acme","cursor":"`+*page.NextCursor+`"}`); strings.Contains(raw, "error") {
+	if _, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"acme","cursor":"`+*page.NextCursor+`"}`); strings.Contains(
+		raw,
+		"error",
+	) {
 		t.Errorf("%s", raw)
 	}
-	if got, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"other","cursor":"`+*page.NextCursor+`"}`); got.Error == nil || got.Error.Field != "cursor" {
+	if got, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"other","cursor":"`+*page.NextCursor+`"}`); got.Error == nil ||
+		got.Error.Field != "cursor" {
 		t.Errorf("another tenant's cursor: %s", raw)
 	}
 }
@@ -172,7 +185,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("something changed: %+v", s.keys)
 	}
 	s.err = errors.New("throttled")
-	if out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`)); err == nil || strings.Contains(err.Error(), "throttled") {
+	if out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`)); err == nil ||
+		strings.Contains(err.Error(), "throttled") {
 		t.Errorf("%s, %v", out, err)
 	}
 }
@@ -188,7 +202,8 @@ func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
 		t.Fatalf("found %d requests", len(requests))
 	}
 	for _, r := range requests {
-		if got, raw := ask(t, f, string(r[1])); got.Error != nil && got.Error.Code != "not_found" { // its key id is made up
+		if got, raw := ask(t, f, string(r[1])); got.Error != nil &&
+			got.Error.Code != "not_found" { // its key id is made up
 			t.Errorf("%s: %s", r[1], raw)
 		}
 	}

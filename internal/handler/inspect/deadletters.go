@@ -45,7 +45,9 @@ type deadLettersRequest struct {
 }
 
 // deadLetters lists by endpoint, by status or by both, latest death first.
-func (h *Handler) deadLetters(ctx context.Context, call *operator.Call, req deadLettersRequest) (operator.List[DeadLetter], error) {
+func (h *Handler) deadLetters(
+	ctx context.Context, call *operator.Call, req deadLettersRequest,
+) (operator.List[DeadLetter], error) {
 	var none operator.List[DeadLetter]
 	if req.EndpointID == "" && req.Status == "" {
 		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or status is required")
@@ -54,7 +56,8 @@ func (h *Handler) deadLetters(ctx context.Context, call *operator.Call, req dead
 		return none, operator.Refuse(operator.CodeInvalidField, "status", "must be dead, replaying or replayed")
 	}
 	if req.TenantID != "" && req.EndpointID == "" {
-		return none, operator.Refuse(operator.CodeInvalidField, "tenant_id", "is checked against an endpoint_id, which is missing")
+		const reason = "is checked against an endpoint_id, which is missing"
+		return none, operator.Refuse(operator.CodeInvalidField, "tenant_id", reason)
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String("dead_letter_status", string(req.Status)))
 	limit, err := req.Size()
@@ -66,7 +69,8 @@ func (h *Handler) deadLetters(ctx context.Context, call *operator.Call, req dead
 	if err != nil {
 		return none, err
 	}
-	records, next, err := h.DeadLetters.List(ctx, dynamo.DeadLetterFilter{EndpointID: req.EndpointID, Status: req.Status}, limit, start)
+	wanted := dynamo.DeadLetterFilter{EndpointID: req.EndpointID, Status: req.Status}
+	records, next, err := h.DeadLetters.List(ctx, wanted, limit, start)
 	if err != nil {
 		return none, cursorFault(err)
 	}
@@ -111,13 +115,15 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
 	opened, err := h.Vault.OpenAll(ctx, r)
 	if errors.Is(err, deadletter.ErrSealed) {
-		return OpenedDeadLetter{}, operator.Refuse(codeUnopenable, "delivery_id", "the sealed parts were changed since they were sealed")
+		const reason = "the sealed parts were changed since they were sealed"
+		return OpenedDeadLetter{}, operator.Refuse(codeUnopenable, "delivery_id", reason)
 	}
 	if err != nil {
 		return OpenedDeadLetter{}, err
 	}
 	return OpenedDeadLetter{
-		DeadLetter: showDeadLetter(r), Body: string(opened.Body), Headers: headers(r), History: opened.History, Attributes: opened.Attributes,
+		DeadLetter: showDeadLetter(r), Body: string(opened.Body), Headers: headers(r),
+		History: opened.History, Attributes: opened.Attributes,
 	}, nil
 }
 

@@ -59,8 +59,9 @@ func (h *Handler) delivery(ctx context.Context, call *operator.Call, req deliver
 	if err != nil {
 		return Delivery{}, err
 	}
-	if !found || r.TenantID == "" { // the table also holds notes that are no deliveries
-		return Delivery{}, operator.Refuse(operator.CodeNotFound, "delivery_id", "no delivery has this id, or its record has expired")
+	if !found || r.TenantID == "" { // the table also holds notes that are not deliveries
+		const reason = "no delivery has this id, or its record has expired"
+		return Delivery{}, operator.Refuse(operator.CodeNotFound, "delivery_id", reason)
 	}
 	if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
 		return Delivery{}, err
@@ -76,7 +77,9 @@ type deliveriesRequest struct {
 }
 
 // deliveries lists an endpoint's deliveries that are not acknowledged, last changed first.
-func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (operator.List[Delivery], error) {
+func (h *Handler) deliveries(
+	ctx context.Context, call *operator.Call, req deliveriesRequest,
+) (operator.List[Delivery], error) {
 	var none operator.List[Delivery]
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return none, err

@@ -22,13 +22,17 @@ import (
 // Deliveries reads delivery records.
 type Deliveries interface {
 	Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error)
-	ListOpen(ctx context.Context, endpointID string, limit int, cursor string) (records []delivery.Record, next string, err error)
+	ListOpen(
+		ctx context.Context, endpointID string, limit int, cursor string,
+	) (records []delivery.Record, next string, err error)
 }
 
 // DeadLetters reads dead letters.
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
-	List(ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string) (records []deadletter.Record, next string, err error)
+	List(
+		ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string,
+	) (records []deadletter.Record, next string, err error)
 	Count(ctx context.Context, status deadletter.Status) (n int, oldest time.Time, err error)
 }
 
@@ -40,7 +44,9 @@ type Rejected interface {
 
 // QueueMeter is the part of the SQS client that measures queues.
 type QueueMeter interface {
-	GetQueueAttributes(context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options)) (*sqs.GetQueueAttributesOutput, error)
+	GetQueueAttributes(
+		context.Context, *sqs.GetQueueAttributesInput, ...func(*sqs.Options),
+	) (*sqs.GetQueueAttributesOutput, error)
 }
 
 // Handler answers. All fields are required.

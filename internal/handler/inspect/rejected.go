@@ -31,7 +31,9 @@ type rejectedRequest struct {
 
 // rejectedEvents shows what waits on EventsDeadLetterQueue. A queue has no pages: there is no
 // cursor, and next_cursor is always null.
-func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req rejectedRequest) (operator.List[RejectedEvent], error) {
+func (h *Handler) rejectedEvents(
+	ctx context.Context, call *operator.Call, req rejectedRequest,
+) (operator.List[RejectedEvent], error) {
 	limit, err := operator.Page{Limit: req.Limit}.Size()
 	if err != nil {
 		return operator.List[RejectedEvent]{}, err
@@ -71,7 +73,9 @@ func showRejected(events []rejected.Event) []RejectedEvent {
 	shown := make([]RejectedEvent, len(events))
 	room := maxBodies
 	for i, e := range events {
-		shown[i] = RejectedEvent{MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: timeOrNull(e.SentAt), Bytes: len(e.Body)}
+		shown[i] = RejectedEvent{
+			MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: timeOrNull(e.SentAt), Bytes: len(e.Body),
+		}
 		if len(e.Body) <= room {
 			room -= len(e.Body)
 			shown[i].Body = &e.Body

@@ -43,7 +43,9 @@ type endpointRequest struct {
 // endpoint replays a page of an endpoint's dead deliveries, those longest dead first. When
 // time runs out within the page, next_cursor asks for the same page again: what was replayed
 // is no longer on it.
-func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (operator.List[Result], error) {
+func (h *Handler) endpoint(
+	ctx context.Context, call *operator.Call, req endpointRequest,
+) (operator.List[Result], error) {
 	var none operator.List[Result]
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return none, err
@@ -119,7 +121,8 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		return Results{}, err
 	}
 	if !req.Confirm {
-		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", "purging cannot be undone: confirm must be true")
+		const reason = "purging cannot be undone: confirm must be true"
+		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
 	}
 	results := make([]Result, len(ids))
 	errs := parallel.Each(len(ids), chunk, func(i int) (err error) {
@@ -140,7 +143,9 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 	return Results{results}, nil
 }
 
-func (h *Handler) purgeOne(ctx context.Context, call *operator.Call, id, tenantID string) (result, reason string, err error) {
+func (h *Handler) purgeOne(
+	ctx context.Context, call *operator.Call, id, tenantID string,
+) (result, reason string, err error) {
 	d, found, err := h.DeadLetters.Get(ctx, id)
 	switch {
 	case err != nil:

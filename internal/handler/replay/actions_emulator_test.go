@@ -26,13 +26,24 @@ func TestAnEndpointIsReplayedPageByPageOldestFirst(t *testing.T) {
 	for i := range 25 {
 		w.die(t, fmt.Sprintf("msg_%02d", i), 0)
 	}
-	dry := ask[operator.List[replay.Result]](t, w.replay.Function(), "endpoint", `"endpoint_id":"webhook_1","dry_run":true,"limit":100`)
-	if len(dry.Data) != 25 || dry.Data[0] != (replay.Result{DeliveryID: "msg_00", Result: "would_replay"}) || len(w.sent(t)) != 0 {
+	dry := ask[operator.List[replay.Result]](
+		t,
+		w.replay.Function(),
+		"endpoint",
+		`"endpoint_id":"webhook_1","dry_run":true,"limit":100`,
+	)
+	if len(dry.Data) != 25 || dry.Data[0] != (replay.Result{DeliveryID: "msg_00", Result: "would_replay"}) ||
+		len(w.sent(t)) != 0 {
 		t.Fatalf("%+v", dry)
 	}
 	var got []string
 	for cursor := ""; ; {
-		page := ask[operator.List[replay.Result]](t, w.replay.Function(), "endpoint", `"endpoint_id":"webhook_1","limit":10`+cursor)
+		page := ask[operator.List[replay.Result]](
+			t,
+			w.replay.Function(),
+			"endpoint",
+			`"endpoint_id":"webhook_1","limit":10`+cursor,
+		)
 		for _, r := range page.Data {
 			if r.Result != "replayed" {
 				t.Errorf("%+v", r)
@@ -81,12 +92,18 @@ func TestWhatTimeDoesNotReachIsNotStarted(t *testing.T) {
 		t.Error("it was started")
 	}
 	// The cursor of an unfinished first page asks for that page again.
-	out, err := w.replay.Function().Invoke(ctx, []byte(`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`))
+	out, err := w.replay.Function().
+		Invoke(ctx, []byte(`{"action":"endpoint","operator":"ann","endpoint_id":"webhook_1"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, _ := strings.Cut(string(out), `"next_cursor":`)
-	page := ask[operator.List[replay.Result]](t, w.replay.Function(), "endpoint", `"endpoint_id":"webhook_1","cursor":`+strings.TrimSuffix(rest, "}"))
+	page := ask[operator.List[replay.Result]](
+		t,
+		w.replay.Function(),
+		"endpoint",
+		`"endpoint_id":"webhook_1","cursor":`+strings.TrimSuffix(rest, "}"),
+	)
 	if len(page.Data) != 1 || page.Data[0].Result != "replayed" {
 		t.Errorf("%+v", page)
 	}
@@ -99,8 +116,16 @@ func TestPurgeNeedsConfirmation(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	w.status(t, "msg_1")
-	got := ask[replay.Results](t, w.replay.Function(), "purge", `"delivery_ids":["msg_1","msg_2","msg_1"],"confirm":true`)
-	if !slices.Equal(got.Data, []replay.Result{{DeliveryID: "msg_1", Result: "purged"}, {DeliveryID: "msg_2", Result: "not_found"}}) {
+	got := ask[replay.Results](
+		t,
+		w.replay.Function(),
+		"purge",
+		`"delivery_ids":["msg_1","msg_2","msg_1"],"confirm":true`,
+	)
+	if !slices.Equal(
+		got.Data,
+		[]replay.Result{{DeliveryID: "msg_1", Result: "purged"}, {DeliveryID: "msg_2", Result: "not_found"}},
+	) {
 		t.Errorf("%+v", got)
 	}
 	if got := ask[refused](t, w.inspect.Function(), "dead_letter", `"delivery_id":"msg_1"`); got.Error.Code != "not_found" {
@@ -111,9 +136,16 @@ func TestPurgeNeedsConfirmation(t *testing.T) {
 // reject puts an event on EventsDeadLetterQueue and returns its message id.
 func (w *world) rejectEvent(t *testing.T, body string, attributes ...string) string {
 	t.Helper()
-	in := &sqs.SendMessageInput{QueueUrl: &w.reject.URL, MessageBody: &body, MessageAttributes: map[string]types.MessageAttributeValue{}}
+	in := &sqs.SendMessageInput{
+		QueueUrl:          &w.reject.URL,
+		MessageBody:       &body,
+		MessageAttributes: map[string]types.MessageAttributeValue{},
+	}
 	for i := 0; i+1 < len(attributes); i += 2 {
-		in.MessageAttributes[attributes[i]] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: &attributes[i+1]}
+		in.MessageAttributes[attributes[i]] = types.MessageAttributeValue{
+			DataType:    aws.String("String"),
+			StringValue: &attributes[i+1],
+		}
 	}
 	out, err := w.sqs.SendMessage(t.Context(), in)
 	if err != nil {
@@ -126,7 +158,14 @@ const goodEvent = `{ "tenant_id":"acme", "type":"user.deleted", "data":{ "b":1.5
 
 func TestRejectedEventsAreSeenButNotConsumed(t *testing.T) {
 	w := newWorld(t)
-	bad := w.rejectEvent(t, `{"type":"user.flew"}`, "reason", "invalid event: type: is not an implemented event", "event_id", "e1")
+	bad := w.rejectEvent(
+		t,
+		`{"type":"user.flew"}`,
+		"reason",
+		"invalid event: type: is not an implemented event",
+		"event_id",
+		"e1",
+	)
 	crashed := w.rejectEvent(t, goodEvent)
 	for range 2 { // looking twice sees the same
 		got := ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Function(), "rejected_events", "")
@@ -136,7 +175,9 @@ func TestRejectedEventsAreSeenButNotConsumed(t *testing.T) {
 		for _, e := range got.Data {
 			switch e.MessageID {
 			case bad:
-				if e.EventID != "e1" || !strings.Contains(e.Reason, "not an implemented event") || *e.Body != `{"type":"user.flew"}` || e.SentAt == nil {
+				if e.EventID != "e1" || !strings.Contains(e.Reason, "not an implemented event") ||
+					*e.Body != `{"type":"user.flew"}` ||
+					e.SentAt == nil {
 					t.Errorf("%+v", e)
 				}
 			case crashed:
@@ -154,7 +195,14 @@ func TestRejectedEventsAreSeenButNotConsumed(t *testing.T) {
 
 func TestRejectedEventsArePublishedAgainUnderTheirFirstId(t *testing.T) {
 	w := newWorld(t)
-	bad := w.rejectEvent(t, `{"type":"user.flew","tenant_id":"acme","data":{}}`, "reason", "invalid event", "event_id", "e1")
+	bad := w.rejectEvent(
+		t,
+		`{"type":"user.flew","tenant_id":"acme","data":{}}`,
+		"reason",
+		"invalid event",
+		"event_id",
+		"e1",
+	)
 	crashed := w.rejectEvent(t, goodEvent)
 	named := w.rejectEvent(t, `{"id":"e2",`+goodEvent[1:])
 	other := w.rejectEvent(t, goodEvent)
@@ -164,7 +212,10 @@ func TestRejectedEventsArePublishedAgainUnderTheirFirstId(t *testing.T) {
 	for _, r := range got.Data {
 		results[r.MessageID] = r.Result
 	}
-	if len(results) != 4 || results[bad] != "refused" || results[crashed] != "replayed" || results[named] != "replayed" || results["none"] != "not_found" || !got.Complete {
+	if len(results) != 4 || results[bad] != "refused" || results[crashed] != "replayed" ||
+		results[named] != "replayed" ||
+		results["none"] != "not_found" ||
+		!got.Complete {
 		t.Errorf("%+v", got)
 	}
 	var bodies []string
@@ -199,24 +250,44 @@ func TestInspectListsWhatIsOpenAndDead(t *testing.T) {
 		w.die(t, fmt.Sprint("msg_", i), 0)
 	}
 	w.outcome(t, "msg_1")
-	if got := ask[operator.List[inspect.Delivery]](t, w.inspect.Function(), "deliveries", `"endpoint_id":"webhook_1","limit":2`); len(got.Data) != 2 || got.NextCursor == nil {
+	if got := ask[operator.List[inspect.Delivery]](t, w.inspect.Function(), "deliveries", `"endpoint_id":"webhook_1","limit":2`); len(
+		got.Data,
+	) != 2 ||
+		got.NextCursor == nil {
 		t.Errorf("%+v", got)
 	}
-	dead := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Function(), "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`)
-	if len(dead.Data) != 2 || dead.Data[0].DeliveryID != "msg_2" || dead.Data[0].TenantID != "acme" || dead.Data[0].Attempts != 10 || dead.NextCursor != nil {
+	dead := ask[operator.List[inspect.DeadLetter]](
+		t,
+		w.inspect.Function(),
+		"dead_letters",
+		`"endpoint_id":"webhook_1","status":"dead"`,
+	)
+	if len(dead.Data) != 2 || dead.Data[0].DeliveryID != "msg_2" || dead.Data[0].TenantID != "acme" ||
+		dead.Data[0].Attempts != 10 ||
+		dead.NextCursor != nil {
 		t.Errorf("%+v", dead)
 	}
-	if got := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Function(), "dead_letters", `"status":"replayed"`); len(got.Data) != 1 || got.Data[0].ReplayCount != 1 {
+	if got := ask[operator.List[inspect.DeadLetter]](t, w.inspect.Function(), "dead_letters", `"status":"replayed"`); len(
+		got.Data,
+	) != 1 ||
+		got.Data[0].ReplayCount != 1 {
 		t.Errorf("%+v", got)
 	}
 	s := ask[inspect.Summary](t, w.inspect.Function(), "summary", "")
-	if s.DeadLetters["dead"].Count != 2 || s.DeadLetters["replayed"].Count != 1 || s.DeadLetters["replaying"].OldestDiedAt != nil || s.Queues["DeliveryQueue"].Visible != 1 {
+	if s.DeadLetters["dead"].Count != 2 || s.DeadLetters["replayed"].Count != 1 ||
+		s.DeadLetters["replaying"].OldestDiedAt != nil ||
+		s.Queues["DeliveryQueue"].Visible != 1 {
 		t.Errorf("%+v", s)
 	}
 	if o := s.DeadLetters["dead"].OldestDiedAt; o == nil || !o.Equal(dead.Data[1].DiedAt) {
 		t.Errorf("oldest %v", o)
 	}
-	first := ask[operator.List[inspect.Delivery]](t, w.inspect.Function(), "deliveries", `"endpoint_id":"webhook_1","limit":1`)
+	first := ask[operator.List[inspect.Delivery]](
+		t,
+		w.inspect.Function(),
+		"deliveries",
+		`"endpoint_id":"webhook_1","limit":1`,
+	)
 	for name, row := range map[string]struct{ action, fields, code, field string }{
 		"no filter":            {"dead_letters", ``, "invalid_field", "endpoint_id"},
 		"no such status":       {"dead_letters", `"status":"gone"`, "invalid_field", "status"},
@@ -232,7 +303,8 @@ func TestInspectListsWhatIsOpenAndDead(t *testing.T) {
 		"a field of elsewhere": {"summary", `"delivery_id":"msg_1"`, "unknown_field", "delivery_id"},
 		"limit":                {"rejected_events", `"limit":0`, "invalid_field", "limit"},
 	} {
-		if got := ask[refused](t, w.inspect.Function(), row.action, row.fields); got.Error.Code != row.code || got.Error.Field != row.field {
+		if got := ask[refused](t, w.inspect.Function(), row.action, row.fields); got.Error.Code != row.code ||
+			got.Error.Field != row.field {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

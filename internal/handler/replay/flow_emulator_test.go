@@ -81,7 +81,10 @@ func newWorld(t *testing.T) *world {
 	}
 	w.replay = &replay.Handler{
 		DeadLetters: w.letters, States: w.states, Endpoints: endpoints{w}, Vault: v, Rejected: reject, Log: log, Now: w.clock,
-		Deliveries: queue.Sender{Client: w.sqs, URL: w.deliveries.URL}, Events: queue.Sender{Client: w.sqs, URL: w.events.URL},
+		Deliveries: queue.Sender{
+			Client: w.sqs,
+			URL:    w.deliveries.URL,
+		}, Events: queue.Sender{Client: w.sqs, URL: w.events.URL},
 	}
 	return w
 }
@@ -126,7 +129,11 @@ func (w *world) recordDeath(t *testing.T, m delivery.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := queue.Record{MessageID: fmt.Sprint("sqs-", m.DeliveryID, m.Replay), Body: string(m.Body), MessageAttributes: map[string]queue.Attribute{}}
+	r := queue.Record{
+		MessageID:         fmt.Sprint("sqs-", m.DeliveryID, m.Replay),
+		Body:              string(m.Body),
+		MessageAttributes: map[string]queue.Attribute{},
+	}
 	for name, a := range queue.Attributes(m) {
 		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
@@ -205,14 +212,18 @@ func TestADeadDeliveryIsInspectedReplayedDiesAgainAndIsReplayedAgain(t *testing.
 	for life := 1; life <= 2; life++ {
 		opened := ask[inspect.OpenedDeadLetter](t, w.inspect.Function(), "dead_letter", `"delivery_id":"msg_1"`)
 		if opened.Body != payload || opened.Headers["wh-id"] != "msg_1" || opened.Headers["wh-webhook-event"] != "user.deleted" ||
-			len(opened.History) != life || opened.Status != vault.Dead || opened.ReplayCount != life-1 || opened.LastStatus != 503 {
+			len(opened.History) != life || opened.Status != vault.Dead ||
+			opened.ReplayCount != life-1 ||
+			opened.LastStatus != 503 {
 			t.Errorf("life %d: %+v", life, opened)
 		}
 		if got := w.outcome(t, "msg_1"); got != "replayed" {
 			t.Fatalf("life %d: %s\n%s", life, got, &w.log)
 		}
 		sent := w.sent(t)
-		if len(sent) != 1 || sent[0].DeliveryID != "msg_1" || sent[0].Replay != life || sent[0].Retrying || string(sent[0].Body) != payload || sent[0].EventID != "event_1" {
+		if len(sent) != 1 || sent[0].DeliveryID != "msg_1" || sent[0].Replay != life || sent[0].Retrying ||
+			string(sent[0].Body) != payload ||
+			sent[0].EventID != "event_1" {
 			t.Fatalf("life %d: sent %+v", life, sent)
 		}
 		d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1","tenant_id":"acme"`)
@@ -257,11 +268,15 @@ func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
 	if len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Dead {
 		t.Error("something was sent, or changed")
 	}
-	acknowledged := delivery.Record{Ref: delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"}, UpdatedAt: w.clock()}
+	acknowledged := delivery.Record{
+		Ref:       delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"},
+		UpdatedAt: w.clock(),
+	}
 	if err := w.states.Acknowledge(t.Context(), []delivery.Record{acknowledged}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.outcome(t, "msg_1"); got != "refused already_acknowledged" || len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Replayed {
+	if got := w.outcome(t, "msg_1"); got != "refused already_acknowledged" || len(w.sent(t)) != 0 ||
+		w.status(t, "msg_1") != vault.Replayed {
 		t.Errorf("%s, now %s", got, w.status(t, "msg_1"))
 	}
 }
@@ -295,7 +310,13 @@ func (c *crashing) Send(ctx context.Context, messages []queue.Outgoing) []error 
 	return errs
 }
 
-func (c *crashing) EndReplay(ctx context.Context, id string, replay int, status vault.Status, now time.Time) (bool, error) {
+func (c *crashing) EndReplay(
+	ctx context.Context,
+	id string,
+	replay int,
+	status vault.Status,
+	now time.Time,
+) (bool, error) {
 	if c.dead = c.dead || c.step == "end"; c.dead {
 		return false, errCrash
 	}
@@ -308,7 +329,12 @@ func TestAReplayThatBreaksOffIsTakenUpAgain(t *testing.T) {
 			w := newWorld(t)
 			w.die(t, "msg_1", 0)
 			broken := *w.replay
-			c := &crashing{DeadLetters: w.letters, states: w.states, queue: w.replay.Deliveries.(queue.Sender), step: step}
+			c := &crashing{
+				DeadLetters: w.letters,
+				states:      w.states,
+				queue:       w.replay.Deliveries.(queue.Sender),
+				step:        step,
+			}
 			broken.DeadLetters, broken.States, broken.Deliveries = c, c, c
 			ask[replay.Results](t, broken.Function(), "deliveries", `"delivery_ids":["msg_1"]`)
 			if got := w.status(t, "msg_1"); got != vault.Replaying {
@@ -349,7 +375,8 @@ func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.pass(vault.StaleClaim)
-	if got := w.outcome(t, "msg_1"); got != "replayed resumed" || len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Replayed {
+	if got := w.outcome(t, "msg_1"); got != "replayed resumed" || len(w.sent(t)) != 0 ||
+		w.status(t, "msg_1") != vault.Replayed {
 		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
 	}
 }
@@ -362,7 +389,8 @@ func TestAReplayThatCannotBeSentIsDeadAgain(t *testing.T) {
 	if got := w.outcome(t, "msg_1"); got != "failed not_sent" || w.status(t, "msg_1") != vault.Dead {
 		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
 	}
-	if d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1"`); d.State != delivery.Dead || d.Reason != delivery.ReasonReplayFault {
+	if d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1"`); d.State != delivery.Dead ||
+		d.Reason != delivery.ReasonReplayFault {
 		t.Errorf("%+v", d)
 	}
 	w.replay.Deliveries = healthy

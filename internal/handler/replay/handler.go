@@ -25,9 +25,13 @@ import (
 // DeadLetters reads and purges dead letters, claims them for a replay and ends it.
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
-	List(ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string) (records []deadletter.Record, next string, err error)
+	List(
+		ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string,
+	) (records []deadletter.Record, next string, err error)
 	Claim(ctx context.Context, r deadletter.Record, operator string, now time.Time) (replay int, fresh, ok bool, err error)
-	EndReplay(ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time) (written bool, err error)
+	EndReplay(
+		ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
+	) (written bool, err error)
 	Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error)
 }
 

@@ -38,7 +38,9 @@ type rejectedRequest struct {
 
 // rejectedEvents publishes rejected events again, the named ones or all. One that this
 // version would reject again is refused and stays.
-func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req rejectedRequest) (RejectedResults, error) {
+func (h *Handler) rejectedEvents(
+	ctx context.Context, call *operator.Call, req rejectedRequest,
+) (RejectedResults, error) {
 	var ids []string
 	if req.All == (len(req.MessageIDs) > 0) {
 		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "message_ids", "give either message_ids or all")
@@ -163,11 +165,14 @@ func (s *sweep) giveBack(e rejected.Event) {
 }
 
 func (s *sweep) end(e rejected.Event, result, reason string) {
-	s.answer.Data = append(s.answer.Data, RejectedResult{MessageID: e.MessageID, EventID: e.EventID, Result: result, Reason: reason})
+	s.answer.Data = append(s.answer.Data, RejectedResult{
+		MessageID: e.MessageID, EventID: e.EventID, Result: result, Reason: reason,
+	})
 }
 
 func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
-	s.h.Log.ErrorContext(ctx, "rejected event fault", telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, err.Error())
+	s.h.Log.ErrorContext(ctx, "rejected event fault",
+		telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, err.Error())
 }
 
 func (s *sweep) restore(ctx context.Context) {

@@ -83,7 +83,8 @@ func (r *run) some(ctx context.Context, results []Result) {
 	sent := r.h.Deliveries.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	for i, err := range parallel.Each(len(sending), chunk, func(i int) error { return r.endReplay(finish, sending[i], sent[i]) }) {
+	errs = parallel.Each(len(sending), chunk, func(i int) error { return r.endReplay(finish, sending[i], sent[i]) })
+	for i, err := range errs {
 		r.report(ctx, sending[i], err)
 	}
 }
@@ -202,14 +203,16 @@ func (r *run) endReplay(ctx context.Context, t *task, sending error) error {
 func (r *run) state(t *task, state delivery.State, reason delivery.Reason) delivery.Record {
 	d := t.record
 	return delivery.Record{
-		Ref: t.message.Ref, EventType: d.EventType, State: state, Reason: reason, LastStatus: d.LastStatus, UpdatedAt: r.h.Now(),
+		Ref: t.message.Ref, EventType: d.EventType, State: state, Reason: reason,
+		LastStatus: d.LastStatus, UpdatedAt: r.h.Now(),
 	}
 }
 
 // report logs errors only: the results are in the request's own line.
 func (r *run) report(ctx context.Context, t *task, err error) {
 	if err != nil {
-		r.h.Log.ErrorContext(ctx, "replay fault", telemetry.KeyDelivery, t.result.DeliveryID, telemetry.KeyOperator, r.operator,
+		r.h.Log.ErrorContext(ctx, "replay fault",
+			telemetry.KeyDelivery, t.result.DeliveryID, telemetry.KeyOperator, r.operator,
 			telemetry.KeyOutcome, t.result.Result, telemetry.KeyError, err.Error())
 	}
 }

@@ -26,7 +26,8 @@ func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
 			t.Errorf("%s: %v", r[0], err)
 		}
 		code := regexp.MustCompile(`"code":"(\w*)"`).FindSubmatch(out)
-		if code != nil && !slices.Contains([]string{"not_found", "invalid_cursor"}, string(code[1])) { // its ids are made up
+		if code != nil &&
+			!slices.Contains([]string{"not_found", "invalid_cursor"}, string(code[1])) { // its ids are made up
 			t.Errorf("%s: %s", r[0], out)
 		}
 	}

@@ -80,7 +80,8 @@ func TestRefusedKeysLookTheSame(t *testing.T) {
 		if i == 0 {
 			first = a
 		}
-		if a.status != 401 || string(a.body) != string(first.body) || a.header.Get("WWW-Authenticate") != "Bearer" || len(a.header) != len(first.header) {
+		if a.status != 401 || string(a.body) != string(first.body) || a.header.Get("WWW-Authenticate") != "Bearer" ||
+			len(a.header) != len(first.header) {
 			t.Errorf("%q: %d %v %s", value, a.status, a.header, a.body)
 		}
 	}

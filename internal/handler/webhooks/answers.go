@@ -40,7 +40,8 @@ type typesAnswer struct {
 func viewOf(e endpoint.Endpoint) view {
 	return view{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
-		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt), SecretRotatedAt: when(e.SecretRotatedAt),
+		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
+		SecretRotatedAt: when(e.SecretRotatedAt),
 	}
 }
 

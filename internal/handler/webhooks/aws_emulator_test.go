@@ -68,7 +68,11 @@ func (r *real) secret(id string) string {
 	if err != nil || !found {
 		r.t.Fatalf("reading %s: %v %v", id, found, err)
 	}
-	text, err := r.opener.Open(r.t.Context(), keyring.SecretID{TenantID: "acme", EndpointID: id, Version: e.SecretVersion}, e.SealedSecret)
+	text, err := r.opener.Open(
+		r.t.Context(),
+		keyring.SecretID{TenantID: "acme", EndpointID: id, Version: e.SecretVersion},
+		e.SealedSecret,
+	)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -203,7 +207,12 @@ func TestChangesAtOnceAreAllAppliedOrRefusedAloud(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	path := "/v1/webhooks/" + r.create(key).ID
-	bodies := []string{`{"description":"x"}`, `{"url":"https://b.example"}`, `{"events":["*"]}`, `{"status":"disabled"}`}
+	bodies := []string{
+		`{"description":"x"}`,
+		`{"url":"https://b.example"}`,
+		`{"events":["*"]}`,
+		`{"status":"disabled"}`,
+	}
 	answers := make([]answer, len(bodies))
 	var wait sync.WaitGroup
 	for i, body := range bodies {
@@ -212,7 +221,12 @@ func TestChangesAtOnceAreAllAppliedOrRefusedAloud(t *testing.T) {
 	wait.Wait()
 	var after shown
 	r.do(key, "GET", path, "").decode(t, &after)
-	applied := []bool{after.Description == "x", after.URL == "https://b.example", len(after.Events) == 1 && after.Events[0] == "*", after.Status == "disabled"}
+	applied := []bool{
+		after.Description == "x",
+		after.URL == "https://b.example",
+		len(after.Events) == 1 && after.Events[0] == "*",
+		after.Status == "disabled",
+	}
 	for i, a := range answers {
 		if (a.status == 200) != applied[i] || (a.status != 200 && a.code() != "conflict") {
 			t.Errorf("%s answered %d %s, applied: %v", bodies[i], a.status, a.code(), applied[i])

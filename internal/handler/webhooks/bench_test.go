@@ -16,7 +16,11 @@ func BenchmarkHandler(b *testing.B) {
 	for range 49 {
 		w.create(key)
 	}
-	header := http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}, "User-Agent": {"bench"}}
+	header := http.Header{
+		"Authorization": {"Bearer " + key},
+		"Content-Type":  {"application/json"},
+		"User-Agent":    {"bench"},
+	}
 	path := "/v1/webhooks/" + id
 	for _, test := range []struct{ name, method, target, body string }{
 		{"read", "GET", path, ""},

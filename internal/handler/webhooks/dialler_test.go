@@ -12,7 +12,10 @@ import (
 // TestNoLiteralIsStoredThatTheDiallerWouldRefuse holds the rules for writing a URL against
 // the policy of internal/egress itself.
 func TestNoLiteralIsStoredThatTheDiallerWouldRefuse(t *testing.T) {
-	local := egress.NewPolicy([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}})
+	local := egress.NewPolicy(
+		[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+		[]egress.PortRange{{From: 1024, To: 65535}},
+	)
 	for name, policy := range map[string]egress.Policy{"everywhere": {}, "local stage": local} {
 		urls := endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port}
 		stored := 0

@@ -267,7 +267,10 @@ func invocation(t testing.TB, method, target string, header http.Header, body []
 	in := map[string]any{
 		"version": "2.0", "rawPath": path, "rawQueryString": query, "headers": headers,
 		"isBase64Encoded": true, "body": body, // bytes are Base64 in JSON
-		"requestContext": map[string]any{"requestId": "req-1", "http": map[string]any{"method": method, "sourceIp": "192.0.2.1"}},
+		"requestContext": map[string]any{
+			"requestId": "req-1",
+			"http":      map[string]any{"method": method, "sourceIp": "192.0.2.1"},
+		},
 	}
 	payload, err := json.Marshal(in)
 	if err != nil {

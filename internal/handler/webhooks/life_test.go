@@ -17,7 +17,9 @@ func TestTheWholeLifeOfAnEndpoint(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	e := w.create(key)
-	if !regexp.MustCompile(`^webhook_[0-9A-Z]{26}$`).MatchString(e.ID) || e.Status != "active" || e.URL != "https://example.com/hooks" || e.DeletedAt != nil {
+	if !regexp.MustCompile(`^webhook_[0-9A-Z]{26}$`).MatchString(e.ID) || e.Status != "active" ||
+		e.URL != "https://example.com/hooks" ||
+		e.DeletedAt != nil {
 		t.Errorf("created %+v", e)
 	}
 	first := e.SigningSecret
@@ -38,12 +40,20 @@ func TestTheWholeLifeOfAnEndpoint(t *testing.T) {
 	if got := step("GET", path, "", 200); got.SigningSecret != "" || got.URL != e.URL {
 		t.Errorf("read %+v", got)
 	}
-	changed := step("PATCH", path, `{"url":"https://EXAMPLE.org","description":"ä","events":["*"],"status":"disabled"}`, 200)
-	if changed.URL != "https://example.org" || changed.Description != "ä" || changed.Status != "disabled" || changed.UpdatedAt <= e.UpdatedAt || changed.CreatedAt != e.CreatedAt {
+	changed := step(
+		"PATCH",
+		path,
+		`{"url":"https://EXAMPLE.org","description":"ä","events":["*"],"status":"disabled"}`,
+		200,
+	)
+	if changed.URL != "https://example.org" || changed.Description != "ä" || changed.Status != "disabled" ||
+		changed.UpdatedAt <= e.UpdatedAt ||
+		changed.CreatedAt != e.CreatedAt {
 		t.Errorf("changed %+v", changed)
 	}
 	rotated := step("POST", path+"/rotate-secret", "", 200)
-	if rotated.SigningSecret == first || rotated.SigningSecret == "" || rotated.SecretRotatedAt == nil || rotated.Status != "disabled" {
+	if rotated.SigningSecret == first || rotated.SigningSecret == "" || rotated.SecretRotatedAt == nil ||
+		rotated.Status != "disabled" {
 		t.Errorf("rotated %+v", rotated)
 	}
 	step("DELETE", path, "", 204)
@@ -54,7 +64,9 @@ func TestTheWholeLifeOfAnEndpoint(t *testing.T) {
 	if got := step("POST", path+"/rotate-secret", "{}", 200); got.Status != "deleted" || got.SigningSecret == "" {
 		t.Errorf("rotated deleted %+v", got)
 	}
-	if got := step("POST", path+"/restore", " {} ", 200); got.Status != "active" || got.DeletedAt != nil || got.SigningSecret != "" || !slices.Equal(got.Events, []string{"*"}) {
+	if got := step("POST", path+"/restore", " {} ", 200); got.Status != "active" || got.DeletedAt != nil ||
+		got.SigningSecret != "" ||
+		!slices.Equal(got.Events, []string{"*"}) {
 		t.Errorf("restored %+v", got)
 	}
 	for _, secret := range []string{first, rotated.SigningSecret} {
@@ -208,11 +220,20 @@ func TestEveryChangeLeavesOneAuditLineAndEveryRequestOneWideLine(t *testing.T) {
 	var actions []string
 	for _, line := range w.lines("audit") {
 		actions = append(actions, fmt.Sprint(line["action"], line["changed"]))
-		if line["tenant_id"] != "acme" || line["key_id"] != keyID || line["endpoint_id"] != e.ID || line["request_id"] != "req-1" || line["after"] == nil {
+		if line["tenant_id"] != "acme" || line["key_id"] != keyID || line["endpoint_id"] != e.ID ||
+			line["request_id"] != "req-1" ||
+			line["after"] == nil {
 			t.Errorf("audit line %v", line)
 		}
 	}
-	want := []string{"create[url events status secret]", "update[url]", "update[url]", "rotate[secret]", "delete[status]", "restore[status]"}
+	want := []string{
+		"create[url events status secret]",
+		"update[url]",
+		"update[url]",
+		"rotate[secret]",
+		"delete[status]",
+		"restore[status]",
+	}
 	if !slices.Equal(actions, want) {
 		t.Errorf("audited %v, want %v", actions, want)
 	}
@@ -221,7 +242,10 @@ func TestEveryChangeLeavesOneAuditLineAndEveryRequestOneWideLine(t *testing.T) {
 		t.Fatalf("%d wide lines for 9 requests", len(wide))
 	}
 	for i, line := range wide[:8] {
-		if line["tenant_id"] != "acme" || line["key_id"] != keyID || line["endpoint_id"] != e.ID || line["route"] == "none" || line["status"] == nil || line["ms"] == nil {
+		if line["tenant_id"] != "acme" || line["key_id"] != keyID || line["endpoint_id"] != e.ID ||
+			line["route"] == "none" ||
+			line["status"] == nil ||
+			line["ms"] == nil {
 			t.Errorf("wide line %d: %v", i, line)
 		}
 	}

@@ -62,7 +62,8 @@ func (c *call) listQuery() (limit int, filter string, err error) {
 	bad := &problem.Error{Code: problem.CodeInvalidQuery}
 	if text, given := c.query["limit"]; given {
 		if limit, err = strconv.Atoi(text); err != nil || limit > maxLimit || !wholeNumber.MatchString(text) {
-			bad.Fields = append(bad.Fields, problem.Field{Parameter: "limit", Detail: "must be a whole number from 1 to " + strconv.Itoa(maxLimit)})
+			detail := "must be a whole number from 1 to " + strconv.Itoa(maxLimit)
+			bad.Fields = append(bad.Fields, problem.Field{Parameter: "limit", Detail: detail})
 		}
 	}
 	if text, given := c.query["status"]; given {

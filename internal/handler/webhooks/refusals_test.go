@@ -123,7 +123,13 @@ func TestBodiesOfChangeThatAreRefused(t *testing.T) {
 func TestLimitsOfLengthCountCharacters(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
-	body := `{"url":"https://a.example/` + strings.Repeat("x", 2048-18) + `","events":["*"],"description":"` + strings.Repeat("ä", 256) + `"}`
+	body := `{"url":"https://a.example/` + strings.Repeat(
+		"x",
+		2048-18,
+	) + `","events":["*"],"description":"` + strings.Repeat(
+		"ä",
+		256,
+	) + `"}`
 	if a := w.do(key, "POST", "/v1/webhooks", body); a.status != 201 {
 		t.Errorf("answered %d %s", a.status, a.body)
 	}

@@ -83,7 +83,10 @@ func trail(e *endpoint.Endpoint) *record {
 	if e == nil {
 		return nil
 	}
-	return &record{URL: withoutQuery(e.URL), Description: e.Description, Events: e.Events, Status: e.Status, SecretVersion: e.SecretVersion}
+	return &record{
+		URL: withoutQuery(e.URL), Description: e.Description, Events: e.Events, Status: e.Status,
+		SecretVersion: e.SecretVersion,
+	}
 }
 
 func withoutQuery(stored string) string {

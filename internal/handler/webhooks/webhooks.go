@@ -106,7 +106,8 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 	}
 	if !c.key.Allows(c.route.scope) {
 		return apigw.Response{}, &problem.Error{
-			Code: problem.CodeInsufficientScope, Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
+			Code:   problem.CodeInsufficientScope,
+			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
 		}
 	}
 	if err := c.readQuery(); err != nil {
