@@ -76,7 +76,7 @@ bench: native .venv/installed ## measure what a delivery costs, compared with a 
 
 tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout
 
-clean: ## remove everything that make made
+clean: ## remove everything that make has built or installed
 	rm -rf .local .aws-sam .venv .tools
 
 # What sam build calls, one target for each function's logical id, in this very folder.

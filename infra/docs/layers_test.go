@@ -1,6 +1,7 @@
 package docs_test
 
 import (
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -49,6 +50,19 @@ func TestTheDocumentedLayersAreTheEnforced(t *testing.T) {
 		}
 		if got := named(t, "../../README.md", "| `internal/` "+layer+" |"); !slices.Equal(got, want) {
 			t.Errorf("README.md has the %s %v, .golangci.yml %v", layer, got, want)
+		}
+	}
+}
+
+func TestEveryFolderOfInfraIsExplained(t *testing.T) {
+	entries, err := os.ReadDir("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := readFile(t, "../README.md")
+	for _, e := range entries {
+		if e.IsDir() && !strings.Contains(readme, "| [`"+e.Name()+"`]("+e.Name()+") |") {
+			t.Errorf("infra/README.md has no line for %s", e.Name())
 		}
 	}
 }
