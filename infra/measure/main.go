@@ -107,8 +107,9 @@ func (m *module) rows() []row {
 			broken: share > maxLongLines, offenders: m.longLines,
 		},
 		{
-			what: "test lines per line of code", limit: fmt.Sprintf(">= %.2f", minTestShare), measured: fmt.Sprintf("%.2f", p.testShare()),
-			note: fmt.Sprintf("%d to %d", p.testLines, p.codeLines), broken: p.testShare() < minTestShare,
+			what: "test lines per line of code", limit: fmt.Sprintf(">= %.2f", minTestShare),
+			measured: fmt.Sprintf("%.2f", p.testShare()), note: fmt.Sprintf("%d to %d", p.testLines, p.codeLines),
+			broken: p.testShare() < minTestShare,
 		},
 		{what: "Test, Fuzz and Example functions", measured: strconv.Itoa(m.tests), note: "whole module"},
 	}
@@ -123,21 +124,23 @@ func (m *module) rows() []row {
 
 func functionRow(what string, a *area) row {
 	return row{
-		what: what, limit: fmt.Sprintf("<= %d", maxFunction), measured: strconv.Itoa(a.longest.lines), note: a.longest.name,
-		broken: a.longest.lines > maxFunction, offenders: a.longFunctions,
+		what: what, limit: fmt.Sprintf("<= %d", maxFunction), measured: strconv.Itoa(a.longest.lines),
+		note: a.longest.name, broken: a.longest.lines > maxFunction, offenders: a.longFunctions,
 	}
 }
 
 // countRow is a row of things of which there may be none.
 func countRow(what string, offenders []string) row {
-	return row{what: what, limit: "0", measured: strconv.Itoa(len(offenders)), broken: len(offenders) > 0, offenders: offenders}
+	n := len(offenders)
+	return row{what: what, limit: "0", measured: strconv.Itoa(n), broken: n > 0, offenders: offenders}
 }
 
 // apartRow sums up code that never runs in a function: no limits but those of the linter.
 func apartRow(name string, a *area) row {
 	return row{
 		what: "apart: " + name, measured: fmt.Sprintf("%d lines", a.codeLines+a.testLines),
-		note: fmt.Sprintf("longest function %d; %d with 6 or more parameters; %.1f %% of exports documented; %d files over %d lines",
+		note: fmt.Sprintf("longest function %d; %d with 6 or more parameters; "+
+			"%.1f %% of exports documented; %d files over %d lines",
 			a.longest.lines, len(a.wide), a.documented(), len(a.longFiles), maxFile),
 	}
 }

@@ -121,7 +121,9 @@ func F() {}
 
 func g() {}
 `
-	m := measured(t, map[string]string{"internal/a/a.go": source, "functions/f/main.go": "package main\n\nfunc Exported() {}\n"})
+	m := measured(t, map[string]string{
+		"internal/a/a.go": source, "functions/f/main.go": "package main\n\nfunc Exported() {}\n",
+	})
 	want := area{exports: 9, undocumented: []string{
 		"internal/a/a.go:6: B", "internal/a/a.go:16: Y", "internal/a/a.go:23: B.Do", "internal/a/a.go:29: F",
 	}}
@@ -202,7 +204,8 @@ func TestChains(t *testing.T) {
 		"nothing": {},
 		"the longest way counts, whatever comes first": {
 			imports: map[string][]string{
-				"functions/f": {"internal/a", "internal/b"}, "internal/a": {"internal/c"}, "internal/b": {"internal/a"}, "internal/c": nil,
+				"functions/f": {"internal/a", "internal/b"},
+				"internal/a":  {"internal/c"}, "internal/b": {"internal/a"}, "internal/c": nil,
 			},
 			chain: []string{"functions/f", "internal/b", "internal/a", "internal/c"},
 		},
@@ -230,7 +233,8 @@ func TestChains(t *testing.T) {
 
 func TestMeasure_followsTheModulesOwnImportsOnly(t *testing.T) {
 	m := measured(t, map[string]string{
-		"functions/f/main.go":  "package main\n\nimport (\n\t\"fmt\"\n\t\"m/internal/a\"\n\t\"github.com/m/internal/z\"\n)\n",
+		"functions/f/main.go": "package main\n\n" +
+			"import (\n\t\"fmt\"\n\t\"m/internal/a\"\n\t\"github.com/m/internal/z\"\n)\n",
 		"internal/a/a.go":      "package a\n\nimport \"m/internal/b\"\n",
 		"internal/a/more.go":   "package a\n\nimport \"m/internal/b\"\n",
 		"internal/a/a_test.go": "package a_test\n\nimport \"m/internal/c\"\n",

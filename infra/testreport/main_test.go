@@ -63,7 +63,8 @@ FAIL  p
 		"a data race beside a failing test is shown as well": {
 			lines: []string{
 				`{"Action":"fail","Package":"p","Test":"TestA"}`,
-				`{"Action":"output","Package":"p","Output":"WARNING: DATA RACE\n"}`, `{"Action":"fail","Package":"p"}`,
+				`{"Action":"output","Package":"p","Output":"WARNING: DATA RACE\n"}`,
+				`{"Action":"fail","Package":"p"}`,
 			},
 			want:    results{"p TestA": failed},
 			printed: "FAIL  p TestA\nFAIL  p (data race)\n    WARNING: DATA RACE\n",
@@ -73,8 +74,9 @@ FAIL  p
 				`{"Action":"output","Package":"p","Test":"TestA","Output":"    a_test.go:3: no network\n"}`,
 				`{"Action":"skip","Package":"p","Test":"TestA"}`, `{"Action":"pass","Package":"p"}`,
 			},
-			want:    results{"p TestA": skipped},
-			printed: "SKIP  p TestA\n        a_test.go:3: no network\nok    p" + strings.Repeat(" ", 69) + "    0.0 s\n",
+			want: results{"p TestA": skipped},
+			printed: "SKIP  p TestA\n        a_test.go:3: no network\n" +
+				"ok    p" + strings.Repeat(" ", 69) + "    0.0 s\n",
 		},
 		"a package without tests is not skipped": {
 			lines: []string{`{"Action":"skip","Package":"p"}`},
