@@ -3,12 +3,13 @@ package deliver
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -17,31 +18,39 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-func TestAFirstSuccessIsAcknowledgedWithOneWrite(t *testing.T) {
+func TestHandler_Process_acknowledgesAFirstSuccessWithOneWrite(t *testing.T) {
 	w := newWorld(status(204))
-	if failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2")); len(failed) != 0 {
-		t.Errorf("failed %v", failed)
+	failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"))
+	w.did(t, failed, effects{Posts: 2, Acknowledged: 2})
+	first := delivery.Ref{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: w.acked[0].CreatedAt}
+	second := delivery.Ref{DeliveryID: "b", TenantID: "t", EndpointID: "webhook_2", EventID: "e", CreatedAt: w.acked[1].CreatedAt}
+	want := delivery.Record{
+		EventType: "user.deleted", State: delivery.Acknowledged, Attempts: 1, LastStatus: 204, DurationMS: 1, UpdatedAt: w.now,
 	}
-	if len(w.posts) != 2 || len(w.acked) != 2 || len(w.states)+len(w.sent)+len(w.hidden) != 0 {
-		t.Errorf("%d posts, %d acknowledged, %d other states, %d sent, %d hidden", len(w.posts), len(w.acked), len(w.states), len(w.sent), len(w.hidden))
-	}
-	if r := w.acked[0]; r.State != delivery.Acknowledged || r.Attempts != 1 || r.LastStatus != 204 || r.EventType != "user.deleted" {
-		t.Errorf("%+v", r)
+	for i, ref := range []delivery.Ref{first, second} {
+		want.Ref = ref
+		if diff := cmp.Diff(want, w.acked[i]); diff != "" {
+			t.Errorf("record of %s (-want +got)\n%s", ref.DeliveryID, diff)
+		}
 	}
 }
 
-func TestAFirstFailureMovesToRetryQueue(t *testing.T) {
+func TestHandler_Process_movesAFirstFailureToRetryQueue(t *testing.T) {
 	w := newWorld(status(500))
-	if failed := w.process(t, fresh("a", "webhook_1")); len(failed) != 0 {
-		t.Errorf("failed %v: it belongs to RetryQueue now", failed)
+	failed := w.process(t, fresh("a", "webhook_1"))
+	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
+	want, err := queue.Decode(fresh("a", "webhook_1"))
+	if err != nil {
+		t.Fatal(err)
 	}
-	m := w.moved(t)
-	if m.Attempts != 1 || !m.Retrying || w.sent[0].Delay != 5*time.Second || !m.NotBefore.IsZero() || w.sent[0].Group != "webhook_1" {
-		t.Errorf("%+v after %s", m, w.sent[0].Delay)
+	want.Retrying, want.Attempts = true, 1
+	if diff := cmp.Diff(want, w.moved(t)); diff != "" {
+		t.Errorf("message (-want +got)\n%s", diff)
 	}
-	if r := w.states[0]; r.State != delivery.Retrying || r.Attempts != 1 || r.Reason != delivery.ReasonHTTP5xx || !r.NextAttemptAt.Equal(w.now.Add(5*time.Second)) {
-		t.Errorf("%+v", r)
+	if got := w.sent[0].Group; got != "webhook_1" {
+		t.Errorf("group %q", got)
 	}
+	w.knows(t, 0, known{delivery.Retrying, delivery.ReasonHTTP5xx, 1, 500, w.now.Add(5 * time.Second)})
 }
 
 // moved decodes the one message sent to RetryQueue.
@@ -61,132 +70,131 @@ func (w *world) moved(t *testing.T) delivery.Message {
 	return m
 }
 
-func TestALongFirstRetryAfterTravelsAsNotBefore(t *testing.T) {
+func TestHandler_Process_sendsALongFirstRetryAfterAsNotBefore(t *testing.T) {
 	w := newWorld(func(context.Context, string) delivery.Response {
 		return delivery.Response{Status: 429, Reason: delivery.ReasonHTTP429, RetryAfter: "3600"}
 	})
-	w.process(t, fresh("a", "webhook_1"))
-	m := w.moved(t)
-	if w.sent[0].Delay != retry.MaxDelay || !m.NotBefore.Equal(w.now.Add(time.Hour)) {
-		t.Fatalf("delay %s, not before %s", w.sent[0].Delay, m.NotBefore)
+	failed := w.process(t, fresh("a", "webhook_1"))
+	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(retry.MaxDelay)})
+	m, start := w.moved(t), w.now
+	if !m.NotBefore.Equal(start.Add(time.Hour)) {
+		t.Fatalf("not before %s", m.NotBefore)
 	}
 
 	// It is received after 900 s: no attempt, invisible for the rest of the hour.
-	w.posts, w.states = nil, nil
-	start := w.now
 	w.now = start.Add(15 * time.Minute)
-	early := record(m, retryARN, 1, w.now)
-	if failed := w.process(t, early); !slices.Equal(failed, []string{early.MessageID}) || len(w.posts) != 0 || len(w.states) != 0 {
-		t.Errorf("failed %v, %d posts, %d states", failed, len(w.posts), len(w.states))
-	}
-	if got := w.hidden[0].Wait; got != 45*time.Minute {
-		t.Errorf("hidden for %s", got)
-	}
+	w.forget()
+	failed = w.process(t, record(m, retryARN, 1, w.now))
+	w.did(t, failed, effects{Failed: []string{"id-a"}, Hidden: waits(45 * time.Minute)})
 
 	// Nor is there an attempt when a fault cost the first receive and the next one is early too.
+	w.forget()
 	w.readErr = errAWS
-	if w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute))); len(w.posts) != 0 || w.hidden[1].Wait != 45*time.Minute {
-		t.Errorf("%d posts, hidden for %s", len(w.posts), w.hidden[1].Wait)
-	}
-	w.readErr, w.hidden = nil, w.hidden[:1]
+	failed = w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute)))
+	w.did(t, failed, effects{Failed: []string{"id-a"}, Hidden: waits(45 * time.Minute)})
 
-	// The second receive is retry 1, and the ninth retry is the tenth receive.
-	w.now = start.Add(time.Hour)
-	w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute)))
-	if got := w.states[0].Attempts; got != 2 || w.hidden[1].Wait != time.Hour {
-		t.Errorf("attempts %d, hidden for %s", got, w.hidden[1].Wait)
-	}
-	w.process(t, record(m, retryARN, 10, start.Add(15*time.Minute)))
-	if got := w.states[1].Attempts; got != 10 || w.hidden[2].Wait != 0 || len(w.posts) != 2 {
-		t.Errorf("attempts %d, hidden for %s, %d posts", got, w.hidden[2].Wait, len(w.posts))
-	}
+	// The second receive is retry 1, and the tenth is the ninth retry, the last.
+	w.forget()
+	w.readErr, w.now = nil, start.Add(time.Hour)
+	failed = w.process(t, record(m, retryARN, 2, start.Add(15*time.Minute)))
+	w.did(t, failed, effects{Failed: []string{"id-a"}, Posts: 1, States: 1, Hidden: waits(time.Hour)})
+	w.knows(t, 0, known{delivery.Retrying, delivery.ReasonHTTP429, 2, 429, w.now.Add(time.Hour)})
+	w.forget()
+	failed = w.process(t, record(m, retryARN, 10, start.Add(15*time.Minute)))
+	w.did(t, failed, effects{Failed: []string{"id-a"}, Posts: 1, States: 1, Hidden: waits(0)})
+	w.knows(t, 0, known{delivery.Retrying, delivery.ReasonHTTP429, 10, 429, time.Time{}})
 }
 
-func TestALaterFailureWaitsByVisibility(t *testing.T) {
-	for count, wait := range map[int]time.Duration{1: 20 * time.Second, 2: 80 * time.Second, 8: 43_000 * time.Second, 9: 0} {
+func TestHandler_Process_hidesALaterFailureUntilItsRetry(t *testing.T) {
+	for count, wait := range map[int]time.Duration{
+		1: 20 * time.Second, 2: 80 * time.Second, 8: 43_000 * time.Second, 9: 0,
+	} {
 		w := newWorld(status(503))
 		r := retried("a", "webhook_1", count)
-		if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageID}) {
-			t.Errorf("receive %d: failed %v", count, failed)
+		failed := w.process(t, r)
+		w.did(t, failed, effects{Failed: []string{r.MessageID}, Posts: 1, States: 1, Hidden: waits(wait)})
+		want := known{delivery.Retrying, delivery.ReasonHTTP5xx, 1 + count, 503, w.now.Add(wait)}
+		if wait == 0 {
+			want.Next = time.Time{} // there is none
 		}
-		if len(w.posts) != 1 || len(w.hidden) != 1 || w.hidden[0].Wait != wait || w.hidden[0].ReceiptHandle != r.ReceiptHandle || len(w.sent) != 0 {
-			t.Errorf("receive %d: %d posts, hidden %v, want %s", count, len(w.posts), w.hidden, wait)
-		}
-		if s := w.states[0]; s.Attempts != 1+count || s.LastStatus != 503 {
-			t.Errorf("receive %d: %+v", count, s)
+		w.knows(t, 0, want)
+		if got := w.hidden[0].ReceiptHandle; got != r.ReceiptHandle {
+			t.Errorf("receive %d: the visibility of %s is changed", count, got)
 		}
 	}
 }
 
-func TestAnExhaustedDeliveryIsNotPostedAgain(t *testing.T) {
+func TestHandler_Process_doesNotPostAnExhaustedDelivery(t *testing.T) {
 	w := newWorld(status(200))
-	r := retried("a", "webhook_1", 10)
-	if failed := w.process(t, r); len(failed) != 1 || len(w.posts) != 0 || w.hidden[0].Wait != 0 || len(w.states)+len(w.acked) != 0 {
-		t.Errorf("failed %v, %d posts, hidden %v", failed, len(w.posts), w.hidden)
-	}
+	failed := w.process(t, retried("a", "webhook_1", 10))
+	w.did(t, failed, effects{Failed: []string{"id-a"}, Hidden: waits(0)})
 }
 
-func TestTheProductionScheduleToDeath(t *testing.T) {
+func TestHandler_Process_takesTheProductionScheduleToDeath(t *testing.T) {
 	w := newWorld(status(500))
 	w.process(t, fresh("a", "webhook_1"))
-	waits := []time.Duration{0, w.sent[0].Delay}
-	for count := 1; w.hidden == nil || w.hidden[len(w.hidden)-1].Wait > 0; count++ {
-		w.now = w.now.Add(waits[len(waits)-1])
+	got := waits(0, w.sent[0].Delay)
+	for count := 1; count <= 9; count++ {
+		w.now = w.now.Add(got[len(got)-1])
 		w.process(t, record(w.moved(t), retryARN, count, w.now))
-		waits = append(waits, w.hidden[len(w.hidden)-1].Wait)
+		got = append(got, w.hidden[len(w.hidden)-1].Wait)
 	}
-	waits = waits[:len(waits)-1] // visibility 0 after the last
-	var sum time.Duration
-	for i, wait := range waits {
-		sum += wait
-		t.Logf("attempt %2d after %8s", i+1, wait)
+	var want []time.Duration
+	for _, seconds := range []int{0, 5, 20, 80, 320, 1280, 5120, 20480, 43000, 43000, 0} { // 0 after the last: SQS moves it
+		want = append(want, time.Duration(seconds)*time.Second)
 	}
-	t.Logf("dead after %s", sum)
-	if len(w.posts) != 10 || len(waits) != 10 || sum < 31*time.Hour || sum > 32*time.Hour {
-		t.Errorf("%d posts, %d waits, %s", len(w.posts), len(waits), sum)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("waits (-want +got)\n%s", diff)
 	}
-	if w.states[9].Attempts != 10 {
-		t.Errorf("last state %+v", w.states[9])
+	if len(w.posts) != 10 || w.states[9].Attempts != 10 {
+		t.Errorf("%d posts, last state %+v", len(w.posts), w.states[9])
 	}
 }
 
-func TestEndpointsThatAreNotActive(t *testing.T) {
-	gone := active("webhook_1")
-	gone.Status = endpoint.Deleted
-	disabled := active("webhook_1")
-	disabled.Status = endpoint.Disabled
+func TestHandler_Process_postsToActiveEndpointsOnly(t *testing.T) {
+	gone, disabled := active("webhook_1"), active("webhook_1")
+	gone.Status, disabled.Status = endpoint.Deleted, endpoint.Disabled
+	const deleted = delivery.ReasonEndpointDeleted
+	returned := []string{"id-a"}
 	for name, row := range map[string]struct {
-		e                endpoint.Endpoint
-		r                queue.Record
-		failed, sent     int
-		state            delivery.State
-		reason           delivery.Reason
-		attempts, hidden int
+		endpoint endpoint.Endpoint
+		record   queue.Record
+		did      effects
+		knows    known
 	}{
-		"deleted: discarded":              {gone, fresh("a", "webhook_1"), 0, 0, delivery.Discarded, delivery.ReasonEndpointDeleted, 0, 0},
-		"deleted while retrying":          {gone, retried("a", "webhook_1", 3), 0, 0, delivery.Discarded, delivery.ReasonEndpointDeleted, 4, 0},
-		"never there":                     {endpoint.Endpoint{}, fresh("a", "webhook_9"), 0, 0, delivery.Discarded, delivery.ReasonEndpointDeleted, 0, 0},
-		"disabled: waits on RetryQueue":   {disabled, fresh("a", "webhook_1"), 0, 1, delivery.Retrying, delivery.ReasonEndpointDisabled, 0, 0},
-		"disabled: keeps its place there": {disabled, retried("a", "webhook_1", 2), 1, 0, delivery.Retrying, delivery.ReasonEndpointDisabled, 3, 1},
+		"deleted: discarded": {
+			gone, fresh("a", "webhook_1"), effects{States: 1}, known{State: delivery.Discarded, Reason: deleted},
+		},
+		"deleted while retrying": {
+			gone, retried("a", "webhook_1", 3), effects{States: 1},
+			known{State: delivery.Discarded, Reason: deleted, Attempts: 4},
+		},
+		"never there": {
+			endpoint.Endpoint{}, fresh("a", "webhook_9"), effects{States: 1}, known{State: delivery.Discarded, Reason: deleted},
+		},
+		"disabled: waits on RetryQueue": {
+			disabled, fresh("a", "webhook_1"), effects{States: 1, Sent: waits(5 * time.Second)},
+			known{State: delivery.Retrying, Reason: delivery.ReasonEndpointDisabled, Next: epoch.Add(5 * time.Second)},
+		},
+		"disabled: goes on with its schedule there": {
+			disabled, retried("a", "webhook_1", 2), effects{Failed: returned, States: 1, Hidden: waits(80 * time.Second)},
+			known{State: delivery.Retrying, Reason: delivery.ReasonEndpointDisabled, Attempts: 3, Next: epoch.Add(80 * time.Second)},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(status(200))
-			w.endpoints["webhook_1"] = row.e
-			failed := w.process(t, row.r)
-			if len(w.posts) != 0 || len(failed) != row.failed || len(w.sent) != row.sent || len(w.hidden) != row.hidden {
-				t.Fatalf("%d posts, failed %v, %d sent, %d hidden", len(w.posts), failed, len(w.sent), len(w.hidden))
-			}
-			if s := w.states[0]; s.State != row.state || s.Reason != row.reason || s.Attempts != row.attempts {
-				t.Errorf("%+v", s)
-			}
-			if row.sent == 1 && w.moved(t).Attempts != 0 {
+			w.endpoints["webhook_1"] = row.endpoint
+			failed := w.process(t, row.record)
+			w.did(t, failed, row.did)
+			w.knows(t, 0, row.knows)
+			if len(row.did.Sent) == 1 && w.moved(t).Attempts != 0 {
 				t.Error("a POST is counted that was not made")
 			}
 		})
 	}
 }
 
-func TestFaultsOfOursReachRetryQueueAndAreToldApart(t *testing.T) {
+func TestHandler_Process_sendsFaultsOfOursToRetryQueueAndTellsThemApart(t *testing.T) {
 	for name, spoil := range map[string]func(*world){
 		"DynamoDB fails": func(w *world) { w.readErr = errAWS },
 		"KMS fails":      func(w *world) { w.secretErr = errAWS },
@@ -194,103 +202,111 @@ func TestFaultsOfOursReachRetryQueueAndAreToldApart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(status(200))
 			spoil(w)
-			if failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2")); len(failed) != 0 || len(w.sent) != 2 || len(w.posts) != 0 {
-				t.Fatalf("failed %v, %d sent, %d posts", failed, len(w.sent), len(w.posts))
-			}
-			if s := w.states[0]; s.Reason != delivery.ReasonInternal || s.Attempts != 0 {
-				t.Errorf("%+v", s)
-			}
-			if line := w.logs.lines[0]; line["fault"] != "ours" || line["error"] != errAWS.Error() {
-				t.Errorf("log %v", line)
-			}
+			failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"))
+			w.did(t, failed, effects{States: 2, Sent: waits(5*time.Second, 5*time.Second)})
+			w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonInternal, Next: epoch.Add(5 * time.Second)})
+			w.says(t, 0, map[string]string{"fault": "ours", "error": errAWS.Error()})
 		})
 	}
 }
 
-func TestWhatCannotBeMovedStays(t *testing.T) {
+func TestHandler_Process_returnsWhatCannotBeMoved(t *testing.T) {
 	w := newWorld(status(500))
 	w.sendErr = errAWS
-	r := fresh("a", "webhook_1")
-	if failed := w.process(t, r); !slices.Equal(failed, []string{r.MessageID}) {
-		t.Errorf("failed %v", failed)
-	}
-	if s := w.states[0]; s.State != delivery.Retrying || s.LastStatus != 500 || !s.NextAttemptAt.IsZero() {
-		t.Errorf("what the receiver answered is lost: %+v", s)
-	}
+	failed := w.process(t, fresh("a", "webhook_1"))
+	w.did(t, failed, effects{Failed: []string{"id-a"}, Posts: 1, States: 1})
+	w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonHTTP5xx, Attempts: 1, Status: 500}) // SQS alone knows when
 }
 
-func TestLosingStateLosesNoDelivery(t *testing.T) {
+func TestHandler_Process_losesNoDeliveryWithItsState(t *testing.T) {
 	w := newWorld(status(200))
 	w.stateErr = errAWS
-	if failed := w.process(t, fresh("a", "webhook_1")); len(failed) != 0 {
-		t.Errorf("a delivered message comes back: %v", failed)
-	}
+	failed := w.process(t, fresh("a", "webhook_1"))
+	w.did(t, failed, effects{Posts: 1, Acknowledged: 1})
+	w.says(t, 0, map[string]string{"msg": "delivery state not written", "fault": "ours", "level": "ERROR"})
+	w.forget()
 	w.respond = status(500)
-	if failed := w.process(t, fresh("b", "webhook_1")); len(failed) != 0 || len(w.sent) != 1 {
-		t.Errorf("failed %v, %d on RetryQueue", failed, len(w.sent))
-	}
-	lost := func(l map[string]string) bool {
-		return l["msg"] == "delivery state not written" && l["fault"] == "ours" && l["level"] == "ERROR"
-	}
-	if n := w.metrics(t)[measured{"StateWritesLost", telemetry.Dimensions{Fault: "ours"}}]; n != 2 || !slices.ContainsFunc(w.logs.lines, lost) {
-		t.Errorf("nobody hears of it: %v counted, log %v", n, w.logs.lines)
+	failed = w.process(t, fresh("b", "webhook_1"))
+	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
+	if n := w.metrics(t)[measured{"StateWritesLost", telemetry.Dimensions{Fault: "ours"}}]; n != 2 {
+		t.Errorf("%v lost writes counted", n)
 	}
 }
 
-func TestAPanicHurtsItsRecordOnly(t *testing.T) {
+func TestHandler_Process_isolatesAPanic(t *testing.T) {
 	w := newWorld(func(_ context.Context, url string) delivery.Response {
 		if strings.HasSuffix(url, "webhook_2") {
 			panic("boom")
 		}
 		return delivery.Response{Status: 200}
 	})
-	if failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"), fresh("c", "webhook_1")); len(failed) != 0 {
-		t.Errorf("failed %v", failed)
-	}
-	if len(w.acked) != 2 || len(w.sent) != 1 || w.moved(t).DeliveryID != "b" {
-		t.Errorf("%d acknowledged, %d moved", len(w.acked), len(w.sent))
+	failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"), fresh("c", "webhook_1"))
+	w.did(t, failed, effects{Posts: 3, Acknowledged: 2, States: 1, Sent: waits(5 * time.Second)})
+	if m := w.moved(t); m.DeliveryID != "b" {
+		t.Errorf("%s is moved", m.DeliveryID)
 	}
 }
 
-func TestDuplicatesInABatchAreSentOnce(t *testing.T) {
+func TestHandler_Process_sendsDuplicatesInABatchOnce(t *testing.T) {
 	w := newWorld(status(500))
-	if failed := w.process(t, fresh("a", "webhook_1"), fresh("a", "webhook_1")); len(failed) != 0 || len(w.posts) != 1 || len(w.sent) != 1 {
-		t.Errorf("failed %v, %d posts, %d sent", failed, len(w.posts), len(w.sent))
-	}
+	failed := w.process(t, fresh("a", "webhook_1"), fresh("a", "webhook_1"))
+	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
+
 	// On RetryQueue both messages stay: one may be the other received twice.
 	w = newWorld(status(500))
-	if failed := w.process(t, retried("a", "webhook_1", 1), retried("a", "webhook_1", 1)); len(failed) != 2 || len(w.posts) != 1 || len(w.hidden) != 2 {
-		t.Errorf("failed %v, %d posts, %d hidden", failed, len(w.posts), len(w.hidden))
-	}
+	failed = w.process(t, retried("a", "webhook_1", 1), retried("a", "webhook_1", 1))
+	w.did(t, failed, effects{
+		Failed: []string{"id-a", "id-a"}, Posts: 1, States: 1, Hidden: waits(20*time.Second, 20*time.Second),
+	})
 }
 
-func TestDuplicatesShareTheFateOfTheOneWithTheMostTriesLeft(t *testing.T) {
-	w := newWorld(status(200))
+func TestHandler_Process_letsTheDuplicateWithTheMostTriesLeftSpeak(t *testing.T) {
 	old, young := retried("a", "webhook_1", 10), retried("a", "webhook_1", 1)
 	old.MessageID, young.MessageID = "old", "young"
-	if failed := w.process(t, old, young); len(failed) != 0 || len(w.posts) != 1 {
-		t.Errorf("failed %v, %d posts: an exhausted duplicate spoils a delivery", failed, len(w.posts))
-	}
-	// A replay is not the delivery it replays: taking one for the other would lose it.
-	w = newWorld(status(500))
-	again := fresh("a", "webhook_1")
-	again.MessageAttributes["replay"] = queue.Attribute{StringValue: "1"}
-	if w.process(t, fresh("a", "webhook_1"), again); len(w.posts) != 2 || len(w.sent) != 2 {
-		t.Errorf("%d posts, %d moved, want both", len(w.posts), len(w.sent))
+	for name, records := range map[string][]queue.Record{
+		"the exhausted one first": {old, young},
+		"the exhausted one last":  {young, old},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(status(200))
+			w.did(t, w.process(t, records...), effects{Posts: 1, Acknowledged: 1})
+		})
 	}
 }
 
-func TestUnreadableMessagesAreLeftForRedrive(t *testing.T) {
+func TestHandler_Process_letsADuplicateThatIsDueSpeakForOneThatIsEarly(t *testing.T) {
+	w := newWorld(status(200))
+	due := retried("a", "webhook_1", 3)
+	m, err := queue.Decode(due)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.NotBefore = w.now.Add(time.Hour)
+	early := record(m, retryARN, 1, w.now)
+	w.did(t, w.process(t, early, due), effects{Posts: 1, Acknowledged: 1})
+}
+
+func TestHandler_Process_takesAReplayForADeliveryOfItsOwn(t *testing.T) {
+	w := newWorld(status(500))
+	replay := fresh("a", "webhook_1")
+	replay.MessageAttributes["replay"] = queue.Attribute{StringValue: "1"}
+	failed := w.process(t, fresh("a", "webhook_1"), replay) // taking one for the other would lose it
+	w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
+}
+
+func TestHandler_Process_leavesUnreadableMessagesForRedrive(t *testing.T) {
 	w := newWorld(status(200))
 	bad := fresh("a", "webhook_1")
+	bad.MessageID = "bad"
 	delete(bad.MessageAttributes, "tenant_id")
-	if failed := w.process(t, bad, fresh("b", "webhook_1")); !slices.Equal(failed, []string{bad.MessageID}) || len(w.acked) != 1 || len(w.hidden)+len(w.sent) != 0 {
-		t.Errorf("failed %v, %d acknowledged", failed, len(w.acked))
-	}
-	if line := w.logs.lines[0]; line["outcome"] != "unreadable" || line["fault"] != "ours" || !strings.Contains(line["error"], "tenant_id") {
-		t.Errorf("log %v", line)
-	}
-	if n := w.metrics(t)[measured{"NotAttempted", telemetry.Dimensions{Outcome: "unreadable", Reason: "unreadable", Fault: "ours"}}]; n != 1 {
+	failed := w.process(t, bad, fresh("b", "webhook_1"))
+	w.did(t, failed, effects{Failed: []string{"bad"}, Posts: 1, Acknowledged: 1})
+	w.says(t, 0, map[string]string{
+		"msg": "no attempt", "outcome": "unreadable", "reason": "unreadable", "fault": "ours", "message_id": "bad",
+		"error": "unreadable delivery message: attribute tenant_id is missing",
+	})
+	unreadable := telemetry.Dimensions{Outcome: "unreadable", Reason: "unreadable", Fault: "ours"}
+	if n := w.metrics(t)[measured{"NotAttempted", unreadable}]; n != 1 {
 		t.Errorf("%v counted", n)
 	}
 }
@@ -304,7 +320,7 @@ func hang(ctx context.Context, _ string) delivery.Response {
 	return delivery.Response{Reason: delivery.ReasonTimeout}
 }
 
-func TestAHangingEndpointsOtherFirstAttemptsGoToRetryQueueUnstarted(t *testing.T) {
+func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsToRetryQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(func(ctx context.Context, url string) delivery.Response {
 			if strings.HasSuffix(url, "webhook_1") {
@@ -317,25 +333,31 @@ func TestAHangingEndpointsOtherFirstAttemptsGoToRetryQueueUnstarted(t *testing.T
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		started := time.Now()
-		failed := h.Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_1"), fresh("c", "webhook_1"), fresh("d", "webhook_2")})
-		if took := time.Since(started); len(failed) != 0 || len(w.posts) != 3 || len(w.sent) != 3 || len(w.acked) != 1 || took != 15*time.Second {
-			t.Errorf("failed %v, %d posts, %d moved, %d acknowledged in %s", failed, len(w.posts), len(w.sent), len(w.acked), took)
+		failed := h.Process(ctx, []queue.Record{
+			fresh("a", "webhook_1"), fresh("b", "webhook_1"), fresh("c", "webhook_1"), fresh("d", "webhook_2"),
+		})
+		sent := waits(5*time.Second, 5*time.Second, 5*time.Second)
+		w.did(t, failed, effects{Posts: 3, Acknowledged: 1, States: 3, Sent: sent})
+		if took := time.Since(started); took != 15*time.Second {
+			t.Errorf("took %s", took)
 		}
 		if n := countReason(w.states, delivery.ReasonEndpointHanging); n != 1 {
 			t.Errorf("%d never started, want 1", n)
 		}
 
 		// On RetryQueue every record gets its POST.
-		w.posts = nil
+		w.forget()
 		h.PerEndpoint = 3
-		h.Process(ctx, []queue.Record{retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1)})
+		h.Process(ctx, []queue.Record{
+			retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1),
+		})
 		if len(w.posts) != 3 {
 			t.Errorf("%d posts from RetryQueue, want 3", len(w.posts))
 		}
 	})
 }
 
-func TestEveryRetryGetsItsPostThoughTheOneBeforeItHung(t *testing.T) {
+func TestHandler_Process_postsEveryRetryThoughTheOneBeforeItHung(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
 		w := newWorld(func(ctx context.Context, url string) delivery.Response {
@@ -347,8 +369,10 @@ func TestEveryRetryGetsItsPostThoughTheOneBeforeItHung(t *testing.T) {
 		})
 		h := w.handler()
 		h.PerEndpoint = 1
-		failed := h.Process(t.Context(), []queue.Record{retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1)})
-		if len(failed) != 1 || len(w.posts) != 3 || len(w.acked) != 2 {
+		failed := h.Process(t.Context(), []queue.Record{
+			retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1),
+		})
+		if len(failed) != 1 || len(w.posts) != 3 || len(w.acked) != 2 { // which of the three is first, nobody knows
 			t.Errorf("failed %v, %d posts, %d acknowledged", failed, len(w.posts), len(w.acked))
 		}
 	})
@@ -363,15 +387,16 @@ func countReason(states []delivery.Record, reason delivery.Reason) (n int) {
 	return n
 }
 
-func TestWhatIsUnfinishedBeforeTheDeadlineIsHandedOn(t *testing.T) {
+func TestHandler_Process_handsOnWhatIsUnfinishedBeforeTheDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(hang)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		started := time.Now()
 		failed := w.handler().Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
-		if took := time.Since(started); took != 8*time.Second || len(failed) != 0 || len(w.sent) != 2 {
-			t.Errorf("failed %v, %d moved in %s", failed, len(w.sent), took)
+		w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
+		if took := time.Since(started); took != 8*time.Second {
+			t.Errorf("took %s", took)
 		}
 		if n := countReason(w.states, delivery.ReasonOutOfTime); n != 2 {
 			t.Errorf("%d out of time: %+v", n, w.states)
@@ -379,7 +404,7 @@ func TestWhatIsUnfinishedBeforeTheDeadlineIsHandedOn(t *testing.T) {
 	})
 }
 
-func TestAtMostNAttemptsToOneEndpointAtATime(t *testing.T) {
+func TestHandler_Process_makesAtMostNAttemptsToOneEndpointAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var running, most atomic.Int32
 		w := newWorld(func(context.Context, string) delivery.Response {
@@ -396,8 +421,9 @@ func TestAtMostNAttemptsToOneEndpointAtATime(t *testing.T) {
 		for i := range 9 {
 			records = append(records, fresh(fmt.Sprint("d", i), "webhook_1"))
 		}
-		if failed := h.Process(t.Context(), records); len(failed) != 0 || len(w.acked) != 9 || most.Load() != 3 {
-			t.Errorf("failed %v, %d acknowledged, %d at a time", failed, len(w.acked), most.Load())
+		w.did(t, h.Process(t.Context(), records), effects{Posts: 9, Acknowledged: 9})
+		if most.Load() != 3 {
+			t.Errorf("%d at a time", most.Load())
 		}
 	})
 }

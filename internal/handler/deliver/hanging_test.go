@@ -55,7 +55,7 @@ func member(w *world, b *board, name string, limit int) *Handler {
 	return h
 }
 
-func TestAnEndpointThatHoldsProcessesUpIsDivertedInAllOfThem(t *testing.T) {
+func TestHanging_divertsAnEndpointThatHoldsProcessesUpInAllOfThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := newWorld(func(ctx context.Context, url string) delivery.Response {
 			if strings.HasSuffix(url, "webhook_1") {
@@ -83,11 +83,14 @@ func TestAnEndpointThatHoldsProcessesUpIsDivertedInAllOfThem(t *testing.T) {
 		p3 := member(other, b, "p3", 2)
 		started := time.Now()
 		failed := p3.Process(ctx, []queue.Record{fresh("c", "webhook_1"), fresh("d", "webhook_2")})
-		if len(failed) != 0 || len(other.posts) != 1 || len(other.acked) != 1 || time.Since(started) != 0 {
-			t.Errorf("failed %v, %d posts, %d acknowledged", failed, len(other.posts), len(other.acked))
+		other.did(t, failed, effects{Posts: 1, Acknowledged: 1, States: 1, Sent: waits(5 * time.Second)})
+		next := started.Add(5 * time.Second)
+		other.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonEndpointHanging, Next: next})
+		if m := other.moved(t); m.DeliveryID != "c" || m.Attempts != 0 {
+			t.Errorf("moved %+v", m)
 		}
-		if m := other.moved(t); m.DeliveryID != "c" || m.Attempts != 0 || countReason(other.states, delivery.ReasonEndpointHanging) != 1 {
-			t.Errorf("moved %+v, states %+v", m, other.states)
+		if took := time.Since(started); took != 0 {
+			t.Errorf("a diverted attempt took %s", took)
 		}
 		// From RetryQueue it gets its POST all the same.
 		p3.Process(ctx, []queue.Record{retried("e", "webhook_1", 1)})
@@ -96,7 +99,8 @@ func TestAnEndpointThatHoldsProcessesUpIsDivertedInAllOfThem(t *testing.T) {
 		}
 		wait.Wait()
 		if len(slow.posts) != 2 || len(slow.sent) != 2 || slow.states[0].Reason != delivery.ReasonTimeout {
-			t.Errorf("the attempts that hang keep their full time: %d posts, %d moved, %+v", len(slow.posts), len(slow.sent), slow.states)
+			t.Errorf("the attempts that hang keep their full time: %d posts, %d moved, %+v",
+				len(slow.posts), len(slow.sent), slow.states)
 		}
 
 		time.Sleep(2 * time.Minute) // the marks run out
@@ -107,7 +111,7 @@ func TestAnEndpointThatHoldsProcessesUpIsDivertedInAllOfThem(t *testing.T) {
 	})
 }
 
-func TestFewerProcessesThanTheLimitAreHeldWithoutDiversion(t *testing.T) {
+func TestHanging_diverts_nothingThatHoldsFewerProcessesThanTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{}
 		if err := b.Mark(t.Context(), "webhook_1", "p1", time.Now()); err != nil {
@@ -129,13 +133,12 @@ func TestFewerProcessesThanTheLimitAreHeldWithoutDiversion(t *testing.T) {
 	})
 }
 
-func TestQuickAnswersLeaveNoMarkAndAnUnreadableBoardStopsNothing(t *testing.T) {
+func TestHanging_leavesNoMarkOfQuickAnswersAndOutlivesAnUnreadableBoard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{fail: errAWS}
 		w := newWorld(status(200))
-		if failed := member(w, b, "p1", 1).Process(t.Context(), []queue.Record{fresh("a", "webhook_1")}); len(failed) != 0 || len(w.acked) != 1 {
-			t.Errorf("failed %v, %d acknowledged", failed, len(w.acked))
-		}
+		failed := member(w, b, "p1", 1).Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
+		w.did(t, failed, effects{Posts: 1, Acknowledged: 1})
 		time.Sleep(time.Minute)
 		if synctest.Wait(); b.count() != 0 {
 			t.Error("a quick answer left a mark")
@@ -143,7 +146,7 @@ func TestQuickAnswersLeaveNoMarkAndAnUnreadableBoardStopsNothing(t *testing.T) {
 	})
 }
 
-func TestRetriesThatHangKeepTheEndpointDiverted(t *testing.T) {
+func TestHanging_divertsWhileRetriesHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &board{}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

@@ -49,7 +49,9 @@ type world struct {
 	emf    bytes.Buffer // what the metrics write
 }
 
-func (w *world) BatchGet(_ context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]endpoint.Endpoint, error) {
+func (w *world) BatchGet(_ context.Context, keys []dynamo.EndpointKey) (
+	map[dynamo.EndpointKey]endpoint.Endpoint, error,
+) {
 	found, asked := map[dynamo.EndpointKey]endpoint.Endpoint{}, map[dynamo.EndpointKey]bool{}
 	for _, key := range keys {
 		if asked[key] { // as DynamoDB does
@@ -198,9 +200,12 @@ func status(code int) func(context.Context, string) delivery.Response {
 	}
 }
 
+// epoch is when a world begins.
+var epoch = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
+
 func newWorld(respond func(context.Context, string) delivery.Response) *world {
 	return &world{
-		now:       time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC),
+		now:       epoch,
 		endpoints: map[string]endpoint.Endpoint{"webhook_1": active("webhook_1"), "webhook_2": active("webhook_2")},
 		respond:   respond,
 		logs:      &captured{Handler: slog.DiscardHandler},
@@ -208,13 +213,16 @@ func newWorld(respond func(context.Context, string) delivery.Response) *world {
 }
 
 func active(id string) endpoint.Endpoint {
-	return endpoint.Endpoint{ID: id, TenantID: "t", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1}
+	return endpoint.Endpoint{
+		ID: id, TenantID: "t", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1,
+	}
 }
 
 func (w *world) handler() *Handler {
 	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	return &Handler{
-		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Visibility: w, RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
+		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Visibility: w,
+		RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
 		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
 		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "deliver", w.clock), Now: w.clock,
 		Random: func() float64 { return 0 },
@@ -236,7 +244,9 @@ func (w *world) process(t *testing.T, records ...queue.Record) []string {
 
 // fresh is a delivery on DeliveryQueue.
 func fresh(id, endpointID string) queue.Record {
-	ref := delivery.Ref{DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e", CreatedAt: time.Unix(1_700_000_000, 0)}
+	ref := delivery.Ref{
+		DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e", CreatedAt: time.Unix(1_700_000_000, 0),
+	}
 	body := []byte(`{"type":"user.deleted","data":{}}`)
 	return record(delivery.Message{Ref: ref, Body: body}, deliveryARN, 1, time.Time{})
 }
@@ -257,9 +267,13 @@ func again(r queue.Record, count int) queue.Record {
 }
 
 func record(m delivery.Message, arn string, count int, first time.Time) queue.Record {
-	r := queue.Record{MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
-		Attributes:        queue.System{ReceiveCount: strconv.Itoa(count), FirstReceive: strconv.FormatInt(first.UnixMilli(), 10)},
-		MessageAttributes: map[string]queue.Attribute{}}
+	r := queue.Record{
+		MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
+		Attributes: queue.System{
+			ReceiveCount: strconv.Itoa(count), FirstReceive: strconv.FormatInt(first.UnixMilli(), 10),
+		},
+		MessageAttributes: map[string]queue.Attribute{},
+	}
 	for name, a := range queue.Attributes(m) {
 		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}

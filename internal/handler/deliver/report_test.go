@@ -1,13 +1,14 @@
 package deliver
 
 import (
-	"cmp"
+	stdcmp "cmp"
 	"context"
-	"maps"
 	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -28,13 +29,17 @@ type fate struct {
 
 // line is the whole log line of a fate.
 func (f fate) line(reason delivery.Reason) map[string]string {
-	line := map[string]string{"msg": "no attempt", "level": "INFO", "tenant_id": "t", "endpoint_id": "webhook_1", "event_id": "e", "delivery_id": "a",
-		"attempt": "0", "outcome": f.outcome, "status": strconv.Itoa(f.status), "ms": strconv.FormatInt(f.ms, 10)}
+	line := map[string]string{
+		"msg": "no attempt", "level": "INFO",
+		"tenant_id": "t", "endpoint_id": "webhook_1", "event_id": "e", "delivery_id": "a", "attempt": "0",
+		"outcome": f.outcome, "status": strconv.Itoa(f.status), "ms": strconv.FormatInt(f.ms, 10),
+	}
 	if f.posted {
 		line["msg"], line["attempt"] = "attempt", "1"
 	}
 	if reason != "" {
-		line["level"], line["reason"], line["fault"], line["host"], line["next_attempt_s"] = "WARN", string(reason), f.fault, "receiver.example", "0"
+		line["level"], line["reason"], line["fault"] = "WARN", string(reason), f.fault
+		line["host"], line["next_attempt_s"] = "receiver.example", "0"
 	}
 	if reason != "" && f.outcome == "retry" {
 		line["next_attempt_s"] = "5"
@@ -49,14 +54,15 @@ func (f fate) line(reason delivery.Reason) map[string]string {
 }
 
 // Each reason says the same in delivery record, log and metrics, and blames the right side.
-func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
+func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 	const took = 1234 * time.Millisecond
 	responds := func(status int, reason delivery.Reason) fate {
-		return fate{posted: true, status: status, outcome: "retry", fault: "receiver", ms: 1234, given: func(w *world, _ *Handler) {
+		given := func(w *world, _ *Handler) {
 			w.respond = func(context.Context, string) delivery.Response {
 				return delivery.Response{Status: status, Reason: reason, Elapsed: took}
 			}
-		}}
+		}
+		return fate{given: given, posted: true, status: status, outcome: "retry", fault: "receiver", ms: 1234}
 	}
 	is := func(status endpoint.Status) func(*world, *Handler) {
 		return func(w *world, _ *Handler) {
@@ -66,7 +72,9 @@ func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
 		}
 	}
 	rows := map[delivery.Reason]fate{
-		"internal": {outcome: "retry", err: errAWS.Error(), fault: "ours", given: func(w *world, _ *Handler) { w.readErr = errAWS }},
+		"internal": {
+			outcome: "retry", err: errAWS.Error(), fault: "ours", given: func(w *world, _ *Handler) { w.readErr = errAWS },
+		},
 		"out_of_time": {posted: true, outcome: "retry", fault: "ours", ms: 28_000, given: func(w *world, _ *Handler) {
 			w.respond = func(ctx context.Context, _ string) delivery.Response {
 				<-ctx.Done()
@@ -83,11 +91,14 @@ func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
 		"http_1xx": responds(199, "http_1xx"), "http_3xx": responds(302, "http_3xx"), "http_4xx": responds(404, "http_4xx"),
 		"http_429": responds(429, "http_429"), "http_5xx": responds(503, "http_5xx"),
 	}
-	for _, reason := range []delivery.Reason{"timeout", "connect", "dns", "tls", "protocol", "blocked_address", "blocked_port", "blocked_url", "response_header_too_large"} {
+	for _, reason := range []delivery.Reason{
+		"timeout", "connect", "dns", "tls", "protocol",
+		"blocked_address", "blocked_port", "blocked_url", "response_header_too_large",
+	} {
 		rows[reason] = responds(0, reason)
 	}
 	for reason, c := range rows {
-		t.Run(cmp.Or(string(reason), "acknowledged"), func(t *testing.T) {
+		t.Run(stdcmp.Or(string(reason), "acknowledged"), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(status(200))
 				e := active("webhook_1")
@@ -97,7 +108,8 @@ func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
 				c.given(w, h)
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
-				if failed := h.Process(ctx, []queue.Record{fresh("a", "webhook_1")}); len(failed) != 0 || (len(w.posts) == 1) != c.posted {
+				failed := h.Process(ctx, []queue.Record{fresh("a", "webhook_1")})
+				if len(failed) != 0 || (len(w.posts) == 1) != c.posted {
 					t.Errorf("failed %v, %d posts", failed, len(w.posts))
 				}
 
@@ -109,28 +121,33 @@ func TestEveryReasonReachesRecordLogAndMetrics(t *testing.T) {
 				want := delivery.Record{
 					Ref:       delivery.Ref{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: record.CreatedAt},
 					EventType: "user.deleted", Reason: reason, LastStatus: c.status, DurationMS: c.ms, UpdatedAt: w.now}
-				want.State = map[string]delivery.State{"retry": delivery.Retrying, "acknowledged": delivery.Acknowledged, "discarded": delivery.Discarded}[c.outcome]
+				want.State = map[string]delivery.State{
+					"retry": delivery.Retrying, "acknowledged": delivery.Acknowledged, "discarded": delivery.Discarded,
+				}[c.outcome]
 				if c.posted {
 					want.Attempts = 1
 				}
 				if c.outcome == "retry" {
 					want.NextAttemptAt = w.now.Add(5 * time.Second)
 				}
-				if record != want {
-					t.Errorf("record %+v, want %+v", record, want)
+				if diff := cmp.Diff(want, record); diff != "" {
+					t.Errorf("record (-want +got)\n%s", diff)
 				}
 
-				if len(w.logs.lines) != 1 || !maps.Equal(w.logs.lines[0], c.line(reason)) { // nothing else: no path, no query
-					t.Errorf("log %v, want %v", w.logs.lines, c.line(reason))
+				// nothing else: no path, no query
+				if diff := cmp.Diff([]map[string]string{c.line(reason)}, w.logs.lines); diff != "" {
+					t.Errorf("log (-want +got)\n%s", diff)
 				}
 
 				d := telemetry.Dimensions{Outcome: c.outcome, Reason: string(reason), Fault: c.fault}
 				metrics := map[measured]float64{{"NotAttempted", d}: 1}
 				if c.posted {
-					metrics = map[measured]float64{{"Attempts", d}: 1, {"AttemptMillis", telemetry.Dimensions{Outcome: c.outcome}}: float64(c.ms)}
+					metrics = map[measured]float64{
+						{"Attempts", d}: 1, {"AttemptMillis", telemetry.Dimensions{Outcome: c.outcome}}: float64(c.ms),
+					}
 				}
-				if got := w.metrics(t); !maps.Equal(got, metrics) {
-					t.Errorf("metrics %v, want %v", got, metrics)
+				if diff := cmp.Diff(metrics, w.metrics(t), cmp.AllowUnexported(measured{})); diff != "" {
+					t.Errorf("metrics (-want +got)\n%s", diff)
 				}
 			})
 		})
