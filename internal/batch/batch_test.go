@@ -39,7 +39,8 @@ func TestInvocationHandler_Invoke_refusesHalfAnEvent(t *testing.T) {
 }
 
 func TestInvocationHandler_Invoke_handsRecordsOverWhole(t *testing.T) {
-	const payload = `{"Records":[{"messageId":"m","receiptHandle":"r","body":"{}","attributes":{"ApproximateReceiveCount":"3"},
+	const payload = `{"Records":[{
+		"messageId":"m","receiptHandle":"r","body":"{}","attributes":{"ApproximateReceiveCount":"3"},
 		"messageAttributes":{"version":{"stringValue":"1","dataType":"String","stringListValues":[],"binaryListValues":[]}},
 		"md5OfBody":"x","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"eu-central-1"}]}`
 	want := []queue.Record{{

@@ -50,7 +50,8 @@ func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
 	sender(client).Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target, Place{})
 	want := []posted{{URL: target.URL, Body: body, Header: http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1700000000"},
+		"Content-Type": {"application/json"}, "User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"},
+		"Wh-Timestamp":     {"1700000000"},
 		"Wh-Webhook-Event": {"user.created"}, "Wh-Signature": {signature.Sign("whs_x", "msg_1", 1_700_000_000, []byte(body))},
 	}}}
 	if diff := cmp.Diff(want, client.posts); diff != "" {
@@ -100,8 +101,12 @@ func TestSender_Attempt_diesAtTheLastPlaceOnly(t *testing.T) {
 		number   int
 		want     Outcome
 	}{
-		"the first attempt":  {failing, 0, Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second}},
-		"retry 8 of 9":       {failing, 8, Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second}},
+		"the first attempt": {
+			failing, 0, Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second},
+		},
+		"retry 8 of 9": {
+			failing, 8, Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second},
+		},
 		"retry 9 of 9":       {failing, 9, Outcome{Verdict: VerdictDead, Reason: ReasonHTTP5xx, Status: 503}},
 		"success at retry 9": {Response{Status: 200}, 9, Outcome{Verdict: VerdictAcknowledged, Status: 200}},
 	} {

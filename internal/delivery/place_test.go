@@ -118,7 +118,9 @@ func drawn(random *rand.Rand) (retry.Schedule, Message, Receive) {
 	if random.IntN(2) == 0 {
 		m.NotBefore = now.Add(time.Duration(random.IntN(7_200)-3_600) * time.Second)
 	}
-	return s, m, Receive{Count: 1 + random.IntN(2*retry.MaxRetries), First: now.Add(-time.Duration(random.IntN(7_200)) * time.Second)}
+	return s, m, Receive{
+		Count: 1 + random.IntN(2*retry.MaxRetries), First: now.Add(-time.Duration(random.IntN(7_200)) * time.Second),
+	}
 }
 
 func TestPlaceOf_properties(t *testing.T) {
@@ -134,7 +136,7 @@ func TestPlaceOf_properties(t *testing.T) {
 			m.NotBefore = time.Time{}
 			return !PlaceOf(s, m, r, now).Early()
 		},
-		"the receives of a message make exactly MaxRetries attempts, the last of them its last": func(s retry.Schedule, m Message, r Receive) bool {
+		"MaxRetries receives are attempts, the last of them its last": func(s retry.Schedule, m Message, r Receive) bool {
 			attempts, last := 0, 0
 			for r.Count = 1; r.Count <= 2*retry.MaxRetries; r.Count++ {
 				p := PlaceOf(s, m, r, now.Add(2*time.Hour)) // its Retry-After is over
@@ -147,7 +149,7 @@ func TestPlaceOf_properties(t *testing.T) {
 			}
 			return attempts == s.MaxRetries && last == attempts
 		},
-		"another receive uses no fewer places, and never more than there are": func(s retry.Schedule, m Message, r Receive) bool {
+		"another receive uses no fewer places, at most all": func(s retry.Schedule, m Message, r Receive) bool {
 			used := PlaceOf(s, m, r, now).Used(true)
 			r.Count++
 			more := PlaceOf(s, m, r, now).Used(true)
@@ -197,11 +199,13 @@ func TestPlace_Next_isTheSchedulesWait(t *testing.T) {
 		floor, elapsed time.Duration
 		want           time.Duration
 	}{
-		"after the first attempt":         {PlaceOf(schedule, Message{}, Receive{Count: 1}, now), 0, 0, 0, 5 * time.Second},
-		"after the second retry":          {PlaceOf(schedule, retries, Receive{Count: 2}, now), 0, 0, 0, 80 * time.Second},
-		"with jitter":                     {PlaceOf(schedule, retries, Receive{Count: 2}, now), 0.5, 0, 0, 88 * time.Second},
-		"with a Retry-After":              {PlaceOf(schedule, retries, Receive{Count: 2}, now), 0, time.Hour, 0, time.Hour},
-		"cut to what SQS hides a message": {PlaceOf(schedule, retries, Receive{Count: 8}, now), 0, 0, time.Hour, 43_000*time.Second - time.Hour},
+		"after the first attempt": {PlaceOf(schedule, Message{}, Receive{Count: 1}, now), 0, 0, 0, 5 * time.Second},
+		"after the second retry":  {PlaceOf(schedule, retries, Receive{Count: 2}, now), 0, 0, 0, 80 * time.Second},
+		"with jitter":             {PlaceOf(schedule, retries, Receive{Count: 2}, now), 0.5, 0, 0, 88 * time.Second},
+		"with a Retry-After":      {PlaceOf(schedule, retries, Receive{Count: 2}, now), 0, time.Hour, 0, time.Hour},
+		"cut to what SQS hides a message": {
+			PlaceOf(schedule, retries, Receive{Count: 8}, now), 0, 0, time.Hour, 43_000*time.Second - time.Hour,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := row.place.Next(row.random, row.floor, row.elapsed); got != row.want {
@@ -245,7 +249,9 @@ func TestPlace_Before(t *testing.T) {
 func ExamplePlaceOf() {
 	short := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 2}
 	show := func(p Place) {
-		fmt.Printf("attempt: %-5v  last: %-5v  used: %d  next in %s\n", !p.Exhausted(), p.Last(), p.Used(true), p.Next(0, 0, 0))
+		fmt.Printf(
+			"attempt: %-5v  last: %-5v  used: %d  next in %s\n", !p.Exhausted(), p.Last(), p.Used(true), p.Next(0, 0, 0),
+		)
 	}
 	show(PlaceOf(short, Message{}, Receive{Count: 1}, now))
 	for count := range 3 {

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
@@ -20,8 +21,12 @@ var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
 func full() delivery.Message {
 	return delivery.Message{
-		Ref:      delivery.Ref{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2},
-		Retrying: true, Attempts: 1, NotBefore: created.Add(time.Hour), Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`)}
+		Ref: delivery.Ref{
+			DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2,
+		},
+		Retrying: true, Attempts: 1, NotBefore: created.Add(time.Hour),
+		Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`),
+	}
 }
 
 // received is what Lambda makes of a sent message.
@@ -33,13 +38,16 @@ func received(m delivery.Message) Record {
 	return r
 }
 
-func TestMessagesSurviveTheQueue(t *testing.T) {
+func TestDecode_readsWhatAttributesWrote(t *testing.T) {
 	first := full()
 	first.Retrying, first.Attempts, first.NotBefore, first.Replay = false, 0, time.Time{}, 0
 	for _, m := range []delivery.Message{full(), first} {
 		got, err := Decode(received(m))
-		if err != nil || fmt.Sprint(got) != fmt.Sprint(m) {
-			t.Errorf("%+v, %v; want %+v", got, err, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(m, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}
 	if n := len(Attributes(full())); n > 9 {
@@ -47,7 +55,7 @@ func TestMessagesSurviveTheQueue(t *testing.T) {
 	}
 }
 
-func TestUnreadableMessagesSayWhy(t *testing.T) {
+func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 	for name, row := range map[string]struct {
 		spoil func(*Record)
 		names string
@@ -84,7 +92,9 @@ type fakeSQS struct {
 	err   error
 }
 
-func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (
+	*sqs.SendMessageBatchOutput, error,
+) {
 	if f.err != nil {
 		return nil, f.err
 	}
@@ -112,7 +122,7 @@ func (f *fakeSQS) sizes() (sizes []int) {
 	return sizes
 }
 
-func TestSendCutsAtTenAndAtOneMebibyte(t *testing.T) {
+func TestSender_Send_cutsAtTenAndAtOneMebibyte(t *testing.T) {
 	const attributes = len("name") + len("String") + len("value") // SQS counts all three
 	fourth := 1<<18 - attributes                                  // of a call, exactly
 	for name, row := range map[string]struct {
@@ -133,7 +143,9 @@ func TestSendCutsAtTenAndAtOneMebibyte(t *testing.T) {
 			f := &fakeSQS{}
 			messages := make([]Outgoing, len(row.sizes))
 			for i, size := range row.sizes {
-				messages[i] = Outgoing{Body: strings.Repeat("x", size), Attributes: map[string]types.MessageAttributeValue{"name": text("value")}}
+				messages[i] = Outgoing{
+					Body: strings.Repeat("x", size), Attributes: map[string]types.MessageAttributeValue{"name": text("value")},
+				}
 			}
 			for _, err := range (Sender{Client: f}).Send(t.Context(), messages) {
 				if err != nil {
@@ -147,7 +159,7 @@ func TestSendCutsAtTenAndAtOneMebibyte(t *testing.T) {
 	}
 }
 
-func TestSendTellsTheErrorOfEachMessageAcrossCalls(t *testing.T) {
+func TestSender_Send_tellsTheErrorOfEachMessageAcrossCalls(t *testing.T) {
 	f := &fakeSQS{fail: map[string]bool{}}
 	messages := make([]Outgoing, 25)
 	for i := range messages {
@@ -169,7 +181,7 @@ func TestSendTellsTheErrorOfEachMessageAcrossCalls(t *testing.T) {
 	}
 }
 
-func TestSendReportsEveryMessageThatWasNotTaken(t *testing.T) {
+func TestSender_Send_reportsEveryMessageThatWasNotTaken(t *testing.T) {
 	f := &fakeSQS{fail: map[string]bool{"b": true}, mute: map[string]bool{"c": true}}
 	errs := Sender{Client: f}.Send(t.Context(), []Outgoing{{Body: "a"}, {Body: "b"}, {Body: "c"}, {Body: "d"}})
 	for i, wantErr := range []bool{false, true, true, false} {
@@ -185,8 +197,10 @@ func TestSendReportsEveryMessageThatWasNotTaken(t *testing.T) {
 	}
 }
 
-func TestWaitsAreRoundedUp(t *testing.T) {
-	for d, want := range map[time.Duration]int32{0: 0, -time.Second: 0, time.Millisecond: 1, time.Second: 1, 1001 * time.Millisecond: 2, 43_000 * time.Second: 43_000} {
+func TestSeconds_roundsUp(t *testing.T) {
+	for d, want := range map[time.Duration]int32{
+		0: 0, -time.Second: 0, time.Millisecond: 1, time.Second: 1, 1001 * time.Millisecond: 2, 43_000 * time.Second: 43_000,
+	} {
 		if got := seconds(d); got != want {
 			t.Errorf("%s is %d s, want %d", d, got, want)
 		}
@@ -195,10 +209,11 @@ func TestWaitsAreRoundedUp(t *testing.T) {
 
 func TestReceiveOf(t *testing.T) {
 	r := Record{Attributes: System{ReceiveCount: "4", FirstReceive: "1700000000123"}}
-	if got := ReceiveOf(r); got.Count != 4 || got.First.UnixMilli() != 1_700_000_000_123 {
-		t.Errorf("%+v", got)
+	want := delivery.Receive{Count: 4, First: time.UnixMilli(1_700_000_000_123)}
+	if diff := cmp.Diff(want, ReceiveOf(r)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got := ReceiveOf(Record{}); got.Count != 1 || !got.First.IsZero() {
-		t.Errorf("without attributes: %+v", got)
+	if diff := cmp.Diff(delivery.Receive{Count: 1}, ReceiveOf(Record{})); diff != "" {
+		t.Errorf("without attributes (-want +got)\n%s", diff)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -18,13 +19,21 @@ import (
 
 func message(i int) delivery.Message {
 	return delivery.Message{
-		Ref:  delivery.Ref{DeliveryID: fmt.Sprint("msg_", i), TenantID: "t", EndpointID: "webhook_1", EventID: "evt", CreatedAt: time.Now().UTC()},
+		Ref: delivery.Ref{
+			DeliveryID: fmt.Sprint("msg_", i), TenantID: "t", EndpointID: "webhook_1", EventID: "evt",
+			CreatedAt: time.Now().UTC(),
+		},
 		Body: []byte(`{"type":"user.created","data":{"userId":"user_1", "é":"\u00e9"}}`)}
 }
 
 // asLambda hands a received message over as an event source mapping does.
 func asLambda(m types.Message) queue.Record {
-	r := queue.Record{MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: queue.System{ReceiveCount: m.Attributes["ApproximateReceiveCount"], FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"]},
+	r := queue.Record{
+		MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body,
+		Attributes: queue.System{
+			ReceiveCount: m.Attributes["ApproximateReceiveCount"],
+			FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"],
+		},
 		MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range m.MessageAttributes {
 		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
@@ -32,21 +41,25 @@ func asLambda(m types.Message) queue.Record {
 	return r
 }
 
-func TestDeliveriesCrossSQSUnchanged(t *testing.T) {
+func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	cfg := testkit.Moto(t)
 	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{})
 	want := message(1)
 	want.Retrying, want.Attempts, want.NotBefore, want.Replay = true, 1, time.Now().UTC().Add(time.Hour), 3
-	if errs := (queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}).Send(t.Context(), []queue.Outgoing{queue.Of(want, 0)}); errs[0] != nil {
-		t.Fatal(errs[0])
+	sender := queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}
+	if err := sender.Send(t.Context(), []queue.Outgoing{queue.Of(want, 0)})[0]; err != nil {
+		t.Fatal(err)
 	}
 	received := testkit.Receive(t, cfg, q, 2*time.Second)
 	if len(received) != 1 {
 		t.Fatalf("received %d messages", len(received))
 	}
 	got, err := queue.Decode(asLambda(received[0]))
-	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if r := queue.ReceiveOf(asLambda(received[0])); r.Count != 1 || time.Since(r.First) > time.Minute {
 		t.Errorf("%+v", r)
@@ -56,7 +69,7 @@ func TestDeliveriesCrossSQSUnchanged(t *testing.T) {
 	}
 }
 
-func TestSendTellsWhichMessagesABatchLost(t *testing.T) {
+func TestSender_Send_tellsWhichMessagesABatchLost(t *testing.T) {
 	cfg := testkit.Moto(t)
 	q := testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
 	faults := testkit.NewFaults(t, cfg)
@@ -107,27 +120,36 @@ func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
 		t.Fatal(errs)
 	}
 	again := testkit.Receive(t, cfg, q, 2*time.Second)
-	if len(again) != 1 || *again[0].MessageId != *received[0].MessageId || again[0].Attributes["ApproximateReceiveCount"] != "2" {
-		t.Errorf("visible again: %+v", again)
+	if len(again) != 1 {
+		t.Fatalf("visible again: %+v", again)
+	}
+	if r := asLambda(again[0]); r.MessageID != *received[0].MessageId || r.Attributes.ReceiveCount != "2" {
+		t.Errorf("visible again: %+v", r)
 	}
 
 	faults := testkit.NewFaults(t, cfg)
 	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError", 0))
 	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError"))
-	errs = queue.Visibility{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.ChangeVisibility(t.Context(), []queue.VisibilityChange{
-		{ReceiptHandle: *again[0].ReceiptHandle, Wait: time.Second}, {ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Second},
+	faulty := queue.Visibility{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}
+	errs = faulty.ChangeVisibility(t.Context(), []queue.VisibilityChange{
+		{ReceiptHandle: *again[0].ReceiptHandle, Wait: time.Second}, {
+			ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Second,
+		},
 	})
 	if errs[0] == nil || errs[1] != nil {
 		t.Errorf("partial failure: %v", errs)
 	}
 }
 
-func TestTheQueueBehindTakesTheLargestEvent(t *testing.T) {
+func TestSender_Send_sendsTheLargestEvent(t *testing.T) {
 	cfg := testkit.Moto(t)
 	q := testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
 	m := message(0)
-	m.Body = slices.Concat([]byte(`{"type":"user.created","data":{"x":"`), slices.Repeat([]byte("x"), 256<<10-60), []byte(`"}}`))
-	if errs := (queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}).Send(t.Context(), []queue.Outgoing{queue.Of(m, 0)}); errs[0] != nil {
-		t.Error(errs[0])
+	m.Body = slices.Concat(
+		[]byte(`{"type":"user.created","data":{"x":"`), slices.Repeat([]byte("x"), 256<<10-60), []byte(`"}}`),
+	)
+	sender := queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}
+	if err := sender.Send(t.Context(), []queue.Outgoing{queue.Of(m, 0)})[0]; err != nil {
+		t.Error(err)
 	}
 }

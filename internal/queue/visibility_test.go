@@ -23,7 +23,9 @@ type fakeVisibility struct {
 	down  func(call int) bool // whole calls, from 0
 }
 
-func (f *fakeVisibility) ChangeMessageVisibilityBatch(_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+func (f *fakeVisibility) ChangeMessageVisibilityBatch(
+	_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options),
+) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
 	var handles []string
 	for _, e := range in.Entries {
 		handles = append(handles, aws.ToString(e.ReceiptHandle))
@@ -74,15 +76,21 @@ func TestVisibility_ChangeVisibility_asksOnceMoreForWhatFailed(t *testing.T) {
 		calls  []int
 		failed []int
 	}{
-		"nothing makes no call":         {0, nil, nil, nil},
-		"ten in one call":               {10, nil, []int{10}, nil},
-		"eleven in two":                 {11, nil, []int{10, 1}, nil},
-		"twenty-five in three":          {25, nil, []int{10, 10, 5}, nil},
-		"one fails once":                {11, map[int]int{10: 1}, []int{10, 1, 1}, nil},
-		"one of each call fails once":   {25, map[int]int{3: 1, 10: 1, 24: 1}, []int{10, 10, 5, 3}, nil},
-		"one fails twice":               {11, map[int]int{9: always}, []int{10, 1, 1}, []int{9}},
-		"some fail once, others twice":  {25, map[int]int{0: 1, 7: always, 13: 1, 19: always, 20: always, 23: 1}, []int{10, 10, 5, 6}, []int{7, 19, 20}},
-		"eleven fail once, in two more": {25, map[int]int{0: 1, 2: 1, 4: 1, 6: 1, 8: 1, 10: 1, 12: 1, 14: 1, 16: 1, 18: 1, 20: 2}, []int{10, 10, 5, 10, 1}, []int{20}},
+		"nothing makes no call":       {0, nil, nil, nil},
+		"ten in one call":             {10, nil, []int{10}, nil},
+		"eleven in two":               {11, nil, []int{10, 1}, nil},
+		"twenty-five in three":        {25, nil, []int{10, 10, 5}, nil},
+		"one fails once":              {11, map[int]int{10: 1}, []int{10, 1, 1}, nil},
+		"one of each call fails once": {25, map[int]int{3: 1, 10: 1, 24: 1}, []int{10, 10, 5, 3}, nil},
+		"one fails twice":             {11, map[int]int{9: always}, []int{10, 1, 1}, []int{9}},
+		"some fail once, others twice": {
+			25, map[int]int{0: 1, 7: always, 13: 1, 19: always, 20: always, 23: 1}, []int{10, 10, 5, 6},
+			[]int{7, 19, 20},
+		},
+		"eleven fail once, in two more": {
+			25, map[int]int{0: 1, 2: 1, 4: 1, 6: 1, 8: 1, 10: 1, 12: 1, 14: 1, 16: 1, 18: 1, 20: 2},
+			[]int{10, 10, 5, 10, 1}, []int{20},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fakeVisibility{waits: map[string]int32{}, times: map[string]int{}}

@@ -10,7 +10,7 @@ import (
 
 var production = Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 
-func TestProductionSchedule(t *testing.T) {
+func TestSchedule_Wait_spellsTheProductionSchedule(t *testing.T) {
 	want := []time.Duration{5, 20, 80, 320, 1280, 5120, 20480, 43000, 43000}
 	var sum time.Duration
 	for i, seconds := range want {
@@ -64,7 +64,7 @@ func (d draw) nominal() time.Duration {
 	return time.Duration(wait)
 }
 
-func TestWaitsAreNeverEarlyJitteredMonotoneAndCapped(t *testing.T) {
+func TestSchedule_Wait_properties(t *testing.T) {
 	const rounding = time.Millisecond // of floats around twelve hours
 	cases, belowTheCap, floorCounts := 0, 0, 0
 	properties := map[string]func(d draw) bool{
@@ -123,21 +123,26 @@ func TestWaitsAreNeverEarlyJitteredMonotoneAndCapped(t *testing.T) {
 		})
 	}
 	if belowTheCap < cases/10 || floorCounts < cases/50 {
-		t.Errorf("of %d cases %d wait for less than the cap and %d for Retry-After: too few to tell", cases, belowTheCap, floorCounts)
+		t.Errorf(
+			"of %d cases %d wait for less than the cap and %d for Retry-After: too few to tell", cases, belowTheCap,
+			floorCounts,
+		)
 	}
 }
 
 func left(elapsed time.Duration) time.Duration { return max(limit-max(elapsed, 0), 0) }
 
-func TestJitterSpreadsAWaitOverAFifth(t *testing.T) {
-	for random, want := range map[float64]time.Duration{0: 20 * time.Second, 0.25: 21 * time.Second, 0.5: 22 * time.Second, 0.75: 23 * time.Second, 1: 24 * time.Second} {
+func TestSchedule_Wait_spreadsOverAFifth(t *testing.T) {
+	for random, want := range map[float64]time.Duration{
+		0: 20 * time.Second, 0.25: 21 * time.Second, 0.5: 22 * time.Second, 0.75: 23 * time.Second, 1: 24 * time.Second,
+	} {
 		if got := production.Wait(2, random, 0, 0); got != want {
 			t.Errorf("random %v waits %s, want %s", random, got, want)
 		}
 	}
 }
 
-func TestTheCapCountsFromTheReceive(t *testing.T) {
+func TestSchedule_Wait_countsTheCapFromTheReceive(t *testing.T) {
 	for name, row := range map[string]struct {
 		n                    int
 		random               float64
@@ -167,7 +172,7 @@ func TestTheCapCountsFromTheReceive(t *testing.T) {
 	}
 }
 
-func TestLongestCountsJitterAndCap(t *testing.T) {
+func TestSchedule_Longest_countsJitterAndCap(t *testing.T) {
 	short := Schedule{Base: 10 * time.Second, Factor: 1, MaxRetries: 3}
 	if got := short.Longest(); got != 36*time.Second {
 		t.Errorf("longest %s, want 36 s", got)
@@ -177,7 +182,7 @@ func TestLongestCountsJitterAndCap(t *testing.T) {
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
+func TestAfter(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{
 		"": 0, "0": 0, "7": 7 * time.Second, " 120 ": 2 * time.Minute, "-5": 0, "1.5": 0, "soon": 0, "+3": 0,
@@ -191,11 +196,14 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestValidateNamesEveryFault(t *testing.T) {
+func TestSchedule_Validate_refusesEachSettingOutOfRange(t *testing.T) {
 	if err := production.Validate(); err != nil {
 		t.Error(err)
 	}
-	for _, s := range []Schedule{{}, {Base: time.Second, Factor: math.NaN(), MaxRetries: 1}, {Base: time.Second, Factor: 2, MaxRetries: 19}, {Base: 0, Factor: 2, MaxRetries: 3}} {
+	for _, s := range []Schedule{
+		{}, {Base: time.Second, Factor: math.NaN(), MaxRetries: 1}, {Base: time.Second, Factor: 2, MaxRetries: 19},
+		{Base: 0, Factor: 2, MaxRetries: 3},
+	} {
 		if s.Validate() == nil {
 			t.Errorf("%+v passes", s)
 		}

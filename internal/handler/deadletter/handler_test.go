@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -29,7 +32,7 @@ type world struct {
 	states  map[string]delivery.Record
 	records map[string]deadletter.Record
 	keys    map[string][]byte
-	fault   error
+	err     error // of Create
 	log     bytes.Buffer
 }
 
@@ -38,7 +41,8 @@ func newWorld() *world {
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC) }
 	w.Handler = &Handler{
 		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader}, MaxRetries: 9,
-		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Metrics: telemetry.NewMetrics(io.Discard, "deadletter", now), Now: now,
+		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
+		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", now),
 	}
 	return w
 }
@@ -66,8 +70,8 @@ func (s states) Update(_ context.Context, r delivery.Record) (bool, error) {
 func (s store) Create(_ context.Context, r deadletter.Record) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.fault != nil {
-		return false, s.fault
+	if s.err != nil {
+		return false, s.err
 	}
 	if _, exists := s.records[r.DeliveryID]; exists {
 		return false, nil
@@ -116,6 +120,9 @@ func message(id string, replay int, retrying bool) queue.Record {
 	return r
 }
 
+// diedAt is when all of a world's deliveries die: its records keep milliseconds.
+var diedAt = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
+
 func (w *world) open(t *testing.T, id string) deadletter.Opened {
 	t.Helper()
 	opened, err := w.Vault.OpenAll(t.Context(), w.records[id])
@@ -125,8 +132,34 @@ func (w *world) open(t *testing.T, id string) deadletter.Opened {
 	return opened
 }
 
-func TestWhatADeliveryDiedOf(t *testing.T) {
-	known := delivery.Record{Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Retrying, Attempts: 10, LastStatus: 503, Reason: delivery.ReasonHTTP5xx}
+// kept is what opens of a dead letter. Lives are the replays that died.
+type kept struct {
+	Body       string
+	Attributes map[string]string
+	Lives      []int
+	Detail     string // of the first death
+}
+
+func (w *world) keeps(t *testing.T, id string, want kept) {
+	t.Helper()
+	opened := w.open(t, id)
+	got := kept{Body: string(opened.Body), Attributes: map[string]string{}, Detail: opened.History[0].Detail}
+	for _, a := range opened.Attributes {
+		got.Attributes[a.Name] = a.Value
+	}
+	for _, entry := range opened.History {
+		got.Lives = append(got.Lives, entry.Replay)
+	}
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("%s (-want +got)\n%s", id, diff)
+	}
+}
+
+func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
+	known := delivery.Record{
+		Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Retrying, Attempts: 10, LastStatus: 503,
+		Reason: delivery.ReasonHTTP5xx,
+	}
 	queued := delivery.Record{Ref: delivery.Ref{Replay: 1}, State: delivery.Queued, Reason: delivery.ReasonReplayed}
 	for name, row := range map[string]struct {
 		state    *delivery.Record
@@ -140,7 +173,10 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 		"its state is of an earlier life": {&known, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
 		"only the replay is known":        {&queued, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
 		"crashed":                         {nil, message("a", 0, false), delivery.ReasonCrashed, 0, 0},
-		"crashed after an attempt":        {&delivery.Record{State: delivery.Retrying, Attempts: 1, Reason: delivery.ReasonTimeout}, message("a", 0, false), delivery.ReasonCrashed, 1, 0},
+		"crashed after an attempt": {
+			&delivery.Record{State: delivery.Retrying, Attempts: 1, Reason: delivery.ReasonTimeout},
+			message("a", 0, false), delivery.ReasonCrashed, 1, 0,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
@@ -150,16 +186,31 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 			if failed := w.Process(t.Context(), []queue.Record{row.m}); len(failed) != 0 {
 				t.Fatalf("failed %v", failed)
 			}
-			r := w.records["a"]
-			if r.Reason != row.reason || r.Attempts != row.attempts || r.LastStatus != row.status || r.EventType != "user.deleted" {
-				t.Errorf("%+v", r)
+			m, err := queue.Decode(row.m)
+			if err != nil {
+				t.Fatal(err)
 			}
-			if s := w.states["a"]; s.State != delivery.Dead || s.Reason != row.reason || s.Attempts != row.attempts || s.TenantID != "acme" {
-				t.Errorf("state %+v", s)
+			wantRecord := deadletter.Record{
+				Ref: m.Ref, EventType: "user.deleted", Status: deadletter.Dead, Reason: row.reason,
+				Attempts: row.attempts, LastStatus: row.status, DiedAt: diedAt,
 			}
-			opened := w.open(t, "a")
-			if string(opened.Body) != payload || len(opened.History) != 1 || opened.History[0].Reason != row.reason || opened.History[0].MessageID != "sqs-a" {
-				t.Errorf("%+v", opened)
+			unsealed := cmpopts.IgnoreFields(deadletter.Record{}, "Sealed") // opened below
+			if diff := cmp.Diff(wantRecord, w.records["a"], unsealed); diff != "" {
+				t.Errorf("record (-want +got)\n%s", diff)
+			}
+			wantState := delivery.Record{
+				Ref: m.Ref, EventType: "user.deleted", State: delivery.Dead, Reason: row.reason,
+				Attempts: row.attempts, LastStatus: row.status, UpdatedAt: diedAt,
+			}
+			if diff := cmp.Diff(wantState, w.states["a"]); diff != "" {
+				t.Errorf("state (-want +got)\n%s", diff)
+			}
+			wantOpened := deadletter.Opened{Body: []byte(payload), History: []deadletter.Entry{{
+				DiedAt: diedAt, Reason: row.reason, Attempts: row.attempts, LastStatus: row.status,
+				Replay: m.Replay, MessageID: "sqs-a",
+			}}}
+			if diff := cmp.Diff(wantOpened, w.open(t, "a")); diff != "" {
+				t.Errorf("opened (-want +got)\n%s", diff)
 			}
 			if strings.Contains(w.log.String(), "user_1") {
 				t.Error("the body is in the log")
@@ -168,7 +219,7 @@ func TestWhatADeliveryDiedOf(t *testing.T) {
 	}
 }
 
-func TestAnAcknowledgedDeliveryMakesNoDeadLetter(t *testing.T) {
+func TestHandler_Process_recordsNoAcknowledgedDelivery(t *testing.T) {
 	w := newWorld()
 	w.states["a"] = delivery.Record{Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Acknowledged}
 	if failed := w.Process(t.Context(), []queue.Record{message("a", 0, true)}); len(failed) != 0 || len(w.records) != 0 {
@@ -176,7 +227,7 @@ func TestAnAcknowledgedDeliveryMakesNoDeadLetter(t *testing.T) {
 	}
 }
 
-func TestEachLifeDiesOnce(t *testing.T) {
+func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 	w := newWorld()
 	w.Process(t.Context(), []queue.Record{message("a", 0, true), message("a", 0, true)})
 	w.Process(t.Context(), []queue.Record{message("a", 0, true)})
@@ -184,20 +235,16 @@ func TestEachLifeDiesOnce(t *testing.T) {
 	if failed := w.Process(t.Context(), []queue.Record{message("a", 1, true)}); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
-	if opened := w.open(t, "a"); len(opened.History) != 2 || opened.History[1].Replay != 1 || string(opened.Body) != payload {
-		t.Errorf("%+v", opened)
-	}
+	w.keeps(t, "a", kept{Body: payload, Lives: []int{0, 1}})
 }
 
-func TestAPurgedDeliveryThatDiesAgainIsKeptWhole(t *testing.T) {
+func TestHandler_Process_keepsAPurgedDeliveryThatDiesAgainWhole(t *testing.T) {
 	w := newWorld()
 	w.Process(t.Context(), []queue.Record{message("a", 3, true)})
-	if opened := w.open(t, "a"); string(opened.Body) != payload || len(opened.History) != 1 || opened.History[0].Replay != 3 {
-		t.Errorf("%+v", opened)
-	}
+	w.keeps(t, "a", kept{Body: payload, Lives: []int{3}})
 }
 
-func TestUnreadableMessagesAreKeptWhole(t *testing.T) {
+func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future := message("a", 0, true)
 	future.MessageAttributes["version"] = queue.Attribute{StringValue: "7", DataType: "String"}
 	future.MessageAttributes["blob"] = queue.Attribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
@@ -211,24 +258,27 @@ func TestUnreadableMessagesAreKeptWhole(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(w.records)); !slices.Equal(got, []string{"unreadable_sqs-a", "unreadable_sqs-b"}) {
 		t.Fatalf("records %v", got)
 	}
-	opened := w.open(t, "unreadable_sqs-a")
-	if string(opened.Body) != payload || len(opened.Attributes) != 9 || !strings.Contains(opened.History[0].Detail, "version") {
-		t.Errorf("%+v", opened)
-	}
-	if i := slices.IndexFunc(opened.Attributes, func(a deadletter.Attribute) bool { return a.Name == "blob" }); opened.Attributes[i].Value != "\x00\x01" {
-		t.Errorf("%+v", opened.Attributes)
-	}
-	if opened = w.open(t, "unreadable_sqs-b"); string(opened.Body) != "no delivery at all" || w.records["unreadable_sqs-b"].Reason != delivery.ReasonUnreadable {
-		t.Errorf("%+v", opened)
+	w.keeps(t, "unreadable_sqs-a", kept{
+		Body: payload, Lives: []int{0}, Detail: `unreadable delivery message: version "7" is not known`,
+		Attributes: map[string]string{
+			"version": "7", "delivery_id": "a", "tenant_id": "acme", "endpoint_id": "webhook_1", "event_id": "event_1",
+			"created_at": "2023-11-14T22:13:20Z", "replay": "0", "attempts": "1", "blob": "\x00\x01",
+		},
+	})
+	w.keeps(t, "unreadable_sqs-b", kept{
+		Body: "no delivery at all", Lives: []int{0}, Detail: "unreadable delivery message: attribute version is missing",
+	})
+	if r := w.records["unreadable_sqs-b"]; r.Reason != delivery.ReasonUnreadable {
+		t.Errorf("died of %s", r.Reason)
 	}
 	if len(w.states) != 0 {
 		t.Errorf("states %v", w.states)
 	}
 }
 
-func TestWhatIsNotWrittenComesBack(t *testing.T) {
+func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
 	w := newWorld()
-	w.fault = errors.New("throttled")
+	w.err = errors.New("throttled")
 	w.states["b"] = delivery.Record{State: delivery.Acknowledged}
 	failed := w.Process(t.Context(), []queue.Record{message("a", 0, true), message("b", 0, true)})
 	if !slices.Equal(failed, []string{"sqs-a"}) {

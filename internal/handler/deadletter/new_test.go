@@ -13,7 +13,8 @@ import (
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
-		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries", "DEAD_LETTER_KEY_ARN": "key", "MAX_RETRIES": "7",
+		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries",
+		"DEAD_LETTER_KEY_ARN": "key", "MAX_RETRIES": "7",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -24,8 +25,13 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"States": {func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries"},
-		"Store":  {func() error { _, err := h.Store.Create(t.Context(), deadletter.Record{}); return err }, "UpdateItem DeadLetters"},
+		"States": {
+			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries",
+		},
+		"Store": {
+			func() error { _, err := h.Store.Create(t.Context(), deadletter.Record{}); return err },
+			"UpdateItem DeadLetters",
+		},
 		"Vault": {func() error {
 			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
 			return err

@@ -22,10 +22,15 @@ func TestHandler_Process_acknowledgesAFirstSuccessWithOneWrite(t *testing.T) {
 	w := newWorld(status(204))
 	failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"))
 	w.did(t, failed, effects{Posts: 2, Acknowledged: 2})
-	first := delivery.Ref{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: w.acked[0].CreatedAt}
-	second := delivery.Ref{DeliveryID: "b", TenantID: "t", EndpointID: "webhook_2", EventID: "e", CreatedAt: w.acked[1].CreatedAt}
+	first := delivery.Ref{
+		DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: w.acked[0].CreatedAt,
+	}
+	second := delivery.Ref{
+		DeliveryID: "b", TenantID: "t", EndpointID: "webhook_2", EventID: "e", CreatedAt: w.acked[1].CreatedAt,
+	}
 	want := delivery.Record{
-		EventType: "user.deleted", State: delivery.Acknowledged, Attempts: 1, LastStatus: 204, DurationMS: 1, UpdatedAt: w.now,
+		EventType: "user.deleted", State: delivery.Acknowledged, Attempts: 1, LastStatus: 204, DurationMS: 1,
+		UpdatedAt: w.now,
 	}
 	for i, ref := range []delivery.Ref{first, second} {
 		want.Ref = ref
@@ -140,7 +145,8 @@ func TestHandler_Process_takesTheProductionScheduleToDeath(t *testing.T) {
 		got = append(got, w.hidden[len(w.hidden)-1].Wait)
 	}
 	var want []time.Duration
-	for _, seconds := range []int{0, 5, 20, 80, 320, 1280, 5120, 20480, 43000, 43000, 0} { // 0 after the last: SQS moves it
+	// 0 after the last: SQS moves it
+	for _, seconds := range []int{0, 5, 20, 80, 320, 1280, 5120, 20480, 43000, 43000, 0} {
 		want = append(want, time.Duration(seconds)*time.Second)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -178,7 +184,10 @@ func TestHandler_Process_postsToActiveEndpointsOnly(t *testing.T) {
 		},
 		"disabled: goes on with its schedule there": {
 			disabled, retried("a", "webhook_1", 2), effects{Failed: returned, States: 1, Hidden: waits(80 * time.Second)},
-			known{State: delivery.Retrying, Reason: delivery.ReasonEndpointDisabled, Attempts: 3, Next: epoch.Add(80 * time.Second)},
+			known{
+				State: delivery.Retrying, Reason: delivery.ReasonEndpointDisabled, Attempts: 3,
+				Next: epoch.Add(80 * time.Second),
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -215,7 +224,8 @@ func TestHandler_Process_returnsWhatCannotBeMoved(t *testing.T) {
 	w.sendErr = errAWS
 	failed := w.process(t, fresh("a", "webhook_1"))
 	w.did(t, failed, effects{Failed: []string{"id-a"}, Posts: 1, States: 1})
-	w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonHTTP5xx, Attempts: 1, Status: 500}) // SQS alone knows when
+	// SQS alone knows when it comes back
+	w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonHTTP5xx, Attempts: 1, Status: 500})
 }
 
 func TestHandler_Process_losesNoDeliveryWithItsState(t *testing.T) {

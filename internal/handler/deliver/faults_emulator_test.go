@@ -16,7 +16,7 @@ import (
 
 // Whatever AWS does in one batch, the delivery is received in the end, always under the same
 // id, and the log blames the right side.
-func TestFaultsOfAWSLoseNothing(t *testing.T) {
+func TestHandler_Process_losesNothingByFaultsOfAWS(t *testing.T) {
 	type row struct {
 		action   string
 		fault    testkit.Fault
@@ -28,16 +28,46 @@ func TestFaultsOfAWSLoseNothing(t *testing.T) {
 		log      string
 	}
 	for name, c := range map[string]row{
-		"endpoints unavailable":          {action: "BatchGetItem", fault: testkit.Unavailable(), answers: []int{204}, total: 1, log: `"reason":"internal","fault":"ours"`},
-		"endpoints hang":                 {action: "BatchGetItem", fault: testkit.Hang(), limit: 4 * time.Second, answers: []int{204}, total: 1, log: `"reason":"internal","fault":"ours"`},
-		"endpoints fail for a retry":     {action: "BatchGetItem", fault: testkit.Unavailable(), retrying: true, answers: []int{500, 204}, total: 2, log: `"reason":"internal","fault":"ours"`},
-		"the secret does not open":       {action: "Decrypt", fault: testkit.Fail(http.StatusBadRequest, "AccessDeniedException"), answers: []int{204}, total: 1, log: `"reason":"internal","fault":"ours"`},
-		"RetryQueue refuses":             {action: "SendMessageBatch", fault: testkit.Unavailable(), answers: []int{500, 204}, during: 1, total: 2, log: `"SendsLost":[1]`},
-		"RetryQueue's answer is lost":    {action: "SendMessageBatch", fault: testkit.DropAnswer(), answers: []int{500, 204}, during: 1, log: `"SendsLost":[1]`},
-		"RetryQueue hangs":               {action: "SendMessageBatch", fault: testkit.Hang(), limit: 4 * time.Second, answers: []int{500, 204}, during: 1, total: 2, log: `"SendsLost":[1]`},
-		"the visibility cannot change":   {action: "ChangeMessageVisibilityBatch", fault: testkit.Unavailable(), retrying: true, answers: []int{500, 500, 204}, during: 1, total: 3, log: `"ParksLost":[1]`},
-		"the state of a retry is lost":   {action: "PutItem", fault: testkit.Unavailable(), answers: []int{500, 204}, during: 1, total: 2, log: "delivery state not written"},
-		"the state of a success is lost": {action: "BatchWriteItem", fault: testkit.Unavailable(), answers: []int{204}, during: 1, total: 1, log: "StateWritesLost"},
+		"endpoints unavailable": {
+			action: "BatchGetItem", fault: testkit.Unavailable(), answers: []int{204}, total: 1,
+			log: `"reason":"internal","fault":"ours"`,
+		},
+		"endpoints hang": {
+			action: "BatchGetItem", fault: testkit.Hang(), limit: 4 * time.Second, answers: []int{204}, total: 1,
+			log: `"reason":"internal","fault":"ours"`,
+		},
+		"endpoints fail for a retry": {
+			action: "BatchGetItem", fault: testkit.Unavailable(), retrying: true, answers: []int{500, 204}, total: 2,
+			log: `"reason":"internal","fault":"ours"`,
+		},
+		"the secret does not open": {
+			action: "Decrypt", fault: testkit.Fail(http.StatusBadRequest, "AccessDeniedException"), answers: []int{204},
+			total: 1, log: `"reason":"internal","fault":"ours"`,
+		},
+		"RetryQueue refuses": {
+			action: "SendMessageBatch", fault: testkit.Unavailable(), answers: []int{500, 204}, during: 1, total: 2,
+			log: `"SendsLost":[1]`,
+		},
+		"RetryQueue's answer is lost": {
+			action: "SendMessageBatch", fault: testkit.DropAnswer(), answers: []int{500, 204}, during: 1,
+			log: `"SendsLost":[1]`,
+		},
+		"RetryQueue hangs": {
+			action: "SendMessageBatch", fault: testkit.Hang(), limit: 4 * time.Second, answers: []int{500, 204},
+			during: 1, total: 2, log: `"SendsLost":[1]`,
+		},
+		"the visibility cannot change": {
+			action: "ChangeMessageVisibilityBatch", fault: testkit.Unavailable(), retrying: true,
+			answers: []int{500, 500, 204}, during: 1, total: 3, log: `"ParksLost":[1]`,
+		},
+		"the state of a retry is lost": {
+			action: "PutItem", fault: testkit.Unavailable(), answers: []int{500, 204}, during: 1, total: 2,
+			log: "delivery state not written",
+		},
+		"the state of a success is lost": {
+			action: "BatchWriteItem", fault: testkit.Unavailable(), answers: []int{204}, during: 1, total: 1,
+			log: "StateWritesLost",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -71,10 +101,11 @@ func TestFaultsOfAWSLoseNothing(t *testing.T) {
 			for r.pump(r.deliveryQ, 2*time.Second)+r.pump(r.retryQ, 2*time.Second) > 0 { // until both are empty
 			}
 			got := to.Requests()
-			if len(got) == 0 || (c.total != 0 && len(got) != c.total) || len(got) < len(c.answers) {
+			if len(got) < max(len(c.answers), c.total) || (c.total != 0 && len(got) > c.total) {
 				t.Fatalf("%d POSTs in all, want %d", len(got), c.total)
 			}
-			if slices.ContainsFunc(got, func(q receivers.Request) bool { return q.Header.Get("wh-id") != got[0].Header.Get("wh-id") }) {
+			id := got[0].Header.Get("wh-id")
+			if slices.ContainsFunc(got, func(q receivers.Request) bool { return q.Header.Get("wh-id") != id }) {
 				t.Error("the delivery has several ids")
 			}
 			if c.action != "BatchWriteItem" && r.stateOf().State != delivery.Acknowledged {

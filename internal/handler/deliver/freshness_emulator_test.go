@@ -13,7 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
-func TestChangesHoldForARetryThatWaits(t *testing.T) {
+func TestHandler_Process_holdsChangesForARetryThatWaits(t *testing.T) {
 	t.Run("a new URL", func(t *testing.T) {
 		r := newRig(t)
 		old := receivers.New(t, r.ca, receivers.Status(500))
@@ -22,7 +22,10 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 		r.change(func(e *endpoint.Endpoint) { e.URL = other.URL })
 		r.pump(r.retryQ, 5*time.Second)
 		if len(old.Requests()) != 1 || len(other.Requests()) != 1 || r.stateOf().State != delivery.Acknowledged {
-			t.Errorf("%d requests at the old URL, %d at the new, %s", len(old.Requests()), len(other.Requests()), r.stateOf().State)
+			t.Errorf(
+				"%d requests at the old URL, %d at the new, %s", len(old.Requests()), len(other.Requests()),
+				r.stateOf().State,
+			)
 		}
 	})
 	t.Run("a rotated secret, and the id and body stay", func(t *testing.T) {
@@ -58,7 +61,8 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 		r.retryWaits(to)
 		r.change(func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 		r.pump(r.retryQ, 5*time.Second)
-		if s := r.stateOf(); len(to.Requests()) != 1 || s.State != delivery.Retrying || s.Reason != delivery.ReasonEndpointDisabled {
+		s := r.stateOf()
+		if len(to.Requests()) != 1 || s.State != delivery.Retrying || s.Reason != delivery.ReasonEndpointDisabled {
 			t.Errorf("disabled: %d requests, %+v", len(to.Requests()), s)
 		}
 		r.change(func(e *endpoint.Endpoint) { e.Status = endpoint.Active })
@@ -100,7 +104,7 @@ func TestChangesHoldForARetryThatWaits(t *testing.T) {
 	})
 }
 
-func TestChangesHoldBetweenTwoBatches(t *testing.T) {
+func TestHandler_Process_holdsChangesBetweenTwoBatches(t *testing.T) {
 	r := newRig(t)
 	to := receivers.New(t, r.ca, nil)
 	other := receivers.New(t, r.ca, nil)
@@ -111,7 +115,10 @@ func TestChangesHoldBetweenTwoBatches(t *testing.T) {
 		r.publish("user.created")
 		got := r.pump(r.deliveryQ, time.Second)
 		if got != messages || len(to.Requests()) != here || len(other.Requests()) != there {
-			t.Errorf("%s: %d messages, %d and %d requests; want %d, %d and %d", name, got, len(to.Requests()), len(other.Requests()), messages, here, there)
+			t.Errorf(
+				"%s: %d messages, %d and %d requests; want %d, %d and %d", name, got, len(to.Requests()),
+				len(other.Requests()), messages, here, there,
+			)
 		}
 	}
 	step("as created", func(*endpoint.Endpoint) {}, 1, 1, 0)
@@ -124,7 +131,8 @@ func TestChangesHoldBetweenTwoBatches(t *testing.T) {
 	step("restored", func(e *endpoint.Endpoint) { e.Status = endpoint.Active }, 1, 1, 4)
 	step("rotated", func(e *endpoint.Endpoint) { e.SecretVersion++; e.SealedSecret = r.seal(*e, "whs_new") }, 1, 1, 5)
 	last := other.Requests()[4]
-	if want := signature.Sign("whs_new", last.Header.Get("wh-id"), seconds(t, last.Header), last.Body); last.Header.Get("wh-signature") != want {
+	want := signature.Sign("whs_new", last.Header.Get("wh-id"), seconds(t, last.Header), last.Body)
+	if last.Header.Get("wh-signature") != want {
 		t.Error("the delivery after the rotation is not signed with the new secret")
 	}
 }

@@ -20,7 +20,8 @@ var environment = map[string]string{
 	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "DELIVERIES_TABLE": "Deliveries", "SECRETS_KEY_ARN": "key",
 	"RETRY_QUEUE_URL": "RetryQueue", "RETRY_QUEUE_ARN": "arn:RetryQueue",
 	"RETRY_BASE_SECONDS": "7", "RETRY_FACTOR": "2.5", "MAX_RETRIES": "8",
-	"CONNECT_TIMEOUT_SECONDS": "4", "ATTEMPT_TIMEOUT_SECONDS": "20", "ENDPOINT_CONCURRENCY": "5", "MAXIMUM_CONCURRENCY": "55",
+	"CONNECT_TIMEOUT_SECONDS": "4", "ATTEMPT_TIMEOUT_SECONDS": "20",
+	"ENDPOINT_CONCURRENCY": "5", "MAXIMUM_CONCURRENCY": "55",
 	"EGRESS_ALLOW_CIDRS": "", "EGRESS_ALLOW_PORTS": "",
 }
 
@@ -36,13 +37,22 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"Endpoints": {func() error { _, err := h.Endpoints.BatchGet(t.Context(), keys); return err }, "BatchGetItem Endpoints"},
+		"Endpoints": {
+			func() error { _, err := h.Endpoints.BatchGet(t.Context(), keys); return err }, "BatchGetItem Endpoints",
+		},
 		"Secrets": {func() error {
-			_, err := h.Secrets.Open(t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, []byte("sealed"))
+			_, err := h.Secrets.Open(
+				t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, []byte("sealed"),
+			)
 			return err
 		}, "Decrypt key"},
-		"States":     {func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries"},
-		"RetryQueue": {func() error { return h.RetryQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0] }, "SendMessageBatch RetryQueue"},
+		"States": {
+			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries",
+		},
+		"RetryQueue": {
+			func() error { return h.RetryQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0] },
+			"SendMessageBatch RetryQueue",
+		},
 		"Visibility": {func() error {
 			return h.Visibility.ChangeVisibility(t.Context(), []queue.VisibilityChange{{ReceiptHandle: "handle"}})[0]
 		}, "ChangeMessageVisibilityBatch RetryQueue"},

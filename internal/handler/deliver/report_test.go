@@ -119,7 +119,9 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 				}
 				record := written[0]
 				want := delivery.Record{
-					Ref:       delivery.Ref{DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: record.CreatedAt},
+					Ref: delivery.Ref{
+						DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: record.CreatedAt,
+					},
 					EventType: "user.deleted", Reason: reason, LastStatus: c.status, DurationMS: c.ms, UpdatedAt: w.now}
 				want.State = map[string]delivery.State{
 					"retry": delivery.Retrying, "acknowledged": delivery.Acknowledged, "discarded": delivery.Discarded,

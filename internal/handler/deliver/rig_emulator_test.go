@@ -5,6 +5,7 @@ package deliver_test
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/netip"
@@ -58,25 +59,33 @@ func newRig(t *testing.T) *rig {
 	tables, faults := testkit.Tables(t, cfg), testkit.NewFaults(t, cfg)
 	db, queues := dynamodb.NewFromConfig(faults.Config()), sqs.NewFromConfig(faults.Config())
 	r := &rig{
-		t: t, cfg: cfg, faults: faults, limit: 30 * time.Second, ca: receivers.NewCA(t), endpoints: dynamo.NewEndpoints(db, tables.Endpoints), states: dynamo.NewDeliveries(db, tables.Deliveries),
+		t: t, cfg: cfg, faults: faults, limit: 30 * time.Second, ca: receivers.NewCA(t),
+		endpoints: dynamo.NewEndpoints(db, tables.Endpoints),
+		states:    dynamo.NewDeliveries(db, tables.Deliveries),
 		secrets:   keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg)),
 		deliveryQ: testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{Visibility: time.Second}),
 		retryQ:    testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{Visibility: time.Second}),
 	}
 	schedule := retry.Schedule{Base: time.Second, Factor: 1, MaxRetries: 5}
 	r.fanout = &fanout.Handler{
-		Subscriptions: r.endpoints, Deliveries: queue.Sender{Client: queues, URL: r.deliveryQ.URL}, Rejected: queue.Sender{Client: queues, URL: "unused"},
+		Subscriptions: r.endpoints, Deliveries: queue.Sender{Client: queues, URL: r.deliveryQ.URL}, Rejected: queue.Sender{
+			Client: queues, URL: "unused",
+		},
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: time.Now,
 	}
 	r.deliver = &deliver.Handler{
 		Endpoints: r.endpoints, Secrets: r.secrets, States: r.states, RetryQueueARN: r.retryQ.ARN,
-		RetryQueue: queue.Sender{Client: queues, URL: r.retryQ.URL}, Visibility: queue.Visibility{Client: queues, URL: r.retryQ.URL},
+		RetryQueue: queue.Sender{Client: queues, URL: r.retryQ.URL}, Visibility: queue.Visibility{
+			Client: queues, URL: r.retryQ.URL,
+		},
 		Schedule: schedule, PerEndpoint: 10, Now: time.Now,
 		Log: slog.New(slog.NewJSONHandler(&r.logs, nil)), Metrics: telemetry.NewMetrics(&r.logs, "deliver", time.Now),
 		Random: func() float64 { return 0 },
 		Attempts: delivery.Sender{UserAgent: "Herald/test", Now: time.Now, Client: egress.New(egress.Config{
 			RootCAs: r.ca.Pool(), ConnectTimeout: 5 * time.Second, AttemptTimeout: 5 * time.Second,
-			Policy: egress.NewPolicy([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}}),
+			Policy: egress.NewPolicy(
+				[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}},
+			),
 		})},
 	}
 	return r
@@ -86,7 +95,10 @@ func newRig(t *testing.T) *rig {
 func (r *rig) create(url string, wants ...string) {
 	r.t.Helper()
 	r.secret = "whs_first"
-	e := endpoint.Endpoint{ID: "webhook_1", TenantID: tenant, URL: url, Events: wants, Status: endpoint.Active, CreatedAt: time.Now(), UpdatedAt: time.Now(), SecretVersion: 1, Revision: "0"}
+	e := endpoint.Endpoint{
+		ID: "webhook_1", TenantID: tenant, URL: url, Events: wants, Status: endpoint.Active, CreatedAt: time.Now(),
+		UpdatedAt: time.Now(), SecretVersion: 1, Revision: "0",
+	}
 	e.SealedSecret = r.seal(e, r.secret)
 	if err := r.endpoints.Create(r.t.Context(), e); err != nil {
 		r.t.Fatal(err)
@@ -96,7 +108,9 @@ func (r *rig) create(url string, wants ...string) {
 
 func (r *rig) seal(e endpoint.Endpoint, secret string) []byte {
 	r.t.Helper()
-	sealed, err := r.secrets.Seal(r.t.Context(), keyring.SecretID{TenantID: tenant, EndpointID: e.ID, Version: e.SecretVersion}, secret)
+	sealed, err := r.secrets.Seal(
+		r.t.Context(), keyring.SecretID{TenantID: tenant, EndpointID: e.ID, Version: e.SecretVersion}, secret,
+	)
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -120,7 +134,8 @@ func (r *rig) change(change func(*endpoint.Endpoint)) {
 func (r *rig) publish(eventType string) {
 	r.t.Helper()
 	r.nextEvent++
-	body := `{"id":"evt_` + strings.Repeat("x", r.nextEvent) + `","tenant_id":"` + tenant + `","type":"` + eventType + `","data":{"userId":"user_1"}}`
+	body := fmt.Sprintf(`{"id":"evt_%s","tenant_id":%q,"type":%q,"data":{"userId":"user_1"}}`,
+		strings.Repeat("x", r.nextEvent), tenant, eventType)
 	if failed := r.fanout.Process(r.t.Context(), []queue.Record{{MessageID: "m", Body: body}}); len(failed) != 0 {
 		r.t.Fatalf("fan-out failed %v", failed)
 	}
@@ -132,7 +147,12 @@ func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 	received := testkit.Receive(r.t, r.cfg, q, wait)
 	var records []queue.Record
 	for _, m := range received {
-		record := queue.Record{MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, Attributes: queue.System{ReceiveCount: m.Attributes["ApproximateReceiveCount"], FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"]},
+		record := queue.Record{
+			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body,
+			Attributes: queue.System{
+				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
+				FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"],
+			},
 			EventSourceARN: q.ARN, MessageAttributes: map[string]queue.Attribute{}}
 		for name, a := range m.MessageAttributes {
 			record.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
@@ -147,7 +167,8 @@ func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 	}
 	for _, m := range received {
 		if !failed[*m.MessageId] {
-			if _, err := sqs.NewFromConfig(r.cfg).DeleteMessage(r.t.Context(), &sqs.DeleteMessageInput{QueueUrl: aws.String(q.URL), ReceiptHandle: m.ReceiptHandle}); err != nil {
+			in := &sqs.DeleteMessageInput{QueueUrl: aws.String(q.URL), ReceiptHandle: m.ReceiptHandle}
+			if _, err := sqs.NewFromConfig(r.cfg).DeleteMessage(r.t.Context(), in); err != nil {
 				r.t.Fatal(err)
 			}
 		}
@@ -167,7 +188,9 @@ func (r *rig) retryWaits(to *receivers.Receiver) {
 
 func (r *rig) stateOf() delivery.Record {
 	r.t.Helper()
-	state, found, err := r.states.Get(r.t.Context(), delivery.ID(tenant, "evt_"+strings.Repeat("x", r.nextEvent), "webhook_1"))
+	state, found, err := r.states.Get(
+		r.t.Context(), delivery.ID(tenant, "evt_"+strings.Repeat("x", r.nextEvent), "webhook_1"),
+	)
 	if err != nil || !found {
 		r.t.Fatalf("state: %v, %v", found, err)
 	}

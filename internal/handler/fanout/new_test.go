@@ -12,7 +12,8 @@ import (
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
-		"ENDPOINTS_TABLE": "Endpoints", "DELIVERY_QUEUE_URL": "DeliveryQueue", "EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue",
+		"ENDPOINTS_TABLE": "Endpoints", "DELIVERY_QUEUE_URL": "DeliveryQueue",
+		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -21,9 +22,15 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"Subscriptions": {func() error { _, err := h.Subscriptions.Subscriptions(t.Context(), "t"); return err }, "Query Endpoints"},
-		"Deliveries":    {func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue"},
-		"Rejected":      {func() error { return h.Rejected.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsDeadLetterQueue"},
+		"Subscriptions": {
+			func() error { _, err := h.Subscriptions.Subscriptions(t.Context(), "t"); return err }, "Query Endpoints",
+		},
+		"Deliveries": {
+			func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue",
+		},
+		"Rejected": {
+			func() error { return h.Rejected.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsDeadLetterQueue",
+		},
 	} {
 		if err := part.call(); err == nil {
 			t.Errorf("%s: a refused call succeeds", name)
