@@ -58,11 +58,10 @@ func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool) {
 	case d.Reason != "":
 		level = slog.LevelWarn
 	}
-	h.log(ctx, level, line, t.attrs(duplicate, blame))
+	h.log(ctx, level, line, t.appendAttrs(make([]slog.Attr, 0, 14), duplicate, blame)) // on this stack
 }
 
-func (t *task) attrs(duplicate bool, blame string) []slog.Attr {
-	attrs := make([]slog.Attr, 0, 14)
+func (t *task) appendAttrs(attrs []slog.Attr, duplicate bool, blame string) []slog.Attr {
 	attrs = append(attrs,
 		slog.String(telemetry.KeyTenant, t.message.TenantID), slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
 		slog.String(telemetry.KeyEvent, t.message.EventID), slog.String(telemetry.KeyDelivery, t.message.DeliveryID),
