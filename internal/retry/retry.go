@@ -86,15 +86,15 @@ func After(header string, now time.Time) time.Duration {
 
 // Validate names every setting out of its range.
 func (s Schedule) Validate() error {
-	var faults []error
+	var errs []error
 	if s.Base < time.Second || s.Base > Cap {
-		faults = append(faults, errors.New("retry base must be 1 to 43000 seconds"))
+		errs = append(errs, errors.New("retry base must be 1 to 43000 seconds"))
 	}
 	if !(s.Factor >= 1 && s.Factor <= 100) { // also refuses NaN
-		faults = append(faults, errors.New("retry factor must be 1 to 100"))
+		errs = append(errs, errors.New("retry factor must be 1 to 100"))
 	}
 	if s.MaxRetries < 1 || s.MaxRetries > MaxRetries {
-		faults = append(faults, fmt.Errorf("max retries must be 1 to %d", MaxRetries))
+		errs = append(errs, fmt.Errorf("max retries must be 1 to %d", MaxRetries))
 	}
-	return errors.Join(faults...)
+	return errors.Join(errs...)
 }

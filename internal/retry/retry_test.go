@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/quick"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var production = Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
@@ -196,17 +198,37 @@ func TestAfter(t *testing.T) {
 	}
 }
 
-func TestSchedule_Validate_refusesEachSettingOutOfRange(t *testing.T) {
-	if err := production.Validate(); err != nil {
-		t.Error(err)
-	}
-	for _, s := range []Schedule{
-		{}, {Base: time.Second, Factor: math.NaN(), MaxRetries: 1}, {Base: time.Second, Factor: 2, MaxRetries: 19},
-		{Base: 0, Factor: 2, MaxRetries: 3},
+func TestSchedule_Validate(t *testing.T) {
+	const (
+		base   = "retry base must be 1 to 43000 seconds"
+		factor = "retry factor must be 1 to 100"
+		number = "max retries must be 1 to 18"
+	)
+	for name, row := range map[string]struct {
+		s    Schedule
+		want string
+	}{
+		"the defaults":          {production, ""},
+		"the least of each":     {Schedule{Base: time.Second, Factor: 1, MaxRetries: 1}, ""},
+		"the most of each":      {Schedule{Base: limit, Factor: 100, MaxRetries: 18}, ""},
+		"a base below a second": {Schedule{Base: time.Second - 1, Factor: 4, MaxRetries: 9}, base},
+		"a base above the cap":  {Schedule{Base: limit + 1, Factor: 4, MaxRetries: 9}, base},
+		"a factor that shrinks": {Schedule{Base: time.Second, Factor: 0.99, MaxRetries: 9}, factor},
+		"a factor above 100":    {Schedule{Base: time.Second, Factor: 100.1, MaxRetries: 9}, factor},
+		"not a number":          {Schedule{Base: time.Second, Factor: math.NaN(), MaxRetries: 9}, factor},
+		"no retries":            {Schedule{Base: time.Second, Factor: 4}, number},
+		"too many retries":      {Schedule{Base: time.Second, Factor: 4, MaxRetries: 19}, number},
+		"nothing set":           {Schedule{}, base + "\n" + factor + "\n" + number},
 	} {
-		if s.Validate() == nil {
-			t.Errorf("%+v passes", s)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := row.s.Validate(); err != nil {
+				got = err.Error()
+			}
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }
 
