@@ -1,8 +1,8 @@
 """Turns the SAM template into what CloudFormation deploys, with AWS's own translator.
 
-Usage: translate.py TEMPLATE SAMCONFIG ENVIRONMENT BUCKET
+Usage: translate.py TEMPLATE SAMCONFIG ENVIRONMENT BUCKET [NAME=VALUE …]
 Prints {"template": …, "parameters": {name: value}}: the parameters are those of the environment's table
-in the samconfig file. The code of a function named XFunction is taken from s3://BUCKET/XFunction.zip.
+in the samconfig file, and those given, which win. The code of a function named XFunction is taken from s3://BUCKET/XFunction.zip.
 """
 
 import json
@@ -41,11 +41,11 @@ def code_from(bucket: str, template: dict[str, Any]) -> None:
 
 
 def main() -> int:
-    template_file, samconfig, environment, bucket = sys.argv[1:]
+    template_file, samconfig, environment, bucket, *given = sys.argv[1:]
     try:
         with open(template_file, encoding="utf-8") as file:
             template = yaml_parse(file.read())
-        parameters = overrides(samconfig, environment)
+        parameters = overrides(samconfig, environment) | dict(word.split("=", 1) for word in given)
         code_from(bucket, template)
         defaults = {k: v["Default"] for k, v in template.get("Parameters", {}).items() if "Default" in v}
         translated = Translator({}, Parser()).translate(template, parameter_values={**defaults, **parameters})
