@@ -29,7 +29,7 @@ run: native .venv/installed ## start the local stack and show Herald at work; ON
 	@ONCE=$(ONCE) exec .local/bin/demo
 
 stack: native .venv/installed ## start the local stack alone, until Ctrl-C
-	@exec .local/bin/stack
+	@PARAMS='$(PARAMS)' exec .local/bin/stack
 
 test: ## run everything: lint, unit tests, sam build, tests against the emulator
 	@rm -rf .local/test; status=0; \

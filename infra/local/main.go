@@ -12,6 +12,8 @@ import (
 	"syscall"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/local/internal/async"
+	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 	"github.com/herald-webhooks/herald/infra/local/stack"
 )
 
@@ -32,6 +34,8 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.Python, "python", "",
 		"interpreter with moto and the SAM translator (default STACK_PYTHON, ROOT/.venv/bin/python or python3)")
 	flags.StringVar(&o.StackName, "name", "", "name of the deployed stack (default herald-local)")
+	params := flags.String("params", os.Getenv("PARAMS"),
+		`parameters of the template, "Name=Value …"; they win over the samconfig file's (default PARAMS)`)
 	flags.IntVar(&o.APIPort, "api-port", fromEnv("API_PORT"), "port of the HTTP API (0: a free one)")
 	flags.IntVar(&o.AWSPort, "aws-port", fromEnv("AWS_PORT"), "port of the AWS endpoint (0: a free one)")
 	flags.IntVar(&o.MotoPort, "moto-port", fromEnv("MOTO_PORT"), "port of the emulator behind it (0: a free one)")
@@ -41,6 +45,10 @@ func run(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err //nolint:wrapcheck // never: the flag set exits
 	}
+	var err error
+	if o.Parameters, err = sam.ParseParameters(*params); err != nil {
+		return err
+	}
 	s, err := stack.Start(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
@@ -49,7 +57,7 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	defer s.Close()
-	welcome(s.State)
+	welcome(s.State, s.Schedules())
 	select {
 	case <-ctx.Done():
 		fmt.Println("stopping")
@@ -65,7 +73,7 @@ func fromEnv(name string) int {
 	return port
 }
 
-func welcome(s statefile.State) {
+func welcome(s statefile.State, schedules []string) {
 	fmt.Printf(`
 The stack is up; Ctrl-C ends it.
 
@@ -74,10 +82,14 @@ The stack is up; Ctrl-C ends it.
   tenant        %s
   API key       %s
   CA            %s
-
-In another terminal:
-
 `, s.APIURL, s.AWSEndpointURL, s.TenantID, s.APIKey, s.CAFile)
+	for _, line := range schedules {
+		fmt.Println("  schedule     ", line)
+	}
+	if len(schedules) > 0 {
+		fmt.Printf("                (a minute that the template declares lasts %s here)\n", async.Minute)
+	}
+	fmt.Print("\nIn another terminal:\n\n")
 	event := fmt.Sprintf(`{"tenant_id":%q,"type":"user.created","data":{"userId":"user_1"}}`, s.TenantID)
 	const summary = `'{"action":"summary","operator":"me"}'`
 	for _, command := range []string{

@@ -11,14 +11,17 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
+	"github.com/herald-webhooks/herald/infra/local/internal/schedule"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 )
 
@@ -65,6 +68,12 @@ func (s *Stack) makeFunctions(context.Context) error {
 		}
 		s.functions[id] = made
 		s.onClose(made.Close)
+		settings, err := async.ReadSettings(s.template, id)
+		if err != nil {
+			return fmt.Errorf("preparing functions: %w", err)
+		}
+		s.async[id] = &async.Invoker{Settings: settings, Name: f.Name, Function: made, Log: s.log}
+		s.onClose(s.async[id].Wait)
 	}
 	return nil
 }
@@ -81,11 +90,13 @@ func (s *Stack) logging(id string) (format, level string) {
 
 // serve starts the HTTP API, if the template has one, and the AWS endpoint.
 func (s *Stack) serve(ctx context.Context) error {
-	byName := map[string]*function.Function{}
-	for _, f := range s.functions {
-		byName[f.Name] = f
+	front := &invokeapi.API{
+		Functions: map[string]*function.Function{}, Async: map[string]*async.Invoker{},
+		Lifetime: s.life, Emulator: s.emulator.URL,
 	}
-	front := &invokeapi.API{Functions: byName, Lifetime: s.life, Emulator: s.emulator.URL}
+	for id, f := range s.functions {
+		front.Functions[f.Name], front.Async[f.Name] = f, s.async[id]
+	}
 	var err error
 	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, front.Handler()); err != nil {
 		return fmt.Errorf("serving the AWS endpoint: %w", err)
@@ -158,6 +169,37 @@ func (s *Stack) runMappings() {
 		s.mappings.Go(func() { run.Run(s.life) })
 	}
 	s.onClose(s.mappings.Wait)
+}
+
+// readSchedules finds the schedules that the template declares.
+func (s *Stack) readSchedules(context.Context) (err error) {
+	if s.schedules, err = schedule.Read(s.template, s.Region, emulator.Account); err != nil {
+		return err
+	}
+	for _, one := range s.schedules {
+		if s.async[one.Function] == nil {
+			return fmt.Errorf("schedule %s: %s is not a function of the template", one.ID, one.Function)
+		}
+	}
+	return nil
+}
+
+// runSchedules starts every schedule.
+func (s *Stack) runSchedules() {
+	var running sync.WaitGroup
+	for _, one := range s.schedules {
+		running.Go(func() { one.Run(s.life, s.async[one.Function].Send) })
+	}
+	s.onClose(running.Wait)
+}
+
+// Schedules describes each schedule that the stack fires, in a line.
+func (s *Stack) Schedules() []string {
+	var lines []string
+	for _, one := range s.schedules {
+		lines = append(lines, one.String())
+	}
+	return lines
 }
 
 // issueKey makes the stack's tenant by asking the function that issues keys, as an operator does.

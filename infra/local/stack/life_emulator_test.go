@@ -4,7 +4,6 @@ package stack
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -63,7 +62,7 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 	}
 	o := options(t)
 	for _, after := range []time.Duration{10 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 0} {
-		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", cmp.Or(o.Python, ""),
+		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", o.Python,
 			"-template", o.Template, "-samconfig", o.SAMConfig, "-no-tenant")
 		var output bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &output, &output

@@ -12,19 +12,20 @@ import (
 
 // Options says which stack to start. The zero value starts this project's own from the working directory.
 type Options struct {
-	Root        string    // the checkout; default "."
-	Dir         string    // state, logs, certificates and binaries; default Root/.local
-	Template    string    // default Root/template.yaml
-	SAMConfig   string    // default Root/samconfig.toml
-	Environment string    // table of the samconfig file; default "local"
-	StackName   string    // default "herald-local"
-	Region      string    // default "us-east-1"
-	Python      string    // default: see package tools
-	APIPort     int       // of the HTTP API; 0 takes a free one
-	AWSPort     int       // of the AWS endpoint; 0 takes a free one
-	MotoPort    int       // of the emulator behind it; 0 takes a free one
-	Out         io.Writer // gets a line per step; default none
-	// NoMappings leaves the queues alone, as if the functions behind them were paused.
+	Root        string            // the checkout; default "."
+	Dir         string            // state, logs, certificates and binaries; default Root/.local
+	Template    string            // default Root/template.yaml
+	SAMConfig   string            // default Root/samconfig.toml
+	Environment string            // table of the samconfig file; default "local"
+	StackName   string            // default "herald-local"
+	Parameters  map[string]string // of the template; they win over the samconfig file's
+	Region      string            // default "us-east-1"
+	Python      string            // default: see package tools
+	APIPort     int               // of the HTTP API; 0 takes a free one
+	AWSPort     int               // of the AWS endpoint; 0 takes a free one
+	MotoPort    int               // of the emulator behind it; 0 takes a free one
+	Out         io.Writer         // gets a line per step; default none
+	// NoMappings leaves the queues alone and fires no schedule, as if the functions were paused.
 	NoMappings bool
 	// NoTenant issues no API key: for templates without the function that does.
 	NoTenant bool

@@ -2,7 +2,7 @@
 // the compiled functions, their queue mappings, the HTTP API and the Invoke API run by this program.
 //
 // It promises that the template is the only description of the system: mappings, timeouts and environment
-// are read back from the deployed stack and routes from the translated template; what the emulator
+// are read back from the deployed stack, routes and schedules from the translated template; what the emulator
 // cannot deploy is printed. A stack owns its folder while it runs and leaves no process behind, however it
 // ends. It listens on loopback only, keeps nothing over a restart but logs, and accepts any AWS credentials.
 package stack
@@ -28,9 +28,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/deploy"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
+	"github.com/herald-webhooks/herald/infra/local/internal/schedule"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
@@ -46,7 +48,9 @@ type Stack struct {
 	template  *sam.Template
 	emulator  *emulator.Emulator
 	deployed  *deploy.Stack
-	functions map[string]*function.Function // by logical id
+	functions map[string]*function.Function // by logical id, as the next two
+	async     map[string]*async.Invoker
+	schedules []schedule.Schedule
 	mappings  sync.WaitGroup
 	closers   []func()
 	closing   sync.Once
@@ -59,7 +63,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, functions: map[string]*function.Function{}}
+	s := &Stack{options: o, functions: map[string]*function.Function{}, async: map[string]*async.Invoker{}}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.start(ctx); err != nil {
 		s.Close()
@@ -73,7 +77,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 func (s *Stack) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.takeFolder, s.bringUp, s.deploy, s.makeFunctions, s.serve, s.issueKey,
+		s.takeFolder, s.bringUp, s.deploy, s.makeFunctions, s.readSchedules, s.serve, s.issueKey,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -84,6 +88,7 @@ func (s *Stack) start(ctx context.Context) error {
 	}
 	if !s.options.NoMappings {
 		s.runMappings()
+		s.runSchedules()
 	}
 	return s.Write(s.options.stateFile())
 }
@@ -132,7 +137,8 @@ func (s *Stack) bringUp(ctx context.Context) error {
 	translating.Go(func() {
 		s.template, translateErr = sam.Translate(ctx, sam.Source{
 			Python: s.options.Python, Script: s.options.script("translate.py"), Template: s.options.Template,
-			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Bucket: deploy.Bucket,
+			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Parameters: s.options.Parameters,
+			Bucket: deploy.Bucket,
 		})
 	})
 	var err error

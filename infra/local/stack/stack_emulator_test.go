@@ -5,6 +5,8 @@ package stack
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -22,20 +24,42 @@ import (
 // patience bounds every wait: long enough for a busy machine, and reached only by a failure.
 const patience = 90 * time.Second
 
+// built is a folder with the functions of testdata/app, built once for all tests.
+var built string
+
+func TestMain(m *testing.M) {
+	code, err := buildAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "stack:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func buildAndRun(m *testing.M) (code int, err error) {
+	if built, err = os.MkdirTemp("", "herald-stack-test-"); err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(built)) }()
+	for _, name := range []string{"work", "web", "tick"} {
+		build := exec.Command("go", "build", "-o", filepath.Join(built, name, "bootstrap"), "./testdata/functions/"+name)
+		if out, err := build.CombinedOutput(); err != nil {
+			return 0, fmt.Errorf("building %s: %w\n%s", name, err, out)
+		}
+	}
+	return m.Run(), nil
+}
+
 // options of a stack of testdata/app with its functions built.
 func options(t *testing.T) Options {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"work", "web"} {
-		build := exec.Command("go", "build", "-o", filepath.Join(dir, "functions", name, "bootstrap"),
-			"./testdata/functions/"+name)
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("building %s: %v\n%s", name, err, out)
-		}
+	if err := os.Symlink(built, filepath.Join(dir, "functions")); err != nil {
+		t.Fatal(err)
 	}
 	return Options{
 		Root: "../../..", Dir: dir, Template: "testdata/app/template.yaml", SAMConfig: "testdata/app/samconfig.toml",
-		StackName: "app", Python: os.Getenv("STACK_PYTHON"), NoTenant: true,
+		StackName: "app", NoTenant: true,
 	}
 }
 

@@ -17,12 +17,18 @@ type invocation struct {
 }
 
 func newInvocation(payload []byte) *invocation {
-	var b [28]byte
+	var b [12]byte
+	_, _ = rand.Read(b[:]) // documented never to fail
+	trace := fmt.Sprintf("Root=1-%08x-%s;Sampled=0", time.Now().Unix(), hex.EncodeToString(b[:]))
+	return &invocation{id: NewID(), trace: trace, payload: payload, result: make(chan Result, 1)}
+}
+
+// NewID makes an id as AWS gives to requests and events: a random UUID.
+func NewID() string {
+	var b [16]byte
 	_, _ = rand.Read(b[:]) // documented never to fail
 	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	id := fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
-	trace := fmt.Sprintf("Root=1-%08x-%s;Sampled=0", time.Now().Unix(), hex.EncodeToString(b[16:28]))
-	return &invocation{id: id, trace: trace, payload: payload, result: make(chan Result, 1)}
+	return fmt.Sprintf("%x-%x-%x-%x-%x", b[0:4], b[4:6], b[6:8], b[8:10], b[10:16])
 }
 
 // answer ends the invocation; only the first answer counts.

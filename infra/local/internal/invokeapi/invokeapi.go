@@ -2,7 +2,7 @@
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
 // It promises Invoke's three types, its error documents and headers and the tail of the log. It
-// accepts any credentials and never retries an asynchronous invocation.
+// accepts any credentials and leaves an asynchronous invocation to package async.
 package invokeapi
 
 import (
@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 
@@ -28,6 +29,8 @@ const (
 // API serves the functions by their deployed names.
 type API struct {
 	Functions map[string]*function.Function
+	// Async takes the events of the same functions.
+	Async map[string]*async.Invoker
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
 	Lifetime context.Context
 	// Emulator answers everything but Invoke.
@@ -81,7 +84,7 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 	case "DryRun":
 		w.WriteHeader(http.StatusNoContent)
 	case "Event":
-		go func() { _, _ = f.Invoke(a.Lifetime, payload) }() // nobody waits for the outcome
+		a.Async[f.Name].Send(a.Lifetime, payload)
 		w.WriteHeader(http.StatusAccepted)
 	case "", "RequestResponse":
 		a.answer(w, f, payload, r.Header.Get("X-Amz-Log-Type") == "Tail")
