@@ -1,0 +1,158 @@
+package keyring
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/google/go-cmp/cmp"
+)
+
+var errAWS = errors.New("ThrottlingException")
+
+// call is what KMS was asked for.
+type call struct {
+	Action, Key string
+	Context     map[string]string
+	Input       string
+}
+
+// fakeKMS "encrypts" by prefixing, and remembers its calls.
+type fakeKMS struct {
+	calls []call
+	err   error
+}
+
+func (f *fakeKMS) record(action string, key *string, encryption map[string]string, input []byte) error {
+	f.calls = append(f.calls, call{action, aws.ToString(key), maps.Clone(encryption), string(input)})
+	return f.err
+}
+
+func (f *fakeKMS) Encrypt(
+	_ context.Context, in *kms.EncryptInput, _ ...func(*kms.Options),
+) (*kms.EncryptOutput, error) {
+	err := f.record("Encrypt", in.KeyId, in.EncryptionContext, in.Plaintext)
+	return &kms.EncryptOutput{CiphertextBlob: append([]byte("sealed "), in.Plaintext...)}, err
+}
+
+func (f *fakeKMS) Decrypt(
+	_ context.Context, in *kms.DecryptInput, _ ...func(*kms.Options),
+) (*kms.DecryptOutput, error) {
+	err := f.record("Decrypt", in.KeyId, in.EncryptionContext, in.CiphertextBlob)
+	return &kms.DecryptOutput{Plaintext: append([]byte("opened "), in.CiphertextBlob...)}, err
+}
+
+func (f *fakeKMS) GenerateDataKey(
+	_ context.Context, in *kms.GenerateDataKeyInput, _ ...func(*kms.Options),
+) (*kms.GenerateDataKeyOutput, error) {
+	err := f.record("GenerateDataKey "+string(in.KeySpec), in.KeyId, in.EncryptionContext, nil)
+	return &kms.GenerateDataKeyOutput{Plaintext: []byte("plain"), CiphertextBlob: []byte("wrapped")}, err
+}
+
+var (
+	secretID      = SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 3}
+	secretContext = map[string]string{
+		"purpose": "signing-secret", "tenant_id": "acme", "endpoint_id": "webhook_1", "secret_version": "3",
+	}
+)
+
+func TestSecrets_Seal_bindsASecretToItsEndpointAndVersion(t *testing.T) {
+	client := &fakeKMS{}
+	sealed, err := NewSecrets(client, "key").Seal(t.Context(), secretID, "whs_1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(sealed) != "sealed whs_1" {
+		t.Errorf("sealed is %q", sealed)
+	}
+	if diff := cmp.Diff([]call{{"Encrypt", "key", secretContext, "whs_1"}}, client.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestSecrets_Open_asksKMSOnceForEachVersion(t *testing.T) {
+	client := &fakeKMS{}
+	secrets := NewSecrets(client, "key")
+	next := SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 4}
+	for _, id := range []SecretID{secretID, secretID, next, secretID, next} {
+		secret, err := secrets.Open(t.Context(), id, []byte("s"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if secret != "opened s" {
+			t.Errorf("opened as %q", secret)
+		}
+	}
+	nextContext := maps.Clone(secretContext)
+	nextContext["secret_version"] = "4"
+	want := []call{{"Decrypt", "key", secretContext, "s"}, {"Decrypt", "key", nextContext, "s"}}
+	if diff := cmp.Diff(want, client.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestSecrets_Open_remembersNoError(t *testing.T) {
+	client := &fakeKMS{err: errAWS}
+	secrets := NewSecrets(client, "key")
+	if _, err := secrets.Open(t.Context(), secretID, []byte("s")); !errors.Is(err, errAWS) {
+		t.Errorf("the error is %v", err)
+	}
+	client.err = nil
+	if _, err := secrets.Open(t.Context(), secretID, []byte("s")); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSecrets_Open_forgetsAllWhenItHasTooMany(t *testing.T) {
+	client := &fakeKMS{}
+	secrets := NewSecrets(client, "key")
+	for version := range maxOpen + 1 {
+		if _, err := secrets.Open(t.Context(), SecretID{Version: version}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(secrets.open); n != 1 {
+		t.Errorf("%d plaintexts are in memory, want the last one only", n)
+	}
+}
+
+func TestSecrets_Seal_passesErrorsOn(t *testing.T) {
+	if _, err := NewSecrets(&fakeKMS{err: errAWS}, "key").Seal(t.Context(), secretID, "s"); !errors.Is(err, errAWS) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestDataKeys_namesKeyAndContextInEveryCall(t *testing.T) {
+	client := &fakeKMS{}
+	keys := NewDataKeys(client, "key")
+	bound := map[string]string{"delivery_id": "msg_1"}
+	plain, wrapped, err := keys.Generate(t.Context(), bound)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unwrapped, err := keys.Unwrap(t.Context(), bound, wrapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := []string{string(plain), string(wrapped), string(unwrapped)}
+	if diff := cmp.Diff([]string{"plain", "wrapped", "opened wrapped"}, got); diff != "" {
+		t.Errorf("keys (-want +got):\n%s", diff)
+	}
+	want := []call{{"GenerateDataKey AES_256", "key", bound, ""}, {"Decrypt", "key", bound, "wrapped"}}
+	if diff := cmp.Diff(want, client.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestDataKeys_passesErrorsOn(t *testing.T) {
+	keys := NewDataKeys(&fakeKMS{err: errAWS}, "key")
+	if _, _, err := keys.Generate(t.Context(), nil); !errors.Is(err, errAWS) {
+		t.Errorf("generating: %v", err)
+	}
+	if _, err := keys.Unwrap(t.Context(), nil, nil); !errors.Is(err, errAWS) {
+		t.Errorf("unwrapping: %v", err)
+	}
+}

@@ -1,0 +1,133 @@
+package rejected
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+var errAWS = errors.New("AccessDenied")
+
+// fakeSQS hands out the messages it holds and remembers what it was asked for.
+type fakeSQS struct {
+	messages []types.Message
+	err      error
+
+	received *sqs.ReceiveMessageInput
+	shown    map[string]int32 // visibility timeouts, by receipt handle
+	deleted  []string         // receipt handles
+}
+
+func (f *fakeSQS) ReceiveMessage(
+	_ context.Context, in *sqs.ReceiveMessageInput, _ ...func(*sqs.Options),
+) (*sqs.ReceiveMessageOutput, error) {
+	f.received = in
+	return &sqs.ReceiveMessageOutput{Messages: f.messages}, f.err
+}
+
+func (f *fakeSQS) DeleteMessage(
+	_ context.Context, in *sqs.DeleteMessageInput, _ ...func(*sqs.Options),
+) (*sqs.DeleteMessageOutput, error) {
+	f.deleted = append(f.deleted, aws.ToString(in.QueueUrl)+" "+aws.ToString(in.ReceiptHandle))
+	return &sqs.DeleteMessageOutput{}, f.err
+}
+
+func (f *fakeSQS) ChangeMessageVisibilityBatch(
+	_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options),
+) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	out := &sqs.ChangeMessageVisibilityBatchOutput{}
+	for _, e := range in.Entries {
+		f.shown[aws.ToString(e.ReceiptHandle)] = e.VisibilityTimeout
+		out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
+	}
+	return out, nil
+}
+
+func attribute(value string) types.MessageAttributeValue {
+	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+}
+
+func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
+	client := &fakeSQS{messages: []types.Message{{
+		MessageId: aws.String("m1"), Body: aws.String("{"), ReceiptHandle: aws.String("r1"),
+		Attributes:        map[string]string{"SentTimestamp": "1700000000123"},
+		MessageAttributes: map[string]types.MessageAttributeValue{"event_id": attribute("evt_1"), "reason": attribute("no tenant")},
+	}, {
+		MessageId: aws.String("m2"), Body: aws.String("{}"), ReceiptHandle: aws.String("r2"), // redriven by SQS
+		Attributes: map[string]string{"SentTimestamp": "soon"},
+	}}}
+	got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Event{
+		{
+			MessageID: "m1", EventID: "evt_1", Reason: "no tenant", Body: "{", receipt: "r1",
+			SentAt: time.Date(2023, 11, 14, 22, 13, 20, 123_000_000, time.UTC),
+		},
+		{MessageID: "m2", EventID: "m2", Reason: "not_processed", Body: "{}", receipt: "r2"},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Event{})); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
+	for most, want := range map[int]int32{3: 3, 10: 10, 100: 10} {
+		client := &fakeSQS{}
+		if _, err := (Queue{Client: client, URL: "queue"}).Receive(t.Context(), most); err != nil {
+			t.Fatal(err)
+		}
+		asked := &sqs.ReceiveMessageInput{
+			QueueUrl: aws.String("queue"), MaxNumberOfMessages: want, VisibilityTimeout: 60, WaitTimeSeconds: 1,
+			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"SentTimestamp"},
+		}
+		if diff := cmp.Diff(asked, client.received, cmpopts.IgnoreUnexported(sqs.ReceiveMessageInput{})); diff != "" {
+			t.Errorf("asked for %d (-want +got):\n%s", most, diff)
+		}
+	}
+}
+
+func TestQueue_Restore_showsEventsAtOnce(t *testing.T) {
+	client := &fakeSQS{shown: map[string]int32{}}
+	if err := (Queue{Client: client}).Restore(t.Context(), []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int32{"r1": 0, "r2": 0}, client.shown); diff != "" {
+		t.Errorf("visibility timeouts (-want +got):\n%s", diff)
+	}
+}
+
+func TestQueue_Delete_deletesTheOneEvent(t *testing.T) {
+	client := &fakeSQS{}
+	if err := (Queue{Client: client, URL: "queue"}).Delete(t.Context(), Event{receipt: "r1"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"queue r1"}, client.deleted); diff != "" {
+		t.Errorf("deleted (-want +got):\n%s", diff)
+	}
+}
+
+func TestQueue_passesErrorsOn(t *testing.T) {
+	q := Queue{Client: &fakeSQS{err: errAWS}}
+	_, receiveErr := q.Receive(t.Context(), 1)
+	for name, err := range map[string]error{
+		"receiving": receiveErr,
+		"restoring": q.Restore(t.Context(), []Event{{receipt: "r1"}}),
+		"deleting":  q.Delete(t.Context(), Event{receipt: "r1"}),
+	} {
+		if !errors.Is(err, errAWS) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
