@@ -1,0 +1,326 @@
+package inspect
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/rejected"
+)
+
+var (
+	errAWS = errors.New("ThrottlingException")
+	at     = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// world is everything around the handler.
+type world struct {
+	deliveries []delivery.Record
+	letters    []deadletter.Record
+	filter     dynamo.DeadLetterFilter // that was asked for last
+	counts     map[deadletter.Status]int
+	depths     map[string][3]string // by URL: visible, in flight, delayed
+	next       string               // cursor of every list
+	err        error                // of every store
+
+	rejected   []rejected.Event
+	receiveErr error // after all events were received
+	restored   []string
+	restoreErr error
+	log        bytes.Buffer
+}
+
+type deliveries struct{ *world }
+
+func (w deliveries) Get(_ context.Context, id string) (delivery.Record, bool, error) {
+	for _, r := range w.deliveries {
+		if r.DeliveryID == id {
+			return r, true, w.err
+		}
+	}
+	return delivery.Record{}, false, w.err
+}
+
+func (w deliveries) ListOpen(_ context.Context, _ string, _ int, cursor string) ([]delivery.Record, string, error) {
+	if cursor != "" && cursor != w.next {
+		return nil, "", dynamo.ErrCursor
+	}
+	return w.deliveries, w.next, w.err
+}
+
+type letters struct{ *world }
+
+func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, error) {
+	for _, r := range w.letters {
+		if r.DeliveryID == id {
+			return r, true, w.err
+		}
+	}
+	return deadletter.Record{}, false, w.err
+}
+
+func (w letters) List(
+	_ context.Context, f dynamo.DeadLetterFilter, _ int, _ string,
+) ([]deadletter.Record, string, error) {
+	w.filter = f
+	return w.letters, w.next, w.err
+}
+
+func (w letters) Count(_ context.Context, s deadletter.Status) (int, time.Time, error) {
+	if w.counts[s] == 0 {
+		return 0, time.Time{}, w.err
+	}
+	return w.counts[s], at, w.err
+}
+
+func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
+	n := min(most, 2, len(w.rejected))
+	if n == 0 {
+		return nil, w.receiveErr
+	}
+	some := w.rejected[:n]
+	w.rejected = w.rejected[n:]
+	return some, nil
+}
+
+func (w *world) Restore(_ context.Context, events []rejected.Event) error {
+	for _, e := range events {
+		w.restored = append(w.restored, e.MessageID)
+	}
+	return w.restoreErr
+}
+
+func (w *world) GetQueueAttributes(
+	_ context.Context, in *sqs.GetQueueAttributesInput, _ ...func(*sqs.Options),
+) (*sqs.GetQueueAttributesOutput, error) {
+	d := w.depths[aws.ToString(in.QueueUrl)]
+	return &sqs.GetQueueAttributesOutput{Attributes: map[string]string{
+		"ApproximateNumberOfMessages": d[0], "ApproximateNumberOfMessagesNotVisible": d[1],
+		"ApproximateNumberOfMessagesDelayed": d[2],
+	}}, w.err
+}
+
+// plainKeys unwraps what it wrapped: the key is the same for all.
+type plainKeys struct{ err error }
+
+func (k plainKeys) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
+	return bytes.Repeat([]byte{7}, 32), []byte("wrapped"), k.err
+}
+
+func (k plainKeys) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
+	return bytes.Repeat([]byte{7}, 32), k.err
+}
+
+func (w *world) ask(t *testing.T, action, fields string) string {
+	t.Helper()
+	h := &Handler{
+		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w,
+		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
+		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
+		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
+	}
+	if fields != "" {
+		fields = "," + fields
+	}
+	out, err := h.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	if err != nil {
+		return err.Error()
+	}
+	return string(out)
+}
+
+// read decodes an answer.
+func read[T any](t *testing.T, answer string) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(answer), &v); err != nil {
+		t.Fatalf("%s: %v", answer, err)
+	}
+	return v
+}
+
+// refusal is the code and field of a refused request, "" for any other answer.
+func refusal(t *testing.T, answer string) string {
+	t.Helper()
+	got := read[struct{ Error *operator.Refusal }](t, answer)
+	if got.Error == nil {
+		return ""
+	}
+	return got.Error.Code + " " + got.Error.Field
+}
+
+func ref(id string) delivery.Ref {
+	return delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", CreatedAt: at, Replay: 1}
+}
+
+const internal = "internal error: see the function's log under this request id"
+
+func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
+	w := &world{deliveries: []delivery.Record{{
+		Ref: ref("msg_1"), EventType: "user.created", State: delivery.Retrying, Attempts: 2, LastStatus: 503,
+		Reason: delivery.ReasonHTTP5xx, DurationMS: 12, NextAttemptAt: at.Add(time.Minute), UpdatedAt: at.Add(time.Second),
+	}}}
+	next := at.Add(time.Minute)
+	want := Delivery{
+		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
+		State: "retrying", Attempts: 2, Replay: 1, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
+		NextAttemptAt: &next, CreatedAt: at, UpdatedAt: at.Add(time.Second),
+	}
+	if diff := cmp.Diff(want, read[Delivery](t, w.ask(t, "delivery", `"delivery_id":"msg_1"`))); diff != "" {
+		t.Errorf("delivery (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_refusesWhatItCannotShow(t *testing.T) {
+	for name, row := range map[string]struct{ action, fields, want string }{
+		"a delivery without an id":         {"delivery", ``, "invalid_field delivery_id"},
+		"an unknown delivery":              {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
+		"a mark among the deliveries":      {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
+		"another tenant's delivery":        {"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"deliveries of no endpoint":        {"deliveries", ``, "invalid_field endpoint_id"},
+		"another tenant's deliveries":      {"deliveries", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"a made-up cursor":                 {"deliveries", `"endpoint_id":"webhook_1","cursor":"AAAA"`, "invalid_cursor cursor"},
+		"too many deliveries":              {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
+		"dead letters of nothing":          {"dead_letters", ``, "invalid_field endpoint_id"},
+		"dead letters of no status":        {"dead_letters", `"status":"alive"`, "invalid_field status"},
+		"a tenant without its endpoint":    {"dead_letters", `"status":"dead","tenant_id":"acme"`, "invalid_field tenant_id"},
+		"another tenant's dead letters":    {"dead_letters", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"a dead letter without an id":      {"dead_letter", ``, "invalid_field delivery_id"},
+		"an unknown dead letter":           {"dead_letter", `"delivery_id":"msg_9"`, "not_found delivery_id"},
+		"another tenant's dead letter":     {"dead_letter", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"a dead letter that was changed":   {"dead_letter", `"delivery_id":"msg_1"`, "unopenable delivery_id"},
+		"rejected events with a page of 0": {"rejected_events", `"limit":0`, "invalid_field limit"},
+		"a field of another action":        {"summary", `"delivery_id":"msg_1"`, "unknown_field delivery_id"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{
+				deliveries: []delivery.Record{{Ref: ref("msg_1")}, {Ref: delivery.Ref{DeliveryID: "hanging#1"}}},
+				letters:    []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
+			}
+			if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
+				t.Errorf("refused as %q, want %q", got, row.want)
+			}
+		})
+	}
+}
+
+func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
+	for action, fields := range map[string]string{
+		"delivery": `"delivery_id":"msg_1"`, "deliveries": `"endpoint_id":"webhook_1"`, "dead_letters": `"status":"dead"`,
+		"dead_letter": `"delivery_id":"msg_1"`, "summary": ``,
+	} {
+		w := &world{err: errAWS}
+		if got := w.ask(t, action, fields); got != internal {
+			t.Errorf("%s answers %s", action, got)
+		}
+		if !strings.Contains(w.log.String(), errAWS.Error()) {
+			t.Errorf("%s logs %s", action, &w.log)
+		}
+	}
+}
+
+func TestHandler_deliveries_leavesMarksOut(t *testing.T) {
+	w := &world{
+		deliveries: []delivery.Record{{Ref: ref("msg_2")}, {Ref: delivery.Ref{DeliveryID: "hanging#1"}}, {Ref: ref("msg_1")}},
+		next:       "more",
+	}
+	page := read[operator.List[Delivery]](t, w.ask(t, "deliveries", `"endpoint_id":"webhook_1","limit":3`))
+	var ids []string
+	for _, d := range page.Data {
+		ids = append(ids, d.DeliveryID)
+	}
+	if diff := cmp.Diff([]string{"msg_2", "msg_1"}, ids); diff != "" {
+		t.Errorf("deliveries (-want +got):\n%s", diff)
+	}
+	if page.NextCursor == nil {
+		t.Fatal("there is no cursor for the next page")
+	}
+	cursor := `"endpoint_id":"webhook_1","cursor":"` + *page.NextCursor + `"`
+	if got := refusal(t, w.ask(t, "deliveries", cursor)); got != "" {
+		t.Errorf("the next page is refused: %s", got)
+	}
+}
+
+func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
+	w := &world{letters: []deadletter.Record{{
+		Ref: ref("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, Attempts: 10,
+		LastStatus: 504, ReplayCount: 2, DiedAt: at, Sealed: deadletter.Sealed{Body: []byte("sealed")},
+	}}}
+	got := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`))
+	want := operator.List[DeadLetter]{Data: []DeadLetter{{
+		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
+		Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10, LastStatus: 504, CreatedAt: at, DiedAt: at, ReplayCount: 2,
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("dead letters (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(dynamo.DeadLetterFilter{EndpointID: "webhook_1", Status: "dead"}, w.filter); diff != "" {
+		t.Errorf("filter (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
+	r := deadletter.Record{Ref: ref("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at}
+	entry := deadletter.Entry{DiedAt: at, Reason: delivery.ReasonTimeout, Attempts: 10, Replay: 1, MessageID: "m1"}
+	vault := deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
+	sealed, err := vault.SealDeath(t.Context(), r.Binding(), deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Sealed = sealed
+	w := &world{letters: []deadletter.Record{r}}
+	want := OpenedDeadLetter{
+		DeadLetter: showDeadLetter(r), Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
+		Headers: map[string]string{
+			"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.created",
+		},
+	}
+	answer := w.ask(t, "dead_letter", `"delivery_id":"msg_1","tenant_id":"acme"`)
+	if diff := cmp.Diff(want, read[OpenedDeadLetter](t, answer)); diff != "" {
+		t.Errorf("dead letter (-want +got):\n%s", diff)
+	}
+	if strings.Contains(w.log.String(), "user.created") {
+		t.Errorf("the body is logged: %s", &w.log)
+	}
+}
+
+func TestHandler_deadLetter_hasNoHeadersWhenItWasUnreadable(t *testing.T) {
+	got := headers(deadletter.Record{Ref: delivery.Ref{DeliveryID: "unreadable_1"}, Reason: delivery.ReasonUnreadable})
+	if diff := cmp.Diff(map[string]string{}, got); diff != "" {
+		t.Errorf("headers (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
+	w := &world{
+		counts: map[deadletter.Status]int{deadletter.Dead: 3, deadletter.Replayed: 1},
+		depths: map[string][3]string{"url/events": {"1", "2", "3"}, "url/retries": {"0", "40", "0"}},
+	}
+	oldest := at
+	want := Summary{
+		DeadLetters: map[deadletter.Status]Count{
+			"dead": {Count: 3, OldestDiedAt: &oldest}, "replaying": {}, "replayed": {Count: 1, OldestDiedAt: &oldest},
+		},
+		Queues: map[string]Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
+	}
+	if diff := cmp.Diff(want, read[Summary](t, w.ask(t, "summary", ""))); diff != "" {
+		t.Errorf("summary (-want +got):\n%s", diff)
+	}
+	w.depths["url/retries"] = [3]string{"1", "many", "0"}
+	if got := w.ask(t, "summary", ""); got != internal {
+		t.Errorf("a number that cannot be read is answered as %s", got)
+	}
+}
