@@ -64,9 +64,9 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 		"no attributes at all":    {func(r *Record) { r.MessageAttributes = nil }, "version"},
 		"no delivery id":          {func(r *Record) { delete(r.MessageAttributes, attrDelivery) }, "delivery_id"},
 		"an empty tenant":         {func(r *Record) { set(r, attrTenant, "") }, "tenant_id"},
-		"a replay that is none":   {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
+		"a negative replay":       {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
 		"attempts in words":       {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
-		"a time that is none":     {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"a time in words":         {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
 		"a body of another form":  {func(r *Record) { r.Body = `{"data":{}}` }, "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
