@@ -22,6 +22,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -50,6 +51,11 @@ func main() {
 }
 
 func run(ctx context.Context, gremlins, explained string, packages []string) (ok bool, err error) {
+	for _, name := range packages {
+		if !slices.Contains(pure, name) {
+			return false, fmt.Errorf("%s is none of the pure packages: %s", name, strings.Join(pure, ", "))
+		}
+	}
 	gremlins, err = filepath.Abs(gremlins)
 	if err != nil {
 		return false, fmt.Errorf("finding gremlins: %w", err)

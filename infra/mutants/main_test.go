@@ -145,6 +145,15 @@ func TestTester_try(t *testing.T) {
 	}
 }
 
+func TestRun_refusesWhatIsNotPure(t *testing.T) {
+	_, err := run(t.Context(), "no gremlins", "explained.txt", []string{"event", "egress"})
+	const want = "egress is none of the pure packages: " +
+		"apikey, deadletter, delivery, endpoint, event, problem, retry, signature"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %q", err, want)
+	}
+}
+
 func TestParseExplanations(t *testing.T) {
 	got, err := parseExplanations("# for people\n\nretry f X a  <  b\n    It is\n\tthe same.\nevent g Y c\n  Really.\n")
 	if err != nil {

@@ -174,6 +174,14 @@ func TestSchedule_Wait_countsTheCapFromTheReceive(t *testing.T) {
 	}
 }
 
+// What SQS allows, in figures of its own.
+func TestLimits_areThoseOfSQS(t *testing.T) {
+	want := map[string]time.Duration{"Cap": limit, "MaxDelay": 15 * time.Minute}
+	if diff := cmp.Diff(want, map[string]time.Duration{"Cap": Cap, "MaxDelay": MaxDelay}); diff != "" {
+		t.Errorf("limits (-want +got):\n%s", diff)
+	}
+}
+
 func TestSchedule_Longest_countsJitterAndCap(t *testing.T) {
 	short := Schedule{Base: 10 * time.Second, Factor: 1, MaxRetries: 3}
 	if got := short.Longest(); got != 36*time.Second {
