@@ -1,0 +1,278 @@
+package alarms
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var noon = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// text resolves what these tests use: plain text.
+func text(v any) (string, error) {
+	s, ok := v.(string)
+	if !ok {
+		return "", fmt.Errorf("%v is not a text", v)
+	}
+	return s, nil
+}
+
+func simple(changes ...string) map[string]any {
+	properties := map[string]any{
+		"Namespace": "N", "MetricName": "M", "Statistic": "Sum", "Period": "60", "EvaluationPeriods": "3",
+		"Threshold": "1", "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+		"Dimensions": []any{map[string]any{"Name": "service", "Value": "deliver"}},
+	}
+	for _, change := range changes {
+		name, value, _ := strings.Cut(change, "=")
+		properties[name] = value
+	}
+	return properties
+}
+
+func parse(t *testing.T, properties map[string]any) Alarm {
+	t.Helper()
+	a, err := Parse("Alarm", properties, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// The rows are those of the documentation's two tables: the newest data point is the last, X
+// breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
+func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
+	for _, row := range []struct {
+		points, datapoints                     string
+		missing, ignore, breaching, notBreachs State
+	}{
+		{"0 - X - X", "3", OK, OK, OK, OK},
+		{"- - - - 0", "3", OK, OK, OK, OK},
+		{"- - - - -", "3", InsufficientData, "kept", InAlarm, OK},
+		{"0 X X - X", "3", InAlarm, InAlarm, InAlarm, InAlarm},
+		{"- - X - -", "3", InAlarm, "kept", InAlarm, OK},
+		{"- - - - X", "3", "kept", "kept", InAlarm, OK},
+		{"0 - X - X", "2", InAlarm, InAlarm, InAlarm, InAlarm},
+		{"0 0 X 0 X", "2", InAlarm, InAlarm, InAlarm, InAlarm},
+		{"0 - X - -", "2", OK, OK, InAlarm, OK},
+		{"- - - - 0", "2", OK, OK, InAlarm, OK},
+	} {
+		got := map[string]State{}
+		for _, treat := range []string{"missing", "ignore", "breaching", "notBreaching"} {
+			a := parse(t, simple("DatapointsToAlarm="+row.datapoints, "TreatMissingData="+treat))
+			var points []number
+			for _, p := range strings.Fields(row.points) {
+				points = append([]number{{value: float64(strings.Count(p, "X")), present: p != "-"}}, points...)
+			}
+			state, err := a.decide(points, "kept")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got[treat] = state
+		}
+		want := map[string]State{
+			"missing": row.missing, "ignore": row.ignore, "breaching": row.breaching, "notBreaching": row.notBreachs,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s, %s of 3 (-want +got):\n%s", row.points, row.datapoints, diff)
+		}
+	}
+}
+
+func TestCalculate(t *testing.T) {
+	ids := map[string]number{"a": present(6), "b": present(2), "zero": present(0), "gone": {}}
+	metrics := []number{present(6), {}, present(2)}
+	for text, want := range map[string]string{
+		"a":                                  "6",
+		"a + b * 2":                          "10",
+		"(a + b) * 2":                        "16",
+		"100 * (1 - b / a)":                  "66.66666666666667",
+		"-a + b":                             "-4",
+		"a / zero":                           "missing",
+		"a + gone":                           "missing",
+		"a / gone":                           "missing",
+		"FILL(gone, 0) + a":                  "6",
+		"FILL(a, 0)":                         "6",
+		"SUM(METRICS())":                     "8",
+		"SUM(FILL(METRICS(), 1))":            "9",
+		"SUM([a, gone, b])":                  "8",
+		"MAX([a, 10])":                       "10",
+		"MIN([gone])":                        "missing",
+		"AVG(METRICS())":                     "4",
+		"IF(zero > 0, a / zero, 7)":          "7",
+		"IF(a >= 6 AND b != 6, 100*b/a, 0)":  "33.333333333333336",
+		"a > 5 || gone":                      "expression: compares missing data: FILL it",
+		"IF(gone > 1, 1, 0)":                 "expression: compares missing data: FILL it",
+		"FILL(a, REPEAT)":                    `expression: "REPEAT" is not an Id`,
+		"METRICS()":                          "expression: an alarm needs one time series",
+		"METRICS() + 1":                      "expression: + between arrays",
+		"RATE(a)":                            "expression: the function RATE is not modelled",
+		"c":                                  `expression: "c" is not an Id`,
+		"a b":                                `expression: "b" is left over`,
+		"(a":                                 `expression: "" where ")" belongs`,
+		"SEARCH(' {N,service} ', 'Sum', 60)": `expression: "'" is not an Id`,
+	} {
+		got, err := calculate(text, ids, metrics)
+		answer := "missing"
+		switch {
+		case err != nil:
+			answer = strings.Replace(err.Error(), fmt.Sprintf("expression %q", text), "expression", 1)
+		case got.present:
+			answer = fmt.Sprint(got.value)
+		}
+		if answer != want {
+			t.Errorf("%s is %s, want %s", text, answer, want)
+		}
+	}
+}
+
+const line = `{"_aws":{"Timestamp":1780315200000,"CloudWatchMetrics":[{"Namespace":"N","Dimensions":[["service"],[]],` +
+	`"Metrics":[{"Name":"M","Unit":"Count"},{"Name":"Millis"}]}]},` +
+	`"service":"deliver","outcome":"retry","M":[2],"Millis":[1,2.5],"X":9}`
+
+func TestData_ReadEMF_readsWhatIsDeclared(t *testing.T) {
+	var d Data
+	output := "START of a log\n" + `{"level":"INFO","M":7}` + "\n" + line + "\n"
+	if err := d.ReadEMF(strings.NewReader(output)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"N M {service=deliver}", "N M {}", "N Millis {service=deliver}", "N Millis {}"}
+	var got []string
+	for _, m := range d.Metrics() {
+		got = append(got, m.String())
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("metrics (-want +got):\n%s", diff)
+	}
+	m := NewMetric("N", "Millis", map[string]string{"service": "deliver"})
+	sum, ok, err := d.statistic(m, "Sum", noon, noon.Add(time.Minute))
+	if sum != 3.5 || !ok || err != nil {
+		t.Errorf("the sum is %v, %v, %v", sum, ok, err)
+	}
+}
+
+// What CloudWatch would drop must not count as emitted.
+func TestData_ReadEMF_refusesWhatCloudWatchDrops(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"a metric that is not there":    {`"M":[2],`, ``},
+		"a metric that is a text":       {`[2]`, `"2"`},
+		"a metric without values":       {`[2]`, `[]`},
+		"a hundred and one values":      {`[2]`, `[` + strings.Repeat("1,", 100) + `1]`},
+		"a dimension that is not there": {`"service":"deliver",`, ``},
+		"an empty dimension":            {`"service":"deliver"`, `"service":""`},
+		"no namespace":                  {`"Namespace":"N"`, `"Namespace":""`},
+		"no dimension set":              {`[["service"],[]]`, `[]`},
+		"no timestamp":                  {`"Timestamp":1780315200000,`, ``},
+	} {
+		var d Data
+		if err := d.ReadEMF(strings.NewReader(strings.Replace(line, change[0], change[1], 1))); err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+func TestAlarm_History_slidesByTheMinute(t *testing.T) {
+	a := parse(t, simple("Period=300", "EvaluationPeriods=1", "Threshold=5", "TreatMissingData=notBreaching"))
+	var d Data
+	m := NewMetric("N", "M", map[string]string{"service": "deliver"})
+	d.Put(m, noon.Add(2*time.Minute), 3)
+	d.Put(m, noon.Add(6*time.Minute+30*time.Second), 2)
+	got, err := a.History(&d, noon, noon.Add(15*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Change{{noon, OK}, {noon.Add(7 * time.Minute), InAlarm}, {noon.Add(8 * time.Minute), OK}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changes (-want +got):\n%s", diff)
+	}
+}
+
+// The mistake that this package is for: the metric is emitted with other dimensions.
+func TestAlarm_History_seesExactlyItsDimensions(t *testing.T) {
+	for name, dimensions := range map[string]map[string]string{
+		"none": nil, "another value": {"service": "fanout"}, "one more": {"service": "deliver", "outcome": "dead"},
+	} {
+		a := parse(t, simple("EvaluationPeriods=1"))
+		var d Data
+		d.Put(NewMetric("N", "M", dimensions), noon, 100)
+		got, err := a.History(&d, noon, noon.Add(5*time.Minute))
+		if diff := cmp.Diff([]Change{{noon, InsufficientData}}, got); diff != "" || err != nil {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
+		}
+	}
+}
+
+// Alarms on DynamoDB's own metrics ignore missing data, so one on a metric that exists only while
+// there are throttles never ends: it has to FILL.
+func TestAlarm_History_keepsAnAlarmOnDynamoDBUnlessFilled(t *testing.T) {
+	for expression, want := range map[string]State{"SUM(METRICS())": InAlarm, "SUM(FILL(METRICS(), 0))": OK} {
+		properties := simple("EvaluationPeriods=1", "TreatMissingData=notBreaching")
+		properties["Metrics"] = []any{
+			map[string]any{"Id": "total", "Expression": expression},
+			map[string]any{"Id": "m1", "ReturnData": false, "MetricStat": map[string]any{
+				"Metric": map[string]any{"Namespace": "AWS/DynamoDB", "MetricName": "WriteThrottleEvents"},
+				"Period": "60", "Stat": "Sum",
+			}},
+		}
+		a := parse(t, properties)
+		var d Data
+		d.Put(NewMetric("AWS/DynamoDB", "WriteThrottleEvents", nil), noon.Add(time.Minute), 1)
+		got, err := a.History(&d, noon, noon.Add(time.Hour))
+		if err != nil || !fired(got) || got[len(got)-1].State != want {
+			t.Errorf("%s: %v, %v, want %s at the end", expression, got, err, want)
+		}
+	}
+}
+
+// Breaching missing data must not depend on how far back CloudWatch looks.
+func TestAlarm_History_refusesWhatDependsOnTheEvaluationRange(t *testing.T) {
+	a := parse(t, simple("EvaluationPeriods=1", "TreatMissingData=breaching"))
+	var d Data
+	for minute := range 10 {
+		d.Put(NewMetric("N", "M", map[string]string{"service": "deliver"}), noon.Add(time.Duration(2*minute)*time.Minute), 0)
+	}
+	if got, err := a.History(&d, noon.Add(5*time.Minute), noon.Add(15*time.Minute)); err == nil {
+		t.Errorf("one missing data point: %v", got)
+	}
+	if got, err := a.History(&d, noon.Add(5*time.Minute), noon.Add(time.Hour)); err != nil || !fired(got) {
+		t.Errorf("no data at all for a while: %v, %v", got, err)
+	}
+}
+
+func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
+	query := func(id, expression string) map[string]any {
+		return map[string]any{"Id": id, "Expression": expression}
+	}
+	both := simple()
+	both["Metrics"] = []any{query("a", "1"), query("b", "2")}
+	for name, properties := range map[string]map[string]any{
+		"no period":                 simple("Period="),
+		"a period of ten seconds":   simple("Period=10"),
+		"more than a day":           simple("EvaluationPeriods=2000"),
+		"four of three data points": simple("DatapointsToAlarm=4"),
+		"no operator":               simple("ComparisonOperator="),
+		"an anomaly band":           simple("ComparisonOperator=GreaterThanUpperThreshold"),
+		"another treatment":         simple("TreatMissingData=maybe"),
+		"an unknown statistic":      simple("Statistic=Median"),
+		"two queries return data":   both,
+	} {
+		if _, err := Parse("Alarm", properties, text); err == nil {
+			t.Errorf("%s passes", name)
+		}
+	}
+}
+
+func TestAggregation(t *testing.T) {
+	values := []float64{4, 1, 3, 2}
+	for stat, want := range map[string]float64{
+		"Sum": 10, "Average": 2.5, "Minimum": 1, "Maximum": 4, "SampleCount": 4, "p50": 3, "p99": 4, "p100": 4, "p0": 1,
+	} {
+		aggregate, err := aggregation(stat)
+		if err != nil || aggregate(values) != want {
+			t.Errorf("%s is not %v: %v", stat, want, err)
+		}
+	}
+}

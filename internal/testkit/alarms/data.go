@@ -1,0 +1,119 @@
+// Package alarms evaluates the CloudWatch alarms of the template over metrics held in memory, so
+// that a test can say which alarms a bad day raises.
+//
+// It reads what the handlers really emit ([Data.ReadEMF]: the embedded metric format, as CloudWatch
+// Logs reads it) and what a test states of the metrics that AWS provides ([Data.Put]). An alarm
+// ([Parse]) finds data only under exactly its namespace, name and dimensions, as in CloudWatch.
+//
+// It covers what the template uses and refuses the rest, as well as expressions whose result would
+// depend on how CloudWatch compares what is missing: a silent guess would be worth nothing. Windows
+// slide by the minute. It knows neither anomaly detection, composite alarms nor periods below a minute.
+// It is for tests and is no part of the service.
+package alarms
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Metric is one metric as CloudWatch tells it apart.
+type Metric struct {
+	Namespace, Name string
+	dimensions      string // "name=value" sorted and joined: comparable
+}
+
+// NewMetric returns the metric with exactly these dimensions.
+func NewMetric(namespace, name string, dimensions map[string]string) Metric {
+	pairs := make([]string, 0, len(dimensions))
+	for _, dimension := range slices.Sorted(maps.Keys(dimensions)) {
+		pairs = append(pairs, dimension+"="+dimensions[dimension])
+	}
+	return Metric{Namespace: namespace, Name: name, dimensions: strings.Join(pairs, ",")}
+}
+
+func (m Metric) String() string {
+	return m.Namespace + " " + m.Name + " {" + m.dimensions + "}"
+}
+
+// Data holds the values of metrics. The zero value is empty and ready to use.
+type Data struct {
+	samples map[Metric][]sample
+}
+
+type sample struct {
+	at    time.Time
+	value float64
+}
+
+// Put adds values of a metric at one time.
+func (d *Data) Put(m Metric, at time.Time, values ...float64) {
+	if d.samples == nil {
+		d.samples = map[Metric][]sample{}
+	}
+	for _, v := range values {
+		d.samples[m] = append(d.samples[m], sample{at, v})
+	}
+}
+
+// Has reports whether the metric has any value.
+func (d *Data) Has(m Metric) bool { return len(d.samples[m]) > 0 }
+
+// Metrics returns every metric that has a value, sorted by its text.
+func (d *Data) Metrics() []Metric {
+	return slices.SortedFunc(maps.Keys(d.samples), func(a, b Metric) int {
+		return strings.Compare(a.String(), b.String())
+	})
+}
+
+// statistic aggregates what lies in [from, until). ok is false where nothing does.
+func (d *Data) statistic(m Metric, stat string, from, until time.Time) (value float64, ok bool, err error) {
+	var values []float64
+	for _, s := range d.samples[m] {
+		if !s.at.Before(from) && s.at.Before(until) {
+			values = append(values, s.value)
+		}
+	}
+	aggregate, err := aggregation(stat)
+	if err != nil || len(values) == 0 {
+		return 0, false, err
+	}
+	return aggregate(values), true, nil
+}
+
+// aggregation returns the function of a Statistic or an ExtendedStatistic (percentiles only).
+func aggregation(stat string) (func([]float64) float64, error) {
+	switch stat {
+	case "Sum":
+		return sum, nil
+	case "Average":
+		return average, nil
+	case "Minimum":
+		return slices.Min[[]float64], nil
+	case "Maximum":
+		return slices.Max[[]float64], nil
+	case "SampleCount":
+		return func(values []float64) float64 { return float64(len(values)) }, nil
+	}
+	digits, isPercentile := strings.CutPrefix(stat, "p")
+	percent, err := strconv.ParseFloat(digits, 64)
+	if !isPercentile || err != nil || percent < 0 || percent > 100 {
+		return nil, fmt.Errorf("statistic %q is not known", stat)
+	}
+	return func(values []float64) float64 {
+		sorted := slices.Sorted(slices.Values(values))
+		return sorted[min(int(percent/100*float64(len(sorted))), len(sorted)-1)]
+	}, nil
+}
+
+func sum(values []float64) (total float64) {
+	for _, v := range values {
+		total += v
+	}
+	return total
+}
+
+func average(values []float64) float64 { return sum(values) / float64(len(values)) }

@@ -1,0 +1,178 @@
+package alarms
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Alarm is one AWS::CloudWatch::Alarm.
+type Alarm struct {
+	Name string
+
+	queries    []query // of a single-metric alarm, one
+	period     time.Duration
+	evaluation int // EvaluationPeriods
+	datapoints int // DatapointsToAlarm
+	threshold  float64
+	comparison string
+	missing    string // TreatMissingData
+}
+
+// query is a metric with its statistic, or an expression.
+type query struct {
+	id         string
+	metric     Metric
+	stat       string
+	expression string
+	returned   bool
+}
+
+// object is a mapping of the template; its scalars are text or booleans, its intrinsic functions
+// are in their long form.
+type object = map[string]any
+
+// definition reads the properties of one alarm and gathers what is wrong with them.
+type definition struct {
+	text func(v any) (string, error) // resolves a scalar or an intrinsic function
+	err  error
+}
+
+// Parse reads the alarm of this logical id. text resolves scalars and intrinsic functions, so that
+// names of resources are those that the data has.
+func Parse(name string, properties map[string]any, text func(v any) (string, error)) (Alarm, error) {
+	d := &definition{text: text}
+	a := Alarm{
+		Name:       name,
+		evaluation: int(d.number(properties["EvaluationPeriods"])),
+		threshold:  d.number(properties["Threshold"]),
+		comparison: d.string(properties["ComparisonOperator"]),
+		missing:    "missing",
+	}
+	if treat, ok := properties["TreatMissingData"]; ok {
+		a.missing = d.string(treat)
+	}
+	a.datapoints = a.evaluation
+	if m, ok := properties["DatapointsToAlarm"]; ok {
+		a.datapoints = int(d.number(m))
+	}
+	if metrics, ok := properties["Metrics"].([]any); ok {
+		for _, m := range metrics {
+			d.query(&a, m)
+		}
+	} else {
+		d.metric(&a, query{id: "m", returned: true, stat: d.stat(properties)}, properties, properties)
+	}
+	if err := errors.Join(d.err, a.check()); err != nil {
+		return Alarm{}, fmt.Errorf("alarm %s: %w", name, err)
+	}
+	return a, nil
+}
+
+// query reads one element of Metrics.
+func (d *definition) query(a *Alarm, element any) {
+	o, _ := element.(object)
+	q := query{id: d.string(o["Id"]), returned: o["ReturnData"] != false}
+	if expression, ok := o["Expression"]; ok {
+		q.expression = d.string(expression)
+		a.queries = append(a.queries, q)
+		return
+	}
+	stat, _ := o["MetricStat"].(object)
+	q.stat = d.string(stat["Stat"])
+	metric, _ := stat["Metric"].(object)
+	d.metric(a, q, metric, stat)
+}
+
+// metric completes q with the metric of one mapping and the period of another.
+func (d *definition) metric(a *Alarm, q query, metric, timed object) {
+	dimensions := map[string]string{}
+	list, _ := metric["Dimensions"].([]any)
+	for _, element := range list {
+		o, _ := element.(object)
+		dimensions[d.string(o["Name"])] = d.string(o["Value"])
+	}
+	q.metric = NewMetric(d.string(metric["Namespace"]), d.string(metric["MetricName"]), dimensions)
+	period := time.Duration(d.number(timed["Period"])) * time.Second
+	if a.period != 0 && a.period != period {
+		d.fail(fmt.Errorf("periods of %s and %s", a.period, period))
+	}
+	a.period = period
+	a.queries = append(a.queries, q)
+}
+
+func (d *definition) stat(properties object) string {
+	if extended, ok := properties["ExtendedStatistic"]; ok {
+		return d.string(extended)
+	}
+	return d.string(properties["Statistic"])
+}
+
+func (d *definition) string(v any) string {
+	s, err := d.text(v)
+	d.fail(err)
+	return s
+}
+
+func (d *definition) number(v any) float64 {
+	n, err := strconv.ParseFloat(d.string(v), 64)
+	d.fail(err)
+	return n
+}
+
+func (d *definition) fail(err error) { d.err = errors.Join(d.err, err) }
+
+// maxEvaluated is what a period times the evaluation periods may reach for periods below an hour.
+const maxEvaluated = 24 * time.Hour
+
+// check refuses what CloudWatch would refuse, and what is not modelled.
+func (a *Alarm) check() error {
+	_, operator := a.breaches(0)
+	return errors.Join(operator, a.checkQueries(), a.checkPeriods())
+}
+
+func (a *Alarm) checkQueries() error {
+	returned := 0
+	for _, q := range a.queries {
+		if q.returned {
+			returned++
+		}
+		if q.expression == "" && q.metric.Name == "" {
+			return fmt.Errorf("%s has neither an expression nor a metric", q.id)
+		}
+		if _, err := aggregation(q.stat); q.expression == "" && err != nil {
+			return err
+		}
+	}
+	if returned != 1 {
+		return fmt.Errorf("%d of its queries return data", returned)
+	}
+	return nil
+}
+
+func (a *Alarm) checkPeriods() error {
+	switch {
+	case a.period < time.Minute || a.period%time.Minute != 0:
+		return fmt.Errorf("a period of %s", a.period)
+	case a.period < time.Hour && a.period*time.Duration(a.evaluation) > maxEvaluated:
+		return fmt.Errorf("%d periods of %s", a.evaluation, a.period)
+	case a.evaluation < 1 || a.datapoints < 1 || a.datapoints > a.evaluation:
+		return fmt.Errorf("%d of %d data points", a.datapoints, a.evaluation)
+	case !slices.Contains([]string{"missing", "notBreaching", "breaching", "ignore"}, a.missing):
+		return fmt.Errorf("TreatMissingData %q", a.missing)
+	}
+	return nil
+}
+
+// Metrics returns the metrics that the alarm reads.
+func (a *Alarm) Metrics() []Metric {
+	var all []Metric
+	for _, q := range a.queries {
+		if q.expression == "" {
+			all = append(all, q.metric)
+		}
+	}
+	return all
+}
