@@ -53,7 +53,8 @@ func newProcess(f Function, stdout io.Writer) Process {
 	if f.GatherLines {
 		stdout = telemetry.NewOutput(stdout)
 	}
-	return Process{Log: telemetry.NewLogger(stdout), Metrics: telemetry.NewMetrics(stdout, f.Name, time.Now)}
+	metrics := telemetry.NewMetrics(stdout, f.Name, time.Now).InStage(os.Getenv("STAGE"))
+	return Process{Log: telemetry.NewLogger(stdout), Metrics: metrics}
 }
 
 // start makes the handler. Faults of the settings and of the AWS configuration come together.

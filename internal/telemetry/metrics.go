@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// namespace is the CloudWatch namespace of every metric.
+// namespace is the CloudWatch namespace of every metric, followed by the stage where there is one.
 const namespace = "Herald"
 
 // Metrics collects counts and millisecond values during one invocation and writes them as
@@ -19,9 +19,10 @@ const namespace = "Herald"
 // per set of dimensions. Dimensions are of low cardinality: outcome, reason, fault; never an
 // id. It is safe for concurrent use.
 type Metrics struct {
-	out     io.Writer
-	service string
-	now     func() time.Time
+	out       io.Writer
+	namespace string
+	service   string
+	now       func() time.Time
 
 	mu   sync.Mutex
 	sets map[Dimensions]map[string][]float64
@@ -38,7 +39,16 @@ const (
 
 // NewMetrics returns a collector that writes to out on Flush.
 func NewMetrics(out io.Writer, service string, now func() time.Time) *Metrics {
-	return &Metrics{out: out, service: service, now: now, sets: map[Dimensions]map[string][]float64{}}
+	return &Metrics{
+		out: out, namespace: namespace, service: service, now: now, sets: map[Dimensions]map[string][]float64{},
+	}
+}
+
+// InStage puts the metrics into a namespace of the stage's own, so that stages which share an account
+// do not raise each other's alarms.
+func (m *Metrics) InStage(stage string) *Metrics {
+	m.namespace = namespace + "/" + stage
+	return m
 }
 
 // Count adds n to a count.
@@ -50,6 +60,16 @@ func (m *Metrics) Count(name string, n int, d Dimensions) {
 		set[name] = []float64{0}
 	}
 	set[name][0] += float64(n)
+}
+
+// Share counts a whole and a part of it under the service alone: an alarm finds a metric only under
+// exactly the dimensions that it was emitted with. Both come together, or neither where there is no
+// whole, so that the alarm divides by what is there and is not zero.
+func (m *Metrics) Share(whole string, n int, part string, k int) {
+	if n > 0 {
+		m.Count(whole, n, Dimensions{})
+		m.Count(part, k, Dimensions{})
+	}
 }
 
 // millisSuffix marks metrics that are durations.
@@ -124,7 +144,7 @@ func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
 	}
 	line.AWS.Timestamp = m.now().UnixMilli()
 	about := &line.AWS.CloudWatchMetrics[0]
-	about.Namespace = namespace
+	about.Namespace = m.namespace
 	about.Dimensions[0] = d.names()
 	for name, values := range set {
 		unit := unitCount
