@@ -81,6 +81,8 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) []string 
 		}
 		h.report(ctx, t, errs[i])
 	}
+	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
+	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
@@ -220,4 +222,7 @@ func (h *Handler) report(ctx context.Context, t *task, err error) {
 	}
 	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
 	h.Metrics.Count("DeadLetters", 1, telemetry.Dimensions{Outcome: outcome, Reason: string(d.Reason)})
+	if outcome == outcomeRecorded {
+		h.Metrics.Count("Deaths", 1, telemetry.Dimensions{})
+	}
 }

@@ -47,6 +47,8 @@ type world struct {
 	hidden []queue.VisibilityChange
 	logs   *captured
 	emf    bytes.Buffer // what the metrics write
+
+	tallied map[string]float64 // metrics without dimensions: see metrics
 }
 
 func (w *world) BatchGet(_ context.Context, keys []dynamo.EndpointKey) (
@@ -135,12 +137,14 @@ type measured struct {
 	telemetry.Dimensions
 }
 
-// metrics adds up what was written since it was last called. Only what a line declares counts.
+// metrics adds up what was written since it was last called. Only what a line declares counts. What
+// has no dimensions is for the alarms and goes to w.tallied.
 func (w *world) metrics(t *testing.T) map[measured]float64 {
 	t.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	sums := map[measured]float64{}
+	w.tallied = map[string]float64{}
 	for line := range bytes.Lines(w.emf.Bytes()) {
 		var about struct {
 			AWS struct {
@@ -164,6 +168,10 @@ func (w *world) metrics(t *testing.T) map[measured]float64 {
 		d := telemetry.Dimensions{Outcome: value("outcome"), Reason: value("reason"), Fault: value("fault")}
 		for _, metric := range declared.Metrics {
 			for _, v := range members[metric.Name].([]any) {
+				if d == (telemetry.Dimensions{}) {
+					w.tallied[metric.Name] += v.(float64)
+					continue
+				}
 				sums[measured{metric.Name, d}] += v.(float64)
 			}
 		}

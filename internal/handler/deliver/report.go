@@ -19,6 +19,7 @@ func (h *Handler) report(ctx context.Context, tasks []*task) {
 			h.reportRecord(ctx, t, i > 0)
 		}
 	}
+	h.tally(tasks)
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
@@ -29,11 +30,14 @@ func (h *Handler) reportUnreadable(ctx context.Context, r queue.Record, err erro
 	h.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageID, telemetry.KeyOutcome, outcome,
 		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
 	h.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason, Fault: "ours"})
+	h.Metrics.Count("Records", 1, telemetry.Dimensions{})
+	h.Metrics.Share("Tried", 1, "Faults", 1)
 }
 
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Log.ErrorContext(ctx, "delivery state not written", telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
 	h.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
+	h.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
 }
 
 // reportRecord reports one record of a task. Attempts, which are POSTs, are counted apart from

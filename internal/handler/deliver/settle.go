@@ -83,6 +83,7 @@ func (h *Handler) returnToQueue(ctx context.Context, tasks []*task) {
 func (h *Handler) lost(t *task, metric string, err error) {
 	t.err = err
 	h.Metrics.Count(metric, 1, telemetry.Dimensions{Fault: "ours"})
+	h.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
 }
 
 // record writes the delivery states. A failed write is logged and counted: the queues know.

@@ -75,6 +75,8 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) []string 
 		}
 		h.report(ctx, t)
 	}
+	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
+	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}

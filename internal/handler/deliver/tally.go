@@ -1,0 +1,33 @@
+package deliver
+
+import (
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// tally counts what the alarms on this function stand on: how many deliveries were attempted or met
+// a fault of ours, and how many of the first attempts succeeded. What the schedule or the tenant kept
+// from an attempt is part of neither.
+func (h *Handler) tally(tasks []*task) {
+	var records, tried, faults, first, acknowledged int
+	for _, t := range tasks {
+		records += len(t.records)
+		ours := t.outcome.Reason.Ours()
+		if !t.posted && !ours {
+			continue
+		}
+		tried++
+		if ours {
+			faults++
+		}
+		if t.posted && !t.fromRetryQueue() {
+			first++
+			if t.outcome.Verdict == delivery.VerdictAcknowledged {
+				acknowledged++
+			}
+		}
+	}
+	h.Metrics.Count("Records", records, telemetry.Dimensions{})
+	h.Metrics.Share("Tried", tried, "Faults", faults)
+	h.Metrics.Share("FirstAttempts", first, "FirstAttemptsAcknowledged", acknowledged)
+}
