@@ -287,37 +287,6 @@ func TestAPIStage(t *testing.T) {
 	}
 }
 
-func TestAlarms(t *testing.T) {
-	tpl := load(t)
-	queues := map[string]bool{}
-	for name, r := range tpl.Resources {
-		if r.Type != "AWS::CloudWatch::Alarm" {
-			continue
-		}
-		if r.Properties["AlarmDescription"] == nil || r.Properties["TreatMissingData"] != "notBreaching" {
-			t.Errorf("%s says nothing, or fires when nothing happens", name)
-		}
-		for _, reaction := range []string{"AlarmActions", "OKActions"} {
-			if got := list(at(r.Properties, reaction)["Fn::If"]); len(got) != 3 || got[0] != "HasAlarmTopic" {
-				t.Errorf("%s: %s is %v", name, reaction, got)
-			}
-		}
-		for _, d := range list(r.Properties["Dimensions"]) {
-			queues[target(d.(object)["Value"])] = true
-		}
-	}
-	for name := range tpl.ofType(t, "AWS::SQS::Queue", 5) {
-		if !queues[name] {
-			t.Errorf("no alarm watches %s", name)
-		}
-	}
-	for _, name := range functions {
-		if !queues[name+"Function"] {
-			t.Errorf("no alarm watches %s", name)
-		}
-	}
-}
-
 func TestOutputsForOperators(t *testing.T) {
 	tpl := load(t)
 	for _, name := range []string{

@@ -1,0 +1,281 @@
+//go:build emulator
+
+package template
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/deadletter"
+	"github.com/herald-webhooks/herald/internal/handler/deliver"
+	"github.com/herald-webhooks/herald/internal/handler/fanout"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+)
+
+// stage is Herald behind its queues on the emulator, with a clock of its own: fanout, deliver and
+// deadletter as they are, with a proxy between them and AWS. It gathers what they emit, and keeps the
+// books from which AWS makes its own metrics.
+type stage struct {
+	t           *testing.T
+	cfg         aws.Config // of the emulator, past the proxy
+	faults      *testkit.Faults
+	tables      testkit.TableNames
+	queues      map[string]testkit.Queue // by logical id
+	secretsKey  string
+	lettersKey  string
+	settings    settings
+	now         time.Time
+	output      bytes.Buffer // logs and metrics of all functions
+	data        alarms.Data
+	down        map[string]bool // endpoints that answer 503; webhook_bad always does
+	events      []queue.Record  // on EventsQueue
+	counter     int
+	unconsumed  map[string]int     // messages of queues whose consumer does not run
+	inFlight    map[string]float64 // what the last batches returned to their queue
+	deleted     map[string]float64 // within the minute
+	invocations map[string]float64 // within the minute, by function
+}
+
+func newStage(t *testing.T, with settings) *stage {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	s := &stage{
+		t: t, cfg: cfg, settings: with, faults: testkit.NewFaults(t, cfg), tables: testkit.Tables(t, cfg),
+		queues: map[string]testkit.Queue{}, secretsKey: testkit.Key(t, cfg), lettersKey: testkit.Key(t, cfg), now: start,
+		down: map[string]bool{}, unconsumed: map[string]int{}, inFlight: map[string]float64{}, deleted: map[string]float64{},
+		invocations: map[string]float64{},
+	}
+	for _, name := range []string{"DeliveryQueue", "RetryQueue", "DeadLetterQueue", "EventsDeadLetterQueue"} {
+		s.queues[name] = testkit.NewQueue(t, cfg, name, testkit.QueueOptions{Visibility: time.Hour})
+	}
+	s.endpoint("acme", "webhook_good")
+	s.endpoint("other", "webhook_bad")
+	return s
+}
+
+func (s *stage) endpoint(tenant, id string) {
+	s.t.Helper()
+	sealed, err := keyring.NewSecrets(kms.NewFromConfig(s.cfg), s.secretsKey).
+		Seal(s.t.Context(), keyring.SecretID{TenantID: tenant, EndpointID: id, Version: 1}, "whs_secret")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	store := dynamo.NewEndpoints(dynamodb.NewFromConfig(s.cfg), s.tables.Endpoints)
+	if err := store.Create(s.t.Context(), endpoint.Endpoint{
+		ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Events: []string{"*"}, Status: endpoint.Active,
+		CreatedAt: s.now, UpdatedAt: s.now, SecretVersion: 1, SealedSecret: sealed, Revision: "0",
+	}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// Post answers as the receivers do.
+func (s *stage) Post(_ context.Context, url string, _ http.Header, _ []byte) delivery.Response {
+	if id := url[strings.LastIndexByte(url, '/')+1:]; id == "webhook_bad" || s.down[id] {
+		return delivery.Response{Status: 503, Reason: delivery.StatusReason(503), Elapsed: time.Millisecond}
+	}
+	return delivery.Response{Status: 204, Elapsed: time.Millisecond}
+}
+
+// consumers are the three functions behind queues, each in a new process.
+type consumers struct {
+	fanout, deliver, deadletter func(context.Context, []queue.Record) []string
+}
+
+func (s *stage) start() consumers {
+	cfg := s.faults.Config()
+	cfg.Retryer = func() aws.Retryer { // as often as in production, without the waits
+		return awsretry.NewStandard(func(o *awsretry.StandardOptions) {
+			o.Backoff = awsretry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+			o.RateLimiter = unlimited{}
+		})
+	}
+	log, clock := telemetry.NewLogger(&s.output), func() time.Time { return s.now }
+	metrics := func(service string) *telemetry.Metrics {
+		return telemetry.NewMetrics(&s.output, service, clock).InStage(s.settings["Stage"])
+	}
+	fan := fanout.New(fanout.Config{
+		Settings: fanout.Settings{
+			EndpointsTable: s.tables.Endpoints, DeliveryQueueURL: s.queues["DeliveryQueue"].URL,
+			EventsDeadLetterQueueURL: s.queues["EventsDeadLetterQueue"].URL,
+		},
+		AWS: cfg, Log: log, Metrics: metrics("fanout"),
+	})
+	send, err := deliver.New(deliver.Config{
+		Settings: deliver.Settings{
+			Stage: s.settings["Stage"], EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries,
+			SecretsKeyARN: s.secretsKey,
+			RetryQueueURL: s.queues["RetryQueue"].URL, RetryQueueARN: s.queues["RetryQueue"].ARN,
+			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
+			EndpointConcurrency: 10, MaximumConcurrency: 50,
+		},
+		AWS: cfg, Log: log, Metrics: metrics("deliver"),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	seal := deadletter.New(deadletter.Config{
+		Settings: deadletter.Settings{
+			DeadLettersTable: s.tables.DeadLetters, DeliveriesTable: s.tables.Deliveries,
+			DeadLetterKeyARN: s.lettersKey, MaxRetries: 9,
+		},
+		AWS: cfg, Log: log, Metrics: metrics("deadletter"),
+	})
+	send.Attempts.Client = s
+	fan.Now, send.Now, seal.Now = clock, clock, clock
+	return consumers{fanout: fan.Process, deliver: send.Process, deadletter: seal.Process}
+}
+
+// unlimited is the retries' rate limiter switched off: every process of production has a new one.
+type unlimited struct{}
+
+func (unlimited) GetToken(context.Context, uint) (func() error, error) {
+	return func() error { return nil }, nil
+}
+
+func (unlimited) AddTokens(uint) error { return nil }
+
+// publish puts n events of a tenant on EventsQueue.
+func (s *stage) publish(tenant string, n int) {
+	for range n {
+		s.counter++
+		s.events = append(s.events, queue.Record{
+			MessageID: fmt.Sprint("event-", s.counter),
+			Body: fmt.Sprintf(`{"id":"evt_%d","tenant_id":%q,"type":"user.updated","data":{"userId":"user_1"}}`,
+				s.counter, tenant),
+		})
+	}
+}
+
+// put sends n deliveries in mid-life to RetryQueue or DeadLetterQueue.
+func (s *stage) put(name string, endpointID string, n int) {
+	s.t.Helper()
+	var messages []queue.Outgoing
+	for range n {
+		s.counter++
+		m := delivery.Message{Retrying: true, Body: []byte(`{"type":"user.updated","data":{}}`)}
+		m.DeliveryID, m.TenantID, m.EndpointID = fmt.Sprint("msg_", s.counter), "acme", endpointID
+		m.EventID, m.CreatedAt, m.Attempts = "evt", s.now, 1
+		if endpointID == "webhook_bad" {
+			m.TenantID = "other"
+		}
+		messages = append(messages, queue.Of(m, 0))
+	}
+	to := queue.Sender{Client: sqs.NewFromConfig(s.cfg), URL: s.queues[name].URL}
+	for _, err := range to.Send(s.t.Context(), messages) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
+}
+
+// fanOut hands the events to fanout as its mapping does.
+func (s *stage) fanOut(process func(context.Context, []queue.Record) []string) {
+	var returned []queue.Record
+	for len(s.events) > 0 {
+		batch := s.events[:min(10, len(s.events))]
+		s.events = s.events[len(batch):]
+		failed := s.invoke("Fanout", process, batch)
+		for _, r := range batch {
+			if failed[r.MessageID] {
+				returned = append(returned, r)
+			}
+		}
+	}
+	s.events, s.inFlight["EventsQueue"] = returned, float64(len(returned))
+}
+
+// pump hands what is visible in a queue to its function as a mapping does. What the function returns
+// to DeliveryQueue or DeadLetterQueue is received again next time.
+func (s *stage) pump(name, function string, process func(context.Context, []queue.Record) []string) {
+	s.t.Helper()
+	client, q := sqs.NewFromConfig(s.cfg), s.queues[name]
+	var again []*string
+	for {
+		records := recordsOf(testkit.Receive(s.t, s.cfg, q, 0), q)
+		if len(records) == 0 {
+			break
+		}
+		failed := s.invoke(function, process, records)
+		var done []types.DeleteMessageBatchRequestEntry
+		for i, r := range records {
+			if failed[r.MessageID] {
+				again = append(again, &r.ReceiptHandle)
+				continue
+			}
+			id := aws.String(strconv.Itoa(i))
+			done = append(done, types.DeleteMessageBatchRequestEntry{Id: id, ReceiptHandle: &r.ReceiptHandle})
+		}
+		if len(done) > 0 {
+			s.deleted[name] += float64(len(done))
+			s.call(client.DeleteMessageBatch(s.t.Context(), &sqs.DeleteMessageBatchInput{QueueUrl: &q.URL, Entries: done}))
+		}
+	}
+	s.inFlight[name] = float64(len(again))
+	for _, handle := range again {
+		if name != "RetryQueue" {
+			s.call(client.ChangeMessageVisibility(s.t.Context(), &sqs.ChangeMessageVisibilityInput{
+				QueueUrl: &q.URL, ReceiptHandle: handle, VisibilityTimeout: 0,
+			}))
+		}
+	}
+}
+
+// recordsOf are received messages as Lambda hands them over.
+func recordsOf(received []types.Message, q testkit.Queue) (records []queue.Record) {
+	for _, m := range received {
+		r := queue.Record{
+			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, EventSourceARN: q.ARN,
+			Attributes: queue.System{
+				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
+				FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"],
+			},
+			MessageAttributes: queue.AttributeMap{},
+		}
+		for attribute, a := range m.MessageAttributes {
+			r.MessageAttributes[attribute] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
+		}
+		records = append(records, r)
+	}
+	return records
+}
+
+func (s *stage) call(_ any, err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *stage) invoke(
+	function string, process func(context.Context, []queue.Record) []string, records []queue.Record,
+) (failed map[string]bool) {
+	s.invocations[function]++
+	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)
+	defer cancel()
+	failed = map[string]bool{}
+	for _, id := range process(ctx, records) {
+		failed[id] = true
+	}
+	return failed
+}
