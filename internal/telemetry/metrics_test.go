@@ -3,12 +3,16 @@ package telemetry
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestMetricsAreEmbeddedMetricFormat(t *testing.T) {
+func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	var out bytes.Buffer
 	m := NewMetrics(&out, "deliver", func() time.Time { return time.UnixMilli(1_700_000_000_000) })
 	d := Dimensions{Outcome: "retry", Reason: "timeout", Fault: "receiver"}
@@ -24,36 +28,37 @@ func TestMetricsAreEmbeddedMetricFormat(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, want 2: a line holds 100 values of a metric", len(lines))
 	}
-	var line struct {
-		AWS struct {
-			Timestamp         int64
-			CloudWatchMetrics []struct {
-				Namespace  string
-				Dimensions [][]string
-				Metrics    []struct{ Name, Unit string }
-			}
-		} `json:"_aws"`
-		Service, Outcome, Reason, Fault string
-		Attempts                        []float64
-		AttemptMillis                   []float64
+	values := make([]any, maxValues)
+	for i := range values {
+		values[i] = 1.5
 	}
+	want := map[string]any{
+		"_aws": map[string]any{
+			"Timestamp": 1_700_000_000_000.0,
+			"CloudWatchMetrics": []any{map[string]any{
+				"Namespace":  "Herald",
+				"Dimensions": []any{[]any{"service", "outcome", "reason", "fault"}},
+				"Metrics": []any{
+					map[string]any{"Name": "AttemptMillis", "Unit": "Milliseconds"}, map[string]any{"Name": "Attempts", "Unit": "Count"},
+				},
+			}},
+		},
+		"service": "deliver", "outcome": "retry", "reason": "timeout", "fault": "receiver",
+		"Attempts": []any{3.0}, "AttemptMillis": values,
+	}
+	var line map[string]any
 	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil {
 		t.Fatal(err)
 	}
-	c := line.AWS.CloudWatchMetrics[0]
-	if line.AWS.Timestamp != 1_700_000_000_000 || c.Namespace != namespace || strings.Join(c.Dimensions[0], ",") != "service,outcome,reason,fault" ||
-		line.Service != "deliver" || line.Reason != "timeout" || line.Attempts[0] != 3 ||
-		len(line.AttemptMillis) != maxValues ||
-		line.AttemptMillis[0] != 1.5 {
-		t.Errorf("%s", lines[0])
-	}
-	for _, definition := range c.Metrics {
-		if want := map[string]string{"Attempts": "Count", "AttemptMillis": "Milliseconds"}[definition.Name]; definition.Unit != want {
-			t.Errorf("%s is in %s", definition.Name, definition.Unit)
-		}
+	byName := cmpopts.SortSlices(func(a, b any) bool { return fmt.Sprint(a) < fmt.Sprint(b) })
+	if diff := cmp.Diff(want, line, byName); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
 	}
 	out.Reset()
-	if err := m.Flush(); err != nil || out.Len() != 0 {
-		t.Errorf("flushed twice: %q, %v", out.String(), err)
+	if err := m.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if out.Len() != 0 {
+		t.Errorf("flushed twice: %q", out.String())
 	}
 }
