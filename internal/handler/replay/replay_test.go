@@ -1,0 +1,270 @@
+package replay
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
+)
+
+var (
+	errAWS = errors.New("ThrottlingException")
+	at     = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// world is everything around the handler. It takes every write.
+type world struct {
+	letters   map[string]deadletter.Record
+	endpoints map[string]endpoint.Status
+	rejected  []rejected.Event
+
+	mu       sync.Mutex
+	steps    []string // in order
+	unsent   bool     // no queue takes a message
+	restored []string
+}
+
+func (w *world) step(s string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.steps = append(w.steps, s)
+}
+
+type letters struct{ *world }
+
+func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, error) {
+	r, found := w.letters[id]
+	if id == "broken" {
+		return r, false, errAWS
+	}
+	return r, found, nil
+}
+
+func (w letters) List(context.Context, dynamo.DeadLetterFilter, int, string) ([]deadletter.Record, string, error) {
+	return nil, "", dynamo.ErrCursor
+}
+
+func (w letters) Claim(_ context.Context, r deadletter.Record, by string, _ time.Time) (int, bool, bool, error) {
+	w.step("claim " + r.DeliveryID + " by " + by)
+	return r.ReplayCount + 1, true, true, nil
+}
+
+func (w letters) EndReplay(_ context.Context, id string, _ int, s deadletter.Status, _ time.Time) (bool, error) {
+	w.step("end " + id + " " + string(s))
+	return true, nil
+}
+
+func (w letters) Purge(_ context.Context, r deadletter.Record) (bool, error) {
+	w.step("purge " + r.DeliveryID)
+	return true, nil
+}
+
+func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
+	w.step("write " + r.DeliveryID + " " + string(r.State))
+	return true, nil
+}
+
+type endpoints struct{ *world }
+
+func (w endpoints) Get(_ context.Context, _, id string) (endpoint.Endpoint, bool, error) {
+	status, found := w.endpoints[id]
+	return endpoint.Endpoint{ID: id, Status: status}, found, nil
+}
+
+func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
+	errs := make([]error, len(messages))
+	for i, m := range messages {
+		if w.unsent {
+			errs[i] = errAWS
+			continue
+		}
+		w.step("send " + m.Body)
+	}
+	return errs
+}
+
+func (w *world) Receive(context.Context, int) ([]rejected.Event, error) {
+	some := w.rejected
+	w.rejected = nil
+	return some, nil
+}
+
+func (w *world) Restore(_ context.Context, events []rejected.Event) error {
+	for _, e := range events {
+		w.restored = append(w.restored, e.MessageID)
+	}
+	return nil
+}
+
+func (w *world) Delete(_ context.Context, e rejected.Event) error {
+	w.step("delete " + e.MessageID)
+	return nil
+}
+
+// sameKey seals and opens everything under one key.
+type sameKey struct{}
+
+func (sameKey) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
+	return bytes.Repeat([]byte{7}, 32), []byte("wrapped"), nil
+}
+
+func (sameKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
+	return bytes.Repeat([]byte{7}, 32), nil
+}
+
+var vault = deadletter.Vault{Keys: sameKey{}, Random: strings.NewReader(strings.Repeat("x", 10_000))}
+
+// letter is a dead letter of webhook_1 whose body is its id.
+func letter(t *testing.T, id string, change func(*deadletter.Record)) deadletter.Record {
+	t.Helper()
+	r := deadletter.Record{
+		Ref:    delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt", CreatedAt: at},
+		Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at, UpdatedAt: at,
+	}
+	sealed, err := vault.SealDeath(t.Context(), r.Binding(), deadletter.Death{Body: []byte(id)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Sealed = sealed
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+func (w *world) ask(t *testing.T, request string) string {
+	t.Helper()
+	h := &Handler{
+		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Vault: vault, Deliveries: w, Events: w, Rejected: w,
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at },
+	}
+	out, err := h.Function().Invoke(t.Context(), []byte(request))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+func TestRun_refusal_namesTheReason(t *testing.T) {
+	for name, row := range map[string]struct {
+		change func(*deadletter.Record)
+		want   string
+	}{
+		"a dead letter":         {nil, ""},
+		"another tenant's":      {func(r *deadletter.Record) { r.TenantID = "other" }, "tenant_mismatch"},
+		"an unreadable message": {func(r *deadletter.Record) { r.Reason = delivery.ReasonUnreadable }, "unreadable"},
+		"replayed before":       {func(r *deadletter.Record) { r.Status = deadletter.Replayed }, "already_replayed"},
+		"claimed just now":      {func(r *deadletter.Record) { r.Status = deadletter.Replaying }, "replay_running"},
+		"replayed 100 times":    {func(r *deadletter.Record) { r.ReplayCount = 100 }, "replay_limit"},
+		"a deleted endpoint":    {func(r *deadletter.Record) { r.EndpointID = "webhook_deleted" }, "endpoint_deleted"},
+		"a disabled endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_disabled" }, "endpoint_disabled"},
+		"an unknown endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_9" }, "endpoint_deleted"},
+	} {
+		w := &world{endpoints: map[string]endpoint.Status{
+			"webhook_1": endpoint.Active, "webhook_deleted": endpoint.Deleted, "webhook_disabled": endpoint.Disabled,
+		}}
+		r := &run{h: &Handler{Endpoints: endpoints{w}}, tenantID: "acme", now: at.Add(deadletter.StaleClaim - 1)}
+		got, err := r.refusal(t.Context(), letter(t, "msg_1", row.change))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != row.want {
+			t.Errorf("%s is refused as %q, want %q", name, got, row.want)
+		}
+	}
+}
+
+func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
+	w := &world{
+		endpoints: map[string]endpoint.Status{"webhook_1": endpoint.Active},
+		letters: map[string]deadletter.Record{
+			"msg_1": letter(t, "msg_1", nil),
+			"moved": letter(t, "other", func(r *deadletter.Record) { r.DeliveryID = "moved" }),
+		},
+	}
+	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["none","msg_1","moved","broken"]}`)
+	want := `{"data":[{"delivery_id":"none","result":"not_found","reason":""},` +
+		`{"delivery_id":"msg_1","result":"replayed","reason":""},` +
+		`{"delivery_id":"moved","result":"refused","reason":"unopenable"},` +
+		`{"delivery_id":"broken","result":"failed","reason":"internal"}]}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answer (-want +got):\n%s", diff)
+	}
+	steps := []string{"claim msg_1 by ann", "write msg_1 queued", "send msg_1", "end msg_1 replayed"}
+	if diff := cmp.Diff(steps, w.steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_deliveries_isDeadAgainWhenItCannotBeSent(t *testing.T) {
+	w := &world{
+		endpoints: map[string]endpoint.Status{"webhook_1": endpoint.Active}, unsent: true,
+		letters: map[string]deadletter.Record{"msg_1": letter(t, "msg_1", nil)},
+	}
+	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["msg_1"]}`)
+	if diff := cmp.Diff(`{"data":[{"delivery_id":"msg_1","result":"failed","reason":"not_sent"}]}`, got); diff != "" {
+		t.Errorf("answer (-want +got):\n%s", diff)
+	}
+	steps := []string{"claim msg_1 by ann", "write msg_1 queued", "write msg_1 dead", "end msg_1 dead"}
+	if diff := cmp.Diff(steps, w.steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T) {
+	const good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
+	w := &world{rejected: []rejected.Event{
+		{MessageID: "1", EventID: "evt_1", Body: good},
+		{MessageID: "2", EventID: "evt_2", Body: "{}"},
+		{MessageID: "3", EventID: "evt_3", Body: good},
+	}}
+	got := w.ask(t, `{"action":"rejected_events","operator":"ann","message_ids":["1","2","9"]}`)
+	want := `{"data":[` +
+		`{"message_id":"2","event_id":"evt_2","result":"refused","reason":` +
+		`"invalid event: tenant_id: must be 1 to 128 of A-Z a-z 0-9 _ -"},` +
+		`{"message_id":"1","event_id":"evt_1","result":"replayed","reason":""},` +
+		`{"message_id":"9","event_id":"","result":"not_found","reason":""}],"complete":true}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answer (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"3", "2"}, w.restored, cmp.Transformer("sorted", sorted)); diff != "" {
+		t.Errorf("returned to the queue (-want +got):\n%s", diff)
+	}
+	if len(w.steps) != 2 || !strings.Contains(w.steps[0], `"id":"evt_1"`) || w.steps[1] != "delete 1" {
+		t.Errorf("steps: %q", w.steps)
+	}
+}
+
+func sorted(ids []string) map[string]bool {
+	set := map[string]bool{}
+	for _, id := range ids {
+		set[id] = true
+	}
+	return set
+}
+
+func TestLate_isTrueBeforeTheDeadlineByTheReserve(t *testing.T) {
+	for left, want := range map[time.Duration]bool{reserve - time.Second: true, reserve + time.Minute: false} {
+		ctx, cancel := context.WithTimeout(t.Context(), left)
+		defer cancel()
+		if got := late(ctx); got != want {
+			t.Errorf("with %v left: %v, want %v", left, got, want)
+		}
+	}
+	if late(t.Context()) {
+		t.Error("it is late without a deadline")
+	}
+}
