@@ -47,10 +47,11 @@ unit: ## run the tests that need no emulator, in random order, under the race de
 e2e: native .venv/installed ## run the tests against the emulator and the local stack
 	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
 
-lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## run gofmt, go vet, golangci-lint, cfn-lint and sam validate
+lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## run gofmt, go vet, golangci-lint, measure, cfn-lint and sam validate
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
 	.tools/bin/golangci-lint run || status=1; \
+	go run ./infra/measure -check || status=1; \
 	.venv/bin/cfn-lint template.yaml || status=1; \
 	$(SAM) validate --lint || status=1; \
 	exit $$status
