@@ -35,6 +35,7 @@ type Schedule struct {
 	Base       time.Duration // wait before the first retry; default 5 s
 	Factor     float64       // growth per retry, at least 1; default 4
 	MaxRetries int           // retries after the first attempt, 1–18; default 9
+	Long       time.Duration // waits beyond it are long; 0 is LongWait
 }
 
 // Wait returns how long to wait before retry n (1 for the first). random is uniform in
@@ -95,6 +96,9 @@ func (s Schedule) Validate() error {
 	}
 	if s.MaxRetries < 1 || s.MaxRetries > MaxRetries {
 		errs = append(errs, fmt.Errorf("max retries must be 1 to %d", MaxRetries))
+	}
+	if s.Long < 0 || s.Long > MaxDelay {
+		errs = append(errs, errors.New("a long wait must be 0 to 900 seconds"))
 	}
 	return errors.Join(errs...)
 }

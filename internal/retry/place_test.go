@@ -1,0 +1,146 @@
+package retry
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+var local = Schedule{Base: time.Second, Factor: 2, MaxRetries: 4, Long: 3 * time.Second}
+
+func TestSchedule_Place(t *testing.T) {
+	for name, row := range map[string]struct {
+		schedule           Schedule
+		attempts, receives int
+		want               int
+	}{
+		"the first attempt":                        {production, 0, 1, 1},
+		"the first retry":                          {production, 1, 1, 2},
+		"the second, by visibility":                {production, 1, 2, 3},
+		"ten throttled receives skip two places":   {production, 1, 10, 4},
+		"before any POST they skip three":          {production, 0, 10, 4},
+		"behind a long wait none":                  {production, 4, 10, 5},
+		"and no long place":                        {production, 7, 10, 8},
+		"the last":                                 {production, 9, 1, 10},
+		"never beyond the last":                    {production, 9, 50, 10},
+		"never beyond the last, whatever it says":  {production, 50, 50, 10},
+		"a count that nobody wrote":                {production, -1, 0, 1},
+		"local: 1, 2, then 4 s, which is long":     {local, 0, 10, 3},
+		"a schedule without long waits skips all":  {Schedule{Base: time.Second, Factor: 1, MaxRetries: 5}, 1, 10, 6},
+		"a schedule of nothing but long waits not": {Schedule{Base: time.Hour, Factor: 1, MaxRetries: 5}, 0, 10, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := row.schedule.Place(row.attempts, row.receives); got != row.want {
+				t.Errorf("place %d, want %d", got, row.want)
+			}
+		})
+	}
+}
+
+// anySchedule draws a valid one.
+var anySchedule = rapid.Custom(func(t *rapid.T) Schedule {
+	return Schedule{
+		Base:       time.Duration(rapid.IntRange(1, 600).Draw(t, "base")) * time.Second,
+		Factor:     rapid.Float64Range(1, 10).Draw(t, "factor"),
+		MaxRetries: rapid.IntRange(1, MaxRetries).Draw(t, "retries"),
+		Long:       time.Duration(rapid.IntRange(0, 900).Draw(t, "long")) * time.Second,
+	}
+})
+
+func TestSchedule_Place_skipsNoLongPlaceAndUsesEveryReceive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := anySchedule.Draw(t, "schedule")
+		attempts := rapid.IntRange(0, s.MaxRetries).Draw(t, "attempts")
+		receives := rapid.IntRange(1, 100).Draw(t, "receives")
+		place := s.Place(attempts, receives)
+		if place <= attempts || place > attempts+receives || place > s.Last() {
+			t.Fatalf("place %d of %d", place, s.Last())
+		}
+		for skipped := attempts + 1; skipped < place; skipped++ {
+			if s.LongAfter(skipped) {
+				t.Fatalf("place %d is skipped, %d is next", skipped, place)
+			}
+		}
+		if place < min(attempts+receives, s.Last()) && !s.LongAfter(place) {
+			t.Fatalf("place %d waits at a short wait", place)
+		}
+		if next := s.Place(attempts, receives+1); next < place || next > place+1 {
+			t.Fatalf("place %d, a receive later %d", place, next)
+		}
+	})
+}
+
+func FuzzSchedule_Place(f *testing.F) {
+	f.Add(int64(5), 4.0, 9, 1, 10)
+	f.Fuzz(func(t *testing.T, base int64, factor float64, retries, attempts, receives int) {
+		s := Schedule{Base: time.Duration(base%43_000) * time.Second, Factor: factor, MaxRetries: retries}
+		if s.Validate() != nil {
+			t.Skip()
+		}
+		if place := s.Place(attempts, receives); place < 1 || place > s.Last() {
+			t.Errorf("place %d of %d", place, s.Last())
+		}
+	})
+}
+
+func TestSchedule_LongAfter(t *testing.T) {
+	for place, want := range map[int]bool{1: false, 2: false, 3: false, 4: true, 9: true} {
+		if got := production.LongAfter(place); got != want {
+			t.Errorf("after place %d: %v", place, got)
+		}
+	}
+	edge := Schedule{Base: LongWait, Factor: 1, MaxRetries: 1}
+	if edge.LongAfter(1) || !edge.IsLong(LongWait+1) {
+		t.Error("what is exactly as long is short, what is longer is not")
+	}
+	edge.Long = LongWait - 1
+	if !edge.LongAfter(1) {
+		t.Error("the schedule's own limit does not count")
+	}
+}
+
+func TestSchedule_Remaining(t *testing.T) {
+	if got := production.Remaining(1); got != production.Longest() {
+		t.Errorf("after the first %s, want all of %s", got, production.Longest())
+	}
+	if got, want := production.Remaining(7), 1.2*20480*float64(time.Second)+2*float64(Cap); float64(got) != want {
+		t.Errorf("after the seventh %s, want %s", got, time.Duration(want))
+	}
+	if got := production.Remaining(10); got != 0 {
+		t.Errorf("after the last %s", got)
+	}
+}
+
+func TestSchedule_DiesAt(t *testing.T) {
+	started := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	now := started.Add(10 * time.Minute)
+	for name, row := range map[string]struct {
+		started, due time.Time
+		place        int
+		want         time.Time
+	}{
+		"when the schedule ends at the latest": {started, time.Time{}, 9, now.Add(Cap)},
+		"not before it is due":                 {started, now.Add(Cap + 1), 9, now.Add(Cap + 1)},
+		"seven days after it began":            {now.Add(-MaxLife).Add(time.Hour), now.Add(Cap), 9, now.Add(time.Hour)},
+		"held at the last place: now":          {started, time.Time{}, 10, now},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := production.DiesAt(row.place, row.started, row.due, now); !got.Equal(row.want) {
+				t.Errorf("dies at %s, want %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestSchedule_Validate_refusesALongWaitOfNoUse(t *testing.T) {
+	for _, long := range []time.Duration{-1, MaxDelay + 1} {
+		s := production
+		if s.Long = long; s.Validate() == nil {
+			t.Errorf("%s passes", long)
+		}
+	}
+	if err := local.Validate(); err != nil {
+		t.Error(err)
+	}
+}
