@@ -1,0 +1,140 @@
+package delivery
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Life is what a delivery takes along beside its place in the schedule. It travels as one message
+// attribute, since SQS takes ten of them, and lies beside the message in Backlog. A replay begins
+// a new life. Times are exact to the millisecond; a zero field says nothing.
+type Life struct {
+	StartedAt time.Time // when the life began
+	DiesAt    time.Time // when it ends; zero until it was parked for the first time
+	OwnDue    time.Time // when its schedule sends it: attempts begun before use no place
+	Probe     int64     // number of the probe that this attempt is; 0: none
+	Last      bool      // this attempt is the last: its failure is the end
+	Reason    Reason    // why the attempt before failed, or why it was not made
+	Status    int       // HTTP status of the attempt before, 0 for none
+}
+
+// lifeVersion begins every encoded life. Another one is of a later release: unreadable here.
+const lifeVersion = "v1"
+
+const (
+	maxLifeMillis = 253_402_300_799_999 // the year 9999
+	maxReason     = 64
+	maxStatus     = 999
+)
+
+// Encode returns the text of the attribute: the version, then every field that says something as
+// ",name=value", always in the same order. There is one text for a life.
+func (l Life) Encode() string {
+	var b strings.Builder
+	b.WriteString(lifeVersion)
+	number := func(name string, value int64) {
+		if value > 0 {
+			b.WriteString("," + name + "=" + strconv.FormatInt(value, 10))
+		}
+	}
+	number("started", millis(l.StartedAt))
+	number("dies", millis(l.DiesAt))
+	number("own", millis(l.OwnDue))
+	number("probe", l.Probe)
+	if l.Last {
+		number("last", 1)
+	}
+	if l.Reason != "" {
+		b.WriteString(",reason=" + string(l.Reason))
+	}
+	number("status", int64(l.Status))
+	return b.String()
+}
+
+func millis(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+var errLifeVersion = errors.New("life is of another version")
+
+// DecodeLife reads what Encode wrote, and nothing else: no other order, no field twice, none
+// unknown, no leading zero.
+func DecodeLife(text string) (Life, error) {
+	version, rest, more := strings.Cut(text, ",")
+	if version != lifeVersion {
+		return Life{}, errLifeVersion
+	}
+	r := lifeReader{rest: rest, more: more}
+	l := Life{
+		StartedAt: r.time("started"),
+		DiesAt:    r.time("dies"),
+		OwnDue:    r.time("own"),
+		Probe:     r.number("probe", 1<<63-1),
+		Last:      r.number("last", 1) == 1,
+		Reason:    r.reason(),
+		Status:    int(r.number("status", maxStatus)),
+	}
+	if r.err == nil && r.more {
+		r.err = fmt.Errorf("life: nothing reads %.20q", r.rest)
+	}
+	if r.err != nil {
+		return Life{}, r.err
+	}
+	return l, nil
+}
+
+// lifeReader takes fields off the front, in their order; one that is not there is zero.
+type lifeReader struct {
+	rest string
+	more bool
+	err  error
+}
+
+func (r *lifeReader) take(name string) (string, bool) {
+	rest, ok := strings.CutPrefix(r.rest, name+"=")
+	if r.err != nil || !r.more || !ok {
+		return "", false
+	}
+	value, rest, more := strings.Cut(rest, ",")
+	r.rest, r.more = rest, more
+	return value, true
+}
+
+func (r *lifeReader) number(name string, limit int64) int64 {
+	text, ok := r.take(name)
+	if !ok {
+		return 0
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || n < 1 || n > limit || strconv.FormatInt(n, 10) != text {
+		r.err = fmt.Errorf("life: %s is %.20q", name, text)
+		return 0
+	}
+	return n
+}
+
+func (r *lifeReader) time(name string) time.Time {
+	n := r.number(name, maxLifeMillis)
+	if n == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(n).UTC()
+}
+
+func (r *lifeReader) reason() Reason {
+	text, ok := r.take("reason")
+	if !ok {
+		return ""
+	}
+	const letters = "abcdefghijklmnopqrstuvwxyz0123456789_"
+	if text == "" || len(text) > maxReason || strings.Trim(text, letters) != "" {
+		r.err = fmt.Errorf("life: reason is %.20q", text)
+	}
+	return Reason(text)
+}
