@@ -1,0 +1,128 @@
+package delivery
+
+import (
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/retry"
+)
+
+// Way is where a delivery goes that was not acknowledged.
+type Way int
+
+// The ways.
+const (
+	ToRetryQueue      Way = iota // after Wait: by visibility there, by DelaySeconds from elsewhere
+	ToBacklog                    // until Due
+	ToDeadLetterQueue            // at once, with Life's reason and status
+)
+
+// Next is what becomes of a delivery after an attempt, or instead of one. Attempts and Life are
+// those of the message or item that carries it on; a message that only stays on RetryQueue keeps
+// what it has.
+type Next struct {
+	To       Way
+	Attempts int           // places used
+	Wait     time.Duration // from now to Due
+	Due      time.Time
+	Held     bool // not by its schedule: due when its life ends
+	Life     Life
+}
+
+// Standing is where a delivery in hand stands.
+type Standing struct {
+	Place    int // in the schedule: retry.Schedule.Place
+	Receives int // from this queue, this one included
+	Life     Life
+	Now      time.Time // end of the attempt, or now if there was none
+	Random   float64   // uniform in [0, 1)
+}
+
+// Failed is what follows on an attempt that the receiver did not acknowledge. begun is when it
+// began: before its own due time, which probes, recovery and operators do not wait for, it has
+// used no place. The outcome's RetryAfter is a floor of the wait.
+func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) Next {
+	life := s.Life
+	life.Reason, life.Status = out.Reason, out.Status
+	early := life.OwnDue.Sub(begun) > clocks
+	if life.Last || !early && s.Place >= schedule.Last() {
+		return Next{To: ToDeadLetterQueue, Attempts: s.used(early), Due: s.Now, Life: life}
+	}
+	if early {
+		wait := max(life.OwnDue.Sub(s.Now), out.RetryAfter, 0)
+		return s.after(schedule, s.used(early), wait, schedule.IsLong(wait), life)
+	}
+	wait := schedule.Wait(s.Place, s.Random, out.RetryAfter, 0)
+	life.OwnDue = s.Now.Add(wait)
+	long := schedule.LongAfter(s.Place) || schedule.IsLong(out.RetryAfter)
+	return s.after(schedule, s.used(early), wait, long, life)
+}
+
+// clocks is by how much those of two processes may differ: what arrives this little before its
+// time is on time.
+const clocks = time.Second
+
+func (s Standing) used(early bool) int {
+	if early {
+		return s.Place - 1
+	}
+	return s.Place
+}
+
+// Fault is what follows on a fault of ours: no place is used, and the wait grows with the
+// receives. Life.Reason and Status stay those of the last attempt that was made.
+func (s Standing) Fault(schedule retry.Schedule) Next {
+	receives := max(s.Receives, 1)
+	wait := schedule.Wait(receives, s.Random, 0, 0)
+	return s.after(schedule, s.Place-1, wait, schedule.LongAfter(receives), s.ownDueNow())
+}
+
+// Later is what follows where an attempt may not start before due, for the sake of others: it
+// waits in Backlog and uses no place.
+func (s Standing) Later(schedule retry.Schedule, due time.Time) Next {
+	return s.after(schedule, s.Place-1, due.Sub(s.Now), true, s.ownDueNow())
+}
+
+// Hold is what follows where the endpoint is held: the delivery waits until it recovers, or to
+// the end of its life.
+func (s Standing) Hold(schedule retry.Schedule, reason Reason) Next {
+	life := s.ownDueNow()
+	life.Reason = reason
+	return s.after(schedule, s.Place-1, 0, true, life).Hold()
+}
+
+// Hold turns what was to follow into waiting for the endpoint: it opened while the attempt was
+// made.
+func (n Next) Hold() Next {
+	if n.To != ToBacklog {
+		return n
+	}
+	n.Wait += n.Life.DiesAt.Sub(n.Due)
+	n.Due, n.Held = n.Life.DiesAt, true
+	return n
+}
+
+// ownDueNow is the life of a delivery whose schedule would send it now, or later as it says.
+func (s Standing) ownDueNow() Life {
+	life := s.Life
+	if life.OwnDue.IsZero() {
+		life.OwnDue = s.Now
+	}
+	return life
+}
+
+// after parks what waits for long. Where a life is parked for the first time, its end is fixed;
+// nothing is due after that. Marks are of one attempt only.
+func (s Standing) after(schedule retry.Schedule, attempts int, wait time.Duration, long bool, life Life) Next {
+	due := s.Now.Add(wait)
+	if !long {
+		return Next{To: ToRetryQueue, Attempts: attempts, Wait: wait, Due: due, Life: life}
+	}
+	if life.DiesAt.IsZero() {
+		life.DiesAt = schedule.DiesAt(s.Place, life.StartedAt, due, s.Now)
+	}
+	if due.After(life.DiesAt) {
+		due = life.DiesAt
+	}
+	life.Probe, life.Last = 0, false
+	return Next{To: ToBacklog, Attempts: attempts, Wait: due.Sub(s.Now), Due: due, Life: life}
+}
