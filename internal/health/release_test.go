@@ -1,0 +1,257 @@
+package health
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// probes runs release every minute beside an endpoint that fails every probe, and returns the
+// minutes at which one was sent.
+func probes(w world, minutes int, changedAt int) (sent []int) {
+	for minute := 1; minute <= minutes; minute++ {
+		w.now = w.now.Add(time.Minute)
+		if minute == changedAt {
+			w.endpoint.ChangedAt = w.now.Add(-time.Second)
+		}
+		if !w.view.Plan(Default(), w.endpoint, w.now).Probe {
+			continue
+		}
+		w = w.store(w.view.Claim(Default(), w.endpoint, w.now))
+		w = w.observe(Result{Status: 500, Probe: w.view.Endpoint.Probe})
+		sent = append(sent, minute)
+	}
+	return sent
+}
+
+func opened() world {
+	w := newWorld()
+	w.view.Endpoint = w.view.item().open(Default(), w.now)
+	w.view.Endpoint.Version = 1
+	return w
+}
+
+func TestView_Plan_probes(t *testing.T) {
+	if diff := cmp.Diff([]int{1, 3, 7, 12, 17, 22, 27}, probes(opened(), 30, 0)); diff != "" {
+		t.Errorf("minutes with a probe (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]int{1, 3, 7, 9, 11, 15, 20, 25, 30}, probes(opened(), 30, 9)); diff != "" {
+		t.Errorf("minutes with a probe, the endpoint being changed in the ninth (-want +got)\n%s", diff)
+	}
+	if n := len(probes(opened(), 24*60, 0)); n > 24*30 {
+		t.Errorf("%d probes in a day", n)
+	}
+}
+
+func TestView_Claim_numbersAreNeverUsedTwice(t *testing.T) {
+	w := opened()
+	first := w.view.Claim(Default(), w.endpoint, w.now)
+	second := w.view.Claim(Default(), w.endpoint, w.now)
+	if _, ok := second.Apply(w.store(first).view.Endpoint); ok {
+		t.Error("two runs of release claim the same probe")
+	}
+	w = w.store(first)
+	if next := w.view.Claim(Default(), w.endpoint, w.now); next.Item.Probe <= first.Item.Probe {
+		t.Errorf("probe %d after %d", next.Item.Probe, first.Item.Probe)
+	}
+}
+
+func TestView_Fate(t *testing.T) {
+	now := epoch.Add(10 * time.Hour)
+	due := Waiting{ParkedAt: now.Add(-time.Hour), StartedAt: epoch, DueAt: now.Add(3 * time.Minute),
+		DiesAt: now.Add(time.Hour)}
+	notYet := due
+	notYet.DueAt = now.Add(3*time.Minute + time.Second)
+	heldBack := due
+	heldBack.Held, heldBack.DueAt = true, due.DiesAt
+	over := due
+	over.DiesAt, over.DueAt, over.Held = now, now, true
+	longOver := over
+	longOver.DiesAt = now.Add(-time.Hour)
+	week := heldBack
+	week.StartedAt = now.Add(-7 * 24 * time.Hour)
+	floor := heldBack
+	floor.NotBefore = now.Add(time.Second)
+	recovering := stored(Recovering, func(i *Item) { i.Since, i.Held = now.Add(-time.Minute), true })
+	fresh := notYet
+	fresh.ParkedAt = now
+	open := stored(Open, nil)
+	probed := stored(Open, func(i *Item) {
+		i.ProbeFailed, i.LastStatus, i.LastReason = now.Add(-time.Minute), 503,
+			"http_5xx"
+	})
+	paused := stored(Recovering, func(i *Item) { i.Paused = true })
+	for name, row := range map[string]struct {
+		item Item
+		e    Endpoint
+		w    Waiting
+		want Fate
+	}{
+		"what is due is sent":              {Item{}, Endpoint{}, due, Fate{Step: SendDue}},
+		"not before":                       {Item{}, Endpoint{}, notYet, Fate{}},
+		"at the end of its life once more": {Item{}, Endpoint{}, over, Fate{Step: SendLast}},
+		"a failing endpoint gets what is due": {
+			stored(Failing, nil), Endpoint{}, due, Fate{Step: SendDue},
+		},
+		"an open one is not sent what is due":                {open, Endpoint{}, due, Fate{Step: Redate}},
+		"nor what is held":                                   {open, Endpoint{}, heldBack, Fate{}},
+		"but what is at its end":                             {open, Endpoint{}, over, Fate{Step: SendLast}},
+		"an hour later too, while no probe has failed since": {open, Endpoint{}, longOver, Fate{Step: SendLast}},
+		"then it dies of the probe's failure": {
+			probed, Endpoint{}, longOver, Fate{Die, "http_5xx", 503},
+		},
+		"a recovering one is sent what was held": {
+			recovering, Endpoint{}, heldBack, Fate{Step: SendRecovery},
+		},
+		"and what its schedule parked before": {
+			recovering, Endpoint{}, notYet, Fate{Step: SendRecovery},
+		},
+		"what was parked since waits for its time": {recovering, Endpoint{}, fresh, Fate{}},
+		"Retry-After is respected":                 {recovering, Endpoint{}, floor, Fate{}},
+		"nothing of it dies by age":                {recovering, Endpoint{}, over, Fate{Step: SendRecovery}},
+		"before seven days":                        {recovering, Endpoint{}, week, Fate{Step: SendLast}},
+		"to a paused one nothing is sent":          {paused, Endpoint{}, heldBack, Fate{}},
+		"what is due is held":                      {paused, Endpoint{}, due, Fate{Step: Redate}},
+		"and dies of it": {
+			paused, Endpoint{}, over, Fate{Step: Die, Reason: "endpoint_paused"},
+		},
+		"a disabled one: the same": {
+			stored(Disabled, nil), Endpoint{Disabled: true}, due, Fate{Step: Redate},
+		},
+		"dead by its owner's wish": {
+			stored(Disabled, nil), Endpoint{Disabled: true}, over, Fate{Step: Die, Reason: "endpoint_disabled"},
+		},
+		"a deleted one's are dropped": {
+			open, Endpoint{Gone: true}, heldBack, Fate{Step: Drop, Reason: "endpoint_deleted"},
+		},
+		"what an operator discarded is dropped, paused or not": {
+			stored(None, func(i *Item) { i.DiscardedBefore, i.Paused = now, true }), Endpoint{}, due,
+			Fate{Step: Drop, Reason: "discarded"},
+		},
+		"active again but not turned yet: waits for the next run": {stored(Disabled, nil), Endpoint{}, heldBack, Fate{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, viewOf(row.item).Fate(Default(), row.e, row.w, now)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Nothing that release is asked about dies of us: an active endpoint's delivery dies only in an
+// open circuit, of a probe that failed after the end of its life.
+func TestView_Fate_killsNothingOfAnActiveEndpointWithoutAPost(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := func(name string) time.Time {
+			return epoch.Add(time.Duration(rapid.IntRange(0, 10*24*60).Draw(t, name)) * time.Minute)
+		}
+		now := at("now")
+		item := stored(rapid.SampledFrom([]State{None, Failing, Open, Recovering, Disabled}).Draw(t, "state"), nil)
+		item.Since, item.ProbeFailed = at("since"), at("probe failed")
+		w := Waiting{Held: rapid.Bool().Draw(t, "held"), ParkedAt: at("parked"), StartedAt: at("started"),
+			DueAt: at("due"), DiesAt: at("dies")}
+		got := viewOf(item).Fate(Default(), Endpoint{}, w, now)
+		if got.Step == Die && (item.State != Open || !item.ProbeFailed.After(w.DiesAt)) {
+			t.Fatalf("%s: %+v at %s", item.State, got, now)
+		}
+		if got.Step == Drop {
+			t.Fatalf("dropped: %+v", got)
+		}
+	})
+}
+
+// catchUp releases what waits over a span of created_at, evenly spread, and returns how long
+// that takes and the most that was sent in a minute.
+func catchUp(waiting int, span time.Duration) (took time.Duration, most int) {
+	w := newWorld()
+	w.view.Endpoint = w.view.item().recover(w.now)
+	w.view.Endpoint.Version = 1
+	start, left := w.now, waiting
+	for left > 0 && took < 30*24*time.Hour {
+		w.now = w.now.Add(time.Minute)
+		oldest := start.Add(-time.Duration(float64(span) * float64(left) / float64(waiting)))
+		quota := w.view.Endpoint.Pace(Default(), oldest, w.now)
+		sent := min(quota, left)
+		most = max(most, sent)
+		left -= sent
+		w = w.store(w.view.Released(quota, sent, oldest, w.now))
+		took = w.now.Sub(start)
+	}
+	return took, most
+}
+
+func TestItem_Pace_catchesUp(t *testing.T) {
+	for name, row := range map[string]struct {
+		waiting int
+		span    time.Duration
+		within  time.Duration
+		most    int
+	}{
+		"a hundred":                       {100, time.Hour, time.Minute, 100},
+		"a thousand":                      {1_000, time.Hour, 5 * time.Minute, 480},
+		"a day at ten a second":           {864_000, 24 * time.Hour, 6 * time.Hour, 3_840},
+		"a day at a hundred a second":     {8_640_000, 24 * time.Hour, 9 * time.Hour, 18_000},
+		"a quarter of an hour, in a rush": {90_000, 15 * time.Minute, 100 * time.Minute, 960},
+	} {
+		t.Run(name, func(t *testing.T) {
+			took, most := catchUp(row.waiting, row.span)
+			if took > row.within || most > row.most {
+				t.Errorf("%d took %s at most %d a minute, want %s and %d", row.waiting, took, most, row.within, row.most)
+			}
+		})
+	}
+}
+
+func TestItem_Pace_isBoundedAndWithinTheDay(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		waiting := int(math.Pow(10, rapid.Float64Range(0, 6.4).Draw(t, "log10 waiting")))
+		span := time.Duration(rapid.IntRange(1, 7*24*60).Draw(t, "minutes")) * time.Minute
+		took, most := catchUp(waiting, span)
+		if most > Default().Budget || took > 8*time.Hour {
+			t.Fatalf("%d over %s took %s, at most %d a minute", waiting, span, took, most)
+		}
+	})
+}
+
+func TestView_Empty(t *testing.T) {
+	recovering := stored(Recovering, func(i *Item) { i.Held = true })
+	pausedTenant := viewOf(recovering)
+	pausedTenant.Tenant.Paused = true
+	for name, row := range map[string]struct {
+		view View
+		e    Endpoint
+		in   time.Duration
+		want Kind
+	}{
+		"two minutes after the probe": {viewOf(recovering), Endpoint{}, 2 * time.Minute, Delete},
+		"not before":                  {viewOf(recovering), Endpoint{}, 2*time.Minute - 1, Nothing},
+		"nor under a pause":           {pausedTenant, Endpoint{}, time.Hour, Nothing},
+		"an open one stays":           {viewOf(stored(Open, nil)), Endpoint{}, time.Hour, Nothing},
+		"what discards stays for that": {
+			viewOf(stored(Recovering, func(i *Item) { i.Held, i.DiscardedBefore = true, epoch })), Endpoint{}, time.Hour,
+			Put,
+		},
+		"of a deleted endpoint nothing stays": {
+			viewOf(stored(Open, nil)), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Delete,
+		},
+		"but not at once": {
+			viewOf(stored(Open, nil)), Endpoint{Gone: true, ChangedAt: epoch.Add(time.Hour)}, time.Hour, Nothing,
+		},
+		"an operator's pause outlives a deletion": {
+			viewOf(stored(None, func(i *Item) { i.Paused, i.Held = true, true })), Endpoint{Gone: true}, time.Hour, Nothing,
+		},
+		"a circuit under it does not": {
+			viewOf(stored(Open, func(i *Item) { i.Paused = true })), Endpoint{Gone: true}, time.Hour, Put,
+		},
+		"where there is none, there is none to go": {viewOf(Item{}), Endpoint{Gone: true}, time.Hour, Nothing},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := row.view.Empty(Default(), row.e, epoch.Add(row.in)).Kind; got != row.want {
+				t.Errorf("kind %d, want %d", got, row.want)
+			}
+		})
+	}
+}

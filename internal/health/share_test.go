@@ -1,0 +1,153 @@
+package health
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+func TestAllot(t *testing.T) {
+	for name, row := range map[string]struct {
+		budget      int
+		wants, want []int
+	}{
+		"a quarter each":                 {18_000, []int{9_000, 9_000, 9_000, 9_000}, []int{4_500, 4_500, 4_500, 4_500}},
+		"what one does not need goes on": {18_000, []int{0, 100, 17_000, 9_000}, []int{0, 100, 8_950, 8_950}},
+		"less than asked for in all":     {18_000, []int{1, 2, 3}, []int{1, 2, 3}},
+		"fewer than there are":           {2, []int{5, 5, 5}, []int{1, 1, 0}},
+		"nothing for nobody":             {10, nil, []int{}},
+		"nobody gets less than nothing":  {10, []int{-3, 4}, []int{0, 4}},
+		"no budget":                      {0, []int{4}, []int{0}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, Allot(row.budget, row.wants)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestAllot_isFairAndWastesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		budget := rapid.IntRange(0, 5_000).Draw(t, "budget")
+		wants := rapid.SliceOfN(rapid.IntRange(0, 2_000), 0, 30).Draw(t, "wants")
+		given, sum, wanted := Allot(budget, wants), 0, 0
+		for n := range wants {
+			if given[n] < 0 || given[n] > wants[n] {
+				t.Fatalf("%d of %d", given[n], wants[n])
+			}
+			for other := range wants { // nobody who went short has less than another, but for one
+				if given[n] < wants[n] && given[other] > given[n]+1 {
+					t.Fatalf("%v of %v", given, wants)
+				}
+			}
+			sum, wanted = sum+given[n], wanted+wants[n]
+		}
+		if sum != min(budget, wanted) {
+			t.Fatalf("%d of %d given, %d wanted", sum, budget, wanted)
+		}
+	})
+}
+
+func TestSlow_Route(t *testing.T) {
+	set := SlowSettings{Self: "self", Limit: SlowLimit(50), Wait: time.Minute}
+	notes := func(queue Queue, endpoint string, processes ...string) (all []Note) {
+		for _, process := range processes {
+			all = append(all, Note{endpoint, queue, process, epoch.Add(time.Second)})
+		}
+		return all
+	}
+	five := notes(DeliveryQueue, "slow", "1", "2", "3", "4", "5")
+	retries := notes(RetryQueue, "slow", "1", "2", "3", "4", "5")
+	over := notes(DeliveryQueue, "slow", "1", "2", "3", "4", "5")
+	over[0].Until = epoch
+	for name, row := range map[string]struct {
+		notes   []Note
+		queue   Queue
+		waiting time.Time
+		want    Route
+	}{
+		"nobody is slow":         {nil, DeliveryQueue, epoch, Route{}},
+		"four of five processes": {five[:4], DeliveryQueue, epoch, Route{}},
+		"five":                   {five, DeliveryQueue, epoch, Route{To: ToRetryQueue}},
+		"a note that is over":    {over, DeliveryQueue, epoch, Route{}},
+		"a process twice":        {append(five[:4:4], five[0]), DeliveryQueue, epoch, Route{}},
+		"a note of its own": {
+			append(five[:4:4], notes(DeliveryQueue, "slow", "self")...), DeliveryQueue, epoch, Route{},
+		},
+		"notes of the other queue": {retries, DeliveryQueue, epoch, Route{}},
+		"another endpoint's": {
+			notes(DeliveryQueue, "other", "1", "2", "3", "4", "5"), DeliveryQueue, epoch, Route{},
+		},
+		"three endpoints share: one each": {
+			append(notes(DeliveryQueue, "a", "1"), append(notes(DeliveryQueue, "b", "2"), notes(DeliveryQueue, "slow",
+				"3")...)...),
+			DeliveryQueue, epoch, Route{To: ToRetryQueue},
+		},
+		"two endpoints share: two of two": {
+			append(notes(DeliveryQueue, "a", "1"), notes(DeliveryQueue, "slow", "2")...), DeliveryQueue, epoch, Route{},
+		},
+		"on RetryQueue: a minute at least": {
+			retries, RetryQueue, epoch.Add(-time.Second), Route{ToBacklog, epoch.Add(time.Minute)},
+		},
+		"as long as it has waited": {
+			retries, RetryQueue, epoch.Add(-time.Hour), Route{ToBacklog, epoch.Add(time.Hour)},
+		},
+		"below the limit on RetryQueue": {retries[:4], RetryQueue, epoch.Add(-time.Hour), Route{}},
+		"six endpoints: no less than one": {
+			append(notes(DeliveryQueue, "slow", "1"), sixOthers()...), DeliveryQueue, epoch, Route{To: ToRetryQueue},
+		},
+		"but none that holds nothing": {sixOthers(), DeliveryQueue, epoch, Route{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := NewSlow(set, row.notes, epoch).Route(row.queue, "slow", row.waiting, epoch)
+			if diff := cmp.Diff(row.want, got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func sixOthers() (all []Note) {
+	for _, name := range []string{"a", "b", "c", "d", "e", "f"} {
+		all = append(all, Note{name, DeliveryQueue, name, epoch.Add(time.Second)})
+	}
+	return all
+}
+
+func TestSlowLimit(t *testing.T) {
+	for concurrency, want := range map[int]int{2: 2, 10: 2, 29: 2, 30: 3, 50: 5, 1000: 100} {
+		if got := SlowLimit(concurrency); got != want {
+			t.Errorf("%d concurrent invocations: %d, want %d", concurrency, got, want)
+		}
+	}
+}
+
+// More notes never let an attempt start that fewer did not, and an endpoint without a note is
+// never held up.
+func TestSlow_Route_isMonotone(t *testing.T) {
+	note := rapid.Custom(func(t *rapid.T) Note {
+		return Note{
+			EndpointID: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "endpoint"),
+			Queue:      rapid.SampledFrom([]Queue{DeliveryQueue, RetryQueue}).Draw(t, "queue"),
+			Process:    rapid.SampledFrom([]string{"1", "2", "3", "4", "5", "6"}).Draw(t, "process"),
+			Until:      epoch.Add(time.Duration(rapid.IntRange(-2, 20).Draw(t, "s")) * time.Second),
+		}
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		notes := rapid.SliceOf(note).Draw(t, "notes")
+		set := SlowSettings{Limit: 5, Wait: time.Minute}
+		slow := NewSlow(set, notes, epoch)
+		if got := slow.Route(DeliveryQueue, "healthy", epoch, epoch); got.To != Here {
+			t.Fatalf("a healthy endpoint goes to %d", got.To)
+		}
+		more := NewSlow(set, append(notes, note.Draw(t, "more")), epoch)
+		for _, id := range []string{"a", "b", "c"} {
+			if slow.full(DeliveryQueue, id) && !more.full(DeliveryQueue, id) {
+				t.Fatalf("%s starts again", id)
+			}
+		}
+	})
+}
