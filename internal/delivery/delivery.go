@@ -30,7 +30,8 @@ type Message struct {
 	Ref
 	Retrying  bool      // travels on RetryQueue
 	Attempts  int       // POSTs made before RetryQueue; meaningful when Retrying
-	NotBefore time.Time // zero unless a first Retry-After exceeded 900 s
+	NotBefore time.Time // Retry-After's floor of what waits in Backlog, and of what 0.1.0 sent; zero: none
+	Life      Life      // what it takes along; its zero fields are for deliver to fill in
 	Body      []byte    // {"type":…,"data":…}
 }
 

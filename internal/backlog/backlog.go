@@ -1,0 +1,149 @@
+// Package backlog is what the table Backlog holds: deliveries that wait for long, for their
+// schedule or for their endpoint.
+//
+// It promises that every parking is an item of its own, whose key names nothing else for ever, so
+// that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
+// their deliveries; and that no time is stored earlier than it is. It decides nothing: package
+// health does.
+package backlog
+
+import (
+	"errors"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/health"
+)
+
+const (
+	// Shards is into how many partitions the items of one endpoint are divided, by delivery.
+	Shards = 8
+	// DueShards is into how many partitions the index by due time is divided, by item.
+	DueShards = 16
+)
+
+// timeFormat sorts as text and has always the same length.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// Key names one item.
+type Key struct {
+	EndpointID string
+	Shard      int    // 0–7
+	Position   string // as Position returns it
+}
+
+// Item is one delivery that waits.
+type Item struct {
+	Key
+	Message  delivery.Message // as it is sent on: Attempts and Life as of the parking
+	StoredAt time.Time
+	DueAt    time.Time // when it is sent; of what is held: when its life ends
+	Held     bool      // waits for its endpoint, not for its schedule
+}
+
+// New returns the item that waits for what follows on an attempt, or on none that was made. random
+// tells parkings of the same delivery apart: 8 characters or more, without '#'.
+func New(m delivery.Message, next delivery.Next, storedAt time.Time, random string) Item {
+	m.Retrying, m.Attempts, m.Life = true, next.Attempts, next.Life
+	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Millisecond)
+	m.NotBefore = Ceil(m.NotBefore)
+	return Item{
+		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: Position(m.Ref, random)},
+		Message:  m,
+		StoredAt: storedAt.UTC().Truncate(time.Millisecond),
+		DueAt:    Ceil(next.Due),
+		Held:     next.Held,
+	}
+}
+
+// Reason says why the item waits.
+func (i Item) Reason() delivery.Reason { return i.Message.Life.Reason }
+
+// DueShard is the item's partition of the index by due time.
+func (i Item) DueShard() int { return i.Key.DueShard() }
+
+// Waiting is what decisions need of the item. A life that was stored without its beginning began
+// when the item was stored, and one without an end ends when the item is due.
+func (i Item) Waiting() health.Waiting {
+	life := i.Message.Life
+	w := health.Waiting{
+		Held: i.Held, ParkedAt: i.StoredAt, DueAt: i.DueAt, NotBefore: i.Message.NotBefore,
+		StartedAt: life.StartedAt, DiesAt: life.DiesAt,
+	}
+	if w.StartedAt.IsZero() {
+		w.StartedAt = i.StoredAt
+	}
+	if w.DiesAt.IsZero() {
+		w.DiesAt = i.DueAt
+	}
+	return w
+}
+
+// Shard is the partition of an endpoint's items that the delivery's are in.
+func Shard(deliveryID string) int { return bucket(deliveryID, Shards) }
+
+// DueShard is the partition of the index by due time that the item is in.
+func (k Key) DueShard() int { return bucket(k.Position, DueShards) }
+
+func bucket(s string, buckets uint32) int {
+	h := fnv.New32a()
+	h.Write([]byte(s))
+	return int(h.Sum32() % buckets)
+}
+
+// Position sorts an endpoint's items by the age of their deliveries, and is never used twice:
+// created_at, the delivery's id, which replay it is, and something random.
+func Position(ref delivery.Ref, random string) string {
+	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + random
+}
+
+// Before sorts behind every position of deliveries that were created before at, and in front of
+// every other.
+func Before(at time.Time) string { return at.UTC().Format(timeFormat) }
+
+// ErrPosition is returned for what Position did not make.
+var ErrPosition = errors.New("invalid position")
+
+// Parse returns what a position says of its delivery: id, created_at and replay.
+func Parse(position string) (delivery.Ref, error) {
+	if len(position) <= len(timeFormat) || position[len(timeFormat)] != '#' {
+		return delivery.Ref{}, ErrPosition
+	}
+	createdAt, err := time.Parse(timeFormat, position[:len(timeFormat)])
+	if err != nil {
+		return delivery.Ref{}, ErrPosition
+	}
+	rest := position[len(timeFormat)+1:]
+	named, _ := cutLast(rest)
+	id, number := cutLast(named)
+	replay, err := strconv.Atoi(number)
+	if err != nil || replay < 0 || id == "" {
+		return delivery.Ref{}, ErrPosition
+	}
+	return delivery.Ref{DeliveryID: id, CreatedAt: createdAt, Replay: replay}, nil
+}
+
+// cutLast cuts at the last '#': neither random texts nor numbers have one, ids may.
+func cutLast(s string) (before, after string) {
+	n := strings.LastIndexByte(s, '#')
+	if n < 0 {
+		return "", s
+	}
+	return s[:n], s[n+1:]
+}
+
+// Ceil is the first whole millisecond that is not before at: the precision of the table, and never
+// early. Zero stays zero.
+func Ceil(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	whole := at.UTC().Truncate(time.Millisecond)
+	if whole.Before(at) {
+		whole = whole.Add(time.Millisecond)
+	}
+	return whole
+}

@@ -1,0 +1,169 @@
+package backlog
+
+import (
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/health"
+)
+
+var at = time.Date(2026, 2, 3, 4, 5, 6, 789_000_001, time.UTC)
+
+func message() delivery.Message {
+	return delivery.Message{
+		Ref: delivery.Ref{
+			DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: at, Replay: 2,
+		},
+		Body: []byte(`{"type":"user.created","data":{}}`),
+	}
+}
+
+func TestNew_storesWhatFollows(t *testing.T) {
+	life := delivery.Life{StartedAt: at, DiesAt: at.Add(time.Hour), Reason: delivery.ReasonHTTP5xx, Status: 503}
+	next := delivery.Next{To: delivery.ToBacklog, Attempts: 4, Due: at.Add(time.Minute), Held: true, Life: life}
+	m := message()
+	m.NotBefore = at
+	got := New(m, next, at, "random")
+	want := Item{
+		Key:      Key{EndpointID: "webhook_1", Shard: Shard("msg_1"), Position: "2026-02-03T04:05:06.789Z#msg_1#2#random"},
+		Message:  message(),
+		StoredAt: at.Truncate(time.Millisecond),
+		DueAt:    at.Add(time.Minute).Truncate(time.Millisecond).Add(time.Millisecond),
+		Held:     true,
+	}
+	want.Message.Retrying, want.Message.Attempts, want.Message.Life = true, 4, life
+	want.Message.CreatedAt = at.Truncate(time.Millisecond)
+	want.Message.NotBefore = at.Truncate(time.Millisecond).Add(time.Millisecond)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if got.Reason() != delivery.ReasonHTTP5xx {
+		t.Errorf("reason %q", got.Reason())
+	}
+}
+
+func TestItem_Waiting(t *testing.T) {
+	i := Item{StoredAt: at, DueAt: at.Add(time.Hour), Held: true}
+	i.Message.NotBefore = at.Add(time.Minute)
+	for name, row := range map[string]struct {
+		life delivery.Life
+		want health.Waiting
+	}{
+		"a life as deliver stores it": {
+			delivery.Life{StartedAt: at.Add(-time.Hour), DiesAt: at.Add(2 * time.Hour)},
+			health.Waiting{
+				Held: true, ParkedAt: at, StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Hour), DiesAt: at.Add(2 * time.Hour),
+				NotBefore: at.Add(time.Minute),
+			},
+		},
+		"no life: from being stored until it is due": {
+			delivery.Life{},
+			health.Waiting{
+				Held: true, ParkedAt: at, StartedAt: at, DueAt: at.Add(time.Hour), DiesAt: at.Add(time.Hour),
+				NotBefore: at.Add(time.Minute),
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			i.Message.Life = row.life
+			if diff := cmp.Diff(row.want, i.Waiting()); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// Half of the items of before would be looked for in the wrong place if these changed.
+func TestShard_andDueShardAreForEver(t *testing.T) {
+	got := []int{Shard("msg_7ksudkawegs6rg6tljk3qdfoulwgebc2"), Shard("msg_1"), Key{Position: "p"}.DueShard()}
+	if diff := cmp.Diff([]int{7, 2, 15}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestShard_spreadsDeliveriesEvenly(t *testing.T) {
+	var shards, due [16]int
+	for n := range 16_000 {
+		id := delivery.ID("t", strings.Repeat("e", n%7)+time.Unix(int64(n), 0).String(), "webhook_1")
+		shards[Shard(id)]++
+		due[Key{Position: Position(delivery.Ref{DeliveryID: id, CreatedAt: at}, "r")}.DueShard()]++
+	}
+	for n := range 16 {
+		if n < Shards && (shards[n] < 1_800 || shards[n] > 2_200) || n >= Shards && shards[n] != 0 {
+			t.Errorf("shard %d has %d of 16,000", n, shards[n])
+		}
+		if due[n] < 850 || due[n] > 1_150 {
+			t.Errorf("due-shard %d has %d of 16,000", n, due[n])
+		}
+	}
+}
+
+func TestPosition_readsBackAndSortsByAge(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		ref := rapid.Custom(func(t *rapid.T) delivery.Ref {
+			return delivery.Ref{
+				DeliveryID: rapid.StringMatching(`[ -~]{1,40}`).Draw(t, "id"),
+				CreatedAt:  time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, "created")).UTC(),
+				Replay:     rapid.IntRange(0, 1000).Draw(t, "replay"),
+			}
+		})
+		random := rapid.StringMatching(`[A-Z2-7]{8,26}`)
+		a, b := ref.Draw(t, "a"), ref.Draw(t, "b")
+		pa, pb := Position(a, random.Draw(t, "ra")), Position(b, random.Draw(t, "rb"))
+		for p, want := range map[string]delivery.Ref{pa: a, pb: b} {
+			if got, err := Parse(p); err != nil || got != want {
+				t.Fatalf("%q: %+v, %v; want %+v", p, got, err, want)
+			}
+		}
+		if a.CreatedAt.Before(b.CreatedAt) && !sort.StringsAreSorted([]string{pa, Before(b.CreatedAt), pb}) {
+			t.Fatalf("%q is not before %q", pa, pb)
+		}
+	})
+}
+
+func TestParse_refusesWhatPositionDidNotMake(t *testing.T) {
+	for _, position := range []string{
+		"", "x", "2026-02-03T04:05:06.789Z", "2026-02-03T04:05:06.789Z#", "2026-02-03T04:05:06.789Z#msg_1",
+		"2026-02-03T04:05:06.789Z#msg_1#r", "2026-02-03T04:05:06.789Z#msg_1#x#r", "2026-02-03T04:05:06.789Z##0#r",
+		"2026-02-03T04:05:06.789Z#msg_1#-1#r", "2026-13-03T04:05:06.789Z#msg_1#0#r", "2026-02-03T04:05:06.789Z-msg_1#0#r",
+	} {
+		if got, err := Parse(position); err != ErrPosition { //nolint:errorlint // returned as it is
+			t.Errorf("%q: %+v, %v", position, got, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add("2026-02-03T04:05:06.789Z#msg_1#2#random")
+	f.Fuzz(func(t *testing.T, position string) {
+		ref, err := Parse(position)
+		if err != nil {
+			return
+		}
+		_, random := cutLast(position)
+		again, err := Parse(Position(ref, random))
+		if err != nil || again != ref {
+			t.Errorf("%q: %+v, then %+v, %v", position, ref, again, err)
+		}
+	})
+}
+
+func TestCeil_isNeverEarlyAndWithinAMillisecond(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.Unix(0, rapid.Int64Range(1, 4e18).Draw(t, "at"))
+		got := Ceil(at)
+		late := got.Sub(at)
+		if late < 0 || late >= time.Millisecond || got.Nanosecond()%1e6 != 0 {
+			t.Fatalf("%s becomes %s", at, got)
+		}
+	})
+	if !Ceil(time.Time{}).IsZero() {
+		t.Error("no time becomes one")
+	}
+}
