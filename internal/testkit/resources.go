@@ -16,10 +16,10 @@ import (
 
 // TableNames holds the names of one test's own tables, by logical id of the template.
 type TableNames struct {
-	Endpoints, ApiKeys, Deliveries, DeadLetters string
+	Endpoints, ApiKeys, Deliveries, DeadLetters, Backlog, EndpointHealth string
 }
 
-// Tables creates the four tables with the keys and indexes of the template, on demand, under names of the test's own.
+// Tables creates the six tables with the keys and indexes of the template, on demand, under names of the test's own.
 func Tables(t testing.TB, cfg aws.Config) TableNames {
 	t.Helper()
 	suffix := "-" + unique()
@@ -28,16 +28,34 @@ func Tables(t testing.TB, cfg aws.Config) TableNames {
 		ApiKeys:     "ApiKeys" + suffix,
 		Deliveries:  "Deliveries" + suffix,
 		DeadLetters: "DeadLetters" + suffix,
+
+		Backlog:        "Backlog" + suffix,
+		EndpointHealth: "EndpointHealth" + suffix,
 	}
 	client := dynamodb.NewFromConfig(cfg)
 	createTable(t, client, names.Endpoints, keys{"tenant_id", "endpoint_id"}, nil)
 	createTable(t, client, names.ApiKeys, keys{hash: "key_id"}, map[string]keys{"by-tenant": {"tenant_id", "key_id"}})
-	createTable(t, client, names.Deliveries, keys{hash: "delivery_id"},
-		map[string]keys{"by-endpoint": {"open_endpoint_id", "updated_at"}})
+	createTable(t, client, names.Deliveries, keys{hash: "delivery_id"}, map[string]keys{
+		"by-endpoint": {"open_endpoint_id", "updated_at"}, "open-by-endpoint": {"open_endpoint_id", "created_at"},
+	})
 	createTable(t, client, names.DeadLetters, keys{hash: "delivery_id"}, map[string]keys{
 		"by-endpoint": {"endpoint_id", "died_at"}, "by-status": {"status", "died_at"},
 	})
+	createTable(t, client, names.Backlog, keys{"endpoint_shard", "position"}, map[string]keys{
+		"by-due": {"due_shard", "due_at"},
+	})
+	createTable(t, client, names.EndpointHealth, keys{"scope", "name"}, nil)
 	return names
+}
+
+// keysOnly are the indexes that hold nothing but keys.
+var keysOnly = map[string]bool{"open-by-endpoint": true, "by-due": true}
+
+func projectionOf(index string) *dynamotypes.Projection {
+	if keysOnly[index] {
+		return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeKeysOnly}
+	}
+	return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeAll}
 }
 
 // keys names a hash key and, when set, a range key; all of them are strings.
@@ -63,7 +81,7 @@ func createTable(t testing.TB, client *dynamodb.Client, name string, primary key
 		attributes[k.hash], attributes[k.sort] = true, true
 		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, dynamotypes.GlobalSecondaryIndex{
 			IndexName: aws.String(index), KeySchema: k.schema(),
-			Projection: &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeAll},
+			Projection: projectionOf(index),
 		})
 	}
 	delete(attributes, "")
