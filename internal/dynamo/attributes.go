@@ -10,6 +10,9 @@ import (
 // timeFormat sorts as text: RFC 3339 in UTC with milliseconds.
 const timeFormat = "2006-01-02T15:04:05.000Z"
 
+// attributes are an item, or a key, by name.
+type attributes = map[string]types.AttributeValue
+
 func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 func num(n int64) types.AttributeValue {
@@ -19,6 +22,8 @@ func num(n int64) types.AttributeValue {
 func stamp(t time.Time) types.AttributeValue { return str(t.UTC().Format(timeFormat)) }
 
 func bytes(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
+
+func boolean(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
 
 // strs makes a list of strings.
 func strs[S ~string](values []S) types.AttributeValue {
@@ -36,6 +41,11 @@ func getStr(item map[string]types.AttributeValue, name string) string {
 		return v.Value
 	}
 	return ""
+}
+
+func getBool(item attributes, name string) bool {
+	v, ok := item[name].(*types.AttributeValueMemberBOOL)
+	return ok && v.Value
 }
 
 func getNum(item map[string]types.AttributeValue, name string) int64 {

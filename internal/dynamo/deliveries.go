@@ -15,9 +15,8 @@ import (
 
 // DeliveriesClient is the part of the DynamoDB client that Deliveries calls.
 type DeliveriesClient interface {
-	BatchWriteItem(
-		context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options),
-	) (*dynamodb.BatchWriteItemOutput, error)
+	batchWriter
+	batchReader
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -25,6 +24,9 @@ type DeliveriesClient interface {
 
 // Deliveries is the record of delivery state for operators. SQS is the source of truth for
 // work in progress: a write lost here loses no delivery. Items expire after 30 days.
+//
+// The time of the last change is changed_at. Release 0.1.0 wrote updated_at, the sort key of its
+// index by-endpoint, which every retry had to rewrite; items without it are not in that index.
 type Deliveries struct {
 	client DeliveriesClient
 	table  string
@@ -35,10 +37,7 @@ func NewDeliveries(client DeliveriesClient, table string) *Deliveries {
 	return &Deliveries{client: client, table: table}
 }
 
-const (
-	deliveryLife   = 30 * 24 * time.Hour
-	maxBatchWrites = 25 // BatchWriteItem
-)
+const deliveryLife = 30 * 24 * time.Hour
 
 // Acknowledge records acknowledged deliveries, unconditionally since the state is terminal:
 // one write each, 25 in a call. Records with the same id are written once.
@@ -56,30 +55,12 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 	var errs []error
 	for len(writes) > 0 {
 		n := min(len(writes), maxBatchWrites)
-		if err := d.write(ctx, writes[:n]); err != nil {
-			errs = append(errs, err)
+		if _, err := batchWrite(ctx, d.client, d.table, writes[:n]); err != nil {
+			errs = append(errs, fmt.Errorf("writing deliveries: %w", err))
 		}
 		writes = writes[n:]
 	}
 	return errors.Join(errs...)
-}
-
-func (d *Deliveries) write(ctx context.Context, writes []types.WriteRequest) error {
-	for try := range maxTries {
-		out, err := d.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{d.table: writes},
-		})
-		if err != nil {
-			return fmt.Errorf("writing deliveries: %w", err)
-		}
-		if writes = out.UnprocessedItems[d.table]; len(writes) == 0 {
-			return nil
-		}
-		if err := pause(ctx, try); err != nil {
-			return fmt.Errorf("writing deliveries: %w", err)
-		}
-	}
-	return fmt.Errorf("writing deliveries: %d items stay unprocessed", len(writes))
 }
 
 // newer is the condition under which a state other than acknowledged may be written: nothing
@@ -123,20 +104,24 @@ func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Rec
 	return deliveryRecord(out.Item), true, nil
 }
 
-// ListOpen returns an endpoint's deliveries that are not acknowledged, last changed first.
-// next is "" after the last page.
+// openIndex is sparse: what is acknowledged is not in it. A retry does not touch it.
+const openIndex = "open-by-endpoint"
+
+// ListOpen returns an endpoint's deliveries that are not acknowledged, the newest first: their
+// keys from the index, which is a little behind, then the records behind them, strongly
+// consistent. next is "" after the last page.
 func (d *Deliveries) ListOpen(
 	ctx context.Context, endpointID string, limit int, cursor string,
 ) (records []delivery.Record, next string, err error) {
-	start, err := decodeCursor(cursor, "delivery_id", "open_endpoint_id", "updated_at")
+	start, err := decodeCursor(cursor, "delivery_id", "open_endpoint_id", "created_at")
 	if err != nil {
 		return nil, "", err
 	}
 	out, err := d.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(d.table),
-		IndexName:                 aws.String("by-endpoint"),
+		IndexName:                 aws.String(openIndex),
 		KeyConditionExpression:    aws.String("open_endpoint_id = :endpoint"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":endpoint": str(endpointID)},
+		ExpressionAttributeValues: attributes{":endpoint": str(endpointID)},
 		ScanIndexForward:          aws.Bool(false),
 		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // at most 100
 		ExclusiveStartKey:         start,
@@ -144,10 +129,38 @@ func (d *Deliveries) ListOpen(
 	if err != nil {
 		return nil, "", fmt.Errorf("listing deliveries: %w", err)
 	}
-	for _, item := range out.Items {
-		records = append(records, deliveryRecord(item))
+	ids := make([]string, len(out.Items))
+	for n, item := range out.Items {
+		ids[n] = getStr(item, "delivery_id")
+	}
+	all, err := d.BatchGet(ctx, ids)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, id := range ids {
+		if r, found := all[id]; found && r.State != delivery.Acknowledged {
+			records = append(records, r)
+		}
 	}
 	return records, encodeCursor(out.LastEvaluatedKey), nil
+}
+
+// BatchGet returns the records of the given distinct deliveries, strongly consistent; those that
+// do not exist are left out.
+func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error) {
+	keys := make([]attributes, len(ids))
+	for n, id := range ids {
+		keys[n] = attributes{"delivery_id": str(id)}
+	}
+	found := make(map[string]delivery.Record, len(ids))
+	err := batchGet(ctx, d.client, d.table, keys, func(item attributes) {
+		r := deliveryRecord(item)
+		found[r.DeliveryID] = r
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading deliveries: %w", err)
+	}
+	return found, nil
 }
 
 func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
@@ -162,7 +175,7 @@ func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
 		"replay":      num(int64(r.Replay)),
 		"duration_ms": num(r.DurationMS),
 		"created_at":  stamp(r.CreatedAt),
-		"updated_at":  stamp(r.UpdatedAt),
+		"changed_at":  stamp(r.UpdatedAt),
 		"expires_at":  num(r.UpdatedAt.Add(deliveryLife).Unix()),
 	}
 	if r.LastStatus != 0 {
@@ -180,7 +193,11 @@ func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
 	return item
 }
 
-func deliveryRecord(item map[string]types.AttributeValue) delivery.Record {
+func deliveryRecord(item attributes) delivery.Record {
+	changed := getTime(item, "changed_at")
+	if changed.IsZero() {
+		changed = getTime(item, "updated_at")
+	}
 	return delivery.Record{
 		Ref:           deliveryRef(item),
 		EventType:     getStr(item, "event_type"),
@@ -190,7 +207,7 @@ func deliveryRecord(item map[string]types.AttributeValue) delivery.Record {
 		Reason:        delivery.Reason(getStr(item, "reason")),
 		DurationMS:    getNum(item, "duration_ms"),
 		NextAttemptAt: getTime(item, "next_attempt_at"),
-		UpdatedAt:     getTime(item, "updated_at"),
+		UpdatedAt:     changed,
 	}
 }
 

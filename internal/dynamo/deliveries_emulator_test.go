@@ -3,11 +3,15 @@
 package dynamo_test
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -133,34 +137,74 @@ func TestAcknowledgeReportsWhatStaysUnprocessed(t *testing.T) {
 	}
 }
 
-func TestListOpenPagesThroughWhatIsNotAcknowledged(t *testing.T) {
-	store, _ := newDeliveries(t)
-	for i := range 5 {
-		r := state(fmt.Sprint("msg_", i), delivery.Retrying, 0, 1)
-		r.UpdatedAt = at.Add(time.Duration(i) * time.Second)
-		if _, err := store.Update(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := store.Acknowledge(t.Context(), []delivery.Record{state("msg_2", delivery.Acknowledged, 0, 1)}); err != nil {
+func update(t *testing.T, s *dynamo.Deliveries, r delivery.Record) {
+	t.Helper()
+	if _, err := s.Update(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
+}
+
+// open lists everything that is open, two records a page.
+func open(t *testing.T, s *dynamo.Deliveries) (all []delivery.Record) {
+	t.Helper()
 	for cursor, first := "", true; first || cursor != ""; first = false {
-		page, next, err := store.ListOpen(t.Context(), "webhook_1", 2, cursor)
-		if err != nil {
-			t.Fatal(err)
+		page, next, err := s.ListOpen(t.Context(), "webhook_1", 2, cursor)
+		if err != nil || len(page) > 2 {
+			t.Fatal(len(page), err)
 		}
-		for _, r := range page {
-			ids = append(ids, r.DeliveryID)
-		}
-		cursor = next
+		all, cursor = append(all, page...), next
 	}
-	if fmt.Sprint(ids) != "[msg_4 msg_3 msg_1 msg_0]" {
-		t.Errorf("listed %v: last changed first, without the acknowledged", ids)
+	return all
+}
+
+func TestDeliveries_ListOpen_pagesThroughWhatIsNotAcknowledgedNewestFirst(t *testing.T) {
+	store, faults := newDeliveries(t)
+	var records []delivery.Record
+	for i := range 5 {
+		r := state(fmt.Sprint("msg_", i), delivery.Retrying, 0, 1)
+		r.CreatedAt = at.Add(time.Duration(i) * time.Second)
+		update(t, store, r)
+		records = append(records, r)
 	}
-	if _, _, err := store.ListOpen(t.Context(), "webhook_1", 2, "nonsense"); err != dynamo.ErrCursor { //nolint:errorlint // returned as it is
+	records[0].Attempts, records[0].UpdatedAt = 2, at.Add(time.Hour) // a later change moves nothing
+	update(t, store, records[0])
+	if err := store.Acknowledge(t.Context(), records[2:3]); err != nil {
+		t.Fatal(err)
+	}
+	want := []delivery.Record{records[4], records[3], records[1], records[0]}
+	if diff := cmp.Diff(want, open(t, store)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if _, _, err := store.ListOpen(t.Context(), "webhook_1", 2, "nonsense"); !errors.Is(err, dynamo.ErrCursor) {
 		t.Errorf("cursor: %v", err)
+	}
+	faults.On("BatchGetItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
+	if records, _, err := store.ListOpen(t.Context(), "webhook_1", 2, ""); err == nil {
+		t.Errorf("records that could not be read are %v", records)
+	}
+}
+
+// What release 0.1.0 stored has the time of its last change under another name.
+func TestDeliveries_readWhatTheReleaseBeforeStored(t *testing.T) {
+	cfg := testkit.Moto(t)
+	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries
+	store := dynamo.NewDeliveries(client, table)
+	want := state("msg_1", delivery.Retrying, 0, 1)
+	update(t, store, want)
+	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName:        &table,
+		Key:              map[string]types.AttributeValue{"delivery_id": &types.AttributeValueMemberS{Value: "msg_1"}},
+		UpdateExpression: aws.String("SET updated_at = changed_at REMOVE changed_at"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]delivery.Record{want}, open(t, store)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	all, err := store.BatchGet(t.Context(), []string{"msg_1", "msg_2"})
+	if diff := cmp.Diff(map[string]delivery.Record{"msg_1": want}, all); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
 

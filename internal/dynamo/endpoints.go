@@ -97,50 +97,22 @@ func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpo
 	}
 }
 
-// maxBatchReads is the most keys of one BatchGetItem call.
-const maxBatchReads = 100
-
 // BatchGet returns the endpoints of the given distinct keys; those that do not exist are left
 // out. Unprocessed keys are asked for again.
 func (s *Endpoints) BatchGet(ctx context.Context, keys []EndpointKey) (map[EndpointKey]endpoint.Endpoint, error) {
 	found := make(map[EndpointKey]endpoint.Endpoint, len(keys))
-	for len(keys) > 0 {
-		n := min(len(keys), maxBatchReads)
-		items := make([]map[string]types.AttributeValue, n)
-		for i, k := range keys[:n] {
-			items[i] = k.item()
-		}
-		if err := s.batchGet(ctx, items, found); err != nil {
-			return nil, err
-		}
-		keys = keys[n:]
+	items := make([]attributes, len(keys))
+	for i, k := range keys {
+		items[i] = k.item()
+	}
+	err := batchGet(ctx, s.client, s.table, items, func(item attributes) {
+		e := endpointOf(item)
+		found[EndpointKey{e.TenantID, e.ID}] = e
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading endpoints: %w", err)
 	}
 	return found, nil
-}
-
-func (s *Endpoints) batchGet(
-	ctx context.Context, keys []map[string]types.AttributeValue, found map[EndpointKey]endpoint.Endpoint,
-) error {
-	ask := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)}
-	for try := range maxTries {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{s.table: ask},
-		})
-		if err != nil {
-			return fmt.Errorf("reading endpoints: %w", err)
-		}
-		for _, item := range out.Responses[s.table] {
-			e := endpointOf(item)
-			found[EndpointKey{e.TenantID, e.ID}] = e
-		}
-		if ask = out.UnprocessedKeys[s.table]; len(ask.Keys) == 0 {
-			return nil
-		}
-		if err := pause(ctx, try); err != nil {
-			return fmt.Errorf("reading endpoints: %w", err)
-		}
-	}
-	return fmt.Errorf("reading endpoints: %d keys stay unprocessed", len(ask.Keys))
 }
 
 func endpointOf(item map[string]types.AttributeValue) endpoint.Endpoint {
