@@ -90,7 +90,7 @@ func (k Key) DueShard() int { return bucket(k.Position, DueShards) }
 
 func bucket(s string, buckets uint32) int {
 	h := fnv.New32a()
-	h.Write([]byte(s))
+	_, _ = h.Write([]byte(s)) // never fails
 	return int(h.Sum32() % buckets)
 }
 

@@ -31,7 +31,9 @@ func TestNew_storesWhatFollows(t *testing.T) {
 	m.NotBefore = at
 	got := New(m, next, at, "random")
 	want := Item{
-		Key:      Key{EndpointID: "webhook_1", Shard: Shard("msg_1"), Position: "2026-02-03T04:05:06.789Z#msg_1#2#random"},
+		Key: Key{
+			EndpointID: "webhook_1", Shard: Shard("msg_1"), Position: "2026-02-03T04:05:06.789Z#msg_1#2#random",
+		},
 		Message:  message(),
 		StoredAt: at.Truncate(time.Millisecond),
 		DueAt:    at.Add(time.Minute).Truncate(time.Millisecond).Add(time.Millisecond),
@@ -58,8 +60,8 @@ func TestItem_Waiting(t *testing.T) {
 		"a life as deliver stores it": {
 			delivery.Life{StartedAt: at.Add(-time.Hour), DiesAt: at.Add(2 * time.Hour)},
 			health.Waiting{
-				Held: true, ParkedAt: at, StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Hour), DiesAt: at.Add(2 * time.Hour),
-				NotBefore: at.Add(time.Minute),
+				Held: true, ParkedAt: at, StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Hour),
+				DiesAt: at.Add(2 * time.Hour), NotBefore: at.Add(time.Minute),
 			},
 		},
 		"no life: from being stored until it is due": {
@@ -131,7 +133,8 @@ func TestParse_refusesWhatPositionDidNotMake(t *testing.T) {
 	for _, position := range []string{
 		"", "x", "2026-02-03T04:05:06.789Z", "2026-02-03T04:05:06.789Z#", "2026-02-03T04:05:06.789Z#msg_1",
 		"2026-02-03T04:05:06.789Z#msg_1#r", "2026-02-03T04:05:06.789Z#msg_1#x#r", "2026-02-03T04:05:06.789Z##0#r",
-		"2026-02-03T04:05:06.789Z#msg_1#-1#r", "2026-13-03T04:05:06.789Z#msg_1#0#r", "2026-02-03T04:05:06.789Z-msg_1#0#r",
+		"2026-02-03T04:05:06.789Z#msg_1#-1#r", "2026-13-03T04:05:06.789Z#msg_1#0#r",
+		"2026-02-03T04:05:06.789Z-msg_1#0#r",
 	} {
 		if got, err := Parse(position); err != ErrPosition { //nolint:errorlint // returned as it is
 			t.Errorf("%q: %+v, %v", position, got, err)

@@ -52,6 +52,12 @@ type batchReader interface {
 	) (*dynamodb.BatchGetItemOutput, error)
 }
 
+type itemUpdater interface {
+	UpdateItem(
+		context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options),
+	) (*dynamodb.UpdateItemOutput, error)
+}
+
 // batchGet reads the keys of one table, 100 in a call, strongly consistent, and hands over every
 // item that exists. A call answers 16 MB at most: tries count only where there is no progress.
 func batchGet(
