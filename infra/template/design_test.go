@@ -73,7 +73,7 @@ func TestTheTablesOfTheDesignAreTheTemplates(t *testing.T) {
 	for _, row := range designTable(t, "Tables") {
 		got[row[0]] = table{row[1], row[2], row[3]}
 	}
-	for name, r := range load(t).ofType(t, "AWS::DynamoDB::Table", 4) {
+	for name, r := range load(t).ofType(t, "AWS::DynamoDB::Table", 6) {
 		p := r.Properties
 		var indexes, safety []string
 		for _, index := range list(p["GlobalSecondaryIndexes"]) {

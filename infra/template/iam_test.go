@@ -182,12 +182,13 @@ var rights = map[string]string{
 		"sqs:SendMessage DeliveryQueue; sqs:SendMessage EventsDeadLetterQueue",
 	"Deliver": "dynamodb:BatchGetItem Endpoints; dynamodb:BatchWriteItem,PutItem Deliveries; " +
 		"dynamodb:Query Deliveries/by-endpoint; " +
+		"dynamodb:BatchGetItem,DeleteItem,PutItem,Query,UpdateItem EndpointHealth; dynamodb:BatchWriteItem Backlog; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage DeliveryQueue; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage,SendMessage RetryQueue",
 	"Deadletter": "dynamodb:UpdateItem DeadLetters; dynamodb:GetItem,PutItem Deliveries; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage DeadLetterQueue",
-	"Inspect": "dynamodb:GetItem DeadLetters; dynamodb:GetItem Deliveries; dynamodb:Query DeadLetters/by-endpoint; " +
-		"dynamodb:Query DeadLetters/by-status; dynamodb:Query Deliveries/by-endpoint; " +
+	"Inspect": "dynamodb:GetItem DeadLetters; dynamodb:BatchGetItem,GetItem Deliveries; dynamodb:Query DeadLetters/by-endpoint; " +
+		"dynamodb:Query DeadLetters/by-status; dynamodb:Query Deliveries/open-by-endpoint; " +
 		"sqs:GetQueueAttributes DeadLetterQueue; sqs:GetQueueAttributes DeliveryQueue; " +
 		"sqs:GetQueueAttributes EventsQueue; sqs:GetQueueAttributes RetryQueue; " +
 		"sqs:ChangeMessageVisibility,GetQueueAttributes,ReceiveMessage EventsDeadLetterQueue",

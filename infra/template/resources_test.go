@@ -67,7 +67,7 @@ func TestIndexesOfDeadLettersHoldWhatListsShow(t *testing.T) {
 }
 
 func TestTables(t *testing.T) {
-	tables := load(t).ofType(t, "AWS::DynamoDB::Table", 4)
+	tables := load(t).ofType(t, "AWS::DynamoDB::Table", 6)
 	for _, want := range []struct {
 		name                string
 		keys                string
@@ -77,8 +77,13 @@ func TestTables(t *testing.T) {
 	}{
 		{"Endpoints", "tenant_id endpoint_id", "", true, true, nil},
 		{"ApiKeys", "key_id", "by-tenant: tenant_id key_id", true, false, nil},
-		{"Deliveries", "delivery_id", "by-endpoint: open_endpoint_id updated_at", false, false, "expires_at"},
+		{
+			"Deliveries", "delivery_id",
+			"by-endpoint: open_endpoint_id updated_at; open-by-endpoint: open_endpoint_id created_at", false, false, "expires_at",
+		},
 		{"DeadLetters", "delivery_id", "by-endpoint: endpoint_id died_at; by-status: status died_at", true, true, nil},
+		{"Backlog", "endpoint_shard position", "by-due: due_shard due_at", false, true, nil},
+		{"EndpointHealth", "scope name", "", false, false, nil},
 	} {
 		p := tables[want.name].Properties
 		var indexes []string
@@ -103,6 +108,18 @@ func TestTables(t *testing.T) {
 		}
 		if r := tables[want.name].all; r["DeletionPolicy"] != "Retain" || r["UpdateReplacePolicy"] != "Retain" {
 			t.Errorf("%s is deleted with the stack", want.name)
+		}
+	}
+}
+
+// An index that a retry or a parking writes holds keys and nothing else.
+func TestIndexesOfWhatIsWrittenOftenHoldKeysOnly(t *testing.T) {
+	tpl := load(t)
+	for table, name := range map[string]string{"Deliveries": "open-by-endpoint", "Backlog": "by-due"} {
+		for _, index := range list(tpl.Resources[table].Properties["GlobalSecondaryIndexes"]) {
+			if o := index.(object); o["IndexName"] == name && at(o, "Projection")["ProjectionType"] != "KEYS_ONLY" {
+				t.Errorf("%s projects %v", name, o["Projection"])
+			}
 		}
 	}
 }
