@@ -3,9 +3,10 @@
 moto counts a queue several times for every message received, sent or deleted,
 which makes it quadratic, and its stores take no locks, so that two requests at once can
 lose a message or both pass a conditional write. This launcher keeps moto's behaviour
-and answers and changes three things: the Approximate... attributes are computed only when
+and answers and changes four things: the Approximate... attributes are computed only when
 they are asked for, a message is found by its receipt handle instead of by search, and requests
-that change the same queue, or the same service other than SQS, run one after another.
+that change the same queue, or the same service other than SQS, run one after another. A message with more attributes than SQS takes
+is refused.
 
 It prints one line, "listening on URL", once it accepts connections. With --end-with-stdin it ends when its
 standard input does, which is when the program that started it ends. Exit status 98: the port is in use.
@@ -30,12 +31,14 @@ from moto.core.utils import camelcase_to_underscores, unix_time, unix_time_milli
 from moto.kms.models import KmsBackend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sqs import models
-from moto.sqs.exceptions import InvalidAttributeName, ReceiptHandleIsInvalid
+from moto.sqs.exceptions import InvalidAttributeName, InvalidParameterValue, ReceiptHandleIsInvalid
 from werkzeug.serving import make_server
 
 PORT_IN_USE = 98
+MAX_ATTRIBUTES = 10  # of one message (SQS Developer Guide, "Amazon SQS message quotas")
 computed_attributes = models.Queue.attributes.fget  # moto's own, which computes every attribute
 append_message = models.Queue.add_message
+send = models.SQSBackend.send_message
 change_visibility = models.SQSBackend.change_message_visibility
 create_key = KmsBackend.create_key
 
@@ -137,6 +140,22 @@ def receive_message(
             queue._messages_lock.wait(min(remaining, max(due - unix_time_millis(), 1) / 1000 + 0.001))
 
 
+def send_message(
+    self: models.SQSBackend,
+    queue_name: str,
+    message_body: str,
+    message_attributes: dict[str, Any] | None = None,
+    *arguments: Any,
+    **named: Any,
+) -> models.Message:
+    count = len(message_attributes or {})
+    if count > MAX_ATTRIBUTES:
+        raise InvalidParameterValue(
+            f"Number of message attributes [{count}] exceeds the allowed maximum [{MAX_ATTRIBUTES}]."
+        )
+    return send(self, queue_name, message_body, message_attributes, *arguments, **named)
+
+
 def add_message(self: models.Queue, message: models.Message) -> None:
     with self._messages_lock:
         append_message(self, message)
@@ -212,6 +231,7 @@ def patch() -> None:
     models.Queue.delete_message = delete_message
     models.SQSBackend.get_queue_attributes = get_queue_attributes
     models.SQSBackend.receive_message = receive_message
+    models.SQSBackend.send_message = send_message
     models.SQSBackend.change_message_visibility = change_message_visibility
     KmsBackend.create_key = create_key_with_text_policy
 

@@ -19,8 +19,8 @@ func TestTables_areThoseOfTheTemplate(t *testing.T) {
 	names := testkit.Tables(t, cfg)
 	client := dynamodb.NewFromConfig(cfg)
 	want := map[string][]string{
-		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"by-endpoint"},
-		names.DeadLetters: {"by-endpoint", "by-status"},
+		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"by-endpoint", "open-by-endpoint"},
+		names.DeadLetters: {"by-endpoint", "by-status"}, names.Backlog: {"by-due"}, names.EndpointHealth: nil,
 	}
 	for table, indexes := range want {
 		got, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(table)})

@@ -127,6 +127,39 @@ func receive(ctx context.Context, t *testing.T, client *sqs.Client, url *string)
 	return out.Messages
 }
 
+func TestEmulator_refusesAnEleventhAttribute(t *testing.T) {
+	client := sqs.NewFromConfig(running(t))
+	made, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("narrow")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attributes := map[string]types.MessageAttributeValue{}
+	send := func() error {
+		name := fmt.Sprint("a", len(attributes))
+		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String("x")}
+		_, one := client.SendMessage(t.Context(), &sqs.SendMessageInput{
+			QueueUrl: made.QueueUrl, MessageBody: aws.String("x"), MessageAttributes: attributes,
+		})
+		_, batch := client.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{
+			QueueUrl: made.QueueUrl, Entries: []types.SendMessageBatchRequestEntry{{
+				Id: aws.String("0"), MessageBody: aws.String("x"), MessageAttributes: attributes,
+			}},
+		})
+		if (one == nil) != (batch == nil) {
+			t.Errorf("%d attributes: alone %v, in a batch %v", len(attributes), one, batch)
+		}
+		return one
+	}
+	for range 10 {
+		if err := send(); err != nil {
+			t.Fatalf("%d attributes: %v", len(attributes), err)
+		}
+	}
+	if err := send(); err == nil {
+		t.Error("eleven attributes were taken")
+	}
+}
+
 func TestEmulator_letsOneConditionalWriteWin(t *testing.T) {
 	client := dynamodb.NewFromConfig(running(t))
 	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
