@@ -29,7 +29,8 @@ const (
 	attrCreated   = "created_at"
 	attrReplay    = "replay"
 	attrAttempts  = "attempts"
-	attrNotBefore = "not_before"
+	attrLife      = "life"
+	attrNotBefore = "not_before" // of 0.1.0: read, and no longer written
 
 	version = "1"
 )
@@ -37,7 +38,8 @@ const (
 // ErrUnreadable is wrapped by every error of Decode.
 var ErrUnreadable = errors.New("unreadable delivery message")
 
-// Attributes returns the message attributes of m: seven, nine at most.
+// Attributes returns the message attributes of m: seven, nine at most. SQS takes ten; what is new
+// goes into the life.
 func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	a := map[string]types.MessageAttributeValue{
 		attrVersion:  text(version),
@@ -51,8 +53,8 @@ func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	if m.Retrying {
 		a[attrAttempts] = text(strconv.Itoa(m.Attempts))
 	}
-	if !m.NotBefore.IsZero() {
-		a[attrNotBefore] = text(m.NotBefore.UTC().Format(time.RFC3339Nano))
+	if m.Life != (delivery.Life{}) {
+		a[attrLife] = text(m.Life.Encode())
 	}
 	return a
 }
@@ -82,6 +84,9 @@ func Decode(r Record) (delivery.Message, error) {
 	if _, ok := r.MessageAttributes[attrAttempts]; ok {
 		m.Retrying = true
 		m.Attempts = d.number(attrAttempts)
+	}
+	if _, ok := r.MessageAttributes[attrLife]; ok {
+		m.Life = d.life()
 	}
 	if _, ok := r.MessageAttributes[attrNotBefore]; ok {
 		m.NotBefore = d.time(attrNotBefore)
@@ -130,6 +135,14 @@ func (d *decoder) time(name string) time.Time {
 		d.fail(name, "is not a time")
 	}
 	return t
+}
+
+func (d *decoder) life() delivery.Life {
+	l, err := delivery.DecodeLife(d.text(attrLife))
+	if err != nil {
+		d.fail(attrLife, err.Error())
+	}
+	return l
 }
 
 // ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its

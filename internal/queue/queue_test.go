@@ -21,12 +21,12 @@ var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
 func full() delivery.Message {
 	return delivery.Message{
-		Ref: delivery.Ref{
-			DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2,
-		},
-		Retrying: true, Attempts: 1, NotBefore: created.Add(time.Hour),
-		Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`),
-	}
+		Ref:      delivery.Ref{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2},
+		Retrying: true, Attempts: 1, Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`),
+		Life: delivery.Life{
+			StartedAt: created, DiesAt: created.Add(time.Hour), OwnDue: created.Add(time.Minute), Probe: 1 << 60, Last: true,
+			Reason: delivery.ReasonHTTP5xx, Status: 503,
+		}}
 }
 
 // received is what Lambda makes of a sent message.
@@ -40,18 +40,30 @@ func received(m delivery.Message) Record {
 
 func TestDecode_readsWhatAttributesWrote(t *testing.T) {
 	first := full()
-	first.Retrying, first.Attempts, first.NotBefore, first.Replay = false, 0, time.Time{}, 0
-	for _, m := range []delivery.Message{full(), first} {
+	first.Retrying, first.Attempts, first.Life, first.Replay = false, 0, delivery.Life{}, 0
+	for n, m := range map[int]delivery.Message{9: full(), 7: first} {
 		got, err := Decode(received(m))
-		if err != nil {
-			t.Fatal(err)
+		if diff := cmp.Diff(m, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
-		if diff := cmp.Diff(m, got); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
+		if got := len(Attributes(m)); got != n {
+			t.Errorf("%d attributes, want %d: SQS takes ten and one is spare", got, n)
 		}
 	}
-	if n := len(Attributes(full())); n > 9 {
-		t.Errorf("%d attributes; SQS takes ten and one is spare", n)
+}
+
+// Release 0.1.0 sent a first Retry-After of more than 900 s so.
+func TestDecode_readsNotBeforeWhichAttributesDoesNotWrite(t *testing.T) {
+	m := full()
+	m.NotBefore = created.Add(time.Hour)
+	r := received(m)
+	if a, ok := r.MessageAttributes[attrNotBefore]; ok {
+		t.Errorf("written: %v", a)
+	}
+	set(&r, attrNotBefore, m.NotBefore.Format(time.RFC3339Nano))
+	got, err := Decode(r)
+	if diff := cmp.Diff(m, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
 
@@ -66,7 +78,9 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 		"an empty tenant":         {func(r *Record) { set(r, attrTenant, "") }, "tenant_id"},
 		"a negative replay":       {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
 		"attempts in words":       {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
-		"a time in words":         {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"a time that is none":     {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"a life of the future":    {func(r *Record) { set(r, attrLife, "v2,started=1") }, "life"},
+		"an empty life":           {func(r *Record) { set(r, attrLife, "") }, "life"},
 		"a body of another form":  {func(r *Record) { r.Body = `{"data":{}}` }, "body"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,7 @@ func (m *AttributeMap) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 
 // known are the strings that every delivery message has.
 var known = func() map[string]string {
-	all := map[string]string{}
+	all := map[string]string{attrLife: attrLife}
 	for _, s := range []string{
 		attrVersion, attrDelivery, attrTenant, attrEndpoint, attrEvent, attrCreated, attrReplay, attrAttempts, attrNotBefore,
 	} {

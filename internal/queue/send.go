@@ -32,9 +32,10 @@ type Outgoing struct {
 	Delay      time.Duration // rounded up to seconds, at most 900 s
 }
 
-// Of makes a delivery message ready to send after delay. Its group is its endpoint.
+// Of makes a delivery message ready to send after delay. Its group is its tenant: to
+// fair queues, the failing endpoints of one tenant are one noisy neighbour and not many quiet ones.
 func Of(m delivery.Message, delay time.Duration) Outgoing {
-	return Outgoing{Body: string(m.Body), Group: m.EndpointID, Attributes: Attributes(m), Delay: delay}
+	return Outgoing{Body: string(m.Body), Group: m.TenantID, Attributes: Attributes(m), Delay: delay}
 }
 
 // Send sends the messages in calls of at most ten and 1 MiB. The answer has one error per

@@ -45,7 +45,8 @@ func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	cfg := testkit.Moto(t)
 	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{})
 	want := message(1)
-	want.Retrying, want.Attempts, want.NotBefore, want.Replay = true, 1, time.Now().UTC().Add(time.Hour), 3
+	want.Retrying, want.Attempts, want.Replay = true, 1, 3
+	want.Life = delivery.Life{StartedAt: time.UnixMilli(1_700_000_000_000).UTC(), Reason: delivery.ReasonTimeout}
 	sender := queue.Sender{Client: sqs.NewFromConfig(cfg), URL: q.URL}
 	if err := sender.Send(t.Context(), []queue.Outgoing{queue.Of(want, 0)})[0]; err != nil {
 		t.Fatal(err)
@@ -64,7 +65,7 @@ func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	if r := queue.ReceiveOf(asLambda(received[0])); r.Count != 1 || time.Since(r.First) > time.Minute {
 		t.Errorf("%+v", r)
 	}
-	if group := received[0].Attributes["MessageGroupId"]; group != "webhook_1" {
+	if group := received[0].Attributes["MessageGroupId"]; group != want.TenantID {
 		t.Errorf("group %q", group)
 	}
 }

@@ -146,7 +146,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				EventID:    t.event.ID,
 				CreatedAt:  now,
 			}}
-			messages = append(messages, queue.Outgoing{Body: payload, Group: e.ID, Attributes: queue.Attributes(m)})
+			messages = append(messages, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})
 		}
 	}
 	for i, err := range h.Deliveries.Send(ctx, messages) {
