@@ -48,12 +48,20 @@ func Tables(t testing.TB, cfg aws.Config) TableNames {
 	return names
 }
 
-// keysOnly are the indexes that hold nothing but keys.
-var keysOnly = map[string]bool{"open-by-endpoint": true, "by-due": true}
-
-func projectionOf(index string) *dynamotypes.Projection {
-	if keysOnly[index] {
+// projectionOf is what the template projects into the index of a table.
+func projectionOf(index string, k keys) *dynamotypes.Projection {
+	switch {
+	case index == "open-by-endpoint", index == "by-due":
 		return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeKeysOnly}
+	case k.sort == "died_at": // what lists of dead letters show
+		other := map[string]string{"endpoint_id": "status", "status": "endpoint_id"}[k.hash]
+		return &dynamotypes.Projection{
+			ProjectionType: dynamotypes.ProjectionTypeInclude,
+			NonKeyAttributes: []string{
+				"tenant_id", "event_id", "event_type", "reason", "attempts", "last_status", "replay", "replay_count",
+				"created_at", "updated_at", other,
+			},
+		}
 	}
 	return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeAll}
 }
@@ -81,7 +89,7 @@ func createTable(t testing.TB, client *dynamodb.Client, name string, primary key
 		attributes[k.hash], attributes[k.sort] = true, true
 		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, dynamotypes.GlobalSecondaryIndex{
 			IndexName: aws.String(index), KeySchema: k.schema(),
-			Projection: projectionOf(index),
+			Projection: projectionOf(index, k),
 		})
 	}
 	delete(attributes, "")

@@ -1,0 +1,217 @@
+package testkit
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Meter counts DynamoDB's write units as AWS bills them on demand (Developer Guide, "DynamoDB
+// read and write operations" and "Global secondary indexes"): 1 KB of the larger of the item before
+// and after, of every index entry that is made, removed or changed, and of refused writes too. The
+// emulator itself says 1 for everything. Writes through a Meter run one after another.
+type Meter struct {
+	t      testing.TB
+	cfg    aws.Config
+	client *dynamodb.Client // past the meter
+
+	mu     sync.Mutex
+	tables map[string]meteredTable
+	units  map[string]int
+}
+
+type item = map[string]dynamotypes.AttributeValue
+
+type meteredTable struct {
+	key     []string
+	indexes []meteredIndex
+}
+
+type meteredIndex struct {
+	name      string
+	key       []string
+	projected []string // besides key and the table's; nil: everything
+}
+
+// NewMeter counts the writes of clients made with its Config.
+func NewMeter(t testing.TB, cfg aws.Config) *Meter {
+	return &Meter{
+		t: t, cfg: cfg, client: dynamodb.NewFromConfig(cfg), tables: map[string]meteredTable{}, units: map[string]int{},
+	}
+}
+
+// Config returns the configuration of clients that are metered.
+func (m *Meter) Config() aws.Config {
+	cfg := m.cfg.Copy()
+	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Meter", m.handle), middleware.Before)
+	})
+	return cfg
+}
+
+// Units returns the units written since the meter was made or reset, by "table" and "table/index".
+func (m *Meter) Units() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.units)
+}
+
+// Total is the sum of Units, which begins anew.
+func (m *Meter) Total() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := 0
+	for _, units := range m.units {
+		sum += units
+	}
+	clear(m.units)
+	return sum
+}
+
+type metered struct {
+	table  string
+	key    item
+	before item
+}
+
+func (m *Meter) handle(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	writes := m.writes(in.Parameters)
+	if len(writes) == 0 {
+		return next.HandleInitialize(ctx, in)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for n, w := range writes {
+		writes[n].key = pick(w.key, m.table(ctx, w.table).key)
+		writes[n].before = m.read(ctx, writes[n])
+	}
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	for _, w := range writes {
+		m.count(w, m.read(ctx, w))
+	}
+	return out, metadata, err
+}
+
+// writes lists the items that a call writes, each with at least its key.
+func (m *Meter) writes(parameters any) (writes []metered) {
+	switch in := parameters.(type) {
+	case *dynamodb.PutItemInput:
+		writes = append(writes, metered{table: *in.TableName, key: in.Item})
+	case *dynamodb.UpdateItemInput:
+		writes = append(writes, metered{table: *in.TableName, key: in.Key})
+	case *dynamodb.DeleteItemInput:
+		writes = append(writes, metered{table: *in.TableName, key: in.Key})
+	case *dynamodb.BatchWriteItemInput:
+		for table, requests := range in.RequestItems {
+			for _, r := range requests {
+				if r.PutRequest != nil {
+					writes = append(writes, metered{table: table, key: r.PutRequest.Item})
+				} else {
+					writes = append(writes, metered{table: table, key: r.DeleteRequest.Key})
+				}
+			}
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		m.t.Error("testkit: Meter does not know what a transaction costs")
+	}
+	return writes
+}
+
+func (m *Meter) table(ctx context.Context, name string) meteredTable {
+	if known, ok := m.tables[name]; ok {
+		return known
+	}
+	out, err := m.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &name})
+	if err != nil {
+		m.t.Errorf("testkit: describing %s: %v", name, err)
+		return meteredTable{}
+	}
+	table := meteredTable{key: names(out.Table.KeySchema)}
+	for _, index := range out.Table.GlobalSecondaryIndexes {
+		i := meteredIndex{name: *index.IndexName, key: names(index.KeySchema), projected: index.Projection.NonKeyAttributes}
+		if index.Projection.ProjectionType == dynamotypes.ProjectionTypeKeysOnly {
+			i.projected = []string{}
+		}
+		table.indexes = append(table.indexes, i)
+	}
+	m.tables[name] = table
+	return table
+}
+
+func names(schema []dynamotypes.KeySchemaElement) (names []string) {
+	for _, element := range schema {
+		names = append(names, *element.AttributeName)
+	}
+	return names
+}
+
+func (m *Meter) read(ctx context.Context, w metered) item {
+	out, err := m.client.GetItem(context.WithoutCancel(ctx), &dynamodb.GetItemInput{TableName: &w.table, Key: w.key})
+	if err != nil {
+		m.t.Errorf("testkit: reading from %s: %v", w.table, err)
+		return nil
+	}
+	return out.Item
+}
+
+// count bills one write whose item is after it as given.
+func (m *Meter) count(w metered, after item) {
+	table := m.tables[w.table]
+	m.units[w.table] += max(units(w.before), units(after), 1)
+	for _, index := range table.indexes {
+		was, is := index.entry(table, w.before), index.entry(table, after)
+		if written := indexUnits(index, was, is); written > 0 {
+			m.units[w.table+"/"+index.name] += written
+		}
+	}
+}
+
+// indexUnits is what an index entry costs: a changed key is a removal and a new entry.
+func indexUnits(index meteredIndex, was, is item) int {
+	switch {
+	case was == nil || is == nil:
+		return max(units(was), units(is))
+	case !equal(pick(was, index.key), pick(is, index.key)):
+		return units(was) + units(is)
+	case !equal(was, is):
+		return max(units(was), units(is))
+	}
+	return 0
+}
+
+// entry is what the index holds of the item; nil when it lacks a part of the index's key.
+func (i meteredIndex) entry(table meteredTable, of item) item {
+	for _, name := range i.key {
+		if of[name] == nil {
+			return nil
+		}
+	}
+	if i.projected == nil {
+		return of
+	}
+	return pick(of, slices.Concat(table.key, i.key, i.projected))
+}
+
+func pick(of item, names []string) item {
+	picked := item{}
+	for _, name := range names {
+		if value, ok := of[name]; ok {
+			picked[name] = value
+		}
+	}
+	return picked
+}
+
+func equal(a, b item) bool {
+	return maps.EqualFunc(a, b, func(x, y dynamotypes.AttributeValue) bool { return reflect.DeepEqual(x, y) })
+}
