@@ -26,7 +26,7 @@ func ref(id string, replay int) delivery.Ref {
 // of is a delivery in a state as its writers leave it: the first life uses up the schedule,
 // replay 1 is queued before it has attempts.
 func of(id, state string, replay int) delivery.Record {
-	attempts := map[string]int{"retrying": 1, "acknowledged": 1, "discarded": 1, "dead": 2, "queued": 0}[state]
+	attempts := map[string]int{"retrying": 1, "waiting": 1, "acknowledged": 1, "discarded": 1, "dead": 2, "queued": 0}[state]
 	return delivery.Record{
 		Ref: ref(id, replay), EventType: "user.created", State: delivery.State(state), Attempts: attempts, UpdatedAt: now,
 	}
@@ -79,7 +79,7 @@ func TestTheDeliveryStoreTakesEveryTransitionOfTheDiagram(t *testing.T) {
 	}
 	// Within one life nothing but what is drawn is taken.
 	for _, from := range []string{"acknowledged", "dead", "discarded"} {
-		for _, to := range []string{"retrying", "discarded", "dead"} {
+		for _, to := range []string{"retrying", "waiting", "discarded", "dead"} {
 			id := "msg_" + from + "_" + to
 			write(t, store, of(id, from, 0))
 			if write(t, store, of(id, to, 0)) && !known[edge{from: from, to: to}] {

@@ -76,6 +76,7 @@ type State string
 const (
 	Queued       State = "queued" // only after a replay
 	Retrying     State = "retrying"
+	Waiting      State = "waiting" // in Backlog, for its schedule or for its endpoint
 	Acknowledged State = "acknowledged"
 	Dead         State = "dead"
 	Discarded    State = "discarded"
