@@ -26,11 +26,30 @@ type EndpointsClient interface {
 type Endpoints struct {
 	client EndpointsClient
 	table  string
+	fields *string // of Get and List; nil: all
 }
 
 // NewEndpoints returns the store on table.
 func NewEndpoints(client EndpointsClient, table string) *Endpoints {
 	return &Endpoints{client: client, table: table}
+}
+
+// shownAttributes are what operators may see of an endpoint; url is a word of DynamoDB's own.
+const shownAttributes = "tenant_id, endpoint_id, #url, events, #status, " +
+	"created_at, updated_at, deleted_at, secret_rotated_at"
+
+// WithoutSecrets returns the store whose Get and List ask for nothing that is sealed, as the roles
+// of functions for operators demand. What it returns cannot be written back.
+func (s *Endpoints) WithoutSecrets() *Endpoints {
+	return &Endpoints{client: s.client, table: s.table, fields: aws.String(shownAttributes)}
+}
+
+// names are the placeholders in fields.
+func (s *Endpoints) names() map[string]string {
+	if s.fields == nil {
+		return nil
+	}
+	return map[string]string{"#status": "status", "#url": "url"}
 }
 
 // EndpointKey names one endpoint.
@@ -43,9 +62,11 @@ func (k EndpointKey) item() map[string]types.AttributeValue {
 // Get returns one endpoint of the tenant, whatever its status.
 func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
 	out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.table),
-		Key:            EndpointKey{tenantID, endpointID}.item(),
-		ConsistentRead: aws.Bool(true),
+		TableName:                aws.String(s.table),
+		Key:                      EndpointKey{tenantID, endpointID}.item(),
+		ConsistentRead:           aws.Bool(true),
+		ProjectionExpression:     s.fields,
+		ExpressionAttributeNames: s.names(),
 	})
 	if err != nil {
 		return e, false, fmt.Errorf("reading endpoint: %w", err)
@@ -82,8 +103,10 @@ func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpo
 			ExpressionAttributeValues: map[string]types.AttributeValue{
 				":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix),
 			},
-			ConsistentRead:    aws.Bool(true),
-			ExclusiveStartKey: start,
+			ProjectionExpression:     s.fields,
+			ExpressionAttributeNames: s.names(),
+			ConsistentRead:           aws.Bool(true),
+			ExclusiveStartKey:        start,
 		})
 		if err != nil {
 			return nil, fmt.Errorf("listing endpoints: %w", err)

@@ -15,6 +15,7 @@ import (
 
 // HealthClient is the part of the DynamoDB client that Health calls.
 type HealthClient interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	itemUpdater
 	DeleteItem(
