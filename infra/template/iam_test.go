@@ -7,10 +7,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // functions are the logical ids without "Function", in the order of the design's table.
-var functions = []string{"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Apikeys"}
+var functions = []string{"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Control", "Apikeys"}
 
 func statements(document any) (all []object) {
 	o, _ := document.(object)
@@ -187,8 +189,9 @@ var rights = map[string]string{
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage,SendMessage RetryQueue",
 	"Deadletter": "dynamodb:UpdateItem DeadLetters; dynamodb:GetItem,PutItem Deliveries; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage DeadLetterQueue",
-	"Inspect": "dynamodb:GetItem DeadLetters; dynamodb:BatchGetItem,GetItem Deliveries; dynamodb:Query DeadLetters/by-endpoint; " +
-		"dynamodb:Query DeadLetters/by-status; dynamodb:Query Deliveries/open-by-endpoint; " +
+	"Inspect": "dynamodb:GetItem DeadLetters; dynamodb:BatchGetItem,GetItem Deliveries; " +
+		"dynamodb:Query DeadLetters/by-endpoint; dynamodb:Query DeadLetters/by-status; " +
+		"dynamodb:Query Deliveries/open-by-endpoint; " +
 		"sqs:GetQueueAttributes DeadLetterQueue; sqs:GetQueueAttributes DeliveryQueue; " +
 		"sqs:GetQueueAttributes EventsQueue; sqs:GetQueueAttributes RetryQueue; " +
 		"sqs:ChangeMessageVisibility,GetQueueAttributes,ReceiveMessage EventsDeadLetterQueue",
@@ -196,6 +199,8 @@ var rights = map[string]string{
 		"dynamodb:PutItem Deliveries; dynamodb:GetItem Endpoints; " +
 		"sqs:SendMessage DeliveryQueue; sqs:SendMessage EventsQueue; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,ReceiveMessage EventsDeadLetterQueue",
+	"Control": "dynamodb:GetItem,Query Endpoints; dynamodb:DeleteItem,GetItem,PutItem EndpointHealth; " +
+		"dynamodb:Query Backlog",
 	"Apikeys": "dynamodb:GetItem,PutItem,UpdateItem ApiKeys; dynamodb:Query ApiKeys/by-tenant",
 }
 
@@ -230,6 +235,52 @@ func TestRightsByFunction(t *testing.T) {
 	}
 }
 
+// projection is an expression of package dynamo that names attributes.
+func projection(t *testing.T, file, constant string) []string {
+	t.Helper()
+	source, err := os.ReadFile(filepath.Join(root, "internal", "dynamo", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, found := strings.Cut(strings.ReplaceAll(string(source), "\" +\n\t\"", ""), constant)
+	_, after, _ = strings.Cut(after, `"`)
+	text, _, _ := strings.Cut(after, `"`)
+	if !found {
+		t.Fatalf("%s does not say %s", file, constant)
+	}
+	return sorted(strings.Split(strings.ReplaceAll(text, "#", ""), ", "))
+}
+
+// Operators see neither what is sealed of an endpoint nor a body that waits: their functions may
+// ask for the attributes that their stores name, and for no item as a whole.
+func TestOperatorsFunctionsReadNoMoreThanTheyShow(t *testing.T) {
+	tpl := load(t)
+	waiting := append(projection(t, "backlog_read.go", "ProjectionExpression: "), "endpoint_shard")
+	want := map[string][]string{
+		"Endpoints": projection(t, "endpoints.go", "const shownAttributes"), "Backlog": sorted(waiting),
+	}
+	for _, name := range []string{"Control"} {
+		got := map[string][]string{}
+		for _, s := range roleStatements(tpl, name+"Role") {
+			for _, r := range list(s["Resource"]) {
+				if table := onResource(r); want[table] != nil {
+					allowed := at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"]
+					for _, attribute := range list(allowed) {
+						got[table] = append(got[table], fmt.Sprint(attribute))
+					}
+					slices.Sort(got[table])
+					if at(s, "Condition", "StringEqualsIfExists")["dynamodb:Select"] != "SPECIFIC_ATTRIBUTES" {
+						t.Errorf("%s may read whole items of %s", name, table)
+					}
+				}
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s may read (-named +allowed):\n%s", name, diff)
+		}
+	}
+}
+
 // onResource is the logical id of a statement's resource, with its index where it names one.
 func onResource(r any) string {
 	o, _ := r.(object)
@@ -243,9 +294,12 @@ func onResource(r any) string {
 func TestPoliciesForPeopleAndServices(t *testing.T) {
 	tpl := load(t)
 	want := map[string][]string{
-		"EventPublishers":  {"sqs:SendMessage EventsQueue"},
-		"InstanceManagers": {"lambda:InvokeFunction InspectFunction", "lambda:InvokeFunction ReplayFunction"},
-		"KeyIssuers":       {"lambda:InvokeFunction ApikeysFunction"},
+		"EventPublishers": {"sqs:SendMessage EventsQueue"},
+		"InstanceManagers": {
+			"lambda:InvokeFunction ControlFunction", "lambda:InvokeFunction InspectFunction",
+			"lambda:InvokeFunction ReplayFunction",
+		},
+		"KeyIssuers": {"lambda:InvokeFunction ApikeysFunction"},
 	}
 	for name, rights := range want {
 		var got []string

@@ -144,7 +144,7 @@ func TestFunctions(t *testing.T) {
 	}
 	timeouts := map[string]string{
 		"Webhooks": "ApiTimeoutSeconds", "Inspect": "OperatorTimeoutSeconds",
-		"Replay": "OperatorTimeoutSeconds", "Apikeys": "OperatorTimeoutSeconds",
+		"Replay": "OperatorTimeoutSeconds", "Control": "OperatorTimeoutSeconds", "Apikeys": "OperatorTimeoutSeconds",
 	}
 	for _, name := range functions {
 		f := tpl.Resources[name+"Function"]
@@ -308,7 +308,7 @@ func TestOutputsForOperators(t *testing.T) {
 	tpl := load(t)
 	for _, name := range []string{
 		"ApiUrl", "EventsQueueUrl", "EventsDeadLetterQueueUrl",
-		"InspectFunctionName", "ReplayFunctionName", "ApikeysFunctionName",
+		"InspectFunctionName", "ReplayFunctionName", "ControlFunctionName", "ApikeysFunctionName",
 		"EventPublishersPolicyArn", "InstanceManagersPolicyArn", "KeyIssuersPolicyArn",
 	} {
 		if o := tpl.Outputs[name]; o["Value"] == nil || o["Description"] == nil {

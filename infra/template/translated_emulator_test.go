@@ -60,7 +60,7 @@ func TestTranslatedFunctionsAndMappings(t *testing.T) {
 			t.Errorf("%s scales by %v", name, m.Properties["ScalingConfig"])
 		}
 	}
-	for name, c := range tpl.ofType(t, "AWS::Lambda::EventInvokeConfig", 3) {
+	for name, c := range tpl.ofType(t, "AWS::Lambda::EventInvokeConfig", 4) {
 		if c.Properties["MaximumRetryAttempts"] != float64(0) {
 			t.Errorf("%s retries %v times", name, c.Properties["MaximumRetryAttempts"])
 		}
@@ -86,7 +86,7 @@ func TestTranslationAddsNoRights(t *testing.T) {
 
 func TestTranslatedTablesAndQueuesKeepTheirSafety(t *testing.T) {
 	tpl := translated(t)
-	for name, r := range tpl.ofType(t, "AWS::DynamoDB::Table", 4) {
+	for name, r := range tpl.ofType(t, "AWS::DynamoDB::Table", 6) {
 		if at(r.Properties, "SSESpecification")["SSEEnabled"] != true || r.all["DeletionPolicy"] != "Retain" {
 			t.Errorf("%s lost its encryption or its retention", name)
 		}

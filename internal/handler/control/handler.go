@@ -1,0 +1,87 @@
+// Package control lets operators stop what is sent to an endpoint or to all of a tenant's, start
+// it again, send at once what waits for an endpoint, and throw away what waits.
+//
+// It promises that every action is one conditional write to EndpointHealth about what stands at
+// that moment, that a request which changes nothing is refused with the reason, and that each is
+// logged with operator and resource. It sends, deletes and counts down nothing itself: release
+// and deliver act on what it writes, release within a minute, deliver from its next batch.
+package control
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/operator"
+)
+
+// Endpoints reads endpoints without what is sealed of them, strongly consistent.
+type Endpoints interface {
+	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
+	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+}
+
+// Health reads and writes what stands between endpoints and their deliveries.
+type Health interface {
+	Get(ctx context.Context, endpointID string) (health.Item, error)
+	GetTenant(ctx context.Context, tenantID string) (health.Item, error)
+	Apply(ctx context.Context, w health.Write) (stored health.Item, applied bool, err error)
+}
+
+// Backlog counts what waits for an endpoint, up to 1,000.
+type Backlog interface {
+	Count(ctx context.Context, endpointID string) (dynamo.Waiting, error)
+}
+
+// Handler acts. All fields are required.
+type Handler struct {
+	Endpoints Endpoints
+	Health    Health
+	Backlog   Backlog
+	Log       *slog.Logger
+	Now       func() time.Time
+}
+
+// Function returns the operator function with the actions of this package.
+func (h *Handler) Function() *operator.Function {
+	return &operator.Function{Name: "control", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+		"pause":   operator.Do(h.pause),
+		"resume":  operator.Do(h.resume),
+		"release": operator.Do(h.release),
+		"discard": operator.Do(h.discard),
+	}}
+}
+
+// Answer is what stands after an action.
+type Answer struct {
+	TenantID        string     `json:"tenant_id"`
+	EndpointID      string     `json:"endpoint_id"` // "" when it was about the tenant
+	Result          string     `json:"result"`
+	State           string     `json:"state"`
+	TenantPaused    bool       `json:"tenant_paused"`
+	DiscardedBefore *time.Time `json:"discarded_before"` // null when nothing is discarded
+	Waiting         *Waiting   `json:"waiting,omitzero"` // of release and discard
+}
+
+// Waiting is how much lay in Backlog when the action was done: at least Count deliveries.
+type Waiting struct {
+	Count int  `json:"count"`
+	More  bool `json:"more"`
+}
+
+// The results.
+const (
+	resultPaused    = "paused"
+	resultResumed   = "resumed"
+	resultReleasing = "releasing"
+	resultDiscarded = "discarding"
+)
+
+// The codes of what is refused beside those of health.Refusal.
+const (
+	codeDeleted = "deleted"
+	codeChanged = "changed_meanwhile"
+)
