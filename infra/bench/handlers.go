@@ -40,8 +40,9 @@ func deliver(in workload) (measurement, error) {
 	h, err := deliverhandler.New(deliverhandler.Config{
 		Settings: deliverhandler.Settings{
 			Stage: egress.LocalStage, EndpointsTable: "Endpoints", DeliveriesTable: "Deliveries", SecretsKeyARN: "key",
+			EndpointHealthTable: healthTable, BacklogTable: "Backlog", DeadLetterQueueURL: in.AWS + "/DeadLetterQueue",
 			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
-			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
+			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, Minute: 60, ConnectTimeout: 5, AttemptTimeout: 15,
 			EndpointConcurrency: in.Batch, MaximumConcurrency: 50,
 			EgressAllowCIDRs: "127.0.0.1/32", EgressAllowPorts: "1024-65535",
 		},

@@ -123,7 +123,7 @@ type attribute = map[string]any
 type request struct {
 	RequestItems              map[string]any
 	ExpressionAttributeValues map[string]attribute
-	IndexName                 string
+	TableName                 string
 	Entries                   []struct{ Id, MessageBody string }
 }
 

@@ -183,7 +183,7 @@ var rights = map[string]string{
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage EventsQueue; " +
 		"sqs:SendMessage DeliveryQueue; sqs:SendMessage EventsDeadLetterQueue",
 	"Deliver": "dynamodb:BatchGetItem Endpoints; dynamodb:BatchWriteItem,PutItem Deliveries; " +
-		"dynamodb:Query Deliveries/by-endpoint; " +
+		"sqs:SendMessage DeadLetterQueue; " +
 		"dynamodb:BatchGetItem,DeleteItem,PutItem,Query,UpdateItem EndpointHealth; dynamodb:BatchWriteItem Backlog; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage DeliveryQueue; " +
 		"sqs:ChangeMessageVisibility,DeleteMessage,GetQueueAttributes,ReceiveMessage,SendMessage RetryQueue",

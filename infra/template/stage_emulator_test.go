@@ -124,7 +124,9 @@ func (s *stage) start() consumers {
 	send, err := deliver.New(deliver.Config{
 		Settings: deliver.Settings{
 			Stage: s.settings["Stage"], EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries,
-			SecretsKeyARN: s.secretsKey,
+			EndpointHealthTable: s.tables.EndpointHealth, BacklogTable: s.tables.Backlog,
+			SecretsKeyARN: s.secretsKey, DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL,
+			LongWait: 150, Minute: 60,
 			RetryQueueURL: s.queues["RetryQueue"].URL, RetryQueueARN: s.queues["RetryQueue"].ARN,
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
 			EndpointConcurrency: 10, MaximumConcurrency: 50,
@@ -248,7 +250,7 @@ func recordsOf(received []types.Message, q testkit.Queue) (records []queue.Recor
 			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, EventSourceARN: q.ARN,
 			Attributes: queue.System{
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
-				FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"],
+				SentAt:       m.Attributes["SentTimestamp"],
 			},
 			MessageAttributes: queue.AttributeMap{},
 		}

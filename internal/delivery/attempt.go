@@ -58,10 +58,9 @@ type Sender struct {
 	Now       func() time.Time
 }
 
-// Attempt signs and sends the delivery once. When it fails at the last place of its schedule the
-// verdict is dead. First attempts and retries are the same code
-// (infra/docs/spec.md, "Outbound delivery").
-func (s Sender) Attempt(ctx context.Context, m Message, t Target, p Place) Outcome {
+// Attempt signs and sends the delivery once. What follows on a failure is for Standing to say.
+// First attempts and retries are the same code (infra/docs/spec.md, "Outbound delivery").
+func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	name, err := m.EventType()
 	if err != nil {
 		return Outcome{Verdict: VerdictDead, Reason: ReasonUnreadable}
@@ -86,8 +85,6 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target, p Place) Outco
 	switch {
 	case r.Status >= 200 && r.Status <= 299:
 		out.Verdict, out.Reason = VerdictAcknowledged, ""
-	case p.Last():
-		out.Verdict = VerdictDead
 	default:
 		out.RetryAfter = retry.After(r.RetryAfter, s.Now())
 	}

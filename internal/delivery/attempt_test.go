@@ -39,16 +39,13 @@ func sender(client Poster) Sender {
 	return Sender{Client: client, UserAgent: "Herald/test", Now: func() time.Time { return time.Unix(1_700_000_000, 999) }}
 }
 
-// attempt makes one attempt at the given retry of nine.
-func attempt(ctx context.Context, r Response, number int) Outcome {
-	m := Message{Ref: Ref{DeliveryID: "msg_1"}, Retrying: number > 0, Attempts: 1, Body: []byte(body)}
-	place := PlaceOf(schedule, m, Receive{Count: number}, now)
-	return sender(&scripted{response: r}).Attempt(ctx, m, target, place)
+func attempt(ctx context.Context, r Response) Outcome {
+	return sender(&scripted{response: r}).Attempt(ctx, Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target)
 }
 
 func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
-	sender(client).Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target, Place{})
+	sender(client).Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target)
 	want := []posted{{URL: target.URL, Body: body, Header: http.Header{
 		"Content-Type": {"application/json"}, "User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"},
 		"Wh-Timestamp":     {"1700000000"},
@@ -61,7 +58,7 @@ func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 
 func TestSender_Attempt_letsTheClientChangeOneHeaderAlone(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
-	sender(client).Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target, Place{})
+	sender(client).Attempt(t.Context(), Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target)
 	header := client.posts[0].Header
 	before := header.Clone()
 	for name := range header {
@@ -87,31 +84,29 @@ func TestSender_Attempt_decidesByTheStatusAlone(t *testing.T) {
 		503: {Verdict: VerdictRetry, Reason: ReasonConnect},
 	} {
 		want.Status, want.Elapsed = status, time.Minute
-		got := attempt(t.Context(), Response{Status: status, Reason: ReasonConnect, Elapsed: time.Minute}, 0)
+		got := attempt(t.Context(), Response{Status: status, Reason: ReasonConnect, Elapsed: time.Minute})
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d (-want +got)\n%s", status, diff)
 		}
 	}
 }
 
-func TestSender_Attempt_diesAtTheLastPlaceOnly(t *testing.T) {
-	failing := Response{Status: 503, Reason: ReasonHTTP5xx, RetryAfter: "30"}
+func TestSender_Attempt_readsRetryAfterOfFailuresOnly(t *testing.T) {
 	for name, row := range map[string]struct {
 		response Response
-		number   int
 		want     Outcome
 	}{
-		"the first attempt": {
-			failing, 0, Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second},
+		"a failure": {
+			Response{Status: 503, Reason: ReasonHTTP5xx, RetryAfter: "30"},
+			Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second},
 		},
-		"retry 8 of 9": {
-			failing, 8, Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second},
+		"a success": {
+			Response{Status: 200, RetryAfter: "30"},
+			Outcome{Verdict: VerdictAcknowledged, Status: 200},
 		},
-		"retry 9 of 9":       {failing, 9, Outcome{Verdict: VerdictDead, Reason: ReasonHTTP5xx, Status: 503}},
-		"success at retry 9": {Response{Status: 200}, 9, Outcome{Verdict: VerdictAcknowledged, Status: 200}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, attempt(t.Context(), row.response, row.number)); diff != "" {
+			if diff := cmp.Diff(row.want, attempt(t.Context(), row.response)); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -120,7 +115,7 @@ func TestSender_Attempt_diesAtTheLastPlaceOnly(t *testing.T) {
 
 func TestSender_Attempt_sendsNoBodyWithoutAType(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
-	got := sender(client).Attempt(t.Context(), Message{Body: []byte(`{"data":{}}`)}, target, Place{})
+	got := sender(client).Attempt(t.Context(), Message{Body: []byte(`{"data":{}}`)}, target)
 	if diff := cmp.Diff(Outcome{Verdict: VerdictDead, Reason: ReasonUnreadable}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
@@ -133,8 +128,7 @@ func TestSender_Attempt_sendsNoBodyWithoutAType(t *testing.T) {
 func ExampleSender_Attempt() {
 	receiver := &scripted{response: Response{Status: 429, Reason: ReasonHTTP429, RetryAfter: "120"}}
 	m := Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(`{"type":"user.created","data":{}}`)}
-	place := PlaceOf(schedule, m, Receive{Count: 1}, now)
-	out := sender(receiver).Attempt(context.Background(), m, target, place)
+	out := sender(receiver).Attempt(context.Background(), m, target)
 	fmt.Println(out.Verdict, out.Reason, out.RetryAfter)
 	fmt.Println(receiver.posts[0].Header["Wh-Webhook-Event"])
 	// Output:

@@ -39,7 +39,8 @@ type Standing struct {
 
 // Failed is what follows on an attempt that the receiver did not acknowledge. begun is when it
 // began: before its own due time, which probes, recovery and operators do not wait for, it has
-// used no place. The outcome's RetryAfter is a floor of the wait.
+// used no place. The outcome's RetryAfter is a floor of the wait. A probe does not stay on
+// RetryQueue, where its mark would make a probe of every further attempt.
 func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) Next {
 	life := s.Life
 	life.Reason, life.Status = out.Reason, out.Status
@@ -49,11 +50,11 @@ func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) 
 	}
 	if early {
 		wait := max(life.OwnDue.Sub(s.Now), out.RetryAfter, 0)
-		return s.after(schedule, s.used(early), wait, schedule.IsLong(wait), life)
+		return s.after(schedule, s.used(early), wait, life.Probe != 0 || schedule.IsLong(wait), life)
 	}
 	wait := schedule.Wait(s.Place, s.Random, out.RetryAfter, 0)
 	life.OwnDue = s.Now.Add(wait)
-	long := schedule.LongAfter(s.Place) || schedule.IsLong(out.RetryAfter)
+	long := life.Probe != 0 || schedule.LongAfter(s.Place) || schedule.IsLong(out.RetryAfter)
 	return s.after(schedule, s.used(early), wait, long, life)
 }
 
@@ -74,6 +75,24 @@ func (s Standing) Fault(schedule retry.Schedule) Next {
 	receives := max(s.Receives, 1)
 	wait := schedule.Wait(receives, s.Random, 0, 0)
 	return s.after(schedule, s.Place-1, wait, schedule.LongAfter(receives), s.ownDueNow())
+}
+
+// Early is what follows where a delivery was received before its own due time.
+func (s Standing) Early(schedule retry.Schedule) Next {
+	wait := max(s.Life.OwnDue.Sub(s.Now), 0)
+	return s.after(schedule, s.Place-1, wait, schedule.IsLong(wait), s.ownDueNow())
+}
+
+// AtOnce is what follows where the attempt has to be made by another receive: no place is used.
+func (s Standing) AtOnce() Next {
+	return Next{To: ToRetryQueue, Attempts: s.Place - 1, Due: s.Now, Life: s.ownDueNow()}
+}
+
+// Die is what follows where a life is over without another attempt.
+func (s Standing) Die(reason Reason) Next {
+	life := s.Life
+	life.Reason, life.Status = reason, 0
+	return Next{To: ToDeadLetterQueue, Attempts: s.Place - 1, Due: s.Now, Life: life}
 }
 
 // Later is what follows where an attempt may not start before due, for the sake of others: it

@@ -61,6 +61,10 @@ func TestStanding_Failed(t *testing.T) {
 				l.OwnDue, l.DiesAt = now.Add(retry.Cap), now.Add(time.Hour)
 			})}},
 		"the last place is the end": {10, fresh, 0, Next{To: ToDeadLetterQueue, Attempts: 10, Due: now, Life: failed}},
+		"a probe waits for its circuit, however short its wait": {2, with(fresh, func(l *Life) { l.Probe = 7 }), 0,
+			Next{To: ToBacklog, Attempts: 2, Wait: 20 * time.Second, Due: now.Add(20 * time.Second), Life: with(failed, func(l *Life) {
+				l.OwnDue, l.DiesAt = now.Add(20*time.Second), now.Add(tenPlaces.Remaining(2))
+			})}},
 		"so is the last attempt": {5, with(parked, func(l *Life) { l.Last = true }), 0, Next{To: ToDeadLetterQueue,
 			Attempts: 4, Due: now,
 			Life: with(parked, func(l *Life) { l.Last, l.Reason, l.Status = true, ReasonHTTP5xx, 503 })}},
@@ -170,5 +174,31 @@ func wholeLife(t *rapid.T) {
 		if next.To == ToBacklog || attempts == 0 {
 			attempts, receives = next.Attempts, 1
 		}
+	}
+}
+
+func TestStanding_withoutAnAttempt(t *testing.T) {
+	now := lifeEpoch.Add(time.Hour)
+	started := Life{StartedAt: lifeEpoch}
+	with := func(change func(*Life)) Life { l := started; change(&l); return l }
+	soon, late := with(func(l *Life) { l.OwnDue = now.Add(time.Minute) }), with(func(l *Life) { l.OwnDue = now.Add(time.Hour) })
+	place := func(l Life) Standing { return Standing{Place: 2, Receives: 1, Life: l, Now: now} }
+	for name, row := range map[string]struct{ got, want Next }{
+		"at once, elsewhere": {place(started).AtOnce(),
+			Next{To: ToRetryQueue, Attempts: 1, Due: now, Life: with(func(l *Life) { l.OwnDue = now })}},
+		"early by little: on RetryQueue": {place(soon).Early(tenPlaces),
+			Next{To: ToRetryQueue, Attempts: 1, Wait: time.Minute, Due: soon.OwnDue, Life: soon}},
+		"early by much: in Backlog": {place(late).Early(tenPlaces),
+			Next{To: ToBacklog, Attempts: 1, Wait: time.Hour, Due: late.OwnDue, Life: with(func(l *Life) {
+				l.OwnDue, l.DiesAt = late.OwnDue, now.Add(tenPlaces.Remaining(2))
+			})}},
+		"over": {place(with(func(l *Life) { l.Status = 503 })).Die(ReasonEndpointPaused),
+			Next{To: ToDeadLetterQueue, Attempts: 1, Due: now, Life: with(func(l *Life) { l.Reason = ReasonEndpointPaused })}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(row.want, row.got); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
 	}
 }

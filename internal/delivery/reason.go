@@ -21,14 +21,17 @@ const (
 	ReasonHeaderTooLarge Reason = "response_header_too_large"
 
 	ReasonEndpointDisabled Reason = "endpoint_disabled"
+	ReasonEndpointPaused   Reason = "endpoint_paused" // by an operator, the endpoint or its tenant
 	ReasonEndpointDeleted  Reason = "endpoint_deleted"
-	ReasonEndpointHanging  Reason = "endpoint_hanging" // never started: its endpoint was hanging
+	ReasonCircuitOpen      Reason = "circuit_open"     // the endpoint has not answered for long
+	ReasonDiscarded        Reason = "discarded"        // by an operator
+	ReasonEndpointHanging  Reason = "endpoint_hanging" // never started: its endpoint is slow and holds enough processes
 
 	ReasonInternal    Reason = "internal"     // a fault of ours: AWS call, panic
 	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
-	ReasonNotReady    Reason = "not_before"   // received before the time its Retry-After named
-	ReasonExhausted   Reason = "exhausted"    // no retry left: waits for SQS to move it
-	ReasonCrashed     Reason = "crashed"      // its function died again and again (DeliveryQueue's own redrive)
+	ReasonNotReady    Reason = "not_before"   // received before the time its Retry-After named (messages of release 0.1.0)
+	ReasonExhausted   Reason = "exhausted"    // no retry left (dead letters of release 0.1.0)
+	ReasonCrashed     Reason = "crashed"      // its function died again and again: SQS's own redrive
 	ReasonUnreadable  Reason = "unreadable"   // no delivery message this version can read
 	ReasonReplayed    Reason = "replayed"     // queued again by an operator
 	ReasonReplayFault Reason = "replay_fault" // a replay whose message could not be sent

@@ -26,7 +26,8 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 	for _, r := range []Reason{
 		"", ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonProtocol, ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
 		ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort, ReasonBlockedURL, ReasonHeaderTooLarge,
-		ReasonEndpointDisabled, ReasonEndpointDeleted, ReasonEndpointHanging, ReasonNotReady, ReasonExhausted, ReasonReplayed,
+		ReasonEndpointDisabled, ReasonEndpointDeleted, ReasonEndpointHanging, ReasonEndpointPaused, ReasonCircuitOpen,
+		ReasonDiscarded, ReasonNotReady, ReasonExhausted, ReasonReplayed,
 	} {
 		if r.Ours() {
 			t.Errorf("%s is no fault of ours", r)

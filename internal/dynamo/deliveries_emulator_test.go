@@ -207,20 +207,3 @@ func TestDeliveries_readWhatTheReleaseBeforeStored(t *testing.T) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
-
-func TestHangingEndpointsAreSharedAndForgotten(t *testing.T) {
-	cfg := testkit.Moto(t)
-	store := dynamo.NewHanging(dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries)
-	for _, mark := range []struct {
-		endpoint, holder string
-		at               time.Time
-	}{{"webhook_1", "a", at}, {"webhook_1", "b", at}, {"webhook_1", "b", at.Add(time.Second)}, {"webhook_2", "a", at}, {"webhook_3", "a", at.Add(-time.Hour)}} {
-		if err := store.Mark(t.Context(), mark.endpoint, mark.holder, mark.at); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := store.Since(t.Context(), at.Add(-time.Minute))
-	if err != nil || len(got) != 2 || got["webhook_1"] != 2 || got["webhook_2"] != 1 {
-		t.Errorf("%v, %v; want two processes held by webhook_1 and one by webhook_2", got, err)
-	}
-}

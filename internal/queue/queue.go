@@ -145,16 +145,21 @@ func (d *decoder) life() delivery.Life {
 	return l
 }
 
-// ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its
-// ApproximateFirstReceiveTimestamp.
-func ReceiveOf(r Record) delivery.Receive {
+// Receive is what SQS says of a message it hands over.
+type Receive struct {
+	Count  int       // receives from its queue, this one included
+	SentAt time.Time // zero where SQS does not say
+}
+
+// ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its SentTimestamp.
+func ReceiveOf(r Record) Receive {
 	count, err := strconv.Atoi(r.Attributes.ReceiveCount)
 	if err != nil || count < 1 {
 		count = 1
 	}
-	receive := delivery.Receive{Count: count}
-	if ms, err := strconv.ParseInt(r.Attributes.FirstReceive, 10, 64); err == nil {
-		receive.First = time.UnixMilli(ms)
+	receive := Receive{Count: count}
+	if ms, err := strconv.ParseInt(r.Attributes.SentAt, 10, 64); err == nil {
+		receive.SentAt = time.UnixMilli(ms).UTC()
 	}
 	return receive
 }

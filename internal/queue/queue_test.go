@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
@@ -221,13 +222,30 @@ func TestSeconds_roundsUp(t *testing.T) {
 	}
 }
 
+// A dead letter with a reason was sent by us; SQS moves messages from RetryQueue as they are.
+func TestToRetryQueue_givesNoReason(t *testing.T) {
+	sent := full()
+	m := sent
+	m.Retrying = false
+	alive, dead := ToRetryQueue(m, 3*time.Second), ToDeadLetterQueue(m)
+	sent.Life.Reason, sent.Life.Status = "", 0
+	want := []Outgoing{
+		{Body: string(m.Body), Group: "t", Attributes: Attributes(sent), Delay: 3 * time.Second},
+		{Body: string(m.Body), Group: "t", Attributes: Attributes(full())},
+	}
+	opaque := cmpopts.IgnoreUnexported(types.MessageAttributeValue{})
+	if diff := cmp.Diff(want, []Outgoing{alive, dead}, opaque); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestReceiveOf(t *testing.T) {
-	r := Record{Attributes: System{ReceiveCount: "4", FirstReceive: "1700000000123"}}
-	want := delivery.Receive{Count: 4, First: time.UnixMilli(1_700_000_000_123)}
+	r := Record{Attributes: System{ReceiveCount: "4", SentAt: "1700000000123"}}
+	want := Receive{Count: 4, SentAt: time.UnixMilli(1_700_000_000_123).UTC()}
 	if diff := cmp.Diff(want, ReceiveOf(r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(delivery.Receive{Count: 1}, ReceiveOf(Record{})); diff != "" {
+	if diff := cmp.Diff(Receive{Count: 1}, ReceiveOf(Record{})); diff != "" {
 		t.Errorf("without attributes (-want +got)\n%s", diff)
 	}
 }

@@ -22,7 +22,7 @@ type Record struct {
 // System are SQS's own attributes of a message, as text.
 type System struct {
 	ReceiveCount string `json:"ApproximateReceiveCount"`
-	FirstReceive string `json:"ApproximateFirstReceiveTimestamp"` // Unix milliseconds
+	SentAt       string `json:"SentTimestamp"` // Unix milliseconds
 }
 
 // AttributeMap are message attributes by name.

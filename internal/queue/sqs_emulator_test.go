@@ -32,7 +32,7 @@ func asLambda(m types.Message) queue.Record {
 		MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body,
 		Attributes: queue.System{
 			ReceiveCount: m.Attributes["ApproximateReceiveCount"],
-			FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"],
+			SentAt:       m.Attributes["SentTimestamp"],
 		},
 		MessageAttributes: map[string]queue.Attribute{}}
 	for name, a := range m.MessageAttributes {
@@ -62,7 +62,7 @@ func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if r := queue.ReceiveOf(asLambda(received[0])); r.Count != 1 || time.Since(r.First) > time.Minute {
+	if r := queue.ReceiveOf(asLambda(received[0])); r.Count != 1 || time.Since(r.SentAt) > time.Minute {
 		t.Errorf("%+v", r)
 	}
 	if group := received[0].Attributes["MessageGroupId"]; group != want.TenantID {

@@ -36,7 +36,7 @@ type Handler struct {
 	States     States
 	Store      Store
 	Vault      deadletter.Vault
-	MaxRetries int // attempts of a delivery whose state is lost: MaxRetries + 1
+	MaxRetries int // attempts of a dead letter of release 0.1.0 whose state is lost: MaxRetries + 1
 	Log        *slog.Logger
 	Metrics    *telemetry.Metrics
 	Now        func() time.Time
@@ -117,8 +117,8 @@ func (h *Handler) process(ctx context.Context, t *task) error {
 	return err
 }
 
-// diagnose says what the delivery died of. A message without the attribute attempts never
-// reached RetryQueue: DeliveryQueue's own redrive moved it, which only crashes bring about.
+// diagnose says what the delivery died of. What deliver or release sent here says so itself; what
+// says nothing was moved by SQS's own redrive, which only crashes bring about.
 func (h *Handler) diagnose(t *task, state delivery.Record, found bool) {
 	m := t.message
 	eventType, err := m.EventType()
@@ -129,15 +129,22 @@ func (h *Handler) diagnose(t *task, state delivery.Record, found bool) {
 		Ref:       m.Ref,
 		EventType: eventType,
 		Status:    deadletter.Dead,
+		Attempts:  m.Attempts,
 		DiedAt:    h.Now().UTC().Truncate(time.Millisecond),
 	}
-	if found && state.Replay == m.Replay && state.State != delivery.Queued {
-		t.death.Attempts, t.death.LastStatus, t.death.Reason = state.Attempts, state.LastStatus, state.Reason
-	} else if m.Retrying { // its state was never written, or has expired
-		t.death.Attempts, t.death.Reason = h.MaxRetries+1, delivery.ReasonExhausted
+	known := found && state.Replay == m.Replay && state.State != delivery.Queued
+	if known { // its record may know of attempts that the message does not
+		t.death.Attempts, t.death.LastStatus = max(m.Attempts, state.Attempts), state.LastStatus
 	}
-	if !m.Retrying {
+	switch {
+	case m.Life.Reason != "":
+		t.death.LastStatus, t.death.Reason = m.Life.Status, m.Life.Reason
+	case !m.Retrying || m.Life != delivery.Life{}:
 		t.death.Reason = delivery.ReasonCrashed
+	case known: // release 0.1.0 left it to SQS to move what had no retry left
+		t.death.Reason = state.Reason
+	default: // its state was never written, or has expired
+		t.death.Attempts, t.death.Reason = h.MaxRetries+1, delivery.ReasonExhausted
 	}
 }
 

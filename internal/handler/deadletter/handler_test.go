@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -123,6 +124,14 @@ func message(id string, replay int, retrying bool) queue.Record {
 // diedAt is when all of a world's deliveries die: its records keep milliseconds.
 var diedAt = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
+// living is a message of RetryQueue that takes a life along.
+func living(id string, attempts int, life delivery.Life) queue.Record {
+	r := message(id, 0, true)
+	r.MessageAttributes["attempts"] = queue.Attribute{StringValue: strconv.Itoa(attempts), DataType: "String"}
+	r.MessageAttributes["life"] = queue.Attribute{StringValue: life.Encode(), DataType: "String"}
+	return r
+}
+
 func (w *world) open(t *testing.T, id string) deadletter.Opened {
 	t.Helper()
 	opened, err := w.Vault.OpenAll(t.Context(), w.records[id])
@@ -160,6 +169,10 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 		Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Retrying, Attempts: 10, LastStatus: 503,
 		Reason: delivery.ReasonHTTP5xx,
 	}
+	begun := delivery.Life{StartedAt: diedAt.Add(-time.Hour)}
+	failed, paused := begun, begun
+	failed.Reason, failed.Status = delivery.ReasonHTTP5xx, 503
+	paused.Reason = delivery.ReasonEndpointPaused
 	queued := delivery.Record{Ref: delivery.Ref{Replay: 1}, State: delivery.Queued, Reason: delivery.ReasonReplayed}
 	for name, row := range map[string]struct {
 		state    *delivery.Record
@@ -168,8 +181,12 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 		attempts int
 		status   int
 	}{
-		"retries exhausted":               {&known, message("a", 0, true), delivery.ReasonHTTP5xx, 10, 503},
-		"its state is lost":               {nil, message("a", 0, true), delivery.ReasonExhausted, 10, 0},
+		"it says itself what it died of":  {nil, living("a", 10, failed), delivery.ReasonHTTP5xx, 10, 503},
+		"more is known of its attempts":   {&known, living("a", 4, paused), delivery.ReasonEndpointPaused, 10, 0},
+		"moved from RetryQueue by SQS":    {&known, living("a", 4, begun), delivery.ReasonCrashed, 10, 503},
+		"moved, and its state is lost":    {nil, living("a", 4, begun), delivery.ReasonCrashed, 4, 0},
+		"of release 0.1.0":                {&known, message("a", 0, true), delivery.ReasonHTTP5xx, 10, 503},
+		"of 0.1.0, its state is lost":     {nil, message("a", 0, true), delivery.ReasonExhausted, 10, 0},
 		"its state is of an earlier life": {&known, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
 		"only the replay is known":        {&queued, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
 		"crashed":                         {nil, message("a", 0, false), delivery.ReasonCrashed, 0, 0},

@@ -12,62 +12,93 @@ import (
 
 // attempt makes the attempt of every pending task, concurrently, and returns when all have
 // ended. The deadline of ctx ends those that have not.
-func (h *Handler) attempt(ctx context.Context, tasks []*task) {
-	limits := endpointLimits(tasks, h.PerEndpoint)
-	defer h.watch(ctx, limits)()
-	var wait sync.WaitGroup
-	for _, t := range tasks {
+func (h *Handler) attempt(ctx context.Context, b *batch) {
+	begins := 0
+	for _, t := range b.tasks {
 		if !t.pending() {
 			continue
 		}
-		limit := limits[t.message.EndpointID]
+		if t.to.slots == nil {
+			t.to.slots = make(chan struct{}, max(h.PerEndpoint, 1))
+		}
+		t.to.left.Add(1)
+		begins++
+	}
+	if begins == 0 {
+		return
+	}
+	defer h.watch(ctx, b)()
+	var wait sync.WaitGroup
+	for _, t := range b.tasks {
+		if !t.pending() {
+			continue
+		}
 		wait.Go(func() {
-			defer limit.left.Add(-1)
+			defer t.to.left.Add(-1)
 			growStack()
-			if err := parallel.Guard(func() error { return h.attemptOne(ctx, t, limit) }); err != nil {
-				t.fail(err)
+			if err := parallel.Guard(func() error { return h.attemptOne(ctx, t) }); err != nil {
+				h.fail(t, err)
 			}
 		})
 	}
 	wait.Wait()
 }
 
-func (h *Handler) attemptOne(ctx context.Context, t *task, limit *endpointLimit) error {
+func (h *Handler) attemptOne(ctx context.Context, t *task) error {
+	d := t.to
 	select {
-	case limit.slots <- struct{}{}:
-		defer func() { <-limit.slots }()
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
 	case <-ctx.Done():
 	}
 	if ctx.Err() != nil {
-		t.end(delivery.VerdictRetry, delivery.ReasonOutOfTime)
+		t.end(delivery.ReasonOutOfTime, h.standing(t).Fault(h.Schedule))
 		return nil
 	}
-	if !t.fromRetryQueue() && limit.hanging.Load() {
-		t.end(delivery.VerdictRetry, delivery.ReasonEndpointHanging)
+	if !t.fromRetryQueue() && d.hanging.Load() {
+		t.end(delivery.ReasonEndpointHanging, h.standing(t).AtOnce())
 		return nil
 	}
 	secret, err := h.secret(ctx, t)
 	if err != nil {
 		return err
 	}
-	t.posted = true
-	out := h.Attempts.Attempt(ctx, t.message, delivery.Target{URL: t.endpoint.URL, Secret: secret}, t.place)
+	t.begun = h.Now()
+	out := h.Attempts.Attempt(ctx, t.message, delivery.Target{URL: d.endpoint.URL, Secret: secret})
+	t.ended = h.Now()
 	if out.Reason == delivery.ReasonTimeout {
-		limit.hanging.Store(true)
+		d.hanging.Store(true)
 		if ctx.Err() != nil { // our deadline, not the attempt's
 			out.Reason = delivery.ReasonOutOfTime
 		}
 	}
-	t.outcome = &out
+	h.follow(t, &out)
 	return nil
 }
 
+// follow says what follows on an attempt. The wait counts from its end.
+func (h *Handler) follow(t *task, out *delivery.Outcome) {
+	switch {
+	case out.Verdict == delivery.VerdictAcknowledged:
+	case out.Reason.Ours():
+		t.next = h.standing(t).Fault(h.Schedule)
+	default:
+		t.next = h.standing(t).Failed(h.Schedule, *out, t.begun)
+		if t.to.open() { // only what has waited for long is due again: its endpoint is probed before
+			t.next = t.next.Hold()
+		}
+		out.Verdict = verdictOf(t.next)
+	}
+	t.outcome = out
+}
+
 func (h *Handler) secret(ctx context.Context, t *task) (string, error) {
+	e := t.to.endpoint
 	return h.Secrets.Open(ctx, keyring.SecretID{
-		TenantID:   t.endpoint.TenantID,
-		EndpointID: t.endpoint.ID,
-		Version:    t.endpoint.SecretVersion,
-	}, t.endpoint.SealedSecret)
+		TenantID:   e.TenantID,
+		EndpointID: e.ID,
+		Version:    e.SecretVersion,
+	}, e.SealedSecret)
 }
 
 // growStack grows the goroutine's stack to what an attempt needs while there is next to nothing

@@ -17,6 +17,8 @@ type effects struct {
 	Acknowledged, States int             // writes of delivery records
 	Sent                 []time.Duration // delays of what went to RetryQueue
 	Hidden               []time.Duration // visibility timeouts of what stays there
+	Parked               []time.Duration // until what was put into Backlog is due
+	Dead                 int             // sent to DeadLetterQueue
 }
 
 func waits(list ...time.Duration) []time.Duration { return list }
@@ -24,12 +26,17 @@ func waits(list ...time.Duration) []time.Duration { return list }
 // did compares all effects so far.
 func (w *world) did(t *testing.T, failed []string, want effects) {
 	t.Helper()
-	got := effects{Failed: failed, Posts: len(w.posts), Acknowledged: len(w.acked), States: len(w.states)}
+	got := effects{
+		Failed: failed, Posts: len(w.posts), Acknowledged: len(w.acked), States: len(w.states), Dead: len(w.dead),
+	}
 	for _, m := range w.sent {
 		got.Sent = append(got.Sent, m.Delay)
 	}
 	for _, c := range w.hidden {
 		got.Hidden = append(got.Hidden, c.Wait)
+	}
+	for _, item := range w.parked {
+		got.Parked = append(got.Parked, item.DueAt.Sub(w.now))
 	}
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("effects (-want +got)\n%s", diff)
@@ -39,6 +46,7 @@ func (w *world) did(t *testing.T, failed []string, want effects) {
 // forget empties what the world has seen.
 func (w *world) forget() {
 	w.posts, w.acked, w.states, w.sent, w.hidden = nil, nil, nil, nil, nil
+	w.parked, w.dead, w.calls, w.writes = nil, nil, nil, nil
 }
 
 // known is what a delivery record says of the last attempt.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/signature"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
@@ -65,7 +66,11 @@ func TestHandler_Process_holdsChangesForARetryThatWaits(t *testing.T) {
 		if len(to.Requests()) != 1 || s.State != delivery.Retrying || s.Reason != delivery.ReasonEndpointDisabled {
 			t.Errorf("disabled: %d requests, %+v", len(to.Requests()), s)
 		}
+		if items := r.waiting(); len(items) != 1 || !items[0].Held || r.itemOf().State != health.Disabled {
+			t.Errorf("held %+v under %+v", items, r.itemOf())
+		}
 		r.change(func(e *endpoint.Endpoint) { e.Status = endpoint.Active })
+		r.release()
 		r.pump(r.retryQ, 5*time.Second)
 		if s := r.stateOf(); len(to.Requests()) != 2 || s.State != delivery.Acknowledged {
 			t.Errorf("re-enabled: %d requests, %+v", len(to.Requests()), s)

@@ -5,18 +5,20 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Endpoints reads endpoints, strongly consistent; those that do not exist are left out.
+// Endpoints reads endpoints and their health, strongly consistent. Health that cannot be read is
+// no error.
 type Endpoints interface {
-	BatchGet(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]endpoint.Endpoint, error)
+	Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error)
 }
 
 // Secrets opens a sealed signing secret.
@@ -30,7 +32,18 @@ type States interface {
 	Update(ctx context.Context, record delivery.Record) (written bool, err error)
 }
 
-// Sender sends to RetryQueue and answers with one error per message.
+// Health changes what stands between endpoints and their deliveries. Where the condition of a
+// write did not hold it returns the item that stands.
+type Health interface {
+	Apply(ctx context.Context, w health.Write) (stored health.Item, applied bool, err error)
+}
+
+// Backlog takes what waits for long and answers with one error per item.
+type Backlog interface {
+	Put(ctx context.Context, items []backlog.Item) []error
+}
+
+// Sender sends to one queue and answers with one error per message.
 type Sender interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
 }
@@ -40,20 +53,27 @@ type Visibility interface {
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
-// Handler attempts deliveries. All fields but Hanging are required.
+// Handler attempts deliveries. All fields but Slow are required.
 type Handler struct {
-	Endpoints     Endpoints
-	Secrets       Secrets
-	States        States
-	RetryQueue    Sender
-	Visibility    Visibility
-	RetryQueueARN string // tells the two queues apart
-	Attempts      delivery.Sender
-	Schedule      retry.Schedule
-	PerEndpoint   int      // attempts to one endpoint at a time within a batch
-	Hanging       *Hanging // nil: each batch learns for itself
-	Log           *slog.Logger
-	Metrics       *telemetry.Metrics
-	Now           func() time.Time
-	Random        func() float64 // uniform in [0, 1)
+	Endpoints       Endpoints
+	Secrets         Secrets
+	States          States
+	Health          Health
+	Backlog         Backlog
+	RetryQueue      Sender
+	DeadLetterQueue Sender
+	Visibility      Visibility
+	RetryQueueARN   string // tells the two queues apart
+	Attempts        delivery.Sender
+	Schedule        retry.Schedule
+	Thresholds      health.Settings
+	PerEndpoint     int       // attempts to one endpoint at a time within a batch
+	Slow            *SlowLane // nil: processes tell each other nothing
+	Log             *slog.Logger
+	Metrics         *telemetry.Metrics
+	Now             func() time.Time
+	Random          func() float64 // uniform in [0, 1)
+	Unique          func() string  // tells the items of Backlog apart: 8 characters or more, without '#'
+
+	memory memory
 }

@@ -13,9 +13,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -27,7 +29,7 @@ const (
 	retryARN    = "arn:aws:sqs:eu-central-1:1:RetryQueue"
 )
 
-// world is everything around the handler: a receiver, the stores and RetryQueue.
+// world is everything around the handler: a receiver, the stores and the queues it sends to.
 type world struct {
 	mu        sync.Mutex
 	now       time.Time
@@ -36,6 +38,10 @@ type world struct {
 	secretErr error
 	stateErr  error
 	sendErr   error
+	deadErr   error // of sends to DeadLetterQueue
+	parkErr   error
+	holdErr   error  // of writes of health
+	blind     bool   // health cannot be read
 	unsent    string // id of the delivery that alone cannot be sent
 	unchanged string // receipt handle of the message whose visibility alone cannot be changed
 	respond   func(ctx context.Context, url string) delivery.Response
@@ -43,7 +49,12 @@ type world struct {
 	posts  []http.Header
 	acked  []delivery.Record
 	states []delivery.Record
-	sent   []queue.Outgoing
+	sent   []queue.Outgoing // to RetryQueue
+	dead   []queue.Outgoing // to DeadLetterQueue
+	parked []backlog.Item
+	health map[string]health.Item // by endpoint id, or by tenant id
+	writes []health.Write         // that were asked for
+	calls  []string               // in the order in which something was written or sent
 	hidden []queue.VisibilityChange
 	logs   *captured
 	emf    bytes.Buffer // what the metrics write
@@ -51,20 +62,69 @@ type world struct {
 	tallied map[string]float64 // metrics without dimensions: see metrics
 }
 
-func (w *world) BatchGet(_ context.Context, keys []dynamo.EndpointKey) (
-	map[dynamo.EndpointKey]endpoint.Endpoint, error,
+func (w *world) Read(_ context.Context, keys []dynamo.EndpointKey) (
+	map[dynamo.EndpointKey]dynamo.Reading, error,
 ) {
-	found, asked := map[dynamo.EndpointKey]endpoint.Endpoint{}, map[dynamo.EndpointKey]bool{}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
-		if asked[key] { // as DynamoDB does
-			return nil, errors.New("ValidationException: Provided list of item keys contains duplicates")
-		}
-		asked[key] = true
+		r := dynamo.Reading{View: health.View{TenantID: key.TenantID, EndpointID: key.EndpointID}, HealthRead: !w.blind}
 		if e, ok := w.endpoints[key.EndpointID]; ok && e.TenantID == key.TenantID {
-			found[key] = e
+			r.Endpoint, r.Found = e, true
 		}
+		if !w.blind {
+			r.View.Endpoint, r.View.Tenant = w.health[key.EndpointID], w.health[key.TenantID]
+		}
+		found[key] = r
 	}
 	return found, w.readErr
+}
+
+func (w *world) Apply(_ context.Context, write health.Write) (health.Item, bool, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls, w.writes = append(w.calls, "health"), append(w.writes, write)
+	if w.holdErr != nil {
+		return health.Item{}, false, w.holdErr
+	}
+	stored, applied := write.Apply(w.health[write.Item.EndpointID])
+	if stored.Version == 0 {
+		delete(w.health, write.Item.EndpointID)
+	} else {
+		w.health[write.Item.EndpointID] = stored
+	}
+	return stored, applied, nil
+}
+
+func (w *world) Put(_ context.Context, items []backlog.Item) []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.calls = append(w.calls, "backlog")
+	errs := make([]error, len(items))
+	for i, item := range items {
+		if errs[i] = w.parkErr; errs[i] == nil {
+			w.parked = append(w.parked, item)
+		}
+	}
+	return errs
+}
+
+// deadLetterQueue is the other queue that deliver sends to.
+type deadLetterQueue struct{ *world }
+
+func (d deadLetterQueue) Send(_ context.Context, messages []queue.Outgoing) []error {
+	w := d.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	errs := make([]error, len(messages))
+	for i, m := range messages {
+		w.calls = append(w.calls, "dead")
+		if errs[i] = w.deadErr; errs[i] == nil {
+			w.dead = append(w.dead, m)
+		}
+	}
+	return errs
 }
 
 func (w *world) Open(_ context.Context, id keyring.SecretID, _ []byte) (string, error) {
@@ -100,6 +160,7 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 	defer w.mu.Unlock()
 	errs := make([]error, len(messages))
 	for i, m := range messages {
+		w.calls = append(w.calls, "send")
 		if errs[i] = w.sendErr; *m.Attributes["delivery_id"].StringValue == w.unsent {
 			errs[i] = errAWS
 		}
@@ -115,6 +176,7 @@ func (w *world) ChangeVisibility(_ context.Context, changes []queue.VisibilityCh
 	defer w.mu.Unlock()
 	errs := make([]error, len(changes))
 	for i, c := range changes {
+		w.calls = append(w.calls, "visibility")
 		if c.ReceiptHandle == w.unchanged {
 			errs[i] = errAWS
 			continue
@@ -215,6 +277,7 @@ func newWorld(respond func(context.Context, string) delivery.Response) *world {
 	return &world{
 		now:       epoch,
 		endpoints: map[string]endpoint.Endpoint{"webhook_1": active("webhook_1"), "webhook_2": active("webhook_2")},
+		health:    map[string]health.Item{},
 		respond:   respond,
 		logs:      &captured{Handler: slog.DiscardHandler},
 	}
@@ -226,14 +289,15 @@ func active(id string) endpoint.Endpoint {
 	}
 }
 
+var tenPlaces = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
+
 func (w *world) handler() *Handler {
-	schedule := retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	return &Handler{
-		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Visibility: w,
-		RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
+		Endpoints: w, Secrets: w, States: w, Health: w, Backlog: w, RetryQueue: w, DeadLetterQueue: deadLetterQueue{w},
+		Visibility: w, RetryQueueARN: retryARN, Schedule: tenPlaces, Thresholds: health.Default(), PerEndpoint: 10,
 		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
 		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "deliver", w.clock), Now: w.clock,
-		Random: func() float64 { return 0 },
+		Random: func() float64 { return 0 }, Unique: func() string { return "0123456789" },
 	}
 }
 
@@ -250,35 +314,41 @@ func (w *world) process(t *testing.T, records ...queue.Record) []string {
 	return w.handler().Process(ctx, records)
 }
 
+// born is when the life of every delivery of these tests began.
+var born = time.Date(2026, 5, 31, 23, 59, 0, 0, time.UTC)
+
 // fresh is a delivery on DeliveryQueue.
 func fresh(id, endpointID string) queue.Record {
 	ref := delivery.Ref{
 		DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e", CreatedAt: time.Unix(1_700_000_000, 0),
 	}
-	body := []byte(`{"type":"user.deleted","data":{}}`)
-	return record(delivery.Message{Ref: ref, Body: body}, deliveryARN, 1, time.Time{})
+	return record(delivery.Message{Ref: ref, Body: []byte(`{"type":"user.deleted","data":{}}`)}, deliveryARN, 1)
 }
 
-// retried is a delivery on RetryQueue, received count times.
+// retried is a delivery on RetryQueue that used its first place, received there count times.
 func retried(id, endpointID string, count int) queue.Record {
-	r := fresh(id, endpointID)
-	return again(r, count)
+	return again(fresh(id, endpointID), 1, count)
 }
 
-func again(r queue.Record, count int) queue.Record {
+// again is the delivery on RetryQueue with so many places used, received there count times.
+func again(r queue.Record, used, count int) queue.Record {
+	return living(r, used, count, delivery.Life{StartedAt: born})
+}
+
+func living(r queue.Record, used, count int, life delivery.Life) queue.Record {
 	m, err := queue.Decode(r)
 	if err != nil {
 		panic(err)
 	}
-	m.Retrying, m.Attempts = true, 1
-	return record(m, retryARN, count, time.Unix(1_900_000_000, 0))
+	m.Retrying, m.Attempts, m.Life = true, used, life
+	return record(m, retryARN, count)
 }
 
-func record(m delivery.Message, arn string, count int, first time.Time) queue.Record {
+func record(m delivery.Message, arn string, count int) queue.Record {
 	r := queue.Record{
 		MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
 		Attributes: queue.System{
-			ReceiveCount: strconv.Itoa(count), FirstReceive: strconv.FormatInt(first.UnixMilli(), 10),
+			ReceiveCount: strconv.Itoa(count), SentAt: strconv.FormatInt(born.UnixMilli(), 10),
 		},
 		MessageAttributes: map[string]queue.Attribute{},
 	}
@@ -286,6 +356,20 @@ func record(m delivery.Message, arn string, count int, first time.Time) queue.Re
 		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
 	}
 	return r
+}
+
+// messageOf decodes what was sent.
+func messageOf(t *testing.T, sent queue.Outgoing) delivery.Message {
+	t.Helper()
+	r := queue.Record{Body: sent.Body, MessageAttributes: map[string]queue.Attribute{}}
+	for name, a := range sent.Attributes {
+		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue}
+	}
+	m, err := queue.Decode(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 var errAWS = errors.New("ThrottlingException")

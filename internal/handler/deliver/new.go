@@ -17,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -27,13 +28,18 @@ import (
 type Settings struct {
 	Stage               string         `env:"STAGE,notEmpty"`
 	EndpointsTable      string         `env:"ENDPOINTS_TABLE,notEmpty"`
+	EndpointHealthTable string         `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	DeliveriesTable     string         `env:"DELIVERIES_TABLE,notEmpty"`
+	BacklogTable        string         `env:"BACKLOG_TABLE,notEmpty"`
 	SecretsKeyARN       string         `env:"SECRETS_KEY_ARN,notEmpty"`
 	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
 	RetryQueueARN       string         `env:"RETRY_QUEUE_ARN,notEmpty"`
+	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	RetryBase           config.Seconds `env:"RETRY_BASE_SECONDS"`
 	RetryFactor         float64        `env:"RETRY_FACTOR"`
 	MaxRetries          int            `env:"MAX_RETRIES"`
+	LongWait            config.Seconds `env:"LONG_WAIT_SECONDS"`
+	Minute              config.Seconds `env:"MINUTE_SECONDS"`
 	ConnectTimeout      config.Seconds `env:"CONNECT_TIMEOUT_SECONDS"`
 	AttemptTimeout      config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 	EndpointConcurrency int            `env:"ENDPOINT_CONCURRENCY"`
@@ -54,26 +60,39 @@ type Config struct {
 // variable that is out of its range.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
-	schedule := retry.Schedule{Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries}
+	schedule := retry.Schedule{
+		Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries, Long: s.LongWait.Duration(),
+	}
 	unscheduled := schedule.Validate()
 	if unscheduled != nil {
-		unscheduled = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES: %w", unscheduled)
+		unscheduled = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", unscheduled)
+	}
+	thresholds := health.Default().Scaled(s.Minute.Duration())
+	unhealthy := thresholds.Validate()
+	if unhealthy != nil {
+		unhealthy = fmt.Errorf("MINUTE_SECONDS: %w", unhealthy)
 	}
 	policy, unlawful := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
-	if err := errors.Join(unscheduled, unlawful); err != nil {
+	if err := errors.Join(unscheduled, unhealthy, unlawful); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	noted := dynamo.NewHealth(tables, s.EndpointHealthTable)
 	return &Handler{
-		Endpoints:     dynamo.NewEndpoints(tables, s.EndpointsTable),
-		Secrets:       keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
-		States:        dynamo.NewDeliveries(tables, s.DeliveriesTable),
-		RetryQueue:    queue.Sender{Client: queues, URL: s.RetryQueueURL},
-		Visibility:    queue.Visibility{Client: queues, URL: s.RetryQueueURL},
-		RetryQueueARN: s.RetryQueueARN,
-		Schedule:      schedule,
-		PerEndpoint:   s.EndpointConcurrency,
-		Hanging:       newHanging(dynamo.NewHanging(tables, s.DeliveriesTable), s),
+		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
+			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
+		}),
+		Secrets: keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
+		States:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		Health:  noted, Backlog: dynamo.NewBacklog(tables, s.BacklogTable),
+		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
+		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
+		Visibility:      queue.Visibility{Client: queues, URL: s.RetryQueueURL},
+		RetryQueueARN:   s.RetryQueueARN,
+		Schedule:        schedule,
+		PerEndpoint:     s.EndpointConcurrency,
+		Thresholds:      thresholds,
+		Slow:            newSlowLane(noted, s),
 		Attempts: delivery.Sender{
 			Client: egress.New(egress.Config{
 				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
@@ -84,18 +103,22 @@ func New(c Config) (*Handler, error) {
 		Metrics: c.Metrics,
 		Now:     time.Now,
 		Random:  rand.Float64,
+		Unique:  func() string { return crand.Text()[:uniqueLetters] },
 	}, nil
 }
 
-// newHanging suspects an endpoint after a tenth of the time that an attempt may take, leaves
-// endpoints that hang a tenth of all processes, and forgets a mark that four attempts in a row
-// have not renewed.
-func newHanging(store Marks, s Settings) *Hanging {
-	return &Hanging{
-		Store:   store,
-		Holder:  crand.Text(),
+// uniqueLetters tell the parkings of one delivery apart, of which there are dozens at most.
+const uniqueLetters = 10
+
+// newSlowLane suspects an endpoint after a tenth of the time that an attempt may take, and leaves
+// slow endpoints a tenth of the processes of each queue.
+func newSlowLane(notes Notes, s Settings) *SlowLane {
+	return &SlowLane{
+		Notes: notes,
+		Settings: health.SlowSettings{
+			Self: crand.Text(), Limit: health.SlowLimit(s.MaximumConcurrency), Wait: s.Minute.Duration(),
+		},
 		Suspect: s.AttemptTimeout.Duration() / 10,
-		Limit:   s.MaximumConcurrency / 10,
-		Window:  4 * s.AttemptTimeout.Duration(),
+		Timeout: s.AttemptTimeout.Duration(),
 	}
 }

@@ -8,8 +8,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -17,8 +19,10 @@ import (
 )
 
 var environment = map[string]string{
-	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "DELIVERIES_TABLE": "Deliveries", "SECRETS_KEY_ARN": "key",
-	"RETRY_QUEUE_URL": "RetryQueue", "RETRY_QUEUE_ARN": "arn:RetryQueue",
+	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "DELIVERIES_TABLE": "Deliveries",
+	"ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog", "SECRETS_KEY_ARN": "key",
+	"RETRY_QUEUE_URL": "RetryQueue", "RETRY_QUEUE_ARN": "arn:RetryQueue", "DEAD_LETTER_QUEUE_URL": "DeadLetterQueue",
+	"LONG_WAIT_SECONDS": "90", "MINUTE_SECONDS": "30",
 	"RETRY_BASE_SECONDS": "7", "RETRY_FACTOR": "2.5", "MAX_RETRIES": "8",
 	"CONNECT_TIMEOUT_SECONDS": "4", "ATTEMPT_TIMEOUT_SECONDS": "20",
 	"ENDPOINT_CONCURRENCY": "5", "MAXIMUM_CONCURRENCY": "55",
@@ -38,7 +42,8 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		want string
 	}{
 		"Endpoints": {
-			func() error { _, err := h.Endpoints.BatchGet(t.Context(), keys); return err }, "BatchGetItem Endpoints",
+			func() error { _, err := h.Endpoints.Read(t.Context(), keys); return err },
+			"BatchGetItem EndpointHealth, BatchGetItem Endpoints",
 		},
 		"Secrets": {func() error {
 			_, err := h.Secrets.Open(
@@ -56,12 +61,20 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		"Visibility": {func() error {
 			return h.Visibility.ChangeVisibility(t.Context(), []queue.VisibilityChange{{ReceiptHandle: "handle"}})[0]
 		}, "ChangeMessageVisibilityBatch RetryQueue"},
-		"Hanging": {func() error { return h.Hanging.Store.Mark(t.Context(), "id", "holder", h.Now()) }, "PutItem Deliveries"},
+		"DeadLetterQueue": {func() error {
+			return h.DeadLetterQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0]
+		}, "SendMessageBatch DeadLetterQueue"},
+		"Health": {func() error {
+			_, _, err := h.Health.Apply(t.Context(), health.Write{Kind: health.ClearFailing})
+			return err
+		}, "DeleteItem EndpointHealth"},
+		"Backlog": {func() error { return h.Backlog.Put(t.Context(), []backlog.Item{{}})[0] }, "BatchWriteItem Backlog"},
+		"Slow":    {func() error { return h.Slow.Notes.PutNote(t.Context(), health.Note{}) }, "PutItem EndpointHealth"},
 	} {
 		if err := part.call(); err == nil {
 			t.Errorf("%s: a refused call succeeds", name)
 		}
-		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
+		if diff := cmp.Diff(strings.Split(part.want, ", "), calls.Calls()); diff != "" {
 			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
 		}
 	}
@@ -69,12 +82,14 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 
 // numbers are what New takes and derives from the settings.
 type numbers struct {
-	Schedule        retry.Schedule
-	RetryQueueARN   string
-	PerEndpoint     int
-	Suspect, Window time.Duration
-	Limit           int
-	UserAgent       string
+	Schedule      retry.Schedule
+	RetryQueueARN string
+	PerEndpoint   int
+	Suspect       time.Duration
+	Timeout, Wait time.Duration
+	Limit         int
+	Thresholds    health.Settings
+	UserAgent     string
 }
 
 func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
@@ -82,14 +97,16 @@ func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	schedule := retry.Schedule{Base: 7 * time.Second, Factor: 2.5, MaxRetries: 8}
+	schedule := retry.Schedule{Base: 7 * time.Second, Factor: 2.5, MaxRetries: 8, Long: 90 * time.Second}
 	want := numbers{
 		Schedule: schedule, RetryQueueARN: "arn:RetryQueue", PerEndpoint: 5,
-		Suspect: 2 * time.Second, Window: 80 * time.Second, Limit: 5, UserAgent: "Herald/dev",
+		Suspect: 2 * time.Second, Timeout: 20 * time.Second, Wait: 30 * time.Second, Limit: 5,
+		Thresholds: health.Default().Scaled(30 * time.Second), UserAgent: "Herald/dev",
 	}
 	got := numbers{
 		Schedule: h.Schedule, RetryQueueARN: h.RetryQueueARN, PerEndpoint: h.PerEndpoint,
-		Suspect: h.Hanging.Suspect, Window: h.Hanging.Window, Limit: h.Hanging.Limit, UserAgent: h.Attempts.UserAgent,
+		Suspect: h.Slow.Suspect, Timeout: h.Slow.Timeout, Wait: h.Slow.Settings.Wait, Limit: h.Slow.Settings.Limit,
+		Thresholds: h.Thresholds, UserAgent: h.Attempts.UserAgent,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)
@@ -98,19 +115,21 @@ func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
 
 func TestNew_namesEachProcessAnew(t *testing.T) {
 	s := wiring.Settings[Settings](t, environment)
-	first, second := newHanging(nil, s), newHanging(nil, s)
-	if first.Holder == "" || first.Holder == second.Holder {
-		t.Errorf("two processes are named %q and %q", first.Holder, second.Holder)
+	first, second := newSlowLane(nil, s).Settings.Self, newSlowLane(nil, s).Settings.Self
+	if first == "" || first == second {
+		t.Errorf("two processes are named %q and %q", first, second)
 	}
 }
 
 func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := wiring.Settings[Settings](t, environment)
+	s.Minute = -1
 	s.RetryBase, s.MaxRetries, s.EgressAllowCIDRs, s.EgressAllowPorts = 0, 1000, "127.0.0.0/24,hush", "443,9000-10,65536"
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
-		"reading the environment: RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES: retry base must be 1 to 43000 seconds",
+		"reading the environment: RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: retry base must be 1 to 43000 seconds",
 		"max retries must be 1 to 18",
+		"MINUTE_SECONDS: tick and probe must be positive, the probe's limit at least the probe",
 		"EGRESS_ALLOW_CIDRS: entry 1 reaches loopback or link-local addresses, allowed in the local stage only",
 		"EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 2 is not a port or a range of ports",

@@ -45,7 +45,7 @@ func (h *Handler) reportStateLost(ctx context.Context, err error) {
 func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool) {
 	line := "no attempt"
 	d := telemetry.Dimensions{Outcome: string(t.outcome.Verdict), Reason: string(t.outcome.Reason), Fault: t.blame()}
-	if t.posted && !duplicate {
+	if t.posted() && !duplicate {
 		line = "attempt"
 		h.Metrics.Count("Attempts", 1, d)
 		h.Metrics.Millis("Attempt", t.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
@@ -69,7 +69,7 @@ func (t *task) appendAttrs(attrs []slog.Attr, duplicate bool, blame string) []sl
 	attrs = append(attrs,
 		slog.String(telemetry.KeyTenant, t.message.TenantID), slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
 		slog.String(telemetry.KeyEvent, t.message.EventID), slog.String(telemetry.KeyDelivery, t.message.DeliveryID),
-		slog.Int(telemetry.KeyAttempt, t.attempts()),
+		slog.Int(telemetry.KeyAttempt, t.number()),
 		slog.String(telemetry.KeyOutcome, string(t.outcome.Verdict)), slog.Int(telemetry.KeyStatus, t.outcome.Status),
 		slog.Int64(telemetry.KeyMillis, t.outcome.Elapsed.Milliseconds()))
 	if t.message.Replay > 0 {
@@ -81,7 +81,7 @@ func (t *task) appendAttrs(attrs []slog.Attr, duplicate bool, blame string) []sl
 	if t.outcome.Reason != "" {
 		attrs = append(attrs,
 			slog.String(telemetry.KeyReason, string(t.outcome.Reason)), slog.String(telemetry.KeyFault, blame),
-			slog.String(telemetry.KeyHost, host(t.endpoint.URL)), slog.Float64(telemetry.KeyNext, t.wait.Seconds()))
+			slog.String(telemetry.KeyHost, host(t.to.endpoint.URL)), slog.Float64(telemetry.KeyNext, t.next.Wait.Seconds()))
 	}
 	if t.err != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()))
@@ -108,11 +108,19 @@ func (t *task) blame() string {
 	switch {
 	case t.outcome.Reason.Ours():
 		return "ours"
-	case t.posted && t.outcome.Reason != "":
+	case t.posted() && t.outcome.Reason != "":
 		return "receiver"
 	default:
 		return ""
 	}
+}
+
+// number is that of the attempt, or of the one before where there was none.
+func (t *task) number() int {
+	if t.posted() {
+		return t.place
+	}
+	return t.place - 1
 }
 
 // host is all of a URL that a log may show.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -25,6 +26,9 @@ type fate struct {
 	fault   string
 	ms      int64
 	err     string
+	wait    time.Duration // until the next attempt
+	held    bool          // there is none until the endpoint may be sent something
+	unused  bool          // the attempt used no place
 }
 
 // line is the whole log line of a fate.
@@ -42,7 +46,7 @@ func (f fate) line(reason delivery.Reason) map[string]string {
 		line["host"], line["next_attempt_s"] = "receiver.example", "0"
 	}
 	if reason != "" && f.outcome == "retry" {
-		line["next_attempt_s"] = "5"
+		line["next_attempt_s"] = strconv.FormatFloat(f.wait.Seconds(), 'g', -1, 64)
 	}
 	if f.fault == "ours" {
 		line["level"] = "ERROR"
@@ -62,7 +66,9 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 				return delivery.Response{Status: status, Reason: reason, Elapsed: took}
 			}
 		}
-		return fate{given: given, posted: true, status: status, outcome: "retry", fault: "receiver", ms: 1234}
+		return fate{
+			given: given, posted: true, status: status, outcome: "retry", fault: "receiver", ms: 1234, wait: 5 * time.Second,
+		}
 	}
 	is := func(status endpoint.Status) func(*world, *Handler) {
 		return func(w *world, _ *Handler) {
@@ -73,19 +79,27 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 	}
 	rows := map[delivery.Reason]fate{
 		"internal": {
-			outcome: "retry", err: errAWS.Error(), fault: "ours", given: func(w *world, _ *Handler) { w.readErr = errAWS },
+			outcome: "retry", wait: 5 * time.Second, err: errAWS.Error(), fault: "ours",
+			given: func(w *world, _ *Handler) { w.readErr = errAWS },
 		},
-		"out_of_time": {posted: true, outcome: "retry", fault: "ours", ms: 28_000, given: func(w *world, _ *Handler) {
-			w.respond = func(ctx context.Context, _ string) delivery.Response {
-				<-ctx.Done()
-				return delivery.Response{Reason: delivery.ReasonTimeout, Elapsed: 28 * time.Second}
-			}
-		}},
-		"endpoint_disabled": {outcome: "retry", given: is(endpoint.Disabled)},
-		"endpoint_deleted":  {outcome: "discarded", given: is(endpoint.Deleted)},
+		"out_of_time": {
+			posted: true, outcome: "retry", wait: 5 * time.Second, unused: true, fault: "ours", ms: 28_000,
+			given: func(w *world, _ *Handler) {
+				w.respond = func(ctx context.Context, _ string) delivery.Response {
+					<-ctx.Done()
+					return delivery.Response{Reason: delivery.ReasonTimeout, Elapsed: 28 * time.Second}
+				}
+			},
+		},
+		"endpoint_disabled": {
+			outcome: "retry", wait: tenPlaces.Remaining(1), held: true, given: is(endpoint.Disabled),
+		},
+		"endpoint_deleted": {outcome: "discarded", given: is(endpoint.Deleted)},
 		"endpoint_hanging": {outcome: "retry", given: func(w *world, h *Handler) {
-			b := &board{marks: map[[2]string]time.Time{{"webhook_1", "other"}: w.now}}
-			h.Hanging = &Hanging{Store: b, Holder: "this", Suspect: time.Second, Limit: 1, Window: time.Minute}
+			h.Slow = slowLane(&board{notes: map[health.Note]bool{
+				{EndpointID: "webhook_1", Queue: health.DeliveryQueue, Process: "p2", Until: w.now.Add(time.Hour)}: true,
+				{EndpointID: "webhook_1", Queue: health.DeliveryQueue, Process: "p3", Until: w.now.Add(time.Hour)}: true,
+			}}, "p1")
 		}},
 		"":         {posted: true, status: 204, outcome: "acknowledged", ms: 1234, given: responds(204, "").given},
 		"http_1xx": responds(199, "http_1xx"), "http_3xx": responds(302, "http_3xx"), "http_4xx": responds(404, "http_4xx"),
@@ -126,11 +140,13 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 				want.State = map[string]delivery.State{
 					"retry": delivery.Retrying, "acknowledged": delivery.Acknowledged, "discarded": delivery.Discarded,
 				}[c.outcome]
-				if c.posted {
+				if c.posted && !c.unused {
 					want.Attempts = 1
 				}
-				if c.outcome == "retry" {
-					want.NextAttemptAt = w.now.Add(5 * time.Second)
+				if c.held {
+					want.State = delivery.Waiting
+				} else if c.outcome == "retry" {
+					want.NextAttemptAt = w.now.Add(c.wait)
 				}
 				if diff := cmp.Diff(want, record); diff != "" {
 					t.Errorf("record (-want +got)\n%s", diff)

@@ -5,6 +5,7 @@ package deliver_test
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"fmt"
 	"io"
 	"log/slog"
@@ -18,12 +19,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 	"github.com/herald-webhooks/herald/internal/handler/fanout"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -46,6 +49,9 @@ type rig struct {
 	states              *dynamo.Deliveries
 	secrets             *keyring.Secrets
 	deliveryQ, retryQ   testkit.Queue
+	deadQ               testkit.Queue
+	health              *dynamo.Health
+	backlog             *dynamo.Backlog
 	fanout              *fanout.Handler
 	deliver             *deliver.Handler
 	endpoint            endpoint.Endpoint
@@ -65,8 +71,11 @@ func newRig(t *testing.T) *rig {
 		secrets:   keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg)),
 		deliveryQ: testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{Visibility: time.Second}),
 		retryQ:    testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{Visibility: time.Second}),
+		deadQ:     testkit.NewQueue(t, cfg, "DeadLetterQueue", testkit.QueueOptions{Visibility: time.Second}),
+		health:    dynamo.NewHealth(db, tables.EndpointHealth),
+		backlog:   dynamo.NewBacklog(db, tables.Backlog),
 	}
-	schedule := retry.Schedule{Base: time.Second, Factor: 1, MaxRetries: 5}
+	schedule := retry.Schedule{Base: time.Second, Factor: 1, MaxRetries: 5, Long: 3 * time.Second}
 	r.fanout = &fanout.Handler{
 		Subscriptions: r.endpoints, Deliveries: queue.Sender{Client: queues, URL: r.deliveryQ.URL}, Rejected: queue.Sender{
 			Client: queues, URL: "unused",
@@ -74,7 +83,15 @@ func newRig(t *testing.T) *rig {
 		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: time.Now,
 	}
 	r.deliver = &deliver.Handler{
-		Endpoints: r.endpoints, Secrets: r.secrets, States: r.states, RetryQueueARN: r.retryQ.ARN,
+		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
+			Client: db, Endpoints: tables.Endpoints, EndpointHealth: tables.EndpointHealth,
+		}),
+		Secrets: r.secrets, States: r.states, Health: r.health, Backlog: r.backlog, RetryQueueARN: r.retryQ.ARN,
+		DeadLetterQueue: queue.Sender{Client: queues, URL: r.deadQ.URL}, Thresholds: health.Default(), Unique: rand.Text,
+		Slow: &deliver.SlowLane{
+			Notes: r.health, Settings: health.SlowSettings{Self: rand.Text(), Limit: 2, Wait: time.Minute},
+			Suspect: 500 * time.Millisecond, Timeout: 5 * time.Second,
+		},
 		RetryQueue: queue.Sender{Client: queues, URL: r.retryQ.URL}, Visibility: queue.Visibility{
 			Client: queues, URL: r.retryQ.URL,
 		},
@@ -151,7 +168,7 @@ func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body,
 			Attributes: queue.System{
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
-				FirstReceive: m.Attributes["ApproximateFirstReceiveTimestamp"],
+				SentAt:       m.Attributes["SentTimestamp"],
 			},
 			EventSourceARN: q.ARN, MessageAttributes: map[string]queue.Attribute{}}
 		for name, a := range m.MessageAttributes {
@@ -195,4 +212,48 @@ func (r *rig) stateOf() delivery.Record {
 		r.t.Fatalf("state: %v, %v", found, err)
 	}
 	return state
+}
+
+// waiting returns what waits in Backlog for the endpoint.
+func (r *rig) waiting() (items []backlog.Item) {
+	r.t.Helper()
+	for shard := range backlog.Shards {
+		page, err := r.backlog.ReadShard(r.t.Context(), r.endpoint.ID, shard, "", 100)
+		if err != nil || len(page.Unreadable) != 0 {
+			r.t.Fatalf("%d unreadable, %v", len(page.Unreadable), err)
+		}
+		items = append(items, page.Items...)
+	}
+	return items
+}
+
+// release sends on what waits in Backlog, as the function of that name does: at once.
+func (r *rig) release() int {
+	r.t.Helper()
+	items := r.waiting()
+	sender := queue.Sender{Client: sqs.NewFromConfig(r.cfg), URL: r.retryQ.URL}
+	for _, item := range items {
+		if err := sender.Send(r.t.Context(), []queue.Outgoing{queue.ToRetryQueue(item.Message, 0)})[0]; err != nil {
+			r.t.Fatal(err)
+		}
+		if err := r.backlog.Delete(r.t.Context(), []backlog.Key{item.Key})[0]; err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	return len(items)
+}
+
+// itemOf is what is stored of the endpoint's health.
+func (r *rig) itemOf() health.Item {
+	r.t.Helper()
+	items, _, err := r.health.Trouble(r.t.Context(), 0, "")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, i := range items {
+		if i.EndpointID == r.endpoint.ID {
+			return i
+		}
+	}
+	return health.Item{}
 }

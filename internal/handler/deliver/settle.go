@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -11,44 +12,94 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// stateWrites bounds the concurrent conditional writes of one batch; stateTime, all of its
-// writes: what they record is not worth holding an invocation for.
+// stateWrites bounds the concurrent conditional writes of one batch; stateTime, all writes of
+// states: what they record is not worth holding an invocation for. parkTime bounds the puts into
+// Backlog, so that time is left for what cannot be put there.
 const (
 	stateWrites = 10
 	stateTime   = 2 * time.Second
+	parkTime    = time.Second
 )
 
-// settle sends first failures to RetryQueue, returns later ones to it until their next attempt,
-// and records the states. Every task has its outcome.
-func (h *Handler) settle(ctx context.Context, tasks []*task) {
+// settle hands every delivery on that was not acknowledged or discarded, each to the place that
+// follows or, where that cannot be, to the next best, and then records states and health. Every
+// task has its outcome. What is returned goes back to its queue: everything else is acknowledged,
+// and is elsewhere by now.
+func (h *Handler) settle(ctx context.Context, b *batch) {
+	h.hold(ctx, b)
+	h.park(ctx, going(b.tasks, delivery.ToBacklog))
 	var first, later []*task
-	for _, t := range tasks {
-		switch {
-		case !t.needsRetry():
-		case t.fromRetryQueue():
+	for _, t := range going(b.tasks, delivery.ToRetryQueue) {
+		if t.fromRetryQueue() {
 			later = append(later, t)
-		default:
+		} else {
 			first = append(first, t)
 		}
 	}
 	h.sendToRetryQueue(ctx, first)
+	later = append(later, h.sendToDeadLetterQueue(ctx, going(b.tasks, delivery.ToDeadLetterQueue))...)
 	h.returnToQueue(ctx, later)
-	h.record(ctx, tasks)
+	h.record(ctx, b.tasks)
+	h.observe(ctx, b)
 }
 
-// sendToRetryQueue moves what failed on DeliveryQueue. Only what could not be sent goes back to
+// going are the tasks whose messages go that way.
+func going(tasks []*task, to delivery.Way) (those []*task) {
+	for _, t := range tasks {
+		if t.moves() && t.next.To == to {
+			those = append(those, t)
+		}
+	}
+	return those
+}
+
+// park puts into Backlog what waits there. What could not be put waits on RetryQueue.
+func (h *Handler) park(ctx context.Context, tasks []*task) {
+	if len(tasks) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, parkTime)
+	defer cancel()
+	now := h.Now()
+	items := make([]backlog.Item, len(tasks))
+	for i, t := range tasks {
+		m, next := t.message, t.next
+		if t.outcome.RetryAfter > 0 {
+			m.NotBefore = t.ended.Add(t.outcome.RetryAfter)
+		}
+		if next.Life.Reason == "" {
+			next.Life.Reason = t.outcome.Reason
+		}
+		items[i] = backlog.New(m, next, now, h.Unique())
+	}
+	for i, err := range h.Backlog.Put(ctx, items) {
+		if err != nil {
+			h.lost(tasks[i], "BacklogPutsLost", err)
+			h.fallBack(tasks[i])
+		}
+	}
+}
+
+// fallBack makes RetryQueue the place where the delivery waits that cannot wait in Backlog. What
+// is held tries again soon, since nothing is POSTed then.
+func (h *Handler) fallBack(t *task) {
+	wait := min(t.next.Wait, retry.MaxDelay)
+	if t.next.Held {
+		wait = min(h.standing(t).Fault(h.Schedule).Wait, retry.MaxDelay)
+	}
+	t.next.To, t.next.Held = delivery.ToRetryQueue, false
+	t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
+}
+
+// sendToRetryQueue moves what came from DeliveryQueue. Only what could not be sent goes back to
 // that queue.
 func (h *Handler) sendToRetryQueue(ctx context.Context, tasks []*task) {
+	now := h.Now()
 	messages := make([]queue.Outgoing, len(tasks))
 	for i, t := range tasks {
-		t.wait = t.place.Next(h.Random(), t.outcome.RetryAfter, 0)
 		m := t.message
-		m.Retrying, m.Attempts = true, t.attempts()
-		delay := t.wait
-		if delay > retry.MaxDelay {
-			m.NotBefore, delay = h.Now().Add(delay), retry.MaxDelay
-		}
-		messages[i] = queue.Of(m, delay)
+		m.Attempts, m.Life = t.next.Attempts, t.next.Life
+		messages[i] = queue.ToRetryQueue(m, t.rest(now))
 	}
 	for i, err := range h.RetryQueue.Send(ctx, messages) {
 		if err != nil {
@@ -58,17 +109,47 @@ func (h *Handler) sendToRetryQueue(ctx context.Context, tasks []*task) {
 	}
 }
 
-// returnToQueue makes what failed on RetryQueue invisible there until its next attempt, with all
+// rest is what is left of the wait: it counts from the end of the attempt.
+func (t *task) rest(now time.Time) time.Duration {
+	return min(max(t.next.Due.Sub(now), 0), retry.MaxDelay)
+}
+
+// sendToDeadLetterQueue moves what has died. What could not be sent dies another time, on the
+// queue it came from: unsent are those that came from RetryQueue.
+func (h *Handler) sendToDeadLetterQueue(ctx context.Context, tasks []*task) (unsent []*task) {
+	messages := make([]queue.Outgoing, len(tasks))
+	for i, t := range tasks {
+		m := t.message
+		m.Attempts, m.Life = t.next.Attempts, t.next.Life
+		messages[i] = queue.ToDeadLetterQueue(m)
+	}
+	for i, err := range h.DeadLetterQueue.Send(ctx, messages) {
+		if err == nil {
+			continue
+		}
+		t := tasks[i]
+		h.lost(t, "SendsLost", err)
+		t.returned = true
+		if t.fromRetryQueue() {
+			wait := min(h.standing(t).Fault(h.Schedule).Wait, retry.MaxDelay)
+			t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
+			unsent = append(unsent, t)
+		}
+	}
+	return unsent
+}
+
+// returnToQueue makes what stays on RetryQueue invisible there until its next attempt, with all
 // its duplicates.
 func (h *Handler) returnToQueue(ctx context.Context, tasks []*task) {
+	now := h.Now()
 	var owners []*task
 	var changes []queue.VisibilityChange
 	for _, t := range tasks {
 		t.returned = true
-		t.wait = t.place.Next(h.Random(), t.outcome.RetryAfter, h.Now().Sub(t.received))
 		for _, r := range t.records {
 			owners = append(owners, t)
-			changes = append(changes, queue.VisibilityChange{ReceiptHandle: r.ReceiptHandle, Wait: t.wait})
+			changes = append(changes, queue.VisibilityChange{ReceiptHandle: r.ReceiptHandle, Wait: t.rest(now)})
 		}
 	}
 	for i, err := range h.Visibility.ChangeVisibility(ctx, changes) {
@@ -78,8 +159,8 @@ func (h *Handler) returnToQueue(ctx context.Context, tasks []*task) {
 	}
 }
 
-// lost says that SQS did not take what became of an attempt: a fault of ours, whatever the
-// receiver did. The message comes back by itself.
+// lost says that AWS did not take what became of a delivery: a fault of ours, whatever the
+// receiver did. The message comes back by itself, or waits elsewhere.
 func (h *Handler) lost(t *task, metric string, err error) {
 	t.err = err
 	h.Metrics.Count(metric, 1, telemetry.Dimensions{Fault: "ours"})
@@ -92,7 +173,7 @@ func (h *Handler) record(ctx context.Context, tasks []*task) {
 	var acknowledged, others []delivery.Record
 	for _, t := range tasks {
 		switch {
-		case t.outcome.Reason == delivery.ReasonExhausted || t.outcome.Reason == delivery.ReasonNotReady:
+		case t.outcome.Reason == delivery.ReasonNotReady:
 			// says nothing new
 		case t.outcome.Verdict == delivery.VerdictAcknowledged:
 			acknowledged = append(acknowledged, t.state(now))
@@ -118,8 +199,9 @@ func (h *Handler) record(ctx context.Context, tasks []*task) {
 func (t *task) state(now time.Time) delivery.Record {
 	name, _ := t.message.EventType() // decoded before: cannot fail
 	r := delivery.Record{
-		Ref: t.message.Ref, EventType: name, State: delivery.Retrying, Attempts: t.attempts(), LastStatus: t.outcome.Status,
-		Reason: t.outcome.Reason, DurationMS: t.outcome.Elapsed.Milliseconds(), UpdatedAt: now,
+		Ref: t.message.Ref, EventType: name, State: delivery.Retrying, Attempts: t.attempts(),
+		LastStatus: t.outcome.Status, Reason: t.outcome.Reason,
+		DurationMS: t.outcome.Elapsed.Milliseconds(), UpdatedAt: now,
 	}
 	switch t.outcome.Verdict {
 	case delivery.VerdictAcknowledged:
@@ -127,8 +209,11 @@ func (t *task) state(now time.Time) delivery.Record {
 	case delivery.VerdictDiscarded:
 		r.State = delivery.Discarded
 	case delivery.VerdictRetry:
-		if t.fromRetryQueue() || !t.returned { // back on DeliveryQueue only SQS knows until when
-			r.NextAttemptAt = now.Add(t.wait)
+		if t.next.To == delivery.ToBacklog {
+			r.State = delivery.Waiting
+		}
+		if !t.next.Held && (t.fromRetryQueue() || !t.returned) { // back on DeliveryQueue only SQS knows until when
+			r.NextAttemptAt = t.next.Due
 		}
 	}
 	return r

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -105,30 +105,26 @@ func (w *world) advance(d time.Duration) {
 	w.now = w.now.Add(d)
 }
 
-// SQS counts a message's invisibility from its receive, and refuses what exceeds 12 h in total.
-func TestHandler_returnToQueue_endsNoWaitLaterThanTheCapAfterTheReceive(t *testing.T) {
-	t.Skip("not_before is no longer written: such a delivery goes to Backlog, once deliver puts it there")
-	const took = 1000 * time.Second
-	w := newWorld(nil)
-	w.respond = func(context.Context, string) delivery.Response {
-		w.advance(took)
-		return delivery.Response{Status: 429, Reason: delivery.ReasonHTTP429, RetryAfter: "43000"}
-	}
-	m, err := queue.Decode(fresh("b", "webhook_1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.NotBefore = w.now.Add(retry.Cap)
-	failed := w.process(t, retried("a", "webhook_1", 8), record(m, retryARN, 1, w.now))
-	w.did(t, failed, effects{
-		Failed: []string{"id-a", "id-b"}, Posts: 1, States: 1, Hidden: waits(retry.Cap-took, retry.Cap-took),
+// A wait counts from the end of its attempt, whatever this function does afterwards.
+func TestHandler_settle_countsWaitsFromTheEndOfTheAttempt(t *testing.T) {
+	w := newWorld(status(500))
+	h := w.handler()
+	h.Backlog = lateBacklog{w, 3 * time.Second}
+	h.Process(t.Context(), []queue.Record{again(fresh("a", "webhook_1"), 4, 1), retried("b", "webhook_1", 1)})
+	w.did(t, nil, effects{ // 3 s later
+		Posts: 2, States: 2, Hidden: waits(17 * time.Second), Parked: waits(1277 * time.Second),
 	})
+}
 
-	// A message sent to RetryQueue was never received there.
-	w.process(t, fresh("c", "webhook_1"))
-	if m := w.moved(t); !m.NotBefore.Equal(w.now.Add(retry.Cap)) {
-		t.Errorf("not before %s, want the whole Retry-After from %s", m.NotBefore, w.now)
-	}
+// lateBacklog takes its time.
+type lateBacklog struct {
+	*world
+	takes time.Duration
+}
+
+func (l lateBacklog) Put(ctx context.Context, items []backlog.Item) []error {
+	l.advance(l.takes)
+	return l.world.Put(ctx, items)
 }
 
 func TestHandler_settle_spreadsWaitsAtRandom(t *testing.T) {
@@ -144,9 +140,8 @@ func TestHandler_settle_spreadsWaitsAtRandom(t *testing.T) {
 
 func TestHandler_report_countsTenAttemptsOfADeliveryThatDies(t *testing.T) {
 	w := newWorld(status(500))
-	w.process(t, fresh("a", "webhook_1"))
-	for count := 1; count <= 9; count++ {
-		w.process(t, record(w.moved(t), retryARN, count, w.now))
+	for r, count, over := fresh("a", "webhook_1"), 1, false; !over; {
+		r, count, over = w.follow(t, r, count)
 	}
 	if n := len(w.logs.lines); n != 10 {
 		t.Fatalf("%d lines", n)
@@ -160,15 +155,5 @@ func TestHandler_report_countsTenAttemptsOfADeliveryThatDies(t *testing.T) {
 	}
 	if attempts != 10 {
 		t.Errorf("%v attempts counted", attempts)
-	}
-
-	w.process(t, record(w.moved(t), retryARN, 10, w.now)) // exhausted: received before SQS moved it
-	w.says(t, 10, map[string]string{"msg": "no attempt", "reason": "exhausted", "attempt": "10", "fault": ""})
-	if len(w.posts) != 10 {
-		t.Errorf("%d posts", len(w.posts))
-	}
-	want := map[measured]float64{{"NotAttempted", telemetry.Dimensions{Outcome: "dead", Reason: "exhausted"}}: 1}
-	if diff := cmp.Diff(want, w.metrics(t), cmp.AllowUnexported(measured{})); diff != "" {
-		t.Errorf("metrics (-want +got)\n%s", diff)
 	}
 }

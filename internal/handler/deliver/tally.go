@@ -13,14 +13,14 @@ func (h *Handler) tally(tasks []*task) {
 	for _, t := range tasks {
 		records += len(t.records)
 		ours := t.outcome.Reason.Ours()
-		if !t.posted && !ours {
+		if !t.posted() && !ours {
 			continue
 		}
 		tried++
 		if ours {
 			faults++
 		}
-		if t.posted && !t.fromRetryQueue() {
+		if t.posted() && !t.fromRetryQueue() {
 			first++
 			if t.outcome.Verdict == delivery.VerdictAcknowledged {
 				acknowledged++

@@ -5,7 +5,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -14,48 +14,98 @@ import (
 type task struct {
 	records  []queue.Record
 	message  delivery.Message // of the record that speaks for all
-	place    delivery.Place   // likewise
-	received time.Time        // start of the invocation: SQS's clock started a little earlier
-	endpoint endpoint.Endpoint
+	place    int              // in the schedule, likewise
+	receives int              // likewise
+	to       *destination
 
 	outcome  *delivery.Outcome // nil while pending
-	posted   bool              // an attempt was begun
-	wait     time.Duration     // until the next attempt, when there is one
+	next     delivery.Next     // where it goes, unless it was acknowledged or discarded
+	begun    time.Time         // when the attempt began; zero: there was none
+	ended    time.Time         // when it ended
 	returned bool              // its messages go back to the queue they came from
 	err      error             // what is behind a fault of ours: for the log only
 }
 
 // add takes another record of the delivery. The one that is least far in its schedule speaks for
-// all: it has the most tries left.
-func (t *task) add(r queue.Record, m delivery.Message, place delivery.Place) {
+// all: it has the most tries left. Of two as far, a probe does.
+func (t *task) add(r queue.Record, other task) {
 	t.records = append(t.records, r)
-	if place.Before(t.place) {
-		t.message, t.place = m, place
+	if other.place < t.place || other.place == t.place && other.message.Life.Probe > t.message.Life.Probe {
+		t.message, t.place, t.receives = other.message, other.place, other.receives
 	}
 }
 
 func (t *task) pending() bool { return t.outcome == nil }
 
-// end gives the task its outcome without an attempt.
-func (t *task) end(verdict delivery.Verdict, reason delivery.Reason) {
-	t.outcome = &delivery.Outcome{Verdict: verdict, Reason: reason}
+// posted reports whether an attempt was begun.
+func (t *task) posted() bool { return !t.begun.IsZero() }
+
+// discard ends a delivery that nobody wants any more.
+func (t *task) discard(reason delivery.Reason) {
+	t.outcome = &delivery.Outcome{Verdict: delivery.VerdictDiscarded, Reason: reason}
 }
 
-// fail ends the task with a fault of ours.
-func (t *task) fail(err error) {
-	t.end(delivery.VerdictRetry, delivery.ReasonInternal)
-	t.err = err
+// end says where the delivery goes without an attempt, and why.
+func (t *task) end(reason delivery.Reason, next delivery.Next) {
+	t.outcome = &delivery.Outcome{Verdict: verdictOf(next), Reason: reason}
+	t.next = next
 }
 
-func (t *task) fromRetryQueue() bool { return t.place.FromRetryQueue() }
+func verdictOf(n delivery.Next) delivery.Verdict {
+	if n.To == delivery.ToDeadLetterQueue {
+		return delivery.VerdictDead
+	}
+	return delivery.VerdictRetry
+}
 
-// needsRetry also holds of a dead delivery: only SQS's redrive takes it to DeadLetterQueue.
-func (t *task) needsRetry() bool {
+func (t *task) fromRetryQueue() bool { return t.message.Retrying }
+
+func (t *task) queue() health.Queue {
+	if t.fromRetryQueue() {
+		return health.RetryQueue
+	}
+	return health.DeliveryQueue
+}
+
+// moves reports whether the delivery goes on somewhere else or stays on RetryQueue.
+func (t *task) moves() bool {
 	return t.outcome.Verdict == delivery.VerdictRetry || t.outcome.Verdict == delivery.VerdictDead
 }
 
 // attempts counts the places of the schedule used so far, this attempt included.
-func (t *task) attempts() int { return t.place.Used(t.posted) }
+func (t *task) attempts() int {
+	switch {
+	case t.moves():
+		return t.next.Attempts
+	case t.posted():
+		return t.place
+	default:
+		return t.place - 1
+	}
+}
+
+// question is what decides about a delivery in hand.
+func (t *task) question() health.Question {
+	life := t.message.Life
+	return health.Question{
+		Disabled: t.to.disabled(), StartedAt: life.StartedAt, Probe: life.Probe, Last: life.Last,
+	}
+}
+
+// result is what the attempt says about the endpoint's health.
+func (t *task) result() health.Result {
+	life := t.message.Life
+	return health.Result{
+		DeliveryID: t.message.DeliveryID,
+		Begun:      t.begun,
+		OK:         t.outcome.Verdict == delivery.VerdictAcknowledged,
+		Status:     t.outcome.Status,
+		Reason:     string(t.outcome.Reason),
+		Retry:      t.place > 1,
+		Probe:      life.Probe,
+		Last:       life.Last,
+	}
+}
 
 func (t *task) endpointKey() dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: t.message.TenantID, EndpointID: t.message.EndpointID}

@@ -1,0 +1,190 @@
+package deliver
+
+import (
+	"context"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/queue"
+)
+
+// board is what all processes have noted.
+type board struct {
+	mu    sync.Mutex
+	notes map[health.Note]bool
+	reads int
+	fail  error
+}
+
+func (b *board) Notes(context.Context, time.Time) (notes []health.Note, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reads++
+	for n := range b.notes {
+		notes = append(notes, n)
+	}
+	return notes, b.fail
+}
+
+func (b *board) PutNote(_ context.Context, n health.Note) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.notes == nil {
+		b.notes = map[health.Note]bool{}
+	}
+	b.notes[n] = true
+	return b.fail
+}
+
+func (b *board) DeleteNote(_ context.Context, n health.Note) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.notes, n)
+	return b.fail
+}
+
+func (b *board) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.notes)
+}
+
+// slowLane is that of one process: two processes of a queue may be held.
+func slowLane(b *board, process string) *SlowLane {
+	return &SlowLane{
+		Notes: b, Settings: health.SlowSettings{Self: process, Limit: 2, Wait: time.Minute},
+		Suspect: 1500 * time.Millisecond, Timeout: 15 * time.Second,
+	}
+}
+
+// member is the handler of one process that shares the board.
+func member(w *world, b *board, process string) *Handler {
+	h := w.handler()
+	h.Now = time.Now // synctest's clock
+	h.Slow = slowLane(b, process)
+	return h
+}
+
+func slowToAnswer(takes time.Duration) func(context.Context, string) delivery.Response {
+	return func(_ context.Context, url string) delivery.Response {
+		if strings.HasSuffix(url, "webhook_1") {
+			time.Sleep(takes)
+		}
+		return delivery.Response{Status: 200}
+	}
+}
+
+func TestSlowLane_notesWhatIsSlowUntilItsAttemptsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, w := &board{}, newWorld(slowToAnswer(5*time.Second))
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		until := time.Now().Add(28 * time.Second)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			member(w, b, "p1").Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
+		}()
+		time.Sleep(time.Second)
+		if synctest.Wait(); b.count() != 0 {
+			t.Error("noted before anybody can suspect it")
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		b.mu.Lock()
+		want := map[health.Note]bool{
+			{EndpointID: "webhook_1", Queue: health.DeliveryQueue, Process: "p1", Until: until}: true,
+		}
+		if diff := cmp.Diff(want, b.notes); diff != "" {
+			t.Errorf("notes (-want +got):\n%s", diff)
+		}
+		b.mu.Unlock()
+		<-ended
+		if b.count() != 0 {
+			t.Error("the note outlives the attempts")
+		}
+		if len(w.acked) != 2 {
+			t.Errorf("%d acknowledged: an attempt that is slow keeps its time", len(w.acked))
+		}
+	})
+}
+
+func TestSlowLane_leavesRoomToOthers(t *testing.T) {
+	held := func(q health.Queue, processes ...string) *board {
+		b := &board{notes: map[health.Note]bool{}}
+		for _, p := range processes {
+			b.notes[health.Note{EndpointID: "webhook_1", Queue: q, Process: p, Until: newWorld(nil).now.Add(time.Minute)}] = true
+		}
+		return b
+	}
+	first, retry := fresh("a", "webhook_1"), again(fresh("a", "webhook_1"), 4, 1)
+	due := newWorld(nil).now.Add(-10 * time.Minute)
+	waited := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, OwnDue: due})
+	marked := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, Last: true})
+	type row struct {
+		board       *board
+		record      queue.Record
+		posts, sent int
+		parked      time.Duration // from now
+	}
+	for name, row := range map[string]row{
+		"one process may be held":             {held(health.DeliveryQueue, "p2"), first, 1, 0, 0},
+		"two are enough: elsewhere, at once":  {held(health.DeliveryQueue, "p2", "p3"), first, 0, 1, 0},
+		"this process's own note is over":     {held(health.DeliveryQueue, "p1", "p2"), first, 1, 0, 0},
+		"the queues are counted apart":        {held(health.DeliveryQueue, "p2", "p3"), retry, 1, 0, 0},
+		"a retry waits in Backlog":            {held(health.RetryQueue, "p2", "p3"), retry, 0, 0, time.Minute},
+		"as long as it has waited":            {held(health.RetryQueue, "p2", "p3"), waited, 0, 0, 10 * time.Minute},
+		"a last attempt is made all the same": {held(health.RetryQueue, "p2", "p3"), marked, 1, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(status(200))
+			h := w.handler()
+			h.Slow = slowLane(row.board, "p1")
+			failed := h.Process(t.Context(), []queue.Record{row.record})
+			if len(failed) != 0 || len(w.posts) != row.posts || len(w.sent) != row.sent || len(w.parked) != btoi(row.parked > 0) {
+				t.Fatalf("failed %v, %d posts, %d sent, %d parked", failed, len(w.posts), len(w.sent), len(w.parked))
+			}
+			for _, sent := range w.sent {
+				if m := messageOf(t, sent); sent.Delay != 0 || m.Attempts != 0 {
+					t.Errorf("sent with a delay of %s, %d attempts", sent.Delay, m.Attempts)
+				}
+			}
+			for _, item := range w.parked {
+				if got := item.DueAt.Sub(w.now); got != row.parked || item.Held || item.Message.Attempts != 4 {
+					t.Errorf("parked for %s: %+v", got, item)
+				}
+			}
+		})
+	}
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestSlowLane_readsOnceASecondAndStopsNothingWhereItCannot(t *testing.T) {
+	w, b := newWorld(status(200)), &board{fail: errAWS}
+	h := w.handler()
+	h.Slow = slowLane(b, "p1")
+	for range 5 {
+		h.Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
+	}
+	if b.reads != 1 || len(w.acked) != 5 {
+		t.Errorf("%d reads, %d acknowledged", b.reads, len(w.acked))
+	}
+	w.advance(time.Second)
+	h.Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
+	if b.reads != 2 {
+		t.Errorf("%d reads", b.reads)
+	}
+}
