@@ -101,6 +101,9 @@ func TestHandler_Process_hidesAShortWaitAndParksALongOne(t *testing.T) {
 				if item.Held || item.Message.Attempts != row.attempts {
 					t.Errorf("parked %+v", item)
 				}
+				if s := w.states[0]; s.State != delivery.Waiting || s.NextAttemptAt != item.DueAt {
+					t.Errorf("state %+v", s)
+				}
 			}
 		})
 	}

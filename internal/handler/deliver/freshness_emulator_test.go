@@ -63,7 +63,7 @@ func TestHandler_Process_holdsChangesForARetryThatWaits(t *testing.T) {
 		r.change(func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 		r.pump(r.retryQ, 5*time.Second)
 		s := r.stateOf()
-		if len(to.Requests()) != 1 || s.State != delivery.Retrying || s.Reason != delivery.ReasonEndpointDisabled {
+		if len(to.Requests()) != 1 || s.State != delivery.Waiting || s.Reason != delivery.ReasonEndpointDisabled {
 			t.Errorf("disabled: %d requests, %+v", len(to.Requests()), s)
 		}
 		if items := r.waiting(); len(items) != 1 || !items[0].Held || r.itemOf().State != health.Disabled {
