@@ -167,7 +167,7 @@ func (r *run) claim(ctx context.Context, t *task, body []byte) (ready bool, err 
 		return false, nil
 	}
 	t.message = delivery.Message{Ref: d.Ref, Body: body}
-	t.message.Replay = replay
+	t.message.Replay, t.message.Life.StartedAt = replay, r.h.Now() // a new life: nothing of the last one ends it
 	written, err := r.h.States.Update(ctx, r.state(t, delivery.Queued, delivery.ReasonReplayed))
 	if err == nil && written {
 		return true, nil
