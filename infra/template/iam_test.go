@@ -192,6 +192,8 @@ var rights = map[string]string{
 	"Inspect": "dynamodb:GetItem DeadLetters; dynamodb:BatchGetItem,GetItem Deliveries; " +
 		"dynamodb:Query DeadLetters/by-endpoint; dynamodb:Query DeadLetters/by-status; " +
 		"dynamodb:Query Deliveries/open-by-endpoint; " +
+		"dynamodb:GetItem,Query Endpoints; dynamodb:GetItem,Scan EndpointHealth; " +
+		"dynamodb:Query Backlog; dynamodb:Query Backlog/by-due; " +
 		"sqs:GetQueueAttributes DeadLetterQueue; sqs:GetQueueAttributes DeliveryQueue; " +
 		"sqs:GetQueueAttributes EventsQueue; sqs:GetQueueAttributes RetryQueue; " +
 		"sqs:ChangeMessageVisibility,GetQueueAttributes,ReceiveMessage EventsDeadLetterQueue",
@@ -259,7 +261,7 @@ func TestOperatorsFunctionsReadNoMoreThanTheyShow(t *testing.T) {
 	want := map[string][]string{
 		"Endpoints": projection(t, "endpoints.go", "const shownAttributes"), "Backlog": sorted(waiting),
 	}
-	for _, name := range []string{"Control"} {
+	for _, name := range []string{"Inspect", "Control"} {
 		got := map[string][]string{}
 		for _, s := range roleStatements(tpl, name+"Role") {
 			for _, r := range list(s["Resource"]) {

@@ -1,5 +1,5 @@
-// Package inspect answers operators' questions: delivery state, dead letters, rejected
-// events, and how the whole stands.
+// Package inspect answers operators' questions: delivery state, endpoints in trouble and what
+// waits for them, dead letters, rejected events, and how the whole stands.
 //
 // It promises to change nothing: rejected events it looks at stay on their queue. Bodies are
 // shown only by the actions that name one, and never logged.
@@ -15,6 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
@@ -25,6 +27,7 @@ type Deliveries interface {
 	ListOpen(
 		ctx context.Context, endpointID string, limit int, cursor string,
 	) (records []delivery.Record, next string, err error)
+	BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error)
 }
 
 // DeadLetters reads dead letters.
@@ -34,6 +37,25 @@ type DeadLetters interface {
 		ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string,
 	) (records []deadletter.Record, next string, err error)
 	Count(ctx context.Context, status deadletter.Status) (n int, oldest time.Time, err error)
+}
+
+// Endpoints reads endpoints without what is sealed of them, strongly consistent.
+type Endpoints interface {
+	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
+	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+}
+
+// EndpointHealth reads what stands between endpoints and their deliveries.
+type EndpointHealth interface {
+	Get(ctx context.Context, endpointID string) (health.Item, error)
+	GetTenant(ctx context.Context, tenantID string) (health.Item, error)
+	Trouble(ctx context.Context, limit int, cursor string) (items []health.Item, next string, err error)
+}
+
+// Backlog counts what waits.
+type Backlog interface {
+	Count(ctx context.Context, endpointID string) (dynamo.Waiting, error)
+	Total(ctx context.Context, perShard int) (dynamo.Total, error)
 }
 
 // Rejected looks at EventsDeadLetterQueue.
@@ -53,6 +75,9 @@ type QueueMeter interface {
 type Handler struct {
 	Deliveries  Deliveries
 	DeadLetters DeadLetters
+	Endpoints   Endpoints
+	Health      EndpointHealth
+	Backlog     Backlog
 	Vault       deadletter.Vault
 	Rejected    Rejected
 	Meter       QueueMeter
@@ -66,6 +91,8 @@ func (h *Handler) Function() *operator.Function {
 	return &operator.Function{Name: "inspect", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"delivery":        operator.Do(h.delivery),
 		"deliveries":      operator.Do(h.deliveries),
+		"endpoints":       operator.Do(h.endpoints),
+		"endpoint":        operator.Do(h.endpoint),
 		"dead_letters":    operator.Do(h.deadLetters),
 		"dead_letter":     operator.Do(h.deadLetter),
 		"summary":         operator.Do(h.summary),

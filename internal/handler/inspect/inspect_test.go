@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +19,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
@@ -34,7 +38,13 @@ type world struct {
 	counts     map[deadletter.Status]int
 	depths     map[string][3]string // by URL: visible, in flight, delayed
 	next       string               // cursor of every list
-	err        error                // of every store
+	endpoints  []endpoint.Endpoint
+	health     []health.Item
+	waiting    map[string]dynamo.Waiting // by endpoint
+	total      dynamo.Total
+	asked      []string // endpoints whose Backlog was counted
+	mu         sync.Mutex
+	err        error // of every store
 
 	rejected   []rejected.Event
 	receiveErr error // after all events were received
@@ -59,6 +69,16 @@ func (w deliveries) ListOpen(_ context.Context, _ string, _ int, cursor string) 
 		return nil, "", dynamo.ErrCursor
 	}
 	return w.deliveries, w.next, w.err
+}
+
+func (w deliveries) BatchGet(_ context.Context, ids []string) (map[string]delivery.Record, error) {
+	found := map[string]delivery.Record{}
+	for _, r := range w.deliveries {
+		if slices.Contains(ids, r.DeliveryID) {
+			found[r.DeliveryID] = r
+		}
+	}
+	return found, w.err
 }
 
 type letters struct{ *world }
@@ -128,6 +148,7 @@ func (w *world) ask(t *testing.T, action, fields string) string {
 	t.Helper()
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w,
+		Endpoints: endpoints{w}, Health: items{w}, Backlog: w,
 		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
 		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
@@ -186,13 +207,37 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 
 func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 	for name, row := range map[string]struct{ action, fields, want string }{
-		"a delivery without an id":         {"delivery", ``, "invalid_field delivery_id"},
-		"an unknown delivery":              {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
-		"a mark among the deliveries":      {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
-		"another tenant's delivery":        {"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
-		"deliveries of no endpoint":        {"deliveries", ``, "invalid_field endpoint_id"},
-		"another tenant's deliveries":      {"deliveries", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
-		"a made-up cursor":                 {"deliveries", `"endpoint_id":"webhook_1","cursor":"AAAA"`, "invalid_cursor cursor"},
+		"a delivery without an id":            {"delivery", ``, "invalid_field delivery_id"},
+		"an unknown delivery":                 {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
+		"a mark among the deliveries":         {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
+		"another tenant's delivery":           {"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"deliveries of no endpoint":           {"deliveries", ``, "invalid_field endpoint_id"},
+		"another tenant's deliveries":         {"deliveries", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"a made-up cursor":                    {"deliveries", `"endpoint_id":"webhook_1","cursor":"AAAA"`, "invalid_cursor cursor"},
+		"deliveries of an event of no tenant": {"deliveries", `"event_id":"evt_1"`, "invalid_field tenant_id"},
+		"deliveries of an event and an endpoint": {
+			"deliveries", `"event_id":"evt_1","tenant_id":"acme","endpoint_id":"webhook_1"`, "invalid_field endpoint_id",
+		},
+		"a page of an event": {
+			"deliveries", `"event_id":"evt_1","tenant_id":"acme","limit":5`, "invalid_field limit",
+		},
+		"a next page of an event": {
+			"deliveries", `"event_id":"evt_1","tenant_id":"acme","cursor":"A"`, "invalid_cursor cursor",
+		},
+		"endpoints of no state":       {"endpoints", `"state":"down"`, "invalid_field state"},
+		"too many endpoints":          {"endpoints", `"limit":101`, "invalid_field limit"},
+		"endpoints of a made-up page": {"endpoints", `"cursor":"AAAA"`, "invalid_cursor cursor"},
+		"an endpoint without an id":   {"endpoint", `"tenant_id":"acme"`, "invalid_field endpoint_id"},
+		"an endpoint of nobody known": {"endpoint", `"endpoint_id":"webhook_1"`, "invalid_field tenant_id"},
+		"an unknown endpoint": {
+			"endpoint", `"endpoint_id":"webhook_9","tenant_id":"acme"`, "not_found endpoint_id",
+		},
+		"another tenant's endpoint": {
+			"endpoint", `"endpoint_id":"webhook_1","tenant_id":"other"`, "not_found endpoint_id",
+		},
+		"another tenant's endpoint in trouble": {
+			"endpoint", `"endpoint_id":"webhook_down","tenant_id":"other"`, "tenant_mismatch tenant_id",
+		},
 		"too many deliveries":              {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
 		"dead letters of nothing":          {"dead_letters", ``, "invalid_field endpoint_id"},
 		"dead letters of no status":        {"dead_letters", `"status":"alive"`, "invalid_field status"},
@@ -208,6 +253,8 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &world{
 				deliveries: []delivery.Record{{Ref: ref("msg_1")}, {Ref: delivery.Ref{DeliveryID: "hanging#1"}}},
+				endpoints:  []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}, {ID: "webhook_down", TenantID: "acme"}},
+				health:     []health.Item{{TenantID: "acme", EndpointID: "webhook_down", Version: 1, State: health.Open}},
 				letters:    []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
 			}
 			if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
@@ -220,7 +267,8 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 	for action, fields := range map[string]string{
 		"delivery": `"delivery_id":"msg_1"`, "deliveries": `"endpoint_id":"webhook_1"`, "dead_letters": `"status":"dead"`,
-		"dead_letter": `"delivery_id":"msg_1"`, "summary": ``,
+		"dead_letter": `"delivery_id":"msg_1"`, "summary": ``, "endpoints": ``,
+		"endpoint": `"endpoint_id":"webhook_1","tenant_id":"acme"`,
 	} {
 		w := &world{err: errAWS}
 		if got := w.ask(t, action, fields); got != internal {
@@ -311,6 +359,7 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 	}
 	oldest := at
 	want := Summary{
+		Endpoints: EndpointCounts{States: map[string]int{}},
 		DeadLetters: map[deadletter.Status]Count{
 			"dead": {Count: 3, OldestDiedAt: &oldest}, "replaying": {}, "replayed": {Count: 1, OldestDiedAt: &oldest},
 		},

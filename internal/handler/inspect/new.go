@@ -20,6 +20,9 @@ import (
 type Settings struct {
 	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
 	DeadLettersTable         string `env:"DEAD_LETTERS_TABLE,notEmpty"`
+	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
+	EndpointHealthTable      string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
+	BacklogTable             string `env:"BACKLOG_TABLE,notEmpty"`
 	DeadLetterKeyARN         string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
 	EventsQueueURL           string `env:"EVENTS_QUEUE_URL,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
@@ -41,6 +44,9 @@ func New(c Config) *Handler {
 	return &Handler{
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
+		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
+		Health:      dynamo.NewHealth(tables, s.EndpointHealthTable),
+		Backlog:     dynamo.NewBacklog(tables, s.BacklogTable),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},

@@ -14,6 +14,7 @@ import (
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"DELIVERIES_TABLE": "Deliveries", "DEAD_LETTERS_TABLE": "DeadLetters", "DEAD_LETTER_KEY_ARN": "key",
+		"ENDPOINTS_TABLE": "Endpoints", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog",
 		"EVENTS_QUEUE_URL": "url/events", "EVENTS_DEAD_LETTER_QUEUE_URL": "url/rejected", "DELIVERY_QUEUE_URL": "url/deliveries",
 		"RETRY_QUEUE_URL": "url/retries", "DEAD_LETTER_QUEUE_URL": "url/dead",
 	})
@@ -35,6 +36,9 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	}{
 		"Deliveries":  {func() error { _, _, err := h.Deliveries.Get(t.Context(), "id"); return err }, "GetItem Deliveries"},
 		"DeadLetters": {func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters"},
+		"Endpoints":   {func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints"},
+		"Health":      {func() error { _, err := h.Health.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth"},
+		"Backlog":     {func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog"},
 		"Vault": {func() error {
 			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
 			return err

@@ -17,6 +17,8 @@ import (
 
 // Summary is how the whole stands. The counts of queues are SQS's approximations.
 type Summary struct {
+	Endpoints   EndpointCounts              `json:"endpoints"`
+	Waiting     Backlogged                  `json:"waiting"`
 	DeadLetters map[deadletter.Status]Count `json:"dead_letters"`
 	Queues      map[string]Depth            `json:"queues"` // by logical id
 }
@@ -36,6 +38,10 @@ type Depth struct {
 
 func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Summary, error) {
 	s := Summary{DeadLetters: map[deadletter.Status]Count{}, Queues: map[string]Depth{}}
+	var err error
+	if s.Endpoints, s.Waiting, err = h.waiting(ctx); err != nil {
+		return Summary{}, err
+	}
 	for _, status := range []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed} {
 		n, oldest, err := h.DeadLetters.Count(ctx, status)
 		if err != nil {

@@ -25,6 +25,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/control"
 	"github.com/herald-webhooks/herald/internal/handler/deadletter"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 	"github.com/herald-webhooks/herald/internal/handler/replay"
@@ -37,13 +38,15 @@ import (
 
 const payload = `{"type":"user.deleted","data":{"userId":"user_1", "text":"\u00e9 \" é"}}`
 
-// world is the three functions around dead letters on the emulator, with a clock of its own.
+// world is the functions around dead letters on the emulator, with a clock of its own.
 type world struct {
 	deadletter *deadletter.Handler
 	inspect    *inspect.Handler
 	replay     *replay.Handler
+	control    *control.Handler
 	states     *dynamo.Deliveries
 	letters    *dynamo.DeadLetters
+	stores     *dynamo.Endpoints // what inspect and control see of endpoints; replay sees the map below
 
 	cfg                        aws.Config
 	sqs                        *sqs.Client
@@ -78,6 +81,13 @@ func newWorld(t *testing.T) *world {
 	w.inspect = &inspect.Handler{
 		Deliveries: w.states, DeadLetters: w.letters, Vault: v, Rejected: reject, Meter: w.sqs, Log: log, Now: w.clock,
 		Queues: map[string]string{"DeliveryQueue": w.deliveries.URL, "EventsDeadLetterQueue": w.reject.URL},
+	}
+	w.stores = dynamo.NewEndpoints(db, tables.Endpoints)
+	w.inspect.Endpoints, w.inspect.Health = w.stores.WithoutSecrets(), dynamo.NewHealth(db, tables.EndpointHealth)
+	w.inspect.Backlog = dynamo.NewBacklog(db, tables.Backlog)
+	w.control = &control.Handler{
+		Endpoints: w.inspect.Endpoints, Health: dynamo.NewHealth(db, tables.EndpointHealth),
+		Backlog: dynamo.NewBacklog(db, tables.Backlog), Log: log, Now: w.clock,
 	}
 	w.replay = &replay.Handler{
 		DeadLetters: w.letters, States: w.states, Endpoints: endpoints{w}, Vault: v, Rejected: reject, Log: log, Now: w.clock,

@@ -1,0 +1,79 @@
+package inspect
+
+import (
+	"context"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+// EndpointCounts is how many endpoints stand in which state, healthy ones without a past left out.
+type EndpointCounts struct {
+	States        map[string]int `json:"states"`
+	PausedTenants int            `json:"paused_tenants"`
+	More          bool           `json:"more"` // than were counted
+}
+
+// Backlogged is what lies in Backlog for all endpoints together: at least so many deliveries.
+type Backlogged struct {
+	Count     int        `json:"count"`
+	Held      int        `json:"held"`        // of them, for their endpoints and not for their schedules
+	More      bool       `json:"more"`        // than were counted
+	NextDueAt *time.Time `json:"next_due_at"` // long past: release does not run
+}
+
+// What a summary counts at most.
+const (
+	maxTrouble  = 1000 // items of EndpointHealth
+	maxHeld     = 50   // endpoints whose held deliveries are counted, up to 1,000 each
+	maxDueShard = 1000 // items of each of the 16 parts of Backlog's index
+)
+
+func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, error) {
+	items, next, err := h.Health.Trouble(ctx, maxTrouble, "")
+	if err != nil {
+		return EndpointCounts{}, Backlogged{}, err
+	}
+	total, err := h.Backlog.Total(ctx, maxDueShard)
+	if err != nil {
+		return EndpointCounts{}, Backlogged{}, err
+	}
+	counts, holding := countStates(items)
+	counts.More = next != ""
+	waiting := Backlogged{Count: total.Items, More: total.More || counts.More, NextDueAt: timeOrNull(total.NextDue)}
+	if len(holding) > maxHeld {
+		holding, waiting.More = holding[:maxHeld], true
+	}
+	held := make([]dynamo.Waiting, len(holding))
+	for i, err := range parallel.Each(len(holding), countedAtOnce, func(i int) (err error) {
+		held[i], err = h.Backlog.Count(ctx, holding[i])
+		return err
+	}) {
+		if err != nil {
+			return EndpointCounts{}, Backlogged{}, err
+		}
+		waiting.Held += held[i].Held
+		waiting.More = waiting.More || held[i].More
+	}
+	return counts, waiting, nil
+}
+
+// countStates also names the endpoints under which something may be held.
+func countStates(items []health.Item) (counts EndpointCounts, holding []string) {
+	counts.States = map[string]int{}
+	for _, i := range items {
+		switch {
+		case i.EndpointID != "":
+			counts.States[operator.State(i)]++
+		case i.Paused:
+			counts.PausedTenants++
+		}
+		if i.EndpointID != "" && i.Held {
+			holding = append(holding, i.EndpointID)
+		}
+	}
+	return counts, holding
+}
