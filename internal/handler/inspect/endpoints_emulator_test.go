@@ -1,0 +1,192 @@
+//go:build emulator
+
+package inspect_test
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+// world is what inspect reads about endpoints, on the emulator.
+type world struct {
+	inspect    *inspect.Handler
+	endpoints  *dynamo.Endpoints
+	health     *dynamo.Health
+	backlog    *dynamo.Backlog
+	deliveries *dynamo.Deliveries
+	now        time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
+	return &world{
+		now:       time.Now().UTC().Truncate(time.Millisecond),
+		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), health: dynamo.NewHealth(db, tables.EndpointHealth),
+		backlog: dynamo.NewBacklog(db, tables.Backlog), deliveries: dynamo.NewDeliveries(db, tables.Deliveries),
+		inspect: inspect.New(inspect.Config{
+			Settings: inspect.Settings{
+				EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth,
+				BacklogTable: tables.Backlog, DeliveriesTable: tables.Deliveries,
+			},
+			AWS: cfg, Log: slog.New(slog.DiscardHandler),
+		}),
+	}
+}
+
+// create makes an endpoint of acme with n deliveries held for it.
+func (w *world) create(t *testing.T, id string, n int) {
+	t.Helper()
+	err := w.endpoints.Create(t.Context(), endpoint.Endpoint{
+		ID: id, TenantID: "acme", URL: "https://example.com/" + id + "?key=secret", Events: []string{"user.*"},
+		Status: endpoint.Active, CreatedAt: w.now, UpdatedAt: w.now, SecretVersion: 1, SealedSecret: []byte("sealed"),
+		Revision: "1",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	items := make([]backlog.Item, n)
+	for i := range items {
+		m := delivery.Message{Ref: delivery.Ref{
+			DeliveryID: fmt.Sprint("msg_", i), TenantID: "acme", EndpointID: id, EventID: "e", CreatedAt: w.now,
+		}, Body: []byte("{}")}
+		items[i] = backlog.New(m, delivery.Next{Due: w.now.Add(time.Hour), Held: true}, w.now, rand.Text())
+	}
+	for _, err := range w.backlog.Put(t.Context(), items) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) trouble(t *testing.T, i health.Item) {
+	t.Helper()
+	i.Version = 1
+	if _, applied, err := w.health.Apply(t.Context(), health.Write{Kind: health.Put, Item: i}); err != nil || !applied {
+		t.Fatal(applied, err)
+	}
+}
+
+func answer[T any](t *testing.T, w *world, action, fields string) (decoded T) {
+	t.Helper()
+	out, err := w.inspect.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	if err != nil {
+		t.Fatalf("%s: %v", action, err)
+	}
+	if err := json.Unmarshal(out, &decoded); err != nil || strings.Contains(string(out), `"error"`) {
+		t.Fatalf("%s: %s", action, out)
+	}
+	return decoded
+}
+
+type page struct {
+	Data       []inspect.Trouble `json:"data"`
+	NextCursor *string           `json:"next_cursor"`
+}
+
+func TestEndpointsInTroubleAreListedPageByPageWithWhatWaits(t *testing.T) {
+	w := newWorld(t)
+	since := w.now.Add(-time.Hour)
+	for i := range 5 {
+		id := fmt.Sprint("webhook_", i)
+		w.create(t, id, i)
+		w.trouble(t, health.Item{
+			TenantID: "acme", EndpointID: id, State: health.Open, Since: since, Held: true, LastStatus: 503,
+			LastReason: "http_5xx", Failures: 50, FailingSince: since, NextProbe: w.now,
+		})
+	}
+	w.trouble(t, health.Item{TenantID: "big", Paused: true, Changed: since})
+	var got []inspect.Trouble
+	for cursor := ""; ; {
+		p := answer[page](t, w, "endpoints", `,"state":"open","limit":2`+cursor)
+		got = append(got, p.Data...)
+		if p.NextCursor == nil {
+			break
+		}
+		cursor = `,"cursor":"` + *p.NextCursor + `"`
+	}
+	slices.SortFunc(got, func(a, b inspect.Trouble) int { return strings.Compare(a.EndpointID, b.EndpointID) })
+	var want []inspect.Trouble
+	for i := range 5 {
+		waiting := &inspect.Waiting{Count: i, Held: i}
+		if i > 0 {
+			waiting.OldestCreatedAt = &w.now
+		}
+		want = append(want, inspect.Trouble{
+			TenantID: "acme", EndpointID: fmt.Sprint("webhook_", i), Waiting: waiting,
+			Health: inspect.Health{
+				State: "open", Since: &since, Failures: 50, FailingSince: &since, LastStatus: 503, LastReason: "http_5xx",
+				NextProbeAt: &w.now,
+			},
+		})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("endpoints (-want +got):\n%s", diff)
+	}
+	if all := answer[page](t, w, "endpoints", ""); len(all.Data) != 6 || all.NextCursor != nil {
+		t.Errorf("%d of all states, and then %v", len(all.Data), all.NextCursor)
+	}
+}
+
+func TestAnEndpointIsShownWithWhatStandsBetweenItAndItsDeliveries(t *testing.T) {
+	w := newWorld(t)
+	w.create(t, "webhook_1", 3)
+	w.trouble(t, health.Item{TenantID: "acme", Paused: true, Changed: w.now})
+	want := inspect.Endpoint{
+		TenantID: "acme", EndpointID: "webhook_1", URL: "https://example.com/webhook_1", Status: "active",
+		Events: []string{"user.*"}, CreatedAt: w.now, UpdatedAt: w.now, TenantPaused: true,
+		Health: inspect.Health{State: "healthy"}, Waiting: &inspect.Waiting{Count: 3, Held: 3, OldestCreatedAt: &w.now},
+	}
+	got := answer[inspect.Endpoint](t, w, "endpoint", `,"tenant_id":"acme","endpoint_id":"webhook_1"`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("endpoint (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeliveriesOfAnEventAreFoundAtEveryEndpoint(t *testing.T) {
+	w := newWorld(t)
+	for i := range 50 {
+		id := fmt.Sprintf("webhook_%03d", i)
+		w.create(t, id, 0)
+		_, err := w.deliveries.Update(t.Context(), delivery.Record{
+			State: delivery.Waiting, Reason: "circuit_open", NextAttemptAt: w.now.Add(time.Hour), UpdatedAt: w.now,
+			Ref: delivery.Ref{
+				DeliveryID: delivery.ID("acme", "evt_1", id), TenantID: "acme", EndpointID: id, EventID: "evt_1",
+				CreatedAt: w.now,
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := answer[struct{ Data []inspect.Delivery }](t, w, "deliveries", `,"tenant_id":"acme","event_id":"evt_1"`)
+	if len(got.Data) != 50 {
+		t.Fatalf("%d deliveries, want 50", len(got.Data))
+	}
+	next := w.now.Add(time.Hour)
+	want := inspect.Delivery{
+		DeliveryID: delivery.ID("acme", "evt_1", "webhook_007"), TenantID: "acme", EndpointID: "webhook_007",
+		EventID: "evt_1", State: "waiting", Reason: "circuit_open", NextAttemptAt: &next, CreatedAt: w.now, UpdatedAt: w.now,
+	}
+	if diff := cmp.Diff(want, got.Data[7]); diff != "" {
+		t.Errorf("delivery (-want +got):\n%s", diff)
+	}
+}
