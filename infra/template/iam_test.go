@@ -1,6 +1,7 @@
 package template
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -8,11 +9,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
 // functions are the logical ids without "Function", in the order of the design's table.
-var functions = []string{"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Control", "Apikeys"}
+var functions = []string{"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Control", "Apikeys", "Release"}
 
 func statements(document any) (all []object) {
 	o, _ := document.(object)
@@ -32,7 +36,7 @@ func roleStatements(tpl template, role string) (all []object) {
 func TestEachFunctionHasItsOwnExplicitRole(t *testing.T) {
 	tpl := load(t)
 	tpl.ofType(t, "AWS::Serverless::Function", len(functions))
-	tpl.ofType(t, "AWS::IAM::Role", len(functions))
+	tpl.ofType(t, "AWS::IAM::Role", len(functions)+1) // and that of the schedule
 	for _, name := range functions {
 		p := tpl.Resources[name+"Function"].Properties
 		if got := target(p["Role"]); got != name+"Role" {
@@ -204,6 +208,9 @@ var rights = map[string]string{
 	"Control": "dynamodb:GetItem,Query Endpoints; dynamodb:DeleteItem,GetItem,PutItem EndpointHealth; " +
 		"dynamodb:Query Backlog",
 	"Apikeys": "dynamodb:GetItem,PutItem,UpdateItem ApiKeys; dynamodb:Query ApiKeys/by-tenant",
+	"Release": "dynamodb:BatchGetItem Endpoints; dynamodb:BatchGetItem,DeleteItem,PutItem,Query,Scan EndpointHealth; " +
+		"dynamodb:BatchGetItem,BatchWriteItem,Query,UpdateItem Backlog; dynamodb:Query Backlog/by-due; " +
+		"dynamodb:PutItem Deliveries; sqs:SendMessage RetryQueue; sqs:SendMessage DeadLetterQueue",
 }
 
 func TestRightsByFunction(t *testing.T) {
@@ -318,5 +325,76 @@ func TestPoliciesForPeopleAndServices(t *testing.T) {
 		if slices.Sort(got); !slices.Equal(got, rights) {
 			t.Errorf("%s allows %v, want %v", name, got, rights)
 		}
+	}
+}
+
+// release decides about endpoints and reads neither URLs nor sealed secrets: its right to read them
+// is for the attributes that its reader asks for.
+func TestReleaseReadsNoSecret(t *testing.T) {
+	var condition object
+	for _, s := range roleStatements(load(t), "ReleaseRole") {
+		if target(s["Resource"]) == "Endpoints" {
+			condition = at(s, "Condition")
+		}
+	}
+	want := object{
+		"ForAllValues:StringEquals": object{"dynamodb:Attributes": []any{
+			"tenant_id", "endpoint_id", "status", "created_at", "updated_at", "deleted_at", "secret_rotated_at",
+		}},
+		"StringEqualsIfExists": object{"dynamodb:Select": "SPECIFIC_ATTRIBUTES"},
+	}
+	if diff := cmp.Diff(want, condition); diff != "" {
+		t.Errorf("condition (-want +got)\n%s", diff)
+	}
+	asked := &attributesAsked{}
+	reader := dynamo.NewReader(dynamo.ReaderConfig{Client: asked, Endpoints: "Endpoints", WithoutSecrets: true})
+	if _, err := reader.Read(t.Context(), []dynamo.EndpointKey{{TenantID: "t", EndpointID: "e"}}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(at(want, "ForAllValues:StringEquals")["dynamodb:Attributes"], asked.names); diff != "" {
+		t.Errorf("asked for (-allowed +asked)\n%s", diff)
+	}
+}
+
+// attributesAsked notes what is asked of the table Endpoints.
+type attributesAsked struct{ names []any }
+
+func (a *attributesAsked) BatchGetItem(
+	_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options),
+) (*dynamodb.BatchGetItemOutput, error) {
+	of := in.RequestItems["Endpoints"]
+	for name := range strings.SplitSeq(*of.ProjectionExpression, ", ") {
+		if behind, ok := of.ExpressionAttributeNames[name]; ok {
+			name = behind
+		}
+		a.names = append(a.names, name)
+	}
+	return &dynamodb.BatchGetItemOutput{}, nil
+}
+
+// The schedule may start release, once a minute, and nothing else; what it missed is not made up for.
+func TestScheduleOfRelease(t *testing.T) {
+	tpl := load(t)
+	f := tpl.Resources["ReleaseFunction"].Properties
+	want := object{
+		"Type": "ScheduleV2",
+		"Properties": object{
+			"ScheduleExpression": "rate(1 minute)",
+			"RoleArn":            object{"Fn::GetAtt": []any{"ReleaseScheduleRole", "Arn"}},
+			"RetryPolicy":        object{"MaximumRetryAttempts": "0", "MaximumEventAgeInSeconds": "60"},
+		},
+	}
+	if diff := cmp.Diff(object{"EveryMinute": want}, at(f, "Events")); diff != "" {
+		t.Errorf("events (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(at(want, "Properties")["RetryPolicy"], f["EventInvokeConfig"]); diff != "" {
+		t.Errorf("asynchronous invocations (-want +got)\n%s", diff)
+	}
+	var got []string
+	for _, s := range roleStatements(tpl, "ReleaseScheduleRole") {
+		got = append(got, fmt.Sprint(s["Action"], " ", target(s["Resource"])))
+	}
+	if diff := cmp.Diff([]string{"lambda:InvokeFunction ReleaseFunction"}, got); diff != "" {
+		t.Errorf("the schedule may (-want +got)\n%s", diff)
 	}
 }

@@ -70,7 +70,7 @@ func TestTranslatedFunctionsAndMappings(t *testing.T) {
 // SAM adds roles and policies of AWS's own where it is not told otherwise.
 func TestTranslationAddsNoRights(t *testing.T) {
 	tpl := translated(t)
-	for name, r := range tpl.ofType(t, "AWS::IAM::Role", len(functions)) {
+	for name, r := range tpl.ofType(t, "AWS::IAM::Role", len(functions)+1) {
 		if r.Properties["ManagedPolicyArns"] != nil {
 			t.Errorf("%s has managed policies", name)
 		}

@@ -14,7 +14,7 @@ import (
 // namespace is the CloudWatch namespace of every metric, followed by the stage where there is one.
 const namespace = "Herald"
 
-// Metrics collects counts and millisecond values during one invocation and writes them as
+// Metrics collects counts and durations during one invocation and writes them as
 // embedded metric format lines (CloudWatch "Embedded metric format specification"), one line
 // per set of dimensions. Dimensions are of low cardinality: outcome, reason, fault; never an
 // id. It is safe for concurrent use.
@@ -35,6 +35,7 @@ type Dimensions struct{ Outcome, Reason, Fault string }
 const (
 	unitCount        = "Count"
 	unitMilliseconds = "Milliseconds"
+	unitSeconds      = "Seconds"
 )
 
 // NewMetrics returns a collector that writes to out on Flush.
@@ -72,8 +73,11 @@ func (m *Metrics) Share(whole string, n int, part string, k int) {
 	}
 }
 
-// millisSuffix marks metrics that are durations.
-const millisSuffix = "Millis"
+// The suffixes mark metrics that are durations.
+const (
+	millisSuffix  = "Millis"
+	secondsSuffix = "Seconds"
+)
 
 // Millis adds one duration to the metric name + "Millis".
 func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
@@ -82,6 +86,15 @@ func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
 	set := m.set(d)
 	name += millisSuffix
 	set[name] = append(set[name], float64(took.Microseconds())/1000)
+}
+
+// Seconds adds one duration to the metric name + "Seconds": how late or how old something is.
+func (m *Metrics) Seconds(name string, d time.Duration, dimensions Dimensions) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	set := m.set(dimensions)
+	name += secondsSuffix
+	set[name] = append(set[name], d.Seconds())
 }
 
 func (m *Metrics) set(d Dimensions) map[string][]float64 {
@@ -148,8 +161,11 @@ func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
 	about.Dimensions[0] = d.names()
 	for name, values := range set {
 		unit := unitCount
-		if strings.HasSuffix(name, millisSuffix) {
+		switch {
+		case strings.HasSuffix(name, millisSuffix):
 			unit = unitMilliseconds
+		case strings.HasSuffix(name, secondsSuffix):
+			unit = unitSeconds
 		}
 		about.Metrics = append(about.Metrics, metric{name, unit})
 		n := min(len(values), maxValues)

@@ -1,0 +1,21 @@
+// Command release is the Lambda function behind the schedule of one minute: it sends on what waits in Backlog.
+package main
+
+import (
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/herald-webhooks/herald/internal/coldstart"
+	"github.com/herald-webhooks/herald/internal/handler/release"
+)
+
+func main() {
+	coldstart.Run(coldstart.Function{Name: "release"}, build)
+}
+
+func build(p coldstart.Process, s release.Settings) (lambda.Handler, error) {
+	h, err := release.New(release.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+	if err != nil {
+		return nil, err
+	}
+	return lambda.NewHandler(h.Tick), nil
+}

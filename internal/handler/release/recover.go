@@ -1,0 +1,83 @@
+package release
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/health"
+)
+
+// recover sends what waits for endpoints that answer again, each at its pace and all of them within
+// the budget of a tick.
+func (t *tick) recover(ctx context.Context, until time.Time) (left bool) {
+	if !t.shared {
+		t.shareQuota(ctx, until)
+	}
+	return t.goOn(ctx, t.recoveries, until)
+}
+
+// shareQuota finds the oldest that each endpoint waits for, and from it how much each may be sent.
+// Those that time does not suffice for get no quota in this tick.
+func (t *tick) shareQuota(ctx context.Context, until time.Time) {
+	t.shared = true
+	paces := make([]int, len(t.recoveries))
+	t.each(ctx, "looking for the oldest", len(paces), func(i int) error {
+		w := t.recoveries[i]
+		if !t.inTime(until) || !w.toOldest(ctx) {
+			w.through = true
+			return nil
+		}
+		paces[i] = w.to.view.Endpoint.Pace(t.Thresholds, w.oldest, t.Now())
+		return nil
+	})
+	for n, quota := range health.Allot(t.Thresholds.Budget, paces) {
+		w := t.recoveries[n]
+		if len(paces) > crowd {
+			w.forget()
+		}
+		if w.quota = quota; quota == 0 {
+			w.through = true
+		}
+	}
+}
+
+// toOldest goes on until the next item is one that recovery sends or drops. Nothing before it is
+// for recovery in this tick.
+func (w *walk) toOldest(ctx context.Context) bool {
+	for {
+		shard := w.front(ctx)
+		if shard < 0 {
+			return false
+		}
+		i := w.shards[shard].read[0]
+		f := w.to.fate(w.Thresholds, i, w.Now())
+		if f.Step == health.SendRecovery || f.Step == health.SendLast || f.Step == health.Drop {
+			w.oldest = i.Message.CreatedAt
+			return true
+		}
+		w.found = w.found || i.Held
+		w.shards[shard].take()
+	}
+}
+
+// close stores how far recovery came, and which endpoints nothing waits for any more. It is done
+// for what time has cut off, too.
+func (t *tick) close(ctx context.Context) {
+	walks := slices.Concat(t.recoveries, t.sweeps)
+	t.each(ctx, "storing the pace of a recovery", len(walks), func(i int) error { return walks[i].close(ctx) })
+}
+
+func (w *walk) close(ctx context.Context) error {
+	if w.empty() {
+		_, err := w.apply(ctx, w.to, w.to.view.Empty(w.Thresholds, w.to.is, w.Now()))
+		return err
+	}
+	for range 2 { // refused, it is asked again about the item that stands
+		applied, err := w.apply(ctx, w.to, w.to.view.Released(w.quota, w.sent, w.oldest, w.Now()))
+		if applied || err != nil {
+			return err
+		}
+	}
+	return nil
+}
