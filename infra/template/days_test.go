@@ -35,7 +35,7 @@ var days = []struct {
 	{"deliver does not keep up", []string{"DeliveryAgeAlarm", "RetryBacklogAlarm"}},
 	{"deliveries pile up in flight", []string{"DeliveryInFlightAlarm", "RetryInFlightAlarm"}},
 	{"every function crashes", []string{
-		"ApikeysErrorsAlarm", "ControlErrorsAlarm", "DeadletterErrorsAlarm", "DeliverErrorsAlarm", "FanoutErrorsAlarm", "InspectErrorsAlarm",
+		"ApikeysErrorsAlarm", "ControlErrorsAlarm", "DeadletterErrorsAlarm", "DeliverErrorsAlarm", "FanoutErrorsAlarm", "InspectErrorsAlarm", "ReleaseErrorsAlarm",
 		"ReplayErrorsAlarm", "WebhooksErrorsAlarm",
 	}},
 	{"Lambda throttles", []string{"ThrottlesAlarm"}},

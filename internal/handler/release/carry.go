@@ -37,6 +37,8 @@ const (
 	kindHeld      kind = "held" // given another time
 )
 
+var kinds = []kind{kindDue, kindRecovery, kindProbe, kindLast, kindDead, kindDiscarded, kindHeld}
+
 // scheduled says what becomes of an item that was found by its due time; nil for nothing.
 func (t *tick) scheduled(e *destination, i backlog.Item) *move {
 	now := t.Now()

@@ -145,7 +145,9 @@ func TestTick_probesPastAPoisonousOldestItem(t *testing.T) {
 		}
 		r.now = r.now.Add(5 * time.Minute)
 		for _, i := range r.waiting(hook) { // nothing is over in this test
-			r.backlog.Redate(t.Context(), i.Key, r.now.Add(time.Hour), true)
+			if _, err := r.backlog.Redate(t.Context(), i.Key, r.now.Add(time.Hour), true); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
 	if others < 6 {
@@ -236,7 +238,7 @@ func TestTick_discardsWhatWaitsForADeletedEndpoint(t *testing.T) {
 	for range 40 {
 		r.park(hook, held)
 	}
-	e = r.change(e, func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, r.now })
+	r.change(e, func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, r.now })
 	r.mustTick()
 	if left := r.waiting(hook); len(left) != 0 || len(r.sent(r.retryQ)) != 0 {
 		t.Errorf("%d wait, %d were sent", len(left), len(r.sent(r.retryQ)))

@@ -64,13 +64,7 @@ func (t *tick) fault(ctx context.Context, doing string, err error) {
 
 // report writes one wide line and the metrics. A tick that found nothing to do writes one metric.
 func (t *tick) report(ctx context.Context) {
-	for _, l := range t.due { // what time did not suffice for
-		for _, d := range l.keys {
-			if e := t.met(d.EndpointID); e == nil || e.runs() {
-				t.late(t.Now().Sub(d.DueAt))
-			}
-		}
-	}
+	t.noteUnsent()
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	faults := 0
@@ -81,7 +75,7 @@ func (t *tick) report(ctx context.Context) {
 		slog.Int64(telemetry.KeyMillis, t.Now().Sub(t.began).Milliseconds()),
 		slog.Int("endpoints", len(t.destinations)), slog.Int("faults", faults),
 	}
-	for _, k := range []kind{kindDue, kindRecovery, kindProbe, kindLast, kindDead, kindDiscarded, kindHeld} {
+	for _, k := range kinds {
 		if n := t.tally.moved[k]; n > 0 {
 			attrs = append(attrs, slog.Int(string(k), n))
 			t.Metrics.Count("Released", n, telemetry.Dimensions{Outcome: string(k)})
@@ -89,7 +83,7 @@ func (t *tick) report(ctx context.Context) {
 	}
 	if t.tally.dued {
 		attrs = append(attrs, slog.Float64("late_s", t.tally.late.Seconds()))
-		t.Metrics.Seconds("BacklogLate", max(t.tally.late, 0), telemetry.Dimensions{})
+		t.Metrics.Seconds("BacklogLate", t.tally.late, telemetry.Dimensions{})
 	}
 	if t.tally.held > 0 {
 		attrs = append(attrs, slog.Int("seen_held", t.tally.held))
@@ -104,5 +98,16 @@ func (t *tick) report(ctx context.Context) {
 	t.Log.LogAttrs(ctx, slog.LevelInfo, "tick", attrs...)
 	if err := t.Metrics.Flush(); err != nil {
 		t.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
+}
+
+// noteUnsent notes how late is what time did not suffice for.
+func (t *tick) noteUnsent() {
+	for _, l := range t.due {
+		for _, d := range l.keys {
+			if e := t.met(d.EndpointID); e == nil || e.runs() {
+				t.late(t.Now().Sub(d.DueAt))
+			}
+		}
 	}
 }

@@ -61,43 +61,39 @@ func (h *Handler) begin(ctx context.Context) *tick {
 // look finds out where there is work: endpoints in trouble, and the first page of every due-shard.
 // A tick that finds none has made all its calls here, at the same time.
 func (t *tick) look(ctx context.Context) (trouble []dynamo.EndpointKey) {
-	scan := func() error {
-		items, _, err := t.Health.Trouble(ctx, 0, "")
-		if err != nil {
-			t.blind = true
-			t.fault(ctx, "looking for endpoints in trouble", err)
-		}
-		for _, i := range items {
-			if i.EndpointID != "" { // an endpoint; tenants' pauses are read with each of their endpoints
-				trouble = append(trouble, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
-			}
-		}
-		return nil
-	}
-	sweep := func() error {
-		if _, err := t.Health.SweepNotes(ctx, t.began.Add(-t.Thresholds.FunctionTimeout)); err != nil {
-			t.fault(ctx, "sweeping notes", err)
-		}
-		return nil
-	}
-	errs := parallel.Each(lanes+2, lanes+2, func(i int) error {
+	errs := parallel.Each(lanes+2, lanes+2, func(i int) (err error) {
 		switch i {
 		case lanes:
-			return scan()
+			trouble, err = t.inTrouble(ctx)
 		case lanes + 1:
-			return sweep()
+			_, err = t.Health.SweepNotes(ctx, t.began.Add(-t.Thresholds.FunctionTimeout))
+		default:
+			err = t.due[i].readKeys(ctx)
 		}
-		return t.due[i].readKeys(ctx)
+		return err
 	})
 	unread := 0
-	for _, err := range errs {
+	for n, err := range errs {
 		if err != nil {
+			t.fault(ctx, "looking for work", err)
+		}
+		if n < lanes && err != nil {
 			unread++
-			t.fault(ctx, "reading what is due", err)
 		}
 	}
-	t.blind = t.blind || unread == lanes
+	t.blind = errs[lanes] != nil || unread == lanes
 	return trouble
+}
+
+// inTrouble lists the endpoints. Pauses of tenants are read with each of their endpoints.
+func (t *tick) inTrouble(ctx context.Context) (keys []dynamo.EndpointKey, err error) {
+	items, _, err := t.Health.Trouble(ctx, 0, "")
+	for _, i := range items {
+		if i.EndpointID != "" {
+			keys = append(keys, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
+		}
+	}
+	return keys, err
 }
 
 // plan sorts the endpoints in trouble by what they need.

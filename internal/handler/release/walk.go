@@ -92,10 +92,10 @@ func (w *walk) decide(i backlog.Item) *move {
 	switch {
 	case f.Step == health.Drop:
 		return &move{item: i, to: w.to, fate: f}
-	case !sends || !w.to.plan.Recover:
-		if !w.to.plan.Recover && !w.to.is.Gone && i.Message.CreatedAt.After(w.to.discardedBefore()) {
-			w.through = true // nothing younger is discarded
-		}
+	case !w.to.plan.Recover: // nothing younger is discarded
+		w.through = !w.to.is.Gone && i.Message.CreatedAt.After(w.to.discardedBefore())
+		return nil
+	case !sends:
 		return nil
 	case w.sent >= w.quota:
 		w.through = true

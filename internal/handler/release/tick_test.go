@@ -1,0 +1,217 @@
+package release
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/queue"
+)
+
+// With calls of AWS that take 12 ms.
+func TestTick_sendsTwoThousandASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const endpoints, each = 1000, 40
+		w := newWorld()
+		w.latency = 12 * time.Millisecond
+		for n := range endpoints {
+			w.park(fmt.Sprintf("webhook_%d", n), each, false)
+		}
+		took := w.tick(t)
+		if rate := float64(len(w.sent)) / took.Seconds(); rate < 2000 || len(w.sent) != endpoints*each {
+			t.Errorf("%d in %s, %.0f a second", len(w.sent), took, rate)
+		}
+	})
+}
+
+func (w *world) recovering(id string) {
+	now := time.Now()
+	w.health[id] = health.Item{
+		TenantID: acme, EndpointID: id, Version: 1, State: health.Recovering, Since: now, Changed: now, Held: true,
+	}
+}
+
+// However much there is of one kind, the others get their time, and what they do not use is not lost.
+func TestTick_sharesItsTimeAmongTheKindsOfWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.latency = 400 * time.Millisecond
+		w.park("webhook_due", 60_000, false)
+		w.park("webhook_back", 500, true)
+		w.recovering("webhook_back")
+		w.park("webhook_open", 5, true)
+		now := time.Now()
+		w.health["webhook_open"] = health.Item{
+			TenantID: acme, EndpointID: "webhook_open", Version: 1, State: health.Open, Since: now, Changed: now, Held: true, NextProbe: now,
+		}
+		began := time.Now()
+		took := w.tick(t)
+		first, last, sent := map[string]time.Duration{}, map[string]time.Duration{}, map[string]int{}
+		for _, m := range w.sent {
+			if sent[m.Endpoint]++; sent[m.Endpoint] == 1 {
+				first[m.Endpoint] = m.At.Sub(began)
+			}
+			last[m.Endpoint] = m.At.Sub(began)
+		}
+		// A quarter of 45 s is over after 11.25 s: then the probe goes, then what recovers.
+		for id, until := range map[string]time.Duration{"webhook_open": 16 * time.Second, "webhook_back": 20 * time.Second} {
+			if first[id] == 0 || first[id] > until {
+				t.Errorf("the first to %s went after %s, want %s at most", id, first[id], until)
+			}
+		}
+		if sent["webhook_open"] != 1 || sent["webhook_back"] != 120 {
+			t.Errorf("sent %v", sent)
+		}
+		if last["webhook_due"] < 40*time.Second || took > 50*time.Second {
+			t.Errorf("the last that was due went after %s, the tick took %s", last["webhook_due"], took)
+		}
+		for _, want := range []string{`"late_s":`, `"due":`, `"probe":1`, `"recovery":120`} {
+			if !strings.Contains(w.logs.String(), want) {
+				t.Errorf("the line lacks %s: %s", want, w.logs.String())
+			}
+		}
+	})
+}
+
+// A shard that does not delete gets no more duplicates than a page a lane; the rest goes on.
+func TestTick_leavesAPartitionAloneThatDoesNotDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		ill := partition{"webhook_1", 3}
+		w.refuses = func(k backlog.Key) bool { return partitionOf(k) == ill }
+		w.park("webhook_1", 4000, false)
+		w.park("webhook_2", 4000, false)
+		w.tick(t)
+		sick := len(w.shards[ill])
+		if left := w.left("webhook_1") + w.left("webhook_2"); left != sick {
+			t.Errorf("%d wait, want the %d of that shard", left, sick)
+		}
+		if again := len(w.sent) - (8000 - sick); again > lanes*pageSize || again == 0 {
+			t.Errorf("%d of %d were sent and not deleted", again, sick)
+		}
+	})
+}
+
+// An endpoint that nobody answers for does not hold up another in the same recovery.
+func TestTick_recoversEndpointsSideBySide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.latency = 10 * time.Millisecond
+		w.slow = func(m queue.Outgoing) time.Duration {
+			if m.Group == acme && strings.Contains(*m.Attributes["endpoint_id"].StringValue, "_7") {
+				return 2 * time.Second
+			}
+			return 0
+		}
+		want := map[string]int{}
+		for n := range 40 { // more than crowd: pages are read again
+			id := fmt.Sprintf("webhook_%d", n)
+			w.park(id, 300, true)
+			w.recovering(id)
+			want[id] = 120
+		}
+		if took := w.tick(t); took > 45*time.Second {
+			t.Errorf("took %s", took)
+		}
+		got := map[string]int{}
+		seen := map[string]bool{}
+		for _, m := range w.sent {
+			got[m.Endpoint]++
+			if seen[m.ID] {
+				t.Errorf("%s was sent twice", m.ID)
+			}
+			seen[m.ID] = true
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("sent (-want +got)\n%s", diff)
+		}
+		for id := range want {
+			if i := w.health[id]; i.Ticks != 1 || i.Quota != 120 || !i.Full {
+				t.Errorf("%s goes on from %+v", id, i)
+			}
+		}
+	})
+}
+
+// The budget of a tick is shared by all that recover.
+func TestTick_keepsToTheBudgetOfATick(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for n := range 200 {
+			id := fmt.Sprintf("webhook_%03d", n)
+			w.park(id, 130, true)
+			w.recovering(id)
+		}
+		w.tick(t)
+		if len(w.sent) != health.Default().Budget {
+			t.Errorf("%d sent", len(w.sent))
+		}
+	})
+}
+
+// A tick that is cut off goes on where it was, at the same pace, and sends only what was not deleted.
+func TestTick_isCutOffByTimeWithoutHarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.latency = 5 * time.Second
+		w.park("webhook_back", 300, true)
+		w.recovering("webhook_back")
+		w.park("webhook_due", 1000, false)
+		w.tick(t)
+		cut := len(w.sent)
+		w.latency = 0
+		time.Sleep(time.Minute)
+		w.tick(t)
+		ids := map[string]int{}
+		for _, m := range w.sent {
+			ids[m.ID]++
+		}
+		if left := w.left("webhook_due"); left != 0 || len(ids) < 1000 || len(w.sent) != len(ids) {
+			t.Errorf("%d at first, then %d of %d, %d left", cut, len(w.sent), len(ids), left)
+		}
+	})
+}
+
+func TestInTurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		endpoints := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c"})).Draw(t, "endpoints")
+		var keys []dynamo.Due
+		for n, id := range endpoints {
+			keys = append(keys, dynamo.Due{Key: backlog.Key{EndpointID: id, Position: fmt.Sprintf("%03d", n)}})
+		}
+		got := inTurn(keys)
+		of := map[string][]string{}
+		for n, d := range got {
+			of[d.EndpointID] = append(of[d.EndpointID], d.Position)
+			for id, others := range of {
+				waiting := 0
+				for _, later := range got[n+1:] {
+					if later.EndpointID == id {
+						waiting++
+					}
+				}
+				if waiting > 0 && len(others) < len(of[d.EndpointID])-1 {
+					t.Fatalf("%s has had %d turns, %s %d", d.EndpointID, len(of[d.EndpointID]), id, len(others))
+				}
+			}
+		}
+		for id, positions := range of {
+			if !slices.IsSorted(positions) {
+				t.Fatalf("%s is out of order: %v", id, positions)
+			}
+		}
+		if len(got) != len(keys) || len(slices.Collect(maps.Keys(of))) > 3 {
+			t.Fatalf("%d of %d keys", len(got), len(keys))
+		}
+	})
+}
