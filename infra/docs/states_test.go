@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // edge is one transition that design.md draws.
@@ -222,6 +224,29 @@ func TestTheDeadLetterDiagramShowsWhatEachFunctionWrites(t *testing.T) {
 		}
 		if got, want = sortedSet(got), sortedSet(want); !slices.Equal(got, want) {
 			t.Errorf("the diagram has %s write %v, the code %v", name, got, want)
+		}
+	}
+}
+
+var drawnTransition = regexp.MustCompile(`(?m)^//\t {4}(\w+) --> (\w+): `)
+
+// The diagram in the package's comment is compared with its code, by internal/health's own tests.
+func TestTheCircuitBreakersDiagramIsThatOfItsPackage(t *testing.T) {
+	var got, want []string
+	for _, e := range diagram(t, "Waiting") {
+		got = append(got, e.from+" --> "+e.to)
+	}
+	text := readFile(t, filepath.Join(root, "internal", "health", "doc.go"))
+	for _, match := range drawnTransition.FindAllStringSubmatch(text, -1) {
+		want = append(want, match[1]+" --> "+match[2])
+	}
+	if diff := cmp.Diff(sortedSet(want), sortedSet(got)); diff != "" || len(want) < 20 {
+		t.Errorf("the diagrams differ (-package +design):\n%s", diff)
+	}
+	handlers := handlers(t)
+	for _, e := range diagram(t, "Waiting") {
+		if e.writer != "" && e.writer != "release" && !slices.Contains(handlers, e.writer) {
+			t.Errorf("%s --> %s is said to be written by %q", e.from, e.to, e.writer)
 		}
 	}
 }
