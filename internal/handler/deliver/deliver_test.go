@@ -145,7 +145,7 @@ func (w *world) follow(t *testing.T, r queue.Record, count int) (next queue.Reco
 		w.advance(w.hidden[0].Wait)
 		return record(m, retryARN, count+1), count + 1, false
 	case len(w.parked) == 1:
-		w.advance(w.parked[0].DueAt.Sub(w.now))
+		w.advance(max(w.parked[0].DueAt.Sub(w.now), time.Minute)) // release runs once a minute
 		return record(messageOf(t, queue.ToRetryQueue(w.parked[0].Message, 0)), retryARN, 1), 1, false
 	}
 	return queue.Record{}, 0, true

@@ -81,14 +81,19 @@ func (h *Handler) park(ctx context.Context, tasks []*task) {
 }
 
 // fallBack makes RetryQueue the place where the delivery waits that cannot wait in Backlog. What
-// is held tries again soon, since nothing is POSTed then.
+// is held tries again soon, since nothing is POSTed then, and so does what is at the end of its life.
 func (h *Handler) fallBack(t *task) {
 	wait := min(t.next.Wait, retry.MaxDelay)
-	if t.next.Held {
-		wait = min(h.standing(t).Fault(h.Schedule).Wait, retry.MaxDelay)
+	if t.next.Held || wait <= 0 {
+		wait = h.soon(t)
 	}
 	t.next.To, t.next.Held = delivery.ToRetryQueue, false
 	t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
+}
+
+// soon is how long something waits that AWS did not take, longer with every receive.
+func (h *Handler) soon(t *task) time.Duration {
+	return min(h.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
 }
 
 // sendToRetryQueue moves what came from DeliveryQueue. Only what could not be sent goes back to
@@ -131,7 +136,7 @@ func (h *Handler) sendToDeadLetterQueue(ctx context.Context, tasks []*task) (uns
 		h.lost(t, "SendsLost", err)
 		t.returned = true
 		if t.fromRetryQueue() {
-			wait := min(h.standing(t).Fault(h.Schedule).Wait, retry.MaxDelay)
+			wait := h.soon(t)
 			t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
 			unsent = append(unsent, t)
 		}

@@ -65,7 +65,8 @@ func (s *SlowLane) update(ctx context.Context, now time.Time) error {
 	if err == nil {
 		s.notes = notes
 	}
-	s.known, s.read = health.NewSlow(s.Settings, s.notes, now), now // after an error too: the next batch does not wait again
+	s.read = now // after an error too: the next batch does not wait again
+	s.known = health.NewSlow(s.Settings, s.notes, now)
 	return err
 }
 
