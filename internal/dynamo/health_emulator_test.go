@@ -37,7 +37,7 @@ func full(endpointID string, version int64) health.Item {
 		Deliveries: []string{"msg_2", "msg_1"}, LastStatus: 503, LastReason: "http_5xx",
 		Probes: 5, Probe: 1 << 60, ProbedAt: at.Add(5 * time.Second), NextProbe: at.Add(6 * time.Second),
 		ProbeFailed: at.Add(7 * time.Second),
-		Ticks:       6, Quota: 960, Full: true, Oldest: at.Add(8 * time.Second),
+		Ticks:       6, Quota: 960, Full: true, Oldest: at.Add(8 * time.Second), Ordered: true,
 	}
 }
 

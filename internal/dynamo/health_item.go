@@ -49,6 +49,7 @@ func healthItem(i health.Item) attributes {
 	w.num("quota", int64(i.Quota))
 	w.mark("full", i.Full)
 	w.time("oldest", i.Oldest)
+	w.mark("ordered", i.Ordered)
 	return item
 }
 
@@ -78,6 +79,7 @@ func healthItemOf(item attributes) health.Item {
 		Quota:           int(getNum(item, "quota")),
 		Full:            getBool(item, "full"),
 		Oldest:          getTime(item, "oldest"),
+		Ordered:         getBool(item, "ordered"),
 	}
 }
 

@@ -55,7 +55,9 @@ func (v View) Release(e Endpoint, now time.Time) (Write, Refusal) {
 	case e.Disabled:
 		return Write{}, StillDisabled
 	}
-	return i.put(i.recover(now).withHeld(), now), ""
+	next := i.recover(now).withHeld()
+	next.Ordered = true
+	return i.put(next, now), ""
 }
 
 // Discard drops every delivery of the endpoint whose life began before the time given.

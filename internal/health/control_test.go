@@ -67,7 +67,8 @@ func TestView_Release_sendsWhatWaits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			write, refusal := row.view.Release(row.e, epoch.Add(time.Hour))
-			recovers := write.Kind == Put && write.Item.State == Recovering && write.Item.Held
+			i := write.Item
+			recovers := write.Kind == Put && i.State == Recovering && i.Held && i.Ordered
 			if refusal != row.refusal || recovers != (refusal == "") {
 				t.Errorf("refused as %q, %+v", refusal, write)
 			}

@@ -49,6 +49,8 @@ type Item struct {
 	Quota  int       // of the last tick
 	Full   bool      // the last tick released its whole quota
 	Oldest time.Time // created_at of the oldest item at the last tick
+
+	Ordered bool // an operator ordered it: what waited is sent before its Retry-After, too
 }
 
 // holds reports whether the item by itself keeps deliveries waiting.

@@ -195,7 +195,7 @@ func (v View) fateOpen(s Settings, w Waiting, now time.Time) Fate {
 // fateRecovering sends everything that waited for the endpoint, however old, before its last day.
 func (v View) fateRecovering(s Settings, w Waiting, now time.Time) Fate {
 	switch {
-	case w.NotBefore.After(now):
+	case w.NotBefore.After(now) && !(v.Endpoint.Ordered && w.ParkedAt.Before(v.Endpoint.Since)):
 		return Fate{}
 	case !now.Before(w.StartedAt.Add(retry.MaxLife)):
 		return Fate{Step: SendLast}

@@ -75,6 +75,9 @@ func TestView_Fate(t *testing.T) {
 	week.StartedAt = now.Add(-7 * 24 * time.Hour)
 	floor := heldBack
 	floor.NotBefore = now.Add(time.Second)
+	ordered := stored(Recovering, func(i *Item) { i.Ordered = true })
+	before := floor
+	before.ParkedAt = ordered.Since.Add(-time.Second)
 	recovering := stored(Recovering, func(i *Item) { i.Since, i.Held = now.Add(-time.Minute), true })
 	fresh := notYet
 	fresh.ParkedAt = now
@@ -111,10 +114,14 @@ func TestView_Fate(t *testing.T) {
 		},
 		"what was parked since waits for its time": {recovering, Endpoint{}, fresh, Fate{}},
 		"Retry-After is respected":                 {recovering, Endpoint{}, floor, Fate{}},
-		"nothing of it dies by age":                {recovering, Endpoint{}, over, Fate{Step: SendRecovery}},
-		"before seven days":                        {recovering, Endpoint{}, week, Fate{Step: SendLast}},
-		"to a paused one nothing is sent":          {paused, Endpoint{}, heldBack, Fate{}},
-		"what is due is held":                      {paused, Endpoint{}, due, Fate{Step: Redate}},
+		"but not where an operator ordered it":     {ordered, Endpoint{}, before, Fate{Step: SendRecovery}},
+		"what comes after the order respects it": {
+			ordered, Endpoint{}, floor, Fate{},
+		},
+		"nothing of it dies by age":       {recovering, Endpoint{}, over, Fate{Step: SendRecovery}},
+		"before seven days":               {recovering, Endpoint{}, week, Fate{Step: SendLast}},
+		"to a paused one nothing is sent": {paused, Endpoint{}, heldBack, Fate{}},
+		"what is due is held":             {paused, Endpoint{}, due, Fate{Step: Redate}},
 		"and dies of it": {
 			paused, Endpoint{}, over, Fate{Step: Die, Reason: "endpoint_paused"},
 		},

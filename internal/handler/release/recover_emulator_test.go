@@ -94,6 +94,28 @@ func TestTick_respectsRetryAfterWhileItRecovers(t *testing.T) {
 	}
 }
 
+// What an operator releases does not wait for Retry-After, nor for a probe.
+func TestTick_doesWhatAnOperatorOrders(t *testing.T) {
+	r := newRig(t)
+	r.create(hook)
+	r.note(r.open(hook))
+	want := r.park(hook, func(i *backlog.Item) {
+		held(i)
+		i.Message.NotBefore = r.now.Add(time.Hour)
+	})
+	r.mustTick()
+	write, refusal := health.View{
+		TenantID: tenant, EndpointID: hook, Endpoint: r.healthOf(hook),
+	}.Release(health.Endpoint{}, r.now)
+	if _, ok, err := r.health.Apply(t.Context(), write); err != nil || !ok || refusal != "" {
+		t.Fatal(ok, err, refusal)
+	}
+	r.mustTick()
+	if diff := cmp.Diff([]string{want.Message.DeliveryID}, ids(r.sent(r.retryQ))); diff != "" {
+		t.Errorf("sent (-want +got)\n%s", diff)
+	}
+}
+
 func TestTick_probesOnceAnInterval(t *testing.T) {
 	r := newRig(t)
 	r.create(hook)
