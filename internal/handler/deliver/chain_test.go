@@ -16,7 +16,7 @@ import (
 // Whatever fails, a delivery is somewhere when its message is acknowledged, and what came from
 // RetryQueue is sent to no queue but DeadLetterQueue: Lambda's recursion detection counts chains.
 func TestHandler_Process_losesNothingAndSendsNothingFromRetryQueueToIt(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // a test's own
+	r := rand.New(rand.NewPCG(1, 2))
 	for n := range 4_000 {
 		answer := []int{200, 204, 301, 404, 429, 500, 503}[r.IntN(7)]
 		w := newWorld(func(context.Context, string) delivery.Response {
