@@ -60,7 +60,7 @@ func TestTranslatedFunctionsAndMappings(t *testing.T) {
 			t.Errorf("%s scales by %v", name, m.Properties["ScalingConfig"])
 		}
 	}
-	for name, c := range tpl.ofType(t, "AWS::Lambda::EventInvokeConfig", 4) {
+	for name, c := range tpl.ofType(t, "AWS::Lambda::EventInvokeConfig", 5) {
 		if c.Properties["MaximumRetryAttempts"] != float64(0) {
 			t.Errorf("%s retries %v times", name, c.Properties["MaximumRetryAttempts"])
 		}

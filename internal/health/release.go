@@ -195,7 +195,7 @@ func (v View) fateOpen(s Settings, w Waiting, now time.Time) Fate {
 // fateRecovering sends everything that waited for the endpoint, however old, before its last day.
 func (v View) fateRecovering(s Settings, w Waiting, now time.Time) Fate {
 	switch {
-	case w.NotBefore.After(now) && !(v.Endpoint.Ordered && w.ParkedAt.Before(v.Endpoint.Since)):
+	case w.NotBefore.After(now) && !v.ordered(w):
 		return Fate{}
 	case !now.Before(w.StartedAt.Add(retry.MaxLife)):
 		return Fate{Step: SendLast}
@@ -203,6 +203,11 @@ func (v View) fateRecovering(s Settings, w Waiting, now time.Time) Fate {
 		return Fate{Step: SendRecovery}
 	}
 	return due(s, w, now)
+}
+
+// ordered reports whether an operator asked for the item when it waited already.
+func (v View) ordered(w Waiting) bool {
+	return v.Endpoint.Ordered && w.ParkedAt.Before(v.Endpoint.Since)
 }
 
 // Pace is how many items this run of release may send to a recovering endpoint; oldest is the

@@ -42,10 +42,12 @@ var kinds = []kind{kindDue, kindRecovery, kindProbe, kindLast, kindDead, kindDis
 // scheduled says what becomes of an item that was found by its due time; nil for nothing.
 func (t *tick) scheduled(e *destination, i backlog.Item) *move {
 	now := t.Now()
+	if !i.Held && e.runs() {
+		t.late(now.Sub(i.DueAt))
+	}
 	f := e.fate(t.Thresholds, i, now)
 	switch f.Step {
 	case health.SendDue:
-		t.late(now.Sub(i.DueAt))
 		return &move{item: i, to: e, fate: f, kind: kindDue, delay: i.DueAt.Sub(now)}
 	case health.SendLast:
 		return t.lastAttempt(e, i, f)

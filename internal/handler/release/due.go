@@ -63,6 +63,7 @@ func (l *lane) step(ctx context.Context) error {
 			return err
 		}
 	}
+	before := l.keys
 	var keys []backlog.Key
 	for len(l.keys) > 0 && len(keys) < pageSize {
 		d := l.keys[0]
@@ -78,6 +79,7 @@ func (l *lane) step(ctx context.Context) error {
 	}
 	moves, err := l.decide(ctx, keys)
 	if err != nil {
+		l.keys = before // they are late
 		return err
 	}
 	l.failed = !l.carry(ctx, moves)

@@ -174,14 +174,21 @@ func (e *destination) discardedBefore() time.Time {
 func (e *destination) holds() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	return e.holdsNow()
+}
+
+// holdsNow is holds under e.mu.
+func (e *destination) holdsNow() bool {
 	i := e.view.Endpoint
 	return e.usable && (e.is.Gone || e.is.Disabled || i.Paused || e.view.Tenant.Paused ||
 		i.State == health.Open || i.State == health.Disabled)
 }
 
-// runs reports whether what waits for the endpoint waits for its schedule alone.
+// runs reports whether what waits for the endpoint waits for its schedule alone, as far as is known.
 func (e *destination) runs() bool {
-	return !e.holds() && e.view.Endpoint.State != health.Recovering
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return !e.holdsNow() && e.view.Endpoint.State != health.Recovering
 }
 
 // fate says what becomes of an item now. Where the endpoint's health could not be read, only what is

@@ -77,15 +77,21 @@ func TestTick_losesNothingWhateverAWSDoes(t *testing.T) {
 		"items cannot be read after endpoints":  {action: "BatchGetItem", fault: denied, after: 1},
 		"reads come in pieces":                  {action: "BatchGetItem", fault: testkit.Unprocessed(1), quiet: true},
 		"nothing is sent":                       {action: "SendMessageBatch", fault: denied},
-		"some messages are not taken":           {action: "SendMessageBatch", fault: testkit.FailEntries("InternalError", refusedEntries...)},
-		"the answer of a send is lost":          {action: "SendMessageBatch", fault: testkit.DropAnswer(), times: 4, quiet: true},
-		"nothing is deleted":                    {action: "BatchWriteItem", fault: denied},
-		"some is not deleted":                   {action: "BatchWriteItem", fault: testkit.Unprocessed(0)},
-		"killed before it deletes":              {action: "BatchWriteItem", fault: testkit.Hang(), limit: 2 * time.Second},
-		"killed while it sends":                 {action: "SendMessageBatch", fault: testkit.Hang(), after: 2, limit: 2 * time.Second},
-		"health cannot be written":              {action: "PutItem", fault: denied},
-		"the answer of a claim is lost":         {action: "PutItem", fault: testkit.DropAnswer(), times: 2, quiet: true},
-		"nothing is given another time":         {action: "UpdateItem", fault: denied},
+		"some messages are not taken": {
+			action: "SendMessageBatch", fault: testkit.FailEntries("InternalError", refusedEntries...),
+		},
+		"the answer of a send is lost": {
+			action: "SendMessageBatch", fault: testkit.DropAnswer(), times: 4, quiet: true,
+		},
+		"nothing is deleted":       {action: "BatchWriteItem", fault: denied},
+		"some is not deleted":      {action: "BatchWriteItem", fault: testkit.Unprocessed(0)},
+		"killed before it deletes": {action: "BatchWriteItem", fault: testkit.Hang(), limit: 2 * time.Second},
+		"killed while it sends": {
+			action: "SendMessageBatch", fault: testkit.Hang(), after: 2, limit: 2 * time.Second,
+		},
+		"health cannot be written":      {action: "PutItem", fault: denied},
+		"the answer of a claim is lost": {action: "PutItem", fault: testkit.DropAnswer(), times: 2, quiet: true},
+		"nothing is given another time": {action: "UpdateItem", fault: denied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,17 +39,36 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want []string
 	}{
-		"Due":     {func() error { _, _, err := h.Due.Due(t.Context(), 0, time.Now(), 1, ""); return err }, []string{"Query Backlog"}},
-		"Shards":  {func() error { _, err := h.Shards.ReadShard(t.Context(), "id", 0, "", 1); return err }, []string{"Query Backlog"}},
-		"Changes": {func() error { return h.Changes.Delete(t.Context(), []backlog.Key{{}})[0] }, []string{"BatchWriteItem Backlog"}},
-		"Health":  {func() error { _, _, err := h.Health.Trouble(t.Context(), 0, ""); return err }, []string{"Scan EndpointHealth"}},
+		"Due": {
+			func() error { _, _, err := h.Due.Due(t.Context(), 0, time.Now(), 1, ""); return err },
+			[]string{"Query Backlog"},
+		},
+		"Shards": {
+			func() error { _, err := h.Shards.ReadShard(t.Context(), "id", 0, "", 1); return err },
+			[]string{"Query Backlog"},
+		},
+		"Changes": {
+			func() error { return h.Changes.Delete(t.Context(), []backlog.Key{{}})[0] }, []string{"BatchWriteItem Backlog"},
+		},
+		"Health": {
+			func() error { _, _, err := h.Health.Trouble(t.Context(), 0, ""); return err }, []string{"Scan EndpointHealth"},
+		},
 		"Endpoints": {
 			func() error { _, err := h.Endpoints.Read(t.Context(), []dynamo.EndpointKey{key}); return err },
 			[]string{"BatchGetItem EndpointHealth", "BatchGetItem Endpoints"},
 		},
-		"States":          {func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, []string{"PutItem Deliveries"}},
-		"RetryQueue":      {func() error { return h.RetryQueue.Send(t.Context(), one)[0] }, []string{"SendMessageBatch https://sqs/RetryQueue"}},
-		"DeadLetterQueue": {func() error { return h.DeadLetterQueue.Send(t.Context(), one)[0] }, []string{"SendMessageBatch https://sqs/DeadLetterQueue"}},
+		"States": {
+			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err },
+			[]string{"PutItem Deliveries"},
+		},
+		"RetryQueue": {
+			func() error { return h.RetryQueue.Send(t.Context(), one)[0] },
+			[]string{"SendMessageBatch https://sqs/RetryQueue"},
+		},
+		"DeadLetterQueue": {
+			func() error { return h.DeadLetterQueue.Send(t.Context(), one)[0] },
+			[]string{"SendMessageBatch https://sqs/DeadLetterQueue"},
+		},
 	} {
 		if err := part.call(); err == nil {
 			t.Errorf("%s: a refused call succeeds", name)

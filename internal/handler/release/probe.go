@@ -52,7 +52,9 @@ func (t *tick) candidate(ctx context.Context, e *destination) (picked backlog.It
 	return picked, false, err
 }
 
-func (t *tick) candidateOf(ctx context.Context, e *destination, shard int) (picked backlog.Item, found bool, err error) {
+func (t *tick) candidateOf(
+	ctx context.Context, e *destination, shard int,
+) (picked backlog.Item, found bool, err error) {
 	oldest, err := t.Shards.ReadShard(ctx, e.key.EndpointID, shard, "", pageSize)
 	if err != nil || len(oldest.Items) == 0 {
 		return picked, false, err

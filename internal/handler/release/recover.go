@@ -24,7 +24,7 @@ func (t *tick) shareQuota(ctx context.Context, until time.Time) {
 	paces := make([]int, len(t.recoveries))
 	t.each(ctx, "looking for the oldest", len(paces), func(i int) error {
 		w := t.recoveries[i]
-		if !t.inTime(until) || !w.toOldest(ctx) {
+		if !t.inTime(until) || !w.toOldest(ctx, until) {
 			w.through = true
 			return nil
 		}
@@ -44,8 +44,8 @@ func (t *tick) shareQuota(ctx context.Context, until time.Time) {
 
 // toOldest goes on until the next item is one that recovery sends or drops. Nothing before it is
 // for recovery in this tick.
-func (w *walk) toOldest(ctx context.Context) bool {
-	for {
+func (w *walk) toOldest(ctx context.Context, until time.Time) bool {
+	for w.inTime(until) {
 		shard := w.front(ctx)
 		if shard < 0 {
 			return false
@@ -59,6 +59,7 @@ func (w *walk) toOldest(ctx context.Context) bool {
 		w.found = w.found || i.Held
 		w.shards[shard].take()
 	}
+	return false
 }
 
 // close stores how far recovery came, and which endpoints nothing waits for any more. It is done

@@ -58,7 +58,8 @@ func (t *tick) fault(ctx context.Context, doing string, err error) {
 	first := t.tally.faults[doing] == 1
 	t.mu.Unlock()
 	if first {
-		t.Log.ErrorContext(ctx, "fault", telemetry.KeyAction, doing, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+		t.Log.ErrorContext(ctx, "fault",
+			telemetry.KeyAction, doing, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
 	}
 }
 

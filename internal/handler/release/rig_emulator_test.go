@@ -55,7 +55,8 @@ func newRig(t *testing.T) *rig {
 	cfg := testkit.Moto(t)
 	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
 	r := &rig{
-		t: t, cfg: cfg, tables: tables, faults: testkit.NewFaults(t, cfg), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
+		t: t, cfg: cfg, tables: tables, faults: testkit.NewFaults(t, cfg),
+		now:       time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),
 		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), backlog: dynamo.NewBacklog(db, tables.Backlog),
 		health: dynamo.NewHealth(db, tables.EndpointHealth), states: dynamo.NewDeliveries(db, tables.Deliveries),
 		retryQ: testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{}),

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -52,7 +53,8 @@ func TestTick_sharesItsTimeAmongTheKindsOfWork(t *testing.T) {
 		w.park("webhook_open", 5, true)
 		now := time.Now()
 		w.health["webhook_open"] = health.Item{
-			TenantID: acme, EndpointID: "webhook_open", Version: 1, State: health.Open, Since: now, Changed: now, Held: true, NextProbe: now,
+			TenantID: acme, EndpointID: "webhook_open", Version: 1, State: health.Open,
+			Since: now, Changed: now, Held: true, NextProbe: now,
 		}
 		began := time.Now()
 		took := w.tick(t)
@@ -64,7 +66,9 @@ func TestTick_sharesItsTimeAmongTheKindsOfWork(t *testing.T) {
 			last[m.Endpoint] = m.At.Sub(began)
 		}
 		// A quarter of 45 s is over after 11.25 s: then the probe goes, then what recovers.
-		for id, until := range map[string]time.Duration{"webhook_open": 16 * time.Second, "webhook_back": 20 * time.Second} {
+		for id, until := range map[string]time.Duration{
+			"webhook_open": 16 * time.Second, "webhook_back": 20 * time.Second,
+		} {
 			if first[id] == 0 || first[id] > until {
 				t.Errorf("the first to %s went after %s, want %s at most", id, first[id], until)
 			}
@@ -214,4 +218,54 @@ func TestInTurn(t *testing.T) {
 			t.Fatalf("%d of %d keys", len(got), len(keys))
 		}
 	})
+}
+
+// What is late because nothing can be read shows in the metric that the alarm looks at.
+func TestTick_saysHowLateIsWhatItCannotSend(t *testing.T) {
+	for name, row := range map[string]struct {
+		spoil func(*world, *Handler)
+	}{
+		"endpoints cannot be read": {func(_ *world, h *Handler) { h.Endpoints = unreadable{} }},
+		"items cannot be read":     {func(w *world, h *Handler) { h.Due = keysOnly{w} }},
+		"nothing can be sent":      {func(_ *world, h *Handler) { h.RetryQueue = unreadable{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.park("webhook_1", 3, false)
+				time.Sleep(20 * time.Minute)
+				h := w.handler()
+				row.spoil(w, h)
+				if err := h.Tick(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				for _, want := range []string{`"BacklogLateSeconds":[1200]`, `"Faults":[`, `"Ticks":[1]`} {
+					if !strings.Contains(w.logs.String(), want) {
+						t.Errorf("no %s in %s", want, w.logs.String())
+					}
+				}
+				if w.left("webhook_1") != 3 {
+					t.Error("something is gone")
+				}
+			})
+		})
+	}
+}
+
+// unreadable is AWS on a bad day.
+type unreadable struct{}
+
+func (unreadable) Read(context.Context, []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	return nil, errThrottled
+}
+
+func (unreadable) Send(_ context.Context, messages []queue.Outgoing) []error {
+	return slices.Repeat([]error{errThrottled}, len(messages))
+}
+
+// keysOnly is a table whose index can be read alone.
+type keysOnly struct{ *world }
+
+func (keysOnly) BatchGet(context.Context, []backlog.Key) (dynamo.Page, error) {
+	return dynamo.Page{}, errThrottled
 }

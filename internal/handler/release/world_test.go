@@ -51,7 +51,9 @@ type arrival struct {
 }
 
 func newWorld() *world {
-	return &world{shards: map[partition][]backlog.Item{}, deleted: map[backlog.Key]bool{}, health: map[string]health.Item{}}
+	return &world{
+		shards: map[partition][]backlog.Item{}, deleted: map[backlog.Key]bool{}, health: map[string]health.Item{},
+	}
 }
 
 func (w *world) handler() *Handler {
@@ -80,7 +82,9 @@ func (w *world) park(id string, n int, held bool) {
 		w.parked++
 		created := time.Now().Add(-time.Hour).Add(time.Duration(w.parked) * time.Millisecond)
 		m := delivery.Message{
-			Ref:  delivery.Ref{DeliveryID: fmt.Sprintf("msg_%06d", w.parked), TenantID: acme, EndpointID: id, CreatedAt: created},
+			Ref: delivery.Ref{
+				DeliveryID: fmt.Sprintf("msg_%06d", w.parked), TenantID: acme, EndpointID: id, CreatedAt: created,
+			},
 			Body: []byte(`{"type":"user.created","data":{}}`),
 		}
 		life := delivery.Life{StartedAt: created, DiesAt: time.Now().Add(time.Hour)}
@@ -143,7 +147,9 @@ func (w *world) BatchGet(_ context.Context, keys []backlog.Key) (page dynamo.Pag
 
 func byPosition(i backlog.Item, position string) int { return strings.Compare(i.Position, position) }
 
-func (w *world) ReadShard(_ context.Context, id string, shard int, after string, limit int) (page dynamo.Page, err error) {
+func (w *world) ReadShard(
+	_ context.Context, id string, shard int, after string, limit int,
+) (page dynamo.Page, err error) {
 	defer w.call()()
 	items := w.shards[partition{id, shard}]
 	from, found := slices.BinarySearchFunc(items, after, byPosition)
@@ -221,7 +227,8 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 		for _, m := range batch {
 			life, _ := delivery.DecodeLife(*m.Attributes["life"].StringValue)
 			w.sent = append(w.sent, arrival{
-				ID: *m.Attributes["delivery_id"].StringValue, Endpoint: *m.Attributes["endpoint_id"].StringValue, Life: life, At: time.Now(),
+				ID: *m.Attributes["delivery_id"].StringValue, Endpoint: *m.Attributes["endpoint_id"].StringValue,
+				Life: life, At: time.Now(),
 			})
 		}
 		unlock()
