@@ -156,6 +156,11 @@ func TestALostAnswerIsNoRefusal(t *testing.T) {
 	if a, code := w.answer(t, "pause", fmt.Sprintf(`"endpoint_id":%q`, w.id)); a.State != "paused" || code != "" {
 		t.Errorf("answered %+v, %q", a, code)
 	}
+	w.answer(t, "pause", `"reason":"abuse"`)
+	w.faults.On("DeleteItem", 1, testkit.DropAnswer()) // nothing is left of a tenant's item
+	if a, code := w.answer(t, "resume", `"reason":""`); a.Result != "resumed" || a.State != "healthy" || code != "" {
+		t.Errorf("answered %+v, %q", a, code)
+	}
 }
 
 func TestOfTwoOperatorsOneIsHeard(t *testing.T) {

@@ -102,7 +102,8 @@ func (h *Handler) change(
 		if err != nil {
 			return Answer{}, err
 		}
-		if applied {
+		gone := write.Kind == health.Delete && stored.Version == 0 // as asked, by this call if its answer was lost
+		if applied || gone {
 			return t.answer(result, stored), nil
 		}
 		item = stored
