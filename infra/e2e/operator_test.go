@@ -46,6 +46,7 @@ func TestOperatorRequestsThatCannotBeServedAreAnswers(t *testing.T) {
 		"an unknown delivery":             {"inspect", `{"action":"delivery","operator":"e2e","delivery_id":"msg_none"}`},
 		"a replay of nothing":             {"replay", `{"action":"deliveries","operator":"e2e","delivery_ids":[]}`},
 		"a purge unconfirmed":             {"replay", `{"action":"purge","operator":"e2e","delivery_ids":["msg_none"]}`},
+		"a pause of nothing":              {"control", `{"action":"pause","operator":"e2e"}`},
 		"a key for no tenant":             {"apikeys", `{"action":"issue","operator":"e2e"}`},
 		"a request that is not an object": {"replay", `"hello"`},
 	}

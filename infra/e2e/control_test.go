@@ -1,0 +1,140 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// controlled is what control answers.
+type controlled struct {
+	Result  string `json:"result"`
+	State   string `json:"state"`
+	Waiting struct {
+		Count int `json:"count"`
+	} `json:"waiting"`
+	Error struct {
+		Code string `json:"code"`
+	} `json:"error"`
+}
+
+// control asks for an action on what fields name.
+func control(t *testing.T, action string, fields map[string]any) (answer controlled) {
+	t.Helper()
+	fields["action"], fields["operator"] = action, "e2e"
+	payload, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	awsInvoke(t, "control", string(payload), &answer)
+	return answer
+}
+
+// waitingFor counts the deliveries of an event that inspect shows as waiting.
+func waitingFor(ctx context.Context, tenantID, eventID string) (int, error) {
+	var list struct {
+		Data []struct {
+			State  string `json:"state"`
+			Reason string `json:"reason"`
+		} `json:"data"`
+	}
+	err := operator.Invoke(ctx, "inspect", map[string]any{
+		"action": "deliveries", "operator": "e2e", "tenant_id": tenantID, "event_id": eventID,
+	}, &list)
+	n := 0
+	for _, d := range list.Data {
+		if d.State == "waiting" && d.Reason == "endpoint_paused" {
+			n++
+		}
+	}
+	return n, err
+}
+
+// arrived reports whether the delivery was made. A life lasts 15 s here: what died under a pause,
+// because this machine was slow, is replayed.
+func arrived(ctx context.Context, deliveryID string) (bool, error) {
+	d, err := operator.Delivery(ctx, deliveryID)
+	if err == nil && d.State == "dead" && d.Reason == "endpoint_paused" {
+		err = operator.Replay(ctx, deliveryID)
+	}
+	return d.State == "acknowledged", err
+}
+
+// An operator pauses one of a tenant's endpoints and then the tenant: what is published meanwhile
+// waits, and arrives once both are resumed.
+func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	paused, other := subscribe(t, c, "*"), subscribe(t, c, "*")
+	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": paused.ID}
+	all := map[string]any{"tenant_id": c.TenantID}
+	var ids []string
+	for _, step := range []struct {
+		fields  map[string]any
+		waiting int
+	}{{endpoint, 1}, {all, 2}} {
+		if got := control(t, "pause", step.fields); got.State != "paused" {
+			t.Fatalf("paused: %+v", got)
+		}
+		event := publish(t, c, "user.deleted")
+		for _, s := range []subscription{paused, other} {
+			ids = append(ids, delivery.ID(c.TenantID, event.ID, s.ID))
+		}
+		eventually(t, fmt.Sprintf("%d waiting", step.waiting), func(ctx context.Context) (bool, error) {
+			n, err := waitingFor(ctx, c.TenantID, event.ID)
+			return n == step.waiting, err
+		})
+	}
+	if got := control(t, "release", endpoint); got.Error.Code != "tenant_paused" {
+		t.Errorf("released under the pause: %+v", got)
+	}
+	if n := len(paused.Requests()); n != 0 {
+		t.Errorf("%d requests under the pause", n)
+	}
+	for _, fields := range []map[string]any{all, endpoint} {
+		if got := control(t, "resume", fields); got.Result != "resumed" {
+			t.Fatalf("resumed: %+v", got)
+		}
+	}
+	for _, id := range ids {
+		eventually(t, id, func(ctx context.Context) (bool, error) { return arrived(ctx, id) })
+	}
+	genuine(t, paused.await(t, 2))
+	genuine(t, other.await(t, 2))
+}
+
+// What an operator discards is dropped, and what is published afterwards is delivered.
+func TestWhatIsDiscardedIsNotDelivered(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": s.ID}
+	control(t, "pause", endpoint)
+	event := publish(t, c, "user.deleted")
+	eventually(t, "one waiting", func(ctx context.Context) (bool, error) {
+		n, err := waitingFor(ctx, c.TenantID, event.ID)
+		return n == 1, err
+	})
+	endpoint["confirm"] = true
+	if got := control(t, "discard", endpoint); got.Result != "discarding" || got.Waiting.Count != 1 {
+		t.Errorf("discarded: %+v", got)
+	}
+	delete(endpoint, "confirm")
+	control(t, "resume", endpoint)
+	publishUser(t, c, "user_after")
+	if got := s.await(t, 1); string(got[0].Body) != `{"type":"user.created","data":{"userId":"user_after"}}` {
+		t.Errorf("delivered %s", got[0].Body)
+	}
+	eventually(t, "nothing waiting", func(ctx context.Context) (bool, error) {
+		n, err := waitingFor(ctx, c.TenantID, event.ID)
+		return n == 0, err
+	})
+	if n := len(s.Requests()); n != 1 {
+		t.Errorf("%d requests, want 1", n)
+	}
+}
