@@ -1,10 +1,10 @@
 // Package backlog is what the table Backlog holds: deliveries that wait for long, for their
 // schedule or for their endpoint.
 //
-// It promises that every parking is an item of its own, whose key names nothing else for ever, so
+// It promises that every parking is an item of its own, whose key never names anything else, so
 // that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
-// their deliveries; and that no time is stored earlier than it is. It decides nothing: package
-// health does.
+// their deliveries; and that rounding never makes a due time earlier. Decisions about items are
+// package health's.
 package backlog
 
 import (
@@ -44,8 +44,8 @@ type Item struct {
 	Held     bool      // waits for its endpoint, not for its schedule
 }
 
-// New returns the item that waits for what follows on an attempt, or on none that was made. random
-// tells parkings of the same delivery apart: 8 characters or more, without '#'.
+// New returns the item for a delivery that next sends to Backlog. random tells parkings of the same
+// delivery apart: 8 characters or more, without '#'.
 func New(m delivery.Message, next delivery.Next, storedAt time.Time, random string) Item {
 	m.Retrying, m.Attempts, m.Life = true, next.Attempts, next.Life
 	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Millisecond)
@@ -100,8 +100,8 @@ func Position(ref delivery.Ref, random string) string {
 	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + random
 }
 
-// Before sorts behind every position of deliveries that were created before at, and in front of
-// every other.
+// Before sorts after every position of a delivery that was created before at, and before every
+// other.
 func Before(at time.Time) string { return at.UTC().Format(timeFormat) }
 
 // ErrPosition is returned for what Position did not make.
@@ -135,8 +135,7 @@ func cutLast(s string) (before, after string) {
 	return s[:n], s[n+1:]
 }
 
-// Ceil is the first whole millisecond that is not before at: the precision of the table, and never
-// early. Zero stays zero.
+// Ceil rounds up to the millisecond, which is the precision of the table. Zero stays zero.
 func Ceil(at time.Time) time.Time {
 	if at.IsZero() {
 		return at

@@ -81,7 +81,7 @@ func TestItem_Waiting(t *testing.T) {
 	}
 }
 
-// Half of the items of before would be looked for in the wrong place if these changed.
+// If these changed, items that are stored already would be looked for in the wrong place.
 func TestShard_andDueShardAreForEver(t *testing.T) {
 	got := []int{Shard("msg_7ksudkawegs6rg6tljk3qdfoulwgebc2"), Shard("msg_1"), Key{Position: "p"}.DueShard()}
 	if diff := cmp.Diff([]int{7, 2, 15}, got); diff != "" {

@@ -9,7 +9,7 @@ import (
 )
 
 // Life is what a delivery takes along beside its place in the schedule. It travels as one message
-// attribute, since SQS takes ten of them, and lies beside the message in Backlog. A replay begins
+// attribute, since SQS takes only ten, and is stored beside the message in Backlog. A replay begins
 // a new life. Times are exact to the millisecond; a zero field says nothing.
 type Life struct {
 	StartedAt time.Time // when the life began
@@ -21,7 +21,7 @@ type Life struct {
 	Status    int       // HTTP status of the attempt before, 0 for none
 }
 
-// lifeVersion begins every encoded life. Another one is of a later release: unreadable here.
+// lifeVersion begins every encoded life. Any other is of a later release and unreadable here.
 const lifeVersion = "v1"
 
 const (
@@ -31,7 +31,7 @@ const (
 )
 
 // Encode returns the text of the attribute: the version, then every field that says something as
-// ",name=value", always in the same order. There is one text for a life.
+// ",name=value", always in the same order. Every life has exactly one text.
 func (l Life) Encode() string {
 	var b strings.Builder
 	b.WriteString(lifeVersion)
@@ -63,8 +63,8 @@ func millis(t time.Time) int64 {
 
 var errLifeVersion = errors.New("life is of another version")
 
-// DecodeLife reads what Encode wrote, and nothing else: no other order, no field twice, none
-// unknown, no leading zero.
+// DecodeLife reads what Encode wrote, and nothing else: fields in another order, repeated or unknown,
+// and numbers with leading zeros are refused.
 func DecodeLife(text string) (Life, error) {
 	version, rest, more := strings.Cut(text, ",")
 	if version != lifeVersion {
@@ -89,7 +89,7 @@ func DecodeLife(text string) (Life, error) {
 	return l, nil
 }
 
-// lifeReader takes fields off the front, in their order; one that is not there is zero.
+// lifeReader takes fields off the front, in their order; a missing one is zero.
 type lifeReader struct {
 	rest string
 	more bool

@@ -17,8 +17,7 @@ const (
 )
 
 // Next is what becomes of a delivery after an attempt, or instead of one. Attempts and Life are
-// those of the message or item that carries it on; a message that only stays on RetryQueue keeps
-// what it has.
+// those of the message or item that carries it on; a message that stays on RetryQueue keeps its own.
 type Next struct {
 	To       Way
 	Attempts int           // places used
@@ -37,10 +36,10 @@ type Standing struct {
 	Random   float64   // uniform in [0, 1)
 }
 
-// Failed is what follows on an attempt that the receiver did not acknowledge. begun is when it
-// began: before its own due time, which probes, recovery and operators do not wait for, it has
-// used no place. The outcome's RetryAfter is a floor of the wait. A probe does not stay on
-// RetryQueue, where its mark would make a probe of every further attempt.
+// Failed is what follows on an attempt that the receiver did not acknowledge. begun is when it began:
+// an attempt begun before the delivery's own due time, which probes, recovery and operators do not
+// wait for, uses no place. The wait is at least the outcome's RetryAfter. A probe does not stay on
+// RetryQueue, where its mark would make every further attempt a probe.
 func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) Next {
 	life := s.Life
 	life.Reason, life.Status = out.Reason, out.Status
@@ -58,8 +57,8 @@ func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) 
 	return s.after(schedule, s.used(early), wait, long, life)
 }
 
-// clocks is by how much those of two processes may differ: what arrives this little before its
-// time is on time.
+// clocks is how far the clocks of two processes may be apart: what comes early by no more than that
+// is on time.
 const clocks = time.Second
 
 func (s Standing) used(early bool) int {
@@ -95,8 +94,8 @@ func (s Standing) Die(reason Reason) Next {
 	return Next{To: ToDeadLetterQueue, Attempts: s.Place - 1, Due: s.Now, Life: life}
 }
 
-// Later is what follows where an attempt may not start before due, for the sake of others: it
-// waits in Backlog and uses no place.
+// Later is what follows where, for the sake of others, an attempt may not start before due: the
+// delivery waits in Backlog and uses no place.
 func (s Standing) Later(schedule retry.Schedule, due time.Time) Next {
 	return s.after(schedule, s.Place-1, due.Sub(s.Now), true, s.ownDueNow())
 }
@@ -109,8 +108,7 @@ func (s Standing) Hold(schedule retry.Schedule, reason Reason) Next {
 	return s.after(schedule, s.Place-1, 0, true, life).Hold()
 }
 
-// Hold turns what was to follow into waiting for the endpoint: it opened while the attempt was
-// made.
+// Hold makes a delivery that was to wait in Backlog wait for its endpoint instead.
 func (n Next) Hold() Next {
 	if n.To != ToBacklog {
 		return n
@@ -120,7 +118,7 @@ func (n Next) Hold() Next {
 	return n
 }
 
-// ownDueNow is the life of a delivery whose schedule would send it now, or later as it says.
+// ownDueNow is the life, with now as its own due time where it has none.
 func (s Standing) ownDueNow() Life {
 	life := s.Life
 	if life.OwnDue.IsZero() {
@@ -129,8 +127,8 @@ func (s Standing) ownDueNow() Life {
 	return life
 }
 
-// after parks what waits for long. Where a life is parked for the first time, its end is fixed;
-// nothing is due after that. Marks are of one attempt only.
+// after parks what waits for long. The first time, it fixes the end of the life; nothing is due later
+// than that. Marks are for one attempt only.
 func (s Standing) after(schedule retry.Schedule, attempts int, wait time.Duration, long bool, life Life) Next {
 	due := s.Now.Add(wait)
 	if !long {

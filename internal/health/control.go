@@ -14,8 +14,8 @@ const (
 	TenantIsPaused Refusal = "tenant_paused"
 )
 
-// Pause marks the endpoint, or the tenant if the item is a tenant's, as paused. The key has to
-// be in the item; an item that is not stored has version 0.
+// Pause marks the endpoint, or the tenant if the item is a tenant's, as paused. The item must have
+// its key; one that is not stored has version 0.
 func (i Item) Pause(now time.Time) (Write, Refusal) {
 	if i.Paused {
 		return Write{}, AlreadyPaused
@@ -25,9 +25,9 @@ func (i Item) Pause(now time.Time) (Write, Refusal) {
 	return i.put(next, now), ""
 }
 
-// Resume takes the mark away. What waited is recovered, but under a circuit that was open
-// before it is probed first, at once, and under a disabled endpoint it goes on waiting. The
-// endpoints of a tenant are turned by the next run of release.
+// Resume takes the mark away. What waited is recovered. An endpoint whose circuit was open before is
+// probed first, at once; for one that is disabled, deliveries go on waiting. The endpoints of a tenant
+// are turned by the next run of release.
 func (i Item) Resume(now time.Time) (Write, Refusal) {
 	if !i.Paused {
 		return Write{}, NotPaused

@@ -26,7 +26,7 @@ type Item struct {
 	Changed time.Time // when state or pause changed: attempts begun before count nothing
 
 	Paused          bool
-	Held            bool      // deliveries may be waiting under this item
+	Held            bool      // deliveries may be held because of this item
 	DiscardedBefore time.Time // deliveries whose life began before are dropped; zero: none
 
 	// The run of consecutive failures, of failing and recovering.
@@ -61,7 +61,7 @@ func (i Item) bare() bool { return !i.Paused && !i.Held && !i.discards() }
 
 func (i Item) discards() bool { return !i.DiscardedBefore.IsZero() }
 
-// enter changes the state and forgets what belongs to the one before.
+// enter changes the state and forgets what belonged to the one before.
 func (i Item) enter(state State, now time.Time) Item {
 	next := Item{
 		TenantID: i.TenantID, EndpointID: i.EndpointID, Version: i.Version,
@@ -74,8 +74,8 @@ func (i Item) enter(state State, now time.Time) Item {
 	return next
 }
 
-// open enters Open: the next probe is due a first interval later, or where it had got to when
-// the endpoint answered a probe and nothing since.
+// open enters Open. The next probe is due after the first interval, or, when the endpoint has answered
+// a probe and nothing since, after the interval that had been reached.
 func (i Item) open(s Settings, now time.Time) Item {
 	next := i.enter(Open, now)
 	next.Failures, next.FailingSince, next.FailedAt, next.Deliveries = i.Failures, i.FailingSince, i.FailedAt, i.Deliveries
@@ -109,9 +109,9 @@ const (
 	ClearRun
 )
 
-// Write is a conditional write that follows from what was seen. One that is refused is lost
-// without harm, or asked for again about the item that stands (Reply of DynamoDB's
-// ReturnValuesOnConditionCheckFailure).
+// Write is a conditional write that follows from what was seen. One that is refused is lost without
+// harm, or decided again about the item that is stored, which DynamoDB returns with the refusal
+// (ReturnValuesOnConditionCheckFailure).
 type Write struct {
 	Kind Kind
 	If   int64 // of Put and Delete
@@ -119,7 +119,7 @@ type Write struct {
 }
 
 // Apply does what the store does: it returns what is stored afterwards and whether the condition
-// held. It is the reference for stores, and the store of tests and of the simulation.
+// held. It is the reference for stores, and serves tests and the simulation as a store.
 func (w Write) Apply(stored Item) (Item, bool) {
 	gone := Item{TenantID: stored.TenantID, EndpointID: stored.EndpointID}
 	switch w.Kind {
@@ -150,8 +150,9 @@ func (i Item) withoutRun(version int64) Item {
 	return i
 }
 
-// put is the write that turns the item read into next. Versions are milliseconds of the clock
-// where that has moved on: an item that was deleted and made again never has one of before.
+// put is the write that turns the item that was read into next. A version is the time in
+// milliseconds, or one more than the last if that is later: an item that was deleted and created
+// again never has a version that it had before.
 func (i Item) put(next Item, now time.Time) Write {
 	if next.State == None && next.bare() {
 		if i.Version == 0 {

@@ -16,10 +16,10 @@ type Endpoint struct {
 // Plan is what one run of release does about one endpoint in trouble.
 type Plan struct {
 	Turn    Write // stored first; when it is refused, the endpoint is left to the next run
-	After   View  // what stands once Turn is stored: for Fate, Claim and Pace
+	After   View  // the view once Turn is stored, for Fate, Claim and Pace
 	Probe   bool  // send one item, after Claim is stored
 	Recover bool  // send what Fate calls SendRecovery, at most Pace items
-	Search  bool  // look through the endpoint's shards: something may be held, or has to go
+	Search  bool  // look through the endpoint's shards: something may be held, or has to be dropped
 }
 
 // Plan says what a run of release does about the endpoint.
@@ -64,7 +64,7 @@ func (v View) turn(s Settings, e Endpoint, now time.Time) Write {
 	return Write{}
 }
 
-// forgotten reports whether a failing endpoint has been sent nothing for long.
+// forgotten reports whether a failing endpoint has had no further failure for long.
 func (i Item) forgotten(s Settings, now time.Time) bool {
 	return i.State == Failing && now.Sub(i.FailedAt) >= s.Forget
 }
@@ -74,7 +74,7 @@ func (i Item) discarded(s Settings, now time.Time) bool {
 	return i.discards() && now.Sub(i.DiscardedBefore) >= s.Discard
 }
 
-// overdue reports whether something may be held under an item that holds nothing any more.
+// overdue reports whether something may still be held although its item no longer holds anything.
 func (v View) overdue() bool {
 	i := v.Endpoint
 	return i.State == Disabled || i.Held && !i.holds() && !v.paused() && i.State != Recovering
@@ -179,8 +179,8 @@ func due(s Settings, w Waiting, now time.Time) Fate {
 	return Fate{}
 }
 
-// fateOpen sends once more what has reached the end of its life. What has waited for that for
-// too long dies of the failure of a probe since.
+// fateOpen sends once more what has reached the end of its life. What has waited too long for that
+// dies of the failure of a probe made since.
 func (v View) fateOpen(s Settings, w Waiting, now time.Time) Fate {
 	i := v.Endpoint
 	if now.Before(w.DiesAt) {
@@ -192,7 +192,8 @@ func (v View) fateOpen(s Settings, w Waiting, now time.Time) Fate {
 	return Fate{Step: SendLast}
 }
 
-// fateRecovering sends everything that waited for the endpoint, however old, before its last day.
+// fateRecovering sends everything that waited for the endpoint, whether its life is over or not. Only
+// what has lived for MaxLife is sent as a last attempt.
 func (v View) fateRecovering(s Settings, w Waiting, now time.Time) Fate {
 	switch {
 	case w.NotBefore.After(now) && !v.ordered(w):
@@ -211,8 +212,8 @@ func (v View) ordered(w Waiting) bool {
 }
 
 // Pace is how many items this run of release may send to a recovering endpoint; oldest is the
-// created_at of the oldest of them. The pace doubles to RecoveryLimit, and beyond while what is
-// left would at the last tick's pace not be sent within CatchUp of the first 2xx.
+// created_at of the oldest of them. The pace doubles up to RecoveryLimit, and beyond it as long as
+// the pace of the last tick is too slow to send what is left within CatchUp of the first 2xx.
 func (i Item) Pace(s Settings, oldest, now time.Time) int {
 	switch {
 	case i.Ticks == 0:
@@ -225,8 +226,8 @@ func (i Item) Pace(s Settings, oldest, now time.Time) int {
 	return i.Quota
 }
 
-// late reports whether what is left takes too long. Once most of CatchUp is over it still asks
-// for a sixth of it: no endpoint gets everything at once for having been away for long.
+// late reports whether what is left takes too long. However little of CatchUp remains, a sixth of it
+// is allowed: no endpoint gets everything at once because it has been away for long.
 func (i Item) late(s Settings, oldest, now time.Time) bool {
 	left, done := i.Since.Sub(oldest), oldest.Sub(i.Oldest)
 	within := max(s.CatchUp-now.Sub(i.Since), s.CatchUp/6)
@@ -247,8 +248,9 @@ func (v View) Released(quota, sent int, oldest, now time.Time) Write {
 }
 
 // Empty is what is stored after strongly consistent reads of all the endpoint's shards found
-// nothing that is held, or that recovery would send. Nobody else removes an item under which
-// anything was held, and not before every batch is over that may have acted on a holding state.
+// nothing that is held, or that recovery would send. Nothing else removes an item under which
+// anything was held, and this does not before every batch is over that may have acted on a holding
+// state.
 func (v View) Empty(s Settings, e Endpoint, now time.Time) Write {
 	i := v.item()
 	since := i.Since

@@ -11,14 +11,14 @@ import (
 // Settings are the thresholds. Default returns the product's; Scaled shortens every time that is
 // a matter of policy, as the local stack does.
 type Settings struct {
-	// A failing endpoint opens after so many failures of so many deliveries over so long:
+	// A failing endpoint opens after this many failures of this many deliveries over this long:
 	Failures   int           // 5
 	Deliveries int           // 3
 	Span       time.Duration // 5 min
-	// or, when it is busy, after so many failures over so long:
+	// or, when it is busy, after this many failures over this long:
 	BusyFailures int           // 50
 	BusySpan     time.Duration // 30 s
-	// A recovering endpoint opens again after so many failures over so long without a 2xx:
+	// A recovering endpoint opens again after this many failures over this long without a 2xx:
 	ReopenFailures int           // 5
 	ReopenSpan     time.Duration // 30 s
 
@@ -93,8 +93,8 @@ func (s Settings) Validate() error {
 	return errors.Join(errs...)
 }
 
-// linger is how long after the last holding state a process may still hold something: it acts
-// on a view as old as ViewAge, and its batch and whatever it was late with take two timeouts.
+// linger is how long after the last holding state a process may still hold something: the view
+// that it acts on may be ViewAge old, and its batch may take two timeouts, late writes included.
 func (s Settings) linger() time.Duration { return s.ViewAge + 2*s.FunctionTimeout }
 
 // probeAfter is how long after the probe with this number, counted from the opening, the next

@@ -43,7 +43,7 @@ type slot struct {
 
 // SlowSettings are of one process.
 type SlowSettings struct {
-	Self  string        // names the process: notes of its own are over, or it would not be here
+	Self  string        // the process's name: its own notes do not count, since their batch is over
 	Limit int           // as SlowLimit
 	Wait  time.Duration // the shortest in Backlog: 1 min
 }
@@ -83,7 +83,7 @@ type Route struct {
 	Due time.Time // of ToBacklog
 }
 
-// Way is one of three.
+// Way is where an attempt goes.
 type Way int
 
 // The ways.
@@ -94,8 +94,8 @@ const (
 )
 
 // Route says whether an attempt to the endpoint may start in this batch of the queue. waiting is
-// since when the delivery has waited for its attempt: it waits that long again, Wait at
-// least. Probes and last attempts are not asked about.
+// since when the delivery has waited for its attempt; in Backlog it waits for as long again, and at
+// least for Wait. It is not asked about probes and last attempts.
 func (s Slow) Route(queue Queue, endpointID string, waiting, now time.Time) Route {
 	switch {
 	case !s.full(queue, endpointID):

@@ -54,8 +54,8 @@ const (
 )
 
 // Decision is the answer to a Question. Before anything is held, First has to be stored (if its
-// Kind is not Nothing): release finds what is held by its endpoint's item. A First that is
-// refused is asked for again with the item that stands, or the delivery stays on its queue.
+// Kind is not Nothing): release finds what is held by its endpoint's item. When First is refused,
+// the question is asked again about the item that is stored, or the delivery stays on its queue.
 type Decision struct {
 	Action Action
 	Reason Reason
@@ -82,9 +82,9 @@ func (v View) Decide(q Question, now time.Time) Decision {
 	return Decision{Action: Post}
 }
 
-// underPause makes sure that the endpoint recovers when its tenant's pause ends: something may
-// be held under its item, and it is not recovering already, or release would take an empty
-// Backlog for its end while the last batches of the pause still put something into it.
+// underPause makes sure that the endpoint recovers when its tenant's pause ends. Its item says that
+// something may be held, and is not in recovery: otherwise release would take an empty Backlog for
+// the end of the recovery while the last batches of the pause still put something into it.
 func (v View) underPause(now time.Time) Write {
 	i := v.item()
 	if i.Paused || i.Held && i.State != Recovering {
@@ -109,7 +109,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Result is what became of one attempt: a POST that was begun. Faults of ours are no results.
+// Result is what became of one attempt, a POST that was begun. Faults of ours are not results.
 type Result struct {
 	DeliveryID string
 	Begun      time.Time
@@ -121,9 +121,9 @@ type Result struct {
 	Last       bool
 }
 
-// Observe says what has to be written after the attempts of one batch to the endpoint. It takes
-// any 2xx among them for the whole: the failures beside it count nothing. A refused write may be
-// asked for once more with the item that stands.
+// Observe says what has to be written after the attempts of one batch to the endpoint. Any 2xx
+// among them speaks for all: failures beside it do not count. When the write is refused, it may be
+// asked once more about the item that is stored.
 func (v View) Observe(s Settings, results []Result, now time.Time) Write {
 	i := v.item()
 	ok := slices.ContainsFunc(results, func(r Result) bool { return r.OK })
@@ -193,8 +193,8 @@ func (v View) succeed(now time.Time) Write {
 	return i.put(i.enter(None, now), now)
 }
 
-// fail counts failures of a healthy or failing endpoint. A lone first attempt that fails starts
-// no run: it is retried within seconds, and one that succeeds then has cost no write here.
+// fail counts failures of a healthy or failing endpoint. A first attempt that fails alone starts
+// no run: it is retried within seconds, and if that succeeds, nothing was written here.
 func (i Item) fail(s Settings, results []Result, now time.Time) Write {
 	from := i
 	if i.State == None {
@@ -208,7 +208,7 @@ func (i Item) fail(s Settings, results []Result, now time.Time) Write {
 	case s.opens(next, now):
 		next = next.open(s, now)
 	case i.Failures >= s.Failures && len(next.Deliveries) == len(i.Deliveries) && len(next.Deliveries) < s.Deliveries:
-		return Write{} // one or two deliveries on their way to the end: they open nothing
+		return Write{} // one or two deliveries that go through their schedule open nothing
 	}
 	return i.put(next, now)
 }

@@ -148,8 +148,8 @@ func TestATenantIsPausedAndResumed(t *testing.T) {
 	}
 }
 
-// An answer of DynamoDB's that is lost is asked for again: the write that was done is not taken
-// for another operator's.
+// When an answer of DynamoDB's is lost, the SDK asks again: the write that was done is not taken for
+// another operator's.
 func TestALostAnswerIsNoRefusal(t *testing.T) {
 	w := newWorld(t)
 	w.faults.On("PutItem", 1, testkit.DropAnswer())

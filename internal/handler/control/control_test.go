@@ -34,7 +34,7 @@ type world struct {
 	err       error // of everything else
 
 	quicker func() // runs before a write, as another process does
-	writes  int    // that were tried
+	writes  int    // number of writes tried
 	log     bytes.Buffer
 }
 
@@ -388,8 +388,8 @@ func TestHandler_discard_neverTakesBackAnEarlierOne(t *testing.T) {
 	}
 }
 
-// What is on a queue, or in the hands of deliver, when an operator discards is dropped when deliver
-// next decides about it; what began after is not.
+// What is on a queue, or in the hands of deliver, when an operator discards it, is dropped when
+// deliver next decides about it; what begins its life later is not.
 func TestHandler_discard_holdsForWhatIsInFlight(t *testing.T) {
 	w := newWorld(stored("webhook_1", health.Failing))
 	w.answered(t, "discard", one+`,"confirm":true`)

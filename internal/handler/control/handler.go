@@ -1,10 +1,10 @@
 // Package control lets operators stop what is sent to an endpoint or to all of a tenant's, start
 // it again, send at once what waits for an endpoint, and throw away what waits.
 //
-// It promises that every action is one conditional write to EndpointHealth about what stands at
-// that moment, that a request which changes nothing is refused with the reason, and that each is
-// logged with operator and resource. It sends, deletes and counts down nothing itself: release
-// and deliver act on what it writes, release within a minute, deliver from its next batch.
+// It promises that every action is one write to EndpointHealth, conditional on the item that it was
+// decided about, that a request which would change nothing is refused with the reason, and that each
+// is logged with operator and resource. It sends and deletes nothing itself: release and deliver act
+// on what it writes, release within a minute, deliver from its next batch.
 package control
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Endpoints reads endpoints without what is sealed of them, strongly consistent.
+// Endpoints reads endpoints without their sealed secrets, strongly consistent.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
@@ -55,7 +55,7 @@ func (h *Handler) Function() *operator.Function {
 	}}
 }
 
-// Answer is what stands after an action.
+// Answer is the state after an action.
 type Answer struct {
 	TenantID        string     `json:"tenant_id"`
 	EndpointID      string     `json:"endpoint_id"` // "" when it was about the tenant
@@ -80,7 +80,7 @@ const (
 	resultDiscarded = "discarding"
 )
 
-// The codes of what is refused beside those of health.Refusal.
+// The codes of refusals beside those of health.Refusal.
 const (
 	codeDeleted = "deleted"
 	codeChanged = "changed_meanwhile"

@@ -29,7 +29,7 @@ func (t target) item() health.Item {
 const maxReason = 256
 
 // find checks a request and reads what it names. A tenant is known by its endpoints: one without
-// any is more likely a typing error than a tenant to stop.
+// any is more likely a typing error than a tenant that should be stopped.
 func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (target, error) {
 	if !printable(req.Reason) {
 		return target{}, operator.Refuse(operator.CodeInvalidField, "reason", "must be at most 256 printable characters")
@@ -73,7 +73,7 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 	return target{view: health.View{TenantID: tenantID, Tenant: item}}, nil
 }
 
-// printable takes "", too.
+// printable accepts the empty string.
 func printable(s string) bool {
 	n := 0
 	for _, r := range s {
@@ -88,7 +88,7 @@ func printable(s string) bool {
 // them writes an endpoint's health about once a second.
 const tries = 5
 
-// change writes what decide says about the item that stands.
+// change writes what decide says about the item that is stored.
 func (h *Handler) change(
 	ctx context.Context, t target, result string, decide func(health.Item) (health.Write, health.Refusal),
 ) (Answer, error) {
@@ -145,8 +145,8 @@ func refuse(r health.Refusal, i health.Item) error {
 // countedAtOnce bounds the endpoints of a tenant that are counted at a time.
 const countedAtOnce = 16
 
-// counted adds to the answer of an action how much waits. That it cannot be counted takes nothing
-// back: then the answer does not say.
+// counted adds to the answer of an action how much waits. Where that cannot be counted the answer
+// leaves it out: the action is done.
 func (h *Handler) counted(ctx context.Context, a Answer, err error) (Answer, error) {
 	if err != nil {
 		return a, err

@@ -76,7 +76,7 @@ func (h *Handler) attemptOne(ctx context.Context, t *task) error {
 	return nil
 }
 
-// follow says what follows on an attempt. The wait counts from its end.
+// follow decides what follows on an attempt. The wait counts from its end.
 func (h *Handler) follow(t *task, out *delivery.Outcome) {
 	switch {
 	case out.Verdict == delivery.VerdictAcknowledged:
@@ -84,7 +84,7 @@ func (h *Handler) follow(t *task, out *delivery.Outcome) {
 		t.next = h.standing(t).Fault(h.Schedule)
 	default:
 		t.next = h.standing(t).Failed(h.Schedule, *out, t.begun)
-		if t.to.open() { // only what has waited for long is due again: its endpoint is probed before
+		if t.to.open() { // what was to wait for long waits for the endpoint, which is probed sooner
 			t.next = t.next.Hold()
 		}
 		out.Verdict = verdictOf(t.next)

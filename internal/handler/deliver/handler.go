@@ -16,7 +16,7 @@ import (
 )
 
 // Endpoints reads endpoints and their health, strongly consistent. Health that cannot be read is
-// no error.
+// not an error.
 type Endpoints interface {
 	Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error)
 }
@@ -33,7 +33,7 @@ type States interface {
 }
 
 // Health changes what stands between endpoints and their deliveries. Where the condition of a
-// write did not hold it returns the item that stands.
+// write did not hold, it returns the item that is stored.
 type Health interface {
 	Apply(ctx context.Context, w health.Write) (stored health.Item, applied bool, err error)
 }

@@ -42,8 +42,8 @@ type world struct {
 	parkErr   error
 	holdErr   error  // of writes of health
 	blind     bool   // health cannot be read
-	unsent    string // id of the delivery that alone cannot be sent
-	unchanged string // receipt handle of the message whose visibility alone cannot be changed
+	unsent    string // id of the only delivery that cannot be sent
+	unchanged string // receipt handle of the only message whose visibility cannot be changed
 	respond   func(ctx context.Context, url string) delivery.Response
 
 	posts  []http.Header

@@ -14,7 +14,7 @@ import (
 const holdTime = 500 * time.Millisecond
 
 // hold stores what has to be stored before anything is held: release finds what is held by its
-// endpoint's item. Where that cannot be, the deliveries wait on RetryQueue and are decided anew.
+// endpoint's item. Where that fails, the deliveries wait on RetryQueue and are decided about again.
 func (h *Handler) hold(ctx context.Context, b *batch) {
 	var firsts []*destination
 	for _, d := range b.destinations {
@@ -41,7 +41,8 @@ func (h *Handler) hold(ctx context.Context, b *batch) {
 
 var errRefused = errors.New("writing health: the endpoint's item changes too fast")
 
-// storeFirst stores what has to come first. Refused, it asks once more with the item that stands.
+// storeFirst stores what has to come first. When that is refused, it asks once more about the item
+// that is stored.
 func (h *Handler) storeFirst(ctx context.Context, d *destination, tasks []*task) error {
 	for range 2 {
 		stored, applied, err := h.Health.Apply(ctx, d.first)
@@ -62,8 +63,8 @@ func (h *Handler) storeFirst(ctx context.Context, d *destination, tasks []*task)
 	return errRefused
 }
 
-// decideAgain decides about a delivery that was to be held. It is too late for an attempt in this
-// batch: what may be sent now is received again at once.
+// decideAgain decides anew about a delivery that was to be held. It is too late for an attempt in
+// this batch: what may now be sent is received again at once.
 func (h *Handler) decideAgain(t *task) {
 	now := h.Now()
 	switch decision := t.to.view.Decide(t.question(), now); decision.Action {

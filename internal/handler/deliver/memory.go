@@ -21,7 +21,7 @@ type seenView struct {
 	at   time.Time
 }
 
-// maxKnown bounds both. What is forgotten costs a write, or a POST to an endpoint in trouble.
+// maxKnown bounds both maps. What is forgotten costs a write, or a POST to an endpoint in trouble.
 const maxKnown = 1000
 
 // view is what a batch acts on: what was read, or what was read before, if that is not too old.
@@ -46,10 +46,10 @@ func (m *memory) view(key dynamo.EndpointKey, r dynamo.Reading, age time.Duratio
 	return r.View
 }
 
-// writeEvery is how often a process says of one endpoint that it failed.
+// writeEvery is how often, at most, a process writes that one endpoint failed.
 const writeEvery = time.Second
 
-// mayWrite reports whether it is time to say so again, and takes it that it is then said.
+// mayWrite reports whether it is time to write so again, and assumes that it then is written.
 func (m *memory) mayWrite(key dynamo.EndpointKey, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

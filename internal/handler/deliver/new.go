@@ -107,7 +107,7 @@ func New(c Config) (*Handler, error) {
 	}, nil
 }
 
-// uniqueLetters tell the parkings of one delivery apart, of which there are dozens at most.
+// uniqueLetters is how many letters tell the parkings of one delivery apart: there are dozens at most.
 const uniqueLetters = 10
 
 // newSlowLane suspects an endpoint after a tenth of the time that an attempt may take, and leaves

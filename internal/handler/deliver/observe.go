@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// observe tells the endpoints' health what became of their attempts. An endpoint that is healthy
-// and stays it costs nothing. A write that is lost costs time, never a delivery.
+// observe records in the endpoints' health what became of their attempts. An endpoint that is and
+// stays healthy costs nothing. A write that is lost costs time, never a delivery.
 func (h *Handler) observe(ctx context.Context, b *batch) {
 	var news []*observation
 	for _, d := range b.destinations {
@@ -60,8 +60,8 @@ func observed(d *destination, tasks []*task) *observation {
 // counts reports whether an attempt was made and says something about its endpoint.
 func (t *task) counts() bool { return t.posted() && !t.outcome.Reason.Ours() }
 
-// tell writes what follows. Failures alone are told once a second; refused, it is asked once more
-// with the item that stands.
+// tell writes what follows, failures without a 2xx at most once a second. When the write is refused,
+// it asks once more about the item that is stored.
 func (h *Handler) tell(ctx context.Context, o *observation) error {
 	now := h.Now()
 	w := o.to.view.Observe(h.Thresholds, o.results, now)
@@ -80,7 +80,7 @@ func (h *Handler) tell(ctx context.Context, o *observation) error {
 			return nil
 		}
 	}
-	return nil // others write, too: they tell much the same
+	return nil // others write, too, and about the same
 }
 
 func (h *Handler) reportHealthLost(ctx context.Context, d *destination, err error) {

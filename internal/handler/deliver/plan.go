@@ -70,7 +70,7 @@ func (h *Handler) read(m delivery.Message, receive queue.Receive, now time.Time)
 	return t
 }
 
-// readOld reads what release 0.1.0 sent to RetryQueue, where every receive used a place but one
+// readOld reads what release 0.1.0 sent to RetryQueue, where every receive used a place, except one
 // before not_before.
 func (h *Handler) readOld(t *task) {
 	m := &t.message
@@ -117,7 +117,7 @@ func (h *Handler) lookUp(ctx context.Context, b *batch) {
 	}
 }
 
-// decide ends what must not be sent now.
+// decide ends the tasks of deliveries that must not be sent now.
 func (h *Handler) decide(t *task) {
 	if t.to.gone() {
 		t.discard(delivery.ReasonEndpointDeleted)
@@ -135,7 +135,7 @@ func (h *Handler) decide(t *task) {
 	}
 }
 
-// keep holds a delivery, or ends its life if that is over while it may not be sent.
+// keep holds a delivery, or ends its life if that is over and it must not be sent.
 func (h *Handler) keep(t *task, decision health.Decision, now time.Time) {
 	reason := delivery.Reason(decision.Reason)
 	dies := t.message.Life.DiesAt
@@ -149,7 +149,8 @@ func (h *Handler) keep(t *task, decision health.Decision, now time.Time) {
 	t.end(reason, h.standing(t).Hold(h.Schedule, reason))
 }
 
-// route ends what may be sent, but not here and now: slow endpoints leave room to the others.
+// route ends the tasks of deliveries that may be sent, but not here and now: slow endpoints leave
+// room to the others.
 func (h *Handler) route(t *task, now time.Time) {
 	life := t.message.Life
 	if t.message.NotBefore.After(now) {

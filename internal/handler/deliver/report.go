@@ -102,8 +102,8 @@ func (h *Handler) log(ctx context.Context, level slog.Level, line string, attrs 
 	}
 }
 
-// blame says whose doing it is that a delivery was not acknowledged: nobody's where the
-// schedule or the tenant decided that nothing is sent now.
+// blame says whose fault it is that a delivery was not acknowledged: nobody's where the schedule or
+// the tenant decided that nothing is sent now.
 func (t *task) blame() string {
 	switch {
 	case t.outcome.Reason.Ours():
@@ -115,7 +115,7 @@ func (t *task) blame() string {
 	}
 }
 
-// number is that of the attempt, or of the one before where there was none.
+// number is the attempt's, or that of the one before where none was made.
 func (t *task) number() int {
 	if t.posted() {
 		return t.place
@@ -123,7 +123,7 @@ func (t *task) number() int {
 	return t.place - 1
 }
 
-// host is all of a URL that a log may show.
+// host is the part of a URL that a log may show.
 func host(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {

@@ -21,10 +21,9 @@ const (
 	parkTime    = time.Second
 )
 
-// settle hands every delivery on that was not acknowledged or discarded, each to the place that
-// follows or, where that cannot be, to the next best, and then records states and health. Every
-// task has its outcome. What is returned goes back to its queue: everything else is acknowledged,
-// and is elsewhere by now.
+// settle hands on every delivery that was not acknowledged or discarded: to where it has to go or,
+// where that fails, to the next best. Then it records states and health. Every task has its outcome.
+// What is returned goes back to its queue; everything else is acknowledged, and is elsewhere by now.
 func (h *Handler) settle(ctx context.Context, b *batch) {
 	h.hold(ctx, b)
 	h.park(ctx, going(b.tasks, delivery.ToBacklog))
@@ -80,8 +79,8 @@ func (h *Handler) park(ctx context.Context, tasks []*task) {
 	}
 }
 
-// fallBack makes RetryQueue the place where the delivery waits that cannot wait in Backlog. What
-// is held tries again soon, since nothing is POSTed then, and so does what is at the end of its life.
+// fallBack makes a delivery that cannot wait in Backlog wait on RetryQueue. What is held is tried
+// again soon, since that costs no POST, and so is what has reached the end of its life.
 func (h *Handler) fallBack(t *task) {
 	wait := min(t.next.Wait, retry.MaxDelay)
 	if t.next.Held || wait <= 0 {
@@ -91,7 +90,7 @@ func (h *Handler) fallBack(t *task) {
 	t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
 }
 
-// soon is how long something waits that AWS did not take, longer with every receive.
+// soon is how long a delivery waits that AWS did not take, longer with every receive.
 func (h *Handler) soon(t *task) time.Duration {
 	return min(h.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
 }

@@ -52,7 +52,7 @@ func (h *Handler) readNotes(ctx context.Context) {
 	}
 }
 
-// update keeps the old notes where new ones cannot be read: they end by themselves.
+// update keeps the old notes where new ones cannot be read: they end on their own.
 func (s *SlowLane) update(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

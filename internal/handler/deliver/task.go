@@ -26,8 +26,8 @@ type task struct {
 	err      error             // what is behind a fault of ours: for the log only
 }
 
-// add takes another record of the delivery. The one that is least far in its schedule speaks for
-// all: it has the most tries left. Of two as far, a probe does.
+// add takes another record of the delivery. The one at the earliest place of its schedule speaks for
+// all: it has the most tries left. Of two at the same place, a probe does.
 func (t *task) add(r queue.Record, other task) {
 	t.records = append(t.records, r)
 	if other.place < t.place || other.place == t.place && other.message.Life.Probe > t.message.Life.Probe {

@@ -117,9 +117,9 @@ func (h *Handler) deliveries(
 	return operator.NewList(shown, filter, next), nil
 }
 
-// deliveriesOfEvent lists what became of one event: a delivery's id is made of tenant, event and
-// endpoint, so the records are those of all the tenant's endpoints, deleted ones included, the
-// oldest endpoint first. At most 200 of them need no pages.
+// deliveriesOfEvent lists what became of one event, the oldest endpoint first. A delivery's id is made
+// of tenant, event and endpoint, so it asks for the ids of all the tenant's endpoints, deleted ones
+// included. There are at most 200, so it needs no pages.
 func (h *Handler) deliveriesOfEvent(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (operator.List[Delivery], error) {

@@ -44,8 +44,8 @@ func showHealth(i health.Item) Health {
 // Waiting is what lies in Backlog for an endpoint, counted up to 1,000.
 type Waiting struct {
 	Count           int        `json:"count"`
-	Held            int        `json:"held"` // of them, for the endpoint and not for their schedule
-	More            bool       `json:"more"` // than were counted
+	Held            int        `json:"held"` // of them wait for the endpoint and not for their schedule
+	More            bool       `json:"more"` // there are more than were counted
 	OldestCreatedAt *time.Time `json:"oldest_created_at"`
 }
 
@@ -56,9 +56,9 @@ func showWaiting(w dynamo.Waiting) *Waiting {
 // Trouble is an endpoint that is not simply healthy, or a tenant.
 type Trouble struct {
 	TenantID   string `json:"tenant_id"`
-	EndpointID string `json:"endpoint_id"` // "" of a tenant
+	EndpointID string `json:"endpoint_id"` // "" for a tenant
 	Health     `json:",embed"`
-	Waiting    *Waiting `json:"waiting"` // null of a tenant
+	Waiting    *Waiting `json:"waiting"` // null for a tenant
 }
 
 type endpointsRequest struct {
@@ -72,7 +72,7 @@ var states = []string{
 	operator.StatePaused, operator.StateHealthy,
 }
 
-// rounds bounds how long a page looks for items of a rare state: then it is short, and not the last.
+// rounds bounds how long a page looks for items in a rare state. It then ends early, with a cursor.
 const rounds = 20
 
 // countedAtOnce bounds the endpoints whose Backlog is counted at a time.
@@ -108,7 +108,7 @@ func (h *Handler) endpoints(
 	return operator.NewList(shown, filter, next), nil
 }
 
-// inState looks for items in a state, "" for any.
+// inState looks for items in a state; "" means any.
 func (h *Handler) inState(
 	ctx context.Context, state string, limit int, start string,
 ) (items []health.Item, next string, err error) {
@@ -190,7 +190,7 @@ func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpoin
 	}, nil
 }
 
-// withoutQuery leaves out what may hold a receiver's secret.
+// withoutQuery leaves out the query, which may hold a receiver's secret.
 func withoutQuery(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {

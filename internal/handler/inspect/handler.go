@@ -1,5 +1,5 @@
 // Package inspect answers operators' questions: delivery state, endpoints in trouble and what
-// waits for them, dead letters, rejected events, and how the whole stands.
+// waits for them, dead letters, rejected events, and the state of the whole.
 //
 // It promises to change nothing: rejected events it looks at stay on their queue. Bodies are
 // shown only by the actions that name one, and never logged.
@@ -39,7 +39,7 @@ type DeadLetters interface {
 	Count(ctx context.Context, status deadletter.Status) (n int, oldest time.Time, err error)
 }
 
-// Endpoints reads endpoints without what is sealed of them, strongly consistent.
+// Endpoints reads endpoints without their sealed secrets, strongly consistent.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)

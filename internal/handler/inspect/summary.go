@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// Summary is how the whole stands. The counts of queues are SQS's approximations.
+// Summary is the state of the whole. The counts of queues are SQS's approximations.
 type Summary struct {
 	Endpoints   EndpointCounts              `json:"endpoints"`
 	Waiting     Backlogged                  `json:"waiting"`
@@ -23,7 +23,7 @@ type Summary struct {
 	Queues      map[string]Depth            `json:"queues"` // by logical id
 }
 
-// Count is how many dead letters have one status, and when the longest dead of them died.
+// Count is how many dead letters have one status, and when the oldest of them died.
 type Count struct {
 	Count        int        `json:"count"`
 	OldestDiedAt *time.Time `json:"oldest_died_at"`

@@ -10,22 +10,22 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// EndpointCounts is how many endpoints stand in which state, healthy ones without a past left out.
+// EndpointCounts is how many endpoints are in which state, without the healthy ones that have no item.
 type EndpointCounts struct {
 	States        map[string]int `json:"states"`
 	PausedTenants int            `json:"paused_tenants"`
 	More          bool           `json:"more"` // than were counted
 }
 
-// Backlogged is what lies in Backlog for all endpoints together: at least so many deliveries.
+// Backlogged is how much lies in Backlog for all endpoints together, at least.
 type Backlogged struct {
 	Count     int        `json:"count"`
-	Held      int        `json:"held"`        // of them, for their endpoints and not for their schedules
-	More      bool       `json:"more"`        // than were counted
+	Held      int        `json:"held"`        // of them wait for their endpoints and not for their schedules
+	More      bool       `json:"more"`        // there are more than were counted
 	NextDueAt *time.Time `json:"next_due_at"` // long past: release does not run
 }
 
-// What a summary counts at most.
+// The most that a summary counts.
 const (
 	maxTrouble  = 1000 // items of EndpointHealth
 	maxHeld     = 50   // endpoints whose held deliveries are counted, up to 1,000 each
