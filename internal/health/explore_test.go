@@ -232,8 +232,8 @@ func TestItem_keepsItsPromisesInEveryReachableState(t *testing.T) {
 	}
 }
 
-// strands reports whether, once its owner and operators wish it and it answers 2xx, the endpoint
-// does not come to recover.
+// strands reports whether the endpoint fails to recover although it answers 2xx and neither its owner
+// nor an operator holds it.
 func strands(w world) bool {
 	if !w.view.Endpoint.Held {
 		return false

@@ -44,8 +44,8 @@ func TestWrite_Apply(t *testing.T) {
 	}
 }
 
-// An item that went and came again has no version of before, so that a write about the one that
-// went is refused.
+// An item that was removed and created again has a new version, so that a write about the one that
+// was removed is refused.
 func TestItem_versionsAreNotUsedTwice(t *testing.T) {
 	w := newWorld().observe(failures(2)...)
 	first := w.view.Endpoint.Version

@@ -148,8 +148,8 @@ func TestView_Fate(t *testing.T) {
 	}
 }
 
-// Nothing that release is asked about dies of us: an active endpoint's delivery dies only in an
-// open circuit, of a probe that failed after the end of its life.
+// Nothing that release asks about dies of a fault of ours: a delivery to an active endpoint dies only
+// while the circuit is open, of a probe that failed after the end of its life.
 func TestView_Fate_killsNothingOfAnActiveEndpointWithoutAPost(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		at := func(name string) time.Time {

@@ -6,8 +6,8 @@ import "time"
 // last. After the attempt at place n the wait is Wait(n, …), the wait before retry n.
 
 const (
-	// LongWait is what a short wait does not exceed, unless the schedule says otherwise: longer
-	// ones are spent in Backlog, not in RetryQueue.
+	// LongWait is the longest short wait, unless the schedule says otherwise: longer ones are spent in
+	// Backlog, not on RetryQueue.
 	LongWait = 150 * time.Second
 	// MaxLife bounds the time that a delivery is tried for, held or not: half of what queues
 	// keep a message for.
@@ -25,8 +25,8 @@ func (s Schedule) IsLong(wait time.Duration) bool {
 	return wait > s.Long
 }
 
-// LongAfter reports whether the wait after the place is long, judged without jitter: whether a
-// receive too many may skip a place does not depend on chance.
+// LongAfter reports whether the wait after the place is long, judged without jitter: whether an extra
+// receive may skip a place must not depend on chance.
 func (s Schedule) LongAfter(place int) bool { return s.IsLong(s.Wait(place, 0, 0, 0)) }
 
 // Place is where in its schedule a delivery is: attempts is the number of places used before it

@@ -50,7 +50,7 @@ func TestHandler_Process_losesNothingAndSendsNothingFromRetryQueueToIt(t *testin
 	}
 }
 
-// wrong says what must not be after a batch of one.
+// wrong says what must not have happened after a batch of one.
 func (w *world) wrong(one queue.Record, failed []string) error {
 	ended := len(w.acked) == 1 || len(w.states) == 1 && w.states[0].State == delivery.Discarded
 	places := len(w.sent) + len(w.dead) + len(w.parked) + len(failed)

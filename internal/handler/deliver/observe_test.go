@@ -66,7 +66,7 @@ func TestHandler_observe_tellsWhatBecameOfTheAttempts(t *testing.T) {
 	}
 }
 
-// The probe that fails waits for its circuit, not for its schedule, and nothing is probed in between.
+// A probe that fails is held by its circuit, not by its schedule, and nothing is probed in between.
 func TestHandler_follow_holdsAProbeThatFails(t *testing.T) {
 	w := newWorld(status(503))
 	w.health["webhook_1"] = probing(41)

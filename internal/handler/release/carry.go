@@ -39,7 +39,7 @@ const (
 
 var kinds = []kind{kindDue, kindRecovery, kindProbe, kindLast, kindDead, kindDiscarded, kindHeld}
 
-// scheduled says what becomes of an item that was found by its due time; nil for nothing.
+// scheduled says what becomes of an item that was found by its due time; nil means nothing.
 func (t *tick) scheduled(e *destination, i backlog.Item) *move {
 	now := t.Now()
 	if !i.Held && e.runs() {
@@ -70,8 +70,8 @@ func (t *tick) lastAttempt(e *destination, i backlog.Item, f health.Fate) *move 
 	return &move{item: i, to: e, fate: f, kind: kindLast, delay: spread(t.Thresholds.Tick, n, t.Thresholds.Last)}
 }
 
-// carry does it: send first, delete after. It reports whether it makes sense to go on: not where
-// everything was refused.
+// carry carries moves out: it sends first and deletes after. It reports whether it makes sense to go
+// on, which it does not when everything was refused.
 func (t *tick) carry(ctx context.Context, moves []*move) (goOn bool) {
 	var retries, deaths, drops, held []*move
 	for _, m := range moves {
@@ -125,8 +125,8 @@ func (t *tick) send(ctx context.Context, to Queue, moves []*move) {
 	}
 }
 
-// delete removes what was sent or dropped. Where that is refused, it is sent again by the next tick:
-// the partition is left alone until then.
+// delete removes what was sent or dropped. What cannot be deleted is sent again by the next tick; its
+// partition is left alone until then.
 func (t *tick) delete(ctx context.Context, moves []*move) {
 	moves = slices.DeleteFunc(moves, func(m *move) bool { return !m.sent })
 	if len(moves) == 0 {
@@ -148,7 +148,7 @@ func (t *tick) delete(ctx context.Context, moves []*move) {
 	}
 }
 
-// discard records that deliveries are given up. What operators see is not worth keeping them for.
+// discard records that deliveries are dropped. They are deleted even where that cannot be recorded.
 func (t *tick) discard(ctx context.Context, moves []*move) {
 	t.each(ctx, "writing a delivery's state", len(moves), func(i int) error {
 		moves[i].sent = true
@@ -156,7 +156,7 @@ func (t *tick) discard(ctx context.Context, moves []*move) {
 		m := moves[i].item.Message
 		eventType, err := m.EventType()
 		if err != nil {
-			eventType = "" // the record is as good as it can be
+			eventType = "" // the record goes without it
 		}
 		_, err = t.States.Update(ctx, delivery.Record{
 			Ref: m.Ref, EventType: eventType, State: delivery.Discarded, Attempts: m.Attempts,
@@ -166,7 +166,7 @@ func (t *tick) discard(ctx context.Context, moves []*move) {
 	})
 }
 
-// redate makes what would be sent wait for its endpoint, until its life ends.
+// redate makes what would be sent now wait for its endpoint, until its life ends.
 func (t *tick) redate(ctx context.Context, moves []*move) {
 	t.each(ctx, "holding what is due", len(moves), func(i int) error {
 		m := moves[i]

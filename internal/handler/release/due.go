@@ -8,7 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// lane is one due-shard: what is due there, first first. Lanes are independent of each other.
+// lane is one shard of the index by due time: what is due there, earliest first. Lanes are independent
+// of each other.
 type lane struct {
 	*tick
 	shard  int
@@ -20,7 +21,7 @@ type lane struct {
 
 func (l *lane) done() bool { return l.failed || l.last && len(l.keys) == 0 }
 
-// sendDue sends what its schedule sends now. What is due of endpoints that hold it goes to endLives.
+// sendDue sends what is due by its schedule. What is due but held by its endpoint goes to endLives.
 func (t *tick) sendDue(ctx context.Context, until time.Time) (left bool) {
 	t.each(ctx, "reading what is due", len(t.due), func(i int) error {
 		for l := t.due[i]; !l.done() && t.inTime(until); {
@@ -34,7 +35,7 @@ func (t *tick) sendDue(ctx context.Context, until time.Time) (left bool) {
 	return t.unread()
 }
 
-// unread reports whether there is something due that was not looked at, and could be.
+// unread reports whether something due was not looked at that could be.
 func (t *tick) unread() bool {
 	for _, l := range t.due {
 		if !l.done() {
@@ -44,7 +45,7 @@ func (t *tick) unread() bool {
 	return false
 }
 
-// readKeys reads the next page of keys, and puts them so that endpoints take turns.
+// readKeys reads the next page of keys, and orders them so that endpoints take turns.
 func (l *lane) readKeys(ctx context.Context) error {
 	found, next, err := l.Due.Due(ctx, l.shard, l.began.Add(l.Thresholds.Ahead), keysSize, l.cursor)
 	if err != nil {

@@ -156,7 +156,7 @@ func TestTick_ofWhatIsFoundByItsDueTime(t *testing.T) {
 	}
 }
 
-// Lasts are limited by tick and endpoint, and do not arrive all at once.
+// Last attempts are limited by tick and endpoint, and do not all arrive at once.
 func TestTick_sendsSixtyLastAttemptsATick(t *testing.T) {
 	r := newRig(t)
 	r.create(hook)

@@ -24,7 +24,7 @@ type destination struct {
 	mu      sync.Mutex
 	view    health.View
 	lasts   int  // last attempts sent in this tick
-	idle    int  // items that were looked at in vain
+	idle    int  // items that were read for nothing
 	asked   bool // whether something may be held for it
 	holding bool // the answer
 }
@@ -79,8 +79,8 @@ func (t *tick) read(ctx context.Context, fresh []*destination) error {
 	return nil
 }
 
-// turn stores the change of state that no attempt brings about. Refused, somebody else was faster,
-// and the endpoint is left to the next tick.
+// turn stores the change of state that no attempt brings about. When it is refused, somebody else was
+// faster, and the endpoint is left to the next tick.
 func (t *tick) turn(ctx context.Context, e *destination, r dynamo.Reading) error {
 	e.is = statusOf(r)
 	e.view = health.View{TenantID: e.key.TenantID, EndpointID: e.key.EndpointID}
@@ -98,8 +98,8 @@ func (t *tick) turn(ctx context.Context, e *destination, r dynamo.Reading) error
 	return nil
 }
 
-// apply stores a write about the endpoint and says in the log if that turned its state. Refused, the
-// endpoint's view is the item that stands.
+// apply stores a write about the endpoint and logs a change of its state. When the write is refused,
+// the endpoint's view becomes the item that is stored.
 func (t *tick) apply(ctx context.Context, e *destination, w health.Write) (applied bool, err error) {
 	if w.Kind == health.Nothing {
 		return true, nil
@@ -204,7 +204,7 @@ func (e *destination) fate(s health.Settings, i backlog.Item, now time.Time) hea
 	return health.Fate{}
 }
 
-// takeLast counts one more last attempt and returns its number, if there may be one more.
+// takeLast counts one more last attempt and returns its number, if one more is allowed.
 func (e *destination) takeLast(limit int) (number int, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -221,8 +221,8 @@ func (e *destination) lookedInVain() {
 	e.idle++
 }
 
-// useless reports, by its key alone, that an item need not be read in this tick: what is over and has
-// to wait for its last attempt, and what recovery is going to send.
+// useless reports, from its key alone, that an item need not be read in this tick: it has to wait for
+// its last attempt, or recovery is going to send it.
 func (e *destination) useless(s health.Settings, d dynamo.Due, now time.Time) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -237,7 +237,7 @@ func (e *destination) useless(s health.Settings, d dynamo.Due, now time.Time) bo
 	return false
 }
 
-// mayHold makes sure that what is held for the endpoint is found again: its item says so before.
+// mayHold makes sure that what is held for the endpoint is found again: first its item has to say so.
 func (t *tick) mayHold(ctx context.Context, e *destination) bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

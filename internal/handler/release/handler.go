@@ -6,7 +6,7 @@
 // It promises:
 //   - An item is deleted only after SQS took its message, or its delivery was discarded: a tick that
 //     fails, stalls or is killed leaves duplicates, never a loss.
-//   - Nothing is sent before it is due, but to an endpoint that recovers or is probed, and a probe
+//   - Nothing is sent before it is due, except to an endpoint that recovers or is probed, and a probe
 //     only under a number that was stored before.
 //   - The four kinds of work share the time of a tick, endpoints share each kind, and a partition
 //     that refuses is left alone until the next tick, while the others go on.

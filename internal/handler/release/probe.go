@@ -18,8 +18,8 @@ func (t *tick) probe(ctx context.Context, until time.Time) (left bool) {
 	return len(t.probes) > 0
 }
 
-// probeOne stores the probe's number before it sends anything: whoever stores it sends, and nobody
-// else. A crash behind that costs one interval.
+// probeOne stores the probe's number before it sends anything: only the process that stored it sends.
+// A crash after that costs one interval.
 func (t *tick) probeOne(ctx context.Context, e *destination) error {
 	item, found, err := t.candidate(ctx, e)
 	if err != nil || !found {
@@ -35,8 +35,8 @@ func (t *tick) probeOne(ctx context.Context, e *destination) error {
 	return nil
 }
 
-// candidate picks the item to probe with: the first after a random time of a shard that is not empty,
-// so that one delivery which no receiver takes does not keep an endpoint closed.
+// candidate picks the item to probe with: of a random shard that is not empty, the first created after
+// a random time, so that one delivery which no receiver accepts does not keep a circuit open.
 func (t *tick) candidate(ctx context.Context, e *destination) (picked backlog.Item, found bool, err error) {
 	first := int(t.Random() * backlog.Shards)
 	for n := range backlog.Shards {

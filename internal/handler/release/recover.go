@@ -18,7 +18,7 @@ func (t *tick) recover(ctx context.Context, until time.Time) (left bool) {
 }
 
 // shareQuota finds the oldest that each endpoint waits for, and from it how much each may be sent.
-// Those that time does not suffice for get no quota in this tick.
+// Those for which there is no time get no quota in this tick.
 func (t *tick) shareQuota(ctx context.Context, until time.Time) {
 	t.shared = true
 	paces := make([]int, len(t.recoveries))
@@ -62,8 +62,8 @@ func (w *walk) toOldest(ctx context.Context, until time.Time) bool {
 	return false
 }
 
-// close stores how far recovery came, and which endpoints nothing waits for any more. It is done
-// for what time has cut off, too.
+// close stores how far recovery came, and for which endpoints nothing is held any more. It is done for
+// walks that ran out of time, too.
 func (t *tick) close(ctx context.Context) {
 	walks := slices.Concat(t.recoveries, t.sweeps)
 	t.each(ctx, "storing the pace of a recovery", len(walks), func(i int) error { return walks[i].close(ctx) })
@@ -74,7 +74,7 @@ func (w *walk) close(ctx context.Context) error {
 		_, err := w.apply(ctx, w.to, w.to.view.Empty(w.Thresholds, w.to.is, w.Now()))
 		return err
 	}
-	for range 2 { // refused, it is asked again about the item that stands
+	for range 2 { // when it is refused, it is decided again about the item that is stored
 		applied, err := w.apply(ctx, w.to, w.to.view.Released(w.quota, w.sent, w.oldest, w.Now()))
 		if applied || err != nil {
 			return err

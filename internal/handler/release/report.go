@@ -37,7 +37,7 @@ func (t *tick) late(by time.Duration) {
 
 var errUnreadable = errors.New("a later release wrote it")
 
-// see counts what waits for its endpoint, and says once that something cannot be read.
+// see counts what is held, and reports once that something cannot be read.
 func (t *tick) see(ctx context.Context, page dynamo.Page) {
 	if len(page.Unreadable) > 0 {
 		t.fault(ctx, "reading an item", errUnreadable)
@@ -51,7 +51,7 @@ func (t *tick) see(ctx context.Context, page dynamo.Page) {
 	}
 }
 
-// fault counts a fault of ours. The first of each sort goes to the log, the others are like it.
+// fault counts a fault of ours. Only the first of each kind goes to the log.
 func (t *tick) fault(ctx context.Context, doing string, err error) {
 	t.mu.Lock()
 	t.tally.faults[doing]++
@@ -102,7 +102,7 @@ func (t *tick) report(ctx context.Context) {
 	}
 }
 
-// noteUnsent notes how late is what time did not suffice for.
+// noteUnsent notes how late that is for which there was no time.
 func (t *tick) noteUnsent() {
 	for _, l := range t.due {
 		for _, d := range l.keys {

@@ -20,17 +20,17 @@ const (
 type tick struct {
 	*Handler
 	began, until time.Time
-	blind        bool // where there is work could not be read in full
+	blind        bool // it could not read in full where there is work
 
 	due        []*lane
 	probes     []*destination // to be probed
 	recoveries []*walk        // of endpoints that recover
-	sweeps     []*walk        // of endpoints of which something has to go
+	sweeps     []*walk        // of endpoints whose items have to be dropped
 	shared     bool           // the recoveries have their quotas
 
 	mu           sync.Mutex
 	destinations map[string]*destination // by id, all that this tick has met
-	refused      map[partition]bool      // that would not delete
+	refused      map[partition]bool      // whose deletes were refused
 	ending       []dynamo.Due            // keys of what its endpoint holds, for endLives
 	tally        tally
 }
@@ -118,8 +118,8 @@ func (t *tick) plan() {
 // whether something is.
 type work func(ctx context.Context, until time.Time) (left bool)
 
-// share gives each kind the same part of the time that is left. What one does not use is shared
-// again among those that are not through.
+// share gives each kind an equal part of the time that is left. What one does not use is shared again
+// among those that are not finished.
 func (t *tick) share(ctx context.Context, kinds ...work) {
 	for len(kinds) > 0 && t.inTime(t.until) {
 		var left []work
@@ -144,7 +144,7 @@ func (t *tick) each(ctx context.Context, doing string, n int, do func(i int) err
 	}
 }
 
-// refuses reports whether the key's partition would not delete before, in this tick.
+// refuses reports whether the key's partition has refused a delete in this tick.
 func (t *tick) refuses(k backlog.Key) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

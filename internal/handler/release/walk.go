@@ -17,7 +17,7 @@ type walk struct {
 	sent    int       // of them
 	oldest  time.Time // created_at of the first that it may send
 	found   bool      // something is held, or is for recovery to send, or cannot be read
-	failed  bool      // a shard could not be read, or would not delete
+	failed  bool      // a shard could not be read, or refused a delete
 	through bool      // nothing more to do in this tick
 }
 
@@ -30,7 +30,7 @@ type stream struct {
 
 func (t *tick) newWalk(e *destination) *walk { return &walk{tick: t, to: e} }
 
-// crowd is with how many walks their pages are not kept from one step to the next.
+// crowd is the number of walks above which they keep no pages in memory from one step to the next.
 const crowd = 32
 
 // goOn takes every walk on, a page each in turn.
@@ -108,13 +108,13 @@ func (w *walk) decide(i backlog.Item) *move {
 	return m
 }
 
-// spread is when the n-th of so many is sent that they do not all arrive in the same second.
+// spread is how long the n-th of so many is delayed, so that they do not all arrive in the same second.
 func spread(tick time.Duration, n, of int) time.Duration {
 	return tick * time.Duration(n) / time.Duration(max(of, 1))
 }
 
-// front is the shard whose first item is the oldest that is left; -1 when nothing is. A shard that
-// refuses is left out.
+// front is the shard whose first item is the oldest that is left; -1 when nothing is left. A shard that
+// refuses is skipped.
 func (w *walk) front(ctx context.Context) int {
 	front := -1
 	for shard := range w.shards {
@@ -158,7 +158,7 @@ func (w *walk) fill(ctx context.Context, shard int) bool {
 	return len(s.read) > 0
 }
 
-// forget drops what was read and not taken: it is read again.
+// forget drops what was read and not taken; it is read again.
 func (w *walk) forget() {
 	for n := range w.shards {
 		if s := &w.shards[n]; len(s.read) > 0 {
