@@ -21,12 +21,14 @@ type destination struct {
 	is     health.Endpoint
 	plan   health.Plan
 
-	mu      sync.Mutex
-	view    health.View
-	lasts   int  // last attempts sent in this tick
-	idle    int  // items that were read for nothing
-	asked   bool // whether something may be held for it
-	holding bool // the answer
+	mu    sync.Mutex
+	view  health.View
+	lasts int // last attempts sent in this tick
+	idle  int // items that were read for nothing
+
+	asking  chan struct{} // has room for the one that asks
+	asked   bool          // whether something may be held for it
+	holding bool          // the answer
 }
 
 const (
@@ -42,7 +44,7 @@ func (t *tick) meet(ctx context.Context, keys []dynamo.EndpointKey) {
 	for _, key := range keys {
 		e := t.destinations[key.EndpointID]
 		if e == nil {
-			e = &destination{key: key, known: make(chan struct{})}
+			e = &destination{key: key, known: make(chan struct{}), asking: make(chan struct{}, 1)}
 			t.destinations[key.EndpointID] = e
 			fresh = append(fresh, e)
 		}
@@ -104,12 +106,14 @@ func (t *tick) apply(ctx context.Context, e *destination, w health.Write) (appli
 	if w.Kind == health.Nothing {
 		return true, nil
 	}
-	before := e.view.Endpoint.State
 	stored, applied, err := t.Health.Apply(ctx, w)
 	if err != nil {
 		return false, err
 	}
+	e.mu.Lock()
+	before := e.view.Endpoint.State
 	e.view.Endpoint = stored
+	e.mu.Unlock()
 	if applied && stored.State != before {
 		t.Log.InfoContext(ctx, "endpoint turned", telemetry.KeyEndpoint, e.key.EndpointID,
 			"from", name(before), "to", name(stored.State))
@@ -237,16 +241,19 @@ func (e *destination) useless(s health.Settings, d dynamo.Due, now time.Time) bo
 	return false
 }
 
-// mayHold makes sure that what is held for the endpoint is found again: first its item has to say so.
+// mayHold makes sure that what is held for the endpoint is found again: first its item has to say so. One
+// goroutine asks; those that decide about other items do not wait for it.
 func (t *tick) mayHold(ctx context.Context, e *destination) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.asking <- struct{}{}
+	defer func() { <-e.asking }()
 	if e.asked {
 		return e.holding
 	}
 	now := t.Now()
 	e.asked = true
+	e.mu.Lock()
 	decision := e.view.Decide(health.Question{Disabled: e.is.Disabled, StartedAt: now}, now)
+	e.mu.Unlock()
 	if decision.Action != health.Hold {
 		return false
 	}
