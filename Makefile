@@ -20,10 +20,10 @@ export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint measure mutants build native bench tools clean
+.PHONY: help run stack test unit e2e lint measure mutants invariants build native bench tools clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: native .venv/installed ## start the local stack and show Herald at work; ONCE=1 stops it afterwards
 	@ONCE=$(ONCE) exec .local/bin/demo
@@ -61,6 +61,9 @@ measure: ## print sizes, import depth and share of tests with their limits; ARGS
 
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); ARGS=retry for one
 	@go run ./infra/mutants $(ARGS)
+
+invariants: ## look for minutes for what breaks the invariants of waiting deliveries; FOR=5m for each search
+	@INVARIANTS_FOR=$(or $(FOR),2m) go test -count 1 -v -timeout 2h ./infra/invariants
 
 build: native .venv/installed ## run sam build (arm64) and make the native builds
 	$(SAM) build

@@ -1,0 +1,27 @@
+package invariants
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+// budgetOf is how long a search goes on: quick in "go test", and for INVARIANTS_FOR in "make invariants".
+func budgetOf(quick time.Duration) time.Duration {
+	if d, err := time.ParseDuration(os.Getenv("INVARIANTS_FOR")); err == nil {
+		return d
+	}
+	return quick
+}
+
+// seedOf is another one every time, or INVARIANTS_SEED: searches then look for the same again.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	seed, err := strconv.ParseUint(os.Getenv("INVARIANTS_SEED"), 10, 64)
+	if err != nil {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("INVARIANTS_SEED=%d", seed)
+	return seed
+}

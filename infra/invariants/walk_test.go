@@ -1,0 +1,301 @@
+package invariants
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// walker lets several processes run at once, one call at a time, in an order that choices say.
+type walker struct {
+	*world
+	mine    sync.Mutex
+	pending []*call
+	running int
+	started int
+	warm    []*process // that may be invoked again
+	visit   func(state string)
+}
+
+// quiet are calls whose order decides nothing: they are done at once.
+func quiet(name string) bool {
+	switch name {
+	case "Query by-due", "Read notes", "Write notes", "Write Deliveries", "Read Deliveries", "KMS Decrypt",
+		"KMS GenerateDataKey", "Write DeadLetters":
+		return true
+	}
+	return false
+}
+
+func (w *walker) gate(c *call) verdict {
+	if quiet(c.name) {
+		return done
+	}
+	w.mine.Lock()
+	w.pending = append(w.pending, c)
+	w.mine.Unlock()
+	defer func() {
+		w.mine.Lock()
+		w.pending = slices.DeleteFunc(w.pending, func(p *call) bool { return p == c })
+		w.mine.Unlock()
+	}()
+	select {
+	case v := <-c.grant:
+		return v
+	case <-c.ctx.Done():
+	case <-time.After(time.Until(c.process.deadline)):
+	}
+	return done // too late: it is not made
+}
+
+// waiting are the calls that can go on, in an order of their own.
+func (w *walker) waiting() []*call {
+	synctest.Wait()
+	w.mine.Lock()
+	defer w.mine.Unlock()
+	calls := slices.Clone(w.pending)
+	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.String(), b.String()) })
+	return calls
+}
+
+// invocations at a time.
+const crowd = 3
+
+// start invokes a function, in a warm process if there is one.
+func (w *walker) start(name string, run func(p *process)) {
+	if w.running >= crowd {
+		return
+	}
+	var p *process
+	if len(w.warm) > 0 {
+		p, w.warm = w.warm[0], w.warm[1:]
+	} else {
+		w.started++
+		p = w.process(fmt.Sprintf("p%d", w.started), rand.New(rand.NewPCG(uint64(w.started), 1)))
+	}
+	w.running++
+	w.mu.Lock()
+	w.note("%s: %s", p.name, name)
+	w.mu.Unlock()
+	go func() {
+		run(p)
+		ended := p.ended()
+		w.mine.Lock()
+		defer w.mine.Unlock()
+		w.running--
+		if !ended {
+			w.warm = append(w.warm, p)
+		}
+	}()
+}
+
+func (w *walker) batchOf(q *sqs) {
+	w.mu.Lock()
+	records := []string{}
+	for _, m := range q.messages {
+		if !m.visible.After(time.Now()) {
+			records = append(records, m.id)
+		}
+	}
+	w.mu.Unlock()
+	if len(records) > 0 {
+		w.start("receives from "+q.name, func(p *process) { p.receive(q) })
+	}
+}
+
+// deed is something that may happen at any time.
+type deed struct {
+	weight int
+	do     func(w *walker, id string)
+}
+
+var deeds = []deed{
+	{12, func(w *walker, id string) { w.publish(id) }},
+	{14, func(w *walker, _ string) { w.batchOf(w.deliveries) }},
+	{14, func(w *walker, _ string) { w.batchOf(w.retries) }},
+	{2, func(w *walker, _ string) { w.batchOf(w.dead) }},
+	{14, func(w *walker, _ string) { w.start("release runs", (*process).tick) }},
+	{10, func(w *walker, id string) { w.answer(id, 500) }},
+	{6, func(w *walker, id string) { w.answer(id, 200) }},
+	{1, func(w *walker, id string) { w.answer(id, 0) }},
+	{2, func(w *walker, id string) { w.owner(id, endpoint.Disabled) }},
+	{3, func(w *walker, id string) { w.owner(id, endpoint.Active) }},
+	{1, func(w *walker, id string) { w.owner(id, endpoint.Deleted) }},
+	{2, func(w *walker, id string) { w.control("pause", id) }},
+	{2, func(w *walker, id string) { w.control("resume", id) }},
+	{2, func(w *walker, _ string) { w.control("pause", "") }},
+	{2, func(w *walker, _ string) { w.control("resume", "") }},
+	{2, func(w *walker, id string) { w.control("release", id) }},
+	{1, func(w *walker, id string) { w.control("discard", id) }},
+	{2, func(w *walker, _ string) { w.twin(w.retries) }},
+	{2, func(w *walker, _ string) { w.twin(w.deliveries) }},
+	{6, func(*walker, string) { time.Sleep(time.Second) }},
+	{6, func(*walker, string) { time.Sleep(10 * time.Second) }},
+	{10, func(*walker, string) { time.Sleep(61 * time.Second) }},
+	{6, func(*walker, string) { time.Sleep(181 * time.Second) }},
+	{4, func(*walker, string) { time.Sleep(11 * time.Minute) }},
+	{1, func(*walker, string) { time.Sleep(13 * time.Hour) }},
+}
+
+func (w *walker) twin(q *sqs) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if q.duplicate() {
+		w.note("%s: a message is doubled", q.name)
+	}
+}
+
+func (w *walker) answer(id string, status int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("%s answers %d", id, status)
+	w.receivers[id] = answers(status)
+}
+
+func (w *walker) owner(id string, status endpoint.Status) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.note("owner: %s is %s", id, status)
+	w.edit(id, func(e *endpoint.Endpoint) {
+		e.Status, e.DeletedAt = status, time.Time{}
+		if status == endpoint.Deleted {
+			e.DeletedAt = time.Now()
+		}
+	})
+}
+
+func pickDeed(n int) deed {
+	sum := 0
+	for _, d := range deeds {
+		sum += d.weight
+	}
+	n %= sum
+	for _, d := range deeds {
+		if n -= d.weight; n < 0 {
+			return d
+		}
+	}
+	return deeds[0]
+}
+
+// step does what one choice says: a call goes on, a call meets a fault, or something happens.
+func (w *walker) step(choice uint32) {
+	calls := w.waiting()
+	what, which := choice%16, int(choice/16)
+	switch {
+	case len(calls) > 0 && what < 10:
+		calls[which%len(calls)].grant <- done
+	case len(calls) > 0 && what < 12:
+		v := faults[which%len(faults)]
+		calls[which/len(faults)%len(calls)].grant <- v
+	default:
+		ids := sorted(w.endpoints)
+		pickDeed(which/2).do(w, ids[which%2])
+	}
+	synctest.Wait()
+	w.mu.Lock()
+	state := w.state()
+	w.mu.Unlock()
+	for _, c := range w.waiting() {
+		state += "," + c.name
+	}
+	w.visit(state)
+}
+
+// walk follows the choices from a new world, and then lets everything end.
+func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		w := &walker{world: newWorld(), visit: visit}
+		broken = w.world
+		w.settings.Failures, w.settings.Deliveries, w.settings.ReopenFailures = 2, 1, 2
+		w.settings.Span, w.settings.BusySpan, w.settings.ReopenSpan = 0, 0, 0 // open often
+		w.lag = 3 * time.Second
+		w.own("webhook_1", 500)
+		w.own("webhook_2", 200)
+		w.publish("webhook_1")
+		w.publish("webhook_1")
+		time.Sleep(time.Second)
+		w.judge = w.gate
+		for _, c := range choices {
+			w.step(c)
+			if len(w.broken) > 0 {
+				break
+			}
+		}
+		for w.running > 0 {
+			for _, c := range w.waiting() {
+				select {
+				case c.grant <- done:
+				default:
+				}
+				synctest.Wait()
+			}
+			time.Sleep(100 * time.Millisecond)
+			synctest.Wait()
+		}
+		if len(w.broken) == 0 {
+			w.settle()
+		}
+	})
+	return broken
+}
+
+// shortest leaves out what a failure does not need.
+func shortest(t *testing.T, choices []uint32) []uint32 {
+	t.Helper()
+	fails := func(c []uint32) bool { return len(walk(t, c, func(string) {}).broken) > 0 }
+	for size := len(choices) / 2; size > 0; size /= 2 {
+		for at := 0; at+size <= len(choices); {
+			less := slices.Concat(choices[:at], choices[at+size:])
+			if fails(less) {
+				choices = less
+			} else {
+				at += size
+			}
+		}
+	}
+	return choices
+}
+
+// Processes that overlap call by call, faults at any of them, owners, operators and receivers that
+// change their mind, in thousands of orders: nothing is ever nowhere, and once everybody answers 2xx
+// nothing is held after minutes and nothing is left after the schedule's longest wait.
+func TestNoStranding_inWhicheverOrder(t *testing.T) {
+	const steps = 120
+	budget, seed := budgetOf(6*time.Second), seedOf(t)
+	states := map[string]bool{}
+	var lines [][]uint32 // of choices that led to something new
+	random := rand.New(rand.NewPCG(seed, 0))
+	walks, taken := 0, 0
+	for began := time.Now(); time.Since(began) < budget; walks++ {
+		choices := make([]uint32, 10+random.IntN(steps))
+		for i := range choices {
+			choices[i] = random.Uint32()
+		}
+		if len(lines) > 0 && random.IntN(2) == 0 { // go on from where something new was
+			from := lines[random.IntN(len(lines))]
+			copy(choices, from[:random.IntN(len(from)+1)])
+		}
+		before := len(states)
+		w := walk(t, choices, func(s string) { states[s] = true; taken++ })
+		if len(states) > before {
+			lines = append(lines, choices)
+		}
+		if len(w.broken) > 0 {
+			least := shortest(t, choices)
+			w = walk(t, least, func(string) {})
+			t.Fatalf("seed %d, walk %d, %d choices:\n  %s\n%s", seed, walks, len(least),
+				strings.Join(w.broken, "\n  "), strings.Join(w.history, "\n"))
+		}
+	}
+	t.Logf("%d walks, %d steps, %d states", walks, taken, len(states))
+}
