@@ -36,6 +36,7 @@ type trouble struct {
 	tick     func(*stage)                     // besides the usual traffic
 	provided func(*stage, map[sample]float64) // what AWS's own metrics say each minute
 	lost     bool                             // logs, and with them metrics, reach nobody
+	idle     bool                             // release is not started
 }
 
 // sample is one of AWS's own metrics of a resource, named by its logical id.
@@ -83,7 +84,10 @@ var troubles = map[string]trouble{
 	"one invocation meets faults of ours": {
 		once: all(meets("Decrypt", "", refuse()), meets("Query", "", refuse()), meets("GenerateDataKey", "", refuse())),
 	},
-	"a tenant's endpoint is down": {busy: true, tick: func(s *stage) { s.publish("other", 6) }},
+	"a tenant's endpoint is down": {busy: true, tick: func(s *stage) {
+		s.down["webhook_bad"] = true
+		s.publish("other", 6)
+	}},
 	"a death a minute, each sealed at once": {
 		tick: func(s *stage) { s.put("DeadLetterQueue", "webhook_bad", tickEvery) },
 		provided: func(_ *stage, provided map[sample]float64) {
@@ -92,12 +96,12 @@ var troubles = map[string]trouble{
 		},
 	},
 
-	"KMS refuses to open secrets":                {fault: meets("Decrypt", "", refuse())},
-	"KMS refuses, a delivery every four minutes": {quiet: true, fault: meets("Decrypt", "", refuse())},
-	"IAM refuses deliver the endpoints":          {fault: meets("BatchGetItem", "", refuse())},
-	"IAM refuses fanout the endpoints":           {fault: meets("Query", "Endpoints", refuse())},
-	"DeliveryQueue takes nothing":                {fault: meets("SendMessageBatch", "DeliveryQueue", refuse())},
-	"RetryQueue takes nothing":                   {busy: true, fault: meets("SendMessageBatch", "RetryQueue", refuse())},
+	"KMS refuses to open secrets":                   {fault: meets("Decrypt", "", refuse())},
+	"KMS refuses, a delivery every four minutes":    {quiet: true, fault: meets("Decrypt", "", refuse())},
+	"IAM refuses deliver and release the endpoints": {fault: meets("BatchGetItem", "", refuse())},
+	"IAM refuses fanout the endpoints":              {fault: meets("Query", "Endpoints", refuse())},
+	"DeliveryQueue takes nothing":                   {fault: meets("SendMessageBatch", "DeliveryQueue", refuse())},
+	"RetryQueue takes nothing":                      {busy: true, fault: meets("SendMessageBatch", "RetryQueue", refuse())},
 	"visibility timeouts cannot be changed": {
 		fault: meets("ChangeMessageVisibilityBatch", "", testkit.Unavailable()),
 	},
@@ -125,6 +129,18 @@ var troubles = map[string]trouble{
 	"every endpoint is down": {busy: true, tick: func(s *stage) { s.down["webhook_good"] = true }},
 	"a burst of deaths":      {tick: func(s *stage) { s.put("DeadLetterQueue", "webhook_bad", 15) }},
 	"logs are refused":       {lost: true},
+	"release does not run":   {idle: true},
+	"release cannot read what is due": {
+		fault: meets("Query", "by-due", refuse()),
+	},
+	"Backlog deletes nothing": {
+		fault: meets("BatchWriteItem", "DeleteRequest", testkit.Unavailable()),
+		tick:  func(s *stage) { s.wait(s.now) },
+	},
+	"release does not keep up": {tick: func(s *stage) { s.wait(s.now.Add(-11 * time.Minute)) }},
+	"DynamoDB throttles Backlog": {silent: true, provided: says(map[sample]float64{
+		{"AWS/DynamoDB", "WriteThrottleEvents", "TableName", "Backlog"}: 5,
+	})},
 
 	"events are rejected": {silent: true, provided: says(map[sample]float64{
 		onQueue("EventsDeadLetterQueue", visible): 1,
@@ -181,7 +197,7 @@ func TestAlarms_readMetricsThatAreEmitted(t *testing.T) {
 	tpl := load(t)
 	with := configurations(t, tpl)["default"]
 	s := newStage(t, with)
-	s.live(trouble{fault: troubles["RetryQueue takes nothing"].fault})
+	s.live(trouble{fault: troubles["RetryQueue takes nothing"].fault, tick: func(s *stage) { s.wait(s.now) }})
 	for name, a := range alarmsOf(t, tpl, with) {
 		for _, m := range a.Metrics() {
 			if strings.HasPrefix(m.Namespace, "Herald/") && !s.data.Has(m) {
@@ -216,6 +232,9 @@ func (s *stage) live(bad trouble) {
 			if minute == troubleFrom && bad.once != nil {
 				s.faults.Clear()
 			}
+		}
+		if !inTrouble || !bad.idle {
+			s.release(processes.release, minute)
 		}
 		if inTrouble && bad.lost {
 			s.output.Reset()

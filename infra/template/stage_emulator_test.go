@@ -5,6 +5,7 @@ package template
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -19,12 +20,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/deadletter"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 	"github.com/herald-webhooks/herald/internal/handler/fanout"
+	"github.com/herald-webhooks/herald/internal/handler/release"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -32,8 +35,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
-// stage is Herald behind its queues on the emulator, with a clock of its own: fanout, deliver and
-// deadletter as they are, with a proxy between them and AWS. It gathers what they emit, and keeps the
+// stage is Herald behind its queues on the emulator, with a clock of its own: fanout, deliver, release
+// and deadletter as they are, with a proxy between them and AWS. It gathers what they emit, and keeps the
 // books from which AWS makes its own metrics.
 type stage struct {
 	t           *testing.T
@@ -46,8 +49,11 @@ type stage struct {
 	settings    settings
 	now         time.Time
 	output      bytes.Buffer // logs and metrics of all functions
+	ticked      bytes.Buffer // those of release's last tick
+	tickedAt    time.Time
 	data        alarms.Data
-	down        map[string]bool // endpoints that answer 503; webhook_bad always does
+	down        map[string]bool // endpoints that answer 503
+	bad         int             // POSTs to webhook_bad
 	events      []queue.Record  // on EventsQueue
 	counter     int
 	unconsumed  map[string]int     // messages of queues whose consumer does not run
@@ -89,17 +95,23 @@ func (s *stage) endpoint(tenant, id string) {
 	}
 }
 
-// Post answers as the receivers do.
+// Post answers as the receivers do. webhook_bad takes every third POST, so that its circuit does not
+// open.
 func (s *stage) Post(_ context.Context, url string, _ http.Header, _ []byte) delivery.Response {
-	if id := url[strings.LastIndexByte(url, '/')+1:]; id == "webhook_bad" || s.down[id] {
+	id := url[strings.LastIndexByte(url, '/')+1:]
+	if id == "webhook_bad" {
+		s.bad++
+	}
+	if s.down[id] || id == "webhook_bad" && s.bad%3 != 0 {
 		return delivery.Response{Status: 503, Reason: delivery.StatusReason(503), Elapsed: time.Millisecond}
 	}
 	return delivery.Response{Status: 204, Elapsed: time.Millisecond}
 }
 
-// consumers are the three functions behind queues, each in a new process.
+// consumers are the three functions behind queues and release, each in a new process.
 type consumers struct {
 	fanout, deliver, deadletter func(context.Context, []queue.Record) []string
+	release                     func(context.Context) error
 }
 
 func (s *stage) start() consumers {
@@ -143,9 +155,66 @@ func (s *stage) start() consumers {
 		},
 		AWS: cfg, Log: log, Metrics: metrics("deadletter"),
 	})
+	tick, err := release.New(release.Config{
+		Settings: release.Settings{
+			EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries, BacklogTable: s.tables.Backlog,
+			EndpointHealthTable: s.tables.EndpointHealth, RetryQueueURL: s.queues["RetryQueue"].URL,
+			DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL, Minute: 60,
+		},
+		AWS: cfg, Log: telemetry.NewLogger(&s.ticked),
+		Metrics: telemetry.NewMetrics(&s.ticked, "release", clock).InStage(s.settings["Stage"]),
+	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	send.Attempts.Client = s
-	fan.Now, send.Now, seal.Now = clock, clock, clock
-	return consumers{fanout: fan.Process, deliver: send.Process, deadletter: seal.Process}
+	fan.Now, send.Now, seal.Now, tick.Now = clock, clock, clock, clock
+	return consumers{fanout: fan.Process, deliver: send.Process, deadletter: seal.Process, release: tick.Tick}
+}
+
+// releaseEvery is how often release really runs: the minutes between are as the last one was.
+const releaseEvery = 16
+
+// release runs release, or lets it do as it did before. A tick that failed has said so.
+func (s *stage) release(tick func(context.Context) error, minute int) {
+	s.t.Helper()
+	if minute%releaseEvery == 0 {
+		s.ticked.Reset()
+		s.tickedAt = s.now
+		ctx, cancel := context.WithTimeout(s.t.Context(), 50*time.Second)
+		defer cancel()
+		if err := tick(ctx); err != nil && !errors.Is(err, release.ErrBlind) {
+			s.t.Fatal(err)
+		}
+	}
+	if minute == 0 { // and it has run before the day began
+		for before := 1; before <= 10; before++ {
+			s.tickedLike(s.now.Add(-time.Duration(before) * time.Minute))
+		}
+	}
+	s.tickedLike(s.now)
+}
+
+func (s *stage) tickedLike(now time.Time) {
+	then, at := strconv.FormatInt(s.tickedAt.UnixMilli(), 10), strconv.FormatInt(now.UnixMilli(), 10)
+	s.output.WriteString(strings.ReplaceAll(s.ticked.String(), then, at))
+}
+
+// wait puts a delivery into Backlog that was due then.
+func (s *stage) wait(due time.Time) {
+	s.t.Helper()
+	s.counter++
+	m := delivery.Message{Body: []byte(`{"type":"user.updated","data":{}}`)}
+	m.DeliveryID, m.TenantID, m.EndpointID = fmt.Sprint("msg_", s.counter), "acme", "webhook_good"
+	m.EventID, m.CreatedAt = "evt", due.Add(-time.Hour)
+	life := delivery.Life{StartedAt: m.CreatedAt, DiesAt: s.now.Add(24 * time.Hour), OwnDue: due, Reason: delivery.ReasonHTTP5xx}
+	item := backlog.New(m, delivery.Next{Attempts: 4, Due: due, Life: life}, m.CreatedAt, fmt.Sprintf("random-%d", s.counter))
+	store := dynamo.NewBacklog(dynamodb.NewFromConfig(s.cfg), s.tables.Backlog)
+	for _, err := range store.Put(s.t.Context(), []backlog.Item{item}) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+	}
 }
 
 // unlimited is the retries' rate limiter switched off: every process of production has a new one.
