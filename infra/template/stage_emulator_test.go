@@ -112,7 +112,7 @@ func (s *stage) start() consumers {
 	}
 	log, clock := telemetry.NewLogger(&s.output), func() time.Time { return s.now }
 	metrics := func(service string) *telemetry.Metrics {
-		return telemetry.NewMetrics(&s.output, service, clock).InStage(s.settings["Stage"])
+		return telemetry.NewMetrics(&s.output, s.settings["Stage"], service, clock)
 	}
 	fan := fanout.New(fanout.Config{
 		Settings: fanout.Settings{

@@ -42,7 +42,7 @@ func newWorld() *world {
 	w.Handler = &Handler{
 		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader}, MaxRetries: 9,
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
-		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", now),
+		Metrics: telemetry.NewMetrics(io.Discard, "test", "deadletter", now),
 	}
 	return w
 }

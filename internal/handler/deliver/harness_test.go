@@ -232,7 +232,7 @@ func (w *world) handler() *Handler {
 		Endpoints: w, Secrets: w, States: w, RetryQueue: w, Visibility: w,
 		RetryQueueARN: retryARN, Schedule: schedule, PerEndpoint: 10,
 		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
-		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "deliver", w.clock), Now: w.clock,
+		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "test", "deliver", w.clock), Now: w.clock,
 		Random: func() float64 { return 0 },
 	}
 }

@@ -72,7 +72,7 @@ func newWorld(t *testing.T) *world {
 	log := slog.New(slog.NewJSONHandler(&w.log, nil))
 	w.deadletter = &deadletter.Handler{
 		States: w.states, Store: w.letters, Vault: v, MaxRetries: 9, Log: log, Now: w.clock,
-		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", w.clock),
+		Metrics: telemetry.NewMetrics(io.Discard, "test", "deadletter", w.clock),
 	}
 	reject := rejected.Queue{Client: w.sqs, URL: w.reject.URL}
 	w.inspect = &inspect.Handler{

@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 		Endpoints: w, Keys: keyStore{w}, Secrets: w,
 		URLs:    endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
 		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
-		Metrics: telemetry.NewMetrics(&bytes.Buffer{}, "webhooks", time.Now),
+		Metrics: telemetry.NewMetrics(&bytes.Buffer{}, "test", "webhooks", time.Now),
 		Now: func() time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()
