@@ -51,7 +51,7 @@ type Config struct {
 }
 
 // New returns the handler on the AWS resources that the settings name. The error names every
-// variable that is out of its range.
+// setting that is out of its range.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
 	schedule := retry.Schedule{Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries}
@@ -60,7 +60,7 @@ func New(c Config) (*Handler, error) {
 		unscheduled = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES: %w", unscheduled)
 	}
 	policy, unlawful := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
-	if err := errors.Join(unscheduled, unlawful); err != nil {
+	if err := errors.Join(unscheduled, s.validate(), unlawful); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
