@@ -56,7 +56,9 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		"Visibility": {func() error {
 			return h.Visibility.ChangeVisibility(t.Context(), []queue.VisibilityChange{{ReceiptHandle: "handle"}})[0]
 		}, "ChangeMessageVisibilityBatch RetryQueue"},
-		"Hanging": {func() error { return h.Hanging.Store.Mark(t.Context(), "id", "holder", h.Now()) }, "PutItem Deliveries"},
+		"Hanging": {
+			func() error { return h.Hanging.Store.Mark(t.Context(), "id", "holder", h.Now()) }, "PutItem Deliveries",
+		},
 	} {
 		if err := part.call(); err == nil {
 			t.Errorf("%s: a refused call succeeds", name)

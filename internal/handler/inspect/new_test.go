@@ -33,8 +33,12 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"Deliveries":  {func() error { _, _, err := h.Deliveries.Get(t.Context(), "id"); return err }, "GetItem Deliveries"},
-		"DeadLetters": {func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters"},
+		"Deliveries": {
+			func() error { _, _, err := h.Deliveries.Get(t.Context(), "id"); return err }, "GetItem Deliveries",
+		},
+		"DeadLetters": {
+			func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters",
+		},
 		"Vault": {func() error {
 			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
 			return err
