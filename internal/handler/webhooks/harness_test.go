@@ -181,7 +181,9 @@ func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
 		return errDown
 	case w.endpoints[key].Revision != was.Revision:
 		return dynamo.ErrConflict
-	case !was.Live() && now.Live() && w.live(now.TenantID) >= endpoint.MaxLive:
+	}
+	restored := !was.Live() && now.Live()
+	if restored && w.live(now.TenantID) >= endpoint.MaxLive {
 		return dynamo.ErrLimit
 	}
 	w.endpoints[key] = now
