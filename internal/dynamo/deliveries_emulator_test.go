@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -117,10 +118,12 @@ func TestAcknowledgeWritesTwentyFiveInACallAndOffersAgainWhatWasLeft(t *testing.
 		t.Errorf("%d calls, want 3: 25, the 5 left of them, 5", n)
 	}
 	for i := range 30 {
-		if got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i)); err != nil || !found ||
-			got.State != delivery.Acknowledged ||
-			!got.NextAttemptAt.IsZero() {
-			t.Errorf("%d: %+v, %v, %v", i, got, found, err)
+		got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i))
+		if err != nil || !found {
+			t.Fatalf("getting msg_%d: found %v, %v", i, found, err)
+		}
+		if got.State != delivery.Acknowledged || !got.NextAttemptAt.IsZero() {
+			t.Errorf("msg_%d is %+v, want acknowledged without a next attempt", i, got)
 		}
 	}
 }
@@ -176,7 +179,10 @@ func TestHangingEndpointsAreSharedAndForgotten(t *testing.T) {
 		}
 	}
 	got, err := store.Since(t.Context(), at.Add(-time.Minute))
-	if err != nil || len(got) != 2 || got["webhook_1"] != 2 || got["webhook_2"] != 1 {
-		t.Errorf("%v, %v; want two processes held by webhook_1 and one by webhook_2", got, err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]int{"webhook_1": 2, "webhook_2": 1}, got); diff != "" {
+		t.Errorf("processes held by endpoint (-want +got):\n%s", diff)
 	}
 }
