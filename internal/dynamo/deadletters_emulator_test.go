@@ -89,8 +89,9 @@ func TestDeadLetters_Append_addsADeathOnce(t *testing.T) {
 			t.Errorf("append %d: %v, %v", i, ok, err)
 		}
 	}
-	want := second                                                            // the latest death, with the first one's body
-	want.ReplayCount, want.Sealed.Body = first.ReplayCount, first.Sealed.Body // replays count when they are claimed
+	want := second                       // the latest death, with the first one's body
+	want.ReplayCount = first.ReplayCount // a claim counts replays
+	want.Sealed.Body = first.Sealed.Body
 	want.Sealed.History = append(first.Sealed.History, second.Sealed.History...)
 	if diff := cmp.Diff(want, get(t, store, "msg_1")); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)

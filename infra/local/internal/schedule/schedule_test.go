@@ -91,8 +91,13 @@ func TestRead_refusesWhatItDoesNotKnow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := read(t, test.resources)
-			if err == nil || !strings.Contains(err.Error(), "schedule Tick") || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want it to name the schedule and %s", err, test.want)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range []string{"schedule Tick", test.want} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not name %s", err, want)
+				}
 			}
 		})
 	}
