@@ -167,7 +167,7 @@ func TestVault_OpenAll_refusesWhatItCannotRead(t *testing.T) {
 			func(s *Sealed) { s.Attributes = sealedUnder(partAttributes, "\x00\x00") },
 			"decoding attributes: sealed part does not open",
 		},
-		"an entry that is no object": {
+		"an entry that is not an object": {
 			func(s *Sealed) { s.History = []SealedEntry{{3, sealedUnder(historyPart(3), "[]")}} },
 			"decoding history entry 3: ",
 		},

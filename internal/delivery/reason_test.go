@@ -29,7 +29,7 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		ReasonEndpointDisabled, ReasonEndpointDeleted, ReasonEndpointHanging, ReasonNotReady, ReasonExhausted, ReasonReplayed,
 	} {
 		if r.Ours() {
-			t.Errorf("%s is no fault of ours", r)
+			t.Errorf("%s is not a fault of ours", r)
 		}
 	}
 }

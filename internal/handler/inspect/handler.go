@@ -1,5 +1,5 @@
 // Package inspect answers operators' questions: delivery state, dead letters, rejected
-// events, and how the whole stands.
+// events, and gives an overview of queues and dead letters.
 //
 // It promises to change nothing: rejected events it looks at stay on their queue. Bodies are
 // shown only by the actions that name one, and never logged.

@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// Summary is how the whole stands. The counts of queues are SQS's approximations.
+// Summary is an overview of queues and dead letters. The counts of queues are SQS's approximations.
 type Summary struct {
 	DeadLetters map[deadletter.Status]Count `json:"dead_letters"`
 	Queues      map[string]Depth            `json:"queues"` // by logical id

@@ -13,7 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// sane fails when an answer is a 5xx, or is no JSON.
+// sane fails when an answer is a 5xx, or is not JSON.
 func sane(t *testing.T, a answer) {
 	t.Helper()
 	if a.status < 200 || a.status >= 500 {

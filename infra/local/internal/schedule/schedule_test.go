@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 		"a disabled rule is left out":     {rule(everyMinute + `,"State":"DISABLED"`), nil},
 		"an enabled one is not": {rule(everyMinute + `,"State":"ENABLED"`),
 			describe("rate(1 minute), here every 5s")},
-		"other resources are no schedules": {`"Q":{"Type":"AWS::SQS::Queue"}`, nil},
+		"other resources are not schedules": {`"Q":{"Type":"AWS::SQS::Queue"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
