@@ -111,7 +111,7 @@ build-%Function:
 
 define check_sizes
 for b in $(1); do \
-	size=$$(stat -c %s $$b); \
+	size=$$(wc -c < $$b); \
 	[ $$size -le $(MAX_BINARY) ] || { echo "make: $$b has $$size bytes, more than $(MAX_BINARY)" >&2; exit 1; }; \
 done
 endef

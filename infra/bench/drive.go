@@ -172,17 +172,21 @@ func (b *bench) server(args ...string) (port string, stop func(), err error) {
 	if err != nil {
 		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
 	}
-	out, err := cmd.StdoutPipe()
+	out, childsOut, err := os.Pipe()
 	if err != nil {
 		return "", nil, fmt.Errorf("starting %s: %w", args[0], err)
 	}
+	cmd.Stdout = childsOut
 	process, err := child.Start(cmd)
+	_ = childsOut.Close() // the child has its own
 	if err != nil {
+		_ = out.Close()
 		return "", nil, err
 	}
 	stop = func() {
 		_ = in.Close() // closed already if the process has ended
 		<-process.Done()
+		_ = out.Close()
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {

@@ -46,7 +46,7 @@ func deliver(in workload) (measurement, error) {
 			EndpointConcurrency: in.Batch, MaximumConcurrency: 50,
 			EgressAllowCIDRs: "127.0.0.1/32", EgressAllowPorts: "1024-65535",
 		},
-		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "deliver", time.Now),
+		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "deliver", time.Now),
 	})
 	if err != nil {
 		return measurement{}, err
@@ -70,7 +70,7 @@ func fanOut(in workload) (measurement, error) {
 			EndpointsTable: "Endpoints", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
 			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue",
 		},
-		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "fanout", time.Now),
+		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "fanout", time.Now),
 	})
 	payload, err := eventInvocation(in)
 	if err != nil {

@@ -142,10 +142,10 @@ func TestWhatCommentsAndDocumentsCiteExists(t *testing.T) {
 		if strings.HasPrefix(name, "infra/docs/") && strings.HasSuffix(name, "_test.go") {
 			continue // holds examples of faults
 		}
-		found, faults := dangling(all, name, text)
+		found, problems := dangling(all, name, text)
 		citations += found
-		for _, fault := range faults {
-			t.Errorf("%s: %s", name, fault)
+		for _, problem := range problems {
+			t.Errorf("%s: %s", name, problem)
 		}
 	}
 	if citations < 30 {
@@ -208,8 +208,8 @@ func TestLinksLeadSomewhere(t *testing.T) {
 		if path.Ext(name) != ".md" {
 			continue
 		}
-		for _, fault := range brokenLinks(all, name, text) {
-			t.Errorf("%s: %s", name, fault)
+		for _, problem := range brokenLinks(all, name, text) {
+			t.Errorf("%s: %s", name, problem)
 		}
 	}
 }

@@ -84,7 +84,7 @@ var (
 func (w *world) process(name string, random *rand.Rand) *process {
 	p := &process{world: w, name: name, numbers: map[string]int{}}
 	a := aws{p}
-	metrics := func(of string) *telemetry.Metrics { return telemetry.NewMetrics(io.Discard, of, time.Now) }
+	metrics := func(of string) *telemetry.Metrics { return telemetry.NewMetrics(io.Discard, "test", of, time.Now) }
 	log := slog.New(slog.DiscardHandler)
 	number := func() float64 {
 		p.mine.Lock()

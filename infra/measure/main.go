@@ -103,7 +103,7 @@ func (m *module) rows() []row {
 		countRow(fmt.Sprintf("files over %d lines", maxFile), p.longFiles),
 		{
 			what: fmt.Sprintf("lines over %d characters per 1,000", maxLine), limit: fmt.Sprintf("<= %.1f", maxLongLines),
-			measured: fmt.Sprintf("%.1f", share), note: fmt.Sprintf("%d of %d, whole module", m.long, m.lines),
+			measured: fmt.Sprintf("%.1f", share), note: fmt.Sprintf("%d of %d, Go files of the whole module", m.long, m.lines),
 			broken: share > maxLongLines, offenders: m.longLines,
 		},
 		{

@@ -152,7 +152,7 @@ func (m *module) file(name string, source []byte) error {
 
 var testName = regexp.MustCompile(`^(Test|Fuzz|Example)([^a-z].*)?$`)
 
-// testsIn counts what "go test" would run; TestMain is none of it.
+// testsIn counts what "go test" would run; TestMain is not counted.
 func testsIn(file *ast.File) (n int) {
 	for _, decl := range file.Decls {
 		f, ok := decl.(*ast.FuncDecl)

@@ -15,9 +15,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -26,8 +28,22 @@ import (
 	"text/tabwriter"
 )
 
-// pure are the packages below internal/ without I/O, whose own tests have to be enough.
-var pure = []string{"apikey", "deadletter", "delivery", "endpoint", "event", "problem", "retry", "signature"}
+// pure are the packages below internal/ without I/O, whose own tests have to be enough: depguard's
+// field list in .golangci.yml, to which a test holds them.
+var pure = []string{
+	"apikey",
+	"backlog",
+	"badjson",
+	"cursor",
+	"deadletter",
+	"delivery",
+	"endpoint",
+	"event",
+	"health",
+	"problem",
+	"retry",
+	"signature",
+}
 
 // least is the share of changes in % that have to be covered, and of those the noticed ones.
 const least = 95
@@ -53,7 +69,7 @@ func main() {
 func run(ctx context.Context, gremlins, explained string, packages []string) (ok bool, err error) {
 	for _, name := range packages {
 		if !slices.Contains(pure, name) {
-			return false, fmt.Errorf("%s is none of the pure packages: %s", name, strings.Join(pure, ", "))
+			return false, fmt.Errorf("%s is not one of the pure packages: %s", name, strings.Join(pure, ", "))
 		}
 	}
 	gremlins, err = filepath.Abs(gremlins)
@@ -116,13 +132,16 @@ type tester struct {
 
 // test returns what became of every change to a package.
 func (t tester) test(ctx context.Context, name string) ([]mutant, error) {
-	out := filepath.Join(t.module, "gremlins.json")
+	out := filepath.Join(t.module, name+".json") // which gremlins does not write if it finds nothing to change
 	cmd := exec.CommandContext(ctx, t.gremlins, "unleash", "--timeout-coefficient", "20", "-o", out, "./internal/"+name)
 	cmd.Dir = t.module
 	if words, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("running gremlins: %w\n%s", err, words)
 	}
 	text, err := os.ReadFile(out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the results: %w", err)
 	}

@@ -91,7 +91,7 @@ func TestNoWildcards(t *testing.T) {
 			}
 			for _, r := range list(s["Resource"]) {
 				if !ofThisStack(tpl, r) {
-					t.Errorf("%s: resource %v is no resource of this stack", name, r)
+					t.Errorf("%s: resource %v does not belong to this stack", name, r)
 				}
 			}
 			if s["Effect"] != "Allow" || s["NotAction"] != nil || s["NotResource"] != nil {

@@ -146,7 +146,7 @@ func TestConfiguredValuesAreAllowed(t *testing.T) {
 				t.Errorf("%s: %s=%q does not match %s", environment, name, v, pattern)
 			}
 			if allowed := list(p["AllowedValues"]); allowed != nil && !slices.Contains(allowed, any(v)) {
-				t.Errorf("%s: %s=%q is none of %v", environment, name, v, allowed)
+				t.Errorf("%s: %s=%q is not one of %v", environment, name, v, allowed)
 			}
 			if p["Type"] == "Number" && p["MinValue"] != nil {
 				bounds := settings{"min": p["MinValue"].(string), "max": p["MaxValue"].(string)}

@@ -124,7 +124,7 @@ func (s *stage) start() consumers {
 	}
 	log, clock := telemetry.NewLogger(&s.output), func() time.Time { return s.now }
 	metrics := func(service string) *telemetry.Metrics {
-		return telemetry.NewMetrics(&s.output, service, clock).InStage(s.settings["Stage"])
+		return telemetry.NewMetrics(&s.output, s.settings["Stage"], service, clock)
 	}
 	fan := fanout.New(fanout.Config{
 		Settings: fanout.Settings{
@@ -162,7 +162,7 @@ func (s *stage) start() consumers {
 			DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL, Minute: 60,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(&s.ticked),
-		Metrics: telemetry.NewMetrics(&s.ticked, "release", clock).InStage(s.settings["Stage"]),
+		Metrics: telemetry.NewMetrics(&s.ticked, s.settings["Stage"], "release", clock),
 	})
 	if err != nil {
 		s.t.Fatal(err)

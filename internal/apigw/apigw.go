@@ -64,8 +64,8 @@ type answer struct {
 	IsBase64Encoded bool              `json:"isBase64Encoded"`
 }
 
-// Invoke decodes an invocation, has it answered and encodes the answer. Only an invocation
-// that is no HTTP request is an error.
+// Invoke decodes an invocation, has it answered and encodes the answer. Anything that is
+// not an HTTP request is an error.
 func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var in invocation
 	if err := json.Unmarshal(payload, &in); err != nil {

@@ -16,7 +16,7 @@ type Kind int
 
 // The kinds of errors of json.Unmarshal.
 const (
-	Unknown       Kind = iota // no error of package json
+	Unknown       Kind = iota // not an error of package json
 	Malformed                 // it is not JSON at Offset, or ends there
 	DuplicateName             // an object has the name at Pointer twice
 	UnknownName               // the target has no member for the name at Pointer

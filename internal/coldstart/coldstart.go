@@ -1,9 +1,11 @@
 // Package coldstart is what every function does once, before its first invocation: settings
 // from the environment, AWS configuration, logger and metrics, then the handler, then Lambda.
 //
-// It promises that nothing is left to the first invocation, and that a function which cannot
-// start says why in one log line, which names every variable at fault and shows no value, and
-// ends with an error. It knows no function: a main hands it the function's constructor.
+// It promises that settings, clients and handler exist before the first invocation, and that a
+// function which cannot start says why in one log line and ends with an error. The line names
+// every variable that is missing or malformed or, if there is none, what the function's
+// constructor refuses; it shows the value of none. The package knows no function: a main hands
+// it the function's constructor.
 package coldstart
 
 import (
@@ -36,36 +38,40 @@ type Process struct {
 	Metrics *telemetry.Metrics // on the log's stream
 }
 
-// Run starts a function and returns only when Lambda ends it. Settings are read from the
-// variables that the `env` tags of S name (package config); build makes the handler.
+// Run starts a function and never returns: the process ends with Lambda's Runtime API, or here if
+// it cannot start. Settings are read from the variables that the `env` tags of S name (package
+// config); build makes the handler.
 func Run[S any](f Function, build func(Process, S) (lambda.Handler, error)) {
 	ctx := context.Background()
-	p := newProcess(f, os.Stdout)
-	h, err := start(ctx, p, build)
+	var out io.Writer = os.Stdout
+	if f.GatherLines {
+		out = telemetry.NewOutput(out)
+	}
+	log := telemetry.NewLogger(out)
+	p, settings, err := newProcess[S](ctx, f, out)
+	var h lambda.Handler
+	if err == nil {
+		p.Log = log
+		h, err = build(p, settings)
+	}
 	if err != nil {
-		p.Log.ErrorContext(ctx, "cold start failed", telemetry.KeyError, err.Error())
+		log.ErrorContext(ctx, "cold start failed", telemetry.KeyError, err.Error())
 		os.Exit(1)
 	}
 	lambda.StartWithOptions(h, lambda.WithContext(ctx))
 }
 
-func newProcess(f Function, stdout io.Writer) Process {
-	if f.GatherLines {
-		stdout = telemetry.NewOutput(stdout)
-	}
-	metrics := telemetry.NewMetrics(stdout, f.Name, time.Now).InStage(os.Getenv("STAGE"))
-	return Process{Log: telemetry.NewLogger(stdout), Metrics: metrics}
+// shared is what every function reads from its environment, beside settings of its own.
+type shared struct {
+	Stage string `env:"STAGE,notEmpty"`
 }
 
-// start makes the handler. Faults of the settings and of the AWS configuration come together.
-func start[S any](
-	ctx context.Context, p Process, build func(Process, S) (lambda.Handler, error),
-) (lambda.Handler, error) {
+// newProcess reads the environment. What is wrong with the settings and with the AWS
+// configuration comes in one error.
+func newProcess[S any](ctx context.Context, f Function, out io.Writer) (Process, S, error) {
+	common, unstaged := config.Load[shared]()
 	settings, unset := config.Load[S]()
 	cfg, unconfigured := config.AWS(ctx)
-	if err := errors.Join(unset, unconfigured); err != nil {
-		return nil, err
-	}
-	p.AWS = cfg
-	return build(p, settings)
+	metrics := telemetry.NewMetrics(out, common.Stage, f.Name, time.Now)
+	return Process{AWS: cfg, Metrics: metrics}, settings, errors.Join(unstaged, unset, unconfigured)
 }

@@ -56,7 +56,7 @@ func start(t *testing.T, variables ...string) started {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append([]string{
-		"TEST_FUNCTION=1", "TEST_TABLE=Endpoints", "TEST_LIMIT=50",
+		"TEST_FUNCTION=1", "STAGE=prod", "TEST_TABLE=Endpoints", "TEST_LIMIT=50",
 		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=AKID", "AWS_SECRET_ACCESS_KEY=hush",
 	}, variables...)
 	var stdout bytes.Buffer
@@ -83,6 +83,9 @@ func TestRun_endsWithOneLineThatNamesEveryVariableAndShowsNoValue(t *testing.T) 
 			[]string{"TEST_TABLE=", "TEST_LIMIT=hush"},
 			`reading the environment: env: environment variable "TEST_TABLE" should not be empty; ` +
 				`environment variable "TEST_LIMIT" is not of type int`,
+		},
+		"the stage": {
+			[]string{"STAGE="}, `reading the environment: env: environment variable "STAGE" should not be empty`,
 		},
 		"the AWS configuration": {[]string{"AWS_REGION="}, awsMissing},
 		"both at once": {
@@ -145,8 +148,16 @@ func TestRun_answersInvocationsWithSettingsAndAWSConfiguration(t *testing.T) {
 	if diff := cmp.Diff(line, got.lines[0]); diff != "" {
 		t.Errorf("log (-want +got):\n%s", diff)
 	}
-	delete(got.lines[1], "_aws")
-	metric := map[string]any{"service": "test", "Invocations": []any{1.0}}
+	if about, ok := got.lines[1]["_aws"].(map[string]any); ok {
+		delete(about, "Timestamp")
+	}
+	metric := map[string]any{
+		"_aws": map[string]any{"CloudWatchMetrics": []any{map[string]any{
+			"Namespace": "Herald/prod", "Dimensions": []any{[]any{"service"}},
+			"Metrics": []any{map[string]any{"Name": "Invocations", "Unit": "Count"}},
+		}}},
+		"service": "test", "Invocations": []any{1.0},
+	}
 	if diff := cmp.Diff(metric, got.lines[1]); diff != "" {
 		t.Errorf("metric (-want +got):\n%s", diff)
 	}

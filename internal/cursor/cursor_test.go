@@ -29,7 +29,7 @@ func TestOpen_takesCursorsOfItsOwnListOnly(t *testing.T) {
 		"a changed place":             {made[:len(made)-4] + "AAAA", []string{"acme", "active"}, false},
 		"a changed digest":            {"AAAA" + made[4:], []string{"acme", "active"}, false},
 		"padded":                      {made + "=", []string{"acme", "active"}, false},
-		"a digest without a place":    {made[:12], []string{"acme", "active"}, false},
+		"a digest without a place":    {Make("", "acme", "active"), []string{"acme", "active"}, false},
 		"not base64url":               {"~~~", []string{"acme", "active"}, false},
 		"nothing":                     {"", []string{"acme", "active"}, false},
 		"stray bits in the last byte": {Make("a", "x")[:13] + "B", []string{"x"}, false},

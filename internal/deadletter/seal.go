@@ -17,13 +17,13 @@ type Binding struct {
 	EndpointID string // likewise
 }
 
-// Purpose is the encryption context's "purpose"; the roles' KMS statements are conditioned on it.
-const Purpose = "dead-letter"
+// purpose is the encryption context's "purpose"; the roles' KMS statements are conditioned on it.
+const purpose = "dead-letter"
 
 // Context is the KMS encryption context of the record's data keys. It shows in CloudTrail in
 // clear: ids only.
 func (b Binding) Context() map[string]string {
-	c := map[string]string{"purpose": Purpose, "delivery_id": b.DeliveryID}
+	c := map[string]string{"purpose": purpose, "delivery_id": b.DeliveryID}
 	if b.TenantID != "" {
 		c["tenant_id"] = b.TenantID
 	}
@@ -33,20 +33,20 @@ func (b Binding) Context() map[string]string {
 	return c
 }
 
-// Part names which part of a record is sealed.
-type Part string
+// part names which part of a record is sealed.
+type part string
 
-// The parts. A history entry's part is made by HistoryPart.
+// The parts. A history entry's part is made by historyPart.
 const (
-	PartBody       Part = "body"
-	PartAttributes Part = "attributes"
+	partBody       part = "body"
+	partAttributes part = "attributes"
 )
 
-// HistoryPart is the part of the death of the given replay.
-func HistoryPart(replay int) Part { return Part("history/" + strconv.Itoa(replay)) }
+// historyPart is the part of the death of the given replay.
+func historyPart(replay int) part { return part("history/" + strconv.Itoa(replay)) }
 
-// DataKey is a 256-bit key, in plain and as KMS wrapped it.
-type DataKey struct{ Plain, Wrapped []byte }
+// dataKey is a 256-bit key, in plain and as KMS wrapped it.
+type dataKey struct{ Plain, Wrapped []byte }
 
 // The sealed format, version 1:
 //
@@ -72,8 +72,8 @@ const (
 // for something else. Which of these is not told apart.
 var ErrSealed = errors.New("sealed part does not open")
 
-// Seal encrypts plain for one part of one record. random supplies the nonce: crypto/rand.
-func Seal(key DataKey, b Binding, part Part, plain []byte, random io.Reader) ([]byte, error) {
+// seal encrypts plain for one part of one record. random supplies the nonce: crypto/rand.
+func seal(key dataKey, b Binding, p part, plain []byte, random io.Reader) ([]byte, error) {
 	if len(key.Wrapped) == 0 || len(key.Wrapped) > 0xffff {
 		return nil, fmt.Errorf("sealing: wrapped key of %d bytes", len(key.Wrapped))
 	}
@@ -90,12 +90,12 @@ func Seal(key DataKey, b Binding, part Part, plain []byte, random io.Reader) ([]
 	if _, err := io.ReadFull(random, nonce); err != nil {
 		return nil, fmt.Errorf("sealing: reading a nonce: %w", err)
 	}
-	aad := additionalData(out[:start], b, part)
+	aad := additionalData(out[:start], b, p)
 	return aead.Seal(out, nonce, plain, aad), nil //nolint:gosec // the nonce was read from random above
 }
 
-// WrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
-func WrappedKey(sealed []byte) ([]byte, error) {
+// wrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
+func wrappedKey(sealed []byte) ([]byte, error) {
 	if len(sealed) < headerSize || sealed[0] != version1 {
 		return nil, ErrSealed
 	}
@@ -106,9 +106,9 @@ func WrappedKey(sealed []byte) ([]byte, error) {
 	return sealed[headerSize : headerSize+n], nil
 }
 
-// Open decrypts what Seal made for the same binding and part, given the unwrapped key.
-func Open(plainKey []byte, b Binding, part Part, sealed []byte) ([]byte, error) {
-	wrapped, err := WrappedKey(sealed)
+// open decrypts what seal made for the same binding and part, given the unwrapped key.
+func open(plainKey []byte, b Binding, p part, sealed []byte) ([]byte, error) {
+	wrapped, err := wrappedKey(sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func Open(plainKey []byte, b Binding, part Part, sealed []byte) ([]byte, error) 
 	}
 	start := headerSize + len(wrapped)
 	nonce, ciphertext := sealed[start:start+nonceSize], sealed[start+nonceSize:]
-	plain, err := aead.Open(nil, nonce, ciphertext, additionalData(sealed[:start], b, part))
+	plain, err := aead.Open(nil, nonce, ciphertext, additionalData(sealed[:start], b, p))
 	if err != nil {
 		return nil, ErrSealed
 	}
@@ -140,9 +140,9 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 	return aead, nil
 }
 
-func additionalData(header []byte, b Binding, part Part) []byte {
+func additionalData(header []byte, b Binding, p part) []byte {
 	aad := append([]byte(aadLabel), header...)
-	for _, s := range []string{b.DeliveryID, b.TenantID, b.EndpointID, string(part)} {
+	for _, s := range []string{b.DeliveryID, b.TenantID, b.EndpointID, string(p)} {
 		aad = appendSized(aad, s)
 	}
 	return aad

@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	testKey = DataKey{
+	testKey = dataKey{
 		Plain:   []byte("0123456789abcdef0123456789abcdef"),
 		Wrapped: []byte("wrapped by KMS"),
 	}
@@ -23,9 +23,9 @@ var (
 	testBinding = Record{Ref: testRef}.Binding()
 )
 
-func mustSeal(tb testing.TB, b Binding, part Part, plain string) []byte {
+func mustSeal(tb testing.TB, b Binding, p part, plain string) []byte {
 	tb.Helper()
-	sealed, err := Seal(testKey, b, part, []byte(plain), rand.Reader)
+	sealed, err := seal(testKey, b, p, []byte(plain), rand.Reader)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -39,11 +39,11 @@ func TestOpen_returnsWhatWasSealed(t *testing.T) {
 		"the largest body": strings.Repeat("x", 272<<10),
 	} {
 		t.Run(name, func(t *testing.T) {
-			sealed := mustSeal(t, testBinding, PartBody, plain)
+			sealed := mustSeal(t, testBinding, partBody, plain)
 			if plain != "" && bytes.Contains(sealed, []byte(plain)) {
 				t.Error("the plain text shows")
 			}
-			got, err := Open(testKey.Plain, testBinding, PartBody, sealed)
+			got, err := open(testKey.Plain, testBinding, partBody, sealed)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -55,28 +55,28 @@ func TestOpen_returnsWhatWasSealed(t *testing.T) {
 }
 
 func TestOpen_refusesWhatItWasNotSealedFor(t *testing.T) {
-	body, entry := mustSeal(t, testBinding, PartBody, "secret"), mustSeal(t, testBinding, HistoryPart(1), "{}")
+	body, entry := mustSeal(t, testBinding, partBody, "secret"), mustSeal(t, testBinding, historyPart(1), "{}")
 	key := testKey.Plain
 	for name, row := range map[string]struct {
 		key    []byte
 		b      Binding
-		part   Part
+		part   part
 		sealed []byte
 	}{
-		"another delivery":           {key, Binding{"msg_2", "acme", "webhook_1"}, PartBody, body},
-		"another tenant":             {key, Binding{"msg_1", "acm", "webhook_1"}, PartBody, body},
-		"another endpoint":           {key, Binding{"msg_1", "acme", "webhook_2"}, PartBody, body},
-		"no tenant":                  {key, Binding{"msg_1", "", "webhook_1"}, PartBody, body},
-		"ids that shift a border":    {key, Binding{"msg_1a", "cme", "webhook_1"}, PartBody, body},
-		"another part":               {key, testBinding, PartAttributes, body},
-		"a history entry":            {key, testBinding, HistoryPart(0), body},
-		"the entry of another death": {key, testBinding, HistoryPart(2), entry},
-		"another key":                {[]byte("another key of thirty-two bytes!"), testBinding, PartBody, body},
-		"a key cut short":            {key[:31], testBinding, PartBody, body},
-		"no key":                     {nil, testBinding, PartBody, body},
+		"another delivery":           {key, Binding{"msg_2", "acme", "webhook_1"}, partBody, body},
+		"another tenant":             {key, Binding{"msg_1", "acm", "webhook_1"}, partBody, body},
+		"another endpoint":           {key, Binding{"msg_1", "acme", "webhook_2"}, partBody, body},
+		"no tenant":                  {key, Binding{"msg_1", "", "webhook_1"}, partBody, body},
+		"ids that shift a border":    {key, Binding{"msg_1a", "cme", "webhook_1"}, partBody, body},
+		"another part":               {key, testBinding, partAttributes, body},
+		"a history entry":            {key, testBinding, historyPart(0), body},
+		"the entry of another death": {key, testBinding, historyPart(2), entry},
+		"another key":                {[]byte("another key of thirty-two bytes!"), testBinding, partBody, body},
+		"a key cut short":            {key[:31], testBinding, partBody, body},
+		"no key":                     {nil, testBinding, partBody, body},
 	} {
 		t.Run(name, func(t *testing.T) {
-			plain, err := Open(row.key, row.b, row.part, row.sealed)
+			plain, err := open(row.key, row.b, row.part, row.sealed)
 			if plain != nil || !errors.Is(err, ErrSealed) {
 				t.Errorf("opened %q with error %v, want ErrSealed", plain, err)
 			}
@@ -85,10 +85,10 @@ func TestOpen_refusesWhatItWasNotSealedFor(t *testing.T) {
 }
 
 func TestOpen_noticesEveryChangedByteAndEveryCut(t *testing.T) {
-	sealed := mustSeal(t, testBinding, PartBody, "secret")
+	sealed := mustSeal(t, testBinding, partBody, "secret")
 	refused := func(what string, i int, sealed []byte) {
 		t.Helper()
-		if _, err := Open(testKey.Plain, testBinding, PartBody, sealed); !errors.Is(err, ErrSealed) {
+		if _, err := open(testKey.Plain, testBinding, partBody, sealed); !errors.Is(err, ErrSealed) {
 			t.Errorf("%s %d: %v, want ErrSealed", what, i, err)
 		}
 	}
@@ -102,27 +102,27 @@ func TestOpen_noticesEveryChangedByteAndEveryCut(t *testing.T) {
 }
 
 func TestSeal_refusesWeakKeys(t *testing.T) {
-	for name, key := range map[string]DataKey{
+	for name, key := range map[string]dataKey{
 		"128 bits":           {Plain: testKey.Plain[:16], Wrapped: testKey.Wrapped},
 		"264 bits":           {Plain: append(bytes.Clone(testKey.Plain), 0), Wrapped: testKey.Wrapped},
 		"no wrapped key":     {Plain: testKey.Plain},
 		"a huge wrapped key": {Plain: testKey.Plain, Wrapped: make([]byte, 1<<16)},
 	} {
-		if sealed, err := Seal(key, testBinding, PartBody, nil, rand.Reader); err == nil {
+		if sealed, err := seal(key, testBinding, partBody, nil, rand.Reader); err == nil {
 			t.Errorf("%s: sealed %d bytes", name, len(sealed))
 		}
 	}
 }
 
 func TestSeal_refusesAShortNonce(t *testing.T) {
-	if sealed, err := Seal(testKey, testBinding, PartBody, nil, strings.NewReader("eleven byte")); err == nil {
+	if sealed, err := seal(testKey, testBinding, partBody, nil, strings.NewReader("eleven byte")); err == nil {
 		t.Errorf("sealed %d bytes", len(sealed))
 	}
 }
 
 func TestWrappedKey(t *testing.T) {
-	longest := DataKey{Plain: testKey.Plain, Wrapped: bytes.Repeat([]byte("w"), 1<<16-1)}
-	sealed, err := Seal(longest, testBinding, PartBody, nil, rand.Reader)
+	longest := dataKey{Plain: testKey.Plain, Wrapped: bytes.Repeat([]byte("w"), 1<<16-1)}
+	sealed, err := seal(longest, testBinding, partBody, nil, rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,7 +141,7 @@ func TestWrappedKey(t *testing.T) {
 		"a key longer than what is there":  {"\x01\xff\xffw" + rest, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := WrappedKey([]byte(row.sealed))
+			got, err := wrappedKey([]byte(row.sealed))
 			if diff := cmp.Diff(row.want, string(got)); diff != "" {
 				t.Errorf("wrapped key (-want +got):\n%s", diff)
 			}
@@ -163,14 +163,14 @@ func TestSeal_keepsFormatVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	const plain = `{"type":"user.deleted","data":{"userId":"user_1"}}`
-	sealed, err := Seal(testKey, testBinding, PartBody, []byte(plain), strings.NewReader("twelve bytes"))
+	sealed, err := seal(testKey, testBinding, partBody, []byte(plain), strings.NewReader("twelve bytes"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(golden, sealed); diff != "" {
 		t.Errorf("sealed (-want +got):\n%s", diff)
 	}
-	opened, err := Open(testKey.Plain, testBinding, PartBody, golden)
+	opened, err := open(testKey.Plain, testBinding, partBody, golden)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,16 +180,16 @@ func TestSeal_keepsFormatVersion1(t *testing.T) {
 }
 
 func FuzzOpen(f *testing.F) {
-	f.Add(mustSeal(f, testBinding, PartBody, "secret"))
+	f.Add(mustSeal(f, testBinding, partBody, "secret"))
 	f.Add([]byte{})
 	f.Add([]byte{1, 0xff, 0xff, 0})
 	f.Add([]byte{1, 0, 0})
-	genuine := mustSeal(f, testBinding, PartBody, "genuine")
+	genuine := mustSeal(f, testBinding, partBody, "genuine")
 	f.Fuzz(func(t *testing.T, sealed []byte) {
 		if bytes.Equal(sealed, genuine) {
 			return
 		}
-		plain, err := Open(testKey.Plain, testBinding, PartBody, sealed)
+		plain, err := open(testKey.Plain, testBinding, partBody, sealed)
 		if err != nil && !errors.Is(err, ErrSealed) {
 			t.Errorf("%v", err)
 		}

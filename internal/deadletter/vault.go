@@ -36,11 +36,11 @@ func (v Vault) SealDeath(ctx context.Context, b Binding, d Death) (Sealed, error
 	}
 	defer clear(key.Plain)
 	var s Sealed
-	if s.Body, err = Seal(key, b, PartBody, d.Body, v.Random); err != nil {
+	if s.Body, err = seal(key, b, partBody, d.Body, v.Random); err != nil {
 		return Sealed{}, err
 	}
 	if len(d.Attributes) > 0 {
-		if s.Attributes, err = Seal(key, b, PartAttributes, encodeAttributes(d.Attributes), v.Random); err != nil {
+		if s.Attributes, err = seal(key, b, partAttributes, encodeAttributes(d.Attributes), v.Random); err != nil {
 			return Sealed{}, err
 		}
 	}
@@ -59,22 +59,22 @@ func (v Vault) SealEntry(ctx context.Context, b Binding, e Entry) (SealedEntry, 
 	return v.sealEntry(key, b, e)
 }
 
-func (v Vault) sealEntry(key DataKey, b Binding, e Entry) (SealedEntry, error) {
+func (v Vault) sealEntry(key dataKey, b Binding, e Entry) (SealedEntry, error) {
 	e.DiedAt = e.DiedAt.UTC()
 	plain, err := json.Marshal(e)
 	if err != nil {
 		return SealedEntry{}, fmt.Errorf("encoding history entry: %w", err)
 	}
-	sealed, err := Seal(key, b, HistoryPart(e.Replay), plain, v.Random)
+	sealed, err := seal(key, b, historyPart(e.Replay), plain, v.Random)
 	return SealedEntry{Replay: e.Replay, Sealed: sealed}, err
 }
 
-func (v Vault) generate(ctx context.Context, b Binding) (DataKey, error) {
+func (v Vault) generate(ctx context.Context, b Binding) (dataKey, error) {
 	plain, wrapped, err := v.Keys.Generate(ctx, b.Context())
 	if err != nil {
-		return DataKey{}, fmt.Errorf("generating data key: %w", err)
+		return dataKey{}, fmt.Errorf("generating data key: %w", err)
 	}
-	return DataKey{Plain: plain, Wrapped: wrapped}, nil
+	return dataKey{Plain: plain, Wrapped: wrapped}, nil
 }
 
 // Opened is a record in clear.
@@ -88,7 +88,7 @@ type Opened struct {
 func (v Vault) OpenBody(ctx context.Context, r Record) ([]byte, error) {
 	o := v.opener(r.Binding())
 	defer o.forget()
-	return o.open(ctx, PartBody, r.Sealed.Body)
+	return o.open(ctx, partBody, r.Sealed.Body)
 }
 
 // OpenAll opens everything sealed of a record: one unwrap per death.
@@ -97,11 +97,11 @@ func (v Vault) OpenAll(ctx context.Context, r Record) (Opened, error) {
 	defer o.forget()
 	var all Opened
 	var err error
-	if all.Body, err = o.open(ctx, PartBody, r.Sealed.Body); err != nil {
+	if all.Body, err = o.open(ctx, partBody, r.Sealed.Body); err != nil {
 		return Opened{}, fmt.Errorf("opening body: %w", err)
 	}
 	if len(r.Sealed.Attributes) > 0 {
-		plain, err := o.open(ctx, PartAttributes, r.Sealed.Attributes)
+		plain, err := o.open(ctx, partAttributes, r.Sealed.Attributes)
 		if err != nil {
 			return Opened{}, fmt.Errorf("opening attributes: %w", err)
 		}
@@ -110,7 +110,7 @@ func (v Vault) OpenAll(ctx context.Context, r Record) (Opened, error) {
 		}
 	}
 	for _, sealed := range r.Sealed.History {
-		plain, err := o.open(ctx, HistoryPart(sealed.Replay), sealed.Sealed)
+		plain, err := o.open(ctx, historyPart(sealed.Replay), sealed.Sealed)
 		if err != nil {
 			return Opened{}, fmt.Errorf("opening history entry %d: %w", sealed.Replay, err)
 		}
@@ -134,8 +134,8 @@ func (v Vault) opener(b Binding) *opener {
 	return &opener{keys: v.Keys, bound: b, plain: map[string][]byte{}}
 }
 
-func (o *opener) open(ctx context.Context, part Part, sealed []byte) ([]byte, error) {
-	wrapped, err := WrappedKey(sealed)
+func (o *opener) open(ctx context.Context, p part, sealed []byte) ([]byte, error) {
+	wrapped, err := wrappedKey(sealed)
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func (o *opener) open(ctx context.Context, part Part, sealed []byte) ([]byte, er
 		}
 		o.plain[string(wrapped)] = key
 	}
-	return Open(key, o.bound, part, sealed)
+	return open(key, o.bound, p, sealed)
 }
 
 func (o *opener) forget() {

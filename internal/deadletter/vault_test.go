@@ -151,9 +151,9 @@ func TestVault_OpenAll_refusesSwappedParts(t *testing.T) {
 func TestVault_OpenAll_refusesWhatItCannotRead(t *testing.T) {
 	v, keys := newVault()
 	whole := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	key := DataKey{Plain: keys.made[0].plain, Wrapped: []byte("key 0")}
-	seal := func(part Part, plain string) []byte {
-		sealed, err := Seal(key, testBinding, part, []byte(plain), rand.Reader)
+	key := dataKey{Plain: keys.made[0].plain, Wrapped: []byte("key 0")}
+	sealedUnder := func(p part, plain string) []byte {
+		sealed, err := seal(key, testBinding, p, []byte(plain), rand.Reader)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,11 +164,11 @@ func TestVault_OpenAll_refusesWhatItCannotRead(t *testing.T) {
 		want   string
 	}{
 		"attributes cut short": {
-			func(s *Sealed) { s.Attributes = seal(PartAttributes, "\x00\x00") },
+			func(s *Sealed) { s.Attributes = sealedUnder(partAttributes, "\x00\x00") },
 			"decoding attributes: sealed part does not open",
 		},
-		"an entry that is no object": {
-			func(s *Sealed) { s.History = []SealedEntry{{3, seal(HistoryPart(3), "[]")}} },
+		"an entry that is not an object": {
+			func(s *Sealed) { s.History = []SealedEntry{{3, sealedUnder(historyPart(3), "[]")}} },
 			"decoding history entry 3: ",
 		},
 	} {
@@ -260,11 +260,11 @@ func TestVault_opensNothingWithoutAKey(t *testing.T) {
 	v, keys := newVault()
 	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
 	keys.made[0].encryption = nil // KMS compares the context
-	for name, open := range map[string]func(Record) error{
+	for name, attempt := range map[string]func(Record) error{
 		"the body":   func(r Record) error { _, err := v.OpenBody(t.Context(), r); return err },
 		"everything": func(r Record) error { _, err := v.OpenAll(t.Context(), r); return err },
 	} {
-		err := open(Record{Ref: testRef, Sealed: s})
+		err := attempt(Record{Ref: testRef, Sealed: s})
 		if err == nil || !strings.HasSuffix(err.Error(), "unwrapping data key: InvalidCiphertextException") {
 			t.Errorf("%s: error %v", name, err)
 		}

@@ -30,7 +30,7 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		ReasonDiscarded, ReasonNotReady, ReasonExhausted, ReasonReplayed,
 	} {
 		if r.Ours() {
-			t.Errorf("%s is no fault of ours", r)
+			t.Errorf("%s is not a fault of ours", r)
 		}
 	}
 }

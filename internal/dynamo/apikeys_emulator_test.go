@@ -6,11 +6,11 @@ import (
 	"bytes"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -38,12 +38,24 @@ func putKey(t *testing.T, s *dynamo.APIKeys, tenant string, at time.Time) (apike
 	return key, text
 }
 
-func TestAKeyComesBackAsItWasStoredAndItsTextIsNowhere(t *testing.T) {
+func getKey(t *testing.T, s *dynamo.APIKeys, id string) apikey.Key {
+	t.Helper()
+	key, found, err := s.Get(t.Context(), id)
+	if err != nil || !found {
+		t.Fatalf("getting %s: found %v, %v", id, found, err)
+	}
+	return key
+}
+
+func TestAPIKeys_Get_returnsTheKeyAndNoText(t *testing.T) {
 	s, faults := apiKeys(t)
 	key, text := putKey(t, s, "acme", createdAt)
-	got, found, err := s.Get(t.Context(), key.ID)
-	if err != nil || !found || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", key) || !got.Accepts(text) {
-		t.Errorf("got %+v %v %v, want %+v", got, found, err, key)
+	got := getKey(t, s, key.ID)
+	if diff := cmp.Diff(key, got); diff != "" {
+		t.Errorf("key (-want +got):\n%s", diff)
+	}
+	if !got.Accepts(text) {
+		t.Error("the stored key does not accept its text")
 	}
 	if _, found, err := s.Get(t.Context(), "01JB3ZKX9M4W0S5V7N2Q8R6TYA"); found || err != nil {
 		t.Errorf("an unknown id: %v %v", found, err)
@@ -58,28 +70,33 @@ func TestAKeyComesBackAsItWasStoredAndItsTextIsNowhere(t *testing.T) {
 	}
 }
 
-func TestARevokedKeyIsKeptAndRefused(t *testing.T) {
+func TestAPIKeys_Revoke_keepsTheKeyAndTheFirstTime(t *testing.T) {
 	s, _ := apiKeys(t)
 	key, text := putKey(t, s, "acme", createdAt)
 	if _, found, err := s.Revoke(t.Context(), "globex", key.ID, createdAt); found || err != nil {
 		t.Errorf("another tenant revokes it: %v %v", found, err)
 	}
 	first := createdAt.Add(time.Hour)
+	want := key
+	want.RevokedAt = first
 	for _, at := range []time.Time{first, first.Add(time.Hour)} {
 		got, found, err := s.Revoke(t.Context(), "acme", key.ID, at)
-		if err != nil || !found || !got.RevokedAt.Equal(first) {
-			t.Errorf("revoked at %v: %+v %v %v", at, got, found, err)
+		if err != nil || !found {
+			t.Fatalf("revoking at %v: found %v, %v", at, found, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("revoked at %v (-want +got):\n%s", at, diff)
 		}
 	}
-	if got, found, err := s.Get(t.Context(), key.ID); err != nil || !found || got.Accepts(text) {
-		t.Errorf("after revocation: %v %v", found, err)
+	if getKey(t, s, key.ID).Accepts(text) {
+		t.Error("a revoked key is accepted")
 	}
 	if _, found, err := s.Revoke(t.Context(), "acme", "01JB3ZKX9M4W0S5V7N2Q8R6TYA", first); found || err != nil {
 		t.Errorf("an unknown id: %v %v", found, err)
 	}
 }
 
-func TestATakenIDIsRefusedUnlessItIsTheSameKey(t *testing.T) {
+func TestAPIKeys_Put_refusesATakenIDUnlessItIsTheSameKey(t *testing.T) {
 	s, faults := apiKeys(t)
 	key, _ := putKey(t, s, "acme", createdAt)
 	other := key
@@ -91,7 +108,7 @@ func TestATakenIDIsRefusedUnlessItIsTheSameKey(t *testing.T) {
 	putKey(t, s, "acme", createdAt)
 }
 
-func TestKeysAreListedNewestFirstInPagesOfTheirTenant(t *testing.T) {
+func TestAPIKeys_ListByTenant_isNewestFirstInPages(t *testing.T) {
 	s, _ := apiKeys(t)
 	var want []string
 	for i := range 5 {
@@ -117,7 +134,7 @@ func TestKeysAreListedNewestFirstInPagesOfTheirTenant(t *testing.T) {
 		}
 		cursor = next
 	}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("got %v, want %v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -59,7 +60,7 @@ func acknowledged(n int) (records []delivery.Record, ids []string) {
 	return records, ids
 }
 
-func TestAcknowledgementsGoTwentyFiveToACall(t *testing.T) {
+func TestDeliveries_Acknowledge_writesTwentyFiveToACall(t *testing.T) {
 	leave := func(left ...int) func(call, entries int) (int, error) {
 		return func(call, entries int) (int, error) {
 			if call < len(left) {
@@ -94,18 +95,18 @@ func TestAcknowledgementsGoTwentyFiveToACall(t *testing.T) {
 				for _, call := range f.calls {
 					got = append(got, len(call))
 				}
-				if !slices.Equal(got, row.want) {
-					t.Errorf("calls of %v, want %v", got, row.want)
+				if diff := cmp.Diff(row.want, got); diff != "" {
+					t.Errorf("sizes of the calls (-want +got):\n%s", diff)
 				}
-				if !slices.Equal(f.taken, ids) {
-					t.Errorf("written %v, want each once", f.taken)
+				if diff := cmp.Diff(ids, f.taken); diff != "" {
+					t.Errorf("written, each once (-want +got):\n%s", diff)
 				}
 			})
 		})
 	}
 }
 
-func TestACallThatFailsOrStaysUnprocessedIsToldAndTheOthersAreMade(t *testing.T) {
+func TestDeliveries_Acknowledge_makesTheOtherCallsWhenOneFails(t *testing.T) {
 	for name, row := range map[string]struct {
 		takes func(call, entries int) (int, error)
 		want  []int
@@ -136,24 +137,25 @@ func TestACallThatFailsOrStaysUnprocessedIsToldAndTheOthersAreMade(t *testing.T)
 				for _, call := range f.calls {
 					got = append(got, len(call))
 				}
-				if !slices.Equal(got, row.want) {
-					t.Errorf("calls of %v, want %v", got, row.want)
+				if diff := cmp.Diff(row.want, got); diff != "" {
+					t.Errorf("sizes of the calls (-want +got):\n%s", diff)
 				}
-				if !slices.Equal(f.calls[len(f.calls)-1], ids[50:]) {
-					t.Errorf("the last call writes %v", f.calls[len(f.calls)-1])
+				if diff := cmp.Diff(ids[50:], f.calls[len(f.calls)-1]); diff != "" {
+					t.Errorf("the last call (-want +got):\n%s", diff)
 				}
 			})
 		})
 	}
 }
 
-func TestADuplicateIsWrittenOnce(t *testing.T) {
+func TestDeliveries_Acknowledge_writesADuplicateOnce(t *testing.T) {
 	f := &fakeBatch{takes: func(_, entries int) (int, error) { return entries, nil }}
 	records, ids := acknowledged(25)
-	if err := dynamo.NewDeliveries(f, "deliveries").Acknowledge(t.Context(), slices.Concat(records, records)); err != nil {
+	twice := slices.Concat(records, records)
+	if err := dynamo.NewDeliveries(f, "deliveries").Acknowledge(t.Context(), twice); err != nil {
 		t.Error(err)
 	}
-	if len(f.calls) != 1 || !slices.Equal(f.calls[0], ids) {
-		t.Errorf("calls %v", f.calls)
+	if diff := cmp.Diff([][]string{ids}, f.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
 	}
 }

@@ -5,12 +5,14 @@ package dynamo_test
 import (
 	"bytes"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -55,7 +57,7 @@ func get(t *testing.T, store *dynamo.DeadLetters, id string) deadletter.Record {
 	return r
 }
 
-func TestADeadLetterIsCreatedOnceAndReadBackWhole(t *testing.T) {
+func TestDeadLetters_Create_storesTheWholeRecordOnce(t *testing.T) {
 	store := newDeadLetters(t)
 	want := death("msg_1", "webhook_1", 0, deadAt)
 	want.Sealed.Attributes = []byte("sealed attributes")
@@ -65,37 +67,38 @@ func TestADeadLetterIsCreatedOnceAndReadBackWhole(t *testing.T) {
 	if ok, err := store.Create(t.Context(), later); ok || err != nil {
 		t.Errorf("created twice: %v, %v", ok, err)
 	}
-	if got := get(t, store, "msg_1"); fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-		t.Errorf("got %+v\nwant %+v", got, want)
+	if diff := cmp.Diff(want, get(t, store, "msg_1")); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 	if _, found, err := store.Get(t.Context(), "msg_2"); found || err != nil {
 		t.Errorf("found what is not there: %v", err)
 	}
 }
 
-func TestALaterDeathIsAppendedOnce(t *testing.T) {
+func TestDeadLetters_Append_addsADeathOnce(t *testing.T) {
 	store := newDeadLetters(t)
 	second := death("msg_1", "webhook_1", 1, deadAt.Add(time.Hour))
 	second.Reason, second.Sealed.Body = delivery.ReasonTimeout, nil
 	if ok, err := store.Append(t.Context(), second); ok || err != nil {
 		t.Fatalf("appended to nothing: %v, %v", ok, err)
 	}
-	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
+	first := death("msg_1", "webhook_1", 0, deadAt)
+	create(t, store, first)
 	for i, want := range []bool{true, false} {
 		if ok, err := store.Append(t.Context(), second); ok != want || err != nil {
 			t.Errorf("append %d: %v, %v", i, ok, err)
 		}
 	}
-	got := get(t, store, "msg_1")
-	if len(got.Sealed.History) != 2 || got.Sealed.History[1].Replay != 1 || string(got.Sealed.History[1].Sealed) != "sealed entry 1" ||
-		string(got.Sealed.Body) != "sealed body" ||
-		got.Reason != delivery.ReasonTimeout ||
-		!got.DiedAt.Equal(second.DiedAt) {
-		t.Errorf("%+v", got)
+	want := second                       // the latest death, with the first one's body
+	want.ReplayCount = first.ReplayCount // a claim counts replays
+	want.Sealed.Body = first.Sealed.Body
+	want.Sealed.History = append(first.Sealed.History, second.Sealed.History...)
+	if diff := cmp.Diff(want, get(t, store, "msg_1")); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 }
 
-func TestTheLargestBodyAndEveryReplayFitOneItem(t *testing.T) {
+func TestDeadLetters_Append_hasRoomForTheLargestBodyAndEveryReplay(t *testing.T) {
 	store := newDeadLetters(t)
 	r := death("msg_1", "webhook_1", 0, deadAt)
 	r.Sealed.Body = bytes.Repeat([]byte("x"), 278_528+250)
@@ -114,7 +117,7 @@ func TestTheLargestBodyAndEveryReplayFitOneItem(t *testing.T) {
 	}
 }
 
-func TestListsByEndpointAndStatus(t *testing.T) {
+func TestDeadLetters_List_filtersByEndpointAndStatus(t *testing.T) {
 	store := newDeadLetters(t)
 	for i := range 7 {
 		r := death(fmt.Sprint("msg_", i), "webhook_1", 0, deadAt.Add(time.Duration(i)*time.Second))
@@ -127,38 +130,46 @@ func TestListsByEndpointAndStatus(t *testing.T) {
 	unreadable := death("unreadable_1", "", 0, deadAt.Add(time.Minute))
 	unreadable.TenantID, unreadable.EndpointID = "", ""
 	create(t, store, unreadable)
+	type filter = dynamo.DeadLetterFilter
 	for name, row := range map[string]struct {
-		filter dynamo.DeadLetterFilter
-		want   []string
+		filter filter
+		want   string
 	}{
-		"endpoint":               {dynamo.DeadLetterFilter{EndpointID: "webhook_1"}, []string{"msg_6", "msg_5", "msg_4", "msg_3", "msg_2", "msg_1", "msg_0"}},
-		"status":                 {dynamo.DeadLetterFilter{Status: deadletter.Replaying}, []string{"msg_5", "msg_3", "msg_1"}},
-		"endpoint and status":    {dynamo.DeadLetterFilter{EndpointID: "webhook_1", Status: deadletter.Dead}, []string{"msg_6", "msg_4", "msg_2", "msg_0"}},
-		"oldest first":           {dynamo.DeadLetterFilter{EndpointID: "webhook_1", Status: deadletter.Dead, OldestFirst: true}, []string{"msg_0", "msg_2", "msg_4", "msg_6"}},
-		"endpoint without any":   {dynamo.DeadLetterFilter{EndpointID: "webhook_3"}, nil},
-		"status, the unreadable": {dynamo.DeadLetterFilter{Status: deadletter.Dead}, []string{"unreadable_1", "msg_6", "msg_4", "msg_2", "msg_other", "msg_0"}},
+		"endpoint":             {filter{EndpointID: "webhook_1"}, "msg_6 msg_5 msg_4 msg_3 msg_2 msg_1 msg_0"},
+		"status":               {filter{Status: deadletter.Replaying}, "msg_5 msg_3 msg_1"},
+		"endpoint and status":  {filter{EndpointID: "webhook_1", Status: deadletter.Dead}, "msg_6 msg_4 msg_2 msg_0"},
+		"endpoint without any": {filter{EndpointID: "webhook_3"}, ""},
+		"oldest first": {
+			filter{EndpointID: "webhook_1", Status: deadletter.Dead, OldestFirst: true}, "msg_0 msg_2 msg_4 msg_6",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := list(t, store, row.filter, 2)
-			want := slices.Clone(row.want)
-			if name == "status, the unreadable" { // equal times: the order is the index's own
-				slices.Sort(got)
-				slices.Sort(want)
-			}
-			if !slices.Equal(got, want) {
-				t.Errorf("got %v, want %v", got, want)
+			if diff := cmp.Diff(row.want, strings.Join(list(t, store, row.filter, 2), " ")); diff != "" {
+				t.Errorf("listed (-want +got):\n%s", diff)
 			}
 		})
+	}
+	// Two died at the same time: their order is the index's own.
+	dead := []string{"unreadable_1", "msg_6", "msg_4", "msg_2", "msg_other", "msg_0"}
+	got := list(t, store, filter{Status: deadletter.Dead}, 2)
+	if diff := cmp.Diff(dead, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
+		t.Errorf("all that are dead, the unreadable included (-want +got):\n%s", diff)
 	}
 	if _, _, err := store.List(t.Context(), dynamo.DeadLetterFilter{EndpointID: "webhook_1"}, 2, "garbage"); err == nil {
 		t.Error("a garbage cursor passed")
 	}
-	n, oldest, err := store.Count(t.Context(), deadletter.Dead)
-	if err != nil || n != 6 || !oldest.Equal(deadAt) {
-		t.Errorf("counted %d, oldest %s, %v", n, oldest, err)
+	type count struct {
+		n      int
+		oldest time.Time
 	}
-	if n, oldest, err = store.Count(t.Context(), deadletter.Replayed); err != nil || n != 0 || !oldest.IsZero() {
-		t.Errorf("counted %d, oldest %s, %v", n, oldest, err)
+	for status, want := range map[deadletter.Status]count{deadletter.Dead: {6, deadAt}, deadletter.Replayed: {}} {
+		n, oldest, err := store.Count(t.Context(), status)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, count{n, oldest}, cmp.AllowUnexported(count{})); diff != "" {
+			t.Errorf("count of %s (-want +got):\n%s", status, diff)
+		}
 	}
 }
 
@@ -188,14 +199,31 @@ func list(t *testing.T, store *dynamo.DeadLetters, f dynamo.DeadLetterFilter, li
 
 func claim(t *testing.T, store *dynamo.DeadLetters, id string) int {
 	t.Helper()
-	replay, fresh, ok, err := store.Claim(t.Context(), get(t, store, id), "ann", deadAt.Add(time.Hour))
-	if err != nil || !ok || !fresh {
-		t.Fatalf("claiming %s: %v, %v, %v", id, fresh, ok, err)
+	got := claimed(t, store, get(t, store, id), "ann", deadAt.Add(time.Hour))
+	if !got.ok || !got.fresh {
+		t.Fatalf("claiming %s: %+v", id, got)
 	}
-	return replay
+	return got.replay
 }
 
-func TestOneOfManyClaimsWins(t *testing.T) {
+// claimResult is what a claim answered.
+type claimResult struct {
+	replay    int
+	fresh, ok bool
+}
+
+func claimed(
+	t *testing.T, store *dynamo.DeadLetters, r deadletter.Record, operator string, now time.Time,
+) (got claimResult) {
+	t.Helper()
+	var err error
+	if got.replay, got.fresh, got.ok, err = store.Claim(t.Context(), r, operator, now); err != nil {
+		t.Fatalf("claiming %s: %v", r.DeliveryID, err)
+	}
+	return got
+}
+
+func TestDeadLetters_Claim_isWonByOneOfMany(t *testing.T) {
 	store := newDeadLetters(t)
 	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
 	seen := get(t, store, "msg_1")
@@ -216,19 +244,19 @@ func TestOneOfManyClaimsWins(t *testing.T) {
 	}
 }
 
-func TestTheLifeOfAReplay(t *testing.T) {
+func TestDeadLetters_Claim_followsTheLifeOfAReplay(t *testing.T) {
 	store := newDeadLetters(t)
 	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
 	if replay := claim(t, store, "msg_1"); replay != 1 {
 		t.Fatalf("replay %d", replay)
 	}
 	seen, now := get(t, store, "msg_1"), deadAt.Add(time.Hour)
-	if _, _, ok, err := store.Claim(t.Context(), seen, "bob", now.Add(time.Second)); ok || err != nil {
-		t.Errorf("claimed from under a running replay: %v", err)
+	if got := claimed(t, store, seen, "bob", now.Add(time.Second)); got.ok {
+		t.Errorf("claimed from under a running replay: %+v", got)
 	}
-	replay, fresh, ok, err := store.Claim(t.Context(), seen, "bob", now.Add(deadletter.StaleClaim))
-	if err != nil || !ok || fresh || replay != 1 {
-		t.Errorf("a broken-off replay resumes as %d, fresh %v, %v, %v", replay, fresh, ok, err)
+	want := claimResult{replay: 1, fresh: false, ok: true}
+	if got := claimed(t, store, seen, "bob", now.Add(deadletter.StaleClaim)); got != want {
+		t.Errorf("a broken-off replay is claimed as %+v, want %+v", got, want)
 	}
 	if ok, err := store.EndReplay(t.Context(), "msg_1", 1, deadletter.Replayed, now); !ok || err != nil {
 		t.Errorf("ending a replay: %v, %v", ok, err)
@@ -236,8 +264,8 @@ func TestTheLifeOfAReplay(t *testing.T) {
 	if ok, err := store.EndReplay(t.Context(), "msg_1", 1, deadletter.Dead, now); ok || err != nil {
 		t.Errorf("ended twice: %v, %v", ok, err)
 	}
-	if _, _, ok, _ := store.Claim(t.Context(), get(t, store, "msg_1"), "ann", now.Add(time.Hour)); ok {
-		t.Error("claimed a replayed one")
+	if got := claimed(t, store, get(t, store, "msg_1"), "ann", now.Add(time.Hour)); got.ok {
+		t.Errorf("claimed a replayed one: %+v", got)
 	}
 	if ok, err := store.Append(t.Context(), death("msg_1", "webhook_1", 1, now)); !ok || err != nil {
 		t.Errorf("dying again: %v, %v", ok, err)
@@ -247,7 +275,7 @@ func TestTheLifeOfAReplay(t *testing.T) {
 	}
 }
 
-func TestPurgeTakesOnlyWhatWasSeen(t *testing.T) {
+func TestDeadLetters_Purge_takesOnlyWhatWasSeen(t *testing.T) {
 	store := newDeadLetters(t)
 	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
 	seen := get(t, store, "msg_1")

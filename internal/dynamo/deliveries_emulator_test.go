@@ -121,10 +121,12 @@ func TestAcknowledgeWritesTwentyFiveInACallAndOffersAgainWhatWasLeft(t *testing.
 		t.Errorf("%d calls, want 3: 25, the 5 left of them, 5", n)
 	}
 	for i := range 30 {
-		if got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i)); err != nil || !found ||
-			got.State != delivery.Acknowledged ||
-			!got.NextAttemptAt.IsZero() {
-			t.Errorf("%d: %+v, %v, %v", i, got, found, err)
+		got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i))
+		if err != nil || !found {
+			t.Fatalf("getting msg_%d: found %v, %v", i, found, err)
+		}
+		if got.State != delivery.Acknowledged || !got.NextAttemptAt.IsZero() {
+			t.Errorf("msg_%d is %+v, want acknowledged without a next attempt", i, got)
 		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -31,7 +33,8 @@ func endpoints(t *testing.T) (*dynamo.Endpoints, *testkit.Faults, *dynamodb.Clie
 	cfg := testkit.Moto(t)
 	table := testkit.Tables(t, cfg).Endpoints
 	faults := testkit.NewFaults(t, cfg)
-	return dynamo.NewEndpoints(dynamodb.NewFromConfig(faults.Config()), table), faults, dynamodb.NewFromConfig(cfg), table
+	s := dynamo.NewEndpoints(dynamodb.NewFromConfig(faults.Config()), table)
+	return s, faults, dynamodb.NewFromConfig(cfg), table
 }
 
 func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
@@ -41,7 +44,8 @@ func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
 		t.Fatal(err)
 	}
 	return endpoint.Endpoint{
-		ID: id, TenantID: tenant, URL: "https://example.com/hooks", Events: []string{"user.*", "organization.created"}, Status: endpoint.Active,
+		ID: id, TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active,
+		Events:    []string{"user.*", "organization.created"},
 		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
 	}
 }
@@ -70,7 +74,8 @@ func back(e endpoint.Endpoint) endpoint.Endpoint {
 func counts(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table, tenant string) string {
 	t.Helper()
 	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
-		"tenant_id": &types.AttributeValueMemberS{Value: tenant}, "endpoint_id": &types.AttributeValueMemberS{Value: "#counts"},
+		"tenant_id":   &types.AttributeValueMemberS{Value: tenant},
+		"endpoint_id": &types.AttributeValueMemberS{Value: "#counts"},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -89,11 +94,12 @@ func counts(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table, t
 	return fmt.Sprintf("counted %s of %s, are %d of %d", n("live_count"), n("total_count"), live, len(all))
 }
 
-func TestAnEndpointComesBackAsItWasStored(t *testing.T) {
+func TestEndpoints_Get_returnsWhatWasStored(t *testing.T) {
 	s, _, _, _ := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
 	changed := e
-	changed.Description, changed.SecretRotatedAt, changed.Status, changed.Revision = "ä", createdAt.Add(time.Second), endpoint.Disabled, "2"
+	changed.Description, changed.Status, changed.Revision = "ä", endpoint.Disabled, "2"
+	changed.SecretRotatedAt = createdAt.Add(time.Second)
 	for _, want := range []endpoint.Endpoint{e, changed, gone(changed, createdAt.Add(time.Minute))} {
 		if want.Revision != e.Revision {
 			if err := s.Replace(t.Context(), e, want); err != nil {
@@ -101,14 +107,22 @@ func TestAnEndpointComesBackAsItWasStored(t *testing.T) {
 			}
 			e = want
 		}
-		got, found, err := s.Get(t.Context(), "acme", e.ID)
-		if err != nil || !found || fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
-			t.Errorf("got  %+v %v %v\nwant %+v", got, found, err, want)
+		if diff := cmp.Diff(want, getEndpoint(t, s, e.ID)); diff != "" {
+			t.Errorf("stored (-want +got):\n%s", diff)
 		}
 	}
 }
 
-func TestEveryReadKeepsToItsTenant(t *testing.T) {
+func getEndpoint(t *testing.T, s *dynamo.Endpoints, id string) endpoint.Endpoint {
+	t.Helper()
+	e, found, err := s.Get(t.Context(), "acme", id)
+	if err != nil || !found {
+		t.Fatalf("getting %s: found %v, %v", id, found, err)
+	}
+	return e
+}
+
+func TestEndpoints_List_keepsToItsTenant(t *testing.T) {
 	s, _, _, _ := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
 	if _, found, err := s.Get(t.Context(), "globex", e.ID); found || err != nil {
@@ -124,7 +138,7 @@ func TestEveryReadKeepsToItsTenant(t *testing.T) {
 	}
 }
 
-func TestAChangeOfWhatIsNoLongerThereIsAConflict(t *testing.T) {
+func TestEndpoints_Replace_isAConflictWhenItChangedMeanwhile(t *testing.T) {
 	s, _, client, table := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
 	first, second := e, e
@@ -142,15 +156,15 @@ func TestAChangeOfWhatIsNoLongerThereIsAConflict(t *testing.T) {
 	if err := s.Replace(t.Context(), never, gone(never, createdAt)); !errors.Is(err, dynamo.ErrConflict) {
 		t.Errorf("deleting what never was: %v", err)
 	}
-	if got, _, err := s.Get(t.Context(), "acme", e.ID); err != nil || got.URL != first.URL || got.Description != "" {
-		t.Errorf("stored %+v, %v", got, err)
+	if diff := cmp.Diff(first, getEndpoint(t, s, e.ID)); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 	if got := counts(t, s, client, table, "acme"); got != "counted 1 of 1, are 1 of 1" {
 		t.Error(got)
 	}
 }
 
-func TestFiftyLiveEndpointsAndNoMoreHoweverManyAtOnce(t *testing.T) {
+func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
 	s, _, client, table := endpoints(t)
 	var deleted []endpoint.Endpoint
 	for i := range 15 {
@@ -189,7 +203,8 @@ func TestFiftyLiveEndpointsAndNoMoreHoweverManyAtOnce(t *testing.T) {
 	if made != endpoint.MaxLive {
 		t.Errorf("%d succeeded", made)
 	}
-	if got, want := counts(t, s, client, table, "acme"), fmt.Sprintf("counted 50 of %[1]d, are 50 of %[1]d", total(t, s)); got != want {
+	want := fmt.Sprintf("counted 50 of %[1]d, are 50 of %[1]d", total(t, s))
+	if got := counts(t, s, client, table, "acme"); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	mustCreate(t, s, "globex", createdAt) // another tenant does not notice
@@ -204,7 +219,7 @@ func total(t *testing.T, s *dynamo.Endpoints) int {
 	return len(all)
 }
 
-func TestBeyondTwoHundredTheLongestDeletedIsPurged(t *testing.T) {
+func TestEndpoints_Create_purgesTheLongestDeletedBeyondTwoHundred(t *testing.T) {
 	s, faults, client, table := endpoints(t)
 	ids := seedDeleted(t, s, client, table, endpoint.MaxTotal)
 	oldest, second := ids[len(ids)-1], ids[len(ids)-2] // the younger were deleted first
@@ -249,13 +264,15 @@ func seedDeleted(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, tab
 	ids := []string{e.ID}
 	items := []map[string]types.AttributeValue{{
 		"tenant_id": text("acme"), "endpoint_id": text("#counts"),
-		"live_count": &types.AttributeValueMemberN{Value: "0"}, "total_count": &types.AttributeValueMemberN{Value: fmt.Sprint(n)},
+		"live_count":  &types.AttributeValueMemberN{Value: "0"},
+		"total_count": &types.AttributeValueMemberN{Value: fmt.Sprint(n)},
 	}}
 	for i := 1; i < n; i++ {
 		item := maps.Clone(out.Item)
 		next := newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
 		item["endpoint_id"], item["revision"] = text(next.ID), text(next.Revision)
-		item["deleted_at"] = text(createdAt.Add(time.Hour - time.Duration(i)*time.Second).Format("2006-01-02T15:04:05.000Z"))
+		deletedAt := createdAt.Add(time.Hour - time.Duration(i)*time.Second)
+		item["deleted_at"] = text(deletedAt.Format("2006-01-02T15:04:05.000Z"))
 		ids, items = append(ids, next.ID), append(items, item)
 	}
 	for chunk := range slices.Chunk(items, 25) {
@@ -272,7 +289,7 @@ func seedDeleted(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, tab
 	return ids
 }
 
-func TestAWriteWhoseAnswerWasLostIsFoundToBeDone(t *testing.T) {
+func TestEndpoints_Replace_findsAWriteDoneWhoseAnswerWasLost(t *testing.T) {
 	s, faults, client, table := endpoints(t)
 	faults.On("TransactWriteItems", 1, testkit.DropAnswer())
 	e := mustCreate(t, s, "acme", createdAt)
@@ -292,20 +309,21 @@ func TestAWriteWhoseAnswerWasLostIsFoundToBeDone(t *testing.T) {
 	}
 }
 
-func TestATransactionInTheWayIsTriedAgain(t *testing.T) {
+func TestEndpoints_transact_triesAgainWhenAnotherIsInTheWay(t *testing.T) {
 	s, _, client, table := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
 	busy := conflicting{Client: client, left: 2}
-	if err := dynamo.NewEndpoints(&busy, table).Replace(t.Context(), e, gone(e, createdAt)); err != nil || busy.left != 0 {
-		t.Errorf("deleting: %v, %d left", err, busy.left)
+	store := dynamo.NewEndpoints(&busy, table)
+	if err := store.Replace(t.Context(), e, gone(e, createdAt)); err != nil || busy.left != 0 {
+		t.Errorf("deleting: %v with %d conflicts left, want none", err, busy.left)
 	}
-	busy = conflicting{Client: client, left: 2}
-	if err := dynamo.NewEndpoints(&busy, table).Create(t.Context(), newEndpoint(t, "acme", createdAt)); err != nil || busy.left != 0 {
-		t.Errorf("creating: %v, %d left", err, busy.left)
+	busy.left = 2
+	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt)); err != nil || busy.left != 0 {
+		t.Errorf("creating: %v with %d conflicts left, want none", err, busy.left)
 	}
-	busy = conflicting{Client: client, left: 1000}
-	if err := dynamo.NewEndpoints(&busy, table).Create(t.Context(), newEndpoint(t, "acme", createdAt)); !errors.Is(err, dynamo.ErrConflict) {
-		t.Errorf("creating against all odds: %v", err)
+	busy.left = 1000
+	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt)); !errors.Is(err, dynamo.ErrConflict) {
+		t.Errorf("creating against all odds: %v, want a conflict", err)
 	}
 }
 
@@ -323,12 +341,11 @@ func (c *conflicting) TransactWriteItems(
 		return c.Client.TransactWriteItems(ctx, in, o...)
 	}
 	c.left--
-	return nil, fmt.Errorf("calling: %w", &types.TransactionCanceledException{CancellationReasons: []types.CancellationReason{
-		{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")},
-	}})
+	reasons := []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}}
+	return nil, fmt.Errorf("calling: %w", &types.TransactionCanceledException{CancellationReasons: reasons})
 }
 
-func TestFaultsOfTheTableAreNeitherConflictNorLimit(t *testing.T) {
+func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
 	s, faults, _, _ := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
 	faults.On("", 0, testkit.Throttle())
@@ -337,49 +354,73 @@ func TestFaultsOfTheTableAreNeitherConflictNorLimit(t *testing.T) {
 		"change": s.Replace(t.Context(), e, e),
 		"delete": s.Replace(t.Context(), e, gone(e, createdAt)),
 	} {
-		if err == nil || errors.Is(err, dynamo.ErrConflict) || errors.Is(err, dynamo.ErrLimit) {
-			t.Errorf("%s: %v", name, err)
+		if err == nil {
+			t.Errorf("%s: a throttled call succeeds", name)
+		}
+		if errors.Is(err, dynamo.ErrConflict) || errors.Is(err, dynamo.ErrLimit) {
+			t.Errorf("%s: %v, want neither conflict nor limit", name, err)
 		}
 	}
 }
 
-func TestSubscriptionsAreTheActiveOnesAndABatchReadsEachOnce(t *testing.T) {
+func TestEndpoints_Subscriptions_areTheActiveOnes(t *testing.T) {
 	s, faults, _, _ := endpoints(t)
-	var keys []dynamo.EndpointKey
-	for i := range 6 {
-		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
-		keys = append(keys, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
-		now := e
-		now.Revision = rand.Text()
-		switch i {
-		case 1:
-			now = gone(e, createdAt)
-		case 2:
-			now.Status = endpoint.Disabled
-		default:
-			continue
-		}
-		if err := s.Replace(t.Context(), e, now); err != nil {
-			t.Fatal(err)
-		}
-	}
+	stored := createStatuses(t, s)
 	active, err := s.Subscriptions(t.Context(), "acme")
-	if err != nil || len(active) != 4 {
-		t.Errorf("%d active, %v", len(active), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.DeleteFunc(stored, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active })
+	byID := cmpopts.SortSlices(func(a, b endpoint.Endpoint) bool { return a.ID < b.ID })
+	if diff := cmp.Diff(want, active, byID); diff != "" {
+		t.Errorf("subscriptions (-want +got):\n%s", diff)
+	}
+	wantConsistentReads(t, faults)
+}
+
+func TestEndpoints_BatchGet_readsEachOnce(t *testing.T) {
+	s, faults, _, _ := endpoints(t)
+	want := map[dynamo.EndpointKey]endpoint.Endpoint{}
+	var keys []dynamo.EndpointKey
+	for _, e := range createStatuses(t, s) {
+		key := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
+		keys = append(keys, key)
+		want[key] = e
 	}
 	keys = append(keys, dynamo.EndpointKey{TenantID: "globex", EndpointID: keys[0].EndpointID})
 	faults.On("BatchGetItem", 2, testkit.Unprocessed(2))
 	found, err := s.BatchGet(t.Context(), keys)
-	if err != nil || len(found) != 6 {
-		t.Errorf("%d found, %v", len(found), err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, e := range active {
-		if got := found[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]; got.Revision != e.Revision {
-			t.Errorf("read %+v", got)
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("found (-want +got):\n%s", diff)
+	}
+	wantConsistentReads(t, faults)
+}
+
+// createStatuses stores six endpoints, one of them deleted and one disabled.
+func createStatuses(t *testing.T, s *dynamo.Endpoints) []endpoint.Endpoint {
+	t.Helper()
+	all := make([]endpoint.Endpoint, 6)
+	for i := range all {
+		all[i] = mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
+	}
+	deleted, disabled := gone(all[1], createdAt), all[2]
+	disabled.Status, disabled.Revision = endpoint.Disabled, rand.Text()
+	for i, now := range map[int]endpoint.Endpoint{1: deleted, 2: disabled} {
+		if err := s.Replace(t.Context(), all[i], now); err != nil {
+			t.Fatal(err)
 		}
+		all[i] = now
 	}
+	return all
+}
+
+func wantConsistentReads(t *testing.T, faults *testkit.Faults) {
+	t.Helper()
 	for _, c := range faults.Calls("") {
-		read := c.Action == "Query" || c.Action == "BatchGetItem" || c.Action == "GetItem"
+		read := slices.Contains([]string{"Query", "BatchGetItem", "GetItem"}, c.Action)
 		if read && !bytes.Contains(c.Body, []byte(`"ConsistentRead":true`)) {
 			t.Errorf("%s is not strongly consistent: %s", c.Action, c.Body)
 		}

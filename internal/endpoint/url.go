@@ -12,8 +12,8 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// MaxURL is the longest URL, in characters, as written and as stored.
-const MaxURL = 2048
+// maxURL is the longest URL, in characters, as written and as stored.
+const maxURL = 2048
 
 // URLPolicy decides which URLs may be written. Addr and Port are what the dialler would say
 // of an IP literal and of a port; nil Addr refuses every literal, nil Port every port but 443.
@@ -48,7 +48,7 @@ var (
 // dot, no default port, no bytes that would have to be escaped. The error says what the
 // tenant has to change. Nothing is looked up.
 func (p URLPolicy) Normalise(raw string) (string, error) {
-	if len(raw) > 4*MaxURL || utf8.RuneCountInString(raw) > MaxURL {
+	if len(raw) > 4*maxURL || utf8.RuneCountInString(raw) > maxURL {
 		return "", errLength
 	}
 	u, err := parse(raw)
@@ -66,7 +66,7 @@ func (p URLPolicy) Normalise(raw string) (string, error) {
 	u.Scheme, u.Host = "https", host+port
 	u.RawQuery = escape(u.RawQuery)
 	stored := u.String()
-	if len(stored) > MaxURL {
+	if len(stored) > maxURL {
 		return "", errLength
 	}
 	return stored, nil

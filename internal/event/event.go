@@ -41,8 +41,8 @@ func (e *Invalid) Error() string {
 	return "invalid event: " + e.Field + ": " + e.Reason
 }
 
-// MaxBody is the largest event message, in bytes: what EventsQueue accepts.
-const MaxBody = 256 << 10
+// maxBody is the largest event message, in bytes: what EventsQueue accepts.
+const maxBody = 256 << 10
 
 var (
 	idForm     = regexp.MustCompile(`^[\x20-\x7e]{1,128}$`)
@@ -67,8 +67,8 @@ func Decode(body []byte, messageID string) (Event, error) {
 	refuse := func(field, format string, args ...any) (Event, error) {
 		return Event{}, &Invalid{EventID: e.ID, Field: field, Reason: fmt.Sprintf(format, args...)}
 	}
-	if len(body) > MaxBody {
-		return refuse("", "%d bytes are more than the %d allowed", len(body), MaxBody)
+	if len(body) > maxBody {
+		return refuse("", "%d bytes are more than the %d allowed", len(body), maxBody)
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {

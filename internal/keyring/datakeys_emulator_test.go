@@ -12,14 +12,17 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-func TestADataKeyUnwrapsOnlyUnderItsContextAndKey(t *testing.T) {
+func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client := kms.NewFromConfig(cfg)
 	keys := keyring.NewDataKeys(client, testkit.Key(t, cfg))
 	encryption := map[string]string{"purpose": "dead-letter", "delivery_id": "msg_1"}
 	plain, wrapped, err := keys.Generate(t.Context(), encryption)
-	if err != nil || len(plain) != 32 || bytes.Contains(wrapped, plain) {
-		t.Fatalf("%d bytes, %v", len(plain), err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plain) != 32 || bytes.Contains(wrapped, plain) {
+		t.Fatalf("a key of %d bytes, which its wrapping must not show", len(plain))
 	}
 	if got, err := keys.Unwrap(t.Context(), encryption, wrapped); err != nil || !bytes.Equal(got, plain) {
 		t.Errorf("%x, %v", got, err)

@@ -17,7 +17,7 @@ const secret = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw_-0123456789"
 
 var id = keyring.SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 1}
 
-func TestASecretOpensUnderItsOwnNameOnly(t *testing.T) {
+func TestSecrets_Open_needsTheSecretsOwnName(t *testing.T) {
 	cfg := testkit.Moto(t)
 	key := testkit.Key(t, cfg)
 	secrets := func() *keyring.Secrets { return keyring.NewSecrets(kms.NewFromConfig(cfg), key) }
@@ -42,7 +42,7 @@ func TestASecretOpensUnderItsOwnNameOnly(t *testing.T) {
 	}
 }
 
-func TestASecretIsOpenedOncePerVersion(t *testing.T) {
+func TestSecrets_Open_asksKMSOnceForManyAtOnce(t *testing.T) {
 	cfg := testkit.Moto(t)
 	faults := testkit.NewFaults(t, cfg)
 	secrets := keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg))
@@ -64,7 +64,7 @@ func TestASecretIsOpenedOncePerVersion(t *testing.T) {
 	}
 }
 
-func TestAFailedOpenIsTriedAgain(t *testing.T) {
+func TestSecrets_Open_triesAgainAfterAnError(t *testing.T) {
 	cfg := testkit.Moto(t)
 	faults := testkit.NewFaults(t, cfg)
 	secrets := keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg))

@@ -5,10 +5,16 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 type greetRequest struct {
@@ -45,32 +51,86 @@ func testFunction(log *bytes.Buffer) *Function {
 	}
 }
 
-func TestAnswers(t *testing.T) {
-	refused := func(code, field string) string { return `"code":"` + code + `"|"field":"` + field + `"` }
+// refused is the answer to a request at fault.
+func refused(code, field, message string) string {
+	return fmt.Sprintf(`{"error":{"code":%q,"message":%q,"field":%q}}`, code, message, field)
+}
+
+func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
+	const (
+		unknown   = "this action does not know the field"
+		bounds    = "must be 1 to 100"
+		who       = "who is asking: 1 to 128 printable characters"
+		malformed = "the request must be one well-formed JSON object"
+	)
+	longOperator := strings.Repeat("a", 129)
 	for name, row := range map[string]struct{ in, want string }{
-		"done":                {`{"action":"greet","operator":"ann","name":"bob"}`, `{"greeting":"hello bob from ann"}`},
-		"operator is UTF-8":   {`{"action":"greet","operator":"Zoë","name":"bob"}`, `{"greeting":"hello bob from Zoë"}`},
-		"unknown field":       {`{"action":"greet","operator":"ann","name":"bob","colour":1}`, refused("unknown_field", "colour")},
-		"wrong case":          {`{"action":"greet","operator":"ann","Name":"bob"}`, refused("unknown_field", "Name")},
-		"wrong type":          {`{"action":"greet","operator":"ann","name":7}`, refused("invalid_field", "name")},
-		"wrong type in list":  {`{"action":"greet","operator":"ann","ids":["a",7]}`, refused("invalid_field", "ids")},
-		"operator of no type": {`{"action":"greet","operator":7}`, refused("invalid_field", "operator")},
-		"missing field":       {`{"action":"greet","operator":"ann"}`, refused("invalid_field", "name")},
-		"limit 0":             {`{"action":"greet","operator":"ann","limit":0}`, refused("invalid_field", "limit")},
-		"limit 101":           {`{"action":"greet","operator":"ann","limit":101}`, refused("invalid_field", "limit")},
-		"limit 1.5":           {`{"action":"greet","operator":"ann","limit":1.5}`, refused("invalid_field", "limit")},
-		"no operator":         {`{"action":"greet","name":"bob"}`, refused("invalid_field", "operator")},
-		"blank operator":      {`{"action":"greet","operator":" ","name":"bob"}`, refused("invalid_field", "operator")},
-		"operator with line":  {`{"action":"greet","operator":"ann\nbob"}`, refused("invalid_field", "operator")},
-		"operator too long":   {`{"action":"greet","operator":"` + strings.Repeat("a", 129) + `"}`, refused("invalid_field", "operator")},
-		"unknown action":      {`{"action":"shout","operator":"ann"}`, refused("unknown_action", "action") + "|fail, greet, panic"},
-		"no action":           {`{"operator":"ann"}`, refused("unknown_action", "action")},
-		"duplicate name":      {`{"action":"greet","operator":"ann","name":"a","name":"b"}`, refused("invalid_json", "name")},
-		"nothing":             {``, refused("invalid_json", "")},
-		"null":                {`null`, refused("invalid_json", "")},
-		"a list":              {`[]`, refused("invalid_json", "")},
-		"two values":          {`{"action":"greet","operator":"ann"}{}`, refused("invalid_json", "")},
-		"bad UTF-8":           {"{\"action\":\"greet\",\"operator\":\"\xff\"}", refused("invalid_json", "")},
+		"done": {
+			`{"action":"greet","operator":"ann","name":"bob"}`, `{"greeting":"hello bob from ann"}`,
+		},
+		"an operator beyond ASCII": {
+			`{"action":"greet","operator":"Zoë","name":"bob"}`, `{"greeting":"hello bob from Zoë"}`,
+		},
+		"an unknown field": {
+			`{"action":"greet","operator":"ann","name":"bob","colour":1}`,
+			refused("unknown_field", "colour", unknown),
+		},
+		"a field in the wrong case": {
+			`{"action":"greet","operator":"ann","Name":"bob"}`, refused("unknown_field", "Name", unknown),
+		},
+		"a wrong type": {
+			`{"action":"greet","operator":"ann","name":7}`, refused("invalid_field", "name", "wrong type"),
+		},
+		"a wrong type in a list": {
+			`{"action":"greet","operator":"ann","ids":["a",7]}`, refused("invalid_field", "ids", "wrong type"),
+		},
+		"an operator of a wrong type": {
+			`{"action":"greet","operator":7}`, refused("invalid_field", "operator", "wrong type"),
+		},
+		"a missing field": {
+			`{"action":"greet","operator":"ann"}`, refused("invalid_field", "name", "is required"),
+		},
+		"a limit of 0": {
+			`{"action":"greet","operator":"ann","limit":0}`, refused("invalid_field", "limit", bounds),
+		},
+		"a limit of 101": {
+			`{"action":"greet","operator":"ann","limit":101}`, refused("invalid_field", "limit", bounds),
+		},
+		"a limit of 1.5": {
+			`{"action":"greet","operator":"ann","limit":1.5}`, refused("invalid_field", "limit", "wrong type"),
+		},
+		"no operator": {
+			`{"action":"greet","name":"bob"}`, refused("invalid_field", "operator", who),
+		},
+		"a blank operator": {
+			`{"action":"greet","operator":" ","name":"bob"}`, refused("invalid_field", "operator", who),
+		},
+		"an operator of two lines": {
+			`{"action":"greet","operator":"ann\nbob"}`, refused("invalid_field", "operator", who),
+		},
+		"an operator that is too long": {
+			`{"action":"greet","operator":"` + longOperator + `"}`, refused("invalid_field", "operator", who),
+		},
+		"an unknown action": {
+			`{"action":"shout","operator":"ann"}`,
+			refused("unknown_action", "action", "must be one of fail, greet, panic"),
+		},
+		"no action": {
+			`{"operator":"ann"}`, refused("unknown_action", "action", "must be one of fail, greet, panic"),
+		},
+		"a duplicate name": {
+			`{"action":"greet","operator":"ann","name":"a","name":"b"}`,
+			refused("invalid_json", "name", "the name appears twice"),
+		},
+		"nothing": {``, refused("invalid_json", "", malformed)},
+		"null":    {`null`, refused("invalid_json", "", "the request must be a JSON object")},
+		"a list":  {`[]`, refused("invalid_json", "", "the request must be a JSON object")},
+		"two values": {
+			`{"action":"greet","operator":"ann"}{}`, refused("invalid_json", "", malformed),
+		},
+		"bad UTF-8": {
+			"{\"action\":\"greet\",\"operator\":\"\xff\"}", refused("invalid_json", "", malformed),
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var log bytes.Buffer
@@ -78,76 +138,104 @@ func TestAnswers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for part := range strings.SplitSeq(row.want, "|") {
-				if !strings.Contains(string(got), part) {
-					t.Errorf("answer %s lacks %s", got, part)
-				}
+			if diff := cmp.Diff(row.want, string(got)); diff != "" {
+				t.Errorf("answer (-want +got):\n%s", diff)
 			}
 			if n := bytes.Count(log.Bytes(), []byte("\n")); n != 1 {
-				t.Errorf("%d log lines", n)
+				t.Errorf("%d log lines, want 1", n)
 			}
 		})
 	}
 }
 
-func TestTheLogLineSaysWhoDidWhatToWhich(t *testing.T) {
-	var log bytes.Buffer
-	if _, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"greet","operator":"ann","name":"bob"}`)); err != nil {
-		t.Fatal(err)
-	}
-	var line map[string]any
-	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
-		t.Fatal(err)
-	}
-	for key, want := range map[string]any{
-		"function": "greeter", "action": "greet", "operator": "ann", "delivery_id": "bob", "outcome": "answered",
+func TestFunction_report_saysWhoDidWhatToWhich(t *testing.T) {
+	for name, row := range map[string]struct {
+		in   string
+		want map[string]any
+	}{
+		"an answer": {
+			`{"action":"greet","operator":"ann","name":"bob"}`,
+			map[string]any{"delivery_id": "bob", "outcome": "answered"},
+		},
+		"a refusal": {
+			`{"action":"greet","operator":"ann"}`,
+			map[string]any{"reason": "invalid_field", "field": "name", "outcome": "refused"},
+		},
 	} {
-		if line[key] != want {
-			t.Errorf("%s is %v, want %v", key, line[key], want)
+		var log bytes.Buffer
+		if _, err := testFunction(&log).Invoke(t.Context(), []byte(row.in)); err != nil {
+			t.Fatal(err)
+		}
+		var got map[string]any
+		if err := json.Unmarshal(log.Bytes(), &got); err != nil {
+			t.Fatal(err)
+		}
+		delete(got, "time") // slog's own
+		maps.Copy(row.want, map[string]any{
+			"level": "INFO", "msg": "operator", "function": "greeter", "action": "greet", "operator": "ann", "ms": 0.0,
+		})
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("log line of %s (-want +got):\n%s", name, diff)
 		}
 	}
 }
 
-func TestFaultsOfOursKeepTheirDetailInTheLog(t *testing.T) {
+func TestFunction_Invoke_keepsTheDetailOfOurErrorsInTheLog(t *testing.T) {
 	for action, detail := range map[string]string{"fail": "arn:aws:secret detail", "panic": "boom"} {
 		var log bytes.Buffer
 		out, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"}`))
-		if out != nil || err == nil || strings.Contains(err.Error(), detail) {
-			t.Errorf("%s: answered %s, %v", action, out, err)
+		if out != nil || err != errInternal { //nolint:errorlint // returned as it is, so that nothing is added
+			t.Errorf("%s: answered %s with error %v, want %v", action, out, err, errInternal)
 		}
-		if !strings.Contains(log.String(), detail) || !strings.Contains(log.String(), `"outcome":"failed"`) {
-			t.Errorf("%s: logged %s", action, &log)
+		for _, want := range []string{detail, `"outcome":"failed"`, `"level":"ERROR"`} {
+			if !strings.Contains(log.String(), want) {
+				t.Errorf("%s: %s is not in the log %s", action, want, &log)
+			}
 		}
 	}
 }
 
-func TestCursorsBelongToOneList(t *testing.T) {
-	list := NewList([]int{1}, "endpoint webhook_1", "store cursor")
-	got, err := Page{Cursor: *list.NextCursor}.Start("endpoint webhook_1")
-	if err != nil || got != "store cursor" {
-		t.Errorf("%q, %v", got, err)
-	}
-	for name, cursor := range map[string]string{"another list": *list.NextCursor, "garbage": "~~~", "short": "YQ"} {
-		var refusal *Refusal
-		if _, err := (Page{Cursor: cursor}).Start("endpoint webhook_2"); !errors.As(err, &refusal) ||
-			refusal.Code != CodeInvalidCursor {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	if last := NewList[int](nil, "x", ""); last.Data == nil || last.NextCursor != nil {
-		t.Errorf("%+v", last)
+func TestNewList_marksItsEnd(t *testing.T) {
+	want := List[int]{Data: []int{}} // [] and not null
+	if diff := cmp.Diff(want, NewList[int](nil, "x", "")); diff != "" {
+		t.Errorf("the last page (-want +got):\n%s", diff)
 	}
 }
 
-func TestIDs(t *testing.T) {
+func TestPage_Start_takesCursorsOfItsListOnly(t *testing.T) {
+	cursor := *NewList([]int{1}, "endpoint webhook_1", "store cursor").NextCursor
+	for given, want := range map[string]string{cursor: "store cursor", "": ""} {
+		if got, err := (Page{Cursor: given}).Start("endpoint webhook_1"); got != want || err != nil {
+			t.Errorf("%q starts at %q with error %v, want %q", given, got, err, want)
+		}
+	}
+	for name, given := range map[string]string{"another list's": cursor, "garbage": "~~~", "a short one": "YQ"} {
+		_, err := (Page{Cursor: given}).Start("endpoint webhook_2")
+		want := error(&Refusal{CodeInvalidCursor, "not a next_cursor of this list", "cursor"})
+		if diff := cmp.Diff(want, err); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+func TestIDs_leavesOutRepeatedOnes(t *testing.T) {
 	got, err := IDs("ids", []string{"b", "a", "b"}, 3)
-	if err != nil || strings.Join(got, " ") != "b a" {
-		t.Errorf("%v, %v", got, err)
+	if err != nil {
+		t.Fatal(err)
 	}
-	for name, ids := range map[string][]string{"none": {}, "too many": {"a", "b", "c", "d"}, "an empty one": {"a", ""}} {
-		var refusal *Refusal
-		if _, err := IDs("ids", ids, 3); !errors.As(err, &refusal) || refusal.Field != "ids" {
-			t.Errorf("%s: %v", name, err)
+	if diff := cmp.Diff([]string{"b", "a"}, got); diff != "" {
+		t.Errorf("ids (-want +got):\n%s", diff)
+	}
+}
+
+func TestIDs_refusesNoneAndTooMany(t *testing.T) {
+	for name, ids := range map[string][]string{
+		"none": {}, "too many": {"a", "b", "c", "d"}, "an empty one": {"a", ""},
+	} {
+		_, err := IDs("ids", ids, 3)
+		want := error(&Refusal{Code: CodeInvalidField, Field: "ids"})
+		if diff := cmp.Diff(want, err, cmpopts.IgnoreFields(Refusal{}, "Message")); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }
@@ -158,12 +246,18 @@ func FuzzInvoke(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		var log bytes.Buffer
 		out, err := testFunction(&log).Invoke(t.Context(), payload)
-		if err != nil && !bytes.Contains(payload, []byte("fail")) && !bytes.Contains(payload, []byte("panic")) &&
-			!bytes.Contains(payload, []byte(`\u`)) {
+		if err != nil && !failsOnPurpose(payload) {
 			t.Errorf("%q: %v", payload, err)
 		}
 		if err == nil && !json.Valid(out) {
 			t.Errorf("%q: answered %q", payload, out)
 		}
+	})
+}
+
+// failsOnPurpose tells whether a payload may name an action that fails, an escaped name included.
+func failsOnPurpose(payload []byte) bool {
+	return slices.ContainsFunc([]string{"fail", "panic", `\u`}, func(s string) bool {
+		return bytes.Contains(payload, []byte(s))
 	})
 }

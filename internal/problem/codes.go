@@ -113,7 +113,7 @@ var meanings = map[Code]meaning{
 	},
 }
 
-// Codes returns all codes, sorted.
+// Codes returns all codes, sorted: for tests that compare them with the API description.
 func Codes() []Code {
 	codes := make([]Code, 0, len(meanings))
 	for c := range meanings {

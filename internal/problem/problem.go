@@ -17,8 +17,8 @@ import (
 // MediaType is the content type of a problem document.
 const MediaType = "application/problem+json"
 
-// TypePrefix and the code make the "type" of a problem: a name, nothing to be fetched.
-const TypePrefix = "urn:herald:problem:"
+// typePrefix and the code make the "type" of a problem: a name, nothing to be fetched.
+const typePrefix = "urn:herald:problem:"
 
 // Error is a fault that its caller may see. The zero Detail is the code's own.
 type Error struct {
@@ -96,7 +96,7 @@ type place struct {
 func (e *Error) Document(requestID string) []byte {
 	m := meanings[e.Code]
 	d := document{
-		Type: TypePrefix + string(e.Code), Title: m.title, Status: m.status, Detail: e.Detail,
+		Type: typePrefix + string(e.Code), Title: m.title, Status: m.status, Detail: e.Detail,
 		Code: e.Code, RequestID: requestID,
 	}
 	if d.Detail == "" {

@@ -137,7 +137,7 @@ func TestFrom(t *testing.T) {
 		err  error
 		want *problem.Error
 	}{
-		"no error is no fault":                  {nil, nil},
+		"nil stays nil":                         {nil, nil},
 		"a fault is itself":                     {unavailable, unavailable},
 		"a fault is found through its wrapping": {fmt.Errorf("loading endpoint: %w", unavailable), unavailable},
 		"another error is internal": {

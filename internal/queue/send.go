@@ -53,8 +53,8 @@ func ToDeadLetterQueue(m delivery.Message) Outgoing {
 	return Of(m, 0)
 }
 
-// Send sends the messages in calls of at most ten and 1 MiB. The answer has one error per
-// message, nil where SQS took it; what is not known to be taken has an error.
+// Send sends the messages in calls of at most ten and 1 MiB. The answer has one entry
+// per message: a message has an error unless SQS confirmed it.
 func (s Sender) Send(ctx context.Context, messages []Outgoing) []error {
 	end := func(from int) int {
 		to, size := from, 0

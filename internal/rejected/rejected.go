@@ -58,7 +58,8 @@ const (
 	receiveWait  = 1 // seconds
 )
 
-// Receive takes up to most events, ten at the most. None means that the queue has no more.
+// Receive returns at most `most` events, and never more than ten. An empty result means the queue
+// is empty.
 func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl:                    aws.String(q.URL),

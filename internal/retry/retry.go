@@ -54,8 +54,8 @@ func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time
 // Exhausted reports whether retry n is beyond the schedule.
 func (s Schedule) Exhausted(n int) bool { return n > s.MaxRetries }
 
-// Longest is the sum of the longest possible waits of the whole schedule, attempts not
-// counted.
+// Longest is the sum of the longest possible waits of the whole schedule, attempts not counted:
+// tests of configurations add it up.
 func (s Schedule) Longest() time.Duration {
 	var sum time.Duration
 	for n := 1; n <= s.MaxRetries; n++ {

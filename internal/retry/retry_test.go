@@ -40,20 +40,27 @@ type draw struct {
 	floor, elapsed time.Duration
 }
 
-// drawn spreads base and factor evenly over their orders of magnitude, or nearly every wait
+// raw are the numbers of which a draw is made.
+type raw struct {
+	Base, Factor           uint16
+	N                      uint8
+	Random, Floor, Elapsed uint32
+}
+
+// draw spreads base and factor evenly over their orders of magnitude, or nearly every wait
 // would be the cap. elapsed reaches beyond the cap, and below 0: clocks differ.
-func drawn(base, factor uint16, n uint8, random, floor, elapsed uint32) draw {
+func (r raw) draw() draw {
 	even := func(u uint16) float64 { return float64(u) / math.MaxUint16 }
 	return draw{
 		s: Schedule{
-			Base:       time.Duration(math.Pow(limit.Seconds(), even(base)) * float64(time.Second)),
-			Factor:     math.Pow(100, even(factor)),
+			Base:       time.Duration(math.Pow(limit.Seconds(), even(r.Base)) * float64(time.Second)),
+			Factor:     math.Pow(100, even(r.Factor)),
 			MaxRetries: MaxRetries,
 		},
-		n:       int(n)%MaxRetries + 1,
-		random:  float64(random) / (1 << 32),
-		floor:   time.Duration(floor%60_000) * time.Second,
-		elapsed: time.Duration(elapsed%60_000)*time.Second - 5_000*time.Second,
+		n:       int(r.N)%MaxRetries + 1,
+		random:  float64(r.Random) / (1 << 32),
+		floor:   time.Duration(r.Floor%60_000) * time.Second,
+		elapsed: time.Duration(r.Elapsed%60_000)*time.Second - 5_000*time.Second,
 	}
 }
 
@@ -104,8 +111,8 @@ func TestSchedule_Wait_properties(t *testing.T) {
 	}
 	for name, property := range properties {
 		t.Run(name, func(t *testing.T) {
-			err := quick.Check(func(base, factor uint16, n uint8, random, floor, elapsed uint32) bool {
-				d := drawn(base, factor, n, random, floor, elapsed)
+			err := quick.Check(func(r raw) bool {
+				d := r.draw()
 				cases++
 				if d.nominal() < limit*5/6 {
 					belowTheCap++

@@ -11,8 +11,8 @@ import (
 )
 
 // NewLogger returns the logger of a Lambda function. It writes JSON to out with Lambda's own
-// names, the invocation's request id on each line, from the level on that the function's
-// LoggingConfig sets (AWS_LAMBDA_LOG_LEVEL; INFO by default). On an Output, a line above INFO
+// names, the invocation's request id on each line, from INFO on, or from DEBUG on if the
+// function's LoggingConfig says so (AWS_LAMBDA_LOG_LEVEL). On an Output, a line above INFO
 // takes all lines before it out at once.
 func NewLogger(out io.Writer) *slog.Logger {
 	lines := slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level(), ReplaceAttr: lambdacontext.ReplaceAttr})
@@ -20,14 +20,11 @@ func NewLogger(out io.Writer) *slog.Logger {
 	return slog.New(handler{lines, gathered})
 }
 
+// level is one of the two that the template offers: above INFO there would be no wide lines, and
+// Lambda would drop the metrics.
 func level() slog.Level {
-	switch os.Getenv("AWS_LAMBDA_LOG_LEVEL") {
-	case "DEBUG":
+	if os.Getenv("AWS_LAMBDA_LOG_LEVEL") == "DEBUG" {
 		return slog.LevelDebug
-	case "WARN":
-		return slog.LevelWarn
-	case "ERROR":
-		return slog.LevelError
 	}
 	return slog.LevelInfo
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// namespace is the CloudWatch namespace of every metric, followed by the stage where there is one.
-const namespace = "Herald"
+// namespace is the CloudWatch namespace of every metric, followed by the stage: stages that share
+// an account do not raise each other's alarms.
+const namespace = "Herald/"
 
 // Metrics collects counts and durations during one invocation and writes them as
 // embedded metric format lines (CloudWatch "Embedded metric format specification"), one line
@@ -39,17 +40,10 @@ const (
 )
 
 // NewMetrics returns a collector that writes to out on Flush.
-func NewMetrics(out io.Writer, service string, now func() time.Time) *Metrics {
+func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Metrics {
 	return &Metrics{
-		out: out, namespace: namespace, service: service, now: now, sets: map[Dimensions]map[string][]float64{},
+		out: out, namespace: namespace + stage, service: service, now: now, sets: map[Dimensions]map[string][]float64{},
 	}
-}
-
-// InStage puts the metrics into a namespace of the stage's own, so that stages which share an account
-// do not raise each other's alarms.
-func (m *Metrics) InStage(stage string) *Metrics {
-	m.namespace = namespace + "/" + stage
-	return m
 }
 
 // Count adds n to a count.
@@ -63,9 +57,9 @@ func (m *Metrics) Count(name string, n int, d Dimensions) {
 	set[name][0] += float64(n)
 }
 
-// Share counts a whole and a part of it under the service alone: an alarm finds a metric only under
-// exactly the dimensions that it was emitted with. Both come together, or neither where there is no
-// whole, so that the alarm divides by what is there and is not zero.
+// Share counts a whole and a part of it with no dimension but service, because an alarm finds a
+// metric only under exactly its dimensions. It emits both, or neither if the whole is zero, so an
+// alarm never divides by zero.
 func (m *Metrics) Share(whole string, n int, part string, k int) {
 	if n > 0 {
 		m.Count(whole, n, Dimensions{})

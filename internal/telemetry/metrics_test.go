@@ -14,7 +14,7 @@ import (
 
 func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	var out bytes.Buffer
-	m := NewMetrics(&out, "deliver", func() time.Time { return time.UnixMilli(1_700_000_000_000) })
+	m := NewMetrics(&out, "test", "deliver", func() time.Time { return time.UnixMilli(1_700_000_000_000) })
 	d := Dimensions{Outcome: "retry", Reason: "timeout", Fault: "receiver"}
 	m.Count("Attempts", 1, d)
 	m.Count("Attempts", 2, d)
@@ -36,7 +36,7 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 		"_aws": map[string]any{
 			"Timestamp": 1_700_000_000_000.0,
 			"CloudWatchMetrics": []any{map[string]any{
-				"Namespace":  "Herald",
+				"Namespace":  "Herald/test",
 				"Dimensions": []any{[]any{"service", "outcome", "reason", "fault"}},
 				"Metrics": []any{
 					map[string]any{"Name": "AttemptMillis", "Unit": "Milliseconds"}, map[string]any{"Name": "Attempts", "Unit": "Count"},

@@ -23,7 +23,7 @@ func (w *writes) lines() []int {
 func TestOutput_gathersLinesUntilTheMetricsAreFlushed(t *testing.T) {
 	var w writes
 	out := NewOutput(&w)
-	log, metrics := NewLogger(out), NewMetrics(out, "deliver", time.Now)
+	log, metrics := NewLogger(out), NewMetrics(out, "test", "deliver", time.Now)
 	log.InfoContext(t.Context(), "attempt", KeyOutcome, "acknowledged")
 	log.InfoContext(t.Context(), "attempt", KeyOutcome, "acknowledged")
 	metrics.Count("Attempts", 2, Dimensions{Outcome: "acknowledged"})

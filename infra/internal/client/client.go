@@ -2,7 +2,7 @@
 // events queue as the auth service, the Invoke API as an Instance Manager.
 //
 // It promises to know the stack only from its state file (stack.json) and to reach it only
-// over the wire. It is for the demonstration and the end-to-end tests, and is no part of the
+// over the wire. It is for the demonstration and the end-to-end tests, and is not part of the
 // deployed service.
 package client
 

@@ -3,12 +3,16 @@
 package stack
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -23,6 +27,7 @@ func TestStack_firesSchedulesAndRetriesTheirEvents(t *testing.T) {
 	if diff := cmp.Diff(want, s.Schedules()); diff != "" {
 		t.Errorf("schedules (-want +got):\n%s", diff)
 	}
+	invokeAsEvent(t, s, `{"ID":"by-hand","Source":"aws.events"}`)
 	// The function takes seven seconds: a tick after five seconds finds the one before under way.
 	eventually(t, "a tick fires while the one before is under way", func() bool {
 		lines := logLines(s, "tick.log")
@@ -34,6 +39,9 @@ func TestStack_firesSchedulesAndRetriesTheirEvents(t *testing.T) {
 		failures := failuresByEvent(s)
 		return len(failures) >= 3 && slices.Contains(failures, 2)
 	})
+	eventually(t, "what the Invoke API took as an event was tried again", func() bool {
+		return strings.Count(strings.Join(logLines(s, "tick.log"), "\n"), "failing by-hand") == 2
+	})
 	if failures := failuresByEvent(s); slices.Max(failures) > 2 {
 		t.Errorf("events were tried %v times, want one retry at most", failures)
 	}
@@ -42,6 +50,21 @@ func TestStack_firesSchedulesAndRetriesTheirEvents(t *testing.T) {
 			return strings.Contains(line, "asynchronous event discarded")
 		})
 	})
+}
+
+// invokeAsEvent invokes the function tick asynchronously.
+func invokeAsEvent(t *testing.T, s *Stack, payload string) {
+	t.Helper()
+	out, err := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL)).Invoke(t.Context(), &lambda.InvokeInput{
+		FunctionName: aws.String(s.Functions["tick"]), Payload: []byte(payload),
+		InvocationType: lambdatypes.InvocationTypeEvent,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.StatusCode != http.StatusAccepted {
+		t.Errorf("an event is answered %d", out.StatusCode)
+	}
 }
 
 // failuresByEvent returns how often each event of the rule was tried.

@@ -164,7 +164,7 @@ func (s *Stack) deploy(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.options.say("left out, since the emulator does not know them:")
+	s.options.say("not deployed, since the emulator does not know them; the host itself serves routes and schedules:")
 	for _, kind := range slices.Sorted(maps.Keys(s.deployed.Removed)) {
 		s.options.say("  %s: %s", kind, strings.Join(s.deployed.Removed[kind], ", "))
 	}

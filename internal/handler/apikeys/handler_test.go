@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -70,6 +72,8 @@ func (s *shelf) Revoke(_ context.Context, tenantID, id string, now time.Time) (a
 	return apikey.Key{}, false, nil
 }
 
+var at = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+
 type answer struct {
 	IssuedKey
 	Data       []Key
@@ -77,6 +81,7 @@ type answer struct {
 	Error      *struct{ Code, Field string }
 }
 
+// ask invokes the function and returns its answer, decoded and as it was written.
 func ask(t *testing.T, f *operator.Function, request string) (a answer, raw string) {
 	t.Helper()
 	out, err := f.Invoke(t.Context(), []byte(request))
@@ -89,109 +94,156 @@ func ask(t *testing.T, f *operator.Function, request string) (a answer, raw stri
 	return a, string(out)
 }
 
+// newFunction is the function on a clock that goes on by a second whenever it is read.
 func newFunction(s *shelf, log *bytes.Buffer) *operator.Function {
-	h := &Handler{Keys: s, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(log, nil)), Now: time.Now}
+	now := at.Add(-time.Second)
+	clock := func() time.Time {
+		now = now.Add(time.Second)
+		return now
+	}
+	h := &Handler{Keys: s, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(log, nil)), Now: clock}
 	return h.Function()
 }
 
-func TestAKeyIsIssuedShownOnceAndRevoked(t *testing.T) {
+// issue has a key of acme issued, and returns it with its secret part.
+func issue(t *testing.T, f *operator.Function, fields string) (key IssuedKey, secret string) {
+	t.Helper()
+	a, raw := ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme"`+fields+`}`)
+	if a.Error != nil {
+		t.Fatal(raw)
+	}
+	_, secret, _ = strings.Cut(a.APIKey[3:], "_")
+	return a.IssuedKey, secret
+}
+
+func TestHandler_issue_showsTheKeyOnce(t *testing.T) {
 	var log bytes.Buffer
 	s := &shelf{}
 	f := newFunction(s, &log)
-	issued, raw := ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme","description":"ci"}`)
-	if id, ok := apikey.ParseID(issued.APIKey); !ok || id != issued.KeyID || issued.TenantID != "acme" ||
-		len(issued.Scopes) != 2 ||
-		issued.Description != "ci" {
-		t.Fatalf("%s", raw)
+	issued, secret := issue(t, f, `,"description":"ci"`)
+	want := Key{TenantID: "acme", Scopes: apikey.Scopes(), Description: "ci", CreatedAt: at}
+	id, ok := apikey.ParseID(issued.APIKey)
+	if !ok {
+		t.Fatalf("%q is not an API key", issued.APIKey)
+	}
+	want.KeyID = id
+	if diff := cmp.Diff(want, issued.Key); diff != "" {
+		t.Errorf("issued (-want +got):\n%s", diff)
 	}
 	if !s.keys[0].Accepts(issued.APIKey) {
 		t.Error("the stored key does not accept the issued text")
 	}
-	_, secret, _ := strings.Cut(issued.APIKey[3:], "_")
 	listed, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"acme"}`)
-	if len(listed.Data) != 1 || listed.Data[0].KeyID != issued.KeyID || listed.Data[0].RevokedAt != nil ||
-		listed.NextCursor != nil ||
-		strings.Contains(raw, secret) {
-		t.Errorf("%s", raw)
+	if diff := cmp.Diff(answer{Data: []Key{want}}, listed); diff != "" {
+		t.Errorf("listed (-want +got):\n%s", diff)
 	}
-	var first time.Time
+	if strings.Contains(raw, secret) || strings.Contains(log.String(), secret) {
+		t.Errorf("the secret is in a list or in the log\n%s\n%s", raw, &log)
+	}
+	if !strings.Contains(log.String(), id) {
+		t.Errorf("the log does not name the key: %s", &log)
+	}
+}
+
+func TestHandler_revoke_keepsTheFirstTime(t *testing.T) {
+	var log bytes.Buffer
+	s := &shelf{}
+	f := newFunction(s, &log)
+	issued, secret := issue(t, f, "")
+	want := answer{IssuedKey: IssuedKey{Key: issued.Key}}
 	for range 2 {
 		revoked, raw := ask(t, f, `{"action":"revoke","operator":"ann","key_id":"`+issued.KeyID+`"}`)
 		if revoked.RevokedAt == nil || strings.Contains(raw, secret) {
-			t.Fatalf("%s", raw)
+			t.Fatalf("answered %s", raw)
 		}
-		if first.IsZero() {
-			first = *revoked.RevokedAt
+		if want.RevokedAt == nil {
+			want.RevokedAt = revoked.RevokedAt
 		}
-		if !first.Equal(*revoked.RevokedAt) {
-			t.Error("revoking again moved the time")
+		if diff := cmp.Diff(want, revoked); diff != "" {
+			t.Errorf("revoked (-want +got):\n%s", diff)
 		}
 	}
 	if s.keys[0].Accepts(issued.APIKey) {
-		t.Error("a revoked key passes")
+		t.Error("a revoked key is accepted")
 	}
 	if strings.Contains(log.String(), secret) || !strings.Contains(log.String(), issued.KeyID) {
-		t.Errorf("log %s", &log)
+		t.Errorf("the log does not name the key, or shows its secret: %s", &log)
 	}
 }
 
-func TestListsGoOn(t *testing.T) {
+func TestHandler_list_goesOnWithItsCursor(t *testing.T) {
 	f := newFunction(&shelf{}, &bytes.Buffer{})
+	var newest IssuedKey
 	for range 2 {
-		ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme","scopes":["webhooks:read"]}`)
+		newest, _ = issue(t, f, `,"scopes":["webhooks:read"]`)
 	}
 	page, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"acme","limit":1}`)
-	if len(page.Data) != 1 || page.NextCursor == nil || len(page.Data[0].Scopes) != 1 {
-		t.Fatalf("%s", raw)
+	if page.NextCursor == nil {
+		t.Fatalf("no cursor in %s", raw)
 	}
-	if _, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"acme","cursor":"`+*page.NextCursor+`"}`); strings.Contains(
-		raw,
-		"error",
-	) {
-		t.Errorf("%s", raw)
+	cursor := *page.NextCursor
+	if diff := cmp.Diff(answer{Data: []Key{newest.Key}, NextCursor: &cursor}, page); diff != "" {
+		t.Errorf("the first page (-want +got):\n%s", diff)
 	}
-	if got, raw := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"other","cursor":"`+*page.NextCursor+`"}`); got.Error == nil ||
-		got.Error.Field != "cursor" {
-		t.Errorf("another tenant's cursor: %s", raw)
-	}
-}
-
-func TestRefusals(t *testing.T) {
-	s := &shelf{}
-	f := newFunction(s, &bytes.Buffer{})
-	issued, _ := ask(t, f, `{"action":"issue","operator":"ann","tenant_id":"acme"}`)
-	for name, row := range map[string]struct{ fields, code, field string }{
-		"no tenant":         {`"action":"issue"`, "invalid_field", "tenant_id"},
-		"a bad tenant":      {`"action":"issue","tenant_id":"a b"`, "invalid_field", "tenant_id"},
-		"a long tenant":     {`"action":"issue","tenant_id":"` + strings.Repeat("a", 129) + `"`, "invalid_field", "tenant_id"},
-		"no scopes":         {`"action":"issue","tenant_id":"acme","scopes":[]`, "invalid_field", "scopes"},
-		"an unknown scope":  {`"action":"issue","tenant_id":"acme","scopes":["webhooks:admin"]`, "invalid_field", "scopes"},
-		"a scope twice":     {`"action":"issue","tenant_id":"acme","scopes":["webhooks:read","webhooks:read"]`, "invalid_field", "scopes"},
-		"a long text":       {`"action":"issue","tenant_id":"acme","description":"` + strings.Repeat("é", 257) + `"`, "invalid_field", "description"},
-		"list of nobody":    {`"action":"list"`, "invalid_field", "tenant_id"},
-		"limit 101":         {`"action":"list","tenant_id":"acme","limit":101`, "invalid_field", "limit"},
-		"no key":            {`"action":"revoke"`, "invalid_field", "key_id"},
-		"no such key":       {`"action":"revoke","key_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV"`, "not_found", "key_id"},
-		"no key id at all":  {`"action":"revoke","key_id":"` + issued.APIKey + `"`, "not_found", "key_id"},
-		"another's key":     {`"action":"revoke","key_id":"` + issued.KeyID + `","tenant_id":"other"`, "tenant_mismatch", "tenant_id"},
-		"a field elsewhere": {`"action":"revoke","key_id":"x","scopes":[]`, "unknown_field", "scopes"},
-	} {
-		got, raw := ask(t, f, `{"operator":"ann",`+row.fields+`}`)
-		if got.Error == nil || got.Error.Code != row.code || got.Error.Field != row.field {
-			t.Errorf("%s: %s", name, raw)
+	for tenant, want := range map[string]string{"acme": "", "other": "invalid_cursor cursor"} {
+		got, _ := ask(t, f, `{"action":"list","operator":"ann","tenant_id":"`+tenant+`","cursor":"`+cursor+`"}`)
+		if got.refusal() != want {
+			t.Errorf("%s goes on: refused %q, want %q", tenant, got.refusal(), want)
 		}
 	}
-	if len(s.keys) != 1 || !s.keys[0].RevokedAt.IsZero() {
-		t.Errorf("something changed: %+v", s.keys)
+}
+
+// refusal is an answer's code and field at fault, "" when it is none.
+func (a answer) refusal() string {
+	if a.Error == nil {
+		return ""
 	}
-	s.err = errors.New("throttled")
-	if out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`)); err == nil ||
-		strings.Contains(err.Error(), "throttled") {
-		t.Errorf("%s, %v", out, err)
+	return a.Error.Code + " " + a.Error.Field
+}
+
+func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
+	s := &shelf{}
+	f := newFunction(s, &bytes.Buffer{})
+	issued, _ := issue(t, f, "")
+	before := slices.Clone(s.keys)
+	long, longText := strings.Repeat("a", 129), `"`+strings.Repeat("é", 257)+`"`
+	otherTenant := `"` + issued.KeyID + `","tenant_id":"other"`
+	const twice = `["webhooks:read","webhooks:read"]`
+	for name, row := range map[string]struct{ fields, want string }{
+		"no tenant":         {`"action":"issue"`, "invalid_field tenant_id"},
+		"a bad tenant":      {`"action":"issue","tenant_id":"a b"`, "invalid_field tenant_id"},
+		"a long tenant":     {`"action":"issue","tenant_id":"` + long + `"`, "invalid_field tenant_id"},
+		"no scopes":         {`"action":"issue","tenant_id":"acme","scopes":[]`, "invalid_field scopes"},
+		"an unknown scope":  {`"action":"issue","tenant_id":"acme","scopes":["webhooks:admin"]`, "invalid_field scopes"},
+		"a scope twice":     {`"action":"issue","tenant_id":"acme","scopes":` + twice, "invalid_field scopes"},
+		"a long text":       {`"action":"issue","tenant_id":"acme","description":` + longText, "invalid_field description"},
+		"list of nobody":    {`"action":"list"`, "invalid_field tenant_id"},
+		"limit 101":         {`"action":"list","tenant_id":"acme","limit":101`, "invalid_field limit"},
+		"no key":            {`"action":"revoke"`, "invalid_field key_id"},
+		"no such key":       {`"action":"revoke","key_id":"01ARZ3NDEKTSV4RRFFQ69G5FAV"`, "not_found key_id"},
+		"no key id at all":  {`"action":"revoke","key_id":"` + issued.APIKey + `"`, "not_found key_id"},
+		"another's key":     {`"action":"revoke","key_id":` + otherTenant, "tenant_mismatch tenant_id"},
+		"a field elsewhere": {`"action":"revoke","key_id":"x","scopes":[]`, "unknown_field scopes"},
+	} {
+		got, raw := ask(t, f, `{"operator":"ann",`+row.fields+`}`)
+		if got.refusal() != row.want {
+			t.Errorf("%s: answered %s, want %s", name, raw, row.want)
+		}
+	}
+	if diff := cmp.Diff(before, s.keys); diff != "" {
+		t.Errorf("a refused request changed the keys (-before +after):\n%s", diff)
 	}
 }
 
-func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
+func TestHandler_issue_withholdsErrorsOfTheStore(t *testing.T) {
+	f := newFunction(&shelf{err: errors.New("throttled")}, &bytes.Buffer{})
+	out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`))
+	if err == nil || strings.Contains(err.Error(), "throttled") {
+		t.Errorf("answered %s with error %v, want one without its cause", out, err)
+	}
+}
+
+func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
 	text, err := os.ReadFile("../../../infra/docs/operators.md")
 	if err != nil {
 		t.Fatal(err)
@@ -202,8 +254,8 @@ func TestTheRunbooksRequestsAreUnderstood(t *testing.T) {
 		t.Fatalf("found %d requests", len(requests))
 	}
 	for _, r := range requests {
-		if got, raw := ask(t, f, string(r[1])); got.Error != nil &&
-			got.Error.Code != "not_found" { // its key id is made up
+		got, raw := ask(t, f, string(r[1]))
+		if refusal := got.refusal(); refusal != "" && refusal != "not_found key_id" { // its key id is made up
 			t.Errorf("%s: %s", r[1], raw)
 		}
 	}

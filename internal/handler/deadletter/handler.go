@@ -65,8 +65,9 @@ type task struct {
 	outcome string
 }
 
-// Process handles the records of one invocation.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
+// Process handles the records of one invocation. It returns the message ids of those that go back to
+// the queue.
+func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	tasks := make([]*task, len(records))
@@ -74,7 +75,6 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) []string 
 		tasks[i] = &task{record: records[i]}
 		return h.process(ctx, tasks[i])
 	})
-	var failed []string
 	for i, t := range tasks {
 		if errs[i] != nil {
 			failed = append(failed, t.record.MessageID)

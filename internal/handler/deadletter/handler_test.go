@@ -43,7 +43,7 @@ func newWorld() *world {
 	w.Handler = &Handler{
 		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader}, MaxRetries: 9,
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
-		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", now),
+		Metrics: telemetry.NewMetrics(io.Discard, "test", "deadletter", now),
 	}
 	return w
 }
@@ -141,18 +141,18 @@ func (w *world) open(t *testing.T, id string) deadletter.Opened {
 	return opened
 }
 
-// kept is what opens of a dead letter. Lives are the replays that died.
-type kept struct {
+// contents are what opens of a dead letter. Lives are the replays that died.
+type contents struct {
 	Body       string
 	Attributes map[string]string
 	Lives      []int
 	Detail     string // of the first death
 }
 
-func (w *world) keeps(t *testing.T, id string, want kept) {
+func (w *world) holds(t *testing.T, id string, want contents) {
 	t.Helper()
 	opened := w.open(t, id)
-	got := kept{Body: string(opened.Body), Attributes: map[string]string{}, Detail: opened.History[0].Detail}
+	got := contents{Body: string(opened.Body), Attributes: map[string]string{}, Detail: opened.History[0].Detail}
 	for _, a := range opened.Attributes {
 		got.Attributes[a.Name] = a.Value
 	}
@@ -252,13 +252,13 @@ func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 	if failed := w.Process(t.Context(), []queue.Record{message("a", 1, true)}); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
-	w.keeps(t, "a", kept{Body: payload, Lives: []int{0, 1}})
+	w.holds(t, "a", contents{Body: payload, Lives: []int{0, 1}})
 }
 
 func TestHandler_Process_keepsAPurgedDeliveryThatDiesAgainWhole(t *testing.T) {
 	w := newWorld()
 	w.Process(t.Context(), []queue.Record{message("a", 3, true)})
-	w.keeps(t, "a", kept{Body: payload, Lives: []int{3}})
+	w.holds(t, "a", contents{Body: payload, Lives: []int{3}})
 }
 
 func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
@@ -275,14 +275,14 @@ func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(w.records)); !slices.Equal(got, []string{"unreadable_sqs-a", "unreadable_sqs-b"}) {
 		t.Fatalf("records %v", got)
 	}
-	w.keeps(t, "unreadable_sqs-a", kept{
+	w.holds(t, "unreadable_sqs-a", contents{
 		Body: payload, Lives: []int{0}, Detail: `unreadable delivery message: version "7" is not known`,
 		Attributes: map[string]string{
 			"version": "7", "delivery_id": "a", "tenant_id": "acme", "endpoint_id": "webhook_1", "event_id": "event_1",
 			"created_at": "2023-11-14T22:13:20Z", "replay": "0", "attempts": "1", "blob": "\x00\x01",
 		},
 	})
-	w.keeps(t, "unreadable_sqs-b", kept{
+	w.holds(t, "unreadable_sqs-b", contents{
 		Body: "no delivery at all", Lives: []int{0}, Detail: "unreadable delivery message: attribute version is missing",
 	})
 	if r := w.records["unreadable_sqs-b"]; r.Reason != delivery.ReasonUnreadable {

@@ -57,7 +57,7 @@ type Config struct {
 }
 
 // New returns the handler on the AWS resources that the settings name. The error names every
-// variable that is out of its range.
+// setting that is out of its range.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
 	schedule := retry.Schedule{
@@ -73,7 +73,7 @@ func New(c Config) (*Handler, error) {
 		unhealthy = fmt.Errorf("MINUTE_SECONDS: %w", unhealthy)
 	}
 	policy, unlawful := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
-	if err := errors.Join(unscheduled, unhealthy, unlawful); err != nil {
+	if err := errors.Join(unscheduled, s.validate(), unhealthy, unlawful); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)

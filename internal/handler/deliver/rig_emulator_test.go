@@ -80,7 +80,7 @@ func newRig(t *testing.T) *rig {
 		Subscriptions: r.endpoints, Deliveries: queue.Sender{Client: queues, URL: r.deliveryQ.URL}, Rejected: queue.Sender{
 			Client: queues, URL: "unused",
 		},
-		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: time.Now,
+		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(io.Discard, "test", "fanout", time.Now), Now: time.Now,
 	}
 	r.deliver = &deliver.Handler{
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
@@ -96,7 +96,7 @@ func newRig(t *testing.T) *rig {
 			Client: queues, URL: r.retryQ.URL,
 		},
 		Schedule: schedule, PerEndpoint: 10, Now: time.Now,
-		Log: slog.New(slog.NewJSONHandler(&r.logs, nil)), Metrics: telemetry.NewMetrics(&r.logs, "deliver", time.Now),
+		Log: slog.New(slog.NewJSONHandler(&r.logs, nil)), Metrics: telemetry.NewMetrics(&r.logs, "test", "deliver", time.Now),
 		Random: func() float64 { return 0 },
 		Attempts: delivery.Sender{UserAgent: "Herald/test", Now: time.Now, Client: egress.New(egress.Config{
 			RootCAs: r.ca.Pool(), ConnectTimeout: 5 * time.Second, AttemptTimeout: 5 * time.Second,

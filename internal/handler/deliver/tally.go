@@ -5,9 +5,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// tally counts what the alarms on this function need: how many deliveries were attempted or met a
-// fault of ours, and how many first attempts succeeded. What the schedule or the tenant kept from an
-// attempt is part of neither.
+// tally counts what the alarms divide: deliveries that were attempted or failed by our own fault, and
+// first attempts that succeeded. Deliveries that were not due, or whose endpoint is disabled, count
+// in neither.
 func (h *Handler) tally(tasks []*task) {
 	var records, tried, faults, first, acknowledged int
 	for _, t := range tasks {

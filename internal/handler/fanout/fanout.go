@@ -58,8 +58,9 @@ type task struct {
 	err    error // a fault of ours: the message is received again
 }
 
-// Process handles the records of one invocation.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) []string {
+// Process handles the records of one invocation. It returns the message ids of those that go back to
+// the queue.
+func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	tasks := make([]*task, len(records))
@@ -68,7 +69,6 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) []string 
 	}
 	h.reject(ctx, tasks)
 	h.fanOut(ctx, tasks)
-	var failed []string
 	for _, t := range tasks {
 		if t.err != nil {
 			failed = append(failed, t.record.MessageID)

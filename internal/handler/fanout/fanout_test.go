@@ -92,7 +92,7 @@ func newRig(lists map[string][]endpoint.Endpoint) rig {
 	}
 	r.Handler = &Handler{
 		Subscriptions: r.tenants, Deliveries: r.deliveries, Rejected: r.rejected, Log: slog.New(slog.DiscardHandler),
-		Metrics: telemetry.NewMetrics(io.Discard, "fanout", time.Now), Now: func() time.Time { return epoch }}
+		Metrics: telemetry.NewMetrics(io.Discard, "test", "fanout", time.Now), Now: func() time.Time { return epoch }}
 	return r
 }
 

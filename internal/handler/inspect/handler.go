@@ -1,5 +1,5 @@
 // Package inspect answers operators' questions: delivery state, endpoints in trouble and what
-// waits for them, dead letters, rejected events, and the state of the whole.
+// waits for them, dead letters, rejected events, and an overview of all of these.
 //
 // It promises to change nothing: rejected events it looks at stay on their queue. Bodies are
 // shown only by the actions that name one, and never logged.

@@ -34,11 +34,15 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"Deliveries":  {func() error { _, _, err := h.Deliveries.Get(t.Context(), "id"); return err }, "GetItem Deliveries"},
-		"DeadLetters": {func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters"},
-		"Endpoints":   {func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints"},
-		"Health":      {func() error { _, err := h.Health.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth"},
-		"Backlog":     {func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog"},
+		"Deliveries": {
+			func() error { _, _, err := h.Deliveries.Get(t.Context(), "id"); return err }, "GetItem Deliveries",
+		},
+		"DeadLetters": {
+			func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters",
+		},
+		"Endpoints": {func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints"},
+		"Health":    {func() error { _, err := h.Health.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth"},
+		"Backlog":   {func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog"},
 		"Vault": {func() error {
 			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
 			return err

@@ -15,7 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// Summary is the state of the whole. The counts of queues are SQS's approximations.
+// Summary is an overview of endpoints in trouble, of what waits, of queues and of dead letters. The
+// counts of queues are SQS's approximations.
 type Summary struct {
 	Endpoints   EndpointCounts              `json:"endpoints"`
 	Waiting     Backlogged                  `json:"waiting"`

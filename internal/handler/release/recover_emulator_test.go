@@ -228,7 +228,7 @@ func TestTick_twiceAtOnceIsHarmless(t *testing.T) {
 	for range 3 {
 		h := r.another()
 		h.Log = slog.New(slog.DiscardHandler)
-		h.Metrics = telemetry.NewMetrics(io.Discard, "release", h.Now)
+		h.Metrics = telemetry.NewMetrics(io.Discard, "test", "release", h.Now)
 		wait.Go(func() {
 			if err := r.tickOf(h); err != nil {
 				t.Error(err)

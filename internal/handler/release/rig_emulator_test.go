@@ -77,7 +77,7 @@ func (r *rig) another() *release.Handler {
 			RetryQueueURL:       r.retryQ.URL, DeadLetterQueueURL: r.deadQ.URL, Minute: 60,
 		},
 		AWS: r.faults.Config(), Log: slog.New(slog.NewJSONHandler(&r.logs, nil)),
-		Metrics: telemetry.NewMetrics(&r.logs, "release", clock),
+		Metrics: telemetry.NewMetrics(&r.logs, "test", "release", clock),
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -20,6 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	vault "github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -52,6 +54,8 @@ type world struct {
 	sqs                        *sqs.Client
 	deliveries, events, reject testkit.Queue
 
+	created time.Time // of every delivery
+
 	mu        sync.Mutex
 	endpoints map[string]endpoint.Status
 	now       time.Time
@@ -63,8 +67,9 @@ func newWorld(t *testing.T) *world {
 	cfg := testkit.Moto(t)
 	tables := testkit.Tables(t, cfg)
 	db := dynamodb.NewFromConfig(cfg)
+	now := time.Now().UTC().Truncate(time.Millisecond)
 	w := &world{
-		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: time.Now().UTC().Truncate(time.Millisecond),
+		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: now, created: now,
 		states: dynamo.NewDeliveries(db, tables.Deliveries), letters: dynamo.NewDeadLetters(db, tables.DeadLetters),
 		endpoints:  map[string]endpoint.Status{"webhook_1": endpoint.Active},
 		deliveries: testkit.NewQueue(t, cfg, "deliveries", testkit.QueueOptions{}),
@@ -75,7 +80,7 @@ func newWorld(t *testing.T) *world {
 	log := slog.New(slog.NewJSONHandler(&w.log, nil))
 	w.deadletter = &deadletter.Handler{
 		States: w.states, Store: w.letters, Vault: v, MaxRetries: 9, Log: log, Now: w.clock,
-		Metrics: telemetry.NewMetrics(io.Discard, "deadletter", w.clock),
+		Metrics: telemetry.NewMetrics(io.Discard, "test", "deadletter", w.clock),
 	}
 	reject := rejected.Queue{Client: w.sqs, URL: w.reject.URL}
 	w.inspect = &inspect.Handler{
@@ -90,11 +95,10 @@ func newWorld(t *testing.T) *world {
 		Backlog: dynamo.NewBacklog(db, tables.Backlog), Log: log, Now: w.clock,
 	}
 	w.replay = &replay.Handler{
-		DeadLetters: w.letters, States: w.states, Endpoints: endpoints{w}, Vault: v, Rejected: reject, Log: log, Now: w.clock,
-		Deliveries: queue.Sender{
-			Client: w.sqs,
-			URL:    w.deliveries.URL,
-		}, Events: queue.Sender{Client: w.sqs, URL: w.events.URL},
+		DeadLetters: w.letters, States: w.states, Endpoints: endpoints{w}, Vault: v, Rejected: reject,
+		Deliveries: queue.Sender{Client: w.sqs, URL: w.deliveries.URL},
+		Events:     queue.Sender{Client: w.sqs, URL: w.events.URL},
+		Log:        log, Now: w.clock,
 	}
 	return w
 }
@@ -124,7 +128,8 @@ func (w *world) die(t *testing.T, id string, replay int) {
 	t.Helper()
 	w.recordDeath(t, delivery.Message{
 		Ref: delivery.Ref{
-			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", CreatedAt: w.clock(), Replay: replay,
+			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
+			CreatedAt: w.created, Replay: replay,
 		},
 		Retrying: true, Attempts: 1, Body: []byte(payload),
 	})
@@ -199,7 +204,8 @@ func (w *world) sent(t *testing.T) []delivery.Message {
 			t.Fatal(err)
 		}
 		messages = append(messages, d)
-		if _, err := w.sqs.DeleteMessage(t.Context(), &sqs.DeleteMessageInput{QueueUrl: &w.deliveries.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+		in := sqs.DeleteMessageInput{QueueUrl: &w.deliveries.URL, ReceiptHandle: m.ReceiptHandle}
+		if _, err := w.sqs.DeleteMessage(t.Context(), &in); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -215,34 +221,66 @@ func (w *world) status(t *testing.T, id string) vault.Status {
 	return r.Status
 }
 
-func TestADeadDeliveryIsInspectedReplayedDiesAgainAndIsReplayedAgain(t *testing.T) {
+// message is what a replay of msg_1 sends.
+func (w *world) message(replay int) delivery.Message {
+	return delivery.Message{
+		Ref: delivery.Ref{
+			DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
+			CreatedAt: w.created, Replay: replay,
+		},
+		Body: []byte(payload),
+	}
+}
+
+// wantOutcome replays msg_1 and compares the answer, what it sent and the status it left.
+func (w *world) wantOutcome(t *testing.T, want string, sent []delivery.Message, status vault.Status) {
+	t.Helper()
+	if got := w.outcome(t, "msg_1"); got != want {
+		t.Errorf("replaying msg_1 answered %q, want %q\n%s", got, want, &w.log)
+	}
+	if diff := cmp.Diff(sent, w.sent(t)); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+	if got := w.status(t, "msg_1"); got != status {
+		t.Errorf("msg_1 is %s, want %s", got, status)
+	}
+}
+
+func TestHandler_deliveries_replaysADeliveryInEachOfItsLives(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "msg_1", 0)
 	w.die(t, "msg_1", 0)
+	letter := inspect.OpenedDeadLetter{
+		DeadLetter: inspect.DeadLetter{
+			DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", EventType: "user.deleted",
+			Status: vault.Dead, Reason: delivery.ReasonHTTP5xx, Attempts: 10, LastStatus: 503, CreatedAt: w.created,
+		},
+		Body:    payload,
+		Headers: map[string]string{"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.deleted"},
+	}
 	for life := 1; life <= 2; life++ {
+		letter.ReplayCount = life - 1
+		letter.History = append(letter.History, vault.Entry{
+			Reason: delivery.ReasonHTTP5xx, Attempts: 10, LastStatus: 503, Replay: life - 1,
+			MessageID: fmt.Sprint("sqs-msg_1", life-1),
+		})
 		opened := ask[inspect.OpenedDeadLetter](t, w.inspect.Function(), "dead_letter", `"delivery_id":"msg_1"`)
-		if opened.Body != payload || opened.Headers["wh-id"] != "msg_1" || opened.Headers["wh-webhook-event"] != "user.deleted" ||
-			len(opened.History) != life || opened.Status != vault.Dead ||
-			opened.ReplayCount != life-1 ||
-			opened.LastStatus != 503 {
-			t.Errorf("life %d: %+v", life, opened)
+		diedAt := cmp.Options{
+			cmpopts.IgnoreFields(inspect.DeadLetter{}, "DiedAt"), cmpopts.IgnoreFields(vault.Entry{}, "DiedAt"),
 		}
-		if got := w.outcome(t, "msg_1"); got != "replayed" {
-			t.Fatalf("life %d: %s\n%s", life, got, &w.log)
+		if diff := cmp.Diff(letter, opened, diedAt); diff != "" {
+			t.Errorf("life %d: dead letter (-want +got):\n%s", life, diff)
 		}
-		sent := w.sent(t)
-		if len(sent) != 1 || sent[0].DeliveryID != "msg_1" || sent[0].Replay != life || sent[0].Retrying ||
-			string(sent[0].Body) != payload ||
-			sent[0].EventID != "event_1" {
-			t.Fatalf("life %d: sent %+v", life, sent)
+		w.wantOutcome(t, "replayed", []delivery.Message{w.message(life)}, vault.Replayed)
+		shown := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1","tenant_id":"acme"`)
+		want := inspect.Delivery{
+			DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", EventType: "user.deleted",
+			State: delivery.Queued, Replay: life, LastStatus: 503, Reason: delivery.ReasonReplayed, CreatedAt: w.created,
 		}
-		d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1","tenant_id":"acme"`)
-		if d.State != delivery.Queued || d.Replay != life || d.EventType != "user.deleted" {
-			t.Errorf("life %d: %+v", life, d)
+		if diff := cmp.Diff(want, shown, cmpopts.IgnoreFields(want, "UpdatedAt")); diff != "" {
+			t.Errorf("life %d: delivery (-want +got):\n%s", life, diff)
 		}
-		if got := w.outcome(t, "msg_1"); got != "refused already_replayed" {
-			t.Errorf("life %d, replayed twice: %s", life, got)
-		}
+		w.wantOutcome(t, "refused already_replayed", nil, vault.Replayed)
 		w.die(t, "msg_1", life)
 	}
 	if strings.Contains(w.log.String(), "user_1") {
@@ -250,33 +288,32 @@ func TestADeadDeliveryIsInspectedReplayedDiesAgainAndIsReplayedAgain(t *testing.
 	}
 }
 
-func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
+func TestHandler_deliveries_saysWhyItRefuses(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "msg_1", 0)
 	if got := w.outcome(t, "msg_9"); got != "not_found" {
-		t.Error(got)
+		t.Errorf("an unknown id is answered %q, want not_found", got)
 	}
-	for status, want := range map[endpoint.Status]string{endpoint.Disabled: "refused endpoint_disabled", endpoint.Deleted: "refused endpoint_deleted"} {
+	for status, want := range map[endpoint.Status]string{
+		endpoint.Disabled: "refused endpoint_disabled", endpoint.Deleted: "refused endpoint_deleted",
+	} {
 		w.endpoints["webhook_1"] = status
-		if got := w.outcome(t, "msg_1"); got != want {
-			t.Error(got)
-		}
+		w.wantOutcome(t, want, nil, vault.Dead)
 	}
 	delete(w.endpoints, "webhook_1")
-	if got := w.outcome(t, "msg_1"); got != "refused endpoint_deleted" {
-		t.Error(got)
-	}
+	w.wantOutcome(t, "refused endpoint_deleted", nil, vault.Dead)
 	w.endpoints["webhook_1"] = endpoint.Active
 	answer := ask[replay.Results](t, w.replay.Function(), "deliveries", `"delivery_ids":["msg_1"],"tenant_id":"other"`)
-	if answer.Data[0].Reason != "tenant_mismatch" {
-		t.Errorf("%+v", answer)
+	want := replay.Results{Data: []replay.Result{{DeliveryID: "msg_1", Result: "refused", Reason: "tenant_mismatch"}}}
+	if diff := cmp.Diff(want, answer); diff != "" {
+		t.Errorf("with another tenant (-want +got):\n%s", diff)
 	}
 	w.deadletter.Process(t.Context(), []queue.Record{{MessageID: "7", Body: "noise"}})
 	if got := w.outcome(t, "unreadable_7"); got != "refused unreadable" {
-		t.Error(got)
+		t.Errorf("what could not be read is answered %q, want refused unreadable", got)
 	}
-	if len(w.sent(t)) != 0 || w.status(t, "msg_1") != vault.Dead {
-		t.Error("something was sent, or changed")
+	if sent := w.sent(t); len(sent) != 0 || w.status(t, "msg_1") != vault.Dead {
+		t.Errorf("sent %+v and left %s, want nothing and %s", sent, w.status(t, "msg_1"), vault.Dead)
 	}
 	acknowledged := delivery.Record{
 		Ref:       delivery.Ref{DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1"},
@@ -285,10 +322,7 @@ func TestWhatCannotBeReplayedSaysWhy(t *testing.T) {
 	if err := w.states.Acknowledge(t.Context(), []delivery.Record{acknowledged}); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.outcome(t, "msg_1"); got != "refused already_acknowledged" || len(w.sent(t)) != 0 ||
-		w.status(t, "msg_1") != vault.Replayed {
-		t.Errorf("%s, now %s", got, w.status(t, "msg_1"))
-	}
+	w.wantOutcome(t, "refused already_acknowledged", nil, vault.Replayed)
 }
 
 var errCrash = errors.New("killed")
@@ -333,7 +367,7 @@ func (c *crashing) EndReplay(
 	return c.DeadLetters.EndReplay(ctx, id, replay, status, now)
 }
 
-func TestAReplayThatBreaksOffIsTakenUpAgain(t *testing.T) {
+func TestHandler_deliveries_takesUpAReplayThatBrokeOff(t *testing.T) {
 	for _, step := range []string{"state", "send", "end"} {
 		t.Run("before "+step, func(t *testing.T) {
 			w := newWorld(t)
@@ -362,15 +396,15 @@ func TestAReplayThatBreaksOffIsTakenUpAgain(t *testing.T) {
 				t.Fatalf("%d sent, %s", len(sent), w.status(t, "msg_1"))
 			}
 			for _, m := range sent { // a duplicate is legal, another number is not
-				if m.DeliveryID != "msg_1" || m.Replay != 1 {
-					t.Errorf("sent %+v", m)
+				if diff := cmp.Diff(w.message(1), m); diff != "" {
+					t.Errorf("sent (-want +got):\n%s", diff)
 				}
 			}
 		})
 	}
 }
 
-func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
+func TestHandler_deliveries_sendsAReplayThatIsUnderWayOnceOnly(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "msg_1", 0)
 	broken := *w.replay
@@ -385,31 +419,21 @@ func TestABrokenReplayThatIsUnderWayIsNotSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.pass(vault.StaleClaim)
-	if got := w.outcome(t, "msg_1"); got != "replayed resumed" || len(w.sent(t)) != 0 ||
-		w.status(t, "msg_1") != vault.Replayed {
-		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
-	}
+	w.wantOutcome(t, "replayed resumed", nil, vault.Replayed)
 }
 
-func TestAReplayThatCannotBeSentIsDeadAgain(t *testing.T) {
+func TestHandler_deliveries_leavesDeadWhatItCouldNotSend(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "msg_1", 0)
 	healthy := w.replay.Deliveries
 	w.replay.Deliveries = refusing{}
-	if got := w.outcome(t, "msg_1"); got != "failed not_sent" || w.status(t, "msg_1") != vault.Dead {
-		t.Errorf("%s, %s", got, w.status(t, "msg_1"))
-	}
-	if d := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1"`); d.State != delivery.Dead ||
-		d.Reason != delivery.ReasonReplayFault {
-		t.Errorf("%+v", d)
+	w.wantOutcome(t, "failed not_sent", nil, vault.Dead)
+	got := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"msg_1"`)
+	if got.State != delivery.Dead || got.Reason != delivery.ReasonReplayFault {
+		t.Errorf("the delivery is %s for %s, want dead for %s", got.State, got.Reason, delivery.ReasonReplayFault)
 	}
 	w.replay.Deliveries = healthy
-	if got := w.outcome(t, "msg_1"); got != "replayed" {
-		t.Error(got)
-	}
-	if sent := w.sent(t); len(sent) != 1 || sent[0].Replay != 2 {
-		t.Errorf("%+v", sent)
-	}
+	w.wantOutcome(t, "replayed", []delivery.Message{w.message(2)}, vault.Replayed)
 }
 
 type refusing struct{}

@@ -1,5 +1,5 @@
-// Package replay sends dead deliveries and rejected events again, and purges dead letters, at
-// an operator's word.
+// Package replay sends dead deliveries and rejected events again, and purges dead letters, on
+// an operator's request.
 //
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery
 // never run at once, and that a replay which breaks off anywhere can be taken up again: the

@@ -25,16 +25,26 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"DeadLetters": {func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters"},
-		"States":      {func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries"},
-		"Endpoints":   {func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints"},
+		"DeadLetters": {
+			func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters",
+		},
+		"States": {
+			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries",
+		},
+		"Endpoints": {
+			func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints",
+		},
 		"Vault": {func() error {
 			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
 			return err
 		}, "GenerateDataKey key"},
-		"Deliveries": {func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue"},
-		"Events":     {func() error { return h.Events.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsQueue"},
-		"Rejected":   {func() error { _, err := h.Rejected.Receive(t.Context(), 1); return err }, "ReceiveMessage EventsDeadLetterQueue"},
+		"Deliveries": {
+			func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue",
+		},
+		"Events": {func() error { return h.Events.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsQueue"},
+		"Rejected": {
+			func() error { _, err := h.Rejected.Receive(t.Context(), 1); return err }, "ReceiveMessage EventsDeadLetterQueue",
+		},
 	} {
 		if err := part.call(); err == nil {
 			t.Errorf("%s: a refused call succeeds", name)

@@ -243,8 +243,11 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 	if diff := cmp.Diff([]string{"3", "2"}, w.restored, cmp.Transformer("sorted", sorted)); diff != "" {
 		t.Errorf("returned to the queue (-want +got):\n%s", diff)
 	}
-	if len(w.steps) != 2 || !strings.Contains(w.steps[0], `"id":"evt_1"`) || w.steps[1] != "delete 1" {
-		t.Errorf("steps: %q", w.steps)
+	if len(w.steps) != 2 {
+		t.Fatalf("steps %q, want a send and a deletion", w.steps)
+	}
+	if !strings.Contains(w.steps[0], `"id":"evt_1"`) || w.steps[1] != "delete 1" {
+		t.Errorf("steps %q, want evt_1 sent and 1 deleted", w.steps)
 	}
 }
 

@@ -5,16 +5,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 )
 
-// TestWhoMayDoWhat is every route for every kind of key. infra/e2e has the same over HTTP.
-func TestWhoMayDoWhat(t *testing.T) {
+// Every route for every kind of key. infra/e2e has the same over HTTP.
+func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 	allowed := map[string]int{
-		"POST /v1/webhooks": 201, "GET /v1/webhooks": 200, "GET /v1/webhooks/event-types": 200, "GET /v1/webhooks/{id}": 200,
-		"PATCH /v1/webhooks/{id}": 200, "DELETE /v1/webhooks/{id}": 204, "POST /v1/webhooks/{id}/restore": 200, "POST /v1/webhooks/{id}/rotate-secret": 200,
+		"POST /v1/webhooks":                    201,
+		"GET /v1/webhooks":                     200,
+		"GET /v1/webhooks/event-types":         200,
+		"GET /v1/webhooks/{id}":                200,
+		"PATCH /v1/webhooks/{id}":              200,
+		"DELETE /v1/webhooks/{id}":             204,
+		"POST /v1/webhooks/{id}/restore":       200,
+		"POST /v1/webhooks/{id}/rotate-secret": 200,
 	}
 	for _, route := range webhooks.Routes() {
 		w := newWorld(t)
@@ -63,31 +71,26 @@ func TestWhoMayDoWhat(t *testing.T) {
 	}
 }
 
-func TestRefusedKeysLookTheSame(t *testing.T) {
+func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
 	w := newWorld(t)
 	revoked := w.issue("acme", apikey.Scopes()...)
 	w.revoke(revoked)
-	var first answer
-	for i, value := range []string{
-		"", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer garbage", revoked, "bearer " + revoked, "Bearer " + revoked,
+	first := w.call("GET", "/v1/webhooks", http.Header{}, nil)
+	if got := first.header.Get("WWW-Authenticate"); first.status != 401 || got != "Bearer" {
+		t.Errorf("without a key: %d with WWW-Authenticate %q", first.status, got)
+	}
+	for _, value := range []string{
+		"Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer garbage", revoked, "bearer " + revoked, "Bearer " + revoked,
 		"Bearer " + newWorld(t).issue("acme"), "Bearer " + revoked + "," + revoked, "Token x",
 	} {
-		header := http.Header{}
-		if value != "" {
-			header.Set("Authorization", value)
-		}
-		a := w.call("GET", "/v1/webhooks", header, nil)
-		if i == 0 {
-			first = a
-		}
-		if a.status != 401 || string(a.body) != string(first.body) || a.header.Get("WWW-Authenticate") != "Bearer" ||
-			len(a.header) != len(first.header) {
-			t.Errorf("%q: %d %v %s", value, a.status, a.header, a.body)
+		a := w.call("GET", "/v1/webhooks", http.Header{"Authorization": {value}}, nil)
+		if diff := cmp.Diff(first, a, cmp.AllowUnexported(answer{})); diff != "" {
+			t.Errorf("%q is told apart from no key (-none +this):\n%s", value, diff)
 		}
 	}
 }
 
-func TestAnothersEndpointIsLikeOneThatNeverExisted(t *testing.T) {
+func TestHandler_load_hidesTheEndpointsOfOthers(t *testing.T) {
 	w := newWorld(t)
 	e := w.create(w.issue("acme", apikey.Scopes()...))
 	stranger := w.issue("globex", apikey.Scopes()...)
@@ -106,13 +109,16 @@ func TestAnothersEndpointIsLikeOneThatNeverExisted(t *testing.T) {
 		}
 		theirs := w.do(stranger, method, strings.Replace(path, "{id}", e.ID, 1), body)
 		none := w.do(stranger, method, strings.Replace(path, "{id}", never, 1), body)
-		if theirs.status != 404 || string(theirs.body) != string(none.body) {
-			t.Errorf("%s: %s\n%s", route, theirs.body, none.body)
+		if theirs.status != 404 {
+			t.Errorf("%s: answered %d %s, want 404", route, theirs.status, theirs.body)
+		}
+		if diff := cmp.Diff(none, theirs, cmp.AllowUnexported(answer{})); diff != "" {
+			t.Errorf("%s tells another's from none (-none +another's):\n%s", route, diff)
 		}
 	}
 }
 
-func TestAMalformedKeyCostsNoRead(t *testing.T) {
+func TestHandler_authenticate_readsNothingForAMalformedKey(t *testing.T) {
 	w := newWorld(t)
 	w.do("hk_x_y", "GET", "/v1/webhooks", "")
 	if w.reads != 0 {

@@ -3,6 +3,7 @@
 package webhooks_test
 
 import (
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -79,7 +81,7 @@ func (r *real) secret(id string) string {
 	return text
 }
 
-func TestRoundTripsToDynamoDB(t *testing.T) {
+func TestHandler_Serve_needsFewRoundTripsToDynamoDB(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	path := "/v1/webhooks/" + r.create(key).ID
@@ -110,7 +112,7 @@ func TestRoundTripsToDynamoDB(t *testing.T) {
 	}
 }
 
-func TestTheSecretThatIsShownIsTheOneThatIsStored(t *testing.T) {
+func TestHandler_Serve_showsTheSecretThatIsStored(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	e := r.create(key)
@@ -137,12 +139,18 @@ func TestTheSecretThatIsShownIsTheOneThatIsStored(t *testing.T) {
 	}
 }
 
-func TestAWSThatFailsIsA503AndNothingIsHalfWritten(t *testing.T) {
+func TestHandler_Serve_answers503AndWritesNothingWhenAWSFails(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	e := r.create(key)
 	path := "/v1/webhooks/" + e.ID
-	for _, fault := range []testkit.Fault{testkit.Throttle(), testkit.Unavailable(), testkit.Refuse(), testkit.Fail(400, "AccessDeniedException")} {
+	before, err := r.store.List(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, fault := range []testkit.Fault{
+		testkit.Throttle(), testkit.Unavailable(), testkit.Refuse(), testkit.Fail(400, "AccessDeniedException"),
+	} {
 		for _, test := range []struct{ action, method, target, body string }{
 			{"GetItem", "GET", path, ""},
 			{"Query", "GET", "/v1/webhooks", ""},
@@ -161,21 +169,26 @@ func TestAWSThatFailsIsA503AndNothingIsHalfWritten(t *testing.T) {
 			}
 		}
 	}
-	all, err := r.store.List(t.Context(), "acme")
-	if err != nil || len(all) != 1 || all[0].Description != "" || all[0].Status != "active" {
-		t.Errorf("stored %+v, %v", all, err)
+	after, err := r.store.List(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(before, after); diff != "" {
+		t.Errorf("something was stored (-before +after):\n%s", diff)
 	}
 	if r.secret(e.ID) != e.SigningSecret {
 		t.Error("a failed rotation replaced the secret")
 	}
 }
 
-func TestAWSThatStumblesOnceIsNotNoticed(t *testing.T) {
+func TestHandler_rotate_isRepeatedWhenAWSFailsOnce(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	e := r.create(key)
 	path := "/v1/webhooks/" + e.ID
-	for name, fault := range map[string]testkit.Fault{"throttles": testkit.Throttle(), "loses its answer": testkit.DropAnswer(), "hangs": testkit.Hang()} {
+	for name, fault := range map[string]testkit.Fault{
+		"throttles": testkit.Throttle(), "loses its answer": testkit.DropAnswer(), "hangs": testkit.Hang(),
+	} {
 		for _, action := range []string{"GetItem", "Encrypt", "PutItem"} {
 			r.faults.On(action, 1, fault)
 			a := r.do(key, "POST", path+"/rotate-secret", "")
@@ -189,7 +202,7 @@ func TestAWSThatStumblesOnceIsNotNoticed(t *testing.T) {
 	}
 }
 
-func TestAWSThatHangsIsA503InTime(t *testing.T) {
+func TestHandler_Serve_answers503InTimeWhenAWSHangs(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	r.faults.On("GetItem", 0, testkit.Hang())
@@ -203,7 +216,7 @@ func TestAWSThatHangsIsA503InTime(t *testing.T) {
 	}
 }
 
-func TestChangesAtOnceAreAllAppliedOrRefusedAloud(t *testing.T) {
+func TestHandler_change_appliesOrRefusesEachOfMany(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	path := "/v1/webhooks/" + r.create(key).ID
@@ -228,13 +241,17 @@ func TestChangesAtOnceAreAllAppliedOrRefusedAloud(t *testing.T) {
 		after.Status == "disabled",
 	}
 	for i, a := range answers {
-		if (a.status == 200) != applied[i] || (a.status != 200 && a.code() != "conflict") {
-			t.Errorf("%s answered %d %s, applied: %v", bodies[i], a.status, a.code(), applied[i])
+		want := "409 conflict"
+		if applied[i] {
+			want = "200 "
+		}
+		if got := fmt.Sprintf("%d %s", a.status, a.code()); got != want {
+			t.Errorf("%s answered %q, want %q, for applied is %v", bodies[i], got, want, applied[i])
 		}
 	}
 }
 
-func TestARevokedKeyIsRefusedAtTheNextRequest(t *testing.T) {
+func TestHandler_authenticate_refusesARevokedKeyAtOnce(t *testing.T) {
 	r := newReal(t)
 	key := r.issue("acme")
 	r.create(key)

@@ -13,7 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// sane fails when an answer is a 5xx, or is no JSON.
+// sane fails when an answer is a 5xx, or is not JSON.
 func sane(t *testing.T, a answer) {
 	t.Helper()
 	if a.status < 200 || a.status >= 500 {
@@ -28,8 +28,10 @@ func sane(t *testing.T, a answer) {
 // what is accepted must be documented as acceptable.
 func FuzzBody(f *testing.F) {
 	for _, seed := range []string{
-		valid, `{}`, `null`, `{"url":"https://bücher.example/ä?ö#x","events":["*","user.*"],"description":"\ud83d\ude00","status":"disabled"}`,
-		`{"events":[[[[]]]],"events":1}`, "\xff\xfe{}", `{"a":1e999}`, `{"url":{"url":{}}}`, `{"status":"deleted"}`, "[" + strings.Repeat(`"*",`, 60) + `"*"]`,
+		valid, `{}`, `null`,
+		`{"url":"https://bücher.example/ä?ö#x","events":["*","user.*"],"description":"\ud83d\ude00","status":"disabled"}`,
+		`{"events":[[[[]]]],"events":1}`, "\xff\xfe{}", `{"a":1e999}`, `{"url":{"url":{}}}`, `{"status":"deleted"}`,
+		"[" + strings.Repeat(`"*",`, 60) + `"*"]`,
 		`{"url":"https://[::ffff:7f00:1]:443/","events":["organization.auth_policy.updated"]}`,
 	} {
 		f.Add([]byte(seed))
@@ -54,14 +56,22 @@ func FuzzBody(f *testing.F) {
 	})
 }
 
+// put stores an active endpoint of acme.
+func (w *world) put(id string) {
+	w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: id}] = endpoint.Endpoint{
+		ID: id, TenantID: "acme", URL: "https://example.com", Events: []string{"*"}, Status: endpoint.Active,
+		CreatedAt: start, UpdatedAt: start,
+	}
+}
+
 // FuzzTarget sends any path, query and key.
 func FuzzTarget(f *testing.F) {
 	w := newWorld(f)
 	key := w.issue("acme", apikey.Scopes()...)
 	id := w.create(key).ID
 	for _, seed := range []string{
-		"/v1/webhooks?limit=5&status=active", "/v1/webhooks/" + id, "/v1/webhooks/" + id + "/restore", "/v1/webhooks/event-types?x=%zz",
-		"//v1/webhooks/../", "/v1/webhooks/%00?\xff", "?", "/v1/webhooks?limit=1;cursor=",
+		"/v1/webhooks?limit=5&status=active", "/v1/webhooks/" + id, "/v1/webhooks/" + id + "/restore",
+		"/v1/webhooks/event-types?x=%zz", "//v1/webhooks/../", "/v1/webhooks/%00?\xff", "?", "/v1/webhooks?limit=1;cursor=",
 	} {
 		f.Add("GET", seed, key)
 		f.Add("POST", seed, "hk_"+strings.Repeat("_", 60))
@@ -72,9 +82,7 @@ func FuzzTarget(f *testing.F) {
 		method, target = strings.ToValidUTF8(method, "?"), strings.ToValidUTF8(target, "?")
 		header := http.Header{"Authorization": {"Bearer " + strings.ToValidUTF8(bearer, "?")}}
 		sane(t, w.call(method, target, header, nil))
-		w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: id}] = endpoint.Endpoint{
-			ID: id, TenantID: "acme", URL: "https://example.com", Events: []string{"*"}, Status: endpoint.Active, CreatedAt: start, UpdatedAt: start,
-		}
+		w.put(id)
 	})
 }
 
@@ -84,9 +92,7 @@ func FuzzCursor(f *testing.F) {
 	key := w.issue("acme", apikey.Scopes()...)
 	for i := range 3 { // the same in every process of the fuzzer
 		id := fmt.Sprintf("webhook_01JB3ZKX9M4W0S5V7N2Q8R6TY%d", i)
-		w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: id}] = endpoint.Endpoint{
-			ID: id, TenantID: "acme", URL: "https://example.com", Events: []string{"*"}, Status: endpoint.Active, CreatedAt: start, UpdatedAt: start,
-		}
+		w.put(id)
 	}
 	issued := map[string]bool{}
 	for _, limit := range []string{"1", "2"} {
@@ -104,8 +110,10 @@ func FuzzCursor(f *testing.F) {
 		w.log.Reset()
 		a := w.do(key, "GET", "/v1/webhooks?cursor="+strings.ToValidUTF8(cursor, "?"), "")
 		sane(t, a)
-		plain := !strings.ContainsAny(cursor, "&%+#?;") // nothing that a query reads differently
-		if a.status == 200 && plain && !issued[cursor] {
+		if strings.ContainsAny(cursor, "&%+#?;") { // which a query reads differently
+			return
+		}
+		if a.status == 200 && !issued[cursor] {
 			t.Errorf("%q was accepted", cursor)
 		}
 	})

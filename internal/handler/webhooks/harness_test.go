@@ -68,7 +68,7 @@ func newWorld(t testing.TB) *world {
 		Endpoints: w, Keys: keyStore{w}, Secrets: w,
 		URLs:    endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
 		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
-		Metrics: telemetry.NewMetrics(&bytes.Buffer{}, "webhooks", time.Now),
+		Metrics: telemetry.NewMetrics(&bytes.Buffer{}, "test", "webhooks", time.Now),
 		Now: func() time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -181,7 +181,9 @@ func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
 		return errDown
 	case w.endpoints[key].Revision != was.Revision:
 		return dynamo.ErrConflict
-	case !was.Live() && now.Live() && w.live(now.TenantID) >= endpoint.MaxLive:
+	}
+	restored := !was.Live() && now.Live()
+	if restored && w.live(now.TenantID) >= endpoint.MaxLive {
 		return dynamo.ErrLimit
 	}
 	w.endpoints[key] = now

@@ -8,75 +8,98 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/event"
 )
 
-func TestTheWholeLifeOfAnEndpoint(t *testing.T) {
+func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
-	e := w.create(key)
-	if !regexp.MustCompile(`^webhook_[0-9A-Z]{26}$`).MatchString(e.ID) || e.Status != "active" ||
-		e.URL != "https://example.com/hooks" ||
-		e.DeletedAt != nil {
-		t.Errorf("created %+v", e)
-	}
-	first := e.SigningSecret
-	path := "/v1/webhooks/" + e.ID
-
-	step := func(method, target, body string, status int) shown {
+	step := func(method, target, body string, status int) (e shown) {
 		t.Helper()
 		a := w.do(key, method, target, body)
 		if a.status != status {
 			t.Fatalf("%s %s answered %d %s", method, target, a.status, a.body)
 		}
-		var s shown
 		if status != 204 {
-			a.decode(t, &s)
+			a.decode(t, &e)
 		}
-		return s
+		return e
 	}
-	if got := step("GET", path, "", 200); got.SigningSecret != "" || got.URL != e.URL {
-		t.Errorf("read %+v", got)
+	check := func(name string, want, got shown) {
+		t.Helper()
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
-	changed := step(
-		"PATCH",
-		path,
-		`{"url":"https://EXAMPLE.org","description":"ä","events":["*"],"status":"disabled"}`,
-		200,
-	)
-	if changed.URL != "https://example.org" || changed.Description != "ä" || changed.Status != "disabled" ||
-		changed.UpdatedAt <= e.UpdatedAt ||
-		changed.CreatedAt != e.CreatedAt {
-		t.Errorf("changed %+v", changed)
+
+	created := step("POST", "/v1/webhooks", valid, 201)
+	if !regexp.MustCompile(`^webhook_[0-9A-Z]{26}$`).MatchString(created.ID) {
+		t.Errorf("created with id %q", created.ID)
 	}
+	first := created.SigningSecret
+	want := shown{
+		ID: created.ID, URL: "https://example.com/hooks", Events: []string{"user.created"}, Status: "active",
+		CreatedAt: created.CreatedAt, UpdatedAt: created.CreatedAt, SigningSecret: first,
+	}
+	check("created", want, created)
+	path := "/v1/webhooks/" + created.ID
+
+	want.SigningSecret = ""
+	check("read", want, step("GET", path, "", 200))
+
+	const change = `{"url":"https://EXAMPLE.org","description":"ä","events":["*"],"status":"disabled"}`
+	changed := step("PATCH", path, change, 200)
+	want.URL, want.Description, want.Events, want.Status = "https://example.org", "ä", []string{"*"}, "disabled"
+	want.UpdatedAt = changed.UpdatedAt
+	check("changed", want, changed)
+
 	rotated := step("POST", path+"/rotate-secret", "", 200)
-	if rotated.SigningSecret == first || rotated.SigningSecret == "" || rotated.SecretRotatedAt == nil ||
-		rotated.Status != "disabled" {
-		t.Errorf("rotated %+v", rotated)
+	want.SigningSecret, want.SecretRotatedAt = rotated.SigningSecret, rotated.SecretRotatedAt
+	want.UpdatedAt = rotated.UpdatedAt
+	check("rotated", want, rotated)
+	if rotated.SecretRotatedAt == nil {
+		t.Error("a rotated secret has no time of its rotation")
 	}
+
 	step("DELETE", path, "", 204)
 	step("DELETE", path, "{}", 204)
-	if got := step("GET", path, "", 200); got.Status != "deleted" || got.DeletedAt == nil {
-		t.Errorf("read deleted %+v", got)
+	deleted := step("GET", path, "", 200)
+	want.Status, want.SigningSecret, want.DeletedAt, want.UpdatedAt = "deleted", "", deleted.DeletedAt, deleted.UpdatedAt
+	check("deleted", want, deleted)
+	if deleted.DeletedAt == nil {
+		t.Error("a deleted endpoint has no time of its deletion")
 	}
-	if got := step("POST", path+"/rotate-secret", "{}", 200); got.Status != "deleted" || got.SigningSecret == "" {
-		t.Errorf("rotated deleted %+v", got)
+
+	again := step("POST", path+"/rotate-secret", "{}", 200)
+	want.SigningSecret, want.SecretRotatedAt, want.UpdatedAt = again.SigningSecret, again.SecretRotatedAt, again.UpdatedAt
+	check("rotated when deleted", want, again)
+
+	restored := step("POST", path+"/restore", " {} ", 200)
+	want.Status, want.SigningSecret, want.DeletedAt, want.UpdatedAt = "active", "", nil, restored.UpdatedAt
+	check("restored", want, restored)
+
+	var times []string
+	for _, e := range []shown{created, changed, rotated, deleted, again, restored} {
+		times = append(times, e.UpdatedAt)
 	}
-	if got := step("POST", path+"/restore", " {} ", 200); got.Status != "active" || got.DeletedAt != nil ||
-		got.SigningSecret != "" ||
-		!slices.Equal(got.Events, []string{"*"}) {
-		t.Errorf("restored %+v", got)
+	if !slices.IsSorted(times) || len(slices.Compact(times)) != 6 {
+		t.Errorf("updated at %q: not each later than the one before", times)
 	}
-	for _, secret := range []string{first, rotated.SigningSecret} {
+	secrets := []string{first, rotated.SigningSecret, again.SigningSecret}
+	for i, secret := range secrets {
+		if secret == "" || slices.Index(secrets, secret) != i {
+			t.Errorf("secret %d of %q is empty or not new", i, secrets)
+		}
 		if strings.Contains(w.log.String(), secret) || strings.Contains(w.log.String(), key) {
 			t.Error("a secret or a key is in the log")
 		}
 	}
 }
 
-func TestAChangeOfNothingChangesNothing(t *testing.T) {
+func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	e := w.create(key)
@@ -92,18 +115,20 @@ func TestAChangeOfNothingChangesNothing(t *testing.T) {
 	}
 }
 
-func TestEventTypesAreThoseImplemented(t *testing.T) {
+func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 	w := newWorld(t)
-	var got struct {
+	type types struct {
 		EventTypes []string `json:"event_types"`
 		Patterns   []string `json:"patterns"`
 	}
+	var got types
 	w.do(w.issue("acme", apikey.Read), "GET", "/v1/webhooks/event-types", "").decode(t, &got)
-	if !slices.Equal(got.EventTypes, event.Types()) || !slices.Equal(got.Patterns, event.Patterns()) {
-		t.Errorf("got %+v", got)
+	if diff := cmp.Diff(types{event.Types(), event.Patterns()}, got); diff != "" {
+		t.Errorf("event types (-want +got):\n%s", diff)
 	}
 	for _, name := range append(got.EventTypes, got.Patterns...) {
-		if a := w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", fmt.Sprintf(`{"url":"https://example.com","events":[%q]}`, name)); a.status != 201 {
+		body := fmt.Sprintf(`{"url":"https://example.com","events":[%q]}`, name)
+		if a := w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body); a.status != 201 {
 			t.Errorf("%s is refused: %s", name, a.body)
 		}
 	}
@@ -132,7 +157,7 @@ func (w *world) pages(key, query string, limit int) (all []shown) {
 	}
 }
 
-func TestListsAreNewestFirstInFullPages(t *testing.T) {
+func TestHandler_list_isNewestFirstInFullPages(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	other := w.issue("globex", apikey.Scopes()...)
@@ -149,7 +174,12 @@ func TestListsAreNewestFirstInFullPages(t *testing.T) {
 		}
 	}
 	w.do(key, "PATCH", "/v1/webhooks/"+ids[3], `{"status":"disabled"}`)
-	for query, want := range map[string][]string{"": ids, "status=deleted": deleted, "status=disabled": ids[3:4], "status=active": slices.Concat(ids[:3], ids[4:])} {
+	for query, want := range map[string][]string{
+		"":                ids,
+		"status=deleted":  deleted,
+		"status=disabled": ids[3:4],
+		"status=active":   slices.Concat(ids[:3], ids[4:]),
+	} {
 		for _, limit := range []int{1, 2, 5, len(want), 100} {
 			var got []string
 			for _, e := range w.pages(key, query, max(limit, 1)) {
@@ -158,19 +188,19 @@ func TestListsAreNewestFirstInFullPages(t *testing.T) {
 					t.Error("a list shows a secret")
 				}
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("%q in pages of %d: got %v, want %v", query, limit, got, want)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%q in pages of %d (-want +got):\n%s", query, limit, diff)
 			}
 		}
 	}
 	var p page
 	w.do(w.issue("empty", apikey.Read), "GET", "/v1/webhooks", "").decode(t, &p)
-	if p.Data == nil || len(p.Data) != 0 || p.NextCursor != nil {
-		t.Errorf("no endpoints are %+v", p)
+	if diff := cmp.Diff(page{Data: []shown{}}, p); diff != "" {
+		t.Errorf("the list of no endpoints (-want +got):\n%s", diff)
 	}
 }
 
-func TestAPageGoesOnWhereTheLastEndedWhateverHappenedMeanwhile(t *testing.T) {
+func TestHandler_list_goesOnWhereTheLastPageEnded(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	var ids []string
@@ -183,31 +213,33 @@ func TestAPageGoesOnWhereTheLastEndedWhateverHappenedMeanwhile(t *testing.T) {
 	w.create(key)
 	var rest page
 	w.do(key, "GET", "/v1/webhooks?cursor="+*p.NextCursor, "").decode(t, &rest)
-	if len(rest.Data) != 3 || rest.Data[0].ID != ids[3] || rest.NextCursor != nil {
-		t.Errorf("went on with %+v", rest)
+	var got []string
+	for _, e := range rest.Data {
+		got = append(got, e.ID)
+	}
+	if diff := cmp.Diff(ids[3:], got); diff != "" || rest.NextCursor != nil {
+		t.Errorf("went on, last page %v, with (-want +got):\n%s", rest.NextCursor == nil, diff)
 	}
 }
 
-// lines returns the log lines with this message.
+// lines returns the log lines with this message, without their times.
 func (w *world) lines(message string) (found []map[string]any) {
 	for line := range strings.Lines(w.log.String()) {
 		var m map[string]any
 		if err := json.Unmarshal([]byte(line), &m); err != nil {
 			w.t.Fatalf("log line %q: %v", line, err)
 		}
-		if m["msg"] == message {
+		if delete(m, "time"); m["msg"] == message {
 			found = append(found, m)
 		}
 	}
 	return found
 }
 
-func TestEveryChangeLeavesOneAuditLineAndEveryRequestOneWideLine(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
-	keyID, _ := apikey.ParseID(key)
-	e := w.create(key)
-	path := "/v1/webhooks/" + e.ID
+// oneOfEach makes every change to an endpoint, some of which change nothing.
+func (w *world) oneOfEach(key string) (id string) {
+	id = w.create(key).ID
+	path := "/v1/webhooks/" + id
 	w.do(key, "PATCH", path, `{"url":"https://example.com/hooks?token=hidden"}`)
 	w.do(key, "PATCH", path, `{"url":"https://example.com/hooks?token=hidden2"}`)
 	w.do(key, "POST", path+"/rotate-secret", "")
@@ -215,42 +247,91 @@ func TestEveryChangeLeavesOneAuditLineAndEveryRequestOneWideLine(t *testing.T) {
 	w.do(key, "DELETE", path, "")
 	w.do(key, "POST", path+"/restore", "")
 	w.do(key, "POST", path+"/restore", "")
-	w.do("hk_wrong", "GET", path, "")
+	return id
+}
 
-	var actions []string
-	for _, line := range w.lines("audit") {
-		actions = append(actions, fmt.Sprint(line["action"], line["changed"]))
-		if line["tenant_id"] != "acme" || line["key_id"] != keyID || line["endpoint_id"] != e.ID ||
-			line["request_id"] != "req-1" ||
-			line["after"] == nil {
-			t.Errorf("audit line %v", line)
+func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	keyID, _ := apikey.ParseID(key)
+	id := w.oneOfEach(key)
+	trail := func(url, status string, version float64) map[string]any {
+		return map[string]any{
+			"url": url, "description": "", "events": []any{"user.created"}, "status": status, "secret_version": version,
 		}
 	}
-	want := []string{
-		"create[url events status secret]",
-		"update[url]",
-		"update[url]",
-		"rotate[secret]",
-		"delete[status]",
-		"restore[status]",
+	const plain = "https://example.com/hooks"
+	states := []map[string]any{
+		trail(plain, "active", 1), trail(plain+"?…", "active", 1), trail(plain+"?…", "active", 1),
+		trail(plain+"?…", "active", 2), trail(plain+"?…", "deleted", 2), trail(plain+"?…", "active", 2),
 	}
-	if !slices.Equal(actions, want) {
-		t.Errorf("audited %v, want %v", actions, want)
+	var before any
+	var want []map[string]any
+	for i, change := range []struct {
+		action  string
+		changed []any
+	}{
+		{"create", []any{"url", "events", "status", "secret"}},
+		{"update", []any{"url"}},
+		{"update", []any{"url"}},
+		{"rotate", []any{"secret"}},
+		{"delete", []any{"status"}},
+		{"restore", []any{"status"}},
+	} {
+		want = append(want, map[string]any{
+			"level": "INFO", "msg": "audit", "request_id": "req-1",
+			"tenant_id": "acme", "key_id": keyID, "endpoint_id": id,
+			"action": change.action, "changed": change.changed, "before": before, "after": states[i],
+		})
+		before = states[i]
 	}
-	wide := w.lines("request")
-	if len(wide) != 9 {
-		t.Fatalf("%d wide lines for 9 requests", len(wide))
+	if diff := cmp.Diff(want, w.lines("audit")); diff != "" {
+		t.Errorf("audit lines (-want +got):\n%s", diff)
 	}
-	for i, line := range wide[:8] {
-		if line["tenant_id"] != "acme" || line["key_id"] != keyID || line["endpoint_id"] != e.ID ||
-			line["route"] == "none" ||
-			line["status"] == nil ||
-			line["ms"] == nil {
-			t.Errorf("wide line %d: %v", i, line)
+	if strings.Contains(w.log.String(), "hidden") {
+		t.Error("a URL's query is in the log")
+	}
+}
+
+func TestHandler_report_leavesOneLinePerRequest(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	keyID, _ := apikey.ParseID(key)
+	id := w.oneOfEach(key)
+	w.do("hk_wrong", "GET", "/v1/webhooks/"+id, "")
+	line := func(route string, status float64) map[string]any {
+		return map[string]any{
+			"level": "INFO", "msg": "request", "request_id": "req-1", "route": route, "status": status,
+			"tenant_id": "acme", "key_id": keyID, "endpoint_id": id, "source_ip": "192.0.2.1", "outcome": "answered",
 		}
 	}
-	if last := wide[8]; last["reason"] != "unauthenticated" || last["tenant_id"] != "" {
-		t.Errorf("wide line of a stranger: %v", last)
+	refused := func(line map[string]any, reason string) map[string]any {
+		line["outcome"], line["reason"] = "refused", reason
+		return line
+	}
+	stranger := refused(line("none", 401), "unauthenticated")
+	stranger["tenant_id"], stranger["key_id"] = "", ""
+	delete(stranger, "endpoint_id")
+	want := []map[string]any{
+		line("POST /v1/webhooks", 201),
+		line("PATCH /v1/webhooks/{id}", 200),
+		line("PATCH /v1/webhooks/{id}", 200),
+		line("POST /v1/webhooks/{id}/rotate-secret", 200),
+		line("DELETE /v1/webhooks/{id}", 204),
+		line("DELETE /v1/webhooks/{id}", 204),
+		line("POST /v1/webhooks/{id}/restore", 200),
+		refused(line("POST /v1/webhooks/{id}/restore", 409), "endpoint_not_deleted"),
+		stranger,
+	}
+	got := w.lines("request")
+	for _, line := range got {
+		if _, ok := line["ms"].(float64); !ok {
+			t.Errorf("no duration in %v", line)
+		}
+		delete(line, "ms")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("request lines (-want +got):\n%s", diff)
 	}
 	if strings.Contains(w.log.String(), "hidden") {
 		t.Error("a URL's query is in the log")

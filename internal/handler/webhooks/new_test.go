@@ -28,8 +28,10 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		call func() error
 		want string
 	}{
-		"Endpoints": {func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints"},
-		"Keys":      {func() error { _, _, err := h.Keys.Get(t.Context(), "id"); return err }, "GetItem Keys"},
+		"Endpoints": {
+			func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints",
+		},
+		"Keys": {func() error { _, _, err := h.Keys.Get(t.Context(), "id"); return err }, "GetItem Keys"},
 		"Secrets": {func() error {
 			_, err := h.Secrets.Seal(t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, "secret")
 			return err

@@ -37,9 +37,10 @@ func (a answer) brief(t testing.TB) string {
 	return text
 }
 
-func TestBodiesOfCreateThatAreRefused(t *testing.T) {
+func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
+	const withEvents = `{"url":"https://a.example","events":`
 	long := strings.Repeat("ä", 257)
 	for body, want := range map[string]string{
 		``:                                       `415 unsupported_media_type`,
@@ -74,15 +75,16 @@ func TestBodiesOfCreateThatAreRefused(t *testing.T) {
 		`{"events":["*"]}`:                       `422 validation_failed "/url"`,
 		`{"url":"","events":["*"]}`:              `422 validation_failed "/url"`,
 		`{"url":"http://a.example","events":[]}`: `422 validation_failed "/url" "/events"`,
-		`{"url":"https://127.0.0.1","events":["user"]}`:                                        `422 validation_failed "/url" "/events/0"`,
-		`{"url":"https://localhost","events":["*"]}`:                                           `422 validation_failed "/url"`,
-		`{"url":"https://a.example","events":["*","user.*","*"]}`:                              `422 validation_failed "/events/2"`,
-		`{"url":"https://a.example","events":["User.created","user.created ","connection.*"]}`: `422 validation_failed "/events/0" "/events/1" "/events/2"`,
-		`{"url":"https://a.example","events":["*"],"description":"` + long + `"}`:              `422 validation_failed "/description"`,
-		`{"url":"https://a.example","events":[` + strings.Repeat(`"*",`, 50) + `"*"]}`:         `422 validation_failed "/events"`,
-		`{"url":"https://a.example","events":["` + strings.Repeat("x", 70_000) + `"]}`:         `413 body_too_large`,
-		strings.Repeat("[", 20_000):                                                            `400 invalid_body ""`,
-		`{"url":` + strings.Repeat("[", 20_000):                                                `400 invalid_json "/url` + strings.Repeat("/0", 30) + `…"`,
+		`{"url":"https://127.0.0.1","events":["user"]}`: `422 validation_failed "/url" "/events/0"`,
+		`{"url":"https://localhost","events":["*"]}`:    `422 validation_failed "/url"`,
+		withEvents + `["*","user.*","*"]}`:              `422 validation_failed "/events/2"`,
+		withEvents + `["User.created","user.created ","connection.*"]}`: `422 validation_failed` +
+			` "/events/0" "/events/1" "/events/2"`,
+		withEvents + `["*"],"description":"` + long + `"}`:      `422 validation_failed "/description"`,
+		withEvents + `[` + strings.Repeat(`"*",`, 50) + `"*"]}`: `422 validation_failed "/events"`,
+		withEvents + `["` + strings.Repeat("x", 70_000) + `"]}`: `413 body_too_large`,
+		strings.Repeat("[", 20_000):                             `400 invalid_body ""`,
+		`{"url":` + strings.Repeat("[", 20_000):                 `400 invalid_json "/url` + strings.Repeat("/0", 30) + `…"`,
 	} {
 		if got := w.do(key, "POST", "/v1/webhooks", body).brief(t); got != want {
 			t.Errorf("%.80q\n got %s\nwant %s", body, got, want)
@@ -93,7 +95,7 @@ func TestBodiesOfCreateThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestBodiesOfChangeThatAreRefused(t *testing.T) {
+func TestHandler_readChange_namesEveryPlaceAtFault(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	path := "/v1/webhooks/" + w.create(key).ID
@@ -120,16 +122,11 @@ func TestBodiesOfChangeThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestLimitsOfLengthCountCharacters(t *testing.T) {
+func TestHandler_readNew_countsCharacters(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
-	body := `{"url":"https://a.example/` + strings.Repeat(
-		"x",
-		2048-18,
-	) + `","events":["*"],"description":"` + strings.Repeat(
-		"ä",
-		256,
-	) + `"}`
+	url, description := "https://a.example/"+strings.Repeat("x", 2048-18), strings.Repeat("ä", 256)
+	body := `{"url":"` + url + `","events":["*"],"description":"` + description + `"}`
 	if a := w.do(key, "POST", "/v1/webhooks", body); a.status != 201 {
 		t.Errorf("answered %d %s", a.status, a.body)
 	}
@@ -142,12 +139,12 @@ func TestLimitsOfLengthCountCharacters(t *testing.T) {
 	}
 }
 
-func TestContentTypes(t *testing.T) {
+func TestCall_checkBody_takesJSONOnly(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	for media, status := range map[string]int{
-		"application/json": 201, "application/json; charset=utf-8": 201, "Application/JSON": 201,
-		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "application/jsonp": 415, "application/json;": 201, "json": 415,
+		"application/json": 201, "application/json; charset=utf-8": 201, "Application/JSON": 201, "application/json;": 201,
+		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "application/jsonp": 415, "json": 415,
 	} {
 		header := http.Header{"Authorization": {"Bearer " + key}}
 		if media != "" {
@@ -159,11 +156,14 @@ func TestContentTypes(t *testing.T) {
 	}
 }
 
-func TestRoutesWithoutBodyTakeNothingOrAnEmptyObject(t *testing.T) {
+func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	path := "/v1/webhooks/" + w.create(key).ID
-	for _, target := range []string{"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types", "POST " + path + "/rotate-secret", "DELETE " + path, "POST " + path + "/restore"} {
+	for _, target := range []string{
+		"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types",
+		"POST " + path + "/rotate-secret", "DELETE " + path, "POST " + path + "/restore",
+	} {
 		method, target, _ := strings.Cut(target, " ")
 		for _, body := range []string{`x`, `[]`, `null`, `{"a":1}`, `{}{}`, `{`, `""`, "\xff"} {
 			if got := w.do(key, method, target, body).brief(t); got != "400 unexpected_body" {
@@ -179,7 +179,7 @@ func TestRoutesWithoutBodyTakeNothingOrAnEmptyObject(t *testing.T) {
 	}
 }
 
-func TestQueriesThatAreRefused(t *testing.T) {
+func TestCall_readQuery_namesEveryParameterAtFault(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	path := "/v1/webhooks/" + w.create(key).ID
@@ -218,7 +218,7 @@ func TestQueriesThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestACursorHoldsForItsTenantAndFilterOnly(t *testing.T) {
+func TestHandler_list_takesCursorsOfItsTenantAndFilterOnly(t *testing.T) {
 	w := newWorld(t)
 	key, other := w.issue("acme", apikey.Scopes()...), w.issue("globex", apikey.Scopes()...)
 	for range 3 {
@@ -253,7 +253,7 @@ func TestACursorHoldsForItsTenantAndFilterOnly(t *testing.T) {
 	}
 }
 
-func TestPathsAndMethodsThatDoNotExist(t *testing.T) {
+func TestCall_find_refusesPathsAndMethodsThatDoNotExist(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	path := "/v1/webhooks/" + w.create(key).ID
@@ -295,8 +295,8 @@ func TestPathsAndMethodsThatDoNotExist(t *testing.T) {
 	}
 }
 
-// TestEveryCodeCanBeReached plays each documented code once and fails when one is left over.
-func TestEveryCodeCanBeReached(t *testing.T) {
+// TestHandler_Serve_canAnswerEveryCode plays each documented code once and fails when one is left over.
+func TestHandler_Serve_canAnswerEveryCode(t *testing.T) {
 	w := newWorld(t)
 	key, reader := w.issue("acme", apikey.Scopes()...), w.issue("acme", apikey.Read)
 	e := w.create(key)

@@ -34,7 +34,8 @@ var routes = []route{
 	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, do: (*Handler).rotate},
 }
 
-// Routes returns the routes as API Gateway writes their keys, "GET /v1/webhooks/{id}".
+// Routes returns the routes as API Gateway writes their keys, "GET /v1/webhooks/{id}": for tests that
+// compare them with the template.
 func Routes() []string {
 	keys := make([]string, len(routes))
 	for i, r := range routes {
@@ -86,19 +87,19 @@ func (c *call) readQuery() error {
 		return &problem.Error{Code: problem.CodeInvalidQuery, Detail: "The query string is not well-formed."}
 	}
 	c.query = make(map[string]string, len(values))
-	fault := &problem.Error{Code: problem.CodeInvalidQuery}
+	refusal := &problem.Error{Code: problem.CodeInvalidQuery}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch {
 		case !slices.Contains(c.route.query, name):
-			fault.Fields = append(fault.Fields, problem.Field{Parameter: shortened(name), Detail: "does not exist here"})
+			refusal.Fields = append(refusal.Fields, problem.Field{Parameter: shortened(name), Detail: "does not exist here"})
 		case len(values[name]) > 1:
-			fault.Fields = append(fault.Fields, problem.Field{Parameter: name, Detail: "must be given once"})
+			refusal.Fields = append(refusal.Fields, problem.Field{Parameter: name, Detail: "must be given once"})
 		}
 		c.query[name] = values[name][0]
 	}
-	if len(fault.Fields) > 0 {
-		fault.Fields = fault.Fields[:min(len(fault.Fields), maxFields)]
-		return fault
+	if len(refusal.Fields) > 0 {
+		refusal.Fields = refusal.Fields[:min(len(refusal.Fields), maxFields)]
+		return refusal
 	}
 	return nil
 }

@@ -1,7 +1,7 @@
 // Package webhooks is the management API: the life of a tenant's webhook endpoints.
 //
-// It promises that every request but a malformed key costs one strongly consistent read of
-// its key, that nothing of another tenant can be told from nothing at all, that a change is
+// It promises that every request with a well-formed key costs one strongly consistent read of it,
+// and another tenant's endpoint looks exactly like one that does not exist; that a change is
 // stored whole or not at all, and that every error is a problem document. A signing secret is
 // returned by the call that made it and never again: this package cannot decrypt. It calls no
 // receiver and publishes no event.

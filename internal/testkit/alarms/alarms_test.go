@@ -51,10 +51,10 @@ func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 	}{
 		{"0 - X - X", "3", OK, OK, OK, OK},
 		{"- - - - 0", "3", OK, OK, OK, OK},
-		{"- - - - -", "3", InsufficientData, "kept", InAlarm, OK},
+		{"- - - - -", "3", InsufficientData, "unchanged", InAlarm, OK},
 		{"0 X X - X", "3", InAlarm, InAlarm, InAlarm, InAlarm},
-		{"- - X - -", "3", InAlarm, "kept", InAlarm, OK},
-		{"- - - - X", "3", "kept", "kept", InAlarm, OK},
+		{"- - X - -", "3", InAlarm, "unchanged", InAlarm, OK},
+		{"- - - - X", "3", "unchanged", "unchanged", InAlarm, OK},
 		{"0 - X - X", "2", InAlarm, InAlarm, InAlarm, InAlarm},
 		{"0 0 X 0 X", "2", InAlarm, InAlarm, InAlarm, InAlarm},
 		{"0 - X - -", "2", OK, OK, InAlarm, OK},
@@ -67,7 +67,7 @@ func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 			for _, p := range strings.Fields(row.points) {
 				points = append([]number{{value: float64(strings.Count(p, "X")), present: p != "-"}}, points...)
 			}
-			state, err := a.decide(points, "kept")
+			state, err := a.decide(points, "unchanged")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,7 @@
 // It covers what the template uses and refuses the rest, as well as expressions whose result would
 // depend on how CloudWatch compares what is missing: a silent guess would be worth nothing. Windows
 // slide by the minute. It knows neither anomaly detection, composite alarms nor periods below a minute.
-// It is for tests and is no part of the service.
+// It is for tests and is not part of the service.
 package alarms
 
 import (

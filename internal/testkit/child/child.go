@@ -2,8 +2,9 @@
 // the stack for tests, local stack, demonstration and benchmark.
 //
 // Each child leads a process group of its own, so that a Ctrl-C in the terminal reaches the program
-// only. It promises that Kill ends the whole group and that, on Linux, the kernel ends a child when
-// the program ends, however it ends. Elsewhere nothing but the child itself can notice that: whoever
+// only. It promises that Kill ends the whole group while its leader runs (once a leader has ended by
+// itself, the group's id may be another's) and that, on Linux, the kernel ends a child when the
+// program ends, however it ends. Elsewhere nothing but the child itself can notice that: whoever
 // needs it to gives the child a pipe as its standard input, which closes with the program.
 // It never restarts a child.
 package child
@@ -25,7 +26,9 @@ type Process struct {
 	err  error
 }
 
-// Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies.
+// Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies. Start
+// waits for the child from the first moment, so cmd must not have a StdoutPipe or StderrPipe, which
+// Wait closes: whoever reads what the child prints gives it an os.Pipe or a writer of their own.
 func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGKILL) }
 
 // StartStoppable is Start for a child that has children and files of its own to clear away: if the
@@ -70,7 +73,8 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // Err tells how the process ended, nil for exit status 0. It may be called once Done is closed.
 func (p *Process) Err() error { return p.err }
 
-// Kill ends the process and all of its group and waits for it.
+// Kill ends the process and all of its group and waits for it. It does nothing if the process has
+// ended already, whatever it has left running.
 func (p *Process) Kill() {
 	select {
 	case <-p.done:

@@ -40,6 +40,26 @@ func TestProcess_Kill_endsTheWholeGroup(t *testing.T) {
 	gone(t, number(t, grandchild))
 }
 
+// The group's id may be another's by then.
+func TestProcess_Kill_leavesAGroupWhoseLeaderHasEnded(t *testing.T) {
+	out := make(lines, 1)
+	cmd := exec.Command("sh", "-c", "sleep 60 2>/dev/null >/dev/null & echo $!")
+	cmd.Stdout = out
+	p, err := child.Start(cmd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := number(t, <-out)
+	<-p.Done()
+	p.Kill()
+	if err := syscall.Kill(left, 0); err != nil {
+		t.Errorf("what the leader has left: %v", err)
+	}
+	if err := syscall.Kill(left, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestProcess_Stop(t *testing.T) {
 	for name, test := range map[string]struct {
 		onTerm string // what the shell does with SIGTERM; empty: ignores it

@@ -1,7 +1,7 @@
 // Package contract holds what was said over HTTP against infra/openapi.yaml.
 //
 // It promises that an answer of an undocumented status, header or shape, and an accepted
-// request of an undocumented shape, are found. It is for tests and is no part of the service.
+// request of an undocumented shape, are found. It is for tests and is not part of the service.
 package contract
 
 import (

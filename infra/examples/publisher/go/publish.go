@@ -9,14 +9,22 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 )
 
+// Publisher publishes events to Herald.
+type Publisher struct {
+	Client   *sqs.Client
+	QueueURL string // of EventsQueue
+}
+
 // UserCreated publishes one user.created event. changeID names the change: publishing it
 // twice is still one event, and receivers see one wh-id.
-func UserCreated(ctx context.Context, client *sqs.Client, queueURL, tenantID, changeID, userID string) error {
+func (p Publisher) UserCreated(ctx context.Context, tenantID, changeID, userID string) error {
 	event, err := json.Marshal(map[string]any{
 		"id": changeID, "tenant_id": tenantID, "type": "user.created", "data": map[string]any{"userId": userID},
 	})
 	if err == nil {
-		_, err = client.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: &queueURL, MessageBody: aws.String(string(event))})
+		_, err = p.Client.SendMessage(ctx, &sqs.SendMessageInput{
+			QueueUrl: &p.QueueURL, MessageBody: aws.String(string(event)),
+		})
 	}
 	return err
 }

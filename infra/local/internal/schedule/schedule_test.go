@@ -60,7 +60,7 @@ func TestRead(t *testing.T) {
 		"a disabled rule is left out":     {rule(everyMinute + `,"State":"DISABLED"`), nil},
 		"an enabled one is not": {rule(everyMinute + `,"State":"ENABLED"`),
 			describe("rate(1 minute), here every 5s")},
-		"other resources are no schedules": {`"Q":{"Type":"AWS::SQS::Queue"}`, nil},
+		"other resources are not schedules": {`"Q":{"Type":"AWS::SQS::Queue"}`, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,8 +91,13 @@ func TestRead_refusesWhatItDoesNotKnow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			_, err := read(t, test.resources)
-			if err == nil || !strings.Contains(err.Error(), "schedule Tick") || !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want it to name the schedule and %s", err, test.want)
+			if err == nil {
+				t.Fatal("accepted")
+			}
+			for _, want := range []string{"schedule Tick", test.want} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("error %q does not name %s", err, want)
+				}
 			}
 		})
 	}

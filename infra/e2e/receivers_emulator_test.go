@@ -3,6 +3,7 @@
 package e2e
 
 import (
+	"bytes"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -72,21 +73,24 @@ func testReceiver(t *testing.T, interpreter, script string) {
 	r := got[0]
 	now := strconv.FormatInt(time.Now().Unix(), 10)
 	stale := strconv.FormatInt(time.Now().Add(-6*time.Minute).Unix(), 10)
-	for _, forged := range []struct {
-		name, id, stamp, signature string
-		body                       []byte
-		want                       int
+	original := sent{r.ID, strconv.FormatInt(r.Timestamp, 10), r.Header.Get("wh-signature"), r.Body}
+	changed := original
+	changed.body = append([]byte(" "), r.Body...)
+	for name, forged := range map[string]struct {
+		sent
+		want int
 	}{
-		{"a duplicate", r.ID, strconv.FormatInt(r.Timestamp, 10), r.Header.Get("wh-signature"), r.Body, 200},
-		{"a changed body", r.ID, strconv.FormatInt(r.Timestamp, 10), r.Header.Get("wh-signature"),
-			append([]byte(" "), r.Body...), 400},
-		{"a stale request", "msg_x", stale, sign(endpoint.SigningSecret, "msg_x", stale, r.Body), r.Body, 400},
-		{"another key", "msg_x", now, sign("whs_other", "msg_x", now, r.Body), r.Body, 400},
-		{"no signature", "msg_x", now, "", r.Body, 400},
-		{"a signature beyond ASCII", "msg_x", now, "v1,é", r.Body, 400},
+		"a duplicate":    {original, 200},
+		"a changed body": {changed, 400},
+		"a stale request": {
+			sent{"msg_x", stale, sign(endpoint.SigningSecret, "msg_x", stale, r.Body), r.Body}, 400,
+		},
+		"another key":              {sent{"msg_x", now, sign("whs_other", "msg_x", now, r.Body), r.Body}, 400},
+		"no signature":             {sent{"msg_x", now, "", r.Body}, 400},
+		"a signature beyond ASCII": {sent{"msg_x", now, "v1,é", r.Body}, 400},
 	} {
-		if status := post(t, behind, forged.id, forged.stamp, forged.signature, forged.body); status != forged.want {
-			t.Errorf("%s: %s answered %d, want %d", interpreter, forged.name, status, forged.want)
+		if status := post(t, behind, forged.sent); status != forged.want {
+			t.Errorf("%s: %s answered %d, want %d", interpreter, name, status, forged.want)
 		}
 	}
 	concurrently(t, behind, endpoint.SigningSecret, r.Body)
@@ -107,7 +111,7 @@ func concurrently(t *testing.T, to *url.URL, secret string, body []byte) {
 		var copies sync.WaitGroup
 		for range 4 {
 			copies.Go(func() {
-				if status := post(t, to, id, stamp, sign(secret, id, stamp, body), body); status != http.StatusOK {
+				if status := post(t, to, sent{id, stamp, sign(secret, id, stamp, body), body}); status != http.StatusOK {
 					t.Errorf("a concurrent duplicate was answered %d", status)
 				}
 			})
@@ -169,16 +173,22 @@ func sign(secret, id, stamp string, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-func post(t *testing.T, to *url.URL, id, stamp, signature string, body []byte) int {
+// sent is a request as a receiver gets it.
+type sent struct {
+	id, stamp, signature string
+	body                 []byte
+}
+
+func post(t *testing.T, to *url.URL, s sent) int {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to.String(), strings.NewReader(string(body)))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, to.String(), bytes.NewReader(s.body))
 	if err != nil {
 		t.Error(err)
 		return 0
 	}
-	req.Header.Set("wh-id", id)
-	req.Header.Set("wh-timestamp", stamp)
-	req.Header.Set("wh-signature", signature)
+	req.Header.Set("wh-id", s.id)
+	req.Header.Set("wh-timestamp", s.stamp)
+	req.Header.Set("wh-signature", s.signature)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Error(err)

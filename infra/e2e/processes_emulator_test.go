@@ -38,8 +38,10 @@ func descendants(pid int) (map[int]string, error) {
 		grown = false
 		for _, candidate := range all {
 			parent := parentOf(candidate)
-			_, known := below[candidate]
-			if _, inside := below[parent]; !known && (parent == pid || inside) {
+			if _, known := below[candidate]; known {
+				continue
+			}
+			if _, inside := below[parent]; parent == pid || inside {
 				below[candidate] = executable(candidate)
 				grown = true
 			}

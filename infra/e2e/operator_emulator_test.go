@@ -20,7 +20,8 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	if len(list.Data) != 1 || list.Data[0].APIKey != "" {
 		t.Fatalf("keys %+v", list.Data)
 	}
-	if status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil); err != nil || status != http.StatusOK {
+	status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
+	if err != nil || status != http.StatusOK {
 		t.Fatalf("before: %d %v", status, err)
 	}
 	var revoked struct {
@@ -31,7 +32,7 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	if revoked.RevokedAt == "" {
 		t.Errorf("revoke answered %+v", revoked)
 	}
-	status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
+	status, err = c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
 	if err != nil || status != http.StatusUnauthorized {
 		t.Errorf("after: %d %v", status, err)
 	}

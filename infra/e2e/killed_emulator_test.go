@@ -120,8 +120,12 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 		letters, err = operator.DeadLetters(ctx, dying.ID)
 		return len(letters) > 0, err
 	})
-	if attempts := dying.Requests(); len(letters) != 1 || len(attempts) != 5 || letters[0].DeliveryID != attempts[0].ID {
-		t.Errorf("dead letters %+v after %d attempts", letters, len(attempts))
+	attempts := dying.Requests()
+	if len(letters) != 1 || len(attempts) != 5 {
+		t.Fatalf("dead letters %+v after %d attempts, want one after 5", letters, len(attempts))
+	}
+	if letters[0].DeliveryID != attempts[0].ID {
+		t.Errorf("dead letter of %s, want %s", letters[0].DeliveryID, attempts[0].ID)
 	}
 }
 

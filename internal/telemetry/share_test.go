@@ -14,7 +14,7 @@ import (
 func emitted(t *testing.T, fill func(*Metrics)) map[string]float64 {
 	t.Helper()
 	var out bytes.Buffer
-	m := NewMetrics(&out, "deliver", time.Now)
+	m := NewMetrics(&out, "test", "deliver", time.Now)
 	fill(m)
 	if err := m.Flush(); err != nil {
 		t.Fatal(err)
@@ -44,16 +44,10 @@ func emitted(t *testing.T, fill func(*Metrics)) map[string]float64 {
 	return sums
 }
 
-func TestMetrics_InStage(t *testing.T) {
-	got := emitted(t, func(m *Metrics) { m.InStage("prod").Count("Tried", 1, Dimensions{}) })
-	if diff := cmp.Diff(map[string]float64{"Herald/prod service Tried": 1}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func TestMetrics_Share_emitsBothOrNeither(t *testing.T) {
 	got := emitted(t, func(m *Metrics) { m.Share("Tried", 3, "Faults", 0) })
-	if diff := cmp.Diff(map[string]float64{"Herald service Tried": 3, "Herald service Faults": 0}, got); diff != "" {
+	want := map[string]float64{"Herald/test service Tried": 3, "Herald/test service Faults": 0}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a part of zero (-want +got):\n%s", diff)
 	}
 	got = emitted(t, func(m *Metrics) { m.Share("Tried", 0, "Faults", 0) })

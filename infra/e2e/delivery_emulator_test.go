@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
@@ -20,7 +22,8 @@ func TestEveryEventReachesExactlyTheEndpointsThatWantIt(t *testing.T) {
 	}
 	c := tenant(t)
 	wanted := map[string]int{
-		"*": 26, "user.*": 7, "organization.*": 11, "organizationMembership.*": 4, "connection.saml_certificate_renewed": 1,
+		"*": 26, "user.*": 7, "organization.*": 11, "organizationMembership.*": 4,
+		"connection.saml_certificate_renewed": 1,
 	}
 	subscriptions := map[string]subscription{}
 	for pattern := range wanted {
@@ -37,8 +40,11 @@ func TestEveryEventReachesExactlyTheEndpointsThatWantIt(t *testing.T) {
 		genuine(t, got)
 		var names []string
 		for _, r := range got {
-			if r.Status != 200 || string(r.Body) != payloads[r.Event] || r.Header.Get("Content-Type") != "application/json" {
-				t.Errorf("%s: %s answered %d, body %q", pattern, r.Event, r.Status, r.Body)
+			if r.Status != 200 || r.Header.Get("Content-Type") != "application/json" {
+				t.Errorf("%s: %s of type %s is answered %d", pattern, r.Event, r.Header.Get("Content-Type"), r.Status)
+			}
+			if diff := cmp.Diff(payloads[r.Event], string(r.Body)); diff != "" {
+				t.Errorf("%s: body of %s (-want +got):\n%s", pattern, r.Event, diff)
 			}
 			names = append(names, r.Event)
 			ids[r.ID] = true
@@ -106,13 +112,14 @@ func TestAReceiverThatFailsTwiceRecovers(t *testing.T) {
 	}
 }
 
+// sameDelivery tells whether all requests are attempts of one delivery.
 func sameDelivery(requests []receiver.Request) bool {
+	type content struct{ id, event, body string }
+	all := map[content]bool{}
 	for _, r := range requests {
-		if r.ID != requests[0].ID || string(r.Body) != string(requests[0].Body) || r.Event != requests[0].Event {
-			return false
-		}
+		all[content{r.ID, r.Event, string(r.Body)}] = true
 	}
-	return true
+	return len(all) <= 1
 }
 
 func TestFiveHundredEventsToOneEndpointAllArrive(t *testing.T) {

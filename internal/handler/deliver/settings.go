@@ -1,0 +1,26 @@
+package deliver
+
+import (
+	"errors"
+	"fmt"
+)
+
+// validate names every setting out of its range, which is that of the template's parameter. The
+// schedule and the egress policy check their own settings.
+func (s Settings) validate() error {
+	var errs []error
+	for _, setting := range []struct {
+		name            string
+		value, from, to int
+	}{
+		{"CONNECT_TIMEOUT_SECONDS", int(s.ConnectTimeout), 1, 60},
+		{"ATTEMPT_TIMEOUT_SECONDS", int(s.AttemptTimeout), 1, 120},
+		{"ENDPOINT_CONCURRENCY", s.EndpointConcurrency, 1, 1000},
+		{"MAXIMUM_CONCURRENCY", s.MaximumConcurrency, 2, 1000},
+	} {
+		if setting.value < setting.from || setting.value > setting.to {
+			errs = append(errs, fmt.Errorf("%s must be %d to %d", setting.name, setting.from, setting.to))
+		}
+	}
+	return errors.Join(errs...)
+}
