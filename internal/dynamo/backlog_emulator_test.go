@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -321,7 +322,7 @@ func TestBacklog_namesWhatALaterReleaseStored(t *testing.T) {
 	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Backlog
 	s := dynamo.NewBacklog(client, table)
 	items := stored(t, s, 1)
-	change(t, client, table, items[0].Key, "SET version = :v", "2")
+	ofLaterRelease(t, client, table, items[0].Key)
 	want := dynamo.Page{Unreadable: keysOf(items)}
 	page, err := s.ReadShard(t.Context(), "webhook_1", items[0].Shard, "", 10)
 	if diff := cmp.Diff(want, page); err != nil || diff != "" {
@@ -332,8 +333,8 @@ func TestBacklog_namesWhatALaterReleaseStored(t *testing.T) {
 	}
 }
 
-// change sets a number of an item behind the store's back.
-func change(t *testing.T, client *dynamodb.Client, table string, key backlog.Key, expression, number string) {
+// ofLaterRelease makes an item one that a later release stored.
+func ofLaterRelease(t *testing.T, client *dynamodb.Client, table string, key backlog.Key) {
 	t.Helper()
 	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
 		TableName: &table,
@@ -341,8 +342,8 @@ func change(t *testing.T, client *dynamodb.Client, table string, key backlog.Key
 			"endpoint_shard": &types.AttributeValueMemberS{Value: fmt.Sprint(key.EndpointID, "#", key.Shard)},
 			"position":       &types.AttributeValueMemberS{Value: key.Position},
 		},
-		UpdateExpression:          &expression,
-		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: number}},
+		UpdateExpression:          aws.String("SET version = :v"),
+		ExpressionAttributeValues: map[string]types.AttributeValue{":v": &types.AttributeValueMemberN{Value: "2"}},
 	})
 	if err != nil {
 		t.Fatal(err)

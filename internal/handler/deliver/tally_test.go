@@ -6,6 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -50,6 +51,11 @@ func TestHandler_tally_countsAttemptsAndFaultsOfOurs(t *testing.T) {
 			},
 			records: []queue.Record{fresh("a", "webhook_1")},
 			want:    map[string]float64{"Records": 1},
+		},
+		"an open circuit": {
+			given:   func(w *world) { w.health["webhook_1"] = in(health.Open) },
+			records: []queue.Record{fresh("a", "webhook_1"), retried("b", "webhook_1", 2)},
+			want:    map[string]float64{"Records": 2, "FirstAttempts": 1, "FirstAttemptsAcknowledged": 0},
 		},
 		"a message that cannot be read": {
 			records: []queue.Record{unreadable},
