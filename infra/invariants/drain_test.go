@@ -22,7 +22,10 @@ func (w *world) run(limit time.Duration, until func() bool) (ended bool) {
 				if len(records) == 0 {
 					break
 				}
-				p.dead = false
+				if w.throttled("Lambda") {
+					continue
+				}
+				p.revive()
 				p.batch(q, records)
 			}
 		}
@@ -37,12 +40,17 @@ func (w *world) run(limit time.Duration, until func() bool) (ended bool) {
 			time.Sleep(d)
 		}
 		if w.tickDue() {
-			p.dead = false
 			w.ticked = time.Now()
-			p.tick()
+			if !w.throttled("Lambda") {
+				p.revive()
+				p.tick()
+			}
 		}
 	}
 }
+
+// throttled reports whether the service does not take its calls now.
+func (w *world) throttled(service string) bool { return w.refuses != nil && w.refuses(service) }
 
 func (w *world) tickDue() bool { return time.Since(w.ticked) >= time.Minute }
 
@@ -109,7 +117,7 @@ func (w *world) nothingVisible() bool {
 
 // heal makes everybody wish what waits to be delivered, and answer 2xx.
 func (w *world) heal() {
-	w.judge = nil
+	w.judge, w.refuses = nil, nil
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("all is well")

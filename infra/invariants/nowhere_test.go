@@ -166,6 +166,7 @@ func (s scene) play(t *testing.T, faulty map[string]verdict) (calls []string, w 
 // Whatever happens at any call of a handler, every delivery is somewhere until it was answered 2xx,
 // was sealed or is not wanted any more; and in the end it is one of these.
 func TestNeverNowhere_whateverHappensAtAnyCall(t *testing.T) {
+	t.Parallel()
 	runs, all := 0, 0
 	for _, name := range sorted(scenes) {
 		s := scenes[name]
@@ -175,6 +176,9 @@ func TestNeverNowhere_whateverHappensAtAnyCall(t *testing.T) {
 		all += len(calls)
 		for _, c := range calls {
 			for _, v := range faults {
+				if leftOut() {
+					continue
+				}
 				_, w := s.play(t, map[string]verdict{c: v})
 				runs++
 				w.mustHold(t, fmt.Sprintf("%s, %s: %s", name, c, v))
@@ -186,6 +190,7 @@ func TestNeverNowhere_whateverHappensAtAnyCall(t *testing.T) {
 
 // The same with two faults at a time, for as long as there is time.
 func TestNeverNowhere_whateverHappensAtTwoCalls(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(seedOf(t), 0))
 	calls := map[string][]string{}
 	for name, s := range scenes {
@@ -193,7 +198,7 @@ func TestNeverNowhere_whateverHappensAtTwoCalls(t *testing.T) {
 		slices.Sort(calls[name])
 	}
 	names, runs := sorted(scenes), 0
-	for began, budget := time.Now(), budgetOf(3*time.Second); time.Since(began) < budget; runs++ {
+	for began, budget := time.Now(), budgetOf(2*time.Second); time.Since(began) < budget; runs++ {
 		name := names[random.IntN(len(names))]
 		faulty := map[string]verdict{}
 		for range 2 {

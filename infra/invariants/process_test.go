@@ -126,6 +126,13 @@ func (p *process) ended() bool {
 	return p.dead
 }
 
+// revive makes it another process of the same name.
+func (p *process) revive() {
+	p.mine.Lock()
+	defer p.mine.Unlock()
+	p.dead = false
+}
+
 func (p *process) end() {
 	p.mine.Lock()
 	defer p.mine.Unlock()

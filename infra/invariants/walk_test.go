@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,7 @@ type walker struct {
 	*world
 	mine    sync.Mutex
 	pending []*call
-	running int
+	running atomic.Int32
 	started int
 	warm    []*process // that may be invoked again
 	visit   func(state string)
@@ -71,26 +72,28 @@ const crowd = 3
 
 // start invokes a function, in a warm process if there is one.
 func (w *walker) start(name string, run func(p *process)) {
-	if w.running >= crowd {
+	if w.running.Load() >= crowd {
 		return
 	}
 	var p *process
+	w.mine.Lock()
+	defer w.mine.Unlock()
 	if len(w.warm) > 0 {
 		p, w.warm = w.warm[0], w.warm[1:]
 	} else {
 		w.started++
 		p = w.process(fmt.Sprintf("p%d", w.started), rand.New(rand.NewPCG(uint64(w.started), 1)))
 	}
-	w.running++
+	w.running.Add(1)
 	w.mu.Lock()
 	w.note("%s: %s", p.name, name)
 	w.mu.Unlock()
 	go func() {
 		run(p)
+		defer w.running.Add(-1)
 		ended := p.ended()
 		w.mine.Lock()
 		defer w.mine.Unlock()
-		w.running--
 		if !ended {
 			w.warm = append(w.warm, p)
 		}
@@ -231,7 +234,7 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 				break
 			}
 		}
-		for w.running > 0 {
+		for w.running.Load() > 0 {
 			for _, c := range w.waiting() {
 				select {
 				case c.grant <- done:
@@ -270,8 +273,9 @@ func shortest(t *testing.T, choices []uint32) []uint32 {
 // change their mind, in thousands of orders: nothing is ever nowhere, and once everybody answers 2xx
 // nothing is held after minutes and nothing is left after the schedule's longest wait.
 func TestNoStranding_inWhicheverOrder(t *testing.T) {
+	t.Parallel()
 	const steps = 120
-	budget, seed := budgetOf(6*time.Second), seedOf(t)
+	budget, seed := budgetOf(5*time.Second), seedOf(t)
 	states := map[string]bool{}
 	var lines [][]uint32 // of choices that led to something new
 	random := rand.New(rand.NewPCG(seed, 0))

@@ -56,8 +56,9 @@ type world struct {
 	late       []time.Time
 
 	judge   func(*call) verdict // nil: every call is done at once
-	broken  []string            // what must not be, in words
-	history []string            // what was done, for whoever reads a failure
+	refuses func(service string) bool
+	broken  []string // what must not be, in words
+	history []string // what was done, for whoever reads a failure
 }
 
 // truth is what really is with a delivery.

@@ -1,0 +1,135 @@
+package invariants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// services are what can refuse its calls for a while, by the beginnings of their names.
+var services = map[string][]string{
+	"Endpoints, reads":       {"Read Endpoints"},
+	"EndpointHealth, reads":  {"Read EndpointHealth", "Scan EndpointHealth", "Read notes"},
+	"EndpointHealth, writes": {"Write EndpointHealth", "Write notes"},
+	"Backlog, reads":         {"Read Backlog", "Query by-due"},
+	"Backlog, writes":        {"Put Backlog", "Delete Backlog", "Redate Backlog"},
+	"Backlog, deletes":       {"Delete Backlog"},
+	"Deliveries, reads":      {"Read Deliveries"},
+	"Deliveries, writes":     {"Write Deliveries"},
+	"DeadLetters, writes":    {"Write DeadLetters"},
+	"KMS":                    {"KMS"},
+	"SQS, sends":             {"Send"},
+	"SQS, visibility":        {"ChangeVisibility"},
+	"Lambda":                 {"Lambda"},
+}
+
+// moments are when the ten minutes begin, at a place of the schedule.
+var moments = map[string]func(w *world, about *truth, call string) bool{
+	"behind its POST": func(_ *world, about *truth, _ string) bool { return len(about.posts) > 0 },
+	"at its receive": func(_ *world, about *truth, call string) bool {
+		received := call == "Read Endpoints" || call == "Lambda"
+		return received && (len(about.posts) == 0 || time.Since(about.posts[len(about.posts)-1]) > time.Second)
+	},
+	"when it is due in Backlog": func(w *world, _ *truth, call string) bool {
+		for _, i := range w.backlog {
+			return (call == "Query by-due" || call == "Lambda") && time.Until(i.DueAt) <= w.settings.Ahead
+		}
+		return false
+	},
+}
+
+// A service that refuses everything for ten minutes, at any place of the schedule, costs a delivery
+// that its receiver never takes two short places at most, the first besides where that is refused, but
+// no long one, and not its life.
+func TestNothingDiesOfUs(t *testing.T) {
+	t.Parallel()
+	long := time.Duration(0)
+	for place := 1; place <= schedule.MaxRetries; place++ {
+		if schedule.LongAfter(place) {
+			long += schedule.Wait(place, 0, 0, 0)
+		}
+	}
+	runs := 0
+	for _, service := range sorted(services) {
+		for _, moment := range sorted(moments) {
+			for place := range schedule.Last() {
+				if leftOut() {
+					continue
+				}
+				w, about, opened := throttle(t, service, moment, place)
+				runs++
+				least := schedule.Last() - 2
+				if place == 0 {
+					least--
+				}
+				what := fmt.Sprintf("%s refuses for ten minutes, %s, %d POSTs before", service, moment, place)
+				w.mustHold(t, what)
+				died := w.sealed[life{"msg_001", 0}]
+				switch r := w.states["msg_001"].Reason; {
+				case died.IsZero():
+					t.Errorf("%s: it did not end\n%s", what, strings.Join(w.history, "\n"))
+				case len(about.posts) < least || died.Sub(w.began) < long || r != delivery.ReasonHTTP5xx && opened:
+					t.Errorf("%s: %d POSTs, dead of %s after %s\n%s", what, len(about.posts), r, died.Sub(w.began),
+						strings.Join(w.history, "\n"))
+				}
+			}
+		}
+	}
+	t.Logf("%d runs", runs)
+}
+
+// throttle lets one delivery live to its end, and refuses for ten minutes from the moment on.
+func throttle(t *testing.T, service, moment string, place int) (w *world, about *truth, opened bool) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		w = newWorld()
+		w.own("webhook_bad", 500)
+		w.publish("webhook_bad")
+		about = w.truth[life{"msg_001", 0}]
+		var from time.Time
+		refuses := func(call string) bool {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			if from.IsZero() && len(about.posts) == place && moments[moment](w, about, call) {
+				from = time.Now()
+				w.note("%s: refused for ten minutes", service)
+			}
+			named := slices.ContainsFunc(services[service], func(name string) bool { return strings.HasPrefix(call, name) })
+			return named && !from.IsZero() && time.Since(from) < 10*time.Minute
+		}
+		w.judge = func(c *call) verdict {
+			if refuses(c.name) {
+				return refused
+			}
+			return done
+		}
+		w.refuses = refuses
+		w.run(80*time.Hour, w.idle)
+		opened = !from.IsZero() && service != "Deliveries, writes"
+	})
+	return w, about, opened
+}
+
+// Receives without an invocation, as many as there are in a day of throttling, kill nothing.
+func TestNothingDiesOfUs_afterTenThrottledReceivesOfARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.own("webhook_bad", 500)
+		w.retried("webhook_bad", 1, func(l *delivery.Life) { l.DiesAt = time.Time{} })
+		about := w.truth[life{"msg_001", 0}]
+		for range 10 {
+			w.retries.receive()
+			time.Sleep(visibility)
+		}
+		w.run(80*time.Hour, w.idle)
+		// places 2 and 3 are skipped; 4 to 10 are not
+		if len(about.posts) != 7 || w.states["msg_001"].Reason != delivery.ReasonHTTP5xx || len(w.broken) > 0 {
+			t.Errorf("%d POSTs, %v\n%s", len(about.posts), w.broken, strings.Join(w.history, "\n"))
+		}
+	})
+}
