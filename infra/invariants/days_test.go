@@ -231,3 +231,30 @@ func TestBadDays(t *testing.T) {
 		})
 	}
 }
+
+// A batch that began under a pause parks when the pause is over and release has found nothing that
+// waits: what it parks is found all the same, be it late.
+func TestBadDays_aBatchParksBehindThePause(t *testing.T) {
+	for _, v := range []verdict{done, late, stalledBut, crashedBut} {
+		synctest.Test(t, func(t *testing.T) {
+			w := &walker{world: newWorld()}
+			w.own(hook, 200)
+			w.have(health.Item{EndpointID: hook, Paused: true, Held: true})
+			w.retried(hook, 5, nil)
+			w.judge = func(c *call) verdict {
+				if c.name == "Put Backlog" {
+					return w.gate(c)
+				}
+				return done
+			}
+			w.batchOf(w.retries)
+			puts := w.waiting()
+			w.control("resume", hook)
+			w.process("two", rand.New(rand.NewPCG(1, 1))).tick()
+			puts[0].grant <- v
+			time.Sleep(timeout)
+			w.settle()
+			w.mustHold(t, v.String())
+		})
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/health"
 )
 
@@ -22,7 +23,10 @@ func probed(t *testing.T, seed uint64, answer receiver) (w *walker) {
 		w.own("webhook_open", 500)
 		w.receivers["webhook_open"] = answer
 		w.have(w.open("webhook_open"))
-		for range 20 {
+		for range 20 { // in one shard, in which the first is the oldest
+			for backlog.Shard(w.following()) != backlog.Shard("msg_001") {
+				w.unique++
+			}
 			w.parked("webhook_open", 0, true, nil)
 			time.Sleep(time.Second)
 		}

@@ -133,11 +133,12 @@ func (w *world) publish(endpointID string) delivery.Ref {
 func (w *world) message(endpointID string) delivery.Message {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	id := w.following()
 	w.unique++
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	m := delivery.Message{
 		Ref: delivery.Ref{
-			DeliveryID: fmt.Sprintf("msg_%03d", w.unique), TenantID: tenant, EndpointID: endpointID, EventID: "e", CreatedAt: now,
+			DeliveryID: id, TenantID: tenant, EndpointID: endpointID, EventID: "e", CreatedAt: now,
 		},
 		Body: []byte(`{"type":"user.deleted","data":{}}`),
 	}
@@ -146,6 +147,9 @@ func (w *world) message(endpointID string) delivery.Message {
 	}
 	return m
 }
+
+// following is the id of the next delivery.
+func (w *world) following() string { return fmt.Sprintf("msg_%03d", w.unique+1) }
 
 // retried puts a delivery on RetryQueue that has used so many places.
 func (w *world) retried(endpointID string, used int, change func(*delivery.Life)) delivery.Ref {
