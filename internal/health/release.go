@@ -249,9 +249,9 @@ func (v View) Released(quota, sent int, oldest, now time.Time) Write {
 
 // Empty is what is stored after strongly consistent reads of all the endpoint's shards found
 // nothing that is held, or that recovery would send. Nothing else removes an item under which
-// anything was held, and this does not before every batch is over that may have acted on a holding
-// state.
-func (v View) Empty(s Settings, e Endpoint, now time.Time) Write {
+// anything was held, and this does not unless every batch that may have acted on a holding state
+// was over before the first of these reads, at from: a shard read earlier may have been filled since.
+func (v View) Empty(s Settings, e Endpoint, from time.Time) Write {
 	i := v.item()
 	since := i.Since
 	switch {
@@ -262,13 +262,13 @@ func (v View) Empty(s Settings, e Endpoint, now time.Time) Write {
 	case i.State != Recovering || v.paused():
 		return Write{}
 	}
-	if now.Sub(since) < s.linger() {
+	if from.Sub(since) < s.linger() {
 		return Write{}
 	}
-	next := i.enter(None, now)
+	next := i.enter(None, from)
 	next.Held = i.Paused // what operators asked for outlives a deletion, which can be taken back
 	if next.Held == i.Held && next.State == i.State {
 		return Write{}
 	}
-	return i.put(next, now)
+	return i.put(next, from)
 }

@@ -71,7 +71,7 @@ func (t *tick) close(ctx context.Context) {
 
 func (w *walk) close(ctx context.Context) error {
 	if w.empty() {
-		_, err := w.apply(ctx, w.to, w.to.view.Empty(w.Thresholds, w.to.is, w.Now()))
+		_, err := w.apply(ctx, w.to, w.to.view.Empty(w.Thresholds, w.to.is, w.from))
 		return err
 	}
 	for range 2 { // when it is refused, it is decided again about the item that is stored

@@ -186,6 +186,26 @@ func TestTick_isCutOffByTimeWithoutHarm(t *testing.T) {
 	})
 }
 
+// A batch that acted on a holding state may store something in a shard that was read already, however
+// long the reads of the others take.
+func TestTick_forgetsAnEndpointOnlyByReadsThatBeganAfterTheLastBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.recovering("webhook_back")
+		time.Sleep(110 * time.Second) // the last batch is over after 120 s
+		w.latency = 3 * time.Second
+		w.tick(t)
+		if w.health["webhook_back"].State != health.Recovering {
+			t.Error("forgotten by reads that began too early")
+		}
+		time.Sleep(time.Minute)
+		w.tick(t)
+		if len(w.health) != 0 {
+			t.Errorf("not forgotten: %+v", w.health)
+		}
+	})
+}
+
 func TestInTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		endpoints := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c"})).Draw(t, "endpoints")

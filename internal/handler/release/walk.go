@@ -12,6 +12,7 @@ import (
 type walk struct {
 	*tick
 	to      *destination
+	from    time.Time // before its first read
 	shards  [backlog.Shards]stream
 	quota   int       // items that recovery may send
 	sent    int       // of them
@@ -28,7 +29,7 @@ type stream struct {
 	over  bool // there is no further page
 }
 
-func (t *tick) newWalk(e *destination) *walk { return &walk{tick: t, to: e} }
+func (t *tick) newWalk(e *destination) *walk { return &walk{tick: t, to: e, from: t.Now()} }
 
 // crowd is the number of walks above which they keep no pages in memory from one step to the next.
 const crowd = 32
