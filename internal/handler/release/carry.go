@@ -90,8 +90,12 @@ func (t *tick) carry(ctx context.Context, moves []*move) (goOn bool) {
 			retries = append(retries, m)
 		}
 	}
-	t.send(ctx, t.RetryQueue, retries)
-	t.send(ctx, t.DeadLetterQueue, deaths)
+	t.send(ctx, t.RetryQueue, retries, func(m *move) queue.Outgoing {
+		return queue.ToRetryQueue(m.item.Message, m.delay)
+	})
+	t.send(ctx, t.DeadLetterQueue, deaths, func(m *move) queue.Outgoing {
+		return queue.ToDeadLetterQueue(m.item.Message)
+	})
 	t.discard(ctx, drops)
 	t.delete(ctx, slices.Concat(retries, deaths, drops))
 	t.redate(ctx, held)
@@ -106,13 +110,13 @@ func (t *tick) carry(ctx context.Context, moves []*move) (goOn bool) {
 }
 
 // send says of each move whether the queue took it.
-func (t *tick) send(ctx context.Context, to Queue, moves []*move) {
+func (t *tick) send(ctx context.Context, to Queue, moves []*move, message func(*move) queue.Outgoing) {
 	if len(moves) == 0 {
 		return
 	}
 	messages := make([]queue.Outgoing, len(moves))
 	for n, m := range moves {
-		messages[n] = queue.Of(m.item.Message, m.delay)
+		messages[n] = message(m)
 	}
 	for n, err := range to.Send(ctx, messages) {
 		m := moves[n]

@@ -206,6 +206,31 @@ func TestTick_forgetsAnEndpointOnlyByReadsThatBeganAfterTheLastBatch(t *testing.
 	})
 }
 
+// A dead letter that names a reason was sent by Herald, one without was moved there by SQS.
+func TestTick_givesNoReasonToWhatItSendsToRetryQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.park("webhook_due", 1, false)
+		w.park("webhook_back", 1, true)
+		w.recovering("webhook_back")
+		w.park("webhook_open", 1, true)
+		now := time.Now()
+		w.health["webhook_open"] = health.Item{
+			TenantID: acme, EndpointID: "webhook_open", Version: 1, State: health.Open,
+			Since: now, Changed: now, Held: true, NextProbe: now,
+		}
+		w.tick(t)
+		if len(w.sent) != 3 {
+			t.Errorf("%d sent", len(w.sent))
+		}
+		for _, m := range w.sent {
+			if m.Life.Reason != "" || m.Life.Status != 0 {
+				t.Errorf("%s says %q, %d", m.Endpoint, m.Life.Reason, m.Life.Status)
+			}
+		}
+	})
+}
+
 func TestInTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		endpoints := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c"})).Draw(t, "endpoints")

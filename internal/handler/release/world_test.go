@@ -87,7 +87,9 @@ func (w *world) park(id string, n int, held bool) {
 			},
 			Body: []byte(`{"type":"user.created","data":{}}`),
 		}
-		life := delivery.Life{StartedAt: created, DiesAt: time.Now().Add(time.Hour)}
+		life := delivery.Life{
+			StartedAt: created, DiesAt: time.Now().Add(time.Hour), Reason: delivery.ReasonHTTP5xx, Status: 503,
+		}
 		next := delivery.Next{Attempts: 3, Due: time.Now(), Life: life}
 		if held {
 			next.Held, next.Due = true, life.DiesAt
