@@ -74,10 +74,17 @@ func TestSlow_Route(t *testing.T) {
 		"five":                   {five, DeliveryQueue, epoch, Route{To: ToRetryQueue}},
 		"a note that is over":    {over, DeliveryQueue, epoch, Route{}},
 		"a process twice":        {append(five[:4:4], five[0]), DeliveryQueue, epoch, Route{}},
-		"a note of its own": {
+		"one of five itself": {
 			append(five[:4:4], notes(DeliveryQueue, "slow", "self")...), DeliveryQueue, epoch, Route{},
 		},
-		"notes of the other queue": {retries, DeliveryQueue, epoch, Route{}},
+		"the sixth itself": {
+			append(five[:5:5], notes(DeliveryQueue, "slow", "self")...), DeliveryQueue, epoch, Route{To: ToRetryQueue},
+		},
+		"retries found it slow":      {retries, DeliveryQueue, epoch, Route{To: ToRetryQueue}},
+		"first attempts found it so": {five, RetryQueue, epoch, Route{}},
+		"a process of both queues": {
+			append(five[:4:4], notes(RetryQueue, "slow", "1")...), DeliveryQueue, epoch, Route{},
+		},
 		"another endpoint's": {
 			notes(DeliveryQueue, "other", "1", "2", "3", "4", "5"), DeliveryQueue, epoch, Route{},
 		},
@@ -105,6 +112,26 @@ func TestSlow_Route(t *testing.T) {
 			got := NewSlow(set, row.notes, epoch).Route(row.queue, "slow", row.waiting, epoch)
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestNote_After(t *testing.T) {
+	note := Note{"slow", RetryQueue, "1", epoch}
+	for name, row := range map[string]struct {
+		held    time.Duration
+		rest    Note
+		remains bool
+	}{
+		"an answer that was merely slow": {3*time.Second - 1, Note{}, false},
+		"one that took long":             {3 * time.Second, Note{"slow", RetryQueue, "1", epoch.Add(9 * time.Second)}, true},
+		"none":                           {15 * time.Second, Note{"slow", RetryQueue, "1", epoch.Add(45 * time.Second)}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rest, remains := note.After(row.held, 15*time.Second, epoch)
+			if diff := cmp.Diff(row.rest, rest); diff != "" || remains != row.remains {
+				t.Errorf("remains %v (-want +got)\n%s", remains, diff)
 			}
 		})
 	}

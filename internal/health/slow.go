@@ -1,6 +1,9 @@
 package health
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Queue is where an attempt comes from.
 type Queue string
@@ -12,7 +15,7 @@ const (
 )
 
 // Note says that attempts to an endpoint hold up a process. It is written a tenth of the attempt
-// timeout into an attempt and removed when the attempts of that batch have ended; Until is when
+// timeout into an attempt; when the attempts of that batch have ended, it becomes what After says; Until is when
 // they end at the latest.
 type Note struct {
 	EndpointID string
@@ -31,8 +34,8 @@ func SlowLimit(concurrency int) int { return max(minSlow, concurrency/10) }
 
 // Slow is what a process knows of endpoints that hold up others.
 type Slow struct {
-	held     map[slot]int  // processes
-	slow     map[Queue]int // endpoints
+	held     map[slot][]string // names of processes, in order
+	slow     map[Queue]int     // endpoints
 	settings SlowSettings
 }
 
@@ -43,38 +46,69 @@ type slot struct {
 
 // SlowSettings are of one process.
 type SlowSettings struct {
-	Self  string        // the process's name: its own notes do not count, since their batch is over
+	Self  string        // the process's name
 	Limit int           // as SlowLimit
 	Wait  time.Duration // the shortest in Backlog: 1 min
 }
 
-// NewSlow reads the notes that are not over.
-func NewSlow(set SlowSettings, notes []Note, now time.Time) Slow {
-	type holder struct {
-		slot
-		process string
+// What an endpoint has held for long is remembered for longer: one that hangs holds every process
+// again at the very moment at which the notes on its attempts end, all at once.
+const (
+	longHeld = 5 // a fifth of the attempt timeout
+	remember = 3 // times as long as the process was held
+)
+
+// After is what remains of the note when the attempts have ended that it was about, which held the
+// process for as long as held says. It remains only where they took long: an answer that was merely
+// slow is forgotten at once.
+func (n Note) After(held, attemptTimeout time.Duration, now time.Time) (rest Note, remains bool) {
+	if held < attemptTimeout/longHeld {
+		return Note{}, false
 	}
-	s := Slow{held: map[slot]int{}, slow: map[Queue]int{}, settings: set}
-	seen := make(map[holder]bool, len(notes))
+	n.Until = now.Add(remember * held)
+	return n, true
+}
+
+// NewSlow reads the notes that are not over. Notes of RetryQueue count for both queues: as long as
+// retries find the endpoint slow, first attempts need not find it out anew.
+func NewSlow(set SlowSettings, notes []Note, now time.Time) Slow {
+	s := Slow{held: map[slot][]string{}, slow: map[Queue]int{}, settings: set}
 	for _, n := range notes {
-		at := slot{n.Queue, n.EndpointID}
-		who := holder{at, n.Process}
-		if !n.Until.After(now) || n.Process == set.Self || seen[who] {
+		if !n.Until.After(now) {
 			continue
 		}
-		seen[who] = true
-		if s.held[at]++; s.held[at] == 1 {
-			s.slow[n.Queue]++
+		for _, queue := range n.counts() {
+			at := slot{queue, n.EndpointID}
+			held := s.held[at]
+			if len(held) == 0 {
+				s.slow[queue]++
+			}
+			if i, known := slices.BinarySearch(held, n.Process); !known {
+				s.held[at] = slices.Insert(held, i, n.Process)
+			}
 		}
 	}
 	return s
 }
 
-// full reports whether the endpoint holds as many processes of the queue as it may: its share
-// of the limit, one at least.
+// counts are the queues for which the note counts.
+func (n Note) counts() []Queue {
+	if n.Queue == RetryQueue {
+		return []Queue{RetryQueue, DeliveryQueue}
+	}
+	return []Queue{n.Queue}
+}
+
+// full reports whether the endpoint holds as many processes of the queue as it may: its share of the
+// limit, one at least. The first of them, as many as the share, may go on making attempts whenever they
+// are free, so that somebody finds out when the endpoint is fast again, and not everybody at once.
 func (s Slow) full(queue Queue, endpointID string) bool {
 	held := s.held[slot{queue, endpointID}]
-	return held > 0 && held >= s.settings.Limit/s.slow[queue]
+	if len(held) == 0 {
+		return false
+	}
+	share := max(s.settings.Limit/s.slow[queue], 1)
+	return len(held) >= share && !slices.Contains(held[:share], s.settings.Self)
 }
 
 // Route is where an attempt is made, or not made now.

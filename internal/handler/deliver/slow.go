@@ -77,7 +77,8 @@ func (s *SlowLane) route(queue health.Queue, endpointID string, waiting, now tim
 }
 
 // watch notes the endpoints that keep the batch busy for longer than Suspect. The returned
-// function takes the notes back and returns when nothing of the watch runs any more.
+// function takes the notes back, or leaves what remains of them, and returns when nothing of the
+// watch runs any more.
 func (h *Handler) watch(ctx context.Context, b *batch) (end func()) {
 	s := h.Slow
 	if s == nil {
@@ -95,8 +96,28 @@ func (h *Handler) watch(ctx context.Context, b *batch) (end func()) {
 			return
 		}
 		<-ended
-		h.eachNote(context.WithoutCancel(ctx), "note of a slow endpoint not removed", notes, s.Notes.DeleteNote)
+		h.eachNote(context.WithoutCancel(ctx), "note of a slow endpoint not removed", notes, s.over(b, h.Now()))
 	}
+}
+
+// over ends the notes of a batch whose attempts have ended.
+func (s *SlowLane) over(b *batch, now time.Time) func(context.Context, health.Note) error {
+	return func(ctx context.Context, n health.Note) error {
+		if rest, remains := n.After(b.held(n.EndpointID), s.Timeout, now); remains {
+			return s.Notes.PutNote(ctx, rest)
+		}
+		return s.Notes.DeleteNote(ctx, n)
+	}
+}
+
+// held is how long the longest attempt to the endpoint has taken.
+func (b *batch) held(endpointID string) (longest time.Duration) {
+	for _, t := range b.tasks {
+		if t.to.key.EndpointID == endpointID {
+			longest = max(longest, t.ended.Sub(t.begun))
+		}
+	}
+	return longest
 }
 
 // notesOn are the notes on what keeps the batch busy, until its attempts end at the latest.

@@ -39,6 +39,7 @@ func (b *board) PutNote(_ context.Context, n health.Note) error {
 	if b.notes == nil {
 		b.notes = map[health.Note]bool{}
 	}
+	b.remove(n)
 	b.notes[n] = true
 	return b.fail
 }
@@ -46,8 +47,17 @@ func (b *board) PutNote(_ context.Context, n health.Note) error {
 func (b *board) DeleteNote(_ context.Context, n health.Note) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.notes, n)
+	b.remove(n)
 	return b.fail
+}
+
+// remove removes the note on the same endpoint, queue and process, as the table does.
+func (b *board) remove(n health.Note) {
+	for old := range b.notes {
+		if n.Until = old.Until; old == n {
+			delete(b.notes, old)
+		}
+	}
 }
 
 func (b *board) count() int {
@@ -81,9 +91,19 @@ func slowToAnswer(takes time.Duration) func(context.Context, string) delivery.Re
 	}
 }
 
-func TestSlowLane_notesWhatIsSlowUntilItsAttemptsEnd(t *testing.T) {
+func TestSlowLane_notesWhatIsSlow(t *testing.T) {
+	t.Run("until its attempts end", func(t *testing.T) { testNotes(t, 2500*time.Millisecond, 0) })
+	t.Run("and for three times as long where they took long", func(t *testing.T) {
+		testNotes(t, 5*time.Second, 15*time.Second)
+	})
+}
+
+// testNotes looks at the notes while an attempt of two in a batch takes so long, and at what remains
+// of them for so long.
+func testNotes(t *testing.T, takes, remains time.Duration) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		b, w := &board{}, newWorld(slowToAnswer(5*time.Second))
+		b, w := &board{}, newWorld(slowToAnswer(takes))
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		until := time.Now().Add(28 * time.Second)
@@ -99,16 +119,20 @@ func TestSlowLane_notesWhatIsSlowUntilItsAttemptsEnd(t *testing.T) {
 		time.Sleep(time.Second)
 		synctest.Wait()
 		b.mu.Lock()
-		want := map[health.Note]bool{
-			{EndpointID: "webhook_1", Queue: health.DeliveryQueue, Process: "p1", Until: until}: true,
-		}
+		note := health.Note{EndpointID: "webhook_1", Queue: health.DeliveryQueue, Process: "p1", Until: until}
+		want := map[health.Note]bool{note: true}
 		if diff := cmp.Diff(want, b.notes); diff != "" {
 			t.Errorf("notes (-want +got):\n%s", diff)
 		}
 		b.mu.Unlock()
 		<-ended
-		if b.count() != 0 {
-			t.Error("the note outlives the attempts")
+		want = map[health.Note]bool{}
+		if remains > 0 {
+			note.Until = time.Now().Add(remains)
+			want[note] = true
+		}
+		if diff := cmp.Diff(want, b.notes); diff != "" {
+			t.Errorf("notes after the attempts (-want +got):\n%s", diff)
 		}
 		if len(w.acked) != 2 {
 			t.Errorf("%d acknowledged: an attempt that is slow keeps its time", len(w.acked))
