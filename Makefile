@@ -20,7 +20,7 @@ export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint measure mutants invariants build native bench tools clean
+.PHONY: help run stack test unit e2e lint measure mutants invariants build native bench simulate tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,9 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 
 bench: native .venv/installed ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
+
+simulate: ## play days of waiting deliveries, with today's rules beside them (minutes); ARGS="-hours 2 -scenario down"
+	go run ./infra/simulate $(ARGS)
 
 tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout
 
