@@ -55,7 +55,7 @@ func waitingFor(ctx context.Context, tenantID, eventID string) (int, error) {
 	return n, err
 }
 
-// arrived reports whether the delivery was made. A life lasts 15 s here: what died under a pause,
+// arrived reports whether the delivery was made. A life lasts about half a minute here: what died under a pause,
 // because this machine was slow, is replayed.
 func arrived(ctx context.Context, deliveryID string) (bool, error) {
 	d, err := operator.Delivery(ctx, deliveryID)

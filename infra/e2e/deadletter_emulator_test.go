@@ -83,13 +83,13 @@ func TestADeadDeliveryIsInspectedReplayedAndAcknowledged(t *testing.T) {
 	})
 	attempts := s.Requests()
 	genuine(t, attempts)
-	if len(attempts) != 5 || !sameDelivery(attempts) {
+	if len(attempts) != 6 || !sameDelivery(attempts) {
 		t.Errorf("%d attempts", len(attempts))
 	}
 	letter := letters[0]
 	want := client.DeadLetter{
 		DeliveryID: attempts[0].ID, EventType: "organizationInvitation.created", Status: "dead",
-		Reason: "http_5xx", Attempts: 5, LastStatus: 500,
+		Reason: "http_5xx", Attempts: 6, LastStatus: 500,
 	}
 	if diff := cmp.Diff(want, letter); diff != "" {
 		t.Errorf("dead letter (-want +got):\n%s", diff)
@@ -122,10 +122,10 @@ func TestADeadDeliveryIsInspectedReplayedAndAcknowledged(t *testing.T) {
 	if len(replayed.Data) != 1 || replayed.Data[0].Result != "replayed" {
 		t.Fatalf("replay answered %+v", replayed)
 	}
-	got := s.await(t, 6)
+	got := s.await(t, 7)
 	genuine(t, got)
-	if !sameDelivery(got) || got[5].Status != 200 {
-		t.Errorf("replay sent %+v", got[5])
+	if !sameDelivery(got) || got[6].Status != 200 {
+		t.Errorf("replay sent %+v", got[6])
 	}
 	state(t, letter.DeliveryID, "acknowledged")
 }
@@ -161,7 +161,7 @@ func TestAReplayThatFailsAgainDiesAgain(t *testing.T) {
 	if diff := cmp.Diff(want, second); diff != "" {
 		t.Errorf("dead letter after a failed replay (-want +got):\n%s", diff)
 	}
-	if got := s.Requests(); len(got) != 10 || !sameDelivery(got) {
+	if got := s.Requests(); len(got) != 12 || !sameDelivery(got) {
 		t.Errorf("%d attempts in two lives", len(got))
 	}
 }

@@ -102,7 +102,7 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 		t.Fatalf("a stopped fanout delivered %d", len(got))
 	}
 	signal(t, fanouts, syscall.SIGKILL)
-	dying.await(t, 5)
+	dying.await(t, 6)
 	time.Sleep(3 * time.Second) // the message is on its way through DeadLetterQueue
 	if letters, err := operator.DeadLetters(t.Context(), dying.ID); err != nil || len(letters) != 0 {
 		t.Fatalf("a stopped deadletter sealed %v, %v", letters, err)
@@ -121,8 +121,8 @@ func TestBatchesOfKilledFanoutAndDeadletterComeBack(t *testing.T) {
 		return len(letters) > 0, err
 	})
 	attempts := dying.Requests()
-	if len(letters) != 1 || len(attempts) != 5 {
-		t.Fatalf("dead letters %+v after %d attempts, want one after 5", letters, len(attempts))
+	if len(letters) != 1 || len(attempts) != 6 {
+		t.Fatalf("dead letters %+v after %d attempts, want one after 6", letters, len(attempts))
 	}
 	if letters[0].DeliveryID != attempts[0].ID {
 		t.Errorf("dead letter of %s, want %s", letters[0].DeliveryID, attempts[0].ID)

@@ -105,7 +105,7 @@ func TestTheTableOfNumbers(t *testing.T) {
 		{"MaximumConcurrency", "50", "4"},
 		{"RetryBaseSeconds", "5", "1"},
 		{"RetryFactor", "4", "2"},
-		{"MaxRetries", "9", "4"},
+		{"MaxRetries", "9", "5"},
 		{"LongWaitSeconds", "150", "3"},
 		{"MinuteSeconds", "60", "5"},
 		{"RetryQueueMaxReceiveCount", "100", "100"},
