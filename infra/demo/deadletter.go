@@ -14,17 +14,20 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
+// doom publishes an event to a receiver that stays down. Its delivery dies during the next scene.
+func (d *demo) doom(ctx context.Context) error {
+	var err error
+	if d.doomed.scene, err = d.open(ctx, "outage", "user.banned"); err != nil {
+		return err
+	}
+	d.doomed.inbox.Fail(slices.Repeat([]int{500}, 100)...)
+	d.doomed.message, d.doomed.at, err = d.doomed.publish(ctx, "user.banned", "")
+	return err
+}
+
 func (d *demo) deadLetter(ctx context.Context) error {
 	heading("A receiver that stays down: dead, sealed, inspected, replayed, acknowledged")
-	s, err := d.open(ctx, "outage", "user.banned")
-	if err != nil {
-		return err
-	}
-	s.inbox.Fail(slices.Repeat([]int{500}, 100)...)
-	message, at, err := s.publish(ctx, "user.banned", "")
-	if err != nil {
-		return err
-	}
+	s, message, at := d.doomed.scene, d.doomed.message, d.doomed.at
 	letter, err := d.died(ctx, s.endpoint.ID)
 	if err != nil {
 		return err

@@ -88,7 +88,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 // play shows the scenes in order and sums them up. A scene that cannot go on is an error.
 func (d *demo) play(ctx context.Context) (bool, error) {
 	for _, scene := range []func(context.Context) error{
-		d.everyEvent, d.recovery, d.deadLetter, d.forgeries, d.functions,
+		d.everyEvent, d.recovery, d.doom, d.circuit, d.deadLetter, d.forgeries, d.functions,
 	} {
 		if err := scene(ctx); err != nil {
 			if ctx.Err() != nil {

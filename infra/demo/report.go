@@ -19,6 +19,7 @@ type demo struct {
 
 	events      scene           // the first scene's endpoint stays in use
 	shown       int             // how many of its requests are on the terminal
+	doomed      doomed          // published early, since it takes half a minute to die
 	latencies   []time.Duration // SendMessage → POST, first attempts on the idle stack
 	deadLetters []string        // delivery ids that died
 }

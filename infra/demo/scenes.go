@@ -20,6 +20,13 @@ type scene struct {
 	inbox    *receiver.Inbox
 }
 
+// doomed is a scene with one event, whose delivery will die.
+type doomed struct {
+	scene
+	message examples.Message
+	at      time.Time
+}
+
 // open issues a key to a new tenant, and registers an HTTPS receiver with it.
 func (d *demo) open(ctx context.Context, name string, events ...string) (scene, error) {
 	tenantID := "tenant_" + name

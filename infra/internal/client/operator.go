@@ -100,6 +100,50 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 	return nil
 }
 
+// Health is how an endpoint stands, as inspect shows it.
+type Health struct {
+	State       string    `json:"state"`
+	Failures    int       `json:"failures"`
+	LastStatus  int       `json:"last_status"`
+	LastReason  string    `json:"last_reason"`
+	NextProbeAt time.Time `json:"next_probe_at"`
+}
+
+// Waiting is what lies in Backlog for an endpoint, as inspect shows it.
+type Waiting struct {
+	Count int `json:"count"`
+	Held  int `json:"held"`
+}
+
+// Health returns how an endpoint stands and what waits for it.
+func (c *Client) Health(ctx context.Context, endpointID string) (Health, Waiting, error) {
+	var shown struct {
+		Health  Health  `json:"health"`
+		Waiting Waiting `json:"waiting"`
+	}
+	err := c.Invoke(ctx, "inspect", map[string]any{
+		"action": "endpoint", "operator": operatorName, "endpoint_id": endpointID,
+	}, &shown)
+	return shown.Health, shown.Waiting, err
+}
+
+// InState lists the ids of the endpoints in a state of trouble.
+func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
+	var list struct {
+		Data []struct {
+			EndpointID string `json:"endpoint_id"`
+		} `json:"data"`
+	}
+	err := c.Invoke(ctx, "inspect", map[string]any{
+		"action": "endpoints", "operator": operatorName, "state": state,
+	}, &list)
+	ids := make([]string, 0, len(list.Data))
+	for _, e := range list.Data {
+		ids = append(ids, e.EndpointID)
+	}
+	return ids, err
+}
+
 // Check tells whether what is waited for has come.
 type Check = func(context.Context) (bool, error)
 

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+// settle is for batches that were under way when the circuit opened.
+const settle = time.Second
+
+// circuit takes a receiver down under traffic and up again, and does nothing else: what Herald
+// holds meanwhile has to arrive by itself.
+func (d *demo) circuit(ctx context.Context) error {
+	heading("A receiver that goes down under traffic: its circuit opens, a probe finds it back, everything arrives")
+	s, err := d.open(ctx, "circuit", "user.created")
+	if err != nil {
+		return err
+	}
+	traffic := s.tenant.StartTraffic(ctx, "circuit")
+	defer traffic.Stop() //nolint:errcheck // stopped below, unless the scene cannot go on
+	if _, err = s.await(ctx, 20); err != nil {
+		return err
+	}
+	opened, err := d.opens(ctx, s)
+	if err != nil {
+		return err
+	}
+	probed, err := d.probes(ctx, s, traffic)
+	if err != nil {
+		return err
+	}
+	published, err := traffic.Stop()
+	if err != nil {
+		return err
+	}
+	if err := d.allArrive(ctx, s, published, probed); err != nil {
+		return err
+	}
+	d.checkOrder(s.inbox.Requests(), published, opened, probed)
+	letters, err := d.client.DeadLetters(ctx, s.endpoint.ID)
+	if err != nil {
+		return err
+	}
+	d.check(len(letters) == 0, "nothing died, and nobody replayed anything")
+	return nil
+}
+
+// opens takes the receiver down and waits until its circuit is open.
+func (d *demo) opens(ctx context.Context, s scene) (time.Time, error) {
+	before := len(s.inbox.Requests())
+	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
+	down := time.Now()
+	health, err := d.standing(ctx, s, "open circuit", func(h client.Health, _ client.Waiting) bool {
+		return h.State == "open"
+	})
+	if err != nil {
+		return down, err
+	}
+	opened := time.Now()
+	requests := s.inbox.Requests()
+	header()
+	for _, i := range []int{before, len(requests) - 1} {
+		row(requests[i], attempt(requests, i), down)
+	}
+	d.check(health.LastStatus == 503, "inspect endpoint: %s after %d failures in %s, last status %d",
+		health.State, health.Failures, seconds(opened.Sub(down)), health.LastStatus)
+	listed, err := d.client.InState(ctx, "open")
+	d.check(slices.Equal(listed, []string{s.endpoint.ID}), "inspect endpoints: it is the only open one")
+	return opened, err
+}
+
+// standing asks inspect for the endpoint until it is as wanted.
+func (d *demo) standing(
+	ctx context.Context, s scene, what string, wanted func(client.Health, client.Waiting) bool,
+) (client.Health, error) {
+	var health client.Health
+	err := client.Eventually(ctx, patience, what, func(ctx context.Context) (bool, error) {
+		var waiting client.Waiting
+		var err error
+		health, waiting, err = d.client.Health(ctx, s.endpoint.ID)
+		return wanted(health, waiting), err
+	})
+	return health, err
+}
+
+// probes watches the open circuit: the receiver comes back when one probe has failed, and waits for
+// the next. It returns when that arrived.
+func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) (time.Time, error) {
+	time.Sleep(settle)
+	quiet, before := len(s.inbox.Requests()), len(traffic.Sent())
+	requests, err := s.await(ctx, quiet+1)
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.inbox.Fail() // the receiver is back
+	failed := len(requests)
+	held := len(traffic.Sent()) - before
+	header()
+	row(requests[quiet], attempt(requests, quiet), requests[quiet].At)
+	d.check(failed == quiet+1 && requests[quiet].Status == 503,
+		"while %d more events were published, it got %d request: the probe", held, failed-quiet)
+	health, _, err := d.client.Health(ctx, s.endpoint.ID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	if requests, err = s.await(ctx, failed+1); err != nil {
+		return time.Time{}, err
+	}
+	next := requests[failed]
+	row(next, attempt(requests, failed), requests[quiet].At)
+	early := health.NextProbeAt.Sub(next.At)
+	d.check(next.Status == 200 && health.State == "open" && early < settle,
+		"it is back and gets nothing for %s, until the next probe is due; that is answered %d",
+		seconds(next.At.Sub(requests[quiet].At)), next.Status)
+	return next.At, nil
+}
+
+// attempt counts the requests for the same delivery up to the one at index i.
+func attempt(requests []receiver.Request, i int) int {
+	n := 0
+	for _, r := range requests[:i+1] {
+		if r.ID == requests[i].ID {
+			n++
+		}
+	}
+	return n
+}
+
+// allArrive waits for every event, verified and with the body that was published.
+func (d *demo) allArrive(ctx context.Context, s scene, published []client.Published, probed time.Time) error {
+	var arrived map[string]time.Time
+	err := client.Eventually(ctx, patience, "every event", func(context.Context) (bool, error) {
+		arrived = arrivals(s.inbox.Requests())
+		for _, p := range published {
+			if arrived[p.Payload].IsZero() {
+				return false, fmt.Errorf("%d of %d arrived", len(arrived), len(published))
+			}
+		}
+		return true, nil
+	})
+	if err != nil {
+		return err
+	}
+	last := probed
+	for _, at := range arrived {
+		if at.After(last) {
+			last = at
+		}
+	}
+	d.check(len(arrived) == len(published),
+		"all %d events arrived, verified and byte for byte, the last %s after the first 2xx",
+		len(published), seconds(last.Sub(probed)))
+	health, err := d.standing(ctx, s, "empty Backlog", func(_ client.Health, w client.Waiting) bool {
+		return w.Count == 0
+	})
+	d.check(err == nil, "inspect endpoint: %s, nothing waits for it", health.State)
+	return err
+}
+
+// arrivals tells when each body was first acknowledged, if its signature was genuine.
+func arrivals(requests []receiver.Request) map[string]time.Time {
+	first := map[string]time.Time{}
+	for _, r := range requests {
+		if _, again := first[string(r.Body)]; !again && r.Status == 200 && r.Standard == nil {
+			first[string(r.Body)] = r.At
+		}
+	}
+	return first
+}
+
+// checkOrder compares what was published in the first half of the open circuit with the second.
+func (d *demo) checkOrder(requests []receiver.Request, published []client.Published, opened, probed time.Time) {
+	arrived := arrivals(requests)
+	middle := opened.Add(probed.Sub(opened) / 2)
+	var older, newer []time.Duration
+	for _, p := range published {
+		after := arrived[p.Payload].Sub(probed)
+		switch {
+		case p.At.Before(opened) || p.At.After(probed) || after <= 0:
+		case p.At.Before(middle):
+			older = append(older, after)
+		default:
+			newer = append(newer, after)
+		}
+	}
+	d.check(median(older) < median(newer), "oldest first: median of the older half %s after the probe, of the newer %s",
+		seconds(median(older)), seconds(median(newer)))
+}

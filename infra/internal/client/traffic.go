@@ -1,0 +1,108 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+)
+
+// perSecond is how many events a Traffic publishes in each second, all at once: a batch that fails
+// as a whole is counted as a whole, so that a circuit opens after five seconds.
+const perSecond = 10
+
+// Published is an event that was put on the events queue.
+type Published struct {
+	Payload string // the body that receivers must get
+	At      time.Time
+}
+
+// Traffic is a stream of events, each with a body of its own.
+type Traffic struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+
+	mu   sync.Mutex
+	sent []Published
+	err  error
+}
+
+// StartTraffic publishes ten user.created events a second, until Stop. The prefix keeps their ids apart
+// from others'.
+func (c *Client) StartTraffic(ctx context.Context, prefix string) *Traffic {
+	ctx, cancel := context.WithCancel(ctx)
+	t := &Traffic{cancel: cancel, done: make(chan struct{})}
+	go func() {
+		defer close(t.done)
+		ticker := time.NewTicker(time.Second)
+		defer ticker.Stop()
+		for second := 0; ctx.Err() == nil; second++ {
+			// What is begun is known to be sent, or not.
+			if err := t.publish(context.WithoutCancel(ctx), c, prefix, second); err != nil {
+				t.mu.Lock()
+				t.err = err
+				t.mu.Unlock()
+				return
+			}
+			select {
+			case <-ctx.Done():
+			case <-ticker.C:
+			}
+		}
+	}()
+	return t
+}
+
+func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second int) error {
+	in := &sqs.SendMessageBatchInput{QueueUrl: &c.EventsQueueURL}
+	published := make([]Published, 0, perSecond)
+	for n := range perSecond {
+		id := fmt.Sprintf("%s_%04d", prefix, second*perSecond+n)
+		message := examples.Message{
+			ID: id, TenantID: c.TenantID, Type: "user.created", Data: jsontext.Value(`{"userId":"user_` + id + `"}`),
+		}
+		body, err := message.Body()
+		if err != nil {
+			return err
+		}
+		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
+			Id: aws.String(strconv.Itoa(n)), MessageBody: &body,
+		})
+		published = append(published, Published{message.Payload(), time.Now()})
+	}
+	out, err := c.SQS.SendMessageBatch(ctx, in)
+	if err != nil {
+		return fmt.Errorf("publishing events: %w", err)
+	}
+	if len(out.Failed) > 0 {
+		return fmt.Errorf("publishing events: %d refused", len(out.Failed))
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent = append(t.sent, published...)
+	return nil
+}
+
+// Sent returns what was published so far, oldest first.
+func (t *Traffic) Sent() []Published {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return slices.Clone(t.sent)
+}
+
+// Stop ends the stream and returns what was published, and why it ended if that was not Stop. It
+// may be called more than once.
+func (t *Traffic) Stop() ([]Published, error) {
+	t.cancel()
+	<-t.done
+	return t.Sent(), t.err
+}
