@@ -192,8 +192,8 @@ func (v View) fateOpen(s Settings, w Waiting, now time.Time) Fate {
 	return Fate{Step: SendLast}
 }
 
-// fateRecovering sends everything that waited for the endpoint, whether its life is over or not. Only
-// what has lived for MaxLife is sent as a last attempt.
+// fateRecovering sends everything that waited for the endpoint, whether its life is over or not. What
+// comes back from that after the end of its life, or has lived for MaxLife, is sent as a last attempt.
 func (v View) fateRecovering(s Settings, w Waiting, now time.Time) Fate {
 	switch {
 	case w.NotBefore.After(now) && !v.ordered(w):
@@ -202,6 +202,8 @@ func (v View) fateRecovering(s Settings, w Waiting, now time.Time) Fate {
 		return Fate{Step: SendLast}
 	case w.Held, w.ParkedAt.Before(v.Endpoint.Since):
 		return Fate{Step: SendRecovery}
+	case !now.Before(w.DiesAt): // it had its attempt in this recovery; due() would send it with every tick
+		return Fate{Step: SendLast}
 	}
 	return due(s, w, now)
 }

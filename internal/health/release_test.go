@@ -81,6 +81,8 @@ func TestView_Fate(t *testing.T) {
 	recovering := stored(Recovering, func(i *Item) { i.Since, i.Held = now.Add(-time.Minute), true })
 	fresh := notYet
 	fresh.ParkedAt = now
+	failedAgain := over
+	failedAgain.ParkedAt, failedAgain.Held = now.Add(-time.Second), false
 	open := stored(Open, nil)
 	probed := stored(Open, func(i *Item) {
 		i.ProbeFailed, i.LastStatus, i.LastReason = now.Add(-time.Minute), 503,
@@ -118,7 +120,10 @@ func TestView_Fate(t *testing.T) {
 		"what comes after the order respects it": {
 			ordered, Endpoint{}, floor, Fate{},
 		},
-		"nothing of it dies by age":       {recovering, Endpoint{}, over, Fate{Step: SendRecovery}},
+		"nothing of it dies by age": {recovering, Endpoint{}, over, Fate{Step: SendRecovery}},
+		"but what fails after its end has one more attempt": {
+			recovering, Endpoint{}, failedAgain, Fate{Step: SendLast},
+		},
 		"before seven days":               {recovering, Endpoint{}, week, Fate{Step: SendLast}},
 		"to a paused one nothing is sent": {paused, Endpoint{}, heldBack, Fate{}},
 		"what is due is held":             {paused, Endpoint{}, due, Fate{Step: Redate}},
