@@ -127,7 +127,7 @@ const (
 	SendDue                  // to RetryQueue, delayed until DueAt
 	SendRecovery             // to RetryQueue, within the quota
 	SendLast                 // to RetryQueue, marked last, at most Settings.Last a tick and endpoint
-	Redate                   // hold it: due when its life ends
+	Redate                   // hold it: due at Due
 	Die                      // to DeadLetterQueue with Reason and Status
 	Drop                     // discarded, with Reason
 )
@@ -137,39 +137,32 @@ type Fate struct {
 	Step   Step
 	Reason string
 	Status int
+	Due    time.Time // of Redate: when its life ends
 }
 
 // Fate says what becomes of an item now. It is asked with Plan.After.
 func (v View) Fate(s Settings, e Endpoint, w Waiting, now time.Time) Fate {
 	i := v.Endpoint
-	over := !now.Before(w.DiesAt)
 	switch {
 	case e.Gone:
 		return Fate{Step: Drop, Reason: string(ReasonDeleted)}
 	case w.StartedAt.Before(latest(i.DiscardedBefore, v.Tenant.DiscardedBefore)):
 		return Fate{Step: Drop, Reason: string(ReasonDiscarded)}
-	case e.Disabled && over:
-		return Fate{Step: Die, Reason: string(ReasonDisabled)}
-	case v.paused() && over && !e.Disabled:
-		return Fate{Step: Die, Reason: string(ReasonPaused)}
-	case e.Disabled, v.paused(), i.State == Disabled:
+	case e.Disabled, v.paused():
+		if reason, ended := v.ended(e.Disabled, w.StartedAt, w.DiesAt, now); ended {
+			return Fate{Step: Die, Reason: string(reason)}
+		}
+		return held(s, w, now)
+	case i.State == Disabled:
 		return held(s, w, now)
 	case i.State == Open:
 		return v.fateOpen(s, w, now)
 	case i.State == Recovering:
 		return v.fateRecovering(s, w, now)
-	case over:
+	case !now.Before(w.DiesAt):
 		return Fate{Step: SendLast}
 	}
 	return due(s, w, now)
-}
-
-// held keeps what is held, and holds what would be sent.
-func held(s Settings, w Waiting, now time.Time) Fate {
-	if f := due(s, w, now); f.Step == SendDue {
-		return Fate{Step: Redate}
-	}
-	return Fate{}
 }
 
 func due(s Settings, w Waiting, now time.Time) Fate {

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 // probes runs release every minute beside an endpoint that fails every probe, and returns the
@@ -89,6 +91,15 @@ func TestView_Fate(t *testing.T) {
 			"http_5xx"
 	})
 	paused := stored(Recovering, func(i *Item) { i.Paused = true })
+	pausedNow := stored(Recovering, func(i *Item) { i.Paused, i.Changed = true, now })
+	disabledNow := stored(Disabled, func(i *Item) { i.Since = now })
+	waited := over
+	waited.DiesAt = now.Add(-time.Second)
+	waited.DueAt = waited.DiesAt
+	kept := waited
+	kept.DueAt = epoch.Add(retry.MaxLife)
+	old := waited
+	old.StartedAt = now.Add(-retry.MaxLife)
 	for name, row := range map[string]struct {
 		item Item
 		e    Endpoint
@@ -101,12 +112,12 @@ func TestView_Fate(t *testing.T) {
 		"a failing endpoint gets what is due": {
 			stored(Failing, nil), Endpoint{}, due, Fate{Step: SendDue},
 		},
-		"an open one is not sent what is due":                {open, Endpoint{}, due, Fate{Step: Redate}},
+		"an open one is not sent what is due":                {open, Endpoint{}, due, Fate{Step: Redate, Due: due.DiesAt}},
 		"nor what is held":                                   {open, Endpoint{}, heldBack, Fate{}},
 		"but what is at its end":                             {open, Endpoint{}, over, Fate{Step: SendLast}},
 		"an hour later too, while no probe has failed since": {open, Endpoint{}, longOver, Fate{Step: SendLast}},
 		"then it dies of the probe's failure": {
-			probed, Endpoint{}, longOver, Fate{Die, "http_5xx", 503},
+			probed, Endpoint{}, longOver, Fate{Step: Die, Reason: "http_5xx", Status: 503},
 		},
 		"a recovering one is sent what was held": {
 			recovering, Endpoint{}, heldBack, Fate{Step: SendRecovery},
@@ -126,12 +137,20 @@ func TestView_Fate(t *testing.T) {
 		},
 		"before seven days":               {recovering, Endpoint{}, week, Fate{Step: SendLast}},
 		"to a paused one nothing is sent": {paused, Endpoint{}, heldBack, Fate{}},
-		"what is due is held":             {paused, Endpoint{}, due, Fate{Step: Redate}},
+		"what is due is held":             {paused, Endpoint{}, due, Fate{Step: Redate, Due: due.DiesAt}},
+		"what reached its end before the pause is kept for the recovery": {
+			pausedNow, Endpoint{}, waited, Fate{Step: Redate, Due: epoch.Add(retry.MaxLife)},
+		},
+		"and looked at when its longest life is over": {pausedNow, Endpoint{}, kept, Fate{}},
+		"then it dies": {pausedNow, Endpoint{}, old, Fate{Step: Die, Reason: "endpoint_paused"}},
+		"what reached its end before its owner disabled it is kept": {
+			disabledNow, Endpoint{Disabled: true}, waited, Fate{Step: Redate, Due: epoch.Add(retry.MaxLife)},
+		},
 		"and dies of it": {
 			paused, Endpoint{}, over, Fate{Step: Die, Reason: "endpoint_paused"},
 		},
 		"a disabled one: the same": {
-			stored(Disabled, nil), Endpoint{Disabled: true}, due, Fate{Step: Redate},
+			stored(Disabled, nil), Endpoint{Disabled: true}, due, Fate{Step: Redate, Due: due.DiesAt},
 		},
 		"dead by its owner's wish": {
 			stored(Disabled, nil), Endpoint{Disabled: true}, over, Fate{Step: Die, Reason: "endpoint_disabled"},

@@ -39,6 +39,7 @@ const (
 type Question struct {
 	Disabled  bool      // its endpoint is, by its owner
 	StartedAt time.Time // when its life began
+	DiesAt    time.Time // when it ends; zero: not fixed yet
 	Probe     int64     // the number it is marked with, 0 for none
 	Last      bool      // it is marked as the last attempt
 }
@@ -51,6 +52,7 @@ const (
 	Post    Action = iota // make the attempt
 	Hold                  // put it into Backlog, held
 	Dropped               // acknowledge it without an attempt: an operator discarded it
+	Ended                 // make it a dead letter without an attempt: its life ended while it was held
 )
 
 // Decision is the answer to a Question. Before anything is held, First has to be stored (if its
@@ -68,18 +70,27 @@ func (v View) Decide(q Question, now time.Time) Decision {
 	switch {
 	case q.StartedAt.Before(latest(i.DiscardedBefore, v.Tenant.DiscardedBefore)):
 		return Decision{Action: Dropped, Reason: ReasonDiscarded}
-	case q.Disabled:
+	case q.Disabled, v.paused():
+		if reason, ended := v.ended(q.Disabled, q.StartedAt, q.DiesAt, now); ended {
+			return Decision{Action: Ended, Reason: reason}
+		}
+		return v.hold(q, now)
+	case i.State == Open && !q.Last && (q.Probe == 0 || q.Probe != i.Probe):
+		return Decision{Action: Hold, Reason: ReasonOpen}
+	}
+	return Decision{Action: Post}
+}
+
+// hold is the decision about an endpoint that its owner or an operator holds.
+func (v View) hold(q Question, now time.Time) Decision {
+	if i := v.item(); q.Disabled {
 		d := Decision{Action: Hold, Reason: ReasonDisabled}
 		if i.State != Disabled {
 			d.First = i.put(i.enter(Disabled, now), now)
 		}
 		return d
-	case v.paused():
-		return Decision{Action: Hold, Reason: ReasonPaused, First: v.underPause(now)}
-	case i.State == Open && !q.Last && (q.Probe == 0 || q.Probe != i.Probe):
-		return Decision{Action: Hold, Reason: ReasonOpen}
 	}
-	return Decision{Action: Post}
+	return Decision{Action: Hold, Reason: ReasonPaused, First: v.underPause(now)}
 }
 
 // underPause makes sure that the endpoint recovers when its tenant's pause ends. Its item says that

@@ -29,6 +29,8 @@ func TestView_Decide(t *testing.T) {
 		v.Tenant = Item{TenantID: "tenant", Version: 1, Paused: true}
 		return v
 	}
+	tenantPausedNow := pausedTenant(stored(None, func(i *Item) { i.Paused = true }))
+	tenantPausedNow.Tenant.Changed = now
 	discards := stored(None, func(i *Item) { i.DiscardedBefore = epoch })
 	disabled := Item{TenantID: "tenant", EndpointID: "webhook_1", Version: version, State: Disabled, Since: now,
 		Changed: now, Held: true}
@@ -65,6 +67,17 @@ func TestView_Decide(t *testing.T) {
 			Decision{Action: Hold, Reason: ReasonPaused, First: Write{Kind: Put, Item: held}}},
 		"also where it was recovering, which starts anew": {pausedTenant(stored(Recovering, nil)), Question{},
 			Decision{Action: Hold, Reason: ReasonPaused, First: Write{Kind: Put, If: 7, Item: restarted}}},
+		"a life that ended under a pause ends": {viewOf(stored(None, func(i *Item) { i.Paused = true })),
+			Question{DiesAt: now}, Decision{Action: Ended, Reason: ReasonPaused}},
+		"one that ended before it waits for the recovery": {
+			viewOf(stored(None, func(i *Item) { i.Paused, i.Changed = true, now })),
+			Question{DiesAt: now.Add(-1)}, Decision{Action: Hold, Reason: ReasonPaused}},
+		"of two pauses the longer counts": {tenantPausedNow, Question{DiesAt: now.Add(-1)},
+			Decision{Action: Ended, Reason: ReasonPaused}},
+		"a life that ended while its owner had the endpoint disabled ends": {viewOf(stored(Disabled, nil)),
+			Question{Disabled: true, DiesAt: now}, Decision{Action: Ended, Reason: ReasonDisabled}},
+		"one that ended before it was seen to be waits": {viewOf(Item{}), Question{Disabled: true, DiesAt: now.Add(-1)},
+			Decision{Action: Hold, Reason: ReasonDisabled, First: Write{Kind: Put, Item: disabled}}},
 		"what an operator discarded is dropped": {viewOf(discards), Question{StartedAt: epoch.Add(-1)},
 			Decision{Action: Dropped, Reason: ReasonDiscarded}},
 		"what began since is not": {viewOf(discards), Question{StartedAt: epoch}, Decision{}},

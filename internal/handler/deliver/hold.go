@@ -70,8 +70,10 @@ func (h *Handler) decideAgain(t *task) {
 	switch decision := t.to.view.Decide(t.question(), now); decision.Action {
 	case health.Dropped:
 		t.discard(delivery.Reason(decision.Reason))
+	case health.Ended:
+		h.kill(t, decision)
 	case health.Hold:
-		h.keep(t, decision, now)
+		h.keep(t, decision)
 	case health.Post:
 		t.next = h.standing(t).AtOnce()
 	}

@@ -56,6 +56,8 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 	tenant := health.Item{TenantID: "t", Version: 3, Paused: true, Changed: epoch.Add(-time.Hour)}
 	discards := health.Item{TenantID: "t", EndpointID: "webhook_1", Version: 7, DiscardedBefore: epoch}
 	posted, later := effects{Posts: 1, Acknowledged: 1}, effects{States: 1, Parked: waits(time.Hour)}
+	pausedNow := paused()
+	pausedNow.Changed = epoch
 	for name, row := range map[string]struct {
 		items  []health.Item
 		record queue.Record
@@ -78,6 +80,9 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 		"paused: a last attempt waits, too": {[]health.Item{paused()}, from(last), later, "endpoint_paused"},
 		"paused: a life ends": {
 			[]health.Item{paused()}, from(over), effects{States: 1, Dead: 1}, "endpoint_paused",
+		},
+		"paused: a life that ended before waits for the recovery": {
+			[]health.Item{pausedNow}, from(over), effects{States: 1, Parked: waits(-time.Second)}, "endpoint_paused",
 		},
 		"its tenant is paused":        {[]health.Item{tenant}, begins, effects{States: 1, Parked: held}, "endpoint_paused"},
 		"recovering: it goes out":     {[]health.Item{in(health.Recovering)}, from(lived), posted, ""},

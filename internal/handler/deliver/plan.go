@@ -128,21 +128,24 @@ func (h *Handler) decide(t *task) {
 	switch decision.Action {
 	case health.Dropped:
 		t.discard(delivery.Reason(decision.Reason))
+	case health.Ended:
+		h.kill(t, decision)
 	case health.Hold:
-		h.keep(t, decision, now)
+		h.keep(t, decision)
 	case health.Post:
 		h.route(t, now)
 	}
 }
 
-// keep holds a delivery, or ends its life if that is over and it must not be sent.
-func (h *Handler) keep(t *task, decision health.Decision, now time.Time) {
+// kill ends a life that is over and must not have another attempt.
+func (h *Handler) kill(t *task, decision health.Decision) {
 	reason := delivery.Reason(decision.Reason)
-	dies := t.message.Life.DiesAt
-	if decision.Reason != health.ReasonOpen && !dies.IsZero() && !now.Before(dies) {
-		t.end(reason, h.standing(t).Die(reason))
-		return
-	}
+	t.end(reason, h.standing(t).Die(reason))
+}
+
+// keep holds a delivery.
+func (h *Handler) keep(t *task, decision health.Decision) {
+	reason := delivery.Reason(decision.Reason)
 	if decision.First.Kind != health.Nothing {
 		t.to.first = decision.First
 	}

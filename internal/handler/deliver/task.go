@@ -88,7 +88,7 @@ func (t *task) attempts() int {
 func (t *task) question() health.Question {
 	life := t.message.Life
 	return health.Question{
-		Disabled: t.to.disabled(), StartedAt: life.StartedAt, Probe: life.Probe, Last: life.Last,
+		Disabled: t.to.disabled(), StartedAt: life.StartedAt, DiesAt: life.DiesAt, Probe: life.Probe, Last: life.Last,
 	}
 }
 

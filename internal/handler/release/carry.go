@@ -177,7 +177,7 @@ func (t *tick) redate(ctx context.Context, moves []*move) {
 		if !t.mayHold(ctx, m.to) {
 			return nil
 		}
-		_, err := t.Changes.Redate(ctx, m.item.Key, m.item.Waiting().DiesAt, true)
+		_, err := t.Changes.Redate(ctx, m.item.Key, m.fate.Due, true)
 		if m.done, m.refused = err == nil, err != nil; m.refused {
 			return err
 		}
