@@ -179,10 +179,18 @@ func (v View) fateOpen(s Settings, w Waiting, now time.Time) Fate {
 	if now.Before(w.DiesAt) {
 		return held(s, w, now)
 	}
-	if now.Sub(w.DiesAt) >= s.LastPatience && i.ProbeFailed.After(w.DiesAt) {
+	if i.OutOfPatience(s, w.DiesAt, now) {
 		return Fate{Step: Die, Reason: i.LastReason, Status: i.LastStatus}
 	}
 	return Fate{Step: SendLast}
+}
+
+// OutOfPatience reports whether what ended at diesAt has waited too long for its last attempt to an open
+// endpoint, and dies of the failure of a probe. What became overdue in a recovery has waited since the circuit opened
+// again.
+func (i Item) OutOfPatience(s Settings, diesAt, now time.Time) bool {
+	from := latest(diesAt, i.Since)
+	return now.Sub(from) >= s.LastPatience && i.ProbeFailed.After(from)
 }
 
 // fateRecovering sends everything that waited for the endpoint, whether its life is over or not. What

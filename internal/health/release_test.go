@@ -90,6 +90,8 @@ func TestView_Fate(t *testing.T) {
 		i.ProbeFailed, i.LastStatus, i.LastReason = now.Add(-time.Minute), 503,
 			"http_5xx"
 	})
+	reopened := probed
+	reopened.Since = now.Add(-59 * time.Minute)
 	paused := stored(Recovering, func(i *Item) { i.Paused = true })
 	pausedNow := stored(Recovering, func(i *Item) { i.Paused, i.Changed = true, now })
 	disabledNow := stored(Disabled, func(i *Item) { i.Since = now })
@@ -118,6 +120,9 @@ func TestView_Fate(t *testing.T) {
 		"an hour later too, while no probe has failed since": {open, Endpoint{}, longOver, Fate{Step: SendLast}},
 		"then it dies of the probe's failure": {
 			probed, Endpoint{}, longOver, Fate{Step: Die, Reason: "http_5xx", Status: 503},
+		},
+		"but not within an hour of the opening, which it did not wait through": {
+			reopened, Endpoint{}, longOver, Fate{Step: SendLast},
 		},
 		"a recovering one is sent what was held": {
 			recovering, Endpoint{}, heldBack, Fate{Step: SendRecovery},

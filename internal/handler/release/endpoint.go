@@ -233,8 +233,7 @@ func (e *destination) useless(s health.Settings, d dynamo.Due, now time.Time) bo
 	i := e.view.Endpoint
 	switch {
 	case i.State == health.Open && !e.is.Gone:
-		patient := now.Sub(d.DueAt) < s.LastPatience || !i.ProbeFailed.After(d.DueAt)
-		return e.lasts >= s.Last && !d.DueAt.After(now) && patient
+		return e.lasts >= s.Last && !d.DueAt.After(now) && !i.OutOfPatience(s, d.DueAt, now)
 	case i.State == health.Recovering:
 		return e.idle >= maxIdle
 	}
