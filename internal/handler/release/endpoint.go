@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -81,6 +82,8 @@ func (t *tick) read(ctx context.Context, fresh []*destination) error {
 	return nil
 }
 
+var errHealthUnread = errors.New("endpoints are known without their health")
+
 // turn stores the change of state that no attempt brings about. When it is refused, somebody else was
 // faster, and the endpoint is left to the next tick.
 func (t *tick) turn(ctx context.Context, e *destination, r dynamo.Reading) error {
@@ -88,6 +91,7 @@ func (t *tick) turn(ctx context.Context, e *destination, r dynamo.Reading) error
 	e.view = health.View{TenantID: e.key.TenantID, EndpointID: e.key.EndpointID}
 	if !r.HealthRead {
 		e.unsure = true
+		t.fault(ctx, "reading health", errHealthUnread)
 		return nil
 	}
 	e.view = r.View

@@ -308,6 +308,41 @@ func (unreadable) Send(_ context.Context, messages []queue.Outgoing) []error {
 	return slices.Repeat([]error{errThrottled}, len(messages))
 }
 
+// Without its health an endpoint is neither probed nor recovered: ReleaseFaultsAlarm has to see it.
+func TestTick_countsAFaultForHealthThatCannotBeRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		for _, id := range []string{"webhook_1", "webhook_2"} {
+			w.park(id, 1, true)
+			w.recovering(id)
+		}
+		h := w.handler()
+		h.Endpoints = healthless{w}
+		if err := h.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"Faults":[2]`, `"action":"reading health"`, `"Ticks":[1]`} {
+			if !strings.Contains(w.logs.String(), want) {
+				t.Errorf("no %s in %s", want, w.logs.String())
+			}
+		}
+	})
+}
+
+// healthless is a reader that EndpointHealth refuses.
+type healthless struct{ *world }
+
+func (h healthless) Read(
+	ctx context.Context, keys []dynamo.EndpointKey,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	found, err := h.world.Read(ctx, keys)
+	for key, r := range found {
+		r.HealthRead, r.View.Endpoint = false, health.Item{}
+		found[key] = r
+	}
+	return found, err
+}
+
 // keysOnly is a table whose index can be read alone.
 type keysOnly struct{ *world }
 
