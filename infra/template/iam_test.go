@@ -3,6 +3,7 @@ package template
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -347,22 +348,34 @@ func TestReleaseReadsNoSecret(t *testing.T) {
 		t.Errorf("condition (-want +got)\n%s", diff)
 	}
 	asked := &attributesAsked{}
-	reader := dynamo.NewReader(dynamo.ReaderConfig{Client: asked, Endpoints: "Endpoints", WithoutSecrets: true})
+	reader := dynamo.NewReader(dynamo.ReaderConfig{
+		Client: asked, Endpoints: "Endpoints", EndpointHealth: "EndpointHealth", WithoutSecrets: true,
+	})
 	if _, err := reader.Read(t.Context(), []dynamo.EndpointKey{{TenantID: "t", EndpointID: "e"}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(at(want, "ForAllValues:StringEquals")["dynamodb:Attributes"], asked.names); diff != "" {
 		t.Errorf("asked for (-allowed +asked)\n%s", diff)
 	}
+	if diff := cmp.Diff([][]string{{"EndpointHealth"}, {"Endpoints"}}, asked.tables); diff != "" {
+		t.Errorf("the condition must not see what other tables are asked for: tables of each call (-want +got)\n%s", diff)
+	}
 }
 
-// attributesAsked notes what is asked of the table Endpoints.
-type attributesAsked struct{ names []any }
+// attributesAsked notes what is asked of the table Endpoints, and the tables of each call.
+type attributesAsked struct {
+	names  []any
+	tables [][]string
+}
 
 func (a *attributesAsked) BatchGetItem(
 	_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options),
 ) (*dynamodb.BatchGetItemOutput, error) {
-	of := in.RequestItems["Endpoints"]
+	a.tables = append(a.tables, slices.Sorted(maps.Keys(in.RequestItems)))
+	of, ok := in.RequestItems["Endpoints"]
+	if !ok {
+		return &dynamodb.BatchGetItemOutput{}, nil
+	}
 	for name := range strings.SplitSeq(*of.ProjectionExpression, ", ") {
 		if behind, ok := of.ExpressionAttributeNames[name]; ok {
 			name = behind

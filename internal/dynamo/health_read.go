@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -24,7 +25,9 @@ type ReaderConfig struct {
 }
 
 // Reader reads endpoints together with their health and their tenants', strongly consistent: one
-// BatchGetItem call where 100 keys are enough, two keys an endpoint and one a tenant.
+// BatchGetItem call where 100 keys are enough, two keys an endpoint and one a tenant. Without
+// secrets it makes a call a table: the right to read endpoints is conditional on the attributes that
+// are asked for, and IAM may evaluate that condition for everything that a call asks for.
 type Reader struct{ config ReaderConfig }
 
 // NewReader returns a Reader.
@@ -47,13 +50,12 @@ func (r *Reader) Read(ctx context.Context, keys []EndpointKey) (map[EndpointKey]
 		health:    make(map[string]health.Item),
 		read:      make(map[string]bool, 2*len(keys)),
 	}
-	wanted := r.wanted(keys)
-	for len(wanted) > 0 {
-		n := min(len(wanted), maxBatchReads)
-		if err := r.call(ctx, wanted[:n], &result); err != nil {
-			return nil, fmt.Errorf("reading endpoints: %w", err)
+	for _, wanted := range r.together(r.wanted(keys)) {
+		for ask := range slices.Chunk(wanted, maxBatchReads) {
+			if err := r.call(ctx, ask, &result); err != nil {
+				return nil, fmt.Errorf("reading endpoints: %w", err)
+			}
 		}
-		wanted = wanted[n:]
 	}
 	found := make(map[EndpointKey]Reading, len(keys))
 	for _, key := range keys {
@@ -87,6 +89,22 @@ func (r *Reader) wanted(keys []EndpointKey) []wantedKey {
 		}
 	}
 	return wanted
+}
+
+// together splits keys into those that calls may ask for together.
+func (r *Reader) together(wanted []wantedKey) [][]wantedKey {
+	if !r.config.WithoutSecrets {
+		return [][]wantedKey{wanted}
+	}
+	var endpoints, health []wantedKey
+	for _, w := range wanted {
+		if w.table == r.config.Endpoints {
+			endpoints = append(endpoints, w)
+		} else {
+			health = append(health, w)
+		}
+	}
+	return [][]wantedKey{health, endpoints}
 }
 
 // healthTries bounds how often unprocessed keys of EndpointHealth are asked for again: nobody

@@ -74,7 +74,7 @@ func TestTick_losesNothingWhateverAWSDoes(t *testing.T) {
 		"Backlog cannot be queried":             {action: "Query", fault: denied, blind: true},
 		"some queries of Backlog are throttled": {action: "Query", fault: denied, after: 9},
 		"nothing can be read":                   {action: "BatchGetItem", fault: denied},
-		"items cannot be read after endpoints":  {action: "BatchGetItem", fault: denied, after: 1},
+		"items cannot be read after endpoints":  {action: "BatchGetItem", fault: denied, after: 2},
 		"reads come in pieces":                  {action: "BatchGetItem", fault: testkit.Unprocessed(1), quiet: true},
 		"nothing is sent":                       {action: "SendMessageBatch", fault: denied},
 		"some messages are not taken": {
