@@ -97,11 +97,6 @@ func (w *world) process(name string, random *rand.Rand) *process {
 		Attempts: delivery.Sender{Client: a, UserAgent: "Herald/test", Now: time.Now},
 		Schedule: schedule, Thresholds: w.settings, PerEndpoint: 10, Log: log, Metrics: metrics("deliver"),
 		Now: time.Now, Random: number,
-		Unique: func() string {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			return w.random()
-		},
 		Slow: &deliver.SlowLane{
 			Notes: a, Settings: health.SlowSettings{Self: name, Limit: 2, Wait: time.Minute}, Suspect: hangs / 10, Timeout: hangs,
 		},

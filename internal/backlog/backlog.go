@@ -1,8 +1,8 @@
 // Package backlog is what the table Backlog holds: deliveries that wait for long, for their
 // schedule or for their endpoint.
 //
-// It promises that every parking is an item of its own, whose key never names anything else, so
-// that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
+// It promises that every message that is parked becomes an item of its own, whose key names no other
+// message, so that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
 // their deliveries; and that rounding never makes a due time earlier. Decisions about items are
 // package health's.
 package backlog
@@ -44,14 +44,14 @@ type Item struct {
 	Held     bool      // waits for its endpoint, not for its schedule
 }
 
-// New returns the item for a delivery that next sends to Backlog. random tells parkings of the same
+// New returns the item for a delivery that next sends to Backlog. parking tells messages of the same
 // delivery apart: 8 characters or more, without '#'.
-func New(m delivery.Message, next delivery.Next, storedAt time.Time, random string) Item {
+func New(m delivery.Message, next delivery.Next, storedAt time.Time, parking string) Item {
 	m.Retrying, m.Attempts, m.Life = true, next.Attempts, next.Life
 	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Millisecond)
 	m.NotBefore = Ceil(m.NotBefore)
 	return Item{
-		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: Position(m.Ref, random)},
+		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: Position(m.Ref, parking)},
 		Message:  m,
 		StoredAt: storedAt.UTC().Truncate(time.Millisecond),
 		DueAt:    Ceil(next.Due),
@@ -94,10 +94,10 @@ func bucket(s string, buckets uint32) int {
 	return int(h.Sum32() % buckets)
 }
 
-// Position sorts an endpoint's items by the age of their deliveries, and is never used twice:
-// created_at, the delivery's id, which replay it is, and something random.
-func Position(ref delivery.Ref, random string) string {
-	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + random
+// Position sorts an endpoint's items by the age of their deliveries, and is never used for two
+// messages: created_at, the delivery's id, which replay it is, and what tells the message apart.
+func Position(ref delivery.Ref, parking string) string {
+	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + parking
 }
 
 // Before sorts after every position of a delivery that was created before at, and before every
@@ -126,7 +126,7 @@ func Parse(position string) (delivery.Ref, error) {
 	return delivery.Ref{DeliveryID: id, CreatedAt: createdAt, Replay: replay}, nil
 }
 
-// cutLast cuts at the last '#': neither random texts nor numbers have one, ids may.
+// cutLast cuts at the last '#': neither parkings nor numbers have one, ids may.
 func cutLast(s string) (before, after string) {
 	n := strings.LastIndexByte(s, '#')
 	if n < 0 {

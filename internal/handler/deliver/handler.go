@@ -73,7 +73,6 @@ type Handler struct {
 	Metrics         *telemetry.Metrics
 	Now             func() time.Time
 	Random          func() float64 // uniform in [0, 1)
-	Unique          func() string  // tells the items of Backlog apart: 8 characters or more, without '#'
 
 	memory memory
 }

@@ -297,7 +297,7 @@ func (w *world) handler() *Handler {
 		Visibility: w, RetryQueueARN: retryARN, Schedule: tenPlaces, Thresholds: health.Default(), PerEndpoint: 10,
 		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
 		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "test", "deliver", w.clock), Now: w.clock,
-		Random: func() float64 { return 0 }, Unique: func() string { return "0123456789" },
+		Random: func() float64 { return 0 },
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -269,19 +268,19 @@ func TestHandler_sendToDeadLetterQueue_returnsWhatCannotDieNow(t *testing.T) {
 	w.says(t, 0, map[string]string{"outcome": "dead", "fault": "ours"})
 }
 
-// Two copies of a delivery that come in different batches are parked as two items.
-func TestHandler_park_makesAnItemOfEveryCopy(t *testing.T) {
+// Messages of one delivery that come in different batches are parked as items of their own. A message
+// that comes again, because the answer to its put was lost, has the item that it had.
+func TestHandler_park_makesAnItemOfEveryMessage(t *testing.T) {
 	w := newWorld(status(500))
-	h := w.handler()
-	n := 0
-	h.Unique = func() string { n++; return fmt.Sprintf("%010d", n) }
-	r := again(fresh("a", "webhook_1"), 4, 1)
-	for range 2 {
-		if failed := h.Process(t.Context(), []queue.Record{r}); len(failed) != 0 {
+	first := again(fresh("a", "webhook_1"), 4, 1)
+	second := first
+	second.MessageID = "id-of-the-other"
+	for _, r := range []queue.Record{first, second, first} {
+		if failed := w.process(t, r); len(failed) != 0 {
 			t.Errorf("failed %v", failed)
 		}
 	}
-	if len(w.parked) != 2 || w.parked[0].Key == w.parked[1].Key {
+	if len(w.parked) != 3 || w.parked[0].Key == w.parked[1].Key || w.parked[0].Key != w.parked[2].Key {
 		t.Errorf("parked %+v", w.parked)
 	}
 }

@@ -103,12 +103,8 @@ func New(c Config) (*Handler, error) {
 		Metrics: c.Metrics,
 		Now:     time.Now,
 		Random:  rand.Float64,
-		Unique:  func() string { return crand.Text()[:uniqueLetters] },
 	}, nil
 }
-
-// uniqueLetters is how many letters tell the parkings of one delivery apart: there are dozens at most.
-const uniqueLetters = 10
 
 // newSlowLane suspects an endpoint after a tenth of the time that an attempt may take, and leaves
 // slow endpoints a tenth of the processes of each queue.

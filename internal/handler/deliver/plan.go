@@ -33,6 +33,7 @@ func (h *Handler) decode(ctx context.Context, records []queue.Record) *batch {
 		}
 		m.Retrying = r.EventSourceARN == h.RetryQueueARN // whatever put it there
 		read := h.read(m, queue.ReceiveOf(r), now)
+		read.from = r.MessageID
 		key := life{m.DeliveryID, m.Replay}
 		if t := known[key]; t != nil {
 			t.add(r, read)

@@ -87,7 +87,7 @@ func newRig(t *testing.T) *rig {
 			Client: db, Endpoints: tables.Endpoints, EndpointHealth: tables.EndpointHealth,
 		}),
 		Secrets: r.secrets, States: r.states, Health: r.health, Backlog: r.backlog, RetryQueueARN: r.retryQ.ARN,
-		DeadLetterQueue: queue.Sender{Client: queues, URL: r.deadQ.URL}, Thresholds: health.Default(), Unique: rand.Text,
+		DeadLetterQueue: queue.Sender{Client: queues, URL: r.deadQ.URL}, Thresholds: health.Default(),
 		Slow: &deliver.SlowLane{
 			Notes: r.health, Settings: health.SlowSettings{Self: rand.Text(), Limit: 2, Wait: time.Minute},
 			Suspect: 500 * time.Millisecond, Timeout: 5 * time.Second,

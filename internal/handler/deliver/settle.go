@@ -2,6 +2,8 @@ package deliver
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/base32"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
@@ -69,7 +71,7 @@ func (h *Handler) park(ctx context.Context, tasks []*task) {
 		if next.Life.Reason == "" {
 			next.Life.Reason = t.outcome.Reason
 		}
-		items[i] = backlog.New(m, next, now, h.Unique())
+		items[i] = backlog.New(m, next, now, parking(t.from))
 	}
 	for i, err := range h.Backlog.Put(ctx, items) {
 		if err != nil {
@@ -78,6 +80,17 @@ func (h *Handler) park(ctx context.Context, tasks []*task) {
 		}
 	}
 }
+
+// parking tells the items of a delivery's messages apart. A message that is parked again, because its
+// first put was stored and its answer was lost, overwrites its item: otherwise every receive would make
+// one more copy of the delivery.
+func parking(messageID string) string {
+	sum := sha256.Sum256([]byte(messageID))
+	return base32.StdEncoding.EncodeToString(sum[:])[:parkingLetters]
+}
+
+// parkingLetters is enough for the dozens of messages that one delivery may become.
+const parkingLetters = 10
 
 // fallBack makes a delivery that cannot wait in Backlog wait on RetryQueue. What is held is tried
 // again soon, since that costs no POST, and so is what has reached the end of its life.

@@ -16,6 +16,7 @@ type task struct {
 	message  delivery.Message // of the record that speaks for all
 	place    int              // in the schedule, likewise
 	receives int              // likewise
+	from     string           // likewise: its message id
 	to       *destination
 
 	outcome  *delivery.Outcome // nil while pending
@@ -31,7 +32,7 @@ type task struct {
 func (t *task) add(r queue.Record, other task) {
 	t.records = append(t.records, r)
 	if other.place < t.place || other.place == t.place && other.message.Life.Probe > t.message.Life.Probe {
-		t.message, t.place, t.receives = other.message, other.place, other.receives
+		t.message, t.place, t.receives, t.from = other.message, other.place, other.receives, other.from
 	}
 }
 
