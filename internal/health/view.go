@@ -75,7 +75,7 @@ func (v View) Decide(q Question, now time.Time) Decision {
 			return Decision{Action: Ended, Reason: reason}
 		}
 		return v.hold(q, now)
-	case i.State == Open && !q.Last && (q.Probe == 0 || q.Probe != i.Probe):
+	case i.State == Open && !q.Last && !i.probes(q.Probe):
 		return Decision{Action: Hold, Reason: ReasonOpen}
 	}
 	return Decision{Action: Post}
@@ -163,7 +163,7 @@ func (i Item) observeOpen(results []Result, now time.Time) Write {
 		}
 	}
 	for _, r := range results {
-		if r.Probe != 0 && r.Probe == i.Probe && !r.Begun.Before(i.Since) {
+		if i.probes(r.Probe) && !r.Begun.Before(i.Since) {
 			next := i
 			next.ProbeFailed, next.LastStatus, next.LastReason = now, r.Status, r.Reason
 			return i.put(next, now)
@@ -171,6 +171,10 @@ func (i Item) observeOpen(results []Result, now time.Time) Write {
 	}
 	return Write{}
 }
+
+// probes reports whether the number is that of a probe since the opening. It need not be the last: a
+// probe that comes late, when RetryQueue is behind, would otherwise never be made, nor any other.
+func (i Item) probes(number int64) bool { return number != 0 && number >= i.Since.UnixMilli() }
 
 func (i Item) clearRun() Write {
 	if i.Failures == 0 {

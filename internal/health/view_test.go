@@ -23,7 +23,8 @@ func viewOf(i Item) View { return View{TenantID: "tenant", EndpointID: "webhook_
 func TestView_Decide(t *testing.T) {
 	now := epoch.Add(time.Minute)
 	version := now.UnixMilli()
-	probed := stored(Open, func(i *Item) { i.Probe = 42 })
+	claimed := epoch.UnixMilli() + 42
+	probed := stored(Open, func(i *Item) { i.Probe = claimed })
 	pausedTenant := func(i Item) View {
 		v := viewOf(i)
 		v.Tenant = Item{TenantID: "tenant", Version: 1, Paused: true}
@@ -47,13 +48,14 @@ func TestView_Decide(t *testing.T) {
 		"an open one does not": {
 			viewOf(stored(Open, nil)), Question{}, Decision{Action: Hold, Reason: ReasonOpen},
 		},
-		"its probe is sent": {viewOf(probed), Question{Probe: 42}, Decision{}},
-		"a probe of before waits": {
-			viewOf(probed), Question{Probe: 41}, Decision{Action: Hold, Reason: ReasonOpen},
+		"its probe is sent": {viewOf(probed), Question{Probe: claimed}, Decision{}},
+		"so is one that came late, and the next is claimed": {viewOf(probed), Question{Probe: claimed - 1}, Decision{}},
+		"a probe of an opening before waits": {
+			viewOf(probed), Question{Probe: epoch.UnixMilli() - 1}, Decision{Action: Hold, Reason: ReasonOpen},
 		},
 		"a probe that met a recovered endpoint is sent": {viewOf(stored(Recovering, nil)), Question{Probe: 41}, Decision{}},
 		"the last attempt passes an open circuit":       {viewOf(probed), Question{Last: true}, Decision{}},
-		"but no pause": {viewOf(stored(Open, func(i *Item) { i.Paused = true })), Question{Last: true, Probe: 42},
+		"but no pause": {viewOf(stored(Open, func(i *Item) { i.Paused = true })), Question{Last: true, Probe: claimed},
 			Decision{Action: Hold, Reason: ReasonPaused}},
 		"an endpoint that was active again but not seen by release is sent its delivery": {
 			viewOf(stored(Disabled, nil)), Question{}, Decision{},
@@ -176,12 +178,17 @@ func TestView_Observe(t *testing.T) {
 		i.Held, i.Failures, i.FailingSince, i.Probes = true, 4,
 			now.Add(-30*time.Second), 3
 	})
-	open := stored(Open, func(i *Item) { i.Probe, i.Probes, i.LastStatus = 42, 2, 503 })
+	claimed := epoch.UnixMilli() + 42
+	open := stored(Open, func(i *Item) { i.Probe, i.Probes, i.LastStatus = claimed, 2, 503 })
 	bad := Result{DeliveryID: "msg_2", Begun: now, Status: 500, Reason: "http_5xx", Retry: true}
 	late := bad
 	late.Begun = epoch.Add(-time.Second)
 	probe := bad
-	probe.Probe = 42
+	probe.Probe = claimed
+	lateProbe := probe
+	lateProbe.Probe--
+	oldProbe := probe
+	oldProbe.Probe = epoch.UnixMilli() - 1
 	good := Result{Begun: now, OK: true}
 	put := func(from Item, state State, change func(*Item)) Write {
 		next := from
@@ -223,7 +230,11 @@ func TestView_Observe(t *testing.T) {
 		"a probe's failure is remembered": {open, []Result{probe}, put(open, Open, func(i *Item) {
 			i.ProbeFailed, i.LastStatus, i.LastReason = now, 500, "http_5xx"
 		})},
-		"a probe's 2xx lets it recover": {open, []Result{{OK: true, Begun: now, Probe: 42}}, put(open, Recovering,
+		"that of one before the last, too": {open, []Result{lateProbe}, put(open, Open, func(i *Item) {
+			i.ProbeFailed, i.LastStatus, i.LastReason = now, 500, "http_5xx"
+		})},
+		"that of an opening before is not": {open, []Result{oldProbe}, Write{}},
+		"a probe's 2xx lets it recover": {open, []Result{{OK: true, Begun: now, Probe: claimed}}, put(open, Recovering,
 			func(i *Item) {
 				i.Since, i.Changed = now, now
 			})},

@@ -32,6 +32,9 @@ func paused() health.Item {
 	return i
 }
 
+// claimed is the number of a probe.
+var claimed = epoch.UnixMilli() + 1
+
 func probing(number int64) health.Item {
 	i := in(health.Open)
 	i.Probe, i.Probes = number, 1
@@ -49,12 +52,14 @@ func disabled() endpoint.Endpoint {
 func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 	lived := delivery.Life{StartedAt: born, DiesAt: epoch.Add(time.Hour), OwnDue: epoch.Add(-time.Minute)}
 	over, probe, last := lived, lived, lived
-	over.DiesAt, probe.Probe, last.Last = epoch.Add(-time.Second), 41, true
+	over.DiesAt, probe.Probe, last.Last = epoch.Add(-time.Second), claimed, true
 	begins, held := fresh("a", "webhook_1"), waits(tenPlaces.Remaining(1))
 	from := func(l delivery.Life) queue.Record { return living(fresh("a", "webhook_1"), 4, 1, l) }
 	tenant := health.Item{TenantID: "t", Version: 3, Paused: true, Changed: epoch.Add(-time.Hour)}
 	discards := health.Item{TenantID: "t", EndpointID: "webhook_1", Version: 7, DiscardedBefore: epoch}
 	posted, later := effects{Posts: 1, Acknowledged: 1}, effects{States: 1, Parked: waits(time.Hour)}
+	openedSince := probing(claimed + 2)
+	openedSince.Since = epoch.Add(2 * time.Millisecond)
 	pausedNow := paused()
 	pausedNow.Changed = epoch
 	for name, row := range map[string]struct {
@@ -66,9 +71,12 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 		"open: a first attempt waits": {
 			[]health.Item{in(health.Open)}, begins, effects{States: 1, Parked: held}, "circuit_open",
 		},
-		"open: a retry waits":          {[]health.Item{in(health.Open)}, from(lived), later, "circuit_open"},
-		"open: its probe is sent":      {[]health.Item{probing(41)}, from(probe), posted, ""},
-		"open: an older probe is not":  {[]health.Item{probing(42)}, from(probe), later, "circuit_open"},
+		"open: a retry waits":             {[]health.Item{in(health.Open)}, from(lived), later, "circuit_open"},
+		"open: its probe is sent":         {[]health.Item{probing(claimed)}, from(probe), posted, ""},
+		"open: so is one that comes late": {[]health.Item{probing(claimed + 1)}, from(probe), posted, ""},
+		"open: one of an opening before is not": {
+			[]health.Item{openedSince}, from(probe), later, "circuit_open",
+		},
 		"open: a last attempt is made": {[]health.Item{in(health.Open)}, from(last), posted, ""},
 		"open: no life ends without one": {
 			[]health.Item{in(health.Open)}, from(over), effects{States: 1, Parked: waits(-time.Second)}, "circuit_open",

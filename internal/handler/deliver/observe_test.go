@@ -31,7 +31,7 @@ func TestHandler_observe_tellsWhatBecameOfTheAttempts(t *testing.T) {
 		TenantID: "t", EndpointID: "webhook_1", Version: 7, State: health.Failing, Since: epoch.Add(-time.Hour),
 		Failures: 40, FailingSince: epoch.Add(-time.Hour), Deliveries: []string{"x", "y"}, LastStatus: 500,
 	}
-	probe := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, Probe: 41})
+	probe := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, Probe: claimed})
 	retry := retried("a", "webhook_1", 1)
 	for name, row := range map[string]struct {
 		given  health.Item
@@ -43,8 +43,8 @@ func TestHandler_observe_tellsWhatBecameOfTheAttempts(t *testing.T) {
 		"a retry that fails starts a run":       {health.Item{}, 503, retry, health.Failing, 1},
 		"a 2xx ends it":                         {failing, 204, retry, health.None, 0},
 		"the failure of a third delivery opens": {failing, 503, retry, health.Open, 41},
-		"a probe's 2xx begins recovery":         {probing(41), 204, probe, health.Recovering, 0},
-		"a probe's failure is kept":             {probing(41), 503, probe, health.Open, 0},
+		"a probe's 2xx begins recovery":         {probing(claimed), 204, probe, health.Recovering, 0},
+		"a probe's failure is kept":             {probing(claimed), 503, probe, health.Open, 0},
 		"a 2xx ends the run of recovery": {
 			changed(in(health.Recovering), func(i *health.Item) { i.Failures = 3 }), 204, retry, health.Recovering, 0,
 		},
@@ -69,10 +69,10 @@ func TestHandler_observe_tellsWhatBecameOfTheAttempts(t *testing.T) {
 // A probe that fails is held by its circuit, not by its schedule, and nothing is probed in between.
 func TestHandler_follow_holdsAProbeThatFails(t *testing.T) {
 	w := newWorld(status(503))
-	w.health["webhook_1"] = probing(41)
+	w.health["webhook_1"] = probing(claimed)
 	own := epoch.Add(time.Minute)
 	dies := epoch.Add(24 * time.Hour)
-	probe := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, OwnDue: own, DiesAt: dies, Probe: 41})
+	probe := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, OwnDue: own, DiesAt: dies, Probe: claimed})
 	w.did(t, w.process(t, probe), effects{Posts: 1, States: 1, Parked: waits(24 * time.Hour)})
 	got := w.parked[0]
 	want := delivery.Life{StartedAt: born, OwnDue: own, DiesAt: dies, Reason: delivery.ReasonHTTP5xx, Status: 503}
