@@ -31,7 +31,7 @@ type Settings struct {
 	CatchUp       time.Duration // and beyond it while what is left would take longer than this: 6 h
 	Budget        int           // items a tick, all endpoints together: 18,000
 
-	Last         int           // last attempts a tick and endpoint: 60
+	Last         int           // last attempts a tick and open endpoint: 60
 	LastPatience time.Duration // after which a delivery dies of the last probe's failure: 1 h
 	Ahead        time.Duration // how long before it is due an item is sent, delayed: 3 min
 

@@ -50,7 +50,10 @@ func (t *tick) scheduled(e *destination, i backlog.Item) *move {
 	case health.SendDue:
 		return &move{item: i, to: e, fate: f, kind: kindDue, delay: i.DueAt.Sub(now)}
 	case health.SendLast:
-		return t.lastAttempt(e, i, f)
+		if limit := e.lastLimit(t.Thresholds); limit > 0 {
+			return t.lastAttempt(e, i, f, limit)
+		}
+		e.lookedInVain() // recovery sends it
 	case health.Redate, health.Die, health.Drop:
 		return &move{item: i, to: e, fate: f}
 	case health.Keep, health.SendRecovery:
@@ -60,14 +63,14 @@ func (t *tick) scheduled(e *destination, i backlog.Item) *move {
 }
 
 // lastAttempt is the move of what is sent once more, if there may be one more in this tick.
-func (t *tick) lastAttempt(e *destination, i backlog.Item, f health.Fate) *move {
-	n, ok := e.takeLast(t.Thresholds.Last)
+func (t *tick) lastAttempt(e *destination, i backlog.Item, f health.Fate, limit int) *move {
+	n, ok := e.takeLast(limit)
 	if !ok {
 		e.lookedInVain()
 		return nil
 	}
 	i.Message.Life.Last = true
-	return &move{item: i, to: e, fate: f, kind: kindLast, delay: spread(t.Thresholds.Tick, n, t.Thresholds.Last)}
+	return &move{item: i, to: e, fate: f, kind: kindLast, delay: spread(t.Thresholds.Tick, n, limit)}
 }
 
 // carry carries moves out: it sends first and deletes after. It reports whether it makes sense to go

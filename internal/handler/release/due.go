@@ -70,7 +70,7 @@ func (l *lane) step(ctx context.Context) error {
 		d := l.keys[0]
 		l.keys = l.keys[1:]
 		if e := l.met(d.EndpointID); e != nil && e.holds() {
-			l.handOver(d)
+			l.handOver(e, d)
 		} else if !l.skips(e, d) {
 			keys = append(keys, d.Key)
 		}
@@ -87,10 +87,17 @@ func (l *lane) step(ctx context.Context) error {
 	return nil
 }
 
-// maxEnding bounds the keys in memory; what is beyond is found again by the next tick.
-const maxEnding = 50_000
+// These bound the keys in memory, of all endpoints and of each of a class. What is beyond is found again
+// by the next tick.
+const (
+	maxEnding     = 50_000
+	maxEndingEach = 4_000
+)
 
-func (t *tick) handOver(d dynamo.Due) {
+func (t *tick) handOver(e *destination, d dynamo.Due) {
+	if !e.takesKey(t.Thresholds, d, t.Now()) {
+		return
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if len(t.ending) < maxEnding {

@@ -24,8 +24,9 @@ type destination struct {
 
 	mu    sync.Mutex
 	view  health.View
-	lasts int // last attempts sent in this tick
-	idle  int // items that were read for nothing
+	lasts int          // last attempts sent in this tick
+	idle  int          // items that were read for nothing
+	ended [classes]int // keys that endLives has to look at
 
 	asking  chan struct{} // has room for the one that asks
 	asked   bool          // whether something may be held for it
@@ -34,7 +35,7 @@ type destination struct {
 
 const (
 	meetSize = 33   // endpoints whose three keys fit into one BatchGetItem call
-	maxIdle  = 1000 // items of a recovering endpoint that are read in vain, because recovery sends them
+	maxIdle  = 1000 // items of an endpoint that are read in vain: recovery, or a later tick, sends them
 )
 
 // meet reads endpoints that the tick does not know yet, and stores their turns. When it returns, all
@@ -210,38 +211,6 @@ func (e *destination) fate(s health.Settings, i backlog.Item, now time.Time) hea
 		return f
 	}
 	return health.Fate{}
-}
-
-// takeLast counts one more last attempt and returns its number, if one more is allowed.
-func (e *destination) takeLast(limit int) (number int, ok bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.lasts >= limit {
-		return 0, false
-	}
-	e.lasts++
-	return e.lasts - 1, true
-}
-
-func (e *destination) lookedInVain() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.idle++
-}
-
-// useless reports, from its key alone, that an item need not be read in this tick: it has to wait for
-// its last attempt, or recovery is going to send it.
-func (e *destination) useless(s health.Settings, d dynamo.Due, now time.Time) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	i := e.view.Endpoint
-	switch {
-	case i.State == health.Open && !e.is.Gone:
-		return e.lasts >= s.Last && !d.DueAt.After(now) && !i.OutOfPatience(s, d.DueAt, now)
-	case i.State == health.Recovering:
-		return e.idle >= maxIdle
-	}
-	return false
 }
 
 // mayHold makes sure that what is held for the endpoint is found again: first its item has to say so. One

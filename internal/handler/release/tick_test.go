@@ -17,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 // With calls of AWS that take 12 ms.
@@ -33,6 +34,22 @@ func TestTick_sendsTwoThousandASecond(t *testing.T) {
 			t.Errorf("%d in %s, %.0f a second", len(w.sent), took, rate)
 		}
 	})
+}
+
+func (w *world) open(id string) {
+	now := time.Now()
+	w.health[id] = health.Item{
+		TenantID: acme, EndpointID: id, Version: 1, State: health.Open, Since: now, Changed: now, Held: true,
+		NextProbe: now.Add(24 * time.Hour),
+	}
+}
+
+func (w *world) sentTo() map[string]int {
+	to := map[string]int{}
+	for _, m := range w.sent {
+		to[m.Endpoint]++
+	}
+	return to
 }
 
 func (w *world) recovering(id string) {
@@ -226,6 +243,70 @@ func TestTick_givesNoReasonToWhatItSendsToRetryQueue(t *testing.T) {
 		for _, m := range w.sent {
 			if m.Life.Reason != "" || m.Life.Status != 0 {
 				t.Errorf("%s says %q, %d", m.Endpoint, m.Life.Reason, m.Life.Status)
+			}
+		}
+	})
+}
+
+// However much is over of one open endpoint, the others have their last attempts.
+func TestTick_sharesLastAttemptsAmongEndpoints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.open("webhook_big")
+		w.open("webhook_small")
+		w.park("webhook_big", 2*maxEnding, true)
+		w.park("webhook_small", 10, true)
+		time.Sleep(70 * time.Minute)
+		w.tick(t)
+		want := map[string]int{"webhook_big": health.Default().Last, "webhook_small": 10}
+		if diff := cmp.Diff(want, w.sentTo()); diff != "" {
+			t.Errorf("sent (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// To an endpoint that answers, what is over goes at the pace of a recovery, and the rest is not read
+// in every tick.
+func TestTick_sendsWhatIsOverAtThePaceOfARecovery(t *testing.T) {
+	for _, state := range []health.State{health.None, health.Failing} {
+		t.Run("state "+string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				w.park("webhook_1", 6000, false)
+				time.Sleep(2 * time.Hour)
+				if now := time.Now(); state != health.None {
+					w.health["webhook_1"] = health.Item{
+						TenantID: acme, EndpointID: "webhook_1", Version: 1, State: state,
+						Since: now, Changed: now, FailedAt: now,
+					}
+				}
+				w.tick(t)
+				limit := health.Default().RecoveryLimit
+				if len(w.sent) != limit || w.got > limit+maxIdle+2*lanes*pageSize {
+					t.Errorf("%d sent, %d read", len(w.sent), w.got)
+				}
+			})
+		})
+	}
+}
+
+// What has lived for as long as anything may is a part of what recovery sends.
+func TestTick_countsLastAttemptsOfARecoveryInItsPace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.park("webhook_1", 300, true)
+		time.Sleep(retry.MaxLife)
+		w.recovering("webhook_1")
+		for _, want := range []int{120, 300} {
+			w.tick(t)
+			if len(w.sent) != want {
+				t.Errorf("%d sent, want %d", len(w.sent), want)
+			}
+			time.Sleep(time.Minute)
+		}
+		for _, m := range w.sent {
+			if !m.Life.Last {
+				t.Fatalf("%s is not sent as a last attempt", m.ID)
 			}
 		}
 	})

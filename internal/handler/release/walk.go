@@ -79,7 +79,7 @@ func (w *walk) step(ctx context.Context) {
 		w.failed, w.through = true, true
 	}
 	for _, m := range moves {
-		if m.kind == kindRecovery && !m.sent {
+		if !m.sent && (m.kind == kindRecovery || m.kind == kindLast) {
 			w.sent--
 		}
 	}
@@ -101,10 +101,11 @@ func (w *walk) decide(i backlog.Item) *move {
 	case w.sent >= w.quota:
 		w.through = true
 		return nil
-	case f.Step == health.SendLast:
-		return w.lastAttempt(w.to, i, f)
 	}
 	m := &move{item: i, to: w.to, fate: f, kind: kindRecovery, delay: spread(w.Thresholds.Tick, w.sent, w.quota)}
+	if f.Step == health.SendLast {
+		m.kind, m.item.Message.Life.Last = kindLast, true
+	}
 	w.sent++
 	return m
 }

@@ -40,6 +40,7 @@ type world struct {
 	health  map[string]health.Item
 	sent    []arrival
 	parked  int
+	got     int // items that BatchGet returned
 	logs    bytes.Buffer
 }
 
@@ -144,6 +145,7 @@ func (w *world) BatchGet(_ context.Context, keys []backlog.Key) (page dynamo.Pag
 			page.Items = append(page.Items, items[n])
 		}
 	}
+	w.got += len(page.Items)
 	return page, nil
 }
 
