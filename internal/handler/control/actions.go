@@ -82,6 +82,9 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 	answer, err := h.change(ctx, t, resultDiscarded, func(i health.Item) (health.Write, health.Refusal) {
 		return i.Discard(before, call.Now), ""
 	})
+	if err == nil && answer.EndpointID == "" {
+		answer.Note = noteLater
+	}
 	return h.counted(ctx, answer, err)
 }
 

@@ -366,7 +366,7 @@ func TestHandler_discard_namesATimeAndSaysHowMuchWaits(t *testing.T) {
 			EndpointID: "webhook_1", State: "open", DiscardedBefore: &hour, Waiting: &Waiting{Count: 12},
 		}},
 		"everything of a tenant": {nil, all, Answer{
-			State: "healthy", DiscardedBefore: &now, Waiting: &Waiting{Count: 1012, More: true},
+			State: "healthy", DiscardedBefore: &now, Waiting: &Waiting{Count: 1012, More: true}, Note: noteLater,
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {

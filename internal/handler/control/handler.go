@@ -64,6 +64,7 @@ type Answer struct {
 	TenantPaused    bool       `json:"tenant_paused"`
 	DiscardedBefore *time.Time `json:"discarded_before"` // null when nothing is discarded
 	Waiting         *Waiting   `json:"waiting,omitzero"` // of release and discard
+	Note            string     `json:"note,omitzero"`    // what the result does not do yet
 }
 
 // Waiting is how much lay in Backlog when the action was done: at least Count deliveries.
@@ -79,6 +80,9 @@ const (
 	resultReleasing = "releasing"
 	resultDiscarded = "discarding"
 )
+
+// noteLater is the note of a tenant's discard.
+const noteLater = "of endpoints that are not in trouble, what waits for its schedule is dropped when it is due"
 
 // The codes of refusals beside those of health.Refusal.
 const (
