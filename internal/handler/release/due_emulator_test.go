@@ -94,7 +94,11 @@ func TestTick_ofWhatIsFoundByItsDueTime(t *testing.T) {
 			life:  ended(time.Minute, func(l *delivery.Life) { l.Last, l.Reason, l.Status = true, "", 0 }),
 		},
 		"over for an hour, and a probe has failed since: it dies of that": {
-			given: func(r *rig, _ endpoint.Endpoint) { r.note(r.open(hook)) },
+			given: func(r *rig, _ endpoint.Endpoint) {
+				open := r.open(hook)
+				open.Since = r.now.Add(-2 * time.Hour)
+				r.note(open)
+			},
 			item:  func(r *rig) func(*backlog.Item) { return r.over(time.Hour) },
 			want:  outcome{Dead: []string{id}},
 			life: ended(time.Hour, func(l *delivery.Life) {
