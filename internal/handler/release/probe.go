@@ -55,14 +55,14 @@ func (t *tick) candidate(ctx context.Context, e *destination) (picked backlog.It
 func (t *tick) candidateOf(
 	ctx context.Context, e *destination, shard int,
 ) (picked backlog.Item, found bool, err error) {
-	oldest, err := t.Shards.ReadShard(ctx, e.key.EndpointID, shard, "", pageSize)
-	if err != nil || len(oldest.Items) == 0 {
+	oldest, err := t.readable(ctx, e, shard, "")
+	if err != nil || len(oldest) == 0 {
 		return picked, false, err
 	}
-	since := oldest.Items[0].Message.CreatedAt
+	since := oldest[0].Message.CreatedAt
 	at := since.Add(time.Duration(t.Random() * float64(t.Now().Sub(since))))
-	random, err := t.Shards.ReadShard(ctx, e.key.EndpointID, shard, backlog.Before(at), pageSize)
-	for _, items := range [][]backlog.Item{random.Items, oldest.Items} {
+	random, err := t.readable(ctx, e, shard, backlog.Before(at))
+	for _, items := range [][]backlog.Item{random, oldest} {
 		for _, i := range items {
 			if t.mayProbe(e, i) {
 				return i, true, nil
@@ -70,6 +70,21 @@ func (t *tick) candidateOf(
 		}
 	}
 	return picked, false, err
+}
+
+// maxUnreadable is the number of pages after which a candidate is sought in another shard.
+const maxUnreadable = 5
+
+// readable returns the first items behind a position, past pages that this release cannot read.
+func (t *tick) readable(ctx context.Context, e *destination, shard int, after string) ([]backlog.Item, error) {
+	for range maxUnreadable {
+		page, err := t.Shards.ReadShard(ctx, e.key.EndpointID, shard, after, pageSize)
+		if err != nil || len(page.Items) > 0 || page.Next == "" {
+			return page.Items, err
+		}
+		after = page.Next
+	}
+	return nil, nil
 }
 
 // mayProbe leaves alone what ends now, and what its receiver asked to wait for.

@@ -312,6 +312,38 @@ func TestTick_countsLastAttemptsOfARecoveryInItsPace(t *testing.T) {
 	})
 }
 
+// A page that a later release wrote does not keep a circuit open.
+func TestTick_probesBehindAPageThatItCannotRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.park("webhook_open", 20, true)
+		w.open("webhook_open")
+		i := w.health["webhook_open"]
+		i.NextProbe = time.Now()
+		w.health["webhook_open"] = i
+		h := w.handler()
+		h.Shards = unreadableBegin{w}
+		if err := h.Tick(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(w.sent) != 1 || w.sent[0].Life.Probe == 0 {
+			t.Errorf("sent %+v, want a probe", w.sent)
+		}
+	})
+}
+
+// unreadableBegin is a table whose shards begin with a page that nobody can read.
+type unreadableBegin struct{ *world }
+
+func (u unreadableBegin) ReadShard(
+	ctx context.Context, id string, shard int, after string, limit int,
+) (dynamo.Page, error) {
+	if after == "" {
+		return dynamo.Page{Unreadable: make([]backlog.Key, limit), Next: "!"}, nil
+	}
+	return u.world.ReadShard(ctx, id, shard, after, limit)
+}
+
 func TestInTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		endpoints := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c"})).Draw(t, "endpoints")
