@@ -9,6 +9,7 @@ import (
 // Endpoint is what release needs to know of the endpoint itself.
 type Endpoint struct {
 	Gone      bool      // deleted, or not there
+	Final     bool      // not there: nobody can take its deletion back
 	Disabled  bool      // by its owner
 	ChangedAt time.Time // when its owner last changed it, secret included
 }
@@ -56,12 +57,19 @@ func (v View) turn(s Settings, e Endpoint, now time.Time) Write {
 		return i.put(i.enter(None, now), now)
 	case i.forgotten(s, now):
 		return i.put(i.enter(None, now), now)
-	case i.discarded(s, now):
-		next := i
-		next.DiscardedBefore = time.Time{}
-		return i.put(next, now)
 	}
-	return Write{}
+	return i.Expire(s, now)
+}
+
+// Expire removes discarded_before once nothing can be left of what it drops. For a tenant's item, that
+// is all that a run of release does about it.
+func (i Item) Expire(s Settings, now time.Time) Write {
+	if !i.discarded(s, now) {
+		return Write{}
+	}
+	next := i
+	next.DiscardedBefore = time.Time{}
+	return i.put(next, now)
 }
 
 // forgotten reports whether a failing endpoint has had no further failure for long.
@@ -270,6 +278,9 @@ func (v View) Empty(s Settings, e Endpoint, from time.Time) Write {
 	}
 	next := i.enter(None, from)
 	next.Held = i.Paused // what operators asked for outlives a deletion, which can be taken back
+	if e.Final {
+		return i.put(Item{TenantID: i.TenantID, EndpointID: i.EndpointID}, from)
+	}
 	if next.Held == i.Held && next.State == i.State {
 		return Write{}
 	}

@@ -135,7 +135,7 @@ func name(s health.State) string {
 
 func statusOf(r dynamo.Reading) health.Endpoint {
 	if !r.Found {
-		return health.Endpoint{Gone: true}
+		return health.Endpoint{Gone: true, Final: true}
 	}
 	e := r.Endpoint
 	changed := e.UpdatedAt

@@ -98,6 +98,7 @@ func (h *Handler) Tick(ctx context.Context) error {
 	t.plan()
 	t.share(ctx, t.sendDue, t.endLives, t.probe, t.recover)
 	t.close(ctx)
+	t.expire(ctx)
 	t.report(ctx)
 	if t.blind {
 		return ErrBlind

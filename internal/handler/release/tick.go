@@ -7,6 +7,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
@@ -22,6 +23,7 @@ type tick struct {
 	began, until time.Time
 	blind        bool // it could not read in full where there is work
 
+	tenants    []health.Item // of tenants that are paused, or discard
 	due        []*lane
 	probes     []*destination // to be probed
 	recoveries []*walk        // of endpoints that recover
@@ -85,15 +87,32 @@ func (t *tick) look(ctx context.Context) (trouble []dynamo.EndpointKey) {
 	return trouble
 }
 
-// inTrouble lists the endpoints. Pauses of tenants are read with each of their endpoints.
+// inTrouble lists the endpoints, and notes the tenants. Pauses of tenants are read with each of their
+// endpoints.
 func (t *tick) inTrouble(ctx context.Context) (keys []dynamo.EndpointKey, err error) {
 	items, _, err := t.Health.Trouble(ctx, 0, "")
 	for _, i := range items {
-		if i.EndpointID != "" {
-			keys = append(keys, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
+		if i.EndpointID == "" {
+			t.tenants = append(t.tenants, i)
+			continue
 		}
+		keys = append(keys, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
 	}
 	return keys, err
+}
+
+// expire removes marks of tenants that nothing is left for.
+func (t *tick) expire(ctx context.Context) {
+	var writes []health.Write
+	for _, i := range t.tenants {
+		if w := i.Expire(t.Thresholds, t.Now()); w.Kind != health.Nothing {
+			writes = append(writes, w)
+		}
+	}
+	t.each(ctx, "removing a tenant's mark", len(writes), func(i int) error {
+		_, _, err := t.Health.Apply(ctx, writes[i])
+		return err
+	})
 }
 
 // plan sorts the endpoints in trouble by what they need.

@@ -344,6 +344,57 @@ func (u unreadableBegin) ReadShard(
 	return u.world.ReadShard(ctx, id, shard, after, limit)
 }
 
+// A deletion can be taken back until the endpoint's item is gone. What operators asked for is kept as
+// long, and no longer.
+func TestTick_forgetsWhatOperatorsAskedForWithTheEndpoint(t *testing.T) {
+	for name, missing := range map[string]bool{"it may come back": false, "its item is gone": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				now := time.Now()
+				w.health["webhook_1"] = health.Item{
+					TenantID: acme, EndpointID: "webhook_1", Version: 1, Since: now, Changed: now,
+					Paused: true, Held: true, DiscardedBefore: now,
+				}
+				w.gone = map[string]bool{"webhook_1": missing}
+				for range 4 {
+					time.Sleep(time.Minute)
+					w.tick(t)
+				}
+				if kept := w.health["webhook_1"].Paused; kept == missing {
+					t.Errorf("kept %+v", w.health)
+				}
+			})
+		})
+	}
+}
+
+// Nothing is left of what a tenant's mark drops when no life is as long.
+func TestTick_removesADiscardOfATenantThatIsOver(t *testing.T) {
+	for name, paused := range map[string]bool{"not paused": false, "paused": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld()
+				now := time.Now()
+				w.health[""] = health.Item{
+					TenantID: acme, Version: 1, Changed: now, Paused: paused, DiscardedBefore: now,
+				}
+				time.Sleep(health.Default().Discard - time.Minute)
+				w.tick(t)
+				if w.health[""].DiscardedBefore.IsZero() {
+					t.Error("removed before its time")
+				}
+				time.Sleep(time.Minute)
+				w.tick(t)
+				i, stored := w.health[""]
+				if stored != paused || i.Paused != paused || !i.DiscardedBefore.IsZero() {
+					t.Errorf("left is %+v", w.health)
+				}
+			})
+		})
+	}
+}
+
 func TestInTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		endpoints := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c"})).Draw(t, "endpoints")

@@ -40,7 +40,8 @@ type world struct {
 	health  map[string]health.Item
 	sent    []arrival
 	parked  int
-	got     int // items that BatchGet returned
+	got     int             // items that BatchGet returned
+	gone    map[string]bool // endpoints that are deleted, and whether their items are gone
 	logs    bytes.Buffer
 }
 
@@ -210,9 +211,14 @@ func (w *world) Read(_ context.Context, keys []dynamo.EndpointKey) (map[dynamo.E
 	defer w.call()()
 	found := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
+		status := endpoint.Active
+		missing, deleted := w.gone[key.EndpointID]
+		if deleted {
+			status = endpoint.Deleted
+		}
 		found[key] = dynamo.Reading{
-			Endpoint: endpoint.Endpoint{ID: key.EndpointID, TenantID: key.TenantID, Status: endpoint.Active},
-			Found:    true, HealthRead: true,
+			Endpoint: endpoint.Endpoint{ID: key.EndpointID, TenantID: key.TenantID, Status: status},
+			Found:    !missing, HealthRead: true,
 			View: health.View{TenantID: key.TenantID, EndpointID: key.EndpointID, Endpoint: w.health[key.EndpointID]},
 		}
 	}
