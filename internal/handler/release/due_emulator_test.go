@@ -99,8 +99,8 @@ func TestTick_ofWhatIsFoundByItsDueTime(t *testing.T) {
 				open.Since = r.now.Add(-2 * time.Hour)
 				r.note(open)
 			},
-			item:  func(r *rig) func(*backlog.Item) { return r.over(time.Hour) },
-			want:  outcome{Dead: []string{id}},
+			item: func(r *rig) func(*backlog.Item) { return r.over(time.Hour) },
+			want: outcome{Dead: []string{id}},
 			life: ended(time.Hour, func(l *delivery.Life) {
 				l.Reason, l.Status = delivery.ReasonTimeout, 0
 			}),
