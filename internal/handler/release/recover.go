@@ -28,14 +28,14 @@ func (t *tick) shareQuota(ctx context.Context, until time.Time) {
 			w.through = true
 			return nil
 		}
+		if len(paces) > crowd || w.heavy() {
+			w.forget()
+		}
 		paces[i] = w.to.view.Endpoint.Pace(t.Thresholds, w.oldest, t.Now())
 		return nil
 	})
 	for n, quota := range health.Allot(t.Thresholds.Budget, paces) {
 		w := t.recoveries[n]
-		if len(paces) > crowd {
-			w.forget()
-		}
 		if w.quota = quota; quota == 0 {
 			w.through = true
 		}

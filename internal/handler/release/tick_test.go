@@ -395,6 +395,32 @@ func TestTick_removesADiscardOfATenantThatIsOver(t *testing.T) {
 	}
 }
 
+// Bodies of 256 KB in every page do not fill the memory of a tick, and all of them are sent.
+func TestTick_keepsFewLargeBodies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.park("webhook_1", 100, true)
+		w.recovering("webhook_1")
+		body := make([]byte, 256<<10)
+		for _, items := range w.shards {
+			for n := range items {
+				items[n].Message.Body = body
+			}
+		}
+		r := w.handler().begin(t.Context())
+		r.meet(t.Context(), r.look(t.Context()))
+		r.plan()
+		r.shareQuota(t.Context(), r.until)
+		if r.recoveries[0].heavy() {
+			t.Error("a walk keeps what it read to find the oldest")
+		}
+		w.tick(t)
+		if len(w.sent) != 100 {
+			t.Errorf("%d sent", len(w.sent))
+		}
+	})
+}
+
 func TestInTurn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		endpoints := rapid.SliceOf(rapid.SampledFrom([]string{"a", "b", "c"})).Draw(t, "endpoints")

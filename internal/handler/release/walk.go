@@ -34,6 +34,10 @@ func (t *tick) newWalk(e *destination) *walk { return &walk{tick: t, to: e, from
 // crowd is the number of walks above which they keep no pages in memory from one step to the next.
 const crowd = 32
 
+// maxKept bounds the bytes of bodies that a walk keeps from one step to the next: a page of every shard
+// can be 8 MB.
+const maxKept = 2 << 20
+
 // goOn takes every walk on, a page each in turn.
 func (t *tick) goOn(ctx context.Context, walks []*walk, until time.Time) (left bool) {
 	for t.inTime(until) {
@@ -50,7 +54,7 @@ func (t *tick) goOn(ctx context.Context, walks []*walk, until time.Time) (left b
 			if t.inTime(until) {
 				under[i].step(ctx)
 			}
-			if len(under) > crowd {
+			if len(under) > crowd || under[i].heavy() {
 				under[i].forget()
 			}
 			return nil
@@ -158,6 +162,17 @@ func (w *walk) fill(ctx context.Context, shard int) bool {
 		}
 	}
 	return len(s.read) > 0
+}
+
+// heavy reports whether what was read and not taken is too much to keep.
+func (w *walk) heavy() bool {
+	kept := 0
+	for _, s := range w.shards {
+		for _, i := range s.read {
+			kept += len(i.Message.Body)
+		}
+	}
+	return kept > maxKept
 }
 
 // forget drops what was read and not taken; it is read again.
