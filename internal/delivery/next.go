@@ -47,6 +47,7 @@ func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) 
 	if life.Last || !early && s.Place >= schedule.Last() {
 		return Next{To: ToDeadLetterQueue, Attempts: s.used(early), Due: s.Now, Life: life}
 	}
+	life = life.notBefore(s.Now, out.RetryAfter)
 	if early {
 		wait := max(life.OwnDue.Sub(s.Now), out.RetryAfter, 0)
 		return s.after(schedule, s.used(early), wait, life.Probe != 0 || schedule.IsLong(wait), life)
@@ -55,6 +56,20 @@ func (s Standing) Failed(schedule retry.Schedule, out Outcome, begun time.Time) 
 	life.OwnDue = s.Now.Add(wait)
 	long := life.Probe != 0 || schedule.LongAfter(s.Place) || schedule.IsLong(out.RetryAfter)
 	return s.after(schedule, s.used(early), wait, long, life)
+}
+
+// notBefore moves an end that is still to come behind the time that a Retry-After named, up to MaxLife:
+// the last attempt is made at the end, and the receiver asked for none before. One that is past stays, so
+// that nobody lives on by asking again and again.
+func (l Life) notBefore(now time.Time, retryAfter time.Duration) Life {
+	at := now.Add(retryAfter)
+	if longest := l.StartedAt.Add(retry.MaxLife); at.After(longest) {
+		at = longest
+	}
+	if now.Before(l.DiesAt) && at.After(l.DiesAt) {
+		l.DiesAt = at
+	}
+	return l
 }
 
 // clocks is how far the clocks of two processes may be apart: what comes early by no more than that

@@ -80,6 +80,29 @@ func TestStanding_Failed(t *testing.T) {
 	}
 }
 
+// The end of a life is a last attempt: it does not come before the time that a Retry-After named, unless
+// that is beyond MaxLife.
+func TestStanding_Failed_movesTheEndBehindRetryAfter(t *testing.T) {
+	now := lifeEpoch.Add(time.Hour)
+	for name, row := range map[string]struct {
+		started, dies, want time.Time
+	}{
+		"an end before it":    {lifeEpoch, now.Add(time.Minute), now.Add(2 * time.Hour)},
+		"an end that is past": {lifeEpoch, now.Add(-time.Minute), now.Add(-time.Minute)},
+		"an end after it":     {lifeEpoch, now.Add(3 * time.Hour), now.Add(3 * time.Hour)},
+		"seven days are over": {now.Add(time.Hour - retry.MaxLife), now.Add(time.Minute), now.Add(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			life := Life{StartedAt: row.started, DiesAt: row.dies, OwnDue: now.Add(time.Minute)}
+			next := Standing{Place: 5, Receives: 1, Life: life, Now: now}.Failed(tenPlaces,
+				Outcome{Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 2 * time.Hour}, now.Add(-time.Second))
+			if !next.Life.DiesAt.Equal(row.want) || next.Due.After(row.want) {
+				t.Errorf("due %s, dies %s, want %s", next.Due, next.Life.DiesAt, row.want)
+			}
+		})
+	}
+}
+
 func TestStanding_Fault_growsWithTheReceivesAndUsesNoPlace(t *testing.T) {
 	now := lifeEpoch.Add(time.Hour)
 	for receives, want := range map[int]struct {
@@ -136,6 +159,7 @@ func wholeLife(t *rapid.T) {
 		s := Standing{Place: place, Receives: receives, Life: life, Now: now, Random: rapid.Float64Range(0, 0.999).Draw(t,
 			"random")}
 		var next Next
+		var floor time.Duration
 		switch rapid.IntRange(0, 5).Draw(t, "what") {
 		case 0:
 			next = s.Hold(tenPlaces, "circuit_open")
@@ -145,8 +169,8 @@ func wholeLife(t *rapid.T) {
 			next = s.Later(tenPlaces, now.Add(time.Minute))
 		default:
 			s.Life.Last = !life.DiesAt.IsZero() && !now.Before(life.DiesAt)
-			next = s.Failed(tenPlaces, Outcome{Reason: ReasonTimeout, RetryAfter: time.Duration(rapid.IntRange(0, 400).Draw(t,
-				"floor")) * time.Second}, now)
+			floor = time.Duration(rapid.IntRange(0, 400).Draw(t, "floor")) * time.Second
+			next = s.Failed(tenPlaces, Outcome{Reason: ReasonTimeout, RetryAfter: floor}, now)
 			posts++
 		}
 		if next.Attempts != place && next.Attempts != place-1 {
@@ -164,7 +188,8 @@ func wholeLife(t *rapid.T) {
 		if next.To == ToBacklog && next.Due.After(next.Life.DiesAt) || next.Life.DiesAt.After(lifeEpoch.Add(retry.MaxLife)) {
 			t.Fatalf("due at %s: %+v", next.Due, next.Life)
 		}
-		if !life.DiesAt.IsZero() && !next.Life.DiesAt.Equal(life.DiesAt) {
+		asked := now.Before(life.DiesAt) && !next.Life.DiesAt.After(now.Add(floor))
+		if moved := !next.Life.DiesAt.Equal(life.DiesAt); moved && !life.DiesAt.IsZero() && !asked {
 			t.Fatalf("the end of a life moved from %s to %s", life.DiesAt, next.Life.DiesAt)
 		}
 		life, now, receives = next.Life, now.Add(max(next.Wait, 0)), receives+1

@@ -17,6 +17,7 @@ type traveller struct {
 	attempts int // places used
 	life     delivery.Life
 	parked   Waiting
+	asks     time.Duration // Retry-After of its answers
 	posts    int
 	dead     bool
 }
@@ -27,7 +28,8 @@ func (d *traveller) post(last bool, place int) {
 	life := d.life
 	life.Last = last
 	standing := delivery.Standing{Place: place, Receives: 1, Life: life, Now: d.now.Add(time.Second)}
-	next := standing.Failed(d.schedule, delivery.Outcome{Reason: delivery.ReasonHTTP4xx, Status: 400}, d.now)
+	out := delivery.Outcome{Reason: delivery.ReasonHTTP4xx, Status: 400, RetryAfter: d.asks}
+	next := standing.Failed(d.schedule, out, d.now)
 	d.attempts, d.life, d.dead = next.Attempts, next.Life, next.To == delivery.ToDeadLetterQueue
 	if !d.dead && next.To != delivery.ToBacklog {
 		d.now = next.Due
@@ -35,7 +37,7 @@ func (d *traveller) post(last bool, place int) {
 		return
 	}
 	d.parked = Waiting{Held: next.Held, ParkedAt: d.now.Add(time.Second), StartedAt: life.StartedAt,
-		DueAt: next.Due, DiesAt: next.Life.DiesAt}
+		DueAt: next.Due, DiesAt: next.Life.DiesAt, NotBefore: standing.Now.Add(d.asks)}
 }
 
 // run is one tick of release.
@@ -62,6 +64,7 @@ func TestView_Fate_boundsTheAttemptsOfADelivery(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := traveller{world: newWorld(), schedule: retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}}
 		d.life.StartedAt = d.now
+		d.asks = time.Duration(rapid.IntRange(0, 90).Draw(t, "Retry-After")) * time.Minute
 		d.post(false, 1)
 		recoveries := 0
 		for !d.dead && d.now.Sub(epoch) < 8*24*time.Hour {
