@@ -66,8 +66,8 @@ type Due struct {
 	DueAt time.Time
 }
 
-// Due returns the keys of what is due until then in one due-shard, what is due first first, at
-// most limit a page; next is "" after the last one. The index is a little behind the table: an
+// Due returns the keys of what is due until then in one due-shard, earliest first, at most
+// limit a page; next is "" after the last one. The index is a little behind the table: an
 // item may be missing, or named that is gone or was given another time.
 func (b *Backlog) Due(
 	ctx context.Context, dueShard int, until time.Time, limit int, cursor string,

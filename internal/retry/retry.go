@@ -4,7 +4,7 @@
 // With the defaults (base 5 s, factor 4, 9 retries) the waits are 5 s, 20 s, 80 s, 5 min,
 // 21 min, 85 min, 5.7 h, 12 h, 12 h, each up to 20 % longer: 10 attempts in about 31.5 h.
 // It promises waits that are never early, that grow until the cap, and that never exceed
-// Cap since the receive, because SQS refuses a visibility timeout past 12 h in total.
+// Cap. On RetryQueue nothing waits longer than MaxDelay.
 package retry
 
 import (
@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// Cap is the longest a message may be kept invisible, counted from its receive. SQS
-	// allows 43,200 s in total (ChangeMessageVisibility); the rest is room for clocks.
+	// Cap is the longest wait. It fits into the 43,200 s for which SQS can hide a message
+	// (ChangeMessageVisibility), where releases before Backlog spent all waits.
 	Cap = 43_000 * time.Second
 	// MaxDelay is the longest DelaySeconds of SendMessage.
 	MaxDelay = 900 * time.Second

@@ -4,8 +4,8 @@
 // It promises that a message is acknowledged only when its receiver answered 2xx, when its
 // endpoint is gone or an operator discarded it, or when it is safely elsewhere: on RetryQueue, in
 // Backlog or on DeadLetterQueue. It promises that what came from RetryQueue is sent to no queue
-// but DeadLetterQueue, so that Lambda's recursion detection never counts a chain; that nothing is
-// held before its endpoint's item says that something is; that a panic or a hang in one delivery
+// but DeadLetterQueue, so that Lambda's recursion detection never counts a chain; that the
+// endpoint's health item is stored before any delivery is held; that a panic or a hang in one delivery
 // fails that one only; and that nothing is in flight any more when it answers. The attempt itself
 // is package delivery's, and so is what follows on it; whether there is one, package health's.
 //

@@ -117,7 +117,7 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 	}
 }
 
-// Nothing is held before its endpoint's item says that something is.
+// The endpoint's health item is stored before any delivery is held.
 func TestHandler_hold_storesTheItemFirst(t *testing.T) {
 	for name, given := range map[string]func(*world){
 		"disabled":             func(w *world) { w.endpoints["webhook_1"] = disabled() },

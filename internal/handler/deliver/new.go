@@ -63,17 +63,17 @@ func New(c Config) (*Handler, error) {
 	schedule := retry.Schedule{
 		Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries, Long: s.LongWait.Duration(),
 	}
-	unscheduled := schedule.Validate()
-	if unscheduled != nil {
-		unscheduled = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", unscheduled)
+	scheduleErr := schedule.Validate()
+	if scheduleErr != nil {
+		scheduleErr = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", scheduleErr)
 	}
 	thresholds := health.Default().Scaled(s.Minute.Duration())
-	unhealthy := thresholds.Validate()
-	if unhealthy != nil {
-		unhealthy = fmt.Errorf("MINUTE_SECONDS: %w", unhealthy)
+	thresholdsErr := thresholds.Validate()
+	if thresholdsErr != nil {
+		thresholdsErr = fmt.Errorf("MINUTE_SECONDS: %w", thresholdsErr)
 	}
-	policy, unlawful := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
-	if err := errors.Join(unscheduled, s.validate(), unhealthy, unlawful); err != nil {
+	policy, policyErr := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
+	if err := errors.Join(scheduleErr, s.validate(), thresholdsErr, policyErr); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
