@@ -80,7 +80,7 @@ func (l *lane) step(ctx context.Context) error {
 	}
 	moves, err := l.decide(ctx, keys)
 	if err != nil {
-		l.keys = before // they are late
+		l.keys = before // so that report counts them as late
 		return err
 	}
 	l.failed = !l.carry(ctx, moves)

@@ -28,7 +28,7 @@ type destination struct {
 	idle  int          // items that were read for nothing
 	ended [classes]int // keys that endLives has to look at
 
-	asking  chan struct{} // has room for the one that asks
+	asking  chan struct{} // semaphore of one
 	asked   bool          // whether something may be held for it
 	holding bool          // the answer
 }
