@@ -295,6 +295,7 @@ func TestHandler_Function_listsWhatIsOpenAndDead(t *testing.T) {
 	}
 	s := ask[inspect.Summary](t, w.inspect.Function(), "summary", "")
 	summary := inspect.Summary{
+		Endpoints: inspect.EndpointCounts{States: map[string]int{}},
 		DeadLetters: map[vault.Status]inspect.Count{
 			vault.Dead:      {Count: 2, OldestDiedAt: &dead.Data[1].DiedAt},
 			vault.Replaying: {},
