@@ -26,15 +26,15 @@ type ending struct {
 
 // forbid refuses calls of some names for as long as it is said.
 func (w *world) forbid(names ...string) (end func()) {
-	w.judge = func(c *call) verdict {
+	w.judgeBy(func(c *call) verdict {
 		for _, name := range names {
 			if strings.HasPrefix(c.String()[len(c.process.name)+1:], name) {
 				return refused
 			}
 		}
 		return done
-	}
-	return func() { w.judge = nil }
+	})
+	return func() { w.judgeBy(nil) }
 }
 
 func (w *world) pass(d time.Duration) { w.run(d, func() bool { return false }) }
@@ -66,7 +66,7 @@ var days = map[string]struct {
 			for n := range 60 {
 				w.parked(hook, time.Duration(n)*time.Minute, false, nil)
 			}
-			w.refuses = func(string) bool { return true } // no invocation
+			w.refuseBy(func(string) bool { return true }) // no invocation
 			w.pass(time.Hour)
 			return ""
 		},
@@ -241,12 +241,12 @@ func TestBadDays_aBatchParksBehindThePause(t *testing.T) {
 			w.own(hook, 200)
 			w.have(health.Item{EndpointID: hook, Paused: true, Held: true})
 			w.retried(hook, 5, nil)
-			w.judge = func(c *call) verdict {
+			w.judgeBy(func(c *call) verdict {
 				if c.name == "Put Backlog" {
 					return w.gate(c)
 				}
 				return done
-			}
+			})
 			w.batchOf(w.retries)
 			puts := w.waiting()
 			w.control("resume", hook)

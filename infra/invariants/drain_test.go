@@ -49,9 +49,6 @@ func (w *world) run(limit time.Duration, until func() bool) (ended bool) {
 	}
 }
 
-// throttled reports whether the service does not take its calls now.
-func (w *world) throttled(service string) bool { return w.refuses != nil && w.refuses(service) }
-
 func (w *world) tickDue() bool { return time.Since(w.ticked) >= time.Minute }
 
 // next is when something can happen: a message is seen again, release has something to do, a late
@@ -117,7 +114,8 @@ func (w *world) nothingVisible() bool {
 
 // heal makes everybody wish what waits to be delivered, and answer 2xx.
 func (w *world) heal() {
-	w.judge, w.refuses = nil, nil
+	w.judgeBy(nil)
+	w.refuseBy(nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.note("all is well")
@@ -140,11 +138,24 @@ func (w *world) heal() {
 // minutes, everything has to be gone when its schedule has sent it.
 func (w *world) settle() {
 	w.heal()
-	free := func() bool { return w.held() == 0 }
-	if w.run(20*time.Minute, free); !free() {
-		w.breaks("%d items are held 20 minutes after all was well: %s", w.held(), w.left())
+	free := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.held() == 0
 	}
-	if !w.run(15*time.Hour, w.over) {
+	over := func() bool {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return w.over()
+	}
+	freed := w.run(20*time.Minute, free) || free()
+	ended := w.run(15*time.Hour, over)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !freed {
+		w.breaks("something was held 20 minutes after all was well; now %s", w.left())
+	}
+	if !ended {
 		w.breaks("not over after 15 hours: %s", w.left())
 	}
 	for l, t := range w.truth {

@@ -151,12 +151,12 @@ func (s scene) play(t *testing.T, faulty map[string]verdict) (calls []string, w 
 		w = newWorld()
 		s.given(w)
 		p := w.process("first", rand.New(rand.NewPCG(3, 4)))
-		w.judge = func(c *call) verdict {
+		w.judgeBy(func(c *call) verdict {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			calls = append(calls, c.String())
 			return faulty[c.String()]
-		}
+		})
 		s.do(w, p)
 		w.settle()
 	})

@@ -31,12 +31,12 @@ func probed(t *testing.T, seed uint64, answer receiver) (w *walker) {
 			time.Sleep(time.Second)
 		}
 		well := w.process("well", random)
-		w.judge = func(c *call) verdict {
+		w.judgeBy(func(c *call) verdict {
 			if c.process == well {
 				return done
 			}
 			return w.gate(c)
-		}
+		})
 		for range 60 {
 			minute := time.Now().Add(time.Minute)
 			for range crowd {

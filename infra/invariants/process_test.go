@@ -150,10 +150,7 @@ func (p *process) many(ctx context.Context, name, key string, n int, effect func
 		return answer(err)
 	}
 	c := p.number(ctx, name, key)
-	v := done
-	if w.judge != nil {
-		v = w.judge(c)
-	}
+	v := w.verdictOn(c)
 	if p.ended() {
 		return answer(errDead)
 	}

@@ -102,13 +102,13 @@ func throttle(t *testing.T, service, moment string, place int) (w *world, about 
 			named := slices.ContainsFunc(services[service], func(name string) bool { return strings.HasPrefix(call, name) })
 			return named && !from.IsZero() && time.Since(from) < 10*time.Minute
 		}
-		w.judge = func(c *call) verdict {
+		w.judgeBy(func(c *call) verdict {
 			if refuses(c.name) {
 				return refused
 			}
 			return done
-		}
-		w.refuses = refuses
+		})
+		w.refuseBy(refuses)
 		w.run(80*time.Hour, w.idle)
 		opened = !from.IsZero() && service != "Deliveries, writes"
 	})

@@ -227,7 +227,7 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 		w.publish("webhook_1")
 		w.publish("webhook_1")
 		time.Sleep(time.Second)
-		w.judge = w.gate
+		w.judgeBy(w.gate)
 		for _, c := range choices {
 			w.step(c)
 			if len(w.broken) > 0 {

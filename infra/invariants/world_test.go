@@ -55,6 +55,7 @@ type world struct {
 	ticked     time.Time // when release ran last
 	late       []time.Time
 
+	rules   sync.Mutex          // of the two below
 	judge   func(*call) verdict // nil: every call is done at once
 	refuses func(service string) bool
 	broken  []string // what must not be, in words
@@ -337,4 +338,35 @@ func sorted[V any](m map[string]V) []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+func (w *world) judgeBy(judge func(*call) verdict) {
+	w.rules.Lock()
+	defer w.rules.Unlock()
+	w.judge = judge
+}
+
+func (w *world) refuseBy(refuses func(service string) bool) {
+	w.rules.Lock()
+	defer w.rules.Unlock()
+	w.refuses = refuses
+}
+
+// verdictOn is what becomes of a call.
+func (w *world) verdictOn(c *call) verdict {
+	w.rules.Lock()
+	judge := w.judge
+	w.rules.Unlock()
+	if judge == nil {
+		return done
+	}
+	return judge(c)
+}
+
+// throttled reports whether the service does not take its calls now.
+func (w *world) throttled(service string) bool {
+	w.rules.Lock()
+	refuses := w.refuses
+	w.rules.Unlock()
+	return refuses != nil && refuses(service)
 }
