@@ -23,22 +23,28 @@ func bare(in workload) (measurement, error) {
 		return measurement{}, err
 	}
 	client := &http.Client{Transport: &http.Transport{
-		MaxIdleConns: 512, MaxIdleConnsPerHost: in.Batch, DisableCompression: true, ForceAttemptHTTP2: true,
+		MaxIdleConns: 512, MaxIdleConnsPerHost: in.Batch, DisableCompression: true,
 		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 	}}
+	return posts(in, func(id string, body []byte) error { return postOnce(client, in.Receiver, id, body) })
+}
+
+// posts measures post, called by as many goroutines as the workload's batch has records, over and
+// over and without a pause between two batches.
+func posts(in workload, post func(id string, body []byte) error) (measurement, error) {
 	body := deliveryBody(in.BodyBytes)
 	ids := make([]string, in.Batch) // made beforehand, as the handler finds them in its messages
 	for i := range ids {
 		ids[i] = deliveryID(i)
 	}
-	post := func(n int) error {
+	all := func(n int) error {
 		var next atomic.Int64
 		var failure atomic.Pointer[error]
 		var wait sync.WaitGroup
 		for range in.Batch {
 			wait.Go(func() {
 				for i := next.Add(1); i <= int64(n) && failure.Load() == nil; i = next.Add(1) {
-					if err := postOnce(client, in.Receiver, ids[int(i)%in.Batch], body); err != nil {
+					if err := post(ids[int(i)%in.Batch], body); err != nil {
 						failure.Store(&err)
 					}
 				}
@@ -50,10 +56,20 @@ func bare(in workload) (measurement, error) {
 		}
 		return nil
 	}
-	if err := post(in.Batch * warmups); err != nil {
+	if err := all(in.Batch * warmups); err != nil {
 		return measurement{}, err
 	}
-	return measure(in.Batch*in.Invocations, func() error { return post(in.Batch * in.Invocations) })
+	return measure(in, func() error { return all(in.Batch * in.Invocations) })
+}
+
+// signed are the headers of a delivery.
+func signed(id string, body []byte) http.Header {
+	now := time.Now().Unix()
+	return http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {"Herald/bench"}, "Wh-Id": {id},
+		"Wh-Timestamp": {strconv.FormatInt(now, 10)}, "Wh-Signature": {signature.Sign(secret, id, now, body)},
+		"Wh-Webhook-Event": {"user.updated"},
+	}
 }
 
 func postOnce(client *http.Client, url, id string, body []byte) error {
@@ -61,12 +77,7 @@ func postOnce(client *http.Client, url, id string, body []byte) error {
 	if err != nil {
 		return err
 	}
-	now := time.Now().Unix()
-	req.Header = http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {"Herald/bench"}, "Wh-Id": {id},
-		"Wh-Timestamp": {strconv.FormatInt(now, 10)}, "Wh-Signature": {signature.Sign(secret, id, now, body)},
-		"Wh-Webhook-Event": {"user.updated"},
-	}
+	req.Header = signed(id, body)
 	res, err := client.Do(req)
 	if err != nil {
 		return err

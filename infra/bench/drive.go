@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -18,21 +20,29 @@ import (
 
 // row is one line of the table.
 type row struct {
-	name    string
-	mode    string // child process
-	load    workload
-	results []measurement
-	calls   []map[string]int
+	name     string
+	mode     string // child process
+	load     workload
+	bareLoad workload      // of the bare client beside it; no batch: there is none
+	bare     []measurement // the bare client's, each of the run right before that of results
+	results  []measurement
+	calls    []map[string]int
 }
+
+func (r *row) paired() bool { return r.bareLoad.Batch > 0 }
 
 // bench holds the processes of one run.
 type bench struct {
-	receivers map[string]string // base URL by protocol
-	caFile    string
-	exe       string
+	receiver string // base URL
+	caFile   string
+	exe      string
 }
 
-func drive(rounds, deliveries int) error {
+func drive(o options) error {
+	wanted, err := regexp.Compile(o.rows)
+	if err != nil {
+		return fmt.Errorf("reading -rows: %w", err)
+	}
 	exe, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding this program: %w", err)
@@ -51,61 +61,60 @@ func drive(rounds, deliveries int) error {
 		return err
 	}
 	b := &bench{exe: exe, caFile: files.CA}
-	b.receivers = map[string]string{}
-	for _, protocol := range []string{"http/1.1", "h2"} {
-		port, stop, err := b.server("receiver", files.Cert, files.Key, protocol)
-		if err != nil {
-			return err
-		}
-		defer stop()
-		b.receivers[protocol] = "https://127.0.0.1:" + port
+	port, stop, err := b.server("receiver", files.Cert, files.Key)
+	if err != nil {
+		return err
 	}
-	rows := b.rows(deliveries)
-	for round := range rounds {
+	defer stop()
+	b.receiver = "https://127.0.0.1:" + port
+	rows := slices.DeleteFunc(b.rows(o.deliveries), func(r *row) bool { return !wanted.MatchString(r.name) })
+	for round := range o.rounds {
 		for _, r := range rows {
-			if err := b.measure(r); err != nil {
+			if o.profiles != "" {
+				r.load.Profile = filepath.Join(o.profiles, strings.NewReplacer(", ", "-", " ", "-").Replace(r.name)+".pprof")
+			}
+			if err := b.round(r); err != nil {
 				return fmt.Errorf("%s, round %d: %w", r.name, round+1, err)
 			}
 		}
 	}
-	printTable(rows, rounds)
+	printTable(rows, o.rounds)
 	return nil
 }
 
-// rows are the measurements of one round. The bare client of the same concurrency and protocol
-// runs right before each: that is what ratio compares.
+// rows are the measurements of one round.
 func (b *bench) rows(deliveries int) []*row {
-	rows := b.pair(1, deliveries/5, "http/1.1")
-	rows = append(rows, b.pair(10, deliveries, "http/1.1")...)
-	rows = append(rows, b.pair(50, deliveries, "http/1.1")...)
-	rows = append(rows, b.pair(10, deliveries, "h2")...)
-	rows = append(rows, b.pair(50, deliveries, "h2")...)
+	var rows []*row
+	add := func(mode string, batch int) {
+		load := workload{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1,
+			CAFile: b.caFile, Receiver: b.receiver + "/hook"}
+		bare := load
+		if mode != "exchange" && batch == 1 {
+			load.Invocations /= 5 // each takes many times as long
+		}
+		rows = append(rows, &row{name: fmt.Sprintf("%s, %d", mode, batch), mode: mode, load: load, bareLoad: bare})
+	}
+	for _, mode := range []string{"deliver", "exchange", "fanout"} {
+		for _, batch := range []int{50, 10, 1} {
+			add(mode, batch)
+		}
+	}
 	// 50 bodies of 115 KB and what Lambda adds are just below its limit of 6 MB.
 	big := workload{Batch: 50, Invocations: 20, BodyBytes: 115_000, Endpoints: 50, CAFile: b.caFile,
-		Receiver: b.receivers["h2"] + "/big"}
-	rows = append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", load: big})
-	for _, batch := range []int{1, 10, 50} {
-		load := workload{Batch: batch, Invocations: max(deliveries/batch/2, 20), BodyBytes: 500, Endpoints: 1}
-		rows = append(rows, &row{name: fmt.Sprintf("fanout, batch %d", batch), mode: "fanout", load: load})
-	}
-	return rows
+		Receiver: b.receiver + "/big"}
+	return append(rows, &row{name: "deliver, 6 MB, 1 MiB answers", mode: "deliver", load: big})
 }
 
-func (b *bench) pair(batch, deliveries int, protocol string) []*row {
-	load := workload{Batch: batch, Invocations: max(deliveries/batch, 20), BodyBytes: 500, Endpoints: 1, CAFile: b.caFile,
-		Receiver: b.receivers[protocol] + "/hook"}
-	return []*row{
-		{name: fmt.Sprintf("bare client, %d at once, %s", batch, protocol), mode: "bare", load: load},
-		{name: fmt.Sprintf("deliver, batch %d, %s", batch, protocol), mode: "deliver", load: load},
+// round measures the bare client, at as many posts at once as the row's batch has records, and then
+// the row.
+func (b *bench) round(r *row) error {
+	if r.paired() {
+		m, err := b.child("bare", r.bareLoad)
+		if err != nil {
+			return err
+		}
+		r.bare = append(r.bare, m)
 	}
-}
-
-// runtimeSettings are those of the queue workers in template.yaml (decision 8). The bare client
-// runs with them too.
-var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1", "GODEBUG=schedtrace=2000000000"}
-
-// measure runs the row's process once, with an AWS endpoint of its own.
-func (b *bench) measure(r *row) error {
 	port, stop, err := b.server("aws", r.load.Receiver)
 	if err != nil {
 		return err
@@ -113,23 +122,9 @@ func (b *bench) measure(r *row) error {
 	defer stop()
 	in := r.load
 	in.AWS = "http://127.0.0.1:" + port
-	argument, err := json.Marshal(in)
+	m, err := b.child(r.mode, in)
 	if err != nil {
-		return fmt.Errorf("encoding the workload: %w", err)
-	}
-	cmd := exec.Command(b.exe, r.mode, string(argument)) //nolint:gosec // this program itself
-	cmd.Stderr = os.Stderr
-	cmd.Env = append(append(os.Environ(), runtimeSettings...),
-		"AWS_LAMBDA_LOG_LEVEL=INFO", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench",
-		"AWS_ENDPOINT_URL="+in.AWS, "SSL_CERT_FILE="+in.CAFile)
-	var out lastLine
-	cmd.Stdout = &out // through a pipe, as Lambda reads a function's log
-	if err := child.Run(context.Background(), cmd); err != nil {
-		return fmt.Errorf("measuring: %w", err)
-	}
-	var m measurement
-	if err := json.Unmarshal(out, &m); err != nil {
-		return fmt.Errorf("reading the measurement: %w", err)
+		return err
 	}
 	calls, err := callsOf(in.AWS)
 	if err != nil {
@@ -137,6 +132,32 @@ func (b *bench) measure(r *row) error {
 	}
 	r.results, r.calls = append(r.results, m), append(r.calls, calls)
 	return nil
+}
+
+// runtimeSettings are those of the queue workers in template.yaml (decision 8). The bare client
+// runs with them too.
+var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=96MiB", "GOMAXPROCS=1", "GODEBUG=schedtrace=2000000000"}
+
+// child runs one measurement in a process of its own.
+func (b *bench) child(mode string, in workload) (m measurement, err error) {
+	argument, err := json.Marshal(in)
+	if err != nil {
+		return m, fmt.Errorf("encoding the workload: %w", err)
+	}
+	cmd := exec.Command(b.exe, mode, string(argument)) //nolint:gosec // this program itself
+	cmd.Stderr = os.Stderr
+	cmd.Env = append(append(os.Environ(), runtimeSettings...),
+		"AWS_LAMBDA_LOG_LEVEL=INFO", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench",
+		"AWS_ENDPOINT_URL="+in.AWS, "SSL_CERT_FILE="+in.CAFile)
+	var out lastLine
+	cmd.Stdout = &out // through a pipe, as Lambda reads a function's log
+	if err := child.Run(context.Background(), cmd); err != nil {
+		return m, fmt.Errorf("measuring: %w", err)
+	}
+	if err := json.Unmarshal(out, &m); err != nil {
+		return m, fmt.Errorf("reading the measurement: %w", err)
+	}
+	return m, nil
 }
 
 // lastLine keeps the last line written to it and forgets the log before.
@@ -194,69 +215,4 @@ func (b *bench) server(args ...string) (port string, stop func(), err error) {
 		return "", nil, fmt.Errorf("starting %s: no port: %w", args[0], err)
 	}
 	return strings.TrimSpace(line), stop, nil
-}
-
-// printTable writes a line for each row: medians, and how far the CPU time of single runs was from theirs.
-func printTable(rows []*row, rounds int) {
-	fmt.Printf(`Medians of %d runs. A delivery of fanout is an event, of all others a POST.
-
-  per second    deliveries a second
-  CPU ms        CPU time of one delivery, user and system, in milliseconds
-  spread        of the CPU time over the runs: (largest - smallest) / median
-  allocs        allocations on the heap for one delivery
-  AWS req.      AWS requests for one delivery, without Lambda's own receive and delete
-  peak MiB      the largest memory of the process, in MiB
-  ratio         CPU time over that of the bare client in the line above: the number to compare
-
-`, rounds)
-	fmt.Printf("%-34s %12s %10s %8s %8s %9s %10s %7s\n",
-		"", "per second", "CPU ms", "spread", "allocs", "AWS req.", "peak MiB", "ratio")
-	var base float64
-	for _, r := range rows {
-		cpu := r.median(func(m measurement) float64 { return m.CPUSeconds * 1000 / float64(m.Deliveries) })
-		ratio := ""
-		switch {
-		case r.mode == "bare":
-			base = cpu
-		case r.mode == "deliver" && r.load.BodyBytes == 500:
-			ratio = fmt.Sprintf("%.2f", cpu/base)
-		}
-		fmt.Printf("%-34s %12.0f %10.4f %7.0f%% %8.0f %9.3f %10.0f %7s\n", r.name,
-			r.median(func(m measurement) float64 { return float64(m.Deliveries) / m.Seconds }), cpu, r.spread()*100,
-			r.median(func(m measurement) float64 { return m.Allocs / float64(m.Deliveries) }), r.requests(),
-			r.median(func(m measurement) float64 { return float64(m.PeakRSS) / (1 << 20) }), ratio)
-	}
-}
-
-func (r *row) values(of func(measurement) float64) []float64 {
-	var v []float64
-	for _, m := range r.results {
-		v = append(v, of(m))
-	}
-	slices.Sort(v)
-	return v
-}
-
-func (r *row) median(of func(measurement) float64) float64 {
-	v := r.values(of)
-	return v[len(v)/2]
-}
-
-func (r *row) spread() float64 {
-	v := r.values(func(m measurement) float64 { return m.CPUSeconds / float64(m.Deliveries) })
-	return (v[len(v)-1] - v[0]) / v[len(v)/2]
-}
-
-// requests is the median of the AWS calls per delivery, warm-ups included on both sides.
-func (r *row) requests() float64 {
-	var totals []int
-	for _, calls := range r.calls {
-		total := 0
-		for _, n := range calls {
-			total += n
-		}
-		totals = append(totals, total)
-	}
-	slices.Sort(totals)
-	return float64(totals[len(totals)/2]) / float64(r.load.Batch*(r.load.Invocations+warmups))
 }

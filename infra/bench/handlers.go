@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -28,6 +26,8 @@ const (
 	secret   = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK" //nolint:gosec // signs nothing but the benchmark
 	tenant   = "tenant_bench"
 	queueARN = "arn:aws:sqs:eu-central-1:000000000000:DeliveryQueue"
+
+	allowedCIDRs, allowedPorts = "127.0.0.1/32", "1024-65535" // where the receiver is
 )
 
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
@@ -44,7 +44,7 @@ func deliver(in workload) (measurement, error) {
 			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, Minute: 60, ConnectTimeout: 5, AttemptTimeout: 15,
 			EndpointConcurrency: in.Batch, MaximumConcurrency: 50,
-			EgressAllowCIDRs: "127.0.0.1/32", EgressAllowPorts: "1024-65535",
+			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "deliver", time.Now),
 	})
@@ -103,35 +103,7 @@ func invocations(h *batch.InvocationHandler, payload []byte, in workload) (measu
 	if err := invoke(warmups); err != nil {
 		return measurement{}, err
 	}
-	return measure(in.Batch*in.Invocations, func() error { return invoke(in.Invocations) })
-}
-
-// measure counts the CPU time and allocations of this process while do runs.
-func measure(deliveries int, do func() error) (measurement, error) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	cpu, started := cpuSeconds(), time.Now()
-	if err := do(); err != nil {
-		return measurement{}, err
-	}
-	took, spent := time.Since(started), cpuSeconds()-cpu
-	runtime.ReadMemStats(&after)
-	return measurement{Deliveries: deliveries, Seconds: took.Seconds(), CPUSeconds: spent,
-		Allocs: float64(after.Mallocs - before.Mallocs), PeakRSS: usage().Maxrss * 1024}, nil
-}
-
-func usage() syscall.Rusage {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		panic(err) // cannot fail with these arguments
-	}
-	return u
-}
-
-func cpuSeconds() float64 {
-	u := usage()
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
+	return measure(in, func() error { return invoke(in.Invocations) })
 }
 
 func deliveryID(i int) string { return delivery.ID(tenant, fmt.Sprint("evt_", i), endpointID(0)) }

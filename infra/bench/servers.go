@@ -21,9 +21,8 @@ import (
 // receiverBody is what the receiver answers under /big.
 const receiverBody = 1 << 20
 
-// receive is the HTTPS receiver: 204 at once, or 200 and 1 MiB under /big. It speaks HTTP/1.1,
-// or HTTP/2 when protocol is "h2".
-func receive(certFile, keyFile, protocol string) error {
+// receive is the HTTPS receiver: 204 at once, or 200 and 1 MiB under /big. It speaks HTTP/1.1.
+func receive(certFile, keyFile string) error {
 	big := make([]byte, receiverBody)
 	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := io.Copy(io.Discard, r.Body); err != nil {
@@ -40,8 +39,7 @@ func receive(certFile, keyFile, protocol string) error {
 		return fmt.Errorf("loading the certificate: %w", err)
 	}
 	var protocols http.Protocols
-	protocols.SetHTTP1(protocol != "h2")
-	protocols.SetHTTP2(protocol == "h2")
+	protocols.SetHTTP1(true)
 	return serve(&http.Server{
 		Handler: handler, Protocols: &protocols, ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{cert}},

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/egress"
+)
+
+// exchange measures Herald's own HTTP client, called as the bare client is: no queue, no state, no
+// log.
+func exchange(in workload) (measurement, error) {
+	policy, err := egress.ParsePolicy(allowedCIDRs, allowedPorts, egress.LocalStage)
+	if err != nil {
+		return measurement{}, err
+	}
+	client := egress.New(egress.Config{Policy: policy, ConnectTimeout: 5 * time.Second, AttemptTimeout: 15 * time.Second})
+	defer client.Close()
+	return posts(in, func(id string, body []byte) error {
+		answer := client.Post(context.Background(), in.Receiver, signed(id, body), body)
+		if answer.Status/100 != 2 {
+			return fmt.Errorf("the receiver answered %d %s", answer.Status, answer.Reason)
+		}
+		return nil
+	})
+}
