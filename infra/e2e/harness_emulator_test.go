@@ -127,6 +127,16 @@ func state(t *testing.T, deliveryID, want string) client.Delivery {
 	return d
 }
 
+// atLeast fails the test unless the receiver was sent one delivery, n times or more. A write that AWS
+// stores and does not confirm in time leaves a copy of a message, and so one more attempt: how many
+// places of its schedule a delivery used is what its dead letter says.
+func atLeast(t *testing.T, n int, requests []receiver.Request) {
+	t.Helper()
+	if len(requests) < n || !sameDelivery(requests) {
+		t.Errorf("%d attempts, want at least %d, of one delivery", len(requests), n)
+	}
+}
+
 // genuine fails the test for every request that the Standard Webhooks library refuses.
 func genuine(t *testing.T, requests []receiver.Request) {
 	t.Helper()
