@@ -62,14 +62,10 @@ func posts(in workload, post func(id string, body []byte) error) (measurement, e
 	return measure(in, func() error { return all(in.Batch * in.Invocations) })
 }
 
-// signed are the headers of a delivery.
-func signed(id string, body []byte) http.Header {
+// sign returns the timestamp and the signature of a delivery sent now.
+func sign(id string, body []byte) (timestamp, signed string) {
 	now := time.Now().Unix()
-	return http.Header{
-		"Content-Type": {"application/json"}, "User-Agent": {"Herald/bench"}, "Wh-Id": {id},
-		"Wh-Timestamp": {strconv.FormatInt(now, 10)}, "Wh-Signature": {signature.Sign(secret, id, now, body)},
-		"Wh-Webhook-Event": {"user.updated"},
-	}
+	return strconv.FormatInt(now, 10), signature.Sign(secret, id, now, body)
 }
 
 func postOnce(client *http.Client, url, id string, body []byte) error {
@@ -77,7 +73,11 @@ func postOnce(client *http.Client, url, id string, body []byte) error {
 	if err != nil {
 		return err
 	}
-	req.Header = signed(id, body)
+	timestamp, signed := sign(id, body)
+	req.Header = http.Header{
+		"Content-Type": {"application/json"}, "User-Agent": {"Herald/bench"}, "Wh-Id": {id},
+		"Wh-Timestamp": {timestamp}, "Wh-Signature": {signed}, "Wh-Webhook-Event": {"user.updated"},
+	}
 	res, err := client.Do(req)
 	if err != nil {
 		return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"net/http"
 	"path"
 	"slices"
 	"time"
@@ -87,8 +86,8 @@ func (a aws) Generate(ctx context.Context, _ map[string]string) (plain, wrapped 
 func (a aws) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return nil, errAWS }
 
 // Post is the receiver.
-func (a aws) Post(ctx context.Context, url string, header http.Header, _ []byte) delivery.Response {
-	w, endpointID, id := a.world, path.Base(url), header["Wh-Id"][0]
+func (a aws) Post(ctx context.Context, r delivery.Request) delivery.Response {
+	w, endpointID, id := a.world, path.Base(r.URL), r.Header[2].Value
 	status, began := 0, time.Now()
 	err := a.one(ctx, "POST", endpointID+"/"+id, func() {
 		status = w.receivers[endpointID](id)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strconv"
 	"strings"
 	"testing"
@@ -97,8 +96,8 @@ func (s *stage) endpoint(tenant, id string) {
 
 // Post answers as the receivers do. webhook_bad takes every third POST, so that its circuit does not
 // open.
-func (s *stage) Post(_ context.Context, url string, _ http.Header, _ []byte) delivery.Response {
-	id := url[strings.LastIndexByte(url, '/')+1:]
+func (s *stage) Post(_ context.Context, r delivery.Request) delivery.Response {
+	id := r.URL[strings.LastIndexByte(r.URL, '/')+1:]
 	if id == "webhook_bad" {
 		s.bad++
 	}

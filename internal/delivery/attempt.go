@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -19,9 +18,20 @@ type Response struct {
 	Elapsed    time.Duration
 }
 
-// Poster sends one HTTPS POST within its own time limit. It takes over header.
+// Field is one header of a POST.
+type Field struct{ Name, Value string }
+
+// Request is one POST.
+type Request struct {
+	TenantID string // whose delivery it is
+	URL      string
+	Header   []Field // in the order in which it is sent
+	Body     []byte
+}
+
+// Poster sends one HTTPS POST within its own time limit. It keeps nothing of the request.
 type Poster interface {
-	Post(ctx context.Context, url string, header http.Header, body []byte) Response
+	Post(ctx context.Context, r Request) Response
 }
 
 // Verdict is what the caller has to do with a delivery after an attempt.
@@ -67,20 +77,15 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	}
 	sent := s.Now()
 	seconds := sent.Unix()
-	// One array holds the values of all headers.
-	values := [...]string{
-		"application/json", s.UserAgent, m.DeliveryID, strconv.FormatInt(seconds, 10),
-		signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body), name,
+	header := [...]Field{
+		{"Content-Type", "application/json"},
+		{"User-Agent", s.UserAgent},
+		{"Wh-Id", m.DeliveryID},
+		{"Wh-Timestamp", strconv.FormatInt(seconds, 10)},
+		{"Wh-Signature", signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body)},
+		{"Wh-Webhook-Event", name},
 	}
-	header := http.Header{
-		"Content-Type":     values[0:1:1],
-		"User-Agent":       values[1:2:2],
-		"Wh-Id":            values[2:3:3],
-		"Wh-Timestamp":     values[3:4:4],
-		"Wh-Signature":     values[4:5:5],
-		"Wh-Webhook-Event": values[5:6:6],
-	}
-	r := s.Client.Post(ctx, t.URL, header, m.Body)
+	r := s.Client.Post(ctx, Request{TenantID: m.TenantID, URL: t.URL, Header: header[:], Body: m.Body})
 	out := Outcome{Verdict: VerdictRetry, Reason: r.Reason, Status: r.Status, Elapsed: r.Elapsed}
 	switch {
 	case r.Status >= 200 && r.Status <= 299:

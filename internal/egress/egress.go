@@ -87,20 +87,23 @@ func New(c Config) *Client {
 	return client
 }
 
-// Post sends body to the HTTPS URL target with the given headers, which it takes over, and
-// returns what became of it. Status is 0 when none arrived; then Reason says why. A body
+// Post sends the request and returns what became of it. Status is 0 when none arrived; then Reason says why. A body
 // that stalls, breaks off or is too large changes nothing once the status is there.
-func (c *Client) Post(ctx context.Context, target string, header http.Header, body []byte) delivery.Response {
+func (c *Client) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	started := time.Now()
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
-	to := c.targets.get(target)
+	to := c.targets.get(r.URL)
 	if to == nil {
 		return delivery.Response{Reason: delivery.ReasonBlockedURL}
 	}
 	to.enter()
 	defer to.leave()
-	res, err := c.exchange(ctx, to.url, header, body)
+	header := make(http.Header, len(r.Header)+1)
+	for _, f := range r.Header {
+		header[f.Name] = []string{f.Value}
+	}
+	res, err := c.exchange(ctx, to.url, header, r.Body)
 	if err != nil {
 		return delivery.Response{Reason: classify(ctx, err), Elapsed: time.Since(started)}
 	}
@@ -123,9 +126,6 @@ const maxTries = 3
 // request was written: the process was frozen since. The request goes out again, on a new
 // connection in the end, within the same attempt; wh-id makes that safe.
 func (c *Client) exchange(ctx context.Context, u *url.URL, header http.Header, body []byte) (*http.Response, error) {
-	if header == nil {
-		header = http.Header{}
-	}
 	// A nil value sends no header and lets net/http itself do so where it can (HTTP/1.1).
 	header["Idempotency-Key"] = nil
 	dials := new(dialCount)

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/egress"
 )
 
@@ -26,8 +27,12 @@ func ExampleClient_Post() {
 	}
 	for _, policy := range []egress.Policy{local, {}} {
 		client := egress.New(egress.Config{Policy: policy, RootCAs: roots})
-		header := http.Header{"Content-Type": {"application/json"}}
-		got := client.Post(context.Background(), receiver.URL+"/hook", header, []byte(`{}`))
+		got := client.Post(context.Background(), delivery.Request{
+			TenantID: "tenant_1",
+			URL:      receiver.URL + "/hook",
+			Header:   []delivery.Field{{Name: "Content-Type", Value: "application/json"}},
+			Body:     []byte(`{}`),
+		})
 		fmt.Printf("status %d, reason %q\n", got.Status, got.Reason)
 		client.Close()
 	}

@@ -114,7 +114,7 @@ func TestClient_Post_cutsOffAReceiverThatNeverStopsSending(t *testing.T) {
 			f := newFlooder(t, ca, row.answers)
 			client := egress.New(egress.Config{RootCAs: ca.Pool(), Policy: loopback(), AttemptTimeout: 10 * time.Second})
 			defer client.Close()
-			got := client.Post(t.Context(), f.url, nil, []byte(`{}`))
+			got := client.Post(t.Context(), to(f.url))
 			checkResponse(t, "the flood", row.want, got)
 			<-f.cut
 			f.mu.Lock()
@@ -124,7 +124,7 @@ func TestClient_Post_cutsOffAReceiverThatNeverStopsSending(t *testing.T) {
 			}
 			// The others' deliveries, and the next one there, go on.
 			healthy := receivers.New(t, ca, nil)
-			got = client.Post(t.Context(), healthy.URL, nil, []byte(`{}`))
+			got = client.Post(t.Context(), to(healthy.URL))
 			checkResponse(t, "the next POST", delivery.Response{Status: http.StatusNoContent}, got)
 		})
 	}
@@ -134,20 +134,20 @@ func TestClient_Post_cutsOffAReceiverThatNeverStopsSending(t *testing.T) {
 func TestClient_Post_readsLargeAnswersFromManyConnections(t *testing.T) {
 	ca := receivers.NewCA(t)
 	large := make([]byte, 1<<20)
-	to := receivers.New(t, ca, func(w http.ResponseWriter, _ receivers.Request) { _, _ = w.Write(large) })
+	receiver := receivers.New(t, ca, func(w http.ResponseWriter, _ receivers.Request) { _, _ = w.Write(large) })
 	client := egress.New(egress.Config{RootCAs: ca.Pool(), Policy: loopback(), AttemptTimeout: 20 * time.Second})
 	defer client.Close()
 	for range 3 {
 		var wait sync.WaitGroup
 		for range 50 {
 			wait.Go(func() {
-				got := client.Post(t.Context(), to.URL, nil, []byte(`{}`))
+				got := client.Post(t.Context(), to(receiver.URL))
 				checkResponse(t, "a large answer", delivery.Response{Status: http.StatusOK}, got)
 			})
 		}
 		wait.Wait()
 	}
-	if n := len(to.Requests()); n != 150 {
+	if n := len(receiver.Requests()); n != 150 {
 		t.Errorf("%d requests for 150 POSTs", n)
 	}
 }

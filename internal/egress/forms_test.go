@@ -108,7 +108,7 @@ func TestClient_Post_refusesEveryFormOfAURL(t *testing.T) {
 	})
 	t.Cleanup(client.Close)
 	for _, form := range forms {
-		got := client.Post(t.Context(), form.url, http.Header{}, []byte("{}"))
+		got := client.Post(t.Context(), to(form.url))
 		checkResponse(t, form.url, delivery.Response{Reason: form.want}, got)
 	}
 }
@@ -138,7 +138,7 @@ func TestClient_Post_ignoresProxyVariables(t *testing.T) {
 	}
 	client := newClient(ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
 	t.Cleanup(client.Close)
-	got := client.Post(t.Context(), target, http.Header{}, []byte("{}"))
+	got := client.Post(t.Context(), to(target))
 	checkResponse(t, target, delivery.Response{Status: http.StatusNoContent}, got)
 	if trapped() != 0 {
 		t.Errorf("%d connections to the proxy", trapped())
@@ -156,8 +156,10 @@ func TestClient_Post_sendsNothingButTheDelivery(t *testing.T) {
 	client := newClient(ca, receivers.Target{}, longLimits)
 	t.Cleanup(client.Close)
 	for range 2 {
-		header := http.Header{"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}}
-		client.Post(t.Context(), receiver.URL, header, []byte(`{"a":1}`))
+		client.Post(t.Context(), delivery.Request{
+			TenantID: "tenant_1", URL: receiver.URL, Body: []byte(`{"a":1}`),
+			Header: []delivery.Field{{Name: "User-Agent", Value: "Herald/test"}, {Name: "Wh-Id", Value: "msg_1"}},
+		})
 	}
 	type sent struct {
 		Method, Body string

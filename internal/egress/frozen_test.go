@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	roots.AppendCertsFromPEM([]byte(os.Getenv(frozenCA)))
 	client := egress.New(egress.Config{RootCAs: roots, Policy: loopback()})
 	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); {
-		r := client.Post(context.Background(), os.Getenv(frozenURL), http.Header{}, []byte(`{}`))
+		r := client.Post(context.Background(), to(os.Getenv(frozenURL)))
 		fmt.Printf("%d %q\n", r.Status, r.Reason)
 	}
 }

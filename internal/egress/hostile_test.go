@@ -1,7 +1,6 @@
 package egress_test
 
 import (
-	"net/http"
 	"net/netip"
 	"runtime"
 	"testing"
@@ -177,12 +176,11 @@ type cost struct {
 // post sends one delivery. A POST that outlives every limit fails the test at once.
 func post(t *testing.T, client *egress.Client, url string) (receivers.Outcome, cost) {
 	t.Helper()
-	header, body := http.Header{"Content-Type": {"application/json"}}, []byte(`{"type":"user.created","data":{}}`)
 	done := make(chan delivery.Response, 1)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	started := time.Now()
-	go func() { done <- client.Post(t.Context(), url, header, body) }()
+	go func() { done <- client.Post(t.Context(), to(url)) }()
 	select {
 	case got := <-done:
 		took := time.Since(started)

@@ -100,7 +100,7 @@ func postTogether(t *testing.T, client *egress.Client, url string, n int) {
 	var wg sync.WaitGroup
 	for range n {
 		wg.Go(func() {
-			got := client.Post(t.Context(), url, http.Header{}, []byte("{}"))
+			got := client.Post(t.Context(), to(url))
 			checkResponse(t, "one of many", delivery.Response{Status: http.StatusOK}, got)
 		})
 	}

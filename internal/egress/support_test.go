@@ -11,6 +11,16 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
+// to is a delivery of tenant_1 to a URL.
+func to(url string) delivery.Request {
+	return delivery.Request{
+		TenantID: "tenant_1",
+		URL:      url,
+		Header:   []delivery.Field{{Name: "Content-Type", Value: "application/json"}},
+		Body:     []byte(`{"type":"user.created","data":{}}`),
+	}
+}
+
 // checkResponse compares all of a response but the time it took.
 func checkResponse(t *testing.T, what string, want, got delivery.Response) {
 	t.Helper()

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strconv"
 	"sync"
@@ -46,7 +45,7 @@ type world struct {
 	unchanged string // receipt handle of the only message whose visibility cannot be changed
 	respond   func(ctx context.Context, url string) delivery.Response
 
-	posts  []http.Header
+	posts  []delivery.Request
 	acked  []delivery.Record
 	states []delivery.Record
 	sent   []queue.Outgoing // to RetryQueue
@@ -131,11 +130,11 @@ func (w *world) Open(_ context.Context, id keyring.SecretID, _ []byte) (string, 
 	return "whs_" + strconv.Itoa(id.Version), w.secretErr
 }
 
-func (w *world) Post(ctx context.Context, url string, header http.Header, _ []byte) delivery.Response {
+func (w *world) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	w.mu.Lock()
-	w.posts = append(w.posts, header)
+	w.posts = append(w.posts, r)
 	w.mu.Unlock()
-	return w.respond(ctx, url)
+	return w.respond(ctx, r.URL)
 }
 
 func (w *world) Acknowledge(_ context.Context, records []delivery.Record) error {
