@@ -35,7 +35,7 @@ func posts(in workload, post func(id string, body []byte) error) (measurement, e
 	body := deliveryBody(in.BodyBytes)
 	ids := make([]string, in.Batch) // made beforehand, as the handler finds them in its messages
 	for i := range ids {
-		ids[i] = deliveryID(i)
+		ids[i] = deliveryID(i, body)
 	}
 	all := func(n int) error {
 		var next atomic.Int64

@@ -106,7 +106,9 @@ func invocations(h *batch.InvocationHandler, payload []byte, in workload) (measu
 	return measure(in, func() error { return invoke(in.Invocations) })
 }
 
-func deliveryID(i int) string { return delivery.ID(tenant, fmt.Sprint("evt_", i), endpointID(0)) }
+func deliveryID(i int, body []byte) string {
+	return delivery.ID(tenant, fmt.Sprint("evt_", i), endpointID(0), delivery.ContentOf(body))
+}
 
 func endpointID(i int) string { return fmt.Sprintf("webhook_01JD0000000000000000%06d", i) }
 
@@ -119,12 +121,14 @@ func deliveryBody(n int) []byte {
 // deliveryInvocation is the payload of one invocation as Lambda sends it.
 func deliveryInvocation(in workload) ([]byte, error) {
 	var event events.SQSEvent
+	body := deliveryBody(in.BodyBytes)
+	content := delivery.ContentOf(body)
 	for i := range in.Batch {
 		id := endpointID(i % in.Endpoints)
 		eventID := fmt.Sprint("evt_", i)
-		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id), TenantID: tenant, EndpointID: id, EventID: eventID,
-			CreatedAt: time.Now()}
-		m := delivery.Message{Ref: ref, Body: deliveryBody(in.BodyBytes)}
+		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id, content), TenantID: tenant, EndpointID: id,
+			EventID: eventID, CreatedAt: time.Now()}
+		m := delivery.Message{Ref: ref, Body: body}
 		r := record(i, string(m.Body))
 		for name, a := range queue.Attributes(m) {
 			r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String",

@@ -82,8 +82,9 @@ func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
 			t.Fatalf("paused: %+v", got)
 		}
 		event := publish(t, c, "user.deleted")
+		content := delivery.ContentOf([]byte(event.Payload()))
 		for _, s := range []subscription{paused, other} {
-			ids = append(ids, delivery.ID(c.TenantID, event.ID, s.ID))
+			ids = append(ids, delivery.ID(c.TenantID, event.ID, s.ID, content))
 		}
 		eventually(t, fmt.Sprintf("%d waiting", step.waiting), func(ctx context.Context) (bool, error) {
 			n, err := waitingFor(ctx, c.TenantID, event.ID)

@@ -92,7 +92,7 @@ func TestShard_andDueShardAreForEver(t *testing.T) {
 func TestShard_spreadsDeliveriesEvenly(t *testing.T) {
 	var shards, due [16]int
 	for n := range 16_000 {
-		id := delivery.ID("t", strings.Repeat("e", n%7)+time.Unix(int64(n), 0).String(), "webhook_1")
+		id := delivery.ID("t", strings.Repeat("e", n%7)+time.Unix(int64(n), 0).String(), "webhook_1", delivery.Content{})
 		shards[Shard(id)]++
 		due[Key{Position: Position(delivery.Ref{DeliveryID: id, CreatedAt: at}, "r")}.DueShard()]++
 	}

@@ -37,18 +37,24 @@ type Message struct {
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// ID returns the delivery id of (tenant, event, endpoint): "msg_" and 32 characters of a
-// SHA-256. The same triple has the same id for ever, so a receiver that deduplicates by
-// wh-id covers every at-least-once duplicate in the pipeline.
-func ID(tenantID, eventID, endpointID string) string {
-	h := sha256.New()
-	for _, s := range []string{tenantID, eventID, endpointID} {
-		var size [4]byte
-		binary.BigEndian.PutUint32(size[:], uint32(len(s))) //nolint:gosec // ids are at most 128 bytes
-		h.Write(size[:])
-		h.Write([]byte(s))
+// Content is the digest of the exact bytes that are POSTed, the event's type among them.
+type Content [sha256.Size]byte
+
+// ContentOf returns the digest of a body.
+func ContentOf(body []byte) Content { return sha256.Sum256(body) }
+
+// ID returns the delivery id of (tenant, event, endpoint, content): "msg_" and 32 characters of a
+// SHA-256. The same event twice has the same ids, so a receiver that deduplicates by wh-id covers
+// every at-least-once duplicate in the pipeline. Another content has another id, so that it never
+// passes for a duplicate where a publisher gives two events one id.
+func ID(tenantID, eventID, endpointID string, c Content) string {
+	text := make([]byte, 0, 512)
+	for _, s := range [...]string{tenantID, eventID, endpointID} {
+		text = binary.BigEndian.AppendUint32(text, uint32(len(s))) //nolint:gosec // ids are at most 128 bytes
+		text = append(text, s...)
 	}
-	return "msg_" + idEncoding.EncodeToString(h.Sum(nil)[:20])
+	sum := sha256.Sum256(append(text, c[:]...))
+	return "msg_" + idEncoding.EncodeToString(sum[:20])
 }
 
 // maxType bounds the search for the end of the type, quote included.

@@ -1,40 +1,51 @@
 package delivery
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-func TestID_isStableAndItsPartsDoNotRunTogether(t *testing.T) {
-	id := ID("tenant", "event", "webhook_1")
+func TestID_tellsApartWhateverDiffers(t *testing.T) {
+	body := []byte(`{"type":"user.deleted","data":{}}`)
+	id := ID("tenant", "event", "webhook_1", ContentOf(body))
 	// A changed digest would give deliveries in flight a second id: this one is for ever.
-	if want := "msg_7ksudkawegs6rg6tljk3qdfoulwgebc2"; id != want {
+	if want := "msg_rcbccxvatto4aycemysznrkllzmw235f"; id != want {
 		t.Errorf("id %q, want %q", id, want)
 	}
 	if !regexp.MustCompile(`^msg_[a-z2-7]{32}$`).MatchString(id) {
 		t.Errorf("id %q", id)
 	}
-	for _, other := range [][3]string{
-		{"tenante", "vent", "webhook_1"}, {"tenant", "eventw", "ebhook_1"}, {"", "tenantevent", "webhook_1"},
-		{"event", "tenant", "webhook_1"},
+	if again := ID("tenant", "event", "webhook_1", ContentOf(bytes.Clone(body))); again != id {
+		t.Errorf("the same event has a second id, %q", again)
+	}
+	for _, other := range [][4]string{
+		{"tenante", "vent", "webhook_1", string(body)}, {"tenant", "eventw", "ebhook_1", string(body)},
+		{"", "tenantevent", "webhook_1", string(body)}, {"event", "tenant", "webhook_1", string(body)},
+		{"tenant", "event", "webhook_1", `{"type":"user.banned","data":{}}`},
+		{"tenant", "event", "webhook_1", `{"type":"user.deleted","data":{"a":1}}`},
+		{"tenant", "event", "webhook_1", `{"type":"user.deleted","data":{ }}`},
 	} {
-		if ID(other[0], other[1], other[2]) == id {
-			t.Errorf("%q has the id of another triple", other)
+		if ID(other[0], other[1], other[2], ContentOf([]byte(other[3]))) == id {
+			t.Errorf("%q has the id of another delivery", other)
 		}
 	}
 }
 
 // The same event for the same endpoint has the same id, however often it is fanned out.
 func ExampleID() {
-	fmt.Println(ID("acme", "evt_1", "webhook_1"))
-	fmt.Println(ID("acme", "evt_1", "webhook_1"))
-	fmt.Println(ID("acme", "evt_1", "webhook_2"))
+	content := ContentOf([]byte(`{"type":"user.deleted","data":{"userId":"user_1"}}`))
+	fmt.Println(ID("acme", "evt_1", "webhook_1", content))
+	fmt.Println(ID("acme", "evt_1", "webhook_1", content))
+	fmt.Println(ID("acme", "evt_1", "webhook_2", content))
+	fmt.Println(ID("acme", "evt_1", "webhook_1", ContentOf([]byte(`{"type":"user.deleted","data":{}}`))))
 	// Output:
-	// msg_pigfcmohmix7lfxwleo7oe4ujospuoql
-	// msg_pigfcmohmix7lfxwleo7oe4ujospuoql
-	// msg_dpfxe3tu2auxqlzvr3ijtf23skctsyq4
+	// msg_n6aheqtkiyi45iknfexm3pkscwrepf4s
+	// msg_n6aheqtkiyi45iknfexm3pkscwrepf4s
+	// msg_jlqctz65isarbmdmsoatsuccou73swgy
+	// msg_c74ilxwefflvgqezjrsdzbv2e5y6b6g5
 }
 
 func TestMessage_EventType(t *testing.T) {

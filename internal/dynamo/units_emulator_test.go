@@ -40,7 +40,7 @@ func newMetered(t *testing.T) metered {
 
 // lifelike is a state with identifiers as long as they are.
 func lifelike(s delivery.State, attempts int) delivery.Record {
-	r := state(delivery.ID("t", "e", "w"), s, 0, attempts)
+	r := state(delivery.ID("t", "e", "w", delivery.Content{}), s, 0, attempts)
 	r.EndpointID = "webhook_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	r.TenantID, r.EventID = "tenant_01ARZ3NDEKTSV4RRFFQ69G5FAV", "event_01ARZ3NDEKTSV4RRFFQ69G5FAV"
 	r.EventType = "organization.delivery_channels.updated"

@@ -57,6 +57,7 @@ type rig struct {
 	endpoint            endpoint.Endpoint
 	secret              string
 	nextEvent, revision int
+	content             delivery.Content // of the event published last
 }
 
 func newRig(t *testing.T) *rig {
@@ -153,6 +154,7 @@ func (r *rig) publish(eventType string) {
 	r.nextEvent++
 	body := fmt.Sprintf(`{"id":"evt_%s","tenant_id":%q,"type":%q,"data":{"userId":"user_1"}}`,
 		strings.Repeat("x", r.nextEvent), tenant, eventType)
+	r.content = delivery.ContentOf(fmt.Appendf(nil, `{"type":%q,"data":{"userId":"user_1"}}`, eventType))
 	if failed := r.fanout.Process(r.t.Context(), []queue.Record{{MessageID: "m", Body: body}}); len(failed) != 0 {
 		r.t.Fatalf("fan-out failed %v", failed)
 	}
@@ -206,7 +208,7 @@ func (r *rig) retryWaits(to *receivers.Receiver) {
 func (r *rig) stateOf() delivery.Record {
 	r.t.Helper()
 	state, found, err := r.states.Get(
-		r.t.Context(), delivery.ID(tenant, "evt_"+strings.Repeat("x", r.nextEvent), "webhook_1"),
+		r.t.Context(), delivery.ID(tenant, "evt_"+strings.Repeat("x", r.nextEvent), "webhook_1", r.content),
 	)
 	if err != nil || !found {
 		r.t.Fatalf("state: %v, %v", found, err)

@@ -1,9 +1,10 @@
 // Package fanout turns each event on EventsQueue into one delivery message per matching
 // endpoint on DeliveryQueue.
 //
-// It promises that the same event always gives the same delivery ids, that a message is
-// acknowledged only when all its deliveries are on the queue, and that a bad event is kept
-// on EventsDeadLetterQueue with its reason. It never calls a receiver and reads no secret.
+// It promises that the same event always gives the same delivery ids and that one with another
+// content never does, that a message is acknowledged only when all its deliveries are on the
+// queue, and that a bad event is kept on EventsDeadLetterQueue with its reason. It never calls a
+// receiver and reads no secret.
 package fanout
 
 import (
@@ -41,6 +42,8 @@ type Handler struct {
 	Log           *slog.Logger
 	Metrics       *telemetry.Metrics
 	Now           func() time.Time
+
+	memory memory
 }
 
 // reserve is the time kept back before the function's deadline.
@@ -55,6 +58,7 @@ type task struct {
 	event  event.Event
 	bad    *event.Invalid
 	sends  int   // deliveries made of it
+	reused bool  // an event of another content had its id before
 	err    error // a fault of ours: the message is received again
 }
 
@@ -132,7 +136,9 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 		if t.bad != nil || t.err != nil {
 			continue
 		}
-		payload := string(t.event.Payload()) // shared by all its deliveries: 50 of 256 KiB must fit
+		body := t.event.Payload()
+		payload, content := string(body), delivery.ContentOf(body) // shared by all its deliveries: 50 of 256 KiB must fit
+		t.reused = t.event.ID != t.record.MessageID && h.memory.reused(t.event, content)
 		for _, e := range tenants[t.event.TenantID] {
 			if !e.Wants(t.event.Type) {
 				continue
@@ -140,7 +146,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 			t.sends++
 			owners = append(owners, t)
 			m := delivery.Message{Ref: delivery.Ref{
-				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID),
+				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID, content),
 				TenantID:   t.event.TenantID,
 				EndpointID: e.ID,
 				EventID:    t.event.ID,
@@ -193,6 +199,10 @@ func (h *Handler) report(ctx context.Context, t *task) {
 		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	case t.bad != nil:
 		outcome, level = "rejected", slog.LevelWarn
+	case t.reused:
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.String(telemetry.KeyReason, reasonReused))
+		h.Metrics.Count("EventIdsReused", 1, telemetry.Dimensions{})
 	}
 	if t.bad != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))

@@ -123,13 +123,15 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 				endpoint.Endpoint{ID: "webhook_x", Status: endpoint.Active, Events: []string{"organization.*"}},
 			)})
 			var want []queue.Outgoing
+			body := []byte(`{"type":"user.created","data":{ "userId":"user_1","n":1.50}}`)
 			for i := range n {
 				id := fmt.Sprintf("webhook_%02d", i)
 				want = append(want, queue.Of(delivery.Message{
 					Ref: delivery.Ref{
-						DeliveryID: delivery.ID("t", "e", id), TenantID: "t", EndpointID: id, EventID: "e", CreatedAt: epoch,
+						DeliveryID: delivery.ID("t", "e", id, delivery.ContentOf(body)), TenantID: "t", EndpointID: id, EventID: "e",
+						CreatedAt: epoch,
 					},
-					Body: []byte(`{"type":"user.created","data":{ "userId":"user_1","n":1.50}}`),
+					Body: body,
 				}, 0))
 			}
 			if failed := r.Process(t.Context(), []queue.Record{message("e", "t", "user.created")}); len(failed) != 0 {
@@ -267,11 +269,12 @@ func TestHandler_Process_inventsNoIdsAfterACrash(t *testing.T) {
 	unnamed := queue.Record{MessageID: "0b7c", Body: `{"tenant_id":"u","type":"user.deleted","data":{}}`}
 	records := []queue.Record{message("e", "t", "user.deleted"), unnamed}
 	var want []string
+	named := delivery.ContentOf([]byte(`{"type":"user.deleted","data":{ "userId":"user_1","n":1.50}}`))
 	for _, e := range lists["t"] {
-		want = append(want, delivery.ID("t", "e", e.ID))
+		want = append(want, delivery.ID("t", "e", e.ID, named))
 	}
 	for _, e := range lists["u"] {
-		want = append(want, delivery.ID("u", "0b7c", e.ID))
+		want = append(want, delivery.ID("u", "0b7c", e.ID, delivery.ContentOf([]byte(`{"type":"user.deleted","data":{}}`))))
 	}
 	slices.Sort(want)
 	for survives, sent := range map[int]int{1: 10, 2: 20, 3: 25} {

@@ -6,6 +6,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -72,22 +74,37 @@ func (h *Handler) delivery(ctx context.Context, call *operator.Call, req deliver
 
 type deliveriesRequest struct {
 	operator.Page
-	EndpointID string `json:"endpoint_id"`
-	EventID    string `json:"event_id"`
-	TenantID   string `json:"tenant_id"`
+	EndpointID string         `json:"endpoint_id"`
+	EventID    string         `json:"event_id"`
+	Event      jsontext.Value `json:"event"` // as it was published
+	TenantID   string         `json:"tenant_id"`
 }
 
-// deliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or all
-// those of one event.
-func (h *Handler) deliveries(
+// DeliveryList is a list of deliveries.
+type DeliveryList struct {
+	operator.List[Delivery] `json:",embed"`
+	Note                    string `json:"note,omitzero"` // what was not searched
+}
+
+// deliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or those of
+// one event.
+func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (DeliveryList, error) {
+	switch {
+	case req.Event != nil:
+		return h.deliveriesOfEvent(ctx, call, req)
+	case req.EventID != "":
+		return h.searchDeliveries(ctx, call, req)
+	}
+	list, err := h.openDeliveries(ctx, call, req)
+	return DeliveryList{List: list}, err
+}
+
+func (h *Handler) openDeliveries(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (operator.List[Delivery], error) {
 	var none operator.List[Delivery]
-	if req.EventID != "" {
-		return h.deliveriesOfEvent(ctx, call, req)
-	}
 	if req.EndpointID == "" {
-		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or event_id is required")
+		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id, event or event_id is required")
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
 	limit, err := req.Size()
@@ -115,47 +132,6 @@ func (h *Handler) deliveries(
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
 	return operator.NewList(shown, filter, next), nil
-}
-
-// deliveriesOfEvent lists what became of one event, the oldest endpoint first. A delivery's id is made
-// of tenant, event and endpoint, so it asks for the ids of all the tenant's endpoints, deleted ones
-// included. There are at most 200, so it needs no pages.
-func (h *Handler) deliveriesOfEvent(
-	ctx context.Context, call *operator.Call, req deliveriesRequest,
-) (operator.List[Delivery], error) {
-	var none operator.List[Delivery]
-	switch {
-	case req.EndpointID != "":
-		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "give either endpoint_id or event_id")
-	case req.TenantID == "":
-		return none, operator.Refuse(operator.CodeInvalidField, "tenant_id",
-			"is required with event_id: each tenant has its own events")
-	case req.Limit != nil:
-		return none, operator.Refuse(operator.CodeInvalidField, "limit", "a list by event_id has no pages")
-	case req.Cursor != "":
-		return none, operator.InvalidCursor()
-	}
-	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEvent, req.EventID))
-	endpoints, err := h.Endpoints.List(ctx, req.TenantID)
-	if err != nil {
-		return none, err
-	}
-	ids := make([]string, len(endpoints))
-	for i, e := range endpoints {
-		ids[i] = delivery.ID(req.TenantID, req.EventID, e.ID)
-	}
-	records, err := h.Deliveries.BatchGet(ctx, ids)
-	if err != nil {
-		return none, err
-	}
-	var shown []Delivery
-	for _, id := range ids {
-		if r, found := records[id]; found {
-			shown = append(shown, showDelivery(r))
-		}
-	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return operator.NewList(shown, "", ""), nil
 }
 
 func cursorFault(err error) error {

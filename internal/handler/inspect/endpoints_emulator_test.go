@@ -163,30 +163,37 @@ func TestAnEndpointIsShownWithWhatStandsBetweenItAndItsDeliveries(t *testing.T) 
 
 func TestDeliveriesOfAnEventAreFoundAtEveryEndpoint(t *testing.T) {
 	w := newWorld(t)
+	body := []byte(`{"type":"user.deleted","data":{ }}`)
 	for i := range 50 {
 		id := fmt.Sprintf("webhook_%03d", i)
 		w.create(t, id, 0)
 		_, err := w.deliveries.Update(t.Context(), delivery.Record{
 			State: delivery.Waiting, Reason: "circuit_open", NextAttemptAt: w.now.Add(time.Hour), UpdatedAt: w.now,
 			Ref: delivery.Ref{
-				DeliveryID: delivery.ID("acme", "evt_1", id), TenantID: "acme", EndpointID: id, EventID: "evt_1",
-				CreatedAt: w.now,
+				DeliveryID: delivery.ID("acme", "evt_1", id, delivery.ContentOf(body)), TenantID: "acme", EndpointID: id,
+				EventID: "evt_1", CreatedAt: w.now,
 			},
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	got := answer[struct{ Data []inspect.Delivery }](t, w, "deliveries", `,"tenant_id":"acme","event_id":"evt_1"`)
-	if len(got.Data) != 50 {
-		t.Fatalf("%d deliveries, want 50", len(got.Data))
-	}
 	next := w.now.Add(time.Hour)
 	want := inspect.Delivery{
-		DeliveryID: delivery.ID("acme", "evt_1", "webhook_007"), TenantID: "acme", EndpointID: "webhook_007",
-		EventID: "evt_1", State: "waiting", Reason: "circuit_open", NextAttemptAt: &next, CreatedAt: w.now, UpdatedAt: w.now,
+		DeliveryID: delivery.ID("acme", "evt_1", "webhook_007", delivery.ContentOf(body)), TenantID: "acme",
+		EndpointID: "webhook_007", EventID: "evt_1", State: "waiting", Reason: "circuit_open", NextAttemptAt: &next,
+		CreatedAt: w.now, UpdatedAt: w.now,
 	}
-	if diff := cmp.Diff(want, got.Data[7]); diff != "" {
-		t.Errorf("delivery (-want +got):\n%s", diff)
+	for _, fields := range []string{
+		`,"tenant_id":"acme","event_id":"evt_1"`,
+		`,"event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{ }}`,
+	} {
+		got := answer[struct{ Data []inspect.Delivery }](t, w, "deliveries", fields)
+		if len(got.Data) != 50 {
+			t.Fatalf("%s: %d deliveries, want 50", fields, len(got.Data))
+		}
+		if diff := cmp.Diff(want, got.Data[7]); diff != "" {
+			t.Errorf("%s: delivery (-want +got):\n%s", fields, diff)
+		}
 	}
 }

@@ -199,35 +199,6 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 	}
 }
 
-func TestHandler_deliveries_findsThoseOfAnEvent(t *testing.T) {
-	record := func(endpointID string, state delivery.State) delivery.Record {
-		return delivery.Record{State: state, Ref: delivery.Ref{
-			DeliveryID: delivery.ID("acme", "evt_1", endpointID), TenantID: "acme", EndpointID: endpointID, EventID: "evt_1",
-		}}
-	}
-	w := &world{
-		endpoints: []endpoint.Endpoint{
-			{ID: "webhook_1", TenantID: "acme", Status: endpoint.Deleted}, {ID: "webhook_2", TenantID: "acme"},
-			{ID: "webhook_3", TenantID: "acme"}, {ID: "webhook_4", TenantID: "other"},
-		},
-		deliveries: []delivery.Record{
-			record("webhook_3", delivery.Waiting), record("webhook_1", delivery.Discarded), {Ref: ref("msg_1")},
-		},
-	}
-	page := read[operator.List[Delivery]](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
-	var got []string
-	for _, d := range page.Data {
-		got = append(got, d.EndpointID+" "+string(d.State))
-	}
-	if diff := cmp.Diff([]string{"webhook_1 discarded", "webhook_3 waiting"}, got); diff != "" || page.NextCursor != nil {
-		t.Errorf("deliveries (-want +got):\n%s", diff)
-	}
-	none := w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"none"`)
-	if diff := cmp.Diff(`{"data":[],"next_cursor":null}`, none); diff != "" {
-		t.Errorf("of a tenant without endpoints (-want +got):\n%s", diff)
-	}
-}
-
 func TestHandler_delivery_showsWhyAndUntilWhenItWaits(t *testing.T) {
 	w := &world{deliveries: []delivery.Record{{
 		Ref: ref("msg_1"), EventType: "user.created", State: delivery.Waiting, Attempts: 4, LastStatus: 503,

@@ -42,7 +42,8 @@ type world struct {
 	health     []health.Item
 	waiting    map[string]dynamo.Waiting // by endpoint
 	total      dynamo.Total
-	asked      []string // endpoints whose Backlog was counted
+	open       map[string][][]delivery.Record // pages, by endpoint
+	asked      []string                       // endpoints whose Backlog was counted or deliveries listed
 	mu         sync.Mutex
 	err        error // of every store
 
@@ -64,7 +65,17 @@ func (w deliveries) Get(_ context.Context, id string) (delivery.Record, bool, er
 	return delivery.Record{}, false, w.err
 }
 
-func (w deliveries) ListOpen(_ context.Context, _ string, _ int, cursor string) ([]delivery.Record, string, error) {
+func (w deliveries) ListOpen(_ context.Context, id string, _ int, cursor string) ([]delivery.Record, string, error) {
+	if pages, ok := w.open[id]; ok {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.asked = append(w.asked, id)
+		n := len(cursor)
+		if next := strings.Repeat("x", n+1); n+1 < len(pages) {
+			return pages[n], next, w.err
+		}
+		return pages[n], "", w.err
+	}
 	if cursor != "" && cursor != w.next {
 		return nil, "", dynamo.ErrCursor
 	}
@@ -207,11 +218,23 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 
 func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 	for name, row := range map[string]struct{ action, fields, want string }{
-		"a delivery without an id":            {"delivery", ``, "invalid_field delivery_id"},
-		"an unknown delivery":                 {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
-		"a mark among the deliveries":         {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
-		"another tenant's delivery":           {"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
-		"deliveries of no endpoint":           {"deliveries", ``, "invalid_field endpoint_id"},
+		"a delivery without an id":       {"delivery", ``, "invalid_field delivery_id"},
+		"an unknown delivery":            {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
+		"a mark among the deliveries":    {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
+		"another tenant's delivery":      {"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"deliveries of no endpoint":      {"deliveries", ``, "invalid_field endpoint_id"},
+		"deliveries of what is no event": {"deliveries", `"event":{"type":"user.deleted"}`, "invalid_field event"},
+		"deliveries of an event without an id": {
+			"deliveries", `"event":{"tenant_id":"acme","type":"user.deleted","data":{}}`, "invalid_field event_id",
+		},
+		"deliveries of an event of two ids": {
+			"deliveries", `"event_id":"evt_2","event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`,
+			"invalid_field event_id",
+		},
+		"deliveries of another tenant's event": {
+			"deliveries", `"tenant_id":"other","event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`,
+			"tenant_mismatch tenant_id",
+		},
 		"another tenant's deliveries":         {"deliveries", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
 		"a made-up cursor":                    {"deliveries", `"endpoint_id":"webhook_1","cursor":"AAAA"`, "invalid_cursor cursor"},
 		"deliveries of an event of no tenant": {"deliveries", `"event_id":"evt_1"`, "invalid_field tenant_id"},

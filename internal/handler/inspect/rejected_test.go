@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
-func event(id string, sent time.Time) rejected.Event {
+func anEvent(id string, sent time.Time) rejected.Event {
 	return rejected.Event{MessageID: id, EventID: "evt_" + id, Reason: "no tenant", Body: "body " + id, SentAt: sent}
 }
 
@@ -21,7 +21,9 @@ func shown(id string, sent time.Time) RejectedEvent {
 }
 
 func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
-	w := &world{rejected: []rejected.Event{event("3", at.Add(2*time.Hour)), event("1", at), event("2", at.Add(time.Hour))}}
+	w := &world{rejected: []rejected.Event{
+		anEvent("3", at.Add(2*time.Hour)), anEvent("1", at), anEvent("2", at.Add(time.Hour)),
+	}}
 	want := operator.List[RejectedEvent]{
 		Data: []RejectedEvent{shown("1", at), shown("2", at.Add(time.Hour)), shown("3", at.Add(2*time.Hour))},
 	}
@@ -38,7 +40,7 @@ func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
 }
 
 func TestHandler_rejectedEvents_looksAtNoMoreThanItShows(t *testing.T) {
-	w := &world{rejected: []rejected.Event{event("1", at), event("2", at), event("3", at), event("4", at)}}
+	w := &world{rejected: []rejected.Event{anEvent("1", at), anEvent("2", at), anEvent("3", at), anEvent("4", at)}}
 	got := read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", `"limit":3`))
 	if len(got.Data) != 3 {
 		t.Errorf("%d events are shown, want 3", len(got.Data))
@@ -56,7 +58,7 @@ func TestHandler_rejectedEvents_isAnEmptyListForAnEmptyQueue(t *testing.T) {
 }
 
 func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T) {
-	w := &world{rejected: []rejected.Event{event("1", at)}, receiveErr: errAWS}
+	w := &world{rejected: []rejected.Event{anEvent("1", at)}, receiveErr: errAWS}
 	if got := w.ask(t, "rejected_events", ""); got != internal {
 		t.Errorf("answered as %s", got)
 	}
@@ -66,7 +68,7 @@ func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T)
 }
 
 func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
-	w := &world{rejected: []rejected.Event{event("1", at)}, restoreErr: errAWS}
+	w := &world{rejected: []rejected.Event{anEvent("1", at)}, restoreErr: errAWS}
 	got := read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
 	if diff := cmp.Diff([]RejectedEvent{shown("1", at)}, got.Data); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)

@@ -15,11 +15,11 @@ type Publisher struct {
 	QueueURL string // of EventsQueue
 }
 
-// UserCreated publishes one user.created event. changeID names the change: publishing it
-// twice is still one event, and receivers see one wh-id.
-func (p Publisher) UserCreated(ctx context.Context, tenantID, changeID, userID string) error {
+// UserCreated publishes one user.created event. eventID names this event and no other:
+// published twice, it still has one wh-id.
+func (p Publisher) UserCreated(ctx context.Context, tenantID, eventID, userID string) error {
 	event, err := json.Marshal(map[string]any{
-		"id": changeID, "tenant_id": tenantID, "type": "user.created", "data": map[string]any{"userId": userID},
+		"id": eventID, "tenant_id": tenantID, "type": "user.created", "data": map[string]any{"userId": userID},
 	})
 	if err == nil {
 		_, err = p.Client.SendMessage(ctx, &sqs.SendMessageInput{

@@ -1,0 +1,145 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// deliveriesOfEvent lists what became of one event, given as it was published, the oldest endpoint
+// first. A delivery's id is made of tenant, event, endpoint and body, so it asks for the ids of all
+// the tenant's endpoints, deleted ones included. There are at most 200, so it needs no pages.
+func (h *Handler) deliveriesOfEvent(
+	ctx context.Context, call *operator.Call, req deliveriesRequest,
+) (DeliveryList, error) {
+	e, err := event.Decode(req.Event, req.EventID)
+	var invalid *event.Invalid
+	switch {
+	case errors.As(err, &invalid):
+		return DeliveryList{}, operator.Refuse(operator.CodeInvalidField, "event", invalid.Error())
+	case e.ID == "":
+		const reason = "is required with an event that has no id: it is then the id of its SQS message"
+		return DeliveryList{}, operator.Refuse(operator.CodeInvalidField, "event_id", reason)
+	case req.EventID != "" && req.EventID != e.ID:
+		return DeliveryList{}, operator.Refuse(operator.CodeInvalidField, "event_id", "is not the id of the event")
+	}
+	if err := operator.CheckTenant(req.TenantID, e.TenantID); err != nil {
+		return DeliveryList{}, err
+	}
+	req.TenantID, req.EventID = e.TenantID, e.ID
+	endpoints, err := h.endpointsOfEvent(ctx, call, req)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	content := delivery.ContentOf(e.Payload())
+	ids := make([]string, len(endpoints))
+	for i, endpointID := range endpoints {
+		ids[i] = delivery.ID(e.TenantID, e.ID, endpointID, content)
+	}
+	records, err := h.Deliveries.BatchGet(ctx, ids)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	var shown []Delivery
+	for _, id := range ids {
+		if r, found := records[id]; found {
+			shown = append(shown, showDelivery(r))
+		}
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	return DeliveryList{List: operator.NewList(shown, "", "")}, nil
+}
+
+// endpointsOfEvent refuses what no list by event has and returns the tenant's endpoints, the oldest first.
+func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req deliveriesRequest) ([]string, error) {
+	const code = operator.CodeInvalidField
+	switch {
+	case req.EndpointID != "":
+		return nil, operator.Refuse(code, "endpoint_id", "give either endpoint_id or an event")
+	case req.TenantID == "":
+		return nil, operator.Refuse(code, "tenant_id", "is required with event_id: each tenant has its own events")
+	case req.Limit != nil:
+		return nil, operator.Refuse(code, "limit", "a list by event has no pages")
+	case req.Cursor != "":
+		return nil, operator.InvalidCursor()
+	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEvent, req.EventID))
+	endpoints, err := h.Endpoints.List(ctx, req.TenantID)
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(endpoints))
+	for i, e := range endpoints {
+		ids[i] = e.ID
+	}
+	return ids, nil
+}
+
+// How far a search by event id goes at each endpoint: the newest 1,000 that are not acknowledged.
+const (
+	searchPage  = 100
+	searchPages = 10
+)
+
+// What a search by event id leaves out.
+const (
+	noteSearched = "deliveries that were acknowledged were not searched: give the event as it was published"
+	noteBound    = "; of an endpoint's deliveries only the newest 1,000 were searched"
+)
+
+// searchDeliveries lists the deliveries of an event id that are not acknowledged, whatever the
+// content, the oldest endpoint first.
+func (h *Handler) searchDeliveries(
+	ctx context.Context, call *operator.Call, req deliveriesRequest,
+) (DeliveryList, error) {
+	endpoints, err := h.endpointsOfEvent(ctx, call, req)
+	if err != nil {
+		return DeliveryList{}, err
+	}
+	found := make([][]Delivery, len(endpoints))
+	more := make([]bool, len(endpoints))
+	errs := parallel.Each(len(endpoints), countedAtOnce, func(i int) (err error) {
+		found[i], more[i], err = h.searchEndpoint(ctx, req, endpoints[i])
+		return err
+	})
+	var shown []Delivery
+	note := noteSearched
+	for i, err := range errs {
+		if err != nil {
+			return DeliveryList{}, err
+		}
+		if more[i] && note == noteSearched {
+			note += noteBound
+		}
+		shown = append(shown, found[i]...)
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	return DeliveryList{List: operator.NewList(shown, "", ""), Note: note}, nil
+}
+
+func (h *Handler) searchEndpoint(
+	ctx context.Context, req deliveriesRequest, endpointID string,
+) (found []Delivery, more bool, err error) {
+	next := ""
+	for range searchPages {
+		var records []delivery.Record
+		if records, next, err = h.Deliveries.ListOpen(ctx, endpointID, searchPage, next); err != nil {
+			return nil, false, err
+		}
+		for _, r := range records {
+			if r.EventID == req.EventID && r.TenantID == req.TenantID {
+				found = append(found, showDelivery(r))
+			}
+		}
+		if next == "" {
+			return found, false, nil
+		}
+	}
+	return found, true, nil
+}
