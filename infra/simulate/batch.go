@@ -36,7 +36,7 @@ func (w *world) startBatch(m *mapping, n int) {
 	p.batch, p.views, p.noted = p.batch[:0], p.views[:0], p.noted[:0]
 	w.readNotes(p)
 	refused := w.scenario.tablesRefuse(w.now)
-	slow := false
+	slow, diverts := false, false
 	for _, h := range p.handles {
 		t := task{handle: h, message: *m.queue.Message(h), receives: m.queue.Receives(h), begin: p.begin, end: p.begin}
 		t.place = 1
@@ -52,10 +52,14 @@ func (w *world) startBatch(m *mapping, n int) {
 			w.post(m, &t)
 			slow = slow || t.end-p.begin > noteAfter
 		}
+		diverts = diverts || t.fate == divert
 		p.end = max(p.end, t.end)
 		p.batch = append(p.batch, t)
 	}
 	w.events.Push(p.end+after, event{batchEnds, m, n, p.number})
+	if diverts && w.backlogs { // sent while the attempts go on
+		w.events.Push(p.begin, event{batchDiverts, m, n, p.number})
+	}
 	if slow {
 		w.events.Push(p.begin+noteAfter, event{batchSlow, m, n, p.number})
 	}

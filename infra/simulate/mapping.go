@@ -50,6 +50,7 @@ type task struct {
 	answer   answer
 	reason   string
 	due      time.Duration
+	sent     bool // diverted, and on RetryQueue by now
 }
 
 // fate is what a batch does with a delivery.

@@ -47,6 +47,11 @@ func (w *world) settleBatch(m *mapping, p *process) {
 			w.stats.acknowledged(w, t)
 			continue
 		}
+		if t.sent {
+			m.queue.Delete(t.handle)
+			did.deletes, did.sends = did.deletes+1, did.sends+1
+			continue
+		}
 		switch next := w.follow(t); {
 		case next.To == delivery.ToDeadLetterQueue:
 			w.died(t.message)
@@ -61,12 +66,30 @@ func (w *world) settleBatch(m *mapping, p *process) {
 			m.queue.ChangeVisibility(t.handle, w.now, seconds(next.Due.Sub(w.time())))
 			did.changes++
 		default:
-			w.retries.queue.Send(t.message.with(next), w.group(t.message.endpoint), w.now, seconds(next.Due.Sub(w.time())))
+			w.toRetryQueue(t, next)
 			m.queue.Delete(t.handle)
 			did.deletes, did.sends = did.deletes+1, did.sends+1
 		}
 	}
 	w.stats.settled(did)
+}
+
+// divertBatch sends what the batch turns away to RetryQueue. It is deleted when the batch ends.
+func (w *world) divertBatch(e event) {
+	p := &e.on.processes[e.process]
+	if p.number != e.number {
+		return
+	}
+	for i := range p.batch {
+		if t := &p.batch[i]; t.fate == divert {
+			w.toRetryQueue(t, w.follow(t))
+			t.sent = true
+		}
+	}
+}
+
+func (w *world) toRetryQueue(t *task, next delivery.Next) {
+	w.retries.queue.Send(t.message.with(next), w.group(t.message.endpoint), w.now, seconds(next.Due.Sub(w.time())))
 }
 
 // seconds is what SQS is asked for: whole seconds, never early.

@@ -182,6 +182,13 @@ func (s *stats) settled(m moved) {
 
 func (s *stats) finish(w *world) {
 	s.stored = w.first.queue.Stored() + w.retries.queue.Stored() + w.store.n
+	for _, p := range w.first.processes {
+		for _, t := range p.batch {
+			if t.sent { // it is on both queues until its batch ends
+				s.stored--
+			}
+		}
+	}
 }
 
 // lost is how many deliveries have neither ended nor wait anywhere.

@@ -119,6 +119,7 @@ type eventKind int
 const (
 	batchEnds eventKind = iota
 	batchSlow
+	batchDiverts
 	tickDue
 )
 
@@ -245,6 +246,8 @@ func (w *world) happen(e event) {
 		}
 	case batchSlow:
 		w.noteBatch(e)
+	case batchDiverts:
+		w.divertBatch(e)
 	case batchEnds:
 		w.endBatch(e)
 	}

@@ -11,7 +11,8 @@ import (
 )
 
 // attempt makes the attempt of every pending task, concurrently, and returns when all have
-// ended. The deadline of ctx ends those that have not.
+// ended. The deadline of ctx ends those that have not. What the slow lane turned away goes to
+// RetryQueue meanwhile: it must not wait for the slowest attempt of its batch.
 func (h *Handler) attempt(ctx context.Context, b *batch) {
 	begins := 0
 	for _, t := range b.tasks {
@@ -29,6 +30,9 @@ func (h *Handler) attempt(ctx context.Context, b *batch) {
 	}
 	defer h.watch(ctx, b)()
 	var wait sync.WaitGroup
+	if aside := first(going(b.tasks, delivery.ToRetryQueue)); len(aside) > 0 {
+		wait.Go(func() { h.sendToRetryQueue(ctx, aside) })
+	}
 	for _, t := range b.tasks {
 		if !t.pending() {
 			continue

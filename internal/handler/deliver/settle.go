@@ -29,25 +29,38 @@ const (
 func (h *Handler) settle(ctx context.Context, b *batch) {
 	h.hold(ctx, b)
 	h.park(ctx, going(b.tasks, delivery.ToBacklog))
-	var first, later []*task
-	for _, t := range going(b.tasks, delivery.ToRetryQueue) {
-		if t.fromRetryQueue() {
-			later = append(later, t)
-		} else {
-			first = append(first, t)
-		}
-	}
-	h.sendToRetryQueue(ctx, first)
-	later = append(later, h.sendToDeadLetterQueue(ctx, going(b.tasks, delivery.ToDeadLetterQueue))...)
+	retries := going(b.tasks, delivery.ToRetryQueue)
+	h.sendToRetryQueue(ctx, first(retries))
+	later := append(stays(retries), h.sendToDeadLetterQueue(ctx, going(b.tasks, delivery.ToDeadLetterQueue))...)
 	h.returnToQueue(ctx, later)
 	h.record(ctx, b.tasks)
 	h.observe(ctx, b)
 }
 
+// first are those that came from DeliveryQueue and were not dealt with while the attempts went on.
+func first(tasks []*task) (those []*task) {
+	for _, t := range tasks {
+		if !t.fromRetryQueue() && !t.sent && !t.returned {
+			those = append(those, t)
+		}
+	}
+	return those
+}
+
+// stays are those that came from RetryQueue.
+func stays(tasks []*task) (those []*task) {
+	for _, t := range tasks {
+		if t.fromRetryQueue() {
+			those = append(those, t)
+		}
+	}
+	return those
+}
+
 // going are the tasks whose messages go that way.
 func going(tasks []*task, to delivery.Way) (those []*task) {
 	for _, t := range tasks {
-		if t.moves() && t.next.To == to {
+		if !t.pending() && t.moves() && t.next.To == to {
 			those = append(those, t)
 		}
 	}
@@ -119,8 +132,8 @@ func (h *Handler) sendToRetryQueue(ctx context.Context, tasks []*task) {
 		messages[i] = queue.ToRetryQueue(m, t.rest(now))
 	}
 	for i, err := range h.RetryQueue.Send(ctx, messages) {
+		tasks[i].sent, tasks[i].returned = err == nil, err != nil
 		if err != nil {
-			tasks[i].returned = true
 			h.lost(tasks[i], "SendsLost", err)
 		}
 	}

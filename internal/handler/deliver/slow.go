@@ -21,7 +21,7 @@ type Notes interface {
 //
 // An endpoint whose attempts keep a batch busy for longer than Suspect is noted for all processes
 // until they end. While such endpoints hold as many processes as they may, further attempts to
-// them are not started: first attempts go to RetryQueue without a wait, retries to Backlog. An
+// them are not started: first attempts go to RetryQueue at once, retries to Backlog. An
 // attempt that is slow keeps its full time. Notes are hints: losing one costs time.
 type SlowLane struct {
 	Notes    Notes

@@ -140,6 +140,48 @@ func testNotes(t *testing.T, takes, remains time.Duration) {
 	})
 }
 
+// What another endpoint of the batch takes must not become the wait of what is turned away.
+func TestSlowLane_sendsWhatItTurnsAwayBeforeTheOthersEnd(t *testing.T) {
+	for name, row := range map[string]struct {
+		sendErr error
+		during  int // sent while the other attempt goes on
+		did     effects
+	}{
+		"it is sent once": {nil, 1, effects{Posts: 1, Acknowledged: 1, States: 1, Sent: waits(0)}},
+		"what cannot be sent goes back": {
+			errAWS, 0, effects{Failed: []string{"id-a"}, Posts: 1, Acknowledged: 1, States: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b, w := &board{notes: map[health.Note]bool{}}, newWorld(slowToAnswer(10*time.Second))
+				w.sendErr = row.sendErr
+				for _, p := range []string{"p2", "p3"} {
+					b.notes[health.Note{
+						EndpointID: "webhook_2", Queue: health.DeliveryQueue, Process: p, Until: time.Now().Add(time.Minute),
+					}] = true
+				}
+				var failed []string
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					failed = member(w, b, "p1").Process(t.Context(),
+						[]queue.Record{fresh("a", "webhook_2"), fresh("b", "webhook_1")})
+				}()
+				time.Sleep(time.Second)
+				synctest.Wait()
+				w.mu.Lock()
+				if len(w.sent) != row.during {
+					t.Errorf("%d sent while the other attempt goes on, want %d", len(w.sent), row.during)
+				}
+				w.mu.Unlock()
+				<-ended
+				w.did(t, failed, row.did)
+			})
+		})
+	}
+}
+
 func TestSlowLane_leavesRoomToOthers(t *testing.T) {
 	held := func(q health.Queue, processes ...string) *board {
 		b := &board{notes: map[health.Note]bool{}}

@@ -23,6 +23,7 @@ type task struct {
 	next     delivery.Next     // where it goes, unless it was acknowledged or discarded
 	begun    time.Time         // when the attempt began; zero: there was none
 	ended    time.Time         // when it ended
+	sent     bool              // it is on RetryQueue
 	returned bool              // its messages go back to the queue they came from
 	err      error             // what is behind a fault of ours: for the log only
 }
