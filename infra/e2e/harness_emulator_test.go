@@ -137,12 +137,16 @@ func atLeast(t *testing.T, n int, requests []receiver.Request) {
 	}
 }
 
-// genuine fails the test for every request that the Standard Webhooks library refuses.
+// genuine fails the test for every request that the Standard Webhooks library refuses or that is
+// not as infra/openapi.yaml describes it.
 func genuine(t *testing.T, requests []receiver.Request) {
 	t.Helper()
 	for _, r := range requests {
 		if r.Standard != nil {
 			t.Errorf("%s %s: %v", r.Event, r.ID, r.Standard)
+		}
+		if err := exchanges.contract.CheckDelivery(r.Event, r.Header, r.Body); err != nil {
+			t.Errorf("%s: %v", r.ID, err)
 		}
 	}
 }

@@ -20,9 +20,10 @@ import (
 )
 
 var (
-	operator *client.Client   // of the stack under test
-	server   *receiver.Server // every test's receivers
-	root     string           // the checkout
+	operator  *client.Client   // of the stack under test
+	exchanges *described       // what it and the clients made of it said
+	server    *receiver.Server // every test's receivers
+	root      string           // the checkout
 )
 
 func TestMain(m *testing.M) {
@@ -70,8 +71,7 @@ func test(m *testing.M, state statefile.State) int {
 	}
 	defer server.Close() //nolint:errcheck // the tests are over
 	operator = client.New(state)
-	exchanges, err := describe(operator)
-	if err != nil {
+	if exchanges, err = describe(operator); err != nil {
 		return fail(err)
 	}
 	code := m.Run()

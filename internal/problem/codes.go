@@ -45,7 +45,7 @@ var meanings = map[Code]meaning{
 	},
 	CodeUnexpectedBody: {
 		400, "No body expected",
-		"This operation takes no body: send none, or {}.",
+		"This operation takes no body: send none, {} or null.",
 	},
 	CodeInvalidQuery: {
 		400, "Invalid query",

@@ -32,13 +32,13 @@ func (c *call) checkBody() error {
 	return nil
 }
 
-// checkNoBody accepts nothing or {}, whatever the content type: clients send either.
+// checkNoBody accepts nothing, {} or null, whatever the content type: clients send each of them.
 func checkNoBody(body []byte) error {
 	if len(bytes.Trim(body, " \t\r\n")) == 0 {
 		return nil
 	}
-	var none struct{}
-	if jsontext.Value(body).Kind() != '{' || json.Unmarshal(body, &none, json.RejectUnknownMembers(true)) != nil {
+	var none *struct{}
+	if json.Unmarshal(body, &none, json.RejectUnknownMembers(true)) != nil {
 		return problem.New(problem.CodeUnexpectedBody)
 	}
 	return nil

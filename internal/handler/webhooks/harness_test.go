@@ -54,9 +54,13 @@ type world struct {
 	raced     func() // runs once between a read and the write that follows
 }
 
+var loadContract = sync.OnceValues(func() (*contract.Contract, error) {
+	return contract.Load("../../../infra/openapi.yaml")
+})
+
 func newWorld(t testing.TB) *world {
 	t.Helper()
-	described, err := contract.Load("../../../infra/openapi.yaml")
+	described, err := loadContract()
 	if err != nil {
 		t.Fatal(err)
 	}

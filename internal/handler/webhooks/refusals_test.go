@@ -165,13 +165,13 @@ func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
 		"POST " + path + "/rotate-secret", "DELETE " + path, "POST " + path + "/restore",
 	} {
 		method, target, _ := strings.Cut(target, " ")
-		for _, body := range []string{`x`, `[]`, `null`, `{"a":1}`, `{}{}`, `{`, `""`, "\xff"} {
+		for _, body := range []string{`x`, `[]`, `{"a":1}`, `{}{}`, `{`, `null null`, `nul`, `false`, `""`, "\xff"} {
 			if got := w.do(key, method, target, body).brief(t); got != "400 unexpected_body" {
 				t.Errorf("%s %s %q: %s", method, target, body, got)
 			}
 		}
 	}
-	for _, body := range []string{"", "{}", " {\n} ", "\n"} {
+	for _, body := range []string{"", "{}", " {\n} ", "\n", "null", " null\n"} {
 		header := http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
 		if a := w.call("POST", path+"/rotate-secret", header, []byte(body)); a.status != 200 {
 			t.Errorf("%q: %d %s", body, a.status, a.body)

@@ -1,7 +1,8 @@
 // Package contract holds what was said over HTTP against infra/openapi.yaml.
 //
-// It promises that an answer of an undocumented status, header or shape, and an accepted
-// request of an undocumented shape, are found. It is for tests and is not part of the service.
+// It promises that an answer of an undocumented status, header, shape, value or code, and an
+// accepted request or a delivery of an undocumented shape, are found. It is for tests and is not
+// part of the service.
 package contract
 
 import (
@@ -35,6 +36,9 @@ func Load(path string) (*Contract, error) {
 	}
 	if err := document.Validate(context.Background(), openapi3.EnableExamplesValidation()); err != nil {
 		return nil, fmt.Errorf("validating %s: %w", path, err)
+	}
+	if err := tighten(document); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", path, err)
 	}
 	return &Contract{document: document}, nil
 }
@@ -95,6 +99,9 @@ func (c *Contract) Check(x Exchange) error {
 	out.SetBodyBytes(x.ResponseBody)
 	if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
 		return fmt.Errorf("%s %s: answered %d, but not as documented: %w", x.Method, x.Target, x.Status, err)
+	}
+	if err := checkFault(x, in); err != nil {
+		return fmt.Errorf("%s %s: answered with an undocumented fault: %w", x.Method, x.Target, err)
 	}
 	return nil
 }

@@ -89,6 +89,12 @@ func TestWhatIsNotDocumentedIsFound(t *testing.T) {
 		"a secret where none is": {func(x *contract.Exchange) {
 			x.ResponseBody = []byte(endpoint[:len(endpoint)-1] + `,"signing_secret":"x"}`)
 		}, "signing_secret"},
+		"a status that is not listed": {func(x *contract.Exchange) {
+			x.ResponseBody = []byte(strings.Replace(endpoint, `"active"`, `"paused"`, 1))
+		}, "status"},
+		"an event that is not listed": {func(x *contract.Exchange) {
+			x.ResponseBody = []byte(strings.Replace(endpoint, `["*"]`, `["user.renamed"]`, 1))
+		}, "events"},
 		"a field too few": {func(x *contract.Exchange) {
 			x.ResponseBody = []byte(strings.Replace(endpoint, `"description":"",`, "", 1))
 		}, "description"},
@@ -105,6 +111,10 @@ func TestWhatIsNotDocumentedIsFound(t *testing.T) {
 			x.Method = "DELETE"
 			x.ResponseHeader.Set("Content-Type", "application/problem+json")
 		}, "409"},
+		"a code of another operation": {func(x *contract.Exchange) {
+			x.Status, x.ResponseBody = 400, problem.New(problem.CodeInvalidCursor).Document("r")
+			x.ResponseHeader.Set("Content-Type", "application/problem+json")
+		}, "invalid_cursor"},
 		"a problem as documented": {func(x *contract.Exchange) {
 			x.Status, x.ResponseBody = 404, []byte(missing)
 			x.ResponseHeader.Set("Content-Type", "application/problem+json")

@@ -1,0 +1,135 @@
+package contract_test
+
+import (
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/signature"
+)
+
+func TestTheDescriptionHasTheImplementedEventsAndPatterns(t *testing.T) {
+	c := load(t)
+	want := event.Types()
+	slices.Sort(want)
+	if diff := cmp.Diff(want, c.Deliveries()); diff != "" {
+		t.Errorf("deliveries (-implemented +described):\n%s", diff)
+	}
+	var accepted []any
+	for _, name := range append(event.Types(), event.Patterns()...) {
+		accepted = append(accepted, name)
+	}
+	if diff := cmp.Diff(accepted, c.Subscriptions()); diff != "" {
+		t.Errorf("subscriptions (-accepted +described):\n%s", diff)
+	}
+}
+
+func TestTheDescriptionShowsTheSampleOfEveryEvent(t *testing.T) {
+	c := load(t)
+	for _, name := range event.Types() {
+		sample, err := examples.Event(name, "acme")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want any
+		if err := json.Unmarshal([]byte(sample.Payload()), &want); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, c.Sample(name)); diff != "" {
+			t.Errorf("%s (-sample +described):\n%s", name, diff)
+		}
+	}
+}
+
+// delivery is one of the event as internal/delivery makes it.
+func delivery(t *testing.T, name string) (http.Header, string) {
+	t.Helper()
+	sample, err := examples.Event(name, "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body := sample.Payload()
+	return http.Header{
+		"Content-Type": {"application/json"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1772366400"},
+		"Wh-Signature":     {signature.Sign("whs_x", "msg_1", 1772366400, []byte(body))},
+		"Wh-Webhook-Event": {name},
+	}, body
+}
+
+func TestContract_CheckDelivery_findsWhatIsNotDocumented(t *testing.T) {
+	c := load(t)
+	for _, name := range event.Types() {
+		header, body := delivery(t, name)
+		if err := c.CheckDelivery(name, header, []byte(body)); err != nil {
+			t.Errorf("as documented: %v", err)
+		}
+		for _, missing := range []string{"Wh-Id", "Wh-Timestamp", "Wh-Signature", "Wh-Webhook-Event"} {
+			without := header.Clone()
+			without.Del(missing)
+			if err := c.CheckDelivery(name, without, []byte(body)); err == nil {
+				t.Errorf("%s: %s is missing and is not missed", name, missing)
+			}
+		}
+		for fault, changed := range map[string]string{
+			"another type":      strings.Replace(body, name, "user.renamed", 1),
+			"data is no object": `{"type":"` + name + `","data":[]}`,
+			"no data":           `{"type":"` + name + `"}`,
+			"a field more":      strings.Replace(body, "{", `{"id":"1",`, 1),
+		} {
+			if err := c.CheckDelivery(name, header, []byte(changed)); err == nil {
+				t.Errorf("%s: %s is not found", name, fault)
+			}
+		}
+	}
+	header, _ := delivery(t, "user.created")
+	if err := c.CheckDelivery("user.created", header, []byte(`{"type":"user.created","data":{}}`)); err == nil {
+		t.Error("user.created without userId is not found")
+	}
+	if err := c.CheckDelivery("user.renamed", header, nil); err == nil {
+		t.Error("an event that is not described is not found")
+	}
+}
+
+// TestWhateverTheURLPatternMatchesIsAccepted holds the pattern against internal/endpoint: a client
+// that keeps to the description is not refused.
+func TestWhateverTheURLPatternMatchesIsAccepted(t *testing.T) {
+	raw, err := os.ReadFile("../../../infra/openapi.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var description struct {
+		Components struct {
+			Schemas struct {
+				URL struct {
+					Pattern string `yaml:"pattern"`
+				} `yaml:"Url"`
+			} `yaml:"schemas"`
+		} `yaml:"components"`
+	}
+	if err := yaml.Unmarshal(raw, &description); err != nil {
+		t.Fatal(err)
+	}
+	urls := rapid.StringMatching(description.Components.Schemas.URL.Pattern)
+	rapid.Check(t, func(t *rapid.T) {
+		url := urls.Draw(t, "url")
+		host, _, _ := strings.Cut(strings.TrimPrefix(url, "https://"), "/")
+		if len(url) > 2048 || len(host) > 253 || slices.ContainsFunc(strings.Split(host, "."), long) {
+			t.Skip("longer than the description and DNS allow")
+		}
+		if _, err := (endpoint.URLPolicy{}).Normalise(url); err != nil {
+			t.Errorf("%q is refused: %v", url, err)
+		}
+	})
+}
+
+func long(label string) bool { return len(label) > 63 }

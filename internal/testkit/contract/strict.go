@@ -1,0 +1,78 @@
+package contract
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+// tighten holds this version of the service to what this version of the description lists. To
+// clients it leaves room: answers may get new fields and new values. Only URLs may go beyond
+// their pattern, as its description says.
+func tighten(document *openapi3.T) error {
+	for name, schema := range document.Components.Schemas {
+		if err := tightenSchema(schema); err != nil {
+			return fmt.Errorf("schema %s: %w", name, err)
+		}
+	}
+	if url := document.Components.Schemas["Url"]; url != nil {
+		url.Value.Pattern = ""
+	}
+	return nil
+}
+
+func tightenSchema(s *openapi3.SchemaRef) error {
+	if s.Value == nil || s.Ref != "" { // the component is tightened once, under its own name
+		return nil
+	}
+	if listed, ok := s.Value.Extensions["x-extensible-enum"]; ok {
+		values, isList := listed.([]any)
+		if !isList {
+			return fmt.Errorf("x-extensible-enum is a %T, not a list", listed)
+		}
+		s.Value.Enum = values
+	}
+	closed := s.Value.AdditionalProperties
+	if len(s.Value.Properties) > 0 && closed.Has == nil && closed.Schema == nil {
+		no := false
+		s.Value.AdditionalProperties.Has = &no
+	}
+	for name, property := range s.Value.Properties {
+		if err := tightenSchema(property); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	if s.Value.Items != nil {
+		return tightenSchema(s.Value.Items)
+	}
+	return nil
+}
+
+// checkFault compares a problem document with the answer that it is in: its status is that of
+// the answer, and the answer has an example of its code.
+func checkFault(x Exchange, in *openapi3filter.RequestValidationInput) error {
+	if x.ResponseHeader.Get("Content-Type") != problem.MediaType {
+		return nil
+	}
+	var said struct {
+		Status int    `json:"status"`
+		Code   string `json:"code"`
+	}
+	if err := decodeJSON(x.ResponseBody, &said); err != nil {
+		return err
+	}
+	media := in.Route.Operation.Responses.Status(x.Status).Value.Content[problem.MediaType]
+	var codes []string
+	for name := range media.Examples {
+		codes = append(codes, name)
+	}
+	if said.Status != x.Status || !slices.Contains(codes, said.Code) {
+		return fmt.Errorf("status %d with code %q, status %d is documented with %q",
+			said.Status, said.Code, x.Status, slices.Sorted(slices.Values(codes)))
+	}
+	return nil
+}
