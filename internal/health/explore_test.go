@@ -123,7 +123,7 @@ var events = []struct {
 		if w.view.Endpoint.State != Failing || w.view.Endpoint.Held {
 			return w
 		}
-		return w.after(24 * time.Hour).tick()
+		return w.after(Default().Forget).tick()
 	}},
 	{"deleted", func(w world) world {
 		gone := w

@@ -35,7 +35,7 @@ type Settings struct {
 	LastPatience time.Duration // after which a delivery dies of the last probe's failure: 1 h
 	Ahead        time.Duration // how long before it is due an item is sent, delayed: 3 min
 
-	Forget  time.Duration // without a failure, until a failing endpoint is forgotten: 24 h
+	Forget  time.Duration // without a failure that counts, until a failing endpoint is forgotten: 48 h
 	Discard time.Duration // how long discarded_before is kept: 8 d, longer than any life
 
 	// What the functions need for themselves, never scaled.
@@ -52,7 +52,7 @@ func Default() Settings {
 		Tick: time.Minute, Probe: time.Minute, ProbeLimit: 5 * time.Minute,
 		Recovery: 120, RecoveryLimit: 960, CatchUp: 6 * time.Hour, Budget: 18_000,
 		Last: 60, LastPatience: time.Hour, Ahead: 3 * time.Minute,
-		Forget: 24 * time.Hour, Discard: retry.MaxLife + 24*time.Hour,
+		Forget: 48 * time.Hour, Discard: retry.MaxLife + 24*time.Hour,
 		FunctionTimeout: 30 * time.Second, ViewAge: time.Minute,
 	}
 }

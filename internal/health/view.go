@@ -222,10 +222,17 @@ func (i Item) fail(s Settings, results []Result, now time.Time) Write {
 		return Write{}
 	case s.opens(next, now):
 		next = next.open(s, now)
-	case i.Failures >= s.Failures && len(next.Deliveries) == len(i.Deliveries) && len(next.Deliveries) < s.Deliveries:
+	case s.idle(i, next):
 		return Write{} // one or two deliveries that go through their schedule open nothing
 	}
 	return i.put(next, now)
+}
+
+// idle reports whether a failure of a delivery that is known already changes nothing: too few deliveries
+// have failed to open the circuit, and with one failure of each that is missing there will be enough.
+func (s Settings) idle(i, next Item) bool {
+	missing := s.Deliveries - len(i.Deliveries)
+	return missing > 0 && len(next.Deliveries) == len(i.Deliveries) && i.Failures+missing >= s.Failures
 }
 
 func isRetry(r Result) bool { return r.Retry }

@@ -153,8 +153,8 @@ func TestView_Observe_opensNothingForOneDelivery(t *testing.T) {
 		}
 		w = w.store(write)
 	}
-	if w.view.Endpoint.State != Failing || writes != 5 {
-		t.Errorf("%s after %d writes, want failing after 5", w.view.Endpoint.State, writes)
+	if w.view.Endpoint.State != Failing || writes != 3 {
+		t.Errorf("%s after %d writes, want failing after 3", w.view.Endpoint.State, writes)
 	}
 }
 
@@ -281,6 +281,28 @@ func TestView_Observe_neverOpensForLess(t *testing.T) {
 				t.Fatalf("open after %d failures in %s", run, lasted)
 			}
 			return
+		}
+	})
+}
+
+// What is not written delays no opening: the circuit opens with the same failure as if all were counted.
+func TestView_Observe_leavesOutOnlyWhatDecidesNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s, w := Default(), newWorld()
+		s.BusyFailures = 1000 // where fewer than three deliveries fail that often, nothing opened before either
+		all := Item{State: Failing}
+		for n := range 60 {
+			w.now = w.now.Add(time.Duration(rapid.IntRange(1, 120).Draw(t, "s")) * time.Second)
+			results := []Result{{
+				DeliveryID: fmt.Sprint("msg_", rapid.IntRange(0, 4).Draw(t, "delivery")), Begun: w.now, Status: 500, Retry: true,
+			}}
+			all = all.count(s, results, w.now)
+			w = w.store(w.view.Observe(s, results, w.now))
+			if opened := w.view.Endpoint.State == Open; opened != s.opens(all, w.now) {
+				t.Fatalf("failure %d: open is %t, with all counted %t: %+v", n+1, opened, !opened, all)
+			} else if opened {
+				return
+			}
 		}
 	})
 }

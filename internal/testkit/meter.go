@@ -14,10 +14,10 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Meter counts DynamoDB's write units as AWS bills them on demand (Developer Guide, "DynamoDB
-// read and write operations" and "Global secondary indexes"): 1 KB of the larger of the item before
-// and after, of every index entry that is made, removed or changed, and of refused writes too. The
-// emulator itself says 1 for everything. Writes through a Meter run one after another.
+// Meter counts DynamoDB's units as AWS bills them on demand (Developer Guide, "DynamoDB read and write
+// operations" and "Global secondary indexes"). Writes: 1 KB of the larger of the item before and after,
+// of every index entry that is made, removed or changed, and of refused writes too; [Meter.Reads] has the
+// reads. The emulator itself says 1 for everything. Writes through a Meter run one after another.
 type Meter struct {
 	t      testing.TB
 	cfg    aws.Config
@@ -26,6 +26,7 @@ type Meter struct {
 	mu     sync.Mutex
 	tables map[string]meteredTable
 	units  map[string]int
+	reads  map[string]float64
 }
 
 type item = map[string]dynamotypes.AttributeValue
@@ -41,10 +42,11 @@ type meteredIndex struct {
 	projected []string // besides key and the table's; nil: everything
 }
 
-// NewMeter counts the writes of clients made with its Config.
+// NewMeter counts the reads and writes of clients made with its Config.
 func NewMeter(t testing.TB, cfg aws.Config) *Meter {
 	return &Meter{
-		t: t, cfg: cfg, client: dynamodb.NewFromConfig(cfg), tables: map[string]meteredTable{}, units: map[string]int{},
+		t: t, cfg: cfg, client: dynamodb.NewFromConfig(cfg), tables: map[string]meteredTable{},
+		units: map[string]int{}, reads: map[string]float64{},
 	}
 }
 
@@ -57,7 +59,7 @@ func (m *Meter) Config() aws.Config {
 	return cfg
 }
 
-// Units returns the units written since the meter was made or reset, by "table" and "table/index".
+// Units returns the write units used since the meter was made or reset, by "table" and "table/index".
 func (m *Meter) Units() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -87,7 +89,11 @@ func (m *Meter) handle(
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
 	writes := m.writes(in.Parameters)
 	if len(writes) == 0 {
-		return next.HandleInitialize(ctx, in)
+		out, metadata, err := next.HandleInitialize(ctx, in)
+		if err == nil {
+			m.countReads(ctx, in.Parameters, out.Result)
+		}
+		return out, metadata, err
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -92,3 +92,65 @@ func TestMeter_Units(t *testing.T) {
 		}
 	}
 }
+
+func TestMeter_Reads(t *testing.T) {
+	cfg := testkit.Moto(t)
+	meter, table := testkit.NewMeter(t, cfg), testkit.Tables(t, cfg).EndpointHealth
+	client := dynamodb.NewFromConfig(meter.Config())
+	keyOf := func(name string) map[string]types.AttributeValue {
+		return map[string]types.AttributeValue{"scope": text("s"), "name": text(name)}
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		item := keyOf(name)
+		item["filler"] = text(strings.Repeat("x", 3000))
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	get := func(name string, consistent bool) error {
+		in := &dynamodb.GetItemInput{TableName: &table, Key: keyOf(name), ConsistentRead: &consistent}
+		_, err := client.GetItem(t.Context(), in)
+		return err
+	}
+	filtered, nobody := aws.String("#name = :nobody"), map[string]types.AttributeValue{":s": text("s"), ":nobody": text("n")}
+	total := 0.0
+	for _, step := range []struct {
+		name string
+		call func() error
+		want float64
+	}{
+		{"strongly consistent", func() error { return get("a", true) }, 1},
+		{"not", func() error { return get("a", false) }, 0.5},
+		{"what is not there", func() error { return get("z", true) }, 1},
+		{"a batch is billed by item", func() error {
+			keys := []map[string]types.AttributeValue{keyOf("a"), keyOf("b"), keyOf("z")}
+			_, err := client.BatchGetItem(t.Context(), &dynamodb.BatchGetItemInput{
+				RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: aws.Bool(true)}},
+			})
+			return err
+		}, 3},
+		{"a query by the sum before its filter", func() error {
+			_, err := client.Query(t.Context(), &dynamodb.QueryInput{
+				TableName: &table, KeyConditionExpression: aws.String("#scope = :s"), FilterExpression: aws.String("filler = :nobody"),
+				ExpressionAttributeNames: map[string]string{"#scope": "scope"}, ExpressionAttributeValues: nobody,
+			})
+			return err
+		}, 1.5},
+		{"a scan, likewise", func() error {
+			_, err := client.Scan(t.Context(), &dynamodb.ScanInput{
+				TableName: &table, FilterExpression: filtered, ConsistentRead: aws.Bool(true),
+				ExpressionAttributeNames:  map[string]string{"#name": "name"},
+				ExpressionAttributeValues: map[string]types.AttributeValue{":nobody": text("n")},
+			})
+			return err
+		}, 3},
+	} {
+		if err := step.call(); err != nil {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		total += step.want
+		if diff := cmp.Diff(map[string]float64{table: total}, meter.Reads()); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", step.name, diff)
+		}
+	}
+}

@@ -1,0 +1,102 @@
+package testkit
+
+import (
+	"context"
+	"maps"
+	"math"
+	"regexp"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+)
+
+const readUnit = 4096 // bytes
+
+// Reads returns the read units used since the meter was made, by table, as AWS bills them (Developer
+// Guide, "DynamoDB read and write operations"): 4 KB of every item of GetItem and BatchGetItem, of the
+// sum of Query and Scan before their filter, at least one unit each, also where nothing is found; half
+// of it where the read is not strongly consistent. What a GetItem or BatchGetItem does not project is
+// not seen.
+func (m *Meter) Reads() map[string]float64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return maps.Clone(m.reads)
+}
+
+// countReads bills what a call that succeeded has read: nothing for those that do not read.
+func (m *Meter) countReads(ctx context.Context, parameters, result any) {
+	switch in := parameters.(type) {
+	case *dynamodb.GetItemInput:
+		m.bill(*in.TableName, []int{size(result.(*dynamodb.GetItemOutput).Item)}, in.ConsistentRead)
+	case *dynamodb.BatchGetItemInput:
+		out := result.(*dynamodb.BatchGetItemOutput)
+		for table, ask := range in.RequestItems {
+			sizes := make([]int, len(ask.Keys)-len(out.UnprocessedKeys[table].Keys)) // zero where there is no item
+			for i, item := range out.Responses[table] {
+				sizes[i] = size(item)
+			}
+			m.bill(table, sizes, ask.ConsistentRead)
+		}
+	case *dynamodb.QueryInput:
+		m.bill(*in.TableName, []int{m.queried(ctx, *in)}, in.ConsistentRead)
+	case *dynamodb.ScanInput:
+		m.bill(*in.TableName, []int{m.scanned(ctx, *in)}, in.ConsistentRead)
+	}
+}
+
+func (m *Meter) bill(table string, sizes []int, consistent *bool) {
+	share := 0.5
+	if aws.ToBool(consistent) {
+		share = 1
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, bytes := range sizes {
+		m.reads[table] += share * max(math.Ceil(float64(bytes)/readUnit), 1)
+	}
+}
+
+// queried is the size of what a query reads, its filter aside: it reads again, without.
+func (m *Meter) queried(ctx context.Context, in dynamodb.QueryInput) int {
+	in.FilterExpression, in.ProjectionExpression = nil, nil
+	in.ExpressionAttributeNames = only(in.ExpressionAttributeNames, *in.KeyConditionExpression)
+	in.ExpressionAttributeValues = only(in.ExpressionAttributeValues, *in.KeyConditionExpression)
+	out, err := m.client.Query(context.WithoutCancel(ctx), &in)
+	if err != nil {
+		m.t.Errorf("testkit: reading %s again: %v", *in.TableName, err)
+		return 0
+	}
+	return sum(out.Items)
+}
+
+func (m *Meter) scanned(ctx context.Context, in dynamodb.ScanInput) int {
+	in.FilterExpression, in.ProjectionExpression = nil, nil
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = nil, nil
+	out, err := m.client.Scan(context.WithoutCancel(ctx), &in)
+	if err != nil {
+		m.t.Errorf("testkit: reading %s again: %v", *in.TableName, err)
+		return 0
+	}
+	return sum(out.Items)
+}
+
+func sum(items []item) (bytes int) {
+	for _, item := range items {
+		bytes += size(item)
+	}
+	return bytes
+}
+
+var placeholder = regexp.MustCompile(`[#:]\w+`)
+
+// only keeps what the expression mentions: DynamoDB refuses a call with more.
+func only[V any](all map[string]V, expression string) map[string]V {
+	mentioned := placeholder.FindAllString(expression, -1)
+	kept := maps.Clone(all)
+	maps.DeleteFunc(kept, func(name string, _ V) bool { return !slices.Contains(mentioned, name) })
+	if len(kept) == 0 {
+		return nil
+	}
+	return kept
+}
