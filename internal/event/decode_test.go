@@ -87,6 +87,7 @@ func TestDecode_acceptsWhatEventsQueueCanHold(t *testing.T) {
 
 func TestDecode_refuses(t *testing.T) {
 	const (
+		required   = "is required"
 		idRule     = "must be 1 to 128 printable ASCII characters"
 		tenantRule = "must be 1 to 128 of A-Z a-z 0-9 _ -"
 		typeRule   = "is not an implemented event"
@@ -114,13 +115,16 @@ func TestDecode_refuses(t *testing.T) {
 		"a long id":              {`{"id":"` + long + `",` + rest, "id", idRule},
 		"an id outside ASCII":    {`{"id":"é",` + rest, "id", idRule},
 		"an id with a newline":   {`{"id":"a\n",` + rest, "id", idRule},
-		"no tenant":              {`{"type":"user.deleted","data":{}}`, "tenant_id", tenantRule},
+		"no tenant":              {`{"type":"user.deleted","data":{}}`, "tenant_id", required},
+		"an empty tenant":        {`{"tenant_id":"","type":"user.deleted","data":{}}`, "tenant_id", tenantRule},
+		"a null tenant":          {`{"tenant_id":null,"type":"user.deleted","data":{}}`, "tenant_id", tenantRule},
+		"an empty object":        {`{}`, "tenant_id", required},
 		"a tenant with a dot":    {`{"tenant_id":"a.b","type":"user.deleted","data":{}}`, "tenant_id", tenantRule},
 		"a long tenant":          {`{"tenant_id":"` + long + `","type":"user.deleted","data":{}}`, "tenant_id", tenantRule},
 		"a tenant that is a list": {
 			`{"tenant_id":["t"],"type":"user.deleted","data":{}}`, "tenant_id", tenantRule,
 		},
-		"no type":           {`{"tenant_id":"t","data":{}}`, "type", typeRule},
+		"no type":           {`{"tenant_id":"t","data":{}}`, "type", required},
 		"a null type":       {`{"tenant_id":"t","type":null,"data":{}}`, "type", typeRule},
 		"a pattern as type": {`{"tenant_id":"t","type":"user.*","data":{}}`, "type", typeRule},
 		"an unknown type":   {`{"tenant_id":"t","type":"user.exploded","data":{}}`, "type", typeRule},
@@ -129,7 +133,7 @@ func TestDecode_refuses(t *testing.T) {
 		},
 		"a time that is a number": {`{"occurred_at":1,` + rest, "occurred_at", timeRule},
 		"a null time":             {`{"occurred_at":null,` + rest, "occurred_at", timeRule},
-		"no data":                 {`{"tenant_id":"t","type":"user.deleted"}`, "data", dataRule},
+		"no data":                 {`{"tenant_id":"t","type":"user.deleted"}`, "data", required},
 		"data that is a list":     {`{"tenant_id":"t","type":"user.deleted","data":[]}`, "data", dataRule},
 		"data that is null":       {`{"tenant_id":"t","type":"user.deleted","data":null}`, "data", dataRule},
 		"a created user without id": {
@@ -160,7 +164,7 @@ func TestDecode_refuses(t *testing.T) {
 
 func TestDecode_namesThePublishersEventWhereItCan(t *testing.T) {
 	_, err := event.Decode([]byte(`{"id":"evt_1","tenant_id":"t","data":{}}`), "sqs-id")
-	want := &event.Invalid{EventID: "evt_1", Field: "type", Reason: "is not an implemented event"}
+	want := &event.Invalid{EventID: "evt_1", Field: "type", Reason: "is required"}
 	if diff := cmp.Diff(want, invalid(t, err)); diff != "" {
 		t.Errorf("refusal (-want +got):\n%s", diff)
 	}

@@ -87,8 +87,24 @@ func Decode(body []byte, messageID string) (Event, error) {
 	return e, nil
 }
 
+// missing names the first required field that a message does not have; "" is none.
+func (m message) missing() string {
+	for _, f := range []struct {
+		name  string
+		value jsontext.Value
+	}{{"tenant_id", m.TenantID}, {"type", m.Type}, {"data", m.Data}} {
+		if f.value == nil {
+			return f.name
+		}
+	}
+	return ""
+}
+
 // fill takes over all fields but the id. reason is "" when they are valid.
 func (e *Event) fill(m message) (field, reason string) {
+	if field := m.missing(); field != "" {
+		return field, "is required"
+	}
 	var ok bool
 	if e.TenantID, ok = text(m.TenantID); !ok || !ValidTenantID(e.TenantID) {
 		return "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"

@@ -83,6 +83,9 @@ type issueRequest struct {
 const maxDescription = 256
 
 func checkTenantID(id string) error {
+	if err := operator.Required("tenant_id", id); err != nil {
+		return err
+	}
 	if !event.ValidTenantID(id) {
 		return operator.Refuse(operator.CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
 	}

@@ -235,6 +235,21 @@ func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 	}
 }
 
+func TestHandler_Function_saysWhatATenantIDMustBe(t *testing.T) {
+	f := newFunction(&shelf{}, &bytes.Buffer{})
+	for fields, want := range map[string]string{
+		``:                   `{"error":{"code":"invalid_field","message":"is required","field":"tenant_id"}}`,
+		`,"tenant_id":"a b"`: `{"error":{"code":"invalid_field","message":"must be 1 to 128 of A-Z a-z 0-9 _ -","field":"tenant_id"}}`,
+	} {
+		for _, action := range []string{"issue", "list"} {
+			_, raw := ask(t, f, `{"operator":"ann","action":"`+action+`"`+fields+`}`)
+			if diff := cmp.Diff(want, raw); diff != "" {
+				t.Errorf("%s%s (-want +got)\n%s", action, fields, diff)
+			}
+		}
+	}
+}
+
 func TestHandler_issue_withholdsErrorsOfTheStore(t *testing.T) {
 	f := newFunction(&shelf{err: errors.New("throttled")}, &bytes.Buffer{})
 	out, err := f.Invoke(t.Context(), []byte(`{"action":"issue","operator":"ann","tenant_id":"acme"}`))

@@ -234,7 +234,7 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 	got := w.ask(t, `{"action":"rejected_events","operator":"ann","message_ids":["1","2","9"]}`)
 	want := `{"data":[` +
 		`{"message_id":"2","event_id":"evt_2","result":"refused","reason":` +
-		`"invalid event: tenant_id: must be 1 to 128 of A-Z a-z 0-9 _ -"},` +
+		`"invalid event: tenant_id: is required"},` +
 		`{"message_id":"1","event_id":"evt_1","result":"replayed","reason":""},` +
 		`{"message_id":"9","event_id":"","result":"not_found","reason":""}],"complete":true}`
 	if diff := cmp.Diff(want, got); diff != "" {

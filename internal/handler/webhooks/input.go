@@ -3,6 +3,7 @@ package webhooks
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -115,6 +116,10 @@ func readStatus(v jsontext.Value, r *reader) endpoint.Status {
 	return s
 }
 
+// notSubscribable names all patterns: what looks like one more is not (infra/docs/spec.md, "Subscription wildcards").
+var notSubscribable = "is neither an implemented event nor one of the patterns " +
+	strings.Join(event.Patterns(), ", ") + "; GET /v1/webhooks/event-types lists both"
+
 func readEvents(v jsontext.Value, r *reader) []string {
 	list, ok := r.list(v, "/events", maxEvents)
 	if !ok {
@@ -127,7 +132,7 @@ func readEvents(v jsontext.Value, r *reader) []string {
 		pointer := fmt.Sprintf("/events/%d", i)
 		switch {
 		case !event.ValidPattern(name):
-			r.refuse(pointer, "is not an implemented event or pattern; GET /v1/webhooks/event-types lists them")
+			r.refuse(pointer, notSubscribable)
 		case slices.Index(list, name) < i:
 			r.refuse(pointer, "is a duplicate")
 		}

@@ -95,6 +95,22 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 	}
 }
 
+// The specification has four patterns and no others.
+func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	for _, name := range []string{"organizationInvitation.*", "connection.*", "user", "user.create", "**", "User.*"} {
+		body := `{"url":"https://a.example","events":["` + name + `"]}`
+		var got fault
+		w.do(key, "POST", "/v1/webhooks", body).decode(t, &got)
+		const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
+			"organizationMembership.*; GET /v1/webhooks/event-types lists both"
+		if len(got.Errors) != 1 || got.Errors[0].Detail != want {
+			t.Errorf("%s: %+v, want %q", name, got, want)
+		}
+	}
+}
+
 func TestHandler_readChange_namesEveryPlaceAtFault(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
