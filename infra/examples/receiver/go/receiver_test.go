@@ -2,6 +2,8 @@ package receiver_test
 
 import (
 	"errors"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	receiver "github.com/herald-webhooks/herald/infra/examples/receiver/go"
@@ -116,14 +119,54 @@ func TestADuplicateIsAcknowledgedAndNotProcessedAgain(t *testing.T) {
 }
 
 func TestAFailedDeliveryIsProcessedAgainOnItsRetry(t *testing.T) {
-	faults := []error{errors.New("database away"), nil}
-	h := receiver.Handler(secret, func(string, []byte) error {
-		err := faults[0]
+	faults := []func() error{
+		func() error { return errors.New("database away") },
+		func() error { panic("a bug") },
+		func() error { return nil },
+	}
+	server := httptest.NewUnstartedServer(receiver.Handler(secret, func(string, []byte) error {
+		fault := faults[0]
 		faults = faults[1:]
-		return err
+		return fault()
+	}))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // the panic
+	server.Start()
+	defer server.Close()
+	var got []int
+	for range 4 {
+		r := signed(t, "msg_a", time.Now())
+		r.RequestURI, r.URL.Scheme, r.URL.Host = "", "http", server.Listener.Addr().String()
+		resp, err := server.Client().Do(r)
+		if err != nil { // the panic ends the connection
+			got = append(got, 0)
+			continue
+		}
+		_ = resp.Body.Close()
+		got = append(got, resp.StatusCode)
+	}
+	if diff := cmp.Diff([]int{500, 0, 200, 200}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+func TestARetryThatComesWhileTheFirstIsAtWorkGets409(t *testing.T) {
+	begun, end := make(chan struct{}), make(chan struct{})
+	h := receiver.Handler(secret, func(string, []byte) error {
+		close(begun) // a second time would panic
+		<-end
+		return nil
 	})
-	first, second := answer(h, signed(t, "msg_a", time.Now())), answer(h, signed(t, "msg_a", time.Now()))
-	if first != 500 || second != 200 {
-		t.Errorf("answered %d then %d", first, second)
+	first := make(chan int)
+	go func(r *http.Request) { first <- answer(h, r) }(signed(t, "msg_a", time.Now()))
+	<-begun
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, signed(t, "msg_a", time.Now()))
+	close(end)
+	got := []int{w.Code, <-first, answer(h, signed(t, "msg_a", time.Now()))}
+	if diff := cmp.Diff([]int{409, 200, 200}, got); diff != "" {
+		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("no Retry-After")
 	}
 }

@@ -1,20 +1,51 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
-const seen = new Set(); // in production: a store all instances share, kept for some days
-async function receive(req) {
-  const { "wh-id": id, "wh-timestamp": stamp, "wh-signature": signature = "", "wh-webhook-event": event } = req.headers;
-  let body = Buffer.alloc(0); // the raw bytes, never re-serialised
-  for await (const chunk of req) if ((body = Buffer.concat([body, chunk])).length > 1 << 20) return 400;
-  const hmac = createHmac("sha256", process.env.SIGNING_SECRET); // its literal text, whs_ included
-  const want = Buffer.from("v1," + hmac.update(`${id}.${stamp}.`).update(body).digest("base64"));
-  const got = Buffer.from(signature);
-  if (got.length !== want.length || !timingSafeEqual(got, want)) return 400;
-  if (!(Math.abs(Date.now() / 1000 - Number(stamp)) <= 300)) return 400;
-  if (!seen.has(id)) console.log(`${id} ${event} ${body.length}`); // process it here; a throw means 500 and a retry
-  seen.add(id);
-  return 200;
+
+const LIMIT = 1 << 20;
+
+async function read(req) { // the raw bytes, never re-serialised; undefined where they are too many
+  const body = Buffer.allocUnsafe(LIMIT);
+  let length = 0;
+  for await (const chunk of req) {
+    if (length + chunk.length > LIMIT) return undefined;
+    length += chunk.copy(body, length);
+  }
+  return body.subarray(0, length);
 }
 
-createServer((req, res) => {
-  receive(req).catch(() => 500).then((status) => res.writeHead(status).end());
-}).listen(process.env.PORT, "127.0.0.1"); // behind whatever ends TLS
+function genuine(secret, headers, body) {
+  const { "wh-id": id, "wh-timestamp": stamp, "wh-signature": signature = "" } = headers;
+  const hmac = createHmac("sha256", secret); // its literal text, whs_ included
+  const want = Buffer.from("v1," + hmac.update(`${id}.${stamp}.`).update(body).digest("base64"));
+  const got = Buffer.from(signature);
+  const fresh = Math.abs(Date.now() / 1000 - Number(stamp)) <= 300; // false where it is not a number
+  return got.length === want.length && timingSafeEqual(got, want) && fresh;
+}
+
+// A server that processes each genuine delivery once and answers 2xx only when that is done.
+export function receiver(secret, process) {
+  const done = new Map(); // by wh-id, false at work; in production: a store all instances share, kept for days
+  async function answer(req) {
+    if (Number(req.headers["content-length"] ?? 0) > LIMIT) return 413;
+    const body = await read(req);
+    if (body === undefined) return 413;
+    if (!genuine(secret, req.headers, body)) return 400;
+    const id = req.headers["wh-id"];
+    if (done.has(id)) return done.get(id) ? 200 : 409; // 409: at work, it may still fail
+    done.set(id, false);
+    try {
+      await process(req.headers["wh-webhook-event"], body);
+      done.set(id, true);
+      return 200;
+    } catch (error) {
+      done.delete(id); // so that the retry is processed
+      console.error(error);
+      return 500;
+    }
+  }
+  const slow = { requestTimeout: 10_000, headersTimeout: 10_000, connectionsCheckingInterval: 1_000 };
+  return createServer(slow, async (req, res) => {
+    const status = await answer(req).catch(() => 400); // a body that broke off
+    res.writeHead(status, status === 409 ? { "retry-after": 30 } : status === 413 ? { connection: "close" } : {}).end();
+  });
+}

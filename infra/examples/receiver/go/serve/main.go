@@ -1,0 +1,50 @@
+// Command serve starts the README's receiver for the tests, which say what becomes of each
+// delivery: infra/internal/published.
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	receiver "github.com/herald-webhooks/herald/infra/examples/receiver/go"
+)
+
+func main() {
+	if err := serve(os.Getenv("SIGNING_SECRET"), os.Getenv("WORK")); err != nil {
+		fmt.Fprintln(os.Stderr, "serve:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(secret, work string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	fmt.Fprintf(os.Stdout, "http://%s\n", listener.Addr())
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: receiver.Handler(secret, process(work))}
+	return server.Serve(listener)
+}
+
+// process has the tests do the work.
+func process(work string) func(event string, body []byte) error {
+	return func(event string, body []byte) error {
+		req, err := http.NewRequest(http.MethodPost, work, bytes.NewReader(body)) //nolint:gosec // the tests' own URL
+		if err != nil {
+			return fmt.Errorf("handing on: %w", err)
+		}
+		req.Header.Set("event", event)
+		resp, err := http.DefaultClient.Do(req) //nolint:gosec // the tests' own URL
+		if err != nil {
+			return fmt.Errorf("handing on: %w", err)
+		}
+		if err := resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
+			return fmt.Errorf("the work failed: %s", resp.Status)
+		}
+		return nil
+	}
+}

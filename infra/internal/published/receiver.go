@@ -1,0 +1,136 @@
+package published
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/testkit/child"
+)
+
+// startLimit bounds how long a receiver takes to say where it listens.
+const startLimit = time.Minute
+
+// Receiver is a running receiver.
+type Receiver struct {
+	URL *url.URL
+
+	process *child.Process
+	printed *output
+	works   *works
+	server  *http.Server
+}
+
+// Start builds the language's receiver, has it listen on a free loopback port and returns it. It runs
+// until Close.
+func (l Language) Start(ctx context.Context, p Place, secret string) (*Receiver, error) {
+	r := &Receiver{printed: &output{}, works: &works{}}
+	err := l.prepare(ctx, p)
+	if err == nil {
+		err = r.run(ctx, l.command(p), secret)
+	}
+	if err != nil {
+		r.Close()
+		return nil, fmt.Errorf("the %s receiver: %w\n%s", l.Name, err, r.printed.String())
+	}
+	return r, nil
+}
+
+func (r *Receiver) run(ctx context.Context, words []string, secret string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	r.server = &http.Server{Handler: r.works, ReadHeaderTimeout: startLimit}
+	go func() { _ = r.server.Serve(listener) }() // ends with ErrServerClosed
+	cmd := exec.Command(words[0], words[1:]...)  //nolint:gosec // our own table; Close ends it
+	cmd.Env = append(os.Environ(), "SIGNING_SECRET="+secret, "WORK=http://"+listener.Addr().String())
+	stdout, theirs, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("making a pipe: %w", err)
+	}
+	cmd.Stdout, cmd.Stderr = theirs, r.printed
+	r.process, err = child.Start(cmd)
+	_ = theirs.Close() // the child has it
+	if err != nil {
+		_ = stdout.Close()
+		return err
+	}
+	r.URL, err = r.address(ctx, stdout)
+	return err
+}
+
+// address reads the URL that a receiver prints as its first line.
+func (r *Receiver) address(ctx context.Context, stdout *os.File) (*url.URL, error) {
+	first := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(io.TeeReader(stdout, r.printed)).ReadString('\n')
+		first <- strings.TrimSpace(line)
+		_, _ = io.Copy(r.printed, stdout) // ends with the process
+		_ = stdout.Close()
+	}()
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+	select {
+	case line := <-first:
+		at, err := url.Parse(line)
+		if err == nil && at.Scheme != "http" {
+			err = fmt.Errorf("it printed %q and no URL", line)
+		}
+		return at, err
+	case <-ctx.Done():
+		return nil, errors.New("it did not say where it listens")
+	}
+}
+
+// Close ends the receiver.
+func (r *Receiver) Close() {
+	if r.process != nil {
+		r.process.Kill()
+	}
+	if r.server == nil {
+		return
+	}
+	_ = r.server.Close() // whoever waited for its work has ended
+}
+
+// PID is the receiver's process id.
+func (r *Receiver) PID() int { return r.process.PID() }
+
+// Printed is what the receiver has printed.
+func (r *Receiver) Printed() string { return r.printed.String() }
+
+// Done returns the work that the receiver has asked for, oldest first, whatever became of it.
+func (r *Receiver) Done() []Work { return r.works.all() }
+
+// Next says what becomes of the work on the body when the receiver asks for it: each outcome once,
+// in order. Work that nothing was said of succeeds.
+func (r *Receiver) Next(body string, outcomes ...Outcome) { r.works.next(body, outcomes) }
+
+// output gathers what a process prints.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
