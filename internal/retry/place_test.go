@@ -95,8 +95,8 @@ func TestSchedule_LongAfter(t *testing.T) {
 		t.Error("what is exactly as long is short, what is longer is not")
 	}
 	edge.Long = LongWait - 1
-	if !edge.LongAfter(1) {
-		t.Error("the schedule's own limit does not count")
+	if !edge.LongAfter(1) || edge.IsLong(edge.Long) {
+		t.Error("the schedule's own limit does not count, or is not a short wait itself")
 	}
 }
 
@@ -140,7 +140,11 @@ func TestSchedule_Validate_refusesALongWaitOfNoUse(t *testing.T) {
 			t.Errorf("%s passes", long)
 		}
 	}
-	if err := local.Validate(); err != nil {
-		t.Error(err)
+	for _, long := range []time.Duration{0, local.Long, MaxDelay} {
+		s := production
+		s.Long = long
+		if err := s.Validate(); err != nil {
+			t.Errorf("%s: %v", long, err)
+		}
 	}
 }
