@@ -22,33 +22,20 @@ import (
 const together = 50
 
 func TestClient_keepsConnections(t *testing.T) {
-	for _, c := range []struct {
-		protocol string
-		want     int32 // connections in all
-	}{{"HTTP/1.1", together}, {"HTTP/2.0", 1}} {
-		t.Run(c.protocol, func(t *testing.T) {
-			var crowd atomic.Pointer[meeting]
-			ca := receivers.NewCA(t)
-			server, accepted := countingServer(t, ca, c.protocol, func(w http.ResponseWriter, r *http.Request) {
-				if r.Proto != c.protocol {
-					t.Errorf("the request came over %s", r.Proto)
-				}
-				crowd.Load().join(r)
-				_, _ = io.WriteString(w, "thanks") // a body, which has to be read before its connection is free
-			})
-			client := newClient(ca, receivers.Target{}, longLimits)
-			t.Cleanup(client.Close)
-
-			crowd.Store(newMeeting(1)) // HTTP/2 shares a connection from when it knows that it can
-			postTogether(t, client, server.URL, 1)
-			for range 2 {
-				crowd.Store(newMeeting(together))
-				postTogether(t, client, server.URL, together)
-			}
-			if got := accepted.Load(); got != c.want {
-				t.Errorf("%d connections for twice %d POSTs at once, want %d", got, together, c.want)
-			}
-		})
+	var crowd atomic.Pointer[meeting]
+	ca := receivers.NewCA(t)
+	server, accepted := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
+		crowd.Load().join(r)
+		_, _ = io.WriteString(w, "thanks") // a body, which has to be read before its connection is free
+	})
+	client := newClient(ca, receivers.Target{}, longLimits)
+	t.Cleanup(client.Close)
+	for range 3 {
+		crowd.Store(newMeeting(together))
+		postTogether(t, client, server.URL, together)
+	}
+	if got := accepted.Load(); got != together {
+		t.Errorf("%d connections for three times %d POSTs at once, want %d", got, together, together)
 	}
 }
 
@@ -56,7 +43,7 @@ func TestClient_keepsTLSSessions(t *testing.T) {
 	var mu sync.Mutex
 	var resumed []bool
 	ca := receivers.NewCA(t)
-	server, _ := countingServer(t, ca, "HTTP/1.1", func(w http.ResponseWriter, r *http.Request) {
+	server, _ := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
 		mu.Lock()
 		defer mu.Unlock()
 		resumed = append(resumed, r.TLS.DidResume)
@@ -75,13 +62,10 @@ func TestClient_keepsTLSSessions(t *testing.T) {
 }
 
 // countingServer counts the connections made to it.
-func countingServer(
-	t *testing.T, ca *receivers.CA, protocol string, handle http.HandlerFunc,
-) (*httptest.Server, *atomic.Int32) {
+func countingServer(t *testing.T, ca *receivers.CA, handle http.HandlerFunc) (*httptest.Server, *atomic.Int32) {
 	t.Helper()
 	accepted := new(atomic.Int32)
 	server := httptest.NewUnstartedServer(handle)
-	server.EnableHTTP2 = protocol == "HTTP/2.0"
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})}}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {

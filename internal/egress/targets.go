@@ -5,13 +5,14 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"strings"
 	"sync"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // maxTargets bounds the parsed URLs kept in memory.
-const maxTargets = 10_000
+const maxTargets = 2000
 
 // forms refuses the URL forms that are refused when an endpoint is written (localhost, single
 // labels, numbers posing as hosts, user info …): what is stored may be older than a rule.
@@ -21,16 +22,17 @@ var forms = endpoint.URLPolicy{
 	Port: func(uint16) bool { return true },
 }
 
-// targets parses and checks each URL once, and keeps the allowance of each address.
-type targets struct {
-	mu         sync.Mutex
-	known      map[string]*target // by URL; nil for one that is refused
-	allowances map[string]*allowance
+// target is a URL as an exchange needs it.
+type target struct {
+	address string // host and port, to dial
+	host    string // whose certificate it must be
+	head    string // the request's first lines, up to and with Host
 }
 
-type target struct {
-	url *url.URL // must not be changed
-	*allowance
+// targets parses and checks each URL once.
+type targets struct {
+	mu    sync.Mutex
+	known map[string]*target // by URL; nil for one that is refused
 }
 
 // get returns what is known of the URL, nil where its form is refused.
@@ -41,39 +43,27 @@ func (t *targets) get(raw string) *target {
 		return known
 	}
 	if t.known == nil || len(t.known) >= maxTargets {
-		t.known, t.allowances = map[string]*target{}, map[string]*allowance{}
+		t.known = map[string]*target{}
 	}
-	t.known[raw] = t.parse(raw)
+	t.known[raw] = parse(raw)
 	return t.known[raw]
 }
 
-func (t *targets) parse(raw string) *target {
+func parse(raw string) *target {
 	stored, err := forms.Normalise(raw)
 	if err != nil {
 		return nil
 	}
 	u, err := url.Parse(stored)
-	if err != nil {
+	if err != nil || strings.ContainsFunc(u.Host+u.RequestURI(), isNoByteOfURL) {
 		return nil
 	}
-	return &target{u, t.allowanceOf(net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")))}
-}
-
-// dialled returns the allowance of an address as net/http dials it ("example.com:443").
-func (t *targets) dialled(address string) *allowance {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.allowanceOf(address)
-}
-
-func (t *targets) allowanceOf(address string) *allowance {
-	a := t.allowances[address]
-	if a == nil {
-		a = new(allowance)
-		if t.allowances == nil {
-			t.allowances = map[string]*allowance{}
-		}
-		t.allowances[address] = a
+	return &target{
+		address: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")),
+		host:    u.Hostname(),
+		head:    "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n",
 	}
-	return a
 }
+
+// isNoByteOfURL finds what would end the request's first line, or begin another.
+func isNoByteOfURL(r rune) bool { return r <= ' ' || r >= 0x7f }

@@ -75,7 +75,7 @@ type Outcome struct {
 }
 
 // Hostile is the table of all cases.
-var Hostile = slices.Concat(connections, certificates, heads, bodies, http2s, statuses, waits(), names)
+var Hostile = slices.Concat(connections, certificates, heads, bodies, servers, statuses, waits(), names)
 
 // one makes a case of a single POST with the usual bound on memory.
 func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) Target) Case {

@@ -1,0 +1,160 @@
+package egress
+
+import (
+	"bufio"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+)
+
+const (
+	maxHeader = 64 << 10    // bytes of response heads, 1xx included
+	maxBody   = 64 << 10    // bytes read behind the head so that the connection can be kept
+	drainTime = time.Second // time for those
+	// maxWire is what a handshake, or an exchange, may make us read: heads and body at their
+	// limits in records of TLS, and what TLS says for itself.
+	maxWire = 256 << 10
+)
+
+// conn is a connection to one host for one tenant. One exchange at a time uses it; idle, it is in
+// the pool and nobody reads it.
+type conn struct {
+	wire   *wire
+	tls    *tls.Conn
+	stream stream
+	in     *bufio.Reader // on stream
+
+	idle // its place in the pool
+}
+
+func newConn(raw net.Conn, config *tls.Config) (*conn, error) {
+	w, err := newWire(raw)
+	if err != nil {
+		return nil, err
+	}
+	c := &conn{wire: w, tls: tls.Client(w, config)}
+	c.stream.tls = c.tls
+	c.in = bufio.NewReader(&c.stream)
+	return c, nil
+}
+
+// quiet readies the connection for an exchange and reports whether it may serve one: it is open,
+// and its receiver has sent nothing that would be taken for the next answer.
+func (c *conn) quiet(deadline time.Time) bool {
+	if c.wire.SetDeadline(deadline) != nil {
+		return false
+	}
+	c.wire.left = maxWire
+	c.wire.atOnce = true
+	var unasked [1]byte
+	_, err := c.tls.Read(unasked[:])
+	c.wire.atOnce = false
+	return errors.Is(err, errNothing) && c.wire.whole() && c.in.Buffered() == 0
+}
+
+// post sends the request and reads the answer. keep says that the connection may serve another.
+func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
+	c.stream.limit(maxHeader, errHeaderTooLarge)
+	c.stream.heard = false
+	sent := c.send(x)
+	// A receiver may answer without taking all of the request: also a broken one has an answer.
+	res, framed, err := c.head() //nolint:bodyclose // closing would read a body to its end, however long
+	if err != nil {
+		if sent != nil {
+			err = sent
+		}
+		return answer{}, false, err
+	}
+	a = answer{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After"), at: time.Now()}
+	keep = sent == nil && framed && c.finish(res, earlier(x.deadline, a.at.Add(drainTime)))
+	return a, keep, nil
+}
+
+// heard reports whether anything of an answer came.
+func (c *conn) heard() bool { return c.stream.heard }
+
+// send writes the request. Almost all fit into one record of TLS and are one write.
+func (c *conn) send(x *exchange) error {
+	block := blocks.Get().(*[oneRecord]byte)
+	defer blocks.Put(block)
+	b := appendHead(block[:0], x.to, x.request)
+	body := x.request.Body
+	if len(b)+len(body) <= oneRecord {
+		_, err := c.tls.Write(append(b, body...))
+		return err
+	}
+	// Who does not read may have answered all the same: leave time to see it.
+	left := time.Until(x.deadline)
+	if err := c.wire.SetWriteDeadline(x.deadline.Add(-min(left/4, time.Second))); err != nil {
+		return err
+	}
+	n := min(max(oneRecord-len(b), 0), len(body))
+	if _, err := c.tls.Write(append(b, body[:n]...)); err != nil {
+		return err
+	}
+	_, err := c.tls.Write(body[n:])
+	return err
+}
+
+// posted tells the parser what was asked.
+var posted = &http.Request{Method: http.MethodPost}
+
+// head reads response heads up to the final one. framed says that there is one way only to
+// tell where its body ends.
+func (c *conn) head() (res *http.Response, framed bool, err error) {
+	for {
+		if _, err := c.in.Peek(1); err != nil {
+			return nil, false, err
+		}
+		there, reads := c.in.Buffered(), c.stream.reads
+		seen, _ := c.in.Peek(there) // cannot fail: it is there
+		res, err := http.ReadResponse(c.in, posted)
+		if err != nil {
+			return nil, false, err
+		}
+		if res.StatusCode/100 == 1 && res.StatusCode != http.StatusSwitchingProtocols {
+			continue
+		}
+		if len(res.TransferEncoding) == 0 {
+			return res, true, nil
+		}
+		// The parser drops the Content-Length beside a Transfer-Encoding. It was there if the bytes
+		// say so, which the buffer still has if it was not filled anew.
+		whole := reads == c.stream.reads
+		return res, whole && !declaresLength(seen[:there-c.in.Buffered()]), nil
+	}
+}
+
+// close ends the connection as TLS asks, without waiting for anything.
+func (c *conn) close() {
+	c.wire.atOnce = true
+	_ = c.tls.Close() // whether the receiver hears of it changes nothing
+}
+
+// drop ends a connection of which nothing more is expected.
+func (c *conn) drop() { _ = c.wire.Close() }
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+// newWire needs the socket itself, to look for what is there without waiting.
+func newWire(raw net.Conn) (*wire, error) {
+	socket, ok := raw.(syscall.Conn)
+	if !ok {
+		return nil, errors.New("the connection is no socket")
+	}
+	access, err := socket.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	w := &wire{Conn: raw, access: access, left: maxWire}
+	w.readNow, w.writeNow = w.tryRead, w.tryWrite
+	return w, nil
+}
