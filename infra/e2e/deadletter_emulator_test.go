@@ -27,10 +27,6 @@ func commandLine(t *testing.T, stdin, name string, args ...string) []byte {
 	}
 	cmd := exec.CommandContext(t.Context(), path, args...)
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(stdin)
-	cmd.Env = append(os.Environ(), "SAM_CLI_TELEMETRY=0", "AWS_ENDPOINT_URL="+operator.AWSEndpointURL,
-		"AWS_ENDPOINT_URL_LAMBDA="+operator.LambdaEndpointURL, "AWS_REGION="+operator.Region,
-		"AWS_DEFAULT_REGION="+operator.Region,
-		"AWS_ACCESS_KEY_ID=local", "AWS_SECRET_ACCESS_KEY=local", "AWS_PAGER=")
 	var stderr strings.Builder
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -40,8 +36,7 @@ func commandLine(t *testing.T, stdin, name string, args ...string) []byte {
 	return out
 }
 
-// awsInvoke asks an operator function with `aws lambda invoke`, in the form that the
-// demonstration prints: versions 1 and 2 both take it, which no form of an inline payload can.
+// awsInvoke asks an operator function with `aws lambda invoke`.
 func awsInvoke(t *testing.T, function, payload string, answer any) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "answer.json")

@@ -71,6 +71,9 @@ func test(m *testing.M, state statefile.State) int {
 	}
 	defer server.Close() //nolint:errcheck // the tests are over
 	operator = client.New(state)
+	if err = useProfile(); err != nil {
+		return fail(err)
+	}
 	if exchanges, err = describe(operator); err != nil {
 		return fail(err)
 	}

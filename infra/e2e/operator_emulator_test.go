@@ -81,19 +81,3 @@ func TestTheSummaryNamesEveryQueue(t *testing.T) {
 		}
 	}
 }
-
-// The form that demonstration and stack print. Version 1 of the AWS CLI ignores AWS_ENDPOINT_URL
-// for SQS alone, so a test through the SDK would not notice a command that cannot work.
-func TestAnEventPublishedWithTheCommandLineIsDelivered(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	commandLine(t, "", "aws", "--endpoint-url", operator.AWSEndpointURL, "sqs", "send-message",
-		"--queue-url", operator.EventsQueueURL,
-		"--message-body", `{"tenant_id":"`+c.TenantID+`","type":"user.created","data":{"userId":"user_42"}}`)
-	got := s.await(t, 1)
-	genuine(t, got)
-	if string(got[0].Body) != `{"type":"user.created","data":{"userId":"user_42"}}` {
-		t.Errorf("delivered %s", got[0].Body)
-	}
-}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
+	"github.com/herald-webhooks/herald/infra/internal/commands"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
@@ -79,29 +80,16 @@ The stack is up; Ctrl-C ends it.
 
   HTTP API      %s
   AWS endpoint  %s   (every service, Lambda's Invoke included; any credentials)
+  AWS profile   %s in %s
   tenant        %s
   API key       %s
   CA            %s
-`, s.APIURL, s.AWSEndpointURL, s.TenantID, s.APIKey, s.CAFile)
+`, s.APIURL, s.AWSEndpointURL, statefile.Profile, s.AWSConfigFile, s.TenantID, s.APIKey, s.CAFile)
 	for _, line := range schedules {
 		fmt.Println("  schedule     ", line)
 	}
 	if len(schedules) > 0 {
 		fmt.Printf("                (a minute that the template declares lasts %s here)\n", async.Minute)
 	}
-	fmt.Print("\nIn another terminal:\n\n")
-	event := fmt.Sprintf(`{"tenant_id":%q,"type":"user.created","data":{"userId":"user_1"}}`, s.TenantID)
-	const summary = `'{"action":"summary","operator":"me"}'`
-	for _, command := range []string{
-		"export AWS_ENDPOINT_URL=" + s.AWSEndpointURL + " AWS_REGION=" + s.Region + " AWS_DEFAULT_REGION=" + s.Region +
-			" AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local",
-		`curl -H "Authorization: Bearer ` + s.APIKey + `" ` + s.APIURL + "/v1/webhooks",
-		"aws --endpoint-url " + s.AWSEndpointURL + " sqs send-message --queue-url " + s.EventsQueueURL +
-			" --message-body '" + event + "'",
-		"echo " + summary + " | aws lambda invoke --function-name " + s.Functions["inspect"] +
-			" --payload fileb:///dev/stdin /dev/stdout",
-		"sam remote invoke InspectFunction --stack-name " + s.StackName + " --region " + s.Region + " --event " + summary,
-	} {
-		fmt.Println("  " + command)
-	}
+	fmt.Printf("\nIn another terminal, from this folder:\n\n%s", commands.Stack(s))
 }

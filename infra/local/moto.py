@@ -25,6 +25,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+os.environ["MOTO_ALLOW_NONEXISTENT_REGION"] = "true"  # read when moto is imported: the local stack's is "local"
 sys.path.pop(0)  # the folder of this file, which would be taken for the package of the same name
 
 from moto.core.utils import camelcase_to_underscores, unix_time, unix_time_millis

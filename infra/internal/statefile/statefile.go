@@ -13,11 +13,15 @@ import (
 // Name is the file's, in the stack's folder.
 const Name = "stack.json"
 
+// Profile is the AWS profile by which AWS's own clients use the stack. It is defined in AWSConfigFile.
+const Profile = "herald-local"
+
 // State is what a running stack tells about itself.
 type State struct {
 	APIURL            string            `json:"api_url"`
 	AWSEndpointURL    string            `json:"aws_endpoint_url"`    // every AWS service, Lambda's Invoke included
 	LambdaEndpointURL string            `json:"lambda_endpoint_url"` // the same endpoint
+	AWSConfigFile     string            `json:"aws_config_file"`     // defines Profile
 	Region            string            `json:"region"`
 	StackName         string            `json:"stack_name"`
 	EventsQueueURL    string            `json:"events_queue_url"`
@@ -59,4 +63,13 @@ func Read(path string) (State, error) {
 		return State{}, fmt.Errorf("decoding the stack's state: %w", err)
 	}
 	return s, nil
+}
+
+// Environment are the variables that make AWS's own clients use the stack: a profile, and its region once more
+// for machines on which the environment names another.
+func (s State) Environment() []string {
+	return []string{
+		"AWS_CONFIG_FILE=" + s.AWSConfigFile, "AWS_PROFILE=" + Profile,
+		"AWS_REGION=" + s.Region, "AWS_DEFAULT_REGION=" + s.Region,
+	}
 }

@@ -26,7 +26,7 @@ import (
 )
 
 const (
-	tenant = "tenant_local"
+	tenant = "tenant_acme" // that of the sample events
 	// defaultConcurrency is that of a mapping without MaximumConcurrency: Lambda starts with five.
 	defaultConcurrency = 5
 )

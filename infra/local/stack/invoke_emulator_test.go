@@ -83,7 +83,7 @@ func checkEnvironment(t *testing.T, s *Stack, environ any) {
 		values[name] = value
 	}
 	for name, want := range map[string]string{
-		"STAGE": "local", "BATCH_SIZE": "10", "WORK_QUEUE_URL": s.Queues["WorkQueue"], "AWS_REGION": "us-east-1",
+		"STAGE": "local", "BATCH_SIZE": "10", "WORK_QUEUE_URL": s.Queues["WorkQueue"], "AWS_REGION": "local",
 		"AWS_LAMBDA_FUNCTION_NAME": s.Functions["work"], "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256", "_HANDLER": "bootstrap",
 		"AWS_LAMBDA_LOG_FORMAT": "JSON", "SSL_CERT_FILE": s.CAFile, "AWS_ENDPOINT_URL": s.emulator.URL.String(),
 	} {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
@@ -33,12 +35,24 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 		t.Errorf("a busy port: %v", err)
 	}
 	pid := s.emulator.PID()
+	profile, err := os.ReadFile(s.AWSConfigFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := "# Written by the local stack; gone when it ends.\n[profile herald-local]\nregion = local\nendpoint_url = " +
+		s.AWSEndpointURL + "\naws_access_key_id = local\naws_secret_access_key = local\n" +
+		"cli_binary_format = raw-in-base64-out\ncli_pager =\n"
+	if diff := cmp.Diff(want, string(profile)); diff != "" {
+		t.Errorf("the AWS profile (-want +got):\n%s", diff)
+	}
 	s.Close()
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {
 		t.Errorf("the emulator outlived the stack: %v", err)
 	}
-	if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the state file outlived the stack: %v", err)
+	for _, name := range []string{"stack.json", "aws/config"} {
+		if _, err := os.Stat(filepath.Join(o.Dir, name)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s outlived the stack: %v", name, err)
+		}
 	}
 	missing := o
 	missing.Dir = t.TempDir()

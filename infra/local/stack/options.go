@@ -19,7 +19,7 @@ type Options struct {
 	Environment string            // table of the samconfig file; default "local"
 	StackName   string            // default "herald-local"
 	Parameters  map[string]string // of the template; they win over the samconfig file's
-	Region      string            // default "us-east-1"
+	Region      string            // default "local"
 	Python      string            // default: see package tools
 	APIPort     int               // of the HTTP API; 0 takes a free one
 	AWSPort     int               // of the AWS endpoint; 0 takes a free one
@@ -48,7 +48,7 @@ func (o Options) complete() (Options, error) {
 	}
 	o.Environment = cmp.Or(o.Environment, "local")
 	o.StackName = cmp.Or(o.StackName, "herald-local")
-	o.Region = cmp.Or(o.Region, "us-east-1")
+	o.Region = cmp.Or(o.Region, "local")
 	if o.Out == nil {
 		o.Out = io.Discard
 	}

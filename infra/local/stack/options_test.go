@@ -22,7 +22,7 @@ func TestOptions_complete_fillsInWhatIsMissing(t *testing.T) {
 			Options{
 				Root: here, Dir: filepath.Join(here, ".local"), Template: filepath.Join(here, "template.yaml"),
 				SAMConfig: filepath.Join(here, "samconfig.toml"), Environment: "local", StackName: "herald-local",
-				Region: "us-east-1", Python: "python", Out: io.Discard,
+				Region: "local", Python: "python", Out: io.Discard,
 			},
 		},
 		"another one, with paths from the working directory": {

@@ -77,7 +77,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 func (s *Stack) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.takeFolder, s.bringUp, s.deploy, s.makeFunctions, s.readSchedules, s.serve, s.issueKey,
+		s.takeFolder, s.bringUp, s.deploy, s.makeFunctions, s.readSchedules, s.serve, s.writeProfile, s.issueKey,
 	} {
 		if err := step(ctx); err != nil {
 			return err

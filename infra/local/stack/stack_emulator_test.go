@@ -166,13 +166,13 @@ func checkRecord(t *testing.T, record map[string]any) {
 		t.Errorf("message attributes %s, want %s", kind, want)
 	}
 	for name, want := range map[string]string{
-		"eventSource": "aws:sqs", "awsRegion": "us-east-1", "messageId": "", "receiptHandle": "", "md5OfBody": "", "body": "",
+		"eventSource": "aws:sqs", "awsRegion": "local", "messageId": "", "receiptHandle": "", "md5OfBody": "", "body": "",
 	} {
 		if got, _ := record[name].(string); got == "" || want != "" && got != want {
 			t.Errorf("%s is %q", name, got)
 		}
 	}
-	if arn, _ := record["eventSourceARN"].(string); !strings.HasPrefix(arn, "arn:aws:sqs:us-east-1:123456789012:") {
+	if arn, _ := record["eventSourceARN"].(string); !strings.HasPrefix(arn, "arn:aws:sqs:local:123456789012:") {
 		t.Errorf("eventSourceARN is %q", arn)
 	}
 }

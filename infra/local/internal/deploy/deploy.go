@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -92,7 +93,10 @@ func Template(ctx context.Context, cfg aws.Config, name string, t *sam.Template)
 // uploadCode gives every function an archive: the emulator refuses to make one without.
 func uploadCode(ctx context.Context, cfg aws.Config, t *sam.Template) error {
 	store := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	if _, err := store.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: aws.String(Bucket)}); err != nil {
+	location := s3types.BucketLocationConstraint(cfg.Region)
+	if _, err := store.CreateBucket(ctx, &s3.CreateBucketInput{
+		Bucket: aws.String(Bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: location},
+	}); err != nil {
 		return fmt.Errorf("making bucket: %w", err)
 	}
 	var archive bytes.Buffer

@@ -1,0 +1,227 @@
+//go:build emulator
+
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/commands"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
+)
+
+// useProfile makes the stack's profile all that AWS's clients learn from the environment of this process.
+func useProfile() error {
+	for _, v := range os.Environ() {
+		if name, _, _ := strings.Cut(v, "="); strings.HasPrefix(name, "AWS_") {
+			if err := os.Unsetenv(name); err != nil {
+				return fmt.Errorf("clearing %s: %w", name, err)
+			}
+		}
+	}
+	for _, v := range append(operator.Environment(), "SAM_CLI_TELEMETRY=0") {
+		name, value, _ := strings.Cut(v, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return fmt.Errorf("setting %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// shell runs a script in a folder that is like the checkout after `make stack`, on a machine that is configured
+// for AWS, and returns what it prints.
+func shell(t *testing.T, script string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, target := range map[string]string{
+		".venv": filepath.Join(root, ".venv"), "infra": filepath.Join(root, "infra"),
+		".local": filepath.Dir(filepath.Dir(operator.AWSConfigFile)),
+	} {
+		if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "bash", "-c", "set -euo pipefail\n"+script)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "AWS_CONFIG_FILE=", "AWS_PROFILE=", "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=elsewhere", "AWS_SECRET_ACCESS_KEY=elsewhere")
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v in\n%s\n%s", err, script, out)
+	}
+	return string(out)
+}
+
+var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
+
+// blocks are the shell commands that a document shows, for the local stack instead of one on AWS.
+func blocks(t *testing.T, document string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "infra", "docs", document))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var script strings.Builder
+	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		script.WriteString(strings.ReplaceAll(block[1], "herald-prod", "herald-local"))
+	}
+	if script.Len() == 0 {
+		t.Fatalf("%s shows no commands", document)
+	}
+	return script.String()
+}
+
+// prints fails the test for what a script does not print.
+func prints(t *testing.T, out string, wants ...string) {
+	t.Helper()
+	for _, want := range wants {
+		if !strings.Contains(out, want) {
+			t.Errorf("nothing printed %s:\n%s", want, out)
+		}
+	}
+}
+
+func TestTheCommandsThatTheStackPrintsWork(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	s := subscribe(t, c, "*")
+	prints(t, shell(t, commands.Stack(operator.State)), `"next_cursor":null`, `"MessageId"`, `"queues":{`)
+	out := shell(t, commands.Demonstration(operator.State, commands.Played{
+		TenantID: c.TenantID, APIKey: c.APIKey, ReceiverURL: s.Inbox.URL, DeadLetter: "msg_none",
+	}))
+	prints(t, out, `"url":"`+s.Inbox.URL+`"`, `"description":"from the command line"`, `"queues":{`, `"code":"not_found"`,
+		`"result":"not_found"`)
+	if got := s.await(t, 1); string(got[0].Body) != `{"type":"user.created","data":{"userId":"user_42"}}` {
+		t.Errorf("delivered %s", got[0].Body)
+	}
+}
+
+func TestTheDocumentedCommandsWork(t *testing.T) {
+	t.Parallel()
+	profile := commands.Environment(operator.State) + "\n"
+	t.Run("local-stack.md", func(t *testing.T) {
+		t.Parallel()
+		prints(t, shell(t, blocks(t, "local-stack.md")), `EventsQueue-`, `"TableNames"`, `"queues":{`, `"MessageId"`)
+	})
+	t.Run("publishing.md and the README", func(t *testing.T) {
+		t.Parallel()
+		const readme = `sh infra/examples/publisher/cli/publish.sh` // what the README shows
+		out := shell(t, profile+blocks(t, "publishing.md")+"export EVENTS_QUEUE_URL\n"+readme)
+		if got := strings.Count(out, `"MessageId"`); got != 3 {
+			t.Errorf("%d of 3 events were published:\n%s", got, out)
+		}
+	})
+	t.Run("operators.md", func(t *testing.T) {
+		t.Parallel()
+		out := shell(t, profile+blocks(t, "operators.md"))
+		if got := strings.Count(out, `"queues":{`); got != 2 {
+			t.Errorf("%d of 2 requests were answered:\n%s", got, out)
+		}
+	})
+}
+
+func TestEverySampleIsPublishedWithTheSAMCLI(t *testing.T) {
+	t.Parallel()
+	s := subscribe(t, operator, "*") // the samples are of its tenant
+	// One process for all: the SAM CLI takes a second to start.
+	const script = `import sys
+from samcli.cli.main import cli
+for file in sys.argv[2:]:
+    cli(["remote", "invoke", "EventsQueue", "--stack-name", sys.argv[1], "--event-file", file], standalone_mode=False)`
+	files, err := filepath.Glob(filepath.Join(root, "infra", "examples", "events", "*.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	python(t, script, append([]string{operator.StackName}, files...)...)
+	types, err := examples.Types()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for _, name := range types {
+		sample, err := examples.Event(name, operator.TenantID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[name] = sample.Payload()
+	}
+	got := map[string]string{}
+	eventually(t, "a delivery of each sample", func(context.Context) (bool, error) {
+		for _, r := range s.Requests() {
+			got[r.Event] = string(r.Body)
+		}
+		return len(got) >= len(want), nil
+	})
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("delivered (-want +got):\n%s", diff)
+	}
+}
+
+// python runs a script and returns what it prints.
+func python(t *testing.T, script string, args ...string) string {
+	t.Helper()
+	interpreter, err := tools.Python(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd := exec.CommandContext(t.Context(), interpreter, append([]string{"-c", script}, args...)...)
+	cmd.Dir, cmd.Stderr = t.TempDir(), &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	return string(out)
+}
+
+func TestTheSDKsReachTheStackThroughItsProfile(t *testing.T) {
+	t.Parallel()
+	want := slices.Sorted(maps.Values(operator.Queues))
+	for i, url := range want {
+		want[i] = url[strings.LastIndex(url, "/")+1:]
+	}
+	slices.Sort(want)
+	t.Run("Python", func(t *testing.T) {
+		t.Parallel()
+		out := python(t, `import boto3
+for url in boto3.client("sqs").list_queues()["QueueUrls"]:
+    print(url.rsplit("/", 1)[1])`)
+		if diff := cmp.Diff(want, slices.Sorted(strings.FieldsSeq(out))); diff != "" {
+			t.Errorf("queues (-want +got):\n%s", diff)
+		}
+	})
+	t.Run("Go", func(t *testing.T) {
+		t.Parallel()
+		cfg, err := config.LoadDefaultConfig(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, url := range out.QueueUrls {
+			got = append(got, url[strings.LastIndex(url, "/")+1:])
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("queues (-want +got):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,71 @@
+// Package commands is what the local stack and the demonstration print for the reader's own terminal.
+//
+// It promises commands that work as they stand in a shell whose folder is the checkout: the end-to-end tests
+// run them. It runs nothing itself.
+package commands
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+)
+
+// Environment is the line that makes the AWS CLI and the SAM CLI of the checkout use the stack.
+func Environment(s statefile.State) string {
+	return `export PATH="$PWD/.venv/bin:$PATH" SAM_CLI_TELEMETRY=0 '` + strings.Join(s.Environment(), "' '") + "'"
+}
+
+// Stack are the commands for a stack with nothing in it.
+func Stack(s statefile.State) string {
+	return fmt.Sprintf(`%s
+
+# the tenant's endpoints
+curl -sS %s/v1/webhooks -H 'Authorization: Bearer %s'; echo
+
+# an event: with the AWS CLI, and another with the SAM CLI
+aws sqs send-message --queue-url %s \
+  --message-body file://infra/examples/events/user.created.json
+sam remote invoke EventsQueue --stack-name %[5]s --event-file infra/examples/events/user.updated.json
+
+# an operator's request, likewise
+aws lambda invoke --function-name %s --payload '%s' .local/answer.json
+cat .local/answer.json; echo
+sam remote invoke InspectFunction --stack-name %[5]s --event '%[7]s'
+`, Environment(s), s.APIURL, s.APIKey, s.EventsQueueURL, s.StackName, s.Functions["inspect"],
+		`{"action":"summary","operator":"me@example.com"}`)
+}
+
+// Played is what a demonstration has left behind.
+type Played struct {
+	TenantID, APIKey string
+	ReceiverURL      string // of an endpoint that still answers
+	DeadLetter       string // the id of a delivery that died and was replayed
+}
+
+// Demonstration are the commands for a stack that has been demonstrated.
+func Demonstration(s statefile.State, p Played) string {
+	return fmt.Sprintf(`%s
+export HERALD_API=%s HERALD_KEY=%s EVENTS_QUEUE_URL=%s
+
+# the tenant's endpoints, and one more
+curl -sS "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY"
+curl -sS "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY" -H 'Content-Type: application/json' \
+  -d '{"url":"%s","events":["organization.deleted"],"description":"from the command line"}'
+
+# an event; this terminal shows its delivery
+aws sqs send-message --queue-url "$EVENTS_QUEUE_URL" \
+  --message-body '{"tenant_id":"%s","type":"user.created","data":{"userId":"user_42"}}'
+
+# what an operator sees of it all, and of a dead letter
+sam remote invoke InspectFunction --stack-name %s --event '{"action":"summary","operator":"me@example.com"}'
+sam remote invoke InspectFunction --stack-name %[7]s \
+  --event '{"action":"dead_letter","operator":"me@example.com","delivery_id":"%[8]s"}'
+
+# replaying it (this one has been replayed already, and the answer says so), with the AWS CLI
+aws lambda invoke --function-name %[9]s \
+  --payload '{"action":"deliveries","operator":"me@example.com","delivery_ids":["%[8]s"]}' .local/answer.json
+cat .local/answer.json; echo
+`, Environment(s), s.APIURL, p.APIKey, s.EventsQueueURL, p.ReceiverURL, p.TenantID, s.StackName, p.DeadLetter,
+		s.Functions["replay"])
+}

@@ -1,0 +1,39 @@
+package stack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+)
+
+// profile is an AWS configuration file that makes every AWS client use the stack, whatever else this machine is
+// configured for.
+//
+// The region is none of AWS's. In most of those the first version of the AWS CLI takes SQS's endpoint from a list
+// of its own and ignores endpoint_url; and what leaves this machine by mistake reaches nobody.
+const profile = `# Written by the local stack; gone when it ends.
+[profile %s]
+region = %s
+endpoint_url = %s
+aws_access_key_id = local
+aws_secret_access_key = local
+cli_binary_format = raw-in-base64-out
+cli_pager =
+`
+
+// writeProfile writes the configuration file beside the state file.
+func (s *Stack) writeProfile(context.Context) error {
+	s.AWSConfigFile = filepath.Join(s.options.Dir, "aws", "config")
+	if err := os.MkdirAll(filepath.Dir(s.AWSConfigFile), 0o750); err != nil {
+		return fmt.Errorf("making the AWS profile's folder: %w", err)
+	}
+	s.onClose(func() { _ = os.Remove(s.AWSConfigFile) })
+	text := fmt.Sprintf(profile, statefile.Profile, s.Region, s.AWSEndpointURL)
+	if err := os.WriteFile(s.AWSConfigFile, []byte(text), 0o600); err != nil {
+		return fmt.Errorf("writing the AWS profile: %w", err)
+	}
+	return nil
+}
