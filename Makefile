@@ -20,7 +20,7 @@ export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint measure mutants invariants build native bench simulate tools clean
+.PHONY: help run stack test unit e2e lint measure mutants invariants build native bench simulate cost tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -80,6 +80,9 @@ bench: native .venv/installed ## measure what a delivery costs, compared with a 
 
 simulate: ## play days of waiting deliveries, with today's rules beside them (minutes); ARGS="-hours 2 -scenario down"
 	go run ./infra/simulate $(ARGS)
+
+cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
+	go test -count 1 -tags emulator -run ThePageShows ./infra/cost -write
 
 tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout
 

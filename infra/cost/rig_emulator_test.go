@@ -14,15 +14,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/config"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -32,7 +30,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/release"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
@@ -49,6 +46,8 @@ type rig struct {
 	now   time.Time
 	took  time.Duration // what the clock moves by with every invocation
 	batch int           // messages in an invocation, at most
+	alone bool          // retries and dead letters come one by one
+	runs  int           // of release
 
 	deliveryQ, retryQ, deadQ testkit.Queue
 	fanout                   *function
@@ -65,12 +64,12 @@ type rig struct {
 
 // function is one behind queues, and what Lambda did for it.
 type function struct {
+	worker
 	process     func(context.Context, []queue.Record) []string
 	log         bytes.Buffer
 	invocations int
-	records     int
-	receives    int // requests as SQS bills them
-	deletes     int
+	requests    int // of Lambda to SQS, as it bills them
+	billed      float64
 }
 
 // schedule is the template's default.
@@ -81,7 +80,7 @@ func newRig(t *testing.T, batch int) *rig {
 	cfg := testkit.Moto(t)
 	r := &rig{
 		t: t, cfg: cfg, meter: testkit.NewMeter(t, cfg), wire: newWire(t), names: testkit.Tables(t, cfg),
-		now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC), took: 100 * time.Millisecond, batch: batch,
+		now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC), took: 200 * time.Millisecond, batch: batch,
 	}
 	r.deliveryQ = testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
 	r.retryQ = testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{MaxReceive: 100})
@@ -94,7 +93,6 @@ func newRig(t *testing.T, batch int) *rig {
 
 func (r *rig) clock() time.Time { return r.now }
 
-// telemetryOf is what a function writes, as in Lambda but for the gathering of lines.
 func (r *rig) metricsOf(out *bytes.Buffer, function string) *telemetry.Metrics {
 	return telemetry.NewMetrics(out, "prod", function, r.clock)
 }
@@ -106,7 +104,8 @@ func (r *rig) build(secretsKey, deadLetterKey string) {
 	r.secrets = keyring.NewSecrets(kms.NewFromConfig(r.cfg), secretsKey)
 	ca := receivers.NewCA(r.t)
 	r.receiver = receivers.New(r.t, ca, (&failures{seen: map[string]int{}}).answer)
-	r.fanout, r.deliver, r.deadletter = &function{}, &function{}, &function{}
+	r.fanout, r.deliver = &function{worker: workers["fanout"]}, &function{worker: workers["deliver"]}
+	r.deadletter = &function{worker: workers["deadletter"]}
 
 	fans := fanout.New(fanout.Config{
 		Settings: fanout.Settings{
@@ -157,10 +156,19 @@ func (r *rig) delivers(counted aws.Config, secretsKey string, ca *receivers.CA) 
 		r.t.Fatal(err)
 	}
 	h.Now, h.Random, h.Attempts.Now = r.clock, func() float64 { return 0 }, r.clock
-	h.Attempts.Client = egress.New(egress.Config{RootCAs: ca.Pool(), Policy: egress.NewPolicy(
+	h.Attempts.Client = steady{egress.New(egress.Config{RootCAs: ca.Pool(), Policy: egress.NewPolicy(
 		[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, []egress.PortRange{{From: 1024, To: 65535}},
-	)})
+	)})}
 	return h
+}
+
+// steady is a client whose POSTs all take the same time, so that log lines are as long in every run.
+type steady struct{ delivery.Poster }
+
+func (s steady) Post(ctx context.Context, r delivery.Request) delivery.Response {
+	out := s.Poster.Post(ctx, r)
+	out.Elapsed = 80_123 * time.Microsecond
+	return out
 }
 
 // failures answers 503 to the first attempts of a delivery, as many as its body says.
@@ -224,118 +232,5 @@ func (r *rig) event(tenant, failing int) sqstypes.Message {
 	return sqstypes.Message{
 		MessageId: aws.String(fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", r.published)), ReceiptHandle: aws.String("unused"),
 		Body: &body, Attributes: map[string]string{"ApproximateReceiveCount": "1"},
-	}
-}
-
-// fanOut hands over events as Lambda does that received them from EventsQueue.
-func (r *rig) fanOut(events []sqstypes.Message) {
-	r.t.Helper()
-	for len(events) > 0 {
-		n := min(len(events), r.batch)
-		if failed := r.invoke(r.fanout, "arn:EventsQueue", events[:n]); len(failed) > 0 {
-			r.t.Fatalf("fanout failed:\n%s", r.fanout.log.String())
-		}
-		events = events[n:]
-	}
-}
-
-// invoke is one invocation, with what Lambda asks of SQS before and after it.
-func (r *rig) invoke(f *function, queueARN string, messages []sqstypes.Message) (failed map[string]bool) {
-	records := make([]queue.Record, len(messages))
-	for i, m := range messages {
-		records[i] = queue.Record{
-			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, EventSourceARN: queueARN,
-			Attributes: queue.System{
-				ReceiveCount: m.Attributes["ApproximateReceiveCount"], SentAt: strconv.FormatInt(r.now.UnixMilli(), 10),
-			},
-			MessageAttributes: map[string]queue.Attribute{},
-		}
-		for name, a := range m.MessageAttributes {
-			records[i].MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
-		}
-	}
-	identity := &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
-	ctx, cancel := context.WithTimeout(lambdacontext.NewContext(r.t.Context(), identity), 30*time.Second)
-	defer cancel()
-	failed = map[string]bool{}
-	for _, id := range f.process(ctx, records) {
-		failed[id] = true
-	}
-	f.invocations++
-	f.records += len(records)
-	f.receives += receives(records)
-	f.deletes += (len(records) - len(failed) + sqsBatch - 1) / sqsBatch
-	r.now = r.now.Add(r.took)
-	return failed
-}
-
-// pump hands over what is on the queue, batch after batch, and returns how many messages that were.
-func (r *rig) pump(f *function, q testkit.Queue) (n int) {
-	r.t.Helper()
-	client := sqs.NewFromConfig(r.cfg)
-	var all []sqstypes.Message
-	for {
-		got := testkit.Receive(r.t, r.cfg, q, 0)
-		if all = append(all, got...); len(got) == 0 {
-			break
-		}
-	}
-	for from := 0; from < len(all); from += r.batch {
-		part := all[from:min(from+r.batch, len(all))]
-		failed := r.invoke(f, q.ARN, part)
-		for _, m := range part {
-			if failed[*m.MessageId] {
-				continue
-			}
-			in := &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle}
-			if _, err := client.DeleteMessage(r.t.Context(), in); err != nil {
-				r.t.Fatal(err)
-			}
-		}
-	}
-	return len(all)
-}
-
-// live moves everything on until it is acknowledged or sealed.
-func (r *rig) live() {
-	r.t.Helper()
-	for range 1000 {
-		moved := r.pump(r.deliver, r.deliveryQ) + r.pump(r.deadletter, r.deadQ)
-		r.now = r.now.Add(r.wire.waited())
-		if moved += r.pump(r.deliver, r.retryQ); moved > 0 {
-			continue
-		}
-		due, any := r.nextDue()
-		if !any {
-			return
-		}
-		if due.After(r.now) {
-			r.now = due
-		}
-		r.tick()
-	}
-	r.t.Fatal("it does not end")
-}
-
-// nextDue is when the first item of Backlog is due.
-func (r *rig) nextDue() (first time.Time, any bool) {
-	for shard := range backlog.DueShards {
-		due, _, err := r.waiting.Due(r.t.Context(), shard, r.now.Add(retry.MaxLife), 1, "")
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if len(due) > 0 && (!any || due[0].DueAt.Before(first)) {
-			first, any = due[0].DueAt, true
-		}
-	}
-	return first, any
-}
-
-func (r *rig) tick() {
-	r.t.Helper()
-	ctx, cancel := context.WithTimeout(r.t.Context(), 50*time.Second)
-	defer cancel()
-	if err := r.release.Tick(ctx); err != nil {
-		r.t.Fatalf("%v\n%s", err, r.ticks.String())
 	}
 }

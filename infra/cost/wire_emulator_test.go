@@ -102,6 +102,20 @@ func (w *wire) wait(value jsontext.Value) {
 	w.waits = max(w.waits, time.Duration(seconds)*time.Second)
 }
 
+// requests are those to SQS so far, as it bills them, and the calls of KMS.
+func (w *wire) requests() (queues, keys int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for action, n := range w.calls {
+		if strings.Contains(action, "Message") {
+			queues += n
+		} else {
+			keys += n
+		}
+	}
+	return queues, keys
+}
+
 func (w *wire) count(action string, n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

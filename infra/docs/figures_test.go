@@ -12,6 +12,7 @@ import (
 
 var (
 	summaryRow = regexp.MustCompile(`(?m)^\| (\d+) messages in an invocation[^|]*\|(.+)\|$`)
+	charges    = regexp.MustCompile(`(?m)^\| cost per million deliveries, managed \| AWS charges, \$([\d.]+) ¹ \|`)
 	multiples  = regexp.MustCompile(`(?m)^\| CPU per delivery, × bare client ²? ?\| ([\d.]+)–([\d.]+) \|`)
 )
 
@@ -74,5 +75,17 @@ func TestTheREADMEQuotesTheBenchmark(t *testing.T) {
 		if exact := measured(t, messages)[2]; rounded(t, exact) != compared[i+1] {
 			t.Errorf("README.md compares %s, benchmark.md has %s", compared[i+1], exact)
 		}
+	}
+}
+
+func TestTheREADMEQuotesTheCost(t *testing.T) {
+	quoted := charges.FindStringSubmatch(readFile(t, "../../README.md"))
+	counted := regexp.MustCompile(`(?m)^\| batches of 10, 10 % fail once \|.+\*\*([\d.]+)\*\* \|$`).
+		FindStringSubmatch(readFile(t, "cost.md"))
+	if quoted == nil || counted == nil {
+		t.Fatal("README.md or cost.md does not say what a million deliveries cost")
+	}
+	if quoted[1] != counted[1] {
+		t.Errorf("README.md says $%s, cost.md %s", quoted[1], counted[1])
 	}
 }

@@ -25,7 +25,7 @@ const (
 	priceRead       = 0.125 / 1e6
 
 	memoryDeliver = 0.5 // GB
-	memoryRelease = 0.25
+	memoryRelease = 1.0
 	tickTakes     = 0.2 // s, of a run that finds nothing to do
 	tickHalfReads = 19  // 16 parts of the index by due time, the endpoints in trouble, notes, and one more
 )

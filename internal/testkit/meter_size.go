@@ -10,7 +10,10 @@ const unit = 1024 // bytes of one write unit
 
 func units(of item) int { return (size(of) + unit - 1) / unit }
 
-// size is that of an item (Developer Guide, "DynamoDB item sizes and formats").
+// ItemSize is what DynamoDB counts of an item, in bytes (Developer Guide, "DynamoDB item sizes and
+// formats"), without what it adds to each item that it stores.
+func ItemSize(of map[string]dynamotypes.AttributeValue) int { return size(of) }
+
 func size(of item) int {
 	bytes := 0
 	for name, value := range of {

@@ -1,0 +1,106 @@
+package cost
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// row is one line of the table: what was used for so many of what it says.
+type row struct {
+	name string
+	of   int
+	used usage
+}
+
+// perMillion is the bill for a million.
+func (r row) perMillion() bill { return r.used.dollars(million / float64(r.of)) }
+
+// The rows that others refer to.
+const (
+	full  = "batches of 10"
+	tenth = "batches of 10, 10 % fail once"
+)
+
+// withHundredth adds what one failing delivery in a hundred costs, before that of one in ten: retries come
+// alone, so ten of them cost ten times as much as one.
+func withHundredth(rows []row) []row {
+	var all []row
+	var usual row
+	for _, r := range rows {
+		switch r.name {
+		case full:
+			usual = r
+		case tenth:
+			part := r.used.minus(usual.used, 1)
+			all = append(all, row{"batches of 10, 1 % fail once", 10 * r.of, usual.used.times(10).plus(part)})
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// table shows dollars per million.
+func table(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB writes | reads | storage | logs | KMS | **Herald** |" +
+		" publisher's sends | to receivers | **all** |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		d := r.perMillion()
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.2f | %.2f | **%.2f** |\n", r.name,
+			d.sqs, d.lambda, d.writes, d.reads, d.stored, d.logs, d.kms, d.herald(), d.publisher, d.egress, d.total())
+	}
+	return b.String()
+}
+
+// counts shows what the dollars are made of.
+func counts(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| of each | SQS requests | invocations | MB-seconds | write units | read units | bytes of log |" +
+		" KMS calls | bytes to receivers |\n|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		u, n := r.used, float64(r.of)
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.1f | %.2f | %.2f | %.0f | %.2f | %.0f |\n", r.name, float64(u.requests)/n,
+			float64(u.invocations)/n, 1024*u.gbSeconds/n, float64(u.writes)/n, u.reads/n, float64(u.logged)/n,
+			float64(u.kms)/n, float64(u.sent)/n)
+	}
+	return b.String()
+}
+
+// fixed is what costs the same however much is delivered.
+type fixed struct {
+	idle                          usage // release with nothing to do, a month
+	mappings, alarms, keys, names int   // names: of custom metrics
+}
+
+func (f fixed) lines() string {
+	release := f.idle.dollars(1).herald()
+	polls := float64(f.mappings) * pollers * month / pollSeconds * priceRequest
+	alarms, metrics, keys := float64(f.alarms)*priceAlarm, float64(f.names)*priceMetric, float64(f.keys)*priceKey
+	var b strings.Builder
+	b.WriteString("| fixed | dollars a month |\n|---|---|\n")
+	fmt.Fprintf(&b, "| `release` with nothing to do: %d runs | %.2f |\n", f.idle.invocations, release)
+	fmt.Fprintf(&b, "| long polls of %d idle queue mappings | %.2f |\n", f.mappings, polls)
+	fmt.Fprintf(&b, "| alarms on %d metrics | %.2f |\n", f.alarms, alarms)
+	fmt.Fprintf(&b, "| %d custom metrics, as far as these runs wrote them | %.2f |\n", f.names, metrics)
+	fmt.Fprintf(&b, "| %d KMS keys | %.2f |\n", f.keys, keys)
+	fmt.Fprintf(&b, "| **all** | **%.2f** |\n", release+polls+alarms+metrics+keys)
+	return b.String()
+}
+
+const (
+	begin = "<!-- make cost writes from here -->\n"
+	end   = "<!-- to here -->\n"
+)
+
+var errMarks = errors.New("the marks of what is written are missing")
+
+// splice puts generated text between the marks of a page.
+func splice(page, text string) (string, error) {
+	head, rest, ok := strings.Cut(page, begin)
+	_, tail, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		return "", errMarks
+	}
+	return head + begin + "\n" + text + "\n" + end + tail, nil
+}
