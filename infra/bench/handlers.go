@@ -68,7 +68,7 @@ func fanOut(in workload) (measurement, error) {
 	h := fanouthandler.New(fanouthandler.Config{
 		Settings: fanouthandler.Settings{
 			EndpointsTable: "Endpoints", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
-			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue",
+			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue", EventsMaxReceiveCount: 50,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "fanout", time.Now),
 	})

@@ -3,6 +3,7 @@
 package template
 
 import (
+	"fmt"
 	"maps"
 	"net/http"
 	"slices"
@@ -142,8 +143,10 @@ var troubles = map[string]trouble{
 		{"AWS/DynamoDB", "WriteThrottleEvents", "TableName", "Backlog"}: 5,
 	})},
 
-	"events are rejected": {silent: true, provided: says(map[sample]float64{
-		onQueue("EventsDeadLetterQueue", visible): 1,
+	"events are rejected":            {tick: (*stage).reject},
+	"an event fails again and again": {once: meets("Query", "cursed", refuse()), tick: func(s *stage) { s.giveUp("cursed") }},
+	"a rejected event waits for twelve days": {silent: true, provided: says(map[sample]float64{
+		onQueue("EventsDeadLetterQueue", age): 12 * 24 * 60 * 60,
 	})},
 	"fanout does not keep up": {silent: true, provided: says(map[sample]float64{onQueue("EventsQueue", age): 400})},
 	"deliver does not keep up": {silent: true, provided: says(map[sample]float64{
@@ -188,6 +191,32 @@ func TestAlarms_onEveryDay(t *testing.T) {
 	slices.Sort(described)
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(troubles)), described); diff != "" {
 		t.Errorf("days without trouble, or the other way round (-want +got):\n%s", diff)
+	}
+}
+
+// What was rejected stays on its queue for fourteen days. The alarm is over long before, and goes off again.
+func TestRejectedEventsAlarm_goesOffForEveryArrival(t *testing.T) {
+	t.Parallel()
+	tpl := load(t)
+	with := configurations(t, tpl)["default"]
+	s := newStage(t, with)
+	s.live(trouble{tick: func(s *stage) {
+		if at := s.now.Sub(start); at < (troubleFrom+1)*time.Minute || at > 40*time.Minute && at < 44*time.Minute {
+			s.reject()
+		}
+	}})
+	alarm := alarmsOf(t, tpl, with)["RejectedEventsAlarm"]
+	changes, err := alarm.History(&s.data, start, start.Add(dayUntil*time.Minute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range changes {
+		got = append(got, fmt.Sprint(c.At.Sub(start), " ", c.State))
+	}
+	want := []string{"0s OK", "17m0s ALARM", "22m0s OK", "41m0s ALARM", "46m0s OK"}
+	if diff := cmp.Diff(want, got); diff != "" || s.rejected != 2 {
+		t.Errorf("after %v rejections (-want +got):\n%s", s.rejected, diff)
 	}
 }
 
@@ -299,6 +328,7 @@ func (s *stage) provide(bad trouble, inTrouble bool) {
 		provided[onQueue(name, inFlight)] = s.inFlight[name]
 		provided[onQueue(name, deletions)] = s.deleted[name]
 	}
+	provided[onQueue("EventsDeadLetterQueue", visible)] = s.rejected
 	for name, n := range s.invocations {
 		provided[onFunction(name, "Invocations")] = n
 		provided[onFunction(name, "Errors")], provided[onFunction(name, "Throttles")] = 0, 0

@@ -36,6 +36,8 @@ var days = []struct {
 	{"DynamoDB throttles Backlog", []string{"WaitingThrottlesAlarm"}},
 
 	{"events are rejected", []string{"RejectedEventsAlarm"}},
+	{"an event fails again and again", []string{"RejectedEventsAlarm"}},
+	{"a rejected event waits for twelve days", []string{"RejectedEventsAgeAlarm"}},
 	{"fanout does not keep up", []string{"EventsAgeAlarm"}},
 	{"deliver does not keep up", []string{"DeliveryAgeAlarm", "RetryBacklogAlarm"}},
 	{"deliveries pile up in flight", []string{"DeliveryInFlightAlarm", "RetryInFlightAlarm"}},

@@ -59,6 +59,7 @@ type stage struct {
 	inFlight    map[string]float64 // what the last batches returned to their queue
 	deleted     map[string]float64 // within the minute
 	invocations map[string]float64 // within the minute, by function
+	rejected    float64            // messages on EventsDeadLetterQueue, which nobody takes off
 }
 
 func newStage(t *testing.T, with settings) *stage {
@@ -128,7 +129,7 @@ func (s *stage) start() consumers {
 	fan := fanout.New(fanout.Config{
 		Settings: fanout.Settings{
 			EndpointsTable: s.tables.Endpoints, DeliveryQueueURL: s.queues["DeliveryQueue"].URL,
-			EventsDeadLetterQueueURL: s.queues["EventsDeadLetterQueue"].URL,
+			EventsDeadLetterQueueURL: s.queues["EventsDeadLetterQueue"].URL, EventsMaxReceiveCount: 50,
 		},
 		AWS: cfg, Log: log, Metrics: metrics("fanout"),
 	})
@@ -235,6 +236,20 @@ func (s *stage) publish(tenant string, n int) {
 				s.counter, tenant),
 		})
 	}
+}
+
+// reject puts an event on EventsQueue that no release knows.
+func (s *stage) reject() {
+	s.publish("acme", 1)
+	last := &s.events[len(s.events)-1]
+	last.Body = strings.Replace(last.Body, "user.updated", "user.exploded", 1)
+	s.rejected++
+}
+
+// giveUp puts an event on EventsQueue that is received for the last time.
+func (s *stage) giveUp(tenant string) {
+	s.publish(tenant, 1)
+	s.events[len(s.events)-1].Attributes.ReceiveCount = "50"
 }
 
 // put sends n deliveries in mid-life to RetryQueue or DeadLetterQueue.

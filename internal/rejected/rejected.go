@@ -24,10 +24,31 @@ import (
 // redrive, after fanout had received it again and again without finishing.
 const reasonNotProcessed = "not_processed"
 
+// The message attributes of what fanout rejects.
+const (
+	attributeMessageID = "message_id" // that the publisher was told
+	attributeEventID   = "event_id"
+	attributeReason    = "reason"
+)
+
+// maxReason keeps the attributes of a rejected event of 256 KiB within the queue's size.
+const maxReason = 512
+
+// Message is the message under which a refused event is kept: as it came, with the reason.
+func Message(e Event) queue.Outgoing {
+	attributes := map[string]types.MessageAttributeValue{}
+	for name, value := range map[string]string{
+		attributeMessageID: e.MessageID, attributeEventID: e.EventID, attributeReason: e.Reason[:min(len(e.Reason), maxReason)],
+	} {
+		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
+	}
+	return queue.Outgoing{Body: e.Body, Attributes: attributes}
+}
+
 // Event is one message of the queue.
 type Event struct {
-	MessageID string
-	EventID   string // the publisher's, or the SQS message id fanout first saw it under
+	MessageID string // that SendMessage to EventsQueue returned
+	EventID   string // the publisher's, or the message id where it gave none
 	Reason    string
 	Body      string
 	SentAt    time.Time // to this queue; of a redriven message, to EventsQueue
@@ -81,14 +102,17 @@ func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 
 func eventOf(m types.Message) Event {
 	e := Event{
-		MessageID: aws.ToString(m.MessageId),
-		EventID:   aws.ToString(m.MessageAttributes["event_id"].StringValue),
-		Reason:    aws.ToString(m.MessageAttributes["reason"].StringValue),
+		MessageID: aws.ToString(m.MessageAttributes[attributeMessageID].StringValue),
+		EventID:   aws.ToString(m.MessageAttributes[attributeEventID].StringValue),
+		Reason:    aws.ToString(m.MessageAttributes[attributeReason].StringValue),
 		Body:      aws.ToString(m.Body),
 		receipt:   aws.ToString(m.ReceiptHandle),
 	}
+	if e.MessageID == "" {
+		e.MessageID = aws.ToString(m.MessageId) // redrive keeps it; of what 0.1.0 rejected, that of this queue
+	}
 	if e.EventID == "" {
-		e.EventID = e.MessageID // redrive keeps it
+		e.EventID = e.MessageID
 	}
 	if e.Reason == "" {
 		e.Reason = reasonNotProcessed

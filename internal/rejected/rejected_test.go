@@ -3,6 +3,7 @@ package rejected
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,8 +61,13 @@ func attribute(value string) types.MessageAttributeValue {
 func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 	client := &fakeSQS{messages: []types.Message{{
 		MessageId: aws.String("m1"), Body: aws.String("{"), ReceiptHandle: aws.String("r1"),
-		Attributes:        map[string]string{"SentTimestamp": "1700000000123"},
-		MessageAttributes: map[string]types.MessageAttributeValue{"event_id": attribute("evt_1"), "reason": attribute("no tenant")},
+		Attributes: map[string]string{"SentTimestamp": "1700000000123"},
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"event_id": attribute("evt_1"), "reason": attribute("no tenant"), "message_id": attribute("published"),
+		},
+	}, {
+		MessageId: aws.String("m3"), Body: aws.String("["), ReceiptHandle: aws.String("r3"), // by 0.1.0
+		MessageAttributes: map[string]types.MessageAttributeValue{"event_id": attribute("evt_3"), "reason": attribute("no JSON")},
 	}, {
 		MessageId: aws.String("m2"), Body: aws.String("{}"), ReceiptHandle: aws.String("r2"), // redriven by SQS
 		Attributes: map[string]string{"SentTimestamp": "soon"},
@@ -72,13 +78,30 @@ func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 	}
 	want := []Event{
 		{
-			MessageID: "m1", EventID: "evt_1", Reason: "no tenant", Body: "{", receipt: "r1",
+			MessageID: "published", EventID: "evt_1", Reason: "no tenant", Body: "{", receipt: "r1",
 			SentAt: time.Date(2023, 11, 14, 22, 13, 20, 123_000_000, time.UTC),
 		},
+		{MessageID: "m3", EventID: "evt_3", Reason: "no JSON", Body: "[", receipt: "r3"},
 		{MessageID: "m2", EventID: "m2", Reason: "not_processed", Body: "{}", receipt: "r2"},
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Event{})); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
+	long := strings.Repeat("x", 512)
+	for _, row := range []struct{ reason, want string }{{"no tenant", "no tenant"}, {long, long}, {long + "y", long}} {
+		e := Event{MessageID: "published", EventID: "evt_1", Reason: row.reason, Body: "{"}
+		sent := Message(e)
+		client := &fakeSQS{messages: []types.Message{{
+			MessageId: aws.String("m1"), Body: aws.String(sent.Body), MessageAttributes: sent.Attributes,
+		}}}
+		got, err := Queue{Client: client}.Receive(t.Context(), 1)
+		e.Reason = row.want
+		if diff := cmp.Diff([]Event{e}, got, cmp.AllowUnexported(Event{})); err != nil || diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
 	}
 }
 

@@ -13,14 +13,12 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -41,6 +39,7 @@ type Handler struct {
 	Rejected      Sender // EventsDeadLetterQueue
 	Log           *slog.Logger
 	Metrics       *telemetry.Metrics
+	MaxReceives   int // of an event, before SQS moves it to EventsDeadLetterQueue
 	Now           func() time.Time
 
 	memory memory
@@ -79,6 +78,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 		}
 		h.report(ctx, t)
 	}
+	h.Metrics.Count("EventsRejected", h.arrivals(tasks), telemetry.Dimensions{})
 	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
 	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
 	if err := h.Metrics.Flush(); err != nil {
@@ -99,31 +99,23 @@ func decode(r queue.Record) *task {
 
 // reject sends bad events to EventsDeadLetterQueue as they came, with their reason.
 func (h *Handler) reject(ctx context.Context, tasks []*task) {
-	var rejected []*task
+	var refused []*task
 	var messages []queue.Outgoing
 	for _, t := range tasks {
 		if t.bad != nil {
-			rejected = append(rejected, t)
+			refused = append(refused, t)
 			messages = append(messages, rejection(t))
 		}
 	}
 	for i, err := range h.Rejected.Send(ctx, messages) {
-		rejected[i].err = err
+		refused[i].err = err
 	}
 }
 
-// maxReason keeps the attributes of a rejected event of 256 KiB within the queue's size.
-const maxReason = 512
-
 func rejection(t *task) queue.Outgoing {
-	reason := t.bad.Error()
-	if len(reason) > maxReason {
-		reason = reason[:maxReason]
-	}
-	return queue.Outgoing{Body: t.record.Body, Attributes: map[string]types.MessageAttributeValue{
-		"reason":   {DataType: aws.String("String"), StringValue: aws.String(reason)},
-		"event_id": {DataType: aws.String("String"), StringValue: aws.String(t.bad.EventID)},
-	}}
+	return rejected.Message(rejected.Event{
+		MessageID: t.record.MessageID, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
+	})
 }
 
 // fanOut sends the deliveries of all good events: one read per tenant, sends in tens.
@@ -160,6 +152,17 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 			owners[i].err = err
 		}
 	}
+}
+
+// arrivals counts the events that this batch puts on EventsDeadLetterQueue: those refused, and those
+// given up, which SQS moves there instead of handing them out once more.
+func (h *Handler) arrivals(tasks []*task) (n int) {
+	for _, t := range tasks {
+		if t.bad != nil && t.err == nil || t.err != nil && queue.ReceiveOf(t.record).Count >= h.MaxReceives {
+			n++
+		}
+	}
+	return n
 }
 
 // subscriptions reads each tenant of the batch once. Where a read failed its events fail.

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -332,8 +333,8 @@ func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 		t.Errorf("%d deliveries", len(r.deliveries.sent))
 	}
 	want := []queue.Outgoing{
-		rejected(bad.Body, "evt_bad", "invalid event: type: is not an implemented event"),
-		rejected(junk.Body, "m-junk", reasonOf(junk)),
+		kept(bad, "evt_bad", "invalid event: type: is not an implemented event"),
+		kept(junk, "m-junk", reasonOf(junk)),
 	}
 	if diff := cmp.Diff(want, r.rejected.sent, sqsValues); diff != "" { // no reason shows the data
 		t.Errorf("rejected (-want +got)\n%s", diff)
@@ -345,12 +346,48 @@ func reasonOf(r queue.Record) string {
 	return err.Error()
 }
 
-// rejected is an event as it is kept on EventsDeadLetterQueue.
-func rejected(body, id, reason string) queue.Outgoing {
-	return queue.Outgoing{Body: body, Attributes: map[string]types.MessageAttributeValue{
-		"reason":   {DataType: aws.String("String"), StringValue: aws.String(reason)},
-		"event_id": {DataType: aws.String("String"), StringValue: aws.String(id)},
+// kept is an event as it is kept on EventsDeadLetterQueue.
+func kept(r queue.Record, id, reason string) queue.Outgoing {
+	text := func(s string) types.MessageAttributeValue {
+		return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(s)}
+	}
+	return queue.Outgoing{Body: r.Body, Attributes: map[string]types.MessageAttributeValue{
+		"reason": text(reason), "event_id": text(id), "message_id": text(r.MessageID),
 	}}
+}
+
+// What the alarm watches: arrivals on EventsDeadLetterQueue, by either way.
+func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
+	received := func(r queue.Record, times string) queue.Record {
+		r.Attributes.ReceiveCount = times
+		return r
+	}
+	good, bad, cursed := message("e", "t", "user.deleted"), message("b", "t", "user.exploded"), message("c", "bad", "user.deleted")
+	for name, row := range map[string]struct {
+		records []queue.Record
+		lose    bool // EventsDeadLetterQueue takes nothing
+		want    int
+	}{
+		"nothing bad":                              {[]queue.Record{good, received(good, "50")}, false, 0},
+		"two refused":                              {[]queue.Record{bad, good, bad}, false, 2},
+		"one that could not be moved":              {[]queue.Record{bad}, true, 0},
+		"one that SQS moves as it is":              {[]queue.Record{received(bad, "50")}, true, 1},
+		"a fault, with one receive left":           {[]queue.Record{received(cursed, "49")}, false, 0},
+		"a fault at the last receive":              {[]queue.Record{received(cursed, "50")}, false, 1},
+		"a fault after the last, which SQS allows": {[]queue.Record{received(cursed, "51"), bad}, false, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
+			r.tenants.fail["bad"], r.MaxReceives = true, 50
+			r.rejected.lose = func(int) bool { return row.lose }
+			var metrics bytes.Buffer
+			r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
+			r.Process(t.Context(), row.records)
+			if want := fmt.Sprintf(`"EventsRejected":[%d]`, row.want); !strings.Contains(metrics.String(), want) {
+				t.Errorf("want %s\n%s", want, &metrics)
+			}
+		})
+	}
 }
 
 func TestHandler_Process_failsOnlyTheEventsOfAFault(t *testing.T) {

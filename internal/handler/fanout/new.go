@@ -18,6 +18,7 @@ type Settings struct {
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
+	EventsMaxReceiveCount    int    `env:"EVENTS_MAX_RECEIVE_COUNT"`
 }
 
 // Config is what New needs. All fields are required.
@@ -37,6 +38,7 @@ func New(c Config) *Handler {
 		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Log:           c.Log,
 		Metrics:       c.Metrics,
+		MaxReceives:   s.EventsMaxReceiveCount,
 		Now:           time.Now,
 	}
 }

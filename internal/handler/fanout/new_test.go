@@ -13,10 +13,13 @@ import (
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"ENDPOINTS_TABLE": "Endpoints", "DELIVERY_QUEUE_URL": "DeliveryQueue",
-		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue",
+		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue", "EVENTS_MAX_RECEIVE_COUNT": "50",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
+	if h.MaxReceives != 50 {
+		t.Errorf("an event is given up after %d receives, want 50", h.MaxReceives)
+	}
 	messages := []queue.Outgoing{{Body: "{}"}}
 	for name, part := range map[string]struct {
 		call func() error

@@ -246,6 +246,29 @@ func TestHandler_rejectedEvents_publishesUnderTheFirstID(t *testing.T) {
 	}
 }
 
+// A publisher knows the id that SendMessage returned, and an operator the publisher.
+func TestHandler_discardRejectedEvents_takesThePublishersMessageID(t *testing.T) {
+	w := newWorld(t)
+	const badEvent = `{"type":"user.flew","tenant_id":"acme","data":{}}`
+	w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e1", "message_id", "published-1")
+	w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e2", "message_id", "published-2")
+	old := w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e3")
+	crashed := w.rejectEvent(t, goodEvent)
+	fields := `"message_ids":["published-1","` + old + `","none"],"confirm":true`
+	got := ask[replay.RejectedResults](t, w.replay.Function(), "discard_rejected_events", fields)
+	want := map[string]string{"published-1": "discarded", old: "discarded", "none": "not_found"}
+	if diff := cmp.Diff(want, outcomes(got)); diff != "" || !got.Complete {
+		t.Errorf("results, complete %v (-want +got):\n%s", got.Complete, diff)
+	}
+	left := map[string]string{} // event ids
+	for _, e := range ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Function(), "rejected_events", "").Data {
+		left[e.MessageID] = e.EventID
+	}
+	if diff := cmp.Diff(map[string]string{"published-2": "e2", crashed: crashed}, left); diff != "" {
+		t.Errorf("left (-want +got):\n%s", diff)
+	}
+}
+
 func TestHandler_rejectedEvents_wantsIDsOrAll(t *testing.T) {
 	w := newWorld(t)
 	for name, fields := range map[string]string{

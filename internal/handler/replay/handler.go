@@ -1,5 +1,5 @@
-// Package replay sends dead deliveries and rejected events again, and purges dead letters, on
-// an operator's request.
+// Package replay sends dead deliveries and rejected events again, and purges dead letters and
+// discards rejected events, on an operator's request.
 //
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery
 // never run at once, and that a replay which breaks off anywhere can be taken up again: the
@@ -73,10 +73,11 @@ type Handler struct {
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
 	return &operator.Function{Name: "replay", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
-		"deliveries":      operator.Do(h.deliveries),
-		"endpoint":        operator.Do(h.endpoint),
-		"rejected_events": operator.Do(h.rejectedEvents),
-		"purge":           operator.Do(h.purge),
+		"deliveries":              operator.Do(h.deliveries),
+		"endpoint":                operator.Do(h.endpoint),
+		"rejected_events":         operator.Do(h.rejectedEvents),
+		"discard_rejected_events": operator.Do(h.discardRejectedEvents),
+		"purge":                   operator.Do(h.purge),
 	}}
 }
 
@@ -106,6 +107,7 @@ const (
 	resultReplayed    = "replayed"
 	resultWouldReplay = "would_replay" // dry run
 	resultPurged      = "purged"
+	resultDiscarded   = "discarded"
 	resultRefused     = "refused" // see the reason; nothing was changed
 	resultFailed      = "failed"  // an error of ours: try again
 	resultNotFound    = "not_found"

@@ -51,7 +51,44 @@ func (h *Handler) rejectedEvents(
 			return RejectedResults{}, err
 		}
 	}
-	s := &sweep{h: h, all: req.All, wanted: map[string]bool{}, answer: RejectedResults{Data: []RejectedResult{}}}
+	s := &sweep{h: h, all: req.All, each: (*sweep).publish}
+	return s.answerFor(ctx, call, ids)
+}
+
+type discardRequest struct {
+	MessageIDs []string `json:"message_ids"`
+	Confirm    bool     `json:"confirm"`
+}
+
+// discardRejectedEvents deletes the named rejected events for good.
+func (h *Handler) discardRejectedEvents(
+	ctx context.Context, call *operator.Call, req discardRequest,
+) (RejectedResults, error) {
+	ids, err := operator.IDs("message_ids", req.MessageIDs, maxIDs)
+	if err != nil {
+		return RejectedResults{}, err
+	}
+	if !req.Confirm {
+		const reason = "discarding cannot be undone: confirm must be true"
+		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
+	}
+	s := &sweep{h: h, each: (*sweep).discard}
+	return s.answerFor(ctx, call, ids)
+}
+
+// sweep goes once through EventsDeadLetterQueue.
+type sweep struct {
+	h        *Handler
+	all      bool
+	each     func(*sweep, context.Context, []rejected.Event) // what is done with those wanted
+	wanted   map[string]bool                                 // by message id; false once met
+	returned []rejected.Event                                // to their queue, once all is received
+	answer   RejectedResults
+}
+
+// answerFor sweeps for these message ids, or for all events where there are none.
+func (s *sweep) answerFor(ctx context.Context, call *operator.Call, ids []string) (RejectedResults, error) {
+	s.wanted, s.answer.Data = make(map[string]bool, len(ids)), []RejectedResult{}
 	for _, id := range ids {
 		s.wanted[id] = true
 	}
@@ -61,7 +98,7 @@ func (h *Handler) rejectedEvents(
 		return RejectedResults{}, err
 	}
 	if err != nil { // what was done is answered all the same
-		h.Log.ErrorContext(ctx, "replaying rejected events broke off", telemetry.KeyError, err.Error())
+		s.h.Log.ErrorContext(ctx, "the sweep of rejected events broke off", telemetry.KeyError, err.Error())
 	}
 	for _, id := range ids {
 		if s.wanted[id] {
@@ -70,15 +107,6 @@ func (h *Handler) rejectedEvents(
 	}
 	s.note(call)
 	return s.answer, nil
-}
-
-// sweep goes once through EventsDeadLetterQueue.
-type sweep struct {
-	h        *Handler
-	all      bool
-	wanted   map[string]bool  // by message id; false once met
-	returned []rejected.Event // to their queue, once all is received
-	answer   RejectedResults
 }
 
 func (s *sweep) missing() string {
@@ -117,16 +145,25 @@ func (s *sweep) met() bool {
 	return true
 }
 
-// take publishes what is wanted of one receive; the rest is returned.
+// take does with the events of one receive what is to be done with those wanted; the rest is returned.
+// An event that was rejected twice lies there twice under one message id.
 func (s *sweep) take(ctx context.Context, events []rejected.Event) {
+	var named []rejected.Event
+	for _, e := range events {
+		if _, wanted := s.wanted[e.MessageID]; s.all || wanted {
+			s.wanted[e.MessageID] = false
+			named = append(named, e)
+		} else {
+			s.giveBack(e)
+		}
+	}
+	s.each(s, ctx, named)
+}
+
+func (s *sweep) publish(ctx context.Context, events []rejected.Event) {
 	var sending []rejected.Event
 	var messages []queue.Outgoing
 	for _, e := range events {
-		if !s.all && !s.wanted[e.MessageID] {
-			s.giveBack(e)
-			continue
-		}
-		s.wanted[e.MessageID] = false
 		body := withID(e)
 		if _, err := event.Decode(body, e.EventID); err != nil {
 			s.giveBack(e)
@@ -138,6 +175,20 @@ func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 	}
 	for i, err := range s.h.Events.Send(ctx, messages) {
 		s.sent(ctx, sending[i], err)
+	}
+}
+
+func (s *sweep) discard(ctx context.Context, events []rejected.Event) {
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	for _, e := range events {
+		if err := s.h.Rejected.Delete(finish, e); err != nil {
+			s.giveBack(e)
+			s.end(e, resultFailed, reasonInternal)
+			s.report(ctx, e, err)
+			continue
+		}
+		s.end(e, resultDiscarded, "")
 	}
 }
 

@@ -110,6 +110,9 @@ func (w *world) Restore(_ context.Context, events []rejected.Event) error {
 }
 
 func (w *world) Delete(_ context.Context, e rejected.Event) error {
+	if e.MessageID == "stuck" {
+		return errAWS
+	}
 	w.step("delete " + e.MessageID)
 	return nil
 }
@@ -221,6 +224,45 @@ func TestHandler_deliveries_isDeadAgainWhenItCannotBeSent(t *testing.T) {
 	steps := []string{"claim msg_1 by ann", "write msg_1 queued", "write msg_1 dead", "end msg_1 dead"}
 	if diff := cmp.Diff(steps, w.steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *testing.T) {
+	w := &world{rejected: []rejected.Event{
+		{MessageID: "1", EventID: "evt_1", Body: "{}"}, {MessageID: "2", EventID: "evt_2", Body: "{}"},
+		{MessageID: "1", EventID: "evt_1", Body: "{}"}, {MessageID: "3", EventID: "evt_3", Body: "{}"},
+		{MessageID: "stuck", EventID: "evt_4", Body: "{}"},
+	}}
+	got := w.ask(t, `{"action":"discard_rejected_events","operator":"ann","message_ids":["1","9","stuck"],"confirm":true}`)
+	want := `{"data":[` +
+		`{"message_id":"1","event_id":"evt_1","result":"discarded","reason":""},` +
+		`{"message_id":"1","event_id":"evt_1","result":"discarded","reason":""},` +
+		`{"message_id":"stuck","event_id":"evt_4","result":"failed","reason":"internal"},` +
+		`{"message_id":"9","event_id":"","result":"not_found","reason":""}],"complete":true}`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("answer (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"delete 1", "delete 1"}, w.steps); diff != "" {
+		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"2", "3", "stuck"}, w.restored, cmp.Transformer("sorted", sorted)); diff != "" {
+		t.Errorf("returned to the queue (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_discardRejectedEvents_needsIdsAndConfirmation(t *testing.T) {
+	for fields, field := range map[string]string{
+		`"message_ids":["1"]`:                 "confirm",
+		`"message_ids":["1"],"confirm":false`: "confirm",
+		`"confirm":true`:                      "message_ids",
+		`"confirm":true,"message_ids":[]`:     "message_ids",
+		`"confirm":true,"all":true`:           "all",
+	} {
+		w := &world{rejected: []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}}
+		got := w.ask(t, `{"action":"discard_rejected_events","operator":"ann",`+fields+`}`)
+		if !strings.Contains(got, `"field":"`+field+`"`) || len(w.steps) != 0 || len(w.rejected) != 1 {
+			t.Errorf("%s: %s, then %v; want a refusal of %s", fields, got, w.steps, field)
+		}
 	}
 }
 
