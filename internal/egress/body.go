@@ -14,8 +14,7 @@ func (c *conn) finish(res *http.Response, deadline time.Time) bool {
 	if !endsByItself(res) {
 		return false
 	}
-	c.stream.limit(maxBody, errTooMuch)
-	c.stream.until = deadline
+	c.stream.limit(maxBody, errTooMuch, deadline)
 	var err error
 	if len(res.TransferEncoding) > 0 {
 		_, err = io.Copy(io.Discard, res.Body)

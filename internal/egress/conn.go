@@ -16,7 +16,7 @@ const (
 	drainTime = time.Second // time for those
 	// maxWire is what a handshake, or an exchange, may make us read: heads and body at their
 	// limits in records of TLS, and what TLS says for itself.
-	maxWire = 256 << 10
+	maxWire = 512 << 10
 )
 
 // conn is a connection to one host for one tenant. One exchange at a time uses it; idle, it is in
@@ -57,7 +57,7 @@ func (c *conn) quiet(deadline time.Time) bool {
 
 // post sends the request and reads the answer. keep says that the connection may serve another.
 func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
-	c.stream.limit(maxHeader, errHeaderTooLarge)
+	c.stream.limit(maxHeader, errHeaderTooLarge, time.Time{})
 	c.stream.heard = false
 	sent := c.send(x)
 	// A receiver may answer without taking all of the request: also a broken one has an answer.

@@ -43,6 +43,9 @@ func TestClient_Post_survivesHostileReceivers(t *testing.T) {
 			client := newClient(ca, target, ends.limits)
 			t.Cleanup(client.Close)
 			for i, want := range c.Want {
+				if i > 0 {
+					time.Sleep(c.Pause)
+				}
 				got, cost := post(t, client, target.URL)
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("outcome of POST %d (-want +got):\n%s", i+1, diff)
@@ -86,6 +89,41 @@ var required = []string{
 	"refuses the handshake of a client without HTTP/2",
 	"speaks HTTP/2 before it is asked",
 	"answers in HTTP/2",
+	"answers twice at once",
+	"answers twice, in two records of TLS that arrive together",
+	"answers the next request before it is sent",
+	"sends half of a record with the next answer before the request",
+	"sends half of a record with the next answer along with the first",
+	"sends bytes after the end of its body",
+	"sends bytes after its last chunk",
+	"says Connection: close and stays",
+	"answers in HTTP/1.0",
+	"switches protocols and stays",
+	"sends an over-long chunk extension",
+	"sends many chunks with long extensions",
+	"sends a Content-Length and then a Transfer-Encoding",
+	"sends a Transfer-Encoding and then a Content-Length",
+	"sends a Content-Length, a pause and a Transfer-Encoding",
+	"announces a body for its 204 and sends it later",
+	"announces a chunked body for its 304",
+	"sends less of its body than it announced",
+	"answers on a new connection before it is asked",
+	"closes after each answer",
+	"resets after each answer",
+	"hangs up on the second request of each connection",
+	"resets on the second request of each connection",
+	"hangs up on every request but the first",
+	"closes idle connections after a second",
+	"serves one connection only, and after a pause",
+	"answers slowly, within the limits",
+	"changes its certificate to a wrong one and back",
+	"asks for a new handshake instead of answering",
+	"asks for new handshakes without end",
+	"answers and asks for new handshakes without end",
+	"changes its keys once and answers",
+	"changes its keys without end",
+	"changes its keys ten times before each byte of its headers",
+	"answers and changes its keys without end",
 	"floods with 1xx responses",
 	"redirects with 301 to the metadata address",
 	"redirects with 302 to the metadata address",

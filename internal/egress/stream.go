@@ -1,8 +1,8 @@
 package egress
 
 import (
-	"crypto/tls"
 	"errors"
+	"io"
 	"time"
 )
 
@@ -13,7 +13,7 @@ var (
 
 // stream is what a receiver says inside TLS, in parts of a limited length.
 type stream struct {
-	tls   *tls.Conn
+	tls   source
 	left  int       // bytes that this part may still have
 	over  error     // what more of them means
 	until time.Time // if set: when the part has to be over, for its first read to tell the socket
@@ -21,8 +21,16 @@ type stream struct {
 	reads int
 }
 
-// limit begins a part.
-func (s *stream) limit(bytes int, over error) { s.left, s.over = bytes, over }
+// source is a connection of TLS.
+type source interface {
+	io.Reader
+	SetReadDeadline(t time.Time) error
+}
+
+// limit begins a part. Without until it has the time that the socket has.
+func (s *stream) limit(bytes int, over error, until time.Time) {
+	s.left, s.over, s.until = bytes, over, until
+}
 
 func (s *stream) Read(p []byte) (int, error) {
 	if s.left <= 0 {

@@ -1,14 +1,18 @@
 package egress_test
 
 import (
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"net"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
 // to is a delivery of tenant_1 to a URL.
@@ -27,6 +31,32 @@ func checkResponse(t *testing.T, what string, want, got delivery.Response) {
 	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(delivery.Response{}, "Elapsed")); diff != "" {
 		t.Errorf("response to %s (-want +got):\n%s", what, diff)
 	}
+}
+
+// listen gives every TLS connection to handle and closes it after that.
+func listen(t *testing.T, ca *receivers.CA, handle func(net.Conn)) (address string) {
+	t.Helper()
+	listener, err := tls.Listen("tcp4", "127.0.0.1:0", &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var serving sync.WaitGroup
+	t.Cleanup(func() { _ = listener.Close(); serving.Wait() })
+	serving.Go(func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer func() { _ = conn.Close() }()
+				handle(conn)
+			})
+		}
+	})
+	return listener.Addr().String()
 }
 
 func pemOf(c *x509.Certificate) string {

@@ -12,7 +12,7 @@ import (
 type wire struct {
 	net.Conn
 	access syscall.RawConn
-	left   int  // bytes that may still come in
+	left   int  // bytes that may still come in, each record counted as recordCost more
 	atOnce bool // read and write what can be had at once, and nothing else
 
 	record struct { // of TLS, at the end of what was read (RFC 8446, 5.1)
@@ -27,6 +27,10 @@ type wire struct {
 	n                 int
 	err               error
 }
+
+// recordCost is what each record is charged beside its bytes. A record that only changes keys has
+// 27 bytes and costs more than one of 1,000 bytes.
+const recordCost = 256
 
 // errNothing says that nothing is there to be read. To TLS it is no end: it may read again.
 var errNothing error = nothing{}
@@ -114,6 +118,7 @@ func (w *wire) follow(p []byte) {
 		r.have, p = r.have+n, p[n:]
 		if r.have == len(r.head) {
 			r.rest, r.have = int(r.head[3])<<8|int(r.head[4]), 0
+			w.left -= recordCost
 		}
 	}
 }

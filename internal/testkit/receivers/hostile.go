@@ -4,6 +4,7 @@ import (
 	"net"
 	"slices"
 	"testing"
+	"time"
 )
 
 // The reasons an outbound client gives for what these receivers do. They are the texts that
@@ -57,14 +58,16 @@ type Case struct {
 	Want  []Outcome                         // of each POST, made one after the other with one client
 	Ends  End                               // bound on time
 	Bytes uint64                            // bound on memory allocated per POST
+	Pause time.Duration                     // between two POSTs
 }
 
 // Target is where a case listens.
 type Target struct {
-	URL      string
-	Resolver *net.Resolver // nil unless the case is about DNS
-	Sent     func() int64  // bytes written by the receiver so far; nil where it has none to write
-	Trapped  func() int    // connections that should never have been made; nil: nothing to trap
+	URL       string
+	Neighbour string        // another tenant's endpoint on the same host, which answers 204; "" where it could not
+	Resolver  *net.Resolver // nil unless the case is about DNS
+	Sent      func() int64  // bytes written by the receiver so far; nil where it has none to write
+	Trapped   func() int    // connections that should never have been made; nil: nothing to trap
 }
 
 // Outcome is what the client has to report. Status 0 is "no response".
@@ -75,7 +78,8 @@ type Outcome struct {
 }
 
 // Hostile is the table of all cases.
-var Hostile = slices.Concat(connections, certificates, heads, bodies, servers, statuses, waits(), names)
+var Hostile = slices.Concat(connections, certificates, heads, bodies, desyncs, kepts, secures, servers, statuses,
+	waits(), names)
 
 // one makes a case of a single POST with the usual bound on memory.
 func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) Target) Case {
@@ -94,9 +98,8 @@ func raw(handle func(*conn)) func(t testing.TB, ca *CA) Target {
 
 // answering is raw for receivers that read the request first.
 func answering(handle func(*conn)) func(t testing.TB, ca *CA) Target {
-	return raw(func(c *conn) {
-		if c.readRequest() == nil {
-			handle(c)
-		}
-	})
+	return func(t testing.TB, ca *CA) Target {
+		t.Helper()
+		return neighboured(serveRaw(t, ca, nil, neighbourly(handle)))
+	}
 }

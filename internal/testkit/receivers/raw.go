@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,10 +16,12 @@ import (
 // conn is a connection of a receiver that writes HTTP by hand.
 type conn struct {
 	*tls.Conn
-	tcp   *net.TCPConn
-	in    *bufio.Reader
-	ended <-chan struct{} // closed when the test is over
-	nth   int             // 0 for the receiver's first connection, 1 for its second, …
+	tcp      *net.TCPConn
+	out      *cork // below TLS; nil where nothing is held back
+	in       *bufio.Reader
+	ended    <-chan struct{} // closed when the test is over
+	path     string          // of the last request read
+	answered int             // requests of the neighbour
 }
 
 // readRequest takes one HTTP/1.1 request off the connection, body included.
@@ -27,8 +30,33 @@ func (c *conn) readRequest() error {
 	if err != nil {
 		return err
 	}
+	c.path = req.URL.Path
 	_, err = io.Copy(io.Discard, req.Body)
 	return err
+}
+
+// neighbour is the path of another tenant's endpoint on the same host, which answers 204.
+const neighbour = "/neighbour"
+
+// neighbourly reads a request before handle goes on with the connection, and serves the neighbour on
+// the way.
+func neighbourly(handle func(*conn)) func(*conn) {
+	return func(c *conn) {
+		for c.readRequest() == nil {
+			if c.path != neighbour {
+				handle(c)
+				return
+			}
+			_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+			c.answered++
+		}
+	}
+}
+
+// neighboured says that the target's host serves the neighbour as well.
+func neighboured(target Target) Target {
+	target.Neighbour = strings.Replace(target.URL, "/hook", neighbour, 1)
+	return target
 }
 
 // reset cuts the connection with a TCP reset.
@@ -63,19 +91,29 @@ func (c *conn) hold() {
 // Without configuration it has a valid certificate and speaks HTTP/1.1.
 func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Target {
 	t.Helper()
+	return serveTLS(t, ca, config, handle, false)
+}
+
+// serveCorked is serveRaw for receivers that hold back the end of their handshake.
+func serveCorked(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Target {
+	t.Helper()
+	return serveTLS(t, ca, config, handle, true)
+}
+
+func serveTLS(t testing.TB, ca *CA, config *tls.Config, handle func(*conn), corked bool) Target {
+	t.Helper()
 	if config == nil {
 		config = &tls.Config{}
 	}
 	if len(config.Certificates) == 0 {
 		config.Certificates = []tls.Certificate{ca.Issue(t, Leaf{})}
 	}
-	var count atomic.Int32
 	var sent atomic.Int64
 	addr := serveTCP(t, "127.0.0.1:0", func(tcp net.Conn, ended <-chan struct{}) {
-		nth := int(count.Add(1)) - 1
-		secure := tls.Server(counted{tcp, &sent}, config)
+		out := &cork{Conn: counted{tcp, &sent}, on: corked, handshake: corked}
+		secure := tls.Server(out, config)
 		if secure.Handshake() == nil {
-			handle(&conn{Conn: secure, tcp: tcp.(*net.TCPConn), in: bufio.NewReader(secure), ended: ended, nth: nth})
+			handle(&conn{Conn: secure, tcp: tcp.(*net.TCPConn), out: out, in: bufio.NewReader(secure), ended: ended})
 		}
 		_ = secure.Close()
 	})

@@ -1,0 +1,147 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"testing"
+	"time"
+)
+
+// said is a receiver's side of an exchange as it comes out of TLS: in pieces, and then the end.
+type said struct {
+	pieces [][]byte
+	taken  int
+}
+
+func (s *said) Read(p []byte) (int, error) {
+	for len(s.pieces) > 0 && len(s.pieces[0]) == 0 {
+		s.pieces = s.pieces[1:]
+	}
+	if len(s.pieces) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, s.pieces[0])
+	s.pieces[0] = s.pieces[0][n:]
+	s.taken += n
+	return n, nil
+}
+
+func (*said) SetReadDeadline(time.Time) error { return nil }
+
+// FuzzExchange reads any bytes, in two pieces, as an answer. What is kept must have ended exactly where
+// net/http, which sees nothing else, says that the answer ends, and must not contradict itself.
+func FuzzExchange(f *testing.F) {
+	for _, seed := range []string{
+		"HTTP/1.1 204 No Content\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=y\r\nok\r\n0\r\nX: y\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\ncontent-length : 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+		"HTTP/1.1 200 OK\nTransfer-Encoding: chunked\nContent-Length: 5\n\n0\r\n\r\n",
+		"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 429 Slow\r\nRetry-After: 7\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n",
+		"HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n",
+		"HTTP/1.1 304 Not Modified\r\nContent-Length: 10\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nok",
+		"HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 65537\r\n\r\n" + strings.Repeat("b", 65537),
+		"HTTP/1.1 200 OK\r\nX: " + strings.Repeat("b", 70000),
+		"\x00\x00\x00\x04\x00\x00\x00\x00\x00",
+	} {
+		f.Add([]byte(seed), uint16(0))
+		f.Add([]byte(seed), uint16(30))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, at uint16) {
+		cut := min(int(at), len(data))
+		source := &said{pieces: [][]byte{bytes.Clone(data[:cut]), bytes.Clone(data[cut:])}}
+		c := &conn{stream: stream{tls: source}}
+		c.in = bufio.NewReader(&c.stream)
+		c.stream.limit(maxHeader, errHeaderTooLarge, time.Time{})
+		res, framed, err := c.head()
+		if source.taken > maxHeader {
+			t.Fatalf("%d bytes of heads read", source.taken)
+		}
+		if err != nil {
+			return
+		}
+		if res.StatusCode < 0 || res.StatusCode > 999 {
+			t.Fatalf("status %d", res.StatusCode)
+		}
+		kept := framed && c.finish(res, time.Time{})
+		if source.taken > maxHeader+maxBody {
+			t.Fatalf("%d bytes read", source.taken)
+		}
+		if kept {
+			checkKept(t, data[:source.taken])
+		}
+	})
+}
+
+// checkKept reads the answer once more, by net/http alone.
+func checkKept(t *testing.T, taken []byte) {
+	t.Helper()
+	all := bytes.NewReader(taken)
+	in := bufio.NewReader(all)
+	res, head := parseAgain(t, in, all, taken)
+	for res.StatusCode/100 == 1 && res.StatusCode != http.StatusSwitchingProtocols {
+		res, head = parseAgain(t, in, all, taken)
+	}
+	if res.Proto != "HTTP/1.1" || res.Close || res.StatusCode < 200 {
+		t.Fatalf("kept after %s %d, close %v", res.Proto, res.StatusCode, res.Close)
+	}
+	if _, err := io.Copy(io.Discard, res.Body); err != nil {
+		t.Fatalf("kept after a body that ends with %v", err)
+	}
+	if rest, _ := io.ReadAll(in); len(rest) > 0 {
+		t.Fatalf("kept with %q behind the answer", rest)
+	}
+	if lines := head["Content-Length"]; len(head["Transfer-Encoding"]) > 0 && len(lines) > 0 {
+		t.Fatalf("kept with a Transfer-Encoding and Content-Length %q", lines)
+	}
+}
+
+// parseAgain reads one head, and the same as plain lines.
+func parseAgain(t *testing.T, in *bufio.Reader, all *bytes.Reader, taken []byte) (*http.Response, textproto.MIMEHeader) {
+	t.Helper()
+	begin := len(taken) - all.Len() - in.Buffered()
+	res, err := http.ReadResponse(in, posted)
+	if err != nil {
+		t.Fatalf("kept after %v", err)
+	}
+	lines := textproto.NewReader(bufio.NewReader(bytes.NewReader(taken[begin:])))
+	if _, err := lines.ReadLine(); err != nil {
+		t.Fatal(err)
+	}
+	head, err := lines.ReadMIMEHeader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, head
+}
+
+// FuzzWire cuts records of TLS into pieces of any size. A whole record is one wherever it was cut.
+func FuzzWire(f *testing.F) {
+	f.Add([]byte{23, 3, 3, 0, 2, 'o', 'k', 23, 3, 3, 0, 0}, uint8(3))
+	f.Add([]byte{23, 3, 3, 0, 2, 'o'}, uint8(1))
+	f.Add([]byte{23, 3, 3, 1}, uint8(0))
+	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
+		var w wire
+		for pieces := data; len(pieces) > 0; {
+			n := min(int(size)+1, len(pieces))
+			w.follow(pieces[:n])
+			pieces = pieces[n:]
+		}
+		rest := data
+		for len(rest) >= 5 && len(rest) >= 5+int(rest[3])<<8+int(rest[4]) {
+			rest = rest[5+int(rest[3])<<8+int(rest[4]):]
+		}
+		if want := len(rest) == 0; w.whole() != want {
+			t.Errorf("whole is %v, want %v, with %d bytes of a record left", w.whole(), want, len(rest))
+		}
+	})
+}

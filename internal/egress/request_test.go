@@ -1,0 +1,111 @@
+package egress_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/testkit/receivers"
+)
+
+func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
+	ca := receivers.NewCA(t)
+	client := newClient(ca, receivers.Target{}, longLimits)
+	t.Cleanup(client.Close)
+	for _, size := range []int{0, 7, 15 << 10, 16 << 10, 17 << 10, 250_000} {
+		read := make(chan string, 1)
+		address := listen(t, ca, func(c net.Conn) {
+			var said strings.Builder
+			req, err := http.ReadRequest(bufio.NewReader(io.TeeReader(c, &said)))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.Copy(io.Discard, req.Body)
+			read <- said.String()
+			_, _ = io.WriteString(c, "HTTP/1.1 204 No Content\r\n\r\n")
+		})
+		body := strings.Repeat("b", size)
+		got := client.Post(t.Context(), delivery.Request{
+			TenantID: "tenant_1", URL: "https://" + address + "/a b?c=d", Body: []byte(body),
+			Header: []delivery.Field{{Name: "Wh-Id", Value: "msg_1"}, {Name: "User-Agent", Value: ""}},
+		})
+		checkResponse(t, "a URL with spaces", delivery.Response{Reason: delivery.ReasonBlockedURL}, got)
+		got = client.Post(t.Context(), delivery.Request{
+			TenantID: "tenant_1", URL: "https://" + address + "/a%20b?c=d&f=%0d%0a\u00fc", Body: []byte(body),
+			Header: []delivery.Field{{Name: "Wh-Id", Value: "msg_1"}, {Name: "User-Agent", Value: ""}},
+		})
+		checkResponse(t, "the POST", delivery.Response{Status: http.StatusNoContent}, got)
+		want := "POST /a%20b?c=d&f=%0d%0a%C3%BC HTTP/1.1\r\nHost: " + address + "\r\nWh-Id: msg_1\r\nUser-Agent: \r\n" +
+			"Content-Length: " + strconv.Itoa(size) + "\r\n\r\n" + body
+		if diff := cmp.Diff(want, <-read); diff != "" {
+			t.Errorf("%d bytes (-want +got):\n%s", size, diff)
+		}
+	}
+}
+
+// Nothing is sent of what would say something else to a receiver than to us.
+func TestClient_Post_refusesFieldsThatAreNoFields(t *testing.T) {
+	address, trapped := receivers.Trap(t, "127.0.0.1:0")
+	ca := receivers.NewCA(t)
+	client := newClient(ca, receivers.Target{}, longLimits)
+	t.Cleanup(client.Close)
+	for _, field := range []delivery.Field{
+		{Name: "", Value: "x"},
+		{Name: "Wh Id", Value: "x"},
+		{Name: "Wh-Id:", Value: "x"},
+		{Name: "Wh-Id\r\nHost", Value: "x"},
+		{Name: "Wh-\u00efd", Value: "x"},
+		{Name: "Wh-Id", Value: "x\r\nHost: elsewhere.test"},
+		{Name: "Wh-Id", Value: "x\nContent-Length: 0"},
+		{Name: "Wh-Id", Value: "x\r\n\r\nPOST / HTTP/1.1"},
+		{Name: "Wh-Id", Value: "x\x00"},
+		{Name: "Wh-Id", Value: "x\x7f"},
+		{Name: "Host", Value: "elsewhere.test"},
+		{Name: "content-length", Value: "0"},
+		{Name: "Transfer-Encoding", Value: "chunked"},
+		{Name: "Connection", Value: "close"},
+		{Name: "Expect", Value: "100-continue"},
+		{Name: "Upgrade", Value: "h2c"},
+		{Name: "TE", Value: "trailers"},
+	} {
+		r := to("https://" + address + "/hook")
+		r.Header = append(r.Header, field)
+		got := client.Post(t.Context(), r)
+		checkResponse(t, field.Name+": "+field.Value, delivery.Response{Reason: delivery.ReasonInternal}, got)
+	}
+	if trapped() != 0 {
+		t.Errorf("%d connections", trapped())
+	}
+}
+
+// A receiver may refuse a body without reading it, and then hang up or not.
+func TestClient_Post_hearsAnAnswerBeforeItsBodyIsSent(t *testing.T) {
+	const refusal = "HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\n\r\n"
+	for name, stays := range map[string]bool{"hangs up": false, "stays": true} {
+		t.Run(name, func(t *testing.T) {
+			ended := make(chan struct{})
+			defer close(ended)
+			ca := receivers.NewCA(t)
+			client := newClient(ca, receivers.Target{}, limits{connect: time.Minute, attempt: 4 * time.Second})
+			t.Cleanup(client.Close)
+			r := to("https://" + listen(t, ca, func(c net.Conn) {
+				_, _ = io.WriteString(c, refusal)
+				if stays {
+					<-ended
+				}
+			}) + "/hook")
+			r.Body = make([]byte, 16<<20) // more than both sockets' buffers take
+			got := client.Post(t.Context(), r)
+			checkResponse(t, "a large body", delivery.Response{Status: 413, Reason: delivery.ReasonHTTP4xx}, got)
+		})
+	}
+}

@@ -1,0 +1,183 @@
+package receivers
+
+import (
+	"crypto/tls"
+	"net"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// stale is an answer that belongs to no request. A client that takes it for one gives itself away.
+const stale = "HTTP/1.1 599 Stale\r\nContent-Length: 0\r\n\r\n"
+
+// settled is a pause in which what the receiver sends has arrived.
+const settled = 300 * time.Millisecond
+
+// desyncs answer their first request and leave the connection in a state in which the next answer on
+// it would be another one's, or none. The second POST has to get its own.
+var desyncs = []Case{
+	desynced("answers twice at once", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + stale))
+	}),
+	desynced("answers twice, in two records of TLS that arrive together", Outcome{Status: 200}, func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		_, _ = c.Write([]byte(stale))
+		c.out.release(0)
+	}),
+	desynced("answers the next request before it is sent", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		time.Sleep(settled / 3)
+		_, _ = c.Write([]byte(stale))
+	}),
+	desynced("sends half of a record with the next answer before the request", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		time.Sleep(settled / 3)
+		c.out.cork()
+		_, _ = c.Write([]byte(stale))
+		c.out.release(20) // the rest goes when the next request is read
+	}),
+	desynced("sends half of a record with the next answer along with the first", Outcome{Status: 200}, func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		whole := c.out.corked()
+		_, _ = c.Write([]byte(stale))
+		c.out.release(whole + 20)
+	}),
+	desynced("sends bytes after the end of its body", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + stale))
+	}),
+	desynced("sends bytes after its last chunk", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" + stale))
+	}),
+	desynced("says Connection: close and stays", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+	}),
+	desynced("answers in HTTP/1.0", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"))
+	}),
+	desynced("switches protocols and stays", Outcome{Status: 101, Reason: ReasonHTTP1xx}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
+	}),
+	desynced("sends an over-long chunk extension", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + strings.Repeat("x", 5000) +
+			"\r\nok\r\n0\r\n\r\n"))
+	}),
+	desynced("sends many chunks with long extensions", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			strings.Repeat("1;x="+strings.Repeat("x", 2000)+"\r\no\r\n", 20) + "0\r\n\r\n"))
+	}),
+	desynced("sends a Content-Length and then a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
+	}),
+	desynced("sends a Transfer-Encoding and then a Content-Length", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n0\r\n\r\n"))
+	}),
+	desynced("sends a Content-Length, a pause and a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"))
+		time.Sleep(settled / 3)
+		_, _ = c.Write([]byte("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
+	}),
+	desynced("announces a body for its 204 and sends it later", Outcome{Status: 204}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\nContent-Length: 42\r\n\r\n"))
+	}),
+	desynced("announces a chunked body for its 304", Outcome{Status: 304, Reason: ReasonHTTP3xx}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	}),
+	desynced("sends less of its body than it announced", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n"))
+	}),
+	one("answers on a new connection before it is asked", none(ReasonProtocol), Promptly,
+		func(t testing.TB, ca *CA) Target {
+			t.Helper()
+			config := &tls.Config{MaxVersion: tls.VersionTLS12} // in which the server ends the handshake
+			return serveCorked(t, ca, config, func(c *conn) {
+				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+				c.out.release(0) // with the end of the handshake
+				_ = c.readRequest()
+				c.hold()
+			})
+		}),
+}
+
+// desynced makes a case of two POSTs. The receiver plays its trick with the first that comes and answers all
+// others with 204, but never another one on the same connection.
+func desynced(name string, first Outcome, trick func(*conn)) Case {
+	return Case{
+		Name: name, Want: []Outcome{first, {Status: 204}}, Ends: Promptly, Bytes: memory, Pause: settled,
+		Start: func(t testing.TB, ca *CA) Target {
+			t.Helper()
+			var asked atomic.Int32
+			return neighboured(serveRaw(t, ca, nil, neighbourly(func(c *conn) {
+				if asked.Add(1) == 1 {
+					trick(c)
+				} else {
+					_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+				}
+				c.hold()
+			})))
+		},
+	}
+}
+
+// cork is a socket that can be told to keep what is written, so that it arrives together, or in parts.
+// It lets go of everything when something is read.
+type cork struct {
+	net.Conn
+	mu        sync.Mutex
+	on        bool
+	handshake bool // lets go before it reads, and stays on
+	kept      []byte
+}
+
+func (c *cork) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.on {
+		c.kept = append(c.kept, p...)
+		return len(p), nil
+	}
+	return c.Conn.Write(p)
+}
+
+func (c *cork) Read(p []byte) (int, error) {
+	if c.handshake {
+		c.release(c.corked())
+		return c.Conn.Read(p)
+	}
+	n, err := c.Conn.Read(p)
+	if n > 0 {
+		c.release(0)
+	}
+	return n, err
+}
+
+// cork keeps from now on what is written.
+func (c *cork) cork() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.on = true
+}
+
+// corked is how much is kept.
+func (c *cork) corked() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.kept)
+}
+
+// release sends the first n bytes of what is kept. With 0 it sends all and keeps no more.
+func (c *cork) release(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n == 0 {
+		n, c.on, c.handshake = len(c.kept), false, false
+	}
+	if n > 0 {
+		_, _ = c.Conn.Write(c.kept[:n])
+		c.kept = c.kept[n:]
+	}
+}
