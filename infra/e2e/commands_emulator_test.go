@@ -78,6 +78,9 @@ func blocks(t *testing.T, document string) string {
 	}
 	var script strings.Builder
 	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+		if strings.Contains(block[1], "sam deploy") { // the local stack takes no deployments
+			continue
+		}
 		script.WriteString(strings.ReplaceAll(block[1], "herald-prod", "herald-local"))
 	}
 	if script.Len() == 0 {
@@ -132,6 +135,18 @@ func TestTheDocumentedCommandsWork(t *testing.T) {
 		if got := strings.Count(out, `"queues":{`); got != 2 {
 			t.Errorf("%d of 2 requests were answered:\n%s", got, out)
 		}
+	})
+	t.Run("deploy.md", func(t *testing.T) {
+		t.Parallel()
+		const roles = `for role in auth-service operators key-issuers; do
+  aws iam create-role --role-name "$role" --assume-role-policy-document '{}' >/dev/null
+done
+`
+		out := shell(t, profile+roles+blocks(t, "deploy.md")+`
+for role in auth-service operators key-issuers; do
+  aws iam list-attached-role-policies --role-name "$role" --query 'AttachedPolicies[].PolicyName' --output text
+done`)
+		prints(t, out, `"SubscriptionArn"`, `"api_key":"hk_`, "EventPublishers", "InstanceManagers", "KeyIssuers")
 	})
 }
 
@@ -224,4 +239,25 @@ for url in boto3.client("sqs").list_queues()["QueueUrls"]:
 			t.Errorf("queues (-want +got):\n%s", diff)
 		}
 	})
+}
+
+func TestSAMDeployIsToldWhatToDoInstead(t *testing.T) {
+	t.Parallel()
+	template := filepath.Join(t.TempDir(), "template.yaml")
+	const text = "Resources:\n  Queue:\n    Type: AWS::SQS::Queue\n"
+	if err := os.WriteFile(template, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	sam, err := tools.Command(root, "sam")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bucket := range [][]string{{"--resolve-s3"}, {"--s3-bucket", "code"}} {
+		args := append([]string{"deploy", "--stack-name", "mine", "--template-file", template}, bucket...)
+		out, err := exec.CommandContext(t.Context(), sam, args...).CombinedOutput()
+		if err == nil {
+			t.Errorf("sam %v succeeded", args)
+		}
+		prints(t, string(out), "the local stack does not take deployments: it deploys template.yaml itself when it starts")
+	}
 }

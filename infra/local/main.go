@@ -91,5 +91,6 @@ The stack is up; Ctrl-C ends it.
 	if len(schedules) > 0 {
 		fmt.Printf("                (a minute that the template declares lasts %s here)\n", async.Minute)
 	}
+	fmt.Println("\nIt deployed template.yaml as it is; after a change, start it again (sam deploy is refused here).")
 	fmt.Printf("\nIn another terminal, from this folder:\n\n%s", commands.Stack(s))
 }

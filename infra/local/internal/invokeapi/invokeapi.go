@@ -2,7 +2,8 @@
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
 // It promises Invoke's three types, its error documents and headers and the tail of the log. It
-// accepts any credentials and leaves an asynchronous invocation to package async.
+// accepts any credentials and leaves an asynchronous invocation to package async. Change sets, with which
+// sam deploy begins, it refuses in words that say what to do instead.
 package invokeapi
 
 import (
@@ -51,7 +52,7 @@ func (a *API) Handler() http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", a.invoke)
-	mux.Handle("/", proxy)
+	mux.Handle("/", withoutChangeSets(proxy))
 	return mux
 }
 
