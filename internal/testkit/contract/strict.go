@@ -19,6 +19,11 @@ func tighten(document *openapi3.T) error {
 			return fmt.Errorf("schema %s: %w", name, err)
 		}
 	}
+	for name, item := range document.Webhooks {
+		if err := tightenSchema(item.Post.RequestBody.Value.Content["application/json"].Schema); err != nil {
+			return fmt.Errorf("webhook %s: %w", name, err)
+		}
+	}
 	if url := document.Components.Schemas["Url"]; url != nil {
 		url.Value.Pattern = ""
 	}
