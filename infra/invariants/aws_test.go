@@ -47,8 +47,14 @@ func (a aws) ChangeVisibility(ctx context.Context, changes []queue.VisibilityCha
 	return errs
 }
 
-// Read reads endpoints by one call and their health by another, which may fail alone.
 func (a aws) Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	return a.read(ctx, keys, func(name string) health.Item { return a.health[name] })
+}
+
+// read reads endpoints by one call and their health by another, which may fail alone.
+func (a aws) read(
+	ctx context.Context, keys []dynamo.EndpointKey, item func(name string) health.Item,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
 	w, found := a.world, map[dynamo.EndpointKey]dynamo.Reading{}
 	key := ""
 	for _, k := range keys {
@@ -68,7 +74,7 @@ func (a aws) Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.En
 	_ = a.one(ctx, "Read EndpointHealth", key, func() {
 		for _, k := range keys {
 			r := found[k]
-			r.View.Endpoint, r.View.Tenant, r.HealthRead = w.health[k.EndpointID], w.health["tenant "+k.TenantID], true
+			r.View.Endpoint, r.View.Tenant, r.HealthRead = item(k.EndpointID), item("tenant "+k.TenantID), true
 			found[k] = r
 		}
 	})

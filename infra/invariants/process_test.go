@@ -92,7 +92,7 @@ func (w *world) process(name string, random *rand.Rand) *process {
 		return random.Float64()
 	}
 	p.deliver = &deliver.Handler{
-		Endpoints: a, Secrets: a, States: a, Health: a, Backlog: a,
+		Endpoints: behind{a}, Secrets: a, States: a, Health: a, Backlog: a,
 		RetryQueue: sender{p, w.retries}, DeadLetterQueue: sender{p, w.dead}, Visibility: a, RetryQueueARN: w.retries.name,
 		Attempts: delivery.Sender{Client: a, UserAgent: "Herald/test", Now: time.Now},
 		Schedule: schedule, Thresholds: w.settings, PerEndpoint: 10, Log: log, Metrics: metrics("deliver"),

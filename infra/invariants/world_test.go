@@ -41,6 +41,8 @@ type world struct {
 	dead       *sqs
 	endpoints  map[string]endpoint.Endpoint
 	health     map[string]health.Item // by endpoint, or "tenant " and its id
+	unheard    map[string][]unheard   // likewise, oldest first
+	behind     time.Duration          // of reads that are not strongly consistent
 	notes      map[health.Note]bool
 	backlog    map[backlog.Key]backlog.Item
 	index      map[backlog.Key][]indexed // what by-due has heard, oldest first
@@ -93,7 +95,8 @@ func newWorld() *world {
 	now := time.Now()
 	w := &world{
 		settings: health.Default(), endpoints: map[string]endpoint.Endpoint{}, health: map[string]health.Item{},
-		notes: map[health.Note]bool{}, backlog: map[backlog.Key]backlog.Item{}, index: map[backlog.Key][]indexed{},
+		unheard: map[string][]unheard{},
+		notes:   map[health.Note]bool{}, backlog: map[backlog.Key]backlog.Item{}, index: map[backlog.Key][]indexed{},
 		states: map[string]delivery.Record{}, sealed: map[life]time.Time{}, truth: map[life]*truth{},
 		receivers: map[string]receiver{}, began: now, ticked: now,
 	}
@@ -232,6 +235,7 @@ func (w *world) store(write health.Write) (health.Item, bool) {
 	stored, applied := write.Apply(before)
 	if applied {
 		w.note("%s is %s (held %v, paused %v)", name, nameOf(stored.State), stored.Held, stored.Paused)
+		w.changes(name, before)
 		if w.health[name] = stored; stored.Version == 0 {
 			delete(w.health, name)
 		}

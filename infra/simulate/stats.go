@@ -162,7 +162,7 @@ func (s *stats) batch(w *world, p *process) {
 	}
 	s.aws.reads += len(distinct)
 	if w.backlogs { // its health and its tenant's
-		s.aws.reads += 2 * len(distinct)
+		s.aws.halfReads += 2 * len(distinct)
 	}
 }
 

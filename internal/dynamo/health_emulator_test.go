@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
@@ -294,6 +295,35 @@ func TestReader_Read_readsEndpointsAndHealthInOneCall(t *testing.T) {
 	}
 	if got, err := r.reader.Read(t.Context(), nil); err != nil || len(got) > 0 || len(r.faults.Calls("")) != 3 {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+func TestReader_Read_mayReadHealthBehindAndNothingElse(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 2)
+	behind := dynamo.NewReader(dynamo.ReaderConfig{
+		Client: dynamodb.NewFromConfig(r.faults.Config()), EventualHealth: true,
+		Endpoints: r.tables.Endpoints, EndpointHealth: r.tables.EndpointHealth,
+	})
+	for n, reader := range []*dynamo.Reader{r.reader, behind} {
+		got, err := reader.Read(t.Context(), keys)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%v (-want +got)\n%s", err, diff)
+		}
+		var call struct {
+			RequestItems map[string]struct{ ConsistentRead bool }
+		}
+		if err := json.Unmarshal(r.faults.Calls("BatchGetItem")[n].Body, &call); err != nil {
+			t.Fatal(err)
+		}
+		consistent := map[string]bool{}
+		for table, ask := range call.RequestItems {
+			consistent[table] = ask.ConsistentRead
+		}
+		wanted := map[string]bool{r.tables.Endpoints: true, r.tables.EndpointHealth: n == 0}
+		if diff := cmp.Diff(wanted, consistent); diff != "" {
+			t.Errorf("strongly consistent (-want +got)\n%s", diff)
+		}
 	}
 }
 

@@ -22,11 +22,12 @@ type ReaderConfig struct {
 	Endpoints      string // the tables
 	EndpointHealth string
 	WithoutSecrets bool // only what decides about an endpoint: no URL, no sealed secret
+	EventualHealth bool // health may be a little behind, for half the price
 }
 
-// Reader reads endpoints together with their health and their tenants', strongly consistent: one
-// BatchGetItem call where 100 keys are enough, two keys an endpoint and one a tenant. Without
-// secrets it makes a call a table: the right to read endpoints is conditional on the attributes that
+// Reader reads endpoints together with their health and their tenants', strongly consistent unless it is
+// configured otherwise: one BatchGetItem call where 100 keys are enough, two keys an endpoint and one a
+// tenant. Without secrets it makes a call a table: the right to read endpoints is conditional on the attributes that
 // are asked for, and IAM may evaluate that condition for everything that a call asks for.
 type Reader struct{ config ReaderConfig }
 
@@ -149,7 +150,8 @@ const statusAttributes = "tenant_id, endpoint_id, #status, created_at, updated_a
 func (r *Reader) request(ask map[string][]attributes) map[string]types.KeysAndAttributes {
 	request := make(map[string]types.KeysAndAttributes, len(ask))
 	for table, keys := range ask {
-		k := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)}
+		behind := table == r.config.EndpointHealth && r.config.EventualHealth
+		k := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(!behind)}
 		if table == r.config.Endpoints && r.config.WithoutSecrets {
 			k.ProjectionExpression = aws.String(statusAttributes)
 			k.ExpressionAttributeNames = map[string]string{"#status": "status"}

@@ -4,7 +4,7 @@
 // It promises that every action is one write to EndpointHealth, conditional on the item that it was
 // decided about, that a request which would change nothing is refused with the reason, and that each
 // is logged with operator and resource. It sends and deletes nothing itself: release and deliver act
-// on what it writes, release within a minute, deliver from its next batch.
+// on what it writes, release within a minute, deliver within moments.
 package control
 
 import (

@@ -15,8 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Endpoints reads endpoints and their health, strongly consistent. Health that cannot be read is
-// not an error.
+// Endpoints reads endpoints, strongly consistent, and their health, which may be a little behind.
+// Health that cannot be read is not an error.
 type Endpoints interface {
 	Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error)
 }

@@ -81,6 +81,7 @@ func New(c Config) (*Handler, error) {
 	return &Handler{
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
 			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
+			EventualHealth: true,
 		}),
 		Secrets: keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
 		States:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
