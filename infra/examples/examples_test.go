@@ -60,6 +60,10 @@ func TestTheDocumentsShowTheExamplesVerbatim(t *testing.T) {
 		{"../../README.md", "sh", "publisher/cli/publish.sh"},
 		{"../docs/receivers.md", "js", "receiver/node/receiver.mjs"},
 		{"../docs/receivers.md", "python", "receiver/python/receiver.py"},
+		{"../docs/receivers.md", "java", "receiver/java/Receiver.java"},
+		{"../docs/receivers.md", "ruby", "receiver/ruby/receiver.rb"},
+		{"../docs/receivers.md", "php", "receiver/php/receiver.php"},
+		{"../docs/receivers.md", "rust", "receiver/rust/src/receiver.rs"},
 	} {
 		document, source := read(t, shown.document), read(t, shown.path)
 		blocks := fencedBlocks(document)[shown.language]

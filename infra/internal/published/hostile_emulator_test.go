@@ -95,9 +95,11 @@ func length(value string) hostile {
 func (s subject) boundWhatTheyRead(t *testing.T) {
 	const chunked = "Transfer-Encoding: chunked\r\n\r\n"
 	before := s.peak(t)
+	endless := "10000\r\n" + strings.Repeat(" ", 1<<16) + "\r\n"
 	requests := map[string]hostile{
-		"endless chunks":             {chunked, repeated("10000\r\n"+strings.Repeat(" ", 1<<16)+"\r\n", offered>>16)},
-		"endless chunks of one byte": {chunked, repeated(strings.Repeat("1\r\n \r\n", 1<<14), offered/6>>14)},
+		"endless chunks":              {chunked, repeated(endless, offered>>16)},
+		"endless chunks and a length": {"Content-Length: 5\r\n" + chunked, repeated(endless, offered>>16)},
+		"endless chunks of one byte":  {chunked, repeated(strings.Repeat("1\r\n \r\n", 1<<14), offered/6>>14)},
 	}
 	for _, l := range []string{
 		"-1", "-9223372036854775808", "1048577", "1073741824", "9223372036854775807", "18446744073709551617", "many",
@@ -143,7 +145,7 @@ func (s subject) wants(t *testing.T, name string, h hostile, want fate) {
 		t.Errorf("%s: %v", name, err)
 		return
 	}
-	if !s.Chunked && strings.Contains(name, "chunk") && got.Refused {
+	if s.NoChunks != 0 && strings.Contains(name, "chunk") && got.Refused {
 		return // refused before its first byte, which is early enough
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -152,10 +154,26 @@ func (s subject) wants(t *testing.T, name string, h hostile, want fate) {
 }
 
 // manyChunks sends a genuine delivery in so many chunks of one byte that a receiver which copies what
-// it has for each of them would not be done within its own limit for slow senders.
+// it has for each of them is never done within its own limit for slow senders. On a busy machine one
+// that does not may need another attempt, as deliveries get them.
 func (s subject) manyChunks(t *testing.T) {
 	t.Helper()
-	d := signed("msg_chunks", strings.Repeat("y", 400_000), time.Now())
+	d := signed("msg_chunks", strings.Repeat("y", 500_000), time.Now())
+	if s.NoChunks != 0 {
+		if got := s.inChunks(t, d); got != s.NoChunks && got != 0 {
+			t.Errorf("chunks were answered %d, want %d", got, s.NoChunks)
+		}
+		return
+	}
+	eventually(t, "many chunks to be taken", func() bool { return s.inChunks(t, d.again()) == http.StatusOK })
+	if times := s.work(d); times != 1 {
+		t.Errorf("many chunks were processed %d times", times)
+	}
+}
+
+// inChunks sends the delivery in chunks of one byte and returns the answer's status, 0 for none.
+func (s subject) inChunks(t *testing.T, d delivery) int {
+	t.Helper()
 	conn, err := net.Dial("tcp", s.URL.Host)
 	if err != nil {
 		t.Fatal(err)
@@ -168,19 +186,11 @@ func (s subject) manyChunks(t *testing.T) {
 	fmt.Fprintf(&request, "wh-webhook-event: %s\r\n\r\n%s0\r\n\r\n", event, strings.Repeat("1\r\ny\r\n", len(d.body)))
 	go func() { _, _ = conn.Write(request.Bytes()) }() // a refusal may end it
 	resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
-	switch {
-	case !s.Chunked:
-		if err == nil && resp.StatusCode != http.StatusLengthRequired {
-			t.Errorf("chunks were answered %d", resp.StatusCode)
-		}
-	case err != nil:
-		t.Errorf("many chunks: %v", err)
-	case resp.StatusCode != http.StatusOK || s.work(d) != 1:
-		t.Errorf("many chunks were answered %d and processed %d times", resp.StatusCode, s.work(d))
+	if err != nil {
+		return 0
 	}
-	if err == nil {
-		_ = resp.Body.Close()
-	}
+	_ = resp.Body.Close()
+	return resp.StatusCode
 }
 
 // peak is how much memory the receiver has had at most.

@@ -17,9 +17,9 @@ import (
 
 // Language is one in which a receiver is published.
 type Language struct {
-	Name string
-	// Chunked says that it takes bodies of unknown length; one that does not answers 411.
-	Chunked bool
+	Name string // of its folder in infra/examples/receiver
+	// NoChunks is what it answers to a body of unknown length, 0 if it takes one.
+	NoChunks int
 
 	tools   []string               // what must be installed
 	build   func(p Place) []string // the command that builds it, nil where nothing is built
@@ -29,25 +29,52 @@ type Language struct {
 // Place is where a receiver is built and run.
 type Place struct {
 	Root    string // the checkout
-	Scratch string // a folder for what is built, of this caller alone
+	Scratch string // a folder for what is built and kept, of this caller alone
 }
 
-// Languages are all that the documents publish, named after their folders in infra/examples/receiver.
+// Languages are all that the documents publish.
 func Languages() []Language {
 	return []Language{
+		{Name: "go", tools: []string{"go"}, build: goBuild("go"), command: serve()},
+		{Name: "node", tools: []string{"node"}, command: script("node", "node", "main.mjs")},
+		{Name: "python", NoChunks: 411, tools: []string{"python3"}, command: script("python", "python3", "-B", "main.py")},
 		{
-			Name: "go", Chunked: true, tools: []string{"go"},
-			build:   func(p Place) []string { return []string{"go", "build", "-o", p.Scratch, p.source("go", "serve")} },
-			command: func(p Place) []string { return []string{filepath.Join(p.Scratch, "serve")} },
+			Name: "java", tools: []string{"javac", "java"},
+			build: func(p Place) []string {
+				return []string{"javac", "-d", p.Scratch, p.source("java", "Receiver.java"), p.source("java", "Main.java")}
+			},
+			command: func(p Place) []string { return []string{"java", "-cp", p.Scratch, "Main"} },
+		},
+		{Name: "ruby", NoChunks: 411, tools: []string{"ruby"}, command: script("ruby", "ruby", "main.rb")},
+		{
+			Name: "php", NoChunks: 400, tools: []string{"go", "php-cgi"}, build: goBuild("php"),
+			command: func(p Place) []string { return append(serve()(p), p.source("php", "main.php"), p.Scratch) },
 		},
 		{
-			Name: "node", Chunked: true, tools: []string{"node"},
-			command: func(p Place) []string { return []string{"node", p.source("node", "main.mjs")} },
+			Name: "rust", tools: []string{"cargo"},
+			build: func(p Place) []string {
+				return []string{"cargo", "build", "--manifest-path", p.source("rust", "Cargo.toml"), "--target-dir", p.kept()}
+			},
+			command: func(p Place) []string { return []string{filepath.Join(p.kept(), "debug", "receiver")} },
 		},
-		{
-			Name: "python", tools: []string{"python3"},
-			command: func(p Place) []string { return []string{"python3", "-B", p.source("python", "main.py")} },
-		},
+	}
+}
+
+// goBuild builds the program that starts a language's receiver.
+func goBuild(language string) func(Place) []string {
+	return func(p Place) []string { return []string{"go", "build", "-o", p.Scratch, p.source(language, "serve")} }
+}
+
+// serve is the command of what goBuild has built.
+func serve() func(Place) []string {
+	return func(p Place) []string { return []string{filepath.Join(p.Scratch, "serve")} }
+}
+
+// script is the command of an interpreter; its last word is a file of the language's folder.
+func script(language string, words ...string) func(Place) []string {
+	return func(p Place) []string {
+		last := len(words) - 1
+		return append(append([]string(nil), words[:last]...), p.source(language, words[last]))
 	}
 }
 
@@ -55,6 +82,9 @@ func Languages() []Language {
 func (p Place) source(language, file string) string {
 	return filepath.Join(p.Root, "infra", "examples", "receiver", language, file)
 }
+
+// kept is where Cargo keeps what it has built from run to run, the same for all callers.
+func (p Place) kept() string { return filepath.Join(p.Root, ".local", "cargo") }
 
 // prepare looks for the language's tools and builds the receiver.
 func (l Language) prepare(ctx context.Context, p Place) error {

@@ -185,11 +185,11 @@ func (s subject) takeWhatIsGenuine(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.ContentLength = -1
-	if s.Chunked {
-		s.expect(t, d, 1, []answer{taken}, []answer{send(t, req)})
-	} else {
-		s.expect(t, d, 0, []answer{{Status: http.StatusLengthRequired}}, []answer{send(t, req)})
+	want, times := taken, 1
+	if s.NoChunks != 0 {
+		want, times = answer{Status: s.NoChunks}, 0
 	}
+	s.expect(t, d, times, []answer{want}, []answer{send(t, req)})
 }
 
 func (s subject) refuseForgeries(t *testing.T) {
