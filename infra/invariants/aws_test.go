@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path"
-	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
@@ -194,42 +193,26 @@ func (a aws) Put(ctx context.Context, items []backlog.Item) []error {
 	return a.many(ctx, "Put Backlog", items[0].Message.DeliveryID, len(items), func(i int) {
 		item := items[i]
 		a.note("%s: parks %s of %s, held %v", a.name, item.Message.DeliveryID, item.EndpointID, item.Held)
-		a.put(item)
+		a.backlog.Put(item, time.Now())
 	})
 }
 
 func (a aws) Delete(ctx context.Context, keys []backlog.Key) []error {
 	return a.many(ctx, "Delete Backlog", keys[0].Position, len(keys), func(i int) {
-		if _, found := a.backlog[keys[i]]; found {
-			delete(a.backlog, keys[i])
-			a.hear(keys[i], indexed{gone: true})
-		}
+		a.backlog.Delete(keys[i], time.Now())
 	})
 }
 
 func (a aws) Redate(ctx context.Context, key backlog.Key, due time.Time, held bool) (found bool, err error) {
 	err = a.one(ctx, "Redate Backlog", key.Position, func() {
-		var i backlog.Item
-		if i, found = a.backlog[key]; found {
-			i.DueAt, i.Held = backlog.Ceil(due), held
-			a.put(i)
-		}
+		found = a.backlog.Redate(key, due, held, time.Now())
 	})
 	return found, err
 }
 
 func (a aws) ReadShard(ctx context.Context, id string, shard int, after string, limit int) (page dynamo.Page, err error) {
 	err = a.one(ctx, "Read Backlog", fmt.Sprint(id, "#", shard), func() {
-		for k, i := range a.backlog {
-			if k.EndpointID == id && k.Shard == shard && k.Position > after {
-				page.Items = append(page.Items, i)
-			}
-		}
-		slices.SortFunc(page.Items, func(a, b backlog.Item) int { return cmp.Compare(a.Position, b.Position) })
-		if len(page.Items) > limit {
-			page.Items = page.Items[:limit]
-			page.Next = page.Items[limit-1].Position
-		}
+		page = a.backlog.ReadShard(id, shard, after, limit)
 	})
 	return page, err
 }
@@ -238,27 +221,13 @@ func (a aws) Due(ctx context.Context, shard int, until time.Time, limit int, _ s
 	due []dynamo.Due, next string, err error,
 ) {
 	err = a.one(ctx, "Query by-due", fmt.Sprint(shard), func() {
-		for k := range a.index {
-			if at, found := a.heard(k); found && k.DueShard() == shard && !at.After(until) {
-				due = append(due, dynamo.Due{Key: k, DueAt: at})
-			}
-		}
-		slices.SortFunc(due, func(a, b dynamo.Due) int {
-			return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Position, b.Position))
-		})
-		due = due[:min(len(due), limit)]
+		due = a.backlog.Due(shard, until, limit, time.Now())
 	})
 	return due, "", err
 }
 
 func (a aws) BatchGet(ctx context.Context, keys []backlog.Key) (page dynamo.Page, err error) {
-	err = a.one(ctx, "Read Backlog", keys[0].Position, func() {
-		for _, k := range keys {
-			if i, found := a.backlog[k]; found {
-				page.Items = append(page.Items, i)
-			}
-		}
-	})
+	err = a.one(ctx, "Read Backlog", keys[0].Position, func() { page = a.backlog.BatchGet(keys) })
 	return page, err
 }
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/health"
 )
@@ -75,7 +76,7 @@ func (w *world) next() time.Time {
 	}
 	minute := w.ticked.Add(time.Minute)
 	waits := map[string]bool{}
-	for k := range w.backlog {
+	for k := range w.backlog.Items {
 		waits[k.EndpointID] = true
 	}
 	for id, i := range w.health {
@@ -83,8 +84,7 @@ func (w *world) next() time.Time {
 			sooner(minute)
 		}
 	}
-	for k := range w.index {
-		due, found := w.heard(k)
+	w.backlog.Heard(now, func(_ backlog.Key, due time.Time, found bool) {
 		if !found {
 			due = now
 		}
@@ -94,7 +94,7 @@ func (w *world) next() time.Time {
 		} else {
 			sooner(minute)
 		}
-	}
+	})
 	if !next.After(now) && w.nothingVisible() {
 		next = now
 	}
@@ -185,7 +185,7 @@ func (w *world) over() bool {
 
 func (w *world) left() string {
 	s := fmt.Sprintf("%d, %d, %d messages", len(w.deliveries.messages), len(w.retries.messages), len(w.dead.messages))
-	for _, i := range w.backlog {
+	for _, i := range w.backlog.Items {
 		s += fmt.Sprintf(", item %s of %s due %s held %v", i.Message.DeliveryID, i.EndpointID,
 			i.DueAt.Sub(w.began), i.Held)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
@@ -36,10 +37,7 @@ var errQueue = errors.New("ReceiptHandleIsInvalid")
 func (q *sqs) send(o queue.Outgoing) {
 	q.sent++
 	now := time.Now()
-	delay := max(o.Delay, 0).Truncate(time.Second) // as Sender rounds
-	if delay < o.Delay {
-		delay += time.Second
-	}
+	delay := awsmodel.Whole(o.Delay)
 	if delay > 900*time.Second || len(o.Attributes) > 10 {
 		panic(fmt.Sprintf("SQS takes no delay of %s, nor %d attributes", delay, len(o.Attributes)))
 	}
@@ -68,16 +66,8 @@ func (q *sqs) receive() (records []queue.Record) {
 }
 
 func (q *sqs) record(m *message) queue.Record {
-	r := queue.Record{
-		MessageID: m.id, ReceiptHandle: m.id + "#" + strconv.Itoa(m.receives), Body: m.out.Body, EventSourceARN: q.name,
-		Attributes: queue.System{
-			ReceiveCount: strconv.Itoa(m.receives), SentAt: strconv.FormatInt(m.sentAt.UnixMilli(), 10),
-		},
-		MessageAttributes: map[string]queue.Attribute{},
-	}
-	for name, a := range m.out.Attributes {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
-	}
+	r := awsmodel.Received(m.out, q.name, m.sentAt, m.receives)
+	r.MessageID, r.ReceiptHandle = m.id, m.id+"#"+strconv.Itoa(m.receives)
 	return r
 }
 

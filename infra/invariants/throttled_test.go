@@ -36,7 +36,7 @@ var moments = map[string]func(w *world, about *truth, call string) bool{
 		return received && (len(about.posts) == 0 || time.Since(about.posts[len(about.posts)-1]) > time.Second)
 	},
 	"when it is due in Backlog": func(w *world, _ *truth, call string) bool {
-		for _, i := range w.backlog {
+		for _, i := range w.backlog.Items {
 			return (call == "Query by-due" || call == "Lambda") && time.Until(i.DueAt) <= w.settings.Ahead
 		}
 		return false

@@ -221,7 +221,7 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 		broken = w.world
 		w.settings.Failures, w.settings.Deliveries, w.settings.ReopenFailures = 2, 1, 2
 		w.settings.Span, w.settings.BusySpan, w.settings.ReopenSpan = 0, 0, 0 // open often
-		w.lag, w.behind = 3*time.Second, time.Duration(choices[0]%2)*3*time.Second
+		w.backlog.Lag, w.behind = 3*time.Second, time.Duration(choices[0]%2)*3*time.Second
 		w.own("webhook_1", 500)
 		w.own("webhook_2", 200)
 		w.publish("webhook_1")

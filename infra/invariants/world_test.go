@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -44,9 +45,7 @@ type world struct {
 	unheard    map[string][]unheard   // likewise, oldest first
 	behind     time.Duration          // of reads that are not strongly consistent
 	notes      map[health.Note]bool
-	backlog    map[backlog.Key]backlog.Item
-	index      map[backlog.Key][]indexed // what by-due has heard, oldest first
-	lag        time.Duration             // of the index
+	backlog    *awsmodel.Backlog
 	states     map[string]delivery.Record
 	sealed     map[life]time.Time // when
 	truth      map[life]*truth
@@ -85,18 +84,12 @@ type receiver func(deliveryID string) int
 
 func answers(status int) receiver { return func(string) int { return status } }
 
-type indexed struct {
-	due   time.Time
-	gone  bool
-	since time.Time // when the index hears of it
-}
-
 func newWorld() *world {
 	now := time.Now()
 	w := &world{
 		settings: health.Default(), endpoints: map[string]endpoint.Endpoint{}, health: map[string]health.Item{},
 		unheard: map[string][]unheard{},
-		notes:   map[health.Note]bool{}, backlog: map[backlog.Key]backlog.Item{}, index: map[backlog.Key][]indexed{},
+		notes:   map[health.Note]bool{}, backlog: awsmodel.NewBacklog(),
 		states: map[string]delivery.Record{}, sealed: map[life]time.Time{}, truth: map[life]*truth{},
 		receivers: map[string]receiver{}, began: now, ticked: now,
 	}
@@ -186,43 +179,13 @@ func (w *world) parked(endpointID string, due time.Duration, held bool, change f
 	defer w.mu.Unlock()
 	i := backlog.New(m, next, time.Now(), w.random())
 	w.truth[life{m.DeliveryID, 0}].started = l.StartedAt
-	w.put(i)
+	w.backlog.Put(i, time.Now())
 	return i
 }
 
 func (w *world) random() string {
 	w.unique++
 	return fmt.Sprintf("%08d", w.unique)
-}
-
-// put stores an item; its index hears of it later.
-func (w *world) put(i backlog.Item) {
-	w.backlog[i.Key] = i
-	w.hear(i.Key, indexed{due: i.DueAt})
-}
-
-func (w *world) hear(k backlog.Key, what indexed) {
-	what.since = time.Now().Add(w.lag)
-	w.index[k] = append(w.index[k], what)
-}
-
-// heard is what the index says now.
-func (w *world) heard(k backlog.Key) (due time.Time, found bool) {
-	told := w.index[k]
-	for len(told) > 1 && !told[1].since.After(time.Now()) {
-		told = told[1:]
-	}
-	w.index[k] = told
-	if told[0].since.After(time.Now()) {
-		return due, false
-	}
-	if told[0].gone {
-		if len(told) == 1 {
-			delete(w.index, k)
-		}
-		return due, false
-	}
-	return told[0].due, true
 }
 
 // store is a conditional write of health, as the table does it.
@@ -278,7 +241,7 @@ func (w *world) here() map[life]bool {
 			here[lifeOf(m.out)] = true
 		}
 	}
-	for _, i := range w.backlog {
+	for _, i := range w.backlog.Items {
 		here[life{i.Message.DeliveryID, i.Message.Replay}] = true
 	}
 	return here
@@ -291,13 +254,13 @@ func lifeOf(o queue.Outgoing) life {
 
 // idle reports whether nothing is left to do.
 func (w *world) idle() bool {
-	return len(w.deliveries.messages)+len(w.retries.messages)+len(w.dead.messages)+len(w.backlog) == 0
+	return len(w.deliveries.messages)+len(w.retries.messages)+len(w.dead.messages)+len(w.backlog.Items) == 0
 }
 
 // held is how many items wait for their endpoint.
 func (w *world) held() int {
 	n := 0
-	for _, i := range w.backlog {
+	for _, i := range w.backlog.Items {
 		if i.Held {
 			n++
 		}
@@ -319,7 +282,7 @@ func (w *world) state() string {
 	}
 	for _, id := range sorted(w.endpoints) {
 		i, held, due := w.health[id], 0, 0
-		for _, item := range w.backlog {
+		for _, item := range w.backlog.Items {
 			switch {
 			case item.EndpointID != id:
 			case item.Held:

@@ -3,6 +3,7 @@ package main
 import (
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/health"
 )
 
@@ -100,7 +101,7 @@ func spent(moved int) time.Duration { return time.Duration(moved) * time.Second 
 func (w *world) send(n int32, delay time.Duration) {
 	m := w.store.items[n].message
 	w.store.remove(n)
-	w.retries.queue.Send(m, w.group(m.endpoint), w.now, seconds(delay))
+	w.retries.queue.Send(m, w.group(m.endpoint), w.now, awsmodel.Whole(delay))
 	w.stats.aws.released++
 }
 

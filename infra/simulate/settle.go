@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -63,7 +64,7 @@ func (w *world) settleBatch(m *mapping, p *process) {
 			did.deletes, did.puts = did.deletes+1, did.puts+1
 		case m == w.retries:
 			m.queue.Message(t.handle).due = millis(next.Due.Sub(epoch))
-			m.queue.ChangeVisibility(t.handle, w.now, seconds(next.Due.Sub(w.time())))
+			m.queue.ChangeVisibility(t.handle, w.now, awsmodel.Whole(next.Due.Sub(w.time())))
 			did.changes++
 		default:
 			w.toRetryQueue(t, next)
@@ -89,12 +90,7 @@ func (w *world) divertBatch(e event) {
 }
 
 func (w *world) toRetryQueue(t *task, next delivery.Next) {
-	w.retries.queue.Send(t.message.with(next), w.group(t.message.endpoint), w.now, seconds(next.Due.Sub(w.time())))
-}
-
-// seconds is what SQS is asked for: whole seconds, never early.
-func seconds(d time.Duration) time.Duration {
-	return (max(d, 0) + time.Second - 1).Truncate(time.Second)
+	w.retries.queue.Send(t.message.with(next), w.group(t.message.endpoint), w.now, awsmodel.Whole(next.Due.Sub(w.time())))
 }
 
 // follow is what becomes of a delivery that was not acknowledged. What cannot be put into Backlog

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/retry"
 )
@@ -42,7 +43,7 @@ func (w *world) settleToday(m *mapping, p *process) {
 			if t.fate != post {
 				next.attempts = 0
 			}
-			w.retries.queue.Send(next, w.group(t.message.endpoint), w.now, seconds(wait))
+			w.retries.queue.Send(next, w.group(t.message.endpoint), w.now, awsmodel.Whole(wait))
 			m.queue.Delete(t.handle)
 			did.deletes, did.sends = did.deletes+1, did.sends+1
 		default:
@@ -63,7 +64,7 @@ func (w *world) waitToday(m *mapping, p *process, t *task, random float64) time.
 	elapsed := w.now - (p.begin - before)
 	wait := schedule.Wait(t.receives+1, random, 0, elapsed)
 	m.queue.Message(t.handle).due = millis(w.now + wait)
-	return min(seconds(wait), retry.Cap-elapsed)
+	return min(awsmodel.Whole(wait), retry.Cap-elapsed)
 }
 
 // mark is today's note: it is never taken back.

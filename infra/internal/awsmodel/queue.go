@@ -1,5 +1,6 @@
-// Package awsmodel is what the simulation takes SQS for: one standard queue with delays,
-// visibility timeouts, receive counts, redrive, the limit of messages in flight, and fair queues.
+// Package awsmodel is what the simulation and the tests of the invariants take AWS for: one standard
+// queue of SQS with delays, visibility timeouts, receive counts, redrive, the limit of messages in
+// flight, and fair queues; and the table Backlog, whose index hears of changes later.
 //
 // It promises the documented behaviour where that can hurt: a receive at the limit returns
 // nothing and no error, a message that is delayed is not in flight and one that waits out a
