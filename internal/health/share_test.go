@@ -1,6 +1,7 @@
 package health
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -114,6 +115,32 @@ func TestSlow_Route(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// Fifty processes do not take an endpoint for fast again in one moment, and none does before its time.
+func TestNewSlow_processesTakeANoteForOverOneAfterTheOther(t *testing.T) {
+	const apart = 10 * time.Second
+	notes := []Note{{"slow", DeliveryQueue, "another", epoch}}
+	var seconds [11]int // by how many seconds before the note's end
+	for n := range 50 {
+		set := SlowSettings{Self: strconv.Itoa(n), Limit: 2, Wait: time.Minute, Apart: apart}
+		fast := func(early time.Duration) bool {
+			return len(NewSlow(set, notes, epoch.Add(-early)).held) == 0
+		}
+		if fast(apart) || !fast(0) {
+			t.Errorf("process %d: fast at the end %v, and %s before it %v", n, fast(0), apart, fast(apart))
+		}
+		for second := range seconds {
+			if fast(time.Duration(second) * time.Second) {
+				seconds[second]++
+			}
+		}
+	}
+	for second := 1; second < len(seconds); second++ {
+		if changed := seconds[second-1] - seconds[second]; changed > 10 {
+			t.Errorf("%d of 50 processes change their mind in the same second", changed)
+		}
 	}
 }
 

@@ -114,6 +114,7 @@ func newSlowLane(notes Notes, s Settings) *SlowLane {
 		Notes: notes,
 		Settings: health.SlowSettings{
 			Self: crand.Text(), Limit: health.SlowLimit(s.MaximumConcurrency), Wait: s.Minute.Duration(),
+			Apart: s.AttemptTimeout.Duration() * 2 / 3,
 		},
 		Suspect: s.AttemptTimeout.Duration() / 10,
 		Timeout: s.AttemptTimeout.Duration(),

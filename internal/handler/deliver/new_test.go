@@ -87,6 +87,7 @@ type numbers struct {
 	PerEndpoint   int
 	Suspect       time.Duration
 	Timeout, Wait time.Duration
+	Apart         time.Duration
 	Limit         int
 	Thresholds    health.Settings
 	UserAgent     string
@@ -101,11 +102,13 @@ func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
 	want := numbers{
 		Schedule: schedule, RetryQueueARN: "arn:RetryQueue", PerEndpoint: 5,
 		Suspect: 2 * time.Second, Timeout: 20 * time.Second, Wait: 30 * time.Second, Limit: 5,
+		Apart:      13333333333,
 		Thresholds: health.Default().Scaled(30 * time.Second), UserAgent: "Herald/dev",
 	}
 	got := numbers{
 		Schedule: h.Schedule, RetryQueueARN: h.RetryQueueARN, PerEndpoint: h.PerEndpoint,
 		Suspect: h.Slow.Suspect, Timeout: h.Slow.Timeout, Wait: h.Slow.Settings.Wait, Limit: h.Slow.Settings.Limit,
+		Apart:      h.Slow.Settings.Apart,
 		Thresholds: h.Thresholds, UserAgent: h.Attempts.UserAgent,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
