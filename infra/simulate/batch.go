@@ -41,7 +41,7 @@ func (w *world) startBatch(m *mapping, n int) {
 		t := task{handle: h, message: *m.queue.Message(h), receives: m.queue.Receives(h), begin: p.begin, end: p.begin}
 		t.place = 1
 		if m == w.retries {
-			t.place = schedule.Place(int(t.message.attempts), t.receives)
+			t.place = w.scenario.schedule().Place(int(t.message.attempts), t.receives)
 		}
 		if refused {
 			t.fate, t.reason, t.end = faulty, string(delivery.ReasonInternal), p.begin+refusal
@@ -98,9 +98,8 @@ func (w *world) decide(m *mapping, p *process, t *task) {
 		w.decideToday(m, p, t)
 		return
 	}
-	e := &w.endpoints[t.message.endpoint]
 	now := w.since(p.begin)
-	if e.item.Version != 0 {
+	if w.known(p, t.message.endpoint).Version != 0 {
 		d := w.view(p, t.message.endpoint).Decide(health.Question{
 			StartedAt: t.message.created.time(), Probe: t.message.probe, Last: t.message.last,
 		}, now)
@@ -128,28 +127,24 @@ func (w *world) decide(m *mapping, p *process, t *task) {
 	}
 }
 
-// view is what the batch knows of an endpoint: what is stored when it asks first.
-func (w *world) view(p *process, endpoint int32) health.View {
+// known is what the batch knows of an endpoint: what was stored when the batch began.
+func (w *world) known(p *process, endpoint int32) *health.Item {
 	for i := range p.views {
 		if p.views[i].endpoint == endpoint {
-			return p.views[i].view
+			return &p.views[i].item
 		}
 	}
-	v := health.View{
-		TenantID: "t", EndpointID: w.name(endpoint), Endpoint: w.endpoints[endpoint].item,
-	}
-	p.views = append(p.views, seen{endpoint, v})
-	return v
+	p.views = append(p.views, seen{endpoint, w.endpoints[endpoint].item})
+	return &p.views[len(p.views)-1].item
+}
+
+func (w *world) view(p *process, endpoint int32) health.View {
+	return health.View{TenantID: "t", EndpointID: w.name(endpoint), Endpoint: *w.known(p, endpoint)}
 }
 
 // post draws the answer to an attempt.
 func (w *world) post(m *mapping, t *task) {
-	e := &w.endpoints[t.message.endpoint]
-	if e.answer != nil {
-		t.answer = e.answer(w)
-	} else {
-		t.answer = w.healthy()
-	}
+	t.answer = w.answered(t)
 	t.end = t.begin + t.answer.took
 	w.stats.posting(w, m, t)
 }

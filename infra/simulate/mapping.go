@@ -32,10 +32,10 @@ type process struct {
 	handles []awsmodel.Handle
 }
 
-// seen is the view of an endpoint that a batch acts on.
+// seen is the item of an endpoint that a batch acts on.
 type seen struct {
 	endpoint int32
-	view     health.View
+	item     health.Item
 }
 
 // task is one delivery of a batch.

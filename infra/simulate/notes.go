@@ -29,8 +29,8 @@ func (w *world) readNotes(p *process) {
 		return
 	}
 	p.slow = health.NewSlow(health.SlowSettings{
-		Self: p.name, Limit: health.SlowLimit(concurrency), Wait: time.Minute,
-	}, w.notes.list, w.time())
+		Self: p.name, Limit: health.SlowLimit(concurrency), Wait: time.Minute, Apart: attemptTimeout * 2 / 3,
+	}, w.notes.list, w.since(p.begin))
 }
 
 // noteBatch notes the endpoints whose attempts still go on.
@@ -69,7 +69,7 @@ func (w *world) dropNotes(m *mapping, p *process) {
 	kept := w.notes.list[:0]
 	for _, n := range w.notes.list {
 		remains := n.Until.After(w.time())
-		if n.Process == p.name && n.Queue == m.name {
+		if n.Process == p.name && n.Queue == m.name && w.noted(p, n.EndpointID) {
 			n, remains = n.After(p.held(n.EndpointID, w), attemptTimeout, w.time())
 		}
 		if remains {
@@ -77,6 +77,10 @@ func (w *world) dropNotes(m *mapping, p *process) {
 		}
 	}
 	w.notes.list = kept
+}
+
+func (w *world) noted(p *process, endpointID string) bool {
+	return slices.ContainsFunc(p.noted, func(e int32) bool { return w.name(e) == endpointID })
 }
 
 // held is how long the longest attempt to the endpoint has taken.

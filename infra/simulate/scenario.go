@@ -22,6 +22,7 @@ type scenario struct {
 	up       time.Duration // when the outage ends; 0: there is none to catch up with
 	patience time.Duration // beyond length, to catch up
 	prepare  func(w *world)
+	script   *script // nil: chance decides
 
 	dead      window // release does not run
 	refuses   window // every table of ours refuses reads and writes

@@ -34,10 +34,10 @@ func (m message) with(next delivery.Next) message {
 // moved counts what became of the deliveries of a batch.
 type moved struct{ deletes, sends, changes, puts, acknowledged int }
 
-// settleBatch follows the order of deliver: health first, so that what fails while the endpoint
-// opens is held, and then each delivery to where it waits.
+// settleBatch follows the order of deliver: each delivery to where it waits, by what the batch knew
+// of its endpoint, and then health.
 func (w *world) settleBatch(m *mapping, p *process) {
-	w.observe(p)
+	defer w.observe(p)
 	var did moved
 	for i := range p.batch {
 		t := &p.batch[i]
@@ -53,7 +53,7 @@ func (w *world) settleBatch(m *mapping, p *process) {
 			did.deletes, did.sends = did.deletes+1, did.sends+1
 			continue
 		}
-		switch next := w.follow(t); {
+		switch next := w.follow(p, t); {
 		case next.To == delivery.ToDeadLetterQueue:
 			w.died(t.message)
 			m.queue.Delete(t.handle)
@@ -83,7 +83,7 @@ func (w *world) divertBatch(e event) {
 	}
 	for i := range p.batch {
 		if t := &p.batch[i]; t.fate == divert {
-			w.toRetryQueue(t, w.follow(t))
+			w.toRetryQueue(t, w.follow(p, t))
 			t.sent = true
 		}
 	}
@@ -95,16 +95,17 @@ func (w *world) toRetryQueue(t *task, next delivery.Next) {
 
 // follow is what becomes of a delivery that was not acknowledged. What cannot be put into Backlog
 // waits on RetryQueue.
-func (w *world) follow(t *task) delivery.Next {
+func (w *world) follow(p *process, t *task) delivery.Next {
 	s := delivery.Standing{
-		Place: t.place, Receives: t.receives, Life: t.message.life(), Now: w.since(t.end), Random: w.random.Float64(),
+		Place: t.place, Receives: t.receives, Life: t.message.life(), Now: w.since(t.end), Random: w.jitter(),
 	}
 	var next delivery.Next
+	schedule := w.scenario.schedule()
 	switch t.fate {
 	case post, unposted:
 		out := delivery.Outcome{Verdict: delivery.VerdictRetry, Reason: t.answer.reason(), Status: t.answer.status}
 		next = s.Failed(schedule, out, w.since(t.begin))
-		if w.endpoints[t.message.endpoint].item.State == health.Open {
+		if w.known(p, t.message.endpoint).State == health.Open {
 			next = next.Hold()
 		}
 	case hold:
@@ -141,7 +142,7 @@ func (w *world) observe(p *process) {
 	for i := range p.batch {
 		t := &p.batch[i]
 		e := t.message.endpoint
-		if t.fate != post || t.answer.ok && w.endpoints[e].item.Version == 0 || slices.Contains(told, e) {
+		if t.fate != post || t.answer.ok && w.known(p, e).Version == 0 || slices.Contains(told, e) {
 			continue
 		}
 		told = append(told, e)
@@ -203,6 +204,9 @@ func (w *world) apply(endpoint int32, write health.Write) bool {
 		if !slices.Contains(w.trouble, endpoint) {
 			w.trouble = append(w.trouble, endpoint)
 		}
+	}
+	if s := w.scenario.script; ok && s != nil {
+		s.turned(turn{endpoint, w.now, was, stored})
 	}
 	if ok && was.State != stored.State {
 		w.stats.turned(w, endpoint, was.State, stored.State)

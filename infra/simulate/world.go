@@ -137,7 +137,7 @@ func newWorld(s *scenario, backlogs bool) *world {
 	w.notes.world, w.store.world = w, w
 	w.populate()
 	w.stats.start(w)
-	w.arrival = w.gap()
+	w.arrival = w.upcoming(0)
 	if backlogs {
 		w.events.Push(w.settings.Tick, event{kind: tickDue})
 	}
@@ -216,14 +216,8 @@ func (w *world) over(at time.Duration) bool {
 }
 
 func (w *world) arrive() {
-	w.arrival = w.now + w.gap()
-	s := w.scenario
-	var to int32
-	if w.random.Float64() < s.share {
-		to = w.busy[w.random.IntN(len(w.busy))]
-	} else {
-		to = int32(len(w.busy) + w.random.IntN(s.others)) //nolint:gosec // thousands
-	}
+	w.arrival = w.upcoming(w.stats.created + 1)
+	to := w.receiver()
 	m := message{id: uint32(w.stats.created), endpoint: to, created: millis(w.now)} //nolint:gosec // 86 million
 	w.stats.arrived(w, m)
 	w.first.queue.Send(m, w.group(to), w.now, 0)
