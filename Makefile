@@ -70,6 +70,7 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
 
 native: ## build functions, stack and demonstration for this machine, into .local
+	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26 or newer" >&2; exit 1; }
 	@for f in $(FUNCTIONS); do CGO_ENABLED=0 $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
 	@CGO_ENABLED=0 go build -o .local/bin/stack ./infra/local
 	@CGO_ENABLED=0 go build -o .local/bin/demo ./infra/demo
@@ -105,7 +106,9 @@ build-%Function:
 
 # Without the package index, the machine's own Python serves if it has the tools.
 .venv/installed: infra/requirements.txt
-	@rm -rf .venv; $(PYTHON) -m venv .venv || { echo "make: $(PYTHON) has no venv module; install Python 3.11 with venv" >&2; exit 1; }
+	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "make: $(PYTHON) is missing, too old or without venv; install Python 3.11 or newer with venv" >&2; exit 1; }
+	@rm -rf .venv; $(PYTHON) -m venv .venv
 	@echo "installing Python tools into .venv, once: about a minute"
 	@if .venv/bin/pip install --quiet --disable-pip-version-check -r infra/requirements.txt; then :; \
 	elif $(PYTHON) -c 'import flask, moto, samcli, samtranslator, cfnlint, awscli' 2>/dev/null; then \

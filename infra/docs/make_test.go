@@ -1,0 +1,75 @@
+package docs_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// bareMake runs make in a checkout of its Makefile alone, on a machine that has a shell, make and rm.
+func bareMake(t *testing.T, target string) (string, error) {
+	t.Helper()
+	checkout, bin := t.TempDir(), t.TempDir()
+	if err := os.MkdirAll(filepath.Join(checkout, "infra"), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"Makefile", "infra/requirements.txt"} {
+		if err := os.WriteFile(filepath.Join(checkout, file), []byte(readFile(t, filepath.Join(root, file))), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{"bash", "sh", "make", "rm"} {
+		path, err := exec.LookPath(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(path, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.CommandContext(t.Context(), filepath.Join(bin, "make"), target)
+	cmd.Dir, cmd.Env = checkout, []string{"PATH=" + bin}
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
+func TestMake_namesWhatIsMissing(t *testing.T) {
+	for target, want := range map[string]string{
+		"native":          "make: go is missing; install Go 1.26 or newer\n",
+		".venv/installed": "make: python3 is missing, too old or without venv; install Python 3.11 or newer with venv\n",
+	} {
+		out, err := bareMake(t, target)
+		if err == nil {
+			t.Errorf("make %s succeeds without it", target)
+		}
+		if !strings.Contains(out, want) || strings.Count(out, "\n") != 2 { // make itself adds a line
+			t.Errorf("make %s prints\n%swant\n%s", target, out, want)
+		}
+	}
+}
+
+var (
+	phony     = regexp.MustCompile(`(?m)^\.PHONY: (.*)$`)
+	explained = regexp.MustCompile(`(?m)^([a-z0-9-]+):.*## `)
+)
+
+// make help lists what has an explanation.
+func TestMake_explainsEveryTarget(t *testing.T) {
+	makefile := readFile(t, filepath.Join(root, "Makefile"))
+	declared := phony.FindStringSubmatch(makefile)
+	if declared == nil {
+		t.Fatal("the Makefile declares no targets")
+	}
+	var got []string
+	for _, match := range explained.FindAllStringSubmatch(makefile, -1) {
+		got = append(got, match[1])
+	}
+	if diff := cmp.Diff(sortedSet(strings.Fields(declared[1])), sortedSet(got)); diff != "" {
+		t.Errorf("targets (-declared +explained):\n%s", diff)
+	}
+}
