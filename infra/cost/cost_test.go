@@ -126,3 +126,24 @@ func TestSplice(t *testing.T) {
 		}
 	}
 }
+
+func TestPrices(t *testing.T) {
+	got := prices()
+	for _, line := range []string{
+		"| SQS, standard queue | 0.40 per million requests of 64 KB | aws.amazon.com/sqs/pricing |",
+		"| Lambda, arm64 | 0.20 per million invocations, 0.0000133334 per GB-second | aws.amazon.com/lambda/pricing |",
+		"| KMS | 0.03 per 10,000 calls; a month 1.00 for each key | aws.amazon.com/kms/pricing |",
+		"| to the internet | 0.09 per GB | aws.amazon.com/ec2/pricing/on-demand |",
+	} {
+		if !strings.Contains(got, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, got)
+		}
+	}
+}
+
+func TestAssumptions(t *testing.T) {
+	const want = "costs | $0.67 more per million, one event at a time, and $0.07 in batches of 10 |\n"
+	if got := assumptions(); !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+}

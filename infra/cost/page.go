@@ -88,6 +88,45 @@ func (f fixed) lines() string {
 	return b.String()
 }
 
+// prices says what the dollars are computed with, and where the prices are from.
+func prices() string {
+	var b strings.Builder
+	b.WriteString("| price | dollars | where AWS says so |\n|---|---|---|\n")
+	fmt.Fprintf(&b, "| SQS, standard queue | %.2f per million requests of 64 KB | aws.amazon.com/sqs/pricing |\n",
+		priceRequest*million)
+	fmt.Fprintf(&b, "| … with message groups (fair queues) | %.2f per million more, here for every request that carries"+
+		" messages with a group | aws.amazon.com/sqs/pricing |\n", priceFair*million)
+	fmt.Fprintf(&b, "| Lambda, arm64 | %.2f per million invocations, %.10f per GB-second | aws.amazon.com/lambda/pricing |\n",
+		priceInvocation*million, priceGBSecond)
+	fmt.Fprintf(&b, "| DynamoDB, on demand | %.3f per million write units, %.3f per million read units, %.2f per GB and"+
+		" month | aws.amazon.com/dynamodb/pricing/on-demand |\n", priceWrite*million, priceRead*million, priceStored*gigabyte)
+	fmt.Fprintf(&b, "| CloudWatch | %.2f per GB of logs; a month %.2f for each metric of an alarm, %.2f for each custom"+
+		" metric | aws.amazon.com/cloudwatch/pricing |\n", priceLogged*gigabyte, priceAlarm, priceMetric)
+	fmt.Fprintf(&b, "| KMS | %.2f per 10,000 calls; a month %.2f for each key | aws.amazon.com/kms/pricing |\n",
+		priceKMS*10_000, priceKey)
+	fmt.Fprintf(&b, "| EventBridge Scheduler | %.2f per million runs | aws.amazon.com/eventbridge/pricing |\n",
+		priceSchedule*million)
+	fmt.Fprintf(&b, "| to the internet | %.2f per GB | aws.amazon.com/ec2/pricing/on-demand |\n", priceSent*gigabyte)
+	return b.String()
+}
+
+// assumptions says what the test does not count.
+func assumptions() string {
+	var b strings.Builder
+	b.WriteString("| assumed | |\n|---|---|\n")
+	fmt.Fprintf(&b, "| an invocation takes | %v ms for each call to AWS, one after another; %v ms for the receiver; %v ms of CPU"+
+		" for itself and %v ms for each message on a whole core, of which a function has as much as of %v MB |\n",
+		millisCall, millisReceiver, millisCPU, millisCPUEach, coreMB)
+	slower := workers["deliver"].memory / 1024 * 0.1 * priceGBSecond * million
+	fmt.Fprintf(&b, "| a receiver that takes 100 ms longer costs | $%.2f more per million, one event at a time, and $%.2f in"+
+		" batches of 10 |\n", slower, slower/sqsBatch)
+	fmt.Fprintf(&b, "| Lambda | receives and deletes %d messages a call; asks an idle queue by %d long polls of %d s |\n",
+		sqsBatch, pollers, pollSeconds)
+	fmt.Fprintf(&b, "| a POST has | %d bytes of TLS, TCP and IP beside its request |\n", framing)
+	fmt.Fprintf(&b, "| a stored record has | %d bytes of DynamoDB's own |\n", itemOverhead)
+	return b.String()
+}
+
 const (
 	begin = "<!-- make cost writes from here -->\n"
 	end   = "<!-- to here -->\n"

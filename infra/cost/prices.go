@@ -1,7 +1,7 @@
 package cost
 
 // Prices in US dollars, us-east-1, on demand, as of November 2026, free tiers and volume discounts aside.
-// infra/docs/cost.md names their sources.
+// They are third parties' quotations; infra/docs/cost.md names where AWS has them.
 const (
 	million  = 1e6
 	gigabyte = 1e9

@@ -25,6 +25,9 @@ type wire struct {
 	waits time.Duration  // the longest since it was last asked for
 }
 
+// emulator keeps as many connections as there are calls at a time.
+var emulator = &http.Transport{MaxIdleConnsPerHost: 64}
+
 func newWire(t testing.TB) *wire { return &wire{t: t, calls: map[string]int{}} }
 
 // Do is aws.HTTPClient's.
@@ -41,7 +44,7 @@ func (w *wire) Do(r *http.Request) (*http.Response, error) {
 		w.count(action, 1)
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-	return http.DefaultTransport.RoundTrip(r)
+	return emulator.RoundTrip(r)
 }
 
 // take bills a call of SQS and returns it without its waits.
