@@ -41,18 +41,26 @@ func newConn(raw net.Conn, config *tls.Config) (*conn, error) {
 	return c, nil
 }
 
-// quiet readies the connection for an exchange and reports whether it may serve one: it is open,
+var errUnasked = errors.New("the receiver spoke before it was asked")
+
+// ready readies the connection for an exchange and returns nil if it may serve one: it is open,
 // and its receiver has sent nothing that would be taken for the next answer.
-func (c *conn) quiet(deadline time.Time) bool {
-	if c.wire.SetDeadline(deadline) != nil {
-		return false
+func (c *conn) ready(deadline time.Time) error {
+	if err := c.wire.SetDeadline(deadline); err != nil {
+		return err
 	}
 	c.wire.left = maxWire
 	c.wire.atOnce = true
 	var unasked [1]byte
 	_, err := c.tls.Read(unasked[:])
 	c.wire.atOnce = false
-	return errors.Is(err, errNothing) && c.wire.whole() && c.in.Buffered() == 0
+	switch {
+	case err != nil && !errors.Is(err, errNothing):
+		return err
+	case err == nil, !c.wire.whole(), c.in.Buffered() > 0:
+		return errUnasked
+	}
+	return nil
 }
 
 // post sends the request and reads the answer. keep says that the connection may serve another.
@@ -63,7 +71,7 @@ func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
 	// A receiver may answer without taking all of the request: also a broken one has an answer.
 	res, framed, err := c.head() //nolint:bodyclose // closing would read a body to its end, however long
 	if err != nil {
-		if sent != nil {
+		if sent != nil && !c.heard() {
 			err = sent
 		}
 		return answer{}, false, err

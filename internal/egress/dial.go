@@ -3,12 +3,9 @@ package egress
 import (
 	"context"
 	"crypto/tls"
-	"errors"
 	"net"
 	"time"
 )
-
-var errUnasked = errors.New("the receiver spoke before it was asked")
 
 // dial makes a new connection, ready for the exchange.
 func (x *exchange) dial(ctx context.Context, k key) (*conn, error) {
@@ -42,10 +39,7 @@ func (c *Client) secure(raw net.Conn, x *exchange, k key) (*conn, error) {
 	if err := made.tls.Handshake(); err != nil { //nolint:noctx // a deadline costs no goroutine
 		return nil, err
 	}
-	if !made.quiet(x.deadline) {
-		return nil, errUnasked
-	}
-	return made, nil
+	return made, made.ready(x.deadline)
 }
 
 // maxSessions bounds the TLS sessions kept, over all tenants and hosts.

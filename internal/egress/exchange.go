@@ -33,7 +33,7 @@ func (x *exchange) do(ctx context.Context) (answer, error) {
 	}
 	k := key{tenant: x.request.TenantID, address: x.to.address}
 	for c := x.client.idle.take(k); c != nil; c = x.client.idle.take(k) {
-		if !c.quiet(x.deadline) { // the receiver hung up while it was idle, or spoke unasked
+		if c.ready(x.deadline) != nil { // the receiver hung up while it was idle, or spoke unasked
 			c.drop()
 			continue
 		}

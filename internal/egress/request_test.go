@@ -98,6 +98,7 @@ func TestClient_Post_hearsAnAnswerBeforeItsBodyIsSent(t *testing.T) {
 			client := newClient(ca, receivers.Target{}, limits{connect: time.Minute, attempt: 4 * time.Second})
 			t.Cleanup(client.Close)
 			r := to("https://" + listen(t, ca, func(c net.Conn) {
+				_, _ = c.Read(make([]byte, 1))
 				_, _ = io.WriteString(c, refusal)
 				if stays {
 					<-ended

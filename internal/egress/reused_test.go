@@ -39,7 +39,7 @@ func TestClient_keepsConnections(t *testing.T) {
 	}
 }
 
-func TestClient_keepsTLSSessions(t *testing.T) {
+func TestClient_keepsTLSSessionsOfEachTenant(t *testing.T) {
 	var mu sync.Mutex
 	var resumed []bool
 	ca := receivers.NewCA(t)
@@ -51,12 +51,14 @@ func TestClient_keepsTLSSessions(t *testing.T) {
 	})
 	client := newClient(ca, receivers.Target{}, longLimits)
 	t.Cleanup(client.Close)
-	for range 3 {
-		postTogether(t, client, server.URL, 1)
+	for _, tenant := range []string{"tenant_1", "tenant_1", "tenant_2", "tenant_1", "tenant_2"} {
+		r := to(server.URL)
+		r.TenantID = tenant
+		checkResponse(t, tenant, delivery.Response{Status: http.StatusOK}, client.Post(t.Context(), r))
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	if diff := cmp.Diff([]bool{false, true, true}, resumed); diff != "" {
+	if diff := cmp.Diff([]bool{false, true, false, true, true}, resumed); diff != "" {
 		t.Errorf("handshakes that resumed a session (-want +got):\n%s", diff)
 	}
 }
