@@ -106,16 +106,31 @@ func TestSecrets_Open_remembersNoError(t *testing.T) {
 	}
 }
 
-func TestSecrets_Open_forgetsAllWhenItHasTooMany(t *testing.T) {
+func TestSecrets_Open_forgetsWhatWasNotUsedForLongest(t *testing.T) {
 	client := &fakeKMS{}
 	secrets := NewSecrets(client, "key")
-	for version := range maxOpen + 1 {
+	open := func(version int) (asked bool) {
+		t.Helper()
+		before := len(client.calls)
 		if _, err := secrets.Open(t.Context(), SecretID{Version: version}, nil); err != nil {
 			t.Fatal(err)
 		}
+		return len(client.calls) > before
 	}
-	if n := len(secrets.open); n != 1 {
-		t.Errorf("%d plaintexts are in memory, want the last one only", n)
+	for version := range maxOpen {
+		open(version)
+	}
+	open(0) // used again: 1 is now the oldest
+	open(maxOpen)
+	if len(secrets.open) != maxOpen || secrets.recent.Len() != maxOpen {
+		t.Errorf("%d plaintexts are in memory, %d listed, want %d", len(secrets.open), secrets.recent.Len(), maxOpen)
+	}
+	var asked []bool
+	for _, version := range []int{0, 2, maxOpen, 1} {
+		asked = append(asked, open(version))
+	}
+	if diff := cmp.Diff([]bool{false, false, false, true}, asked); diff != "" {
+		t.Errorf("KMS was asked (-want +got):\n%s", diff)
 	}
 }
 

@@ -7,6 +7,7 @@
 package keyring
 
 import (
+	"container/list"
 	"context"
 	"fmt"
 	"strconv"
@@ -42,8 +43,8 @@ func (id SecretID) context() map[string]string {
 	}
 }
 
-// maxOpen bounds the plaintexts kept in memory. Rotation needs no eviction: a new version is
-// a new id.
+// maxOpen bounds the plaintexts kept in memory: the least recently used goes. Rotation needs no
+// eviction: a new version is a new id, and the old one is used no more.
 const maxOpen = 10_000
 
 // Secrets seals signing secrets under one KMS key and opens them, once per process and
@@ -54,12 +55,19 @@ type Secrets struct {
 
 	opening singleflight.Group
 	mu      sync.Mutex
-	open    map[SecretID]string
+	open    map[SecretID]*list.Element
+	recent  *list.List // of opened, the most recently used first
+}
+
+// opened is a plaintext in memory.
+type opened struct {
+	id     SecretID
+	secret string
 }
 
 // NewSecrets returns the signing secrets of keyARN.
 func NewSecrets(client SecretsClient, keyARN string) *Secrets {
-	return &Secrets{client: client, keyARN: keyARN, open: map[SecretID]string{}}
+	return &Secrets{client: client, keyARN: keyARN, open: map[SecretID]*list.Element{}, recent: list.New()}
 }
 
 // Seal encrypts the secret. It calls KMS each time.
@@ -75,10 +83,7 @@ func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte,
 
 // Open returns the plaintext of a sealed secret, from memory where it was opened before.
 func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string, error) {
-	s.mu.Lock()
-	secret, ok := s.open[id]
-	s.mu.Unlock()
-	if ok {
+	if secret, ok := s.remembered(id); ok {
 		return secret, nil
 	}
 	key := id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version)
@@ -97,11 +102,29 @@ func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (stri
 		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
 	}
 	secret := string(out.Plaintext)
+	s.remember(id, secret)
+	return secret, nil
+}
+
+func (s *Secrets) remembered(id SecretID) (secret string, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.open) >= maxOpen {
-		clear(s.open)
+	e := s.open[id]
+	if e == nil {
+		return "", false
 	}
-	s.open[id] = secret
-	return secret, nil
+	s.recent.MoveToFront(e)
+	return e.Value.(opened).secret, true
+}
+
+func (s *Secrets) remember(id SecretID, secret string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if e := s.open[id]; e != nil { // opened twice at the same time
+		s.recent.Remove(e)
+	}
+	s.open[id] = s.recent.PushFront(opened{id, secret})
+	if s.recent.Len() > maxOpen {
+		delete(s.open, s.recent.Remove(s.recent.Back()).(opened).id)
+	}
 }
