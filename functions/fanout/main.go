@@ -14,6 +14,9 @@ func main() {
 }
 
 func build(p coldstart.Process, s fanout.Settings) (lambda.Handler, error) {
-	h := fanout.New(fanout.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+	h, err := fanout.New(fanout.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+	if err != nil {
+		return nil, err
+	}
 	return batch.Handler(h.Process), nil
 }

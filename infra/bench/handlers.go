@@ -27,6 +27,8 @@ const (
 	tenant   = "tenant_bench"
 	queueARN = "arn:aws:sqs:eu-central-1:000000000000:DeliveryQueue"
 
+	logSample = telemetry.Sample(1) // the template's default
+
 	allowedCIDRs, allowedPorts = "127.0.0.1/32", "1024-65535" // where the receiver is
 )
 
@@ -43,7 +45,8 @@ func deliver(in workload) (measurement, error) {
 			EndpointHealthTable: healthTable, BacklogTable: "Backlog", DeadLetterQueueURL: in.AWS + "/DeadLetterQueue",
 			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, Minute: 60, ConnectTimeout: 5, AttemptTimeout: 15,
-			EndpointConcurrency: in.Batch, MaximumConcurrency: 50,
+			EndpointConcurrency: in.Batch, MaximumConcurrency: 50, RecordAcknowledged: "all", AcknowledgedDays: 7,
+			SuccessLogSample: logSample,
 			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "deliver", time.Now),
@@ -65,13 +68,17 @@ func fanOut(in workload) (measurement, error) {
 		return measurement{}, err
 	}
 	out := telemetry.NewOutput(os.Stdout)
-	h := fanouthandler.New(fanouthandler.Config{
+	h, err := fanouthandler.New(fanouthandler.Config{
 		Settings: fanouthandler.Settings{
 			EndpointsTable: "Endpoints", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
 			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue", EventsMaxReceiveCount: 50,
+			SuccessLogSample: logSample,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "fanout", time.Now),
 	})
+	if err != nil {
+		return measurement{}, err
+	}
 	payload, err := eventInvocation(in)
 	if err != nil {
 		return measurement{}, err

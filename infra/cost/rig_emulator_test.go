@@ -107,12 +107,16 @@ func (r *rig) build(secretsKey, deadLetterKey string) {
 	r.fanout, r.deliver = &function{worker: workers["fanout"]}, &function{worker: workers["deliver"]}
 	r.deadletter = &function{worker: workers["deadletter"]}
 
-	fans := fanout.New(fanout.Config{
+	fans, err := fanout.New(fanout.Config{
 		Settings: fanout.Settings{
 			EndpointsTable: r.names.Endpoints, DeliveryQueueURL: r.deliveryQ.URL, EventsDeadLetterQueueURL: "unused",
+			SuccessLogSample: 1,
 		},
 		AWS: counted, Log: telemetry.NewLogger(&r.fanout.log), Metrics: r.metricsOf(&r.fanout.log, "fanout"),
 	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
 	fans.Now = r.clock
 	r.fanout.process = fans.Process
 	r.deliver.process = r.delivers(counted, secretsKey, ca).Process
@@ -125,7 +129,6 @@ func (r *rig) build(secretsKey, deadLetterKey string) {
 	})
 	dead.Now = r.clock
 	r.deadletter.process = dead.Process
-	var err error
 	r.release, err = release.New(release.Config{
 		Settings: release.Settings{
 			EndpointsTable: r.names.Endpoints, DeliveriesTable: r.names.Deliveries, BacklogTable: r.names.Backlog,
@@ -149,6 +152,7 @@ func (r *rig) delivers(counted aws.Config, secretsKey string, ca *receivers.CA) 
 			RetryBase: config.Seconds(schedule.base), RetryFactor: float64(schedule.factor),
 			MaxRetries: schedule.retries, LongWait: config.Seconds(schedule.long), Minute: 60,
 			ConnectTimeout: 5, AttemptTimeout: 15, EndpointConcurrency: 10, MaximumConcurrency: 50,
+			RecordAcknowledged: "all", AcknowledgedDays: 7, SuccessLogSample: 1,
 		},
 		AWS: counted, Log: telemetry.NewLogger(&r.deliver.log), Metrics: r.metricsOf(&r.deliver.log, "deliver"),
 	})

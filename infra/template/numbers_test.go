@@ -91,6 +91,22 @@ func TestEveryScheduleEndsWithinSevenDays(t *testing.T) {
 	}
 }
 
+// A duplicate that comes late dies while the record still says that the delivery was acknowledged.
+func TestRecordsOfAcknowledgedDeliveriesOutliveTheSchedule(t *testing.T) {
+	for environment, s := range checked(t) {
+		schedule := retry.Schedule{
+			Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
+			Factor:     s.number(t, "RetryFactor"),
+			MaxRetries: int(s.number(t, "MaxRetries")),
+		}
+		attempts := time.Duration((s.number(t, "MaxRetries")+1)*s.number(t, "AttemptTimeoutSeconds")) * time.Second
+		kept := time.Duration(s.number(t, "AcknowledgedDays")) * 24 * time.Hour
+		if life := schedule.Longest() + attempts + retry.Cap; life > kept {
+			t.Errorf("%s: a delivery lives for up to %s, the record of its acknowledgement %s", environment, life, kept)
+		}
+	}
+}
+
 func TestTheTableOfNumbers(t *testing.T) {
 	all := checked(t)
 	for _, row := range []struct{ parameter, byDefault, local string }{
@@ -108,6 +124,9 @@ func TestTheTableOfNumbers(t *testing.T) {
 		{"MaxRetries", "9", "5"},
 		{"LongWaitSeconds", "150", "3"},
 		{"MinuteSeconds", "60", "5"},
+		{"SuccessLogSample", "1", "100"},
+		{"RecordAcknowledged", "all", "all"},
+		{"AcknowledgedDays", "7", "7"},
 		{"RetryQueueMaxReceiveCount", "100", "100"},
 		{"OperatorTimeoutSeconds", "50", "50"},
 		{"DeliverReservedConcurrency", "0", "0"},

@@ -126,13 +126,16 @@ func (s *stage) start() consumers {
 	metrics := func(service string) *telemetry.Metrics {
 		return telemetry.NewMetrics(&s.output, s.settings["Stage"], service, clock)
 	}
-	fan := fanout.New(fanout.Config{
+	fan, err := fanout.New(fanout.Config{
 		Settings: fanout.Settings{
 			EndpointsTable: s.tables.Endpoints, DeliveryQueueURL: s.queues["DeliveryQueue"].URL,
 			EventsDeadLetterQueueURL: s.queues["EventsDeadLetterQueue"].URL, EventsMaxReceiveCount: 50,
 		},
 		AWS: cfg, Log: log, Metrics: metrics("fanout"),
 	})
+	if err != nil {
+		s.t.Fatal(err)
+	}
 	send, err := deliver.New(deliver.Config{
 		Settings: deliver.Settings{
 			Stage: s.settings["Stage"], EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries,
@@ -141,7 +144,7 @@ func (s *stage) start() consumers {
 			LongWait: 150, Minute: 60,
 			RetryQueueURL: s.queues["RetryQueue"].URL, RetryQueueARN: s.queues["RetryQueue"].ARN,
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
-			EndpointConcurrency: 10, MaximumConcurrency: 50,
+			EndpointConcurrency: 10, MaximumConcurrency: 50, RecordAcknowledged: "all", AcknowledgedDays: 7,
 		},
 		AWS: cfg, Log: log, Metrics: metrics("deliver"),
 	})

@@ -21,9 +21,17 @@ import (
 // fakeBatch is a table that takes of each BatchWriteItem call no more than it is told to.
 type fakeBatch struct {
 	dynamo.DeliveriesClient
-	takes func(call, entries int) (int, error)
-	calls [][]string // delivery ids
-	taken []string
+	takes   func(call, entries int) (int, error)
+	calls   [][]string // delivery ids
+	taken   []string
+	expires []string // Unix seconds at which items do, of every put
+}
+
+func (f *fakeBatch) PutItem(
+	_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options),
+) (*dynamodb.PutItemOutput, error) {
+	f.expires = append(f.expires, in.Item["expires_at"].(*types.AttributeValueMemberN).Value)
+	return &dynamodb.PutItemOutput{}, nil
 }
 
 func (f *fakeBatch) BatchWriteItem(
@@ -35,6 +43,7 @@ func (f *fakeBatch) BatchWriteItem(
 	var ids []string
 	for _, w := range writes {
 		ids = append(ids, w.PutRequest.Item["delivery_id"].(*types.AttributeValueMemberS).Value)
+		f.expires = append(f.expires, w.PutRequest.Item["expires_at"].(*types.AttributeValueMemberN).Value)
 	}
 	f.calls = append(f.calls, ids)
 	n, err := f.takes(len(f.calls)-1, len(writes))
@@ -157,5 +166,26 @@ func TestDeliveries_Acknowledge_writesADuplicateOnce(t *testing.T) {
 	}
 	if diff := cmp.Diff([][]string{ids}, f.calls); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+func TestDeliveries_KeepAcknowledged_isForThoseAlone(t *testing.T) {
+	f := &fakeBatch{takes: func(_, entries int) (int, error) { return entries, nil }}
+	store := dynamo.NewDeliveries(f, "deliveries")
+	records, _ := acknowledged(1)
+	for _, s := range []*dynamo.Deliveries{store, store.KeepAcknowledged(7 * 24 * time.Hour)} {
+		if err := s.Acknowledge(t.Context(), records); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Update(t.Context(), records[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	var want []string
+	for _, days := range []int64{30, 30, 7, 30} {
+		want = append(want, fmt.Sprint(1_700_000_000+days*24*60*60))
+	}
+	if diff := cmp.Diff(want, f.expires); diff != "" {
+		t.Errorf("acknowledged, another, kept, another (-want +got):\n%s", diff)
 	}
 }

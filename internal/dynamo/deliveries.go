@@ -23,18 +23,25 @@ type DeliveriesClient interface {
 }
 
 // Deliveries is the record of delivery state for operators. SQS is the source of truth for
-// work in progress: a write lost here loses no delivery. Items expire after 30 days.
+// work in progress: a write lost here loses no delivery. Items expire after 30 days, unless they are
+// of acknowledged deliveries and are to be kept for another time.
 //
 // The time of the last change is changed_at. Release 0.1.0 wrote updated_at, the sort key of its
 // index by-endpoint, which every retry had to rewrite; items without it are not in that index.
 type Deliveries struct {
-	client DeliveriesClient
-	table  string
+	client       DeliveriesClient
+	table        string
+	acknowledged time.Duration // how long they are kept
 }
 
 // NewDeliveries returns the store on table.
 func NewDeliveries(client DeliveriesClient, table string) *Deliveries {
-	return &Deliveries{client: client, table: table}
+	return &Deliveries{client: client, table: table, acknowledged: deliveryLife}
+}
+
+// KeepAcknowledged returns the store that keeps acknowledged deliveries for that long.
+func (d *Deliveries) KeepAcknowledged(life time.Duration) *Deliveries {
+	return &Deliveries{client: d.client, table: d.table, acknowledged: life}
 }
 
 const deliveryLife = 30 * 24 * time.Hour
@@ -50,7 +57,8 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 		}
 		seen[r.DeliveryID] = true
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: deliveryItem(r)}})
+		item := deliveryItem(r, d.acknowledged)
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 	}
 	var errs []error
 	for len(writes) > 0 {
@@ -74,7 +82,7 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
 	_, err = d.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                aws.String(d.table),
-		Item:                     deliveryItem(r),
+		Item:                     deliveryItem(r, deliveryLife),
 		ConditionExpression:      aws.String(newer),
 		ExpressionAttributeNames: map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
@@ -163,7 +171,7 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 	return found, nil
 }
 
-func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
+func deliveryItem(r delivery.Record, life time.Duration) map[string]types.AttributeValue {
 	item := map[string]types.AttributeValue{
 		"delivery_id": str(r.DeliveryID),
 		"tenant_id":   str(r.TenantID),
@@ -176,7 +184,7 @@ func deliveryItem(r delivery.Record) map[string]types.AttributeValue {
 		"duration_ms": num(r.DurationMS),
 		"created_at":  stamp(r.CreatedAt),
 		"changed_at":  stamp(r.UpdatedAt),
-		"expires_at":  num(r.UpdatedAt.Add(deliveryLife).Unix()),
+		"expires_at":  num(r.UpdatedAt.Add(life).Unix()),
 	}
 	if r.LastStatus != 0 {
 		item["last_status"] = num(int64(r.LastStatus))

@@ -1,5 +1,6 @@
 // Package telemetry makes the logger and the metrics of every function: one wide JSON line
-// per request, event or attempt, and CloudWatch's embedded metric format on the same stream.
+// per request, event or attempt, or per batch of those that succeeded and are not in the sample, and
+// CloudWatch's embedded metric format on the same stream.
 //
 // Keys are the constants below. It never logs bodies, secrets, keys or URLs: callers hand it
 // ids, hosts, numbers and typed reasons only.
@@ -23,6 +24,8 @@ const (
 	KeyHost      = "host"
 	KeyNext      = "next_attempt_s"
 	KeyCount     = "count"
+	KeyRecords   = "records" // of a batch
+	KeySends     = "deliveries"
 	KeyError     = "error"
 	KeyOperator  = "operator"
 	KeyAction    = "action"

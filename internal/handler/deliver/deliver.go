@@ -39,6 +39,7 @@ type batch struct {
 // Process handles the records of one invocation, all of one queue. It returns the message ids of
 // those that go back to it.
 func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
+	began := h.Now()
 	attempting, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	b := h.decode(attempting, records)
@@ -52,7 +53,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 	}
 	defer done()
 	h.settle(settling, b)
-	h.report(settling, b.tasks)
+	h.report(settling, b, began)
 	failed = b.unreadable
 	for _, t := range b.tasks {
 		if t.returned {

@@ -53,7 +53,8 @@ type Visibility interface {
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
-// Handler attempts deliveries. All fields but Slow are required.
+// Handler attempts deliveries. All fields but Slow, Unrecorded and
+// Sample are required.
 type Handler struct {
 	Endpoints       Endpoints
 	Secrets         Secrets
@@ -67,8 +68,10 @@ type Handler struct {
 	Attempts        delivery.Sender
 	Schedule        retry.Schedule
 	Thresholds      health.Settings
-	PerEndpoint     int       // attempts to one endpoint at a time within a batch
-	Slow            *SlowLane // nil: processes tell each other nothing
+	PerEndpoint     int              // attempts to one endpoint at a time within a batch
+	Slow            *SlowLane        // nil: processes tell each other nothing
+	Unrecorded      bool             // first-time successes leave no record
+	Sample          telemetry.Sample // of events whose first-time successes have a line of their own
 	Log             *slog.Logger
 	Metrics         *telemetry.Metrics
 	Now             func() time.Time

@@ -252,6 +252,7 @@ type captured struct {
 	slog.Handler
 	mu    sync.Mutex
 	lines []map[string]string
+	batch []map[string]string // of the batches
 }
 
 func (c *captured) Handle(_ context.Context, r slog.Record) error {
@@ -259,6 +260,10 @@ func (c *captured) Handle(_ context.Context, r slog.Record) error {
 	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if r.Message == "batch" {
+		c.batch = append(c.batch, line)
+		return nil
+	}
 	c.lines = append(c.lines, line)
 	return nil
 }
@@ -296,7 +301,7 @@ func (w *world) handler() *Handler {
 		Visibility: w, RetryQueueARN: retryARN, Schedule: tenPlaces, Thresholds: health.Default(), PerEndpoint: 10,
 		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
 		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "test", "deliver", w.clock), Now: w.clock,
-		Random: func() float64 { return 0 },
+		Random: func() float64 { return 0 }, Sample: telemetry.Everything,
 	}
 }
 

@@ -44,8 +44,12 @@ type Settings struct {
 	AttemptTimeout      config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 	EndpointConcurrency int            `env:"ENDPOINT_CONCURRENCY"`
 	MaximumConcurrency  int            `env:"MAXIMUM_CONCURRENCY"`
-	EgressAllowCIDRs    string         `env:"EGRESS_ALLOW_CIDRS"`
-	EgressAllowPorts    string         `env:"EGRESS_ALLOW_PORTS"`
+	RecordAcknowledged  string         `env:"RECORD_ACKNOWLEDGED"` // "all" or "none"
+	AcknowledgedDays    int            `env:"ACKNOWLEDGED_DAYS"`
+
+	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
+	EgressAllowCIDRs string           `env:"EGRESS_ALLOW_CIDRS"`
+	EgressAllowPorts string           `env:"EGRESS_ALLOW_PORTS"`
 }
 
 // Config is what New needs. All fields are required.
@@ -84,7 +88,7 @@ func New(c Config) (*Handler, error) {
 			EventualHealth: true,
 		}),
 		Secrets: keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
-		States:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		States:  dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(s.acknowledgedLife()),
 		Health:  noted, Backlog: dynamo.NewBacklog(tables, s.BacklogTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
@@ -94,6 +98,8 @@ func New(c Config) (*Handler, error) {
 		PerEndpoint:     s.EndpointConcurrency,
 		Thresholds:      thresholds,
 		Slow:            newSlowLane(noted, s),
+		Unrecorded:      s.RecordAcknowledged == recordNone,
+		Sample:          s.SuccessLogSample,
 		Attempts: delivery.Sender{
 			Client: egress.New(egress.Config{
 				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),

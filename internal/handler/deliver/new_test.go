@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
+	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
 
@@ -26,6 +27,7 @@ var environment = map[string]string{
 	"RETRY_BASE_SECONDS": "7", "RETRY_FACTOR": "2.5", "MAX_RETRIES": "8",
 	"CONNECT_TIMEOUT_SECONDS": "4", "ATTEMPT_TIMEOUT_SECONDS": "20",
 	"ENDPOINT_CONCURRENCY": "5", "MAXIMUM_CONCURRENCY": "55",
+	"RECORD_ACKNOWLEDGED": "none", "ACKNOWLEDGED_DAYS": "3", "SUCCESS_LOG_SAMPLE": "2.5",
 	"EGRESS_ALLOW_CIDRS": "", "EGRESS_ALLOW_PORTS": "",
 }
 
@@ -91,6 +93,8 @@ type numbers struct {
 	Limit         int
 	Thresholds    health.Settings
 	UserAgent     string
+	Unrecorded    bool
+	Sample        telemetry.Sample
 }
 
 func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
@@ -103,13 +107,13 @@ func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
 		Schedule: schedule, RetryQueueARN: "arn:RetryQueue", PerEndpoint: 5,
 		Suspect: 2 * time.Second, Timeout: 20 * time.Second, Wait: 30 * time.Second, Limit: 5,
 		Apart:      13333333333,
-		Thresholds: health.Default().Scaled(30 * time.Second), UserAgent: "Herald/dev",
+		Thresholds: health.Default().Scaled(30 * time.Second), UserAgent: "Herald/dev", Unrecorded: true, Sample: 2.5,
 	}
 	got := numbers{
 		Schedule: h.Schedule, RetryQueueARN: h.RetryQueueARN, PerEndpoint: h.PerEndpoint,
 		Suspect: h.Slow.Suspect, Timeout: h.Slow.Timeout, Wait: h.Slow.Settings.Wait, Limit: h.Slow.Settings.Limit,
 		Apart:      h.Slow.Settings.Apart,
-		Thresholds: h.Thresholds, UserAgent: h.Attempts.UserAgent,
+		Thresholds: h.Thresholds, UserAgent: h.Attempts.UserAgent, Unrecorded: h.Unrecorded, Sample: h.Sample,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("numbers (-want +got):\n%s", diff)

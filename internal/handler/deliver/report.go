@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/parallel"
@@ -12,14 +13,21 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// report writes one wide line per record and the metrics of the batch.
-func (h *Handler) report(ctx context.Context, tasks []*task) {
-	for _, t := range tasks {
+// report writes one wide line per record, except for those that succeeded at once and are not in the
+// sample, and a line and the metrics of the batch.
+func (h *Handler) report(ctx context.Context, b *batch, began time.Time) {
+	for _, t := range b.tasks {
+		logged := !t.firstTime() || h.Sample.Takes(t.message.EventID)
 		for i := range t.records {
-			h.reportRecord(ctx, t, i > 0)
+			duplicate := i > 0
+			d := h.count(t, duplicate)
+			if logged {
+				h.reportRecord(ctx, t, duplicate, d)
+			}
 		}
 	}
-	h.tally(tasks)
+	h.reportBatch(ctx, b, began)
+	h.tally(b.tasks)
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
@@ -40,17 +48,46 @@ func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
 }
 
-// reportRecord reports one record of a task. Attempts, which are POSTs, are counted apart from
-// what else became of the records, duplicates of an attempt among them.
-func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool) {
-	line := "no attempt"
+// reportBatch says what became of all records together.
+func (h *Handler) reportBatch(ctx context.Context, b *batch, began time.Time) {
+	records, outcomes := len(b.unreadable), map[delivery.Verdict]int{}
+	for _, t := range b.tasks {
+		records += len(t.records)
+		outcomes[t.outcome.Verdict] += len(t.records)
+	}
+	attrs := append(make([]slog.Attr, 0, 8), slog.Int(telemetry.KeyRecords, records))
+	for _, verdict := range []delivery.Verdict{
+		delivery.VerdictAcknowledged, delivery.VerdictRetry, delivery.VerdictDead, delivery.VerdictDiscarded,
+	} {
+		if n := outcomes[verdict]; n > 0 {
+			attrs = append(attrs, slog.Int(string(verdict), n))
+		}
+	}
+	if n := len(b.unreadable); n > 0 {
+		attrs = append(attrs, slog.Int(string(delivery.ReasonUnreadable), n))
+	}
+	attrs = append(attrs, slog.Int64(telemetry.KeyMillis, h.Now().Sub(began).Milliseconds()))
+	h.log(ctx, slog.LevelInfo, "batch", attrs)
+}
+
+// count counts one record of a task. Attempts, which are POSTs, are counted apart from what else became
+// of the records, duplicates of an attempt among them.
+func (h *Handler) count(t *task, duplicate bool) telemetry.Dimensions {
 	d := telemetry.Dimensions{Outcome: string(t.outcome.Verdict), Reason: string(t.outcome.Reason), Fault: t.blame()}
 	if t.posted() && !duplicate {
-		line = "attempt"
 		h.Metrics.Count("Attempts", 1, d)
 		h.Metrics.Millis("Attempt", t.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
 	} else {
 		h.Metrics.Count("NotAttempted", 1, d)
+	}
+	return d
+}
+
+// reportRecord writes the line of one record of a task.
+func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool, d telemetry.Dimensions) {
+	line := "no attempt"
+	if t.posted() && !duplicate {
+		line = "attempt"
 	}
 	blame, level := d.Fault, slog.LevelInfo
 	if t.err != nil {

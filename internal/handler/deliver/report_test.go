@@ -171,3 +171,99 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 		})
 	}
 }
+
+// What succeeds at once is logged for the sample only; everything else always is.
+func TestHandler_report_logsFirstSuccessesOfTheSampleOnly(t *testing.T) {
+	replayed := fresh("a", "webhook_1")
+	replayed.MessageAttributes["replay"] = queue.Attribute{StringValue: "1", DataType: "String"}
+	crashed := fresh("a", "webhook_1")
+	crashed.Attributes.ReceiveCount = "2"
+	for name, row := range map[string]struct {
+		sample  telemetry.Sample
+		status  int
+		records []queue.Record
+		lines   int
+		batch   map[string]string
+	}{
+		"a first success": {
+			0, 204, []queue.Record{fresh("a", "webhook_1")}, 0, map[string]string{"records": "1", "acknowledged": "1"},
+		},
+		"a first success in the sample": {
+			100, 204, []queue.Record{fresh("a", "webhook_1")}, 1, map[string]string{"records": "1", "acknowledged": "1"},
+		},
+		"a first failure": {
+			0, 500, []queue.Record{fresh("a", "webhook_1")}, 1, map[string]string{"records": "1", "retry": "1"},
+		},
+		"a retry that succeeds beside a first success": {
+			0, 204, []queue.Record{retried("a", "webhook_1", 1), fresh("b", "webhook_1")}, 1,
+			map[string]string{"records": "2", "acknowledged": "2"},
+		},
+		"a success that was received before": {
+			0, 204, []queue.Record{crashed}, 1, map[string]string{"records": "1", "acknowledged": "1"},
+		},
+		"a replay that succeeds": {
+			0, 204, []queue.Record{replayed}, 1, map[string]string{"records": "1", "acknowledged": "1"},
+		},
+		"a delivery and its duplicate": {
+			0, 204, []queue.Record{fresh("a", "webhook_1"), fresh("a", "webhook_1")}, 2,
+			map[string]string{"records": "2", "acknowledged": "2"},
+		},
+		"what cannot be read": {
+			0, 204, []queue.Record{{MessageID: "m"}, fresh("b", "webhook_1")}, 1,
+			map[string]string{"records": "2", "acknowledged": "1", "unreadable": "1"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(status(row.status))
+			h := w.handler()
+			h.Sample = row.sample
+			h.Process(t.Context(), row.records)
+			if len(w.logs.lines) != row.lines {
+				t.Errorf("%d lines, want %d: %v", len(w.logs.lines), row.lines, w.logs.lines)
+			}
+			row.batch["msg"], row.batch["level"], row.batch["ms"] = "batch", "INFO", "0"
+			if diff := cmp.Diff([]map[string]string{row.batch}, w.logs.batch); diff != "" {
+				t.Errorf("line of the batch (-want +got)\n%s", diff)
+			}
+			attempts := 0.0
+			for metric, n := range w.metrics(t) {
+				if metric.name == "Attempts" {
+					attempts += n
+				}
+			}
+			if int(attempts) != len(w.posts) {
+				t.Errorf("%v attempts are counted of %d", attempts, len(w.posts))
+			}
+		})
+	}
+}
+
+func TestHandler_record_leavesOutFirstSuccessesAlone(t *testing.T) {
+	replayed := fresh("a", "webhook_1")
+	replayed.MessageAttributes["replay"] = queue.Attribute{StringValue: "1", DataType: "String"}
+	before := fresh("a", "webhook_1")
+	before.Attributes.ReceiveCount = "2"
+	for name, row := range map[string]struct {
+		status  int
+		records []queue.Record
+		did     effects
+	}{
+		"a first success": {204, []queue.Record{fresh("a", "webhook_1")}, effects{Posts: 1}},
+		"a first failure": {
+			500, []queue.Record{fresh("a", "webhook_1")}, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)},
+		},
+		"a retry that succeeds": {204, []queue.Record{retried("a", "webhook_1", 1)}, effects{Posts: 1, Acknowledged: 1}},
+		"received before":       {204, []queue.Record{before}, effects{Posts: 1, Acknowledged: 1}},
+		"a replay":              {204, []queue.Record{replayed}, effects{Posts: 1, Acknowledged: 1}},
+		"with a duplicate beside it": {
+			204, []queue.Record{fresh("a", "webhook_1"), fresh("a", "webhook_1")}, effects{Posts: 1, Acknowledged: 1},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(status(row.status))
+			h := w.handler()
+			h.Unrecorded = true
+			w.did(t, h.Process(t.Context(), row.records), row.did)
+		})
+	}
+}

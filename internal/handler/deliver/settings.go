@@ -3,7 +3,18 @@ package deliver
 import (
 	"errors"
 	"fmt"
+	"time"
 )
+
+// The values of RECORD_ACKNOWLEDGED.
+const (
+	recordAll  = "all"
+	recordNone = "none" // but what would overwrite another state
+)
+
+func (s Settings) acknowledgedLife() time.Duration {
+	return time.Duration(s.AcknowledgedDays) * 24 * time.Hour
+}
 
 // validate names every setting out of its range, which is that of the template's parameter. The
 // schedule and the egress policy check their own settings.
@@ -17,10 +28,17 @@ func (s Settings) validate() error {
 		{"ATTEMPT_TIMEOUT_SECONDS", int(s.AttemptTimeout), 1, 120},
 		{"ENDPOINT_CONCURRENCY", s.EndpointConcurrency, 1, 1000},
 		{"MAXIMUM_CONCURRENCY", s.MaximumConcurrency, 2, 1000},
+		{"ACKNOWLEDGED_DAYS", s.AcknowledgedDays, 1, 365},
 	} {
 		if setting.value < setting.from || setting.value > setting.to {
 			errs = append(errs, fmt.Errorf("%s must be %d to %d", setting.name, setting.from, setting.to))
 		}
+	}
+	if err := s.SuccessLogSample.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("SUCCESS_LOG_SAMPLE %w", err))
+	}
+	if s.RecordAcknowledged != recordAll && s.RecordAcknowledged != recordNone {
+		errs = append(errs, fmt.Errorf("RECORD_ACKNOWLEDGED must be %s or %s", recordAll, recordNone))
 	}
 	return errors.Join(errs...)
 }

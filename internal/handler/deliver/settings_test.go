@@ -15,6 +15,9 @@ func TestNew_refusesSettingsOutOfTheirRange(t *testing.T) {
 		attempt  = "ATTEMPT_TIMEOUT_SECONDS must be 1 to 120"
 		endpoint = "ENDPOINT_CONCURRENCY must be 1 to 1000"
 		maximum  = "MAXIMUM_CONCURRENCY must be 2 to 1000"
+		days     = "ACKNOWLEDGED_DAYS must be 1 to 365"
+		sample   = "SUCCESS_LOG_SAMPLE must be 0 to 100"
+		records  = "RECORD_ACKNOWLEDGED must be all or none"
 	)
 	for name, test := range map[string]struct {
 		change func(*Settings)
@@ -33,6 +36,13 @@ func TestNew_refusesSettingsOutOfTheirRange(t *testing.T) {
 		"fewer processes than SQS takes": {func(s *Settings) { s.MaximumConcurrency = 1 }, []string{maximum}},
 		"the fewest processes":           {func(s *Settings) { s.MaximumConcurrency = 2 }, nil},
 		"more processes than SQS takes":  {func(s *Settings) { s.MaximumConcurrency = 1001 }, []string{maximum}},
+		"acknowledged for no time":       {func(s *Settings) { s.AcknowledgedDays = 0 }, []string{days}},
+		"acknowledged for a year":        {func(s *Settings) { s.AcknowledgedDays = 365 }, nil},
+		"acknowledged for too long":      {func(s *Settings) { s.AcknowledgedDays = 366 }, []string{days}},
+		"no success logged":              {func(s *Settings) { s.SuccessLogSample = 0 }, nil},
+		"more successes than all logged": {func(s *Settings) { s.SuccessLogSample = 100.5 }, []string{sample}},
+		"all acknowledged recorded":      {func(s *Settings) { s.RecordAcknowledged = "all" }, nil},
+		"some acknowledged recorded":     {func(s *Settings) { s.RecordAcknowledged = "some" }, []string{records}},
 		"all at once": {func(s *Settings) {
 			s.ConnectTimeout, s.AttemptTimeout = -4, -1
 			s.EndpointConcurrency, s.MaximumConcurrency, s.EgressAllowCIDRs = -7, -1, "nonsense"

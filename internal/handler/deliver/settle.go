@@ -205,6 +205,8 @@ func (h *Handler) record(ctx context.Context, tasks []*task) {
 		switch {
 		case t.outcome.Reason == delivery.ReasonNotReady:
 			// says nothing new
+		case h.Unrecorded && t.firstTime():
+			// is not wanted
 		case t.outcome.Verdict == delivery.VerdictAcknowledged:
 			acknowledged = append(acknowledged, t.state(now))
 		default:

@@ -42,6 +42,14 @@ func (t *task) pending() bool { return t.outcome == nil }
 // posted reports whether an attempt was begun.
 func (t *task) posted() bool { return !t.begun.IsZero() }
 
+// firstTime reports whether this was the delivery's first message in its first life, received for the
+// first time and without a duplicate beside it, and its attempt succeeded: no process has written
+// anything about it, unless another message of the same delivery came before.
+func (t *task) firstTime() bool {
+	return t.posted() && t.outcome.Verdict == delivery.VerdictAcknowledged && t.err == nil &&
+		!t.fromRetryQueue() && t.message.Replay == 0 && t.receives == 1 && len(t.records) == 1
+}
+
 // discard ends a delivery that nobody wants any more.
 func (t *task) discard(reason delivery.Reason) {
 	t.outcome = &delivery.Outcome{Verdict: delivery.VerdictDiscarded, Reason: reason}

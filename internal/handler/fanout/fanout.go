@@ -35,8 +35,9 @@ type Sender interface {
 // Handler fans out events.
 type Handler struct {
 	Subscriptions Subscriptions
-	Deliveries    Sender // DeliveryQueue
-	Rejected      Sender // EventsDeadLetterQueue
+	Deliveries    Sender           // DeliveryQueue
+	Rejected      Sender           // EventsDeadLetterQueue
+	Sample        telemetry.Sample // of events that were fanned out and have a line of their own
 	Log           *slog.Logger
 	Metrics       *telemetry.Metrics
 	MaxReceives   int // of an event, before SQS moves it to EventsDeadLetterQueue
@@ -64,6 +65,7 @@ type task struct {
 // Process handles the records of one invocation. It returns the message ids of those that go back to
 // the queue.
 func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
+	began := h.Now()
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	tasks := make([]*task, len(records))
@@ -79,6 +81,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 		h.report(ctx, t)
 	}
 	h.Metrics.Count("EventsRejected", h.arrivals(tasks), telemetry.Dimensions{})
+	h.reportBatch(ctx, tasks, began)
 	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
 	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
 	if err := h.Metrics.Flush(); err != nil {
@@ -191,30 +194,4 @@ func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string][
 		}
 	}
 	return found
-}
-
-func (h *Handler) report(ctx context.Context, t *task) {
-	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageID)}
-	outcome, level := "fanned_out", slog.LevelInfo
-	switch {
-	case t.err != nil:
-		outcome, level = "failed", slog.LevelError
-		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()), slog.String(telemetry.KeyFault, "ours"))
-	case t.bad != nil:
-		outcome, level = "rejected", slog.LevelWarn
-	case t.reused:
-		level = slog.LevelWarn
-		attrs = append(attrs, slog.String(telemetry.KeyReason, reasonReused))
-		h.Metrics.Count("EventIdsReused", 1, telemetry.Dimensions{})
-	}
-	if t.bad != nil {
-		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))
-	} else {
-		attrs = append(attrs, slog.String(telemetry.KeyTenant, t.event.TenantID), slog.String(telemetry.KeyEvent, t.event.ID),
-			slog.String(telemetry.KeyEventType, t.event.Type), slog.Int(telemetry.KeyCount, t.sends))
-	}
-	attrs = append(attrs, slog.String(telemetry.KeyOutcome, outcome))
-	h.Log.LogAttrs(ctx, level, "event", attrs...)
-	h.Metrics.Count("Events", 1, telemetry.Dimensions{Outcome: outcome})
-	h.Metrics.Count("Deliveries", t.sends, telemetry.Dimensions{Outcome: outcome})
 }

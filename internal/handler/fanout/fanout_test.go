@@ -404,3 +404,53 @@ func TestHandler_Process_failsOnlyTheEventsOfAFault(t *testing.T) {
 		t.Errorf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
 	}
 }
+
+// lines keeps the messages and outcomes of log lines.
+type lines struct {
+	slog.Handler
+	all *[]map[string]string
+}
+
+func (lines) Enabled(context.Context, slog.Level) bool { return true }
+
+func (l lines) Handle(_ context.Context, r slog.Record) error {
+	line := map[string]string{"msg": r.Message, "level": r.Level.String()}
+	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
+	*l.all = append(*l.all, line)
+	return nil
+}
+
+func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
+	bad := queue.Record{MessageID: "m-bad", Body: `{"id":"e_bad","tenant_id":"t"}`}
+	records := []queue.Record{message("e", "t", "user.deleted"), message("f", "u", "user.deleted"), bad}
+	lost := map[string]string{
+		"msg": "event", "level": "ERROR", "message_id": "m-f", "tenant_id": "u", "event_id": "f", "event_type": "user.deleted",
+		"count": "0", "outcome": "failed", "fault": "ours", "error": "throttled",
+	}
+	refused := map[string]string{
+		"msg": "event", "level": "WARN", "message_id": "m-bad", "event_id": "e_bad", "outcome": "rejected",
+		"reason": reasonOf(bad),
+	}
+	sampled := map[string]string{
+		"msg": "event", "level": "INFO", "message_id": "m-e", "tenant_id": "t", "event_id": "e",
+		"event_type": "user.deleted", "count": "2", "outcome": "fanned_out",
+	}
+	batch := map[string]string{
+		"msg": "batch", "level": "INFO", "records": "3", "fanned_out": "1", "rejected": "1", "failed": "1", "deliveries": "2",
+		"ms": "0",
+	}
+	for sample, want := range map[telemetry.Sample][]map[string]string{
+		0: {lost, refused, batch}, 100: {sampled, lost, refused, batch},
+	} {
+		t.Run(fmt.Sprint(sample), func(t *testing.T) {
+			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
+			r.tenants.fail["u"] = true
+			var got []map[string]string
+			r.Sample, r.Log = sample, slog.New(lines{slog.DiscardHandler, &got})
+			r.Process(t.Context(), records)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("lines (-want +got)\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -19,6 +20,8 @@ type Settings struct {
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsMaxReceiveCount    int    `env:"EVENTS_MAX_RECEIVE_COUNT"`
+
+	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
 }
 
 // Config is what New needs. All fields are required.
@@ -29,9 +32,13 @@ type Config struct {
 	Metrics  *telemetry.Metrics
 }
 
-// New returns the handler on the AWS resources that the settings name.
-func New(c Config) *Handler {
+// New returns the handler on the AWS resources that the settings name. The error names a setting that
+// is out of its range.
+func New(c Config) (*Handler, error) {
 	s, queues := c.Settings, sqs.NewFromConfig(c.AWS)
+	if err := s.SuccessLogSample.Validate(); err != nil {
+		return nil, fmt.Errorf("reading the environment: SUCCESS_LOG_SAMPLE %w", err)
+	}
 	return &Handler{
 		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(c.AWS), s.EndpointsTable),
 		Deliveries:    queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
@@ -39,6 +46,7 @@ func New(c Config) *Handler {
 		Log:           c.Log,
 		Metrics:       c.Metrics,
 		MaxReceives:   s.EventsMaxReceiveCount,
+		Sample:        s.SuccessLogSample,
 		Now:           time.Now,
-	}
+	}, nil
 }

@@ -14,11 +14,15 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"ENDPOINTS_TABLE": "Endpoints", "DELIVERY_QUEUE_URL": "DeliveryQueue",
 		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue", "EVENTS_MAX_RECEIVE_COUNT": "50",
+		"SUCCESS_LOG_SAMPLE": "2.5",
 	})
 	var calls wiring.AWS
-	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
-	if h.MaxReceives != 50 {
-		t.Errorf("an event is given up after %d receives, want 50", h.MaxReceives)
+	h, err := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.Sample != 2.5 || h.MaxReceives != 50 {
+		t.Errorf("the sample is %v, an event is given up after %d receives", h.Sample, h.MaxReceives)
 	}
 	messages := []queue.Outgoing{{Body: "{}"}}
 	for name, part := range map[string]struct {
@@ -41,5 +45,12 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
 			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
 		}
+	}
+}
+
+func TestNew_refusesASampleThatIsNoShare(t *testing.T) {
+	_, err := New(Config{Settings: Settings{SuccessLogSample: 101}})
+	if want := "reading the environment: SUCCESS_LOG_SAMPLE must be 0 to 100"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
 	}
 }

@@ -1,0 +1,75 @@
+package fanout
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// What becomes of an event.
+const (
+	outcomeFannedOut = "fanned_out"
+	outcomeFailed    = "failed"
+	outcomeRejected  = "rejected"
+)
+
+func (t *task) outcome() string {
+	switch {
+	case t.err != nil:
+		return outcomeFailed
+	case t.bad != nil:
+		return outcomeRejected
+	default:
+		return outcomeFannedOut
+	}
+}
+
+// reportBatch says what became of all events together.
+func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Time) {
+	sends, outcomes := 0, map[string]int{}
+	for _, t := range tasks {
+		sends += t.sends
+		outcomes[t.outcome()]++
+	}
+	attrs := append(make([]slog.Attr, 0, 8), slog.Int(telemetry.KeyRecords, len(tasks)))
+	for _, outcome := range []string{outcomeFannedOut, outcomeRejected, outcomeFailed} {
+		if n := outcomes[outcome]; n > 0 {
+			attrs = append(attrs, slog.Int(outcome, n))
+		}
+	}
+	attrs = append(attrs, slog.Int(telemetry.KeySends, sends),
+		slog.Int64(telemetry.KeyMillis, h.Now().Sub(began).Milliseconds()))
+	h.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
+}
+
+// report counts an event and writes its line, unless all went well and it is not in the sample.
+func (h *Handler) report(ctx context.Context, t *task) {
+	outcome, level := t.outcome(), slog.LevelInfo
+	h.Metrics.Count("Events", 1, telemetry.Dimensions{Outcome: outcome})
+	h.Metrics.Count("Deliveries", t.sends, telemetry.Dimensions{Outcome: outcome})
+	if outcome == outcomeFannedOut && !t.reused && !h.Sample.Takes(t.event.ID) {
+		return
+	}
+	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageID)}
+	switch {
+	case outcome == outcomeFailed:
+		level = slog.LevelError
+		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()), slog.String(telemetry.KeyFault, "ours"))
+	case outcome == outcomeRejected:
+		level = slog.LevelWarn
+	case t.reused:
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.String(telemetry.KeyReason, reasonReused))
+		h.Metrics.Count("EventIdsReused", 1, telemetry.Dimensions{})
+	}
+	if t.bad != nil {
+		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))
+	} else {
+		attrs = append(attrs, slog.String(telemetry.KeyTenant, t.event.TenantID), slog.String(telemetry.KeyEvent, t.event.ID),
+			slog.String(telemetry.KeyEventType, t.event.Type), slog.Int(telemetry.KeyCount, t.sends))
+	}
+	attrs = append(attrs, slog.String(telemetry.KeyOutcome, outcome))
+	h.Log.LogAttrs(ctx, level, "event", attrs...)
+}
