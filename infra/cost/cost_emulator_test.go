@@ -9,7 +9,6 @@ import (
 	"os"
 	"regexp"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -51,8 +50,26 @@ var traffics = []traffic{
 		times: 10, deaths: true},
 }
 
-// count runs the traffic through a pipeline that is warm.
-func (c traffic) count(t *testing.T, idle usage) (row, map[string]bool) {
+// counted is count of a run in which nothing was given up for lack of time, as handlers do where the
+// emulator takes a quarter of a second for a hint, or two for a record.
+func (c traffic) counted(t *testing.T, idle usage) (row, map[string]bool) {
+	t.Helper()
+	for range 5 {
+		r := c.run(t)
+		if line := lost.FindString(r.logs()); line != "" {
+			t.Logf("counting again: %s", line)
+			continue
+		}
+		return c.count(r, idle), r.metrics()
+	}
+	t.Fatal("the emulator is too slow to count anything")
+	return row{}, nil
+}
+
+var lost = regexp.MustCompile(`"message":"[^"]* not (written|read|noted|removed)".*|"message":"metrics lost".*`)
+
+// run takes the traffic through a pipeline that is warm.
+func (c traffic) run(t *testing.T) *rig {
 	t.Helper()
 	r := newRig(t, c.batch)
 	r.alone = true
@@ -69,7 +86,7 @@ func (c traffic) count(t *testing.T, idle usage) (row, map[string]bool) {
 	if c.seldom {
 		r.took = 2 * time.Second
 	}
-	before := r.usage()
+	r.before = r.usage()
 	for n := range c.events {
 		times := 0
 		if c.failing > 0 && n%(c.events/c.failing) == 0 {
@@ -83,9 +100,14 @@ func (c traffic) count(t *testing.T, idle usage) (row, map[string]bool) {
 		r.now = r.now.Add(health.Default().Forget)
 		r.tick()
 	}
-	used := r.usage().minus(before, 1).minus(idle, r.runs)
+	return r
+}
+
+// count is what the traffic used, but for what release uses anyway.
+func (c traffic) count(r *rig, idle usage) row {
+	used := r.usage().minus(r.before, 1).minus(idle, r.runs)
 	used.published = c.events
-	return row{c.name, c.events, used}, r.metrics()
+	return row{c.name, c.events, used}
 }
 
 var timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
@@ -195,20 +217,17 @@ func idleTick(t *testing.T) (usage, map[string]bool) {
 // The page shows what is counted here; -write writes it there.
 func TestThePageShowsWhatIsCounted(t *testing.T) {
 	idle, names := idleTick(t)
-	rows := make([]row, len(traffics))
-	var lock sync.Mutex
-	t.Run("counting", func(t *testing.T) {
-		for n, c := range traffics {
-			t.Run(c.name, func(t *testing.T) {
-				t.Parallel()
-				counted, metrics := c.count(t, idle)
-				lock.Lock()
-				defer lock.Unlock()
-				rows[n] = counted
-				maps.Copy(names, metrics)
-			})
-		}
-	})
+	var rows []row
+	for _, c := range traffics {
+		t.Run(c.name, func(t *testing.T) {
+			counted, metrics := c.counted(t, idle)
+			rows = append(rows, counted)
+			maps.Copy(names, metrics)
+		})
+	}
+	if t.Failed() {
+		return
+	}
 	rows = withHundredth(rows)
 	f := ofTemplate(t)
 	f.idle, f.names = idle.times(month/60), len(names)

@@ -49,6 +49,8 @@ type rig struct {
 	alone bool          // retries and dead letters come one by one
 	runs  int           // of release
 
+	before usage // the traffic
+
 	deliveryQ, retryQ, deadQ testkit.Queue
 	fanout                   *function
 	deliver                  *function

@@ -40,7 +40,6 @@ func TestWriteUnitsOfALife(t *testing.T) {
 		}, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			r := newRig(t, 10)
 			r.subscribe(0, 0)
 			r.fanOut([]sqstypes.Message{r.event(0, row.fails)})

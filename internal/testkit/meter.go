@@ -99,11 +99,12 @@ func (m *Meter) handle(
 	defer m.mu.Unlock()
 	for n, w := range writes {
 		writes[n].key = pick(w.key, m.table(ctx, w.table).key)
-		writes[n].before = m.read(ctx, writes[n])
 	}
+	before := m.read(ctx, writes)
 	out, metadata, err := next.HandleInitialize(ctx, in)
-	for _, w := range writes {
-		m.count(w, m.read(ctx, w))
+	for n, after := range m.read(ctx, writes) {
+		writes[n].before = before[n]
+		m.count(writes[n], after)
 	}
 	return out, metadata, err
 }
@@ -161,13 +162,29 @@ func names(schema []dynamotypes.KeySchemaElement) (names []string) {
 	return names
 }
 
-func (m *Meter) read(ctx context.Context, w metered) item {
-	out, err := m.client.GetItem(context.WithoutCancel(ctx), &dynamodb.GetItemInput{TableName: &w.table, Key: w.key})
-	if err != nil {
-		m.t.Errorf("testkit: reading from %s: %v", w.table, err)
-		return nil
+// read returns the items that the writes are about; nil where there is none. It makes one call, of at most
+// the 25 keys of a batch of writes.
+func (m *Meter) read(ctx context.Context, writes []metered) []item {
+	ask := map[string]dynamotypes.KeysAndAttributes{}
+	for _, w := range writes {
+		of := ask[w.table]
+		of.Keys, of.ConsistentRead = append(of.Keys, w.key), aws.Bool(true)
+		ask[w.table] = of
 	}
-	return out.Item
+	items := make([]item, len(writes))
+	out, err := m.client.BatchGetItem(context.WithoutCancel(ctx), &dynamodb.BatchGetItemInput{RequestItems: ask})
+	if err != nil || len(out.UnprocessedKeys) > 0 {
+		m.t.Errorf("testkit: reading what is written: %v", err)
+		return items
+	}
+	for n, w := range writes {
+		for _, found := range out.Responses[w.table] {
+			if equal(pick(found, m.tables[w.table].key), w.key) {
+				items[n] = found
+			}
+		}
+	}
+	return items
 }
 
 // count bills one write whose item is after it as given.
