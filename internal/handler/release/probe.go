@@ -36,7 +36,8 @@ func (t *tick) probeOne(ctx context.Context, e *destination) error {
 }
 
 // candidate picks the item to probe with: of a random shard that is not empty, the first created after
-// a random time, so that one delivery which no receiver accepts does not keep a circuit open.
+// a random time, or any of the oldest where nothing was created since, so that one delivery which no
+// receiver accepts does not keep a circuit open.
 func (t *tick) candidate(ctx context.Context, e *destination) (picked backlog.Item, found bool, err error) {
 	first := int(t.Random() * backlog.Shards)
 	for n := range backlog.Shards {
@@ -62,7 +63,8 @@ func (t *tick) candidateOf(
 	since := oldest[0].Message.CreatedAt
 	at := since.Add(time.Duration(t.Random() * float64(t.Now().Sub(since))))
 	random, err := t.readable(ctx, e, shard, backlog.Before(at))
-	for _, items := range [][]backlog.Item{random, oldest} {
+	from := int(t.Random() * float64(len(oldest)))
+	for _, items := range [][]backlog.Item{random, oldest[from:], oldest[:from]} {
 		for _, i := range items {
 			if t.mayProbe(e, i) {
 				return i, true, nil
