@@ -38,9 +38,9 @@ type Settings struct {
 	Forget  time.Duration // without a failure that counts, until a failing endpoint is forgotten: 48 h
 	Discard time.Duration // how long discarded_before is kept: 8 d, longer than any life
 
-	// What the functions need for themselves, never scaled.
-	FunctionTimeout time.Duration // of deliver: 30 s
-	ViewAge         time.Duration // of the oldest view that deliver acts upon: 1 min
+	ViewAge time.Duration // of the oldest view that deliver acts upon: 1 min
+
+	FunctionTimeout time.Duration // of deliver: 30 s; no matter of policy, so never scaled
 }
 
 // Default returns the settings of every deployed stage.
@@ -61,6 +61,7 @@ func Default() Settings {
 func (s Settings) Scaled(minute time.Duration) Settings {
 	for _, d := range []*time.Duration{
 		&s.Span, &s.BusySpan, &s.ReopenSpan, &s.Tick, &s.Probe, &s.ProbeLimit, &s.CatchUp, &s.LastPatience, &s.Ahead,
+		&s.ViewAge,
 	} {
 		*d = time.Duration(float64(*d) * (minute.Minutes()))
 	}

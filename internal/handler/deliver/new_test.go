@@ -137,6 +137,7 @@ func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 		"reading the environment: RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: retry base must be 1 to 43000 seconds",
 		"max retries must be 1 to 18",
 		"MINUTE_SECONDS: tick and probe must be positive, the probe's limit at least the probe",
+		"the function's timeout must be positive, the age of a view not negative",
 		"EGRESS_ALLOW_CIDRS: entry 1 reaches loopback or link-local addresses, allowed in the local stage only",
 		"EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 2 is not a port or a range of ports",

@@ -26,6 +26,7 @@ type Settings struct {
 	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
 	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	Minute              config.Seconds `env:"MINUTE_SECONDS"`
+	FunctionTimeout     config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"` // of deliver
 }
 
 // Config is what New needs. All fields are required.
@@ -40,8 +41,9 @@ type Config struct {
 func New(c Config) (*Handler, error) {
 	s := c.Settings
 	thresholds := health.Default().Scaled(s.Minute.Duration())
+	thresholds.FunctionTimeout = s.FunctionTimeout.Duration()
 	if err := thresholds.Validate(); err != nil {
-		return nil, fmt.Errorf("reading the environment: MINUTE_SECONDS: %w", err)
+		return nil, fmt.Errorf("reading the environment: MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	waiting := dynamo.NewBacklog(tables, s.BacklogTable)

@@ -20,6 +20,7 @@ var environment = map[string]string{
 	"ENDPOINTS_TABLE": "Endpoints", "DELIVERIES_TABLE": "Deliveries", "BACKLOG_TABLE": "Backlog",
 	"ENDPOINT_HEALTH_TABLE": "EndpointHealth", "RETRY_QUEUE_URL": "https://sqs/RetryQueue",
 	"DEAD_LETTER_QUEUE_URL": "https://sqs/DeadLetterQueue", "MINUTE_SECONDS": "30",
+	"FUNCTION_TIMEOUT_SECONDS": "90",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -30,7 +31,9 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(health.Default().Scaled(30*time.Second), h.Thresholds); diff != "" {
+	thresholds := health.Default().Scaled(30 * time.Second)
+	thresholds.FunctionTimeout = 90 * time.Second
+	if diff := cmp.Diff(thresholds, h.Thresholds); diff != "" {
 		t.Errorf("thresholds (-want +got)\n%s", diff)
 	}
 	one := []queue.Outgoing{{Body: "x"}}
@@ -79,8 +82,8 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	}
 }
 
-func TestNew_refusesAMinuteThatIsNone(t *testing.T) {
-	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "MINUTE_SECONDS") {
+func TestNew_refusesTimesThatAreNone(t *testing.T) {
+	if _, err := New(Config{}); err == nil || !strings.Contains(err.Error(), "MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS") {
 		t.Errorf("%v", err)
 	}
 }
