@@ -29,6 +29,11 @@ func main() {
 
 func run(ctx context.Context, args []string) error {
 	o := stack.Options{Out: os.Stdout}
+	for name, port := range map[string]*int{"API_PORT": &o.APIPort, "AWS_PORT": &o.AWSPort, "MOTO_PORT": &o.MotoPort} {
+		if err := fromEnv(name, port); err != nil {
+			return err
+		}
+	}
 	flags := flag.NewFlagSet("stack", flag.ExitOnError)
 	flags.StringVar(&o.Root, "root", ".", "the checkout")
 	flags.StringVar(&o.Dir, "dir", "", "folder for state, logs and binaries (default ROOT/.local)")
@@ -37,9 +42,9 @@ func run(ctx context.Context, args []string) error {
 	flags.StringVar(&o.StackName, "name", "", "name of the deployed stack (default herald-local)")
 	params := flags.String("params", os.Getenv("PARAMS"),
 		`parameters of the template, "Name=Value …"; they win over the samconfig file's (default PARAMS)`)
-	flags.IntVar(&o.APIPort, "api-port", fromEnv("API_PORT"), "port of the HTTP API (0: a free one)")
-	flags.IntVar(&o.AWSPort, "aws-port", fromEnv("AWS_PORT"), "port of the AWS endpoint (0: a free one)")
-	flags.IntVar(&o.MotoPort, "moto-port", fromEnv("MOTO_PORT"), "port of the emulator behind it (0: a free one)")
+	flags.IntVar(&o.APIPort, "api-port", o.APIPort, "port of the HTTP API (0: a free one)")
+	flags.IntVar(&o.AWSPort, "aws-port", o.AWSPort, "port of the AWS endpoint (0: a free one)")
+	flags.IntVar(&o.MotoPort, "moto-port", o.MotoPort, "port of the emulator behind it (0: a free one)")
 	flags.StringVar(&o.Template, "template", "", "SAM template (default ROOT/template.yaml)")
 	flags.StringVar(&o.SAMConfig, "samconfig", "", "its configuration (default ROOT/samconfig.toml)")
 	flags.BoolVar(&o.NoTenant, "no-tenant", false, "issue no API key")
@@ -68,10 +73,18 @@ func run(ctx context.Context, args []string) error {
 	}
 }
 
-// fromEnv reads a port; anything but a number counts as none.
-func fromEnv(name string) int {
-	port, _ := strconv.Atoi(os.Getenv(name)) // 0 is the default
-	return port
+// fromEnv reads a port, if the variable has one.
+func fromEnv(name string, port *int) error {
+	text := os.Getenv(name)
+	if text == "" {
+		return nil
+	}
+	n, err := strconv.ParseUint(text, 10, 16)
+	if err != nil {
+		return fmt.Errorf("%s: %q is no port: a number from 0 to 65535, where 0 takes a free one", name, text)
+	}
+	*port = int(n)
+	return nil
 }
 
 func welcome(s statefile.State, schedules []string) {
