@@ -110,6 +110,9 @@ func TestEveryDeploymentNamesTheDefaultsThatHaveChanged(t *testing.T) {
 			if want == released[name] {
 				t.Errorf("the default of %s is that of the last release", name)
 			}
+			if back := name + "=" + released[name]; !strings.Contains(deployPage(t), back) {
+				t.Errorf("deploy.md does not say that the way back needs %s", back)
+			}
 			if named[name] != want {
 				t.Errorf("[%s] has %s=%q, want %s: an update would keep %s", environment, name, named[name], want, released[name])
 			}
