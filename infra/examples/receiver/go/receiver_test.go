@@ -15,6 +15,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	receiver "github.com/herald-webhooks/herald/infra/examples/receiver/go"
+	"github.com/herald-webhooks/herald/internal/signature"
 )
 
 const (
@@ -168,5 +169,24 @@ func TestARetryThatComesWhileTheFirstIsAtWorkGets409(t *testing.T) {
 	}
 	if w.Header().Get("Retry-After") == "" {
 		t.Error("no Retry-After")
+	}
+}
+
+// What infra/docs/receivers.md says of the Standard Webhooks library for Go.
+func TestSecretsAreOnlyForTheRawConstructor(t *testing.T) {
+	if _, err := standardwebhooks.NewWebhook(secret); err == nil {
+		t.Error("the constructor for Base64 takes a secret of Herald's")
+	}
+	wh, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := time.Now()
+	header := http.Header{
+		"Webhook-Id": {"msg_a"}, "Webhook-Timestamp": {strconv.FormatInt(at.Unix(), 10)},
+		"Webhook-Signature": {signature.Sign(secret, "msg_a", at.Unix(), []byte(body))},
+	}
+	if err := wh.Verify([]byte(body), header); err != nil {
+		t.Error(err)
 	}
 }
