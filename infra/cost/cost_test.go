@@ -147,3 +147,16 @@ func TestAssumptions(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }
+
+// Of 800 bytes that the lines of an event have, one in a hundred.
+func TestWithSample(t *testing.T) {
+	got := withSample([]row{
+		{full, 50, usage{logged: 10_000}}, {every, 50, usage{logged: 50_000}}, {"another", 10, usage{logged: 5_000}},
+	})
+	want := []row{
+		{full, 50, usage{logged: 10_400}}, {every, 50, usage{logged: 50_000}}, {"another", 10, usage{logged: 5_080}},
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(row{}, usage{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}

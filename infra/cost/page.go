@@ -3,6 +3,7 @@ package cost
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -20,7 +21,32 @@ func (r row) perMillion() bill { return r.used.dollars(million / float64(r.of)) 
 const (
 	full  = "batches of 10"
 	tenth = "batches of 10, 10 % fail once"
+	every = "batches of 10, `SuccessLogSample` 100"
 )
+
+// sample is the template's SuccessLogSample, as a share.
+const sample = 0.01
+
+// withSample adds the lines of the sample to rows that were counted without: so few events have none, or
+// more than their share.
+func withSample(rows []row) []row {
+	var none, all row
+	for _, r := range rows {
+		switch r.name {
+		case full:
+			none = r
+		case every:
+			all = r
+		}
+	}
+	lines := sample * float64(all.used.logged-none.used.logged) / float64(none.of) // of an event
+	for n, r := range rows {
+		if r.name != every {
+			rows[n].used.logged += int(math.Round(lines * float64(r.of)))
+		}
+	}
+	return rows
+}
 
 // withHundredth adds what one failing delivery in a hundred costs, before that of one in ten: retries come
 // alone, so ten of them cost ten times as much as one.

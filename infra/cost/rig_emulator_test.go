@@ -4,6 +4,7 @@ package cost
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -38,6 +39,7 @@ import (
 // rig is one process of each function, on tables, queues and keys of its own. Its clock stands still
 // unless the rig moves it.
 type rig struct {
+	options
 	t     *testing.T
 	cfg   aws.Config // of the emulator, past the counters
 	meter *testkit.Meter
@@ -45,7 +47,6 @@ type rig struct {
 	names testkit.TableNames
 	now   time.Time
 	took  time.Duration // what the clock moves by with every invocation
-	batch int           // messages in an invocation, at most
 	alone bool          // retries and dead letters come one by one
 	runs  int           // of release
 
@@ -77,12 +78,19 @@ type function struct {
 // schedule is the template's default.
 var schedule = struct{ base, factor, retries, long int }{5, 4, 9, 150}
 
-func newRig(t *testing.T, batch int) *rig {
+// options are settings that are not the template's defaults.
+type options struct {
+	batch  int
+	sample telemetry.Sample // 0: no success has a line of its own
+	record string           // "": all
+}
+
+func newRig(t *testing.T, o options) *rig {
 	t.Helper()
 	cfg := testkit.Moto(t)
 	r := &rig{
 		t: t, cfg: cfg, meter: testkit.NewMeter(t, cfg), wire: newWire(t), names: testkit.Tables(t, cfg),
-		now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC), took: 200 * time.Millisecond, batch: batch,
+		now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC), took: 200 * time.Millisecond, options: o,
 	}
 	r.deliveryQ = testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
 	r.retryQ = testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{MaxReceive: 100})
@@ -112,7 +120,7 @@ func (r *rig) build(secretsKey, deadLetterKey string) {
 	fans, err := fanout.New(fanout.Config{
 		Settings: fanout.Settings{
 			EndpointsTable: r.names.Endpoints, DeliveryQueueURL: r.deliveryQ.URL, EventsDeadLetterQueueURL: "unused",
-			SuccessLogSample: 1,
+			SuccessLogSample: r.sample,
 		},
 		AWS: counted, Log: telemetry.NewLogger(&r.fanout.log), Metrics: r.metricsOf(&r.fanout.log, "fanout"),
 	})
@@ -154,7 +162,7 @@ func (r *rig) delivers(counted aws.Config, secretsKey string, ca *receivers.CA) 
 			RetryBase: config.Seconds(schedule.base), RetryFactor: float64(schedule.factor),
 			MaxRetries: schedule.retries, LongWait: config.Seconds(schedule.long), Minute: 60,
 			ConnectTimeout: 5, AttemptTimeout: 15, EndpointConcurrency: 10, MaximumConcurrency: 50,
-			RecordAcknowledged: "all", AcknowledgedDays: 7, SuccessLogSample: 1,
+			RecordAcknowledged: cmp.Or(r.record, "all"), AcknowledgedDays: 7, SuccessLogSample: r.sample,
 		},
 		AWS: counted, Log: telemetry.NewLogger(&r.deliver.log), Metrics: r.metricsOf(&r.deliver.log, "deliver"),
 	})

@@ -40,7 +40,7 @@ func TestWriteUnitsOfALife(t *testing.T) {
 		}, 20},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := newRig(t, 10)
+			r := newRig(t, options{batch: 10})
 			r.subscribe(0, 0)
 			r.fanOut([]sqstypes.Message{r.event(0, row.fails)})
 			r.live()
