@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
@@ -73,7 +74,7 @@ func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
 	paused, other := subscribe(t, c, "*"), subscribe(t, c, "*")
 	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": paused.ID}
 	all := map[string]any{"tenant_id": c.TenantID}
-	var ids []string
+	occurredAt := map[string]time.Time{} // by delivery
 	for _, step := range []struct {
 		fields  map[string]any
 		waiting int
@@ -84,7 +85,7 @@ func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
 		event := publish(t, c, "user.deleted")
 		content := delivery.ContentOf([]byte(event.Payload()))
 		for _, s := range []subscription{paused, other} {
-			ids = append(ids, delivery.ID(c.TenantID, event.ID, s.ID, content))
+			occurredAt[delivery.ID(c.TenantID, event.ID, s.ID, content)] = occurred(t, event)
 		}
 		eventually(t, fmt.Sprintf("%d waiting", step.waiting), func(ctx context.Context) (bool, error) {
 			n, err := waitingFor(ctx, c.TenantID, event.ID)
@@ -102,8 +103,11 @@ func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
 			t.Fatalf("resumed: %+v", got)
 		}
 	}
-	for _, id := range ids {
+	for id, want := range occurredAt { // through Backlog, RetryQueue and, where it died of the pause, its dead letter
 		eventually(t, id, func(ctx context.Context) (bool, error) { return arrived(ctx, id) })
+		if got := state(t, id, "acknowledged"); !got.OccurredAt.Equal(want) {
+			t.Errorf("%s occurred at %s, want %s", id, got.OccurredAt, want)
+		}
 	}
 	genuine(t, paused.await(t, 2))
 	genuine(t, other.await(t, 2))

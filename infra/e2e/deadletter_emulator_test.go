@@ -95,7 +95,7 @@ func TestADeadDeliveryIsInspectedReplayedAndAcknowledged(t *testing.T) {
 	if len(opened.History) != 1 {
 		t.Errorf("history %v, want one death", opened.History)
 	}
-	want.Body, want.History = message.Payload(), opened.History
+	want.Body, want.History, want.OccurredAt = message.Payload(), opened.History, occurred(t, message)
 	want.Headers = map[string]string{
 		"content-type": "application/json", "wh-id": letter.DeliveryID, "wh-webhook-event": want.EventType,
 	}

@@ -97,6 +97,16 @@ func send(t *testing.T, c *client.Client, message examples.Message) {
 	}
 }
 
+// occurred is when a message says that its event occurred.
+func occurred(t *testing.T, m examples.Message) time.Time {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, m.OccurredAt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at
+}
+
 // await waits until the receiver has answered n requests.
 func (s subscription) await(t *testing.T, n int) []receiver.Request {
 	t.Helper()

@@ -48,7 +48,7 @@ type Item struct {
 // delivery apart: 8 characters or more, without '#'.
 func New(m delivery.Message, next delivery.Next, storedAt time.Time, parking string) Item {
 	m.Retrying, m.Attempts, m.Life = true, next.Attempts, next.Life
-	m.CreatedAt = m.CreatedAt.UTC().Truncate(time.Millisecond)
+	m.CreatedAt, m.OccurredAt = m.CreatedAt.UTC().Truncate(time.Millisecond), m.OccurredAt.UTC().Truncate(time.Millisecond)
 	m.NotBefore = Ceil(m.NotBefore)
 	return Item{
 		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: Position(m.Ref, parking)},

@@ -21,6 +21,7 @@ type Ref struct {
 	TenantID   string
 	EndpointID string
 	EventID    string
+	OccurredAt time.Time // what the publisher says of the event, for operators; zero where it says nothing
 	CreatedAt  time.Time // when fan-out made it
 	Replay     int       // which replay this is: 0 for the delivery's first life
 }

@@ -33,7 +33,7 @@ func waiting(n int) backlog.Item {
 	m := delivery.Message{
 		Ref: delivery.Ref{
 			DeliveryID: fmt.Sprintf("msg_%03d", n), TenantID: "t", EndpointID: "webhook_1", EventID: "e",
-			CreatedAt: at.Add(time.Duration(n) * time.Second), Replay: 1,
+			OccurredAt: at.Add(-time.Minute), CreatedAt: at.Add(time.Duration(n) * time.Second), Replay: 1,
 		},
 		NotBefore: at.Add(time.Minute),
 		Body:      []byte(`{"type":"user.created","data":{}}`),

@@ -47,6 +47,9 @@ func backlogItem(i backlog.Item) attributes {
 	item["due_at"] = stamp(i.DueAt)
 	item["due_shard"] = str(strconv.Itoa(i.DueShard()))
 	item["held"] = boolean(i.Held)
+	if !i.Message.OccurredAt.IsZero() {
+		item["occurred_at"] = stamp(i.Message.OccurredAt)
+	}
 	if !i.Message.NotBefore.IsZero() {
 		item["not_before"] = stamp(i.Message.NotBefore)
 	}
@@ -69,6 +72,7 @@ func backlogItemOf(item attributes) (backlog.Item, error) {
 		return backlog.Item{}, err
 	}
 	ref.TenantID, ref.EndpointID, ref.EventID = getStr(item, "tenant_id"), key.EndpointID, getStr(item, "event_id")
+	ref.OccurredAt = getTime(item, "occurred_at")
 	return backlog.Item{
 		Key: key,
 		Message: delivery.Message{

@@ -37,6 +37,9 @@ func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written 
 	item := deathItem(r)
 	item["replay_count"] = num(int64(r.Replay)) // a purged record can die again in a later life
 	item["created_at"] = stamp(r.CreatedAt)
+	if !r.OccurredAt.IsZero() {
+		item["occurred_at"] = stamp(r.OccurredAt)
+	}
 	item["body"] = bytes(r.Sealed.Body)
 	if len(r.Sealed.Attributes) > 0 {
 		item["attributes"] = bytes(r.Sealed.Attributes)

@@ -31,7 +31,7 @@ func newDeadLetters(t *testing.T) *dynamo.DeadLetters {
 func death(id, endpoint string, replay int, at time.Time) deadletter.Record {
 	return deadletter.Record{
 		Ref: delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: endpoint, EventID: "event_1",
-			CreatedAt: deadAt.Add(-time.Hour), Replay: replay},
+			OccurredAt: deadAt.Add(-2 * time.Hour), CreatedAt: deadAt.Add(-time.Hour), Replay: replay},
 		EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
 		Attempts: 10, LastStatus: 503, ReplayCount: replay, DiedAt: at, UpdatedAt: at,
 		Sealed: deadletter.Sealed{

@@ -186,6 +186,9 @@ func deliveryItem(r delivery.Record, life time.Duration) map[string]types.Attrib
 		"changed_at":  stamp(r.UpdatedAt),
 		"expires_at":  num(r.UpdatedAt.Add(life).Unix()),
 	}
+	if !r.OccurredAt.IsZero() {
+		item["occurred_at"] = stamp(r.OccurredAt)
+	}
 	if r.LastStatus != 0 {
 		item["last_status"] = num(int64(r.LastStatus))
 	}
@@ -226,6 +229,7 @@ func deliveryRef(item map[string]types.AttributeValue) delivery.Ref {
 		TenantID:   getStr(item, "tenant_id"),
 		EndpointID: getStr(item, "endpoint_id"),
 		EventID:    getStr(item, "event_id"),
+		OccurredAt: getTime(item, "occurred_at"),
 		CreatedAt:  getTime(item, "created_at"),
 		Replay:     int(getNum(item, "replay")),
 	}

@@ -34,6 +34,7 @@ func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 			TenantID:   "t",
 			EndpointID: "webhook_1",
 			EventID:    "e",
+			OccurredAt: at.Add(-time.Minute),
 			CreatedAt:  at,
 			Replay:     replay,
 		},

@@ -31,6 +31,20 @@ func TestDecode_accepts(t *testing.T) {
 				Data:       jsontext.Value(`{"userId":"user_1"}`),
 			},
 		},
+		"the last second of all": {
+			`{"tenant_id":"t","type":"user.deleted","occurred_at":"9999-12-31T22:59:59-01:00","data":{}}`,
+			event.Event{
+				ID: "sqs-id", TenantID: "t", Type: "user.deleted", Data: jsontext.Value(`{}`),
+				OccurredAt: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC),
+			},
+		},
+		"the year 0": {
+			`{"tenant_id":"t","type":"user.deleted","occurred_at":"0000-01-01T01:00:00+01:00","data":{}}`,
+			event.Event{
+				ID: "sqs-id", TenantID: "t", Type: "user.deleted", Data: jsontext.Value(`{}`),
+				OccurredAt: time.Date(0, 1, 1, 0, 0, 0, 0, time.UTC),
+			},
+		},
 		"unknown fields": {
 			`{"tenant_id":"t","type":"user.deleted","data":{},"trace":[1,{"a":2}]}`,
 			event.Event{ID: "sqs-id", TenantID: "t", Type: "user.deleted", Data: jsontext.Value(`{}`)},
@@ -131,11 +145,13 @@ func TestDecode_refuses(t *testing.T) {
 		"a time of another form": {
 			`{"occurred_at":"yesterday",` + rest, "occurred_at", timeRule,
 		},
-		"a time that is a number": {`{"occurred_at":1,` + rest, "occurred_at", timeRule},
-		"a null time":             {`{"occurred_at":null,` + rest, "occurred_at", timeRule},
-		"no data":                 {`{"tenant_id":"t","type":"user.deleted"}`, "data", required},
-		"data that is a list":     {`{"tenant_id":"t","type":"user.deleted","data":[]}`, "data", dataRule},
-		"data that is null":       {`{"tenant_id":"t","type":"user.deleted","data":null}`, "data", dataRule},
+		"a time after the year 9999": {`{"occurred_at":"9999-12-31T23:59:59-01:00",` + rest, "occurred_at", timeRule},
+		"a time before the year 0":   {`{"occurred_at":"0000-01-01T00:00:00+01:00",` + rest, "occurred_at", timeRule},
+		"a time that is a number":    {`{"occurred_at":1,` + rest, "occurred_at", timeRule},
+		"a null time":                {`{"occurred_at":null,` + rest, "occurred_at", timeRule},
+		"no data":                    {`{"tenant_id":"t","type":"user.deleted"}`, "data", required},
+		"data that is a list":        {`{"tenant_id":"t","type":"user.deleted","data":[]}`, "data", dataRule},
+		"data that is null":          {`{"tenant_id":"t","type":"user.deleted","data":null}`, "data", dataRule},
 		"a created user without id": {
 			`{"tenant_id":"t","type":"user.created","data":{}}`, "data.userId", userRule,
 		},

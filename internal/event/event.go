@@ -23,7 +23,7 @@ type Event struct {
 	ID         string         // 1–128 printable ASCII; the SQS message id where the publisher gave none
 	TenantID   string         // 1–128 of [A-Za-z0-9_-]
 	Type       string         // one of Types
-	OccurredAt time.Time      // zero where not given
+	OccurredAt time.Time      // UTC, zero where not given
 	Data       jsontext.Value // a JSON object, byte for byte as published
 }
 
@@ -113,9 +113,7 @@ func (e *Event) fill(m message) (field, reason string) {
 		return "type", "is not an implemented event"
 	}
 	if m.OccurredAt != nil {
-		at, ok := text(m.OccurredAt)
-		var err error
-		if e.OccurredAt, err = time.Parse(time.RFC3339, at); !ok || err != nil {
+		if e.OccurredAt, ok = timeOf(m.OccurredAt); !ok {
 			return "occurred_at", "must be an RFC 3339 time"
 		}
 	}
@@ -148,6 +146,14 @@ func text(v jsontext.Value) (string, bool) {
 	var s string
 	err := json.Unmarshal(v, &s)
 	return s, err == nil
+}
+
+// timeOf reads a time that can be written again in UTC.
+func timeOf(v jsontext.Value) (time.Time, bool) {
+	s, ok := text(v)
+	at, err := time.Parse(time.RFC3339, s)
+	at = at.UTC()
+	return at, ok && err == nil && at.Year() >= 0 && at.Year() <= 9999
 }
 
 func hasUserID(data jsontext.Value) bool {

@@ -26,6 +26,7 @@ const (
 	attrTenant    = "tenant_id"
 	attrEndpoint  = "endpoint_id"
 	attrEvent     = "event_id"
+	attrOccurred  = "occurred_at"
 	attrCreated   = "created_at"
 	attrReplay    = "replay"
 	attrAttempts  = "attempts"
@@ -38,8 +39,8 @@ const (
 // ErrUnreadable is wrapped by every error of Decode.
 var ErrUnreadable = errors.New("unreadable delivery message")
 
-// Attributes returns the message attributes of m: seven, nine at most. SQS takes ten; what is new
-// goes into the life.
+// Attributes returns the message attributes of m: seven, ten at most, which is all that SQS takes.
+// What is new goes into the life.
 func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	a := map[string]types.MessageAttributeValue{
 		attrVersion:  text(version),
@@ -49,6 +50,9 @@ func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 		attrEvent:    text(m.EventID),
 		attrCreated:  text(m.CreatedAt.UTC().Format(time.RFC3339Nano)),
 		attrReplay:   text(strconv.Itoa(m.Replay)),
+	}
+	if !m.OccurredAt.IsZero() {
+		a[attrOccurred] = text(m.OccurredAt.UTC().Format(time.RFC3339Nano))
 	}
 	if m.Retrying {
 		a[attrAttempts] = text(strconv.Itoa(m.Attempts))
@@ -80,6 +84,9 @@ func Decode(r Record) (delivery.Message, error) {
 			Replay:     d.number(attrReplay),
 		},
 		Body: []byte(r.Body),
+	}
+	if _, ok := r.MessageAttributes[attrOccurred]; ok {
+		m.OccurredAt = d.time(attrOccurred)
 	}
 	if _, ok := r.MessageAttributes[attrAttempts]; ok {
 		m.Retrying = true

@@ -22,7 +22,8 @@ var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
 func full() delivery.Message {
 	return delivery.Message{
-		Ref:      delivery.Ref{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2},
+		Ref: delivery.Ref{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2,
+			OccurredAt: created.Add(-time.Hour - time.Nanosecond)},
 		Retrying: true, Attempts: 1, Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`),
 		Life: delivery.Life{
 			StartedAt: created, DiesAt: created.Add(time.Hour), OwnDue: created.Add(time.Minute), Probe: 1 << 60, Last: true,
@@ -41,14 +42,14 @@ func received(m delivery.Message) Record {
 
 func TestDecode_readsWhatAttributesWrote(t *testing.T) {
 	first := full()
-	first.Retrying, first.Attempts, first.Life, first.Replay = false, 0, delivery.Life{}, 0
-	for n, m := range map[int]delivery.Message{9: full(), 7: first} {
+	first.Retrying, first.Attempts, first.Life, first.Replay, first.OccurredAt = false, 0, delivery.Life{}, 0, time.Time{}
+	for n, m := range map[int]delivery.Message{10: full(), 7: first} {
 		got, err := Decode(received(m))
 		if diff := cmp.Diff(m, got); err != nil || diff != "" {
 			t.Errorf("%v (-want +got)\n%s", err, diff)
 		}
 		if got := len(Attributes(m)); got != n {
-			t.Errorf("%d attributes, want %d: SQS takes ten and one is spare", got, n)
+			t.Errorf("%d attributes, want %d: SQS takes ten", got, n)
 		}
 	}
 }
@@ -80,6 +81,7 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 		"a negative replay":       {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
 		"attempts in words":       {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
 		"a time that is none":     {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"an event of no time":     {func(r *Record) { set(r, attrOccurred, "") }, "occurred_at"},
 		"a life of the future":    {func(r *Record) { set(r, attrLife, "v2,started=1") }, "life"},
 		"an empty life":           {func(r *Record) { set(r, attrLife, "") }, "life"},
 		"a body of another form":  {func(r *Record) { r.Body = `{"data":{}}` }, "body"},

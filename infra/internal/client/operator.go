@@ -23,13 +23,14 @@ func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) 
 
 // Delivery is a delivery's state as inspect shows it.
 type Delivery struct {
-	DeliveryID string `json:"delivery_id"`
-	EndpointID string `json:"endpoint_id"`
-	EventType  string `json:"event_type"`
-	State      string `json:"state"`
-	Attempts   int    `json:"attempts"`
-	LastStatus int    `json:"last_status"`
-	Reason     string `json:"reason"`
+	DeliveryID string    `json:"delivery_id"`
+	EndpointID string    `json:"endpoint_id"`
+	EventType  string    `json:"event_type"`
+	State      string    `json:"state"`
+	Attempts   int       `json:"attempts"`
+	LastStatus int       `json:"last_status"`
+	Reason     string    `json:"reason"`
+	OccurredAt time.Time `json:"occurred_at"` // zero where the publisher did not say
 }
 
 // Delivery returns the state of one delivery.
@@ -50,6 +51,7 @@ type DeadLetter struct {
 	Attempts    int               `json:"attempts"`
 	LastStatus  int               `json:"last_status"`
 	ReplayCount int               `json:"replay_count"`
+	OccurredAt  time.Time         `json:"occurred_at"` // zero in lists
 	Body        string            `json:"body"`
 	Headers     map[string]string `json:"headers"`
 	History     []any             `json:"history"`

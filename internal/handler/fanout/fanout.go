@@ -145,6 +145,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				TenantID:   t.event.TenantID,
 				EndpointID: e.ID,
 				EventID:    t.event.ID,
+				OccurredAt: t.event.OccurredAt,
 				CreatedAt:  now,
 			}}
 			messages = append(messages, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})

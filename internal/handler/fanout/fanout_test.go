@@ -264,6 +264,24 @@ func invoke(t *testing.T, lists map[string][]endpoint.Endpoint, records []queue.
 	return failed, answered
 }
 
+func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
+	for field, want := range map[string]string{
+		``: "", `"occurred_at":"2026-05-31T23:59:58.123456789+02:00",`: "2026-05-31T21:59:58.123456789Z",
+	} {
+		r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
+		body := `{"id":"e",` + field + `"tenant_id":"t","type":"user.deleted","data":{}}`
+		if failed := r.Process(t.Context(), []queue.Record{{MessageID: "m", Body: body}}); len(failed) != 0 {
+			t.Errorf("failed %v", failed)
+		}
+		for _, m := range r.deliveries.sent {
+			got := aws.ToString(m.Attributes["occurred_at"].StringValue)
+			if got != want || m.Body != `{"type":"user.deleted","data":{}}` {
+				t.Errorf("%s: %q with the body %s, want %q", field, got, m.Body, want)
+			}
+		}
+	}
+}
+
 func TestHandler_Process_inventsNoIdsAfterACrash(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 13, "*"), "u": endpoints("u", 12, "*")}
 	// the SQS message id serves

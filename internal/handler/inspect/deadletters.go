@@ -88,9 +88,10 @@ func (h *Handler) deadLetters(
 // OpenedDeadLetter is a dead letter in clear.
 type OpenedDeadLetter struct {
 	DeadLetter
-	Body       string                 `json:"body"`    // the exact text that is POSTed
-	Headers    map[string]string      `json:"headers"` // of every attempt; timestamp and signature are made anew for each
-	History    []deadletter.Entry     `json:"history"` // one entry per death
+	OccurredAt *time.Time             `json:"occurred_at"` // as the event was published; null where it did not say
+	Body       string                 `json:"body"`        // the exact text that is POSTed
+	Headers    map[string]string      `json:"headers"`     // of every attempt; timestamp and signature are made anew for each
+	History    []deadletter.Entry     `json:"history"`     // one entry per death
 	Attributes []deadletter.Attribute `json:"attributes,omitempty"`
 }
 
@@ -122,7 +123,7 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 		return OpenedDeadLetter{}, err
 	}
 	return OpenedDeadLetter{
-		DeadLetter: showDeadLetter(r), Body: string(opened.Body), Headers: headers(r),
+		DeadLetter: showDeadLetter(r), OccurredAt: timeOrNull(r.OccurredAt), Body: string(opened.Body), Headers: headers(r),
 		History: opened.History, Attributes: opened.Attributes,
 	}, nil
 }

@@ -28,6 +28,7 @@ type Delivery struct {
 	Reason        delivery.Reason `json:"reason"`
 	DurationMS    int64           `json:"duration_ms"`
 	NextAttemptAt *time.Time      `json:"next_attempt_at"`
+	OccurredAt    *time.Time      `json:"occurred_at"` // as the event was published; null where it did not say
 	CreatedAt     time.Time       `json:"created_at"`
 	UpdatedAt     time.Time       `json:"updated_at"`
 }
@@ -36,7 +37,8 @@ func showDelivery(r delivery.Record) Delivery {
 	return Delivery{
 		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
 		State: r.State, Attempts: r.Attempts, Replay: r.Replay, LastStatus: r.LastStatus, Reason: r.Reason,
-		DurationMS: r.DurationMS, NextAttemptAt: timeOrNull(r.NextAttemptAt), CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
+		DurationMS: r.DurationMS, NextAttemptAt: timeOrNull(r.NextAttemptAt), OccurredAt: timeOrNull(r.OccurredAt),
+		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }
 

@@ -198,18 +198,27 @@ func ref(id string) delivery.Ref {
 	return delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", CreatedAt: at, Replay: 1}
 }
 
+// before is ref with the time that the publisher gave.
+func before(id string) delivery.Ref {
+	r := ref(id)
+	r.OccurredAt = occurred
+	return r
+}
+
+var occurred = at.Add(-time.Hour)
+
 const internal = "internal error: see the function's log under this request id"
 
 func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 	w := &world{deliveries: []delivery.Record{{
-		Ref: ref("msg_1"), EventType: "user.created", State: delivery.Retrying, Attempts: 2, LastStatus: 503,
+		Ref: before("msg_1"), EventType: "user.created", State: delivery.Retrying, Attempts: 2, LastStatus: 503,
 		Reason: delivery.ReasonHTTP5xx, DurationMS: 12, NextAttemptAt: at.Add(time.Minute), UpdatedAt: at.Add(time.Second),
 	}}}
 	next := at.Add(time.Minute)
 	want := Delivery{
 		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
 		State: "retrying", Attempts: 2, Replay: 1, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
-		NextAttemptAt: &next, CreatedAt: at, UpdatedAt: at.Add(time.Second),
+		NextAttemptAt: &next, OccurredAt: &occurred, CreatedAt: at, UpdatedAt: at.Add(time.Second),
 	}
 	if diff := cmp.Diff(want, read[Delivery](t, w.ask(t, "delivery", `"delivery_id":"msg_1"`))); diff != "" {
 		t.Errorf("delivery (-want +got):\n%s", diff)
@@ -344,7 +353,9 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 }
 
 func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
-	r := deadletter.Record{Ref: ref("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at}
+	r := deadletter.Record{
+		Ref: before("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at,
+	}
 	entry := deadletter.Entry{DiedAt: at, Reason: delivery.ReasonTimeout, Attempts: 10, Replay: 1, MessageID: "m1"}
 	vault := deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
 	sealed, err := vault.SealDeath(t.Context(), r.Binding(), deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry})
@@ -354,7 +365,7 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	r.Sealed = sealed
 	w := &world{letters: []deadletter.Record{r}}
 	want := OpenedDeadLetter{
-		DeadLetter: showDeadLetter(r), Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
+		DeadLetter: showDeadLetter(r), OccurredAt: &occurred, Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
 		Headers: map[string]string{
 			"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.created",
 		},
