@@ -3,11 +3,11 @@ package telemetry
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -26,7 +26,27 @@ type Metrics struct {
 	now       func() time.Time
 
 	mu   sync.Mutex
-	sets map[Dimensions]map[string][]float64
+	sets map[Dimensions]*set
+	text []byte // the line being written
+}
+
+// set is what was collected under the same dimensions, in the order in which it first came.
+type set struct{ metrics []values }
+
+type values struct {
+	name string
+	all  []float64
+}
+
+// of returns the values of a metric.
+func (s *set) of(name string) *values {
+	for i := range s.metrics {
+		if s.metrics[i].name == name {
+			return &s.metrics[i]
+		}
+	}
+	s.metrics = append(s.metrics, values{name: name})
+	return &s.metrics[len(s.metrics)-1]
 }
 
 // Dimensions tell metrics of one service apart. Empty ones are left out.
@@ -42,7 +62,7 @@ const (
 // NewMetrics returns a collector that writes to out on Flush.
 func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Metrics {
 	return &Metrics{
-		out: out, namespace: namespace + stage, service: service, now: now, sets: map[Dimensions]map[string][]float64{},
+		out: out, namespace: namespace + stage, service: service, now: now, sets: map[Dimensions]*set{},
 	}
 }
 
@@ -50,11 +70,11 @@ func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Met
 func (m *Metrics) Count(name string, n int, d Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	set := m.set(d)
-	if len(set[name]) == 0 {
-		set[name] = []float64{0}
+	count := m.set(d).of(name)
+	if len(count.all) == 0 {
+		count.all = append(count.all, 0)
 	}
-	set[name][0] += float64(n)
+	count.all[0] += float64(n)
 }
 
 // Share counts a whole and a part of it with no dimension but service, because an alarm finds a
@@ -77,27 +97,25 @@ const (
 func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	set := m.set(d)
-	name += millisSuffix
-	set[name] = append(set[name], float64(took.Microseconds())/1000)
+	metric := m.set(d).of(name + millisSuffix)
+	metric.all = append(metric.all, float64(took.Microseconds())/1000)
 }
 
 // Seconds adds one duration to the metric name + "Seconds": how late or how old something is.
 func (m *Metrics) Seconds(name string, d time.Duration, dimensions Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	set := m.set(dimensions)
-	name += secondsSuffix
-	set[name] = append(set[name], d.Seconds())
+	metric := m.set(dimensions).of(name + secondsSuffix)
+	metric.all = append(metric.all, d.Seconds())
 }
 
-func (m *Metrics) set(d Dimensions) map[string][]float64 {
-	set := m.sets[d]
-	if set == nil {
-		set = map[string][]float64{}
-		m.sets[d] = set
+func (m *Metrics) set(d Dimensions) *set {
+	s := m.sets[d]
+	if s == nil {
+		s = &set{}
+		m.sets[d] = s
 	}
-	return set
+	return s
 }
 
 // maxValues is the most values of one metric in one EMF line.
@@ -108,11 +126,13 @@ const maxValues = 100
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for d, set := range m.sets {
-		for len(set) > 0 {
-			if err := m.line(d, set); err != nil {
+	for d, s := range m.sets {
+		for len(s.metrics) > 0 {
+			m.text = m.appendLine(m.text[:0], d, s.metrics)
+			if _, err := m.out.Write(m.text); err != nil {
 				return fmt.Errorf("writing metrics: %w", err)
 			}
+			s.written()
 		}
 		delete(m.sets, d)
 	}
@@ -122,68 +142,75 @@ func (m *Metrics) Flush() error {
 	return nil
 }
 
-// emf is one line of the embedded metric format.
-type emf struct {
-	AWS struct {
-		Timestamp         int64 // Unix milliseconds
-		CloudWatchMetrics [1]definition
-	} `json:"_aws"`
-	Service string               `json:"service"`
-	Outcome string               `json:"outcome,omitempty"`
-	Reason  string               `json:"reason,omitempty"`
-	Fault   string               `json:"fault,omitempty"`
-	Values  map[string][]float64 `json:",embed"`
-}
-
-type definition struct {
-	Namespace  string
-	Dimensions [1][]string // names of the members of emf that are dimensions
-	Metrics    []metric
-}
-
-type metric struct{ Name, Unit string }
-
-// line writes one EMF line with at most maxValues of each metric and takes them out of set.
-func (m *Metrics) line(d Dimensions, set map[string][]float64) error {
-	line := emf{
-		Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault,
-		Values: make(map[string][]float64, len(set)),
-	}
-	line.AWS.Timestamp = m.now().UnixMilli()
-	about := &line.AWS.CloudWatchMetrics[0]
-	about.Namespace = m.namespace
-	about.Dimensions[0] = d.names()
-	for name, values := range set {
-		unit := unitCount
-		switch {
-		case strings.HasSuffix(name, millisSuffix):
-			unit = unitMilliseconds
-		case strings.HasSuffix(name, secondsSuffix):
-			unit = unitSeconds
-		}
-		about.Metrics = append(about.Metrics, metric{name, unit})
-		n := min(len(values), maxValues)
-		line.Values[name] = values[:n]
-		if set[name] = values[n:]; len(set[name]) == 0 {
-			delete(set, name)
+// written takes out what one line has taken, at most maxValues of each metric.
+func (s *set) written() {
+	left := s.metrics[:0]
+	for _, metric := range s.metrics {
+		if metric.all = metric.all[min(len(metric.all), maxValues):]; len(metric.all) > 0 {
+			left = append(left, metric)
 		}
 	}
-	b, err := json.Marshal(line, jsontext.EscapeForHTML(false))
-	if err != nil {
-		return fmt.Errorf("encoding: %w", err)
-	}
-	_, err = m.out.Write(append(b, '\n'))
-	return err
+	s.metrics = left
 }
 
-func (d Dimensions) names() []string {
-	names := append(make([]string, 0, 4), "service")
-	for _, dimension := range []struct{ name, value string }{
-		{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault},
-	} {
-		if dimension.value != "" {
-			names = append(names, dimension.name)
+// appendLine appends one line of the embedded metric format. It is written without reflection: of an
+// invocation with one delivery the metrics took a tenth of the CPU time. Names are the code's own and
+// need no quoting; what a dimension or the service says may.
+func (m *Metrics) appendLine(b []byte, d Dimensions, metrics []values) []byte {
+	members := [...]struct{ name, value string }{
+		{"service", m.service}, {"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault},
+	}
+	b = append(b, `{"_aws":{"Timestamp":`...)
+	b = strconv.AppendInt(b, m.now().UnixMilli(), 10)
+	b = append(b, `,"CloudWatchMetrics":[{"Namespace":`...)
+	b = appendText(b, m.namespace)
+	b = append(b, `,"Dimensions":[["service"`...)
+	for _, member := range members[1:] {
+		if member.value != "" {
+			b = append(append(append(b, `,"`...), member.name...), '"')
 		}
 	}
-	return names
+	b = append(b, `]],"Metrics":[`...)
+	for i, metric := range metrics {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(append(append(b, `{"Name":"`...), metric.name...), `","Unit":"`...)
+		b = append(append(b, unitOf(metric.name)...), `"}`...)
+	}
+	b = append(b, `]}]}`...)
+	for i, member := range members {
+		if i == 0 || member.value != "" {
+			b = append(append(append(b, `,"`...), member.name...), `":`...)
+			b = appendText(b, member.value)
+		}
+	}
+	for _, metric := range metrics {
+		b = append(append(append(b, `,"`...), metric.name...), `":[`...)
+		for i, value := range metric.all[:min(len(metric.all), maxValues)] {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = strconv.AppendFloat(b, value, 'f', -1, 64)
+		}
+		b = append(b, ']')
+	}
+	return append(b, "}\n"...)
+}
+
+func unitOf(name string) string {
+	switch {
+	case strings.HasSuffix(name, millisSuffix):
+		return unitMilliseconds
+	case strings.HasSuffix(name, secondsSuffix):
+		return unitSeconds
+	default:
+		return unitCount
+	}
+}
+
+// appendText appends a JSON string. What is no UTF-8 is replaced: a line with it is still one.
+func appendText(b []byte, text string) []byte {
+	b, _ = jsontext.AppendQuote(b, text)
+	return b
 }

@@ -62,3 +62,19 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 		t.Errorf("flushed twice: %q", out.String())
 	}
 }
+
+func TestMetrics_Flush_quotesWhatDimensionsSay(t *testing.T) {
+	var out bytes.Buffer
+	m := NewMetrics(&out, "test", `de"liver`, func() time.Time { return time.UnixMilli(0) })
+	m.Seconds("Age", 90*time.Second, Dimensions{Reason: "a\\b\n\xff"})
+	if err := m.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"_aws":{"Timestamp":0,"CloudWatchMetrics":[{"Namespace":"Herald/test",` +
+		`"Dimensions":[["service","reason"]],"Metrics":[{"Name":"AgeSeconds","Unit":"Seconds"}]}]},` +
+		`"service":"de\"liver","reason":"a\\b\n\ufffd","AgeSeconds":[90]}` + "\n"
+	got := strings.ReplaceAll(out.String(), "\ufffd", `\ufffd`)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("line (-want +got):\n%s", diff)
+	}
+}
