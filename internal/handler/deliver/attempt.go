@@ -106,7 +106,7 @@ func (h *Handler) secret(ctx context.Context, t *task) (string, error) {
 }
 
 // growStack grows the goroutine's stack to what an attempt needs while there is next to nothing
-// on it to copy: growing inside net/http cost up to 4 % of a delivery's CPU time.
+// on it to copy: growing in the middle of an attempt cost up to 4 % of a delivery's CPU time.
 //
 //go:noinline
 func growStack() {
