@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
@@ -29,6 +30,30 @@ func shortened(t *testing.T, name string, length time.Duration, backlogs bool) *
 func late(w *world) time.Duration {
 	worst, _, _ := w.stats.worstLate()
 	return worst
+}
+
+// closed counts the endpoints of the outage whose circuits are not open.
+func closed(w *world) (n int) {
+	for _, e := range w.endpoints {
+		if e.affected && e.item.State != health.Open {
+			n++
+		}
+	}
+	return n
+}
+
+// However few of its failures a process may write, and however few attempts the slow lane leaves to an
+// endpoint that hangs, its circuit is open after six minutes.
+func TestSimulate_circuitsOpenInTime(t *testing.T) {
+	for name, rate := range map[string]float64{"down": 1000, "hang": 300, "fifty": 300} {
+		s := find(scenarios(1), name)
+		s.rate, s.length, s.patience = rate, calm+6*time.Minute, 0
+		w := newWorld(s, true)
+		w.run()
+		if closed := closed(w); closed > 0 || w.stats.opened[0] > 0 {
+			t.Errorf("%s: %d circuits are closed, %d of others open", name, closed, w.stats.opened[0])
+		}
+	}
 }
 
 func TestSimulate_theLargestTenantIsDown(t *testing.T) {
@@ -73,7 +98,10 @@ func TestSimulate_aFewSlowAnswers(t *testing.T) {
 func TestSimulate_whatHangsHoldsUpOthersOnce(t *testing.T) {
 	quiet := shortened(t, "nobody", 2*time.Minute, true).stats.first.quantile(0.99)
 	for _, name := range []string{"ten-hang", "thirty-slow", "crawl"} {
-		w := shortened(t, name, 15*time.Minute, true)
+		w := shortened(t, name, 16*time.Minute, true)
+		if closed := closed(w); name == "ten-hang" && closed > 0 {
+			t.Errorf("%s: %d circuits are closed after six minutes", name, closed)
+		}
 		if p99 := w.stats.steady.quantile(0.99); p99 > 2*quiet || w.stats.first.max > attemptTimeout {
 			t.Errorf("%s: others wait %s, p99, and up to %s; without it %s", name, p99, w.stats.first.max, quiet)
 		}

@@ -208,8 +208,8 @@ func (v View) succeed(now time.Time) Write {
 	return i.put(i.enter(None, now), now)
 }
 
-// fail counts failures of a healthy or failing endpoint. A first attempt that fails alone starts
-// no run: it is retried within seconds, and if that succeeds, nothing was written here.
+// fail counts failures of a healthy or failing endpoint. A first attempt that is answered and fails alone
+// starts no run: it is retried within seconds, and if that succeeds, nothing was written here.
 func (i Item) fail(s Settings, results []Result, now time.Time) Write {
 	from := i
 	if i.State == None {
@@ -218,7 +218,7 @@ func (i Item) fail(s Settings, results []Result, now time.Time) Write {
 	}
 	next := from.count(s, results, now)
 	switch added := next.Failures - i.Failures; {
-	case added == 0, added == 1 && i.State == None && !slices.ContainsFunc(results, isRetry):
+	case added == 0, added == 1 && i.State == None && !slices.ContainsFunc(results, startsRun):
 		return Write{}
 	case s.opens(next, now):
 		next = next.open(s, now)
@@ -235,7 +235,9 @@ func (s Settings) idle(i, next Item) bool {
 	return missing > 0 && len(next.Deliveries) == len(i.Deliveries) && i.Failures+missing >= s.Failures
 }
 
-func isRetry(r Result) bool { return r.Retry }
+// startsRun reports whether a failure counts that is alone. What had no answer does: of an endpoint that
+// hangs the slow lane may make no retry for minutes.
+func startsRun(r Result) bool { return r.Retry || r.Status == 0 }
 
 // opens reports whether a run of failures is long enough.
 func (s Settings) opens(i Item, now time.Time) bool {

@@ -167,6 +167,10 @@ func TestView_Observe_aLoneFirstFailureCostsNoWrite(t *testing.T) {
 	if got := viewOf(Item{}).Observe(Default(), first, epoch); got.Kind != Put {
 		t.Errorf("wrote %+v for a retry", got)
 	}
+	first[0].Retry, first[0].Status, first[0].Reason = false, 0, "timeout"
+	if got := viewOf(Item{}).Observe(Default(), first, epoch); got.Kind != Put {
+		t.Errorf("wrote %+v for one without an answer", got)
+	}
 }
 
 func TestView_Observe(t *testing.T) {
