@@ -143,7 +143,7 @@ func (r *rig) build(secretsKey, deadLetterKey string) {
 		Settings: release.Settings{
 			EndpointsTable: r.names.Endpoints, DeliveriesTable: r.names.Deliveries, BacklogTable: r.names.Backlog,
 			EndpointHealthTable: r.names.EndpointHealth, RetryQueueURL: r.retryQ.URL, DeadLetterQueueURL: r.deadQ.URL,
-			Minute: 60,
+			Minute: 60, FunctionTimeout: 30,
 		},
 		AWS: counted, Log: telemetry.NewLogger(&r.ticks), Metrics: r.metricsOf(&r.ticks, "release"),
 	})
