@@ -26,7 +26,7 @@ var desyncs = []Case{
 		c.out.cork()
 		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 		_, _ = c.Write([]byte(stale))
-		c.out.release(0)
+		c.out.uncork()
 	}),
 	desynced("answers the next request before it is sent", Outcome{Status: 200}, func(c *conn) {
 		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
@@ -96,7 +96,7 @@ var desyncs = []Case{
 			config := &tls.Config{MaxVersion: tls.VersionTLS12} // in which the server ends the handshake
 			return serveCorked(t, ca, config, func(c *conn) {
 				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-				c.out.release(0) // with the end of the handshake
+				c.out.uncork() // with the end of the handshake
 				_ = c.readRequest()
 				c.hold()
 			})
@@ -150,7 +150,7 @@ func (c *cork) Read(p []byte) (int, error) {
 	}
 	n, err := c.Conn.Read(p)
 	if n > 0 {
-		c.release(0)
+		c.uncork()
 	}
 	return n, err
 }
@@ -169,15 +169,23 @@ func (c *cork) corked() int {
 	return len(c.kept)
 }
 
-// release sends the first n bytes of what is kept. With 0 it sends all and keeps no more.
+// release sends the first n bytes of what is kept.
 func (c *cork) release(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n == 0 {
-		n, c.on, c.handshake = len(c.kept), false, false
-	}
 	if n > 0 {
 		_, _ = c.Conn.Write(c.kept[:n])
 		c.kept = c.kept[n:]
+	}
+}
+
+// uncork sends what is kept and keeps no more.
+func (c *cork) uncork() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.on, c.handshake = false, false
+	if len(c.kept) > 0 {
+		_, _ = c.Conn.Write(c.kept)
+		c.kept = nil
 	}
 }
