@@ -9,9 +9,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -35,6 +37,12 @@ const (
 type subject struct {
 	published.Language
 	*published.Receiver
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	_ = flag.Set("test.parallel", "16") // most of the time is spent on waiting for slow senders
+	os.Exit(m.Run())
 }
 
 func TestReceivers(t *testing.T) {
@@ -302,7 +310,7 @@ func (s subject) rememberWhatWasGivenUp(t *testing.T) {
 }
 
 func (s subject) processOnceConcurrently(t *testing.T) {
-	for i := range 25 {
+	for i := range 12 {
 		d := genuine(fmt.Sprintf("msg_at_once_%d", i))
 		var copies sync.WaitGroup
 		answers := make([]answer, 4)
