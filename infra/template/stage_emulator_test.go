@@ -162,7 +162,7 @@ func (s *stage) start() consumers {
 		Settings: release.Settings{
 			EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries, BacklogTable: s.tables.Backlog,
 			EndpointHealthTable: s.tables.EndpointHealth, RetryQueueURL: s.queues["RetryQueue"].URL,
-			DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL, Minute: 60,
+			DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL, Minute: 60, FunctionTimeout: 30,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(&s.ticked),
 		Metrics: telemetry.NewMetrics(&s.ticked, s.settings["Stage"], "release", clock),

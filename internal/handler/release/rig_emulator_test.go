@@ -75,6 +75,7 @@ func (r *rig) another() *release.Handler {
 			EndpointsTable: r.tables.Endpoints, DeliveriesTable: r.tables.Deliveries, BacklogTable: r.tables.Backlog,
 			EndpointHealthTable: r.tables.EndpointHealth,
 			RetryQueueURL:       r.retryQ.URL, DeadLetterQueueURL: r.deadQ.URL, Minute: 60,
+			FunctionTimeout: 30,
 		},
 		AWS: r.faults.Config(), Log: slog.New(slog.NewJSONHandler(&r.logs, nil)),
 		Metrics: telemetry.NewMetrics(&r.logs, "test", "release", clock),
