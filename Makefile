@@ -18,6 +18,7 @@ GO_BUILD := go build -trimpath -tags lambda.norpc -ldflags '-s -w -X github.com/
 # The AWS tools ask for a region even where nothing has one; nothing of ours reports home.
 export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
+OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
 .PHONY: help run stack test unit e2e lint measure mutants invariants build native bench simulate cost tools clean
@@ -44,16 +45,18 @@ unit: ## run the tests that need no emulator, in random order, under the race de
 	@[ -n "$(RACE)" ] || echo "make: no C compiler for cgo: the unit tests run without the race detector"
 	@go test -json $(RACE) -shuffle=on ./... | go run ./infra/testreport unit
 
-e2e: native .venv/installed ## run the tests against the emulator and the local stack
+e2e: native .venv/installed .tools/openapi/installed ## run the tests against the emulator and the local stack
 	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
 
-lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## run gofmt, go vet, golangci-lint, measure, cfn-lint and sam validate
+lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed .tools/openapi/installed ## run gofmt, go vet, golangci-lint, measure, cfn-lint, sam validate, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
 	.tools/bin/golangci-lint run || status=1; \
 	go run ./infra/measure -check || status=1; \
 	.venv/bin/cfn-lint template.yaml || status=1; \
 	$(SAM) validate --lint || status=1; \
+	$(OPENAPI_TOOL) redocly lint --config infra/clients/redocly.yaml infra/openapi.yaml || status=1; \
+	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \
 	exit $$status
 
 measure: ## print sizes, import depth and share of tests with their limits; ARGS=-check fails if one is exceeded
@@ -85,7 +88,7 @@ simulate: ## play days of waiting deliveries, with today's rules beside them (mi
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run ThePageShows ./infra/cost -write
 
-tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed ## install linters and Python tools below the checkout
+tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed .tools/openapi/installed ## install linters, Python and npm tools below the checkout
 
 clean: ## remove everything that make has built or installed
 	rm -rf .local .aws-sam .venv .tools
@@ -104,10 +107,14 @@ build-%Function:
 	@GOBIN=$(CURDIR)/.tools/bin go install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS)
 	@touch $@
 
+define check_python
+$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	{ echo "make: $(PYTHON) is missing, too old or without venv; install Python 3.11 or newer with venv" >&2; exit 1; }
+endef
+
 # Without the package index, the machine's own Python serves if it has the tools.
 .venv/installed: infra/requirements.txt
-	@$(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
-	{ echo "make: $(PYTHON) is missing, too old or without venv; install Python 3.11 or newer with venv" >&2; exit 1; }
+	@$(check_python)
 	@rm -rf .venv; $(PYTHON) -m venv .venv
 	@echo "installing Python tools into .venv, once: about a minute"
 	@if .venv/bin/pip install --quiet --disable-pip-version-check -r infra/requirements.txt; then :; \
@@ -116,6 +123,16 @@ build-%Function:
 		rm -rf .venv; $(PYTHON) -m venv --system-site-packages --without-pip .venv; \
 		for tool in aws cfn-lint sam; do ln -s "$$(command -v $$tool)" .venv/bin/$$tool; done; \
 	else echo "make: the Python tools of infra/requirements.txt cannot be installed, and $(PYTHON) has none of its own" >&2; exit 1; fi
+	@touch $@
+
+# A venv of its own for the tools of infra/openapi.yaml: its Node.js runs those that npm installs beside it.
+.tools/openapi/installed: infra/clients/requirements.txt infra/clients/package.json infra/clients/package-lock.json
+	@$(check_python)
+	@echo "installing the tools of infra/openapi.yaml into .tools/openapi, once: about a minute"
+	@rm -rf .tools/openapi; $(PYTHON) -m venv .tools/openapi
+	@.tools/openapi/bin/pip install --quiet --disable-pip-version-check -r infra/clients/requirements.txt
+	@cp infra/clients/package.json infra/clients/package-lock.json .tools/openapi
+	@cd .tools/openapi; PATH="$$PWD/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 define check_sizes

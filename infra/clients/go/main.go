@@ -1,0 +1,76 @@
+// Command client takes an endpoint through its life by the client that oapi-codegen makes of
+// infra/openapi.yaml.
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+
+	"github.com/herald-webhooks/herald/infra/clients/go/herald"
+)
+
+const url = "https://example.com/hooks"
+
+func main() {
+	ctx := context.Background()
+	api := client(os.Getenv("API"), os.Getenv("KEY"))
+	err := life(ctx, api)
+	if err == nil {
+		err = faults(ctx, api)
+	}
+	if err == nil {
+		err = later(ctx, client(os.Getenv("LATER_API"), "hk_any"))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+}
+
+type caller struct {
+	*herald.ClientWithResponses
+	err error // of making it
+}
+
+func client(server, key string) caller {
+	authorize := func(_ context.Context, r *http.Request) error {
+		r.Header.Set("Authorization", "Bearer "+key)
+		return nil
+	}
+	c, err := herald.NewClientWithResponses(server, herald.WithRequestEditorFn(authorize))
+	return caller{c, err}
+}
+
+// answer is what every generated answer can be asked.
+type answer interface{ StatusCode() int }
+
+// must returns the decoded body, of which there is one if the status is as documented.
+func must[T any](res answer, body *T) *T {
+	if body == nil {
+		fmt.Fprintf(os.Stderr, "client: %T has status %d and no body\n", res, res.StatusCode())
+		os.Exit(1)
+	}
+	return body
+}
+
+func fault(what string, res answer, p *herald.Problem) {
+	must(res, p)
+	where := "-"
+	if p.Errors != nil {
+		var fields []string
+		for _, e := range *p.Errors {
+			if e.Pointer != nil {
+				fields = append(fields, *e.Pointer)
+			} else {
+				fields = append(fields, *e.Parameter)
+			}
+		}
+		where = strings.Join(fields, ",")
+	}
+	fmt.Println(what, res.StatusCode(), p.Status, p.Code, where)
+}
+
+func joined(events []herald.Subscribed) string { return strings.Join(events, ",") }
