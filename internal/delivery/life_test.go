@@ -23,7 +23,12 @@ var lives = map[string]Life{
 	"v1,last=1":         {Last: true},
 	"v1,status=429":     {Status: 429},
 	"v1,probe=1":        {Probe: 1},
+
+	"v1,reason=" + longest: {Reason: Reason(longest)},
 }
+
+// longest is the longest reason that is read.
+var longest = strings.Repeat("a", 64)
 
 func TestLife_Encode(t *testing.T) {
 	for text, life := range lives {

@@ -65,6 +65,16 @@ func TestStanding_Failed(t *testing.T) {
 			Next{To: ToBacklog, Attempts: 2, Wait: 20 * time.Second, Due: now.Add(20 * time.Second), Life: with(failed, func(l *Life) {
 				l.OwnDue, l.DiesAt = now.Add(20*time.Second), now.Add(tenPlaces.Remaining(2))
 			})}},
+		"also one before its own due time": {5, with(parked, func(l *Life) { l.OwnDue = now.Add(time.Minute) }), 0,
+			Next{To: ToBacklog, Attempts: 4, Wait: time.Minute, Due: now.Add(time.Minute), Life: with(parked, func(l *Life) {
+				l.OwnDue, l.Probe, l.Reason, l.Status = now.Add(time.Minute), 0, ReasonHTTP5xx, 503
+			})}},
+		"what is none waits for little on RetryQueue": {5, with(parked, func(l *Life) {
+			l.OwnDue, l.Probe = now.Add(time.Minute), 0
+		}), 0, Next{To: ToRetryQueue, Attempts: 4, Wait: time.Minute, Due: now.Add(time.Minute),
+			Life: with(parked, func(l *Life) {
+				l.OwnDue, l.Probe, l.Reason, l.Status = now.Add(time.Minute), 0, ReasonHTTP5xx, 503
+			})}},
 		"so is the last attempt": {5, with(parked, func(l *Life) { l.Last = true }), 0, Next{To: ToDeadLetterQueue,
 			Attempts: 4, Due: now,
 			Life: with(parked, func(l *Life) { l.Last, l.Reason, l.Status = true, ReasonHTTP5xx, 503 })}},
