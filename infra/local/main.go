@@ -81,7 +81,7 @@ func fromEnv(name string, port *int) error {
 	}
 	n, err := strconv.ParseUint(text, 10, 16)
 	if err != nil {
-		return fmt.Errorf("%s: %q is no port: a number from 0 to 65535, where 0 takes a free one", name, text)
+		return fmt.Errorf("%s: %q is not a port: a number from 0 to 65535, where 0 takes a free one", name, text)
 	}
 	*port = int(n)
 	return nil

@@ -156,7 +156,7 @@ func earlier(a, b time.Time) time.Time {
 func newWire(raw net.Conn) (*wire, error) {
 	socket, ok := raw.(syscall.Conn)
 	if !ok {
-		return nil, errors.New("the connection is no socket")
+		return nil, errors.New("the connection is not a socket")
 	}
 	access, err := socket.SyscallConn()
 	if err != nil {
