@@ -37,7 +37,8 @@ type play struct {
 	failing  func(n, nth int, at time.Duration) answer
 	up       time.Duration
 	refuses  window
-	hangs    bool // what it is about hangs
+	hangs    bool          // what it is about hangs
+	length   time.Duration // zero: ten minutes
 }
 
 // well is how a healthy receiver answers delivery n: in 40 to 240 ms.
@@ -51,13 +52,16 @@ const bubbles = 10 * time.Minute
 func (p play) scene(seed uint64) (*scenario, *figures) {
 	f := &figures{Opened: map[int32]time.Duration{}, Recovered: map[int32]time.Duration{}, Attempts: map[int]int{}}
 	s := base("", "agreement", bubbles)
+	if p.length > 0 {
+		s.length = p.length
+	}
 	s.seed, s.busy, s.others, s.refuses = seed, len(p.rates), 1, p.refuses
 	random := rand.New(rand.NewPCG(seed, 2))
 	var arrivals []arrival
 	for n, rate := range p.rates {
 		for at := time.Duration(0); ; {
 			at += time.Duration(random.ExpFloat64() / rate * float64(time.Second)).Truncate(time.Millisecond)
-			if at >= bubbles {
+			if at >= s.length {
 				break
 			}
 			arrivals = append(arrivals, arrival{at + time.Millisecond, int32(n)})

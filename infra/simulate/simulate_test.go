@@ -97,8 +97,10 @@ func TestSimulate_aFewSlowAnswers(t *testing.T) {
 
 func TestSimulate_whatHangsHoldsUpOthersOnce(t *testing.T) {
 	quiet := shortened(t, "nobody", 2*time.Minute, true).stats.first.quantile(0.99)
-	for _, name := range []string{"ten-hang", "thirty-slow", "crawl"} {
-		w := shortened(t, name, 16*time.Minute, true)
+	for name, length := range map[string]time.Duration{
+		"ten-hang": calm + 6*time.Minute, "thirty-slow": calm + 2*time.Minute, "crawl": calm + 2*time.Minute,
+	} {
+		w := shortened(t, name, length, true)
 		if closed := closed(w); name == "ten-hang" && closed > 0 {
 			t.Errorf("%s: %d circuits are closed after six minutes", name, closed)
 		}
