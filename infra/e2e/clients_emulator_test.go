@@ -106,6 +106,7 @@ func runTool(t *testing.T, folder string, env []string, command ...string) strin
 	if _, err := os.Stat(openapiTools("installed")); err != nil {
 		t.Fatalf("the tools are not installed, run `make tools`: %v", err)
 	}
+	defer alone()()
 	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
 	defer cancel()
 	var out, faults bytes.Buffer

@@ -54,6 +54,7 @@ func shell(t *testing.T, script string) string {
 			t.Fatal(err)
 		}
 	}
+	defer alone()()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "bash", "-c", "set -euo pipefail\n"+script)
@@ -191,6 +192,7 @@ func python(t *testing.T, script string, args ...string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer alone()()
 	var stderr strings.Builder
 	cmd := exec.CommandContext(t.Context(), interpreter, append([]string{"-c", script}, args...)...)
 	cmd.Dir, cmd.Stderr = t.TempDir(), &stderr
@@ -249,6 +251,7 @@ func TestSAMDeployIsToldWhatToDoInstead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer alone()()
 	args := []string{"deploy", "--stack-name", "mine", "--template-file", template, "--resolve-s3"}
 	out, err := exec.CommandContext(t.Context(), sam, args...).CombinedOutput()
 	if err == nil {
