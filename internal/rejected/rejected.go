@@ -83,12 +83,14 @@ const (
 // is empty.
 func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
-		QueueUrl:                    aws.String(q.URL),
-		MaxNumberOfMessages:         int32(min(most, receiveBatch)), //nolint:gosec // at most ten
-		VisibilityTimeout:           int32(hidden / time.Second),
-		WaitTimeSeconds:             receiveWait,
-		MessageAttributeNames:       []string{"All"},
-		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameSentTimestamp},
+		QueueUrl:              aws.String(q.URL),
+		MaxNumberOfMessages:   int32(min(most, receiveBatch)), //nolint:gosec // at most ten
+		VisibilityTimeout:     int32(hidden / time.Second),
+		WaitTimeSeconds:       receiveWait,
+		MessageAttributeNames: []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{
+			types.MessageSystemAttributeNameSentTimestamp, types.MessageSystemAttributeNameDeadLetterQueueSourceArn,
+		},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("receiving rejected events: %w", err)
@@ -100,11 +102,17 @@ func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 	return events, nil
 }
 
+// eventOf reads a message of the queue. What SQS moved there has the attributes that its publisher
+// gave it, whatever their names: only of what fanout sent are they fanout's.
 func eventOf(m types.Message) Event {
+	attributes := m.MessageAttributes
+	if _, moved := m.Attributes[string(types.MessageSystemAttributeNameDeadLetterQueueSourceArn)]; moved {
+		attributes = nil
+	}
 	e := Event{
-		MessageID: aws.ToString(m.MessageAttributes[attributeMessageID].StringValue),
-		EventID:   aws.ToString(m.MessageAttributes[attributeEventID].StringValue),
-		Reason:    aws.ToString(m.MessageAttributes[attributeReason].StringValue),
+		MessageID: aws.ToString(attributes[attributeMessageID].StringValue),
+		EventID:   aws.ToString(attributes[attributeEventID].StringValue),
+		Reason:    aws.ToString(attributes[attributeReason].StringValue),
 		Body:      aws.ToString(m.Body),
 		receipt:   aws.ToString(m.ReceiptHandle),
 	}

@@ -89,6 +89,25 @@ func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 	}
 }
 
+// SQS moves a message with its attributes, and a publisher may have used the names that fanout uses.
+func TestQueue_Receive_leavesPublishersTheirAttributes(t *testing.T) {
+	client := &fakeSQS{messages: []types.Message{{
+		MessageId: aws.String("m1"), Body: aws.String("{}"), ReceiptHandle: aws.String("r1"),
+		Attributes: map[string]string{"DeadLetterQueueSourceArn": "arn:aws:sqs:eu-central-1:123456789012:events"},
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"event_id": attribute("theirs"), "reason": attribute("churn"), "message_id": attribute("an e-mail's"),
+		},
+	}}}
+	got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Event{{MessageID: "m1", EventID: "m1", Reason: "not_processed", Body: "{}", receipt: "r1"}}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Event{})); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
 func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 	long := strings.Repeat("x", 512)
 	for _, row := range []struct{ reason, want string }{{"no tenant", "no tenant"}, {long, long}, {long + "y", long}} {
@@ -113,7 +132,8 @@ func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
 		}
 		asked := &sqs.ReceiveMessageInput{
 			QueueUrl: aws.String("queue"), MaxNumberOfMessages: want, VisibilityTimeout: 60, WaitTimeSeconds: 1,
-			MessageAttributeNames: []string{"All"}, MessageSystemAttributeNames: []types.MessageSystemAttributeName{"SentTimestamp"},
+			MessageAttributeNames:       []string{"All"},
+			MessageSystemAttributeNames: []types.MessageSystemAttributeName{"SentTimestamp", "DeadLetterQueueSourceArn"},
 		}
 		if diff := cmp.Diff(asked, client.received, cmpopts.IgnoreUnexported(sqs.ReceiveMessageInput{})); diff != "" {
 			t.Errorf("asked for %d (-want +got):\n%s", most, diff)
