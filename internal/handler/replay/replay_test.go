@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,9 +97,9 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 	return errs
 }
 
-func (w *world) Receive(context.Context, int) ([]rejected.Event, error) {
-	some := w.rejected
-	w.rejected = nil
+func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
+	some := w.rejected[:min(most, len(w.rejected))]
+	w.rejected = w.rejected[len(some):]
 	return some, nil
 }
 
@@ -247,6 +248,33 @@ func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *t
 	}
 	if diff := cmp.Diff([]string{"2", "3", "stuck"}, w.restored, cmp.Transformer("sorted", sorted)); diff != "" {
 		t.Errorf("returned to the queue (-want +got):\n%s", diff)
+	}
+}
+
+// A second message under an id may be anywhere on the queue: having met each id once is not the end.
+func TestHandler_discardRejectedEvents_searchesTheWholeQueueForTwins(t *testing.T) {
+	twin := rejected.Event{MessageID: "1", EventID: "evt_1", Body: "{}"}
+	other := rejected.Event{MessageID: "2", EventID: "evt_2", Body: "{}"}
+	others := slices.Repeat([]rejected.Event{other}, 20)
+	w := &world{rejected: slices.Concat([]rejected.Event{twin}, others, []rejected.Event{twin})}
+	got := w.ask(t, `{"action":"discard_rejected_events","operator":"ann","message_ids":["1"],"confirm":true}`)
+	const discarded = `{"message_id":"1","event_id":"evt_1","result":"discarded","reason":""}`
+	if diff := cmp.Diff(`{"data":[`+discarded+`,`+discarded+`],"complete":true}`, got); diff != "" {
+		t.Errorf("answer (-want +got):\n%s", diff)
+	}
+	if len(w.rejected) != 0 || len(w.restored) != 20 {
+		t.Errorf("%d were not received and %d returned, want 0 and 20", len(w.rejected), len(w.restored))
+	}
+}
+
+// An answer that has no room for more does not say that nothing is left.
+func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
+	w := &world{rejected: slices.Repeat([]rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}, maxIDs+1)}
+	const request = `{"action":"discard_rejected_events","operator":"ann","message_ids":["1"],"confirm":true}`
+	for _, want := range []string{`"complete":false}`, `"complete":true}`} {
+		if got := w.ask(t, request); !strings.HasSuffix(got, want) {
+			t.Errorf("answered %s with %d left, want %s", got[max(0, len(got)-80):], len(w.rejected), want)
+		}
 	}
 }
 
