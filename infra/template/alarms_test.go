@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -102,6 +103,49 @@ func TestAlarms_watchEveryQueueAndFunction(t *testing.T) {
 	for _, name := range wanted {
 		if !strings.Contains(watched.String(), "Name="+name+"}") {
 			t.Errorf("no alarm watches %s", name)
+		}
+	}
+}
+
+// It is on once something has lain there for a day, whoever counted its arrival, and until nothing does.
+func TestRejectedEventsWaitingAlarm_goesOffAfterADay(t *testing.T) {
+	tpl := load(t)
+	alarm := alarmsOf(t, tpl, configurations(t, tpl)["default"])["RejectedEventsWaitingAlarm"]
+	visible := alarms.NewMetric("AWS/SQS", "ApproximateNumberOfMessagesVisible",
+		map[string]string{"QueueName": "EventsDeadLetterQueue"})
+	noon := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	for name, row := range map[string]struct {
+		lies func(after time.Duration) bool
+		want []string
+	}{
+		"one lies there": {
+			func(d time.Duration) bool { return d >= time.Hour && d < 30*time.Hour },
+			[]string{"0s OK", "24h31m0s ALARM", "30h1m0s OK"}, // the reading before the first was 30 minutes earlier
+		},
+		"all are dealt with within the day": {
+			func(d time.Duration) bool { return d%(24*time.Hour) >= time.Hour },
+			[]string{"0s OK"},
+		},
+		"nothing is rejected": {func(time.Duration) bool { return false }, []string{"0s OK"}},
+	} {
+		var data alarms.Data
+		for after := time.Duration(0); after < 50*time.Hour; after += 30 * time.Minute {
+			value := 0.0
+			if row.lies(after) {
+				value = 1
+			}
+			data.Put(visible, noon.Add(after), value)
+		}
+		changes, err := alarm.History(&data, noon, noon.Add(49*time.Hour))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range changes {
+			got = append(got, fmt.Sprint(c.At.Sub(noon), " ", c.State))
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 }

@@ -29,15 +29,16 @@ const (
 
 // trouble is what makes a day bad. All of it lasts as long as the trouble does.
 type trouble struct {
-	silent   bool                             // no traffic all day
-	quiet    bool                             // one delivery in four minutes
-	busy     bool                             // enough first attempts for an alarm about them
-	fault    func(*stage)                     // what the proxy does to AWS calls
-	once     func(*stage)                     // as fault, for the first tick only
-	tick     func(*stage)                     // besides the usual traffic
-	provided func(*stage, map[sample]float64) // what AWS's own metrics say each minute
-	lost     bool                             // logs, and with them metrics, reach nobody
-	idle     bool                             // release is not started
+	silent    bool                             // no traffic all day
+	quiet     bool                             // one delivery in four minutes
+	busy      bool                             // enough first attempts for an alarm about them
+	fault     func(*stage)                     // what the proxy does to AWS calls
+	once      func(*stage)                     // as fault, for the first tick only
+	tick      func(*stage)                     // besides the usual traffic
+	provided  func(*stage, map[sample]float64) // what AWS's own metrics say each minute
+	lost      bool                             // logs, and with them metrics, reach nobody
+	yesterday map[sample]float64               // what AWS's own metrics said each minute of the day before
+	idle      bool                             // release is not started
 }
 
 // sample is one of AWS's own metrics of a resource, named by its logical id.
@@ -145,9 +146,9 @@ var troubles = map[string]trouble{
 
 	"events are rejected":            {tick: (*stage).reject},
 	"an event fails again and again": {once: meets("Query", "cursed", refuse()), tick: func(s *stage) { s.giveUp("cursed") }},
-	"a rejected event waits for twelve days": {silent: true, provided: says(map[sample]float64{
-		onQueue("EventsDeadLetterQueue", age): 12 * 24 * 60 * 60,
-	})},
+	"rejected events wait for a day": {silent: true, yesterday: map[sample]float64{
+		onQueue("EventsDeadLetterQueue", visible): 1, onQueue("EventsDeadLetterQueue", age): 0, // received too often to count
+	}},
 	"fanout does not keep up": {silent: true, provided: says(map[sample]float64{onQueue("EventsQueue", age): 400})},
 	"deliver does not keep up": {silent: true, provided: says(map[sample]float64{
 		onQueue("DeliveryQueue", age): 400, onQueue("RetryQueue", visible): 2000,
@@ -242,6 +243,9 @@ var start = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 func (s *stage) live(bad trouble) {
 	s.t.Helper()
 	processes := s.start()
+	for minute := range 24 * 60 {
+		s.say(bad.yesterday, start.Add(-time.Duration(minute+1)*time.Minute))
+	}
 	for minute := range dayUntil {
 		s.now = start.Add(time.Duration(minute)*time.Minute + 30*time.Second)
 		inTrouble := minute >= troubleFrom && minute < troubleUntil
@@ -336,10 +340,14 @@ func (s *stage) provide(bad trouble, inTrouble bool) {
 	if inTrouble && bad.provided != nil {
 		bad.provided(s, provided)
 	}
-	for m, value := range provided {
-		s.data.Put(alarms.NewMetric(m.namespace, m.name, map[string]string{m.dimension: m.resource}), s.now, value)
-	}
+	s.say(provided, s.now)
 	s.deleted, s.invocations = map[string]float64{}, map[string]float64{}
+}
+
+func (s *stage) say(values map[sample]float64, at time.Time) {
+	for m, value := range values {
+		s.data.Put(alarms.NewMetric(m.namespace, m.name, map[string]string{m.dimension: m.resource}), at, value)
+	}
 }
 
 // raised reports whether the alarm rang that day. It must be over at its end.

@@ -37,7 +37,7 @@ var days = []struct {
 
 	{"events are rejected", []string{"RejectedEventsAlarm"}},
 	{"an event fails again and again", []string{"RejectedEventsAlarm"}},
-	{"a rejected event waits for twelve days", []string{"RejectedEventsAgeAlarm"}},
+	{"rejected events wait for a day", []string{"RejectedEventsWaitingAlarm"}},
 	{"fanout does not keep up", []string{"EventsAgeAlarm"}},
 	{"deliver does not keep up", []string{"DeliveryAgeAlarm", "RetryBacklogAlarm"}},
 	{"deliveries pile up in flight", []string{"DeliveryInFlightAlarm", "RetryInFlightAlarm"}},
