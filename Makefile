@@ -82,7 +82,7 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 bench: native .venv/installed ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
-simulate: ## play days of waiting deliveries, with today's rules beside them (minutes); ARGS="-hours 2 -scenario down"
+simulate: ## play days of waiting deliveries, with the rules of 0.1.0 beside them (minutes); ARGS="-hours 2 -scenario down"
 	go run ./infra/simulate $(ARGS)
 
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md

@@ -95,7 +95,7 @@ func (w *world) throttled(m *mapping, n int) bool {
 // decide says whether a delivery is POSTed in this batch.
 func (w *world) decide(m *mapping, p *process, t *task) {
 	if !w.backlogs {
-		w.decideToday(m, p, t)
+		w.decideV010(m, p, t)
 		return
 	}
 	now := w.since(p.begin)
@@ -171,7 +171,7 @@ func (w *world) endBatch(e event) {
 		if w.backlogs {
 			w.settleBatch(e.on, p)
 		} else {
-			w.settleToday(e.on, p)
+			w.settleV010(e.on, p)
 		}
 		p.batch = p.batch[:0]
 	}

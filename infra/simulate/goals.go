@@ -10,7 +10,7 @@ import (
 type goal struct {
 	what, wanted string
 	scenario     string // that it is read from; empty: none
-	reached      func(all map[string]result) (today, now string, ok bool)
+	reached      func(all map[string]result) (then, now string, ok bool)
 }
 
 // of reads the same figure of both runs of a scenario.
@@ -19,7 +19,7 @@ func of[V any](scenario string, read func(w *world) V, say func(V) string, ok fu
 	return func(all map[string]result) (string, string, bool) {
 		r := all[scenario]
 		now := read(r.backlog)
-		return say(read(r.today)), say(now), ok(now)
+		return say(read(r.v010)), say(now), ok(now)
 	}
 }
 
@@ -62,12 +62,12 @@ func goals() []goal {
 			return "–", fmt.Sprintf("$%.2f", idleMonth()), idleMonth() <= 0.5
 		}},
 		{"lost, or ended twice, in all scenarios", "0", "", func(all map[string]result) (string, string, bool) {
-			today, now := 0, 0
+			then, now := 0, 0
 			for _, r := range all {
-				today += r.today.stats.lost() + r.today.stats.twice
+				then += r.v010.stats.lost() + r.v010.stats.twice
 				now += r.backlog.stats.lost() + r.backlog.stats.twice
 			}
-			return number(today), number(now), now == 0
+			return number(then), number(now), now == 0
 		}},
 	}
 }
@@ -113,20 +113,20 @@ func ratio(scenario string, wanted float64) func(map[string]result) (string, str
 		}
 		calm, r := all["nobody"], all[scenario]
 		now := than(r.backlog, calm.backlog)
-		return fmt.Sprintf("%.2f", than(r.today, calm.today)), fmt.Sprintf("%.2f", now), now <= wanted
+		return fmt.Sprintf("%.2f", than(r.v010, calm.v010)), fmt.Sprintf("%.2f", now), now <= wanted
 	}
 }
 
 // printGoals prints the rows whose scenarios were run.
 func printGoals(out io.Writer, all map[string]result) {
-	fmt.Fprintf(out, "| | wanted | today's rules | with Backlog and breaker | reached |\n|---|---|---|---|---|\n")
+	fmt.Fprintf(out, "| | wanted | rules of 0.1.0 | with Backlog and breaker | reached |\n|---|---|---|---|---|\n")
 	for _, g := range goals() {
 		if _, ok := all["nobody"]; !ok || g.scenario != "" && all[g.scenario].scenario == nil {
 			continue
 		}
-		today, now, ok := g.reached(all)
+		then, now, ok := g.reached(all)
 		reached := map[bool]string{true: "yes", false: "no"}[ok]
-		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", g.what, g.wanted, today, now, reached)
+		fmt.Fprintf(out, "| %s | %s | %s | %s | %s |\n", g.what, g.wanted, then, now, reached)
 	}
 	fmt.Fprintln(out)
 }

@@ -40,10 +40,10 @@ func selected(hours int, only string, seed uint64, fair bool) (those []*scenario
 func simulate(those []*scenario, write string) error {
 	results := make([]result, len(those))
 	for i, s := range those {
-		results[i] = result{scenario: s, today: newWorld(s, false), backlog: newWorld(s, true)}
+		results[i] = result{scenario: s, v010: newWorld(s, false), backlog: newWorld(s, true)}
 	}
 	for _, err := range parallel.Each(2*len(those), 2, func(i int) error {
-		w := results[i/2].today
+		w := results[i/2].v010
 		if i%2 == 1 {
 			w = results[i/2].backlog
 		}

@@ -26,7 +26,7 @@ type process struct {
 	noted   []int32 // endpoints with a note for this batch
 	views   []seen
 	slow    health.Slow
-	marked  []int32 // today's rules: endpoints that are marked, as last read
+	marked  []int32 // by the rules of 0.1.0: endpoints that are marked, as last read
 	read    time.Duration
 	wrote   map[int32]time.Duration
 	handles []awsmodel.Handle
@@ -62,7 +62,7 @@ const (
 	divert        // from DeliveryQueue to RetryQueue, for the sake of others
 	putOff        // from RetryQueue to Backlog, for the sake of others
 	faulty        // a fault of ours
-	unposted      // today: its schedule was used up before
+	unposted      // in 0.1.0: its schedule was used up before
 )
 
 func (w *world) newMapping(name health.Queue, redrive int) *mapping {

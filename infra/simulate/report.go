@@ -11,8 +11,8 @@ import (
 
 // result is one scenario under both sets of rules.
 type result struct {
-	scenario       *scenario
-	today, backlog *world
+	scenario      *scenario
+	v010, backlog *world
 }
 
 type row struct {
@@ -93,9 +93,9 @@ func posts(w *world) string {
 
 func (r result) print(out io.Writer) {
 	fmt.Fprintf(out, "### `%s`: %s\n\n", r.scenario.name, r.scenario.says)
-	fmt.Fprintf(out, "| | today's rules | with Backlog and breaker |\n|---|---|---|\n")
+	fmt.Fprintf(out, "| | rules of 0.1.0 | with Backlog and breaker |\n|---|---|---|\n")
 	for _, row := range rows {
-		fmt.Fprintf(out, "| %s | %s | %s |\n", row.name, row.value(r.today), row.value(r.backlog))
+		fmt.Fprintf(out, "| %s | %s | %s |\n", row.name, row.value(r.v010), row.value(r.backlog))
 	}
 	fmt.Fprintln(out)
 }

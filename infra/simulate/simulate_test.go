@@ -64,9 +64,9 @@ func TestSimulate_theLargestTenantIsDown(t *testing.T) {
 	if late(w) > 5*time.Second {
 		t.Errorf("others' retries are late by %s", late(w))
 	}
-	today := shortened(t, "down", 25*time.Minute, false)
-	if today.stats.inFlight < 10*w.stats.inFlight {
-		t.Errorf("today %d in flight: the simulation does not see the cliff", today.stats.inFlight)
+	old := shortened(t, "down", 25*time.Minute, false)
+	if old.stats.inFlight < 10*w.stats.inFlight {
+		t.Errorf("0.1.0 has %d in flight: the simulation does not see the cliff", old.stats.inFlight)
 	}
 }
 
@@ -90,8 +90,8 @@ func TestSimulate_aFewSlowAnswers(t *testing.T) {
 	if put := share(w.stats.diverts[1], w.stats.firsts[1]); put > 0.02 || w.stats.diverted.max > time.Second {
 		t.Errorf("%s of first attempts are put off, by up to %s", percentOf(put), w.stats.diverted.max)
 	}
-	if today := shortened(t, "slow", 3*time.Minute, false); share(today.stats.diverts[1], today.stats.firsts[1]) < 0.5 {
-		t.Error("today's rules put nearly nothing off: the simulation does not see the punishment")
+	if old := shortened(t, "slow", 3*time.Minute, false); share(old.stats.diverts[1], old.stats.firsts[1]) < 0.5 {
+		t.Error("the rules of 0.1.0 put nearly nothing off: the simulation does not see the punishment")
 	}
 }
 
@@ -132,7 +132,7 @@ func TestSimulate_isDeterministic(t *testing.T) {
 	var outs [2]bytes.Buffer
 	for i := range outs {
 		r := result{scenario: find(scenarios(1), "thirty-slow")}
-		r.today = shortened(t, "thirty-slow", 3*time.Minute, false)
+		r.v010 = shortened(t, "thirty-slow", 3*time.Minute, false)
 		r.backlog = shortened(t, "thirty-slow", 3*time.Minute, true)
 		r.print(&outs[i])
 	}
@@ -146,8 +146,8 @@ func TestGoals(t *testing.T) {
 	all := map[string]result{}
 	for _, s := range scenarios(1) {
 		s.length, s.up, s.patience, s.rate = time.Minute, 0, 0, 20
-		r := result{scenario: s, today: newWorld(s, false), backlog: newWorld(s, true)}
-		r.today.run()
+		r := result{scenario: s, v010: newWorld(s, false), backlog: newWorld(s, true)}
+		r.v010.run()
 		r.backlog.run()
 		all[s.name] = r
 	}
@@ -193,7 +193,7 @@ func TestHistogram(t *testing.T) {
 
 // The simulation's own figures are the product's.
 func TestSettings(t *testing.T) {
-	if err := schedule.Validate(); err != nil || schedule.Last() != redriveToday || schedule.Long != 0 {
+	if err := schedule.Validate(); err != nil || schedule.Last() != redriveV010 || schedule.Long != 0 {
 		t.Errorf("schedule %+v: %v", schedule, err)
 	}
 	if retry.Cap > 12*time.Hour {

@@ -128,7 +128,7 @@ func (s *stats) waits(w *world, t *task) {
 		return
 	}
 	s.aws.other++
-	switch { // today the index by endpoint moves with every retry
+	switch { // in 0.1.0 the index by endpoint moves with every retry
 	case t.place == 1:
 		s.aws.writes += 2
 	case w.backlogs:

@@ -21,7 +21,7 @@ const (
 	attemptTimeout    = 15 * time.Second
 	functionTimeout   = 30 * time.Second
 	visibilityTimeout = 180 * time.Second
-	redriveToday      = 10  // receives from RetryQueue under today's rules: MaxRetries + 1
+	redriveV010       = 10  // receives from RetryQueue under the rules of 0.1.0: MaxRetries + 1
 	redriveNet        = 100 // receives from RetryQueue with Backlog: the net under deliver
 
 	before    = 20 * time.Millisecond  // from a receive to the first POST: invocation, reads
@@ -88,7 +88,7 @@ type answer struct {
 // world is one run of one scenario under one set of rules.
 type world struct {
 	scenario *scenario
-	backlogs bool // Backlog, breaker and notes that end; false: today's rules
+	backlogs bool // Backlog, breaker and notes that end; false: the rules of 0.1.0
 	settings health.Settings
 
 	now       time.Duration
@@ -129,7 +129,7 @@ func newWorld(s *scenario, backlogs bool) *world {
 		random: rand.New(rand.NewPCG(s.seed, 1)), //nolint:gosec // figures that can be repeated
 	}
 	w.first = w.newMapping(health.DeliveryQueue, 50)
-	redrive := redriveToday
+	redrive := redriveV010
 	if backlogs {
 		redrive = redriveNet
 	}

@@ -9,14 +9,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// Today's rules, those of release 0.1.0: every wait is a visibility timeout of RetryQueue, every
+// The rules of release 0.1.0: every wait is a visibility timeout of RetryQueue, every
 // receive from it is a retry, SQS's redrive ends a life, and an endpoint that kept one batch busy
 // is marked for four attempt timeouts, whether it goes on doing so or not.
 
 // markWindow is how long a mark counts.
 const markWindow = 4 * attemptTimeout
 
-func (w *world) decideToday(m *mapping, p *process, t *task) {
+func (w *world) decideV010(m *mapping, p *process, t *task) {
 	switch {
 	case m == w.retries && t.receives > schedule.MaxRetries:
 		t.fate = unposted
@@ -25,7 +25,7 @@ func (w *world) decideToday(m *mapping, p *process, t *task) {
 	}
 }
 
-func (w *world) settleToday(m *mapping, p *process) {
+func (w *world) settleV010(m *mapping, p *process) {
 	var did moved
 	for i := range p.batch {
 		t := &p.batch[i]
@@ -48,16 +48,16 @@ func (w *world) settleToday(m *mapping, p *process) {
 			did.deletes, did.sends = did.deletes+1, did.sends+1
 		default:
 			w.stats.waits(w, t)
-			m.queue.ChangeVisibility(t.handle, w.now, w.waitToday(m, p, t, random))
+			m.queue.ChangeVisibility(t.handle, w.now, w.waitV010(m, p, t, random))
 			did.changes++
 		}
 	}
 	w.stats.settled(did)
 }
 
-// waitToday is the visibility timeout until the next attempt: none after the last, so that SQS
+// waitV010 is the visibility timeout until the next attempt: none after the last, so that SQS
 // moves the message at once.
-func (w *world) waitToday(m *mapping, p *process, t *task, random float64) time.Duration {
+func (w *world) waitV010(m *mapping, p *process, t *task, random float64) time.Duration {
 	if t.receives >= schedule.MaxRetries {
 		return 0
 	}
@@ -67,7 +67,7 @@ func (w *world) waitToday(m *mapping, p *process, t *task, random float64) time.
 	return min(awsmodel.Whole(wait), retry.Cap-elapsed)
 }
 
-// mark is today's note: it is never taken back.
+// mark is the note of 0.1.0: it is never taken back.
 type mark struct {
 	endpoint int32
 	process  string
