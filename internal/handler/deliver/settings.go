@@ -9,7 +9,7 @@ import (
 // The values of RECORD_ACKNOWLEDGED.
 const (
 	recordAll  = "all"
-	recordNone = "none" // but what would overwrite another state
+	recordNone = "none" // of what succeeds at its first receive
 )
 
 func (s Settings) acknowledgedLife() time.Duration {
