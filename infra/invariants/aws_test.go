@@ -16,6 +16,16 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
+// asked is what a call found. What fails found nothing, also where it takes effect later: then nobody
+// looks any more.
+func asked[T any](ctx context.Context, p *process, name, key string, effect func() T) (found T, err error) {
+	var got T
+	if err := p.one(ctx, name, key, func() { got = effect() }); err != nil {
+		return found, err
+	}
+	return got, nil
+}
+
 // aws is the world as a process calls it. Its methods are those of the stores and queues.
 type aws struct{ *process }
 
@@ -41,7 +51,9 @@ func (a aws) ChangeVisibility(ctx context.Context, changes []queue.VisibilityCha
 		gone[i] = a.retries.hide(changes[i].ReceiptHandle, changes[i].Wait)
 	})
 	for i := range errs {
-		errs[i] = cmp.Or(errs[i], gone[i])
+		if errs[i] == nil {
+			errs[i] = gone[i]
+		}
 	}
 	return errs
 }
@@ -54,29 +66,39 @@ func (a aws) Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.En
 func (a aws) read(
 	ctx context.Context, keys []dynamo.EndpointKey, item func(name string) health.Item,
 ) (map[dynamo.EndpointKey]dynamo.Reading, error) {
-	w, found := a.world, map[dynamo.EndpointKey]dynamo.Reading{}
 	key := ""
 	for _, k := range keys {
 		key = max(key, k.EndpointID)
 	}
-	err := a.one(ctx, "Read Endpoints", key, func() {
+	found, err := asked(ctx, a.process, "Read Endpoints", key, func() map[dynamo.EndpointKey]dynamo.Reading {
+		found := map[dynamo.EndpointKey]dynamo.Reading{}
 		for _, k := range keys {
-			e, ok := w.endpoints[k.EndpointID]
+			e, ok := a.endpoints[k.EndpointID]
 			found[k] = dynamo.Reading{
 				Endpoint: e, Found: ok, View: health.View{TenantID: k.TenantID, EndpointID: k.EndpointID},
 			}
 		}
+		return found
 	})
 	if err != nil {
 		return nil, err
 	}
-	_ = a.one(ctx, "Read EndpointHealth", key, func() {
+	items, err := asked(ctx, a.process, "Read EndpointHealth", key, func() map[string]health.Item {
+		items := map[string]health.Item{}
 		for _, k := range keys {
-			r := found[k]
-			r.View.Endpoint, r.View.Tenant, r.HealthRead = item(k.EndpointID), item("tenant "+k.TenantID), true
-			found[k] = r
+			tenant := "tenant " + k.TenantID
+			items[k.EndpointID], items[tenant] = item(k.EndpointID), item(tenant)
 		}
+		return items
 	})
+	if err != nil {
+		return found, nil //nolint:nilerr // health may be unread
+	}
+	for _, k := range keys {
+		r := found[k]
+		r.View.Endpoint, r.View.Tenant, r.HealthRead = items[k.EndpointID], items["tenant "+k.TenantID], true
+		found[k] = r
+	}
 	return found, nil
 }
 
@@ -123,47 +145,63 @@ func (a aws) Acknowledge(ctx context.Context, records []delivery.Record) error {
 	})
 }
 
-func (a aws) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
-	err = a.one(ctx, "Write Deliveries", r.DeliveryID, func() {
+func (a aws) Update(ctx context.Context, r delivery.Record) (bool, error) {
+	return asked(ctx, a.process, "Write Deliveries", r.DeliveryID, func() bool {
 		old := a.states[r.DeliveryID]
-		written = old.State != delivery.Acknowledged && r.Replay >= old.Replay
+		written := old.State != delivery.Acknowledged && r.Replay >= old.Replay
 		if written {
 			a.states[r.DeliveryID] = r
 		}
+		return written
 	})
-	return written, err
 }
 
-func (a aws) Get(ctx context.Context, id string) (r delivery.Record, found bool, err error) {
-	err = a.one(ctx, "Read Deliveries", id, func() { r, found = a.states[id] })
-	return r, found, err
+func (a aws) Get(ctx context.Context, id string) (delivery.Record, bool, error) {
+	r, err := asked(ctx, a.process, "Read Deliveries", id, func() *delivery.Record {
+		if r, found := a.states[id]; found {
+			return &r
+		}
+		return nil
+	})
+	if r == nil {
+		return delivery.Record{}, false, err
+	}
+	return *r, true, err
 }
 
-func (a aws) Apply(ctx context.Context, write health.Write) (stored health.Item, applied bool, err error) {
+func (a aws) Apply(ctx context.Context, write health.Write) (health.Item, bool, error) {
 	if write.Kind == health.Nothing {
 		return write.Item, true, nil
 	}
 	key := cmp.Or(write.Item.EndpointID, "tenant")
-	err = a.one(ctx, "Write EndpointHealth", key, func() { stored, applied = a.store(write) })
-	return stored, applied, err
+	type answer struct {
+		stored  health.Item
+		applied bool
+	}
+	got, err := asked(ctx, a.process, "Write EndpointHealth", key, func() (got answer) {
+		got.stored, got.applied = a.store(write)
+		return got
+	})
+	return got.stored, got.applied, err
 }
 
-func (a aws) Trouble(ctx context.Context, _ int, _ string) (items []health.Item, next string, err error) {
-	err = a.one(ctx, "Scan EndpointHealth", "", func() {
+func (a aws) Trouble(ctx context.Context, _ int, _ string) ([]health.Item, string, error) {
+	items, err := asked(ctx, a.process, "Scan EndpointHealth", "", func() (items []health.Item) {
 		for _, name := range sorted(a.health) {
 			items = append(items, a.health[name])
 		}
+		return items
 	})
 	return items, "", err
 }
 
-func (a aws) Notes(ctx context.Context, _ time.Time) (notes []health.Note, err error) {
-	err = a.one(ctx, "Read notes", "", func() {
+func (a aws) Notes(ctx context.Context, _ time.Time) ([]health.Note, error) {
+	return asked(ctx, a.process, "Read notes", "", func() (notes []health.Note) {
 		for n := range a.notes {
 			notes = append(notes, n)
 		}
+		return notes
 	})
-	return notes, err
 }
 
 func (a aws) PutNote(ctx context.Context, n health.Note) error {
@@ -174,16 +212,16 @@ func (a aws) DeleteNote(ctx context.Context, n health.Note) error {
 	return a.one(ctx, "Write notes", "delete "+n.EndpointID, func() { delete(a.notes, n) })
 }
 
-func (a aws) SweepNotes(ctx context.Context, before time.Time) (swept int, err error) {
-	err = a.one(ctx, "Write notes", "sweep", func() {
+func (a aws) SweepNotes(ctx context.Context, before time.Time) (int, error) {
+	return asked(ctx, a.process, "Write notes", "sweep", func() (swept int) {
 		for n := range a.notes {
 			if n.Until.Before(before) {
 				delete(a.notes, n)
 				swept++
 			}
 		}
+		return swept
 	})
-	return swept, err
 }
 
 func (a aws) Put(ctx context.Context, items []backlog.Item) []error {
@@ -203,43 +241,41 @@ func (a aws) Delete(ctx context.Context, keys []backlog.Key) []error {
 	})
 }
 
-func (a aws) Redate(ctx context.Context, key backlog.Key, due time.Time, held bool) (found bool, err error) {
-	err = a.one(ctx, "Redate Backlog", key.Position, func() {
-		found = a.backlog.Redate(key, due, held, time.Now())
+func (a aws) Redate(ctx context.Context, key backlog.Key, due time.Time, held bool) (bool, error) {
+	return asked(ctx, a.process, "Redate Backlog", key.Position, func() bool {
+		return a.backlog.Redate(key, due, held, time.Now())
 	})
-	return found, err
 }
 
-func (a aws) ReadShard(ctx context.Context, id string, shard int, after string, limit int) (page dynamo.Page, err error) {
-	err = a.one(ctx, "Read Backlog", fmt.Sprint(id, "#", shard), func() {
-		page = a.backlog.ReadShard(id, shard, after, limit)
+func (a aws) ReadShard(ctx context.Context, id string, shard int, after string, limit int) (dynamo.Page, error) {
+	return asked(ctx, a.process, "Read Backlog", fmt.Sprint(id, "#", shard), func() dynamo.Page {
+		return a.backlog.ReadShard(id, shard, after, limit)
 	})
-	return page, err
 }
 
 func (a aws) Due(ctx context.Context, shard int, until time.Time, limit int, _ string) (
-	due []dynamo.Due, next string, err error,
+	[]dynamo.Due, string, error,
 ) {
-	err = a.one(ctx, "Query by-due", fmt.Sprint(shard), func() {
-		due = a.backlog.Due(shard, until, limit, time.Now())
+	due, err := asked(ctx, a.process, "Query by-due", fmt.Sprint(shard), func() []dynamo.Due {
+		return a.backlog.Due(shard, until, limit, time.Now())
 	})
 	return due, "", err
 }
 
-func (a aws) BatchGet(ctx context.Context, keys []backlog.Key) (page dynamo.Page, err error) {
-	err = a.one(ctx, "Read Backlog", keys[0].Position, func() { page = a.backlog.BatchGet(keys) })
-	return page, err
+func (a aws) BatchGet(ctx context.Context, keys []backlog.Key) (dynamo.Page, error) {
+	return asked(ctx, a.process, "Read Backlog", keys[0].Position, func() dynamo.Page { return a.backlog.BatchGet(keys) })
 }
 
-func (a aws) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
-	err = a.one(ctx, "Write DeadLetters", r.DeliveryID, func() {
+func (a aws) Create(ctx context.Context, r deadletter.Record) (bool, error) {
+	return asked(ctx, a.process, "Write DeadLetters", r.DeliveryID, func() bool {
 		key := life{r.DeliveryID, r.Replay}
-		if written = a.sealed[key].IsZero(); written {
+		written := a.sealed[key].IsZero()
+		if written {
 			a.sealed[key] = time.Now()
 			a.note("%s died of %s", r.DeliveryID, r.Reason)
 		}
+		return written
 	})
-	return written, err
 }
 
 func (a aws) Append(ctx context.Context, r deadletter.Record) (bool, error) { return a.Create(ctx, r) }
