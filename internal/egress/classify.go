@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
@@ -15,15 +16,15 @@ import (
 // text is all there is; the hostile-receiver tests hold those texts to account.
 func classify(err error) delivery.Reason {
 	var blocked *Blocked
-	if errors.As(err, &blocked) {
-		return blocked.Reason
-	}
 	var dns *net.DNSError
-	if errors.As(err, &dns) {
-		return delivery.ReasonDNS
-	}
 	var op *net.OpError
 	switch {
+	case isShortage(err):
+		return delivery.ReasonInternal
+	case errors.As(err, &blocked):
+		return blocked.Reason
+	case errors.As(err, &dns):
+		return delivery.ReasonDNS
 	case isTimeout(err):
 		return delivery.ReasonTimeout
 	case errors.Is(err, errHeaderTooLarge):
@@ -34,6 +35,19 @@ func classify(err error) delivery.Reason {
 		return delivery.ReasonConnect
 	}
 	return delivery.ReasonProtocol
+}
+
+// isShortage reports whether file descriptors ran out, the process's or the machine's. The resolver
+// passes on the text alone.
+func isShortage(err error) bool {
+	var dns *net.DNSError
+	resolving := errors.As(err, &dns)
+	for _, none := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE} {
+		if errors.Is(err, none) || resolving && strings.HasSuffix(dns.Err, none.Error()) {
+			return true
+		}
+	}
+	return false
 }
 
 func isTimeout(err error) bool {
@@ -48,7 +62,8 @@ func isTLS(err error) bool {
 	var authority x509.UnknownAuthorityError
 	var invalid x509.CertificateInvalidError
 	var alert *net.OpError
-	return errors.As(err, &verification) || errors.As(err, &record) ||
+	return errors.Is(err, errHandshakeTooLarge) ||
+		errors.As(err, &verification) || errors.As(err, &record) ||
 		errors.As(err, &hostname) || errors.As(err, &authority) || errors.As(err, &invalid) ||
 		errors.As(err, &alert) && (alert.Op == "local error" || alert.Op == "remote error") ||
 		strings.HasPrefix(err.Error(), "tls: ")

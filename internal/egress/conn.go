@@ -14,8 +14,12 @@ const (
 	maxHeader = 64 << 10    // bytes of response heads, 1xx included
 	maxBody   = 64 << 10    // bytes read behind the head so that the connection can be kept
 	drainTime = time.Second // time for those
-	// maxWire is what a handshake, or an exchange, may make us read: heads and body at their
-	// limits in records of TLS, and what TLS says for itself.
+	// maxHandshake is what a handshake may make us read, keptHandshake what one may whose connection
+	// and TLS session are kept: both have all certificates several times. Usual chains have 3 to 8 KiB.
+	maxHandshake  = 32 << 10
+	keptHandshake = 16 << 10
+	// maxWire is what an exchange may make us read: heads and body at their limits in records of
+	// TLS, and what TLS says for itself.
 	maxWire = 512 << 10
 )
 
@@ -26,6 +30,7 @@ type conn struct {
 	tls    *tls.Conn
 	stream stream
 	in     *bufio.Reader // on stream
+	kept   bool          // it has served an exchange
 
 	idle // its place in the pool
 }
@@ -44,7 +49,8 @@ func newConn(raw net.Conn, config *tls.Config) (*conn, error) {
 var errUnasked = errors.New("the receiver spoke before it was asked")
 
 // ready readies the connection for an exchange and returns nil if it may serve one: it is open,
-// and its receiver has sent nothing that would be taken for the next answer.
+// and its receiver has sent nothing that would be taken for the next answer. The front of a record
+// is no fault of a new connection: session tickets follow the handshake and may be still on their way.
 func (c *conn) ready(deadline time.Time) error {
 	if err := c.wire.SetDeadline(deadline); err != nil {
 		return err
@@ -57,7 +63,7 @@ func (c *conn) ready(deadline time.Time) error {
 	switch {
 	case err != nil && !errors.Is(err, errNothing):
 		return err
-	case err == nil, !c.wire.whole(), c.in.Buffered() > 0:
+	case err == nil, c.kept && !c.wire.whole(), c.in.Buffered() > 0:
 		return errUnasked
 	}
 	return nil
@@ -162,7 +168,7 @@ func newWire(raw net.Conn) (*wire, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &wire{Conn: raw, access: access, left: maxWire}
+	w := &wire{Conn: raw, access: access, left: maxHandshake}
 	w.readNow, w.writeNow = w.tryRead, w.tryWrite
 	return w, nil
 }

@@ -56,7 +56,8 @@ func (x *exchange) on(c *conn) (answer, error) {
 	switch {
 	case err != nil:
 		c.drop()
-	case keep:
+	case keep && !c.wire.much:
+		c.kept = true
 		x.client.idle.put(c)
 	default:
 		c.close()

@@ -11,6 +11,7 @@ import (
 	"os"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,13 +22,13 @@ import (
 )
 
 const (
-	mostIdle = 512 // connections (infra/decisions/0015-an-exchange-of-our-own.md)
+	mostIdle = 128 // connections, and TLS sessions (infra/decisions/0015-an-exchange-of-our-own.md)
 	// manyHosts may say how many hosts there are. 10,000 take half a minute.
 	manyHosts = "HERALD_TEST_HOSTS"
 )
 
 // Each host is delivered to once and never again: the worst that can happen to what is kept by host. What those beyond
-// the first 512 add is what is not bounded.
+// the first 128 add is what is not bounded.
 func TestClient_boundsWhatManyHostsCost(t *testing.T) {
 	hosts := mostIdle + mostIdle/2
 	if text := os.Getenv(manyHosts); text != "" {
@@ -88,6 +89,68 @@ func TestClient_boundsWhatManyHostsCost(t *testing.T) {
 	if grown := runtime.NumGoroutine() - goroutines; grown > 50 {
 		t.Errorf("%d more hosts took %d goroutines more", hosts-mostIdle, grown)
 	}
+}
+
+// Half of the hosts hang up after their answer, and the TLS session alone may be kept. The others give no session, and
+// the connection may be kept, but where tickets are long. No two certificates are the same.
+func TestClient_boundsWhatCertificatesCost(t *testing.T) {
+	const most = 24 << 20
+	for name, size := range map[string]struct{ certificate, ticket int }{
+		"kept":                 {12 << 10, 0},
+		"too many to be kept":  {28 << 10, 0},
+		"with a ticket beside": {1 << 10, 60 << 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ca := receivers.NewCA(t)
+			port := padding(t, ca, size.certificate, size.ticket)
+			resolver := receivers.DNS(t, receivers.Always("127.0.0.1"))
+			client := newClient(ca, receivers.Target{Resolver: resolver}, longLimits)
+			t.Cleanup(client.Close)
+			heap := heapInUse()
+			for i := range mostIdle + mostIdle/4 {
+				for _, kind := range []string{"closing", "keeping"} {
+					url := fmt.Sprintf("https://%s-%d.hosts.test:%s/hook", kind, i, port)
+					checkResponse(t, url, delivery.Response{Status: http.StatusOK}, client.Post(t.Context(), to(url)))
+				}
+			}
+			grown := int(heapInUse()) - int(heap)
+			runtime.KeepAlive(client)
+			if grown > most {
+				t.Errorf("certificates took %d bytes, the bound is %d", grown, most)
+			}
+		})
+	}
+}
+
+// padding serves hosts whose certificate comes with another of so many bytes, and returns the port. Those called
+// closing-… hang up, the others give no sessions, or all do with tickets of so many bytes.
+func padding(t *testing.T, ca *receivers.CA, bytes, ticket int) (port string) {
+	t.Helper()
+	cert := ca.Issue(t, receivers.Leaf{Hosts: []string{"*.hosts.test"}})
+	closing := func(host string) bool { return strings.HasPrefix(host, "closing-") }
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if closing(r.Host) {
+			w.Header().Set("Connection", "close")
+		}
+	}))
+	server.TLS = &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		padded := cert
+		padded.Certificate = [][]byte{cert.Certificate[0], receivers.Padding(t, bytes)}
+		config := &tls.Config{
+			Certificates: []tls.Certificate{padded}, SessionTicketsDisabled: ticket == 0 && !closing(hello.ServerName),
+		}
+		if ticket > 0 {
+			config.WrapSession = func(tls.ConnectionState, *tls.SessionState) ([]byte, error) { return make([]byte, ticket), nil }
+		}
+		return config, nil
+	}}
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
 }
 
 func heapInUse() uint64 {

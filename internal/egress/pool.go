@@ -6,7 +6,7 @@ import (
 )
 
 const (
-	maxIdle     = 512             // connections kept over all
+	maxIdle     = 128             // connections kept over all
 	maxIdleHost = 64              // connections kept for one tenant and host
 	idleTime    = 4 * time.Minute // the longest that one is kept unused
 )

@@ -13,6 +13,7 @@ type wire struct {
 	net.Conn
 	access syscall.RawConn
 	left   int  // bytes that may still come in, each record counted as recordCost more
+	much   bool // so much came in that nothing of it is to be kept
 	atOnce bool // read and write what can be had at once, and nothing else
 
 	record struct { // of TLS, at the end of what was read (RFC 8446, 5.1)
@@ -45,10 +46,11 @@ func (w *wire) Read(p []byte) (int, error) {
 	if w.left <= 0 {
 		return 0, errTooMuch
 	}
-	n, err := w.read(p)
+	n, err := w.read(p[:min(len(p), w.left)])
 	if n > 0 {
 		w.left -= n
 		w.follow(p[:n])
+		w.much = w.much || w.left < maxHandshake-keptHandshake
 	}
 	return n, err
 }

@@ -231,6 +231,15 @@ func TestHandler_Process_sendsFaultsOfOursToRetryQueueAndTellsThemApart(t *testi
 	}
 }
 
+func TestHandler_Process_countsNoAttemptThatFailedByAFaultOfOurs(t *testing.T) {
+	w := newWorld(func(context.Context, string) delivery.Response {
+		return delivery.Response{Reason: delivery.ReasonInternal}
+	})
+	failed := w.process(t, fresh("a", "webhook_1"))
+	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
+	w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonInternal, Next: epoch.Add(5 * time.Second)})
+}
+
 func TestHandler_Process_returnsWhatCannotBeMoved(t *testing.T) {
 	w := newWorld(status(500))
 	w.sendErr = errAWS

@@ -8,7 +8,13 @@
 package receivers
 
 import (
+	"crypto/ed25519"
+	"crypto/rand"
 	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/asn1"
+	"math/big"
 	"testing"
 
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
@@ -51,6 +57,26 @@ func selfSigned(t testing.TB) tls.Certificate {
 		t.Fatalf("receivers: %v", err)
 	}
 	return cert
+}
+
+// Padding is a certificate of about this many bytes, none like another. Behind a server's own it proves nothing.
+func Padding(t testing.TB, bytes int) []byte {
+	t.Helper()
+	filler := make([]byte, bytes)
+	_, _ = rand.Read(filler) // never fails
+	_, key, err := ed25519.GenerateKey(nil)
+	if err != nil {
+		t.Fatalf("receivers: %v", err)
+	}
+	template := &x509.Certificate{
+		SerialNumber:    big.NewInt(1),
+		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 25, 1}, Value: filler}},
+	}
+	der, err := x509.CreateCertificate(nil, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatalf("receivers: %v", err)
+	}
+	return der
 }
 
 // orOurs fills in the hosts that receivers answer to.

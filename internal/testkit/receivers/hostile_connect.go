@@ -1,8 +1,10 @@
 package receivers
 
 import (
+	"bufio"
 	"crypto/tls"
 	"net"
+	"net/http"
 	"testing"
 	"time"
 )
@@ -62,6 +64,7 @@ var certificates = []Case{
 			MinVersion:   tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
 		}
 	})),
+	one("sends 40 KiB of certificates", none(ReasonTLS), Promptly, certified(padded(40<<10))),
 	one("wants a client certificate", none(ReasonTLS), Promptly, func(t testing.TB, ca *CA) Target {
 		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 		return serveRaw(t, ca, config, (*conn).hold)
@@ -76,8 +79,52 @@ func tcp(handle func(c net.Conn, ended <-chan struct{})) func(t testing.TB, ca *
 	}
 }
 
-// certified is the start of a case whose handshake must fail; should it not, the receiver answers 200 and so
-// gives the client away.
+// padded is a valid certificate with another behind it that serves no purpose.
+func padded(bytes int) func(t testing.TB, ca *CA) *tls.Config {
+	return func(t testing.TB, ca *CA) *tls.Config {
+		t.Helper()
+		cert := ca.Issue(t, Leaf{})
+		cert.Certificate = append(cert.Certificate, Padding(t, bytes))
+		return &tls.Config{Certificates: []tls.Certificate{cert}}
+	}
+}
+
+// late is a server of TLS 1.3 that answers 200. Its first flight ends with a session ticket, which the client gets
+// the end of when it is done with the handshake.
+func late(t testing.TB, ca *CA) Target {
+	t.Helper()
+	config := &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{})}, MinVersion: tls.VersionTLS13}
+	return Target{URL: "https://" + serveTCP(t, "127.0.0.1:0", func(c net.Conn, _ <-chan struct{}) {
+		secure := tls.Server(&torn{Conn: c}, config)
+		if _, err := http.ReadRequest(bufio.NewReader(secure)); err == nil {
+			_, _ = secure.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+		}
+		_ = secure.Close()
+	}) + "/hook"}
+}
+
+// torn is a socket that holds back the last 40 bytes of what is written first.
+type torn struct {
+	net.Conn
+	written bool
+}
+
+func (c *torn) Write(p []byte) (int, error) {
+	if c.written || len(p) <= 40 {
+		return c.Conn.Write(p)
+	}
+	c.written = true
+	n, err := c.Conn.Write(p[:len(p)-40])
+	if err != nil {
+		return n, err
+	}
+	time.Sleep(settled / 3)
+	rest, err := c.Conn.Write(p[n:])
+	return n + rest, err
+}
+
+// certified is the start of a case whose receiver answers 200 if the handshake succeeds. Where it must not, that gives
+// the client away.
 func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
