@@ -82,7 +82,7 @@ func (d *demo) standing(
 	err := client.Eventually(ctx, patience, what, func(ctx context.Context) (bool, error) {
 		var waiting client.Waiting
 		var err error
-		health, waiting, err = d.client.Health(ctx, s.endpoint.ID)
+		health, waiting, err = d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
 		return wanted(health, waiting), err
 	})
 	return health, err
@@ -104,7 +104,7 @@ func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) (ti
 	row(requests[quiet], attempt(requests, quiet), requests[quiet].At)
 	d.check(failed == quiet+1 && requests[quiet].Status == 503,
 		"while %d more events were published, it got %d request: the probe", held, failed-quiet)
-	health, _, err := d.client.Health(ctx, s.endpoint.ID)
+	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
 	if err != nil {
 		return time.Time{}, err
 	}

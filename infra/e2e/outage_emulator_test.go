@@ -14,12 +14,12 @@ import (
 )
 
 // inHealth waits until inspect shows the endpoint in the state.
-func inHealth(t *testing.T, s subscription, want string) client.Health {
+func inHealth(t *testing.T, tenantID string, s subscription, want string) client.Health {
 	t.Helper()
 	var h client.Health
 	eventually(t, want+" circuit", func(ctx context.Context) (bool, error) {
 		var err error
-		h, _, err = operator.Health(ctx, s.ID)
+		h, _, err = operator.Health(ctx, tenantID, s.ID)
 		return h.State == want, err
 	})
 	return h
@@ -35,7 +35,7 @@ func TestAReceiverThatWasDownGetsEverythingThatItMissed(t *testing.T) {
 	t.Cleanup(func() { _, _ = traffic.Stop() })
 	s.await(t, 10)
 	s.Fail(slices.Repeat([]int{http.StatusServiceUnavailable}, 10_000)...)
-	if h := inHealth(t, s, "open"); h.LastStatus != http.StatusServiceUnavailable {
+	if h := inHealth(t, c.TenantID, s, "open"); h.LastStatus != http.StatusServiceUnavailable {
 		t.Errorf("open: %+v", h)
 	}
 	time.Sleep(time.Second) // for batches that were under way
@@ -73,7 +73,7 @@ func TestAReceiverThatWasDownGetsEverythingThatItMissed(t *testing.T) {
 	t.Logf("%d events, all there %s after the probe", len(published), time.Since(probed.At).Round(time.Second))
 	genuine(t, s.Requests())
 	eventually(t, "empty Backlog", func(ctx context.Context) (bool, error) {
-		_, waiting, err := operator.Health(ctx, s.ID)
+		_, waiting, err := operator.Health(ctx, c.TenantID, s.ID)
 		return waiting.Count == 0, err
 	})
 	if letters, err := operator.DeadLetters(t.Context(), s.ID); err != nil || len(letters) != 0 {

@@ -117,14 +117,14 @@ type Waiting struct {
 	Held  int `json:"held"`
 }
 
-// Health returns how an endpoint stands and what waits for it.
-func (c *Client) Health(ctx context.Context, endpointID string) (Health, Waiting, error) {
+// Health returns how an endpoint of a tenant stands and what waits for it.
+func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (Health, Waiting, error) {
 	var shown struct {
 		Health  Health  `json:"health"`
 		Waiting Waiting `json:"waiting"`
 	}
 	err := c.Invoke(ctx, "inspect", map[string]any{
-		"action": "endpoint", "operator": operatorName, "endpoint_id": endpointID,
+		"action": "endpoint", "operator": operatorName, "tenant_id": tenantID, "endpoint_id": endpointID,
 	}, &shown)
 	return shown.Health, shown.Waiting, err
 }
