@@ -44,15 +44,15 @@ var kepts = []Case{
 	{
 		Name: "hangs up on every request but the first", Ends: Promptly, Bytes: memory,
 		Want: []Outcome{{Status: 200}, none(ReasonProtocol), none(ReasonProtocol)},
-		Start: func() func(testing.TB, *CA) Target {
-			var asked atomic.Int32
+		Start: func(tb testing.TB, ca *CA) Target {
+			var asked atomic.Int32 // of this receiver alone: tests come in any order
 			return answering(func(c *conn) {
 				if asked.Add(1) == 1 {
 					_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
 					_ = c.readRequest()
 				}
-			})
-		}(),
+			})(tb, ca)
+		},
 	},
 	{
 		Name: "closes idle connections after a second", Want: []Outcome{{Status: 200}, {Status: 200}},
