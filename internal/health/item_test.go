@@ -64,8 +64,12 @@ func TestSettings(t *testing.T) {
 	if err := local.Validate(); err != nil {
 		t.Error(err)
 	}
-	got := []time.Duration{local.Span, local.BusySpan, local.Tick, local.ProbeLimit, local.FunctionTimeout}
-	want := []time.Duration{25 * time.Second, 2500 * time.Millisecond, 5 * time.Second, 25 * time.Second, 30 * time.Second}
+	got := []time.Duration{
+		local.Span, local.BusySpan, local.ReopenSpan, local.Tick, local.ProbeLimit, local.FunctionTimeout,
+	}
+	want := []time.Duration{
+		25 * time.Second, 2500 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second, 25 * time.Second, 30 * time.Second,
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a minute of 5 s (-want +got)\n%s", diff)
 	}
@@ -88,5 +92,11 @@ func TestSettings(t *testing.T) {
 		if change(&broken); broken.Validate() == nil {
 			t.Errorf("%s: no error", name)
 		}
+	}
+	edge := Default()
+	edge.Failures, edge.Deliveries, edge.BusyFailures, edge.ReopenFailures, edge.Last = 1, 1, 1, 1, 1
+	edge.Recovery, edge.RecoveryLimit, edge.Budget, edge.ViewAge = 1, 1, 1, 0
+	if err := edge.Validate(); err != nil {
+		t.Errorf("the smallest settings: %v", err)
 	}
 }

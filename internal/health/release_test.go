@@ -291,3 +291,31 @@ func TestView_Empty(t *testing.T) {
 		})
 	}
 }
+
+func TestView_Released_countsTheTick(t *testing.T) {
+	now := epoch.Add(time.Minute)
+	recovering := stored(Recovering, func(i *Item) { i.Ticks = 4 })
+	w := viewOf(recovering).Released(240, 240, epoch, now)
+	want := recovering
+	want.Version, want.Ticks, want.Quota, want.Full, want.Oldest = now.UnixMilli(), 5, 240, true, epoch
+	if diff := cmp.Diff(want, w.Item); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// The owner's change takes hold at the next run, and a plan is about what it leads to.
+func TestView_Plan_followsTheOwner(t *testing.T) {
+	now := epoch.Add(time.Minute)
+	open, disabled := stored(Open, nil), stored(Disabled, nil)
+	p := viewOf(open).Plan(Default(), Endpoint{Disabled: true}, now)
+	if p.Turn.Kind != Put || p.Turn.Item.State != Disabled || p.After.Endpoint.State != Disabled {
+		t.Errorf("disabled while open: %+v", p)
+	}
+	if p = viewOf(disabled).Plan(Default(), Endpoint{Disabled: true}, now); p.Turn.Kind != Nothing {
+		t.Errorf("disabled before: %+v", p.Turn)
+	}
+	p = viewOf(disabled).Plan(Default(), Endpoint{}, now)
+	if p.Turn.Kind != Put || p.After.Endpoint.State != Recovering || !p.Recover {
+		t.Errorf("active again: %+v", p)
+	}
+}

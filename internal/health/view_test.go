@@ -310,3 +310,38 @@ func TestView_Observe_leavesOutOnlyWhatDecidesNothing(t *testing.T) {
 		}
 	})
 }
+
+// What began before the item changed counts nothing, also beside failures that do count already.
+func TestView_Observe_countsNothingFromBeforeTheChange(t *testing.T) {
+	item := stored(Failing, func(i *Item) {
+		i.Failures, i.FailingSince, i.FailedAt, i.Deliveries = 4, epoch, epoch, []string{"msg_0"}
+	})
+	late := Result{DeliveryID: "msg_2", Begun: epoch.Add(-time.Second), Status: 500, Reason: "http_5xx", Retry: true}
+	if w := viewOf(item).Observe(Default(), []Result{late}, epoch.Add(10*time.Minute)); w.Kind != Nothing {
+		t.Errorf("written: %+v", w)
+	}
+}
+
+func TestItem_count_namesThreeDeliveries(t *testing.T) {
+	now := epoch.Add(time.Minute)
+	var results []Result
+	for n := range 5 {
+		results = append(results, Result{DeliveryID: fmt.Sprint("msg_", n), Begun: now, Status: 500, Retry: true})
+	}
+	got := stored(Failing, nil).count(Default(), results, now)
+	if diff := cmp.Diff([]string{"msg_0", "msg_1", "msg_2"}, got.Deliveries); diff != "" || got.Failures != 5 {
+		t.Errorf("%d failures (-want +got)\n%s", got.Failures, diff)
+	}
+}
+
+// A probe is numbered by its time in milliseconds: the first may be that of the opening.
+func TestItem_probes(t *testing.T) {
+	open := stored(Open, nil)
+	for number, want := range map[int64]bool{
+		0: false, epoch.UnixMilli() - 1: false, epoch.UnixMilli(): true, epoch.UnixMilli() + 1: true,
+	} {
+		if got := open.probes(number); got != want {
+			t.Errorf("%d: %v", number, got)
+		}
+	}
+}
