@@ -12,8 +12,8 @@
 // on changing.
 //
 //	stateDiagram-v2
-//	    disabled --> none: deleted
 //	    disabled --> paused: paused
+//	    disabled --> recovering: deleted
 //	    disabled --> recovering: release runs
 //	    disabled --> recovering: released
 //	    failing --> disabled: disabled
@@ -31,9 +31,9 @@
 //	    none --> recovering: release runs
 //	    none --> recovering: released
 //	    open --> disabled: disabled
-//	    open --> none: deleted
 //	    open --> paused: paused
 //	    open --> recovering: 2xx of a probe
+//	    open --> recovering: deleted
 //	    open --> recovering: released
 //	    paused --> disabled: resumed
 //	    paused --> open: resumed

@@ -276,6 +276,10 @@ func (v View) Empty(s Settings, e Endpoint, from time.Time) Write {
 	if from.Sub(since) < s.linger() {
 		return Write{}
 	}
+	if e.Gone && !e.Final && (i.State == Open || i.State == Disabled) {
+		// It may be active again by now, and a batch may hold for this very item: first nothing is to.
+		return i.put(i.recover(from), from)
+	}
 	next := i.enter(None, from)
 	next.Held = i.Paused // what operators asked for outlives a deletion, which can be taken back
 	if e.Final {

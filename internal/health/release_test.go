@@ -271,7 +271,13 @@ func TestView_Empty(t *testing.T) {
 			Put,
 		},
 		"of a deleted endpoint nothing stays": {
-			viewOf(stored(Open, nil)), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Delete,
+			viewOf(stored(Failing, nil)), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Delete,
+		},
+		"but what holds ends by recovering: it may be active again": {
+			viewOf(stored(Open, nil)), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Put,
+		},
+		"nothing is kept of one that cannot be restored": {
+			viewOf(stored(Open, nil)), Endpoint{Gone: true, Final: true, ChangedAt: epoch}, time.Hour, Delete,
 		},
 		"but not at once": {
 			viewOf(stored(Open, nil)), Endpoint{Gone: true, ChangedAt: epoch.Add(time.Hour)}, time.Hour, Nothing,
