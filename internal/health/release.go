@@ -264,16 +264,7 @@ func (v View) Released(quota, sent int, oldest, now time.Time) Write {
 // was over before the first of these reads, at from: a shard read earlier may have been filled since.
 func (v View) Empty(s Settings, e Endpoint, from time.Time) Write {
 	i := v.item()
-	since := i.Since
-	switch {
-	case i.Version == 0:
-		return Write{}
-	case e.Gone:
-		since = latest(i.Changed, e.ChangedAt)
-	case i.State != Recovering || v.paused():
-		return Write{}
-	}
-	if from.Sub(since) < s.linger() {
+	if i.Version == 0 || !v.mayEnd(s, e, from) {
 		return Write{}
 	}
 	if e.Gone && !e.Final && (i.State == Open || i.State == Disabled) {
@@ -289,4 +280,14 @@ func (v View) Empty(s Settings, e Endpoint, from time.Time) Write {
 		return Write{}
 	}
 	return i.put(next, from)
+}
+
+// mayEnd reports whether the endpoint is gone or recovering, and every batch that may have acted on a
+// state before this one was over at from.
+func (v View) mayEnd(s Settings, e Endpoint, from time.Time) bool {
+	i := v.item()
+	if e.Gone {
+		return from.Sub(latest(i.Changed, e.ChangedAt)) >= s.linger()
+	}
+	return i.State == Recovering && !v.paused() && from.Sub(i.Since) >= s.linger()
 }
