@@ -57,7 +57,10 @@ func TestQuantile(t *testing.T) {
 
 // What is printed beside a ratio is counted in the same run.
 func TestRow_requestsArePerDelivery(t *testing.T) {
-	r := row{load: workload{Batch: 10, Invocations: 7}, calls: []map[string]int{{"Query": 10, "PutItem": 10}, {"Query": 30}}}
+	r := row{
+		load:  workload{Batch: 10, Invocations: 7},
+		calls: []map[string]int{{"Query": 10, "PutItem": 10}, {"Query": 30}},
+	}
 	if got, want := r.requests(), 0.25; got != want {
 		t.Errorf("got %v requests a delivery, want %v", got, want)
 	}

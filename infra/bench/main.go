@@ -49,7 +49,8 @@ func run(args []string) error {
 	flags.IntVar(&o.rounds, "rounds", 9, "runs of each measurement; medians are printed")
 	flags.IntVar(&o.deliveries, "deliveries", 20_000, "deliveries of one run")
 	flags.StringVar(&o.rows, "rows", "", "regular expression: measure only the rows whose names it matches")
-	flags.StringVar(&o.profiles, "profiles", "", "folder for a CPU profile of each row's last run; profiled rows cost more")
+	flags.StringVar(&o.profiles, "profiles", "",
+		"folder for a CPU profile of each row's last run; profiled rows cost more")
 	phase := flags.Duration("mix", time.Minute, "length of each phase of the mix; 0 leaves it out")
 	if err := flags.Parse(args); err != nil {
 		return err

@@ -167,7 +167,8 @@ func (r *rig) stored() (byteMonths float64) {
 		}
 		for _, item := range out.Items {
 			var expires int64
-			if err := json.Unmarshal([]byte(item["expires_at"].(*dynamotypes.AttributeValueMemberN).Value), &expires); err != nil {
+			number := item["expires_at"].(*dynamotypes.AttributeValueMemberN).Value
+			if err := json.Unmarshal([]byte(number), &expires); err != nil {
 				r.t.Fatal(err)
 			}
 			changed, err := time.Parse(time.RFC3339, item["changed_at"].(*dynamotypes.AttributeValueMemberS).Value)

@@ -33,7 +33,10 @@ func TestUsage_dollars(t *testing.T) {
 }
 
 func TestBill(t *testing.T) {
-	b := bill{sqs: 1, lambda: 2, writes: 4, reads: 8, stored: 16, logs: 32, kms: 64, schedule: 128, publisher: 256, egress: 512}
+	b := bill{
+		sqs: 1, lambda: 2, writes: 4, reads: 8, stored: 16, logs: 32, kms: 64, schedule: 128,
+		publisher: 256, egress: 512,
+	}
 	if b.herald() != 255 || b.total() != 1023 {
 		t.Errorf("%v and %v, want 255 and 1023", b.herald(), b.total())
 	}
@@ -79,7 +82,9 @@ func TestChunks(t *testing.T) {
 func TestWithHundredth(t *testing.T) {
 	rows := withHundredth([]row{{full, 50, usage{writes: 50}}, {tenth, 50, usage{writes: 70}}})
 	want := []row{
-		{full, 50, usage{writes: 50}}, {"batches of 10, 1 % fail once", 500, usage{writes: 520}}, {tenth, 50, usage{writes: 70}},
+		{full, 50, usage{writes: 50}},
+		{"batches of 10, 1 % fail once", 500, usage{writes: 520}},
+		{tenth, 50, usage{writes: 70}},
 	}
 	if diff := cmp.Diff(want, rows, cmp.AllowUnexported(row{}, usage{})); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -73,8 +73,9 @@ func table(rows []row) string {
 		" publisher's sends | to receivers | **all** |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		d := r.perMillion()
-		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.2f | %.2f | **%.2f** |\n", r.name,
-			d.sqs, d.lambda, d.writes, d.reads, d.stored, d.logs, d.kms, d.herald(), d.publisher, d.egress, d.total())
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.2f | %.2f | **%.2f** |\n",
+			r.name, d.sqs, d.lambda, d.writes, d.reads, d.stored, d.logs, d.kms, d.herald(),
+			d.publisher, d.egress, d.total())
 	}
 	return b.String()
 }
@@ -122,8 +123,8 @@ func prices() string {
 		priceRequest*million)
 	fmt.Fprintf(&b, "| … with message groups (fair queues) | %.2f per million more, here for every request that carries"+
 		" messages with a group | aws.amazon.com/sqs/pricing |\n", priceFair*million)
-	fmt.Fprintf(&b, "| Lambda, arm64 | %.2f per million invocations, %.10f per GB-second | aws.amazon.com/lambda/pricing |\n",
-		priceInvocation*million, priceGBSecond)
+	fmt.Fprintf(&b, "| Lambda, arm64 | %.2f per million invocations, %.10f per GB-second |"+
+		" aws.amazon.com/lambda/pricing |\n", priceInvocation*million, priceGBSecond)
 	fmt.Fprintf(&b, "| DynamoDB, on demand | %.3f per million write units, %.3f per million read units, %.2f per GB and"+
 		" month | aws.amazon.com/dynamodb/pricing/on-demand |\n", priceWrite*million, priceRead*million, priceStored*gigabyte)
 	fmt.Fprintf(&b, "| CloudWatch | %.2f per GB of logs; a month %.2f for each metric of an alarm, %.2f for each custom"+
@@ -140,12 +141,13 @@ func prices() string {
 func assumptions() string {
 	var b strings.Builder
 	b.WriteString("| assumed | |\n|---|---|\n")
-	fmt.Fprintf(&b, "| an invocation takes | %v ms for each call to AWS, one after another; %v ms for the receiver; %v ms of CPU"+
-		" for itself and %v ms for each message on a whole core, of which a function has as much as of %v MB |\n",
+	fmt.Fprintf(&b, "| an invocation takes | %v ms for each call to AWS, one after another; %v ms for the receiver;"+
+		" %v ms of CPU for itself and %v ms for each message on a whole core, of which a function has as much as"+
+		" of %v MB |\n",
 		millisCall, millisReceiver, millisCPU, millisCPUEach, coreMB)
 	slower := workers["deliver"].memory / 1024 * 0.1 * priceGBSecond * million
-	fmt.Fprintf(&b, "| a receiver that takes 100 ms longer costs | $%.2f more per million, one event at a time, and $%.2f in"+
-		" batches of 10 |\n", slower, slower/sqsBatch)
+	fmt.Fprintf(&b, "| a receiver that takes 100 ms longer costs | $%.2f more per million, one event at a time,"+
+		" and $%.2f in batches of 10 |\n", slower, slower/sqsBatch)
 	fmt.Fprintf(&b, "| Lambda | receives and deletes %d messages a call; asks an idle queue by %d long polls of %d s |\n",
 		sqsBatch, pollers, pollSeconds)
 	fmt.Fprintf(&b, "| a POST has | %d bytes of TLS, TCP and IP beside its request |\n", framing)

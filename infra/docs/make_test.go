@@ -19,7 +19,8 @@ func bareMake(t *testing.T, target string) (string, error) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"Makefile", "infra/requirements.txt"} {
-		if err := os.WriteFile(filepath.Join(checkout, file), []byte(readFile(t, filepath.Join(root, file))), 0o600); err != nil {
+		text := []byte(readFile(t, filepath.Join(root, file)))
+		if err := os.WriteFile(filepath.Join(checkout, file), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -26,7 +26,9 @@ func ref(id string, replay int) delivery.Ref {
 // of is a delivery in a state as its writers leave it: the first life uses up the schedule,
 // replay 1 is queued before it has attempts.
 func of(id, state string, replay int) delivery.Record {
-	attempts := map[string]int{"retrying": 1, "waiting": 1, "acknowledged": 1, "discarded": 1, "dead": 2, "queued": 0}[state]
+	attempts := map[string]int{
+		"queued": 0, "retrying": 1, "waiting": 1, "acknowledged": 1, "discarded": 1, "dead": 2,
+	}[state]
 	return delivery.Record{
 		Ref: ref(id, replay), EventType: "user.created", State: delivery.State(state), Attempts: attempts, UpdatedAt: now,
 	}

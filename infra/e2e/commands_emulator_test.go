@@ -143,7 +143,8 @@ for role in "auth-service", "operators", "key-issuers":
 		python(t, roles+`iam.create_role(RoleName=role, AssumeRolePolicyDocument="{}")`)
 		prints(t, shell(t, profile+blocks(t, "deploy.md")), `"SubscriptionArn"`, `"api_key":"hk_`)
 		prints(t, python(t, roles+`print(role, iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"])`),
-			"auth-service [{'PolicyName': 'herald-local-EventPublishers-", "operators [{'PolicyName': 'herald-local-InstanceManagers-",
+			"auth-service [{'PolicyName': 'herald-local-EventPublishers-",
+			"operators [{'PolicyName': 'herald-local-InstanceManagers-",
 			"key-issuers [{'PolicyName': 'herald-local-KeyIssuers-")
 	})
 }

@@ -171,7 +171,10 @@ func (w *world) over() bool {
 		return false
 	}
 	for id, i := range w.health {
-		if e, found := w.endpoints[id]; found && e.Status != endpoint.Deleted && (i.Held && i.State != health.Open || i.State == health.Recovering) { // what is open and empty waits for a delivery
+		if e, found := w.endpoints[id]; !found || e.Status == endpoint.Deleted {
+			continue
+		}
+		if i.State == health.Recovering || i.Held && i.State != health.Open { // an empty open one waits for a delivery
 			return false
 		}
 	}

@@ -98,7 +98,8 @@ func (w *world) process(name string, random *rand.Rand) *process {
 		Schedule: schedule, Thresholds: w.settings, PerEndpoint: 10, Log: log, Metrics: metrics("deliver"),
 		Now: time.Now, Random: number,
 		Slow: &deliver.SlowLane{
-			Notes: a, Settings: health.SlowSettings{Self: name, Limit: 2, Wait: time.Minute}, Suspect: hangs / 10, Timeout: hangs,
+			Notes: a, Settings: health.SlowSettings{Self: name, Limit: 2, Wait: time.Minute},
+			Suspect: hangs / 10, Timeout: hangs,
 		},
 	}
 	p.release = &release.Handler{

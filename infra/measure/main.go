@@ -72,7 +72,6 @@ const (
 	maxFile       = 300
 	maxDepth      = 5
 	maxLine       = 120
-	maxLongLines  = 5.0 // per 1,000
 	minDocumented = 98.0
 	minTestShare  = 1.0
 )
@@ -86,7 +85,6 @@ type row struct {
 
 func (m *module) rows() []row {
 	p := m.product
-	share := perThousand(m.long, m.lines)
 	rows := []row{
 		functionRow("longest function, lines", p),
 		countRow("functions with 6 or more parameters", p.wide),
@@ -101,11 +99,7 @@ func (m *module) rows() []row {
 		},
 		countRow("import circles", m.circles),
 		countRow(fmt.Sprintf("files over %d lines", maxFile), p.longFiles),
-		{
-			what: fmt.Sprintf("lines over %d characters per 1,000", maxLine), limit: fmt.Sprintf("<= %.1f", maxLongLines),
-			measured: fmt.Sprintf("%.1f", share), note: fmt.Sprintf("%d of %d, Go files of the whole module", m.long, m.lines),
-			broken: share > maxLongLines, offenders: m.longLines,
-		},
+		countRow(fmt.Sprintf("lines over %d characters, whole module", maxLine), m.longLines),
 		{
 			what: "test lines per line of code", limit: fmt.Sprintf(">= %.2f", minTestShare),
 			measured: fmt.Sprintf("%.2f", p.testShare()), note: fmt.Sprintf("%d to %d", p.testLines, p.codeLines),
@@ -143,11 +137,4 @@ func apartRow(name string, a *area) row {
 			"%.1f %% of exports documented; %d files over %d lines",
 			a.longest.lines, len(a.wide), a.documented(), len(a.longFiles), maxFile),
 	}
-}
-
-func perThousand(part, whole int) float64 {
-	if whole == 0 {
-		return 0
-	}
-	return 1000 * float64(part) / float64(whole)
 }

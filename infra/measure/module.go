@@ -21,9 +21,8 @@ type module struct {
 	testkit *area
 	infra   *area // and whatever else there is
 
-	lines, long int      // of all Go files, and those over maxLine
-	longLines   []string // where they are
-	tests       int      // Test, Fuzz and Example functions
+	longLines []string // where they are, in all Go files
+	tests     int      // Test, Fuzz and Example functions
 
 	imports map[string][]string // of the module's own packages by folder, tests not counted
 	chain   []string            // the longest chain of imports from a function
@@ -124,11 +123,9 @@ func (m *module) file(name string, source []byte) error {
 	for line := range bytes.Lines(source) {
 		lines++
 		if n := utf8.RuneCount(bytes.TrimRight(line, "\r\n")); n > maxLine {
-			m.long++
 			m.longLines = append(m.longLines, fmt.Sprintf("%s:%d: %d characters", name, lines, n))
 		}
 	}
-	m.lines += lines
 	files := token.NewFileSet()
 	parsed, err := parser.ParseFile(files, name, source, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {

@@ -170,7 +170,9 @@ func (b *bubble) Redate(_ context.Context, k backlog.Key, due time.Time, held bo
 	return found, b.each(1, func(int) { found = b.backlog.Redate(k, due, held, time.Now()) })[0]
 }
 
-func (b *bubble) ReadShard(_ context.Context, id string, shard int, after string, limit int) (page dynamo.Page, err error) {
+func (b *bubble) ReadShard(
+	_ context.Context, id string, shard int, after string, limit int,
+) (page dynamo.Page, err error) {
 	return page, b.each(1, func(int) { page = b.backlog.ReadShard(id, shard, after, limit) })[0]
 }
 

@@ -103,7 +103,9 @@ var troubles = map[string]trouble{
 	"IAM refuses deliver and release the endpoints": {fault: meets("BatchGetItem", "", refuse())},
 	"IAM refuses fanout the endpoints":              {fault: meets("Query", "Endpoints", refuse())},
 	"DeliveryQueue takes nothing":                   {fault: meets("SendMessageBatch", "DeliveryQueue", refuse())},
-	"RetryQueue takes nothing":                      {busy: true, fault: meets("SendMessageBatch", "RetryQueue", refuse())},
+	"RetryQueue takes nothing": {
+		busy: true, fault: meets("SendMessageBatch", "RetryQueue", refuse()),
+	},
 	"visibility timeouts cannot be changed": {
 		fault: meets("ChangeMessageVisibilityBatch", "", testkit.Unavailable()),
 	},
@@ -144,8 +146,10 @@ var troubles = map[string]trouble{
 		{"AWS/DynamoDB", "WriteThrottleEvents", "TableName", "Backlog"}: 5,
 	})},
 
-	"events are rejected":            {tick: (*stage).reject},
-	"an event fails again and again": {once: meets("Query", "cursed", refuse()), tick: func(s *stage) { s.giveUp("cursed") }},
+	"events are rejected": {tick: (*stage).reject},
+	"an event fails again and again": {
+		once: meets("Query", "cursed", refuse()), tick: func(s *stage) { s.giveUp("cursed") },
+	},
 	"rejected events wait for a day": {silent: true, yesterday: map[sample]float64{
 		onQueue("EventsDeadLetterQueue", visible): 1, onQueue("EventsDeadLetterQueue", age): 0, // received too often to count
 	}},

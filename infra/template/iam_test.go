@@ -17,7 +17,9 @@ import (
 )
 
 // functions are the logical ids without "Function", in the order of the design's table.
-var functions = []string{"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Control", "Apikeys", "Release"}
+var functions = []string{
+	"Webhooks", "Fanout", "Deliver", "Deadletter", "Inspect", "Replay", "Control", "Apikeys", "Release",
+}
 
 func statements(document any) (all []object) {
 	o, _ := document.(object)

@@ -79,7 +79,8 @@ func TestTables(t *testing.T) {
 		{"ApiKeys", "key_id", "by-tenant: tenant_id key_id", true, false, nil},
 		{
 			"Deliveries", "delivery_id",
-			"by-endpoint: open_endpoint_id updated_at; open-by-endpoint: open_endpoint_id created_at", false, false, "expires_at",
+			"by-endpoint: open_endpoint_id updated_at; open-by-endpoint: open_endpoint_id created_at",
+			false, false, "expires_at",
 		},
 		{"DeadLetters", "delivery_id", "by-endpoint: endpoint_id died_at; by-status: status died_at", true, true, nil},
 		{"Backlog", "endpoint_shard position", "by-due: due_shard due_at", false, true, nil},

@@ -210,8 +210,10 @@ func (s *stage) wait(due time.Time) {
 	m := delivery.Message{Body: []byte(`{"type":"user.updated","data":{}}`)}
 	m.DeliveryID, m.TenantID, m.EndpointID = fmt.Sprint("msg_", s.counter), "acme", "webhook_good"
 	m.EventID, m.CreatedAt = "evt", due.Add(-time.Hour)
-	life := delivery.Life{StartedAt: m.CreatedAt, DiesAt: s.now.Add(24 * time.Hour), OwnDue: due, Reason: delivery.ReasonHTTP5xx}
-	item := backlog.New(m, delivery.Next{Attempts: 4, Due: due, Life: life}, m.CreatedAt, fmt.Sprintf("random-%d", s.counter))
+	next := delivery.Next{Attempts: 4, Due: due, Life: delivery.Life{
+		StartedAt: m.CreatedAt, DiesAt: s.now.Add(24 * time.Hour), OwnDue: due, Reason: delivery.ReasonHTTP5xx,
+	}}
+	item := backlog.New(m, next, m.CreatedAt, fmt.Sprintf("random-%d", s.counter))
 	store := dynamo.NewBacklog(dynamodb.NewFromConfig(s.cfg), s.tables.Backlog)
 	for _, err := range store.Put(s.t.Context(), []backlog.Item{item}) {
 		if err != nil {

@@ -125,10 +125,12 @@ func TestResults_areGoodWhenAllPassed(t *testing.T) {
 		r    results
 		want summary
 	}{
-		"nothing at all":    {results{}, summary{"0 passed, 0 failed", true}},
-		"all passed":        {results{"p TestA": passed, "p TestB": passed}, summary{"2 passed, 0 failed", true}},
-		"one failed":        {results{"p TestA": passed, "p TestB": failed}, summary{"1 passed, 1 failed", false}},
-		"one was skipped":   {results{"p TestA": passed, "p TestB": skipped}, summary{"1 passed, 0 failed, 1 skipped", false}},
+		"nothing at all": {results{}, summary{"0 passed, 0 failed", true}},
+		"all passed":     {results{"p TestA": passed, "p TestB": passed}, summary{"2 passed, 0 failed", true}},
+		"one failed":     {results{"p TestA": passed, "p TestB": failed}, summary{"1 passed, 1 failed", false}},
+		"one was skipped": {
+			results{"p TestA": passed, "p TestB": skipped}, summary{"1 passed, 0 failed, 1 skipped", false},
+		},
 		"a package crashed": {results{"p TestA": passed, "p": failed}, summary{"1 passed, 1 failed", false}},
 	} {
 		if diff := cmp.Diff(row.want, summary{row.r.String(), row.r.ok()}); diff != "" {

@@ -15,7 +15,8 @@ var lifeEpoch = time.Date(2026, 5, 1, 12, 0, 0, 123_000_000, time.UTC)
 var lives = map[string]Life{
 	"v1":                       {},
 	"v1,started=1777636800123": {StartedAt: lifeEpoch},
-	"v1,started=1777636800123,dies=1777640400123,own=1777636860123,probe=1777636800124,last=1,reason=http_5xx,status=503": {
+	"v1,started=1777636800123,dies=1777640400123,own=1777636860123,probe=1777636800124,last=1," +
+		"reason=http_5xx,status=503": {
 		StartedAt: lifeEpoch, DiesAt: lifeEpoch.Add(time.Hour), OwnDue: lifeEpoch.Add(time.Minute),
 		Probe: 1777636800124, Last: true, Reason: ReasonHTTP5xx, Status: 503,
 	},

@@ -62,9 +62,12 @@ func TestStanding_Failed(t *testing.T) {
 			})}},
 		"the last place is the end": {10, fresh, 0, Next{To: ToDeadLetterQueue, Attempts: 10, Due: now, Life: failed}},
 		"a probe waits for its circuit, however short its wait": {2, with(fresh, func(l *Life) { l.Probe = 7 }), 0,
-			Next{To: ToBacklog, Attempts: 2, Wait: 20 * time.Second, Due: now.Add(20 * time.Second), Life: with(failed, func(l *Life) {
-				l.OwnDue, l.DiesAt = now.Add(20*time.Second), now.Add(tenPlaces.Remaining(2))
-			})}},
+			Next{
+				To: ToBacklog, Attempts: 2, Wait: 20 * time.Second, Due: now.Add(20 * time.Second),
+				Life: with(failed, func(l *Life) {
+					l.OwnDue, l.DiesAt = now.Add(20*time.Second), now.Add(tenPlaces.Remaining(2))
+				}),
+			}},
 		"also one before its own due time": {5, with(parked, func(l *Life) { l.OwnDue = now.Add(time.Minute) }), 0,
 			Next{To: ToBacklog, Attempts: 4, Wait: time.Minute, Due: now.Add(time.Minute), Life: with(parked, func(l *Life) {
 				l.OwnDue, l.Probe, l.Reason, l.Status = now.Add(time.Minute), 0, ReasonHTTP5xx, 503
@@ -216,7 +219,8 @@ func TestStanding_withoutAnAttempt(t *testing.T) {
 	now := lifeEpoch.Add(time.Hour)
 	started := Life{StartedAt: lifeEpoch}
 	with := func(change func(*Life)) Life { l := started; change(&l); return l }
-	soon, late := with(func(l *Life) { l.OwnDue = now.Add(time.Minute) }), with(func(l *Life) { l.OwnDue = now.Add(time.Hour) })
+	soon := with(func(l *Life) { l.OwnDue = now.Add(time.Minute) })
+	late := with(func(l *Life) { l.OwnDue = now.Add(time.Hour) })
 	place := func(l Life) Standing { return Standing{Place: 2, Receives: 1, Life: l, Now: now} }
 	for name, row := range map[string]struct{ got, want Next }{
 		"at once, elsewhere": {place(started).AtOnce(),

@@ -25,7 +25,7 @@ const (
 	ReasonEndpointDeleted  Reason = "endpoint_deleted"
 	ReasonCircuitOpen      Reason = "circuit_open"     // the endpoint has not answered for long
 	ReasonDiscarded        Reason = "discarded"        // by an operator
-	ReasonEndpointHanging  Reason = "endpoint_hanging" // not started: its slow endpoint already occupies its share of processes
+	ReasonEndpointHanging  Reason = "endpoint_hanging" // not started: its slow endpoint has its share of processes
 
 	ReasonInternal    Reason = "internal"     // a fault of ours: AWS call, panic
 	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first

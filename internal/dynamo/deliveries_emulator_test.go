@@ -38,7 +38,8 @@ func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 			CreatedAt:  at,
 			Replay:     replay,
 		},
-		EventType: "user.created", State: s, Attempts: attempts, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
+		EventType: "user.created", State: s, Attempts: attempts,
+		LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
 		NextAttemptAt: at.Add(time.Minute), UpdatedAt: at}
 }
 
@@ -58,23 +59,25 @@ func TestStateReadsBackWhole(t *testing.T) {
 }
 
 func TestStateNeverGoesBack(t *testing.T) {
+	const retrying, dead, discarded = delivery.Retrying, delivery.Dead, delivery.Discarded
+	const queued, acknowledged = delivery.Queued, delivery.Acknowledged
 	for name, row := range map[string]struct {
 		known, late delivery.Record
 		written     bool
 	}{
-		"further retries are written":               {state("", delivery.Retrying, 0, 1), state("", delivery.Retrying, 0, 2), true},
-		"the same place again is written":           {state("", delivery.Retrying, 0, 2), state("", delivery.Retrying, 0, 2), true},
-		"an earlier retry comes late":               {state("", delivery.Retrying, 0, 3), state("", delivery.Retrying, 0, 2), false},
-		"dead after the last retry":                 {state("", delivery.Retrying, 0, 10), state("", delivery.Dead, 0, 10), true},
-		"dead is dead":                              {state("", delivery.Dead, 0, 10), state("", delivery.Retrying, 0, 10), false},
-		"discarded is discarded":                    {state("", delivery.Discarded, 0, 1), state("", delivery.Retrying, 0, 2), false},
-		"a replay begins anew":                      {state("", delivery.Dead, 0, 10), state("", delivery.Queued, 1, 0), true},
-		"a duplicate from before the replay":        {state("", delivery.Queued, 1, 0), state("", delivery.Retrying, 0, 10), false},
-		"acknowledged is never retrying":            {state("", delivery.Acknowledged, 0, 1), state("", delivery.Retrying, 0, 2), false},
-		"acknowledged is never dead":                {state("", delivery.Acknowledged, 0, 1), state("", delivery.Dead, 0, 10), false},
-		"acknowledged is never queued again":        {state("", delivery.Acknowledged, 0, 1), state("", delivery.Queued, 1, 0), false},
-		"acknowledged is never discarded":           {state("", delivery.Acknowledged, 0, 1), state("", delivery.Discarded, 1, 1), false},
-		"a success after all, of whatever was dead": {state("", delivery.Dead, 0, 10), state("", delivery.Acknowledged, 0, 2), true},
+		"further retries are written":               {state("", retrying, 0, 1), state("", retrying, 0, 2), true},
+		"the same place again is written":           {state("", retrying, 0, 2), state("", retrying, 0, 2), true},
+		"an earlier retry comes late":               {state("", retrying, 0, 3), state("", retrying, 0, 2), false},
+		"dead after the last retry":                 {state("", retrying, 0, 10), state("", dead, 0, 10), true},
+		"dead is dead":                              {state("", dead, 0, 10), state("", retrying, 0, 10), false},
+		"discarded is discarded":                    {state("", discarded, 0, 1), state("", retrying, 0, 2), false},
+		"a replay begins anew":                      {state("", dead, 0, 10), state("", queued, 1, 0), true},
+		"a duplicate from before the replay":        {state("", queued, 1, 0), state("", retrying, 0, 10), false},
+		"acknowledged is never retrying":            {state("", acknowledged, 0, 1), state("", retrying, 0, 2), false},
+		"acknowledged is never dead":                {state("", acknowledged, 0, 1), state("", dead, 0, 10), false},
+		"acknowledged is never queued again":        {state("", acknowledged, 0, 1), state("", queued, 1, 0), false},
+		"acknowledged is never discarded":           {state("", acknowledged, 0, 1), state("", discarded, 1, 1), false},
+		"a success after all, of whatever was dead": {state("", dead, 0, 10), state("", acknowledged, 0, 2), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store, _ := newDeliveries(t)

@@ -36,7 +36,8 @@ func (m metered) park(body int) {
 	m.t.Helper()
 	life := delivery.Life{StartedAt: at, DiesAt: at, OwnDue: at, Reason: delivery.ReasonHTTP5xx, Status: 503}
 	ref := delivery.Ref{
-		DeliveryID: delivery.ID("t", "e", "w", delivery.Content{}), EndpointID: "webhook_01ARZ3NDEKTSV4RRFFQ69G5FAV", CreatedAt: at,
+		DeliveryID: delivery.ID("t", "e", "w", delivery.Content{}),
+		EndpointID: "webhook_01ARZ3NDEKTSV4RRFFQ69G5FAV", CreatedAt: at,
 		TenantID: "tenant_01ARZ3NDEKTSV4RRFFQ69G5FAV", EventID: "event_01ARZ3NDEKTSV4RRFFQ69G5FAV",
 	}
 	message := delivery.Message{Ref: ref, Body: bytes.Repeat([]byte("x"), body)}

@@ -106,7 +106,9 @@ func checkKept(t *testing.T, taken []byte) {
 }
 
 // parseAgain reads one head, and the same as plain lines.
-func parseAgain(t *testing.T, in *bufio.Reader, all *bytes.Reader, taken []byte) (*http.Response, textproto.MIMEHeader) {
+func parseAgain(
+	t *testing.T, in *bufio.Reader, all *bytes.Reader, taken []byte,
+) (*http.Response, textproto.MIMEHeader) {
 	t.Helper()
 	begin := len(taken) - all.Len() - in.Buffered()
 	res, err := http.ReadResponse(in, posted)

@@ -140,7 +140,9 @@ func padding(t *testing.T, ca *receivers.CA, bytes, ticket int) (port string) {
 			Certificates: []tls.Certificate{padded}, SessionTicketsDisabled: ticket == 0 && !closing(hello.ServerName),
 		}
 		if ticket > 0 {
-			config.WrapSession = func(tls.ConnectionState, *tls.SessionState) ([]byte, error) { return make([]byte, ticket), nil }
+			config.WrapSession = func(tls.ConnectionState, *tls.SessionState) ([]byte, error) {
+				return make([]byte, ticket), nil
+			}
 		}
 		return config, nil
 	}}

@@ -60,7 +60,9 @@ func isValue(value string) bool {
 
 // isOurs tells the fields that the client alone decides about.
 func isOurs(name string) bool {
-	for _, ours := range [...]string{"Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Upgrade", "Te"} {
+	for _, ours := range [...]string{
+		"Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Upgrade", "Te",
+	} {
 		if len(name) == len(ours) && strings.EqualFold(name, ours) {
 			return true
 		}

@@ -68,7 +68,8 @@ func TestSettings(t *testing.T) {
 		local.Span, local.BusySpan, local.ReopenSpan, local.Tick, local.ProbeLimit, local.FunctionTimeout,
 	}
 	want := []time.Duration{
-		25 * time.Second, 2500 * time.Millisecond, 2500 * time.Millisecond, 5 * time.Second, 25 * time.Second, 30 * time.Second,
+		25 * time.Second, 2500 * time.Millisecond, 2500 * time.Millisecond,
+		5 * time.Second, 25 * time.Second, 30 * time.Second,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("a minute of 5 s (-want +got)\n%s", diff)

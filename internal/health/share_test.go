@@ -153,7 +153,9 @@ func TestNote_After(t *testing.T) {
 	}{
 		"an answer that was merely slow": {3*time.Second - 1, Note{}, false},
 		"one that took long":             {3 * time.Second, Note{"slow", RetryQueue, "1", epoch.Add(9 * time.Second)}, true},
-		"none":                           {15 * time.Second, Note{"slow", RetryQueue, "1", epoch.Add(45 * time.Second)}, true},
+		"none": {
+			15 * time.Second, Note{"slow", RetryQueue, "1", epoch.Add(45 * time.Second)}, true,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rest, remains := note.After(row.held, 15*time.Second, epoch)

@@ -22,8 +22,10 @@ var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
 func full() delivery.Message {
 	return delivery.Message{
-		Ref: delivery.Ref{DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1", CreatedAt: created, Replay: 2,
-			OccurredAt: created.Add(-time.Hour - time.Nanosecond)},
+		Ref: delivery.Ref{
+			DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1",
+			CreatedAt: created, OccurredAt: created.Add(-time.Hour - time.Nanosecond), Replay: 2,
+		},
 		Retrying: true, Attempts: 1, Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`),
 		Life: delivery.Life{
 			StartedAt: created, DiesAt: created.Add(time.Hour), OwnDue: created.Add(time.Minute), Probe: 1 << 60, Last: true,

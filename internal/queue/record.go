@@ -55,7 +55,8 @@ func (m *AttributeMap) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 var known = func() map[string]string {
 	all := map[string]string{attrLife: attrLife}
 	for _, s := range []string{
-		attrVersion, attrDelivery, attrTenant, attrEndpoint, attrEvent, attrOccurred, attrCreated, attrReplay, attrAttempts, attrNotBefore,
+		attrVersion, attrDelivery, attrTenant, attrEndpoint, attrEvent, attrOccurred, attrCreated,
+		attrReplay, attrAttempts, attrNotBefore,
 	} {
 		all[s] = s
 	}

@@ -38,7 +38,9 @@ const maxReason = 512
 func Message(e Event) queue.Outgoing {
 	attributes := map[string]types.MessageAttributeValue{}
 	for name, value := range map[string]string{
-		attributeMessageID: e.MessageID, attributeEventID: e.EventID, attributeReason: e.Reason[:min(len(e.Reason), maxReason)],
+		attributeMessageID: e.MessageID,
+		attributeEventID:   e.EventID,
+		attributeReason:    e.Reason[:min(len(e.Reason), maxReason)],
 	} {
 		attributes[name] = types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 	}

@@ -67,7 +67,9 @@ func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 		},
 	}, {
 		MessageId: aws.String("m3"), Body: aws.String("["), ReceiptHandle: aws.String("r3"), // by 0.1.0
-		MessageAttributes: map[string]types.MessageAttributeValue{"event_id": attribute("evt_3"), "reason": attribute("no JSON")},
+		MessageAttributes: map[string]types.MessageAttributeValue{
+			"event_id": attribute("evt_3"), "reason": attribute("no JSON"),
+		},
 	}, {
 		MessageId: aws.String("m2"), Body: aws.String("{}"), ReceiptHandle: aws.String("r2"), // redriven by SQS
 		Attributes: map[string]string{"SentTimestamp": "soon"},

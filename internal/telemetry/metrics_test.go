@@ -39,7 +39,8 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 				"Namespace":  "Herald/test",
 				"Dimensions": []any{[]any{"service", "outcome", "reason", "fault"}},
 				"Metrics": []any{
-					map[string]any{"Name": "AttemptMillis", "Unit": "Milliseconds"}, map[string]any{"Name": "Attempts", "Unit": "Count"},
+					map[string]any{"Name": "AttemptMillis", "Unit": "Milliseconds"},
+					map[string]any{"Name": "Attempts", "Unit": "Count"},
 				},
 			}},
 		},

@@ -23,7 +23,8 @@ func TestMeter_Units(t *testing.T) {
 	key := map[string]types.AttributeValue{"endpoint_shard": text("e#0"), "position": text("p")}
 	item := func(due, body string) map[string]types.AttributeValue {
 		return map[string]types.AttributeValue{
-			"endpoint_shard": text("e#0"), "position": text("p"), "due_shard": text("0"), "due_at": text(due), "body": text(body),
+			"endpoint_shard": text("e#0"), "position": text("p"), "due_shard": text("0"), "due_at": text(due),
+			"body": text(body),
 		}
 	}
 	put := func(due, body, condition string) error {
@@ -112,7 +113,8 @@ func TestMeter_Reads(t *testing.T) {
 		_, err := client.GetItem(t.Context(), in)
 		return err
 	}
-	filtered, nobody := aws.String("#name = :nobody"), map[string]types.AttributeValue{":s": text("s"), ":nobody": text("n")}
+	filtered := aws.String("#name = :nobody")
+	nobody := map[string]types.AttributeValue{":s": text("s"), ":nobody": text("n")}
 	total := 0.0
 	for _, step := range []struct {
 		name string
@@ -131,7 +133,8 @@ func TestMeter_Reads(t *testing.T) {
 		}, 3},
 		{"a query by the sum before its filter", func() error {
 			_, err := client.Query(t.Context(), &dynamodb.QueryInput{
-				TableName: &table, KeyConditionExpression: aws.String("#scope = :s"), FilterExpression: aws.String("filler = :nobody"),
+				TableName: &table, KeyConditionExpression: aws.String("#scope = :s"),
+				FilterExpression:         aws.String("filler = :nobody"),
 				ExpressionAttributeNames: map[string]string{"#scope": "scope"}, ExpressionAttributeValues: nobody,
 			})
 			return err

@@ -31,7 +31,8 @@ func TestLanguages_needNothingThatCIDoesNotHave(t *testing.T) {
 	}
 	_, after, _ := strings.Cut(string(script), "\nfor tool in go ")
 	asked, _, _ := strings.Cut(after, "; do")
-	has := map[string]bool{"go": true, "java": true, "python3": true} // java comes with javac; python3 has a check of its own
+	// java comes with javac; python3 has a check of its own.
+	has := map[string]bool{"go": true, "java": true, "python3": true}
 	for _, tool := range strings.Fields(asked) {
 		has[tool] = true
 	}

@@ -237,10 +237,11 @@ func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 
 func TestHandler_Function_saysWhatATenantIDMustBe(t *testing.T) {
 	f := newFunction(&shelf{}, &bytes.Buffer{})
-	for fields, want := range map[string]string{
-		``:                   `{"error":{"code":"invalid_field","message":"is required","field":"tenant_id"}}`,
-		`,"tenant_id":"a b"`: `{"error":{"code":"invalid_field","message":"must be 1 to 128 of A-Z a-z 0-9 _ -","field":"tenant_id"}}`,
+	for fields, message := range map[string]string{
+		``:                   "is required",
+		`,"tenant_id":"a b"`: "must be 1 to 128 of A-Z a-z 0-9 _ -",
 	} {
+		want := `{"error":{"code":"invalid_field","message":"` + message + `","field":"tenant_id"}}`
 		for _, action := range []string{"issue", "list"} {
 			_, raw := ask(t, f, `{"operator":"ann","action":"`+action+`"`+fields+`}`)
 			if diff := cmp.Diff(want, raw); diff != "" {

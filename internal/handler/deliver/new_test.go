@@ -134,7 +134,8 @@ func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s.RetryBase, s.MaxRetries, s.EgressAllowCIDRs, s.EgressAllowPorts = 0, 1000, "127.0.0.0/24,hush", "443,9000-10,65536"
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
-		"reading the environment: RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: retry base must be 1 to 43000 seconds",
+		"reading the environment: RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: " +
+			"retry base must be 1 to 43000 seconds",
 		"max retries must be 1 to 18",
 		"MINUTE_SECONDS: tick and probe must be positive, the probe's limit at least the probe",
 		"the function's timeout must be positive, the age of a view not negative",

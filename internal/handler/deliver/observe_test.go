@@ -72,7 +72,9 @@ func TestHandler_follow_holdsAProbeThatFails(t *testing.T) {
 	w.health["webhook_1"] = probing(claimed)
 	own := epoch.Add(time.Minute)
 	dies := epoch.Add(24 * time.Hour)
-	probe := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, OwnDue: own, DiesAt: dies, Probe: claimed})
+	probe := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{
+		StartedAt: born, OwnDue: own, DiesAt: dies, Probe: claimed,
+	})
 	w.did(t, w.process(t, probe), effects{Posts: 1, States: 1, Parked: waits(24 * time.Hour)})
 	got := w.parked[0]
 	want := delivery.Life{StartedAt: born, OwnDue: own, DiesAt: dies, Reason: delivery.ReasonHTTP5xx, Status: 503}

@@ -78,10 +78,12 @@ func newRig(t *testing.T) *rig {
 	}
 	schedule := retry.Schedule{Base: time.Second, Factor: 1, MaxRetries: 5, Long: 3 * time.Second}
 	r.fanout = &fanout.Handler{
-		Subscriptions: r.endpoints, Deliveries: queue.Sender{Client: queues, URL: r.deliveryQ.URL}, Rejected: queue.Sender{
-			Client: queues, URL: "unused",
-		},
-		Log: slog.New(slog.DiscardHandler), Metrics: telemetry.NewMetrics(io.Discard, "test", "fanout", time.Now), Now: time.Now,
+		Subscriptions: r.endpoints,
+		Deliveries:    queue.Sender{Client: queues, URL: r.deliveryQ.URL},
+		Rejected:      queue.Sender{Client: queues, URL: "unused"},
+		Log:           slog.New(slog.DiscardHandler),
+		Metrics:       telemetry.NewMetrics(io.Discard, "test", "fanout", time.Now),
+		Now:           time.Now,
 	}
 	r.deliver = &deliver.Handler{
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{

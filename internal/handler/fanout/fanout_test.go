@@ -380,7 +380,8 @@ func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
 		r.Attributes.ReceiveCount = times
 		return r
 	}
-	good, bad, cursed := message("e", "t", "user.deleted"), message("b", "t", "user.exploded"), message("c", "bad", "user.deleted")
+	good, bad := message("e", "t", "user.deleted"), message("b", "t", "user.exploded")
+	cursed := message("c", "bad", "user.deleted")
 	for name, row := range map[string]struct {
 		records []queue.Record
 		lose    bool // EventsDeadLetterQueue takes nothing
@@ -442,7 +443,8 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 	bad := queue.Record{MessageID: "m-bad", Body: `{"id":"e_bad","tenant_id":"t"}`}
 	records := []queue.Record{message("e", "t", "user.deleted"), message("f", "u", "user.deleted"), bad}
 	lost := map[string]string{
-		"msg": "event", "level": "ERROR", "message_id": "m-f", "tenant_id": "u", "event_id": "f", "event_type": "user.deleted",
+		"msg": "event", "level": "ERROR", "message_id": "m-f",
+		"tenant_id": "u", "event_id": "f", "event_type": "user.deleted",
 		"count": "0", "outcome": "failed", "fault": "ours", "error": "throttled",
 	}
 	refused := map[string]string{

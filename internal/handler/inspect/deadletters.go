@@ -90,7 +90,7 @@ type OpenedDeadLetter struct {
 	DeadLetter
 	OccurredAt *time.Time             `json:"occurred_at"` // as the event was published; null where it did not say
 	Body       string                 `json:"body"`        // the exact text that is POSTed
-	Headers    map[string]string      `json:"headers"`     // of every attempt; timestamp and signature are made anew for each
+	Headers    map[string]string      `json:"headers"`     // of every attempt, but for timestamp and signature
 	History    []deadletter.Entry     `json:"history"`     // one entry per death
 	Attributes []deadletter.Attribute `json:"attributes,omitempty"`
 }

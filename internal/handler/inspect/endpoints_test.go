@@ -211,7 +211,9 @@ func TestHandler_delivery_showsWhyAndUntilWhenItWaits(t *testing.T) {
 }
 
 func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
-	recovering := health.Item{TenantID: "acme", EndpointID: "webhook_back", Version: 1, State: health.Recovering, Held: true}
+	recovering := health.Item{
+		TenantID: "acme", EndpointID: "webhook_back", Version: 1, State: health.Recovering, Held: true,
+	}
 	failing := health.Item{TenantID: "acme", EndpointID: "webhook_ill", Version: 1, State: health.Failing}
 	discarding := health.Item{TenantID: "small", Version: 1, DiscardedBefore: at}
 	w := &world{

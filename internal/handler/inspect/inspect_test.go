@@ -195,7 +195,9 @@ func refusal(t *testing.T, answer string) string {
 }
 
 func ref(id string) delivery.Ref {
-	return delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", CreatedAt: at, Replay: 1}
+	return delivery.Ref{
+		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", CreatedAt: at, Replay: 1,
+	}
 }
 
 // before is ref with the time that the publisher gave.
@@ -227,10 +229,12 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 
 func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 	for name, row := range map[string]struct{ action, fields, want string }{
-		"a delivery without an id":       {"delivery", ``, "invalid_field delivery_id"},
-		"an unknown delivery":            {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
-		"a mark among the deliveries":    {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
-		"another tenant's delivery":      {"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"a delivery without an id":    {"delivery", ``, "invalid_field delivery_id"},
+		"an unknown delivery":         {"delivery", `"delivery_id":"msg_9"`, "not_found delivery_id"},
+		"a mark among the deliveries": {"delivery", `"delivery_id":"hanging#1"`, "not_found delivery_id"},
+		"another tenant's delivery": {
+			"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
+		},
 		"deliveries of no endpoint":      {"deliveries", ``, "invalid_field endpoint_id"},
 		"deliveries of what is no event": {"deliveries", `"event":{"type":"user.deleted"}`, "invalid_field event"},
 		"deliveries of an event without an id": {
@@ -244,8 +248,12 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 			"deliveries", `"tenant_id":"other","event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`,
 			"tenant_mismatch tenant_id",
 		},
-		"another tenant's deliveries":         {"deliveries", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
-		"a made-up cursor":                    {"deliveries", `"endpoint_id":"webhook_1","cursor":"AAAA"`, "invalid_cursor cursor"},
+		"another tenant's deliveries": {
+			"deliveries", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
+		},
+		"a made-up cursor": {
+			"deliveries", `"endpoint_id":"webhook_1","cursor":"AAAA"`, "invalid_cursor cursor",
+		},
 		"deliveries of an event of no tenant": {"deliveries", `"event_id":"evt_1"`, "invalid_field tenant_id"},
 		"deliveries of an event and an endpoint": {
 			"deliveries", `"event_id":"evt_1","tenant_id":"acme","endpoint_id":"webhook_1"`, "invalid_field endpoint_id",
@@ -270,14 +278,18 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		"another tenant's endpoint in trouble": {
 			"endpoint", `"endpoint_id":"webhook_down","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
-		"too many deliveries":              {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
-		"dead letters of nothing":          {"dead_letters", ``, "invalid_field endpoint_id"},
-		"dead letters of no status":        {"dead_letters", `"status":"alive"`, "invalid_field status"},
-		"a tenant without its endpoint":    {"dead_letters", `"status":"dead","tenant_id":"acme"`, "invalid_field tenant_id"},
-		"another tenant's dead letters":    {"dead_letters", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
-		"a dead letter without an id":      {"dead_letter", ``, "invalid_field delivery_id"},
-		"an unknown dead letter":           {"dead_letter", `"delivery_id":"msg_9"`, "not_found delivery_id"},
-		"another tenant's dead letter":     {"dead_letter", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id"},
+		"too many deliveries":           {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
+		"dead letters of nothing":       {"dead_letters", ``, "invalid_field endpoint_id"},
+		"dead letters of no status":     {"dead_letters", `"status":"alive"`, "invalid_field status"},
+		"a tenant without its endpoint": {"dead_letters", `"status":"dead","tenant_id":"acme"`, "invalid_field tenant_id"},
+		"another tenant's dead letters": {
+			"dead_letters", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
+		},
+		"a dead letter without an id": {"dead_letter", ``, "invalid_field delivery_id"},
+		"an unknown dead letter":      {"dead_letter", `"delivery_id":"msg_9"`, "not_found delivery_id"},
+		"another tenant's dead letter": {
+			"dead_letter", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
+		},
 		"a dead letter that was changed":   {"dead_letter", `"delivery_id":"msg_1"`, "unopenable delivery_id"},
 		"rejected events with a page of 0": {"rejected_events", `"limit":0`, "invalid_field limit"},
 		"a field of another action":        {"summary", `"delivery_id":"msg_1"`, "unknown_field delivery_id"},
@@ -342,7 +354,8 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 	got := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`))
 	want := operator.List[DeadLetter]{Data: []DeadLetter{{
 		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
-		Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10, LastStatus: 504, CreatedAt: at, DiedAt: at, ReplayCount: 2,
+		Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10, LastStatus: 504,
+		CreatedAt: at, DiedAt: at, ReplayCount: 2,
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("dead letters (-want +got):\n%s", diff)
@@ -358,14 +371,16 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	}
 	entry := deadletter.Entry{DiedAt: at, Reason: delivery.ReasonTimeout, Attempts: 10, Replay: 1, MessageID: "m1"}
 	vault := deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
-	sealed, err := vault.SealDeath(t.Context(), r.Binding(), deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry})
+	death := deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry}
+	sealed, err := vault.SealDeath(t.Context(), r.Binding(), death)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r.Sealed = sealed
 	w := &world{letters: []deadletter.Record{r}}
 	want := OpenedDeadLetter{
-		DeadLetter: showDeadLetter(r), OccurredAt: &occurred, Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
+		DeadLetter: showDeadLetter(r), OccurredAt: &occurred,
+		Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
 		Headers: map[string]string{
 			"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.created",
 		},

@@ -15,8 +15,8 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"DELIVERIES_TABLE": "Deliveries", "DEAD_LETTERS_TABLE": "DeadLetters", "DEAD_LETTER_KEY_ARN": "key",
 		"ENDPOINTS_TABLE": "Endpoints", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog",
-		"EVENTS_QUEUE_URL": "url/events", "EVENTS_DEAD_LETTER_QUEUE_URL": "url/rejected", "DELIVERY_QUEUE_URL": "url/deliveries",
-		"RETRY_QUEUE_URL": "url/retries", "DEAD_LETTER_QUEUE_URL": "url/dead",
+		"EVENTS_QUEUE_URL": "url/events", "EVENTS_DEAD_LETTER_QUEUE_URL": "url/rejected",
+		"DELIVERY_QUEUE_URL": "url/deliveries", "RETRY_QUEUE_URL": "url/retries", "DEAD_LETTER_QUEUE_URL": "url/dead",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})

@@ -17,7 +17,9 @@ func anEvent(id string, sent time.Time) rejected.Event {
 
 func shown(id string, sent time.Time) RejectedEvent {
 	body := "body " + id
-	return RejectedEvent{MessageID: id, EventID: "evt_" + id, Reason: "no tenant", SentAt: &sent, Bytes: len(body), Body: &body}
+	return RejectedEvent{
+		MessageID: id, EventID: "evt_" + id, Reason: "no tenant", SentAt: &sent, Bytes: len(body), Body: &body,
+	}
 }
 
 func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
@@ -81,7 +83,10 @@ func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
 func TestShowRejected_leavesBodiesOutForWhichThereIsNoRoom(t *testing.T) {
 	big := strings.Repeat("x", maxBodies/2)
 	events := []rejected.Event{
-		{MessageID: "1", Body: big}, {MessageID: "2", Body: big + "x"}, {MessageID: "3", Body: big}, {MessageID: "4", Body: "x"},
+		{MessageID: "1", Body: big},
+		{MessageID: "2", Body: big + "x"},
+		{MessageID: "3", Body: big},
+		{MessageID: "4", Body: "x"},
 	}
 	got := map[string]bool{}
 	for _, e := range showRejected(events) {

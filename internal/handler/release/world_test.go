@@ -62,7 +62,8 @@ func (w *world) handler() *Handler {
 	return &Handler{
 		Due: w, Shards: w, Changes: w, Health: w, Endpoints: w, States: w, RetryQueue: w, DeadLetterQueue: w,
 		Thresholds: health.Default(), Log: slog.New(slog.NewJSONHandler(&w.logs, nil)),
-		Metrics: telemetry.NewMetrics(&w.logs, "test", "release", time.Now), Now: time.Now, Random: func() float64 { return 0.5 },
+		Metrics: telemetry.NewMetrics(&w.logs, "test", "release", time.Now),
+		Now:     time.Now, Random: func() float64 { return 0.5 },
 	}
 }
 

@@ -65,12 +65,18 @@ func TestOnlyGenuineDeliveriesAreProcessed(t *testing.T) {
 		"a delivery from the future":             {at: now.Add(5*time.Minute + 5*time.Second), want: 400},
 		"another id":                             {at: now, change: set("wh-id", "msg_b"), want: 400},
 		"a timestamp made fresh without the key": {at: now.Add(-time.Hour), change: set("wh-timestamp", fresh), want: 400},
-		"no signature":                           {at: now, change: func(r *http.Request) { r.Header.Del("wh-signature") }, want: 400},
-		"no headers at all":                      {at: now, change: func(r *http.Request) { clear(r.Header) }, want: 400},
+		"no signature": {at: now, want: 400, change: func(r *http.Request) {
+			r.Header.Del("wh-signature")
+		}},
+		"no headers at all": {at: now, want: 400, change: func(r *http.Request) {
+			clear(r.Header)
+		}},
 		"the signature without its version": {at: now, want: 400, change: func(r *http.Request) {
 			r.Header.Set("wh-signature", r.Header.Get("wh-signature")[3:])
 		}},
-		"a body that was stripped":               {at: now, change: func(r *http.Request) { r.Body = http.NoBody }, want: 400},
+		"a body that was stripped": {at: now, want: 400, change: func(r *http.Request) {
+			r.Body = http.NoBody
+		}},
 		"a body larger than any delivery can be": {at: now, change: func(r *http.Request) { *r = *big(r) }, want: 400},
 		"a timestamp that is not a number":       {at: now, change: set("wh-timestamp", "soon"), want: 400},
 		"a timestamp too large for any calendar": {at: now, change: set("wh-timestamp", "9223372036854775807"), want: 400},

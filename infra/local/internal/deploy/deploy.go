@@ -95,7 +95,8 @@ func uploadCode(ctx context.Context, cfg aws.Config, t *sam.Template) error {
 	store := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	location := s3types.BucketLocationConstraint(cfg.Region)
 	if _, err := store.CreateBucket(ctx, &s3.CreateBucketInput{
-		Bucket: aws.String(Bucket), CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: location},
+		Bucket:                    aws.String(Bucket),
+		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: location},
 	}); err != nil {
 		return fmt.Errorf("making bucket: %w", err)
 	}
