@@ -55,6 +55,22 @@ func (w *world) openFor(d time.Duration) {
 	w.pass(d)
 }
 
+// recovering has deliveries wait for an endpoint that answers again.
+func (w *world) recovering(n int) {
+	w.own(hook, 200)
+	w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
+	w.wait(n)
+}
+
+// edited is a day on which the owner changes an endpoint that is open.
+func edited(change func(*endpoint.Endpoint)) func(*world) string {
+	return func(w *world) string {
+		w.openFor(30 * time.Minute)
+		w.edit(hook, change)
+		return ""
+	}
+}
+
 // days are those of the table "Bad input and bad days". Each ends with receivers that answer 200.
 var days = map[string]struct {
 	day  func(w *world) (refusals string)
@@ -99,9 +115,7 @@ var days = map[string]struct {
 	},
 	"one shard of Backlog is throttled": {
 		day: func(w *world) string {
-			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
-			w.wait(16)
+			w.recovering(16)
 			defer w.forbid("Read Backlog(" + hook + "#3)")()
 			w.pass(10 * time.Minute)
 			return ""
@@ -135,26 +149,16 @@ var days = map[string]struct {
 		want: ending{Delivered: 1, Discarded: 10, Within: time.Minute},
 	},
 	"the URL changes while it is open": {
-		day: func(w *world) string {
-			w.openFor(30 * time.Minute)
-			w.edit(hook, func(e *endpoint.Endpoint) { e.URL = "https://elsewhere.example/" + hook })
-			return ""
-		},
+		day:  edited(func(e *endpoint.Endpoint) { e.URL = "https://elsewhere.example/" + hook }),
 		want: ending{Delivered: 10, Within: 4 * time.Minute},
 	},
 	"the secret is rotated while it is open": {
-		day: func(w *world) string {
-			w.openFor(30 * time.Minute)
-			w.edit(hook, func(e *endpoint.Endpoint) { e.SecretVersion++; e.SecretRotatedAt = time.Now() })
-			return ""
-		},
+		day:  edited(func(e *endpoint.Endpoint) { e.SecretVersion++; e.SecretRotatedAt = time.Now() }),
 		want: ending{Delivered: 10, Within: 4 * time.Minute},
 	},
 	"its tenant is paused while it recovers": {
 		day: func(w *world) string {
-			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
-			w.wait(200)
+			w.recovering(200)
 			w.pass(time.Minute)
 			said := w.control("pause", "")
 			w.pass(time.Minute) // what is on its way is parked
@@ -169,9 +173,7 @@ var days = map[string]struct {
 	},
 	"discard while items are in flight": {
 		day: func(w *world) string {
-			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
-			w.wait(5)
+			w.recovering(5)
 			w.retried(hook, 1, nil)
 			w.publish(hook)
 			time.Sleep(time.Second)

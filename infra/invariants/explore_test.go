@@ -310,21 +310,6 @@ func (e *explorer) whole() bool {
 	return len(e.broken) == 0
 }
 
-// finish lets the invocations that still run come to their end.
-func (e *explorer) finish() {
-	for e.running.Load() > 0 {
-		for _, c := range e.waiting() {
-			select {
-			case c.grant <- done:
-			default:
-			}
-			synctest.Wait()
-		}
-		time.Sleep(100 * time.Millisecond)
-		synctest.Wait()
-	}
-}
-
 // search goes through one small world.
 type search struct {
 	limits  limits

@@ -234,22 +234,27 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 				break
 			}
 		}
-		for w.running.Load() > 0 {
-			for _, c := range w.waiting() {
-				select {
-				case c.grant <- done:
-				default:
-				}
-				synctest.Wait()
-			}
-			time.Sleep(100 * time.Millisecond)
-			synctest.Wait()
-		}
+		w.finish()
 		if len(w.broken) == 0 {
 			w.settle()
 		}
 	})
 	return broken
+}
+
+// finish lets the invocations that still run come to their end.
+func (w *walker) finish() {
+	for w.running.Load() > 0 {
+		for _, c := range w.waiting() {
+			select {
+			case c.grant <- done:
+			default:
+			}
+			synctest.Wait()
+		}
+		time.Sleep(100 * time.Millisecond)
+		synctest.Wait()
+	}
 }
 
 // shortest leaves out what a failure does not need.

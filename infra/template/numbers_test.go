@@ -70,23 +70,28 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 	}
 }
 
+// longest is how long a delivery is retried for at most: the waits, attempts that time out, and a
+// first Retry-After beyond what DelaySeconds can carry.
+func (s settings) longest(t *testing.T) time.Duration {
+	t.Helper()
+	schedule := retry.Schedule{
+		Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
+		Factor:     s.number(t, "RetryFactor"),
+		MaxRetries: int(s.number(t, "MaxRetries")),
+	}
+	if err := schedule.Validate(); err != nil {
+		t.Error(err)
+	}
+	attempts := time.Duration((s.number(t, "MaxRetries")+1)*s.number(t, "AttemptTimeoutSeconds")) * time.Second
+	return schedule.Longest() + attempts + retry.Cap
+}
+
 // A dead letter keeps the age of its first send: what is retried for longer than a week has
 // less than a week left before SQS deletes it.
 func TestEveryScheduleEndsWithinSevenDays(t *testing.T) {
 	for environment, s := range checked(t) {
-		schedule := retry.Schedule{
-			Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
-			Factor:     s.number(t, "RetryFactor"),
-			MaxRetries: int(s.number(t, "MaxRetries")),
-		}
-		if err := schedule.Validate(); err != nil {
-			t.Errorf("%s: %v", environment, err)
-		}
-		timeout := time.Duration(s.number(t, "AttemptTimeoutSeconds")) * time.Second
-		attempts := time.Duration(s.number(t, "MaxRetries")+1) * timeout
-		early := retry.Cap // a first Retry-After beyond what DelaySeconds can carry
-		if total := schedule.Longest() + attempts + early; total > 7*24*time.Hour {
-			t.Errorf("%s: a delivery is retried for up to %s, more than 7 days", environment, total)
+		if life := s.longest(t); life > 7*24*time.Hour {
+			t.Errorf("%s: a delivery is retried for up to %s, more than 7 days", environment, life)
 		}
 	}
 }
@@ -94,14 +99,8 @@ func TestEveryScheduleEndsWithinSevenDays(t *testing.T) {
 // A duplicate that comes late dies while the record still says that the delivery was acknowledged.
 func TestRecordsOfAcknowledgedDeliveriesOutliveTheSchedule(t *testing.T) {
 	for environment, s := range checked(t) {
-		schedule := retry.Schedule{
-			Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
-			Factor:     s.number(t, "RetryFactor"),
-			MaxRetries: int(s.number(t, "MaxRetries")),
-		}
-		attempts := time.Duration((s.number(t, "MaxRetries")+1)*s.number(t, "AttemptTimeoutSeconds")) * time.Second
 		kept := time.Duration(s.number(t, "AcknowledgedDays")) * 24 * time.Hour
-		if life := schedule.Longest() + attempts + retry.Cap; life > kept {
+		if life := s.longest(t); life > kept {
 			t.Errorf("%s: a delivery lives for up to %s, the record of its acknowledgement %s", environment, life, kept)
 		}
 	}

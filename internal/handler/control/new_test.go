@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
@@ -17,23 +15,9 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
 	put := health.Write{Kind: health.Put, Item: health.Item{EndpointID: "id", Version: 1}}
-	for name, part := range map[string]struct {
-		call func() error
-		want string
-	}{
-		"Endpoints": {
-			func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints",
-		},
-		"a tenant's": {func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints"},
-		"Health":     {func() error { _, err := h.Health.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth"},
-		"a write":    {func() error { _, _, err := h.Health.Apply(t.Context(), put); return err }, "PutItem EndpointHealth"},
-		"Backlog":    {func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog"},
-	} {
-		if err := part.call(); err == nil {
-			t.Errorf("%s: a refused call succeeds", name)
-		}
-		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
-			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
-		}
-	}
+	calls.Check(t, func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints")
+	calls.Check(t, func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints")
+	calls.Check(t, func() error { _, err := h.Health.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth")
+	calls.Check(t, func() error { _, _, err := h.Health.Apply(t.Context(), put); return err }, "PutItem EndpointHealth")
+	calls.Check(t, func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog")
 }

@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
@@ -21,27 +19,16 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	if h.MaxRetries != 7 {
 		t.Errorf("MaxRetries is %d, want 7", h.MaxRetries)
 	}
-	for name, part := range map[string]struct {
-		call func() error
-		want string
-	}{
-		"States": {
-			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries",
-		},
-		"Store": {
-			func() error { _, err := h.Store.Create(t.Context(), deadletter.Record{}); return err },
-			"UpdateItem DeadLetters",
-		},
-		"Vault": {func() error {
-			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
-			return err
-		}, "GenerateDataKey key"},
-	} {
-		if err := part.call(); err == nil {
-			t.Errorf("%s: a refused call succeeds", name)
-		}
-		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
-			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
-		}
-	}
+	calls.Check(t, func() error {
+		_, err := h.States.Update(t.Context(), delivery.Record{})
+		return err
+	}, "PutItem Deliveries")
+	calls.Check(t, func() error {
+		_, err := h.Store.Create(t.Context(), deadletter.Record{})
+		return err
+	}, "UpdateItem DeadLetters")
+	calls.Check(t, func() error {
+		_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
+		return err
+	}, "GenerateDataKey key")
 }

@@ -39,47 +39,35 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys := []dynamo.EndpointKey{{TenantID: "t", EndpointID: "id"}}
-	for name, part := range map[string]struct {
-		call func() error
-		want string
-	}{
-		"Endpoints": {
-			func() error { _, err := h.Endpoints.Read(t.Context(), keys); return err },
-			"BatchGetItem EndpointHealth, BatchGetItem Endpoints",
-		},
-		"Secrets": {func() error {
-			_, err := h.Secrets.Open(
-				t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, []byte("sealed"),
-			)
-			return err
-		}, "Decrypt key"},
-		"States": {
-			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries",
-		},
-		"RetryQueue": {
-			func() error { return h.RetryQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0] },
-			"SendMessageBatch RetryQueue",
-		},
-		"Visibility": {func() error {
-			return h.Visibility.ChangeVisibility(t.Context(), []queue.VisibilityChange{{ReceiptHandle: "handle"}})[0]
-		}, "ChangeMessageVisibilityBatch RetryQueue"},
-		"DeadLetterQueue": {func() error {
-			return h.DeadLetterQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0]
-		}, "SendMessageBatch DeadLetterQueue"},
-		"Health": {func() error {
-			_, _, err := h.Health.Apply(t.Context(), health.Write{Kind: health.ClearFailing})
-			return err
-		}, "DeleteItem EndpointHealth"},
-		"Backlog": {func() error { return h.Backlog.Put(t.Context(), []backlog.Item{{}})[0] }, "BatchWriteItem Backlog"},
-		"Slow":    {func() error { return h.Slow.Notes.PutNote(t.Context(), health.Note{}) }, "PutItem EndpointHealth"},
-	} {
-		if err := part.call(); err == nil {
-			t.Errorf("%s: a refused call succeeds", name)
-		}
-		if diff := cmp.Diff(strings.Split(part.want, ", "), calls.Calls()); diff != "" {
-			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
-		}
-	}
+	calls.Check(t, func() error {
+		_, err := h.Endpoints.Read(t.Context(), keys)
+		return err
+	}, "BatchGetItem EndpointHealth", "BatchGetItem Endpoints")
+	calls.Check(t, func() error {
+		_, err := h.Secrets.Open(
+			t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, []byte("sealed"),
+		)
+		return err
+	}, "Decrypt key")
+	calls.Check(t, func() error {
+		_, err := h.States.Update(t.Context(), delivery.Record{})
+		return err
+	}, "PutItem Deliveries")
+	calls.Check(t, func() error {
+		return h.RetryQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0]
+	}, "SendMessageBatch RetryQueue")
+	calls.Check(t, func() error {
+		return h.Visibility.ChangeVisibility(t.Context(), []queue.VisibilityChange{{ReceiptHandle: "handle"}})[0]
+	}, "ChangeMessageVisibilityBatch RetryQueue")
+	calls.Check(t, func() error {
+		return h.DeadLetterQueue.Send(t.Context(), []queue.Outgoing{{Body: "{}"}})[0]
+	}, "SendMessageBatch DeadLetterQueue")
+	calls.Check(t, func() error {
+		_, _, err := h.Health.Apply(t.Context(), health.Write{Kind: health.ClearFailing})
+		return err
+	}, "DeleteItem EndpointHealth")
+	calls.Check(t, func() error { return h.Backlog.Put(t.Context(), []backlog.Item{{}})[0] }, "BatchWriteItem Backlog")
+	calls.Check(t, func() error { return h.Slow.Notes.PutNote(t.Context(), health.Note{}) }, "PutItem EndpointHealth")
 }
 
 // numbers are what New takes and derives from the settings.

@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
@@ -25,27 +23,14 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		t.Errorf("the sample is %v, an event is given up after %d receives", h.Sample, h.MaxReceives)
 	}
 	messages := []queue.Outgoing{{Body: "{}"}}
-	for name, part := range map[string]struct {
-		call func() error
-		want string
-	}{
-		"Subscriptions": {
-			func() error { _, err := h.Subscriptions.Subscriptions(t.Context(), "t"); return err }, "Query Endpoints",
-		},
-		"Deliveries": {
-			func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue",
-		},
-		"Rejected": {
-			func() error { return h.Rejected.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsDeadLetterQueue",
-		},
-	} {
-		if err := part.call(); err == nil {
-			t.Errorf("%s: a refused call succeeds", name)
-		}
-		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
-			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
-		}
-	}
+	calls.Check(t, func() error {
+		_, err := h.Subscriptions.Subscriptions(t.Context(), "t")
+		return err
+	}, "Query Endpoints")
+	calls.Check(t, func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue")
+	calls.Check(t, func() error {
+		return h.Rejected.Send(t.Context(), messages)[0]
+	}, "SendMessageBatch EventsDeadLetterQueue")
 }
 
 func TestNew_refusesASampleThatIsNoShare(t *testing.T) {

@@ -33,9 +33,7 @@ func (r *rig) trouble() (want []string) {
 	disabled := r.create("webhook_off")
 	r.change(disabled, func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 	r.note(r.recovering("webhook_back"))
-	open := r.open("webhook_open")
-	open.NextProbe = r.now
-	r.note(open)
+	r.note(r.probed("webhook_open"))
 	r.note(r.open("webhook_over"))
 	for range 12 {
 		want = append(want,

@@ -119,9 +119,7 @@ func TestTick_doesWhatAnOperatorOrders(t *testing.T) {
 func TestTick_probesOnceAnInterval(t *testing.T) {
 	r := newRig(t)
 	r.create(hook)
-	i := r.open(hook)
-	i.NextProbe = r.now
-	r.note(i)
+	r.note(r.probed(hook))
 	for range 30 {
 		r.park(hook, held)
 	}
@@ -148,9 +146,7 @@ func TestTick_probesOnceAnInterval(t *testing.T) {
 func TestTick_probesPastAPoisonousOldestItem(t *testing.T) {
 	r := newRig(t)
 	r.create(hook)
-	i := r.open(hook)
-	i.NextProbe = r.now
-	r.note(i)
+	r.note(r.probed(hook))
 	poison := r.park(hook, held)
 	for range 40 {
 		r.park(hook, held)
@@ -197,9 +193,7 @@ func TestTick_probesAtOnceWhenTheOwnerChangedTheEndpoint(t *testing.T) {
 func TestTick_probesWithNothingThatHasToWait(t *testing.T) {
 	r := newRig(t)
 	r.create(hook)
-	i := r.open(hook)
-	i.NextProbe = r.now
-	r.note(i)
+	r.note(r.probed(hook))
 	r.park(hook, func(i *backlog.Item) {
 		held(i)
 		i.Message.NotBefore = r.now.Add(time.Hour)
@@ -215,9 +209,7 @@ func TestTick_twiceAtOnceIsHarmless(t *testing.T) {
 	r := newRig(t)
 	r.create(hook)
 	r.create("webhook_2")
-	i := r.open(hook)
-	i.NextProbe = r.now
-	r.note(i)
+	r.note(r.probed(hook))
 	r.note(r.recovering("webhook_2"))
 	var want []string
 	for range 10 {

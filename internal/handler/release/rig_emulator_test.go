@@ -179,6 +179,13 @@ func (r *rig) open(id string) health.Item {
 	}
 }
 
+// probed is an endpoint whose next probe is due.
+func (r *rig) probed(id string) health.Item {
+	i := r.open(id)
+	i.NextProbe = r.now
+	return i
+}
+
 // healthOf is what is stored about the endpoint; the zero item for nothing.
 func (r *rig) healthOf(id string) health.Item {
 	r.t.Helper()

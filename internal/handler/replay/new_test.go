@@ -4,8 +4,6 @@ import (
 	"log/slog"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -21,36 +19,20 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
 	messages := []queue.Outgoing{{Body: "{}"}}
-	for name, part := range map[string]struct {
-		call func() error
-		want string
-	}{
-		"DeadLetters": {
-			func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters",
-		},
-		"States": {
-			func() error { _, err := h.States.Update(t.Context(), delivery.Record{}); return err }, "PutItem Deliveries",
-		},
-		"Endpoints": {
-			func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints",
-		},
-		"Vault": {func() error {
-			_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
-			return err
-		}, "GenerateDataKey key"},
-		"Deliveries": {
-			func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue",
-		},
-		"Events": {func() error { return h.Events.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsQueue"},
-		"Rejected": {
-			func() error { _, err := h.Rejected.Receive(t.Context(), 1); return err }, "ReceiveMessage EventsDeadLetterQueue",
-		},
-	} {
-		if err := part.call(); err == nil {
-			t.Errorf("%s: a refused call succeeds", name)
-		}
-		if diff := cmp.Diff([]string{part.want}, calls.Calls()); diff != "" {
-			t.Errorf("calls of %s (-want +got):\n%s", name, diff)
-		}
-	}
+	calls.Check(t, func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters")
+	calls.Check(t, func() error {
+		_, err := h.States.Update(t.Context(), delivery.Record{})
+		return err
+	}, "PutItem Deliveries")
+	calls.Check(t, func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints")
+	calls.Check(t, func() error {
+		_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
+		return err
+	}, "GenerateDataKey key")
+	calls.Check(t, func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue")
+	calls.Check(t, func() error { return h.Events.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsQueue")
+	calls.Check(t, func() error {
+		_, err := h.Rejected.Receive(t.Context(), 1)
+		return err
+	}, "ReceiveMessage EventsDeadLetterQueue")
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/config"
 )
@@ -61,14 +62,20 @@ func (a *AWS) Config() aws.Config {
 	}
 }
 
-// Calls returns the calls since it was last asked, each once and sorted: the operation and the
-// table, queue or key that it named ("Query Endpoints").
-func (a *AWS) Calls() []string {
+// Check fails the test unless the call of a handler's part goes to the resources of want, and to
+// no others. Each is an operation and the table, queue or key that it names ("Query Endpoints");
+// they are sorted.
+func (a *AWS) Check(t *testing.T, call func() error, want ...string) {
+	t.Helper()
+	if err := call(); err == nil {
+		t.Errorf("%q: a refused call succeeds", want)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	calls := slices.Sorted(maps.Keys(a.calls))
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(a.calls))); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
 	a.calls = nil
-	return calls
 }
 
 // Do takes one call of a client in place of the network.
