@@ -98,8 +98,8 @@ func (w *world) process(name string, random *rand.Rand) *process {
 		Schedule: schedule, Thresholds: w.settings, PerEndpoint: 10, Log: log, Metrics: metrics("deliver"),
 		Now: time.Now, Random: number,
 		Slow: &deliver.SlowLane{
-			Notes: a, Settings: health.SlowSettings{Self: name, Limit: 2, Wait: time.Minute},
-			Suspect: hangs / 10, Timeout: hangs,
+			Notes: a, Suspect: hangs / 10, Timeout: hangs,
+			Settings: health.SlowSettings{Self: name, Limit: 2, Wait: time.Minute, Longest: time.Hour},
 		},
 	}
 	p.release = &release.Handler{

@@ -109,7 +109,8 @@ func (b *bubble) newWorker(name string) *worker {
 		Slow: &deliver.SlowLane{
 			Notes: w, Suspect: noteAfter, Timeout: attemptTimeout,
 			Settings: health.SlowSettings{
-				Self: name, Limit: health.SlowLimit(concurrency), Wait: time.Minute, Apart: attemptTimeout * 2 / 3,
+				Self: name, Limit: health.SlowLimit(concurrency), Wait: time.Minute, Longest: time.Hour,
+				Apart: attemptTimeout * 2 / 3,
 			},
 		},
 	}

@@ -29,7 +29,8 @@ func (w *world) readNotes(p *process) {
 		return
 	}
 	p.slow = health.NewSlow(health.SlowSettings{
-		Self: p.name, Limit: health.SlowLimit(concurrency), Wait: time.Minute, Apart: attemptTimeout * 2 / 3,
+		Self: p.name, Limit: health.SlowLimit(concurrency), Wait: time.Minute, Longest: time.Hour,
+		Apart: attemptTimeout * 2 / 3,
 	}, w.notes.list, w.since(p.begin))
 }
 

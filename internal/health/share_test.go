@@ -53,7 +53,7 @@ func TestAllot_isFairAndWastesNothing(t *testing.T) {
 }
 
 func TestSlow_Route(t *testing.T) {
-	set := SlowSettings{Self: "self", Limit: SlowLimit(50), Wait: time.Minute}
+	set := SlowSettings{Self: "self", Limit: SlowLimit(50), Wait: time.Minute, Longest: time.Hour}
 	notes := func(queue Queue, endpoint string, processes ...string) (all []Note) {
 		for _, process := range processes {
 			all = append(all, Note{endpoint, queue, process, epoch.Add(time.Second)})
@@ -101,7 +101,13 @@ func TestSlow_Route(t *testing.T) {
 			retries, RetryQueue, epoch.Add(-time.Second), Route{ToBacklog, epoch.Add(time.Minute)},
 		},
 		"as long as it has waited": {
-			retries, RetryQueue, epoch.Add(-time.Hour), Route{ToBacklog, epoch.Add(time.Hour)},
+			retries, RetryQueue, epoch.Add(-59 * time.Minute), Route{ToBacklog, epoch.Add(59 * time.Minute)},
+		},
+		"an hour at most": {
+			retries, RetryQueue, epoch.Add(-26 * time.Hour), Route{ToBacklog, epoch.Add(time.Hour)},
+		},
+		"a minute at least, also before it is due": {
+			retries, RetryQueue, epoch.Add(time.Hour), Route{ToBacklog, epoch.Add(time.Minute)},
 		},
 		"below the limit on RetryQueue": {retries[:4], RetryQueue, epoch.Add(-time.Hour), Route{}},
 		"six endpoints: no less than one": {
@@ -179,6 +185,29 @@ func TestSlowLimit(t *testing.T) {
 			t.Errorf("%d concurrent invocations: %d, want %d", concurrency, got, want)
 		}
 	}
+}
+
+// What a slow endpoint puts off waits for a minute to an hour, however late it is, and the longer, the later it is.
+func TestSlow_Route_putsOffWithinBounds(t *testing.T) {
+	set := SlowSettings{Self: "self", Limit: 1, Wait: time.Minute, Longest: time.Hour}
+	slow := NewSlow(set, []Note{{"slow", RetryQueue, "another", epoch.Add(time.Second)}}, epoch)
+	rapid.Check(t, func(t *rapid.T) {
+		late := time.Duration(rapid.Int64Range(-int64(8*24*time.Hour), int64(15*24*time.Hour)).Draw(t, "late"))
+		later := late + time.Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "more"))
+		wait := func(late time.Duration) time.Duration {
+			route := slow.Route(RetryQueue, "slow", epoch.Add(-late), epoch)
+			if put := route.Due.Sub(epoch); route.To != ToBacklog || put < time.Minute || put > time.Hour {
+				t.Fatalf("%s late: way %d, for %s", late, route.To, put)
+			}
+			return route.Due.Sub(epoch)
+		}
+		if wait(later) < wait(late) {
+			t.Fatalf("%s late waits for %s, %s late for %s", late, wait(late), later, wait(later))
+		}
+		if late > time.Minute && late < time.Hour && wait(late) != late {
+			t.Fatalf("%s late waits for %s", late, wait(late))
+		}
+	})
 }
 
 // More notes never let an attempt start that fewer did not, and an endpoint without a note is

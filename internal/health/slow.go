@@ -47,10 +47,11 @@ type slot struct {
 
 // SlowSettings are of one process.
 type SlowSettings struct {
-	Self  string        // the process's name
-	Limit int           // as SlowLimit
-	Wait  time.Duration // the shortest in Backlog: 1 min
-	Apart time.Duration // how far apart processes take the same note for over: two thirds of the attempt timeout
+	Self    string        // the process's name
+	Limit   int           // as SlowLimit
+	Wait    time.Duration // the shortest in Backlog: 1 min
+	Longest time.Duration // the longest there: 1 h
+	Apart   time.Duration // how far apart processes take the same note for over: two thirds of the attempt timeout
 }
 
 // early is how long before its end this process takes a note for over. Notes of a moment in which an
@@ -140,8 +141,9 @@ const (
 )
 
 // Route says whether an attempt to the endpoint may start in this batch of the queue. waiting is
-// since when the delivery has waited for its attempt; in Backlog it waits for as long again, and at
-// least for Wait. It is not asked about probes and last attempts.
+// since when the delivery has waited for its attempt; in Backlog it waits for as long again, between Wait
+// and Longest: it may have waited for a day because nobody received it, which says nothing of the endpoint.
+// It is not asked about probes and last attempts.
 func (s Slow) Route(queue Queue, endpointID string, waiting, now time.Time) Route {
 	switch {
 	case !s.full(queue, endpointID):
@@ -149,5 +151,5 @@ func (s Slow) Route(queue Queue, endpointID string, waiting, now time.Time) Rout
 	case queue == DeliveryQueue:
 		return Route{To: ToRetryQueue}
 	}
-	return Route{To: ToBacklog, Due: now.Add(max(now.Sub(waiting), s.settings.Wait))}
+	return Route{To: ToBacklog, Due: now.Add(max(min(now.Sub(waiting), s.settings.Longest), s.settings.Wait))}
 }

@@ -119,7 +119,8 @@ func newSlowLane(notes Notes, s Settings) *SlowLane {
 	return &SlowLane{
 		Notes: notes,
 		Settings: health.SlowSettings{
-			Self: crand.Text(), Limit: health.SlowLimit(s.MaximumConcurrency), Wait: s.Minute.Duration(),
+			Self: crand.Text(), Limit: health.SlowLimit(s.MaximumConcurrency),
+			Wait: s.Minute.Duration(), Longest: 60 * s.Minute.Duration(), // an hour
 			Apart: s.AttemptTimeout.Duration() * 2 / 3,
 		},
 		Suspect: s.AttemptTimeout.Duration() / 10,

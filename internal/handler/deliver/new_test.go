@@ -76,7 +76,8 @@ type numbers struct {
 	RetryQueueARN string
 	PerEndpoint   int
 	Suspect       time.Duration
-	Timeout, Wait time.Duration
+	Timeout       time.Duration
+	Wait, Longest time.Duration
 	Apart         time.Duration
 	Limit         int
 	Thresholds    health.Settings
@@ -94,13 +95,13 @@ func TestNew_derivesItsNumbersFromTheSettings(t *testing.T) {
 	want := numbers{
 		Schedule: schedule, RetryQueueARN: "arn:RetryQueue", PerEndpoint: 5,
 		Suspect: 2 * time.Second, Timeout: 20 * time.Second, Wait: 30 * time.Second, Limit: 5,
-		Apart:      13333333333,
+		Longest: 30 * time.Minute, Apart: 13333333333,
 		Thresholds: health.Default().Scaled(30 * time.Second), UserAgent: "Herald/dev", Unrecorded: true, Sample: 2.5,
 	}
 	got := numbers{
 		Schedule: h.Schedule, RetryQueueARN: h.RetryQueueARN, PerEndpoint: h.PerEndpoint,
 		Suspect: h.Slow.Suspect, Timeout: h.Slow.Timeout, Wait: h.Slow.Settings.Wait, Limit: h.Slow.Settings.Limit,
-		Apart:      h.Slow.Settings.Apart,
+		Longest: h.Slow.Settings.Longest, Apart: h.Slow.Settings.Apart,
 		Thresholds: h.Thresholds, UserAgent: h.Attempts.UserAgent, Unrecorded: h.Unrecorded, Sample: h.Sample,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -92,7 +92,7 @@ func newRig(t *testing.T) *rig {
 		Secrets: r.secrets, States: r.states, Health: r.health, Backlog: r.backlog, RetryQueueARN: r.retryQ.ARN,
 		DeadLetterQueue: queue.Sender{Client: queues, URL: r.deadQ.URL}, Thresholds: health.Default(),
 		Slow: &deliver.SlowLane{
-			Notes: r.health, Settings: health.SlowSettings{Self: rand.Text(), Limit: 2, Wait: time.Minute},
+			Notes: r.health, Settings: health.SlowSettings{Self: rand.Text(), Limit: 2, Wait: time.Minute, Longest: time.Hour},
 			Suspect: 500 * time.Millisecond, Timeout: 5 * time.Second,
 		},
 		RetryQueue: queue.Sender{Client: queues, URL: r.retryQ.URL}, Visibility: queue.Visibility{

@@ -69,7 +69,7 @@ func (b *board) count() int {
 // slowLane is that of one process: two processes of a queue may be held.
 func slowLane(b *board, process string) *SlowLane {
 	return &SlowLane{
-		Notes: b, Settings: health.SlowSettings{Self: process, Limit: 2, Wait: time.Minute},
+		Notes: b, Settings: health.SlowSettings{Self: process, Limit: 2, Wait: time.Minute, Longest: time.Hour},
 		Suspect: 1500 * time.Millisecond, Timeout: 15 * time.Second,
 	}
 }
@@ -193,6 +193,10 @@ func TestSlowLane_leavesRoomToOthers(t *testing.T) {
 	first, retry := fresh("a", "webhook_1"), again(fresh("a", "webhook_1"), 4, 1)
 	due := epoch.Add(-10 * time.Minute)
 	waited := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, OwnDue: due})
+	forgotten := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, OwnDue: epoch.Add(-26 * time.Hour)})
+	old := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{
+		StartedAt: born, OwnDue: epoch.Add(-26 * time.Hour), DiesAt: epoch.Add(20 * time.Minute),
+	})
 	marked := living(fresh("a", "webhook_1"), 4, 1, delivery.Life{StartedAt: born, Last: true})
 	posted := effects{Posts: 1, Acknowledged: 1}
 	for name, row := range map[string]struct {
@@ -212,6 +216,12 @@ func TestSlowLane_leavesRoomToOthers(t *testing.T) {
 		},
 		"as long as it has waited": {
 			held(health.RetryQueue, "p2", "p3"), waited, effects{States: 1, Parked: waits(10 * time.Minute)},
+		},
+		"an hour at most": {
+			held(health.RetryQueue, "p2", "p3"), forgotten, effects{States: 1, Parked: waits(time.Hour)},
+		},
+		"not beyond the end of its life": {
+			held(health.RetryQueue, "p2", "p3"), old, effects{States: 1, Parked: waits(20 * time.Minute)},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
