@@ -197,26 +197,31 @@ func (a aws) Trouble(ctx context.Context, _ int, _ string) ([]health.Item, strin
 
 func (a aws) Notes(ctx context.Context, _ time.Time) ([]health.Note, error) {
 	return asked(ctx, a.process, "Read notes", "", func() (notes []health.Note) {
-		for n := range a.notes {
+		for _, n := range a.notes {
 			notes = append(notes, n)
 		}
 		return notes
 	})
 }
 
+// keyOf is under which a process has one note at a time.
+func keyOf(n health.Note) health.Note {
+	return health.Note{EndpointID: n.EndpointID, Queue: n.Queue, Process: n.Process}
+}
+
 func (a aws) PutNote(ctx context.Context, n health.Note) error {
-	return a.one(ctx, "Write notes", "put "+n.EndpointID, func() { a.notes[n] = true })
+	return a.one(ctx, "Write notes", "put "+n.EndpointID, func() { a.notes[keyOf(n)] = n })
 }
 
 func (a aws) DeleteNote(ctx context.Context, n health.Note) error {
-	return a.one(ctx, "Write notes", "delete "+n.EndpointID, func() { delete(a.notes, n) })
+	return a.one(ctx, "Write notes", "delete "+n.EndpointID, func() { delete(a.notes, keyOf(n)) })
 }
 
 func (a aws) SweepNotes(ctx context.Context, before time.Time) (int, error) {
 	return asked(ctx, a.process, "Write notes", "sweep", func() (swept int) {
-		for n := range a.notes {
+		for key, n := range a.notes {
 			if n.Until.Before(before) {
-				delete(a.notes, n)
+				delete(a.notes, key)
 				swept++
 			}
 		}

@@ -234,6 +234,57 @@ func TestBadDays(t *testing.T) {
 	}
 }
 
+// release finds nothing that waits for a deleted endpoint. It is restored before release says so, and a batch
+// holds under the item that is still there: what it holds is found all the same.
+func TestBadDays_aBatchHoldsForWhatIsRestoredMeanwhile(t *testing.T) {
+	for name, given := range map[string]func(w *world){
+		"open":     func(w *world) { w.have(w.open(hook)) },
+		"disabled": func(w *world) { w.have(health.Item{EndpointID: hook, State: health.Disabled, Held: true}) },
+		"its tenant is paused": func(w *world) {
+			w.have(health.Item{EndpointID: hook, Held: true})
+			w.control("pause", "")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := &walker{world: newWorld()}
+				w.own(hook, 500)
+				given(w.world)
+				w.owner(hook, endpoint.Deleted)
+				time.Sleep(5 * time.Minute)
+				w.judgeBy(func(c *call) verdict {
+					if c.name == "Put Backlog" || c.name == "Write EndpointHealth" {
+						return w.gate(c)
+					}
+					return done
+				})
+				w.start("release runs", (*process).tick)
+				removal := w.waiting()
+				back := endpoint.Active
+				if name == "disabled" {
+					back = endpoint.Disabled
+				}
+				w.owner(hook, back)
+				w.retried(hook, 5, nil)
+				w.batchOf(w.retries)
+				calls := w.waiting()
+				removal[0].grant <- done
+				for _, c := range calls {
+					if c != removal[0] {
+						c.grant <- done
+					}
+				}
+				time.Sleep(timeout)
+				if w.held() != 1 {
+					t.Errorf("%d are held", w.held())
+				}
+				w.settle()
+				w.mustHold(t, name)
+			})
+		})
+	}
+}
+
 // A batch that began under a pause parks when the pause is over and release has found nothing that
 // waits: what it parks is found all the same, be it late.
 func TestBadDays_aBatchParksBehindThePause(t *testing.T) {

@@ -208,7 +208,7 @@ func (e *explorer) tables() string {
 	}
 	items := slices.Collect(maps.Values(e.backlog.Items))
 	slices.SortFunc(items, func(a, b backlog.Item) int { return cmp.Compare(a.Position, b.Position) })
-	fmt.Fprintf(&b, "%+v %d notes", items, len(e.notes))
+	fmt.Fprintf(&b, "%+v %+v", items, e.notes) // maps are printed in the order of their keys
 	return b.String()
 }
 

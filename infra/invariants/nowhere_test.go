@@ -69,7 +69,7 @@ func (w *world) edit(id string, change func(*endpoint.Endpoint)) {
 // have stores an item of health that began a minute ago.
 func (w *world) have(i health.Item) {
 	ago := time.Now().Add(-time.Minute)
-	i.TenantID, i.Version, i.Since, i.Changed = tenant, ago.UnixMilli(), ago, ago
+	i.TenantID, i.Version, i.Since, i.Changed = tenant, ago.UnixNano(), ago, ago
 	name := i.EndpointID
 	if name == "" {
 		name = "tenant " + tenant

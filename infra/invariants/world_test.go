@@ -41,10 +41,10 @@ type world struct {
 	retries    *sqs
 	dead       *sqs
 	endpoints  map[string]endpoint.Endpoint
-	health     map[string]health.Item // by endpoint, or "tenant " and its id
-	unheard    map[string][]unheard   // likewise, oldest first
-	behind     time.Duration          // of reads that are not strongly consistent
-	notes      map[health.Note]bool
+	health     map[string]health.Item      // by endpoint, or "tenant " and its id
+	unheard    map[string][]unheard        // likewise, oldest first
+	behind     time.Duration               // of reads that are not strongly consistent
+	notes      map[health.Note]health.Note // by key
 	backlog    *awsmodel.Backlog
 	states     map[string]delivery.Record
 	sealed     map[life]time.Time // when
@@ -89,7 +89,7 @@ func newWorld() *world {
 	w := &world{
 		settings: health.Default(), endpoints: map[string]endpoint.Endpoint{}, health: map[string]health.Item{},
 		unheard: map[string][]unheard{},
-		notes:   map[health.Note]bool{}, backlog: awsmodel.NewBacklog(),
+		notes:   map[health.Note]health.Note{}, backlog: awsmodel.NewBacklog(),
 		states: map[string]delivery.Record{}, sealed: map[life]time.Time{}, truth: map[life]*truth{},
 		receivers: map[string]receiver{}, began: now, ticked: now,
 	}

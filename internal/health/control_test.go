@@ -13,7 +13,7 @@ func TestItem_Pause_and_Resume(t *testing.T) {
 		return stored(state, func(i *Item) { i.Paused, i.Held, i.NextProbe = true, true, now.Add(time.Minute) })
 	}
 	resumed := func(state State, change func(*Item)) Write {
-		next := stored(state, func(i *Item) { i.Held, i.Version, i.Changed = true, now.UnixMilli(), now })
+		next := stored(state, func(i *Item) { i.Held, i.Version, i.Changed = true, now.UnixNano(), now })
 		change(&next)
 		return Write{Kind: Put, If: 7, Item: next}
 	}

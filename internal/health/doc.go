@@ -23,11 +23,13 @@
 //	    failing --> open: failures
 //	    failing --> paused: paused
 //	    failing --> recovering: 2xx
+//	    failing --> recovering: deleted
 //	    failing --> recovering: release runs
 //	    failing --> recovering: released
 //	    none --> disabled: disabled
 //	    none --> failing: failures
 //	    none --> paused: paused
+//	    none --> recovering: deleted
 //	    none --> recovering: release runs
 //	    none --> recovering: released
 //	    open --> disabled: disabled

@@ -54,11 +54,13 @@ func (w world) tick() world {
 	return w.store(w.view.Plan(Default(), w.endpoint, w.now).Turn)
 }
 
-// events are everything that can happen to an endpoint, by the words of the diagram.
-var events = []struct {
+type event struct {
 	name string
 	do   func(w world) world
-}{
+}
+
+// events are everything that can happen to an endpoint, by the words of the diagram.
+var events = []event{
 	{"failures", func(w world) world { return w.after(5 * time.Minute).observe(failures(3)...) }},
 	{"2xx", func(w world) world {
 		if w.holding() {

@@ -151,8 +151,8 @@ func (i Item) withoutRun(version int64) Item {
 }
 
 // put is the write that turns the item that was read into next. A version is the time in
-// milliseconds, or one more than the last if that is later: an item that was deleted and created
-// again never has a version that it had before.
+// nanoseconds, or one more than the last if that is later: an item that was deleted and created
+// again never has a version that it had before. Two processes may do so within a millisecond.
 func (i Item) put(next Item, now time.Time) Write {
 	if next.State == None && next.bare() {
 		if i.Version == 0 {
@@ -160,6 +160,6 @@ func (i Item) put(next Item, now time.Time) Write {
 		}
 		return Write{Kind: Delete, If: i.Version, Item: next}
 	}
-	next.Version = max(i.Version+1, now.UnixMilli())
+	next.Version = max(i.Version+1, now.UnixNano())
 	return Write{Kind: Put, If: i.Version, Item: next}
 }

@@ -267,8 +267,9 @@ func (v View) Empty(s Settings, e Endpoint, from time.Time) Write {
 	if i.Version == 0 || !v.mayEnd(s, e, from) {
 		return Write{}
 	}
-	if e.Gone && !e.Final && (i.State == Open || i.State == Disabled) {
-		// It may be active again by now, and a batch may hold for this very item: first nothing is to.
+	if e.Gone && !e.Final && i.Held && !i.Paused && i.State != Recovering {
+		// It may be active again by now, and a batch may hold under this very item, for its circuit, its owner or
+		// its tenant: first nothing is to.
 		return i.put(i.recover(from), from)
 	}
 	next := i.enter(None, from)

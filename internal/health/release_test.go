@@ -273,6 +273,12 @@ func TestView_Empty(t *testing.T) {
 		"of a deleted endpoint nothing stays": {
 			viewOf(stored(Failing, nil)), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Delete,
 		},
+		"nor of one under which nothing was held": {
+			viewOf(stored(Failing, nil)), Endpoint{Gone: true, ChangedAt: epoch}, 2 * time.Minute, Delete,
+		},
+		"what was held under its tenant's pause ends by recovering, too": {
+			viewOf(stored(None, func(i *Item) { i.Held = true })), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Put,
+		},
 		"but what holds ends by recovering: it may be active again": {
 			viewOf(stored(Open, nil)), Endpoint{Gone: true, ChangedAt: epoch}, time.Hour, Put,
 		},
@@ -303,7 +309,7 @@ func TestView_Released_countsTheTick(t *testing.T) {
 	recovering := stored(Recovering, func(i *Item) { i.Ticks = 4 })
 	w := viewOf(recovering).Released(240, 240, epoch, now)
 	want := recovering
-	want.Version, want.Ticks, want.Quota, want.Full, want.Oldest = now.UnixMilli(), 5, 240, true, epoch
+	want.Version, want.Ticks, want.Quota, want.Full, want.Oldest = now.UnixNano(), 5, 240, true, epoch
 	if diff := cmp.Diff(want, w.Item); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}

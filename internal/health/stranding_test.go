@@ -10,8 +10,14 @@ import (
 // seen is what a batch of deliver read, and when.
 type seen struct {
 	view     View
-	disabled bool
+	endpoint Endpoint
 	at       time.Time
+}
+
+// search is a run of release that looks through all shards, which takes a while.
+type search struct {
+	seen
+	empty bool // it found nothing
 }
 
 // machine is one endpoint with the table's item, what is held in Backlog, and batches of deliver
@@ -21,10 +27,11 @@ type machine struct {
 	settings Settings
 	held     int
 	batches  []seen
+	searches []search
 }
 
 func (m *machine) read(*rapid.T) {
-	m.batches = append(m.batches, seen{m.view, m.endpoint.Disabled, m.now})
+	m.batches = append(m.batches, seen{m.view, m.endpoint, m.now})
 }
 
 // batch takes one of the batches that may still run: its view is at most ViewAge old when it
@@ -43,12 +50,18 @@ func (m *machine) batch(t *rapid.T) seen {
 	return rapid.SampledFrom(live).Draw(t, "batch")
 }
 
+// store takes a moment: nobody writes twice at the same time.
+func (m *machine) store(w Write) {
+	m.world = m.world.store(w)
+	m.now = m.now.Add(time.Microsecond)
+}
+
 // park holds a delivery as a batch decides by what it read, or asks again when the item has
 // changed, or gives up.
 func (m *machine) park(t *rapid.T) {
 	b := m.batch(t)
-	d := b.view.Decide(Question{Disabled: b.disabled}, m.now)
-	if d.Action != Hold {
+	d := b.view.Decide(Question{Disabled: b.endpoint.Disabled}, m.now)
+	if b.endpoint.Gone || d.Action != Hold {
 		return
 	}
 	if d.First.Kind != Nothing {
@@ -57,6 +70,7 @@ func (m *machine) park(t *rapid.T) {
 			return // it stays on its queue
 		}
 		m.view.Endpoint = stored
+		m.now = m.now.Add(time.Microsecond)
 	}
 	m.held++
 }
@@ -71,24 +85,44 @@ func (m *machine) observe(t *rapid.T) {
 	for n := range results {
 		results[n].Begun = b.at
 	}
-	m.world = m.store(b.view.Observe(m.settings, results, m.now))
+	m.store(b.view.Observe(m.settings, results, m.now))
 }
 
 func (m *machine) release(t *rapid.T) {
 	plan := m.view.Plan(m.settings, m.endpoint, m.now)
-	m.world = m.store(plan.Turn)
+	m.store(plan.Turn)
 	if plan.Probe && m.held > 0 {
-		m.world = m.store(m.view.Claim(m.settings, m.endpoint, m.now))
+		m.store(m.view.Claim(m.settings, m.endpoint, m.now))
 		m.held--
 	}
 	if plan.Recover && m.held > 0 {
 		sent := min(m.held, rapid.IntRange(0, 3).Draw(t, "sent"))
 		m.held -= sent
-		m.world = m.store(m.view.Released(m.view.Endpoint.Pace(m.settings, m.now, m.now), sent, m.now, m.now))
+		m.store(m.view.Released(m.view.Endpoint.Pace(m.settings, m.now, m.now), sent, m.now, m.now))
 	}
-	if m.held == 0 {
-		m.world = m.store(m.view.Empty(m.settings, m.endpoint, m.now))
+	if m.endpoint.Gone && plan.Search {
+		m.held = 0
 	}
+	if plan.Search {
+		m.searches = append(m.searches, search{seen: seen{m.view, m.endpoint, m.now}})
+	}
+}
+
+// look is when the shards are read. What was found in them stays true of nothing but that moment.
+func (m *machine) look(*rapid.T) {
+	for n := range m.searches {
+		m.searches[n].empty = m.held == 0
+	}
+}
+
+// close ends the searches of release, of which each takes less than a tick.
+func (m *machine) close(*rapid.T) {
+	for _, s := range m.searches {
+		if s.empty && m.now.Sub(s.at) < m.settings.Tick {
+			m.store(s.view.Empty(m.settings, s.endpoint, s.at))
+		}
+	}
+	m.searches = nil
 }
 
 func (m *machine) control(t *rapid.T) {
@@ -103,15 +137,16 @@ func (m *machine) control(t *rapid.T) {
 	case 3:
 		write = m.view.item().Discard(m.now.Add(-time.Hour), m.now)
 	}
-	m.world = m.store(write)
+	m.store(write)
 }
 
 func (m *machine) tenant(*rapid.T) {
 	m.view.Tenant = Item{TenantID: "tenant", Paused: !m.view.Tenant.Paused}
 }
 
-func (m *machine) owner(*rapid.T) {
-	m.endpoint = Endpoint{Disabled: !m.endpoint.Disabled, ChangedAt: m.now}
+func (m *machine) owner(t *rapid.T) {
+	m.endpoint = Endpoint{Disabled: !m.endpoint.Disabled && rapid.Bool().Draw(t, "disabled"), ChangedAt: m.now}
+	m.endpoint.Gone = !m.endpoint.Disabled && rapid.Bool().Draw(t, "deleted")
 }
 
 func (m *machine) wait(t *rapid.T) {
@@ -141,7 +176,46 @@ func interleave(t *rapid.T) {
 	m := &machine{world: newWorld(), settings: Default()}
 	m.settings.Span, m.settings.BusySpan, m.settings.ReopenSpan = 0, 0, 0 // open often
 	t.Repeat(map[string]func(*rapid.T){
-		"read": m.read, "park": m.park, "observe": m.observe, "release": m.release, "release again": m.release,
+		"read": m.read, "park": m.park, "observe": m.observe, "release": m.release, "look": m.look, "close": m.close,
 		"control": m.control, "tenant": m.tenant, "owner": m.owner, "wait": m.wait, "": m.check,
 	})
+}
+
+// release finds nothing that waits for a deleted endpoint. Before it says so, the endpoint is restored, anything
+// may happen, and a batch reads what there is then: what the batch holds after that is known, in every
+// reachable state.
+func TestView_Empty_forgetsNothingThatABatchHoldsOnceTheEndpointIsRestored(t *testing.T) {
+	seen, held := map[string]bool{}, 0
+	explore(func(_ string, _, w world) {
+		if seen[w.key()] {
+			return
+		}
+		seen[w.key()] = true
+		gone := Endpoint{Gone: true, ChangedAt: w.now}
+		w = w.after(time.Hour)
+		empty := w.view.Empty(Default(), gone, w.now)
+		w.endpoint = Endpoint{ChangedAt: w.now} // restored
+		for _, event := range append(events[:len(events):len(events)], event{"nothing", func(w world) world { return w }}) {
+			read := event.do(w)
+			d := read.view.Decide(Question{Disabled: read.endpoint.Disabled}, read.now)
+			after := read.store(empty)
+			if d.Action != Hold {
+				continue
+			}
+			if d.First.Kind != Nothing {
+				stored, ok := d.First.Apply(after.view.Endpoint)
+				if !ok {
+					continue // it stays on its queue
+				}
+				after.view.Endpoint = stored
+			}
+			held++
+			if !after.view.Endpoint.Held || strands(after) {
+				t.Errorf("%s -%s-> something is held under %s", w.key(), event.name, after.key())
+			}
+		}
+	})
+	if held < 100 {
+		t.Errorf("%d times something was held", held)
+	}
 }

@@ -174,7 +174,7 @@ func (i Item) observeOpen(results []Result, now time.Time) Write {
 
 // probes reports whether the number is that of a probe since the opening. It need not be the last: a
 // probe that comes late, when RetryQueue is behind, would otherwise never be made, nor any other.
-func (i Item) probes(number int64) bool { return number != 0 && number >= i.Since.UnixMilli() }
+func (i Item) probes(number int64) bool { return number != 0 && number >= i.Since.UnixNano() }
 
 func (i Item) clearRun() Write {
 	if i.Failures == 0 {

@@ -22,8 +22,8 @@ func viewOf(i Item) View { return View{TenantID: "tenant", EndpointID: "webhook_
 
 func TestView_Decide(t *testing.T) {
 	now := epoch.Add(time.Minute)
-	version := now.UnixMilli()
-	claimed := epoch.UnixMilli() + 42
+	version := now.UnixNano()
+	claimed := epoch.UnixNano() + 42
 	probed := stored(Open, func(i *Item) { i.Probe = claimed })
 	pausedTenant := func(i Item) View {
 		v := viewOf(i)
@@ -51,7 +51,7 @@ func TestView_Decide(t *testing.T) {
 		"its probe is sent": {viewOf(probed), Question{Probe: claimed}, Decision{}},
 		"so is one that came late, and the next is claimed": {viewOf(probed), Question{Probe: claimed - 1}, Decision{}},
 		"a probe of an opening before waits": {
-			viewOf(probed), Question{Probe: epoch.UnixMilli() - 1}, Decision{Action: Hold, Reason: ReasonOpen},
+			viewOf(probed), Question{Probe: epoch.UnixNano() - 1}, Decision{Action: Hold, Reason: ReasonOpen},
 		},
 		"a probe that met a recovered endpoint is sent": {viewOf(stored(Recovering, nil)), Question{Probe: 41}, Decision{}},
 		"the last attempt passes an open circuit":       {viewOf(probed), Question{Last: true}, Decision{}},
@@ -182,7 +182,7 @@ func TestView_Observe(t *testing.T) {
 		i.Held, i.Failures, i.FailingSince, i.Probes = true, 4,
 			now.Add(-30*time.Second), 3
 	})
-	claimed := epoch.UnixMilli() + 42
+	claimed := epoch.UnixNano() + 42
 	open := stored(Open, func(i *Item) { i.Probe, i.Probes, i.LastStatus = claimed, 2, 503 })
 	bad := Result{DeliveryID: "msg_2", Begun: now, Status: 500, Reason: "http_5xx", Retry: true}
 	late := bad
@@ -192,11 +192,11 @@ func TestView_Observe(t *testing.T) {
 	lateProbe := probe
 	lateProbe.Probe--
 	oldProbe := probe
-	oldProbe.Probe = epoch.UnixMilli() - 1
+	oldProbe.Probe = epoch.UnixNano() - 1
 	good := Result{Begun: now, OK: true}
 	put := func(from Item, state State, change func(*Item)) Write {
 		next := from
-		next.Version, next.State = now.UnixMilli(), state
+		next.Version, next.State = now.UnixNano(), state
 		change(&next)
 		return Write{Kind: Put, If: 7, Item: next}
 	}
@@ -338,7 +338,7 @@ func TestItem_count_namesThreeDeliveries(t *testing.T) {
 func TestItem_probes(t *testing.T) {
 	open := stored(Open, nil)
 	for number, want := range map[int64]bool{
-		0: false, epoch.UnixMilli() - 1: false, epoch.UnixMilli(): true, epoch.UnixMilli() + 1: true,
+		0: false, epoch.UnixNano() - 1: false, epoch.UnixNano(): true, epoch.UnixNano() + 1: true,
 	} {
 		if got := open.probes(number); got != want {
 			t.Errorf("%d: %v", number, got)

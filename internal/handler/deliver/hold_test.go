@@ -33,7 +33,7 @@ func paused() health.Item {
 }
 
 // claimed is the number of a probe.
-var claimed = epoch.UnixMilli() + 1
+var claimed = epoch.UnixNano() + 1
 
 func probing(number int64) health.Item {
 	i := in(health.Open)
