@@ -92,8 +92,8 @@ func (r results) String() string {
 
 // event is a line of test2json.
 type event struct {
-	Action, Package, ImportPath, Test, Output, FailedBuild string
-	Elapsed                                                float64
+	Action, Package, Test, Output string
+	Elapsed                       float64
 }
 
 type report struct {

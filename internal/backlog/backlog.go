@@ -32,7 +32,7 @@ const timeFormat = "2006-01-02T15:04:05.000Z"
 type Key struct {
 	EndpointID string
 	Shard      int    // 0–7
-	Position   string // as Position returns it
+	Position   string // sorts by the age of the delivery
 }
 
 // Item is one delivery that waits.
@@ -51,16 +51,13 @@ func New(m delivery.Message, next delivery.Next, storedAt time.Time, parking str
 	m.CreatedAt, m.OccurredAt = m.CreatedAt.UTC().Truncate(time.Millisecond), m.OccurredAt.UTC().Truncate(time.Millisecond)
 	m.NotBefore = Ceil(m.NotBefore)
 	return Item{
-		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: Position(m.Ref, parking)},
+		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: position(m.Ref, parking)},
 		Message:  m,
 		StoredAt: storedAt.UTC().Truncate(time.Millisecond),
 		DueAt:    Ceil(next.Due),
 		Held:     next.Held,
 	}
 }
-
-// Reason says why the item waits.
-func (i Item) Reason() delivery.Reason { return i.Message.Life.Reason }
 
 // DueShard is the item's partition of the index by due time.
 func (i Item) DueShard() int { return i.Key.DueShard() }
@@ -94,9 +91,9 @@ func bucket(s string, buckets uint32) int {
 	return int(h.Sum32() % buckets)
 }
 
-// Position sorts an endpoint's items by the age of their deliveries, and is never used for two
+// position sorts an endpoint's items by the age of their deliveries, and is never used for two
 // messages: created_at, the delivery's id, which replay it is, and what tells the message apart.
-func Position(ref delivery.Ref, parking string) string {
+func position(ref delivery.Ref, parking string) string {
 	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + parking
 }
 
@@ -104,7 +101,7 @@ func Position(ref delivery.Ref, parking string) string {
 // other.
 func Before(at time.Time) string { return at.UTC().Format(timeFormat) }
 
-// ErrPosition is returned for what Position did not make.
+// ErrPosition is returned for what is not the position of an item.
 var ErrPosition = errors.New("invalid position")
 
 // Parse returns what a position says of its delivery: id, created_at and replay.

@@ -45,9 +45,6 @@ func TestNew_storesWhatFollows(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if got.Reason() != delivery.ReasonHTTP5xx {
-		t.Errorf("reason %q", got.Reason())
-	}
 }
 
 func TestItem_Waiting(t *testing.T) {
@@ -94,7 +91,7 @@ func TestShard_spreadsDeliveriesEvenly(t *testing.T) {
 	for n := range 16_000 {
 		id := delivery.ID("t", strings.Repeat("e", n%7)+time.Unix(int64(n), 0).String(), "webhook_1", delivery.Content{})
 		shards[Shard(id)]++
-		due[Key{Position: Position(delivery.Ref{DeliveryID: id, CreatedAt: at}, "r")}.DueShard()]++
+		due[Key{Position: position(delivery.Ref{DeliveryID: id, CreatedAt: at}, "r")}.DueShard()]++
 	}
 	for n := range 16 {
 		if n < Shards && (shards[n] < 1_800 || shards[n] > 2_200) || n >= Shards && shards[n] != 0 {
@@ -117,7 +114,7 @@ func TestPosition_readsBackAndSortsByAge(t *testing.T) {
 		})
 		random := rapid.StringMatching(`[A-Z2-7]{8,26}`)
 		a, b := ref.Draw(t, "a"), ref.Draw(t, "b")
-		pa, pb := Position(a, random.Draw(t, "ra")), Position(b, random.Draw(t, "rb"))
+		pa, pb := position(a, random.Draw(t, "ra")), position(b, random.Draw(t, "rb"))
 		for p, want := range map[string]delivery.Ref{pa: a, pb: b} {
 			if got, err := Parse(p); err != nil || got != want {
 				t.Fatalf("%q: %+v, %v; want %+v", p, got, err, want)
@@ -144,15 +141,15 @@ func TestParse_refusesWhatPositionDidNotMake(t *testing.T) {
 
 func FuzzParse(f *testing.F) {
 	f.Add("2026-02-03T04:05:06.789Z#msg_1#2#random")
-	f.Fuzz(func(t *testing.T, position string) {
-		ref, err := Parse(position)
+	f.Fuzz(func(t *testing.T, text string) {
+		ref, err := Parse(text)
 		if err != nil {
 			return
 		}
-		_, random := cutLast(position)
-		again, err := Parse(Position(ref, random))
+		_, random := cutLast(text)
+		again, err := Parse(position(ref, random))
 		if err != nil || again != ref {
-			t.Errorf("%q: %+v, then %+v, %v", position, ref, again, err)
+			t.Errorf("%q: %+v, then %+v, %v", text, ref, again, err)
 		}
 	})
 }

@@ -51,9 +51,6 @@ func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time
 	return max(wait, 0)
 }
 
-// Exhausted reports whether retry n is beyond the schedule.
-func (s Schedule) Exhausted(n int) bool { return n > s.MaxRetries }
-
 // Longest is the sum of the longest possible waits of the whole schedule, attempts not counted:
 // tests of configurations add it up.
 func (s Schedule) Longest() time.Duration {

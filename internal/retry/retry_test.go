@@ -24,9 +24,6 @@ func TestSchedule_Wait_spellsTheProductionSchedule(t *testing.T) {
 	if sum < 31*time.Hour || sum > 32*time.Hour {
 		t.Errorf("the schedule takes %s, want about 31.5 h", sum)
 	}
-	if production.Exhausted(9) || !production.Exhausted(10) {
-		t.Error("nine retries and no more")
-	}
 }
 
 // limit is Cap in a figure of its own: a Cap that moves fails here.
@@ -262,7 +259,7 @@ func ExampleSchedule_Wait() {
 	s := Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 	fmt.Println("attempt        wait  since the first")
 	var wait, sum time.Duration
-	for attempt := 1; !s.Exhausted(attempt - 1); attempt++ {
+	for attempt := 1; attempt <= 1+s.MaxRetries; attempt++ {
 		if attempt > 1 {
 			wait = s.Wait(attempt-1, 0, 0, 0)
 		}

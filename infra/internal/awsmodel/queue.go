@@ -17,8 +17,8 @@ import "time"
 const (
 	// Limit is how many messages of a standard queue may be in flight.
 	Limit = 120_000
-	// MaxBatch is how many messages a receive returns at most.
-	MaxBatch = 10
+	// maxBatch is how many messages a receive returns at most.
+	maxBatch = 10
 	// longest is how long a message may be in flight from its receive.
 	longest = 12 * time.Hour
 	// noisyLeast and noisyShare make a group noisy: fair queues hand over the messages of others
@@ -149,11 +149,11 @@ func (q *Queue[M]) land(n int32) {
 	}
 }
 
-// Receive returns the handles of at most MaxBatch messages. At the limit of messages in flight
+// Receive returns the handles of at most maxBatch messages. At the limit of messages in flight
 // it returns none, as a long poll does.
 func (q *Queue[M]) Receive(now time.Duration, into []Handle) []Handle {
 	into = into[:0]
-	for len(into) < MaxBatch && q.inFlight < q.limit() {
+	for len(into) < maxBatch && q.inFlight < q.limit() {
 		n, ok := q.take()
 		if !ok {
 			break

@@ -97,11 +97,10 @@ func (c *Client) API(ctx context.Context, method, path string, body, out any) (i
 
 // Endpoint is a webhook endpoint as the management API shows it.
 type Endpoint struct {
-	ID            string   `json:"id"`
-	URL           string   `json:"url"`
-	Events        []string `json:"events"`
-	Status        string   `json:"status"`
-	SigningSecret string   `json:"signing_secret"`
+	ID            string `json:"id"`
+	URL           string `json:"url"`
+	Status        string `json:"status"`
+	SigningSecret string `json:"signing_secret"`
 }
 
 // CreateEndpoint registers url for the events and returns it with its signing secret.

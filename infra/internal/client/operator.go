@@ -23,9 +23,6 @@ func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) 
 
 // Delivery is a delivery's state as inspect shows it.
 type Delivery struct {
-	DeliveryID string    `json:"delivery_id"`
-	EndpointID string    `json:"endpoint_id"`
-	EventType  string    `json:"event_type"`
 	State      string    `json:"state"`
 	Attempts   int       `json:"attempts"`
 	LastStatus int       `json:"last_status"`
@@ -107,14 +104,12 @@ type Health struct {
 	State       string    `json:"state"`
 	Failures    int       `json:"failures"`
 	LastStatus  int       `json:"last_status"`
-	LastReason  string    `json:"last_reason"`
 	NextProbeAt time.Time `json:"next_probe_at"`
 }
 
 // Waiting is what lies in Backlog for an endpoint, as inspect shows it.
 type Waiting struct {
 	Count int `json:"count"`
-	Held  int `json:"held"`
 }
 
 // Health returns how an endpoint of a tenant stands and what waits for it.

@@ -109,7 +109,7 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 				}
 			}
 			for _, item := range w.parked {
-				if !item.Held || item.Reason() != row.reason || item.Message.Life.Probe != 0 || item.Message.Life.Last {
+				if life := item.Message.Life; !item.Held || life.Reason != row.reason || life.Probe != 0 || life.Last {
 					t.Errorf("parked %+v", item)
 				}
 			}

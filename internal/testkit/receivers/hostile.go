@@ -22,8 +22,6 @@ const (
 	ReasonHTTP429        = "http_429"
 	ReasonHTTP5xx        = "http_5xx"
 	ReasonBlockedAddress = "blocked_address"
-	ReasonBlockedPort    = "blocked_port"
-	ReasonBlockedURL     = "blocked_url"
 	ReasonHeaderTooLarge = "response_header_too_large"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// NoChangeSets is what a deployment of one's own is told: the emulator's CloudFormation neither expands
+// noChangeSets is what a deployment of one's own is told: the emulator's CloudFormation neither expands
 // AWS::Serverless nor describes a stack with a resource that it cannot make.
-const NoChangeSets = "the local stack does not take deployments: it deploys template.yaml itself when it starts, " +
+const noChangeSets = "the local stack does not take deployments: it deploys template.yaml itself when it starts, " +
 	`so restart it (infra/docs/local-stack.md, "Not as on AWS")`
 
 const maxForm = 1 << 20 // bytes: CloudFormation takes templates of 1 MB, and those by URL
@@ -42,7 +42,7 @@ func refuseChangeSet(w http.ResponseWriter) {
 	document, _ := xml.Marshal(struct { // strings always encode
 		XMLName xml.Name `xml:"http://cloudformation.amazonaws.com/doc/2010-05-15/ ErrorResponse"`
 		Error   fault
-	}{Error: fault{Type: "Sender", Code: "ValidationError", Message: NoChangeSets}})
+	}{Error: fault{Type: "Sender", Code: "ValidationError", Message: noChangeSets}})
 	w.Header().Set("Content-Type", "text/xml")
 	w.WriteHeader(http.StatusBadRequest)
 	_, _ = w.Write(document) // the client may have left
