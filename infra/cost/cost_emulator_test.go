@@ -231,8 +231,8 @@ func TestThePageShowsWhatIsCounted(t *testing.T) {
 			maps.Copy(names, metrics)
 		})
 	}
-	if t.Failed() {
-		return
+	if t.Failed() || len(rows) != len(traffics) {
+		t.Fatalf("%d of %d rows are counted: nothing is compared or written", len(rows), len(traffics))
 	}
 	rows = withHundredth(withSample(rows))
 	for _, r := range rows {
@@ -253,6 +253,9 @@ func TestThePageShowsWhatIsCounted(t *testing.T) {
 	want, err := splice(string(got), text)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if *write && t.Failed() {
+		t.Fatal("nothing is written: what was counted is not what it should be")
 	}
 	if *write {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {

@@ -75,9 +75,6 @@ type function struct {
 	billed      float64
 }
 
-// schedule is the template's default.
-var schedule = struct{ base, factor, retries, long int }{5, 4, 9, 150}
-
 // options are settings that are not the template's defaults.
 type options struct {
 	batch  int

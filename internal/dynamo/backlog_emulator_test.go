@@ -200,7 +200,11 @@ func TestBacklog_Delete_tellsWhatStaysUnprocessed(t *testing.T) {
 	s, faults := newBacklog(t)
 	items := stored(t, s, 2)
 	faults.On("BatchWriteItem", 0, testkit.Unprocessed(0))
-	for n, err := range s.Delete(t.Context(), keysOf(items)) {
+	errs := s.Delete(t.Context(), keysOf(items))
+	if len(errs) != len(items) {
+		t.Errorf("%d errors of %d items", len(errs), len(items))
+	}
+	for n, err := range errs {
 		if !errors.Is(err, dynamo.ErrUnprocessed) {
 			t.Error(n, err)
 		}
