@@ -89,9 +89,29 @@ func TestProductionReservesConcurrencyForAllButTheAPI(t *testing.T) {
 		}
 	}
 	for _, said := range []string{
-		fmt.Sprintf("reserves %v concurrent executions", total), fmt.Sprintf("so %v are needed", total+unreserved),
+		fmt.Sprintf("reserves %v concurrent executions", total), fmt.Sprintf("so you need %v", total+unreserved),
 	} {
 		if !strings.Contains(strings.ReplaceAll(deployPage(t), "\n  ", " "), said) {
+			t.Errorf("deploy.md does not say %q", said)
+		}
+	}
+}
+
+// A message that a release cannot read comes back after each visibility timeout, until SQS moves it.
+func TestMessagesOutliveABadReleaseAsLongAsThePageSays(t *testing.T) {
+	s := configurations(t, load(t))["prod"]
+	hours := func(receives string) float64 {
+		return s.number(t, receives) * s.number(t, "QueueVisibilitySeconds") / 3600
+	}
+	if events, deliveries := hours("EventsMaxReceiveCount"), hours("DeliveryMaxReceiveCount"); events != deliveries {
+		t.Errorf("%v h on EventsQueue, %v h on DeliveryQueue: deploy.md and operators.md name one figure", events, deliveries)
+	}
+	page := strings.Join(strings.Fields(deployPage(t)), " ")
+	for _, said := range []string{
+		fmt.Sprintf("stay on EventsQueue and DeliveryQueue for %v hours,", hours("EventsMaxReceiveCount")),
+		fmt.Sprintf("On RetryQueue they stay for %v hours;", hours("RetryQueueMaxReceiveCount")),
+	} {
+		if !strings.Contains(page, said) {
 			t.Errorf("deploy.md does not say %q", said)
 		}
 	}
