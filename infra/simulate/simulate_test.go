@@ -110,6 +110,32 @@ func TestSimulate_whatHangsHoldsUpOthersOnce(t *testing.T) {
 	}
 }
 
+// Three hundred deliveries a second fail, of endpoints so small that hardly any circuit opens in time to spare
+// RetryQueue their short waits. That is what Herald is built for.
+func TestSimulate_manySmallEndpointsFail(t *testing.T) {
+	s := base("", "", 6*time.Minute)
+	s.rate, s.busy, s.share, s.others = 400, 30_000, 0.75, 100
+	s.prepare = func(w *world) {
+		for _, e := range w.busy {
+			w.endpoints[e].affected = true
+			w.endpoints[e].answer = func(*world) answer { return down }
+		}
+	}
+	w := newWorld(s, true)
+	w.run()
+	if w.stats.inFlight < 20_000 || w.stats.inFlight >= 60_000 {
+		t.Errorf("%d in flight", w.stats.inFlight)
+	}
+	quiet := shortened(t, "nobody", 2*time.Minute, true).stats.first.quantile(0.99)
+	if p99 := w.stats.first.quantile(0.99); late(w) > 5*time.Second || p99 > 2*quiet {
+		t.Errorf("others' retries are late by %s, first attempts wait %s, p99, without it %s", late(w), p99, quiet)
+	}
+	if w.stats.dead != 0 || w.stats.lost() != 0 {
+		t.Errorf("%d dead, %d lost", w.stats.dead, w.stats.lost())
+	}
+	t.Logf("%d in flight, %d circuits open, others' retries late by %s", w.stats.inFlight, w.stats.opened[1], late(w))
+}
+
 func TestSimulate_faultsOfOursKillNothing(t *testing.T) {
 	for name, set := range map[string]func(s *scenario, w window){
 		"all tables refuse": func(s *scenario, w window) { s.refuses = w },
@@ -155,6 +181,22 @@ func TestGoals(t *testing.T) {
 	printGoals(&out, all)
 	if got, want := strings.Count(out.String(), "\n"), len(goals())+3; got != want {
 		t.Errorf("%d lines, want %d:\n%s", got, want, &out)
+	}
+}
+
+// What is published of the last simulation has a row for every goal, and reaches it.
+func TestGoals_areReachedInWhatIsPublished(t *testing.T) {
+	text, err := os.ReadFile("../docs/capacity.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), begins)
+	for _, g := range goals() {
+		_, row, found := strings.Cut(rest, "| "+g.what+" | "+g.wanted+" |")
+		row, _, _ = strings.Cut(row, "\n")
+		if !found || !strings.HasSuffix(row, "| yes |") {
+			t.Errorf("%s, %s:%s", g.what, g.wanted, row)
+		}
 	}
 }
 

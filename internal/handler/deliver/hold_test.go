@@ -117,6 +117,24 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 	}
 }
 
+// A replay to an endpoint that is held waits, and all its places are left when it comes back.
+func TestHandler_Process_holdsAReplayWithoutUsingAPlace(t *testing.T) {
+	w := newWorld(status(503))
+	w.health["webhook_1"] = in(health.Open)
+	replayed := fresh("a", "webhook_1")
+	replayed.MessageAttributes["replay"] = queue.Attribute{StringValue: "1", DataType: "String"}
+	w.did(t, w.process(t, replayed), effects{States: 1, Parked: waits(tenPlaces.Remaining(1))})
+	m := w.parked[0].Message
+	if m.Replay != 1 || m.Attempts != 0 || !w.parked[0].Held {
+		t.Fatalf("parked %+v", w.parked[0])
+	}
+	delete(w.health, "webhook_1")
+	w.process(t, living(replayed, m.Attempts, 1, m.Life)) // as release sends it
+	if last := w.states[len(w.states)-1]; last.Replay != 1 || last.Attempts != 1 || last.State != delivery.Retrying {
+		t.Errorf("after one attempt: %+v", last)
+	}
+}
+
 // The endpoint's health item is stored before any delivery is held.
 func TestHandler_hold_storesTheItemFirst(t *testing.T) {
 	for name, given := range map[string]func(*world){
