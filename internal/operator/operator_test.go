@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -46,7 +47,9 @@ func testFunction(log *bytes.Buffer) *Function {
 			"fail": Do(func(context.Context, *Call, struct{}) (struct{}, error) {
 				return struct{}{}, errors.New("arn:aws:secret detail")
 			}),
-			"panic": Do(func(context.Context, *Call, struct{}) (struct{}, error) { panic("boom") }),
+			"panic":       Do(func(context.Context, *Call, struct{}) (struct{}, error) { panic("boom") }),
+			"fail to say": Do(func(context.Context, *Call, struct{}) (float64, error) { return math.NaN(), nil }),
+			"when":        Do(func(_ context.Context, call *Call, _ struct{}) (time.Time, error) { return call.Now, nil }),
 		},
 	}
 }
@@ -113,10 +116,10 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 		},
 		"an unknown action": {
 			`{"action":"shout","operator":"ann"}`,
-			refused("unknown_action", "action", "must be one of fail, greet, panic"),
+			refused("unknown_action", "action", "must be one of fail, fail to say, greet, panic, when"),
 		},
 		"no action": {
-			`{"operator":"ann"}`, refused("unknown_action", "action", "must be one of fail, greet, panic"),
+			`{"operator":"ann"}`, refused("unknown_action", "action", "must be one of fail, fail to say, greet, panic, when"),
 		},
 		"a duplicate name": {
 			`{"action":"greet","operator":"ann","name":"a","name":"b"}`,
@@ -181,7 +184,9 @@ func TestFunction_report_saysWhoDidWhatToWhich(t *testing.T) {
 }
 
 func TestFunction_Invoke_keepsTheDetailOfOurErrorsInTheLog(t *testing.T) {
-	for action, detail := range map[string]string{"fail": "arn:aws:secret detail", "panic": "boom"} {
+	for action, detail := range map[string]string{
+		"fail": "arn:aws:secret detail", "panic": "boom", "fail to say": "NaN",
+	} {
 		var log bytes.Buffer
 		out, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"}`))
 		if out != nil || err != errInternal { //nolint:errorlint // returned as it is, so that nothing is added
@@ -192,6 +197,14 @@ func TestFunction_Invoke_keepsTheDetailOfOurErrorsInTheLog(t *testing.T) {
 				t.Errorf("%s: %s is not in the log %s", action, want, &log)
 			}
 		}
+	}
+}
+
+func TestFunction_Invoke_tellsActionsTheTimeInUTC(t *testing.T) {
+	var log bytes.Buffer
+	out, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"when","operator":"ann"}`))
+	if want := `"2023-11-14T22:13:20Z"`; err != nil || string(out) != want {
+		t.Errorf("answered %s, %v, want %s", out, err, want)
 	}
 }
 

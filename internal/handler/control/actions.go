@@ -48,7 +48,7 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	if err != nil {
 		return Answer{}, err
 	}
-	standing := health.Endpoint{Disabled: t.endpoint.Status == endpoint.Disabled, ChangedAt: t.endpoint.UpdatedAt}
+	standing := health.Endpoint{Disabled: t.endpoint.Status == endpoint.Disabled}
 	answer, err := h.change(ctx, t, resultReleasing, func(i health.Item) (health.Write, health.Refusal) {
 		view := t.view
 		view.Endpoint = i

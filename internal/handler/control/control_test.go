@@ -29,9 +29,7 @@ type world struct {
 	endpoints []endpoint.Endpoint
 	items     map[string]health.Item // by endpoint, or "tenant " and its id
 	waiting   map[string]dynamo.Waiting
-	countErr  error
-	listErr   error
-	err       error // of everything else
+	fails     string // the call that does, such as "Apply"
 
 	quicker func() // runs before a write, as another process does
 	writes  int    // number of writes tried
@@ -49,6 +47,7 @@ func newWorld(items ...health.Item) *world {
 		items: map[string]health.Item{},
 		waiting: map[string]dynamo.Waiting{
 			"webhook_1": {Items: 12, Held: 10, Oldest: now}, "webhook_2": {Items: 1000, More: true},
+			"": {Items: 7}, // nobody's
 		},
 	}
 	for _, i := range items {
@@ -72,15 +71,23 @@ func (w *world) edit(name string, change func(*health.Item)) {
 	w.items[name] = i
 }
 
+// fault is errAWS where the call is the one that fails.
+func (w *world) fault(call string) error {
+	if w.fails == call {
+		return errAWS
+	}
+	return nil
+}
+
 type endpoints struct{ *world }
 
 func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
 	for _, e := range w.endpoints {
 		if e.TenantID == tenantID && e.ID == endpointID {
-			return e, true, w.err
+			return e, true, w.fault("Endpoints.Get")
 		}
 	}
-	return endpoint.Endpoint{}, false, w.err
+	return endpoint.Endpoint{}, false, w.fault("Endpoints.Get")
 }
 
 func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.Endpoint, err error) {
@@ -89,7 +96,7 @@ func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.En
 			found = append(found, e)
 		}
 	}
-	return found, errors.Join(w.err, w.listErr)
+	return found, w.fault("List")
 }
 
 type items struct{ *world }
@@ -99,7 +106,7 @@ func (w items) Get(_ context.Context, endpointID string) (health.Item, error) {
 	if !stored {
 		i = health.Item{EndpointID: endpointID}
 	}
-	return i, w.err
+	return i, w.fault("Health.Get")
 }
 
 func (w items) GetTenant(_ context.Context, tenantID string) (health.Item, error) {
@@ -107,7 +114,7 @@ func (w items) GetTenant(_ context.Context, tenantID string) (health.Item, error
 	if !stored {
 		i = health.Item{TenantID: tenantID}
 	}
-	return i, w.err
+	return i, w.fault("GetTenant")
 }
 
 func (w items) Apply(_ context.Context, write health.Write) (health.Item, bool, error) {
@@ -123,11 +130,11 @@ func (w items) Apply(_ context.Context, write health.Write) (health.Item, bool, 
 	if stored.Version == 0 {
 		stored = health.Item{TenantID: write.Item.TenantID, EndpointID: write.Item.EndpointID}
 	}
-	return stored, applied, w.err
+	return stored, applied, w.fault("Apply")
 }
 
 func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, error) {
-	return w.waiting[endpointID], w.countErr
+	return w.waiting[endpointID], w.fault("Count")
 }
 
 func (w *world) ask(t *testing.T, action, fields string) string {
@@ -481,20 +488,23 @@ func TestHandler_refusesWhatAnotherOperatorDidFirst(t *testing.T) {
 func TestHandler_givesUpWhereOthersAreAlwaysQuicker(t *testing.T) {
 	w := newWorld(stored("webhook_1", health.Failing))
 	w.quicker = func() { w.edit("webhook_1", func(i *health.Item) { i.Failures++ }) }
-	if got := w.refused(t, "pause", one); got != "changed_meanwhile " || w.writes != tries || w.items["webhook_1"].Paused {
+	if got := w.refused(t, "pause", one); got != "changed_meanwhile " || w.writes != 5 || w.items["webhook_1"].Paused {
 		t.Errorf("answered %q after %d writes", got, w.writes)
 	}
 }
 
 func TestHandler_answersWhatItDidAlthoughItCannotCount(t *testing.T) {
 	w := newWorld()
-	w.countErr = errAWS
+	w.fails = "Count"
 	got := w.answered(t, "discard", one+`,"confirm":true`)
 	if diff := cmp.Diff(&Waiting{More: true}, got.Waiting); diff != "" {
 		t.Errorf("waiting (-want +got):\n%s", diff)
 	}
+	if log := w.log.String(); !strings.Contains(log, errAWS.Error()) || !strings.Contains(log, "webhook_1") {
+		t.Errorf("the log does not say why, or of which endpoint: %s", log)
+	}
 	w = newWorld(tenant(false))
-	w.listErr = errAWS
+	w.fails = "List"
 	if got := w.answered(t, "discard", all+`,"confirm":true`); got.Waiting != nil || got.DiscardedBefore == nil {
 		t.Errorf("answered %+v", got)
 	}
@@ -504,16 +514,57 @@ func TestHandler_answersWhatItDidAlthoughItCannotCount(t *testing.T) {
 }
 
 func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
-	for action, fields := range map[string]string{
-		"pause": one, "resume": all, "release": one, "discard": one + `,"confirm":true`,
+	every := map[string]string{
+		"pause": one, "resume": one, "release": one, "discard": one + `,"confirm":true`,
+	}
+	for fails, requests := range map[string]map[string]string{
+		"Health.Get": every, "Endpoints.Get": every, "GetTenant": every,
+		"List":  {"pause": all, "resume": all, "discard": all + `,"confirm":true`},
+		"Apply": {"pause": one, "release": one, "discard": one + `,"confirm":true`},
 	} {
-		w := newWorld()
-		w.err = errAWS
-		if got := w.ask(t, action, fields); !strings.HasPrefix(got, "internal error") {
-			t.Errorf("%s answers %s", action, got)
+		for action, fields := range requests {
+			w := newWorld()
+			w.fails = fails
+			if got := w.ask(t, action, fields); !strings.HasPrefix(got, "internal error") {
+				t.Errorf("%s fails: %s answers %s", fails, action, got)
+			}
+			if !strings.Contains(w.log.String(), errAWS.Error()) {
+				t.Errorf("%s fails: %s logs %s", fails, action, &w.log)
+			}
+			if wrote := w.writes > 0; wrote != (fails == "Apply") {
+				t.Errorf("%s fails: %s writes %d times", fails, action, w.writes)
+			}
 		}
-		if !strings.Contains(w.log.String(), errAWS.Error()) {
-			t.Errorf("%s logs %s", action, &w.log)
+	}
+}
+
+// A write whose answer was lost is tried again by the client, which then finds nothing to delete.
+func TestHandler_resume_isDoneWhenNothingIsLeftToDelete(t *testing.T) {
+	w := newWorld(tenant(true))
+	w.quicker = func() { delete(w.items, "tenant acme") }
+	want := Answer{TenantID: "acme", Result: "resumed", State: "healthy"}
+	if diff := cmp.Diff(want, w.answered(t, "resume", all)); diff != "" || w.writes != 1 {
+		t.Errorf("%d writes, answer (-want +got):\n%s", w.writes, diff)
+	}
+	// Where something else is to be written, what is gone is decided about anew.
+	w = newWorld(stored("webhook_1", health.Failing))
+	w.quicker = func() { w.quicker = nil; delete(w.items, "webhook_1") }
+	if w.answered(t, "pause", one); !w.items["webhook_1"].Paused || w.writes != 2 {
+		t.Errorf("%d writes: %+v", w.writes, w.items)
+	}
+}
+
+func TestHandler_takesAReasonOf256Characters(t *testing.T) {
+	w := newWorld()
+	w.answered(t, "pause", one+`,"reason":"`+strings.Repeat("é", 256)+`"`)
+}
+
+func TestHandler_logsTheTenantThatItFound(t *testing.T) {
+	for fields, want := range map[string]bool{`"endpoint_id":"webhook_1"`: true, one: false} {
+		w := newWorld(stored("webhook_1", health.Open))
+		w.answered(t, "pause", fields)
+		if got := strings.Contains(w.log.String(), `"tenant_found":"acme"`); got != want {
+			t.Errorf("%s: tenant_found is logged: %v, want %v: %s", fields, got, want, &w.log)
 		}
 	}
 }
