@@ -39,10 +39,9 @@ func (r *rig) invoke(f *function, queueARN string, messages []sqstypes.Message) 
 			Attributes: queue.System{
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"], SentAt: strconv.FormatInt(r.now.UnixMilli(), 10),
 			},
-			MessageAttributes: map[string]queue.Attribute{},
 		}
 		for name, a := range m.MessageAttributes {
-			records[i].MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
+			records[i].MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: *a.DataType})
 		}
 	}
 	identity := &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
@@ -65,8 +64,8 @@ func receives(records []queue.Record) (requests int) {
 		bytes := 0
 		for _, r := range records[from:min(from+sqsBatch, len(records))] {
 			bytes += len(r.Body)
-			for name, a := range r.MessageAttributes {
-				bytes += len(name) + len(a.DataType) + len(a.StringValue)
+			for _, a := range r.MessageAttributes {
+				bytes += len(a.Name) + len(a.DataType) + len(a.StringValue)
 			}
 		}
 		requests += chunks(bytes)

@@ -340,10 +340,9 @@ func recordsOf(received []types.Message, q testkit.Queue) (records []queue.Recor
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
 				SentAt:       m.Attributes["SentTimestamp"],
 			},
-			MessageAttributes: queue.AttributeMap{},
 		}
 		for attribute, a := range m.MessageAttributes {
-			r.MessageAttributes[attribute] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
+			r.MessageAttributes.Set(queue.Attribute{Name: attribute, StringValue: *a.StringValue, DataType: *a.DataType})
 		}
 		records = append(records, r)
 	}

@@ -29,9 +29,7 @@ type InvocationHandler struct{ process Process }
 // Invoke decodes an SQS event, processes it and encodes the partial batch response. What is not an
 // event fails the invocation, and with it the whole batch.
 func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var event struct {
-		Records []queue.Record `json:"Records"`
-	}
+	var event queue.Event
 	// Lambda wrote the payload: a search for names that come twice would find none.
 	if err := json.Unmarshal(payload, &event, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, fmt.Errorf("decoding the SQS event: %w", err)

@@ -45,7 +45,7 @@ func TestInvocationHandler_Invoke_handsRecordsOverWhole(t *testing.T) {
 		"md5OfBody":"x","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"eu-central-1"}]}`
 	want := []queue.Record{{
 		MessageID: "m", ReceiptHandle: "r", Body: "{}", EventSourceARN: "arn", Attributes: queue.System{ReceiveCount: "3"},
-		MessageAttributes: queue.AttributeMap{"version": {StringValue: "1", DataType: "String"}},
+		MessageAttributes: queue.AttributeList{{Name: "version", StringValue: "1", DataType: "String"}},
 	}}
 	var got []queue.Record
 	h := Handler(func(_ context.Context, records []queue.Record) []string { got = records; return nil })

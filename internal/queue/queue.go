@@ -85,17 +85,17 @@ func Decode(r Record) (delivery.Message, error) {
 		},
 		Body: []byte(r.Body),
 	}
-	if _, ok := r.MessageAttributes[attrOccurred]; ok {
+	if _, ok := r.MessageAttributes.Get(attrOccurred); ok {
 		m.OccurredAt = d.time(attrOccurred)
 	}
-	if _, ok := r.MessageAttributes[attrAttempts]; ok {
+	if _, ok := r.MessageAttributes.Get(attrAttempts); ok {
 		m.Retrying = true
 		m.Attempts = d.number(attrAttempts)
 	}
-	if _, ok := r.MessageAttributes[attrLife]; ok {
+	if _, ok := r.MessageAttributes.Get(attrLife); ok {
 		m.Life = d.life()
 	}
-	if _, ok := r.MessageAttributes[attrNotBefore]; ok {
+	if _, ok := r.MessageAttributes.Get(attrNotBefore); ok {
 		m.NotBefore = d.time(attrNotBefore)
 	}
 	if d.err != nil {
@@ -120,12 +120,11 @@ func (d *decoder) fail(name, problem string) {
 }
 
 func (d *decoder) text(name string) string {
-	a, ok := d.record.MessageAttributes[name]
-	if !ok || a.StringValue == "" {
+	value, _ := d.record.MessageAttributes.Get(name)
+	if value == "" {
 		d.fail(name, "is missing")
-		return ""
 	}
-	return a.StringValue
+	return value
 }
 
 func (d *decoder) number(name string) int {

@@ -35,9 +35,9 @@ func full() delivery.Message {
 
 // received is what Lambda makes of a sent message.
 func received(m delivery.Message) Record {
-	r := Record{Body: string(m.Body), MessageAttributes: map[string]Attribute{}}
+	r := Record{Body: string(m.Body)}
 	for name, a := range Attributes(m) {
-		r.MessageAttributes[name] = Attribute{StringValue: *a.StringValue, DataType: "String"}
+		r.MessageAttributes.Set(Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
 	}
 	return r
 }
@@ -61,8 +61,8 @@ func TestDecode_readsNotBeforeWhichAttributesDoesNotWrite(t *testing.T) {
 	m := full()
 	m.NotBefore = created.Add(time.Hour)
 	r := received(m)
-	if a, ok := r.MessageAttributes[attrNotBefore]; ok {
-		t.Errorf("written: %v", a)
+	if value, ok := r.MessageAttributes.Get(attrNotBefore); ok {
+		t.Errorf("written: %v", value)
 	}
 	set(&r, attrNotBefore, m.NotBefore.Format(time.RFC3339Nano))
 	got, err := Decode(r)
@@ -78,15 +78,21 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 	}{
 		"a version of the future": {func(r *Record) { set(r, attrVersion, "2") }, "version"},
 		"no attributes at all":    {func(r *Record) { r.MessageAttributes = nil }, "version"},
-		"no delivery id":          {func(r *Record) { delete(r.MessageAttributes, attrDelivery) }, "delivery_id"},
-		"an empty tenant":         {func(r *Record) { set(r, attrTenant, "") }, "tenant_id"},
-		"a negative replay":       {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
-		"attempts in words":       {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
-		"a time that is none":     {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
-		"an event of no time":     {func(r *Record) { set(r, attrOccurred, "") }, "occurred_at"},
-		"a life of the future":    {func(r *Record) { set(r, attrLife, "v2,started=1") }, "life"},
-		"an empty life":           {func(r *Record) { set(r, attrLife, "") }, "life"},
-		"a body of another form":  {func(r *Record) { r.Body = `{"data":{}}` }, "body"},
+		"no delivery id": {func(r *Record) {
+			r.MessageAttributes = slices.DeleteFunc(r.MessageAttributes,
+				func(a Attribute) bool { return a.Name == attrDelivery })
+		}, "delivery_id"},
+		"bytes as tenant": {func(r *Record) {
+			r.MessageAttributes.Set(Attribute{Name: attrTenant, BinaryValue: []byte("t"), DataType: "Binary"})
+		}, "tenant_id"},
+		"an empty tenant":        {func(r *Record) { set(r, attrTenant, "") }, "tenant_id"},
+		"a negative replay":      {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
+		"attempts in words":      {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
+		"a time that is none":    {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"an event of no time":    {func(r *Record) { set(r, attrOccurred, "") }, "occurred_at"},
+		"a life of the future":   {func(r *Record) { set(r, attrLife, "v2,started=1") }, "life"},
+		"an empty life":          {func(r *Record) { set(r, attrLife, "") }, "life"},
+		"a body of another form": {func(r *Record) { r.Body = `{"data":{}}` }, "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := received(full())
@@ -100,7 +106,7 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 }
 
 func set(r *Record, name, value string) {
-	r.MessageAttributes[name] = Attribute{StringValue: value, DataType: "String"}
+	r.MessageAttributes.Set(Attribute{Name: name, StringValue: value, DataType: "String"})
 }
 
 // fakeSQS takes what fits SQS's limits and fails the entries it is told to.

@@ -1,60 +1,187 @@
 package queue
 
 import (
+	"encoding/base64"
+	"errors"
 	"testing"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
-func TestAttributeMap_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.T) {
+// As in the Lambda Developer Guide, with an attribute of every kind.
+const lambdaEvent = `{"Records":[{
+	"messageId":"m1","receiptHandle":"r1","body":"{\"type\":\"\u00e9\"}",
+	"attributes":{"ApproximateReceiveCount":"1","SentTimestamp":"1545082649183","SenderId":"AIDA"},
+	"messageAttributes":{
+		"version":{"stringValue":"1","stringListValues":[],"binaryListValues":[],"dataType":"String"},
+		"blob":{"binaryValue":"AAE=","stringListValues":[],"binaryListValues":[],"dataType":"Binary"}
+	},
+	"md5OfBody":"e4e6","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"eu-central-1"
+},{
+	"messageId":"m2","receiptHandle":"r2","body":"{}",
+	"attributes":{"ApproximateReceiveCount":"2","SentTimestamp":"1545082649185"},
+	"messageAttributes":{"version":{"stringValue":"1","dataType":"String"}},"eventSourceARN":"arn"
+}]}`
+
+func TestEvent_UnmarshalJSONFrom_readsRecords(t *testing.T) {
+	var got Event
+	if err := json.Unmarshal([]byte(lambdaEvent), &got); err != nil {
+		t.Fatal(err)
+	}
+	want := Event{Records: []Record{{
+		MessageID: "m1", ReceiptHandle: "r1", Body: `{"type":"é"}`, EventSourceARN: "arn",
+		Attributes: System{ReceiveCount: "1", SentAt: "1545082649183"},
+		MessageAttributes: AttributeList{
+			{Name: "version", StringValue: "1", DataType: "String"},
+			{Name: "blob", BinaryValue: []byte{0, 1}, DataType: "Binary"},
+		},
+	}, {
+		MessageID: "m2", ReceiptHandle: "r2", Body: `{}`, EventSourceARN: "arn",
+		Attributes:        System{ReceiveCount: "2", SentAt: "1545082649185"},
+		MessageAttributes: AttributeList{{Name: "version", StringValue: "1", DataType: "String"}},
+	}}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+func TestEvent_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.T) {
 	for name, row := range map[string]struct {
 		attributes string
-		want       AttributeMap
+		want       AttributeList
 	}{
-		"none": {`{}`, AttributeMap{}},
-		"null": {`null`, AttributeMap{}},
+		"none": {`{}`, nil},
+		"null": {`null`, nil},
 		"text": {
 			`{"a":{"stringValue":"x\"\u00e9","dataType":"String"}}`,
-			AttributeMap{"a": {StringValue: `x"é`, DataType: "String"}},
+			AttributeList{{Name: "a", StringValue: `x"é`, DataType: "String"}},
 		},
 		"lists besides": {
 			`{"a":{"stringListValues":["1",{"b":[]}],"stringValue":"x","binaryListValues":[]}}`,
-			AttributeMap{"a": {StringValue: "x"}},
+			AttributeList{{Name: "a", StringValue: "x"}},
 		},
-		"binary": {
-			`{"a":{"binaryValue":"AAE=","dataType":"Binary"}}`,
-			AttributeMap{"a": {BinaryValue: []byte{0, 1}, DataType: "Binary"}},
-		},
-		"nulls":        {`{"a":{"stringValue":null,"dataType":null},"b":null}`, AttributeMap{"a": {}, "b": {}}},
-		"escaped name": {`{"\u0061\"":{"stringValue":"x"}}`, AttributeMap{`a"`: {StringValue: "x"}}},
-		"more than eight": {
-			`{"1":{},"2":{},"3":{},"4":{},"5":{},"6":{},"7":{},"8":{},"9":{}}`,
-			AttributeMap{"1": {}, "2": {}, "3": {}, "4": {}, "5": {}, "6": {}, "7": {}, "8": {}, "9": {}},
+		"nulls":         {`{"a":{"stringValue":null,"dataType":null},"b":null}`, AttributeList{{Name: "a"}, {Name: "b"}}},
+		"escaped names": {`{"\u0061\"":{"string\u0056alue":"x"}}`, AttributeList{{Name: `a"`, StringValue: "x"}}},
+		"more than there is room for": {
+			`{"1":{},"2":{},"3":{},"4":{},"5":{},"6":{},"7":{},"8":{},"9":{}}`, AttributeList{
+				{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}, {Name: "5"}, {Name: "6"}, {Name: "7"}, {Name: "8"},
+				{Name: "9"},
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var r Record
-			err := json.Unmarshal([]byte(`{"messageAttributes":`+row.attributes+`,"body":"after"}`), &r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(Record{MessageAttributes: row.want, Body: "after"}, r); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
+			var got Event
+			err := json.Unmarshal([]byte(`{"Records":[{"messageAttributes":`+row.attributes+`,"body":"after"}]}`), &got)
+			want := Event{Records: []Record{{MessageAttributes: row.want, Body: "after"}}}
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
 		})
 	}
 }
 
-func TestAttributeMap_UnmarshalJSONFrom_refusesWhatAreNoAttributes(t *testing.T) {
+func TestEvent_UnmarshalJSONFrom_saysWhereItIsNoEvent(t *testing.T) {
+	type misfit struct {
+		pointer jsontext.Pointer
+		kind    jsontext.Kind
+		text    string
+	}
+	for payload, want := range map[string]misfit{
+		`[]`:                            {"", '[', "must be an object"},
+		`{"Records":{}}`:                {"/Records", '{', "must be an array"},
+		`{"Records":[{},{"body":7}]}`:   {"/Records/1/body", '0', "must be text"},
+		`{"Records":[{},{"body":{}}]}`:  {"/Records/1/body", '{', "must be text"},
+		`{"Records":[{"attributes":""}`: {"/Records/0/attributes", '"', "must be an object"},
+		`{"Records":[{"messageAttributes":{"a":{"dataType":true}}}]}`: {
+			"/Records/0/messageAttributes/a/dataType", 't', "must be text",
+		},
+		`{"Records":[{"messageAttributes":{"a":{"binaryValue":"%"}}}]}`: {
+			"/Records/0/messageAttributes/a/binaryValue", '"', "illegal base64 data at input byte 0",
+		},
+	} {
+		err := json.Unmarshal([]byte(payload), new(Event))
+		var got *json.SemanticError
+		if !errors.As(err, &got) {
+			t.Errorf("%s: %v", payload, err)
+		} else if got := (misfit{got.JSONPointer, got.JSONKind, got.Err.Error()}); got != want {
+			t.Errorf("%s: %+v, want %+v", payload, got, want)
+		}
+	}
+}
+
+// reflected is what reflection makes of an event.
+func reflected(payload []byte) (records []Record, err error) {
+	var event struct {
+		Records []struct {
+			MessageID     string `json:"messageId"`
+			ReceiptHandle string `json:"receiptHandle"`
+			Body          string `json:"body"`
+			Attributes    struct {
+				ReceiveCount string `json:"ApproximateReceiveCount"`
+				SentAt       string `json:"SentTimestamp"`
+			} `json:"attributes"`
+			MessageAttributes map[string]struct {
+				StringValue string `json:"stringValue"`
+				BinaryValue string `json:"binaryValue"`
+				DataType    string `json:"dataType"`
+			} `json:"messageAttributes"`
+			EventSourceARN string `json:"eventSourceARN"`
+		}
+	}
+	if err := json.Unmarshal(payload, &event); err != nil {
+		return nil, err
+	}
+	for _, r := range event.Records {
+		to := Record{MessageID: r.MessageID, ReceiptHandle: r.ReceiptHandle, Body: r.Body, EventSourceARN: r.EventSourceARN,
+			Attributes: System(r.Attributes)}
+		for name, a := range r.MessageAttributes {
+			value, err := base64.StdEncoding.DecodeString(a.BinaryValue)
+			if err != nil {
+				return nil, err
+			}
+			to.MessageAttributes.Set(Attribute{
+				Name: name, StringValue: a.StringValue, BinaryValue: value, DataType: a.DataType,
+			})
+		}
+		records = append(records, to)
+	}
+	return records, nil
+}
+
+func FuzzEvent(f *testing.F) {
+	f.Add([]byte(lambdaEvent))
 	for _, attributes := range []string{
 		`[]`, `"a"`, `7`, `{"a":[]}`, `{"a":"x"}`, `{"a":{"stringValue":7}}`, `{"a":{"stringValue":{}}}`, `{"a":{},"a":{}}`,
 		`{"a":{"binaryValue":"%"}}`, `{"a":{"dataType":true}}`, `{"a":{"stringValue":"x"`, `{"a" "b"}`,
-		`{"a":{"x":}}`, `{1:2}`, `{"a":`,
+		`{"a":{"x":}}`, `{1:2}`, `{"a":`, `{"a":null}`, `{"\u0061":{"stringValue":"\n"},"b":{}}`, "{\"\xff\":{}}",
+		`{"a":{"stringValue":"\ud800"}}`,
 	} {
-		var r Record
-		if err := json.Unmarshal([]byte(`{"messageAttributes":`+attributes+`}`), &r); err == nil {
-			t.Errorf("%s is read as %+v", attributes, r.MessageAttributes)
-		}
+		f.Add([]byte(`{"Records":[{"messageAttributes":` + attributes + `}]}`))
 	}
+	for _, payload := range []string{
+		``, `null`, `[]`, `{}`, `{"Records":null}`, `{"Records":{}}`, `{"Records":[null,{}]}`, `{"Records":[[]]}`,
+		`{"Records":[{}],"other":{"a":[1]}}`, `{"Records":[{"attributes":null,"body":null}]}`,
+		`{"Records":[{"attributes":7}]}`,
+		`{"Records":[]} `, `{"Records":[]}{}`, `{"Records":[],"Records":[]}`, `{"Records":[{}`, `{"Records":[{},]}`,
+		`{"\u0052ecords":[{"body":"\u0000"}]}`, `{"Records":[{"other":[{"a":1,"a":2}]}]}`, `{"records":[{}]}`,
+	} {
+		f.Add([]byte(payload))
+	}
+	options := cmp.Options{
+		cmpopts.EquateEmpty(), cmpopts.SortSlices(func(a, b Attribute) bool { return a.Name < b.Name }),
+	}
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		want, wantErr := reflected(payload)
+		var got Event
+		err := json.Unmarshal(payload, &got)
+		if (err != nil) != (wantErr != nil) {
+			t.Fatalf("error %v, by reflection %v", err, wantErr)
+		}
+		if diff := cmp.Diff(want, got.Records, options); err == nil && diff != "" {
+			t.Errorf("(-by reflection +got)\n%s", diff)
+		}
+	})
 }

@@ -33,10 +33,9 @@ func asLambda(m types.Message) queue.Record {
 		Attributes: queue.System{
 			ReceiveCount: m.Attributes["ApproximateReceiveCount"],
 			SentAt:       m.Attributes["SentTimestamp"],
-		},
-		MessageAttributes: map[string]queue.Attribute{}}
+		}}
 	for name, a := range m.MessageAttributes {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
+		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: *a.DataType})
 	}
 	return r
 }

@@ -14,10 +14,9 @@ func Received(o queue.Outgoing, from string, sentAt time.Time, receives int) que
 		Attributes: queue.System{
 			ReceiveCount: strconv.Itoa(receives), SentAt: strconv.FormatInt(sentAt.UnixMilli(), 10),
 		},
-		MessageAttributes: map[string]queue.Attribute{},
 	}
 	for name, a := range o.Attributes {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
+		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
 	}
 	return r
 }

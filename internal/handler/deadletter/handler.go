@@ -195,12 +195,12 @@ func (h *Handler) recordUnreadable(ctx context.Context, t *task) (err error) {
 
 func attributesOf(r queue.Record) []deadletter.Attribute {
 	attributes := make([]deadletter.Attribute, 0, len(r.MessageAttributes))
-	for name, a := range r.MessageAttributes {
+	for _, a := range r.MessageAttributes {
 		value := a.StringValue
 		if value == "" {
 			value = string(a.BinaryValue)
 		}
-		attributes = append(attributes, deadletter.Attribute{Name: name, Type: a.DataType, Value: value})
+		attributes = append(attributes, deadletter.Attribute{Name: a.Name, Type: a.DataType, Value: value})
 	}
 	return attributes
 }

@@ -108,7 +108,7 @@ func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]
 }
 
 func message(id string, replay int, retrying bool) queue.Record {
-	r := queue.Record{MessageID: "sqs-" + id, Body: payload, MessageAttributes: map[string]queue.Attribute{}}
+	r := queue.Record{MessageID: "sqs-" + id, Body: payload}
 	for name, a := range queue.Attributes(delivery.Message{
 		Ref: delivery.Ref{
 			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
@@ -116,7 +116,7 @@ func message(id string, replay int, retrying bool) queue.Record {
 		},
 		Retrying: retrying, Attempts: 1,
 	}) {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
+		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
 	}
 	return r
 }
@@ -127,8 +127,8 @@ var diedAt = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 // living is a message of RetryQueue that takes a life along.
 func living(id string, attempts int, life delivery.Life) queue.Record {
 	r := message(id, 0, true)
-	r.MessageAttributes["attempts"] = queue.Attribute{StringValue: strconv.Itoa(attempts), DataType: "String"}
-	r.MessageAttributes["life"] = queue.Attribute{StringValue: life.Encode(), DataType: "String"}
+	r.MessageAttributes.Set(queue.Attribute{Name: "attempts", StringValue: strconv.Itoa(attempts), DataType: "String"})
+	r.MessageAttributes.Set(queue.Attribute{Name: "life", StringValue: life.Encode(), DataType: "String"})
 	return r
 }
 
@@ -263,8 +263,8 @@ func TestHandler_Process_keepsAPurgedDeliveryThatDiesAgainWhole(t *testing.T) {
 
 func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future := message("a", 0, true)
-	future.MessageAttributes["version"] = queue.Attribute{StringValue: "7", DataType: "String"}
-	future.MessageAttributes["blob"] = queue.Attribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
+	future.MessageAttributes.Set(queue.Attribute{Name: "version", StringValue: "7", DataType: "String"})
+	future.MessageAttributes.Set(queue.Attribute{Name: "blob", BinaryValue: []byte{0, 1}, DataType: "Binary"})
 	noise := queue.Record{MessageID: "sqs-b", Body: "no delivery at all"}
 	w := newWorld()
 	for range 2 {

@@ -311,7 +311,7 @@ func TestHandler_Process_letsTheDuplicateWithTheMostTriesLeftSpeak(t *testing.T)
 func TestHandler_Process_takesAReplayForADeliveryOfItsOwn(t *testing.T) {
 	w := newWorld(status(500))
 	replay := fresh("a", "webhook_1")
-	replay.MessageAttributes["replay"] = queue.Attribute{StringValue: "1"}
+	replay.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1"})
 	failed := w.process(t, fresh("a", "webhook_1"), replay) // taking one for the other would lose it
 	w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
 }
@@ -320,7 +320,7 @@ func TestHandler_Process_leavesUnreadableMessagesForRedrive(t *testing.T) {
 	w := newWorld(status(200))
 	bad := fresh("a", "webhook_1")
 	bad.MessageID = "bad"
-	delete(bad.MessageAttributes, "tenant_id")
+	bad.MessageAttributes.Set(queue.Attribute{Name: "tenant_id"})
 	failed := w.process(t, bad, fresh("b", "webhook_1"))
 	w.did(t, failed, effects{Failed: []string{"bad"}, Posts: 1, Acknowledged: 1})
 	w.says(t, 0, map[string]string{

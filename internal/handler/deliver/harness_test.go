@@ -354,10 +354,9 @@ func record(m delivery.Message, arn string, count int) queue.Record {
 		Attributes: queue.System{
 			ReceiveCount: strconv.Itoa(count), SentAt: strconv.FormatInt(born.UnixMilli(), 10),
 		},
-		MessageAttributes: map[string]queue.Attribute{},
 	}
 	for name, a := range queue.Attributes(m) {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
+		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
 	}
 	return r
 }
@@ -365,9 +364,9 @@ func record(m delivery.Message, arn string, count int) queue.Record {
 // messageOf decodes what was sent.
 func messageOf(t *testing.T, sent queue.Outgoing) delivery.Message {
 	t.Helper()
-	r := queue.Record{Body: sent.Body, MessageAttributes: map[string]queue.Attribute{}}
+	r := queue.Record{Body: sent.Body}
 	for name, a := range sent.Attributes {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue}
+		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue})
 	}
 	m, err := queue.Decode(r)
 	if err != nil {

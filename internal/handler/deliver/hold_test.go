@@ -122,7 +122,7 @@ func TestHandler_Process_holdsAReplayWithoutUsingAPlace(t *testing.T) {
 	w := newWorld(status(503))
 	w.health["webhook_1"] = in(health.Open)
 	replayed := fresh("a", "webhook_1")
-	replayed.MessageAttributes["replay"] = queue.Attribute{StringValue: "1", DataType: "String"}
+	replayed.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1", DataType: "String"})
 	w.did(t, w.process(t, replayed), effects{States: 1, Parked: waits(tenPlaces.Remaining(1))})
 	m := w.parked[0].Message
 	if m.Replay != 1 || m.Attempts != 0 || !w.parked[0].Held {

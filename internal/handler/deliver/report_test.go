@@ -175,7 +175,7 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 // What succeeds at once is logged for the sample only; everything else always is.
 func TestHandler_report_logsFirstSuccessesOfTheSampleOnly(t *testing.T) {
 	replayed := fresh("a", "webhook_1")
-	replayed.MessageAttributes["replay"] = queue.Attribute{StringValue: "1", DataType: "String"}
+	replayed.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1", DataType: "String"})
 	crashed := fresh("a", "webhook_1")
 	crashed.Attributes.ReceiveCount = "2"
 	for name, row := range map[string]struct {
@@ -240,7 +240,7 @@ func TestHandler_report_logsFirstSuccessesOfTheSampleOnly(t *testing.T) {
 
 func TestHandler_record_leavesOutFirstSuccessesAlone(t *testing.T) {
 	replayed := fresh("a", "webhook_1")
-	replayed.MessageAttributes["replay"] = queue.Attribute{StringValue: "1", DataType: "String"}
+	replayed.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1", DataType: "String"})
 	before := fresh("a", "webhook_1")
 	before.Attributes.ReceiveCount = "2"
 	for name, row := range map[string]struct {

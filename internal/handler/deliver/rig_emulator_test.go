@@ -174,9 +174,9 @@ func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
 				SentAt:       m.Attributes["SentTimestamp"],
 			},
-			EventSourceARN: q.ARN, MessageAttributes: map[string]queue.Attribute{}}
+			EventSourceARN: q.ARN}
 		for name, a := range m.MessageAttributes {
-			record.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: *a.DataType}
+			record.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: *a.DataType})
 		}
 		records = append(records, record)
 	}

@@ -81,9 +81,9 @@ func TestHandler_Process_readsMessagesOfRelease010(t *testing.T) {
 		m.Retrying, m.Attempts = true, used
 		r = record(m, retryARN, count)
 		if !notBefore.IsZero() {
-			r.MessageAttributes["not_before"] = queue.Attribute{
-				StringValue: notBefore.Format(time.RFC3339Nano), DataType: "String",
-			}
+			r.MessageAttributes.Set(queue.Attribute{
+				Name: "not_before", StringValue: notBefore.Format(time.RFC3339Nano), DataType: "String",
+			})
 		}
 		return r
 	}

@@ -145,12 +145,11 @@ func (w *world) recordDeath(t *testing.T, m delivery.Message) {
 		t.Fatal(err)
 	}
 	r := queue.Record{
-		MessageID:         fmt.Sprint("sqs-", m.DeliveryID, m.Replay),
-		Body:              string(m.Body),
-		MessageAttributes: map[string]queue.Attribute{},
+		MessageID: fmt.Sprint("sqs-", m.DeliveryID, m.Replay),
+		Body:      string(m.Body),
 	}
 	for name, a := range queue.Attributes(m) {
-		r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue, DataType: "String"}
+		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
 	}
 	if failed := w.deadletter.Process(t.Context(), []queue.Record{r}); len(failed) != 0 {
 		t.Fatalf("recording a death failed: %s", &w.log)
@@ -198,9 +197,9 @@ func (w *world) sent(t *testing.T) []delivery.Message {
 	t.Helper()
 	var messages []delivery.Message
 	for _, m := range testkit.Receive(t, w.cfg, w.deliveries, 0) {
-		r := queue.Record{Body: *m.Body, MessageAttributes: map[string]queue.Attribute{}}
+		r := queue.Record{Body: *m.Body}
 		for name, a := range m.MessageAttributes {
-			r.MessageAttributes[name] = queue.Attribute{StringValue: *a.StringValue}
+			r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue})
 		}
 		d, err := queue.Decode(r)
 		if err != nil {
