@@ -12,6 +12,7 @@
 // on changing.
 //
 //	stateDiagram-v2
+//	    disabled --> none: removed
 //	    disabled --> paused: paused
 //	    disabled --> recovering: deleted
 //	    disabled --> recovering: release runs
@@ -20,6 +21,7 @@
 //	    failing --> none: 2xx
 //	    failing --> none: deleted
 //	    failing --> none: forgotten
+//	    failing --> none: removed
 //	    failing --> open: failures
 //	    failing --> paused: paused
 //	    failing --> recovering: 2xx
@@ -33,17 +35,20 @@
 //	    none --> recovering: release runs
 //	    none --> recovering: released
 //	    open --> disabled: disabled
+//	    open --> none: removed
 //	    open --> paused: paused
 //	    open --> recovering: 2xx of a probe
 //	    open --> recovering: deleted
 //	    open --> recovering: released
 //	    paused --> disabled: resumed
+//	    paused --> none: removed
 //	    paused --> open: resumed
 //	    paused --> recovering: resumed
 //	    recovering --> disabled: disabled
 //	    recovering --> none: deleted
 //	    recovering --> none: nothing is held
 //	    recovering --> none: release runs
+//	    recovering --> none: removed
 //	    recovering --> none: tenant paused
 //	    recovering --> open: failures
 //	    recovering --> paused: paused

@@ -135,6 +135,12 @@ var events = []event{
 		gone.endpoint = Endpoint{} // restored
 		return gone
 	}},
+	{"removed", func(w world) world { // deleted long ago
+		w = w.after(2*time.Minute + time.Second)
+		w = w.store(w.view.Empty(Default(), Endpoint{Gone: true, Final: true}, w.now))
+		w.endpoint = Endpoint{} // another one
+		return w
+	}},
 }
 
 func (w world) holding() bool { return w.view.paused() || w.view.Endpoint.holds() }
@@ -220,7 +226,7 @@ func TestItem_keepsItsPromisesInEveryReachableState(t *testing.T) {
 				to.view.Endpoint.bare(),
 			"a version went back": to.view.Endpoint.Version != 0 && to.view.Endpoint.Version < from.view.Endpoint.Version,
 			"held was forgotten otherwise than by release": from.view.Endpoint.Held && !to.view.Endpoint.Held &&
-				event != "nothing is held" && event != "deleted",
+				!slices.Contains([]string{"nothing is held", "deleted", "removed"}, event),
 			"something is held that no run of release turns": strands(to),
 		} {
 			if broken {
