@@ -97,6 +97,7 @@ func TestSettings(t *testing.T) {
 	edge := Default()
 	edge.Failures, edge.Deliveries, edge.BusyFailures, edge.ReopenFailures, edge.Last = 1, 1, 1, 1, 1
 	edge.Recovery, edge.RecoveryLimit, edge.Budget, edge.ViewAge = 1, 1, 1, 0
+	edge.ProbeLimit = edge.Probe
 	if err := edge.Validate(); err != nil {
 		t.Errorf("the smallest settings: %v", err)
 	}

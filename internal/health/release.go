@@ -28,9 +28,7 @@ func (v View) Plan(s Settings, e Endpoint, now time.Time) Plan {
 	i := v.item()
 	v.Endpoint = i
 	turn := v.turn(s, e, now)
-	if turn.Kind == Put || turn.Kind == Delete {
-		v.Endpoint, _ = turn.Apply(i)
-	}
+	v.Endpoint, _ = turn.Apply(i)
 	p := Plan{Turn: turn, After: v}
 	if v.Endpoint.Version == 0 {
 		return p
@@ -242,7 +240,7 @@ func (i Item) Pace(s Settings, oldest, now time.Time) int {
 func (i Item) late(s Settings, oldest, now time.Time) bool {
 	left, done := i.Since.Sub(oldest), oldest.Sub(i.Oldest)
 	within := max(s.CatchUp-now.Sub(i.Since), s.CatchUp/6)
-	return left > 0 && float64(left)*float64(s.Tick) > float64(within)*float64(max(done, 0))
+	return float64(left)*float64(s.Tick) > float64(within)*float64(max(done, 0))
 }
 
 // Released is stored after a tick in which items of a recovering endpoint were sent: quota is

@@ -241,6 +241,23 @@ func TestItem_Pace_catchesUp(t *testing.T) {
 	}
 }
 
+// An hour into a recovery five of its six hours are left: a tick that got through one minute of what waits has
+// 300 more before it.
+func TestItem_Pace_doublesOnlyForWhatWouldBeLate(t *testing.T) {
+	now := epoch.Add(time.Hour)
+	for left, want := range map[time.Duration]int{
+		-time.Minute: 960, 0: 960, 300 * time.Minute: 960, 301 * time.Minute: 1920, 400 * time.Minute: 1920,
+	} {
+		oldest := epoch.Add(-left)
+		i := stored(Recovering, func(i *Item) {
+			i.Ticks, i.Quota, i.Full, i.Oldest = 60, 960, true, oldest.Add(-time.Minute)
+		})
+		if got := i.Pace(Default(), oldest, now); got != want {
+			t.Errorf("%s left: %d, want %d", left, got, want)
+		}
+	}
+}
+
 func TestItem_Pace_isBoundedAndWithinTheDay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		waiting := int(math.Pow(10, rapid.Float64Range(0, 6.4).Draw(t, "log10 waiting")))
@@ -316,6 +333,20 @@ func TestView_Released_countsTheTick(t *testing.T) {
 }
 
 // The owner's change takes hold at the next run, and a plan is about what it leads to.
+// What a turn removes is not looked after.
+func TestView_Plan_forgetsAnEndpointThatHasNotFailedForLong(t *testing.T) {
+	failing := stored(Failing, func(i *Item) { i.Failures, i.FailedAt = 3, epoch })
+	p := viewOf(failing).Plan(Default(), Endpoint{}, epoch.Add(48*time.Hour))
+	none := Item{TenantID: "tenant", EndpointID: "webhook_1"}
+	if p.Turn.Kind != Delete || !cmp.Equal(p.After.Endpoint, none) {
+		t.Errorf("turned by %d into %+v", p.Turn.Kind, p.After.Endpoint)
+	}
+	before := viewOf(failing).Plan(Default(), Endpoint{}, epoch.Add(48*time.Hour-1))
+	if before.Turn.Kind != Nothing || !cmp.Equal(before.After.Endpoint, failing) || before.Search {
+		t.Errorf("before: turned by %d into %+v", before.Turn.Kind, before.After.Endpoint)
+	}
+}
+
 func TestView_Plan_followsTheOwner(t *testing.T) {
 	now := epoch.Add(time.Minute)
 	open, disabled := stored(Open, nil), stored(Disabled, nil)

@@ -313,8 +313,8 @@ func TestView_Observe_leavesOutOnlyWhatDecidesNothing(t *testing.T) {
 
 // What began before the item changed counts nothing, also beside failures that do count already.
 func TestView_Observe_countsNothingFromBeforeTheChange(t *testing.T) {
-	item := stored(Failing, func(i *Item) {
-		i.Failures, i.FailingSince, i.FailedAt, i.Deliveries = 4, epoch, epoch, []string{"msg_0"}
+	item := stored(Failing, func(i *Item) { // one more would open the circuit
+		i.Failures, i.FailingSince, i.FailedAt, i.Deliveries = 60, epoch, epoch, []string{"msg_0", "msg_1", "msg_2"}
 	})
 	late := Result{DeliveryID: "msg_2", Begun: epoch.Add(-time.Second), Status: 500, Reason: "http_5xx", Retry: true}
 	if w := viewOf(item).Observe(Default(), []Result{late}, epoch.Add(10*time.Minute)); w.Kind != Nothing {
@@ -334,7 +334,7 @@ func TestItem_count_namesThreeDeliveries(t *testing.T) {
 	}
 }
 
-// A probe is numbered by its time in milliseconds: the first may be that of the opening.
+// A probe is numbered by its time in nanoseconds: the first may be that of the opening.
 func TestItem_probes(t *testing.T) {
 	open := stored(Open, nil)
 	for number, want := range map[int64]bool{
