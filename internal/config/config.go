@@ -13,10 +13,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/caarlos0/env/v11"
+
+	"github.com/herald-webhooks/herald/internal/awscall"
 )
 
 // Version is the release, set by the linker.
@@ -69,7 +70,7 @@ func AWS(context.Context) (aws.Config, error) {
 		Region:        e.Region,
 		Credentials:   credentials.StaticCredentialsProvider{Value: e.Credentials},
 		ConfigSources: []any{e},
-		HTTPClient:    awshttp.NewBuildableClient().WithTimeout(callTimeout),
+		HTTPClient:    awscall.NewHTTPClient(callTimeout),
 		Retryer: func() aws.Retryer {
 			return retry.NewStandard(func(o *retry.StandardOptions) {
 				o.MaxAttempts = 3

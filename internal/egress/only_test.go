@@ -38,6 +38,7 @@ var thirdParty = []string{
 	"code.dny.dev/ssrf",
 	"github.com/aws/aws-lambda-go",
 	"github.com/aws/aws-sdk-go-v2",
+	"github.com/aws/smithy-go",
 	"github.com/caarlos0/env/v11",
 	"github.com/go-json-experiment/json",
 	"github.com/oklog/ulid/v2",
@@ -48,11 +49,11 @@ var thirdParty = []string{
 const ours = "github.com/herald-webhooks/herald"
 
 // mayDial are the folders that may: the guard itself, and what never runs in a function.
-// internal/config may shape the AWS SDK's own client, which talks to AWS only.
+// internal/awscall calls AWS, where the SDK's configuration says it is.
 var mayDial = map[string]func(importPath string) bool{
 	"internal/egress":  func(string) bool { return true },
 	"internal/testkit": func(string) bool { return true },
-	"internal/config":  func(p string) bool { return strings.HasPrefix(p, "github.com/aws/") },
+	"internal/awscall": func(string) bool { return true },
 }
 
 func TestEgress_isTheOnlyOutboundClient(t *testing.T) {

@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -80,7 +79,14 @@ func New(c Config) (*Handler, error) {
 	if err := errors.Join(scheduleErr, s.validate(), thresholdsErr, policyErr); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
-	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	tables, err := awscall.NewDynamoDB(c.AWS)
+	if err != nil {
+		return nil, err
+	}
+	queues, err := awscall.NewSQS(c.AWS)
+	if err != nil {
+		return nil, err
+	}
 	noted := dynamo.NewHealth(tables, s.EndpointHealthTable)
 	return &Handler{
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{

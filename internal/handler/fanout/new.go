@@ -6,9 +6,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -35,12 +34,20 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name. The error names a setting that
 // is out of its range.
 func New(c Config) (*Handler, error) {
-	s, queues := c.Settings, sqs.NewFromConfig(c.AWS)
+	s := c.Settings
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		return nil, fmt.Errorf("reading the environment: SUCCESS_LOG_SAMPLE %w", err)
 	}
+	tables, err := awscall.NewDynamoDB(c.AWS)
+	if err != nil {
+		return nil, err
+	}
+	queues, err := awscall.NewSQS(c.AWS)
+	if err != nil {
+		return nil, err
+	}
 	return &Handler{
-		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(c.AWS), s.EndpointsTable),
+		Subscriptions: dynamo.NewEndpoints(tables, s.EndpointsTable),
 		Deliveries:    queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
 		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Log:           c.Log,

@@ -1,0 +1,188 @@
+// Package awscall makes the calls of the functions that work on queues: with the codecs, the
+// signer, the endpoints, the retries and the errors of the AWS SDK, but without the chain of
+// middleware that the SDK puts together anew for each call, and over connections that need no
+// goroutines (decision 19).
+//
+// It promises that a call sends what the SDK's client would send for the same input, makes as many
+// tries, and returns the same output or an error that says the same and in which errors.As finds the
+// same; and that answers match their checksums. It reads no configuration of its own: everything
+// comes from the SDK's client. Left out are tracing, correction of a wrong clock, and the headers that
+// tell AWS about the SDK.
+package awscall
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/smithy-go"
+	smithyendpoints "github.com/aws/smithy-go/endpoints"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+)
+
+// service is one AWS service as the SDK's client of it is configured.
+type service struct {
+	id          string // as the SDK's errors name it
+	signingName string
+	region      string
+	endpoint    url.URL
+	protocol    smithyhttp.ClientProtocol
+	errors      *smithy.TypeRegistry
+	credentials aws.CredentialsProvider
+	signer      signer
+	retries     *retry.Attempt
+	http        aws.HTTPClient
+	custom      bool                                        // the configuration has options that only the SDK understands
+	verify      func(header http.Header, body []byte) error // a checksum over an answer; nil: none
+}
+
+type signer interface {
+	SignHTTP(
+		ctx context.Context, credentials aws.Credentials, r *http.Request, payloadHash, service, region string,
+		at time.Time, options ...func(*v4.SignerOptions),
+	) error
+}
+
+// retries is the SDK's way to try again. The same request serves all tries: each is signed anew.
+func retries(retryer aws.Retryer) *retry.Attempt {
+	return retry.NewAttemptMiddleware(retryer, func(request any) any { return request })
+}
+
+// at takes over where the SDK would send calls to.
+func (s *service) at(to smithyendpoints.Endpoint, err error) error {
+	if err != nil {
+		return fmt.Errorf("finding the endpoint of %s: %w", s.id, err)
+	}
+	s.endpoint = to.URI
+	return nil
+}
+
+// call makes the call until it succeeds, as often as the SDK's retryer has it, and returns out, into
+// which the answer is read.
+func call[O smithy.Deserializable](
+	ctx context.Context, s *service, op *smithy.OperationSchema, in smithy.Serializable, out O,
+) (O, error) {
+	if err := s.tries(ctx, op, in, out); err != nil {
+		var none O
+		return none, &smithy.OperationError{ServiceID: s.id, OperationName: op.ID().Name, Err: err}
+	}
+	return out, nil
+}
+
+func (s *service) tries(
+	ctx context.Context, op *smithy.OperationSchema, in smithy.Serializable, out smithy.Deserializable,
+) error {
+	r, body, err := s.encode(ctx, op, in)
+	if err != nil {
+		return err
+	}
+	try := middleware.FinalizeHandlerFunc(func(ctx context.Context, _ middleware.FinalizeInput) (
+		middleware.FinalizeOutput, middleware.Metadata, error,
+	) {
+		return middleware.FinalizeOutput{}, middleware.Metadata{}, s.try(ctx, op, r, body, out)
+	})
+	_, _, err = s.retries.HandleFinalize(ctx, middleware.FinalizeInput{Request: r}, try)
+	return err
+}
+
+var (
+	userAgent = []string{"aws-sdk-go-v2/" + aws.SDKVersion}
+	identity  = []string{"identity"}
+
+	trace   awsmiddleware.RecursionDetection
+	nothing = middleware.BuildHandlerFunc(func(context.Context, middleware.BuildInput) (
+		out middleware.BuildOutput, metadata middleware.Metadata, err error,
+	) {
+		return out, metadata, nil
+	})
+)
+
+// encode makes the request of all tries, not yet signed, and its body.
+func (s *service) encode(
+	ctx context.Context, op *smithy.OperationSchema, in smithy.Serializable,
+) (*http.Request, []byte, error) {
+	to := s.endpoint
+	r := smithyhttp.Request{Request: &http.Request{URL: &to, Host: to.Host, Header: make(http.Header, 8)}}
+	if err := s.protocol.SerializeRequest(ctx, op, in, &r); err != nil {
+		return nil, nil, err
+	}
+	body := make([]byte, r.ContentLength)
+	if _, err := io.ReadFull(r.GetStream(), body); err != nil {
+		return nil, nil, fmt.Errorf("encoding: %w", err)
+	}
+	r.Header["User-Agent"] = userAgent
+	if s.verify != nil {
+		r.Header["Accept-Encoding"] = identity // a checksum over a compressed answer would be of no use
+	}
+	// Lambda finds functions that call each other without end by what this hands on.
+	if _, _, err := trace.HandleBuild(ctx, middleware.BuildInput{Request: &r}, nothing); err != nil {
+		return nil, nil, err
+	}
+	return r.WithContext(ctx), body, nil
+}
+
+// try makes the call once.
+func (s *service) try(
+	ctx context.Context, op *smithy.OperationSchema, request *http.Request, body []byte, out smithy.Deserializable,
+) error {
+	keys, err := s.credentials.Retrieve(ctx)
+	if err != nil {
+		return fmt.Errorf("retrieving credentials: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	err = s.signer.SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), s.signingName, s.region, time.Now().UTC())
+	if err != nil {
+		return fmt.Errorf("signing: %w", err)
+	}
+	request.Body = io.NopCloser(bytes.NewReader(body))
+	res, err := s.http.Do(request) //nolint:bodyclose // decode closes it
+	if err != nil {
+		if ctx.Err() != nil {
+			return &aws.RequestCanceledError{Err: ctx.Err()}
+		}
+		return &smithyhttp.RequestSendError{Err: err}
+	}
+	return s.decode(ctx, op, res, out)
+}
+
+func (s *service) decode(
+	ctx context.Context, op *smithy.OperationSchema, res *http.Response, out smithy.Deserializable,
+) error {
+	defer func() { _ = res.Body.Close() }()
+	answer := &smithyhttp.Response{Response: res}
+	err := s.verified(res)
+	if err == nil {
+		err = s.protocol.DeserializeResponse(ctx, op, s.errors, answer, out)
+	}
+	if err != nil {
+		return &awshttp.ResponseError{
+			ResponseError: &smithyhttp.ResponseError{Response: answer, Err: err}, RequestID: res.Header.Get("X-Amzn-Requestid"),
+		}
+	}
+	return nil
+}
+
+// verified compares the body with its checksum, if it has one, and leaves it to be read.
+func (s *service) verified(res *http.Response) error {
+	if s.verify == nil {
+		return nil
+	}
+	body, err := readAll(res.Body, res.ContentLength)
+	if err != nil {
+		return &smithy.DeserializationError{Err: err}
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	return s.verify(res.Header, body)
+}
