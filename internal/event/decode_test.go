@@ -2,10 +2,12 @@ package event_test
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
@@ -222,20 +224,62 @@ func TestEvent_Payload_isTypeAndUnchangedData(t *testing.T) {
 	}
 }
 
+var (
+	idForm     = regexp.MustCompile(`^[\x20-\x7e]{1,128}$`)
+	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+)
+
+// reflected is what reflection reads of a message.
+type reflected struct {
+	ID       jsontext.Value `json:"id"`
+	TenantID jsontext.Value `json:"tenant_id"`
+	Type     jsontext.Value `json:"type"`
+	Data     jsontext.Value `json:"data"`
+}
+
+// unquoted is a value's text, and "" if it is no string.
+func unquoted(v jsontext.Value) (s string) {
+	if json.Unmarshal(v, &s) != nil {
+		return ""
+	}
+	return s
+}
+
 func FuzzDecode(f *testing.F) {
-	f.Add([]byte(`{"id":"e","tenant_id":"t","type":"user.created","data":{"userId":"user_1"}}`))
-	f.Add([]byte(`{"tenant_id":"t","type":"user.created","data":{"userId":"user_1"},"x":null}`))
+	for _, body := range []string{
+		`{"id":"e","tenant_id":"t","type":"user.created","data":{"userId":"user_1"}}`,
+		`{"tenant_id":"t","type":"user.created","data":{"userId":"user_1"},"x":null}`,
+		` {"tenant\u005fid" : "\u0074","type":"user.deleted", "data": {"a":[{}]} } `, `null`, `[]`, `{1:2}`, `{"id":"e"} {}`,
+		`{"tenant_id":"t","tenant\u005fid":"t"}`, `{"data":{"a":1,"a":2}}`, `{"id":"\ud800"}`, `{"x":{"y":[}}`, `{"id"}`, `{`,
+	} {
+		f.Add([]byte(body))
+	}
 	f.Fuzz(func(t *testing.T, body []byte) {
+		var want reflected
+		broken := json.Unmarshal(body, &want) != nil
 		e, err := event.Decode(body, "id")
 		if err != nil {
-			_ = invalid(t, err)
+			bad := invalid(t, err)
+			if broken != strings.HasPrefix(bad.Reason, "not a JSON object") {
+				t.Errorf("%q is refused: %v", body, bad)
+			}
+			if bad.Field == "id" && idForm.MatchString(unquoted(want.ID)) ||
+				bad.Field == "tenant_id" && tenantForm.MatchString(unquoted(want.TenantID)) {
+				t.Errorf("%q is refused, whose %s is good", body, bad.Field)
+			}
 			return
 		}
-		if !event.Known(e.Type) {
-			t.Errorf("accepted %q with type %q", body, e.Type)
+		if broken || !event.Known(e.Type) || !idForm.MatchString(e.ID) || !tenantForm.MatchString(e.TenantID) {
+			t.Errorf("accepted %q as %+v", body, e)
 		}
-		if e.ID == "" || e.TenantID == "" {
-			t.Errorf("accepted %q with id %q and tenant %q", body, e.ID, e.TenantID)
+		meant := event.Event{
+			ID: "id", TenantID: unquoted(want.TenantID), Type: unquoted(want.Type), OccurredAt: e.OccurredAt, Data: want.Data,
+		}
+		if want.ID != nil {
+			meant.ID = unquoted(want.ID)
+		}
+		if diff := cmp.Diff(meant, e); diff != "" {
+			t.Errorf("%q (-by reflection +got)\n%s", body, diff)
 		}
 		if !jsontext.Value(e.Payload()).IsValid() {
 			t.Errorf("accepted %q, whose payload is not JSON: %q", body, e.Payload())

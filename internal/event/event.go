@@ -7,8 +7,8 @@ package event
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -44,24 +44,79 @@ func (e *Invalid) Error() string {
 // maxBody is the largest event message, in bytes: what EventsQueue accepts.
 const maxBody = 256 << 10
 
-var (
-	idForm     = regexp.MustCompile(`^[\x20-\x7e]{1,128}$`)
-	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
-)
-
 // ValidTenantID reports whether id has the form of a tenant's id: 1–128 of [A-Za-z0-9_-].
-func ValidTenantID(id string) bool { return tenantForm.MatchString(id) }
+func ValidTenantID(id string) bool {
+	return consists(id, func(c byte) bool {
+		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
+	})
+}
 
+func validID(id string) bool { return consists(id, func(c byte) bool { return ' ' <= c && c <= '~' }) }
+
+// consists reports whether an id is 1–128 bytes long and all of them may be in it.
+func consists(id string, of func(byte) bool) bool {
+	for i := range len(id) {
+		if !of(id[i]) {
+			return false
+		}
+	}
+	return len(id) >= 1 && len(id) <= 128
+}
+
+// message are the fields of an event message as they stand in its body; nil is missing.
 type message struct {
-	ID         jsontext.Value `json:"id"`
-	TenantID   jsontext.Value `json:"tenant_id"`
-	Type       jsontext.Value `json:"type"`
-	OccurredAt jsontext.Value `json:"occurred_at"`
-	Data       jsontext.Value `json:"data"`
+	body                                 []byte
+	ID, TenantID, Type, OccurredAt, Data jsontext.Value
+	other                                jsontext.Value // the last one with a name of its own
+}
+
+var errNoObject = errors.New("must be an object")
+
+// UnmarshalJSONFrom reads the fields without reflection and without a copy of them.
+func (m *message) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	start, err := in.ReadToken()
+	if err != nil || start.Kind() == jsontext.KindNull {
+		return err
+	}
+	if start.Kind() != jsontext.KindBeginObject {
+		return errNoObject
+	}
+	for in.PeekKind() == jsontext.KindString {
+		name, err := in.ReadValue()
+		if err != nil {
+			return err
+		}
+		field := m.field(name)
+		value, err := in.ReadValue()
+		if err != nil {
+			return err
+		}
+		end := int(in.InputOffset())
+		*field = m.body[end-len(value) : end : end]
+	}
+	_, err = in.ReadToken()
+	return err
+}
+
+func (m *message) field(quoted []byte) *jsontext.Value {
+	name, _ := jsontext.AppendUnquote(make([]byte, 0, 64), quoted) // valid, as it has been read
+	switch string(name) {
+	case "id":
+		return &m.ID
+	case "tenant_id":
+		return &m.TenantID
+	case "type":
+		return &m.Type
+	case "occurred_at":
+		return &m.OccurredAt
+	case "data":
+		return &m.Data
+	}
+	return &m.other
 }
 
 // Decode reads the body of a message on EventsQueue. messageID is the SQS message id, which
-// serves where the event has no id of its own. The error is always an *Invalid.
+// serves where the event has no id of its own. Data is a part of body. The error is always an *Invalid.
 func Decode(body []byte, messageID string) (Event, error) {
 	e := Event{ID: messageID}
 	refuse := func(field, format string, args ...any) (Event, error) {
@@ -70,13 +125,13 @@ func Decode(body []byte, messageID string) (Event, error) {
 	if len(body) > maxBody {
 		return refuse("", "%d bytes are more than the %d allowed", len(body), maxBody)
 	}
-	var m message
+	m := message{body: body}
 	if err := json.Unmarshal(body, &m); err != nil {
 		return refuse("", "not a JSON object: %s", malformed(err))
 	}
 	if m.ID != nil {
 		id, ok := text(m.ID)
-		if !ok || !idForm.MatchString(id) {
+		if !ok || !validID(id) {
 			return refuse("id", "must be 1 to 128 printable ASCII characters")
 		}
 		e.ID = id
@@ -143,9 +198,11 @@ func text(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
 	}
-	var s string
-	err := json.Unmarshal(v, &s)
-	return s, err == nil
+	if bytes.IndexByte(v, '\\') < 0 {
+		return string(v[1 : len(v)-1]), true
+	}
+	s, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
+	return string(s), err == nil
 }
 
 // timeOf reads a time that can be written again in UTC.
