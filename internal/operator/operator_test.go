@@ -208,6 +208,39 @@ func TestFunction_Invoke_tellsActionsTheTimeInUTC(t *testing.T) {
 	}
 }
 
+func TestPage_Size(t *testing.T) {
+	for _, limit := range []int{1, 7, 100} {
+		if got, err := (Page{Limit: &limit}).Size(); err != nil || got != limit {
+			t.Errorf("%d becomes %d, %v", limit, got, err)
+		}
+	}
+	for _, limit := range []int{-1, 0, 101} {
+		want := Refuse(CodeInvalidField, "limit", "must be 1 to 100")
+		if _, err := (Page{Limit: &limit}).Size(); !cmp.Equal(want, err) {
+			t.Errorf("%d is refused as %v, want %v", limit, err, want)
+		}
+	}
+	if got, err := (Page{}).Size(); err != nil || got != 50 {
+		t.Errorf("without a limit it is %d, %v", got, err)
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": false, " ": false, "a": true, strings.Repeat("é", 128): true, strings.Repeat("a", 129): false, "a\nb": false,
+	} {
+		if got := printable(text); got != want {
+			t.Errorf("%q is taken: %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestNewList_keepsItsItems(t *testing.T) {
+	if diff := cmp.Diff(List[int]{Data: []int{1, 2}}, NewList([]int{1, 2}, "x", "")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestNewList_marksItsEnd(t *testing.T) {
 	want := List[int]{Data: []int{}} // [] and not null
 	if diff := cmp.Diff(want, NewList[int](nil, "x", "")); diff != "" {

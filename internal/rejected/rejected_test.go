@@ -48,7 +48,7 @@ func (f *fakeSQS) ChangeMessageVisibilityBatch(
 	}
 	out := &sqs.ChangeMessageVisibilityBatchOutput{}
 	for _, e := range in.Entries {
-		f.shown[aws.ToString(e.ReceiptHandle)] = e.VisibilityTimeout
+		f.shown[aws.ToString(in.QueueUrl)+" "+aws.ToString(e.ReceiptHandle)] = e.VisibilityTimeout
 		out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
 	}
 	return out, nil
@@ -119,6 +119,10 @@ func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 			MessageId: aws.String("m1"), Body: aws.String(sent.Body), MessageAttributes: sent.Attributes,
 		}}}
 		got, err := Queue{Client: client}.Receive(t.Context(), 1)
+		plain := cmpopts.IgnoreUnexported(types.MessageAttributeValue{})
+		if diff := cmp.Diff(attribute(row.want), sent.Attributes["reason"], plain); diff != "" {
+			t.Errorf("attribute (-want +got):\n%s", diff)
+		}
 		e.Reason = row.want
 		if diff := cmp.Diff([]Event{e}, got, cmp.AllowUnexported(Event{})); err != nil || diff != "" {
 			t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -145,10 +149,10 @@ func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
 
 func TestQueue_Restore_showsEventsAtOnce(t *testing.T) {
 	client := &fakeSQS{shown: map[string]int32{}}
-	if err := (Queue{Client: client}).Restore(t.Context(), []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
+	if err := (Queue{Client: client, URL: "url"}).Restore(t.Context(), []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]int32{"r1": 0, "r2": 0}, client.shown); diff != "" {
+	if diff := cmp.Diff(map[string]int32{"url r1": 0, "url r2": 0}, client.shown); diff != "" {
 		t.Errorf("visibility timeouts (-want +got):\n%s", diff)
 	}
 }
