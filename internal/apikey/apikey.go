@@ -3,8 +3,8 @@
 //
 // It promises that a key is "hk_", an id without underscore, "_" and 43 base64url characters
 // of 32 random bytes, that only a SHA-256 of the text is kept (256 random bits need no slow
-// hash), and that comparing takes the same time whatever was guessed. It never keeps or
-// returns the text but from New.
+// hash), and that comparing takes the same time whatever was guessed. It keeps the text nowhere, and
+// only New returns it.
 package apikey
 
 import (

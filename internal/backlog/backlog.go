@@ -1,10 +1,9 @@
-// Package backlog is what the table Backlog holds: deliveries that wait for long, for their
-// schedule or for their endpoint.
+// Package backlog describes the items of the table Backlog: deliveries that wait a long time for their
+// schedule, or wait for their endpoint.
 //
 // It promises that every message that is parked becomes an item of its own, whose key names no other
 // message, so that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
-// their deliveries; and that rounding never makes a due time earlier. Decisions about items are
-// package health's.
+// their deliveries; and that rounding never makes a due time earlier. Package health decides about items.
 package backlog
 
 import (

@@ -1,7 +1,7 @@
 // Package badjson says what is wrong with JSON that was refused, and where.
 //
-// It promises to quote no value: what was sent may be a secret in the wrong place. It knows
-// nothing of how the answer is worded; that is its callers' part.
+// It promises to quote no value: what was sent may be a secret in the wrong place. How the answer
+// is worded is up to its callers.
 package badjson
 
 import (

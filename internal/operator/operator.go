@@ -1,8 +1,8 @@
-// Package operator is what the operator functions have in common (apikeys, inspect, replay): JSON in,
-// JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
+// Package operator is what the operator functions (apikeys, control, inspect, replay) have in common: JSON
+// in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
-// It promises that every request names its operator, that a field nobody reads is an error
-// and not a silence, that a refused request is an answer ({"error":{code, message, field}})
+// It promises that every request names its operator, that a field which nobody reads is refused
+// and not ignored, that a refused request is an answer ({"error":{code, message, field}})
 // while an error of ours is a Lambda error without its detail, and that each invocation leaves
 // one log line with operator, action and ids. It never logs a body, a key or a cursor.
 package operator

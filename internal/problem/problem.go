@@ -1,9 +1,9 @@
 // Package problem is the only map from a fault to what a caller of the management API sees:
 // an RFC 9457 problem document.
 //
-// It promises one documented meaning for each code, fixed status and title for each, and that
-// a fault it does not know becomes "internal" with its text withheld. Names of fields and
-// parameters are quoted, values the caller sent never: a key put into the wrong field is not
+// It promises one documented meaning, status and title for each code, and that a fault which it
+// does not know becomes "internal", with its text withheld. It quotes the names of fields and
+// parameters, but never the values that the caller sent: a key put into the wrong field is not
 // echoed.
 package problem
 

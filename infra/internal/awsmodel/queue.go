@@ -1,8 +1,8 @@
-// Package awsmodel is what the simulation and the tests of the invariants take AWS for: one standard
-// queue of SQS with delays, visibility timeouts, receive counts, redrive, the limit of messages in
-// flight, and fair queues; and the table Backlog, whose index hears of changes later.
+// Package awsmodel models AWS for the simulation and for the tests of the invariants: a standard queue of
+// SQS with delays, visibility timeouts, receive counts, redrive, the limit of messages in flight, and
+// fair queues; and the table Backlog, whose index learns of changes later.
 //
-// It promises the documented behaviour where that can hurt: a receive at the limit returns
+// It promises the documented behaviour where it can do harm: a receive at the limit returns
 // nothing and no error, a message that is delayed is not in flight and one that waits out a
 // visibility timeout is, a visibility timeout ends 12 hours after the receive at the latest, and
 // a message that was received too often is moved instead of received. It leaves out what would

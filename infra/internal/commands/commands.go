@@ -1,4 +1,5 @@
-// Package commands is what the local stack and the demonstration print for the reader's own terminal.
+// Package commands has the commands that the local stack and the demonstration print for readers to run in
+// a terminal of their own.
 //
 // It promises commands that work as they stand in a shell whose folder is the checkout: the end-to-end tests
 // run them. It runs nothing itself.

@@ -1,9 +1,9 @@
 // Package published runs the receivers that README.md and infra/docs/receivers.md publish, each as a
-// child on loopback, and does their work: a test says for each delivery whether the work succeeds,
-// fails or waits.
+// child on loopback, and does the work that they hand on: a test says for each delivery whether the work
+// succeeds, fails or waits.
 //
-// It promises that what runs is the code the documents show, behind a few lines that start it, and
-// that a missing tool is an error that names it. It never skips a language.
+// It promises to run the code that the documents show, behind a few lines that start it, and that a
+// missing tool is an error that names it. It never skips a language.
 package published
 
 import (

@@ -1,7 +1,7 @@
-// Package statefile is the file by which a running local stack tells its users how to reach it.
+// Package statefile is the file through which a running local stack tells its users how to reach it.
 //
 // It promises one description, written by the stack and read by the demonstration, the end-to-end tests
-// and the benchmark, and that no reader sees half of it. It knows nothing of how a stack runs.
+// and the benchmark, and that no reader sees half of it. It does not know how a stack runs.
 package statefile
 
 import (

@@ -2,10 +2,10 @@
 // discards rejected events, on an operator's request.
 //
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery
-// never run at once, and that a replay which breaks off anywhere can be taken up again: the
-// dead letter is claimed, the state written, the message sent, the replay of the dead letter ended, in
-// this order. What is not possible is answered with its reason, for each id. It never
-// replays to an endpoint that is deleted or disabled, and never by a range of time.
+// never run at once, and that a replay which is interrupted anywhere can be resumed: the dead
+// letter is claimed, the state written, the message sent and the replay of the dead letter ended, in
+// this order. For each id that cannot be replayed, the answer has the reason. It never replays to an
+// endpoint that is deleted or disabled, and never by a range of time.
 package replay
 
 import (

@@ -4,8 +4,8 @@
 // Each child leads a process group of its own, so that a Ctrl-C in the terminal reaches the program
 // only. It promises that Kill ends the whole group while its leader runs (once a leader has ended by
 // itself, the group's id may be another's) and that, on Linux, the kernel ends a child when the
-// program ends, however it ends. Elsewhere nothing but the child itself can notice that: whoever
-// needs it to gives the child a pipe as its standard input, which closes with the program.
+// program ends, however it ends. Elsewhere only the child itself can notice that: to let it, give
+// the child a pipe as its standard input, which closes with the program.
 // It never restarts a child.
 package child
 

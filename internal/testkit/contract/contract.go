@@ -1,4 +1,4 @@
-// Package contract holds what was said over HTTP against infra/openapi.yaml.
+// Package contract checks what was said over HTTP against infra/openapi.yaml.
 //
 // It promises that an answer of an undocumented status, header, shape, value or code, and an
 // accepted request or a delivery of an undocumented shape, are found. It is for tests and is not

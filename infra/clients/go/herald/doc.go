@@ -1,3 +1,3 @@
-// Package herald is the client that oapi-codegen makes of infra/openapi.yaml. What it makes lands
-// beside this file, in a copy of the folder, and is not kept.
+// Package herald is the client that oapi-codegen generates from infra/openapi.yaml. The generated code
+// is written beside this file, in a copy of the folder, and is not kept.
 package herald

@@ -3,9 +3,9 @@
 //
 // It promises Lambda's rules: an event whose invocation failed is tried again after one minute and then
 // after two, MaximumRetryAttempts times at most; one that found no free process waits, longer each time,
-// and uses no retry; an event older than MaximumEventAge is discarded. Each event is on its own: one that
-// waits holds no other up. It never limits how many are under way; the function's concurrency does.
-// What is discarded is logged: there are no destinations and no dead-letter queue.
+// and uses no retry; an event older than MaximumEventAge is discarded. Events are independent: one that
+// waits does not hold up another. It does not limit how many are under way; the function's concurrency does.
+// Discarded events are logged: there are no destinations and no dead-letter queue.
 package async
 
 import (

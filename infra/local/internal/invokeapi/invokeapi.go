@@ -2,8 +2,8 @@
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
 // It promises Invoke's three types, its error documents and headers and the tail of the log. It
-// accepts any credentials and leaves an asynchronous invocation to package async. Change sets, with which
-// sam deploy begins, it refuses in words that say what to do instead.
+// accepts any credentials and leaves asynchronous invocations to package async. It refuses change sets, with
+// which sam deploy begins, and says what to do instead.
 package invokeapi
 
 import (
