@@ -1,7 +1,8 @@
 // Package template holds the tests of template.yaml and samconfig.toml: what must hold of the
 // deployed system but that neither a linter nor the emulator looks at (least privilege, sizes,
-// retention, backups, the arithmetic between parameters). They read the files themselves; the
-// one test of the translated template needs the Python tools and carries the emulator tag.
+// retention, backups, the arithmetic between parameters), and what documents promise of it. They read
+// the files themselves; the tests of the translated template and of the alarms need the emulator, and
+// carry its tag.
 package template
 
 import (

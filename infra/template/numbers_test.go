@@ -70,9 +70,7 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 	}
 }
 
-// longest is how long a delivery is retried for at most: the waits, attempts that time out, and a
-// first Retry-After beyond what DelaySeconds can carry.
-func (s settings) longest(t *testing.T) time.Duration {
+func (s settings) schedule(t *testing.T) retry.Schedule {
 	t.Helper()
 	schedule := retry.Schedule{
 		Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
@@ -82,8 +80,15 @@ func (s settings) longest(t *testing.T) time.Duration {
 	if err := schedule.Validate(); err != nil {
 		t.Error(err)
 	}
+	return schedule
+}
+
+// longest is how long a delivery is retried for at most: the waits, attempts that time out, and a
+// first Retry-After beyond what DelaySeconds can carry.
+func (s settings) longest(t *testing.T) time.Duration {
+	t.Helper()
 	attempts := time.Duration((s.number(t, "MaxRetries")+1)*s.number(t, "AttemptTimeoutSeconds")) * time.Second
-	return schedule.Longest() + attempts + retry.Cap
+	return s.schedule(t).Longest() + attempts + retry.Cap
 }
 
 // A dead letter keeps the age of its first send: what is retried for longer than a week has
