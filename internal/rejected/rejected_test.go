@@ -149,7 +149,8 @@ func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
 
 func TestQueue_Restore_showsEventsAtOnce(t *testing.T) {
 	client := &fakeSQS{shown: map[string]int32{}}
-	if err := (Queue{Client: client, URL: "url"}).Restore(t.Context(), []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
+	q := Queue{Client: client, URL: "url"}
+	if err := q.Restore(t.Context(), []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]int32{"url r1": 0, "url r2": 0}, client.shown); diff != "" {
