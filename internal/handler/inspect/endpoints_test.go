@@ -21,10 +21,10 @@ type endpoints struct{ *world }
 func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
 	for _, e := range w.endpoints {
 		if e.TenantID == tenantID && e.ID == endpointID {
-			return e, true, w.err
+			return e, true, w.fault("Endpoints.Get")
 		}
 	}
-	return endpoint.Endpoint{}, false, w.err
+	return endpoint.Endpoint{}, false, w.fault("Endpoints.Get")
 }
 
 func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.Endpoint, err error) {
@@ -33,26 +33,26 @@ func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.En
 			found = append(found, e)
 		}
 	}
-	return found, w.err
+	return found, w.fault("Endpoints.List")
 }
 
 type items struct{ *world }
 
-func (w items) find(name health.Item) (health.Item, error) {
+func (w items) find(name health.Item) health.Item {
 	for _, i := range w.health {
 		if i.EndpointID == name.EndpointID && (i.EndpointID != "" || i.TenantID == name.TenantID) {
-			return i, w.err
+			return i
 		}
 	}
-	return name, w.err
+	return name
 }
 
 func (w items) Get(_ context.Context, endpointID string) (health.Item, error) {
-	return w.find(health.Item{EndpointID: endpointID})
+	return w.find(health.Item{EndpointID: endpointID}), w.fault("Health.Get")
 }
 
 func (w items) GetTenant(_ context.Context, tenantID string) (health.Item, error) {
-	return w.find(health.Item{TenantID: tenantID})
+	return w.find(health.Item{TenantID: tenantID}), w.fault("GetTenant")
 }
 
 // Trouble's cursor is how many items came before.
@@ -65,19 +65,19 @@ func (w items) Trouble(_ context.Context, limit int, cursor string) ([]health.It
 	}
 	end := min(start+limit, len(w.health))
 	if end == len(w.health) {
-		return w.health[start:], "", w.err
+		return w.health[start:], "", w.fault("Trouble")
 	}
-	return w.health[start:end], fmt.Sprint(end), w.err
+	return w.health[start:end], fmt.Sprint(end), w.fault("Trouble")
 }
 
 func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked = append(w.asked, endpointID)
-	return w.waiting[endpointID], w.err
+	return w.waiting[endpointID], w.fault("Backlog.Count")
 }
 
-func (w *world) Total(context.Context, int) (dynamo.Total, error) { return w.total, w.err }
+func (w *world) Total(context.Context, int) (dynamo.Total, error) { return w.total, w.fault("Total") }
 
 var (
 	since, failed, probe = at.Add(-time.Hour), at.Add(-2 * time.Hour), at.Add(3 * time.Minute)

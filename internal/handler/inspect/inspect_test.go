@@ -45,7 +45,7 @@ type world struct {
 	open       map[string][][]delivery.Record // pages, by endpoint
 	asked      []string                       // endpoints whose Backlog was counted or deliveries listed
 	mu         sync.Mutex
-	err        error // of every store
+	fails      string // the call that does, such as "Deliveries.Get"
 
 	rejected   []rejected.Event
 	receiveErr error // after all events were received
@@ -54,15 +54,23 @@ type world struct {
 	log        bytes.Buffer
 }
 
+// fault is errAWS where the call is the one that fails.
+func (w *world) fault(call string) error {
+	if w.fails == call {
+		return errAWS
+	}
+	return nil
+}
+
 type deliveries struct{ *world }
 
 func (w deliveries) Get(_ context.Context, id string) (delivery.Record, bool, error) {
 	for _, r := range w.deliveries {
 		if r.DeliveryID == id {
-			return r, true, w.err
+			return r, true, w.fault("Deliveries.Get")
 		}
 	}
-	return delivery.Record{}, false, w.err
+	return delivery.Record{}, false, w.fault("Deliveries.Get")
 }
 
 func (w deliveries) ListOpen(_ context.Context, id string, _ int, cursor string) ([]delivery.Record, string, error) {
@@ -72,14 +80,14 @@ func (w deliveries) ListOpen(_ context.Context, id string, _ int, cursor string)
 		w.asked = append(w.asked, id)
 		n := len(cursor)
 		if next := strings.Repeat("x", n+1); n+1 < len(pages) {
-			return pages[n], next, w.err
+			return pages[n], next, w.fault("ListOpen")
 		}
-		return pages[n], "", w.err
+		return pages[n], "", w.fault("ListOpen")
 	}
 	if cursor != "" && cursor != w.next {
 		return nil, "", dynamo.ErrCursor
 	}
-	return w.deliveries, w.next, w.err
+	return w.deliveries, w.next, w.fault("ListOpen")
 }
 
 func (w deliveries) BatchGet(_ context.Context, ids []string) (map[string]delivery.Record, error) {
@@ -89,7 +97,7 @@ func (w deliveries) BatchGet(_ context.Context, ids []string) (map[string]delive
 			found[r.DeliveryID] = r
 		}
 	}
-	return found, w.err
+	return found, w.fault("BatchGet")
 }
 
 type letters struct{ *world }
@@ -97,24 +105,24 @@ type letters struct{ *world }
 func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, error) {
 	for _, r := range w.letters {
 		if r.DeliveryID == id {
-			return r, true, w.err
+			return r, true, w.fault("DeadLetters.Get")
 		}
 	}
-	return deadletter.Record{}, false, w.err
+	return deadletter.Record{}, false, w.fault("DeadLetters.Get")
 }
 
 func (w letters) List(
 	_ context.Context, f dynamo.DeadLetterFilter, _ int, _ string,
 ) ([]deadletter.Record, string, error) {
 	w.filter = f
-	return w.letters, w.next, w.err
+	return w.letters, w.next, w.fault("DeadLetters.List")
 }
 
 func (w letters) Count(_ context.Context, s deadletter.Status) (int, time.Time, error) {
 	if w.counts[s] == 0 {
-		return 0, time.Time{}, w.err
+		return 0, time.Time{}, w.fault("DeadLetters.Count")
 	}
-	return w.counts[s], at, w.err
+	return w.counts[s], at, w.fault("DeadLetters.Count")
 }
 
 func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
@@ -141,7 +149,7 @@ func (w *world) GetQueueAttributes(
 	return &sqs.GetQueueAttributesOutput{Attributes: map[string]string{
 		"ApproximateNumberOfMessages": d[0], "ApproximateNumberOfMessagesNotVisible": d[1],
 		"ApproximateNumberOfMessagesDelayed": d[2],
-	}}, w.err
+	}}, w.fault("GetQueueAttributes")
 }
 
 // plainKeys unwraps what it wrapped: the key is the same for all.
@@ -309,17 +317,41 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 }
 
 func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
-	for action, fields := range map[string]string{
-		"delivery": `"delivery_id":"msg_1"`, "deliveries": `"endpoint_id":"webhook_1"`, "dead_letters": `"status":"dead"`,
-		"dead_letter": `"delivery_id":"msg_1"`, "summary": ``, "endpoints": ``,
-		"endpoint": `"endpoint_id":"webhook_1","tenant_id":"acme"`,
+	const one, event = `"endpoint_id":"webhook_1","tenant_id":"acme"`, `"tenant_id":"acme","event_id":"evt_1"`
+	const published = `"event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`
+	for _, row := range []struct{ fails, action, fields string }{
+		{"Deliveries.Get", "delivery", `"delivery_id":"msg_1"`},
+		{"ListOpen", "deliveries", `"endpoint_id":"webhook_1"`},
+		{"ListOpen", "deliveries", event},
+		{"Endpoints.List", "deliveries", event},
+		{"Endpoints.List", "deliveries", published},
+		{"BatchGet", "deliveries", published},
+		{"DeadLetters.List", "dead_letters", `"status":"dead"`},
+		{"DeadLetters.Get", "dead_letter", `"delivery_id":"msg_1"`},
+		{"Trouble", "endpoints", ``},
+		{"Backlog.Count", "endpoints", ``},
+		{"Health.Get", "endpoint", one},
+		{"Endpoints.Get", "endpoint", one},
+		{"GetTenant", "endpoint", one},
+		{"Backlog.Count", "endpoint", one},
+		{"Trouble", "summary", ``},
+		{"Total", "summary", ``},
+		{"Backlog.Count", "summary", ``},
+		{"DeadLetters.Count", "summary", ``},
+		{"GetQueueAttributes", "summary", ``},
 	} {
-		w := &world{err: errAWS}
-		if got := w.ask(t, action, fields); got != internal {
-			t.Errorf("%s answers %s", action, got)
+		w := &world{
+			fails:     row.fails,
+			endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}},
+			health:    []health.Item{{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: health.Open, Held: true}},
+			letters:   []deadletter.Record{{Ref: ref("msg_1")}},
+			depths:    map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
+		}
+		if got := w.ask(t, row.action, row.fields); got != internal {
+			t.Errorf("%s fails: %s answers %s", row.fails, row.action, got)
 		}
 		if !strings.Contains(w.log.String(), errAWS.Error()) {
-			t.Errorf("%s logs %s", action, &w.log)
+			t.Errorf("%s fails: %s logs %s", row.fails, row.action, &w.log)
 		}
 	}
 }
