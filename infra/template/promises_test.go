@@ -160,3 +160,7 @@ func TestDocuments_countWhatIsDeployed(t *testing.T) {
 	})
 	mustSay(t, "README.md", []string{counts[n["AWS::Serverless::Function"]] + " Go functions"})
 }
+
+func TestDecisions_countTheDaysThatAlarmsWereTriedOn(t *testing.T) {
+	mustSay(t, "infra/decisions/0011-alarms.md", []string{fmt.Sprintf("through %d kinds of day", len(days))})
+}
