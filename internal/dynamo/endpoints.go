@@ -16,9 +16,6 @@ type EndpointsClient interface {
 	EndpointsWriter
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	BatchGetItem(
-		context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options),
-	) (*dynamodb.BatchGetItemOutput, error)
 }
 
 // Endpoints keeps the tenants' endpoints. Every read is strongly consistent: a change holds
@@ -118,24 +115,6 @@ func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpo
 			return found, nil
 		}
 	}
-}
-
-// BatchGet returns the endpoints of the given distinct keys; those that do not exist are left
-// out. Unprocessed keys are asked for again.
-func (s *Endpoints) BatchGet(ctx context.Context, keys []EndpointKey) (map[EndpointKey]endpoint.Endpoint, error) {
-	found := make(map[EndpointKey]endpoint.Endpoint, len(keys))
-	items := make([]attributes, len(keys))
-	for i, k := range keys {
-		items[i] = k.item()
-	}
-	err := batchGet(ctx, s.client, s.table, items, func(item attributes) {
-		e := endpointOf(item)
-		found[EndpointKey{e.TenantID, e.ID}] = e
-	})
-	if err != nil {
-		return nil, fmt.Errorf("reading endpoints: %w", err)
-	}
-	return found, nil
 }
 
 func endpointOf(item map[string]types.AttributeValue) endpoint.Endpoint {

@@ -378,27 +378,6 @@ func TestEndpoints_Subscriptions_areTheActiveOnes(t *testing.T) {
 	wantConsistentReads(t, faults)
 }
 
-func TestEndpoints_BatchGet_readsEachOnce(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
-	want := map[dynamo.EndpointKey]endpoint.Endpoint{}
-	var keys []dynamo.EndpointKey
-	for _, e := range createStatuses(t, s) {
-		key := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
-		keys = append(keys, key)
-		want[key] = e
-	}
-	keys = append(keys, dynamo.EndpointKey{TenantID: "globex", EndpointID: keys[0].EndpointID})
-	faults.On("BatchGetItem", 2, testkit.Unprocessed(2))
-	found, err := s.BatchGet(t.Context(), keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, found); diff != "" {
-		t.Errorf("found (-want +got):\n%s", diff)
-	}
-	wantConsistentReads(t, faults)
-}
-
 // createStatuses stores six endpoints, one of them deleted and one disabled.
 func createStatuses(t *testing.T, s *dynamo.Endpoints) []endpoint.Endpoint {
 	t.Helper()
