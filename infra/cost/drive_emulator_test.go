@@ -35,7 +35,7 @@ func (r *rig) invoke(f *function, queueARN string, messages []sqstypes.Message) 
 	records := make([]queue.Record, len(messages))
 	for i, m := range messages {
 		records[i] = queue.Record{
-			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, EventSourceARN: queueARN,
+			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body), EventSourceARN: queueARN,
 			Attributes: queue.System{
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"], SentAt: strconv.FormatInt(r.now.UnixMilli(), 10),
 			},

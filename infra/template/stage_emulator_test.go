@@ -237,7 +237,7 @@ func (s *stage) publish(tenant string, n int) {
 		s.counter++
 		s.events = append(s.events, queue.Record{
 			MessageID: fmt.Sprint("event-", s.counter),
-			Body: fmt.Sprintf(`{"id":"evt_%d","tenant_id":%q,"type":"user.updated","data":{"userId":"user_1"}}`,
+			Body: fmt.Appendf(nil, `{"id":"evt_%d","tenant_id":%q,"type":"user.updated","data":{"userId":"user_1"}}`,
 				s.counter, tenant),
 		})
 	}
@@ -247,7 +247,7 @@ func (s *stage) publish(tenant string, n int) {
 func (s *stage) reject() {
 	s.publish("acme", 1)
 	last := &s.events[len(s.events)-1]
-	last.Body = strings.Replace(last.Body, "user.updated", "user.exploded", 1)
+	last.Body = bytes.Replace(last.Body, []byte("user.updated"), []byte("user.exploded"), 1)
 	s.rejected++
 }
 
@@ -335,7 +335,7 @@ func (s *stage) pump(name, function string, process func(context.Context, []queu
 func recordsOf(received []types.Message, q testkit.Queue) (records []queue.Record) {
 	for _, m := range received {
 		r := queue.Record{
-			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body, EventSourceARN: q.ARN,
+			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body), EventSourceARN: q.ARN,
 			Attributes: queue.System{
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
 				SentAt:       m.Attributes["SentTimestamp"],

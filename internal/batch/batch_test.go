@@ -44,7 +44,8 @@ func TestInvocationHandler_Invoke_handsRecordsOverWhole(t *testing.T) {
 		"messageAttributes":{"version":{"stringValue":"1","dataType":"String","stringListValues":[],"binaryListValues":[]}},
 		"md5OfBody":"x","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"eu-central-1"}]}`
 	want := []queue.Record{{
-		MessageID: "m", ReceiptHandle: "r", Body: "{}", EventSourceARN: "arn", Attributes: queue.System{ReceiveCount: "3"},
+		MessageID: "m", ReceiptHandle: "r", Body: []byte("{}"), EventSourceARN: "arn",
+		Attributes:        queue.System{ReceiveCount: "3"},
 		MessageAttributes: queue.AttributeList{{Name: "version", StringValue: "1", DataType: "String"}},
 	}}
 	var got []queue.Record

@@ -83,7 +83,7 @@ func Decode(r Record) (delivery.Message, error) {
 			CreatedAt:  d.time(attrCreated),
 			Replay:     d.number(attrReplay),
 		},
-		Body: []byte(r.Body),
+		Body: r.Body,
 	}
 	if _, ok := r.MessageAttributes.Get(attrOccurred); ok {
 		m.OccurredAt = d.time(attrOccurred)

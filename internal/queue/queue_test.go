@@ -35,7 +35,7 @@ func full() delivery.Message {
 
 // received is what Lambda makes of a sent message.
 func received(m delivery.Message) Record {
-	r := Record{Body: string(m.Body)}
+	r := Record{Body: m.Body}
 	for name, a := range Attributes(m) {
 		r.MessageAttributes.Set(Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
 	}
@@ -92,7 +92,7 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 		"an event of no time":    {func(r *Record) { set(r, attrOccurred, "") }, "occurred_at"},
 		"a life of the future":   {func(r *Record) { set(r, attrLife, "v2,started=1") }, "life"},
 		"an empty life":          {func(r *Record) { set(r, attrLife, "") }, "life"},
-		"a body of another form": {func(r *Record) { r.Body = `{"data":{}}` }, "body"},
+		"a body of another form": {func(r *Record) { r.Body = []byte(`{"data":{}}`) }, "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := received(full())

@@ -29,7 +29,7 @@ func message(i int) delivery.Message {
 // asLambda hands a received message over as an event source mapping does.
 func asLambda(m types.Message) queue.Record {
 	r := queue.Record{
-		MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body,
+		MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body),
 		Attributes: queue.System{
 			ReceiveCount: m.Attributes["ApproximateReceiveCount"],
 			SentAt:       m.Attributes["SentTimestamp"],

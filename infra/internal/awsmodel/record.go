@@ -10,7 +10,7 @@ import (
 // Received is what Lambda hands over of a message, but for the ids of message and receipt.
 func Received(o queue.Outgoing, from string, sentAt time.Time, receives int) queue.Record {
 	r := queue.Record{
-		Body: o.Body, EventSourceARN: from,
+		Body: []byte(o.Body), EventSourceARN: from,
 		Attributes: queue.System{
 			ReceiveCount: strconv.Itoa(receives), SentAt: strconv.FormatInt(sentAt.UnixMilli(), 10),
 		},

@@ -189,7 +189,7 @@ func (h *Handler) recordUnreadable(ctx context.Context, t *task) (err error) {
 		Reason: delivery.ReasonUnreadable,
 		DiedAt: now,
 	}
-	t.outcome, err = h.record(ctx, t, deadletter.Death{Body: []byte(t.record.Body), Attributes: attributesOf(t.record)})
+	t.outcome, err = h.record(ctx, t, deadletter.Death{Body: t.record.Body, Attributes: attributesOf(t.record)})
 	return err
 }
 

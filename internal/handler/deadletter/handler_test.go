@@ -108,7 +108,7 @@ func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]
 }
 
 func message(id string, replay int, retrying bool) queue.Record {
-	r := queue.Record{MessageID: "sqs-" + id, Body: payload}
+	r := queue.Record{MessageID: "sqs-" + id, Body: []byte(payload)}
 	for name, a := range queue.Attributes(delivery.Message{
 		Ref: delivery.Ref{
 			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
@@ -265,7 +265,7 @@ func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future := message("a", 0, true)
 	future.MessageAttributes.Set(queue.Attribute{Name: "version", StringValue: "7", DataType: "String"})
 	future.MessageAttributes.Set(queue.Attribute{Name: "blob", BinaryValue: []byte{0, 1}, DataType: "Binary"})
-	noise := queue.Record{MessageID: "sqs-b", Body: "no delivery at all"}
+	noise := queue.Record{MessageID: "sqs-b", Body: []byte("no delivery at all")}
 	w := newWorld()
 	for range 2 {
 		if failed := w.Process(t.Context(), []queue.Record{future, noise}); len(failed) != 0 {

@@ -350,7 +350,7 @@ func living(r queue.Record, used, count int, life delivery.Life) queue.Record {
 
 func record(m delivery.Message, arn string, count int) queue.Record {
 	r := queue.Record{
-		MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
+		MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: m.Body, EventSourceARN: arn,
 		Attributes: queue.System{
 			ReceiveCount: strconv.Itoa(count), SentAt: strconv.FormatInt(born.UnixMilli(), 10),
 		},
@@ -364,7 +364,7 @@ func record(m delivery.Message, arn string, count int) queue.Record {
 // messageOf decodes what was sent.
 func messageOf(t *testing.T, sent queue.Outgoing) delivery.Message {
 	t.Helper()
-	r := queue.Record{Body: sent.Body}
+	r := queue.Record{Body: []byte(sent.Body)}
 	for name, a := range sent.Attributes {
 		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue})
 	}

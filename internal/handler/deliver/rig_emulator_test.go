@@ -157,7 +157,7 @@ func (r *rig) publish(eventType string) {
 	body := fmt.Sprintf(`{"id":"evt_%s","tenant_id":%q,"type":%q,"data":{"userId":"user_1"}}`,
 		strings.Repeat("x", r.nextEvent), tenant, eventType)
 	r.content = delivery.ContentOf(fmt.Appendf(nil, `{"type":%q,"data":{"userId":"user_1"}}`, eventType))
-	if failed := r.fanout.Process(r.t.Context(), []queue.Record{{MessageID: "m", Body: body}}); len(failed) != 0 {
+	if failed := r.fanout.Process(r.t.Context(), []queue.Record{{MessageID: "m", Body: []byte(body)}}); len(failed) != 0 {
 		r.t.Fatalf("fan-out failed %v", failed)
 	}
 }
@@ -169,7 +169,7 @@ func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 	var records []queue.Record
 	for _, m := range received {
 		record := queue.Record{
-			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: *m.Body,
+			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body),
 			Attributes: queue.System{
 				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
 				SentAt:       m.Attributes["SentTimestamp"],

@@ -93,7 +93,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 func decode(r queue.Record) *task {
 	t := &task{record: r}
 	var err error
-	t.event, err = event.Decode([]byte(r.Body), r.MessageID)
+	t.event, err = event.Decode(r.Body, r.MessageID)
 	if err != nil && !errors.As(err, &t.bad) {
 		t.err = err
 	}
@@ -117,7 +117,7 @@ func (h *Handler) reject(ctx context.Context, tasks []*task) {
 
 func rejection(t *task) queue.Outgoing {
 	return rejected.Message(rejected.Event{
-		MessageID: t.record.MessageID, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
+		MessageID: t.record.MessageID, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: string(t.record.Body),
 	})
 }
 

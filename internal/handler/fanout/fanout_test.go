@@ -111,7 +111,7 @@ func endpoints(tenant string, n int, wants ...string) []endpoint.Endpoint {
 func message(id, tenant, eventType string) queue.Record {
 	return queue.Record{
 		MessageID: "m-" + id,
-		Body: fmt.Sprintf(`{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`,
+		Body: fmt.Appendf(nil, `{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`,
 			id, tenant, eventType),
 	}
 }
@@ -192,7 +192,7 @@ func TestHandler_Process_failsTheEventOfALostSendOnly(t *testing.T) {
 }
 
 func TestHandler_Process_blamesTheRightEventBesideBadOnes(t *testing.T) {
-	bad := queue.Record{MessageID: "m-bad", Body: `not JSON`}
+	bad := queue.Record{MessageID: "m-bad", Body: []byte(`not JSON`)}
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 2, "*")}
 	for lost, owner := range []string{"m-e", "m-e", "m-f", "m-f"} {
 		r := newRig(lists)
@@ -270,7 +270,7 @@ func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
 	} {
 		r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
 		body := `{"id":"e",` + field + `"tenant_id":"t","type":"user.deleted","data":{}}`
-		if failed := r.Process(t.Context(), []queue.Record{{MessageID: "m", Body: body}}); len(failed) != 0 {
+		if failed := r.Process(t.Context(), []queue.Record{{MessageID: "m", Body: []byte(body)}}); len(failed) != 0 {
 			t.Errorf("failed %v", failed)
 		}
 		for _, m := range r.deliveries.sent {
@@ -285,7 +285,7 @@ func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
 func TestHandler_Process_inventsNoIdsAfterACrash(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 13, "*"), "u": endpoints("u", 12, "*")}
 	// the SQS message id serves
-	unnamed := queue.Record{MessageID: "0b7c", Body: `{"tenant_id":"u","type":"user.deleted","data":{}}`}
+	unnamed := queue.Record{MessageID: "0b7c", Body: []byte(`{"tenant_id":"u","type":"user.deleted","data":{}}`)}
 	records := []queue.Record{message("e", "t", "user.deleted"), unnamed}
 	var want []string
 	named := delivery.ContentOf([]byte(`{"type":"user.deleted","data":{ "userId":"user_1","n":1.50}}`))
@@ -324,7 +324,7 @@ func TestHandler_Process_fitsTheLargestEventsForTheMostEndpoints(t *testing.T) {
 	var records []queue.Record
 	for i := range 10 {
 		m := message(fmt.Sprint("e", i), "t", "user.deleted")
-		m.Body = strings.Replace(m.Body, `"n":1.50`, `"n":"`+strings.Repeat("x", 255<<10)+`"`, 1)
+		m.Body = bytes.Replace(m.Body, []byte("1.50"), fmt.Appendf(nil, "%q", strings.Repeat("x", 255<<10)), 1)
 		records = append(records, m)
 	}
 	var before, after runtime.MemStats
@@ -341,9 +341,9 @@ func TestHandler_Process_fitsTheLargestEventsForTheMostEndpoints(t *testing.T) {
 func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
 	bad := queue.Record{
-		MessageID: "m-bad", Body: `{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`,
+		MessageID: "m-bad", Body: []byte(`{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`),
 	}
-	junk := queue.Record{MessageID: "m-junk", Body: `not JSON`}
+	junk := queue.Record{MessageID: "m-junk", Body: []byte(`not JSON`)}
 	if failed := r.Process(t.Context(), []queue.Record{bad, message("e", "t", "user.deleted"), junk}); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
@@ -360,7 +360,7 @@ func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 }
 
 func reasonOf(r queue.Record) string {
-	_, err := event.Decode([]byte(r.Body), r.MessageID)
+	_, err := event.Decode(r.Body, r.MessageID)
 	return err.Error()
 }
 
@@ -369,7 +369,7 @@ func kept(r queue.Record, id, reason string) queue.Outgoing {
 	text := func(s string) types.MessageAttributeValue {
 		return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(s)}
 	}
-	return queue.Outgoing{Body: r.Body, Attributes: map[string]types.MessageAttributeValue{
+	return queue.Outgoing{Body: string(r.Body), Attributes: map[string]types.MessageAttributeValue{
 		"reason": text(reason), "event_id": text(id), "message_id": text(r.MessageID),
 	}}
 }
@@ -416,7 +416,8 @@ func TestHandler_Process_failsOnlyTheEventsOfAFault(t *testing.T) {
 	failed := r.Process(
 		t.Context(),
 		[]queue.Record{
-			message("e", "bad", "user.deleted"), message("f", "good", "user.deleted"), {MessageID: "m-junk", Body: `{}`},
+			message("e", "bad", "user.deleted"), message("f", "good", "user.deleted"),
+			{MessageID: "m-junk", Body: []byte(`{}`)},
 		},
 	)
 	if slices.Sort(failed); !slices.Equal(failed, []string{"m-e", "m-junk"}) || len(r.deliveries.sent) != 1 {
@@ -440,7 +441,7 @@ func (l lines) Handle(_ context.Context, r slog.Record) error {
 }
 
 func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
-	bad := queue.Record{MessageID: "m-bad", Body: `{"id":"e_bad","tenant_id":"t"}`}
+	bad := queue.Record{MessageID: "m-bad", Body: []byte(`{"id":"e_bad","tenant_id":"t"}`)}
 	records := []queue.Record{message("e", "t", "user.deleted"), message("f", "u", "user.deleted"), bad}
 	lost := map[string]string{
 		"msg": "event", "level": "ERROR", "message_id": "m-f",

@@ -38,7 +38,8 @@ func TestHandler_Process_givesEachContentOfAnEventIdADeliveryOfItsOwn(t *testing
 		t.Run(name, func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*"), "u": endpoints("u", 1, "*")})
 			for i, body := range []string{first, row.second} {
-				if failed := r.Process(t.Context(), []queue.Record{{MessageID: fmt.Sprint("m", i), Body: body}}); failed != nil {
+				record := queue.Record{MessageID: fmt.Sprint("m", i), Body: []byte(body)}
+				if failed := r.Process(t.Context(), []queue.Record{record}); failed != nil {
 					t.Fatalf("failed %v", failed)
 				}
 			}
@@ -64,7 +65,7 @@ func TestHandler_Process_reportsAnEventIdThatIsReused(t *testing.T) {
 	r.Log = slog.New(slog.NewTextHandler(&lines, nil))
 	r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
 	unnamed := func(data string) queue.Record {
-		return queue.Record{MessageID: "m", Body: `{"tenant_id":"t","type":"user.deleted","data":` + data + `}`}
+		return queue.Record{MessageID: "m", Body: []byte(`{"tenant_id":"t","type":"user.deleted","data":` + data + `}`)}
 	}
 	failed := r.Process(t.Context(), []queue.Record{
 		message("e", "t", "user.deleted"), message("e", "t", "user.banned"), message("e", "t", "user.deleted"),

@@ -146,7 +146,7 @@ func (w *world) recordDeath(t *testing.T, m delivery.Message) {
 	}
 	r := queue.Record{
 		MessageID: fmt.Sprint("sqs-", m.DeliveryID, m.Replay),
-		Body:      string(m.Body),
+		Body:      m.Body,
 	}
 	for name, a := range queue.Attributes(m) {
 		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
@@ -197,7 +197,7 @@ func (w *world) sent(t *testing.T) []delivery.Message {
 	t.Helper()
 	var messages []delivery.Message
 	for _, m := range testkit.Receive(t, w.cfg, w.deliveries, 0) {
-		r := queue.Record{Body: *m.Body}
+		r := queue.Record{Body: []byte(*m.Body)}
 		for name, a := range m.MessageAttributes {
 			r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue})
 		}
@@ -310,7 +310,7 @@ func TestHandler_deliveries_saysWhyItRefuses(t *testing.T) {
 	if diff := cmp.Diff(want, answer); diff != "" {
 		t.Errorf("with another tenant (-want +got):\n%s", diff)
 	}
-	w.deadletter.Process(t.Context(), []queue.Record{{MessageID: "7", Body: "noise"}})
+	w.deadletter.Process(t.Context(), []queue.Record{{MessageID: "7", Body: []byte("noise")}})
 	if got := w.outcome(t, "unreadable_7"); got != "refused unreadable" {
 		t.Errorf("what could not be read is answered %q, want refused unreadable", got)
 	}
