@@ -58,9 +58,6 @@ func New(m delivery.Message, next delivery.Next, storedAt time.Time, parking str
 	}
 }
 
-// DueShard is the item's partition of the index by due time.
-func (i Item) DueShard() int { return i.Key.DueShard() }
-
 // Waiting is what decisions need of the item. A life that was stored without its beginning began
 // when the item was stored, and one without an end ends when the item is due.
 func (i Item) Waiting() health.Waiting {

@@ -38,7 +38,7 @@ func folder(logicalID string) string {
 
 // describe tells what was deployed.
 func (s *Stack) describe() {
-	s.Region, s.StackName = s.options.Region, s.options.StackName
+	s.Region, s.StackName = region, s.options.StackName
 	s.Tables, s.Keys = s.deployed.Tables, s.deployed.Keys
 	s.Queues, s.Functions = map[string]string{}, map[string]string{}
 	for id, queue := range s.deployed.Queues {

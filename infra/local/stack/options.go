@@ -19,7 +19,6 @@ type Options struct {
 	Environment string            // table of the samconfig file; default "local"
 	StackName   string            // default "herald-local"
 	Parameters  map[string]string // of the template; they win over the samconfig file's
-	Region      string            // default "local"
 	Python      string            // default: see package tools
 	APIPort     int               // of the HTTP API; 0 takes a free one
 	AWSPort     int               // of the AWS endpoint; 0 takes a free one
@@ -30,6 +29,9 @@ type Options struct {
 	// NoTenant issues no API key: for templates without the function that does.
 	NoTenant bool
 }
+
+// region is none of AWS's own (infra/decisions/0017-a-region-of-its-own.md).
+const region = "local"
 
 // complete fills the defaults in and makes every path absolute.
 func (o Options) complete() (Options, error) {
@@ -48,7 +50,6 @@ func (o Options) complete() (Options, error) {
 	}
 	o.Environment = cmp.Or(o.Environment, "local")
 	o.StackName = cmp.Or(o.StackName, "herald-local")
-	o.Region = cmp.Or(o.Region, "local")
 	if o.Out == nil {
 		o.Out = io.Discard
 	}

@@ -175,7 +175,7 @@ func (s *Stack) deploy(ctx context.Context) (err error) {
 // aws is the configuration of a client of the stack.
 func (s *Stack) aws(endpoint string) aws.Config {
 	return aws.Config{
-		Region:       s.options.Region,
+		Region:       region,
 		BaseEndpoint: &endpoint,
 		Credentials:  credentials.NewStaticCredentialsProvider("local", "local", ""),
 		HTTPClient: awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) {

@@ -90,12 +90,15 @@ var (
 		TenantID: "acme", EndpointID: "webhook_asleep", Version: 2, State: health.Open, Since: failed, Changed: since,
 		Paused: true, Held: true, NextProbe: probe, DiscardedBefore: failed,
 	}
+	back = health.Item{
+		TenantID: "acme", EndpointID: "webhook_back", Version: 5, State: health.Recovering, Since: since, NextProbe: probe,
+	}
 	stopped = health.Item{TenantID: "big", Version: 3, Paused: true, Changed: since}
 )
 
 func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 	w := &world{
-		health:  []health.Item{down, asleep, stopped},
+		health:  []health.Item{down, asleep, back, stopped},
 		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 1000, Held: 990, More: true, Oldest: failed}},
 	}
 	want := operator.List[Trouble]{Data: []Trouble{
@@ -110,6 +113,10 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 		{
 			TenantID: "acme", EndpointID: "webhook_asleep", // is not probed
 			Health: Health{State: "paused", Since: &since, DiscardedBefore: &failed}, Waiting: &Waiting{},
+		},
+		{
+			TenantID: "acme", EndpointID: "webhook_back", // neither is this one, any more
+			Health: Health{State: "recovering", Since: &since}, Waiting: &Waiting{},
 		},
 		{TenantID: "big", Health: Health{State: "paused", Since: &since}},
 	}}
