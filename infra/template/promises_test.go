@@ -161,6 +161,31 @@ func TestDocuments_countWhatIsDeployed(t *testing.T) {
 	mustSay(t, "README.md", []string{counts[n["AWS::Serverless::Function"]] + " Go functions"})
 }
 
+// The design says what no parameter does: how large functions are, and how long messages are kept.
+func TestDesign_saysWhatNoParameterDoes(t *testing.T) {
+	tpl := load(t)
+	usual := fmt.Sprint(at(tpl.Globals, "Function")["MemorySize"])
+	var apart []string
+	for _, name := range functions {
+		p := tpl.Resources[name+"Function"].Properties
+		if own := p["MemorySize"]; own != nil {
+			apart = append(apart, fmt.Sprintf("`%s` %v MB", strings.ToLower(name), own))
+		}
+	}
+	kept := map[string]bool{}
+	for _, q := range tpl.ofType(t, "AWS::SQS::Queue", 5) {
+		kept[fmt.Sprint(q.Properties["MessageRetentionPeriod"])] = true
+	}
+	if len(kept) != 1 || !kept[fmt.Sprint(14*24*3600)] {
+		t.Errorf("messages are kept for %v s", kept)
+	}
+	mustSay(t, "infra/docs/design.md", []string{
+		"Messages are kept for 14 days on every queue.",
+		fmt.Sprintf("Functions have %s MB, %s and a timeout of %v s.", usual, strings.Join(apart, ", "),
+			tpl.Resources["ReleaseFunction"].Properties["Timeout"]),
+	})
+}
+
 func TestDecisions_countTheDaysThatAlarmsWereTriedOn(t *testing.T) {
 	mustSay(t, "infra/decisions/0011-alarms.md", []string{fmt.Sprintf("through %d kinds of day", len(days))})
 }
