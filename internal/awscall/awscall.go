@@ -146,7 +146,10 @@ func (s *service) try(
 	if err != nil {
 		return fmt.Errorf("signing: %w", err)
 	}
-	request.Body = io.NopCloser(bytes.NewReader(body))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	if request.Body, err = request.GetBody(); err != nil {
+		return err
+	}
 	res, err := s.http.Do(request) //nolint:bodyclose // decode closes it
 	if err != nil {
 		if ctx.Err() != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	maxIdle   = 16               // connections kept for one endpoint
-	idleTime  = 60 * time.Second // the longest that one is kept unused
-	maxAnswer = 32 << 20         // bytes of an answer's body; DynamoDB's largest have 16 MB
+	maxIdle   = 16              // connections kept for one endpoint
+	idleTime  = 4 * time.Minute // the longest that one is kept unused: NAT gateways and VPC endpoints forget it after 350 s
+	maxAnswer = 32 << 20        // bytes of an answer's body; DynamoDB's largest have 16 MB
 )
 
 // HTTPClient is an aws.HTTPClient for calls whose requests and answers fit into memory. It makes one
@@ -55,7 +55,7 @@ type conn struct {
 // an answer came was most likely closed while it was idle: the request then goes out once more, on a
 // new one.
 func (c *HTTPClient) Do(r *http.Request) (*http.Response, error) {
-	body, err := bodyOf(r)
+	r, err := repeatable(r)
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (c *HTTPClient) Do(r *http.Request) (*http.Response, error) {
 	if outer, ok := ctx.Deadline(); ok && outer.Before(deadline) {
 		deadline = outer
 	}
-	x := exchange{request: r, body: body, deadline: deadline}
+	x := exchange{request: r, deadline: deadline}
 	if k := c.take(at); k != nil {
 		res, err := c.on(ctx, k, at, x)
 		if !errors.Is(err, errUnheard) || ctx.Err() != nil {
@@ -78,16 +78,20 @@ func (c *HTTPClient) Do(r *http.Request) (*http.Response, error) {
 	return c.on(ctx, k, at, x)
 }
 
-func bodyOf(r *http.Request) ([]byte, error) {
-	if r.Body == nil {
-		return nil, nil
+// repeatable returns the request with a body that can be had once more.
+func repeatable(r *http.Request) (*http.Request, error) {
+	if r.Body == nil || r.GetBody != nil {
+		return r, nil
 	}
 	defer func() { _ = r.Body.Close() }()
 	body, err := readAll(r.Body, r.ContentLength)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
-	return body, nil
+	again := *r
+	again.ContentLength = int64(len(body))
+	again.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return &again, nil
 }
 
 // readAll reads everything; length says how much there is, if that is known.
@@ -141,20 +145,14 @@ func (c *HTTPClient) on(ctx context.Context, k *conn, at endpoint, x exchange) (
 	return res, err
 }
 
-// exchange is one request, with its body apart, and when its answer has to be there.
+// exchange is one request, and when its answer has to be there.
 type exchange struct {
 	request  *http.Request
-	body     []byte
 	deadline time.Time
 }
 
 func (k *conn) exchange(x exchange) (*http.Response, error) {
-	send := *x.request
-	send.Body, send.ContentLength = io.NopCloser(bytes.NewReader(x.body)), int64(len(x.body))
-	err := send.Write(k.out)
-	if err == nil {
-		err = k.out.Flush()
-	}
+	err := k.send(x.request)
 	if err == nil {
 		_, err = k.in.Peek(1)
 	}
@@ -174,6 +172,18 @@ func (k *conn) exchange(x exchange) (*http.Response, error) {
 	}
 	res.Body = io.NopCloser(bytes.NewReader(body))
 	return res, nil
+}
+
+func (k *conn) send(r *http.Request) (err error) {
+	if r.GetBody != nil {
+		if r.Body, err = r.GetBody(); err != nil {
+			return err
+		}
+	}
+	if err := r.Write(k.out); err != nil {
+		return err
+	}
+	return k.out.Flush()
 }
 
 // unheard marks an error, but for that of a time limit: then it is too late for another connection.
