@@ -7,8 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
+	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -60,7 +59,7 @@ func replayed(e edge) int {
 
 func TestTheDeliveryStoreTakesEveryTransitionOfTheDiagram(t *testing.T) {
 	cfg := testkit.Moto(t)
-	store := dynamo.NewDeliveries(dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries)
+	store := dynamo.NewDeliveries(awscall.NewDynamoDB(cfg), testkit.Tables(t, cfg).Deliveries)
 	known := map[edge]bool{}
 	for i, e := range diagram(t, "Delivery states") {
 		if e.to == "[*]" {
@@ -150,7 +149,7 @@ func transition(t *testing.T, store *dynamo.DeadLetters, r deadletter.Record, e 
 
 func TestTheDeadLetterStoreMakesEveryTransitionOfTheDiagram(t *testing.T) {
 	cfg := testkit.Moto(t)
-	store := dynamo.NewDeadLetters(dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).DeadLetters)
+	store := dynamo.NewDeadLetters(awscall.NewDynamoDB(cfg), testkit.Tables(t, cfg).DeadLetters)
 	for i, e := range diagram(t, "Dead-letter states") {
 		r := letter(t, store, fmt.Sprintf("msg_%d", i), e.from)
 		if taken, err := transition(t, store, r, e); err != nil || !taken {

@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -38,8 +39,9 @@ type service struct {
 	signingName string
 	region      string
 	endpoint    url.URL
+	unknown     error // why the endpoint is not known
 	protocol    smithyhttp.ClientProtocol
-	errors      *smithy.TypeRegistry
+	types       *smithy.TypeRegistry // of errors
 	credentials aws.CredentialsProvider
 	signer      signer
 	retries     *retry.Attempt
@@ -61,12 +63,14 @@ func retries(retryer aws.Retryer) *retry.Attempt {
 }
 
 // at takes over where the SDK would send calls to.
-func (s *service) at(to smithyendpoints.Endpoint, err error) error {
-	if err != nil {
-		return fmt.Errorf("finding the endpoint of %s: %w", s.id, err)
-	}
+func (s *service) at(to smithyendpoints.Endpoint, err error) {
 	s.endpoint = to.URI
-	return nil
+	if s.endpoint.Path == "" {
+		s.endpoint.Path = "/"
+	}
+	if err != nil {
+		s.unknown = fmt.Errorf("finding the endpoint: %w", err)
+	}
 }
 
 // call makes the call until it succeeds, as often as the SDK's retryer has it, and returns out, into
@@ -74,27 +78,34 @@ func (s *service) at(to smithyendpoints.Endpoint, err error) error {
 func call[O smithy.Deserializable](
 	ctx context.Context, s *service, op *smithy.OperationSchema, in smithy.Serializable, out O,
 ) (O, error) {
-	if err := s.tries(ctx, op, in, out); err != nil {
+	r, err := s.encode(ctx, op, in)
+	if err == nil {
+		err = s.tries(ctx, op, r, out)
+	}
+	if err != nil {
 		var none O
 		return none, &smithy.OperationError{ServiceID: s.id, OperationName: op.ID().Name, Err: err}
 	}
 	return out, nil
 }
 
+// tries makes the call until it succeeds, or until the SDK's retryer has it fail.
 func (s *service) tries(
-	ctx context.Context, op *smithy.OperationSchema, in smithy.Serializable, out smithy.Deserializable,
+	ctx context.Context, op *smithy.OperationSchema, r request, out smithy.Deserializable,
 ) error {
-	r, body, err := s.encode(ctx, op, in)
-	if err != nil {
-		return err
-	}
 	try := middleware.FinalizeHandlerFunc(func(ctx context.Context, _ middleware.FinalizeInput) (
 		middleware.FinalizeOutput, middleware.Metadata, error,
 	) {
-		return middleware.FinalizeOutput{}, middleware.Metadata{}, s.try(ctx, op, r, body, out)
+		return middleware.FinalizeOutput{}, middleware.Metadata{}, s.try(ctx, op, r, out)
 	})
-	_, _, err = s.retries.HandleFinalize(ctx, middleware.FinalizeInput{Request: r}, try)
+	_, _, err := s.retries.HandleFinalize(ctx, middleware.FinalizeInput{Request: r}, try)
 	return err
+}
+
+// request is what all tries send, each signed anew.
+type request struct {
+	*http.Request
+	sum string // SHA-256 of the body, in hexadecimal digits
 }
 
 var (
@@ -109,48 +120,59 @@ var (
 	})
 )
 
-// encode makes the request of all tries, not yet signed, and its body.
-func (s *service) encode(
-	ctx context.Context, op *smithy.OperationSchema, in smithy.Serializable,
-) (*http.Request, []byte, error) {
-	to := s.endpoint
-	r := smithyhttp.Request{Request: &http.Request{URL: &to, Host: to.Host, Header: make(http.Header, 8)}}
+// encode makes the request as the SDK's protocol does.
+func (s *service) encode(ctx context.Context, op *smithy.OperationSchema, in smithy.Serializable) (request, error) {
+	r := smithyhttp.Request{Request: &http.Request{URL: &url.URL{}, Header: make(http.Header, 8)}}
 	if err := s.protocol.SerializeRequest(ctx, op, in, &r); err != nil {
-		return nil, nil, err
+		return request{}, err
 	}
-	body := make([]byte, r.ContentLength)
-	if _, err := io.ReadFull(r.GetStream(), body); err != nil {
-		return nil, nil, fmt.Errorf("encoding: %w", err)
+	body, ok := r.GetStream().(io.ReadSeeker)
+	if !ok {
+		return request{}, errors.New("the body cannot be sent twice")
 	}
-	r.Header["User-Agent"] = userAgent
+	return s.request(ctx, r.Header, body)
+}
+
+// request makes a request with what every one needs.
+func (s *service) request(ctx context.Context, header http.Header, body io.ReadSeeker) (request, error) {
+	if s.unknown != nil {
+		return request{}, s.unknown
+	}
+	header["User-Agent"] = userAgent
 	if s.verify != nil {
-		r.Header["Accept-Encoding"] = identity // a checksum over a compressed answer would be of no use
+		header["Accept-Encoding"] = identity // a checksum over a compressed answer would be of no use
 	}
+	sum := sha256.New()
+	length, err := io.Copy(sum, body)
+	if err != nil {
+		return request{}, fmt.Errorf("reading the body: %w", err)
+	}
+	to := s.endpoint // signing writes into it
+	r := (&http.Request{
+		Method: http.MethodPost, URL: &to, Host: to.Host, Header: header, ContentLength: length,
+		GetBody: func() (io.ReadCloser, error) {
+			_, err := body.Seek(0, io.SeekStart)
+			return io.NopCloser(body), err
+		},
+	}).WithContext(ctx)
 	// Lambda finds functions that call each other without end by what this hands on.
-	if _, _, err := trace.HandleBuild(ctx, middleware.BuildInput{Request: &r}, nothing); err != nil {
-		return nil, nil, err
-	}
-	return r.WithContext(ctx), body, nil
+	_, _, err = trace.HandleBuild(ctx, middleware.BuildInput{Request: &smithyhttp.Request{Request: r}}, nothing)
+	return request{Request: r, sum: hex.EncodeToString(sum.Sum(nil))}, err
 }
 
 // try makes the call once.
-func (s *service) try(
-	ctx context.Context, op *smithy.OperationSchema, request *http.Request, body []byte, out smithy.Deserializable,
-) error {
+func (s *service) try(ctx context.Context, op *smithy.OperationSchema, r request, out smithy.Deserializable) error {
 	keys, err := s.credentials.Retrieve(ctx)
 	if err != nil {
 		return fmt.Errorf("retrieving credentials: %w", err)
 	}
-	sum := sha256.Sum256(body)
-	err = s.signer.SignHTTP(ctx, keys, request, hex.EncodeToString(sum[:]), s.signingName, s.region, time.Now().UTC())
-	if err != nil {
+	if err := s.signer.SignHTTP(ctx, keys, r.Request, r.sum, s.signingName, s.region, time.Now().UTC()); err != nil {
 		return fmt.Errorf("signing: %w", err)
 	}
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	if request.Body, err = request.GetBody(); err != nil {
-		return err
+	if r.Body, err = r.GetBody(); err != nil {
+		return fmt.Errorf("reading the body: %w", err)
 	}
-	res, err := s.http.Do(request) //nolint:bodyclose // decode closes it
+	res, err := s.http.Do(r.Request) //nolint:bodyclose // decode closes it
 	if err != nil {
 		if ctx.Err() != nil {
 			return &aws.RequestCanceledError{Err: ctx.Err()}
@@ -167,7 +189,7 @@ func (s *service) decode(
 	answer := &smithyhttp.Response{Response: res}
 	err := s.verified(res)
 	if err == nil {
-		err = s.protocol.DeserializeResponse(ctx, op, s.errors, answer, out)
+		err = s.protocol.DeserializeResponse(ctx, op, s.types, answer, out)
 	}
 	if err != nil {
 		return &awshttp.ResponseError{

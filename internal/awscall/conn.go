@@ -17,7 +17,7 @@ import (
 
 const (
 	maxIdle   = 16              // connections kept for one endpoint
-	idleTime  = 4 * time.Minute // the longest that one is kept unused: NAT gateways and VPC endpoints forget it after 350 s
+	idleTime  = 4 * time.Minute // the longest that one is kept unused; NAT gateways forget it after 350 s
 	maxAnswer = 32 << 20        // bytes of an answer's body; DynamoDB's largest have 16 MB
 )
 

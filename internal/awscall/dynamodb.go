@@ -22,19 +22,20 @@ type DynamoDB struct {
 }
 
 // NewDynamoDB returns a client of DynamoDB.
-func NewDynamoDB(cfg aws.Config) (*DynamoDB, error) {
+func NewDynamoDB(cfg aws.Config) *DynamoDB {
 	client := dynamodb.NewFromConfig(cfg)
 	o := client.Options()
 	d := &DynamoDB{Client: client, service: service{
 		id: dynamodb.ServiceID, signingName: "dynamodb", region: o.Region, protocol: o.Protocol,
-		errors: dynamodb.TypeRegistry, credentials: o.Credentials, signer: o.HTTPSignerV4, retries: retries(o.Retryer),
+		types: dynamodb.TypeRegistry, credentials: o.Credentials, signer: o.HTTPSignerV4, retries: retries(o.Retryer),
 		http: o.HTTPClient, custom: len(o.APIOptions) > 0, verify: verifyCRC32,
 	}}
-	return d, d.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), dynamodb.EndpointParameters{
+	d.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), dynamodb.EndpointParameters{
 		Region: &o.Region, Endpoint: o.BaseEndpoint,
 		UseDualStack: aws.Bool(o.EndpointOptions.UseDualStackEndpoint == aws.DualStackEndpointStateEnabled),
 		UseFIPS:      aws.Bool(o.EndpointOptions.UseFIPSEndpoint == aws.FIPSEndpointStateEnabled),
 	}))
+	return d
 }
 
 var (

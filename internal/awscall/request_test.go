@@ -18,8 +18,6 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/herald-webhooks/herald/internal/awscall"
 )
 
 // kept keeps requests in place of the network, and answers each with {}.
@@ -81,13 +79,14 @@ func (everything) GetUseFIPSEndpoint(context.Context) (aws.FIPSEndpointState, bo
 	return aws.FIPSEndpointStateEnabled, true, nil
 }
 
-func TestNewClients_refuseARegionThatIsNone(t *testing.T) {
-	cfg := aws.Config{Region: "not a region"}
-	if _, err := awscall.NewDynamoDB(cfg); err == nil || !strings.Contains(err.Error(), "DynamoDB") {
-		t.Errorf("DynamoDB: %v", err)
-	}
-	if _, err := awscall.NewSQS(cfg); err == nil || !strings.Contains(err.Error(), "SQS") {
-		t.Errorf("SQS: %v", err)
+func TestClients_sayWhenThereIsNoEndpoint(t *testing.T) {
+	tables, queues := clients(t, aws.Config{Region: "not a region"})
+	_, err := tables.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("T")})
+	_, err2 := queues.SendMessageBatch(t.Context(), &sqs.SendMessageBatchInput{QueueUrl: aws.String("u")})
+	for service, err := range map[string]error{"DynamoDB": err, "SQS": err2} {
+		if err == nil || !strings.Contains(err.Error(), service) || !strings.Contains(err.Error(), "endpoint") {
+			t.Errorf("%s: %v", service, err)
+		}
 	}
 }
 

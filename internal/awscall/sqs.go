@@ -19,19 +19,20 @@ type SQS struct {
 }
 
 // NewSQS returns a client of SQS.
-func NewSQS(cfg aws.Config) (*SQS, error) {
+func NewSQS(cfg aws.Config) *SQS {
 	client := sqs.NewFromConfig(cfg)
 	o := client.Options()
 	s := &SQS{Client: client, service: service{
-		id: sqs.ServiceID, signingName: "sqs", region: o.Region, protocol: o.Protocol, errors: sqs.TypeRegistry,
+		id: sqs.ServiceID, signingName: "sqs", region: o.Region, protocol: o.Protocol, types: sqs.TypeRegistry,
 		credentials: o.Credentials, signer: o.HTTPSignerV4, retries: retries(o.Retryer), http: o.HTTPClient,
 		custom: len(o.APIOptions) > 0,
 	}}
-	return s, s.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), sqs.EndpointParameters{
+	s.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), sqs.EndpointParameters{
 		Region: &o.Region, Endpoint: o.BaseEndpoint,
 		UseDualStack: aws.Bool(o.EndpointOptions.UseDualStackEndpoint == aws.DualStackEndpointStateEnabled),
 		UseFIPS:      aws.Bool(o.EndpointOptions.UseFIPSEndpoint == aws.FIPSEndpointStateEnabled),
 	}))
+	return s
 }
 
 var (

@@ -98,13 +98,5 @@ func (f *fakeAWS) config() aws.Config {
 
 func clients(t testing.TB, cfg aws.Config) (*awscall.DynamoDB, *awscall.SQS) {
 	t.Helper()
-	tables, err := awscall.NewDynamoDB(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	queues, err := awscall.NewSQS(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tables, queues
+	return awscall.NewDynamoDB(cfg), awscall.NewSQS(cfg)
 }

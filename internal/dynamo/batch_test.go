@@ -14,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
@@ -32,6 +33,18 @@ func (f *fakeBatch) PutItem(
 ) (*dynamodb.PutItemOutput, error) {
 	f.expires = append(f.expires, in.Item["expires_at"].(*types.AttributeValueMemberN).Value)
 	return &dynamodb.PutItemOutput{}, nil
+}
+
+func (f *fakeBatch) PutItems(
+	ctx context.Context, table string, items []awscall.Item,
+) (*dynamodb.BatchWriteItemOutput, error) {
+	var writes []types.WriteRequest
+	for _, item := range items {
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item.Map()}})
+	}
+	return f.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+		RequestItems: map[string][]types.WriteRequest{table: writes},
+	})
 }
 
 func (f *fakeBatch) BatchWriteItem(

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
@@ -17,6 +19,7 @@ import (
 type DeliveriesClient interface {
 	batchWriter
 	batchReader
+	PutItems(ctx context.Context, table string, items []awscall.Item) (*dynamodb.BatchWriteItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -49,7 +52,8 @@ const deliveryLife = 30 * 24 * time.Hour
 // Acknowledge records acknowledged deliveries, unconditionally since the state is terminal:
 // one write each, 25 in a call. Records with the same id are written once.
 func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record) error {
-	writes := make([]types.WriteRequest, 0, len(records))
+	items := make([]awscall.Item, 0, len(records))
+	all := make(awscall.Item, 0, deliveryAttributes*len(records)) // the items are parts of it
 	seen := make(map[string]bool, len(records))
 	for _, r := range records {
 		if seen[r.DeliveryID] {
@@ -57,16 +61,19 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 		}
 		seen[r.DeliveryID] = true
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
-		item := deliveryItem(r, d.acknowledged)
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
+		from := len(all)
+		all = appendDelivery(all, r, d.acknowledged)
+		items = append(items, all[from:])
 	}
 	var errs []error
-	for len(writes) > 0 {
-		n := min(len(writes), maxBatchWrites)
-		if _, err := batchWrite(ctx, d.client, d.table, writes[:n]); err != nil {
+	for call := range slices.Chunk(items, maxBatchWrites) {
+		out, err := d.client.PutItems(ctx, d.table, call)
+		if err == nil {
+			_, err = writeLeft(ctx, d.client, d.table, out)
+		}
+		if err != nil {
 			errs = append(errs, fmt.Errorf("writing deliveries: %w", err))
 		}
-		writes = writes[n:]
 	}
 	return errors.Join(errs...)
 }
@@ -82,7 +89,7 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
 	_, err = d.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                aws.String(d.table),
-		Item:                     deliveryItem(r, deliveryLife),
+		Item:                     appendDelivery(nil, r, deliveryLife).Map(),
 		ConditionExpression:      aws.String(newer),
 		ExpressionAttributeNames: map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
@@ -171,35 +178,31 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 	return found, nil
 }
 
-func deliveryItem(r delivery.Record, life time.Duration) map[string]types.AttributeValue {
-	item := map[string]types.AttributeValue{
-		"delivery_id": str(r.DeliveryID),
-		"tenant_id":   str(r.TenantID),
-		"endpoint_id": str(r.EndpointID),
-		"event_id":    str(r.EventID),
-		"event_type":  str(r.EventType),
-		"state":       str(string(r.State)),
-		"attempts":    num(int64(r.Attempts)),
-		"replay":      num(int64(r.Replay)),
-		"duration_ms": num(r.DurationMS),
-		"created_at":  stamp(r.CreatedAt),
-		"changed_at":  stamp(r.UpdatedAt),
-		"expires_at":  num(r.UpdatedAt.Add(life).Unix()),
-	}
+// deliveryAttributes is how many attributes a delivery has at most.
+const deliveryAttributes = 17
+
+// appendDelivery appends the attributes of a delivery's item.
+func appendDelivery(item awscall.Item, r delivery.Record, life time.Duration) awscall.Item {
+	item = append(item,
+		text("delivery_id", r.DeliveryID), text("tenant_id", r.TenantID), text("endpoint_id", r.EndpointID),
+		text("event_id", r.EventID), text("event_type", r.EventType), text("state", string(r.State)),
+		number("attempts", int64(r.Attempts)), number("replay", int64(r.Replay)), number("duration_ms", r.DurationMS),
+		moment("created_at", r.CreatedAt), moment("changed_at", r.UpdatedAt),
+		number("expires_at", r.UpdatedAt.Add(life).Unix()))
 	if !r.OccurredAt.IsZero() {
-		item["occurred_at"] = stamp(r.OccurredAt)
+		item = append(item, moment("occurred_at", r.OccurredAt))
 	}
 	if r.LastStatus != 0 {
-		item["last_status"] = num(int64(r.LastStatus))
+		item = append(item, number("last_status", int64(r.LastStatus)))
 	}
 	if r.Reason != "" {
-		item["reason"] = str(string(r.Reason))
+		item = append(item, text("reason", string(r.Reason)))
 	}
 	if !r.NextAttemptAt.IsZero() {
-		item["next_attempt_at"] = stamp(r.NextAttemptAt)
+		item = append(item, moment("next_attempt_at", r.NextAttemptAt))
 	}
 	if r.State != delivery.Acknowledged {
-		item["open_endpoint_id"] = str(r.EndpointID)
+		item = append(item, text("open_endpoint_id", r.EndpointID))
 	}
 	return item
 }

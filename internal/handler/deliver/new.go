@@ -79,14 +79,7 @@ func New(c Config) (*Handler, error) {
 	if err := errors.Join(scheduleErr, s.validate(), thresholdsErr, policyErr); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
-	tables, err := awscall.NewDynamoDB(c.AWS)
-	if err != nil {
-		return nil, err
-	}
-	queues, err := awscall.NewSQS(c.AWS)
-	if err != nil {
-		return nil, err
-	}
+	tables, queues := awscall.NewDynamoDB(c.AWS), awscall.NewSQS(c.AWS)
 	noted := dynamo.NewHealth(tables, s.EndpointHealthTable)
 	return &Handler{
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{

@@ -200,7 +200,7 @@ func (h *Handler) lost(t *task, metric string, err error) {
 // record writes the delivery states. A failed write is logged and counted: the queues know.
 func (h *Handler) record(ctx context.Context, tasks []*task) {
 	now := h.Now()
-	var acknowledged, others []delivery.Record
+	acknowledged, others := make([]delivery.Record, 0, len(tasks)), []delivery.Record(nil)
 	for _, t := range tasks {
 		switch {
 		case t.outcome.Reason == delivery.ReasonNotReady:

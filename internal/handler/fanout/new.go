@@ -34,20 +34,12 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name. The error names a setting that
 // is out of its range.
 func New(c Config) (*Handler, error) {
-	s := c.Settings
+	s, queues := c.Settings, awscall.NewSQS(c.AWS)
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		return nil, fmt.Errorf("reading the environment: SUCCESS_LOG_SAMPLE %w", err)
 	}
-	tables, err := awscall.NewDynamoDB(c.AWS)
-	if err != nil {
-		return nil, err
-	}
-	queues, err := awscall.NewSQS(c.AWS)
-	if err != nil {
-		return nil, err
-	}
 	return &Handler{
-		Subscriptions: dynamo.NewEndpoints(tables, s.EndpointsTable),
+		Subscriptions: dynamo.NewEndpoints(awscall.NewDynamoDB(c.AWS), s.EndpointsTable),
 		Deliveries:    queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
 		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Log:           c.Log,
