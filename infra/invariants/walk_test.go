@@ -24,6 +24,7 @@ type walker struct {
 	started int
 	warm    []*process // that may be invoked again
 	visit   func(state string)
+	mood    who
 }
 
 // quiet are calls whose order decides nothing: they are done at once.
@@ -118,34 +119,47 @@ func (w *walker) batchOf(q *sqs) {
 type deed struct {
 	weight int
 	do     func(w *walker, id string)
+	by     who
 }
 
+// who does something. In most walks somebody does much more than usual.
+type who int
+
+const (
+	nobody who = iota
+	owners
+	people
+	receivers
+	queues
+	moods int = iota
+)
+
 var deeds = []deed{
-	{12, func(w *walker, id string) { w.publish(id) }},
-	{14, func(w *walker, _ string) { w.batchOf(w.deliveries) }},
-	{14, func(w *walker, _ string) { w.batchOf(w.retries) }},
-	{2, func(w *walker, _ string) { w.batchOf(w.dead) }},
-	{14, func(w *walker, _ string) { w.start("release runs", (*process).tick) }},
-	{10, func(w *walker, id string) { w.answer(id, 500) }},
-	{6, func(w *walker, id string) { w.answer(id, 200) }},
-	{1, func(w *walker, id string) { w.answer(id, 0) }},
-	{2, func(w *walker, id string) { w.owner(id, endpoint.Disabled) }},
-	{3, func(w *walker, id string) { w.owner(id, endpoint.Active) }},
-	{1, func(w *walker, id string) { w.owner(id, endpoint.Deleted) }},
-	{2, func(w *walker, id string) { w.control("pause", id) }},
-	{2, func(w *walker, id string) { w.control("resume", id) }},
-	{2, func(w *walker, _ string) { w.control("pause", "") }},
-	{2, func(w *walker, _ string) { w.control("resume", "") }},
-	{2, func(w *walker, id string) { w.control("release", id) }},
-	{1, func(w *walker, id string) { w.control("discard", id) }},
-	{2, func(w *walker, _ string) { w.twin(w.retries) }},
-	{2, func(w *walker, _ string) { w.twin(w.deliveries) }},
-	{6, func(*walker, string) { time.Sleep(time.Second) }},
-	{6, func(*walker, string) { time.Sleep(10 * time.Second) }},
-	{10, func(*walker, string) { time.Sleep(61 * time.Second) }},
-	{6, func(*walker, string) { time.Sleep(181 * time.Second) }},
-	{4, func(*walker, string) { time.Sleep(11 * time.Minute) }},
-	{1, func(*walker, string) { time.Sleep(13 * time.Hour) }},
+	{12, func(w *walker, id string) { w.publish(id) }, nobody},
+	{14, func(w *walker, _ string) { w.batchOf(w.deliveries) }, queues},
+	{14, func(w *walker, _ string) { w.batchOf(w.retries) }, queues},
+	{2, func(w *walker, _ string) { w.batchOf(w.dead) }, nobody},
+	{14, func(w *walker, _ string) { w.start("release runs", (*process).tick) }, nobody},
+	{10, func(w *walker, id string) { w.answer(id, 500) }, receivers},
+	{6, func(w *walker, id string) { w.answer(id, 200) }, receivers},
+	{1, func(w *walker, id string) { w.answer(id, 0) }, receivers},
+	{2, func(w *walker, id string) { w.owner(id, endpoint.Disabled) }, owners},
+	{3, func(w *walker, id string) { w.owner(id, endpoint.Active) }, owners},
+	{1, func(w *walker, id string) { w.owner(id, endpoint.Deleted) }, owners},
+	{2, func(w *walker, id string) { w.control("pause", id) }, people},
+	{2, func(w *walker, id string) { w.control("resume", id) }, people},
+	{2, func(w *walker, _ string) { w.control("pause", "") }, people},
+	{2, func(w *walker, _ string) { w.control("resume", "") }, people},
+	{2, func(w *walker, id string) { w.control("release", id) }, people},
+	{1, func(w *walker, id string) { w.control("discard", id) }, people},
+	{2, func(w *walker, _ string) { w.twin(w.retries) }, queues},
+	{2, func(w *walker, _ string) { w.twin(w.deliveries) }, queues},
+	{6, func(*walker, string) { time.Sleep(time.Second) }, nobody},
+	{6, func(*walker, string) { time.Sleep(10 * time.Second) }, nobody},
+	{10, func(*walker, string) { time.Sleep(61 * time.Second) }, nobody},
+	{6, func(*walker, string) { time.Sleep(181 * time.Second) }, nobody},
+	{4, func(*walker, string) { time.Sleep(11 * time.Minute) }, nobody},
+	{1, func(*walker, string) { time.Sleep(13 * time.Hour) }, nobody},
 }
 
 func (w *walker) twin(q *sqs) {
@@ -175,14 +189,22 @@ func (w *walker) owner(id string, status endpoint.Status) {
 	})
 }
 
-func pickDeed(n int) deed {
+// weighs is the deed's weight in a walk of this mood.
+func (d deed) weighs(mood who) int {
+	if d.by == mood && mood != nobody {
+		return 5 * d.weight
+	}
+	return d.weight
+}
+
+func pickDeed(mood who, n int) deed {
 	sum := 0
 	for _, d := range deeds {
-		sum += d.weight
+		sum += d.weighs(mood)
 	}
 	n %= sum
 	for _, d := range deeds {
-		if n -= d.weight; n < 0 {
+		if n -= d.weighs(mood); n < 0 {
 			return d
 		}
 	}
@@ -201,7 +223,7 @@ func (w *walker) step(choice uint32) {
 		calls[which/len(faults)%len(calls)].grant <- v
 	default:
 		ids := sorted(w.endpoints)
-		pickDeed(which/2).do(w, ids[which%2])
+		pickDeed(w.mood, which/2).do(w, ids[which%2])
 	}
 	synctest.Wait()
 	w.mu.Lock()
@@ -217,7 +239,7 @@ func (w *walker) step(choice uint32) {
 func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		w := &walker{world: newWorld(), visit: visit}
+		w := &walker{world: newWorld(), visit: visit, mood: who(int(choices[0]/2) % moods)}
 		broken = w.world
 		w.settings.Failures, w.settings.Deliveries, w.settings.ReopenFailures = 2, 1, 2
 		w.settings.Span, w.settings.BusySpan, w.settings.ReopenSpan = 0, 0, 0 // open often
