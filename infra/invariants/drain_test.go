@@ -74,6 +74,9 @@ func (w *world) next() time.Time {
 			sooner(at)
 		}
 	}
+	if at := w.backlog.NextHeard(now); !at.IsZero() {
+		sooner(at)
+	}
 	minute := w.ticked.Add(time.Minute)
 	waits := map[string]bool{}
 	for k := range w.backlog.Items {

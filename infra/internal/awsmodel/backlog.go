@@ -63,6 +63,18 @@ func (b *Backlog) Heard(now time.Time, visit func(k backlog.Key, due time.Time, 
 	}
 }
 
+// NextHeard is when the index hears next of a change that was made before now; zero: it knows them all.
+func (b *Backlog) NextHeard(now time.Time) (next time.Time) {
+	for _, told := range b.index {
+		for _, what := range told {
+			if what.since.After(now) && (next.IsZero() || what.since.Before(next)) {
+				next = what.since
+			}
+		}
+	}
+	return next
+}
+
 func (b *Backlog) heard(k backlog.Key, now time.Time) (due time.Time, found bool) {
 	told := b.index[k]
 	for len(told) > 1 && !told[1].since.After(now) {

@@ -53,7 +53,13 @@ func TestBacklog_Due_hearsLater(t *testing.T) {
 	found := func(at time.Duration) int {
 		return len(b.Due(i.DueShard(), noon.Add(time.Hour), 10, noon.Add(at)))
 	}
+	if at := b.NextHeard(noon); !at.IsZero() {
+		t.Errorf("an index that knows everything hears more at %s", at)
+	}
 	b.Put(i, noon)
+	if at := b.NextHeard(noon.Add(time.Second)); !at.Equal(noon.Add(3 * time.Second)) {
+		t.Errorf("it hears of what was put at %s", at)
+	}
 	got := []int{found(0), found(3 * time.Second)}
 	b.Redate(i.Key, noon.Add(2*time.Hour), true, noon.Add(10*time.Second))
 	got = append(got, found(10*time.Second), found(13*time.Second))
