@@ -21,7 +21,7 @@ type Ref struct {
 	TenantID   string
 	EndpointID string
 	EventID    string
-	OccurredAt time.Time // what the publisher says of the event, for operators; zero where it says nothing
+	OccurredAt time.Time // of the event, as its publisher says, for operators; zero if it does not
 	CreatedAt  time.Time // when fan-out made it
 	Replay     int       // which replay this is: 0 for the delivery's first life
 }
@@ -32,7 +32,7 @@ type Message struct {
 	Retrying  bool      // travels on RetryQueue
 	Attempts  int       // POSTs made before RetryQueue; meaningful when Retrying
 	NotBefore time.Time // Retry-After's floor of what waits in Backlog, and of what 0.1.0 sent; zero: none
-	Life      Life      // what it takes along; its zero fields are for deliver to fill in
+	Life      Life      // its zero fields are for deliver to fill in
 	Body      []byte    // {"type":…,"data":…}
 }
 

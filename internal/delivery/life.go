@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// Life is what a delivery takes along beside its place in the schedule. It travels as one message
-// attribute, since SQS takes only ten, and is stored beside the message in Backlog. A replay begins
-// a new life. Times are exact to the millisecond; a zero field says nothing.
+// Life is the state that a delivery carries with it besides its place in the schedule. It travels as one
+// message attribute, since SQS allows only ten, and is stored with the message in Backlog. A replay
+// begins a new life. Times are exact to the millisecond; zero fields are left out.
 type Life struct {
 	StartedAt time.Time // when the life began
 	DiesAt    time.Time // when it ends; zero until it was parked for the first time

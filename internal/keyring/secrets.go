@@ -44,7 +44,7 @@ func (id SecretID) context() map[string]string {
 }
 
 // maxOpen bounds the plaintexts kept in memory: the least recently used goes. Rotation needs no
-// eviction: a new version is a new id, and the old one is used no more.
+// eviction: a new version is a new id, and the old one is not used again.
 const maxOpen = 10_000
 
 // Secrets seals signing secrets under one KMS key and opens them, once per process and

@@ -57,7 +57,7 @@ type Function struct {
 	Now     func() time.Time
 }
 
-// errInternal is all that a caller hears of an error of ours.
+// errInternal is all that a caller is told of an error of ours.
 var errInternal = errors.New("internal error: see the function's log under this request id")
 
 // Invoke runs one action. The error is errInternal, whatever went wrong.

@@ -104,8 +104,8 @@ func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 	return events, nil
 }
 
-// eventOf reads a message of the queue. What SQS moved there has the attributes that its publisher
-// gave it, whatever their names: only of what fanout sent are they fanout's.
+// eventOf reads a message of the queue. A message that SQS moved there has its publisher's attributes,
+// whatever their names; only the messages that fanout sent have fanout's.
 func eventOf(m types.Message) Event {
 	attributes := m.MessageAttributes
 	if _, moved := m.Attributes[string(types.MessageSystemAttributeNameDeadLetterQueueSourceArn)]; moved {

@@ -2,8 +2,8 @@ package telemetry
 
 import "errors"
 
-// Sample is the share, in percent, of events whose successes have log lines of their own. An event is
-// in the sample by its id: what one function logs of it, the others log, too, and so does each attempt.
+// Sample is the share, in percent, of events whose successes have log lines of their own. Whether an
+// event is in the sample depends on its id, so that all functions and attempts log the same events.
 type Sample float64
 
 // Everything is the sample that leaves nothing out.

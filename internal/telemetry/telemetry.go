@@ -1,6 +1,6 @@
-// Package telemetry makes the logger and the metrics of every function: one wide JSON line
-// per request, event or attempt, or per batch of those that succeeded and are not in the sample, and
-// CloudWatch's embedded metric format on the same stream.
+// Package telemetry makes the logger and the metrics of every function: one wide JSON line per request,
+// event or attempt (successes outside the sample share one line per batch), and CloudWatch's embedded
+// metric format on the same stream.
 //
 // Keys are the constants below. It never logs bodies, secrets, keys or URLs: callers hand it
 // ids, hosts, numbers and typed reasons only.

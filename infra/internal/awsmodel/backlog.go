@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// Backlog is the table Backlog with its index by due time, which hears of a change Lag after it was
+// Backlog is the table Backlog with its index by due time, which learns of a change Lag after it was
 // made. Reads by key are strongly consistent, as are those of a shard.
 type Backlog struct {
 	Items map[backlog.Key]backlog.Item
@@ -20,7 +20,7 @@ type Backlog struct {
 type indexed struct {
 	due   time.Time
 	gone  bool
-	since time.Time // when the index hears of it
+	since time.Time // when the index learns of it
 }
 
 // NewBacklog returns an empty table.

@@ -114,7 +114,7 @@ func (r *Receiver) Printed() string { return r.printed.String() }
 func (r *Receiver) Done() []Work { return r.works.all() }
 
 // Next says what becomes of the work on the body when the receiver asks for it: each outcome once,
-// in order. Work that nothing was said of succeeds.
+// in order. Work without an outcome succeeds.
 func (r *Receiver) Next(body string, outcomes ...Outcome) { r.works.next(body, outcomes) }
 
 // output gathers what a process prints.

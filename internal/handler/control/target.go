@@ -84,7 +84,7 @@ func printable(s string) bool {
 	return true
 }
 
-// tries bounds how often a write is decided anew because another process was quicker: each of
+// tries bounds how often a write is decided again because another process was quicker: each of
 // them writes an endpoint's health about once a second.
 const tries = 5
 
