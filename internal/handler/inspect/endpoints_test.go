@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +167,22 @@ func TestHandler_endpoints_pagesThroughOneState(t *testing.T) {
 	}
 	if got := len(w.pages(t, `"limit":30`)); got != 4 {
 		t.Errorf("%d pages of all, want 4", got)
+	}
+}
+
+// Where a look finds some of a page only, the next looks for no more than the rest of it.
+func TestHandler_endpoints_neverShowsMoreThanTheLimit(t *testing.T) {
+	w := &world{}
+	for _, state := range []health.State{health.Open, health.Failing, health.Open, health.Open, health.Open} {
+		id := fmt.Sprint("webhook_", len(w.health))
+		w.health = append(w.health, health.Item{TenantID: "acme", EndpointID: id, Version: 1, State: state})
+	}
+	want := [][]string{{"webhook_0", "webhook_2"}, {"webhook_3", "webhook_4"}}
+	if diff := cmp.Diff(want, w.pages(t, `"state":"open","limit":2`)); diff != "" {
+		t.Errorf("pages (-want +got):\n%s", diff)
+	}
+	if count := strings.Count(w.log.String(), `"count":2`); count != 2 {
+		t.Errorf("%d of 2 lines say how many are shown: %s", count, &w.log)
 	}
 }
 
