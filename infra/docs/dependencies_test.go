@@ -69,3 +69,23 @@ func TestTheREADMENamesEveryDependency(t *testing.T) {
 		}
 	}
 }
+
+func TestDocumentsNameTheVersionsThatAreNeeded(t *testing.T) {
+	goVersion := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(readFile(t, filepath.Join(root, "go.mod")))
+	python := regexp.MustCompile(`version_info < \((\d+), (\d+)\)`).
+		FindStringSubmatch(readFile(t, filepath.Join(root, "Makefile")))
+	if goVersion == nil || python == nil {
+		t.Fatal("go.mod or the Makefile asks for no version")
+	}
+	for document, wants := range map[string][]string{
+		"README.md":               {"Go " + goVersion[1], "Python " + python[1] + "." + python[2] + " or newer"},
+		".github/CONTRIBUTING.md": {"Go " + goVersion[1], "Python " + python[1] + "." + python[2] + " or newer"},
+		"infra/docs/deploy.md":    {"Go " + goVersion[1]},
+	} {
+		for _, want := range wants {
+			if !strings.Contains(readFile(t, filepath.Join(root, document)), want) {
+				t.Errorf("%s does not say %q", document, want)
+			}
+		}
+	}
+}
