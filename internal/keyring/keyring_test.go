@@ -3,8 +3,12 @@ package keyring
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
+	"slices"
+	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -132,6 +136,57 @@ func TestSecrets_Open_forgetsWhatWasNotUsedForLongest(t *testing.T) {
 	if diff := cmp.Diff([]bool{false, false, false, true}, asked); diff != "" {
 		t.Errorf("KMS was asked (-want +got):\n%s", diff)
 	}
+}
+
+func TestSecrets_remember_listsASecretOnce(t *testing.T) {
+	secrets := NewSecrets(&fakeKMS{}, "key")
+	secrets.remember(secretID, "opened")
+	secrets.remember(secretID, "opened")
+	if len(secrets.open) != 1 || secrets.recent.Len() != 1 {
+		t.Errorf("%d plaintexts are in memory, %d listed, want one", len(secrets.open), secrets.recent.Len())
+	}
+}
+
+// slowKMS answers when the gate is open.
+type slowKMS struct {
+	fakeKMS
+	mu   sync.Mutex
+	gate chan struct{}
+}
+
+func (s *slowKMS) Decrypt(
+	ctx context.Context, in *kms.DecryptInput, options ...func(*kms.Options),
+) (*kms.DecryptOutput, error) {
+	<-s.gate
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.fakeKMS.Decrypt(ctx, in, options...)
+}
+
+// Deliveries that wait for the same secret share a call, and never the secret of another.
+func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
+	ids := []SecretID{
+		{"acme", "webhook_1", 3}, {"globex", "webhook_1", 3}, {"acme", "webhook_2", 3}, {"acme", "webhook_1", 4},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		client := &slowKMS{gate: make(chan struct{})}
+		secrets := NewSecrets(client, "key")
+		var wait sync.WaitGroup
+		for n, id := range slices.Repeat(ids, 3) {
+			sealed := fmt.Sprint(n % len(ids))
+			wait.Go(func() {
+				if secret, err := secrets.Open(t.Context(), id, []byte(sealed)); err != nil || secret != "opened "+sealed {
+					t.Errorf("%v is opened as %q, %v", id, secret, err)
+				}
+			})
+		}
+		synctest.Wait()
+		close(client.gate)
+		wait.Wait()
+		if len(client.calls) != len(ids) {
+			t.Errorf("%d calls, want one for each of %d secrets: %+v", len(client.calls), len(ids), client.calls)
+		}
+	})
 }
 
 func TestSecrets_Seal_passesErrorsOn(t *testing.T) {

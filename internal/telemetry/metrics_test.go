@@ -18,7 +18,7 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	d := Dimensions{Outcome: "retry", Reason: "timeout", Fault: "receiver"}
 	m.Count("Attempts", 1, d)
 	m.Count("Attempts", 2, d)
-	for range maxValues + 1 {
+	for range 101 {
 		m.Millis("Attempt", 1500*time.Microsecond, d)
 	}
 	if err := m.Flush(); err != nil {
@@ -28,7 +28,7 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, want 2: a line holds 100 values of a metric", len(lines))
 	}
-	values := make([]any, maxValues)
+	values := make([]any, 100)
 	for i := range values {
 		values[i] = 1.5
 	}

@@ -272,13 +272,14 @@ func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 		}
 		return all
 	}
+	failing := slices.Repeat([]health.Item{{EndpointID: "1", State: health.Failing}}, 1001)
 	for name, row := range map[string]struct {
 		world           *world
 		endpoints, held bool
 	}{
 		"50 endpoints hold":   {&world{health: many(50)}, false, false},
 		"51 endpoints hold":   {&world{health: many(51)}, false, true},
-		"more are in trouble": {&world{health: many(1001)}, true, true},
+		"more are in trouble": {&world{health: failing}, true, true},
 		"one holds more":      {&world{health: many(1), waiting: map[string]dynamo.Waiting{"0": {More: true}}}, false, true},
 		"a part has more":     {&world{total: dynamo.Total{More: true}}, false, true},
 	} {
