@@ -10,8 +10,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -33,7 +35,15 @@ type HTTPClient struct {
 	idle map[endpoint][]*conn // the one used last is last, and used next
 }
 
-type endpoint struct{ scheme, host string }
+type endpoint struct{ scheme, host, port string }
+
+func endpointOf(u *url.URL) endpoint {
+	at := endpoint{u.Scheme, u.Hostname(), u.Port()}
+	if at.port == "" {
+		at.port = at.scheme // https is the name of a port, too
+	}
+	return at
+}
 
 // NewHTTPClient returns a client whose exchanges take timeout at most, connecting included.
 func NewHTTPClient(timeout time.Duration) *HTTPClient {
@@ -46,10 +56,18 @@ func NewHTTPClient(timeout time.Duration) *HTTPClient {
 // conn is a connection to an endpoint of AWS.
 type conn struct {
 	net.Conn
-	in    *bufio.Reader
-	out   *bufio.Writer
-	since time.Time // when it became idle
+	socket net.Conn // below TLS
+	in     *bufio.Reader
+	out    *bufio.Writer
+	since  time.Time // when it became idle
 }
+
+func newConn(socket, whole net.Conn) *conn {
+	return &conn{Conn: whole, socket: socket, in: bufio.NewReader(whole), out: bufio.NewWriterSize(whole, 16<<10)}
+}
+
+// Close closes the socket. TLS would first take leave, for which it waits up to 5 s where nobody reads.
+func (k *conn) Close() error { return k.socket.Close() }
 
 // Do sends the request and reads the answer whole. A kept connection that ends before anything of
 // an answer came was most likely closed while it was idle: the request then goes out once more, on a
@@ -59,7 +77,7 @@ func (c *HTTPClient) Do(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	at, ctx := endpoint{r.URL.Scheme, r.URL.Host}, r.Context()
+	at, ctx := endpointOf(r.URL), r.Context()
 	deadline := time.Now().Add(c.timeout)
 	if outer, ok := ctx.Deadline(); ok && outer.Before(deadline) {
 		deadline = outer
@@ -84,7 +102,11 @@ func repeatable(r *http.Request) (*http.Request, error) {
 		return r, nil
 	}
 	defer func() { _ = r.Body.Close() }()
-	body, err := readAll(r.Body, r.ContentLength)
+	length := r.ContentLength
+	if length == 0 {
+		length = -1 // where there is a body, this too says that its length is not known
+	}
+	body, err := readAll(r.Body, length)
 	if err != nil {
 		return nil, fmt.Errorf("reading the request: %w", err)
 	}
@@ -107,20 +129,16 @@ func readAll(from io.Reader, length int64) ([]byte, error) {
 func (c *HTTPClient) dial(ctx context.Context, at endpoint, deadline time.Time) (*conn, error) {
 	dialer := c.dialer
 	dialer.Deadline = deadline
-	host, port, err := net.SplitHostPort(at.host)
-	if err != nil {
-		host, port = at.host, at.scheme // https is the name of a port, too
-	}
-	raw, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(host, port))
+	socket, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(at.host, at.port))
 	if err != nil {
 		return nil, err
 	}
-	if at.scheme == "https" {
-		config := c.tls.Clone()
-		config.ServerName = host
-		raw = tls.Client(raw, config) // shakes hands when it is written to
+	if at.scheme != "https" {
+		return newConn(socket, socket), nil
 	}
-	return &conn{Conn: raw, in: bufio.NewReader(raw), out: bufio.NewWriterSize(raw, 16<<10)}, nil
+	config := c.tls.Clone()
+	config.ServerName = at.host
+	return newConn(socket, tls.Client(socket, config)), nil // shakes hands when it is written to
 }
 
 // errUnheard wraps what ended a connection before anything of an answer came.
@@ -197,6 +215,9 @@ func unheard(err error) error {
 var errTooLarge = errors.New("the answer is too large")
 
 func readBody(res *http.Response) ([]byte, error) {
+	if res.Body == http.NoBody {
+		return nil, nil // whatever length an answer to HEAD states
+	}
 	if res.ContentLength > maxAnswer {
 		return nil, errTooLarge
 	}
@@ -207,22 +228,44 @@ func readBody(res *http.Response) ([]byte, error) {
 	return body, err
 }
 
-// take returns the idle connection that was used last, or nil. It is the caller's then.
+// take returns the idle connection that was used last of those that are silent, or nil. It is the
+// caller's then. The others are closed: the other side has hung up, or has said something that must not
+// pass for the answer to the next request, as "408 Request Timeout" would.
 func (c *HTTPClient) take(at endpoint) *conn {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	idle := c.idle[at]
-	if len(idle) == 0 {
-		return nil
+	for idle := c.idle[at]; len(idle) > 0; idle = c.idle[at] {
+		k := idle[len(idle)-1]
+		if unused := time.Since(k.since); unused > idleTime {
+			c.drop(at) // all others are older
+			return nil
+		}
+		idle[len(idle)-1] = nil
+		c.idle[at] = idle[:len(idle)-1]
+		if silent(k.socket) {
+			return k
+		}
+		_ = k.Close()
 	}
-	k := idle[len(idle)-1]
-	if unused := time.Since(k.since); unused > idleTime {
-		c.drop(at) // all others are older
-		return nil
+	return nil
+}
+
+// silent reports whether a socket is open with nothing to be read.
+func silent(socket net.Conn) bool {
+	of, ok := socket.(syscall.Conn)
+	if !ok {
+		return false
 	}
-	idle[len(idle)-1] = nil
-	c.idle[at] = idle[:len(idle)-1]
-	return k
+	access, err := of.SyscallConn()
+	if err != nil {
+		return false
+	}
+	var seen error
+	err = access.Read(func(fd uintptr) bool {
+		_, _, seen = syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		return true
+	})
+	return err == nil && errors.Is(seen, syscall.EAGAIN)
 }
 
 func (c *HTTPClient) put(at endpoint, k *conn) {

@@ -3,6 +3,7 @@ package awscall
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -11,11 +12,13 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	neturl "net/url"
 	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -209,18 +212,21 @@ func TestHTTPClient_endsInTime(t *testing.T) {
 	c.timeout = plenty
 	two(t, c, s.url)
 	c.timeout = 50 * time.Millisecond
-	if _, _, err := post(t, c, s.url, "x"); !errors.Is(err, os.ErrDeadlineExceeded) {
+	ctx, cancel := context.WithTimeout(t.Context(), plenty)
+	defer cancel()
+	if _, _, err := postWith(ctx, c, s.url, "x"); !errors.Is(err, os.ErrDeadlineExceeded) || ctx.Err() != nil {
 		t.Errorf("its own limit: %v", err)
 	}
 	if got := s.requests.Load(); got != 3 || len(c.idle) != 0 {
 		t.Errorf("%d requests; %d connections of a path that is gone are kept", got, len(c.idle))
 	}
 	c.timeout = plenty
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	ctx, cancel = context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, _, err := postWith(ctx, c, s.url, "x"); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("its caller's limit: %v", err)
 	}
+	c.timeout = time.Hour
 	ctx, cancel = context.WithCancel(t.Context())
 	time.AfterFunc(50*time.Millisecond, cancel)
 	if _, _, err := postWith(ctx, c, s.url, "x"); err == nil || ctx.Err() == nil {
@@ -231,10 +237,165 @@ func TestHTTPClient_endsInTime(t *testing.T) {
 	}
 }
 
+// An answer to HEAD states the length of what it does not have; a body may come without its length.
+func TestHTTPClient_takesLengthsForWhatTheyMean(t *testing.T) {
+	s := serve(t, func(_ int64, body string, w io.Writer) bool {
+		_, err := fmt.Fprintf(w, "HTTP/1.1 200 OK\r\nContent-Length: 7\r\nX-Body: %s\r\n\r\n", body)
+		return err == nil
+	})
+	for name, length := range map[string]int64{"an unknown length": -1, "no length": 0} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodHead, s.url, io.NopCloser(strings.NewReader("all")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.ContentLength = length
+		res, err := NewHTTPClient(plenty).Do(r)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		answer, err := io.ReadAll(res.Body)
+		if sent := res.Header.Get("X-Body"); err != nil || sent != "all" || len(answer) != 0 || res.ContentLength != 7 {
+			t.Errorf("%s: sent %q, read %q of %d, %v", name, sent, answer, res.ContentLength, err)
+		}
+		_ = res.Body.Close()
+	}
+}
+
+func TestEndpointOf_namesWhereToDial(t *testing.T) {
+	for address, want := range map[string]endpoint{
+		"https://sqs.eu-central-1.amazonaws.com/": {"https", "sqs.eu-central-1.amazonaws.com", "https"},
+		"http://127.0.0.1:4566/below":             {"http", "127.0.0.1", "4566"},
+		"https://[::1]":                           {"https", "::1", "https"},
+		"https://[::1]:4566":                      {"https", "::1", "4566"},
+	} {
+		if got := endpointOf(parsed(t, address)); got != want {
+			t.Errorf("%s: %v", address, got)
+		}
+	}
+}
+
+// What comes before a request is no answer to it, and a connection that has ended is not asked.
+func TestHTTPClient_asksOnSilentConnectionsAlone(t *testing.T) {
+	for name, meanwhile := range map[string]func(net.Conn) error{
+		"hung up": net.Conn.Close,
+		"spoke": func(other net.Conn) error {
+			_, err := io.WriteString(other, "HTTP/1.1 408 Request Timeout\r\nContent-Length: 0\r\n\r\n")
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := serve(t, func(_ int64, _ string, w io.Writer) bool { _, err := io.WriteString(w, fine); return err == nil })
+			c := NewHTTPClient(plenty)
+			two(t, c, s.url)
+			mine, other := connected(t)
+			c.put(endpointOf(parsed(t, s.url)), newConn(mine, mine))
+			if err := meanwhile(other); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(plenty); silent(mine) && time.Now().Before(end); {
+				time.Sleep(time.Millisecond)
+			}
+			if status, answer, err := post(t, c, s.url, "x"); err != nil || status != http.StatusOK || answer != "hi" {
+				t.Errorf("%d %q, %v", status, answer, err)
+			}
+			if heard, err := io.ReadAll(other); name == "spoke" && (len(heard) != 0 || errors.Is(err, os.ErrDeadlineExceeded)) {
+				t.Errorf("it was asked %q, or is not closed: %v", heard, err)
+			}
+			if got := s.connections.Load(); got != 2 {
+				t.Errorf("%d connections: those that still serve are not used", got)
+			}
+		})
+	}
+}
+
+// connected returns both ends of a connection.
+func connected(t *testing.T) (mine, other net.Conn) {
+	t.Helper()
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	if mine, err = net.Dial("tcp4", listener.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if other, err = listener.Accept(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _, _ = mine.Close(), other.Close() })
+	if err := other.SetDeadline(time.Now().Add(plenty)); err != nil {
+		t.Fatal(err)
+	}
+	return mine, other
+}
+
+func parsed(t *testing.T, address string) *neturl.URL {
+	t.Helper()
+	u, err := neturl.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// TLS would take leave when it closes, and wait 5 s where nobody reads.
+func TestHTTPClient_takesNoLongerWhereNobodyReads(t *testing.T) {
+	server := httptest.NewTLSServer(nil)
+	server.Close() // its certificate is all that is needed
+	config := server.TLS.Clone()
+	synctest.Test(t, func(t *testing.T) {
+		c := NewHTTPClient(plenty)
+		roots := x509.NewCertPool()
+		roots.AddCert(server.Certificate())
+		mine, other := net.Pipe()
+		defer func() { _ = other.Close() }()
+		go func() { _ = tls.Server(other, config).Handshake() }()
+		k := newConn(mine, tls.Client(mine, &tls.Config{RootCAs: roots, ServerName: "example.com"}))
+		begun := time.Now()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://example.com", strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = c.on(t.Context(), k, endpointOf(r.URL), exchange{request: r, deadline: begun.Add(plenty)})
+		if took := time.Since(begun); !errors.Is(err, os.ErrDeadlineExceeded) || took != plenty {
+			t.Errorf("%v, after %v", err, took)
+		}
+	})
+}
+
+// deaf is a connection that a cancelled context does not reach in time.
+type deaf struct{ net.Conn }
+
+func (deaf) SetDeadline(time.Time) error { return nil }
+
+// Its deadline may be set to the past at any time, while it serves another call too.
+func TestHTTPClient_keepsNoConnectionOfACancelledCall(t *testing.T) {
+	c := NewHTTPClient(plenty)
+	mine, other := connected(t)
+	if _, err := io.WriteString(other, fine); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://a", strings.NewReader("x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := newConn(mine, deaf{mine})
+	res, err := c.on(ctx, k, endpointOf(r.URL), exchange{request: r, deadline: time.Now().Add(plenty)})
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatal(res, err)
+	}
+	_ = res.Body.Close()
+	if _, err := mine.Write([]byte("x")); len(c.idle) != 0 || !errors.Is(err, net.ErrClosed) {
+		t.Errorf("%d kept; writing: %v", len(c.idle), err)
+	}
+}
+
 // two makes two exchanges at the same time, so that two connections are kept.
 func two(t *testing.T, c *HTTPClient, url string) {
 	t.Helper()
-	at := endpoint{"http", strings.TrimPrefix(url, "http://")}
+	at := endpointOf(parsed(t, url))
 	for range 2 {
 		k, err := c.dial(t.Context(), at, time.Now().Add(plenty))
 		if err != nil {
@@ -269,6 +430,9 @@ func TestHTTPClient_boundsWhatItKeeps(t *testing.T) {
 		t.Fatalf("%d endpoints, %d connections", len(c.idle), n)
 	}
 	for _, k := range c.idle[at] {
+		if strings.Contains(k.since.String(), " m=") {
+			t.Error("it is idle since a time of a clock that stands still while the process is frozen")
+		}
 		k.since = k.since.Add(-idleTime - time.Second)
 	}
 	before := s.connections.Load()

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -128,6 +129,39 @@ func TestService_signsWhatItSends(t *testing.T) {
 				t.Errorf("%s is not signed: %s", name, names)
 			}
 		}
+	}
+}
+
+// A try that came too late for its credentials is of no use if the next is signed with the same.
+func TestService_signsEachTryAnew(t *testing.T) {
+	f := newFakeAWS(t)
+	var seen []string
+	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		key, _, _ := strings.Cut(r.Header.Get("Authorization"), "/")
+		seen = append(seen, fmt.Sprint(key, " ", r.Header.Values("X-Amz-Security-Token"), " ", string(body), " ", err))
+		if len(seen) < 3 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		_, _ = w.Write([]byte("{}"))
+	})
+	cfg, n := f.config(), 0
+	cfg.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
+		n++
+		id, token := fmt.Sprint("id", n), fmt.Sprint("token", n)
+		return aws.Credentials{AccessKeyID: id, SecretAccessKey: "key", SessionToken: token}, nil
+	})
+	tables, _ := clients(t, cfg)
+	if _, err := tables.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("T")}); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		`AWS4-HMAC-SHA256 Credential=id1 [token1] {"TableName":"T"} <nil>`,
+		`AWS4-HMAC-SHA256 Credential=id2 [token2] {"TableName":"T"} <nil>`,
+		`AWS4-HMAC-SHA256 Credential=id3 [token3] {"TableName":"T"} <nil>`,
+	}
+	if diff := cmp.Diff(want, seen); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

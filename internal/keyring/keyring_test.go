@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"unsafe"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -74,6 +75,26 @@ func TestSecrets_Seal_bindsASecretToItsEndpointAndVersion(t *testing.T) {
 	}
 	if diff := cmp.Diff([]call{{"Encrypt", "key", secretContext, "whs_1"}}, client.calls); diff != "" {
 		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
+// The SDK's texts are parts of blocks of up to 4 KiB: 10,000 secrets must not keep 40 MiB.
+func TestSecrets_Open_keepsNothingOfTheAnswerThatNamedTheEndpoint(t *testing.T) {
+	secrets := NewSecrets(&fakeKMS{}, "key")
+	if _, err := secrets.Open(t.Context(), secretID, []byte("1")); err != nil {
+		t.Fatal(err)
+	}
+	for id := range secrets.open {
+		kept := secrets.open[id].Value.(opened).id
+		for _, text := range []string{id.TenantID, id.EndpointID, kept.TenantID, kept.EndpointID} {
+			if at := unsafe.StringData(text); at == unsafe.StringData(secretID.TenantID) ||
+				at == unsafe.StringData(secretID.EndpointID) {
+				t.Errorf("%q is kept as it came", text)
+			}
+		}
+		if id != secretID || kept != secretID {
+			t.Errorf("kept as %v and %v", id, kept)
+		}
 	}
 }
 

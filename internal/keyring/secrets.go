@@ -11,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -118,6 +119,8 @@ func (s *Secrets) remembered(id SecretID) (secret string, ok bool) {
 }
 
 func (s *Secrets) remember(id SecretID, secret string) {
+	// An id that was read is part of an answer, of which up to 4 KiB would be kept along with it.
+	id.TenantID, id.EndpointID = strings.Clone(id.TenantID), strings.Clone(id.EndpointID)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e := s.open[id]; e != nil { // opened twice at the same time
