@@ -173,28 +173,34 @@ func (s *service) try(ctx context.Context, op *smithy.OperationSchema, r request
 		return fmt.Errorf("reading the body: %w", err)
 	}
 	res, err := s.http.Do(r.Request) //nolint:bodyclose // decode closes it
-	if err != nil {
-		if ctx.Err() != nil {
-			return &aws.RequestCanceledError{Err: ctx.Err()}
-		}
-		return &smithyhttp.RequestSendError{Err: err}
+	if err == nil {
+		return s.decode(ctx, op, res, out)
 	}
-	return s.decode(ctx, op, res, out)
+	err = &smithyhttp.RequestSendError{Err: err}
+	if ctx.Err() != nil {
+		err = &smithy.CanceledError{Err: ctx.Err()}
+	}
+	return failed(&http.Response{}, err)
+}
+
+// failed says of which answer the error is; the SDK has one, with the status 0, even where none came.
+func failed(res *http.Response, err error) error {
+	return &awshttp.ResponseError{
+		RequestID:     res.Header.Get("X-Amzn-Requestid"),
+		ResponseError: &smithyhttp.ResponseError{Response: &smithyhttp.Response{Response: res}, Err: err},
+	}
 }
 
 func (s *service) decode(
 	ctx context.Context, op *smithy.OperationSchema, res *http.Response, out smithy.Deserializable,
 ) error {
 	defer func() { _ = res.Body.Close() }()
-	answer := &smithyhttp.Response{Response: res}
 	err := s.verified(res)
 	if err == nil {
-		err = s.protocol.DeserializeResponse(ctx, op, s.types, answer, out)
+		err = s.protocol.DeserializeResponse(ctx, op, s.types, &smithyhttp.Response{Response: res}, out)
 	}
 	if err != nil {
-		return &awshttp.ResponseError{
-			ResponseError: &smithyhttp.ResponseError{Response: answer, Err: err}, RequestID: res.Header.Get("X-Amzn-Requestid"),
-		}
+		return failed(res, err)
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 )
@@ -35,6 +36,21 @@ func (k *kept) urls() (urls []string) {
 	}
 	k.requests = nil
 	return urls
+}
+
+// Not every client knows of GetBody.
+func TestService_sendsABodyThroughAnyClient(t *testing.T) {
+	var k kept
+	cfg := newFakeAWS(t).config()
+	cfg.HTTPClient = &k
+	tables, _ := clients(t, cfg)
+	if _, err := tables.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("T")}); err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(k.requests[0].Body)
+	if want := `{"TableName":"T"}`; err != nil || string(body) != want || k.requests[0].ContentLength != int64(len(want)) {
+		t.Errorf("%q of %d, %v", body, k.requests[0].ContentLength, err)
+	}
 }
 
 func TestClients_callWhereTheSDKCalls(t *testing.T) {
@@ -259,18 +275,23 @@ func TestService_endsWithItsContext(t *testing.T) {
 	f := newFakeAWS(t)
 	tables, _ := clients(t, f.config())
 	both := ofDynamoDB(tables.Client.Query, tables.Query)
+	var said [][2]facts
 	for name, query := range map[string]method[dynamodb.QueryInput, dynamodb.QueryOutput]{
 		"the SDK": both.sdk, "ours": both.ours,
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		hold := make(chan struct{})
 		f.Config.Handler = http.HandlerFunc(func(http.ResponseWriter, *http.Request) { cancel(); <-hold })
-		if _, err := query(ctx, &dynamodb.QueryInput{TableName: aws.String("T")}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s: %v", name, err)
-		}
+		_, err := query(ctx, &dynamodb.QueryInput{TableName: aws.String("T")})
 		close(hold)
-		if _, err := query(ctx, &dynamodb.QueryInput{TableName: aws.String("T")}); !errors.Is(err, context.Canceled) {
-			t.Errorf("%s, after it: %v", name, err)
+		_, after := query(ctx, &dynamodb.QueryInput{TableName: aws.String("T")})
+		var cancelled *smithy.CanceledError
+		if !errors.Is(err, context.Canceled) || !errors.As(err, &cancelled) || !errors.Is(after, context.Canceled) {
+			t.Errorf("%s: %v; after it: %v", name, err, after)
 		}
+		said = append(said, [2]facts{factsOf(err), factsOf(after)})
+	}
+	if diff := cmp.Diff(said[0], said[1]); diff != "" {
+		t.Errorf("the SDK and ours do not say the same\n%s", diff)
 	}
 }

@@ -204,6 +204,7 @@ func failures(good string) map[string][]answer {
 		"half an answer":                   {{status: 200, body: good[:len(good)/2]}},
 		"an answer that is empty":          {{status: 200}},
 		"hung up once":                     {{}, {status: 200, body: good}},
+		"hung up for ever":                 {{}},
 		"of another shape":                 {{status: 200, body: `{"Responses":[1],"Items":2,"Failed":3,"Successful":4}`}},
 		"an error's code in the header": {{status: 400, body: `{}`, header: map[string]string{
 			"X-Amzn-Errortype": "ResourceNotFoundException:http://internal/"}}},

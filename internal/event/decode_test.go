@@ -198,6 +198,19 @@ func invalid(t *testing.T, err error) *event.Invalid {
 	return got
 }
 
+func TestDecode_keepsWhatFollowsDataOutOfReach(t *testing.T) {
+	const body = `{"tenant_id":"acme","data":{"a":1},"type":"user.deleted"}`
+	shared := []byte(body)
+	e, err := event.Decode(shared, "m")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = append(e.Data, "beyond its end"...)
+	if string(shared) != body {
+		t.Errorf("the body became %s", shared)
+	}
+}
+
 func TestInvalid_Error(t *testing.T) {
 	for want, e := range map[string]*event.Invalid{
 		"invalid event: not a JSON object": {EventID: "e", Reason: "not a JSON object"},

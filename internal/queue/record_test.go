@@ -65,6 +65,10 @@ func TestEvent_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.
 		},
 		"nulls":         {`{"a":{"stringValue":null,"dataType":null},"b":null}`, AttributeList{{Name: "a"}, {Name: "b"}}},
 		"escaped names": {`{"\u0061\"":{"string\u0056alue":"x"}}`, AttributeList{{Name: `a"`, StringValue: "x"}}},
+		"a member between those that Lambda writes": {
+			`{"a":{"stringValue":"x","binaryValue":"AQ==","stringListValues":[],"binaryListValues":[],"dataType":"String"}}`,
+			AttributeList{{Name: "a", StringValue: "x", BinaryValue: []byte{1}, DataType: "String"}},
+		},
 		"more than there is room for": {
 			`{"1":{},"2":{},"3":{},"4":{},"5":{},"6":{},"7":{},"8":{},"9":{}}`, AttributeList{
 				{Name: "1"}, {Name: "2"}, {Name: "3"}, {Name: "4"}, {Name: "5"}, {Name: "6"}, {Name: "7"}, {Name: "8"},
@@ -80,6 +84,35 @@ func TestEvent_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
 		})
+	}
+}
+
+// Bodies are handed on and outlive what is read after them, and the payload.
+func TestEvent_UnmarshalJSONFrom_keepsNothingInCommonWithThePayload(t *testing.T) {
+	payload := []byte(`{"Records":[` +
+		`{"receiptHandle":"\u0061 long one","body":"1",` +
+		`"messageAttributes":{"a":{"binaryValue":"AQ==","stringValue":"x"}}},` +
+		`{"receiptHandle":"\u0062 long one","body":"2\"",` +
+		`"messageAttributes":{"a":{"binaryValue":"Ag==","stringValue":"y"}}},` +
+		`{"receiptHandle":"\u0063 long one","body":"3","messageId":"m","eventSourceARN":"arn"}]}`)
+	got := Event{Records: make([]Record, 7)}
+	if err := json.Unmarshal(payload, &got); err != nil {
+		t.Fatal(err)
+	}
+	clear(payload)
+	for _, r := range got.Records {
+		_ = append(r.Body, "beyond its end"...)
+	}
+	attribute := func(text string, b byte) AttributeList {
+		return AttributeList{{Name: "a", StringValue: text, BinaryValue: []byte{b}}}
+	}
+	want := Event{Records: []Record{
+		{ReceiptHandle: "a long one", Body: []byte("1"), MessageAttributes: attribute("x", 1)},
+		{ReceiptHandle: "b long one", Body: []byte(`2"`), MessageAttributes: attribute("y", 2)},
+		{ReceiptHandle: "c long one", Body: []byte("3"), MessageID: "m", EventSourceARN: "arn"},
+	}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
