@@ -53,6 +53,22 @@ func TestService_sendsABodyThroughAnyClient(t *testing.T) {
 	}
 }
 
+// Signing writes into the address, and calls are made at the same time.
+func TestService_givesEachCallAnAddressOfItsOwn(t *testing.T) {
+	var k kept
+	cfg := newFakeAWS(t).config()
+	cfg.HTTPClient = &k
+	tables, _ := clients(t, cfg)
+	for range 2 {
+		if _, err := tables.Query(t.Context(), &dynamodb.QueryInput{TableName: aws.String("T")}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if k.requests[0].URL == k.requests[1].URL {
+		t.Error("two calls share one")
+	}
+}
+
 func TestClients_callWhereTheSDKCalls(t *testing.T) {
 	address := "http://127.0.0.1:4566/below"
 	for name, change := range map[string]func(*aws.Config){
