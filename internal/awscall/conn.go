@@ -78,6 +78,9 @@ func (c *HTTPClient) Do(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	at, ctx := endpointOf(r.URL), r.Context()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	deadline := time.Now().Add(c.timeout)
 	if outer, ok := ctx.Deadline(); ok && outer.Before(deadline) {
 		deadline = outer

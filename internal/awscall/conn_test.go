@@ -367,6 +367,23 @@ func TestHTTPClient_takesNoLongerWhereNobodyReads(t *testing.T) {
 	})
 }
 
+func TestHTTPClient_sendsNothingForACancelledCall(t *testing.T) {
+	s := serve(t, func(_ int64, _ string, w io.Writer) bool { _, err := io.WriteString(w, fine); return err == nil })
+	c := NewHTTPClient(plenty)
+	two(t, c, s.url)
+	before := s.requests.Load()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		if _, _, err := postWith(ctx, c, s.url, "x"); !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+	}
+	if _, _, err := post(t, c, s.url, "x"); err != nil || s.requests.Load() != before+1 || s.connections.Load() != 2 {
+		t.Errorf("%d requests on %d connections, %v", s.requests.Load(), s.connections.Load(), err)
+	}
+}
+
 // deaf is a connection that a cancelled context does not reach in time.
 type deaf struct{ net.Conn }
 
@@ -453,6 +470,12 @@ func TestHTTPClient_verifiesWhomItCalls(t *testing.T) {
 		_, _ = fmt.Fprint(w, r.Proto)
 	}))
 	s.EnableHTTP2 = true
+	var connections atomic.Int64
+	s.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateNew {
+			connections.Add(1)
+		}
+	}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.StartTLS()
 	defer s.Close()
@@ -463,10 +486,14 @@ func TestHTTPClient_verifiesWhomItCalls(t *testing.T) {
 	}
 	c.tls.RootCAs = x509.NewCertPool()
 	c.tls.RootCAs.AddCert(s.Certificate())
-	for range 2 {
+	connections.Store(0)
+	for range 5 {
 		if status, text, err := post(t, c, s.URL, "x"); err != nil || status != http.StatusOK || text != "HTTP/1.1" {
 			t.Errorf("%d %q, %v", status, text, err)
 		}
+	}
+	if n := connections.Load(); n != 1 {
+		t.Errorf("%d connections for calls one after another", n)
 	}
 	if _, _, err := post(t, c, strings.Replace(s.URL, "127.0.0.1", "localhost", 1), "x"); err == nil {
 		t.Error("a certificate of another name is taken")
