@@ -275,6 +275,7 @@ func TestBadDays_aBatchHoldsForWhatIsRestoredMeanwhile(t *testing.T) {
 					}
 				}
 				time.Sleep(timeout)
+				synctest.Wait()
 				if w.held() != 1 {
 					t.Errorf("%d are held", w.held())
 				}
@@ -306,6 +307,7 @@ func TestBadDays_aBatchParksBehindThePause(t *testing.T) {
 			w.process("two", rand.New(rand.NewPCG(1, 1))).tick()
 			puts[0].grant <- v
 			time.Sleep(timeout)
+			synctest.Wait()
 			w.settle()
 			w.mustHold(t, v.String())
 		})
