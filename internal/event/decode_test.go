@@ -299,3 +299,23 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestValidTenantID(t *testing.T) {
+	var want, got []byte
+	for c := range 256 {
+		if strings.ContainsRune("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", rune(c)) {
+			want = append(want, byte(c))
+		}
+		if event.ValidTenantID(string([]byte{byte(c)})) {
+			got = append(got, byte(c))
+		}
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("of one character (-want +got)\n%s", diff)
+	}
+	for n, valid := range map[int]bool{0: false, 1: true, 128: true, 129: false} {
+		if event.ValidTenantID(strings.Repeat("a", n)) != valid {
+			t.Errorf("%d characters: %t", n, !valid)
+		}
+	}
+}

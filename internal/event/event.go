@@ -198,7 +198,7 @@ func text(v jsontext.Value) (string, bool) {
 	if v.Kind() != '"' {
 		return "", false
 	}
-	if bytes.IndexByte(v, '\\') < 0 {
+	if !bytes.ContainsRune(v, '\\') {
 		return string(v[1 : len(v)-1]), true
 	}
 	s, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
