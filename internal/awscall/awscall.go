@@ -62,7 +62,7 @@ func retries(retryer aws.Retryer) *retry.Attempt {
 	return retry.NewAttemptMiddleware(retryer, func(request any) any { return request })
 }
 
-// at takes over where the SDK would send calls to.
+// at sets the endpoint that the SDK has resolved.
 func (s *service) at(to smithyendpoints.Endpoint, err error) {
 	s.endpoint = to.URI
 	if s.endpoint.Path == "" {

@@ -66,7 +66,7 @@ func newConn(socket, whole net.Conn) *conn {
 	return &conn{Conn: whole, socket: socket, in: bufio.NewReader(whole), out: bufio.NewWriterSize(whole, 16<<10)}
 }
 
-// Close closes the socket. TLS would first take leave, for which it waits up to 5 s where nobody reads.
+// Close closes the socket. tls.Conn would first send close_notify, and wait up to 5 s if nobody reads it.
 func (k *conn) Close() error { return k.socket.Close() }
 
 // Do sends the request and reads the answer whole. A kept connection that ends before anything of
@@ -81,11 +81,11 @@ func (c *HTTPClient) Do(r *http.Request) (*http.Response, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	deadline := time.Now().Add(c.timeout)
+	deadline, own := time.Now().Add(c.timeout), true
 	if outer, ok := ctx.Deadline(); ok && outer.Before(deadline) {
-		deadline = outer
+		deadline, own = outer, false
 	}
-	x := exchange{request: r, deadline: deadline}
+	x := exchange{request: r, deadline: deadline, own: own}
 	if k := c.take(at); k != nil {
 		res, err := c.on(ctx, k, at, x)
 		if !errors.Is(err, errUnheard) || ctx.Err() != nil {
@@ -160,8 +160,8 @@ func (c *HTTPClient) on(ctx context.Context, k *conn, at endpoint, x exchange) (
 		return res, nil
 	}
 	_ = k.Close()
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		c.forget(at) // a path that is gone takes all its connections along
+	if x.own && ctx.Err() == nil && errors.Is(err, os.ErrDeadlineExceeded) {
+		c.forget(at) // they most likely lead nowhere either; a caller with less patience says nothing about them
 	}
 	return res, err
 }
@@ -170,6 +170,7 @@ func (c *HTTPClient) on(ctx context.Context, k *conn, at endpoint, x exchange) (
 type exchange struct {
 	request  *http.Request
 	deadline time.Time
+	own      bool // the deadline is the client's, not its caller's
 }
 
 func (k *conn) exchange(x exchange) (*http.Response, error) {

@@ -241,6 +241,39 @@ func TestHTTPClient_endsInTime(t *testing.T) {
 	}
 }
 
+// While AWS is slow, callers with little patience give up often; a new handshake for each would make it slower.
+func TestHTTPClient_keepsConnectionsWhenACallerGivesUp(t *testing.T) {
+	hold := make(chan struct{})
+	defer close(hold)
+	s := serve(t, func(_ int64, body string, w io.Writer) bool {
+		if body == "slow" {
+			<-hold
+		}
+		_, err := io.WriteString(w, fine)
+		return err == nil
+	})
+	at, brief := endpointOf(parsed(t, s.url)), 50*time.Millisecond
+	for name, limit := range map[string]func() (context.Context, context.CancelFunc){
+		"its deadline": func() (context.Context, context.CancelFunc) { return context.WithTimeout(t.Context(), brief) },
+		"it is cancelled": func() (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(brief, cancel)
+			return ctx, cancel
+		},
+	} {
+		c := NewHTTPClient(time.Hour)
+		two(t, c, s.url)
+		ctx, cancel := limit()
+		if _, _, err := postWith(ctx, c, s.url, "slow"); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+		if got := len(c.idle[at]); got != 1 {
+			t.Errorf("%s: %d connections are left of the two", name, got)
+		}
+	}
+}
+
 // An answer to HEAD states the length of what it does not have; a body may come without its length.
 func TestHTTPClient_takesLengthsForWhatTheyMean(t *testing.T) {
 	s := serve(t, func(_ int64, body string, w io.Writer) bool {
