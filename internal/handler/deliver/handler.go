@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -53,7 +54,7 @@ type Visibility interface {
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
-// Handler attempts deliveries. All fields but Slow, Unrecorded and
+// Handler attempts deliveries. All fields but Slow, Unrecorded, Workers and
 // Sample are required.
 type Handler struct {
 	Endpoints       Endpoints
@@ -68,10 +69,11 @@ type Handler struct {
 	Attempts        delivery.Sender
 	Schedule        retry.Schedule
 	Thresholds      health.Settings
-	PerEndpoint     int              // attempts to one endpoint at a time within a batch
-	Slow            *SlowLane        // nil: processes tell each other nothing
-	Unrecorded      bool             // first-time successes leave no record
-	Sample          telemetry.Sample // of events whose first-time successes have a line of their own
+	PerEndpoint     int               // attempts to one endpoint at a time within a batch
+	Slow            *SlowLane         // nil: processes tell each other nothing
+	Unrecorded      bool              // first-time successes leave no record
+	Workers         *parallel.Workers // that make attempts; nil: a new goroutine for each
+	Sample          telemetry.Sample  // of events whose first-time successes have a line of their own
 	Log             *slog.Logger
 	Metrics         *telemetry.Metrics
 	Now             func() time.Time

@@ -1,0 +1,44 @@
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+)
+
+func TestWorkers_Go_runsAllAtOnceAndKeepsTheirGoroutines(t *testing.T) {
+	const n = 20
+	before := runtime.NumGoroutine()
+	w := NewWorkers()
+	for range 50 {
+		var all, done sync.WaitGroup
+		all.Add(n)
+		done.Add(n)
+		for range n {
+			w.Go(func() {
+				defer done.Done()
+				all.Done()
+				all.Wait() // for all the others
+			})
+		}
+		done.Wait()
+	}
+	// One that has just ended its work may not wait for more yet when the next is given out.
+	if kept := runtime.NumGoroutine() - before; kept < n || kept > 2*n {
+		t.Errorf("%d goroutines for %d functions at once, 50 times", kept, n)
+	}
+}
+
+func TestWorkers_Go_withoutWorkersIsAGoroutineForEach(t *testing.T) {
+	before := runtime.NumGoroutine()
+	var w *Workers
+	var done sync.WaitGroup
+	for range 10 {
+		done.Add(1)
+		w.Go(done.Done)
+	}
+	done.Wait()
+	for runtime.NumGoroutine() > before {
+		runtime.Gosched() // they end
+	}
+}
