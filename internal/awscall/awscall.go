@@ -24,7 +24,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
@@ -44,7 +43,7 @@ type service struct {
 	types       *smithy.TypeRegistry // of errors
 	credentials aws.CredentialsProvider
 	signer      signer
-	retries     *retry.Attempt
+	retries     retries
 	http        aws.HTTPClient
 	custom      bool                                        // the configuration has options that only the SDK understands
 	verify      func(header http.Header, body []byte) error // a checksum over an answer; nil: none
@@ -55,11 +54,6 @@ type signer interface {
 		ctx context.Context, credentials aws.Credentials, r *http.Request, payloadHash, service, region string,
 		at time.Time, options ...func(*v4.SignerOptions),
 	) error
-}
-
-// retries is the SDK's way to try again. The same request serves all tries: each is signed anew.
-func retries(retryer aws.Retryer) *retry.Attempt {
-	return retry.NewAttemptMiddleware(retryer, func(request any) any { return request })
 }
 
 // at sets the endpoint that the SDK has resolved.
@@ -80,26 +74,13 @@ func call[O smithy.Deserializable](
 ) (O, error) {
 	r, err := s.encode(ctx, op, in)
 	if err == nil {
-		err = s.tries(ctx, op, r, out)
+		err = s.retries.run(ctx, func() error { return s.try(ctx, op, r, out) })
 	}
 	if err != nil {
 		var none O
 		return none, &smithy.OperationError{ServiceID: s.id, OperationName: op.ID().Name, Err: err}
 	}
 	return out, nil
-}
-
-// tries makes the call until it succeeds, or until the SDK's retryer has it fail.
-func (s *service) tries(
-	ctx context.Context, op *smithy.OperationSchema, r request, out smithy.Deserializable,
-) error {
-	try := middleware.FinalizeHandlerFunc(func(ctx context.Context, _ middleware.FinalizeInput) (
-		middleware.FinalizeOutput, middleware.Metadata, error,
-	) {
-		return middleware.FinalizeOutput{}, middleware.Metadata{}, s.try(ctx, op, r, out)
-	})
-	_, _, err := s.retries.HandleFinalize(ctx, middleware.FinalizeInput{Request: r}, try)
-	return err
 }
 
 // request is what all tries send, each signed anew.

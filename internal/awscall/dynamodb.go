@@ -27,7 +27,7 @@ func NewDynamoDB(cfg aws.Config) *DynamoDB {
 	o := client.Options()
 	d := &DynamoDB{Client: client, service: service{
 		id: dynamodb.ServiceID, signingName: "dynamodb", region: o.Region, protocol: o.Protocol,
-		types: dynamodb.TypeRegistry, credentials: o.Credentials, signer: o.HTTPSignerV4, retries: retries(o.Retryer),
+		types: dynamodb.TypeRegistry, credentials: o.Credentials, signer: o.HTTPSignerV4, retries: newRetries(o.Retryer),
 		http: o.HTTPClient, custom: len(o.APIOptions) > 0, verify: verifyCRC32,
 	}}
 	d.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), dynamodb.EndpointParameters{

@@ -44,7 +44,7 @@ func (d *DynamoDB) PutItems(ctx context.Context, table string, items []Item) (*d
 	out := &dynamodb.BatchWriteItemOutput{}
 	r, err := d.encodePuts(ctx, table, items)
 	if err == nil {
-		err = d.service.tries(ctx, batchWriteItem, r, out)
+		err = d.service.retries.run(ctx, func() error { return d.service.try(ctx, batchWriteItem, r, out) })
 	}
 	if err != nil {
 		return nil, &smithy.OperationError{ServiceID: d.service.id, OperationName: batchWriteItem.ID().Name, Err: err}

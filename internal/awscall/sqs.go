@@ -24,7 +24,7 @@ func NewSQS(cfg aws.Config) *SQS {
 	o := client.Options()
 	s := &SQS{Client: client, service: service{
 		id: sqs.ServiceID, signingName: "sqs", region: o.Region, protocol: o.Protocol, types: sqs.TypeRegistry,
-		credentials: o.Credentials, signer: o.HTTPSignerV4, retries: retries(o.Retryer), http: o.HTTPClient,
+		credentials: o.Credentials, signer: o.HTTPSignerV4, retries: newRetries(o.Retryer), http: o.HTTPClient,
 		custom: len(o.APIOptions) > 0,
 	}}
 	s.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), sqs.EndpointParameters{

@@ -1,0 +1,110 @@
+package awscall
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/aws/smithy-go"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+)
+
+// tokens is a limit of retries that counts.
+type tokens struct{ left, refilled int }
+
+func (l *tokens) GetToken(_ context.Context, cost uint) (func() error, error) {
+	if l.left < int(cost) {
+		return nil, errors.New("none left")
+	}
+	l.left -= int(cost)
+	return func() error { return l.AddTokens(cost) }, nil
+}
+
+func (l *tokens) AddTokens(n uint) error {
+	l.left += int(n)
+	l.refilled++
+	return nil
+}
+
+// What the SDK's own loop makes of the same tries is the model.
+func TestRetries_run_isTheSDKsLoop(t *testing.T) {
+	results := map[string]error{
+		"ok": nil, "throttled": &smithy.GenericAPIError{Code: "ThrottlingException"},
+		"refused": &smithy.GenericAPIError{Code: "ValidationException"}, "cancelled": &aws.RequestCanceledError{},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		script := rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "throttled", "refused", "cancelled"}), 5, 5).Draw(t, "tries")
+		cancelled := rapid.IntRange(0, 4).Draw(t, "cancelled after") // 4: never
+		if cancelled == 1 && script[0] == "throttled" {
+			t.Skip("the SDK's loop takes a token for a retry that it does not make")
+		}
+		left := rapid.IntRange(0, 20).Draw(t, "tokens")
+		type outcome struct {
+			Tries, Left, Refilled int
+			Error                 string
+		}
+		play := func(run func(*retries, context.Context, func() error) error) (o outcome) {
+			limit := &tokens{left: left}
+			r := newRetries(retry.NewStandard(func(o *retry.StandardOptions) {
+				o.RateLimiter = limit
+				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+			}))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if cancelled == 0 {
+				cancel()
+			}
+			err := run(&r, ctx, func() error {
+				o.Tries++
+				if o.Tries == cancelled {
+					cancel()
+				}
+				return results[script[o.Tries-1]]
+			})
+			if err != nil {
+				o.Error = err.Error()
+			}
+			o.Left, o.Refilled = limit.left, limit.refilled
+			return o
+		}
+		if diff := cmp.Diff(play((*retries).loop), play((*retries).run)); diff != "" {
+			t.Errorf("(-the SDK's loop +ours)\n%s", diff)
+		}
+	})
+}
+
+// One that limits first tries, too, has to be asked about them.
+func TestRetries_run_asksAnotherRetryerBeforeTheFirstTry(t *testing.T) {
+	asked := &asking{Standard: retry.NewStandard()}
+	r := newRetries(asked)
+	if err := r.run(t.Context(), func() error { return nil }); err != nil || asked.n != 1 {
+		t.Errorf("asked %d times: %v", asked.n, err)
+	}
+}
+
+type asking struct {
+	*retry.Standard
+	n int
+}
+
+func (a *asking) GetAttemptToken(ctx context.Context) (func(error) error, error) {
+	a.n++
+	return a.Standard.GetAttemptToken(ctx)
+}
+
+func TestRetries_run_doesNotPauseForWhatIsCancelled(t *testing.T) {
+	r := newRetries(retry.NewStandard())
+	ctx, cancel := context.WithCancel(t.Context())
+	err := r.run(ctx, func() error {
+		cancel()
+		return &smithy.GenericAPIError{Code: "ThrottlingException"}
+	})
+	var cancelled *aws.RequestCanceledError
+	if !errors.As(err, &cancelled) || !errors.Is(err, context.Canceled) {
+		t.Errorf("failed with %v", err)
+	}
+}
