@@ -54,11 +54,14 @@ var secures = []Case{
 			}
 		}),
 	},
-	one("answers and changes its keys without end", Outcome{Status: 200}, Promptly,
-		sealing(tls.VersionTLS13, func(s *sealer) {
+	{
+		Name: "answers and changes its keys without end",
+		Want: []Outcome{{Status: 200}}, Ends: Promptly, Bytes: 8 * memory, // likewise
+		Start: sealing(tls.VersionTLS13, func(s *sealer) {
 			for s.write(recordData, fine); s.update(); {
 			}
-		})),
+		}),
+	},
 }
 
 var fine = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
