@@ -37,7 +37,8 @@ func TestRetries_run_isTheSDKsLoop(t *testing.T) {
 		"refused": &smithy.GenericAPIError{Code: "ValidationException"}, "cancelled": &aws.RequestCanceledError{},
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		script := rapid.SliceOfN(rapid.SampledFrom([]string{"ok", "throttled", "refused", "cancelled"}), 5, 5).Draw(t, "tries")
+		one := rapid.SampledFrom([]string{"ok", "throttled", "refused", "cancelled"})
+		script := rapid.SliceOfN(one, 5, 5).Draw(t, "tries")
 		cancelled := rapid.IntRange(0, 4).Draw(t, "cancelled after") // 4: never
 		if cancelled == 1 && script[0] == "throttled" {
 			t.Skip("the SDK's loop takes a token for a retry that it does not make")

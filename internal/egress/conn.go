@@ -30,7 +30,7 @@ type conn struct {
 	tls    *tls.Conn
 	stream stream
 	in     *bufio.Reader // on stream
-	kept   bool          // it has served an exchange
+	served int           // exchanges
 
 	idle // its place in the pool
 }
@@ -46,16 +46,18 @@ func newConn(raw net.Conn, config *tls.Config) (*conn, error) {
 	return c, nil
 }
 
+// ready readies the connection for an exchange.
+func (c *conn) ready(deadline time.Time) error {
+	c.wire.left = maxWire
+	return c.wire.SetDeadline(deadline)
+}
+
 var errUnasked = errors.New("the receiver spoke before it was asked")
 
-// ready readies the connection for an exchange and returns nil if it may serve one: it is open,
-// and its receiver has sent nothing that would be taken for the next answer. The front of a record
-// is no fault of a new connection: session tickets follow the handshake and may be still on their way.
-func (c *conn) ready(deadline time.Time) error {
-	if err := c.wire.SetDeadline(deadline); err != nil {
-		return err
-	}
-	c.wire.left = maxWire
+// silent returns nil if the connection may serve an exchange: it is open, and its receiver has sent nothing
+// that would be taken for the next answer. The front of a record is no fault of a new connection: session
+// tickets follow the handshake and may be still on their way.
+func (c *conn) silent() error {
 	c.wire.atOnce = true
 	var unasked [1]byte
 	_, err := c.tls.Read(unasked[:])
@@ -63,7 +65,7 @@ func (c *conn) ready(deadline time.Time) error {
 	switch {
 	case err != nil && !errors.Is(err, errNothing):
 		return err
-	case err == nil, c.kept && !c.wire.whole(), c.in.Buffered() > 0:
+	case err == nil, c.served > 0 && !c.wire.whole(), c.in.Buffered() > 0:
 		return errUnasked
 	}
 	return nil
@@ -74,12 +76,17 @@ func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
 	c.stream.limit(maxHeader, errHeaderTooLarge, time.Time{})
 	c.stream.heard = false
 	sent := c.send(x)
+	if errors.Is(sent, errStale) {
+		return answer{}, false, sent
+	}
 	// A receiver may answer without taking all of the request: also a broken one has an answer.
 	res, framed, err := c.head() //nolint:bodyclose // closing would read a body to its end, however long
-	if err != nil {
-		if sent != nil && !c.heard() {
-			err = sent
-		}
+	switch {
+	case c.wire.hold && sent == nil: // TLS had it already, and no reason to read the socket
+		return answer{}, false, errStale
+	case err != nil && sent != nil && !c.heard():
+		return answer{}, false, sent
+	case err != nil:
 		return answer{}, false, err
 	}
 	a = answer{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After"), at: time.Now()}
@@ -90,13 +97,19 @@ func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
 // heard reports whether anything of an answer came.
 func (c *conn) heard() bool { return c.stream.heard }
 
-// send writes the request. Almost all fit into one record of TLS and are one write.
+// send writes the request. Almost all fit into one record of TLS, which is held back until the answer is read:
+// then the socket is looked at, too. Before the first exchanges TLS looks, since session tickets may have come.
 func (c *conn) send(x *exchange) error {
 	block := blocks.Get().(*[oneRecord]byte)
 	defer blocks.Put(block)
 	b := appendHead(block[:0], x.to, x.request)
 	body := x.request.Body
-	if len(b)+len(body) <= oneRecord {
+	short := len(b)+len(body) <= oneRecord
+	c.wire.hold = short && c.served > 1 && c.wire.whole()
+	if c.served > 0 && !c.wire.hold && c.silent() != nil {
+		return errStale
+	}
+	if short {
 		_, err := c.tls.Write(append(b, body...))
 		return err
 	}
@@ -144,7 +157,7 @@ func (c *conn) head() (res *http.Response, framed bool, err error) {
 
 // close ends the connection as TLS asks, without waiting for anything.
 func (c *conn) close() {
-	c.wire.atOnce = true
+	c.wire.atOnce, c.wire.hold = true, false
 	_ = c.tls.Close() // whether the receiver hears of it changes nothing
 }
 
@@ -169,6 +182,6 @@ func newWire(raw net.Conn) (*wire, error) {
 		return nil, err
 	}
 	w := &wire{Conn: raw, access: access, left: maxHandshake}
-	w.readNow, w.writeNow = w.tryRead, w.tryWrite
+	w.readNow, w.writeNow, w.askNow = w.tryRead, w.tryWrite, w.tryAsk
 	return w, nil
 }

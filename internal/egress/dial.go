@@ -47,7 +47,10 @@ func (c *Client) secure(raw net.Conn, x *exchange, k key) (*conn, error) {
 	case err != nil:
 		return nil, err
 	}
-	return made, made.ready(x.deadline)
+	if err := made.ready(x.deadline); err != nil {
+		return nil, err
+	}
+	return made, made.silent()
 }
 
 // maxSessions bounds the TLS sessions kept, over all tenants and hosts.

@@ -2,6 +2,7 @@ package egress
 
 import (
 	"context"
+	"errors"
 	"os"
 	"time"
 
@@ -33,11 +34,10 @@ func (x *exchange) do(ctx context.Context) (answer, error) {
 	}
 	k := key{tenant: x.request.TenantID, address: x.to.address}
 	for c := x.client.idle.take(k); c != nil; c = x.client.idle.take(k) {
-		if c.ready(x.deadline) != nil { // the receiver hung up while it was idle, or spoke unasked
-			c.drop()
+		a, err := x.on(c)
+		if errors.Is(err, errStale) {
 			continue
 		}
-		a, err := x.on(c)
 		if err == nil || c.heard() || isTimeout(err) {
 			return a, err
 		}
@@ -52,12 +52,16 @@ func (x *exchange) do(ctx context.Context) (answer, error) {
 
 // on makes the exchange on one connection and keeps it where it may serve another.
 func (x *exchange) on(c *conn) (answer, error) {
+	if err := c.ready(x.deadline); err != nil {
+		c.drop()
+		return answer{}, errStale
+	}
 	a, keep, err := c.post(x)
 	switch {
 	case err != nil:
 		c.drop()
 	case keep && !c.wire.much:
-		c.kept = true
+		c.served++
 		x.client.idle.put(c)
 	default:
 		c.close()

@@ -7,14 +7,17 @@ import (
 	"syscall"
 )
 
-// wire is a socket below TLS. It bounds what comes in, whatever TLS makes of it, and can be
-// told not to wait.
+// wire is a socket below TLS. It bounds what comes in, whatever TLS makes of it, can be told not to
+// wait, and can make one operation of a request and the wait for its answer.
 type wire struct {
 	net.Conn
 	access syscall.RawConn
 	left   int  // bytes that may still come in, each record counted as recordCost more
 	much   bool // so much came in that nothing of it is to be kept
 	atOnce bool // read and write what can be had at once, and nothing else
+	hold   bool // keep what is written until the next read, which sends it
+	held   []byte
+	sent   int // of held
 
 	record struct { // of TLS, at the end of what was read (RFC 8446, 5.1)
 		head [5]byte
@@ -23,10 +26,10 @@ type wire struct {
 	}
 
 	// For access, which takes functions: made once, they cost no allocation for each read.
-	readNow, writeNow func(fd uintptr) (done bool)
-	p                 []byte
-	n                 int
-	err               error
+	readNow, writeNow, askNow func(fd uintptr) (done bool)
+	p                         []byte
+	n                         int
+	err                       error
 }
 
 // recordCost is what each record is charged beside its bytes. A record that only changes keys has
@@ -56,11 +59,20 @@ func (w *wire) Read(p []byte) (int, error) {
 }
 
 func (w *wire) read(p []byte) (int, error) {
-	if !w.atOnce {
+	switch {
+	case w.hold && len(w.held) > 0:
+		return w.ask(p)
+	case w.atOnce:
+		return w.through(w.readNow, p)
+	default:
 		return w.Conn.Read(p)
 	}
+}
+
+// through reads by way of access.
+func (w *wire) through(read func(fd uintptr) (done bool), p []byte) (int, error) {
 	w.p = p
-	err := w.access.Read(w.readNow)
+	err := w.access.Read(read)
 	w.p = nil
 	switch {
 	case err != nil:
@@ -81,6 +93,10 @@ func (w *wire) tryRead(fd uintptr) bool {
 }
 
 func (w *wire) Write(p []byte) (int, error) {
+	if w.hold {
+		w.held = append(w.held, p...)
+		return len(p), nil
+	}
 	if !w.atOnce {
 		return w.Conn.Write(p)
 	}

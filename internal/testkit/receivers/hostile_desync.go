@@ -2,7 +2,9 @@ package receivers
 
 import (
 	"crypto/tls"
+	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,80 +18,9 @@ const stale = "HTTP/1.1 599 Stale\r\nContent-Length: 0\r\n\r\n"
 // settled is a pause in which what the receiver sends has arrived.
 const settled = 300 * time.Millisecond
 
-// desyncs answer their first request and leave the connection in a state in which the next answer on
-// it would be another one's, or none. The second POST has to get its own.
-var desyncs = []Case{
-	desynced("answers twice at once", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + stale))
-	}),
-	desynced("answers twice, in two records of TLS that arrive together", Outcome{Status: 200}, func(c *conn) {
-		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		_, _ = c.Write([]byte(stale))
-		c.out.uncork()
-	}),
-	desynced("answers the next request before it is sent", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		time.Sleep(settled / 3)
-		_, _ = c.Write([]byte(stale))
-	}),
-	desynced("sends half of a record with the next answer before the request", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		time.Sleep(settled / 3)
-		c.out.cork()
-		_, _ = c.Write([]byte(stale))
-		c.out.release(20) // the rest goes when the next request is read
-	}),
-	desynced("sends half of a record with the next answer along with the first", Outcome{Status: 200}, func(c *conn) {
-		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		whole := c.out.corked()
-		_, _ = c.Write([]byte(stale))
-		c.out.release(whole + 20)
-	}),
-	desynced("sends bytes after the end of its body", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + stale))
-	}),
-	desynced("sends bytes after its last chunk", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" + stale))
-	}),
-	desynced("says Connection: close and stays", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
-	}),
-	desynced("answers in HTTP/1.0", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"))
-	}),
-	desynced("switches protocols and stays", Outcome{Status: 101, Reason: ReasonHTTP1xx}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
-	}),
-	desynced("sends an over-long chunk extension", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + strings.Repeat("x", 5000) +
-			"\r\nok\r\n0\r\n\r\n"))
-	}),
-	desynced("sends many chunks with long extensions", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
-			strings.Repeat("1;x="+strings.Repeat("x", 2000)+"\r\no\r\n", 20) + "0\r\n\r\n"))
-	}),
-	desynced("sends a Content-Length and then a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
-	}),
-	desynced("sends a Transfer-Encoding and then a Content-Length", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n0\r\n\r\n"))
-	}),
-	desynced("sends a Content-Length, a pause and a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"))
-		time.Sleep(settled / 3)
-		_, _ = c.Write([]byte("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
-	}),
-	desynced("announces a body for its 204 and sends it later", Outcome{Status: 204}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\nContent-Length: 42\r\n\r\n"))
-	}),
-	desynced("announces a chunked body for its 304", Outcome{Status: 304, Reason: ReasonHTTP3xx}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"))
-	}),
-	desynced("sends less of its body than it announced", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n"))
-	}),
+// desyncs answer a request, the first that comes or the third, and leave the connection in a state in which
+// the next answer on it would be another one's, or none. The next POST has to get its own.
+var desyncs = append(slices.Concat(played(0, ""), played(2, ", the third time")),
 	one("answers on a new connection before it is asked", none(ReasonProtocol), Promptly,
 		func(t testing.TB, ca *CA) Target {
 			t.Helper()
@@ -101,26 +32,131 @@ var desyncs = []Case{
 				c.hold()
 			})
 		}),
+)
+
+type trick struct {
+	name  string
+	first Outcome // of the POST it is played with
+	play  func(*conn)
 }
 
-// desynced makes a case of two POSTs. The receiver plays its trick with the first that comes and answers all
+var tricks = []trick{
+	{"answers twice at once", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + stale))
+	}},
+	{"answers twice, in two records of TLS that arrive together", Outcome{Status: 200}, func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		_, _ = c.Write([]byte(stale))
+		c.out.uncork()
+	}},
+	{"answers the next request before it is sent", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		time.Sleep(settled / 3)
+		_, _ = c.Write([]byte(stale))
+	}},
+	{"sends half of a record with the next answer before the request", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		time.Sleep(settled / 3)
+		c.out.cork()
+		_, _ = c.Write([]byte(stale))
+		c.out.release(20) // the rest goes when the next request is read
+	}},
+	{"sends half of a record with the next answer along with the first", Outcome{Status: 200}, func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		whole := c.out.corked()
+		_, _ = c.Write([]byte(stale))
+		c.out.release(whole + 20)
+	}},
+	{"sends the first bytes of a record along with its answer", Outcome{Status: 200}, func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		whole := c.out.corked()
+		_, _ = c.Write([]byte(stale))
+		c.out.release(whole + 3)
+	}},
+	{"answers twice in one record, and a read of 4 KiB ends between", Outcome{Status: 200}, func(c *conn) {
+		const head = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
+		length := 4<<10 - len(fmt.Sprintf(head, 1000))
+		_, _ = c.Write([]byte(fmt.Sprintf(head, length) + strings.Repeat("x", length) + stale))
+	}},
+	{"sends bytes after the end of its body", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + stale))
+	}},
+	{"sends bytes after its last chunk", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" + stale))
+	}},
+	{"says Connection: close and stays", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+	}},
+	{"answers in HTTP/1.0", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"))
+	}},
+	{"switches protocols and stays", Outcome{Status: 101, Reason: ReasonHTTP1xx}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
+	}},
+	{"sends an over-long chunk extension", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + strings.Repeat("x", 5000) +
+			"\r\nok\r\n0\r\n\r\n"))
+	}},
+	{"sends many chunks with long extensions", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			strings.Repeat("1;x="+strings.Repeat("x", 2000)+"\r\no\r\n", 20) + "0\r\n\r\n"))
+	}},
+	{"sends a Content-Length and then a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
+	}},
+	{"sends a Transfer-Encoding and then a Content-Length", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n0\r\n\r\n"))
+	}},
+	{"sends a Content-Length, a pause and a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"))
+		time.Sleep(settled / 3)
+		_, _ = c.Write([]byte("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
+	}},
+	{"announces a body for its 204 and sends it later", Outcome{Status: 204}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\nContent-Length: 42\r\n\r\n"))
+	}},
+	{"announces a chunked body for its 304", Outcome{Status: 304, Reason: ReasonHTTP3xx}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"))
+	}},
+	{"sends less of its body than it announced", Outcome{Status: 200}, func(c *conn) {
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n"))
+	}},
+}
+
+// played makes cases of the tricks. The receiver plays its trick after so many requests and answers all
 // others with 204, but never another one on the same connection.
-func desynced(name string, first Outcome, trick func(*conn)) Case {
-	return Case{
-		Name: name, Want: []Outcome{first, {Status: 204}}, Ends: Promptly, Bytes: memory, Pause: settled,
-		Start: func(t testing.TB, ca *CA) Target {
-			t.Helper()
-			var asked atomic.Int32
-			return neighboured(serveRaw(t, ca, nil, neighbourly(func(c *conn) {
-				if asked.Add(1) == 1 {
-					trick(c)
-				} else {
-					_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
-				}
-				c.hold()
-			})))
-		},
+func played(after int32, when string) (cases []Case) {
+	const answered = "HTTP/1.1 204 No Content\r\n\r\n"
+	ordinary := Outcome{Status: 204}
+	for _, trick := range tricks {
+		cases = append(cases, Case{
+			Name: trick.name + when, Ends: Promptly, Bytes: memory, Pause: settled,
+			Want: append(slices.Repeat([]Outcome{ordinary}, int(after)), trick.first, ordinary),
+			Start: func(t testing.TB, ca *CA) Target {
+				t.Helper()
+				var asked atomic.Int32
+				config := &tls.Config{DynamicRecordSizingDisabled: true} // what is written at once is one record
+				return neighboured(serveRaw(t, ca, config, neighbourly(func(c *conn) {
+					n := asked.Add(1)
+					for ; n <= after; n = asked.Add(1) {
+						if _, err := c.Write([]byte(answered)); err != nil || c.readRequest() != nil {
+							return
+						}
+					}
+					if n == after+1 {
+						trick.play(c)
+					} else {
+						_, _ = c.Write([]byte(answered))
+					}
+					c.hold()
+				})))
+			},
+		})
 	}
+	return cases
 }
 
 // cork is a socket that can be told to keep what is written, so that it arrives together, or in parts.
