@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/queue"
 )
@@ -29,12 +28,11 @@ type InvocationHandler struct{ process Process }
 // Invoke decodes an SQS event, processes it and encodes the partial batch response. What is not an
 // event fails the invocation, and with it the whole batch.
 func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	var event queue.Event
-	// Lambda wrote the payload: a search for names that come twice would find none.
-	if err := json.Unmarshal(payload, &event, jsontext.AllowDuplicateNames(true)); err != nil {
+	records, err := queue.Read(payload)
+	if err != nil {
 		return nil, fmt.Errorf("decoding the SQS event: %w", err)
 	}
-	failed := h.process(ctx, event.Records)
+	failed := h.process(ctx, records)
 	answer := events.SQSEventResponse{BatchItemFailures: make([]events.SQSBatchItemFailure, 0, len(failed))}
 	for _, id := range failed {
 		answer.BatchItemFailures = append(answer.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})

