@@ -65,15 +65,26 @@ var errNoType = errors.New("body does not start with a type")
 
 // EventType returns the body's "type", which fan-out always writes first.
 func (m Message) EventType() (string, error) {
-	rest, ok := bytes.CutPrefix(m.Body, []byte(`{"type":"`))
+	name, err := typeOf(m.Body)
+	return string(name), err
+}
+
+// CheckEventType returns the error that EventType would.
+func (m Message) CheckEventType() error {
+	_, err := typeOf(m.Body)
+	return err
+}
+
+func typeOf(body []byte) ([]byte, error) {
+	rest, ok := bytes.CutPrefix(body, []byte(`{"type":"`))
 	if !ok {
-		return "", errNoType
+		return nil, errNoType
 	}
 	end := bytes.IndexByte(rest[:min(len(rest), maxType)], '"')
 	if end <= 0 {
-		return "", errNoType
+		return nil, errNoType
 	}
-	return string(rest[:end]), nil
+	return rest[:end], nil
 }
 
 // State is where a delivery stands. Acknowledged is terminal.

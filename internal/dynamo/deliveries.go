@@ -55,6 +55,7 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 	items := make([]awscall.Item, 0, len(records))
 	all := make(awscall.Item, 0, deliveryAttributes*len(records)) // the items are parts of it
 	seen := make(map[string]bool, len(records))
+	var at change
 	for _, r := range records {
 		if seen[r.DeliveryID] {
 			continue
@@ -62,7 +63,8 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 		seen[r.DeliveryID] = true
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
 		from := len(all)
-		all = appendDelivery(all, r, d.acknowledged)
+		at.set(r.UpdatedAt, d.acknowledged)
+		all = appendDelivery(all, r, &at)
 		items = append(items, all[from:])
 	}
 	var errs []error
@@ -87,9 +89,11 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 // Update records any other state. written is false when the delivery is known to be further
 // along: duplicates in any order never take it back.
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
+	var at change
+	at.set(r.UpdatedAt, deliveryLife)
 	_, err = d.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                aws.String(d.table),
-		Item:                     appendDelivery(nil, r, deliveryLife).Map(),
+		Item:                     appendDelivery(nil, r, &at).Map(),
 		ConditionExpression:      aws.String(newer),
 		ExpressionAttributeNames: map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
@@ -181,14 +185,26 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 // deliveryAttributes is how many attributes a delivery has at most.
 const deliveryAttributes = 17
 
+// change is when a record was changed, and when it expires: the same for all of a batch.
+type change struct {
+	at               time.Time
+	changed, expires awscall.Attribute
+}
+
+func (c *change) set(at time.Time, life time.Duration) {
+	if at.Equal(c.at) && c.changed.Name != "" {
+		return
+	}
+	c.at, c.changed, c.expires = at, moment("changed_at", at), number("expires_at", at.Add(life).Unix())
+}
+
 // appendDelivery appends the attributes of a delivery's item.
-func appendDelivery(item awscall.Item, r delivery.Record, life time.Duration) awscall.Item {
+func appendDelivery(item awscall.Item, r delivery.Record, at *change) awscall.Item {
 	item = append(item,
 		text("delivery_id", r.DeliveryID), text("tenant_id", r.TenantID), text("endpoint_id", r.EndpointID),
 		text("event_id", r.EventID), text("event_type", r.EventType), text("state", string(r.State)),
 		number("attempts", int64(r.Attempts)), number("replay", int64(r.Replay)), number("duration_ms", r.DurationMS),
-		moment("created_at", r.CreatedAt), moment("changed_at", r.UpdatedAt),
-		number("expires_at", r.UpdatedAt.Add(life).Unix()))
+		moment("created_at", r.CreatedAt), at.changed, at.expires)
 	if !r.OccurredAt.IsZero() {
 		item = append(item, moment("occurred_at", r.OccurredAt))
 	}

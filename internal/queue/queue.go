@@ -101,7 +101,7 @@ func Decode(r Record) (delivery.Message, error) {
 	if d.err != nil {
 		return delivery.Message{}, d.err
 	}
-	if _, err := m.EventType(); err != nil {
+	if err := m.CheckEventType(); err != nil {
 		return delivery.Message{}, fmt.Errorf("%w: body: %w", ErrUnreadable, err)
 	}
 	return m, nil

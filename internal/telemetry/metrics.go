@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -35,29 +34,32 @@ type set struct{ metrics []values }
 
 type values struct {
 	name string
+	kind kind
 	all  []float64
 }
 
+// kind is what a metric counts: the suffix of its name, if it counts a time, and its unit in EMF.
+type kind struct{ suffix, unit string }
+
+var (
+	count   = kind{"", "Count"}
+	millis  = kind{"Millis", "Milliseconds"}
+	seconds = kind{"Seconds", "Seconds"}
+)
+
 // of returns the values of a metric.
-func (s *set) of(name string) *values {
+func (s *set) of(name string, k kind) *values {
 	for i := range s.metrics {
-		if s.metrics[i].name == name {
+		if s.metrics[i].name == name && s.metrics[i].kind == k {
 			return &s.metrics[i]
 		}
 	}
-	s.metrics = append(s.metrics, values{name: name})
+	s.metrics = append(s.metrics, values{name: name, kind: k})
 	return &s.metrics[len(s.metrics)-1]
 }
 
 // Dimensions tell metrics of one service apart. Empty ones are left out.
 type Dimensions struct{ Outcome, Reason, Fault string }
-
-// Metric units of EMF.
-const (
-	unitCount        = "Count"
-	unitMilliseconds = "Milliseconds"
-	unitSeconds      = "Seconds"
-)
 
 // NewMetrics returns a collector that writes to out on Flush.
 func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Metrics {
@@ -70,11 +72,11 @@ func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Met
 func (m *Metrics) Count(name string, n int, d Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	count := m.set(d).of(name)
-	if len(count.all) == 0 {
-		count.all = append(count.all, 0)
+	metric := m.set(d).of(name, count)
+	if len(metric.all) == 0 {
+		metric.all = append(metric.all, 0)
 	}
-	count.all[0] += float64(n)
+	metric.all[0] += float64(n)
 }
 
 // Share counts a whole and a part of it with no dimension but service, because an alarm finds a
@@ -87,17 +89,11 @@ func (m *Metrics) Share(whole string, n int, part string, k int) {
 	}
 }
 
-// The suffixes mark metrics that are durations.
-const (
-	millisSuffix  = "Millis"
-	secondsSuffix = "Seconds"
-)
-
 // Millis adds one duration to the metric name + "Millis".
 func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	metric := m.set(d).of(name + millisSuffix)
+	metric := m.set(d).of(name, millis)
 	metric.all = append(metric.all, float64(took.Microseconds())/1000)
 }
 
@@ -105,7 +101,7 @@ func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
 func (m *Metrics) Seconds(name string, d time.Duration, dimensions Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	metric := m.set(dimensions).of(name + secondsSuffix)
+	metric := m.set(dimensions).of(name, seconds)
 	metric.all = append(metric.all, d.Seconds())
 }
 
@@ -175,8 +171,8 @@ func (m *Metrics) appendLine(b []byte, d Dimensions, metrics []values) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, `{"Name":"`...), metric.name...), `","Unit":"`...)
-		b = append(append(b, unitOf(metric.name)...), `"}`...)
+		b = append(metric.appendName(append(b, `{"Name":"`...)), `","Unit":"`...)
+		b = append(append(b, metric.kind.unit...), `"}`...)
 	}
 	b = append(b, `]}]}`...)
 	for i, member := range members {
@@ -186,7 +182,7 @@ func (m *Metrics) appendLine(b []byte, d Dimensions, metrics []values) []byte {
 		}
 	}
 	for _, metric := range metrics {
-		b = append(append(append(b, `,"`...), metric.name...), `":[`...)
+		b = append(metric.appendName(append(b, `,"`...)), `":[`...)
 		for i, value := range metric.all[:min(len(metric.all), maxValues)] {
 			if i > 0 {
 				b = append(b, ',')
@@ -198,16 +194,7 @@ func (m *Metrics) appendLine(b []byte, d Dimensions, metrics []values) []byte {
 	return append(b, "}\n"...)
 }
 
-func unitOf(name string) string {
-	switch {
-	case strings.HasSuffix(name, millisSuffix):
-		return unitMilliseconds
-	case strings.HasSuffix(name, secondsSuffix):
-		return unitSeconds
-	default:
-		return unitCount
-	}
-}
+func (v *values) appendName(b []byte) []byte { return append(append(b, v.name...), v.kind.suffix...) }
 
 // appendText appends a JSON string. Invalid UTF-8 is replaced, so that the line stays valid JSON.
 func appendText(b []byte, text string) []byte {

@@ -68,15 +68,15 @@ func (h *Handler) attemptOne(ctx context.Context, t *task) error {
 		return err
 	}
 	t.begun = h.Now()
-	out := h.Attempts.Attempt(ctx, t.message, delivery.Target{URL: d.endpoint.URL, Secret: secret})
+	t.made = h.Attempts.Attempt(ctx, t.message, delivery.Target{URL: d.endpoint.URL, Secret: secret})
 	t.ended = h.Now()
-	if out.Reason == delivery.ReasonTimeout {
+	if t.made.Reason == delivery.ReasonTimeout {
 		d.hanging.Store(true)
 		if ctx.Err() != nil { // our deadline, not the attempt's
-			out.Reason = delivery.ReasonOutOfTime
+			t.made.Reason = delivery.ReasonOutOfTime
 		}
 	}
-	h.follow(t, &out)
+	h.follow(t, &t.made)
 	return nil
 }
 

@@ -22,6 +22,7 @@ type life struct {
 func (h *Handler) decode(ctx context.Context, records []queue.Record) *batch {
 	now := h.Now()
 	b := &batch{tasks: make([]*task, 0, len(records))}
+	room := make([]task, len(records)) // for all tasks at once
 	known := make(map[life]*task, len(records))
 	destinations := make(map[dynamo.EndpointKey]*destination)
 	for i, r := range records {
@@ -39,7 +40,8 @@ func (h *Handler) decode(ctx context.Context, records []queue.Record) *batch {
 			t.add(r, read)
 			continue
 		}
-		t := &read
+		t := &room[len(b.tasks)]
+		*t = read
 		t.records = records[i : i+1 : i+1]
 		if t.to = destinations[t.endpointKey()]; t.to == nil {
 			t.to = &destination{key: t.endpointKey()}

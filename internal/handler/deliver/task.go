@@ -20,6 +20,7 @@ type task struct {
 	to       *destination
 
 	outcome  *delivery.Outcome // nil while pending
+	made     delivery.Outcome  // of the attempt, if there was one
 	next     delivery.Next     // where it goes, unless it was acknowledged or discarded
 	begun    time.Time         // when the attempt began; zero: there was none
 	ended    time.Time         // when it ended
