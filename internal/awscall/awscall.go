@@ -1,7 +1,7 @@
 // Package awscall makes the calls of the functions that work on queues: with the codecs, the
-// signer, the endpoints, the retries and the errors of the AWS SDK, but without the chain of
-// middleware that the SDK puts together anew for each call, and over connections that need no
-// goroutines (decision 19).
+// endpoints, the retries and the errors of the AWS SDK, but without the chain of middleware that
+// the SDK puts together anew for each call, with signatures that cost less, and over connections
+// that need no goroutines (decision 19).
 //
 // It promises that a call sends what the SDK's client would send for the same input, makes as many
 // tries, and returns the same output or an error that says the same and in which errors.As finds the
@@ -24,7 +24,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go"
 	smithyendpoints "github.com/aws/smithy-go/endpoints"
@@ -35,25 +34,16 @@ import (
 // service is one AWS service as the SDK's client of it is configured.
 type service struct {
 	id          string // as the SDK's errors name it
-	signingName string
-	region      string
 	endpoint    url.URL
 	unknown     error // why the endpoint is not known
 	protocol    smithyhttp.ClientProtocol
 	types       *smithy.TypeRegistry // of errors
 	credentials aws.CredentialsProvider
-	signer      signer
+	signing     *signing
 	retries     retries
 	http        aws.HTTPClient
 	custom      bool                                        // the configuration has options that only the SDK understands
 	verify      func(header http.Header, body []byte) error // a checksum over an answer; nil: none
-}
-
-type signer interface {
-	SignHTTP(
-		ctx context.Context, credentials aws.Credentials, r *http.Request, payloadHash, service, region string,
-		at time.Time, options ...func(*v4.SignerOptions),
-	) error
 }
 
 // at sets the endpoint that the SDK has resolved.
@@ -147,7 +137,7 @@ func (s *service) try(ctx context.Context, op *smithy.OperationSchema, r request
 	if err != nil {
 		return fmt.Errorf("retrieving credentials: %w", err)
 	}
-	if err := s.signer.SignHTTP(ctx, keys, r.Request, r.sum, s.signingName, s.region, time.Now().UTC()); err != nil {
+	if err := s.signing.sign(ctx, r, keys, time.Now().UTC()); err != nil {
 		return fmt.Errorf("signing: %w", err)
 	}
 	if r.Body, err = r.GetBody(); err != nil {

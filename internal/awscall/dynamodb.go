@@ -26,8 +26,8 @@ func NewDynamoDB(cfg aws.Config) *DynamoDB {
 	client := dynamodb.NewFromConfig(cfg)
 	o := client.Options()
 	d := &DynamoDB{Client: client, service: service{
-		id: dynamodb.ServiceID, signingName: "dynamodb", region: o.Region, protocol: o.Protocol,
-		types: dynamodb.TypeRegistry, credentials: o.Credentials, signer: o.HTTPSignerV4, retries: newRetries(o.Retryer),
+		id: dynamodb.ServiceID, protocol: o.Protocol,
+		types: dynamodb.TypeRegistry, credentials: o.Credentials, retries: newRetries(o.Retryer),
 		http: o.HTTPClient, custom: len(o.APIOptions) > 0, verify: verifyCRC32,
 	}}
 	d.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), dynamodb.EndpointParameters{
@@ -35,6 +35,7 @@ func NewDynamoDB(cfg aws.Config) *DynamoDB {
 		UseDualStack: aws.Bool(o.EndpointOptions.UseDualStackEndpoint == aws.DualStackEndpointStateEnabled),
 		UseFIPS:      aws.Bool(o.EndpointOptions.UseFIPSEndpoint == aws.FIPSEndpointStateEnabled),
 	}))
+	d.service.signing = newSigning(o.HTTPSignerV4, "dynamodb", o.Region, d.service.endpoint)
 	return d
 }
 

@@ -49,13 +49,18 @@ func TestRetries_run_isTheSDKsLoop(t *testing.T) {
 			Error                 string
 		}
 		play := func(run func(*retries, context.Context, func() error) error) (o outcome) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			limit := &tokens{left: left}
 			r := newRetries(retry.NewStandard(func(o *retry.StandardOptions) {
 				o.RateLimiter = limit
-				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+				o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) {
+					if ctx.Err() != nil {
+						return time.Hour, nil // a pause that ends at once may end before it sees that
+					}
+					return 0, nil
+				})
 			}))
-			ctx, cancel := context.WithCancel(t.Context())
-			defer cancel()
 			if cancelled == 0 {
 				cancel()
 			}

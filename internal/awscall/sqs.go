@@ -23,8 +23,8 @@ func NewSQS(cfg aws.Config) *SQS {
 	client := sqs.NewFromConfig(cfg)
 	o := client.Options()
 	s := &SQS{Client: client, service: service{
-		id: sqs.ServiceID, signingName: "sqs", region: o.Region, protocol: o.Protocol, types: sqs.TypeRegistry,
-		credentials: o.Credentials, signer: o.HTTPSignerV4, retries: newRetries(o.Retryer), http: o.HTTPClient,
+		id: sqs.ServiceID, protocol: o.Protocol, types: sqs.TypeRegistry,
+		credentials: o.Credentials, retries: newRetries(o.Retryer), http: o.HTTPClient,
 		custom: len(o.APIOptions) > 0,
 	}}
 	s.service.at(o.EndpointResolverV2.ResolveEndpoint(context.Background(), sqs.EndpointParameters{
@@ -32,6 +32,7 @@ func NewSQS(cfg aws.Config) *SQS {
 		UseDualStack: aws.Bool(o.EndpointOptions.UseDualStackEndpoint == aws.DualStackEndpointStateEnabled),
 		UseFIPS:      aws.Bool(o.EndpointOptions.UseFIPSEndpoint == aws.FIPSEndpointStateEnabled),
 	}))
+	s.service.signing = newSigning(o.HTTPSignerV4, "sqs", o.Region, s.service.endpoint)
 	return s
 }
 

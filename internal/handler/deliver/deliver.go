@@ -47,11 +47,12 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 	h.attempt(attempting, b)
 
 	// The POSTs went out: their results are recorded whatever became of ctx meanwhile.
-	settling, done := context.WithCancel(context.WithoutCancel(ctx))
+	settling := context.WithoutCancel(ctx)
 	if deadline, ok := ctx.Deadline(); ok {
+		var done context.CancelFunc
 		settling, done = context.WithDeadline(settling, deadline.Add(-answerReserve))
+		defer done()
 	}
-	defer done()
 	h.settle(settling, b)
 	h.report(settling, b, began)
 	failed = b.unreadable
