@@ -137,7 +137,7 @@ func (s *service) try(ctx context.Context, op *smithy.OperationSchema, r request
 	if err != nil {
 		return fmt.Errorf("retrieving credentials: %w", err)
 	}
-	if err := s.signing.sign(ctx, r, keys, time.Now().UTC()); err != nil {
+	if err := s.signing.sign(ctx, r, keys, time.Now()); err != nil {
 		return fmt.Errorf("signing: %w", err)
 	}
 	if r.Body, err = r.GetBody(); err != nil {

@@ -2,6 +2,7 @@ package awscall
 
 import (
 	"context"
+	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -32,19 +33,36 @@ func (r *retries) run(ctx context.Context, try func() error) error {
 			_ = release(nil) // each success allows for more retries; the call has succeeded all the same
 		}
 		return nil
-	case ctx.Err() == nil:
-		first := err
-		return r.loop(ctx, func() error {
-			if err := first; err != nil {
-				first = nil
-				return err
-			}
-			return try()
-		})
-	case r.standard.IsErrorRetryable(err):
-		return &aws.RequestCanceledError{Err: ctx.Err()} // as the loop says that finds no time for a pause
+	case ctx.Err() != nil:
+		return r.ended(ctx, err)
+	}
+	first := err
+	err = r.loop(ctx, func() error {
+		if err := first; err != nil {
+			first = nil
+			return err
+		}
+		return try()
+	})
+	if first != nil { // ctx has ended meanwhile
+		return r.ended(ctx, first)
 	}
 	return err
+}
+
+// ended is what the loop says of a first try that failed where there is no time for another: it does not
+// begin when ctx has ended.
+func (r *retries) ended(ctx context.Context, first error) error {
+	switch {
+	case !r.standard.IsErrorRetryable(first):
+		return first
+	case r.standard.MaxAttempts() == 1:
+		return &retry.MaxAttemptsError{Attempt: 1, Err: first}
+	}
+	if _, err := r.standard.GetRetryToken(ctx, first); err != nil {
+		return errors.Join(first, err)
+	}
+	return &aws.RequestCanceledError{Err: ctx.Err()}
 }
 
 func (r *retries) loop(ctx context.Context, try func() error) error {

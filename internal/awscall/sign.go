@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -18,12 +19,12 @@ import (
 
 // signing signs the requests of one service in one region by Signature Version 4 (IAM User Guide, "Create
 // a signed AWS API request"). It knows the requests of this package only, and leaves others to
-// the SDK's signer, which makes 60 allocations for each.
+// the SDK's signer, which makes more than twice as many allocations for each.
 type signing struct {
 	sdk     signer
 	service string
 	region  string
-	known   bool // the SDK's own signer signs, and the endpoint is a host alone
+	known   bool // the SDK's own signer signs, and the endpoint is a host alone, without a default port
 	key     atomic.Pointer[signingKey]
 }
 
@@ -36,7 +37,7 @@ type signer interface {
 
 // newSigning returns what signs as the SDK's client of the service would.
 func newSigning(sdk signer, service, region string, to url.URL) *signing {
-	_, standard := sdk.(*v4.Signer)
+	_, standard := sdk.(*v4.Signer) // which removes a default port from the host
 	port := to.Port()
 	return &signing{
 		sdk: sdk, service: service, region: region,
@@ -67,14 +68,15 @@ var unsigned = [...]string{"Authorization", "User-Agent", "X-Amzn-Trace-Id"}
 
 const algorithm = "AWS4-HMAC-SHA256"
 
-// sign signs a request at a time, in UTC.
+// sign signs a request at a time.
 func (s *signing) sign(ctx context.Context, r request, as aws.Credentials, at time.Time) error {
+	at = at.UTC()
 	r.Header["X-Amz-Date"] = []string{at.Format("20060102T150405Z")}
 	delete(r.Header, "X-Amz-Security-Token")
 	if as.SessionToken != "" {
 		r.Header["X-Amz-Security-Token"] = []string{as.SessionToken}
 	}
-	if !s.known || !knows(r.Header) {
+	if !s.known || r.ContentLength <= 0 || !knows(r.Header) {
 		return s.sdk.SignHTTP(ctx, as, r.Request, r.sum, s.service, s.region, at)
 	}
 	moment := r.Header["X-Amz-Date"][0]
@@ -93,7 +95,7 @@ func (s *signing) sign(ctx context.Context, r request, as aws.Credentials, at ti
 func knows(all http.Header) bool {
 	n := 0
 	for _, s := range signed {
-		if values := all[s.header]; len(values) == 1 {
+		if values := all[s.header]; len(values) == 1 && !strings.Contains(values[0], " ") {
 			n++
 		}
 	}

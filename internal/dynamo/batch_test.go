@@ -47,7 +47,10 @@ func TestDeliveries_Acknowledge_writesOfManyWhatItWritesOfEach(t *testing.T) {
 	records := []delivery.Record{
 		{Ref: delivery.Ref{DeliveryID: "1", OccurredAt: at, CreatedAt: at}, UpdatedAt: at, LastStatus: 204, Reason: "r"},
 		{Ref: delivery.Ref{DeliveryID: "2", TenantID: "acme", Replay: 1}, UpdatedAt: at, Attempts: 7, DurationMS: 5},
-		{Ref: delivery.Ref{DeliveryID: "3"}, UpdatedAt: at, LastStatus: 200, NextAttemptAt: at, State: delivery.Dead},
+		{
+			Ref: delivery.Ref{DeliveryID: "3"}, UpdatedAt: at.Add(time.Hour), LastStatus: 200, NextAttemptAt: at,
+			State: delivery.Dead,
+		},
 	}
 	var many, each itemsOf
 	if err := dynamo.NewDeliveries(&many, "deliveries").Acknowledge(t.Context(), records); err != nil {

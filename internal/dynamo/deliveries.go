@@ -185,7 +185,7 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 // deliveryAttributes is how many attributes a delivery has at most.
 const deliveryAttributes = 17
 
-// change is when a record was changed, and when it expires: the same for all of a batch.
+// change is when a record was changed, and when it expires: mostly the same for all of a batch.
 type change struct {
 	at               time.Time
 	changed, expires awscall.Attribute

@@ -18,18 +18,29 @@ func (w *wire) ask(p []byte) (int, error) {
 	w.hold, w.sent = false, 0
 	n, err := w.through(w.askNow, p)
 	rest := w.held[w.sent:]
-	w.held = w.held[:0]
+	if w.held = w.held[:0]; cap(w.held) > keptRequest {
+		w.held = nil
+	}
 	if !errors.Is(err, errPartly) {
 		return n, err
 	}
-	if _, err := w.Conn.Write(rest); err != nil {
-		return 0, err
+	// Who did not take all of it may have answered all the same.
+	_, unsent := w.Conn.Write(rest)
+	n, err = w.Conn.Read(p)
+	if unsent != nil {
+		w.much = true // nothing more on this connection
+		if n == 0 {
+			err = unsent
+		}
 	}
-	return w.Conn.Read(p)
+	return n, err
 }
 
-// tryAsk is called once at first, and then whenever the socket has become readable since before that
-// first call (internal/poll, FD.RawRead).
+// keptRequest bounds the room for requests that idle connections keep.
+const keptRequest = 4 << 10
+
+// tryAsk is called at once, and again each time the socket may have become readable, also where that was
+// during the first call (RawRead of the runtime's poller).
 func (w *wire) tryAsk(fd uintptr) (done bool) {
 	if w.sent == len(w.held) {
 		w.n, w.err = retrying(syscall.Read, fd, w.p)

@@ -81,12 +81,10 @@ func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
 	}
 	// A receiver may answer without taking all of the request: also a broken one has an answer.
 	res, framed, err := c.head() //nolint:bodyclose // closing would read a body to its end, however long
-	switch {
-	case c.wire.hold && sent == nil: // TLS had it already, and no reason to read the socket
-		return answer{}, false, errStale
-	case err != nil && sent != nil && !c.heard():
-		return answer{}, false, sent
-	case err != nil:
+	if err != nil {
+		if sent != nil && !c.heard() {
+			err = sent
+		}
 		return answer{}, false, err
 	}
 	a = answer{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After"), at: time.Now()}
@@ -97,8 +95,9 @@ func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
 // heard reports whether anything of an answer came.
 func (c *conn) heard() bool { return c.stream.heard }
 
-// send writes the request. Almost all fit into one record of TLS, which is held back until the answer is read:
-// then the socket is looked at, too. Before the first exchanges TLS looks, since session tickets may have come.
+// send writes the request. Almost all fit into one record of TLS. From the third exchange on, such a one is held
+// until the answer is read: then the socket is looked at, too. Before, TLS looks, since session tickets may
+// have come.
 func (c *conn) send(x *exchange) error {
 	block := blocks.Get().(*[oneRecord]byte)
 	defer blocks.Put(block)
@@ -111,6 +110,9 @@ func (c *conn) send(x *exchange) error {
 	}
 	if short {
 		_, err := c.tls.Write(append(b, body...))
+		if err != nil && c.wire.hold {
+			return errStale
+		}
 		return err
 	}
 	// Who does not read may have answered all the same: leave time to see it.
@@ -133,7 +135,11 @@ var posted = &http.Request{Method: http.MethodPost}
 // tell where its body ends.
 func (c *conn) head() (res *http.Response, framed bool, err error) {
 	for {
-		if _, err := c.in.Peek(1); err != nil {
+		_, err := c.in.Peek(1)
+		if c.wire.hold { // TLS had this before, without a read of the socket, which would have sent the request
+			return nil, false, errStale
+		}
+		if err != nil {
 			return nil, false, err
 		}
 		there, reads := c.in.Buffered(), c.stream.reads
@@ -157,7 +163,7 @@ func (c *conn) head() (res *http.Response, framed bool, err error) {
 
 // close ends the connection as TLS asks, without waiting for anything.
 func (c *conn) close() {
-	c.wire.atOnce, c.wire.hold = true, false
+	c.wire.atOnce = true
 	_ = c.tls.Close() // whether the receiver hears of it changes nothing
 }
 

@@ -34,6 +34,10 @@ func (x *exchange) do(ctx context.Context) (answer, error) {
 	}
 	k := key{tenant: x.request.TenantID, address: x.to.address}
 	for c := x.client.idle.take(k); c != nil; c = x.client.idle.take(k) {
+		if c.ready(x.deadline) != nil {
+			c.drop()
+			continue
+		}
 		a, err := x.on(c)
 		if errors.Is(err, errStale) {
 			continue
@@ -52,10 +56,6 @@ func (x *exchange) do(ctx context.Context) (answer, error) {
 
 // on makes the exchange on one connection and keeps it where it may serve another.
 func (x *exchange) on(c *conn) (answer, error) {
-	if err := c.ready(x.deadline); err != nil {
-		c.drop()
-		return answer{}, errStale
-	}
 	a, keep, err := c.post(x)
 	switch {
 	case err != nil:

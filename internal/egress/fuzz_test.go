@@ -59,7 +59,7 @@ func FuzzExchange(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, at uint16) {
 		cut := min(int(at), len(data))
 		source := &said{pieces: [][]byte{bytes.Clone(data[:cut]), bytes.Clone(data[cut:])}}
-		c := &conn{stream: stream{tls: source}}
+		c := &conn{wire: &wire{}, stream: stream{tls: source}}
 		c.in = bufio.NewReader(&c.stream)
 		c.stream.limit(maxHeader, errHeaderTooLarge, time.Time{})
 		res, framed, err := c.head()

@@ -1,7 +1,8 @@
 // Package parallel runs the records of a batch side by side.
 //
-// It promises that one record cannot hurt another (a panic is the error of that record only),
-// that no more run at once than asked for, and that all have ended when it returns.
+// Each promises that one record cannot hurt another (a panic is the error of that record only),
+// that no more run at once than asked for, and that all have ended when it returns. Workers
+// promises nothing of that, and saves what new goroutines cost.
 package parallel
 
 import (

@@ -9,8 +9,8 @@ import (
 )
 
 // cut reads an event that is as Lambda writes it: without spaces, and with escapes in bodies only. Of any
-// other it reports false. What it takes is valid JSON, but that it does not look for control
-// characters in texts other than bodies.
+// other it reports false. What it takes is valid JSON, except that it does not look for control
+// characters in strings other than bodies.
 func cut(event []byte) (records []Record, ok bool) {
 	c := cursor(event)
 	if !c.literal(`{"Records":[`) {
@@ -53,6 +53,7 @@ func (c *cursor) record(to, last *Record) bool {
 		case "attributes":
 			return c.members(func(name []byte) bool { return c.system(name, &to.Attributes, last.Attributes) })
 		case "messageAttributes":
+			to.MessageAttributes = nil
 			return c.members(func(name []byte) bool {
 				return c.attribute(name, &to.MessageAttributes, last.MessageAttributes)
 			})

@@ -14,6 +14,10 @@ const lambdaRecord = `{"messageId":"m","receiptHandle":"r","body":"{\"type\":\"\
 	`"other":{"stringValue":"é","stringListValues":[],"binaryListValues":[],"dataType":"String"}},` +
 	`"md5OfMessageAttributes":"0","md5OfBody":"e4e6","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"r"}`
 
+// otherRecord differs from it in everything, by nothing but a letter or a digit.
+var otherRecord = strings.NewReplacer(`"m"`, `"n"`, `"r"`, `"s"`, `"3"`, `"4"`, `1545082649183`, `1545082649184`,
+	`"1"`, `"2"`, `"é"`, `"è"`, `"arn"`, `"nra"`, `"other"`, `"ohter"`, `type`, `epyt`).Replace(lambdaRecord)
+
 var asLambdaWrites = []string{lambdaRecord, `{}`, `{"body":""}`, `{"attributes":{},"messageAttributes":{}}`}
 
 func TestCut_takesWhatLambdaWrites(t *testing.T) {
@@ -32,6 +36,17 @@ func TestCut_takesWhatLambdaWrites(t *testing.T) {
 		if _, ok := cut([]byte(`{"Records":[` + record + `]}`)); !ok {
 			t.Errorf("does not take %s", record)
 		}
+	}
+}
+
+// A text is shared with the record before only where it is the same.
+func TestCut_keepsRecordsApart(t *testing.T) {
+	payload := []byte(`{"Records":[` + lambdaRecord + `,` + otherRecord + `,` + lambdaRecord + `]}`)
+	want, err := reflected(payload)
+	got, ok := cut(payload)
+	clear(payload) // nothing is shared with it
+	if diff := cmp.Diff(want, got, inAnyOrder); err != nil || !ok || diff != "" {
+		t.Errorf("%v, %v (-by reflection +got)\n%s", err, ok, diff)
 	}
 }
 

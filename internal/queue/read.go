@@ -10,11 +10,11 @@ import (
 // Read returns the records of an event, which is what Lambda hands to a function (Lambda Developer
 // Guide, "Example Amazon SQS message event"). Where all is as Lambda writes it, a cursor takes them
 // out; any other form is left to reflection, which takes more than twice as long.
-func Read(event []byte) ([]Record, error) {
-	if records, ok := cut(event); ok {
+func Read(payload []byte) ([]Record, error) {
+	if records, ok := cut(payload); ok {
 		return records, nil
 	}
-	var any struct {
+	var event struct {
 		Records []struct {
 			MessageID         string        `json:"messageId"`
 			ReceiptHandle     string        `json:"receiptHandle"`
@@ -25,11 +25,11 @@ func Read(event []byte) ([]Record, error) {
 		}
 	}
 	// Lambda wrote it: a search for names that come twice would find none.
-	if err := json.Unmarshal(event, &any, jsontext.AllowDuplicateNames(true)); err != nil {
+	if err := json.Unmarshal(payload, &event, jsontext.AllowDuplicateNames(true)); err != nil {
 		return nil, err
 	}
-	records := make([]Record, len(any.Records))
-	for i, r := range any.Records {
+	records := make([]Record, len(event.Records))
+	for i, r := range event.Records {
 		records[i] = Record{
 			MessageID: r.MessageID, ReceiptHandle: r.ReceiptHandle, Body: []byte(r.Body), Attributes: r.Attributes,
 			MessageAttributes: r.MessageAttributes, EventSourceARN: r.EventSourceARN,

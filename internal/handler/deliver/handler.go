@@ -54,8 +54,7 @@ type Visibility interface {
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
-// Handler attempts deliveries. All fields but Slow, Unrecorded, Workers and
-// Sample are required.
+// Handler attempts deliveries. All fields but Slow, Unrecorded, Workers and Sample are required.
 type Handler struct {
 	Endpoints       Endpoints
 	Secrets         Secrets

@@ -81,6 +81,10 @@ var tricks = []trick{
 		length := 4<<10 - len(fmt.Sprintf(head, 1000))
 		_, _ = c.Write([]byte(fmt.Sprintf(head, length) + strings.Repeat("x", length) + stale))
 	}},
+	{"begins another answer in a record that arrives with the first", Outcome{Status: 200}, begins(
+		"HTTP/1.1 599 Stale\r\nContent-Length: 0\r\nX: ")},
+	{"answers, and asks for more in a record that arrives along", Outcome{Status: 200}, begins(
+		"HTTP/1.1 100 Continue\r\n\r\n")},
 	{"sends bytes after the end of its body", Outcome{Status: 200}, func(c *conn) {
 		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + stale))
 	}},
@@ -126,8 +130,20 @@ var tricks = []trick{
 	}},
 }
 
+// begins sends, along with its answer, what would come before the next one, and then answers the next request.
+func begins(next string) func(*conn) {
+	return func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		_, _ = c.Write([]byte(next))
+		c.out.uncork()
+		_ = c.readRequest()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+	}
+}
+
 // played makes cases of the tricks. The receiver plays its trick after so many requests and answers all
-// others with 204, but never another one on the same connection.
+// others with 204, and none after it on the same connection.
 func played(after int32, when string) (cases []Case) {
 	const answered = "HTTP/1.1 204 No Content\r\n\r\n"
 	ordinary := Outcome{Status: 204}

@@ -56,5 +56,5 @@ func (c Config) event(messages []types.Message) ([]byte, error) {
 	if err := encoder.Encode(map[string]any{"Records": records}); err != nil {
 		return nil, fmt.Errorf("encoding batch: %w", err)
 	}
-	return payload.Bytes(), nil
+	return bytes.TrimSuffix(payload.Bytes(), []byte("\n")), nil
 }

@@ -34,7 +34,7 @@ func TestConfig_event_isThatOfLambda(t *testing.T) {
 		`{"messageId":"id-2","receiptHandle":"","body":"","attributes":null,"messageAttributes":{},` +
 		`"md5OfBody":"","eventSource":"aws:sqs",` +
 		`"eventSourceARN":"arn:aws:sqs:us-east-1:123456789012:work","awsRegion":"us-east-1"}` +
-		"]}\n"
+		"]}"
 	if diff := cmp.Diff(want, string(got)); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
