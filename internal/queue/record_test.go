@@ -217,7 +217,7 @@ func FuzzRead(f *testing.F) {
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		want, wantErr := reflected(payload)
 		if errors.Is(wantErr, jsontext.ErrDuplicateName) {
-			t.Skip("Lambda writes none")
+			return // Lambda writes none
 		}
 		got, err := Read(payload)
 		raw := func(r rune) bool { return r < ' ' } // which only the cursor lets pass
