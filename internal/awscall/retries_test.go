@@ -120,3 +120,28 @@ func TestRetries_run_keepsTheErrorOfACallThatIsCancelled(t *testing.T) {
 		t.Errorf("failed with %v", err)
 	}
 }
+
+// ending is a context that ends as soon as it has been asked twice whether it has.
+type ending struct {
+	context.Context
+	asked int
+}
+
+func (e *ending) Err() error {
+	if e.asked++; e.asked <= 2 {
+		return nil
+	}
+	return e.Context.Err()
+}
+
+// The loop then ends without a try.
+func TestRetries_run_keepsTheErrorWhereTheContextEndsBeforeTheLoop(t *testing.T) {
+	r := newRetries(retry.NewStandard())
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	err := r.run(&ending{Context: ctx}, func() error { return &smithy.GenericAPIError{Code: "ValidationException"} })
+	var api smithy.APIError
+	if !errors.As(err, &api) || api.ErrorCode() != "ValidationException" {
+		t.Errorf("failed with %v", err)
+	}
+}

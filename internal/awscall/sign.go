@@ -63,7 +63,7 @@ var signed = [...]struct{ name, header string }{
 	{"x-amzn-query-mode", "X-Amzn-Query-Mode"},
 }
 
-// unsigned are those that proxies may change.
+// unsigned are those that the SDK's signer leaves out, too.
 var unsigned = [...]string{"Authorization", "User-Agent", "X-Amzn-Trace-Id"}
 
 const algorithm = "AWS4-HMAC-SHA256"

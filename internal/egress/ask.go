@@ -18,9 +18,7 @@ func (w *wire) ask(p []byte) (int, error) {
 	w.hold, w.sent = false, 0
 	n, err := w.through(w.askNow, p)
 	rest := w.held[w.sent:]
-	if w.held = w.held[:0]; cap(w.held) > keptRequest {
-		w.held = nil
-	}
+	w.held = w.held[:0]
 	if !errors.Is(err, errPartly) {
 		return n, err
 	}
@@ -35,9 +33,6 @@ func (w *wire) ask(p []byte) (int, error) {
 	}
 	return n, err
 }
-
-// keptRequest bounds the room for requests that idle connections keep.
-const keptRequest = 4 << 10
 
 // tryAsk is called at once, and again each time the socket may have become readable, also where that was
 // during the first call (RawRead of the runtime's poller).

@@ -21,6 +21,8 @@ const (
 	// maxWire is what an exchange may make us read: heads and body at their limits in records of
 	// TLS, and what TLS says for itself.
 	maxWire = 512 << 10
+	// maxHeld bounds the requests that are held, for which each idle connection keeps room.
+	maxHeld = 4 << 10
 )
 
 // conn is a connection to one host for one tenant. One exchange at a time uses it; idle, it is in
@@ -46,7 +48,7 @@ func newConn(raw net.Conn, config *tls.Config) (*conn, error) {
 	return c, nil
 }
 
-// ready readies the connection for an exchange.
+// ready gives the connection the time and the bytes that an exchange may take.
 func (c *conn) ready(deadline time.Time) error {
 	c.wire.left = maxWire
 	return c.wire.SetDeadline(deadline)
@@ -95,20 +97,20 @@ func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
 // heard reports whether anything of an answer came.
 func (c *conn) heard() bool { return c.stream.heard }
 
-// send writes the request. Almost all fit into one record of TLS. From the third exchange on, such a one is held
-// until the answer is read: then the socket is looked at, too. Before, TLS looks, since session tickets may
-// have come.
+// send writes the request. Almost all fit into one record of TLS. From the third exchange on, a short one is held
+// until the answer is read: then the socket is looked at, too. Otherwise TLS looks first. Before the second
+// exchange session tickets may have come.
 func (c *conn) send(x *exchange) error {
 	block := blocks.Get().(*[oneRecord]byte)
 	defer blocks.Put(block)
 	b := appendHead(block[:0], x.to, x.request)
 	body := x.request.Body
-	short := len(b)+len(body) <= oneRecord
-	c.wire.hold = short && c.served > 1 && c.wire.whole()
+	length := len(b) + len(body)
+	c.wire.hold = length <= maxHeld && c.served > 1 && c.wire.whole()
 	if c.served > 0 && !c.wire.hold && c.silent() != nil {
 		return errStale
 	}
-	if short {
+	if length <= oneRecord {
 		_, err := c.tls.Write(append(b, body...))
 		if err != nil && c.wire.hold {
 			return errStale

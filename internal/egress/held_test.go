@@ -24,7 +24,7 @@ func TestConn_holdsShortRequestsFromTheThirdOnAndKeepsNoLargeOne(t *testing.T) {
 	for i, row := range []struct {
 		body int
 		held bool
-	}{{100, false}, {100, false}, {100, true}, {100, true}, {oneRecord - 1000, false}, {100, true}, {oneRecord, false}} {
+	}{{100, false}, {100, false}, {100, true}, {3000, true}, {maxHeld, false}, {100, true}, {oneRecord, false}} {
 		if c := client.idle.newest; c != nil {
 			c.wire.held = nil
 		}
@@ -36,7 +36,7 @@ func TestConn_holdsShortRequestsFromTheThirdOnAndKeepsNoLargeOne(t *testing.T) {
 		if c.served != i+1 {
 			t.Fatalf("POST %d is number %d of its connection", i+1, c.served)
 		}
-		if room := cap(c.wire.held); (room > 0) != row.held || room > keptRequest {
+		if room := cap(c.wire.held); (room > 0) != row.held || room > 2*maxHeld {
 			t.Errorf("POST %d of %d bytes leaves room for %d", i+1, row.body, room)
 		}
 	}

@@ -13,7 +13,7 @@ type wire struct {
 	net.Conn
 	access syscall.RawConn
 	left   int  // bytes that may still come in, each record counted as recordCost more
-	much   bool // so much came in, or so little went out, that nothing of it is to be kept
+	much   bool // not to be kept: too much came in, or not all went out
 	atOnce bool // read and write what can be had at once, and nothing else
 	hold   bool // keep what is written until the next read, which sends it
 	held   []byte

@@ -2,7 +2,7 @@
 //
 // Each promises that one record cannot hurt another (a panic is the error of that record only),
 // that no more run at once than asked for, and that all have ended when it returns. Workers
-// promises nothing of that, and saves what new goroutines cost.
+// makes none of these promises: it saves the cost of new goroutines.
 package parallel
 
 import (

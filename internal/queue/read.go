@@ -8,10 +8,10 @@ import (
 )
 
 // Read returns the records of an event, which is what Lambda hands to a function (Lambda Developer
-// Guide, "Example Amazon SQS message event"). Where all is as Lambda writes it, a cursor takes them
+// Guide, "Example Amazon SQS message event"). Where all is as Lambda writes it, a scanner takes them
 // out; any other form is left to reflection, which takes more than twice as long.
 func Read(payload []byte) ([]Record, error) {
-	if records, ok := cut(payload); ok {
+	if records, ok := scan(payload); ok {
 		return records, nil
 	}
 	var event struct {

@@ -220,7 +220,7 @@ func FuzzRead(f *testing.F) {
 			return // Lambda writes none
 		}
 		got, err := Read(payload)
-		raw := func(r rune) bool { return r < ' ' } // which only the cursor lets pass
+		raw := func(r rune) bool { return r < ' ' } // which only the scanner lets pass
 		if (err != nil) != (wantErr != nil) && (err != nil || !bytes.ContainsFunc(payload, raw)) {
 			t.Fatalf("error %v, by reflection %v", err, wantErr)
 		}

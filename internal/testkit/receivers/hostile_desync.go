@@ -62,20 +62,8 @@ var tricks = []trick{
 		_, _ = c.Write([]byte(stale))
 		c.out.release(20) // the rest goes when the next request is read
 	}},
-	{"sends half of a record with the next answer along with the first", Outcome{Status: 200}, func(c *conn) {
-		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		whole := c.out.corked()
-		_, _ = c.Write([]byte(stale))
-		c.out.release(whole + 20)
-	}},
-	{"sends the first bytes of a record along with its answer", Outcome{Status: 200}, func(c *conn) {
-		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		whole := c.out.corked()
-		_, _ = c.Write([]byte(stale))
-		c.out.release(whole + 3)
-	}},
+	{"sends half of a record with the next answer along with the first", Outcome{Status: 200}, front(20)},
+	{"sends the first bytes of a record along with its answer", Outcome{Status: 200}, front(3)},
 	{"answers twice in one record, and a read of 4 KiB ends between", Outcome{Status: 200}, func(c *conn) {
 		const head = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 		length := 4<<10 - len(fmt.Sprintf(head, 1000))
@@ -128,6 +116,17 @@ var tricks = []trick{
 	{"sends less of its body than it announced", Outcome{Status: 200}, func(c *conn) {
 		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n"))
 	}},
+}
+
+// front sends, along with its answer, so many bytes of the record that holds the next one.
+func front(n int) func(*conn) {
+	return func(c *conn) {
+		c.out.cork()
+		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		whole := c.out.corked()
+		_, _ = c.Write([]byte(stale))
+		c.out.release(whole + n)
+	}
 }
 
 // begins sends, along with its answer, what would come before the next one, and then answers the next request.

@@ -20,7 +20,7 @@ var otherRecord = strings.NewReplacer(`"m"`, `"n"`, `"r"`, `"s"`, `"3"`, `"4"`, 
 
 var asLambdaWrites = []string{lambdaRecord, `{}`, `{"body":""}`, `{"attributes":{},"messageAttributes":{}}`}
 
-func TestCut_takesWhatLambdaWrites(t *testing.T) {
+func TestScan_takesWhatLambdaWrites(t *testing.T) {
 	want := Record{
 		MessageID: "m", ReceiptHandle: "r", Body: []byte(`{"type":"é\"\\"}`), EventSourceARN: "arn",
 		Attributes: System{ReceiveCount: "3", SentAt: "1545082649183"},
@@ -28,22 +28,22 @@ func TestCut_takesWhatLambdaWrites(t *testing.T) {
 			{Name: "version", StringValue: "1", DataType: "String"}, {Name: "other", StringValue: "é", DataType: "String"},
 		},
 	}
-	got, ok := cut([]byte(`{"Records":[` + lambdaRecord + `,{"body":"2"},` + lambdaRecord + `]}`))
+	got, ok := scan([]byte(`{"Records":[` + lambdaRecord + `,{"body":"2"},` + lambdaRecord + `]}`))
 	if diff := cmp.Diff([]Record{want, {Body: []byte("2")}, want}, got); !ok || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", ok, diff)
 	}
 	for _, record := range asLambdaWrites {
-		if _, ok := cut([]byte(`{"Records":[` + record + `]}`)); !ok {
+		if _, ok := scan([]byte(`{"Records":[` + record + `]}`)); !ok {
 			t.Errorf("does not take %s", record)
 		}
 	}
 }
 
 // A text is shared with the record before only where it is the same.
-func TestCut_keepsRecordsApart(t *testing.T) {
+func TestScan_keepsRecordsApart(t *testing.T) {
 	payload := []byte(`{"Records":[` + lambdaRecord + `,` + otherRecord + `,` + lambdaRecord + `]}`)
 	want, err := reflected(payload)
-	got, ok := cut(payload)
+	got, ok := scan(payload)
 	clear(payload) // nothing is shared with it
 	if diff := cmp.Diff(want, got, inAnyOrder); err != nil || !ok || diff != "" {
 		t.Errorf("%v, %v (-by reflection +got)\n%s", err, ok, diff)
@@ -51,10 +51,10 @@ func TestCut_keepsRecordsApart(t *testing.T) {
 }
 
 // Reflection then says what it is, or what is wrong.
-func TestCut_leavesWhatLambdaDoesNotWrite(t *testing.T) {
+func TestScan_leavesWhatLambdaDoesNotWrite(t *testing.T) {
 	whole := `{"Records":[` + lambdaRecord + `]}`
 	for end := range whole {
-		if _, ok := cut([]byte(whole[:end])); ok {
+		if _, ok := scan([]byte(whole[:end])); ok {
 			t.Errorf("takes %s", whole[:end])
 		}
 	}
@@ -68,7 +68,7 @@ func TestCut_leavesWhatLambdaDoesNotWrite(t *testing.T) {
 		replaced(`"md5OfBody":"e4e6",`, `"md5OfBody":"e4e6"`), replaced(`"md5OfBody":`, `"md5OfBody"`),
 		replaced(`"version":`, `"ve\u0072sion":`),
 	} {
-		if _, ok := cut([]byte(event)); ok {
+		if _, ok := scan([]byte(event)); ok {
 			t.Errorf("takes %s", event)
 		}
 	}

@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// cut reads an event that is as Lambda writes it: without spaces, and with escapes in bodies only. Of any
+// scan reads an event that is as Lambda writes it: without spaces, and with escapes in bodies only. Of any
 // other it reports false. What it takes is valid JSON, except that it does not look for control
 // characters in strings other than bodies.
-func cut(event []byte) (records []Record, ok bool) {
-	c := cursor(event)
+func scan(event []byte) (records []Record, ok bool) {
+	c := scanner(event)
 	if !c.literal(`{"Records":[`) {
 		return nil, false
 	}
@@ -35,13 +35,13 @@ func cut(event []byte) (records []Record, ok bool) {
 // maxRoom bounds the room that is made for records of the size of the first.
 const maxRoom = 100
 
-// cursor is what is left of an event. Each of its methods goes past what it reads, or reports that
+// scanner is what is left to read of an event. Each of its methods goes past what it reads, or reports that
 // something else is there.
-type cursor []byte
+type scanner []byte
 
 // record reads a record. Those of one event have much in common: a text that is the same as in the last
 // one is not allocated again.
-func (c *cursor) record(to, last *Record) bool {
+func (c *scanner) record(to, last *Record) bool {
 	return c.members(func(name []byte) bool {
 		switch string(name) {
 		case "messageId":
@@ -65,7 +65,7 @@ func (c *cursor) record(to, last *Record) bool {
 	})
 }
 
-func (c *cursor) system(name []byte, to *System, last System) bool {
+func (c *scanner) system(name []byte, to *System, last System) bool {
 	switch string(name) {
 	case "ApproximateReceiveCount":
 		return c.text(&to.ReceiveCount, last.ReceiveCount)
@@ -82,7 +82,7 @@ const (
 	textEnds   = `,"stringListValues":[],"binaryListValues":[],"dataType":"String"}`
 )
 
-func (c *cursor) attribute(name []byte, all *AttributeList, last AttributeList) bool {
+func (c *scanner) attribute(name []byte, all *AttributeList, last AttributeList) bool {
 	if *all == nil {
 		*all = make(AttributeList, 0, max(len(last), 7))
 	}
@@ -109,7 +109,7 @@ var known = func() map[string]string {
 }()
 
 // members reads an object; value reads what belongs to a name.
-func (c *cursor) members(value func(name []byte) bool) bool {
+func (c *scanner) members(value func(name []byte) bool) bool {
 	if !c.literal("{") {
 		return false
 	}
@@ -129,7 +129,7 @@ func (c *cursor) members(value func(name []byte) bool) bool {
 	}
 }
 
-func (c *cursor) literal(s string) bool {
+func (c *scanner) literal(s string) bool {
 	if len(*c) < len(s) || string((*c)[:len(s)]) != s {
 		return false
 	}
@@ -138,7 +138,7 @@ func (c *cursor) literal(s string) bool {
 }
 
 // text reads a string without escapes.
-func (c *cursor) text(to *string, like string) bool {
+func (c *scanner) text(to *string, like string) bool {
 	text := c.plain()
 	*to = same(text, like)
 	return text != nil
@@ -153,7 +153,7 @@ func same(b []byte, like string) string {
 }
 
 // plain returns the text of a string without escapes, or nil.
-func (c *cursor) plain() []byte {
+func (c *scanner) plain() []byte {
 	if !c.literal(`"`) {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (c *cursor) plain() []byte {
 }
 
 // bytes reads any string as what it means in UTF-8.
-func (c *cursor) bytes(to *[]byte) bool {
+func (c *scanner) bytes(to *[]byte) bool {
 	if len(*c) == 0 || (*c)[0] != '"' {
 		return false
 	}
