@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "apikeys"}, build)
+	coldstart.Run("apikeys", build)
 }
 
 func build(p coldstart.Process, s apikeys.Settings) (lambda.Handler, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "control"}, build)
+	coldstart.Run("control", build)
 }
 
 func build(p coldstart.Process, s control.Settings) (lambda.Handler, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "deadletter"}, build)
+	coldstart.Run("deadletter", build)
 }
 
 func build(p coldstart.Process, s deadletter.Settings) (lambda.Handler, error) {

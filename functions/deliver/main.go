@@ -13,7 +13,7 @@ import (
 
 func main() {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // package log's output, too: net/http quotes receivers there
-	coldstart.Run(coldstart.Function{Name: "deliver", GatherLines: true}, build)
+	coldstart.Run("deliver", build)
 }
 
 func build(p coldstart.Process, s deliver.Settings) (lambda.Handler, error) {

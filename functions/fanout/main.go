@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "fanout", GatherLines: true}, build)
+	coldstart.Run("fanout", build)
 }
 
 func build(p coldstart.Process, s fanout.Settings) (lambda.Handler, error) {

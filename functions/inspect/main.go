@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "inspect"}, build)
+	coldstart.Run("inspect", build)
 }
 
 func build(p coldstart.Process, s inspect.Settings) (lambda.Handler, error) {

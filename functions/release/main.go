@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "release"}, build)
+	coldstart.Run("release", build)
 }
 
 func build(p coldstart.Process, s release.Settings) (lambda.Handler, error) {

@@ -9,7 +9,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "replay"}, build)
+	coldstart.Run("replay", build)
 }
 
 func build(p coldstart.Process, s replay.Settings) (lambda.Handler, error) {

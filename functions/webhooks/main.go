@@ -10,7 +10,7 @@ import (
 )
 
 func main() {
-	coldstart.Run(coldstart.Function{Name: "webhooks"}, build)
+	coldstart.Run("webhooks", build)
 }
 
 func build(p coldstart.Process, s webhooks.Settings) (lambda.Handler, error) {

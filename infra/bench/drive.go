@@ -136,7 +136,7 @@ func (b *bench) round(r *row) error {
 
 // runtimeSettings are those of the queue workers in template.yaml (decision 8). The bare client
 // runs with them too.
-var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=84MiB", "GOMAXPROCS=1", "GODEBUG=schedtrace=2000000000"}
+var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=200MiB", "GOMAXPROCS=1"}
 
 // child runs one measurement in a process of its own.
 func (b *bench) child(mode string, in workload) (m measurement, err error) {

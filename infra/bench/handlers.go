@@ -38,7 +38,6 @@ func deliver(in workload) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	out := telemetry.NewOutput(os.Stdout)
 	h, err := deliverhandler.New(deliverhandler.Config{
 		Settings: deliverhandler.Settings{
 			Stage: egress.LocalStage, EndpointsTable: "Endpoints", DeliveriesTable: "Deliveries", SecretsKeyARN: "key",
@@ -49,7 +48,7 @@ func deliver(in workload) (measurement, error) {
 			SuccessLogSample: logSample,
 			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
 		},
-		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "deliver", time.Now),
+		AWS: cfg, Log: telemetry.NewLogger(os.Stdout), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "deliver", time.Now),
 	})
 	if err != nil {
 		return measurement{}, err
@@ -67,14 +66,13 @@ func fanOut(in workload) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	out := telemetry.NewOutput(os.Stdout)
 	h, err := fanouthandler.New(fanouthandler.Config{
 		Settings: fanouthandler.Settings{
 			EndpointsTable: "Endpoints", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
 			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue", EventsMaxReceiveCount: 50,
 			SuccessLogSample: logSample,
 		},
-		AWS: cfg, Log: telemetry.NewLogger(out), Metrics: telemetry.NewMetrics(out, "bench", "fanout", time.Now),
+		AWS: cfg, Log: telemetry.NewLogger(os.Stdout), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "fanout", time.Now),
 	})
 	if err != nil {
 		return measurement{}, err

@@ -187,7 +187,7 @@ func TestFunctions(t *testing.T) {
 }
 
 // tuning are variables that Go's runtime reads by itself; STAGE is there for every function.
-var tuning = []string{"STAGE", "GOGC", "GOMEMLIMIT", "GOMAXPROCS", "GODEBUG"}
+var tuning = []string{"STAGE", "GOGC", "GOMEMLIMIT", "GOMAXPROCS"}
 
 // A Number parameter must reach a function as text: the emulator would hand it on as a JSON
 // number, which the AWS SDK for Go refuses. And what a function reads is what it is given.

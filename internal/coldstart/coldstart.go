@@ -11,7 +11,6 @@ package coldstart
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"time"
@@ -23,14 +22,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Function says which function starts.
-type Function struct {
-	Name string // folder name; the metrics' service
-	// GatherLines keeps log lines in memory until the metrics are flushed, at the end of every
-	// invocation at the latest. It is for handlers that write many lines and flush themselves.
-	GatherLines bool
-}
-
 // Process is what the parts of a function share for as long as its process lives.
 type Process struct {
 	AWS     aws.Config
@@ -38,17 +29,13 @@ type Process struct {
 	Metrics *telemetry.Metrics // on the log's stream
 }
 
-// Run starts a function and never returns: the process ends with Lambda's Runtime API, or here if
-// it cannot start. Settings are read from the variables that the `env` tags of S name (package
+// Run starts the function of this name, its folder's, and never returns: the process ends with Lambda's
+// Runtime API, or here if it cannot start. Settings are read from the variables that the `env` tags of S name (package
 // config); build makes the handler.
-func Run[S any](f Function, build func(Process, S) (lambda.Handler, error)) {
+func Run[S any](name string, build func(Process, S) (lambda.Handler, error)) {
 	ctx := context.Background()
-	var out io.Writer = os.Stdout
-	if f.GatherLines {
-		out = telemetry.NewOutput(out)
-	}
-	log := telemetry.NewLogger(out)
-	p, settings, err := newProcess[S](ctx, f, out)
+	log := telemetry.NewLogger(os.Stdout)
+	p, settings, err := newProcess[S](ctx, name)
 	var h lambda.Handler
 	if err == nil {
 		p.Log = log
@@ -68,10 +55,10 @@ type shared struct {
 
 // newProcess reads the environment. What is wrong with the settings and with the AWS
 // configuration comes in one error.
-func newProcess[S any](ctx context.Context, f Function, out io.Writer) (Process, S, error) {
+func newProcess[S any](ctx context.Context, name string) (Process, S, error) {
 	common, unstaged := config.Load[shared]()
 	settings, unset := config.Load[S]()
 	cfg, unconfigured := config.AWS(ctx)
-	metrics := telemetry.NewMetrics(out, common.Stage, f.Name, time.Now)
+	metrics := telemetry.NewMetrics(os.Stdout, common.Stage, name, time.Now)
 	return Process{AWS: cfg, Metrics: metrics}, settings, errors.Join(unstaged, unset, unconfigured)
 }

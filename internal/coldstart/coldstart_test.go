@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv("TEST_FUNCTION") == "" {
 		os.Exit(m.Run())
 	}
-	coldstart.Run(coldstart.Function{Name: "test", GatherLines: os.Getenv("TEST_GATHER") != ""}, build)
+	coldstart.Run("test", build)
 }
 
 // build makes a handler that shows what it was given.
@@ -94,19 +94,17 @@ func TestRun_endsWithOneLineThatNamesEveryVariableAndShowsNoValue(t *testing.T) 
 		},
 		"what the handler refuses": {[]string{"TEST_LIMIT=101"}, "TEST_LIMIT must be at most 100"},
 	} {
-		for _, gather := range []string{"", "1"} {
-			t.Run(name+" "+gather, func(t *testing.T) {
-				got := start(t, append(test.variables, "TEST_GATHER="+gather)...)
-				var exit *exec.ExitError
-				if !errors.As(got.err, &exit) || exit.ExitCode() != 1 {
-					t.Errorf("ended with %v, want exit status 1", got.err)
-				}
-				want := []map[string]any{{"level": "ERROR", "message": "cold start failed", "error": test.want}}
-				if diff := cmp.Diff(want, got.lines); diff != "" {
-					t.Errorf("log (-want +got):\n%s", diff)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			got := start(t, test.variables...)
+			var exit *exec.ExitError
+			if !errors.As(got.err, &exit) || exit.ExitCode() != 1 {
+				t.Errorf("ended with %v, want exit status 1", got.err)
+			}
+			want := []map[string]any{{"level": "ERROR", "message": "cold start failed", "error": test.want}}
+			if diff := cmp.Diff(want, got.lines); diff != "" {
+				t.Errorf("log (-want +got):\n%s", diff)
+			}
+		})
 	}
 }
 

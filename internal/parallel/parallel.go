@@ -1,8 +1,8 @@
 // Package parallel runs the records of a batch side by side.
 //
-// Each promises that one record cannot hurt another (a panic is the error of that record only),
-// that no more run at once than asked for, and that all have ended when it returns. Workers
-// makes none of these promises: it saves the cost of new goroutines.
+// It promises that one record cannot hurt another (a panic is the error of that record only),
+// that no more run at once than asked for, and that all have ended when Each returns. It never
+// keeps a goroutine.
 package parallel
 
 import (

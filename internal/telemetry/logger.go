@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -12,12 +11,11 @@ import (
 
 // NewLogger returns the logger of a Lambda function. It writes JSON to out with Lambda's own
 // names, the invocation's request id on each line, from INFO on, or from DEBUG on if the
-// function's LoggingConfig says so (AWS_LAMBDA_LOG_LEVEL). On an Output, a line above INFO
-// takes all lines before it out at once.
+// function's LoggingConfig says so (AWS_LAMBDA_LOG_LEVEL).
 func NewLogger(out io.Writer) *slog.Logger {
-	lines := slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level(), ReplaceAttr: lambdacontext.ReplaceAttr})
-	gathered, _ := out.(*Output)
-	return slog.New(handler{lines, gathered})
+	return slog.New(handler{
+		slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level(), ReplaceAttr: lambdacontext.ReplaceAttr}),
+	})
 }
 
 // level is one of the two that the template offers: above INFO there would be no wide lines, and
@@ -29,26 +27,20 @@ func level() slog.Level {
 	return slog.LevelInfo
 }
 
-type handler struct {
-	slog.Handler
-	gathered *Output // nil: every line is written at once
-}
+// handler adds the invocation's request id to each line.
+type handler struct{ slog.Handler }
 
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	if invocation, ok := lambdacontext.FromContext(ctx); ok {
 		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID)) //nolint:sloglint // as Lambda itself spells it
 	}
-	err := h.Handler.Handle(ctx, r)
-	if h.gathered != nil && r.Level > slog.LevelInfo {
-		err = errors.Join(err, h.gathered.Flush())
-	}
-	return err
+	return h.Handler.Handle(ctx, r)
 }
 
 func (h handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return handler{h.Handler.WithAttrs(attrs), h.gathered}
+	return handler{h.Handler.WithAttrs(attrs)}
 }
 
 func (h handler) WithGroup(name string) slog.Handler {
-	return handler{h.Handler.WithGroup(name), h.gathered}
+	return handler{h.Handler.WithGroup(name)}
 }

@@ -117,8 +117,7 @@ func (m *Metrics) set(d Dimensions) *set {
 // maxValues is the most values of one metric in one EMF line.
 const maxValues = 100
 
-// Flush writes what was collected and forgets it. It flushes an Output, too: the metrics are
-// the last that an invocation writes.
+// Flush writes what was collected and forgets it.
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -131,9 +130,6 @@ func (m *Metrics) Flush() error {
 			s.written()
 		}
 		delete(m.sets, d)
-	}
-	if gathered, ok := m.out.(*Output); ok {
-		return gathered.Flush()
 	}
 	return nil
 }

@@ -36,9 +36,7 @@ func (h *Handler) attempt(ctx context.Context, b *batch) {
 		if !t.pending() {
 			continue
 		}
-		wait.Add(1)
-		h.Workers.Go(func() {
-			defer wait.Done()
+		wait.Go(func() {
 			defer t.to.left.Add(-1)
 			if err := parallel.Guard(func() error { return h.attemptOne(ctx, t) }); err != nil {
 				h.fail(t, err)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -272,17 +271,10 @@ func TestHandler_Process_isolatesAPanic(t *testing.T) {
 		}
 		return delivery.Response{Status: 200}
 	})
-	h := w.handler()
-	h.Workers = parallel.NewWorkers()
-	for range 2 { // the second time in goroutines of which one has panicked
-		failed := h.Process(t.Context(), []queue.Record{
-			fresh("a", "webhook_1"), fresh("b", "webhook_2"), fresh("c", "webhook_1"),
-		})
-		w.did(t, failed, effects{Posts: 3, Acknowledged: 2, States: 1, Sent: waits(5 * time.Second)})
-		if m := w.moved(t); m.DeliveryID != "b" {
-			t.Errorf("%s is moved", m.DeliveryID)
-		}
-		w.forget()
+	failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"), fresh("c", "webhook_1"))
+	w.did(t, failed, effects{Posts: 3, Acknowledged: 2, States: 1, Sent: waits(5 * time.Second)})
+	if m := w.moved(t); m.DeliveryID != "b" {
+		t.Errorf("%s is moved", m.DeliveryID)
 	}
 }
 

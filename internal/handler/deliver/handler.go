@@ -10,7 +10,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -54,7 +53,7 @@ type Visibility interface {
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
-// Handler attempts deliveries. All fields but Slow, Unrecorded, Workers and Sample are required.
+// Handler attempts deliveries. All fields but Slow, Unrecorded and Sample are required.
 type Handler struct {
 	Endpoints       Endpoints
 	Secrets         Secrets
@@ -68,11 +67,10 @@ type Handler struct {
 	Attempts        delivery.Sender
 	Schedule        retry.Schedule
 	Thresholds      health.Settings
-	PerEndpoint     int               // attempts to one endpoint at a time within a batch
-	Slow            *SlowLane         // nil: processes tell each other nothing
-	Unrecorded      bool              // first-time successes leave no record
-	Workers         *parallel.Workers // that make attempts; nil: a new goroutine for each
-	Sample          telemetry.Sample  // of events whose first-time successes have a line of their own
+	PerEndpoint     int              // attempts to one endpoint at a time within a batch
+	Slow            *SlowLane        // nil: processes tell each other nothing
+	Unrecorded      bool             // first-time successes leave no record
+	Sample          telemetry.Sample // of events whose first-time successes have a line of their own
 	Log             *slog.Logger
 	Metrics         *telemetry.Metrics
 	Now             func() time.Time

@@ -18,7 +18,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -99,7 +98,6 @@ func New(c Config) (*Handler, error) {
 		Thresholds:      thresholds,
 		Slow:            newSlowLane(noted, s),
 		Unrecorded:      s.RecordAcknowledged == recordNone,
-		Workers:         parallel.NewWorkers(),
 		Sample:          s.SuccessLogSample,
 		Attempts: delivery.Sender{
 			Client: egress.New(egress.Config{

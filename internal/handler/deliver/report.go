@@ -55,7 +55,7 @@ func (h *Handler) reportBatch(ctx context.Context, b *batch, began time.Time) {
 		records += len(t.records)
 		outcomes[t.outcome.Verdict] += len(t.records)
 	}
-	attrs := append(make([]slog.Attr, 0, 8), slog.Int(telemetry.KeyRecords, records))
+	attrs := []slog.Attr{slog.Int(telemetry.KeyRecords, records)}
 	for _, verdict := range []delivery.Verdict{
 		delivery.VerdictAcknowledged, delivery.VerdictRetry, delivery.VerdictDead, delivery.VerdictDiscarded,
 	} {
@@ -67,7 +67,7 @@ func (h *Handler) reportBatch(ctx context.Context, b *batch, began time.Time) {
 		attrs = append(attrs, slog.Int(string(delivery.ReasonUnreadable), n))
 	}
 	attrs = append(attrs, slog.Int64(telemetry.KeyMillis, h.Now().Sub(began).Milliseconds()))
-	h.log(ctx, slog.LevelInfo, "batch", attrs)
+	h.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
 }
 
 // count counts one record of a task. Attempts, which are POSTs, are counted apart from what else became
@@ -99,16 +99,17 @@ func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool, d t
 	case d.Reason != "":
 		level = slog.LevelWarn
 	}
-	h.log(ctx, level, line, t.appendAttrs(make([]slog.Attr, 0, 14), duplicate, blame)) // on this stack
+	h.Log.LogAttrs(ctx, level, line, t.attrs(duplicate, blame)...)
 }
 
-func (t *task) appendAttrs(attrs []slog.Attr, duplicate bool, blame string) []slog.Attr {
-	attrs = append(attrs,
+func (t *task) attrs(duplicate bool, blame string) []slog.Attr {
+	attrs := []slog.Attr{
 		slog.String(telemetry.KeyTenant, t.message.TenantID), slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
 		slog.String(telemetry.KeyEvent, t.message.EventID), slog.String(telemetry.KeyDelivery, t.message.DeliveryID),
 		slog.Int(telemetry.KeyAttempt, t.number()),
 		slog.String(telemetry.KeyOutcome, string(t.outcome.Verdict)), slog.Int(telemetry.KeyStatus, t.outcome.Status),
-		slog.Int64(telemetry.KeyMillis, t.outcome.Elapsed.Milliseconds()))
+		slog.Int64(telemetry.KeyMillis, t.outcome.Elapsed.Milliseconds()),
+	}
 	if t.message.Replay > 0 {
 		attrs = append(attrs, slog.Int(telemetry.KeyReplay, t.message.Replay))
 	}
@@ -128,15 +129,6 @@ func (t *task) appendAttrs(attrs []slog.Attr, duplicate bool, blame string) []sl
 		}
 	}
 	return attrs
-}
-
-// log is LogAttrs without looking for the line of code, which no handler here shows.
-func (h *Handler) log(ctx context.Context, level slog.Level, line string, attrs []slog.Attr) {
-	if to := h.Log.Handler(); to.Enabled(ctx, level) {
-		r := slog.NewRecord(h.Now(), level, line, 0)
-		r.AddAttrs(attrs...)
-		_ = to.Handle(ctx, r) // as LogAttrs does: there is nowhere else to say so
-	}
 }
 
 // blame says whose fault it is that a delivery was not acknowledged: nobody's where the schedule or
