@@ -1,5 +1,5 @@
 // Package examples holds one realistic message of every implemented event, and beside it the
-// receivers and publishers that README.md and infra/docs/receivers.md show.
+// publishers and receivers of README.md and infra/docs/receivers.md.
 //
 // It promises that each message is one the service accepts. Its receivers and publishers use
 // nothing of this module, so that they can be copied as they are.

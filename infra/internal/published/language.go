@@ -1,8 +1,8 @@
-// Package published runs the receivers that README.md and infra/docs/receivers.md publish, each as a
+// Package published runs the receivers of infra/examples that the documents publish, each as a
 // child on loopback, and does the work that they hand on: a test says for each delivery whether the work
 // succeeds, fails or waits.
 //
-// It promises to run the code that the documents show, behind a few lines that start it, and that a
+// It promises to run the very files that the documents show or link to, behind a few lines that start it, and that a
 // missing tool is an error that names it. It never skips a language.
 package published
 

@@ -83,8 +83,10 @@ type delivery struct {
 
 // genuine is a delivery just signed by Herald's own code.
 func genuine(id string) delivery {
-	return signed(id, `{"type":"user.created","data":{"userId":"`+id+`","name":"Zoë \u00e9"}}`, time.Now())
+	return signed(id, body(`{"userId":"`+id+`","name":"Zoë \u00e9"}`), time.Now())
 }
+
+func body(data string) string { return `{"type":"` + event + `","data":` + data + `}` }
 
 func signed(id, body string, at time.Time) delivery {
 	stamp := at.Unix()
@@ -175,12 +177,14 @@ func eventually(t *testing.T, what string, holds func() bool) {
 }
 
 func (s subject) takeWhatIsGenuine(t *testing.T) {
-	const limit = 1 << 20
+	large := `"` + strings.Repeat("x", 1<<20-len(body(`""`))) + `"`
+	odd := " {\r\n\t\"\\u0000\u007f\\ud83d\\ude00\U0001F600\" : 1e400}"
 	for name, d := range map[string]delivery{
-		"an event":                 genuine("msg_event"),
-		"four minutes late":        signed("msg_late", `{"late":1}`, time.Now().Add(-4*time.Minute)),
-		"as much as may be":        signed("msg_large", strings.Repeat("x", limit), time.Now()),
-		"bytes beyond any charset": signed("msg_bytes", "{\"\xff\x00\r\n\":1}", time.Now()),
+		"an event":          genuine("msg_event"),
+		"four minutes late": signed("msg_late", body(`{"late":1}`), time.Now().Add(-4*time.Minute)),
+		"as much as may be": signed("msg_large", body(large), time.Now()),
+		"nested deeply":     signed("msg_deep", body(strings.Repeat("[", 900)+strings.Repeat("]", 900)), time.Now()),
+		"odd characters":    signed("msg_odd", body(odd), time.Now()),
 	} {
 		s.expect(t, d, 1, []answer{taken, taken, taken}, []answer{s.post(t, d), s.post(t, d), s.post(t, d.again())})
 		if t.Failed() {
@@ -231,8 +235,29 @@ func (s subject) refuseForgeries(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
+	s.refuseOtherTypes(t)
 	if diff := cmp.Diff(before, s.Done(), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("processed (-before +after):\n%s", diff)
+	}
+}
+
+// refuseOtherTypes sends genuine deliveries with another header wh-webhook-event, which nobody has signed.
+func (s subject) refuseOtherTypes(t *testing.T) {
+	t.Helper()
+	for _, header := range []string{
+		"", "user.deleted", "user.create", "user.created2", `user.created","data":{"userId":"`,
+	} {
+		req, err := genuine("msg_forged").request(t.Context(), s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Del("wh-webhook-event")
+		if header != "" {
+			req.Header.Set("wh-webhook-event", header)
+		}
+		if diff := cmp.Diff(refused, send(t, req)); diff != "" {
+			t.Errorf("the header %q (-want +got):\n%s", header, diff)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -28,6 +29,11 @@ func Handler(secret string, process func(event string, body []byte) error) http.
 			http.Error(w, "not a genuine delivery", http.StatusBadRequest)
 			return
 		}
+		var delivery struct{ Type string } // signed, unlike the header that repeats it
+		if err := json.Unmarshal(body, &delivery); err != nil || delivery.Type != r.Header.Get("wh-webhook-event") {
+			http.Error(w, "not the type of the header", http.StatusBadRequest)
+			return
+		}
 		if before, known := done.LoadOrStore(id, false); known {
 			if before == false {
 				w.Header().Set("Retry-After", "30")
@@ -36,7 +42,7 @@ func Handler(secret string, process func(event string, body []byte) error) http.
 			return
 		}
 		defer done.CompareAndDelete(id, false) // failed: process the retry
-		if err := process(r.Header.Get("wh-webhook-event"), body); err != nil {
+		if err := process(delivery.Type, body); err != nil {
 			http.Error(w, "please retry", http.StatusInternalServerError)
 			return
 		}

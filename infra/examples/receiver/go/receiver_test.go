@@ -65,6 +65,10 @@ func TestOnlyGenuineDeliveriesAreProcessed(t *testing.T) {
 		"a delivery from the future":             {at: now.Add(5*time.Minute + 5*time.Second), want: 400},
 		"another id":                             {at: now, change: set("wh-id", "msg_b"), want: 400},
 		"a timestamp made fresh without the key": {at: now.Add(-time.Hour), change: set("wh-timestamp", fresh), want: 400},
+		"another type in the unsigned header":    {at: now, change: set("wh-webhook-event", "user.deleted"), want: 400},
+		"no type in the header": {at: now, want: 400, change: func(r *http.Request) {
+			r.Header.Del("wh-webhook-event")
+		}},
 		"no signature": {at: now, want: 400, change: func(r *http.Request) {
 			r.Header.Del("wh-signature")
 		}},

@@ -10,6 +10,8 @@ import java.util.Base64;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executors;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
@@ -20,6 +22,7 @@ public final class Receiver {
     }
 
     private static final int LIMIT = 1 << 20;
+    private static final Pattern TYPE = Pattern.compile("\\s*\\{\\s*\"type\"\\s*:\\s*\"([\\w.]+)\"\\s*,");
 
     // By wh-id, false at work; in production: a store all instances share, kept for days.
     private final ConcurrentMap<String, Boolean> done = new ConcurrentHashMap<>();
@@ -61,12 +64,17 @@ public final class Receiver {
         if (!genuine(exchange, id, body)) {
             return 400;
         }
+        // Herald's bodies begin with their type, which is signed, unlike the header that repeats it.
+        Matcher type = TYPE.matcher(new String(body, StandardCharsets.UTF_8));
+        if (!type.lookingAt() || !type.group(1).equals(exchange.getRequestHeaders().getFirst("wh-webhook-event"))) {
+            return 400;
+        }
         Boolean before = done.putIfAbsent(id, false);
         if (before != null) {
             return before ? 200 : 409; // 409: at work, it may still fail
         }
         try {
-            process.run(exchange.getRequestHeaders().getFirst("wh-webhook-event"), body);
+            process.run(type.group(1), body);
             done.put(id, true);
             return 200;
         } catch (Exception e) {

@@ -30,11 +30,13 @@ export function receiver(secret, process) {
     const body = await read(req);
     if (body === undefined) return 413;
     if (!genuine(secret, req.headers, body)) return 400;
+    const { type } = JSON.parse(body); // signed, unlike the header that repeats it
+    if (type !== req.headers["wh-webhook-event"]) return 400;
     const id = req.headers["wh-id"];
     if (done.has(id)) return done.get(id) ? 200 : 409; // 409: at work, it may still fail
     done.set(id, false);
     try {
-      await process(req.headers["wh-webhook-event"], body);
+      await process(type, body);
       done.set(id, true);
       return 200;
     } catch (error) {

@@ -16,6 +16,10 @@ function receive(string $secret, callable $process, string $folder): int
     if (!$genuine || !preg_match('/^\d{1,11}$/D', $stamp) || abs(time() - (int) $stamp) > 300) {
         return 400;
     }
+    $event = json_decode($body, true, 10_000)['type'] ?? ''; // signed, unlike the header that repeats it
+    if ($event !== ($_SERVER['HTTP_WH_WEBHOOK_EVENT'] ?? null)) {
+        return 400;
+    }
     $state = fopen($folder . '/' . hash('sha256', $id), 'c+');
     if (!flock($state, LOCK_EX | LOCK_NB)) {
         header('Retry-After: 30');
@@ -25,7 +29,7 @@ function receive(string $secret, callable $process, string $folder): int
         return 200;
     }
     try {
-        $process($_SERVER['HTTP_WH_WEBHOOK_EVENT'], $body);
+        $process($event, $body);
     } catch (Throwable $e) {
         error_log($e);
         return 500;

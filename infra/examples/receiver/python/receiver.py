@@ -1,4 +1,4 @@
-import base64, hmac, re, socket, threading, time, traceback
+import base64, hmac, json, re, socket, threading, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -39,12 +39,15 @@ def receiver(secret, process, port):
             self.deadline.cancel()
             if len(body) < int(length) or not genuine(secret, self.headers, body):
                 return 400
+            event = json.loads(body)["type"]  # signed, unlike the header that repeats it
+            if event != self.headers["wh-webhook-event"]:
+                return 400
             wh_id = self.headers["wh-id"]
             first = done.setdefault(wh_id, self)  # one atomic step: two threads cannot both be first
             if first is not self:
                 return 200 if first is True else 409  # 409: at work, it may still fail
             try:
-                process(self.headers["wh-webhook-event"], body)
+                process(event, body)
                 done[wh_id] = True
                 return 200
             except Exception:

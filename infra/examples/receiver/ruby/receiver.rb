@@ -1,3 +1,4 @@
+require "json"
 require "openssl"
 require "timeout"
 require "webrick"
@@ -25,11 +26,14 @@ class Receiver < WEBrick::HTTPServer
     body = Timeout.timeout(10) { request.body.to_s } # raw, never re-serialised
     return 400 unless genuine?(request, body)
 
+    event = JSON.parse(body, max_nesting: false)["type"] # signed, unlike the header that repeats it
+    return 400 unless event == request["wh-webhook-event"]
+
     id = request["wh-id"]
     before = @lock.synchronize { @done.fetch(id) { @done[id] = false; nil } }
     return before ? 200 : 409 unless before.nil? # 409: at work, it may still fail
 
-    work(id, request["wh-webhook-event"], body)
+    work(id, event, body)
   rescue Timeout::Error
     408
   end

@@ -4,6 +4,7 @@ use http_body_util::{BodyExt, Empty};
 use hyper::body::{Body, Bytes, Incoming};
 use hyper::{server::conn::http1, service::service_fn, HeaderMap, Request, Response};
 use hyper_util::rt::{TokioIo, TokioTimer};
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::{Arc, Mutex};
@@ -53,13 +54,16 @@ impl Receiver {
         if !self.genuine(headers, body) {
             return 400;
         }
+        let Some(event) = event(body).filter(|event| event == header(headers, "wh-webhook-event")) else {
+            return 400;
+        };
         let id = header(headers, "wh-id");
         match self.done.lock().unwrap().entry(id.to_string()) {
             std::collections::hash_map::Entry::Occupied(before) if *before.get() => return 200,
             std::collections::hash_map::Entry::Occupied(_) => return 409, // at work, it may still fail
             std::collections::hash_map::Entry::Vacant(new) => new.insert(false),
         };
-        let work = || (self.process)(header(headers, "wh-webhook-event"), body).inspect_err(|e| eprintln!("{e}"));
+        let work = || (self.process)(&event, body).inspect_err(|e| eprintln!("{e}"));
         if let Ok(Ok(())) = catch_unwind(AssertUnwindSafe(work)) {
             self.done.lock().unwrap().insert(id.to_string(), true);
             return 200;
@@ -85,6 +89,12 @@ impl Receiver {
 
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
     headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or("")
+}
+
+/// The type of a body, which is signed, unlike the header that repeats it.
+fn event(body: &[u8]) -> Option<String> {
+    let fields: HashMap<String, &RawValue> = serde_json::from_slice(body).ok()?;
+    serde_json::from_str(fields.get("type")?.get()).ok()
 }
 
 /// The raw bytes, never re-serialised; none where they are too many or break off.
