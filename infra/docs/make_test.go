@@ -5,11 +5,21 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
 
 // bareMake runs make in a checkout of its Makefile alone, on a machine that has a shell, make and rm.
 func bareMake(t *testing.T, target string) (string, error) {
@@ -19,7 +29,7 @@ func bareMake(t *testing.T, target string) (string, error) {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"Makefile", "infra/requirements.txt"} {
-		text := []byte(readFile(t, filepath.Join(root, file)))
+		text := []byte(readFile(t, file))
 		if err := os.WriteFile(filepath.Join(checkout, file), text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -61,7 +71,7 @@ var (
 
 // make help lists what has an explanation.
 func TestMake_explainsEveryTarget(t *testing.T) {
-	makefile := readFile(t, filepath.Join(root, "Makefile"))
+	makefile := readFile(t, "Makefile")
 	declared := phony.FindStringSubmatch(makefile)
 	if declared == nil {
 		t.Fatal("the Makefile declares no targets")
@@ -70,7 +80,10 @@ func TestMake_explainsEveryTarget(t *testing.T) {
 	for _, match := range explained.FindAllStringSubmatch(makefile, -1) {
 		got = append(got, match[1])
 	}
-	if diff := cmp.Diff(sortedSet(strings.Fields(declared[1])), sortedSet(got)); diff != "" {
+	want := strings.Fields(declared[1])
+	slices.Sort(want)
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("targets (-declared +explained):\n%s", diff)
 	}
 }

@@ -1,6 +1,5 @@
-// Package docs_test keeps the documents true: what they link to and what comments cite exists,
-// and the state diagrams of design.md show the transitions that the code writes. Numbers, tables
-// and rights are compared with template.yaml in infra/template.
+// Package docs_test checks the documents' links and the comments' citations, the width of their lines, and make
+// on a machine without Go or Python.
 package docs_test
 
 import (
@@ -13,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 const root = "../.."
@@ -221,5 +221,20 @@ func TestBrokenLinks_findsFileAndAnchor(t *testing.T) {
 	want := []string{"../gone.md does not exist", "design.md#gone names no heading"}
 	if got := brokenLinks(all, "infra/docs/x.md", text); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// Tables and code are as long as they have to be.
+func TestDocumentsAreWrapped(t *testing.T) {
+	for name, text := range texts(t) {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		for line := range strings.Lines(fenced.ReplaceAllString(text, "")) {
+			line = strings.TrimSuffix(line, "\n")
+			if n := utf8.RuneCountInString(line); n > 120 && !strings.HasPrefix(line, "|") {
+				t.Errorf("%s: a line has %d characters: %s", name, n, line)
+			}
+		}
 	}
 }
