@@ -21,7 +21,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint measure mutants invariants build native bench simulate cost tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants build native bench simulate cost tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -49,19 +49,23 @@ unit: ## run the tests that need no emulator, in random order, under the race de
 e2e: native .venv/installed .tools/openapi/installed ## run the tests against the emulator and the local stack
 	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
 
-lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed .tools/openapi/installed ## run gofmt, go vet, golangci-lint, measure, cfn-lint, sam validate, redocly and spectral
+lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed .tools/openapi/installed ## run gofmt, go vet, golangci-lint, cfn-lint, sam validate, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
 	.tools/bin/golangci-lint run || status=1; \
-	go run ./infra/measure -check || status=1; \
 	.venv/bin/cfn-lint template.yaml || status=1; \
 	$(SAM) validate --lint || status=1; \
 	$(OPENAPI_TOOL) redocly lint --config infra/clients/redocly.yaml infra/openapi.yaml || status=1; \
 	$(OPENAPI_TOOL) spectral lint --ruleset infra/clients/spectral.yaml --fail-severity hint infra/openapi.yaml || status=1; \
 	exit $$status
 
-measure: ## print sizes, import depth and share of tests with their limits; ARGS=-check fails if one is exceeded
-	@go run ./infra/measure $(ARGS)
+sizes: ## print lines of Go and of the template, and words of documents; generated files apart
+	@count() { printf '%-34s%7d\n' "$$2" "$$(git ls-files -- "$${@:3}" | xargs grep -LE '^// Code generated' | xargs cat | wc $$1)"; }; \
+	count -l 'product' 'functions/*.go' 'internal/*.go' ':!internal/testkit/*' ':!*_test.go'; \
+	count -l 'infra and test kit, without tests' 'infra/*.go' 'internal/testkit/*.go' ':!*_test.go'; \
+	count -l 'tests' '*_test.go'; \
+	count -w 'words of documents' README.md 'infra/*.md' ':!infra/docs/spec.md' ':!infra/docs/CHANGELOG.md'; \
+	count -l 'template' template.yaml
 
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); ARGS=retry for one
 	@go run ./infra/mutants $(ARGS)
