@@ -8,6 +8,7 @@ MAKEFLAGS += --no-print-directory
 
 GOLANGCI_LINT := 2.15.0
 GREMLINS := 0.6.0
+GOTESTSUM := 1.13.0
 PYTHON ?= python3
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
@@ -35,21 +36,30 @@ stack: native .venv/installed ## start the local stack alone, until Ctrl-C
 test: ## run everything: lint, unit tests, sam build, tests against the emulator
 	@rm -rf .local/test; status=0; \
 	for step in tools lint unit build e2e; do $(MAKE) $$step || status=1; done; \
-	go run ./infra/testreport total || status=1; \
+	echo; echo "all tests together:"; \
+	.tools/bin/gotestsum --format none --hide-summary output --raw-command cat .local/test/*.json || status=1; \
 	exit $$status
+
+# Prints a line for each package, keeps all results, and fails where a test was skipped.
+define go_test
+mkdir -p .local/test; .tools/bin/gotestsum --format-hide-empty-pkg \
+	--jsonfile .local/test/$(1).json --junitfile .local/test/$(1).xml --junitfile-hide-empty-pkg -- $(2) \
+	&& ! grep -h '"Action":"skip".*"Test"' .local/test/$(1).json
+endef
 
 # The race detector needs cgo, and cgo a C compiler. The simulation does without: it would take minutes.
 RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v $$(go env CC) >/dev/null && echo -race)
 
-unit: ## run the tests that need no emulator, in random order, under the race detector where there is a C compiler
+unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
 	@[ -n "$(RACE)" ] || echo "make: no C compiler for cgo: the unit tests run without the race detector"
-	@{ status=0; go test -json $(RACE) -shuffle=on $$(go list ./... | grep -v '/infra/simulate$$') || status=1; \
-	go test -json -shuffle=on ./infra/simulate || status=1; exit $$status; } | go run ./infra/testreport unit
+	@status=0; $(call go_test,unit,$(RACE) -shuffle=on $$(go list ./... | grep -v '/infra/simulate$$')) || status=1; \
+	$(call go_test,simulate,-shuffle=on ./infra/simulate) || status=1; exit $$status
 
-e2e: native .venv/installed .tools/openapi/installed ## run the tests against the emulator and the local stack
-	@go test -json -count 1 -timeout 12m -tags emulator ./... | go run ./infra/testreport emulator
+e2e: native tools ## run the tests against the emulator and the local stack
+	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u); \
+	$(call go_test,emulator,-count 1 -timeout 12m -tags emulator $$packages)
 
-lint: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed .tools/openapi/installed ## run gofmt, go vet, golangci-lint, cfn-lint, sam validate, redocly and spectral
+lint: tools ## run gofmt, go vet, golangci-lint, cfn-lint, sam validate, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
 	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
 	.tools/bin/golangci-lint run || status=1; \
@@ -93,7 +103,8 @@ simulate: ## play days of waiting deliveries, with the rules of 0.1.0 beside the
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run ThePageShows ./infra/cost -write
 
-tools: .tools/golangci-lint-$(GOLANGCI_LINT) .venv/installed .tools/openapi/installed ## install linters, Python and npm tools below the checkout
+TOOLS := .tools/golangci-lint-$(GOLANGCI_LINT) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
+tools: $(TOOLS) ## install linters, Python and npm tools below the checkout
 
 clean: ## remove everything that make has built or installed
 	rm -rf .local .aws-sam .venv .tools
@@ -102,15 +113,20 @@ clean: ## remove everything that make has built or installed
 build-%Function:
 	@CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
 
+define go_install
+@echo "building $(notdir $@), once"
+@GOBIN=$(CURDIR)/.tools/bin go install $(1)
+@touch $@
+endef
+
 .tools/golangci-lint-$(GOLANGCI_LINT):
-	@echo "building golangci-lint $(GOLANGCI_LINT), once: about a minute"
-	@GOBIN=$(CURDIR)/.tools/bin go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT)
-	@touch $@
+	$(call go_install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT))
+
+.tools/gotestsum-$(GOTESTSUM):
+	$(call go_install,gotest.tools/gotestsum@v$(GOTESTSUM))
 
 .tools/gremlins-$(GREMLINS):
-	@echo "building gremlins $(GREMLINS), once"
-	@GOBIN=$(CURDIR)/.tools/bin go install github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS)
-	@touch $@
+	$(call go_install,github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS))
 
 define check_python
 $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
