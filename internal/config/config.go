@@ -12,12 +12,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/caarlos0/env/v11"
-
-	"github.com/herald-webhooks/herald/internal/awscall"
 )
 
 // Version is the release, set by the linker.
@@ -55,8 +53,8 @@ func withoutValues(err error, settings reflect.Type) error {
 
 // AWS returns the configuration of every AWS client, read from the environment alone: Lambda
 // gives nothing else, and the SDK's default chain (SSO, EC2, profiles) costs 1.7 MB a binary.
-// Retries are standard, so that a throttled call is tried three times within its caller's
-// deadline; a try that hangs is given up for another.
+// Retries are the SDK's standard: a throttled call is tried three times within its caller's
+// deadline, and a try that hangs is given up for another.
 func AWS(context.Context) (aws.Config, error) {
 	e, err := awsconfig.NewEnvConfig()
 	if err != nil {
@@ -70,13 +68,7 @@ func AWS(context.Context) (aws.Config, error) {
 		Region:        e.Region,
 		Credentials:   credentials.StaticCredentialsProvider{Value: e.Credentials},
 		ConfigSources: []any{e},
-		HTTPClient:    awscall.NewHTTPClient(callTimeout),
-		Retryer: func() aws.Retryer {
-			return retry.NewStandard(func(o *retry.StandardOptions) {
-				o.MaxAttempts = 3
-				o.MaxBackoff = 2 * time.Second
-			})
-		},
+		HTTPClient:    awshttp.NewBuildableClient().WithTimeout(tryTimeout),
 	}
 	if e.BaseEndpoint != "" {
 		cfg.BaseEndpoint = &e.BaseEndpoint
@@ -84,9 +76,9 @@ func AWS(context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// callTimeout bounds one try of an AWS call, which takes milliseconds when all is well, or a
+// tryTimeout bounds one try of an AWS call, which takes milliseconds when all is well, or a
 // second where it waits for messages. A shorter one would send twice what was merely slow.
-const callTimeout = 3 * time.Second
+const tryTimeout = 3 * time.Second
 
 // Seconds is a number of whole seconds in the environment.
 type Seconds int

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -104,6 +105,33 @@ func TestAWS_callsAreSignedAndTriedThreeTimes(t *testing.T) {
 		if token := header.Get("X-Amz-Security-Token"); token != "session" {
 			t.Errorf("the session token is %q", token)
 		}
+	}
+}
+
+// A try that hangs costs seconds of a function's time, not all of it: the next one succeeds.
+func TestAWS_givesUpATryThatHangs(t *testing.T) {
+	var tries atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if tries.Add(1) == 1 {
+			_, _ = io.Copy(io.Discard, r.Body) // only then the server notices that the client is gone
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-amz-json-1.0")
+		_, _ = io.WriteString(w, `{}`)
+	}))
+	t.Cleanup(server.Close)
+	environment(t)
+	t.Setenv("AWS_ENDPOINT_URL", server.URL)
+	cfg, err := config.AWS(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{}); err != nil {
+		t.Error(err)
+	}
+	if n := tries.Load(); n != 2 {
+		t.Errorf("%d tries, want 2", n)
 	}
 }
 

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/herald-webhooks/herald/internal/awscall"
 )
 
 // timeFormat sorts as text: RFC 3339 in UTC with milliseconds.
@@ -34,18 +32,6 @@ func strs[S ~string](values []S) types.AttributeValue {
 		list[i] = str(string(s))
 	}
 	return &types.AttributeValueMemberL{Value: list}
-}
-
-// An Item has its attributes from these.
-
-func text(name, s string) awscall.Attribute { return awscall.Attribute{Name: name, Value: s} }
-
-func number(name string, n int64) awscall.Attribute {
-	return awscall.Attribute{Name: name, Value: strconv.FormatInt(n, 10), Number: true}
-}
-
-func moment(name string, t time.Time) awscall.Attribute {
-	return text(name, t.UTC().Format(timeFormat))
 }
 
 // A reader returns the zero value for an attribute that is missing or of another type.

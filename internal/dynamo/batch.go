@@ -29,33 +29,21 @@ type batchWriter interface {
 func batchWrite(
 	ctx context.Context, client batchWriter, table string, writes []types.WriteRequest,
 ) (left []types.WriteRequest, err error) {
-	out, err := client.BatchWriteItem(ctx, writeOf(table, writes))
-	if err != nil {
-		return writes, err
-	}
-	return writeLeft(ctx, client, table, out)
-}
-
-func writeOf(table string, writes []types.WriteRequest) *dynamodb.BatchWriteItemInput {
-	return &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: writes}}
-}
-
-// writeLeft offers again what the first call left unprocessed.
-func writeLeft(
-	ctx context.Context, client batchWriter, table string, out *dynamodb.BatchWriteItemOutput,
-) (left []types.WriteRequest, err error) {
+	left = writes
 	for try := range maxTries {
+		if try > 0 {
+			if err := pause(ctx, try-1); err != nil {
+				return left, err
+			}
+		}
+		out, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{table: left},
+		})
+		if err != nil {
+			return left, err
+		}
 		if left = out.UnprocessedItems[table]; len(left) == 0 {
 			return nil, nil
-		}
-		if try == maxTries-1 {
-			break
-		}
-		if err := pause(ctx, try); err != nil {
-			return left, err
-		}
-		if out, err = client.BatchWriteItem(ctx, writeOf(table, left)); err != nil {
-			return left, err
 		}
 	}
 	return left, fmt.Errorf("%d items stay %w", len(left), ErrUnprocessed)

@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
@@ -28,66 +27,11 @@ type fakeBatch struct {
 	expires []string // Unix seconds at which items do, of every put
 }
 
-// itemsOf is a table that keeps the items of PutItems as they came.
-type itemsOf struct {
-	dynamo.DeliveriesClient
-	items []awscall.Item
-}
-
-func (f *itemsOf) PutItems(
-	_ context.Context, _ string, items []awscall.Item,
-) (*dynamodb.BatchWriteItemOutput, error) {
-	f.items = append(f.items, items...)
-	return &dynamodb.BatchWriteItemOutput{}, nil
-}
-
-// All items of a call are parts of one slice.
-func TestDeliveries_Acknowledge_writesOfManyWhatItWritesOfEach(t *testing.T) {
-	at := time.Unix(1_700_000_000, 0)
-	records := []delivery.Record{
-		{Ref: delivery.Ref{DeliveryID: "1", OccurredAt: at, CreatedAt: at}, UpdatedAt: at, LastStatus: 204, Reason: "r"},
-		{Ref: delivery.Ref{DeliveryID: "2", TenantID: "acme", Replay: 1}, UpdatedAt: at, Attempts: 7, DurationMS: 5},
-		{
-			Ref: delivery.Ref{DeliveryID: "3"}, UpdatedAt: at.Add(time.Hour), LastStatus: 200, NextAttemptAt: at,
-			State: delivery.Dead,
-		},
-	}
-	var many, each itemsOf
-	if err := dynamo.NewDeliveries(&many, "deliveries").Acknowledge(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range records {
-		if err := dynamo.NewDeliveries(&each, "deliveries").Acknowledge(t.Context(), []delivery.Record{r}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if diff := cmp.Diff(each.items, many.items); diff != "" || len(many.items) != len(records) {
-		t.Errorf("(-each +many)\n%s", diff)
-	}
-	for _, item := range many.items {
-		if len(item.Map()) != len(item) {
-			t.Errorf("an attribute comes twice: %v", item)
-		}
-	}
-}
-
 func (f *fakeBatch) PutItem(
 	_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options),
 ) (*dynamodb.PutItemOutput, error) {
 	f.expires = append(f.expires, in.Item["expires_at"].(*types.AttributeValueMemberN).Value)
 	return &dynamodb.PutItemOutput{}, nil
-}
-
-func (f *fakeBatch) PutItems(
-	ctx context.Context, table string, items []awscall.Item,
-) (*dynamodb.BatchWriteItemOutput, error) {
-	var writes []types.WriteRequest
-	for _, item := range items {
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item.Map()}})
-	}
-	return f.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-		RequestItems: map[string][]types.WriteRequest{table: writes},
-	})
 }
 
 func (f *fakeBatch) BatchWriteItem(

@@ -11,7 +11,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
@@ -19,7 +18,6 @@ import (
 type DeliveriesClient interface {
 	batchWriter
 	batchReader
-	PutItems(ctx context.Context, table string, items []awscall.Item) (*dynamodb.BatchWriteItemOutput, error)
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
@@ -52,28 +50,19 @@ const deliveryLife = 30 * 24 * time.Hour
 // Acknowledge records acknowledged deliveries, unconditionally since the state is terminal:
 // one write each, 25 in a call. Records with the same id are written once.
 func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record) error {
-	items := make([]awscall.Item, 0, len(records))
-	all := make(awscall.Item, 0, deliveryAttributes*len(records)) // the items are parts of it
+	writes := make([]types.WriteRequest, 0, len(records))
 	seen := make(map[string]bool, len(records))
-	var at change
 	for _, r := range records {
 		if seen[r.DeliveryID] {
 			continue
 		}
 		seen[r.DeliveryID] = true
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
-		from := len(all)
-		at.set(r.UpdatedAt, d.acknowledged)
-		all = appendDelivery(all, r, &at)
-		items = append(items, all[from:])
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: deliveryItem(r, d.acknowledged)}})
 	}
 	var errs []error
-	for call := range slices.Chunk(items, maxBatchWrites) {
-		out, err := d.client.PutItems(ctx, d.table, call)
-		if err == nil {
-			_, err = writeLeft(ctx, d.client, d.table, out)
-		}
-		if err != nil {
+	for call := range slices.Chunk(writes, maxBatchWrites) {
+		if _, err := batchWrite(ctx, d.client, d.table, call); err != nil {
 			errs = append(errs, fmt.Errorf("writing deliveries: %w", err))
 		}
 	}
@@ -89,11 +78,9 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 // Update records any other state. written is false when the delivery is known to be further
 // along: duplicates in any order never take it back.
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
-	var at change
-	at.set(r.UpdatedAt, deliveryLife)
 	_, err = d.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                aws.String(d.table),
-		Item:                     appendDelivery(nil, r, &at).Map(),
+		Item:                     deliveryItem(r, deliveryLife),
 		ConditionExpression:      aws.String(newer),
 		ExpressionAttributeNames: map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
 		ExpressionAttributeValues: map[string]types.AttributeValue{
@@ -182,43 +169,36 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 	return found, nil
 }
 
-// deliveryAttributes is how many attributes a delivery has at most.
-const deliveryAttributes = 17
-
-// change is when a record was changed, and when it expires: mostly the same for all of a batch.
-type change struct {
-	at               time.Time
-	changed, expires awscall.Attribute
-}
-
-func (c *change) set(at time.Time, life time.Duration) {
-	if at.Equal(c.at) && c.changed.Name != "" {
-		return
+// deliveryItem is the item of a record, which expires a life after its last change.
+func deliveryItem(r delivery.Record, life time.Duration) attributes {
+	item := attributes{
+		"delivery_id": str(r.DeliveryID),
+		"tenant_id":   str(r.TenantID),
+		"endpoint_id": str(r.EndpointID),
+		"event_id":    str(r.EventID),
+		"event_type":  str(r.EventType),
+		"state":       str(string(r.State)),
+		"attempts":    num(int64(r.Attempts)),
+		"replay":      num(int64(r.Replay)),
+		"duration_ms": num(r.DurationMS),
+		"created_at":  stamp(r.CreatedAt),
+		"changed_at":  stamp(r.UpdatedAt),
+		"expires_at":  num(r.UpdatedAt.Add(life).Unix()),
 	}
-	c.at, c.changed, c.expires = at, moment("changed_at", at), number("expires_at", at.Add(life).Unix())
-}
-
-// appendDelivery appends the attributes of a delivery's item.
-func appendDelivery(item awscall.Item, r delivery.Record, at *change) awscall.Item {
-	item = append(item,
-		text("delivery_id", r.DeliveryID), text("tenant_id", r.TenantID), text("endpoint_id", r.EndpointID),
-		text("event_id", r.EventID), text("event_type", r.EventType), text("state", string(r.State)),
-		number("attempts", int64(r.Attempts)), number("replay", int64(r.Replay)), number("duration_ms", r.DurationMS),
-		moment("created_at", r.CreatedAt), at.changed, at.expires)
 	if !r.OccurredAt.IsZero() {
-		item = append(item, moment("occurred_at", r.OccurredAt))
+		item["occurred_at"] = stamp(r.OccurredAt)
 	}
 	if r.LastStatus != 0 {
-		item = append(item, number("last_status", int64(r.LastStatus)))
+		item["last_status"] = num(int64(r.LastStatus))
 	}
 	if r.Reason != "" {
-		item = append(item, text("reason", string(r.Reason)))
+		item["reason"] = str(string(r.Reason))
 	}
 	if !r.NextAttemptAt.IsZero() {
-		item = append(item, moment("next_attempt_at", r.NextAttemptAt))
+		item["next_attempt_at"] = stamp(r.NextAttemptAt)
 	}
 	if r.State != delivery.Acknowledged {
-		item = append(item, text("open_endpoint_id", r.EndpointID))
+		item["open_endpoint_id"] = str(r.EndpointID)
 	}
 	return item
 }

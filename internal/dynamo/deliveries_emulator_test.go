@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -25,7 +24,7 @@ func newDeliveries(t *testing.T) (*dynamo.Deliveries, *testkit.Faults) {
 	t.Helper()
 	cfg := testkit.Moto(t)
 	faults := testkit.NewFaults(t, cfg)
-	return dynamo.NewDeliveries(awscall.NewDynamoDB(faults.Config()), testkit.Tables(t, cfg).Deliveries), faults
+	return dynamo.NewDeliveries(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).Deliveries), faults
 }
 
 func state(id string, s delivery.State, replay, attempts int) delivery.Record {
@@ -194,7 +193,7 @@ func TestDeliveries_ListOpen_pagesThroughWhatIsNotAcknowledgedNewestFirst(t *tes
 // What release 0.1.0 stored has the time of its last change under another name.
 func TestDeliveries_readWhatTheReleaseBeforeStored(t *testing.T) {
 	cfg := testkit.Moto(t)
-	client, table := awscall.NewDynamoDB(cfg), testkit.Tables(t, cfg).Deliveries
+	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries
 	store := dynamo.NewDeliveries(client, table)
 	want := state("msg_1", delivery.Retrying, 0, 1)
 	update(t, store, want)

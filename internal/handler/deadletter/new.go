@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -33,7 +33,7 @@ type Config struct {
 
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
-	s, tables := c.Settings, awscall.NewDynamoDB(c.AWS)
+	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
 	return &Handler{
 		States: dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable),

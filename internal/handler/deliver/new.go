@@ -9,9 +9,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -79,7 +80,7 @@ func New(c Config) (*Handler, error) {
 	if err := errors.Join(scheduleErr, s.validate(), thresholdsErr, policyErr); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
-	tables, queues := awscall.NewDynamoDB(c.AWS), awscall.NewSQS(c.AWS)
+	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	noted := dynamo.NewHealth(tables, s.EndpointHealthTable)
 	return &Handler{
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{

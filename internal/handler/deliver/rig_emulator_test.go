@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -64,7 +64,7 @@ func newRig(t *testing.T) *rig {
 	t.Helper()
 	cfg := testkit.Moto(t)
 	tables, faults := testkit.Tables(t, cfg), testkit.NewFaults(t, cfg)
-	db, queues := awscall.NewDynamoDB(faults.Config()), sqs.NewFromConfig(faults.Config())
+	db, queues := dynamodb.NewFromConfig(faults.Config()), sqs.NewFromConfig(faults.Config())
 	r := &rig{
 		t: t, cfg: cfg, faults: faults, limit: 30 * time.Second, ca: receivers.NewCA(t),
 		endpoints: dynamo.NewEndpoints(db, tables.Endpoints),

@@ -6,8 +6,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -34,12 +35,12 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name. The error names a setting that
 // is out of its range.
 func New(c Config) (*Handler, error) {
-	s, queues := c.Settings, awscall.NewSQS(c.AWS)
+	s, queues := c.Settings, sqs.NewFromConfig(c.AWS)
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		return nil, fmt.Errorf("reading the environment: SUCCESS_LOG_SAMPLE %w", err)
 	}
 	return &Handler{
-		Subscriptions: dynamo.NewEndpoints(awscall.NewDynamoDB(c.AWS), s.EndpointsTable),
+		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(c.AWS), s.EndpointsTable),
 		Deliveries:    queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
 		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Log:           c.Log,

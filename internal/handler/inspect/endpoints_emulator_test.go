@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -37,7 +37,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cfg := testkit.Moto(t)
-	tables, db := testkit.Tables(t, cfg), awscall.NewDynamoDB(cfg)
+	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
 	return &world{
 		now:       time.Now().UTC().Truncate(time.Millisecond),
 		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), health: dynamo.NewHealth(db, tables.EndpointHealth),

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
@@ -45,7 +45,7 @@ func New(c Config) (*Handler, error) {
 	if err := thresholds.Validate(); err != nil {
 		return nil, fmt.Errorf("reading the environment: MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", err)
 	}
-	tables, queues := awscall.NewDynamoDB(c.AWS), sqs.NewFromConfig(c.AWS)
+	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	waiting := dynamo.NewBacklog(tables, s.BacklogTable)
 	return &Handler{
 		Due:     waiting,

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/go-json-experiment/json"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -53,7 +53,7 @@ type rig struct {
 func newRig(t *testing.T) *rig {
 	t.Helper()
 	cfg := testkit.Moto(t)
-	tables, db := testkit.Tables(t, cfg), awscall.NewDynamoDB(cfg)
+	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
 	r := &rig{
 		t: t, cfg: cfg, tables: tables, faults: testkit.NewFaults(t, cfg),
 		now:       time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC),

@@ -17,12 +17,12 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/herald-webhooks/herald/internal/awscall"
 	vault "github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -66,7 +66,7 @@ func newWorld(t *testing.T) *world {
 	t.Helper()
 	cfg := testkit.Moto(t)
 	tables := testkit.Tables(t, cfg)
-	db := awscall.NewDynamoDB(cfg)
+	db := dynamodb.NewFromConfig(cfg)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	w := &world{
 		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: now, created: now,
