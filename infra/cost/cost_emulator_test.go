@@ -5,179 +5,139 @@ package cost
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/go-json-experiment/json"
 
-	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 var write = flag.Bool("write", false, "write the figures into the page")
 
-const page = "../docs/cost.md"
+const (
+	page         = "../docs/cost.md"
+	templateFile = "../../template.yaml"
+)
 
-// traffic is what one row of the table counts.
+// traffic is what one row of the tables counts.
 type traffic struct {
 	name      string
+	most      float64 // dollars per million, without the publisher's sends and the traffic to receivers
 	batch     int
 	events    int
-	tenants   int // that the events go round
-	endpoints int // of each tenant
+	tenants   int // that the events go round, if more than one
+	endpoints int // of each tenant, if more than one
 	failing   int // events whose deliveries fail, spread over all
 	times     int // so often
-	sample    telemetry.Sample
-	record    string // RecordAcknowledged, if not all
-	seldom    bool   // invocations are seconds apart
-	deaths    bool   // the row is about deliveries that die
+	pause     time.Duration
+	sample    string // SuccessLogSample, if not 0
+	record    string // RecordAcknowledged, if not the default
+	deaths    bool   // the deliveries die
 }
+
+const often, seldom = 200 * time.Millisecond, 2 * time.Second // between invocations
 
 var traffics = []traffic{
-	{name: "one event at a time", batch: 1, events: 10, tenants: 1, endpoints: 1, seldom: true},
-	{name: "batches of 2", batch: 2, events: 20, tenants: 1, endpoints: 1, seldom: true},
-	{name: full, batch: 10, events: 50, tenants: 1, endpoints: 1},
-	{name: "batches of 50", batch: 50, events: 50, tenants: 1, endpoints: 1},
-	{name: every, batch: 10, events: 50, tenants: 1, endpoints: 1, sample: telemetry.Everything},
-	{name: "batches of 10, `RecordAcknowledged` none", batch: 10, events: 50, tenants: 1, endpoints: 1, record: "none"},
-	{name: "batches of 10, each event of another tenant", batch: 10, events: 50, tenants: 10, endpoints: 1},
-	{name: "batches of 10, three endpoints for each event", batch: 10, events: 20, tenants: 1, endpoints: 3},
-	{name: tenth, batch: 10, events: 50, tenants: 1, endpoints: 1, failing: 5, times: 1},
-	{name: "deliveries that die, alone on their endpoints", batch: 1, events: 1, tenants: 1, endpoints: 1, failing: 1,
-		times: 10, deaths: true},
+	{name: "one event at a time", most: 5.49, batch: 1, events: 10, pause: seldom},
+	{name: "batches of 2", most: 3.08, batch: 2, events: 20, pause: seldom},
+	{name: "batches of 10", most: 1.15, batch: 10, events: 50, pause: often},
+	{name: "batches of 50", most: 0.97, batch: 50, events: 50, pause: often},
+	{name: "batches of 10, `SuccessLogSample` 100", most: 1.51, batch: 10, events: 50, pause: often, sample: "100"},
+	{name: "batches of 10, `RecordAcknowledged` none", most: 0.49, batch: 10, events: 50, pause: often, record: "none"},
+	{name: "batches of 10, each event of another tenant", most: 1.50, batch: 10, events: 50, pause: often, tenants: 10},
+	{name: "batches of 10, three endpoints for each event", most: 3.26, batch: 10, events: 20, pause: often, endpoints: 3},
+	{name: "batches of 10, 1 % fail once", most: 1.22, batch: 10, events: 100, pause: often, failing: 1, times: 1},
+	{name: "batches of 10, 10 % fail once", most: 1.73, batch: 10, events: 50, pause: often, failing: 5, times: 1},
+	{name: "deliveries that die, alone on their endpoints", most: 73.91, batch: 1, events: 1, pause: often,
+		failing: 1, times: 10, deaths: true},
 }
 
-// counted is count of a run in which nothing was given up for lack of time, as handlers do where the
-// emulator takes a quarter of a second for a hint, or two for a record.
-func (c traffic) counted(t *testing.T, idle usage) (row, map[string]bool) {
+// count takes the traffic through a warm pipeline. What release uses anyway is not among what it used.
+func (c traffic) count(t *testing.T, idle usage, names map[string]bool) row {
 	t.Helper()
-	for range 5 {
-		r := c.run(t)
-		if line := lost.FindString(r.logs()); line != "" {
-			t.Logf("counting again: %s", line)
-			continue
-		}
-		return c.count(r, idle), r.metrics()
-	}
-	t.Fatal("the emulator is too slow to count anything")
-	return row{}, nil
-}
-
-var lost = regexp.MustCompile(`"message":"[^"]* not (written|read|noted|removed)".*|"message":"metrics lost".*`)
-
-// run takes the traffic through a pipeline that is warm.
-func (c traffic) run(t *testing.T) *rig {
-	t.Helper()
-	r := newRig(t, options{batch: c.batch, sample: c.sample, record: c.record})
-	r.alone = true
-	var warm, events []sqstypes.Message
-	for tenant := range c.tenants {
-		for n := range c.endpoints {
+	r := newRig(t, c)
+	for tenant := range max(c.tenants, 1) {
+		for n := range max(c.endpoints, 1) {
 			r.subscribe(tenant, n)
 		}
-		warm = append(warm, r.event(tenant, 0))
+		r.publish(tenant, 0)
 	}
-	r.fanOut(warm)
 	r.live()
 	r.now = r.now.Add(2 * time.Second)
-	if c.seldom {
-		r.took = 2 * time.Second
-	}
-	r.before = r.usage()
+	before := r.usage()
 	for n := range c.events {
 		times := 0
 		if c.failing > 0 && n%(c.events/c.failing) == 0 {
 			times = c.times
 		}
-		events = append(events, r.event(n%c.tenants, times))
+		r.publish(n%max(c.tenants, 1), times)
 	}
-	r.fanOut(events)
 	r.live()
-	if c.deaths {
-		r.now = r.now.Add(health.Default().Forget)
+	if c.deaths { // release forgets the failures
+		r.now = r.now.Add(49 * time.Hour)
 		r.tick()
 	}
-	return r
+	maps.Copy(names, r.metrics())
+	used := r.usage().plus(-1, before)
+	used = used.plus(-used[scheduled], idle)
+	used[published] = float64(c.events)
+	return row{c.name, float64(c.events), used}
 }
 
-// count is what the traffic used, but for what release uses anyway.
-func (c traffic) count(r *rig, idle usage) row {
-	used := r.usage().minus(r.before, 1).minus(idle, r.runs)
-	used.published = c.events
-	return row{c.name, c.events, used}
-}
-
-var timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
+var (
+	timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
+	lost      = regexp.MustCompile(`"message":"[^"]* not (written|read|noted|removed)".*|"message":"metrics lost".*`)
+)
 
 // logs are those of all functions, with times of the same length in every run.
 func (r *rig) logs() string {
-	var all strings.Builder
-	for _, log := range []*bytes.Buffer{&r.fanout.log, &r.deliver.log, &r.deadletter.log, &r.ticks} {
-		all.WriteString(timestamp.ReplaceAllString(log.String(), `"timestamp":"2026-05-01T12:00:00.123Z"`))
+	r.t.Helper()
+	all := ""
+	for _, f := range r.functions {
+		all += timestamp.ReplaceAllString(f.log.String(), `"timestamp":"2026-05-01T12:00:00.123Z"`)
 	}
-	return all.String()
+	if line := lost.FindString(all); line != "" {
+		r.t.Errorf("the emulator was too slow to count this: %s", line)
+	}
+	return all
 }
 
 // usage is what was used so far.
 func (r *rig) usage() usage {
 	r.t.Helper()
-	queues, keys := r.wire.requests()
-	of := r.fanout.requests
-	used := usage{requests: queues + of, fair: queues, kms: keys, logged: len(r.logs()), scheduleRuns: r.runs}
-	for _, f := range []*function{r.deliver, r.deadletter} {
-		used.requests, used.fair = used.requests+f.requests, used.fair+f.requests
-	}
-	for _, f := range []*function{r.fanout, r.deliver, r.deadletter} {
-		used.invocations, used.gbSeconds = used.invocations+f.invocations, used.gbSeconds+f.billed
-	}
-	used.invocations += r.runs
-	used.gbSeconds += float64(r.runs) * workers["release"].gbSeconds(0)
+	used := r.lambda
+	used[requests], used[fair] = used[requests]+r.queues.requests, used[fair]+r.queues.requests
+	used[keyCalls], used[logged], used[sent] = r.queues.keys, float64(len(r.logs())), float64(r.receiver.sent)
 	for _, units := range r.meter.Units() {
-		used.writes += units
+		used[writes] += float64(units)
 	}
 	for _, units := range r.meter.Reads() {
-		used.reads += units
+		used[reads] += units
 	}
-	for _, got := range r.receiver.Requests() {
-		used.sent += framing + len("POST /hook HTTP/1.1\r\nHost: receiver.example.com\r\n\r\n") + len(got.Body)
-		for name, values := range got.Header {
-			used.sent += len(name) + len(": \r\n") + len(values[0])
-		}
-	}
-	used.byteMonths = r.stored()
+	used[byteMonths] = r.stored()
 	return used
 }
 
 // stored is what the records of deliveries take, in bytes times the months until they expire.
 func (r *rig) stored() (byteMonths float64) {
 	r.t.Helper()
-	pages := dynamodb.NewScanPaginator(dynamodb.NewFromConfig(r.cfg), &dynamodb.ScanInput{TableName: &r.names.Deliveries})
-	for pages.HasMorePages() {
-		out, err := pages.NextPage(r.t.Context())
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		for _, item := range out.Items {
-			var expires int64
-			number := item["expires_at"].(*dynamotypes.AttributeValueMemberN).Value
-			if err := json.Unmarshal([]byte(number), &expires); err != nil {
-				r.t.Fatal(err)
-			}
-			changed, err := time.Parse(time.RFC3339, item["changed_at"].(*dynamotypes.AttributeValueMemberS).Value)
-			if err != nil {
-				r.t.Fatal(err)
-			}
-			life := time.Unix(expires, 0).Sub(changed).Seconds()
-			byteMonths += float64(itemOverhead+testkit.ItemSize(item)) * life / month
-		}
+	in := &dynamodb.ScanInput{TableName: &r.tables.Deliveries}
+	for _, item := range must(dynamodb.NewFromConfig(r.cfg).Scan(r.t.Context(), in)).Items {
+		expires := must(strconv.ParseFloat(item["expires_at"].(*types.AttributeValueMemberN).Value, 64))
+		life := expires - float64(r.now.Unix())
+		byteMonths += float64(itemOverhead+testkit.ItemSize(item)) * life / month
 	}
 	return byteMonths
 }
@@ -203,7 +163,7 @@ func (r *rig) metrics() map[string]bool {
 			for _, metric := range about.Metrics {
 				name := metric.Name
 				for _, dimension := range about.Dimensions[0] {
-					name += "," + dimension + "=" + doc.Members[dimension].(string)
+					name += fmt.Sprintf(",%s=%v", dimension, doc.Members[dimension])
 				}
 				found[name] = true
 			}
@@ -212,58 +172,84 @@ func (r *rig) metrics() map[string]bool {
 	return found
 }
 
-// idleTick is what a run of release uses that finds nothing to do.
-func idleTick(t *testing.T) (usage, map[string]bool) {
-	t.Helper()
-	r := newRig(t, options{batch: 10})
-	r.tick()
-	return r.usage(), r.metrics()
+// live moves everything on until it is acknowledged or sealed.
+func (r *rig) live() {
+	r.t.Helper()
+	for range 1000 {
+		if r.drain() > 0 {
+			continue
+		}
+		due, any := r.nextDue()
+		if !any {
+			return
+		}
+		if due.After(r.now) {
+			r.now = due
+		}
+		r.tick()
+	}
+	r.t.Fatal("it does not end")
 }
 
-// The page shows what is counted here; -write writes it there.
-func TestThePageShowsWhatIsCounted(t *testing.T) {
-	idle, names := idleTick(t)
+// nextDue is when the first item of Backlog is due.
+func (r *rig) nextDue() (first time.Time, any bool) {
+	waiting := dynamo.NewBacklog(dynamodb.NewFromConfig(r.cfg), r.tables.Backlog)
+	for shard := range backlog.DueShards {
+		due, _, err := waiting.Due(r.t.Context(), shard, r.now.Add(7*24*time.Hour), 1, "")
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(due) > 0 && (!any || due[0].DueAt.Before(first)) {
+			first, any = due[0].DueAt, true
+		}
+	}
+	return first, any
+}
+
+// tick is a run of release.
+func (r *rig) tick() {
+	r.invoke("release", nil, 0)
+	r.lambda[scheduled]++
+}
+
+// A million deliveries cost no more than they may. With -write, the page shows the figures.
+func TestCost(t *testing.T) {
+	quiet := newRig(t, traffic{})
+	quiet.tick()
+	idle, names := quiet.usage(), quiet.metrics()
 	var rows []row
 	for _, c := range traffics {
-		t.Run(c.name, func(t *testing.T) {
-			counted, metrics := c.counted(t, idle)
-			rows = append(rows, counted)
-			maps.Copy(names, metrics)
-		})
+		t.Run(c.name, func(t *testing.T) { rows = append(rows, c.count(t, idle, names)) })
 	}
-	if t.Failed() || len(rows) != len(traffics) {
-		t.Fatalf("%d of %d rows are counted: nothing is compared or written", len(rows), len(traffics))
+	if t.Failed() {
+		t.FailNow()
 	}
-	rows = withHundredth(withSample(rows))
-	for _, r := range rows {
-		if d := r.perMillion().herald(); r.name == full && d > 1.25 {
-			t.Errorf("%s: $%.2f per million", r.name, d)
+	for n, r := range rows {
+		if d := r.each(million).herald(); d > traffics[n].most {
+			t.Errorf("%s: $%.2f per million, more than %.2f", r.name, d, traffics[n].most)
 		}
 	}
-	f := ofTemplate(t)
-	f.idle, f.names = idle.times(month/60), len(names)
-	if month := f.idle.dollars(1).herald(); month > 0.50 {
-		t.Errorf("release with nothing to do costs $%.2f a month", month)
+	file := must(os.ReadFile(templateFile))
+	occurs := func(text string) float64 { return float64(bytes.Count(file, []byte(text))) }
+	polls, watched, ours := occurs("Type: SQS\n"), occurs("MetricName:"), occurs("Type: AWS::KMS::Key\n")
+	const runs = month / 60
+	monthly := []row{
+		{fmt.Sprintf("`release` with nothing to do: %d runs", runs), 1, usage{}.plus(runs, idle)},
+		{fmt.Sprintf("long polls of %v idle queue mappings", polls), 1,
+			usage{requests: polls * pollers * month / pollSeconds}},
+		{fmt.Sprintf("alarms on %v metrics", watched), 1, usage{alarms: watched}},
+		{fmt.Sprintf("%d custom metrics, as far as these runs wrote them", len(names)), 1,
+			usage{metrics: float64(len(names))}},
+		{fmt.Sprintf("%v KMS keys", ours), 1, usage{keys: ours}},
 	}
-	text := strings.Join([]string{table(rows), counts(rows), f.lines(), assumptions(), prices()}, "\n")
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
+	if d := monthly[0].used.all(); d > 0.50 {
+		t.Errorf("release with nothing to do costs $%.2f a month", d)
 	}
-	want, err := splice(string(got), text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if *write && t.Failed() {
-		t.Fatal("nothing is written: what was counted is not what it should be")
-	}
-	if *write {
-		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if !*write || t.Failed() {
 		return
 	}
-	if lines := differences(string(got), want); len(lines) > 0 {
-		t.Errorf("%s is not what was counted: make cost writes it\n%s", page, strings.Join(lines, "\n"))
+	shown := must(splice(string(must(os.ReadFile(page))), text(rows, monthly)))
+	if err := os.WriteFile(page, []byte(shown), 0o644); err != nil {
+		t.Fatal(err)
 	}
 }

@@ -1,63 +1,125 @@
+// Package cost counts what Herald asks of AWS.
+//
+// Its test drives the real handlers fanout, deliver, release and deadletter over the wire against the
+// emulator, with the settings of template.yaml, and counts units, requests and bytes. Lambda's own calls to
+// SQS are modelled, and the time of an invocation is assumed. It fails where a million deliveries cost more
+// than they may; "make cost" writes the figures into infra/docs/cost.md.
 package cost
 
-// usage is what was asked of AWS.
-type usage struct {
-	requests     int // to SQS, as it bills them
-	fair         int // those of them that carry messages with a group
-	published    int // those of the publisher, not among them
-	invocations  int
-	gbSeconds    float64
-	writes       int
-	reads        float64
-	kms          int
-	logged       int     // bytes
-	byteMonths   float64 // stored records
-	sent         int     // bytes to receivers
-	scheduleRuns int
-}
+import "fmt"
 
-// minus is what u has beyond n times o.
-func (u usage) minus(o usage, n int) usage {
-	return usage{
-		requests: u.requests - n*o.requests, fair: u.fair - n*o.fair, published: u.published - n*o.published,
-		invocations: u.invocations - n*o.invocations, gbSeconds: u.gbSeconds - float64(n)*o.gbSeconds,
-		writes: u.writes - n*o.writes, reads: u.reads - float64(n)*o.reads, kms: u.kms - n*o.kms,
-		logged: u.logged - n*o.logged, byteMonths: u.byteMonths - float64(n)*o.byteMonths, sent: u.sent - n*o.sent,
-		scheduleRuns: u.scheduleRuns - n*o.scheduleRuns,
+// kind is something that AWS bills.
+type kind int
+
+const (
+	requests  kind = iota // to SQS, of 64 KB
+	fair                  // those of them that carry messages with a group
+	published             // requests of the publisher, not among them
+	invocations
+	gbSeconds
+	writes
+	reads
+	byteMonths // stored records
+	logged     // bytes
+	keyCalls   // to KMS
+	scheduled  // runs
+	sent       // bytes to receivers
+	alarms     // metrics that alarms look at, for a month
+	metrics    // custom ones, for a month
+	keys       // of KMS, for a month
+	kinds
+)
+
+// usage is how much of each kind was used.
+type usage [kinds]float64
+
+// plus is u and n times o.
+func (u usage) plus(n float64, o usage) usage {
+	for k := range u {
+		u[k] += n * o[k]
 	}
+	return u
 }
 
-// bill is in dollars.
-type bill struct {
-	sqs, lambda, writes, reads, stored, logs, kms, schedule float64
+const (
+	million  = 1e6
+	gigabyte = 1e9
 
-	publisher, egress float64
+	sqsBatch     = 10             // messages in a request to SQS
+	month        = 30 * 24 * 3600 // seconds
+	itemOverhead = 100            // bytes that DynamoDB adds to each stored item
+	framing      = 150            // bytes of TLS, TCP and IP of each POST
+	pollers      = 5              // of an idle queue mapping
+	pollSeconds  = 20             // of a long poll
+)
+
+// price is in US dollars, us-east-1, on demand, as of November 2026, free tiers and volume discounts aside.
+type price struct {
+	of           string
+	dollars, per float64
+	unit, page   string
 }
 
-// herald is the bill without the publisher's sends and the traffic to receivers.
-func (b bill) herald() float64 {
-	return b.sqs + b.lambda + b.writes + b.reads + b.stored + b.logs + b.kms + b.schedule
+var prices = [kinds]price{
+	requests:    {"SQS, standard queue", 0.40, million, "million requests of 64 KB", "sqs/pricing"},
+	fair:        {"… with message groups (fair queues)", 0.10, million, "million such requests, on top", "sqs/pricing"},
+	published:   {"… from the publisher", 0.40, million, "million requests", "sqs/pricing"},
+	invocations: {"Lambda, arm64", 0.20, million, "million invocations", "lambda/pricing"},
+	gbSeconds:   {"…", 13.3334, million, "million GB-seconds", "lambda/pricing"},
+	writes:      {"DynamoDB, on demand", 0.625, million, "million write units", "dynamodb/pricing/on-demand"},
+	reads:       {"…", 0.125, million, "million read units", "dynamodb/pricing/on-demand"},
+	byteMonths:  {"…", 0.25, gigabyte, "GB and month", "dynamodb/pricing/on-demand"},
+	logged:      {"CloudWatch", 0.50, gigabyte, "GB of logs", "cloudwatch/pricing"},
+	keyCalls:    {"KMS", 0.03, 10_000, "10,000 calls", "kms/pricing"},
+	scheduled:   {"EventBridge Scheduler", 1, million, "million runs", "eventbridge/pricing"},
+	sent:        {"to the internet", 0.09, gigabyte, "GB", "ec2/pricing/on-demand"},
+	alarms:      {"CloudWatch, alarms", 0.10, 1, "metric and month", "cloudwatch/pricing"},
+	metrics:     {"CloudWatch, custom metrics", 0.30, 1, "metric and month", "cloudwatch/pricing"},
+	keys:        {"KMS, keys", 1, 1, "key and month", "kms/pricing"},
 }
 
-func (b bill) total() float64 { return b.herald() + b.publisher + b.egress }
+func (p price) String() string {
+	return fmt.Sprintf("| %s | %v per %s | aws.amazon.com/%s |", p.of, p.dollars, p.unit, p.page)
+}
 
-// dollars is the bill for times as much as was used.
-func (u usage) dollars(times float64) bill {
-	return bill{
-		sqs:       times * (priceRequest*float64(u.requests) + priceFair*float64(u.fair)),
-		lambda:    times * (priceInvocation*float64(u.invocations) + priceGBSecond*u.gbSeconds),
-		writes:    times * priceWrite * float64(u.writes),
-		reads:     times * priceRead * u.reads,
-		stored:    times * priceStored * u.byteMonths,
-		logs:      times * priceLogged * float64(u.logged),
-		kms:       times * priceKMS * float64(u.kms),
-		schedule:  times * priceSchedule * float64(u.scheduleRuns),
-		publisher: times * priceRequest * float64(u.published),
-		egress:    times * priceSent * float64(u.sent),
+// dollars is the price of some kinds of what was used.
+func (u usage) dollars(of ...kind) (sum float64) {
+	for _, k := range of {
+		sum += u[k] * prices[k].dollars / prices[k].per
 	}
+	return sum
 }
 
-// times is u, n times.
-func (u usage) times(n int) usage { return usage{}.minus(u, -n) }
+// herald is the price of everything but the publisher's sends and the traffic to receivers.
+func (u usage) herald() float64 { return u.all() - u.dollars(published, sent) }
 
-func (u usage) plus(o usage) usage { return u.minus(o, -1) }
+func (u usage) all() (sum float64) {
+	for k := range kinds {
+		sum += u.dollars(k)
+	}
+	return sum
+}
+
+// Assumptions about time, which no test can count. An invocation takes a call to AWS after another, the
+// time of the receiver, and CPU time on a whole core for itself and for each message, rounded up from
+// infra/docs/benchmark.md, longer by as much as its memory gives it less than a core.
+const (
+	millisCall     = 5.0
+	millisReceiver = 80.0
+	millisCPU      = 0.5
+	millisCPUEach  = 0.05
+	coreMB         = 1769.0 // of memory, for a whole core
+)
+
+// callsInARow are those to AWS that one invocation makes one after the other.
+var callsInARow = map[string]float64{"fanout": 2, "deliver": 3, "deadletter": 4, "release": 4}
+
+// billed is the GB-seconds of an invocation with so many messages.
+func billed(function string, memory float64, messages int) float64 {
+	cpu := (millisCPU + millisCPUEach*float64(messages)) / min(memory/coreMB, 1)
+	millis := callsInARow[function]*millisCall + cpu
+	if function == "deliver" {
+		millis += millisReceiver
+	}
+	return memory / 1024 * millis / 1000
+}
