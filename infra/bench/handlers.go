@@ -20,6 +20,7 @@ import (
 	fanouthandler "github.com/herald-webhooks/herald/internal/handler/fanout"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const (
@@ -135,10 +136,7 @@ func deliveryInvocation(in workload) ([]byte, error) {
 			EventID: eventID, CreatedAt: time.Now()}
 		m := delivery.Message{Ref: ref, Body: body}
 		r := record(i, string(m.Body))
-		for name, a := range queue.Attributes(m) {
-			r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String",
-				StringListValues: []string{}, BinaryListValues: [][]byte{}}
-		}
+		r.MessageAttributes = sqsevent.Attributes(queue.Attributes(m))
 		event.Records = append(event.Records, r)
 	}
 	return json.Marshal(event)

@@ -11,13 +11,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	handledead "github.com/herald-webhooks/herald/internal/handler/deadletter"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 	"github.com/herald-webhooks/herald/internal/handler/release"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -246,7 +247,7 @@ func (p *process) invoke(limit time.Duration, run func(ctx context.Context), ans
 }
 
 // batch receives from a queue and processes what was received. Only what is answered for is deleted.
-func (p *process) batch(from *sqs, records []queue.Record) {
+func (p *process) batch(from *sqs, records []events.SQSMessage) {
 	do := p.deliver.Process
 	if from == p.world.dead {
 		do = p.deadletter.Process
@@ -254,8 +255,8 @@ func (p *process) batch(from *sqs, records []queue.Record) {
 	var failed []string
 	p.invoke(timeout, func(ctx context.Context) { failed = do(ctx, records) }, func() {
 		for _, r := range records {
-			if !slices.Contains(failed, r.MessageID) {
-				from.drop(r.MessageID)
+			if !slices.Contains(failed, r.MessageId) {
+				from.drop(r.MessageId)
 			}
 		}
 	})

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -47,7 +49,7 @@ func (q *sqs) send(o queue.Outgoing) {
 }
 
 // receive hands over up to ten messages; those that were received too often go elsewhere.
-func (q *sqs) receive() (records []queue.Record) {
+func (q *sqs) receive() (records []events.SQSMessage) {
 	now := time.Now()
 	slices.SortStableFunc(q.messages, func(a, b *message) int { return a.visible.Compare(b.visible) })
 	for _, m := range slices.Clone(q.messages) {
@@ -65,9 +67,9 @@ func (q *sqs) receive() (records []queue.Record) {
 	return records
 }
 
-func (q *sqs) record(m *message) queue.Record {
+func (q *sqs) record(m *message) events.SQSMessage {
 	r := awsmodel.Received(m.out, q.name, m.sentAt, m.receives)
-	r.MessageID, r.ReceiptHandle = m.id, m.id+"#"+strconv.Itoa(m.receives)
+	r.MessageId, r.ReceiptHandle = m.id, m.id+"#"+strconv.Itoa(m.receives)
 	return r
 }
 

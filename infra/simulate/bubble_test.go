@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
@@ -221,11 +223,11 @@ func (b *bubble) dispatch() {
 			w := l.idle[last]
 			l.idle = l.idle[:last]
 			b.inFlight = max(b.inFlight, b.retries.queue.InFlight())
-			records := make([]queue.Record, len(handles))
+			records := make([]events.SQSMessage, len(handles))
 			for n, h := range handles {
 				e := *l.queue.Message(h)
 				r := awsmodel.Received(e.out, string(l.name), e.sentAt, l.queue.Receives(h))
-				r.MessageID, r.ReceiptHandle = e.id, e.id
+				r.MessageId, r.ReceiptHandle = e.id, e.id
 				l.receipt[e.id] = h
 				records[n] = r
 			}
@@ -236,7 +238,7 @@ func (b *bubble) dispatch() {
 }
 
 // batch is one invocation. What is not answered for is deleted.
-func (l *line) batch(w *worker, records []queue.Record) {
+func (l *line) batch(w *worker, records []events.SQSMessage) {
 	time.Sleep(before)
 	ctx, cancel := context.WithTimeout(context.Background(), functionTimeout)
 	defer cancel()
@@ -248,8 +250,8 @@ func (l *line) batch(w *worker, records []queue.Record) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, r := range records {
-		if !slices.Contains(failed, r.MessageID) {
-			l.queue.Delete(l.receipt[r.MessageID])
+		if !slices.Contains(failed, r.MessageId) {
+			l.queue.Delete(l.receipt[r.MessageId])
 		}
 	}
 	l.idle = append(l.idle, w)

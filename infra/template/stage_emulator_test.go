@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -32,6 +33,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // stage is Herald behind its queues on the emulator, with a clock of its own: fanout, deliver, release
@@ -51,9 +53,9 @@ type stage struct {
 	ticked      bytes.Buffer // those of release's last tick
 	tickedAt    time.Time
 	data        alarms.Data
-	down        map[string]bool // endpoints that answer 503
-	bad         int             // POSTs to webhook_bad
-	events      []queue.Record  // on EventsQueue
+	down        map[string]bool     // endpoints that answer 503
+	bad         int                 // POSTs to webhook_bad
+	events      []events.SQSMessage // on EventsQueue
 	counter     int
 	unconsumed  map[string]int     // messages of queues whose consumer does not run
 	inFlight    map[string]float64 // what the last batches returned to their queue
@@ -110,7 +112,7 @@ func (s *stage) Post(_ context.Context, r delivery.Request) delivery.Response {
 
 // consumers are the three functions behind queues and release, each in a new process.
 type consumers struct {
-	fanout, deliver, deadletter func(context.Context, []queue.Record) []string
+	fanout, deliver, deadletter func(context.Context, []events.SQSMessage) []string
 	release                     func(context.Context) error
 }
 
@@ -235,9 +237,9 @@ func (unlimited) AddTokens(uint) error { return nil }
 func (s *stage) publish(tenant string, n int) {
 	for range n {
 		s.counter++
-		s.events = append(s.events, queue.Record{
-			MessageID: fmt.Sprint("event-", s.counter),
-			Body: fmt.Appendf(nil, `{"id":"evt_%d","tenant_id":%q,"type":"user.updated","data":{"userId":"user_1"}}`,
+		s.events = append(s.events, events.SQSMessage{
+			MessageId: fmt.Sprint("event-", s.counter),
+			Body: fmt.Sprintf(`{"id":"evt_%d","tenant_id":%q,"type":"user.updated","data":{"userId":"user_1"}}`,
 				s.counter, tenant),
 		})
 	}
@@ -247,14 +249,15 @@ func (s *stage) publish(tenant string, n int) {
 func (s *stage) reject() {
 	s.publish("acme", 1)
 	last := &s.events[len(s.events)-1]
-	last.Body = bytes.Replace(last.Body, []byte("user.updated"), []byte("user.exploded"), 1)
+	last.Body = strings.Replace(last.Body, "user.updated", "user.exploded", 1)
 	s.rejected++
 }
 
 // giveUp puts an event on EventsQueue that is received for the last time.
 func (s *stage) giveUp(tenant string) {
 	s.publish(tenant, 1)
-	s.events[len(s.events)-1].Attributes.ReceiveCount = "50"
+	last := &s.events[len(s.events)-1]
+	*last = sqsevent.Received(*last, 50)
 }
 
 // put sends n deliveries in mid-life to RetryQueue or DeadLetterQueue.
@@ -280,14 +283,14 @@ func (s *stage) put(name string, endpointID string, n int) {
 }
 
 // fanOut hands the events to fanout as its mapping does.
-func (s *stage) fanOut(process func(context.Context, []queue.Record) []string) {
-	var returned []queue.Record
+func (s *stage) fanOut(process func(context.Context, []events.SQSMessage) []string) {
+	var returned []events.SQSMessage
 	for len(s.events) > 0 {
 		batch := s.events[:min(10, len(s.events))]
 		s.events = s.events[len(batch):]
 		failed := s.invoke("Fanout", process, batch)
 		for _, r := range batch {
-			if failed[r.MessageID] {
+			if failed[r.MessageId] {
 				returned = append(returned, r)
 			}
 		}
@@ -297,7 +300,7 @@ func (s *stage) fanOut(process func(context.Context, []queue.Record) []string) {
 
 // pump hands what is visible in a queue to its function as a mapping does. What the function returns
 // to DeliveryQueue or DeadLetterQueue is received again next time.
-func (s *stage) pump(name, function string, process func(context.Context, []queue.Record) []string) {
+func (s *stage) pump(name, function string, process func(context.Context, []events.SQSMessage) []string) {
 	s.t.Helper()
 	client, q := sqs.NewFromConfig(s.cfg), s.queues[name]
 	var again []*string
@@ -309,7 +312,7 @@ func (s *stage) pump(name, function string, process func(context.Context, []queu
 		failed := s.invoke(function, process, records)
 		var done []types.DeleteMessageBatchRequestEntry
 		for i, r := range records {
-			if failed[r.MessageID] {
+			if failed[r.MessageId] {
 				again = append(again, &r.ReceiptHandle)
 				continue
 			}
@@ -332,19 +335,9 @@ func (s *stage) pump(name, function string, process func(context.Context, []queu
 }
 
 // recordsOf are received messages as Lambda hands them over.
-func recordsOf(received []types.Message, q testkit.Queue) (records []queue.Record) {
+func recordsOf(received []types.Message, q testkit.Queue) (records []events.SQSMessage) {
 	for _, m := range received {
-		r := queue.Record{
-			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body), EventSourceARN: q.ARN,
-			Attributes: queue.System{
-				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
-				SentAt:       m.Attributes["SentTimestamp"],
-			},
-		}
-		for attribute, a := range m.MessageAttributes {
-			r.MessageAttributes.Set(queue.Attribute{Name: attribute, StringValue: *a.StringValue, DataType: *a.DataType})
-		}
-		records = append(records, r)
+		records = append(records, sqsevent.Of(m, q.ARN))
 	}
 	return records
 }
@@ -357,7 +350,7 @@ func (s *stage) call(_ any, err error) {
 }
 
 func (s *stage) invoke(
-	function string, process func(context.Context, []queue.Record) []string, records []queue.Record,
+	function string, process func(context.Context, []events.SQSMessage) []string, records []events.SQSMessage,
 ) (failed map[string]bool) {
 	s.invocations[function]++
 	ctx, cancel := context.WithTimeout(s.t.Context(), 30*time.Second)

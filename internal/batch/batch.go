@@ -11,13 +11,11 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
-
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Process handles the records of one invocation. It returns the message ids of those that SQS
 // is to hand over again.
-type Process func(ctx context.Context, records []queue.Record) (failed []string)
+type Process func(ctx context.Context, records []events.SQSMessage) (failed []string)
 
 // Handler makes a Process a lambda.Handler.
 func Handler(process Process) *InvocationHandler { return &InvocationHandler{process: process} }
@@ -28,11 +26,11 @@ type InvocationHandler struct{ process Process }
 // Invoke decodes an SQS event, processes it and encodes the partial batch response. What is not an
 // event fails the invocation, and with it the whole batch.
 func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	records, err := queue.Read(payload)
-	if err != nil {
+	var event events.SQSEvent
+	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, fmt.Errorf("decoding the SQS event: %w", err)
 	}
-	failed := h.process(ctx, records)
+	failed := h.process(ctx, event.Records)
 	answer := events.SQSEventResponse{BatchItemFailures: make([]events.SQSBatchItemFailure, 0, len(failed))}
 	for _, id := range failed {
 		answer.BatchItemFailures = append(answer.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})

@@ -4,9 +4,8 @@ import (
 	"context"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 func TestInvocationHandler_Invoke_namesTheFailed(t *testing.T) {
@@ -20,7 +19,7 @@ func TestInvocationHandler_Invoke_namesTheFailed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			h := Handler(func(context.Context, []queue.Record) []string { return row.failed })
+			h := Handler(func(context.Context, []events.SQSMessage) []string { return row.failed })
 			got, err := h.Invoke(t.Context(), []byte(`{"Records":[]}`))
 			if err != nil {
 				t.Fatal(err)
@@ -43,13 +42,17 @@ func TestInvocationHandler_Invoke_handsRecordsOverWhole(t *testing.T) {
 		"messageId":"m","receiptHandle":"r","body":"{}","attributes":{"ApproximateReceiveCount":"3"},
 		"messageAttributes":{"version":{"stringValue":"1","dataType":"String","stringListValues":[],"binaryListValues":[]}},
 		"md5OfBody":"x","eventSource":"aws:sqs","eventSourceARN":"arn","awsRegion":"eu-central-1"}]}`
-	want := []queue.Record{{
-		MessageID: "m", ReceiptHandle: "r", Body: []byte("{}"), EventSourceARN: "arn",
-		Attributes:        queue.System{ReceiveCount: "3"},
-		MessageAttributes: queue.AttributeList{{Name: "version", StringValue: "1", DataType: "String"}},
+	version := "1"
+	want := []events.SQSMessage{{
+		MessageId: "m", ReceiptHandle: "r", Body: "{}", Md5OfBody: "x",
+		EventSource: "aws:sqs", EventSourceARN: "arn", AWSRegion: "eu-central-1",
+		Attributes: map[string]string{"ApproximateReceiveCount": "3"},
+		MessageAttributes: map[string]events.SQSMessageAttribute{"version": {
+			StringValue: &version, DataType: "String", StringListValues: []string{}, BinaryListValues: [][]byte{},
+		}},
 	}}
-	var got []queue.Record
-	h := Handler(func(_ context.Context, records []queue.Record) []string { got = records; return nil })
+	var got []events.SQSMessage
+	h := Handler(func(_ context.Context, records []events.SQSMessage) []string { got = records; return nil })
 	if _, err := h.Invoke(t.Context(), []byte(payload)); err != nil {
 		t.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
@@ -69,8 +70,8 @@ func text(s string) types.MessageAttributeValue {
 
 // Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and
 // names the attribute that is wrong.
-func Decode(r Record) (delivery.Message, error) {
-	d := decoder{record: r}
+func Decode(r events.SQSMessage) (delivery.Message, error) {
+	d := decoder{r.MessageAttributes, nil}
 	if v := d.text(attrVersion); d.err == nil && v != version {
 		return delivery.Message{}, fmt.Errorf("%w: %s %q is not known", ErrUnreadable, attrVersion, v)
 	}
@@ -83,19 +84,19 @@ func Decode(r Record) (delivery.Message, error) {
 			CreatedAt:  d.time(attrCreated),
 			Replay:     d.number(attrReplay),
 		},
-		Body: r.Body,
+		Body: []byte(r.Body),
 	}
-	if _, ok := r.MessageAttributes.Get(attrOccurred); ok {
+	if _, ok := r.MessageAttributes[attrOccurred]; ok {
 		m.OccurredAt = d.time(attrOccurred)
 	}
-	if _, ok := r.MessageAttributes.Get(attrAttempts); ok {
+	if _, ok := r.MessageAttributes[attrAttempts]; ok {
 		m.Retrying = true
 		m.Attempts = d.number(attrAttempts)
 	}
-	if _, ok := r.MessageAttributes.Get(attrLife); ok {
+	if _, ok := r.MessageAttributes[attrLife]; ok {
 		m.Life = d.life()
 	}
-	if _, ok := r.MessageAttributes.Get(attrNotBefore); ok {
+	if _, ok := r.MessageAttributes[attrNotBefore]; ok {
 		m.NotBefore = d.time(attrNotBefore)
 	}
 	if d.err != nil {
@@ -109,8 +110,8 @@ func Decode(r Record) (delivery.Message, error) {
 
 // decoder keeps the first error, so that Decode reads as a list of fields.
 type decoder struct {
-	record Record
-	err    error
+	attributes map[string]events.SQSMessageAttribute
+	err        error
 }
 
 func (d *decoder) fail(name, problem string) {
@@ -120,7 +121,7 @@ func (d *decoder) fail(name, problem string) {
 }
 
 func (d *decoder) text(name string) string {
-	value, _ := d.record.MessageAttributes.Get(name)
+	value := aws.ToString(d.attributes[name].StringValue)
 	if value == "" {
 		d.fail(name, "is missing")
 	}
@@ -158,13 +159,13 @@ type Receive struct {
 }
 
 // ReceiveOf reads a record's ApproximateReceiveCount, at least 1, and its SentTimestamp.
-func ReceiveOf(r Record) Receive {
-	count, err := strconv.Atoi(r.Attributes.ReceiveCount)
+func ReceiveOf(r events.SQSMessage) Receive {
+	count, err := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	if err != nil || count < 1 {
 		count = 1
 	}
 	receive := Receive{Count: count}
-	if ms, err := strconv.ParseInt(r.Attributes.SentAt, 10, 64); err == nil {
+	if ms, err := strconv.ParseInt(r.Attributes["SentTimestamp"], 10, 64); err == nil {
 		receive.SentAt = time.UnixMilli(ms).UTC()
 	}
 	return receive

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -16,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
@@ -34,12 +36,8 @@ func full() delivery.Message {
 }
 
 // received is what Lambda makes of a sent message.
-func received(m delivery.Message) Record {
-	r := Record{Body: m.Body}
-	for name, a := range Attributes(m) {
-		r.MessageAttributes.Set(Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
-	}
-	return r
+func received(m delivery.Message) events.SQSMessage {
+	return events.SQSMessage{Body: string(m.Body), MessageAttributes: sqsevent.Attributes(Attributes(m))}
 }
 
 func TestDecode_readsWhatAttributesWrote(t *testing.T) {
@@ -61,7 +59,7 @@ func TestDecode_readsNotBeforeWhichAttributesDoesNotWrite(t *testing.T) {
 	m := full()
 	m.NotBefore = created.Add(time.Hour)
 	r := received(m)
-	if value, ok := r.MessageAttributes.Get(attrNotBefore); ok {
+	if value, ok := r.MessageAttributes[attrNotBefore]; ok {
 		t.Errorf("written: %v", value)
 	}
 	set(&r, attrNotBefore, m.NotBefore.Format(time.RFC3339Nano))
@@ -73,26 +71,25 @@ func TestDecode_readsNotBeforeWhichAttributesDoesNotWrite(t *testing.T) {
 
 func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 	for name, row := range map[string]struct {
-		spoil func(*Record)
+		spoil func(*events.SQSMessage)
 		names string
 	}{
-		"a version of the future": {func(r *Record) { set(r, attrVersion, "2") }, "version"},
-		"no attributes at all":    {func(r *Record) { r.MessageAttributes = nil }, "version"},
-		"no delivery id": {func(r *Record) {
-			r.MessageAttributes = slices.DeleteFunc(r.MessageAttributes,
-				func(a Attribute) bool { return a.Name == attrDelivery })
+		"a version of the future": {func(r *events.SQSMessage) { set(r, attrVersion, "2") }, "version"},
+		"no attributes at all":    {func(r *events.SQSMessage) { r.MessageAttributes = nil }, "version"},
+		"no delivery id": {func(r *events.SQSMessage) {
+			delete(r.MessageAttributes, attrDelivery)
 		}, "delivery_id"},
-		"bytes as tenant": {func(r *Record) {
-			r.MessageAttributes.Set(Attribute{Name: attrTenant, BinaryValue: []byte("t"), DataType: "Binary"})
+		"bytes as tenant": {func(r *events.SQSMessage) {
+			r.MessageAttributes[attrTenant] = events.SQSMessageAttribute{BinaryValue: []byte("t"), DataType: "Binary"}
 		}, "tenant_id"},
-		"an empty tenant":        {func(r *Record) { set(r, attrTenant, "") }, "tenant_id"},
-		"a negative replay":      {func(r *Record) { set(r, attrReplay, "-1") }, "replay"},
-		"attempts in words":      {func(r *Record) { set(r, attrAttempts, "one") }, "attempts"},
-		"a time that is none":    {func(r *Record) { set(r, attrNotBefore, "soon") }, "not_before"},
-		"an event of no time":    {func(r *Record) { set(r, attrOccurred, "") }, "occurred_at"},
-		"a life of the future":   {func(r *Record) { set(r, attrLife, "v2,started=1") }, "life"},
-		"an empty life":          {func(r *Record) { set(r, attrLife, "") }, "life"},
-		"a body of another form": {func(r *Record) { r.Body = []byte(`{"data":{}}`) }, "body"},
+		"an empty tenant":        {func(r *events.SQSMessage) { set(r, attrTenant, "") }, "tenant_id"},
+		"a negative replay":      {func(r *events.SQSMessage) { set(r, attrReplay, "-1") }, "replay"},
+		"attempts in words":      {func(r *events.SQSMessage) { set(r, attrAttempts, "one") }, "attempts"},
+		"a time that is none":    {func(r *events.SQSMessage) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"an event of no time":    {func(r *events.SQSMessage) { set(r, attrOccurred, "") }, "occurred_at"},
+		"a life of the future":   {func(r *events.SQSMessage) { set(r, attrLife, "v2,started=1") }, "life"},
+		"an empty life":          {func(r *events.SQSMessage) { set(r, attrLife, "") }, "life"},
+		"a body of another form": {func(r *events.SQSMessage) { r.Body = `{"data":{}}` }, "body"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := received(full())
@@ -105,8 +102,35 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 	}
 }
 
-func set(r *Record, name, value string) {
-	r.MessageAttributes.Set(Attribute{Name: name, StringValue: value, DataType: "String"})
+// Any message has a delivery that is written as it was read, or none and an error that says so.
+func FuzzDecode(f *testing.F) {
+	m := full()
+	f.Add(m.DeliveryID, m.TenantID, created.Format(time.RFC3339Nano), "2", "1", m.Life.Encode(), m.Body)
+	f.Add("", "t", "soon", "-1", "x", "v2,started=1", []byte("null"))
+	f.Fuzz(func(t *testing.T, id, tenant, at, replay, attempts, life string, body []byte) {
+		r := received(full())
+		r.Body = string(body)
+		for name, value := range map[string]string{
+			attrDelivery: id, attrTenant: tenant, attrCreated: at, attrReplay: replay, attrAttempts: attempts, attrLife: life,
+		} {
+			set(&r, name, value)
+		}
+		first, err := Decode(r)
+		if err != nil {
+			if diff := cmp.Diff(delivery.Message{}, first); !errors.Is(err, ErrUnreadable) || diff != "" {
+				t.Fatalf("%v (-want +got)\n%s", err, diff)
+			}
+			return
+		}
+		again, err := Decode(received(first))
+		if diff := cmp.Diff(first, again); err != nil || diff != "" {
+			t.Errorf("%v (-first +again)\n%s", err, diff)
+		}
+	})
+}
+
+func set(r *events.SQSMessage, name, value string) {
+	*r = sqsevent.With(*r, name, value)
 }
 
 // fakeSQS takes what fits SQS's limits and fails the entries it is told to.
@@ -250,12 +274,13 @@ func TestToRetryQueue_givesNoReason(t *testing.T) {
 }
 
 func TestReceiveOf(t *testing.T) {
-	r := Record{Attributes: System{ReceiveCount: "4", SentAt: "1700000000123"}}
-	want := Receive{Count: 4, SentAt: time.UnixMilli(1_700_000_000_123).UTC()}
+	at := time.UnixMilli(1_700_000_000_123).UTC()
+	r := events.SQSMessage{Attributes: sqsevent.System(at, 4)}
+	want := Receive{Count: 4, SentAt: at}
 	if diff := cmp.Diff(want, ReceiveOf(r)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if diff := cmp.Diff(Receive{Count: 1}, ReceiveOf(Record{})); diff != "" {
+	if diff := cmp.Diff(Receive{Count: 1}, ReceiveOf(events.SQSMessage{})); diff != "" {
 		t.Errorf("without attributes (-want +got)\n%s", diff)
 	}
 }

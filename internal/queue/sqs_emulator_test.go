@@ -15,6 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 func message(i int) delivery.Message {
@@ -24,20 +25,6 @@ func message(i int) delivery.Message {
 			CreatedAt: time.Now().UTC(),
 		},
 		Body: []byte(`{"type":"user.created","data":{"userId":"user_1", "é":"\u00e9"}}`)}
-}
-
-// asLambda hands a received message over as an event source mapping does.
-func asLambda(m types.Message) queue.Record {
-	r := queue.Record{
-		MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body),
-		Attributes: queue.System{
-			ReceiveCount: m.Attributes["ApproximateReceiveCount"],
-			SentAt:       m.Attributes["SentTimestamp"],
-		}}
-	for name, a := range m.MessageAttributes {
-		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: *a.DataType})
-	}
-	return r
 }
 
 func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
@@ -54,14 +41,14 @@ func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	if len(received) != 1 {
 		t.Fatalf("received %d messages", len(received))
 	}
-	got, err := queue.Decode(asLambda(received[0]))
+	got, err := queue.Decode(sqsevent.Of(received[0], q.ARN))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if r := queue.ReceiveOf(asLambda(received[0])); r.Count != 1 || time.Since(r.SentAt) > time.Minute {
+	if r := queue.ReceiveOf(sqsevent.Of(received[0], q.ARN)); r.Count != 1 || time.Since(r.SentAt) > time.Minute {
 		t.Errorf("%+v", r)
 	}
 	if group := received[0].Attributes["MessageGroupId"]; group != want.TenantID {
@@ -123,7 +110,8 @@ func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
 	if len(again) != 1 {
 		t.Fatalf("visible again: %+v", again)
 	}
-	if r := asLambda(again[0]); r.MessageID != *received[0].MessageId || r.Attributes.ReceiveCount != "2" {
+	r := sqsevent.Of(again[0], q.ARN)
+	if r.MessageId != *received[0].MessageId || queue.ReceiveOf(r).Count != 2 {
 		t.Errorf("visible again: %+v", r)
 	}
 

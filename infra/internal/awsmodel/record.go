@@ -1,24 +1,20 @@
 package awsmodel
 
 import (
-	"strconv"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // Received is what Lambda hands over of a message, but for the ids of message and receipt.
-func Received(o queue.Outgoing, from string, sentAt time.Time, receives int) queue.Record {
-	r := queue.Record{
-		Body: []byte(o.Body), EventSourceARN: from,
-		Attributes: queue.System{
-			ReceiveCount: strconv.Itoa(receives), SentAt: strconv.FormatInt(sentAt.UnixMilli(), 10),
-		},
+func Received(o queue.Outgoing, from string, sentAt time.Time, receives int) events.SQSMessage {
+	return events.SQSMessage{
+		Body: o.Body, EventSourceARN: from, Attributes: sqsevent.System(sentAt, receives),
+		MessageAttributes: sqsevent.Attributes(o.Attributes),
 	}
-	for name, a := range o.Attributes {
-		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
-	}
-	return r
 }
 
 // Whole is what SQS makes of a delay: whole seconds, never early.

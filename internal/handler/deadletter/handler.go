@@ -10,7 +10,12 @@ package deadletter
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -58,7 +63,7 @@ const (
 
 // task is one message of the batch and what became of it.
 type task struct {
-	record  queue.Record
+	record  events.SQSMessage
 	message delivery.Message
 	death   deadletter.Record // without its sealed parts
 	detail  string            // why it could not be read
@@ -67,7 +72,7 @@ type task struct {
 
 // Process handles the records of one invocation. It returns the message ids of those that go back to
 // the queue.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
+func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
 	tasks := make([]*task, len(records))
@@ -77,7 +82,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 	})
 	for i, t := range tasks {
 		if errs[i] != nil {
-			failed = append(failed, t.record.MessageID)
+			failed = append(failed, t.record.MessageId)
 		}
 		h.report(ctx, t, errs[i])
 	}
@@ -153,7 +158,7 @@ func (h *Handler) diagnose(t *task, state delivery.Record, found bool) {
 func (h *Handler) record(ctx context.Context, t *task, d deadletter.Death) (outcome string, err error) {
 	d.Entry = deadletter.Entry{
 		DiedAt: t.death.DiedAt, Reason: t.death.Reason, Attempts: t.death.Attempts, LastStatus: t.death.LastStatus,
-		Replay: t.death.Replay, MessageID: t.record.MessageID, Detail: t.detail,
+		Replay: t.death.Replay, MessageID: t.record.MessageId, Detail: t.detail,
 	}
 	if t.death.Replay > 0 {
 		entry, err := h.Vault.SealEntry(ctx, t.death.Binding(), d.Entry)
@@ -184,23 +189,24 @@ func (h *Handler) record(ctx context.Context, t *task, d deadletter.Death) (outc
 func (h *Handler) recordUnreadable(ctx context.Context, t *task) (err error) {
 	now := h.Now().UTC().Truncate(time.Millisecond)
 	t.death = deadletter.Record{
-		Ref:    delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + t.record.MessageID, CreatedAt: now},
+		Ref:    delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + t.record.MessageId, CreatedAt: now},
 		Status: deadletter.Dead,
 		Reason: delivery.ReasonUnreadable,
 		DiedAt: now,
 	}
-	t.outcome, err = h.record(ctx, t, deadletter.Death{Body: t.record.Body, Attributes: attributesOf(t.record)})
+	t.outcome, err = h.record(ctx, t, deadletter.Death{Body: []byte(t.record.Body), Attributes: attributesOf(t.record)})
 	return err
 }
 
-func attributesOf(r queue.Record) []deadletter.Attribute {
+func attributesOf(r events.SQSMessage) []deadletter.Attribute {
 	attributes := make([]deadletter.Attribute, 0, len(r.MessageAttributes))
-	for _, a := range r.MessageAttributes {
-		value := a.StringValue
+	for _, name := range slices.Sorted(maps.Keys(r.MessageAttributes)) {
+		a := r.MessageAttributes[name]
+		value := aws.ToString(a.StringValue)
 		if value == "" {
 			value = string(a.BinaryValue)
 		}
-		attributes = append(attributes, deadletter.Attribute{Name: a.Name, Type: a.DataType, Value: value})
+		attributes = append(attributes, deadletter.Attribute{Name: name, Type: a.DataType, Value: value})
 	}
 	return attributes
 }
@@ -209,7 +215,7 @@ func (h *Handler) report(ctx context.Context, t *task, err error) {
 	level, outcome := slog.LevelWarn, t.outcome
 	d := t.death
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyMessage, t.record.MessageID),
+		slog.String(telemetry.KeyMessage, t.record.MessageId),
 		slog.String(telemetry.KeyTenant, t.message.TenantID),
 		slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
 		slog.String(telemetry.KeyEvent, t.message.EventID),

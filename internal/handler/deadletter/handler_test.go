@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const payload = `{"type":"user.deleted","data":{"userId":"user_1"}}`
@@ -107,17 +109,15 @@ func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]
 	return slices.Clone(k.keys[string(wrapped)]), nil
 }
 
-func message(id string, replay int, retrying bool) queue.Record {
-	r := queue.Record{MessageID: "sqs-" + id, Body: []byte(payload)}
-	for name, a := range queue.Attributes(delivery.Message{
+func message(id string, replay int, retrying bool) events.SQSMessage {
+	r := events.SQSMessage{MessageId: "sqs-" + id, Body: payload}
+	r.MessageAttributes = sqsevent.Attributes(queue.Attributes(delivery.Message{
 		Ref: delivery.Ref{
 			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
 			CreatedAt: time.Unix(1_700_000_000, 0), Replay: replay,
 		},
 		Retrying: retrying, Attempts: 1,
-	}) {
-		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
-	}
+	}))
 	return r
 }
 
@@ -125,10 +125,10 @@ func message(id string, replay int, retrying bool) queue.Record {
 var diedAt = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
 
 // living is a message of RetryQueue that takes a life along.
-func living(id string, attempts int, life delivery.Life) queue.Record {
+func living(id string, attempts int, life delivery.Life) events.SQSMessage {
 	r := message(id, 0, true)
-	r.MessageAttributes.Set(queue.Attribute{Name: "attempts", StringValue: strconv.Itoa(attempts), DataType: "String"})
-	r.MessageAttributes.Set(queue.Attribute{Name: "life", StringValue: life.Encode(), DataType: "String"})
+	r = sqsevent.With(r, "attempts", strconv.Itoa(attempts))
+	r = sqsevent.With(r, "life", life.Encode())
 	return r
 }
 
@@ -176,7 +176,7 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 	queued := delivery.Record{Ref: delivery.Ref{Replay: 1}, State: delivery.Queued, Reason: delivery.ReasonReplayed}
 	for name, row := range map[string]struct {
 		state    *delivery.Record
-		m        queue.Record
+		m        events.SQSMessage
 		reason   delivery.Reason
 		attempts int
 		status   int
@@ -200,7 +200,7 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 			if row.state != nil {
 				w.states["a"] = *row.state
 			}
-			if failed := w.Process(t.Context(), []queue.Record{row.m}); len(failed) != 0 {
+			if failed := w.Process(t.Context(), []events.SQSMessage{row.m}); len(failed) != 0 {
 				t.Fatalf("failed %v", failed)
 			}
 			m, err := queue.Decode(row.m)
@@ -239,17 +239,18 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 func TestHandler_Process_recordsNoAcknowledgedDelivery(t *testing.T) {
 	w := newWorld()
 	w.states["a"] = delivery.Record{Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Acknowledged}
-	if failed := w.Process(t.Context(), []queue.Record{message("a", 0, true)}); len(failed) != 0 || len(w.records) != 0 {
+	failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)})
+	if len(failed) != 0 || len(w.records) != 0 {
 		t.Errorf("failed %v, records %v", failed, w.records)
 	}
 }
 
 func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 	w := newWorld()
-	w.Process(t.Context(), []queue.Record{message("a", 0, true), message("a", 0, true)})
-	w.Process(t.Context(), []queue.Record{message("a", 0, true)})
-	w.Process(t.Context(), []queue.Record{message("a", 1, true)})
-	if failed := w.Process(t.Context(), []queue.Record{message("a", 1, true)}); len(failed) != 0 {
+	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("a", 0, true)})
+	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)})
+	w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)})
+	if failed := w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)}); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
 	w.holds(t, "a", contents{Body: payload, Lives: []int{0, 1}})
@@ -257,18 +258,18 @@ func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 
 func TestHandler_Process_keepsAPurgedDeliveryThatDiesAgainWhole(t *testing.T) {
 	w := newWorld()
-	w.Process(t.Context(), []queue.Record{message("a", 3, true)})
+	w.Process(t.Context(), []events.SQSMessage{message("a", 3, true)})
 	w.holds(t, "a", contents{Body: payload, Lives: []int{3}})
 }
 
 func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	future := message("a", 0, true)
-	future.MessageAttributes.Set(queue.Attribute{Name: "version", StringValue: "7", DataType: "String"})
-	future.MessageAttributes.Set(queue.Attribute{Name: "blob", BinaryValue: []byte{0, 1}, DataType: "Binary"})
-	noise := queue.Record{MessageID: "sqs-b", Body: []byte("no delivery at all")}
+	future = sqsevent.With(future, "version", "7")
+	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
+	noise := events.SQSMessage{MessageId: "sqs-b", Body: "no delivery at all"}
 	w := newWorld()
 	for range 2 {
-		if failed := w.Process(t.Context(), []queue.Record{future, noise}); len(failed) != 0 {
+		if failed := w.Process(t.Context(), []events.SQSMessage{future, noise}); len(failed) != 0 {
 			t.Fatalf("failed %v", failed)
 		}
 	}
@@ -297,7 +298,7 @@ func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
 	w := newWorld()
 	w.err = errors.New("throttled")
 	w.states["b"] = delivery.Record{State: delivery.Acknowledged}
-	failed := w.Process(t.Context(), []queue.Record{message("a", 0, true), message("b", 0, true)})
+	failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("b", 0, true)})
 	if !slices.Equal(failed, []string{"sqs-a"}) {
 		t.Errorf("failed %v", failed)
 	}

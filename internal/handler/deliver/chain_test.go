@@ -8,9 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Whatever fails, a delivery is somewhere when its message is acknowledged, and what came from
@@ -51,7 +52,7 @@ func TestHandler_Process_losesNothingAndSendsNothingFromRetryQueueToIt(t *testin
 }
 
 // wrong says what must not have happened after a batch of one.
-func (w *world) wrong(one queue.Record, failed []string) error {
+func (w *world) wrong(one events.SQSMessage, failed []string) error {
 	ended := len(w.acked) == 1 || len(w.states) == 1 && w.states[0].State == delivery.Discarded
 	places := len(w.sent) + len(w.dead) + len(w.parked) + len(failed)
 	switch {

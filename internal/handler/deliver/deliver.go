@@ -18,8 +18,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/parallel"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // reserve is kept back before the function's deadline to hand on what is unfinished;
@@ -38,7 +39,7 @@ type batch struct {
 
 // Process handles the records of one invocation, all of one queue. It returns the message ids of
 // those that go back to it.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
+func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	began := h.Now()
 	attempting, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
@@ -59,7 +60,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 	for _, t := range b.tasks {
 		if t.returned {
 			for _, r := range t.records {
-				failed = append(failed, r.MessageID)
+				failed = append(failed, r.MessageId)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -17,6 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 func TestHandler_Process_acknowledgesAFirstSuccessWithOneWrite(t *testing.T) {
@@ -91,7 +93,7 @@ func TestHandler_Process_hidesAShortWaitAndParksALongOne(t *testing.T) {
 			failed := w.process(t, r)
 			want := known{delivery.Retrying, delivery.ReasonHTTP5xx, row.attempts, 503, epoch.Add(row.visibility + row.backlog)}
 			if row.backlog == 0 {
-				w.did(t, failed, effects{Failed: []string{r.MessageID}, Posts: 1, States: 1, Hidden: waits(row.visibility)})
+				w.did(t, failed, effects{Failed: []string{r.MessageId}, Posts: 1, States: 1, Hidden: waits(row.visibility)})
 			} else {
 				want.State = delivery.Waiting
 				w.did(t, failed, effects{Posts: 1, States: 1, Parked: waits(row.backlog)})
@@ -110,7 +112,7 @@ func TestHandler_Process_hidesAShortWaitAndParksALongOne(t *testing.T) {
 }
 
 func TestHandler_Process_parksALongRetryAfter(t *testing.T) {
-	for name, r := range map[string]queue.Record{
+	for name, r := range map[string]events.SQSMessage{
 		"of a first attempt": fresh("a", "webhook_1"), "of a retry": retried("a", "webhook_1", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -129,7 +131,7 @@ func TestHandler_Process_parksALongRetryAfter(t *testing.T) {
 
 // follow processes the record and returns it as it is received next, after the wait, as SQS or
 // release would hand it over. over says that there is no next time.
-func (w *world) follow(t *testing.T, r queue.Record, count int) (next queue.Record, counted int, over bool) {
+func (w *world) follow(t *testing.T, r events.SQSMessage, count int) (next events.SQSMessage, counted int, over bool) {
 	t.Helper()
 	w.sent, w.hidden, w.parked = nil, nil, nil
 	w.process(t, r)
@@ -148,7 +150,7 @@ func (w *world) follow(t *testing.T, r queue.Record, count int) (next queue.Reco
 		w.advance(max(w.parked[0].DueAt.Sub(w.now), time.Minute)) // release runs once a minute
 		return record(messageOf(t, queue.ToRetryQueue(w.parked[0].Message, 0)), retryARN, 1), 1, false
 	}
-	return queue.Record{}, 0, true
+	return events.SQSMessage{}, 0, true
 }
 
 func TestHandler_Process_takesTheProductionScheduleToDeath(t *testing.T) {
@@ -182,7 +184,7 @@ func TestHandler_Process_postsToActiveEndpointsOnly(t *testing.T) {
 	const deleted = delivery.ReasonEndpointDeleted
 	for name, row := range map[string]struct {
 		endpoint endpoint.Endpoint
-		record   queue.Record
+		record   events.SQSMessage
 		did      effects
 		knows    known
 	}{
@@ -293,15 +295,15 @@ func TestHandler_Process_sendsDuplicatesInABatchOnce(t *testing.T) {
 
 func TestHandler_Process_letsTheDuplicateWithTheMostTriesLeftSpeak(t *testing.T) {
 	old, young := again(fresh("a", "webhook_1"), 9, 1), retried("a", "webhook_1", 1)
-	old.MessageID, young.MessageID = "old", "young"
-	for name, records := range map[string][]queue.Record{
+	old.MessageId, young.MessageId = "old", "young"
+	for name, records := range map[string][]events.SQSMessage{
 		"the one at its last place first": {old, young},
 		"the one at its last place last":  {young, old},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(status(500))
 			w.did(t, w.process(t, records...), effects{
-				Failed: []string{records[0].MessageID, records[1].MessageID}, Posts: 1, States: 1,
+				Failed: []string{records[0].MessageId, records[1].MessageId}, Posts: 1, States: 1,
 				Hidden: waits(20*time.Second, 20*time.Second),
 			})
 		})
@@ -311,7 +313,7 @@ func TestHandler_Process_letsTheDuplicateWithTheMostTriesLeftSpeak(t *testing.T)
 func TestHandler_Process_takesAReplayForADeliveryOfItsOwn(t *testing.T) {
 	w := newWorld(status(500))
 	replay := fresh("a", "webhook_1")
-	replay.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1"})
+	replay = sqsevent.With(replay, "replay", "1")
 	failed := w.process(t, fresh("a", "webhook_1"), replay) // taking one for the other would lose it
 	w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
 }
@@ -319,8 +321,8 @@ func TestHandler_Process_takesAReplayForADeliveryOfItsOwn(t *testing.T) {
 func TestHandler_Process_leavesUnreadableMessagesForRedrive(t *testing.T) {
 	w := newWorld(status(200))
 	bad := fresh("a", "webhook_1")
-	bad.MessageID = "bad"
-	bad.MessageAttributes.Set(queue.Attribute{Name: "tenant_id"})
+	bad.MessageId = "bad"
+	bad = sqsevent.With(bad, "tenant_id", "")
 	failed := w.process(t, bad, fresh("b", "webhook_1"))
 	w.did(t, failed, effects{Failed: []string{"bad"}, Posts: 1, Acknowledged: 1})
 	w.says(t, 0, map[string]string{
@@ -355,7 +357,7 @@ func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsToRetryQueue(t 
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		started := time.Now()
-		failed := h.Process(ctx, []queue.Record{
+		failed := h.Process(ctx, []events.SQSMessage{
 			fresh("a", "webhook_1"), fresh("b", "webhook_1"), fresh("c", "webhook_1"), fresh("d", "webhook_2"),
 		})
 		sent := waits(5*time.Second, 5*time.Second, 0) // what was not started waits for nothing
@@ -371,7 +373,7 @@ func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsToRetryQueue(t 
 		// On RetryQueue every record gets its POST.
 		w.forget()
 		h.PerEndpoint = 3
-		h.Process(ctx, []queue.Record{
+		h.Process(ctx, []events.SQSMessage{
 			retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1),
 		})
 		if len(w.posts) != 3 {
@@ -392,7 +394,7 @@ func TestHandler_Process_postsEveryRetryThoughTheOneBeforeItHung(t *testing.T) {
 		})
 		h := w.handler()
 		h.PerEndpoint = 1
-		failed := h.Process(t.Context(), []queue.Record{
+		failed := h.Process(t.Context(), []events.SQSMessage{
 			retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1),
 		})
 		if len(failed) != 1 || len(w.posts) != 3 || len(w.acked) != 2 { // which of the three is first, nobody knows
@@ -416,7 +418,7 @@ func TestHandler_Process_handsOnWhatIsUnfinishedBeforeTheDeadline(t *testing.T) 
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		started := time.Now()
-		failed := w.handler().Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
+		failed := w.handler().Process(ctx, []events.SQSMessage{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
 		w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
 		if took := time.Since(started); took != 8*time.Second {
 			t.Errorf("took %s", took)
@@ -440,7 +442,7 @@ func TestHandler_Process_makesAtMostNAttemptsToOneEndpointAtATime(t *testing.T) 
 		})
 		h := w.handler()
 		h.PerEndpoint = 3
-		var records []queue.Record
+		var records []events.SQSMessage
 		for i := range 9 {
 			records = append(records, fresh(fmt.Sprint("d", i), "webhook_1"))
 		}

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -21,6 +23,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const (
@@ -311,7 +314,7 @@ type enabled struct{ *captured }
 func (enabled) Enabled(context.Context, slog.Level) bool { return true }
 
 // process runs one invocation with the default function timeout.
-func (w *world) process(t *testing.T, records ...queue.Record) []string {
+func (w *world) process(t *testing.T, records ...events.SQSMessage) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
@@ -322,7 +325,7 @@ func (w *world) process(t *testing.T, records ...queue.Record) []string {
 var born = time.Date(2026, 5, 31, 23, 59, 0, 0, time.UTC)
 
 // fresh is a delivery on DeliveryQueue.
-func fresh(id, endpointID string) queue.Record {
+func fresh(id, endpointID string) events.SQSMessage {
 	ref := delivery.Ref{
 		DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e", CreatedAt: time.Unix(1_700_000_000, 0),
 	}
@@ -330,16 +333,16 @@ func fresh(id, endpointID string) queue.Record {
 }
 
 // retried is a delivery on RetryQueue that used its first place, received there count times.
-func retried(id, endpointID string, count int) queue.Record {
+func retried(id, endpointID string, count int) events.SQSMessage {
 	return again(fresh(id, endpointID), 1, count)
 }
 
 // again is the delivery on RetryQueue with so many places used, received there count times.
-func again(r queue.Record, used, count int) queue.Record {
+func again(r events.SQSMessage, used, count int) events.SQSMessage {
 	return living(r, used, count, delivery.Life{StartedAt: born})
 }
 
-func living(r queue.Record, used, count int, life delivery.Life) queue.Record {
+func living(r events.SQSMessage, used, count int, life delivery.Life) events.SQSMessage {
 	m, err := queue.Decode(r)
 	if err != nil {
 		panic(err)
@@ -348,26 +351,17 @@ func living(r queue.Record, used, count int, life delivery.Life) queue.Record {
 	return record(m, retryARN, count)
 }
 
-func record(m delivery.Message, arn string, count int) queue.Record {
-	r := queue.Record{
-		MessageID: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: m.Body, EventSourceARN: arn,
-		Attributes: queue.System{
-			ReceiveCount: strconv.Itoa(count), SentAt: strconv.FormatInt(born.UnixMilli(), 10),
-		},
+func record(m delivery.Message, arn string, count int) events.SQSMessage {
+	return events.SQSMessage{
+		MessageId: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
+		Attributes: sqsevent.System(born, count), MessageAttributes: sqsevent.Attributes(queue.Attributes(m)),
 	}
-	for name, a := range queue.Attributes(m) {
-		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
-	}
-	return r
 }
 
 // messageOf decodes what was sent.
 func messageOf(t *testing.T, sent queue.Outgoing) delivery.Message {
 	t.Helper()
-	r := queue.Record{Body: []byte(sent.Body)}
-	for name, a := range sent.Attributes {
-		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue})
-	}
+	r := events.SQSMessage{Body: sent.Body, MessageAttributes: sqsevent.Attributes(sent.Attributes)}
 	m, err := queue.Decode(r)
 	if err != nil {
 		t.Fatal(err)

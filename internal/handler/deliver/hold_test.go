@@ -8,14 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // in is the item of webhook_1 in a state.
@@ -54,7 +55,7 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 	over, probe, last := lived, lived, lived
 	over.DiesAt, probe.Probe, last.Last = epoch.Add(-time.Second), claimed, true
 	begins, held := fresh("a", "webhook_1"), waits(tenPlaces.Remaining(1))
-	from := func(l delivery.Life) queue.Record { return living(fresh("a", "webhook_1"), 4, 1, l) }
+	from := func(l delivery.Life) events.SQSMessage { return living(fresh("a", "webhook_1"), 4, 1, l) }
 	tenant := health.Item{TenantID: "t", Version: 3, Paused: true, Changed: epoch.Add(-time.Hour)}
 	discards := health.Item{TenantID: "t", EndpointID: "webhook_1", Version: 7, DiscardedBefore: epoch}
 	posted, later := effects{Posts: 1, Acknowledged: 1}, effects{States: 1, Parked: waits(time.Hour)}
@@ -64,7 +65,7 @@ func TestHandler_Process_asksTheHealthOfAnEndpoint(t *testing.T) {
 	pausedNow.Changed = epoch
 	for name, row := range map[string]struct {
 		items  []health.Item
-		record queue.Record
+		record events.SQSMessage
 		did    effects
 		reason delivery.Reason
 	}{
@@ -122,7 +123,7 @@ func TestHandler_Process_holdsAReplayWithoutUsingAPlace(t *testing.T) {
 	w := newWorld(status(503))
 	w.health["webhook_1"] = in(health.Open)
 	replayed := fresh("a", "webhook_1")
-	replayed.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1", DataType: "String"})
+	replayed = sqsevent.With(replayed, "replay", "1")
 	w.did(t, w.process(t, replayed), effects{States: 1, Parked: waits(tenPlaces.Remaining(1))})
 	m := w.parked[0].Message
 	if m.Replay != 1 || m.Attempts != 0 || !w.parked[0].Held {
@@ -187,7 +188,7 @@ func TestHandler_hold_decidesAgainWhenItIsRefused(t *testing.T) {
 	held := waits(tenPlaces.Remaining(1))
 	for name, row := range map[string]struct {
 		changes []func(*world)
-		record  queue.Record
+		record  events.SQSMessage
 		did     effects
 	}{
 		"another process was faster":     {[]func(*world){put(stands)}, first, effects{States: 1, Parked: held}},
@@ -206,7 +207,7 @@ func TestHandler_hold_decidesAgainWhenItIsRefused(t *testing.T) {
 			w.endpoints["webhook_1"] = disabled()
 			h := w.handler()
 			h.Health = &racing{w, row.changes}
-			w.did(t, h.Process(t.Context(), []queue.Record{row.record}), row.did)
+			w.did(t, h.Process(t.Context(), []events.SQSMessage{row.record}), row.did)
 			if len(w.posts) != 0 {
 				t.Error("a disabled endpoint is sent something")
 			}
@@ -217,7 +218,7 @@ func TestHandler_hold_decidesAgainWhenItIsRefused(t *testing.T) {
 // What cannot be held waits on RetryQueue and is tried again: soon, since nothing is POSTed.
 func TestHandler_hold_keepsOnRetryQueueWhatCannotBeHeld(t *testing.T) {
 	for name, row := range map[string]struct {
-		record queue.Record
+		record events.SQSMessage
 		did    effects
 	}{
 		"a first attempt": {fresh("a", "webhook_1"), effects{States: 1, Sent: waits(5 * time.Second)}},
@@ -258,7 +259,7 @@ func TestHandler_park_keepsOnRetryQueueWhatBacklogDoesNotTake(t *testing.T) {
 		}
 	}
 	for name, row := range map[string]struct {
-		record queue.Record
+		record events.SQSMessage
 		after  string
 		did    effects
 	}{
@@ -300,8 +301,8 @@ func TestHandler_park_makesAnItemOfEveryMessage(t *testing.T) {
 	w := newWorld(status(500))
 	first := again(fresh("a", "webhook_1"), 4, 1)
 	second := first
-	second.MessageID = "id-of-the-other"
-	for _, r := range []queue.Record{first, second, first} {
+	second.MessageId = "id-of-the-other"
+	for _, r := range []events.SQSMessage{first, second, first} {
 		if failed := w.process(t, r); len(failed) != 0 {
 			t.Errorf("failed %v", failed)
 		}

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 func TestHandler_observe_writesNothingForAHealthyEndpoint(t *testing.T) {
@@ -36,7 +36,7 @@ func TestHandler_observe_tellsWhatBecameOfTheAttempts(t *testing.T) {
 	for name, row := range map[string]struct {
 		given  health.Item
 		answer int
-		record queue.Record
+		record events.SQSMessage
 		state  health.State
 		ran    int // failures in a row
 	}{
@@ -86,7 +86,7 @@ func TestHandler_follow_holdsAProbeThatFails(t *testing.T) {
 func TestHandler_observe_tellsFailuresOnceASecondAndEveryEndOfThem(t *testing.T) {
 	w := newWorld(status(503))
 	h := w.handler()
-	retry := func(id string) []queue.Record { return []queue.Record{retried(id, "webhook_1", 1)} }
+	retry := func(id string) []events.SQSMessage { return []events.SQSMessage{retried(id, "webhook_1", 1)} }
 	h.Process(t.Context(), retry("a"))
 	h.Process(t.Context(), retry("b"))
 	if got := w.health["webhook_1"]; len(w.writes) != 1 || got.Failures != 1 {
@@ -111,7 +111,7 @@ func TestHandler_observe_asksOnceMoreAboutTheItemThatStands(t *testing.T) {
 		TenantID: "t", EndpointID: "webhook_1", Version: 9, State: health.Failing, Failures: 2, Deliveries: []string{"x"},
 	}
 	h.Health = &racing{w, []func(*world){func(w *world) { w.health["webhook_1"] = other }}}
-	h.Process(t.Context(), []queue.Record{retried("a", "webhook_1", 1)})
+	h.Process(t.Context(), []events.SQSMessage{retried("a", "webhook_1", 1)})
 	if got := w.health["webhook_1"]; got.Failures != 3 || len(w.writes) != 2 {
 		t.Errorf("%d writes, %+v", len(w.writes), got)
 	}
@@ -132,7 +132,7 @@ func TestHandler_Process_remembersWhatItCannotRead(t *testing.T) {
 	w := newWorld(status(200))
 	h := w.handler()
 	w.health["webhook_1"] = in(health.Open)
-	process := func(id string) { h.Process(t.Context(), []queue.Record{fresh(id, "webhook_1")}) }
+	process := func(id string) { h.Process(t.Context(), []events.SQSMessage{fresh(id, "webhook_1")}) }
 	process("a")
 	w.blind = true
 	w.advance(time.Minute)

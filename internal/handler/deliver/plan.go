@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
@@ -19,7 +21,7 @@ type life struct {
 
 // decode gathers the records of each delivery. What cannot be read is reported and left for SQS
 // to redrive.
-func (h *Handler) decode(ctx context.Context, records []queue.Record) *batch {
+func (h *Handler) decode(ctx context.Context, records []events.SQSMessage) *batch {
 	now := h.Now()
 	b := &batch{tasks: make([]*task, 0, len(records))}
 	room := make([]task, len(records)) // for all tasks at once
@@ -29,12 +31,12 @@ func (h *Handler) decode(ctx context.Context, records []queue.Record) *batch {
 		m, err := queue.Decode(r)
 		if err != nil {
 			h.reportUnreadable(ctx, r, err)
-			b.unreadable = append(b.unreadable, r.MessageID)
+			b.unreadable = append(b.unreadable, r.MessageId)
 			continue
 		}
 		m.Retrying = r.EventSourceARN == h.RetryQueueARN // whatever put it there
 		read := h.read(m, queue.ReceiveOf(r), now)
-		read.from = r.MessageID
+		read.from = r.MessageId
 		key := life{m.DeliveryID, m.Replay}
 		if t := known[key]; t != nil {
 			t.add(r, read)

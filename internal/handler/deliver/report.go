@@ -7,9 +7,10 @@ import (
 	"net/url"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/parallel"
-	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -33,9 +34,9 @@ func (h *Handler) report(ctx context.Context, b *batch, began time.Time) {
 	}
 }
 
-func (h *Handler) reportUnreadable(ctx context.Context, r queue.Record, err error) {
+func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
-	h.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageID, telemetry.KeyOutcome, outcome,
+	h.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageId, telemetry.KeyOutcome, outcome,
 		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
 	h.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason, Fault: "ours"})
 	h.Metrics.Count("Records", 1, telemetry.Dimensions{})

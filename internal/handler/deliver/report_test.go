@@ -8,13 +8,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // fate is what became of one first attempt.
@@ -122,7 +123,7 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 				c.given(w, h)
 				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 				defer cancel()
-				failed := h.Process(ctx, []queue.Record{fresh("a", "webhook_1")})
+				failed := h.Process(ctx, []events.SQSMessage{fresh("a", "webhook_1")})
 				if len(failed) != 0 || (len(w.posts) == 1) != c.posted {
 					t.Errorf("failed %v, %d posts", failed, len(w.posts))
 				}
@@ -175,41 +176,41 @@ func TestHandler_report_saysEveryReasonInRecordLogAndMetrics(t *testing.T) {
 // What succeeds at once is logged for the sample only; everything else always is.
 func TestHandler_report_logsFirstSuccessesOfTheSampleOnly(t *testing.T) {
 	replayed := fresh("a", "webhook_1")
-	replayed.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1", DataType: "String"})
+	replayed = sqsevent.With(replayed, "replay", "1")
 	crashed := fresh("a", "webhook_1")
-	crashed.Attributes.ReceiveCount = "2"
+	crashed = sqsevent.Received(crashed, 2)
 	for name, row := range map[string]struct {
 		sample  telemetry.Sample
 		status  int
-		records []queue.Record
+		records []events.SQSMessage
 		lines   int
 		batch   map[string]string
 	}{
 		"a first success": {
-			0, 204, []queue.Record{fresh("a", "webhook_1")}, 0, map[string]string{"records": "1", "acknowledged": "1"},
+			0, 204, []events.SQSMessage{fresh("a", "webhook_1")}, 0, map[string]string{"records": "1", "acknowledged": "1"},
 		},
 		"a first success in the sample": {
-			100, 204, []queue.Record{fresh("a", "webhook_1")}, 1, map[string]string{"records": "1", "acknowledged": "1"},
+			100, 204, []events.SQSMessage{fresh("a", "webhook_1")}, 1, map[string]string{"records": "1", "acknowledged": "1"},
 		},
 		"a first failure": {
-			0, 500, []queue.Record{fresh("a", "webhook_1")}, 1, map[string]string{"records": "1", "retry": "1"},
+			0, 500, []events.SQSMessage{fresh("a", "webhook_1")}, 1, map[string]string{"records": "1", "retry": "1"},
 		},
 		"a retry that succeeds beside a first success": {
-			0, 204, []queue.Record{retried("a", "webhook_1", 1), fresh("b", "webhook_1")}, 1,
+			0, 204, []events.SQSMessage{retried("a", "webhook_1", 1), fresh("b", "webhook_1")}, 1,
 			map[string]string{"records": "2", "acknowledged": "2"},
 		},
 		"a success that was received before": {
-			0, 204, []queue.Record{crashed}, 1, map[string]string{"records": "1", "acknowledged": "1"},
+			0, 204, []events.SQSMessage{crashed}, 1, map[string]string{"records": "1", "acknowledged": "1"},
 		},
 		"a replay that succeeds": {
-			0, 204, []queue.Record{replayed}, 1, map[string]string{"records": "1", "acknowledged": "1"},
+			0, 204, []events.SQSMessage{replayed}, 1, map[string]string{"records": "1", "acknowledged": "1"},
 		},
 		"a delivery and its duplicate": {
-			0, 204, []queue.Record{fresh("a", "webhook_1"), fresh("a", "webhook_1")}, 2,
+			0, 204, []events.SQSMessage{fresh("a", "webhook_1"), fresh("a", "webhook_1")}, 2,
 			map[string]string{"records": "2", "acknowledged": "2"},
 		},
 		"what cannot be read": {
-			0, 204, []queue.Record{{MessageID: "m"}, fresh("b", "webhook_1")}, 1,
+			0, 204, []events.SQSMessage{{MessageId: "m"}, fresh("b", "webhook_1")}, 1,
 			map[string]string{"records": "2", "acknowledged": "1", "unreadable": "1"},
 		},
 	} {
@@ -240,23 +241,23 @@ func TestHandler_report_logsFirstSuccessesOfTheSampleOnly(t *testing.T) {
 
 func TestHandler_record_leavesOutFirstSuccessesAlone(t *testing.T) {
 	replayed := fresh("a", "webhook_1")
-	replayed.MessageAttributes.Set(queue.Attribute{Name: "replay", StringValue: "1", DataType: "String"})
+	replayed = sqsevent.With(replayed, "replay", "1")
 	before := fresh("a", "webhook_1")
-	before.Attributes.ReceiveCount = "2"
+	before = sqsevent.Received(before, 2)
 	for name, row := range map[string]struct {
 		status  int
-		records []queue.Record
+		records []events.SQSMessage
 		did     effects
 	}{
-		"a first success": {204, []queue.Record{fresh("a", "webhook_1")}, effects{Posts: 1}},
+		"a first success": {204, []events.SQSMessage{fresh("a", "webhook_1")}, effects{Posts: 1}},
 		"a first failure": {
-			500, []queue.Record{fresh("a", "webhook_1")}, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)},
+			500, []events.SQSMessage{fresh("a", "webhook_1")}, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)},
 		},
-		"a retry that succeeds": {204, []queue.Record{retried("a", "webhook_1", 1)}, effects{Posts: 1, Acknowledged: 1}},
-		"received before":       {204, []queue.Record{before}, effects{Posts: 1, Acknowledged: 1}},
-		"a replay":              {204, []queue.Record{replayed}, effects{Posts: 1, Acknowledged: 1}},
+		"a retry that succeeds": {204, []events.SQSMessage{retried("a", "webhook_1", 1)}, effects{Posts: 1, Acknowledged: 1}},
+		"received before":       {204, []events.SQSMessage{before}, effects{Posts: 1, Acknowledged: 1}},
+		"a replay":              {204, []events.SQSMessage{replayed}, effects{Posts: 1, Acknowledged: 1}},
 		"with a duplicate beside it": {
-			204, []queue.Record{fresh("a", "webhook_1"), fresh("a", "webhook_1")}, effects{Posts: 1, Acknowledged: 1},
+			204, []events.SQSMessage{fresh("a", "webhook_1"), fresh("a", "webhook_1")}, effects{Posts: 1, Acknowledged: 1},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -33,6 +34,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const tenant = "acme"
@@ -157,7 +159,7 @@ func (r *rig) publish(eventType string) {
 	body := fmt.Sprintf(`{"id":"evt_%s","tenant_id":%q,"type":%q,"data":{"userId":"user_1"}}`,
 		strings.Repeat("x", r.nextEvent), tenant, eventType)
 	r.content = delivery.ContentOf(fmt.Appendf(nil, `{"type":%q,"data":{"userId":"user_1"}}`, eventType))
-	if failed := r.fanout.Process(r.t.Context(), []queue.Record{{MessageID: "m", Body: []byte(body)}}); len(failed) != 0 {
+	if failed := r.fanout.Process(r.t.Context(), []events.SQSMessage{{MessageId: "m", Body: body}}); len(failed) != 0 {
 		r.t.Fatalf("fan-out failed %v", failed)
 	}
 }
@@ -166,19 +168,9 @@ func (r *rig) publish(eventType string) {
 func (r *rig) pump(q testkit.Queue, wait time.Duration) int {
 	r.t.Helper()
 	received := testkit.Receive(r.t, r.cfg, q, wait)
-	var records []queue.Record
+	var records []events.SQSMessage
 	for _, m := range received {
-		record := queue.Record{
-			MessageID: *m.MessageId, ReceiptHandle: *m.ReceiptHandle, Body: []byte(*m.Body),
-			Attributes: queue.System{
-				ReceiveCount: m.Attributes["ApproximateReceiveCount"],
-				SentAt:       m.Attributes["SentTimestamp"],
-			},
-			EventSourceARN: q.ARN}
-		for name, a := range m.MessageAttributes {
-			record.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: *a.DataType})
-		}
-		records = append(records, record)
+		records = append(records, sqsevent.Of(m, q.ARN))
 	}
 	ctx, cancel := context.WithTimeout(r.t.Context(), r.limit)
 	defer cancel()

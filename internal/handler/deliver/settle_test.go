@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
@@ -18,13 +19,13 @@ import (
 func TestHandler_returnToQueue_hidesDuplicatesAlikeInWhicheverOrderTheyCome(t *testing.T) {
 	for _, counts := range [][2]int{{3, 2}, {2, 3}} {
 		w := newWorld(status(500))
-		var records []queue.Record
+		var records []events.SQSMessage
 		var failed []string
 		var want []queue.VisibilityChange
 		for _, count := range counts {
 			r := retried("a", "webhook_1", count)
-			r.MessageID, r.ReceiptHandle = fmt.Sprint("id-", count), fmt.Sprint("handle-", count)
-			records, failed = append(records, r), append(failed, r.MessageID)
+			r.MessageId, r.ReceiptHandle = fmt.Sprint("id-", count), fmt.Sprint("handle-", count)
+			records, failed = append(records, r), append(failed, r.MessageId)
 			// what the second receive waits
 			want = append(want, queue.VisibilityChange{ReceiptHandle: r.ReceiptHandle, Wait: 80 * time.Second})
 		}
@@ -110,7 +111,7 @@ func TestHandler_settle_countsWaitsFromTheEndOfTheAttempt(t *testing.T) {
 	w := newWorld(status(500))
 	h := w.handler()
 	h.Backlog = lateBacklog{w, 3 * time.Second}
-	h.Process(t.Context(), []queue.Record{again(fresh("a", "webhook_1"), 4, 1), retried("b", "webhook_1", 1)})
+	h.Process(t.Context(), []events.SQSMessage{again(fresh("a", "webhook_1"), 4, 1), retried("b", "webhook_1", 1)})
 	w.did(t, nil, effects{ // 3 s later
 		Posts: 2, States: 2, Hidden: waits(17 * time.Second), Parked: waits(1277 * time.Second),
 	})
@@ -131,8 +132,8 @@ func TestHandler_settle_spreadsWaitsAtRandom(t *testing.T) {
 	w := newWorld(status(500))
 	h := w.handler()
 	h.Random = func() float64 { return 0.5 }
-	h.Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
-	failed := h.Process(t.Context(), []queue.Record{retried("b", "webhook_1", 1)})
+	h.Process(t.Context(), []events.SQSMessage{fresh("a", "webhook_1")})
+	failed := h.Process(t.Context(), []events.SQSMessage{retried("b", "webhook_1", 1)})
 	w.did(t, failed, effects{ // half of 20 %
 		Failed: []string{"id-b"}, Posts: 2, States: 2, Sent: waits(5500 * time.Millisecond), Hidden: waits(22 * time.Second),
 	})

@@ -8,11 +8,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // board is what all processes have noted.
@@ -110,7 +110,7 @@ func testNotes(t *testing.T, takes, remains time.Duration) {
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			member(w, b, "p1").Process(ctx, []queue.Record{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
+			member(w, b, "p1").Process(ctx, []events.SQSMessage{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
 		}()
 		time.Sleep(time.Second)
 		if synctest.Wait(); b.count() != 0 {
@@ -166,7 +166,7 @@ func TestSlowLane_sendsWhatItTurnsAwayBeforeTheOthersEnd(t *testing.T) {
 				go func() {
 					defer close(ended)
 					failed = member(w, b, "p1").Process(t.Context(),
-						[]queue.Record{fresh("a", "webhook_2"), fresh("b", "webhook_1")})
+						[]events.SQSMessage{fresh("a", "webhook_2"), fresh("b", "webhook_1")})
 				}()
 				time.Sleep(time.Second)
 				synctest.Wait()
@@ -201,7 +201,7 @@ func TestSlowLane_leavesRoomToOthers(t *testing.T) {
 	posted := effects{Posts: 1, Acknowledged: 1}
 	for name, row := range map[string]struct {
 		board  *board
-		record queue.Record
+		record events.SQSMessage
 		did    effects
 	}{
 		"one process may be held":      {held(health.DeliveryQueue, "p2"), first, posted},
@@ -228,7 +228,7 @@ func TestSlowLane_leavesRoomToOthers(t *testing.T) {
 			w := newWorld(status(200))
 			h := w.handler()
 			h.Slow = slowLane(row.board, "p1")
-			failed := h.Process(t.Context(), []queue.Record{row.record})
+			failed := h.Process(t.Context(), []events.SQSMessage{row.record})
 			w.did(t, failed, row.did)
 			for _, sent := range w.sent {
 				if m := messageOf(t, sent); m.Attempts != 0 {
@@ -249,13 +249,13 @@ func TestSlowLane_readsOnceASecondAndStopsNothingWhereItCannot(t *testing.T) {
 	h := w.handler()
 	h.Slow = slowLane(b, "p1")
 	for range 5 {
-		h.Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
+		h.Process(t.Context(), []events.SQSMessage{fresh("a", "webhook_1")})
 	}
 	if b.reads != 1 || len(w.acked) != 5 {
 		t.Errorf("%d reads, %d acknowledged", b.reads, len(w.acked))
 	}
 	w.advance(time.Second)
-	h.Process(t.Context(), []queue.Record{fresh("a", "webhook_1")})
+	h.Process(t.Context(), []events.SQSMessage{fresh("a", "webhook_1")})
 	if b.reads != 2 {
 		t.Errorf("%d reads", b.reads)
 	}

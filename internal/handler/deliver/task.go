@@ -3,16 +3,17 @@ package deliver
 import (
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // task is one delivery with all its records of the batch: one, unless SQS or a resend made
 // duplicates, which share its fate. It is pending until it has an outcome.
 type task struct {
-	records  []queue.Record
+	records  []events.SQSMessage
 	message  delivery.Message // of the record that speaks for all
 	place    int              // in the schedule, likewise
 	receives int              // likewise
@@ -31,7 +32,7 @@ type task struct {
 
 // add takes another record of the delivery. The one at the earliest place of its schedule speaks for
 // all: it has the most tries left. Of two at the same place, a probe does.
-func (t *task) add(r queue.Record, other task) {
+func (t *task) add(r events.SQSMessage, other task) {
 	t.records = append(t.records, r)
 	if other.place < t.place || other.place == t.place && other.message.Life.Probe > t.message.Life.Probe {
 		t.message, t.place, t.receives, t.from = other.message, other.place, other.receives, other.from

@@ -5,8 +5,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 func TestHandler_observe_waitsAQuarterOfASecondAtMost(t *testing.T) {
@@ -15,7 +18,7 @@ func TestHandler_observe_waitsAQuarterOfASecondAtMost(t *testing.T) {
 		h := w.handler()
 		h.Health = slowHealth{w}
 		begun := time.Now()
-		h.Process(t.Context(), []queue.Record{retried("a", "webhook_1", 1)})
+		h.Process(t.Context(), []events.SQSMessage{retried("a", "webhook_1", 1)})
 		if took := time.Since(begun); took != 250*time.Millisecond {
 			t.Errorf("took %s", took)
 		}
@@ -72,7 +75,7 @@ func TestHandler_Process_losesNoPlaceToTenMinutesOfOurs(t *testing.T) {
 
 // What release 0.1.0 sent is in flight while this release starts: its receives were its places.
 func TestHandler_Process_readsMessagesOfRelease010(t *testing.T) {
-	old := func(used int, notBefore time.Time, count int) queue.Record {
+	old := func(used int, notBefore time.Time, count int) events.SQSMessage {
 		r := fresh("a", "webhook_1")
 		m, err := queue.Decode(r)
 		if err != nil {
@@ -81,9 +84,7 @@ func TestHandler_Process_readsMessagesOfRelease010(t *testing.T) {
 		m.Retrying, m.Attempts = true, used
 		r = record(m, retryARN, count)
 		if !notBefore.IsZero() {
-			r.MessageAttributes.Set(queue.Attribute{
-				Name: "not_before", StringValue: notBefore.Format(time.RFC3339Nano), DataType: "String",
-			})
+			r = sqsevent.With(r, "not_before", notBefore.Format(time.RFC3339Nano))
 		}
 		return r
 	}
@@ -92,7 +93,7 @@ func TestHandler_Process_readsMessagesOfRelease010(t *testing.T) {
 	}
 	hour, minute := epoch.Add(time.Hour), epoch.Add(time.Minute)
 	for name, row := range map[string]struct {
-		record   queue.Record
+		record   events.SQSMessage
 		did      effects
 		attempts int
 	}{

@@ -13,6 +13,8 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
@@ -54,7 +56,7 @@ const tenantReads = 10
 
 // task is one event message of the batch and what became of it.
 type task struct {
-	record queue.Record
+	record events.SQSMessage
 	event  event.Event
 	bad    *event.Invalid
 	sends  int   // deliveries made of it
@@ -64,7 +66,7 @@ type task struct {
 
 // Process handles the records of one invocation. It returns the message ids of those that go back to
 // the queue.
-func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed []string) {
+func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	began := h.Now()
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
@@ -76,7 +78,7 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 	h.fanOut(ctx, tasks)
 	for _, t := range tasks {
 		if t.err != nil {
-			failed = append(failed, t.record.MessageID)
+			failed = append(failed, t.record.MessageId)
 		}
 		h.report(ctx, t)
 	}
@@ -90,10 +92,10 @@ func (h *Handler) Process(ctx context.Context, records []queue.Record) (failed [
 	return failed
 }
 
-func decode(r queue.Record) *task {
+func decode(r events.SQSMessage) *task {
 	t := &task{record: r}
 	var err error
-	t.event, err = event.Decode(r.Body, r.MessageID)
+	t.event, err = event.Decode([]byte(r.Body), r.MessageId)
 	if err != nil && !errors.As(err, &t.bad) {
 		t.err = err
 	}
@@ -117,7 +119,7 @@ func (h *Handler) reject(ctx context.Context, tasks []*task) {
 
 func rejection(t *task) queue.Outgoing {
 	return rejected.Message(rejected.Event{
-		MessageID: t.record.MessageID, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: string(t.record.Body),
+		MessageID: t.record.MessageId, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
 	})
 }
 
@@ -133,7 +135,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 		}
 		body := t.event.Payload()
 		payload, content := string(body), delivery.ContentOf(body) // shared by all its deliveries: 50 of 256 KiB must fit
-		t.reused = t.event.ID != t.record.MessageID && h.memory.reused(t.event, content)
+		t.reused = t.event.ID != t.record.MessageId && h.memory.reused(t.event, content)
 		for _, e := range tenants[t.event.TenantID] {
 			if !e.Wants(t.event.Type) {
 				continue

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -25,6 +26,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // tenants is a Subscriptions of fixed lists that counts its reads.
@@ -108,10 +110,10 @@ func endpoints(tenant string, n int, wants ...string) []endpoint.Endpoint {
 	return list
 }
 
-func message(id, tenant, eventType string) queue.Record {
-	return queue.Record{
-		MessageID: "m-" + id,
-		Body: fmt.Appendf(nil, `{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`,
+func message(id, tenant, eventType string) events.SQSMessage {
+	return events.SQSMessage{
+		MessageId: "m-" + id,
+		Body: fmt.Sprintf(`{"id":%q,"tenant_id":%q,"type":%q,"data":{ "userId":"user_1","n":1.50}}`,
 			id, tenant, eventType),
 	}
 }
@@ -135,7 +137,7 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 					Body: body,
 				}, 0))
 			}
-			if failed := r.Process(t.Context(), []queue.Record{message("e", "t", "user.created")}); len(failed) != 0 {
+			if failed := r.Process(t.Context(), []events.SQSMessage{message("e", "t", "user.created")}); len(failed) != 0 {
 				t.Errorf("failed %v", failed)
 			}
 			if diff := cmp.Diff(want, r.deliveries.sent, sqsValues); diff != "" {
@@ -147,7 +149,7 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 
 func TestHandler_Process_readsEachTenantOnceAndKeepsThemApart(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{}
-	var records []queue.Record
+	var records []events.SQSMessage
 	for i := range 10 {
 		tenant := fmt.Sprint("t", i)
 		lists[tenant] = endpoints(tenant, i, "*")
@@ -171,7 +173,7 @@ func TestHandler_Process_failsTheEventOfALostSendOnly(t *testing.T) {
 	for _, counts := range [][]int{{2, 3}, {3, 1, 2}, {4, 0, 3}, {1, 12, 9}} {
 		t.Run(fmt.Sprint("endpoints of each event's tenant ", counts), func(t *testing.T) {
 			lists := map[string][]endpoint.Endpoint{}
-			var records []queue.Record
+			var records []events.SQSMessage
 			var owners []string // of each send
 			for i, n := range counts {
 				id, tenant := fmt.Sprint("e", i), fmt.Sprint("t", i)
@@ -192,13 +194,13 @@ func TestHandler_Process_failsTheEventOfALostSendOnly(t *testing.T) {
 }
 
 func TestHandler_Process_blamesTheRightEventBesideBadOnes(t *testing.T) {
-	bad := queue.Record{MessageID: "m-bad", Body: []byte(`not JSON`)}
+	bad := events.SQSMessage{MessageId: "m-bad", Body: `not JSON`}
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 2, "*")}
 	for lost, owner := range []string{"m-e", "m-e", "m-f", "m-f"} {
 		r := newRig(lists)
 		r.deliveries.lose = func(i int) bool { return i == lost }
 		failed := r.Process(
-			t.Context(), []queue.Record{bad, message("e", "t", "user.deleted"), bad, message("f", "u", "user.deleted")},
+			t.Context(), []events.SQSMessage{bad, message("e", "t", "user.deleted"), bad, message("f", "u", "user.deleted")},
 		)
 		if !slices.Equal(failed, []string{owner}) {
 			t.Errorf("send %d lost: failed %v, want %s alone", lost, failed, owner)
@@ -209,7 +211,7 @@ func TestHandler_Process_blamesTheRightEventBesideBadOnes(t *testing.T) {
 func TestHandler_Process_repeatsAFailedSendWithItsIds(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 25, "*")}
 	whole := newRig(lists)
-	records := []queue.Record{message("e", "t", "user.deleted")}
+	records := []events.SQSMessage{message("e", "t", "user.deleted")}
 	whole.Process(t.Context(), records)
 	want := whole.deliveries.ids()
 
@@ -249,7 +251,7 @@ func (m *mortal) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInp
 }
 
 // invoke handles records in a process of its own. answered is false when it did not live to.
-func invoke(t *testing.T, lists map[string][]endpoint.Endpoint, records []queue.Record, client *mortal) (
+func invoke(t *testing.T, lists map[string][]endpoint.Endpoint, records []events.SQSMessage, client *mortal) (
 	failed []string, answered bool,
 ) {
 	t.Helper()
@@ -270,7 +272,7 @@ func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
 	} {
 		r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
 		body := `{"id":"e",` + field + `"tenant_id":"t","type":"user.deleted","data":{}}`
-		if failed := r.Process(t.Context(), []queue.Record{{MessageID: "m", Body: []byte(body)}}); len(failed) != 0 {
+		if failed := r.Process(t.Context(), []events.SQSMessage{{MessageId: "m", Body: body}}); len(failed) != 0 {
 			t.Errorf("failed %v", failed)
 		}
 		for _, m := range r.deliveries.sent {
@@ -285,8 +287,8 @@ func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
 func TestHandler_Process_inventsNoIdsAfterACrash(t *testing.T) {
 	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 13, "*"), "u": endpoints("u", 12, "*")}
 	// the SQS message id serves
-	unnamed := queue.Record{MessageID: "0b7c", Body: []byte(`{"tenant_id":"u","type":"user.deleted","data":{}}`)}
-	records := []queue.Record{message("e", "t", "user.deleted"), unnamed}
+	unnamed := events.SQSMessage{MessageId: "0b7c", Body: `{"tenant_id":"u","type":"user.deleted","data":{}}`}
+	records := []events.SQSMessage{message("e", "t", "user.deleted"), unnamed}
 	var want []string
 	named := delivery.ContentOf([]byte(`{"type":"user.deleted","data":{ "userId":"user_1","n":1.50}}`))
 	for _, e := range lists["t"] {
@@ -321,10 +323,10 @@ func TestHandler_Process_inventsNoIdsAfterACrash(t *testing.T) {
 
 func TestHandler_Process_fitsTheLargestEventsForTheMostEndpoints(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 50, "*")})
-	var records []queue.Record
+	var records []events.SQSMessage
 	for i := range 10 {
 		m := message(fmt.Sprint("e", i), "t", "user.deleted")
-		m.Body = bytes.Replace(m.Body, []byte("1.50"), fmt.Appendf(nil, "%q", strings.Repeat("x", 255<<10)), 1)
+		m.Body = strings.Replace(m.Body, "1.50", fmt.Sprintf("%q", strings.Repeat("x", 255<<10)), 1)
 		records = append(records, m)
 	}
 	var before, after runtime.MemStats
@@ -340,11 +342,12 @@ func TestHandler_Process_fitsTheLargestEventsForTheMostEndpoints(t *testing.T) {
 
 func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-	bad := queue.Record{
-		MessageID: "m-bad", Body: []byte(`{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`),
+	bad := events.SQSMessage{
+		MessageId: "m-bad", Body: `{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`,
 	}
-	junk := queue.Record{MessageID: "m-junk", Body: []byte(`not JSON`)}
-	if failed := r.Process(t.Context(), []queue.Record{bad, message("e", "t", "user.deleted"), junk}); len(failed) != 0 {
+	junk := events.SQSMessage{MessageId: "m-junk", Body: `not JSON`}
+	records := []events.SQSMessage{bad, message("e", "t", "user.deleted"), junk}
+	if failed := r.Process(t.Context(), records); len(failed) != 0 {
 		t.Errorf("failed %v", failed)
 	}
 	if len(r.deliveries.sent) != 1 {
@@ -359,41 +362,37 @@ func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 	}
 }
 
-func reasonOf(r queue.Record) string {
-	_, err := event.Decode(r.Body, r.MessageID)
+func reasonOf(r events.SQSMessage) string {
+	_, err := event.Decode([]byte(r.Body), r.MessageId)
 	return err.Error()
 }
 
 // kept is an event as it is kept on EventsDeadLetterQueue.
-func kept(r queue.Record, id, reason string) queue.Outgoing {
+func kept(r events.SQSMessage, id, reason string) queue.Outgoing {
 	text := func(s string) types.MessageAttributeValue {
 		return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(s)}
 	}
-	return queue.Outgoing{Body: string(r.Body), Attributes: map[string]types.MessageAttributeValue{
-		"reason": text(reason), "event_id": text(id), "message_id": text(r.MessageID),
+	return queue.Outgoing{Body: r.Body, Attributes: map[string]types.MessageAttributeValue{
+		"reason": text(reason), "event_id": text(id), "message_id": text(r.MessageId),
 	}}
 }
 
 // What the alarm watches: arrivals on EventsDeadLetterQueue, by either way.
 func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
-	received := func(r queue.Record, times string) queue.Record {
-		r.Attributes.ReceiveCount = times
-		return r
-	}
 	good, bad := message("e", "t", "user.deleted"), message("b", "t", "user.exploded")
 	cursed := message("c", "bad", "user.deleted")
 	for name, row := range map[string]struct {
-		records []queue.Record
+		records []events.SQSMessage
 		lose    bool // EventsDeadLetterQueue takes nothing
 		want    int
 	}{
-		"nothing bad":                              {[]queue.Record{good, received(good, "50")}, false, 0},
-		"two refused":                              {[]queue.Record{bad, good, bad}, false, 2},
-		"one that could not be moved":              {[]queue.Record{bad}, true, 0},
-		"one that SQS moves as it is":              {[]queue.Record{received(bad, "50")}, true, 1},
-		"a fault, with one receive left":           {[]queue.Record{received(cursed, "49")}, false, 0},
-		"a fault at the last receive":              {[]queue.Record{received(cursed, "50")}, false, 1},
-		"a fault after the last, which SQS allows": {[]queue.Record{received(cursed, "51"), bad}, false, 2},
+		"nothing bad":                              {[]events.SQSMessage{good, sqsevent.Received(good, 50)}, false, 0},
+		"two refused":                              {[]events.SQSMessage{bad, good, bad}, false, 2},
+		"one that could not be moved":              {[]events.SQSMessage{bad}, true, 0},
+		"one that SQS moves as it is":              {[]events.SQSMessage{sqsevent.Received(bad, 50)}, true, 1},
+		"a fault, with one receive left":           {[]events.SQSMessage{sqsevent.Received(cursed, 49)}, false, 0},
+		"a fault at the last receive":              {[]events.SQSMessage{sqsevent.Received(cursed, 50)}, false, 1},
+		"a fault after the last, which SQS allows": {[]events.SQSMessage{sqsevent.Received(cursed, 51), bad}, false, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
@@ -415,9 +414,9 @@ func TestHandler_Process_failsOnlyTheEventsOfAFault(t *testing.T) {
 	r.rejected.lose = func(int) bool { return true }
 	failed := r.Process(
 		t.Context(),
-		[]queue.Record{
+		[]events.SQSMessage{
 			message("e", "bad", "user.deleted"), message("f", "good", "user.deleted"),
-			{MessageID: "m-junk", Body: []byte(`{}`)},
+			{MessageId: "m-junk", Body: `{}`},
 		},
 	)
 	if slices.Sort(failed); !slices.Equal(failed, []string{"m-e", "m-junk"}) || len(r.deliveries.sent) != 1 {
@@ -441,8 +440,8 @@ func (l lines) Handle(_ context.Context, r slog.Record) error {
 }
 
 func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
-	bad := queue.Record{MessageID: "m-bad", Body: []byte(`{"id":"e_bad","tenant_id":"t"}`)}
-	records := []queue.Record{message("e", "t", "user.deleted"), message("f", "u", "user.deleted"), bad}
+	bad := events.SQSMessage{MessageId: "m-bad", Body: `{"id":"e_bad","tenant_id":"t"}`}
+	records := []events.SQSMessage{message("e", "t", "user.deleted"), message("f", "u", "user.deleted"), bad}
 	lost := map[string]string{
 		"msg": "event", "level": "ERROR", "message_id": "m-f",
 		"tenant_id": "u", "event_id": "f", "event_type": "user.deleted",

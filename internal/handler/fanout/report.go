@@ -52,7 +52,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	if outcome == outcomeFannedOut && !t.reused && !h.Sample.Takes(t.event.ID) {
 		return
 	}
-	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageID)}
+	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageId)}
 	switch {
 	case outcome == outcomeFailed:
 		level = slog.LevelError

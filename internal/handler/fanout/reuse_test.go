@@ -9,13 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
-	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -38,8 +38,8 @@ func TestHandler_Process_givesEachContentOfAnEventIdADeliveryOfItsOwn(t *testing
 		t.Run(name, func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*"), "u": endpoints("u", 1, "*")})
 			for i, body := range []string{first, row.second} {
-				record := queue.Record{MessageID: fmt.Sprint("m", i), Body: []byte(body)}
-				if failed := r.Process(t.Context(), []queue.Record{record}); failed != nil {
+				record := events.SQSMessage{MessageId: fmt.Sprint("m", i), Body: body}
+				if failed := r.Process(t.Context(), []events.SQSMessage{record}); failed != nil {
 					t.Fatalf("failed %v", failed)
 				}
 			}
@@ -64,14 +64,14 @@ func TestHandler_Process_reportsAnEventIdThatIsReused(t *testing.T) {
 	var lines, metrics bytes.Buffer
 	r.Log = slog.New(slog.NewTextHandler(&lines, nil))
 	r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
-	unnamed := func(data string) queue.Record {
-		return queue.Record{MessageID: "m", Body: []byte(`{"tenant_id":"t","type":"user.deleted","data":` + data + `}`)}
+	unnamed := func(data string) events.SQSMessage {
+		return events.SQSMessage{MessageId: "m", Body: `{"tenant_id":"t","type":"user.deleted","data":` + data + `}`}
 	}
-	failed := r.Process(t.Context(), []queue.Record{
+	failed := r.Process(t.Context(), []events.SQSMessage{
 		message("e", "t", "user.deleted"), message("e", "t", "user.banned"), message("e", "t", "user.deleted"),
 		message("e", "u", "user.banned"), unnamed(`{}`), unnamed(`{"a":1}`),
 	})
-	failed = append(failed, r.Process(t.Context(), []queue.Record{message("e", "t", "user.restored")})...)
+	failed = append(failed, r.Process(t.Context(), []events.SQSMessage{message("e", "t", "user.restored")})...)
 	if len(failed) != 0 || len(r.deliveries.sent) != 7 {
 		t.Fatalf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
 	}

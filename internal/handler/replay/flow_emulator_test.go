@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -36,6 +37,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const payload = `{"type":"user.deleted","data":{"userId":"user_1", "text":"\u00e9 \" é"}}`
@@ -144,14 +146,11 @@ func (w *world) recordDeath(t *testing.T, m delivery.Message) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := queue.Record{
-		MessageID: fmt.Sprint("sqs-", m.DeliveryID, m.Replay),
-		Body:      m.Body,
+	r := events.SQSMessage{
+		MessageId: fmt.Sprint("sqs-", m.DeliveryID, m.Replay), Body: string(m.Body),
+		MessageAttributes: sqsevent.Attributes(queue.Attributes(m)),
 	}
-	for name, a := range queue.Attributes(m) {
-		r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue, DataType: "String"})
-	}
-	if failed := w.deadletter.Process(t.Context(), []queue.Record{r}); len(failed) != 0 {
+	if failed := w.deadletter.Process(t.Context(), []events.SQSMessage{r}); len(failed) != 0 {
 		t.Fatalf("recording a death failed: %s", &w.log)
 	}
 }
@@ -197,11 +196,7 @@ func (w *world) sent(t *testing.T) []delivery.Message {
 	t.Helper()
 	var messages []delivery.Message
 	for _, m := range testkit.Receive(t, w.cfg, w.deliveries, 0) {
-		r := queue.Record{Body: []byte(*m.Body)}
-		for name, a := range m.MessageAttributes {
-			r.MessageAttributes.Set(queue.Attribute{Name: name, StringValue: *a.StringValue})
-		}
-		d, err := queue.Decode(r)
+		d, err := queue.Decode(sqsevent.Of(m, w.deliveries.ARN))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,7 +305,7 @@ func TestHandler_deliveries_saysWhyItRefuses(t *testing.T) {
 	if diff := cmp.Diff(want, answer); diff != "" {
 		t.Errorf("with another tenant (-want +got):\n%s", diff)
 	}
-	w.deadletter.Process(t.Context(), []queue.Record{{MessageID: "7", Body: []byte("noise")}})
+	w.deadletter.Process(t.Context(), []events.SQSMessage{{MessageId: "7", Body: "noise"}})
 	if got := w.outcome(t, "unreadable_7"); got != "refused unreadable" {
 		t.Errorf("what could not be read is answered %q, want refused unreadable", got)
 	}
