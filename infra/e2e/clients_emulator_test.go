@@ -95,6 +95,23 @@ func TestSchemathesisFindsNothing(t *testing.T) {
 	}
 }
 
+// issue makes a key of the tenant with these scopes, both when none are named.
+func issue(t *testing.T, tenantID string, scopes ...string) (key, id string) {
+	t.Helper()
+	in := map[string]any{"action": "issue", "operator": "tests@example.com", "tenant_id": tenantID}
+	if len(scopes) > 0 {
+		in["scopes"] = scopes
+	}
+	var out struct {
+		APIKey string `json:"api_key"`
+		KeyID  string `json:"key_id"`
+	}
+	if err := operator.Invoke(t.Context(), "apikeys", in, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.APIKey, out.KeyID
+}
+
 // openapiTools is a path below the folder in which make installs what is in infra/clients.
 func openapiTools(path ...string) string {
 	return filepath.Join(append([]string{root, ".tools", "openapi"}, path...)...)

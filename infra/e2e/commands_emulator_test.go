@@ -5,20 +5,13 @@ package e2e
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/commands"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
@@ -149,43 +142,6 @@ for role in "auth-service", "operators", "key-issuers":
 	})
 }
 
-func TestEverySampleIsPublishedWithTheSAMCLI(t *testing.T) {
-	t.Parallel()
-	s := subscribe(t, operator, "*") // the samples are of its tenant
-	// One process for all: the SAM CLI takes a second to start.
-	const script = `import sys
-from samcli.cli.main import cli
-for file in sys.argv[2:]:
-    cli(["remote", "invoke", "EventsQueue", "--stack-name", sys.argv[1], "--event-file", file], standalone_mode=False)`
-	files, err := filepath.Glob(filepath.Join(root, "infra", "examples", "events", "*.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	python(t, script, append([]string{operator.StackName}, files...)...)
-	types, err := examples.Types()
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{}
-	for _, name := range types {
-		sample, err := examples.Event(name, operator.TenantID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want[name] = sample.Payload()
-	}
-	got := map[string]string{}
-	eventually(t, "a delivery of each sample", func(context.Context) (bool, error) {
-		for _, r := range s.Requests() {
-			got[r.Event] = string(r.Body)
-		}
-		return len(got) >= len(want), nil
-	})
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("delivered (-want +got):\n%s", diff)
-	}
-}
-
 // python runs a script and returns what it prints.
 func python(t *testing.T, script string, args ...string) string {
 	t.Helper()
@@ -202,43 +158,6 @@ func python(t *testing.T, script string, args ...string) string {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
 	return string(out)
-}
-
-func TestTheSDKsReachTheStackThroughItsProfile(t *testing.T) {
-	t.Parallel()
-	want := slices.Sorted(maps.Values(operator.Queues))
-	for i, url := range want {
-		want[i] = url[strings.LastIndex(url, "/")+1:]
-	}
-	slices.Sort(want)
-	t.Run("Python", func(t *testing.T) {
-		t.Parallel()
-		out := python(t, `import boto3
-for url in boto3.client("sqs").list_queues()["QueueUrls"]:
-    print(url.rsplit("/", 1)[1])`)
-		if diff := cmp.Diff(want, slices.Sorted(strings.FieldsSeq(out))); diff != "" {
-			t.Errorf("queues (-want +got):\n%s", diff)
-		}
-	})
-	t.Run("Go", func(t *testing.T) {
-		t.Parallel()
-		cfg, err := config.LoadDefaultConfig(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := sqs.NewFromConfig(cfg).ListQueues(t.Context(), &sqs.ListQueuesInput{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for _, url := range out.QueueUrls {
-			got = append(got, url[strings.LastIndex(url, "/")+1:])
-		}
-		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("queues (-want +got):\n%s", diff)
-		}
-	})
 }
 
 func TestSAMDeployIsToldWhatToDoInstead(t *testing.T) {

@@ -3,10 +3,8 @@
 package e2e
 
 import (
-	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -62,34 +60,6 @@ func TestEveryEventReachesExactlyTheEndpointsThatWantIt(t *testing.T) {
 	}
 }
 
-// How often a duplicate is sent is not promised (duplicates in one batch are sent once), that
-// it never gets a second id is.
-func TestTheSameEventTwiceHasOneID(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "user.*")
-	message := publish(t, c, "user.updated")
-	s.await(t, 1)
-	send(t, c, message)
-	send(t, c, message)
-	publish(t, c, "user.restored") // the last to be published
-	ids := map[string]bool{}
-	eventually(t, "the last event", func(context.Context) (bool, error) {
-		last := false
-		for _, r := range s.Requests() {
-			last = last || r.Event == "user.restored"
-			if r.Event == "user.updated" {
-				ids[r.ID] = true
-			}
-		}
-		return last, nil
-	})
-	if len(ids) != 1 {
-		t.Errorf("one event came under the ids %v", ids)
-	}
-	genuine(t, s.Requests())
-}
-
 func TestAReceiverThatFailsTwiceRecovers(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
@@ -120,28 +90,4 @@ func sameDelivery(requests []receiver.Request) bool {
 		all[content{r.ID, r.Event, string(r.Body)}] = true
 	}
 	return len(all) <= 1
-}
-
-func TestFiveHundredEventsToOneEndpointAllArrive(t *testing.T) {
-	t.Parallel()
-	const n = 500
-	c := tenant(t)
-	s := subscribe(t, c, "user.*")
-	began := time.Now()
-	for range n {
-		publish(t, c, "user.created")
-	}
-	published := time.Since(began)
-	ids := map[string]bool{}
-	for _, r := range s.await(t, n) {
-		ids[r.ID] = true
-		if r.Standard != nil || r.Status != 200 {
-			t.Errorf("%s answered %d: %v", r.ID, r.Status, r.Standard)
-		}
-	}
-	if len(ids) != n {
-		t.Errorf("%d different deliveries of %d", len(ids), n)
-	}
-	t.Logf("%d events: published in %s, all delivered after %s", n, published.Round(time.Millisecond),
-		time.Since(began).Round(time.Millisecond))
 }

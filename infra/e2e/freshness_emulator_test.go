@@ -28,31 +28,6 @@ func change(t *testing.T, c *client.Client, made call) client.Endpoint {
 	return changed
 }
 
-func TestANewURLHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	s.Fail(500)
-	publish(t, c, "user.created")
-	first := s.await(t, 1)
-	moved := subscription{s.Endpoint, server.Inbox("/" + unique("inbox"))}
-	moved.verify(t, s.SigningSecret)
-	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"url": moved.Inbox.URL}, http.StatusOK})
-	publish(t, c, "user.updated")
-	got := moved.await(t, 2)
-	genuine(t, got)
-	ids := map[string]string{}
-	for _, r := range got {
-		ids[r.Event] = r.ID
-	}
-	if ids["user.created"] != first[0].ID || ids["user.updated"] == "" {
-		t.Errorf("the new URL got %v, want both events and the first as %s", ids, first[0].ID)
-	}
-	if got := s.Requests(); len(got) != 1 {
-		t.Errorf("the old URL got %d requests, want 1", len(got))
-	}
-}
-
 func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
@@ -117,22 +92,5 @@ func TestADeletedEndpointGetsNothingUntilRestored(t *testing.T) {
 	genuine(t, got)
 	if len(got) != 2 || got[1].Event != "user.restored" {
 		t.Errorf("after the restore: %d requests, last %s", len(got), got[len(got)-1].Event)
-	}
-}
-
-func TestChangedEventsHoldForTheNextEvent(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s, witness := subscribe(t, c, "user.*"), subscribe(t, c, "*")
-	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"events": []string{"organization.*"}}, http.StatusOK})
-	publish(t, c, "user.created")
-	publish(t, c, "organizationMembership.created")
-	witness.await(t, 2)
-	publish(t, c, "organization.created")
-	if got := s.await(t, 1); got[0].Event != "organization.created" {
-		t.Errorf("got %s", got[0].Event)
-	}
-	if got := s.Requests(); len(got) != 1 {
-		t.Errorf("%d requests", len(got))
 	}
 }

@@ -4,15 +4,11 @@ package e2e
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 type rejected struct {
@@ -73,14 +69,9 @@ func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	bad := map[string]string{ // body → what the reason must name
 		mark + " is not JSON":                                                                          "malformed",
 		event(`"type":"user.exploded","data":{}`):                                                      "type",
-		event(`"type":"user.*","data":{}`):                                                             "type",
 		event(`"type":"user.updated"`):                                                                 "data",
-		event(`"type":"user.updated","data":[1]`):                                                      "data",
 		event(`"type":"user.updated","data":{"a":1,"a":2}`):                                            "duplicate",
 		event(`"type":"user.created","data":{"userId":"usr_1"}`):                                       "data.userId",
-		event(`"type":"user.created","data":{}`):                                                       "data.userId",
-		event(`"type":"user.updated","occurred_at":"yesterday","data":{}`):                             "occurred_at",
-		`{"id":"` + mark + `","type":"user.updated","data":{}}`:                                        "tenant_id",
 		`{"id":"` + mark + `","tenant_id":"a b","type":"user.updated","data":{}}`:                      "tenant_id",
 		`{"id":"","tenant_id":"` + c.TenantID + `","type":"user.updated","data":{"m":"` + mark + `"}}`: "id",
 	}
@@ -122,15 +113,11 @@ func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	}
 }
 
-// Latencies are printed, not asserted: two cores shared with an emulator say little of Lambda.
-// What is asserted is that nothing of the healthy tenant waits for a hanging one for ever.
+// Nothing of a healthy tenant waits for ever for receivers that hang.
 func TestTenHangingReceiversDoNotStopAnotherTenant(t *testing.T) {
 	t.Parallel()
-	quick := tenant(t)
+	quick, slow := tenant(t), tenant(t)
 	healthy := subscribe(t, quick, "user.*")
-	alone := latencies(t, quick, healthy, func() {})
-
-	slow := tenant(t)
 	hanging, release := make(chan struct{}, 1000), make(chan struct{})
 	t.Cleanup(func() { close(release) })
 	for range 10 {
@@ -149,32 +136,10 @@ func TestTenHangingReceiversDoNotStopAnotherTenant(t *testing.T) {
 	for range 10 {
 		<-hanging
 	}
-	beside := latencies(t, quick, healthy, func() {})
-	flooded := latencies(t, quick, healthy, func() { publish(t, slow, "user.banned") })
-	t.Logf("20 healthy deliveries, median and slowest: alone %s; ten receivers hang %s; ten hang and get 200 more %s",
-		alone, beside, flooded)
-}
-
-// latencies publishes twenty events, does between after each, and tells the median and the
-// slowest time from SendMessage to POST.
-func latencies(t *testing.T, c *client.Client, s subscription, between func()) string {
-	t.Helper()
 	const n = 20
-	before := len(s.Requests())
-	sent := map[string]time.Time{}
 	for range n {
-		id := unique("user")
-		sent[`{"type":"user.created","data":{"userId":"`+id+`"}}`] = time.Now()
-		publishUser(t, c, id)
-		between()
+		publish(t, quick, "user.created")
+		publish(t, slow, "user.banned")
 	}
-	var took []time.Duration
-	for _, r := range s.await(t, before+n)[before:] {
-		if r.Standard != nil || r.Status != http.StatusOK {
-			t.Errorf("%s answered %d: %v", r.ID, r.Status, r.Standard)
-		}
-		took = append(took, r.At.Sub(sent[string(r.Body)]).Round(time.Millisecond))
-	}
-	slices.Sort(took)
-	return fmt.Sprintf("%s, %s", took[n/2], took[len(took)-1])
+	genuine(t, healthy.await(t, n))
 }
