@@ -90,7 +90,7 @@ func (p Place) kept() string { return filepath.Join(p.Root, ".local", "cargo") }
 func (l Language) prepare(ctx context.Context, p Place) error {
 	for _, tool := range l.tools {
 		if _, err := exec.LookPath(tool); err != nil {
-			return fmt.Errorf("%s is missing, which .ci/run installs or asks for: %w", tool, err)
+			return fmt.Errorf("%s is missing: %w", tool, err)
 		}
 	}
 	if l.build == nil {

@@ -1,7 +1,7 @@
 package published
 
 import (
-	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -23,25 +23,33 @@ func TestStart_namesTheMissingTool(t *testing.T) {
 	}
 }
 
-// What .ci/run neither installs nor asks for would be missing on a new machine.
-func TestLanguages_needNothingThatCIDoesNotHave(t *testing.T) {
-	script, err := os.ReadFile("../../../.ci/run")
+// make test leaves out a language of which a program is missing, and says so; make brings Node.js itself.
+func TestSystem_namesEveryLanguageThatCannotRun(t *testing.T) {
+	bash, err := exec.LookPath("bash")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, after, _ := strings.Cut(string(script), "\nfor tool in go ")
-	asked, _, _ := strings.Cut(after, "; do")
-	// java comes with javac; python3 has a check of its own.
-	has := map[string]bool{"go": true, "java": true, "python3": true}
-	for _, tool := range strings.Fields(asked) {
-		has[tool] = true
+	system := func(word, ci string) (string, error) {
+		cmd := exec.CommandContext(t.Context(), bash, "../../../.ci/system", word)
+		cmd.Env = []string{"PATH=" + t.TempDir(), "CI=" + ci}
+		out, err := cmd.CombinedOutput()
+		return string(out), err
+	}
+	skip, errSkip := system("skip", "")
+	report, errReport := system("report", "")
+	if errSkip != nil || errReport != nil {
+		t.Fatal(errSkip, errReport)
 	}
 	for _, l := range Languages() {
-		for _, tool := range l.tools {
-			if !has[tool] {
-				t.Errorf("%s needs %s, which .ci/run does not ask for", l.Name, tool)
-			}
+		brought := l.Name == "go" || l.Name == "node" || l.Name == "python"
+		left := strings.Contains(skip, "/^"+l.Name+"$")
+		said := strings.Contains(strings.ToLower(report), "the receiver in "+l.Name)
+		if left == brought || said == brought {
+			t.Errorf("%s is left out: %v, named: %v", l.Name, left, said)
 		}
+	}
+	if out, err := system("report", "true"); err == nil {
+		t.Errorf("nothing may be left out where CI=true:\n%s", out)
 	}
 }
 
