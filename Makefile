@@ -38,7 +38,9 @@ stack: native .venv/installed ## start the local stack alone, until Ctrl-C
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
 	@rm -rf .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
-	for step in tools lint unit build e2e; do $(MAKE) $$step || status=1; done; \
+	for step in tools lint unit build e2e; do \
+		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || status=1; \
+	done; \
 	echo; echo "all tests together:"; \
 	.tools/bin/gotestsum --format none --hide-summary output --raw-command cat .local/test/*.json || status=1; \
 	.ci/system report || status=1; exit $$status
@@ -61,9 +63,8 @@ e2e: native tools ## run the tests against the emulator and the local stack
 	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u); \
 	$(call go_test,emulator,-count 1 -timeout 12m -tags emulator $$(.ci/system skip) $$packages)
 
-lint: tools ## run gofmt, go vet, golangci-lint, cfn-lint, sam validate, redocly and spectral
+lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, sam validate, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
-	{ go vet ./... && go vet -tags emulator ./...; } || status=1; \
 	.tools/bin/golangci-lint run || status=1; \
 	.venv/bin/cfn-lint template.yaml || status=1; \
 	$(SAM) validate --lint || status=1; \
@@ -116,7 +117,8 @@ cost: .venv/installed ## count what AWS bills for deliveries, and write it into 
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write
 
 TOOLS := .tools/golangci-lint-$(GOLANGCI_LINT) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
-tools: $(TOOLS) ## install linters, Python and npm tools below the checkout
+tools: ## install linters, Python and npm tools below the checkout
+	@$(MAKE) -s -j4 $(TOOLS)
 
 clean: ## remove everything that make has built or installed
 	rm -rf .local .aws-sam .venv .tools
