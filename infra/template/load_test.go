@@ -1,12 +1,13 @@
-// Package template holds the tests of template.yaml and samconfig.toml: what must hold of the
-// deployed system but that neither a linter nor the emulator looks at (least privilege, sizes,
-// retention, backups, the arithmetic between parameters), and what documents promise of it. They read
-// the files themselves; the tests of the translated template and of the alarms need the emulator, and
+// Package template holds the tests of template.yaml and samconfig.toml: rules of the deployed system
+// that neither a linter nor the emulator knows (least privilege, retention, the arithmetic between
+// parameters, an alarm for every bad day). They compare the template with the code and with itself, and
+// never repeat its values. The tests of the translated template and of the alarms need the emulator, and
 // carry its tag.
 package template
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -26,7 +27,6 @@ type template struct {
 	Parameters map[string]object
 	Globals    object
 	Resources  map[string]resource
-	Outputs    map[string]object
 }
 
 type resource struct {
@@ -59,13 +59,10 @@ func read(t *testing.T, file string) template {
 
 func convert(t *testing.T, whole object) template {
 	t.Helper()
-	converted := template{Parameters: map[string]object{}, Resources: map[string]resource{}, Outputs: map[string]object{}}
+	converted := template{Parameters: map[string]object{}, Resources: map[string]resource{}}
 	converted.Globals, _ = whole["Globals"].(object)
 	for name, p := range at(whole, "Parameters") {
 		converted.Parameters[name] = p.(object)
-	}
-	for name, o := range at(whole, "Outputs") {
-		converted.Outputs[name] = o.(object)
 	}
 	for name, r := range at(whole, "Resources") {
 		all := r.(object)
@@ -124,17 +121,9 @@ func at(from object, path ...string) object {
 	return from
 }
 
-func (tpl template) ofType(t *testing.T, kind string, want int) map[string]resource {
-	t.Helper()
-	found := map[string]resource{}
-	for name, r := range tpl.Resources {
-		if r.Type == kind {
-			found[name] = r
-		}
-	}
-	if len(found) != want {
-		t.Errorf("the template has %d resources of type %s, want %d", len(found), kind, want)
-	}
+func (tpl template) ofType(kind string) map[string]resource {
+	found := maps.Clone(tpl.Resources)
+	maps.DeleteFunc(found, func(_ string, r resource) bool { return r.Type != kind })
 	return found
 }
 

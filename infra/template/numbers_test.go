@@ -16,9 +16,6 @@ func checked(t *testing.T) map[string]settings {
 	t.Helper()
 	tpl := load(t)
 	all := configurations(t, tpl)
-	if got := slices.Sorted(maps.Keys(all)); !slices.Equal(got, []string{"default", "local", "prod", "staging"}) {
-		t.Fatalf("samconfig.toml configures %v", got)
-	}
 	large := maps.Clone(all["prod"])
 	maps.Copy(large, settings{
 		"BatchSize": "50", "BatchWindowSeconds": "1", "EndpointConcurrency": "50", "QueueVisibilitySeconds": "181",
@@ -57,15 +54,28 @@ func TestNumbersThatDependOnEachOther(t *testing.T) {
 	}
 }
 
+// A throttled invocation uses up a receive of each of its messages, where a redrive policy counts them.
 func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
-	mappings := map[string]float64{"Fanout": 1, "Deliver": 2, "Deadletter": 1}
+	tpl := load(t)
 	for environment, s := range checked(t) {
-		for function, count := range mappings {
-			reserved := s.number(t, function+"ReservedConcurrency")
-			if need := count * s.number(t, "MaximumConcurrency"); reserved != 0 && reserved < need {
-				t.Errorf("%s: %s reserves %v, its mappings may need %v: a throttled invocation uses up receives",
-					environment, function, reserved, need)
+		need := map[string]float64{}
+		for _, name := range functionsOf(tpl) {
+			function := tpl.Resources[name+"Function"].Properties
+			for _, p := range mappingsOf(function) {
+				if tpl.Resources[target(p["Queue"])].Properties["RedrivePolicy"] != nil {
+					need[name] += s.number(t, target(at(p, "ScalingConfig")["MaximumConcurrency"]))
+				}
 			}
+			choice := list(at(function, "ReservedConcurrentExecutions")["Fn::If"])
+			if need[name] == 0 || len(choice) == 0 {
+				continue
+			}
+			if reserved := s.number(t, target(choice[1])); reserved != 0 && reserved < need[name] {
+				t.Errorf("%s: %s reserves %v, its mappings may need %v", environment, name, reserved, need[name])
+			}
+		}
+		if len(need) != 2 {
+			t.Errorf("%s: queues with a redrive policy are consumed by %v", environment, need)
 		}
 	}
 }
@@ -107,41 +117,6 @@ func TestRecordsOfAcknowledgedDeliveriesOutliveTheSchedule(t *testing.T) {
 		kept := time.Duration(s.number(t, "AcknowledgedDays")) * 24 * time.Hour
 		if life := s.longest(t); life > kept {
 			t.Errorf("%s: a delivery lives for up to %s, the record of its acknowledgement %s", environment, life, kept)
-		}
-	}
-}
-
-func TestTheTableOfNumbers(t *testing.T) {
-	all := checked(t)
-	for _, row := range []struct{ parameter, byDefault, local string }{
-		{"BatchSize", "10", "10"},
-		{"BatchWindowSeconds", "0", "0"},
-		{"ConnectTimeoutSeconds", "5", "2"},
-		{"AttemptTimeoutSeconds", "15", "3"},
-		{"FunctionTimeoutSeconds", "30", "10"},
-		{"QueueVisibilitySeconds", "180", "60"},
-		{"EventsMaxReceiveCount", "50", "5"},
-		{"DeliveryMaxReceiveCount", "50", "5"},
-		{"MaximumConcurrency", "50", "4"},
-		{"RetryBaseSeconds", "5", "1"},
-		{"RetryFactor", "4", "2"},
-		{"MaxRetries", "9", "5"},
-		{"LongWaitSeconds", "150", "3"},
-		{"MinuteSeconds", "60", "5"},
-		{"SuccessLogSample", "1", "100"},
-		{"RecordAcknowledged", "all", "all"},
-		{"AcknowledgedDays", "7", "7"},
-		{"RetryQueueMaxReceiveCount", "100", "100"},
-		{"OperatorTimeoutSeconds", "50", "50"},
-		{"DeliverReservedConcurrency", "0", "0"},
-		{"EgressAllowCidrs", "", "127.0.0.1/32"},
-		{"EgressAllowPorts", "", "1024-65535"},
-	} {
-		if got := all["default"][row.parameter]; got != row.byDefault {
-			t.Errorf("default: %s is %q, want %q", row.parameter, got, row.byDefault)
-		}
-		if got := all["local"][row.parameter]; got != row.local {
-			t.Errorf("local: %s is %q, want %q", row.parameter, got, row.local)
 		}
 	}
 }

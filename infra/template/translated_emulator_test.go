@@ -4,7 +4,6 @@ package template
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os/exec"
 	"path/filepath"
@@ -41,38 +40,12 @@ func translated(t *testing.T) template {
 	return convert(t, answer.Template)
 }
 
-func TestTranslatedFunctionsAndMappings(t *testing.T) {
-	tpl := translated(t)
-	for name, f := range tpl.ofType(t, "AWS::Lambda::Function", len(functions)) {
-		if got := fmt.Sprint(f.Properties["Runtime"], f.Properties["Architectures"]); got != "provided.al2023[arm64]" {
-			t.Errorf("%s runs on %s", name, got)
-		}
-		logging := at(f.Properties, "LoggingConfig")
-		if logging["LogFormat"] != "JSON" || target(logging["LogGroup"]) == "" {
-			t.Errorf("%s logs as %v", name, logging)
-		}
-	}
-	for name, m := range tpl.ofType(t, "AWS::Lambda::EventSourceMapping", 4) {
-		if types := list(m.Properties["FunctionResponseTypes"]); len(types) != 1 || types[0] != "ReportBatchItemFailures" {
-			t.Errorf("%s answers by %v", name, types)
-		}
-		if target(at(m.Properties, "ScalingConfig")["MaximumConcurrency"]) != "MaximumConcurrency" {
-			t.Errorf("%s scales by %v", name, m.Properties["ScalingConfig"])
-		}
-	}
-	for name, c := range tpl.ofType(t, "AWS::Lambda::EventInvokeConfig", 5) {
-		if c.Properties["MaximumRetryAttempts"] != float64(0) {
-			t.Errorf("%s retries %v times", name, c.Properties["MaximumRetryAttempts"])
-		}
-	}
-}
-
 // SAM adds roles and policies of AWS's own where it is not told otherwise.
 func TestTranslationAddsNoRights(t *testing.T) {
-	tpl := translated(t)
-	for name, r := range tpl.ofType(t, "AWS::IAM::Role", len(functions)+1) {
-		if r.Properties["ManagedPolicyArns"] != nil {
-			t.Errorf("%s has managed policies", name)
+	tpl, written := translated(t), load(t)
+	for name, r := range tpl.ofType("AWS::IAM::Role") {
+		if written.Resources[name].Type == "" || r.Properties["ManagedPolicyArns"] != nil {
+			t.Errorf("%s is SAM's, or has managed policies", name)
 		}
 	}
 	text, err := json.Marshal(tpl.Resources)
@@ -84,16 +57,30 @@ func TestTranslationAddsNoRights(t *testing.T) {
 	}
 }
 
-func TestTranslatedTablesAndQueuesKeepTheirSafety(t *testing.T) {
-	tpl := translated(t)
-	for name, r := range tpl.ofType(t, "AWS::DynamoDB::Table", 6) {
-		if at(r.Properties, "SSESpecification")["SSEEnabled"] != true || r.all["DeletionPolicy"] != "Retain" {
-			t.Errorf("%s lost its encryption or its retention", name)
+// A second stack in the account and region could not be created.
+func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
+	for id, r := range translated(t).Resources {
+		for property, value := range r.Properties {
+			name, literal := value.(string)
+			inItsAPI := r.Type == "AWS::ApiGatewayV2::Stage"
+			if literal && !inItsAPI && (property == "Name" || strings.HasSuffix(property, "Name")) && property != "MetricName" {
+				t.Errorf("%s: %s is %q in every stack", id, property, name)
+			}
 		}
 	}
-	for name, r := range tpl.ofType(t, "AWS::SQS::Queue", 5) {
-		if r.Properties["SqsManagedSseEnabled"] != true {
-			t.Errorf("%s lost its encryption", name)
+}
+
+func TestTranslationKeepsWhatFunctionsShare(t *testing.T) {
+	tpl := translated(t)
+	for name, f := range tpl.ofType("AWS::Lambda::Function") {
+		logging := at(f.Properties, "LoggingConfig")
+		if logging["LogFormat"] != "JSON" || target(logging["LogGroup"]) == "" || logging["SystemLogLevel"] == nil {
+			t.Errorf("%s logs as %v", name, logging)
+		}
+	}
+	for name, m := range tpl.ofType("AWS::Lambda::EventSourceMapping") {
+		if types := list(m.Properties["FunctionResponseTypes"]); len(types) != 1 || types[0] != "ReportBatchItemFailures" {
+			t.Errorf("%s answers by %v", name, types)
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestTables_areThoseOfTheTemplate(t *testing.T) {
 	names := testkit.Tables(t, cfg)
 	client := dynamodb.NewFromConfig(cfg)
 	want := map[string][]string{
-		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"by-endpoint", "open-by-endpoint"},
+		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"open-by-endpoint"},
 		names.DeadLetters: {"by-endpoint", "by-status"}, names.Backlog: {"by-due"}, names.EndpointHealth: nil,
 	}
 	for table, indexes := range want {

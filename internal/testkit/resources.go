@@ -36,7 +36,7 @@ func Tables(t testing.TB, cfg aws.Config) TableNames {
 	createTable(t, client, names.Endpoints, keys{"tenant_id", "endpoint_id"}, nil)
 	createTable(t, client, names.ApiKeys, keys{hash: "key_id"}, map[string]keys{"by-tenant": {"tenant_id", "key_id"}})
 	createTable(t, client, names.Deliveries, keys{hash: "delivery_id"}, map[string]keys{
-		"by-endpoint": {"open_endpoint_id", "updated_at"}, "open-by-endpoint": {"open_endpoint_id", "created_at"},
+		"open-by-endpoint": {"open_endpoint_id", "created_at"},
 	})
 	createTable(t, client, names.DeadLetters, keys{hash: "delivery_id"}, map[string]keys{
 		"by-endpoint": {"endpoint_id", "died_at"}, "by-status": {"status", "died_at"},
