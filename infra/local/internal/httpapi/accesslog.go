@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
 	"regexp"
@@ -28,8 +27,7 @@ func (l AccessLog) write(values map[string]string) {
 		if !known || value == "" {
 			return "-"
 		}
-		quoted, _ := json.Marshal(value) // strings always encode
-		return string(quoted[1 : len(quoted)-1])
+		return value // as it is: API Gateway escapes nothing either
 	})
 	logging.Lock()
 	defer logging.Unlock()

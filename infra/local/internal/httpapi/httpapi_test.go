@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"gopkg.in/yaml.v3"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
@@ -163,5 +165,46 @@ func TestAPI_ServeHTTP_sendsEventsOfFormat2(t *testing.T) {
 	}
 	if log != `{"route":"POST /things/{id}","status":"204","x":"-"}`+"\n" {
 		t.Errorf("access log %q", log)
+	}
+}
+
+// The format is the template's: whatever a client sends, each line is one object with the same keys.
+func TestAPI_ServeHTTP_logsNothingThatAClientWrites(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Resources struct {
+			HttpApi struct {
+				Properties struct {
+					AccessLogSettings struct {
+						Format string `yaml:"Format"`
+					} `yaml:"AccessLogSettings"`
+				} `yaml:"Properties"`
+			} `yaml:"HttpApi"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(raw, &template); err != nil {
+		t.Fatal(err)
+	}
+	const forged = `x","status":"200","x":"\`
+	request := httptest.NewRequest(http.MethodPost, "/things/1", nil)
+	request.Method, request.URL.Path, request.URL.RawQuery = "GET", "/"+forged, forged
+	request.Header.Set("User-Agent", forged)
+	request.Header.Set("X-Forwarded-For", forged)
+	var log bytes.Buffer
+	api := &API{
+		Routes: []Route{{"POST", "/things/{id}", "F"}}, Lifetime: t.Context(),
+		AccessLog: AccessLog{Format: template.Resources.HttpApi.Properties.AccessLogSettings.Format, Lines: &log},
+	}
+	api.ServeHTTP(httptest.NewRecorder(), request)
+	var line map[string]string
+	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+		t.Fatalf("%v: %s", err, &log)
+	}
+	if strings.Contains(log.String(), `x"`) || line["status"] != "404" {
+		t.Errorf("the log has %s", &log)
 	}
 }
