@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
-	"maps"
 	"os"
 	"regexp"
 	"strconv"
@@ -17,11 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	alarmdata "github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
 var write = flag.Bool("write", false, "write the figures into the page")
@@ -65,7 +63,7 @@ var traffics = []traffic{
 }
 
 // count takes the traffic through a warm pipeline. What release uses anyway is not among what it used.
-func (c traffic) count(t *testing.T, idle usage, names map[string]bool) row {
+func (c traffic) count(t *testing.T, idle usage, ours *alarmdata.Data) row {
 	t.Helper()
 	r := newRig(t, c)
 	for tenant := range max(c.tenants, 1) {
@@ -89,7 +87,7 @@ func (c traffic) count(t *testing.T, idle usage, names map[string]bool) row {
 		r.now = r.now.Add(49 * time.Hour)
 		r.tick()
 	}
-	maps.Copy(names, r.metrics())
+	r.read(ours)
 	used := r.usage().plus(-1, before)
 	used = used.plus(-used[scheduled], idle)
 	used[published] = float64(c.events)
@@ -112,6 +110,13 @@ func (r *rig) logs() string {
 		r.t.Errorf("the emulator was too slow to count this: %s", line)
 	}
 	return all
+}
+
+// read adds the metrics in the logs.
+func (r *rig) read(into *alarmdata.Data) {
+	if err := into.ReadEMF(strings.NewReader(r.logs())); err != nil {
+		r.t.Error(err)
+	}
 }
 
 // usage is what was used so far.
@@ -140,36 +145,6 @@ func (r *rig) stored() (byteMonths float64) {
 		byteMonths += float64(itemOverhead+testkit.ItemSize(item)) * life / month
 	}
 	return byteMonths
-}
-
-// metrics are the names of the custom metrics in the logs, each with its dimensions.
-func (r *rig) metrics() map[string]bool {
-	r.t.Helper()
-	found := map[string]bool{}
-	for line := range strings.Lines(r.logs()) {
-		var doc struct {
-			AWS struct {
-				CloudWatchMetrics []struct {
-					Dimensions [][]string
-					Metrics    []struct{ Name string }
-				}
-			} `json:"_aws"`
-			Members map[string]any `json:",embed"`
-		}
-		if err := json.Unmarshal([]byte(line), &doc); err != nil {
-			r.t.Fatalf("%v in %s", err, line)
-		}
-		for _, about := range doc.AWS.CloudWatchMetrics {
-			for _, metric := range about.Metrics {
-				name := metric.Name
-				for _, dimension := range about.Dimensions[0] {
-					name += fmt.Sprintf(",%s=%v", dimension, doc.Members[dimension])
-				}
-				found[name] = true
-			}
-		}
-	}
-	return found
 }
 
 // live moves everything on until it is acknowledged or sealed.
@@ -208,7 +183,7 @@ func (r *rig) nextDue() (first time.Time, any bool) {
 
 // tick is a run of release.
 func (r *rig) tick() {
-	r.invoke("release", nil, 0)
+	r.invoke("release", nil)
 	r.lambda[scheduled]++
 }
 
@@ -216,10 +191,11 @@ func (r *rig) tick() {
 func TestCost(t *testing.T) {
 	quiet := newRig(t, traffic{})
 	quiet.tick()
-	idle, names := quiet.usage(), quiet.metrics()
+	idle, ours := quiet.usage(), &alarmdata.Data{}
+	quiet.read(ours)
 	var rows []row
 	for _, c := range traffics {
-		t.Run(c.name, func(t *testing.T) { rows = append(rows, c.count(t, idle, names)) })
+		t.Run(c.name, func(t *testing.T) { rows = append(rows, c.count(t, idle, ours)) })
 	}
 	if t.Failed() {
 		t.FailNow()
@@ -231,16 +207,16 @@ func TestCost(t *testing.T) {
 	}
 	file := must(os.ReadFile(templateFile))
 	occurs := func(text string) float64 { return float64(bytes.Count(file, []byte(text))) }
-	polls, watched, ours := occurs("Type: SQS\n"), occurs("MetricName:"), occurs("Type: AWS::KMS::Key\n")
+	polls, watched, own := occurs("Type: SQS"), occurs("MetricName:"), occurs("Type: AWS::KMS::Key\n")
 	const runs = month / 60
 	monthly := []row{
 		{fmt.Sprintf("`release` with nothing to do: %d runs", runs), 1, usage{}.plus(runs, idle)},
 		{fmt.Sprintf("long polls of %v idle queue mappings", polls), 1,
 			usage{requests: polls * pollers * month / pollSeconds}},
 		{fmt.Sprintf("alarms on %v metrics", watched), 1, usage{alarms: watched}},
-		{fmt.Sprintf("%d custom metrics, as far as these runs wrote them", len(names)), 1,
-			usage{metrics: float64(len(names))}},
-		{fmt.Sprintf("%v KMS keys", ours), 1, usage{keys: ours}},
+		{fmt.Sprintf("%d custom metrics, as far as these runs wrote them", ours.Len()), 1,
+			usage{metrics: float64(ours.Len())}},
+		{fmt.Sprintf("%v KMS keys", own), 1, usage{keys: own}},
 	}
 	if d := monthly[0].used.all(); d > 0.50 {
 		t.Errorf("release with nothing to do costs $%.2f a month", d)

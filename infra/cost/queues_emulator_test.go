@@ -4,7 +4,6 @@ package cost
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -128,23 +127,19 @@ func (r *rig) handOver(queue, function string, messages []message) {
 	r.t.Helper()
 	for n := range messages {
 		m := &messages[n]
-		m.EventSource, m.EventSourceARN = "aws:sqs", queueURL(queue+".Arn")
+		m.EventSourceARN = queueURL(queue + ".Arn")
 		m.MessageId, m.ReceiptHandle = fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", n), strconv.Itoa(n)
 		received, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
 		m.Attributes = map[string]string{
 			"ApproximateReceiveCount": strconv.Itoa(received + 1), "SentTimestamp": strconv.FormatInt(r.now.UnixMilli(), 10),
 		}
 	}
-	var failed events.SQSEventResponse
-	answer := r.invoke(function, events.SQSEvent{Records: messages}, len(messages))
-	if err := json.Unmarshal(answer, &failed); err != nil {
-		r.t.Fatal(err)
-	}
-	for _, f := range failed.BatchItemFailures {
-		again := slices.IndexFunc(messages, func(m message) bool { return m.MessageId == f.ItemIdentifier })
+	failed := r.invoke(function, messages)
+	for _, id := range failed {
+		again := slices.IndexFunc(messages, func(m message) bool { return m.MessageId == id })
 		r.queues.waiting[queueURL(queue)] = append(r.queues.waiting[queueURL(queue)], messages[again])
 	}
-	calls := batches(len(messages)) + batches(len(messages)-len(failed.BatchItemFailures)) // to receive, to delete
+	calls := batches(len(messages)) + batches(len(messages)-len(failed)) // to receive, to delete
 	r.lambda[requests] += calls
 	if function != "fanout" {
 		r.lambda[fair] += calls
@@ -152,20 +147,15 @@ func (r *rig) handOver(queue, function string, messages []message) {
 	r.now = r.now.Add(r.pause)
 }
 
-// invoke invokes a function with so many messages and returns its answer.
-func (r *rig) invoke(name string, event any, messages int) []byte {
-	r.t.Helper()
+// invoke invokes a function with messages and returns the ids of those that failed.
+func (r *rig) invoke(name string, messages []message) []string {
 	identity := &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
 	ctx, cancel := context.WithTimeout(lambdacontext.NewContext(r.t.Context(), identity), time.Minute)
 	defer cancel()
 	f := r.functions[name]
-	answer, err := f.Invoke(ctx, must(json.Marshal(event)))
-	if err != nil {
-		r.t.Fatalf("%s: %v\n%s", name, err, f.log.String())
-	}
 	r.lambda[invocations]++
-	r.lambda[gbSeconds] += billed(name, f.memory, messages)
-	return answer
+	r.lambda[gbSeconds] += billed(name, f.memory, len(messages))
+	return f.process(ctx, messages)
 }
 
 // publish puts an event on EventsQueue, for deliveries that fail so often.

@@ -5,13 +5,13 @@ package cost
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -50,9 +50,9 @@ type rig struct {
 
 // function is a handler and its log.
 type function struct {
-	lambda.Handler
-	memory float64
-	log    bytes.Buffer
+	process batch.Process
+	memory  float64
+	log     bytes.Buffer
 }
 
 func newRig(t *testing.T, c traffic) *rig {
@@ -98,7 +98,7 @@ func (r *rig) build() {
 		r.t.Fatal(err)
 	}
 	r.t.Setenv("STAGE", "prod")
-	for name, build := range map[string]func(coldstart.Process) lambda.Handler{
+	for name, build := range map[string]func(coldstart.Process) batch.Process{
 		"fanout": r.fanout, "deliver": r.deliver, "deadletter": r.deadletter, "release": r.release,
 	} {
 		own := c.Resources[strings.ToUpper(name[:1])+name[1:]+"Function"].Properties
@@ -106,7 +106,7 @@ func (r *rig) build() {
 			r.t.Setenv(variable, os.Expand(value, func(of string) string { return r.value(c, of) }))
 		}
 		f := &function{memory: cmp.Or(own.MemorySize, c.Globals["Function"].MemorySize)}
-		f.Handler = build(coldstart.Process{
+		f.process = build(coldstart.Process{
 			AWS: r.queues.config(r.meter.Config()), Log: telemetry.NewLogger(&f.log),
 			Metrics: telemetry.NewMetrics(&f.log, "prod", name, r.clock),
 		})
@@ -132,33 +132,38 @@ func must[T any](value T, err error) T {
 
 func (r *rig) clock() time.Time { return r.now }
 
-func (r *rig) fanout(p coldstart.Process) lambda.Handler {
+func (r *rig) fanout(p coldstart.Process) batch.Process {
 	s := must(config.Load[fanout.Settings]())
 	h := must(fanout.New(fanout.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics}))
 	h.Now = r.clock
-	return batch.Handler(h.Process)
+	return h.Process
 }
 
-func (r *rig) deliver(p coldstart.Process) lambda.Handler {
+func (r *rig) deliver(p coldstart.Process) batch.Process {
 	s := must(config.Load[deliver.Settings]())
 	h := must(deliver.New(deliver.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics}))
 	h.Now, h.Random = r.clock, func() float64 { return 0 }
 	h.Attempts.Now, h.Attempts.Client = r.clock, &r.receiver
-	return batch.Handler(h.Process)
+	return h.Process
 }
 
-func (r *rig) deadletter(p coldstart.Process) lambda.Handler {
+func (r *rig) deadletter(p coldstart.Process) batch.Process {
 	s := must(config.Load[deadletter.Settings]())
 	h := deadletter.New(deadletter.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
 	h.Now = r.clock
-	return batch.Handler(h.Process)
+	return h.Process
 }
 
-func (r *rig) release(p coldstart.Process) lambda.Handler {
+func (r *rig) release(p coldstart.Process) batch.Process {
 	s := must(config.Load[release.Settings]())
 	h := must(release.New(release.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics}))
 	h.Now = r.clock
-	return lambda.NewHandler(h.Tick)
+	return func(ctx context.Context, _ []message) []string {
+		if err := h.Tick(ctx); err != nil {
+			panic(err)
+		}
+		return nil
+	}
 }
 
 func tenantID(n int) string { return fmt.Sprintf("tenant_01JD00000000000000%06d", n) }

@@ -49,6 +49,9 @@ type sample struct {
 	value float64
 }
 
+// Len is the number of metrics.
+func (d *Data) Len() int { return len(d.samples) }
+
 // Put adds values of a metric at one time.
 func (d *Data) Put(m Metric, at time.Time, values ...float64) {
 	if d.samples == nil {
