@@ -2,8 +2,6 @@ package egress
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"net"
 	"strings"
@@ -37,17 +35,13 @@ func classify(err error) delivery.Reason {
 	return delivery.ReasonProtocol
 }
 
-// isShortage reports whether file descriptors ran out, the process's or the machine's. The resolver
-// passes on the text alone.
+// isShortage reports whether file descriptors ran out while dialling, the process's or the machine's.
+// The resolver passes on the text alone.
 func isShortage(err error) bool {
-	var dns *net.DNSError
-	resolving := errors.As(err, &dns)
-	for _, none := range []syscall.Errno{syscall.EMFILE, syscall.ENFILE} {
-		if errors.Is(err, none) || resolving && strings.HasSuffix(dns.Err, none.Error()) {
-			return true
-		}
-	}
-	return false
+	var op *net.OpError
+	text := err.Error()
+	return errors.As(err, &op) && op.Op == "dial" &&
+		(strings.HasSuffix(text, syscall.EMFILE.Error()) || strings.HasSuffix(text, syscall.ENFILE.Error()))
 }
 
 func isTimeout(err error) bool {
@@ -55,16 +49,8 @@ func isTimeout(err error) bool {
 	return errors.As(err, &timeout) && timeout.Timeout() || errors.Is(err, context.Canceled)
 }
 
+// isTLS finds faults of our side of TLS, and alerts sent or received.
 func isTLS(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var record tls.RecordHeaderError
-	var hostname x509.HostnameError
-	var authority x509.UnknownAuthorityError
-	var invalid x509.CertificateInvalidError
 	var alert *net.OpError
-	return errors.Is(err, errHandshakeTooLarge) ||
-		errors.As(err, &verification) || errors.As(err, &record) ||
-		errors.As(err, &hostname) || errors.As(err, &authority) || errors.As(err, &invalid) ||
-		errors.As(err, &alert) && (alert.Op == "local error" || alert.Op == "remote error") ||
-		strings.HasPrefix(err.Error(), "tls: ")
+	return strings.HasPrefix(err.Error(), "tls: ") || errors.As(err, &alert) && strings.HasSuffix(alert.Op, " error")
 }

@@ -2,50 +2,48 @@ package egress
 
 import (
 	"bufio"
+	"bytes"
+	"cmp"
 	"crypto/tls"
 	"errors"
+	"io"
 	"net"
 	"net/http"
-	"syscall"
+	"os"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 const (
-	maxHeader = 64 << 10    // bytes of response heads, 1xx included
-	maxBody   = 64 << 10    // bytes read behind the head so that the connection can be kept
-	drainTime = time.Second // time for those
-	// maxHandshake is what a handshake may make us read, keptHandshake what one may whose connection
-	// and TLS session are kept: both have all certificates several times. Usual chains have 3 to 8 KiB.
-	maxHandshake  = 32 << 10
-	keptHandshake = 16 << 10
-	// maxWire is what an exchange may make us read: heads and body at their limits in records of
-	// TLS, and what TLS says for itself.
-	maxWire = 512 << 10
-	// maxHeld bounds the requests that are held, for which each idle connection keeps room.
-	maxHeld = 4 << 10
+	maxHeader = 64 << 10         // bytes of response heads, 1xx included
+	maxBody   = 64 << 10         // bytes read behind the head so that the connection can be kept
+	drainTime = time.Second      // for those bytes
+	goodbye   = time.Second / 10 // for the receiver to take our last word
+)
+
+var (
+	errHeaderTooLarge = errors.New("the response headers are too large")
+	errUnasked        = errors.New("the receiver spoke before it was asked")
 )
 
 // conn is a connection to one host for one tenant. One exchange at a time uses it; idle, it is in
 // the pool and nobody reads it.
 type conn struct {
-	wire   *wire
-	tls    *tls.Conn
-	stream stream
-	in     *bufio.Reader // on stream
-	served int           // exchanges
-
-	idle // its place in the pool
+	key  key
+	born time.Time // when it was dialled, by the wall clock: a process may be frozen meanwhile
+	wire *wire
+	tls  *tls.Conn
+	said io.LimitedReader // the receiver's words inside TLS, as many as may still come
+	in   *bufio.Reader    // on said
 }
 
-func newConn(raw net.Conn, config *tls.Config) (*conn, error) {
-	w, err := newWire(raw)
-	if err != nil {
-		return nil, err
-	}
-	c := &conn{wire: w, tls: tls.Client(w, config)}
-	c.stream.tls = c.tls
-	c.in = bufio.NewReader(&c.stream)
-	return c, nil
+func newConn(raw net.Conn, config *tls.Config) *conn {
+	w := &wire{Conn: raw, in: bufio.NewReader(raw), left: maxHandshake}
+	c := &conn{wire: w, tls: tls.Client(w, config), born: time.Now().Round(0)}
+	c.said.R = c.tls
+	c.in = bufio.NewReader(&c.said)
+	return c
 }
 
 // ready gives the connection the time and the bytes that an exchange may take.
@@ -54,142 +52,117 @@ func (c *conn) ready(deadline time.Time) error {
 	return c.wire.SetDeadline(deadline)
 }
 
-var errUnasked = errors.New("the receiver spoke before it was asked")
-
-// silent returns nil if the connection may serve an exchange: it is open, and its receiver has sent nothing
-// that would be taken for the next answer. The front of a record is no fault of a new connection: session
-// tickets follow the handshake and may be still on their way.
-func (c *conn) silent() error {
-	c.wire.atOnce = true
-	var unasked [1]byte
-	_, err := c.tls.Read(unasked[:])
-	c.wire.atOnce = false
-	switch {
-	case err != nil && !errors.Is(err, errNothing):
-		return err
-	case err == nil, c.served > 0 && !c.wire.whole(), c.in.Buffered() > 0:
-		return errUnasked
+// unasked returns an error if TLS has something to say without a look at the socket. The front of a
+// record is no fault: it may become a message of TLS itself, such as a session ticket.
+func (c *conn) unasked() error {
+	c.wire.buffered = true
+	_, err := c.tls.Read(make([]byte, 1))
+	c.wire.buffered = false
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil
 	}
-	return nil
+	return cmp.Or(err, errUnasked)
 }
 
-// post sends the request and reads the answer. keep says that the connection may serve another.
-func (c *conn) post(x *exchange) (a answer, keep bool, err error) {
-	c.stream.limit(maxHeader, errHeaderTooLarge, time.Time{})
-	c.stream.heard = false
-	sent := c.send(x)
-	if errors.Is(sent, errStale) {
-		return answer{}, false, sent
-	}
+// post sends the request and reads the answer. keep says that the connection may serve another: the
+// answer ended where it said it would and nothing followed. Bytes that come later are found before the
+// connection is used again.
+func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
+	c.said.N = maxHeader
 	// A receiver may answer without taking all of the request: also a broken one has an answer.
+	sent := c.send(x)
 	res, framed, err := c.head() //nolint:bodyclose // closing would read a body to its end, however long
-	if err != nil {
-		if sent != nil && !c.heard() {
-			err = sent
-		}
-		return answer{}, false, err
+	switch {
+	case err != nil && c.said.N <= 0:
+		return r, false, errHeaderTooLarge
+	case err != nil && sent != nil && !c.heard():
+		return r, false, sent
+	case err != nil:
+		return r, false, err
 	}
-	a = answer{status: res.StatusCode, retryAfter: res.Header.Get("Retry-After"), at: time.Now()}
-	keep = sent == nil && framed && c.finish(res, earlier(x.deadline, a.at.Add(drainTime)))
-	return a, keep, nil
+	now := time.Now()
+	r = delivery.Response{
+		Status: res.StatusCode, Reason: delivery.StatusReason(res.StatusCode),
+		RetryAfter: res.Header.Get("Retry-After"), Elapsed: now.Sub(x.started),
+	}
+	keep = sent == nil && framed && endsByItself(res) && c.finish(res, earlier(x.deadline, now.Add(drainTime)))
+	return r, keep && c.wire.drained() && c.unasked() == nil, nil
 }
 
 // heard reports whether anything of an answer came.
-func (c *conn) heard() bool { return c.stream.heard }
+func (c *conn) heard() bool { return c.said.N < maxHeader }
 
-// send writes the request. Almost all fit into one record of TLS. From the third exchange on, a short one is held
-// until the answer is read: then the socket is looked at, too. Otherwise TLS looks first. Before the second
-// exchange session tickets may have come.
+// send writes the request. A receiver that does not read it may have answered all the same: the write
+// ends early enough to see that answer.
 func (c *conn) send(x *exchange) error {
-	block := blocks.Get().(*[oneRecord]byte)
-	defer blocks.Put(block)
-	b := appendHead(block[:0], x.to, x.request)
-	body := x.request.Body
-	length := len(b) + len(body)
-	c.wire.hold = length <= maxHeld && c.served > 1 && c.wire.whole()
-	if c.served > 0 && !c.wire.hold && c.silent() != nil {
-		return errStale
-	}
-	if length <= oneRecord {
-		_, err := c.tls.Write(append(b, body...))
-		if err != nil && c.wire.hold {
-			return errStale
-		}
+	early := min(time.Until(x.deadline)/4, time.Second)
+	if err := c.wire.Conn.SetWriteDeadline(x.deadline.Add(-early)); err != nil {
 		return err
 	}
-	// Who does not read may have answered all the same: leave time to see it.
-	left := time.Until(x.deadline)
-	if err := c.wire.SetWriteDeadline(x.deadline.Add(-min(left/4, time.Second))); err != nil {
-		return err
-	}
-	n := min(max(oneRecord-len(b), 0), len(body))
-	if _, err := c.tls.Write(append(b, body[:n]...)); err != nil {
-		return err
-	}
-	_, err := c.tls.Write(body[n:])
+	_, err := c.tls.Write(request(x.to, x.request))
 	return err
 }
 
-// posted tells the parser what was asked.
+// posted tells the parser the method of the request.
 var posted = &http.Request{Method: http.MethodPost}
 
-// head reads response heads up to the final one. framed says that there is one way only to
-// tell where its body ends.
+// head reads response heads up to the final one. framed says that only one reading of it tells where
+// its body ends: the parser drops a Content-Length beside a Transfer-Encoding, so the bytes are searched
+// for it, and a head whose bytes did not come at once is taken to have one.
 func (c *conn) head() (res *http.Response, framed bool, err error) {
 	for {
-		_, err := c.in.Peek(1)
-		if c.wire.hold { // TLS had this before, without a read of the socket, which would have sent the request
-			return nil, false, errStale
-		}
-		if err != nil {
+		if _, err := c.in.Peek(1); err != nil {
 			return nil, false, err
 		}
-		there, reads := c.in.Buffered(), c.stream.reads
-		seen, _ := c.in.Peek(there) // cannot fail: it is there
+		there, _ := c.in.Peek(c.in.Buffered()) // cannot fail: it is there
+		before := c.said.N
 		res, err := http.ReadResponse(c.in, posted)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, false, err
-		}
-		if res.StatusCode/100 == 1 && res.StatusCode != http.StatusSwitchingProtocols {
+		case res.StatusCode/100 == 1 && res.StatusCode != http.StatusSwitchingProtocols:
 			continue
-		}
-		if len(res.TransferEncoding) == 0 {
+		case len(res.TransferEncoding) == 0:
 			return res, true, nil
 		}
-		// The parser drops the Content-Length beside a Transfer-Encoding. It was there if the bytes
-		// say so, which the buffer still has if it was not filled anew.
-		whole := reads == c.stream.reads
-		return res, whole && !declaresLength(seen[:there-c.in.Buffered()]), nil
+		atOnce := before == c.said.N
+		return res, atOnce && !bytes.Contains(bytes.ToLower(there), []byte("\ncontent-length:")), nil
 	}
 }
 
-// close ends the connection as TLS asks, without waiting for anything.
+// finish reads the rest of an answer, within bounds, and reports whether it ended well.
+func (c *conn) finish(res *http.Response, deadline time.Time) bool {
+	if res.ContentLength != 0 {
+		c.said.N = maxBody
+		if c.wire.SetReadDeadline(deadline) != nil {
+			return false
+		}
+		if _, err := io.Copy(io.Discard, res.Body); err != nil {
+			return false
+		}
+	}
+	return c.in.Buffered() == 0
+}
+
+// endsByItself reports whether the answer has an end other than the connection's, within the bytes read
+// of a body.
+func endsByItself(res *http.Response) bool {
+	if res.Close || res.ProtoMajor != 1 || res.ProtoMinor != 1 || res.StatusCode < 200 {
+		return false
+	}
+	if res.StatusCode == http.StatusNoContent || res.StatusCode == http.StatusNotModified {
+		// These have no body. One that announces a body all the same may well send it.
+		length := res.Header.Get("Content-Length")
+		return len(res.TransferEncoding) == 0 && (length == "" || length == "0")
+	}
+	return res.ContentLength <= maxBody
+}
+
+// close ends the connection as TLS asks, with hardly a wait for the receiver.
 func (c *conn) close() {
-	c.wire.atOnce = true
-	_ = c.tls.Close() // whether the receiver hears of it changes nothing
+	_ = c.wire.SetDeadline(time.Now().Add(goodbye)) // whether the receiver hears of it changes nothing
+	_ = c.tls.Close()
 }
 
 // drop ends a connection of which nothing more is expected.
 func (c *conn) drop() { _ = c.wire.Close() }
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
-// newWire needs the socket itself, to look for what is there without waiting.
-func newWire(raw net.Conn) (*wire, error) {
-	socket, ok := raw.(syscall.Conn)
-	if !ok {
-		return nil, errors.New("the connection is not a socket")
-	}
-	access, err := socket.SyscallConn()
-	if err != nil {
-		return nil, err
-	}
-	w := &wire{Conn: raw, access: access, left: maxHandshake}
-	w.readNow, w.writeNow, w.askNow = w.tryRead, w.tryWrite, w.tryAsk
-	return w, nil
-}

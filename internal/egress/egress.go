@@ -6,12 +6,14 @@
 // It promises: HTTPS with TLS 1.2 or later and a verified certificate, every address checked
 // as it is dialled (so that DNS rebinding gains nothing), one deadline over the whole
 // exchange, and bounds on headers, bodies and whatever else a receiver sends. A connection
-// serves one tenant and one host, and a second delivery only if nothing followed the first
-// one's answer. It never follows a redirect, uses a proxy, keeps a cookie, decompresses, or
-// returns a response's body. Errors are typed reasons, never texts, which may quote the URL.
+// serves one tenant and one host for a few minutes, and another delivery only if nothing
+// followed the answer to the one before. It never follows a redirect, uses a proxy, keeps a
+// cookie, decompresses, or returns a response's body. Errors are typed reasons, never texts,
+// which may quote the URL.
 package egress
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -24,15 +26,16 @@ import (
 
 // Config configures a Client.
 type Config struct {
-	Policy         Policy         // what may be dialled; the zero Policy: public addresses, port 443
+	Policy         Policy         // of addresses and ports; the zero Policy: public addresses, port 443
 	ConnectTimeout time.Duration  // TCP connect, and again the TLS handshake; default 5 s
 	AttemptTimeout time.Duration  // the whole exchange; default 15 s
+	MaxAge         time.Duration  // of a connection that is used again; default 5 min
 	RootCAs        *x509.CertPool // nil: the system's (SSL_CERT_FILE)
 	Resolver       *net.Resolver  // nil: the system's
 }
 
 // Client posts deliveries. It is safe for concurrent use and meant to live as long as its
-// process: connections and TLS sessions are kept across invocations.
+// process: connections are kept across invocations.
 type Client struct {
 	dialer  net.Dialer
 	tls     *tls.Config // to be cloned for each connection
@@ -44,15 +47,13 @@ type Client struct {
 
 // New returns a Client.
 func New(c Config) *Client {
-	if c.ConnectTimeout == 0 {
-		c.ConnectTimeout = 5 * time.Second
-	}
-	if c.AttemptTimeout == 0 {
-		c.AttemptTimeout = 15 * time.Second
-	}
+	c.ConnectTimeout = cmp.Or(c.ConnectTimeout, 5*time.Second)
+	c.AttemptTimeout = cmp.Or(c.AttemptTimeout, 15*time.Second)
+	c.MaxAge = cmp.Or(c.MaxAge, 5*time.Minute)
 	return &Client{
 		connect: c.ConnectTimeout,
 		attempt: c.AttemptTimeout,
+		idle:    pool{maxAge: c.MaxAge},
 		dialer: net.Dialer{
 			Timeout:  c.ConnectTimeout,
 			Resolver: c.Resolver,
@@ -61,19 +62,18 @@ func New(c Config) *Client {
 			},
 		},
 		tls: &tls.Config{
-			MinVersion:         tls.VersionTLS12,
-			RootCAs:            c.RootCAs,
-			ClientSessionCache: tls.NewLRUClientSessionCache(maxSessions),
+			MinVersion: tls.VersionTLS12,
+			RootCAs:    c.RootCAs,
 			// A request is read as a whole, so small first records would only cost writes.
 			DynamicRecordSizingDisabled: true,
 		},
 	}
 }
 
-// Post sends the request and returns what became of it. Status is 0 when none arrived; then
-// Reason says why. A body that stalls, breaks off or is too large changes nothing once the
-// status is there. Post returns by the deadline of ctx; being cancelled before it ends no
-// exchange that has begun.
+// Post sends the request and returns the receiver's response. Status is 0 when none arrived;
+// then Reason says why. A body that stalls, breaks off or is too large changes nothing once
+// the status is there. Post returns by the deadline of ctx; its cancellation before that ends
+// no exchange that has begun.
 func (c *Client) Post(ctx context.Context, r delivery.Request) delivery.Response {
 	started := time.Now()
 	to := c.targets.get(r.URL)
@@ -83,22 +83,19 @@ func (c *Client) Post(ctx context.Context, r delivery.Request) delivery.Response
 	if !sendable(r.Header) {
 		return delivery.Response{Reason: delivery.ReasonInternal}
 	}
-	x := exchange{client: c, to: to, request: r, deadline: started.Add(c.attempt)}
+	x := exchange{client: c, to: to, request: r, started: started, deadline: started.Add(c.attempt)}
 	outer, bounded := ctx.Deadline()
 	if bounded && outer.Before(x.deadline) {
 		x.deadline = outer
 	}
-	a, err := x.do(ctx)
+	got, err := x.do(ctx)
 	if err != nil {
-		reason := classify(err)
-		if reason == delivery.ReasonTimeout && x.deadline.Equal(outer) && !time.Now().Before(outer) {
+		got = delivery.Response{Reason: classify(err), Elapsed: time.Since(started)}
+		if got.Reason == delivery.ReasonTimeout && x.deadline.Equal(outer) && !time.Now().Before(outer) {
 			<-ctx.Done() // the caller is to see whose deadline it was
 		}
-		return delivery.Response{Reason: reason, Elapsed: time.Since(started)}
 	}
-	return delivery.Response{
-		Status: a.status, Reason: delivery.StatusReason(a.status), RetryAfter: a.retryAfter, Elapsed: a.at.Sub(started),
-	}
+	return got
 }
 
 // Close drops the idle connections.

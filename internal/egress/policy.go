@@ -21,8 +21,10 @@ type PortRange struct{ From, To uint16 }
 type Policy struct {
 	allow []netip.Prefix
 	ports []PortRange
-	guard *ssrf.Guardian
 }
+
+// public knows the globally reachable addresses.
+var public = ssrf.New(ssrf.WithAnyPort())
 
 // LocalStage is the only stage whose policy may reach loopback and link-local addresses.
 const LocalStage = "local"
@@ -62,33 +64,19 @@ func ParsePolicy(cidrs, ports, stage string) (Policy, error) {
 		}
 		p.ports = append(p.ports, r)
 	}
-	return p.build(), errors.Join(errs...)
+	return p, errors.Join(errs...)
 }
 
 // NewPolicy is ParsePolicy for values already parsed, without the stage's check: for tests.
 func NewPolicy(allow []netip.Prefix, ports []PortRange) Policy {
-	return Policy{allow: allow, ports: ports}.build()
-}
-
-func (p Policy) build() Policy {
-	var v4, v6 []netip.Prefix
-	for _, prefix := range p.allow {
-		if prefix.Addr().Is4() {
-			v4 = append(v4, prefix)
-		} else {
-			v6 = append(v6, prefix)
-		}
-	}
-	p.guard = ssrf.New(ssrf.WithAnyPort(), ssrf.WithAllowedV4Prefixes(v4...), ssrf.WithAllowedV6Prefixes(v6...))
-	return p
+	return Policy{allow: allow, ports: ports}
 }
 
 // Addr reports whether the address may be dialled. An address with a zone never may.
 func (p Policy) Addr(addr netip.Addr) bool {
-	if p.guard == nil {
-		p = p.build()
-	}
-	return addr.IsValid() && addr.Zone() == "" && p.guard.SafeAddr(addr) == nil
+	allowed := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
+	return addr.IsValid() && addr.Zone() == "" &&
+		(slices.ContainsFunc(p.allow, allowed) || public.SafeAddr(addr) == nil)
 }
 
 // Port reports whether the port may be dialled.
@@ -96,7 +84,7 @@ func (p Policy) Port(port uint16) bool {
 	return port == 443 || slices.ContainsFunc(p.ports, func(r PortRange) bool { return r.From <= port && port <= r.To })
 }
 
-// Check decides on a network and an address really dialled ("tcp4", "192.0.2.1:443"). The
+// Check decides on the network and the address that are dialled ("tcp4", "192.0.2.1:443"). The
 // error is nil or a *Blocked.
 func (p Policy) Check(network, address string) error {
 	ap, err := netip.ParseAddrPort(address)
@@ -109,8 +97,7 @@ func (p Policy) Check(network, address string) error {
 	return nil
 }
 
-// Blocked is the refusal to dial. It carries no address: what DNS answered is nobody's
-// business but ours.
+// Blocked is the refusal to dial. It carries no address: DNS's answer is nobody's business but ours.
 type Blocked struct{ Reason delivery.Reason }
 
 func (b *Blocked) Error() string { return "egress refused: " + string(b.Reason) }

@@ -1,6 +1,7 @@
 package egress_test
 
 import (
+	"bufio"
 	"crypto/tls"
 	"io"
 	"log"
@@ -10,8 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/egress"
@@ -39,27 +39,75 @@ func TestClient_keepsConnections(t *testing.T) {
 	}
 }
 
-func TestClient_keepsTLSSessionsOfEachTenant(t *testing.T) {
-	var mu sync.Mutex
-	var resumed []bool
+// A connection that is too old is replaced, and so ends a name's time at an address that was not its owner's:
+// the name is resolved and the certificate verified anew.
+func TestClient_Post_replacesAnOldConnection(t *testing.T) {
 	ca := receivers.NewCA(t)
-	server, _ := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		resumed = append(resumed, r.TLS.DidResume)
-		w.Header().Set("Connection", "close")
+	server, accepted := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS.DidResume {
+			w.WriteHeader(http.StatusConflict) // the certificate was not looked at
+		}
 	})
+	client := egress.New(egress.Config{Policy: loopbackPolicy(), RootCAs: ca.Pool(), MaxAge: time.Nanosecond})
+	t.Cleanup(client.Close)
+	for range 3 {
+		postTogether(t, client, server.URL, 1)
+	}
+	if got := accepted.Load(); got != 3 {
+		t.Errorf("%d connections for 3 POSTs, want a new one for each", got)
+	}
+}
+
+// A process may be frozen between two invocations for as long as it takes a receiver to hang up.
+func TestClient_Post_replacesAConnectionThatEndedMeanwhile(t *testing.T) {
+	ca := receivers.NewCA(t)
+	var requests atomic.Int32
+	server, accepted := countingServer(t, ca, func(http.ResponseWriter, *http.Request) { requests.Add(1) })
 	client := newClient(ca, receivers.Target{}, longLimits)
 	t.Cleanup(client.Close)
-	for _, tenant := range []string{"tenant_1", "tenant_1", "tenant_2", "tenant_1", "tenant_2"} {
-		r := to(server.URL)
-		r.TenantID = tenant
-		checkResponse(t, tenant, delivery.Response{Status: http.StatusOK}, client.Post(t.Context(), r))
+	for range 4 {
+		postTogether(t, client, server.URL, 1)
+		server.CloseClientConnections()
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if diff := cmp.Diff([]bool{false, true, false, true, true}, resumed); diff != "" {
-		t.Errorf("handshakes that resumed a session (-want +got):\n%s", diff)
+	if requests.Load() != 4 || accepted.Load() != 4 {
+		t.Errorf("%d requests on %d connections, want 4 on 4", requests.Load(), accepted.Load())
+	}
+}
+
+// A receiver learns from TLS that a connection ended, and that nothing was cut off.
+func TestClient_Close_saysGoodbye(t *testing.T) {
+	const alert = 21 // a record's type (RFC 5246, A.1)
+	ca := receivers.NewCA(t)
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := make(chan byte)
+	go func() {
+		defer close(last)
+		tcp, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		defer func() { _ = tcp.Close() }()
+		secure := tls.Server(tcp, &tls.Config{
+			Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
+			MinVersion:   tls.VersionTLS12, MaxVersion: tls.VersionTLS12, // the last to show a record's type
+		})
+		if _, err := http.ReadRequest(bufio.NewReader(secure)); err != nil {
+			return
+		}
+		_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		rest, _ := io.ReadAll(tcp)
+		last <- append(rest, 0)[0]
+	}()
+	t.Cleanup(func() { _ = listener.Close() })
+	client := newClient(ca, receivers.Target{}, longLimits)
+	got := client.Post(t.Context(), delivery.Request{TenantID: "tenant_1", URL: "https://" + listener.Addr().String()})
+	checkResponse(t, "a POST", delivery.Response{Status: http.StatusOK}, got)
+	client.Close()
+	if kind := <-last; kind != alert {
+		t.Errorf("the last record is of type %d, want %d", kind, alert)
 	}
 }
 

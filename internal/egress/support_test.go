@@ -2,18 +2,43 @@ package egress_test
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"net"
+	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
+
+// A case that ends by one of the client's limits gets a short one; all others are longer than the
+// case may take, so that none passes by running into them.
+var longLimits = limits{connect: time.Minute, attempt: time.Minute}
+
+type limits struct{ connect, attempt time.Duration }
+
+func newClient(ca *receivers.CA, target receivers.Target, limit limits) *egress.Client {
+	return egress.New(egress.Config{
+		Policy:         loopbackPolicy(),
+		ConnectTimeout: limit.connect,
+		AttemptTimeout: limit.attempt,
+		RootCAs:        ca.Pool(),
+		Resolver:       target.Resolver,
+	})
+}
+
+// loopbackPolicy is the local stage's: exactly 127.0.0.1 and the ports above the privileged ones.
+func loopbackPolicy() egress.Policy {
+	return egress.NewPolicy(
+		[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+		[]egress.PortRange{{From: 1024, To: 65535}},
+	)
+}
 
 // to is a delivery of tenant_1 to a URL.
 func to(url string) delivery.Request {
@@ -57,8 +82,4 @@ func listen(t *testing.T, ca *receivers.CA, handle func(net.Conn)) (address stri
 		}
 	})
 	return listener.Addr().String()
-}
-
-func pemOf(c *x509.Certificate) string {
-	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}))
 }

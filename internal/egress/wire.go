@@ -1,145 +1,80 @@
 package egress
 
 import (
+	"bufio"
 	"errors"
-	"io"
 	"net"
+	"os"
 	"syscall"
+	"time"
 )
 
-// wire is a socket below TLS. It bounds what comes in, whatever TLS makes of it, can be told not to
-// wait, and can make one operation of a request and the wait for its answer.
+const (
+	// maxHandshake bounds the bytes read in a handshake: a kept connection holds all certificates several
+	// times. Usual chains have 3 to 8 KiB.
+	maxHandshake = 24 << 10
+	// maxWire bounds the bytes read in an exchange: head, body, and the records and messages of TLS.
+	maxWire = 512 << 10
+	// recordCost is charged for each record beside its bytes. A record that only changes keys has 27 bytes
+	// and costs more than one of 1,000 bytes.
+	recordCost = 256
+	recordHead = 5 // bytes (RFC 8446, 5.1)
+)
+
+var errTooMuch = errors.New("tls: the receiver sent more than any answer needs")
+
+// wire is a socket below TLS. It bounds the bytes and records that come in, and hands over one record at
+// a time, so that TLS holds none behind the last one it was asked for.
 type wire struct {
 	net.Conn
-	access syscall.RawConn
-	left   int  // bytes that may still come in, each record counted as recordCost more
-	much   bool // not to be kept: too much came in, or not all went out
-	atOnce bool // read and write what can be had at once, and nothing else
-	hold   bool // keep what is written until the next read, which sends it
-	held   []byte
-	sent   int // of held
-
-	record struct { // of TLS, at the end of what was read (RFC 8446, 5.1)
-		head [5]byte
-		have int // bytes of head
-		rest int // bytes of the record behind its head that are still to come
-	}
-
-	// For access, which takes functions: made once, they cost no allocation for each read.
-	readNow, writeNow, askNow func(fd uintptr) (done bool)
-	p                         []byte
-	n                         int
-	err                       error
+	in       *bufio.Reader // on Conn
+	rest     int           // bytes of the current record still to come
+	left     int           // bytes that may still come in
+	buffered bool          // read no further than in
 }
-
-// recordCost is what each record is charged beside its bytes. A record that only changes keys has
-// 27 bytes and costs more than one of 1,000 bytes.
-const recordCost = 256
-
-// errNothing says that nothing is there to be read. To TLS it is no end: it may read again.
-var errNothing error = nothing{}
-
-type nothing struct{}
-
-func (nothing) Error() string   { return "nothing there" }
-func (nothing) Timeout() bool   { return true }
-func (nothing) Temporary() bool { return true }
 
 func (w *wire) Read(p []byte) (int, error) {
 	if w.left <= 0 {
 		return 0, errTooMuch
 	}
-	n, err := w.read(p[:min(len(p), w.left)])
-	if n > 0 {
-		w.left -= n
-		w.follow(p[:n])
-		w.much = w.much || w.left < maxHandshake-keptHandshake
+	if w.buffered && w.in.Buffered() < recordHead {
+		return 0, os.ErrDeadlineExceeded // TLS may read on later
 	}
+	if w.rest == 0 {
+		head, err := w.in.Peek(recordHead)
+		if err != nil {
+			return 0, err
+		}
+		w.rest = recordHead + int(head[3])<<8 + int(head[4])
+		w.left -= recordCost
+	}
+	n, err := w.in.Read(p[:min(len(p), w.rest)])
+	w.rest -= n
+	w.left -= n
 	return n, err
 }
 
-func (w *wire) read(p []byte) (int, error) {
-	switch {
-	case w.hold && len(w.held) > 0:
-		return w.ask(p)
-	case w.atOnce:
-		return w.through(w.readNow, p)
-	default:
-		return w.Conn.Read(p)
+// drained reports whether all that came was handed over, and ended with a record.
+func (w *wire) drained() bool { return w.in.Buffered() == 0 && w.rest == 0 }
+
+// silent reports whether the receiver has neither said anything nor hung up, without waiting.
+func (w *wire) silent() bool {
+	socket, ok := w.Conn.(syscall.Conn)
+	if !ok {
+		return false
 	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	nothing := false
+	err = raw.Read(func(fd uintptr) bool {
+		_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		nothing = errors.Is(err, syscall.EAGAIN)
+		return true
+	})
+	return err == nil && nothing
 }
 
-// through reads by way of access.
-func (w *wire) through(read func(fd uintptr) (done bool), p []byte) (int, error) {
-	w.p = p
-	err := w.access.Read(read)
-	w.p = nil
-	switch {
-	case err != nil:
-		return 0, err
-	case errors.Is(w.err, syscall.EAGAIN):
-		return 0, errNothing
-	case w.err != nil:
-		return 0, w.err
-	case w.n == 0:
-		return 0, io.EOF
-	}
-	return w.n, nil
-}
-
-func (w *wire) tryRead(fd uintptr) bool {
-	w.n, w.err = retrying(syscall.Read, fd, w.p)
-	return true
-}
-
-func (w *wire) Write(p []byte) (int, error) {
-	if w.hold {
-		w.held = append(w.held, p...)
-		return len(p), nil
-	}
-	if !w.atOnce {
-		return w.Conn.Write(p)
-	}
-	w.p = p
-	err := w.access.Write(w.writeNow)
-	w.p = nil
-	if err == nil {
-		err = w.err
-	}
-	return max(w.n, 0), err
-}
-
-func (w *wire) tryWrite(fd uintptr) bool {
-	w.n, w.err = retrying(syscall.Write, fd, w.p)
-	return true
-}
-
-func retrying(call func(int, []byte) (int, error), fd uintptr, p []byte) (n int, err error) {
-	for {
-		n, err = call(int(fd), p)
-		if !errors.Is(err, syscall.EINTR) {
-			return n, err
-		}
-	}
-}
-
-// follow keeps count of where records end.
-func (w *wire) follow(p []byte) {
-	r := &w.record
-	for len(p) > 0 {
-		if r.rest > 0 {
-			n := min(r.rest, len(p))
-			r.rest, p = r.rest-n, p[n:]
-			continue
-		}
-		n := copy(r.head[r.have:], p)
-		r.have, p = r.have+n, p[n:]
-		if r.have == len(r.head) {
-			r.rest, r.have = int(r.head[3])<<8|int(r.head[4]), 0
-			w.left -= recordCost
-		}
-	}
-}
-
-// whole reports whether what was read ends with a whole record, so that TLS has kept nothing.
-func (w *wire) whole() bool { return w.record.rest == 0 && w.record.have == 0 }
+// SetWriteDeadline does nothing: only TLS calls it, to wait 5 s for its last word to be taken.
+func (w *wire) SetWriteDeadline(time.Time) error { return nil }

@@ -89,8 +89,7 @@ func padded(bytes int) func(t testing.TB, ca *CA) *tls.Config {
 	}
 }
 
-// late is a server of TLS 1.3 that answers 200. Its first flight ends with a session ticket, which the client gets
-// the end of when it is done with the handshake.
+// late is a server of TLS 1.3 that answers 200 and sends the end of its first flight a while after the rest.
 func late(t testing.TB, ca *CA) Target {
 	t.Helper()
 	config := &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{})}, MinVersion: tls.VersionTLS13}

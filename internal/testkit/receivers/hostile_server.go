@@ -28,7 +28,7 @@ var servers = []Case{
 		}}, (*conn).hold)
 	}),
 	one("sends 20 KiB of certificates", Outcome{Status: 200}, Promptly, certified(padded(20<<10))),
-	one("sends the end of its first session ticket late", Outcome{Status: 200}, Promptly, late),
+	one("sends the end of its handshake late", Outcome{Status: 200}, Promptly, late),
 	one("speaks HTTP/2 before it is asked", none(ReasonProtocol), Promptly, raw(func(c *conn) {
 		_, _ = c.Write(settings)
 		_ = c.readRequest()

@@ -45,7 +45,7 @@ var secures = []Case{
 		})),
 	{
 		Name: "changes its keys ten times before each byte of its headers",
-		Want: []Outcome{none(ReasonProtocol)}, Ends: Promptly, Bytes: 8 * memory, // the receiver's keys are most of it
+		Want: []Outcome{none(ReasonTLS)}, Ends: Promptly, Bytes: 8 * memory, // the receiver's keys are most of it
 		Start: sealing(tls.VersionTLS13, func(s *sealer) {
 			for ok := s.write(recordData, []byte("HTTP/1.1 200 OK\r\nX-Slow: ")); ok; ok = s.write(recordData, []byte("s")) {
 				for range 10 {
