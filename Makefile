@@ -25,7 +25,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants build native bench simulate cost tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build native bench simulate cost tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -95,6 +95,12 @@ mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that n
 
 invariants: ## look for minutes for what breaks the invariants of waiting deliveries; FOR=5m for each search
 	@INVARIANTS_FOR=$(or $(FOR),2m) go test -count 1 -v -timeout 2h ./infra/invariants
+
+fuzz: ## run every fuzz target, each for a minute or FOR=5m
+	@go test -list '^Fuzz' ./... | awk '/^Fuzz/ { names[n++] = $$1 } $$1 == "ok" { while (n) print $$2, names[--n] }' | \
+	{ status=0; while read -r package target; do \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FOR),1m) "$$package" || status=1; \
+	done; exit $$status; }
 
 build: native .venv/installed ## run sam build (arm64) and make the native builds
 	$(SAM) build
