@@ -64,7 +64,7 @@ func fixed(monthly []row) string {
 }
 
 func listed() string {
-	lines := "| price | dollars | where AWS says so |\n|---|---|---|\n"
+	lines := "| price | dollars |\n|---|---|\n"
 	for _, p := range prices {
 		lines += p.String() + "\n"
 	}

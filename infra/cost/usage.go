@@ -57,29 +57,29 @@ const (
 type price struct {
 	of           string
 	dollars, per float64
-	unit, page   string
+	unit         string
 }
 
 var prices = [kinds]price{
-	requests:    {"SQS, standard queue", 0.40, million, "million requests of 64 KB", "sqs/pricing"},
-	fair:        {"… with message groups (fair queues)", 0.10, million, "million such requests, on top", "sqs/pricing"},
-	published:   {"… from the publisher", 0.40, million, "million requests", "sqs/pricing"},
-	invocations: {"Lambda, arm64", 0.20, million, "million invocations", "lambda/pricing"},
-	gbSeconds:   {"…", 13.3334, million, "million GB-seconds", "lambda/pricing"},
-	writes:      {"DynamoDB, on demand", 0.625, million, "million write units", "dynamodb/pricing/on-demand"},
-	reads:       {"…", 0.125, million, "million read units", "dynamodb/pricing/on-demand"},
-	byteMonths:  {"…", 0.25, gigabyte, "GB and month", "dynamodb/pricing/on-demand"},
-	logged:      {"CloudWatch", 0.50, gigabyte, "GB of logs", "cloudwatch/pricing"},
-	keyCalls:    {"KMS", 0.03, 10_000, "10,000 calls", "kms/pricing"},
-	scheduled:   {"EventBridge Scheduler", 1, million, "million runs", "eventbridge/pricing"},
-	sent:        {"to the internet", 0.09, gigabyte, "GB", "ec2/pricing/on-demand"},
-	alarms:      {"CloudWatch, alarms", 0.10, 1, "metric and month", "cloudwatch/pricing"},
-	metrics:     {"CloudWatch, custom metrics", 0.30, 1, "metric and month", "cloudwatch/pricing"},
-	keys:        {"KMS, keys", 1, 1, "key and month", "kms/pricing"},
+	requests:    {"SQS, standard queue", 0.40, million, "million requests of 64 KB"},
+	fair:        {"… with message groups (fair queues)", 0.10, million, "million such requests, on top"},
+	published:   {"… from the publisher", 0.40, million, "million requests"},
+	invocations: {"Lambda, arm64", 0.20, million, "million invocations"},
+	gbSeconds:   {"…", 13.3334, million, "million GB-seconds"},
+	writes:      {"DynamoDB, on demand", 0.625, million, "million write units"},
+	reads:       {"…", 0.125, million, "million read units"},
+	byteMonths:  {"…", 0.25, gigabyte, "GB and month"},
+	logged:      {"CloudWatch", 0.50, gigabyte, "GB of logs"},
+	keyCalls:    {"KMS", 0.03, 10_000, "10,000 calls"},
+	scheduled:   {"EventBridge Scheduler", 1, million, "million runs"},
+	sent:        {"to the internet", 0.09, gigabyte, "GB"},
+	alarms:      {"CloudWatch, alarms", 0.10, 1, "metric and month"},
+	metrics:     {"CloudWatch, custom metrics", 0.30, 1, "metric and month"},
+	keys:        {"KMS, keys", 1, 1, "key and month"},
 }
 
 func (p price) String() string {
-	return fmt.Sprintf("| %s | %v per %s | aws.amazon.com/%s |", p.of, p.dollars, p.unit, p.page)
+	return fmt.Sprintf("| %s | %v per %s |", p.of, p.dollars, p.unit)
 }
 
 // dollars is the price of some kinds of what was used.
