@@ -25,31 +25,36 @@ const (
 	tickEvery    = 4 // minutes between batches
 )
 
-// Each day raises exactly its alarms, and each alarm has a day.
+// Each day raises exactly its alarms, and each alarm has a day. On none of them does a function call anything
+// that its role does not allow.
 func TestAlarms_onEveryDay(t *testing.T) {
 	tpl := load(t)
 	with := configurations(t, tpl)["default"]
 	defined := alarmsOf(t, tpl, with)
-	proven := map[string]bool{}
-	for name, d := range days {
-		for _, alarm := range d.raises {
-			proven[alarm] = true
-		}
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := newStage(t, with)
-			s.live(d)
-			var raised []string
-			for _, name := range slices.Sorted(maps.Keys(defined)) {
-				if s.raised(defined[name]) {
-					raised = append(raised, name)
+	proven, called := map[string]bool{}, rights{used: map[string]map[string]bool{}}
+	t.Run("days", func(t *testing.T) {
+		for name, d := range days {
+			for _, alarm := range d.raises {
+				proven[alarm] = true
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				s := newStage(t, with)
+				s.live(d)
+				var raised []string
+				for _, name := range slices.Sorted(maps.Keys(defined)) {
+					if s.raised(defined[name]) {
+						raised = append(raised, name)
+					}
 				}
-			}
-			if diff := cmp.Diff(d.raises, raised); diff != "" {
-				t.Errorf("alarms (-want +got):\n%s", diff)
-			}
-		})
-	}
+				if diff := cmp.Diff(d.raises, raised); diff != "" {
+					t.Errorf("alarms (-want +got):\n%s", diff)
+				}
+				called.add(t, s.faults.Calls(""))
+			})
+		}
+	})
+	called.check(t, tpl)
 	for name := range defined {
 		if !proven[name] {
 			t.Errorf("no day raises %s", name)

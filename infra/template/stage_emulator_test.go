@@ -133,7 +133,7 @@ func (s *stage) start() consumers {
 			EndpointsTable: s.tables.Endpoints, DeliveryQueueURL: s.queues["DeliveryQueue"].URL,
 			EventsDeadLetterQueueURL: s.queues["EventsDeadLetterQueue"].URL, EventsMaxReceiveCount: 50,
 		},
-		AWS: cfg, Log: log, Metrics: metrics("fanout"),
+		AWS: named(cfg, "fanout"), Log: log, Metrics: metrics("fanout"),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -148,7 +148,7 @@ func (s *stage) start() consumers {
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
 			EndpointConcurrency: 10, MaximumConcurrency: 50, RecordAcknowledged: "all", AcknowledgedDays: 7,
 		},
-		AWS: cfg, Log: log, Metrics: metrics("deliver"),
+		AWS: named(cfg, "deliver"), Log: log, Metrics: metrics("deliver"),
 	})
 	if err != nil {
 		s.t.Fatal(err)
@@ -158,7 +158,7 @@ func (s *stage) start() consumers {
 			DeadLettersTable: s.tables.DeadLetters, DeliveriesTable: s.tables.Deliveries,
 			DeadLetterKeyARN: s.lettersKey, MaxRetries: 9,
 		},
-		AWS: cfg, Log: log, Metrics: metrics("deadletter"),
+		AWS: named(cfg, "deadletter"), Log: log, Metrics: metrics("deadletter"),
 	})
 	tick, err := release.New(release.Config{
 		Settings: release.Settings{
@@ -166,7 +166,7 @@ func (s *stage) start() consumers {
 			EndpointHealthTable: s.tables.EndpointHealth, RetryQueueURL: s.queues["RetryQueue"].URL,
 			DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL, Minute: 60, FunctionTimeout: 30,
 		},
-		AWS: cfg, Log: telemetry.NewLogger(&s.ticked),
+		AWS: named(cfg, "release"), Log: telemetry.NewLogger(&s.ticked),
 		Metrics: telemetry.NewMetrics(&s.ticked, s.settings["Stage"], "release", clock),
 	})
 	if err != nil {

@@ -4,11 +4,8 @@ package template
 
 import (
 	"encoding/json"
-	"maps"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -66,78 +63,6 @@ func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
 			if literal && !inItsAPI && (property == "Name" || strings.HasSuffix(property, "Name")) && property != "MetricName" {
 				t.Errorf("%s: %s is %q in every stack", id, property, name)
 			}
-		}
-	}
-}
-
-func TestTranslationKeepsWhatFunctionsShare(t *testing.T) {
-	tpl := translated(t)
-	for name, f := range tpl.ofType("AWS::Lambda::Function") {
-		logging := at(f.Properties, "LoggingConfig")
-		if logging["LogFormat"] != "JSON" || target(logging["LogGroup"]) == "" || logging["SystemLogLevel"] == nil {
-			t.Errorf("%s logs as %v", name, logging)
-		}
-	}
-	for name, m := range tpl.ofType("AWS::Lambda::EventSourceMapping") {
-		if types := list(m.Properties["FunctionResponseTypes"]); len(types) != 1 || types[0] != "ReportBatchItemFailures" {
-			t.Errorf("%s answers by %v", name, types)
-		}
-	}
-}
-
-var substituted = regexp.MustCompile(`\$\{([A-Za-z0-9]+)`)
-
-// references are the resources that v needs before it can be made.
-func references(tpl template, v any, found map[string]bool) {
-	switch v := v.(type) {
-	case []any:
-		for _, item := range v {
-			references(tpl, item, found)
-		}
-	case object:
-		for key, item := range v {
-			switch text, isText := item.(string); {
-			case (key == "Ref" || key == "DependsOn") && isText:
-				found[text] = true
-			case key == "Fn::GetAtt":
-				found[target(object{key: item})] = true
-			case key == "Fn::Sub":
-				pattern, _ := list(item)[0].(string)
-				for _, match := range substituted.FindAllStringSubmatch(pattern, -1) {
-					found[match[1]] = true
-				}
-				references(tpl, list(item)[1:], found)
-			case key == "DependsOn":
-				for _, name := range list(item) {
-					found[name.(string)] = true
-				}
-			default:
-				references(tpl, item, found)
-			}
-		}
-	}
-}
-
-func TestNoCircularReferences(t *testing.T) {
-	tpl := translated(t)
-	needs := map[string]map[string]bool{}
-	for name, r := range tpl.Resources {
-		needs[name] = map[string]bool{}
-		references(tpl, r.all, needs[name])
-		maps.DeleteFunc(needs[name], func(other string, _ bool) bool { return tpl.Resources[other].Type == "" })
-	}
-	for len(needs) > 0 {
-		var ready []string
-		for name, others := range needs {
-			if !slices.ContainsFunc(slices.Collect(maps.Keys(others)), func(o string) bool { return needs[o] != nil }) {
-				ready = append(ready, name)
-			}
-		}
-		if len(ready) == 0 {
-			t.Fatalf("these wait for each other: %v", slices.Sorted(maps.Keys(needs)))
-		}
-		for _, name := range ready {
-			delete(needs, name)
 		}
 	}
 }
