@@ -4,6 +4,7 @@ package cost
 
 import (
 	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -102,10 +104,7 @@ var (
 // logs are those of all functions, with times of the same length in every run.
 func (r *rig) logs() string {
 	r.t.Helper()
-	all := ""
-	for _, f := range r.functions {
-		all += timestamp.ReplaceAllString(f.log.String(), `"timestamp":"2026-05-01T12:00:00.123Z"`)
-	}
+	all := timestamp.ReplaceAllString(r.output.String(), `"timestamp":"2026-05-01T12:00:00.123Z"`)
 	if line := lost.FindString(all); line != "" {
 		r.t.Errorf("the emulator was too slow to count this: %s", line)
 	}
@@ -138,7 +137,7 @@ func (r *rig) usage() usage {
 // stored is what the records of deliveries take, in bytes times the months until they expire.
 func (r *rig) stored() (byteMonths float64) {
 	r.t.Helper()
-	in := &dynamodb.ScanInput{TableName: &r.tables.Deliveries}
+	in := &dynamodb.ScanInput{TableName: aws.String(r.resources["Deliveries"])}
 	for _, item := range must(dynamodb.NewFromConfig(r.cfg).Scan(r.t.Context(), in)).Items {
 		expires := must(strconv.ParseFloat(item["expires_at"].(*types.AttributeValueMemberN).Value, 64))
 		life := expires - float64(r.now.Unix())
@@ -168,7 +167,7 @@ func (r *rig) live() {
 
 // nextDue is when the first item of Backlog is due.
 func (r *rig) nextDue() (first time.Time, any bool) {
-	waiting := dynamo.NewBacklog(dynamodb.NewFromConfig(r.cfg), r.tables.Backlog)
+	waiting := dynamo.NewBacklog(dynamodb.NewFromConfig(r.cfg), r.resources["Backlog"])
 	for shard := range backlog.DueShards {
 		due, _, err := waiting.Due(r.t.Context(), shard, r.now.Add(7*24*time.Hour), 1, "")
 		if err != nil {
@@ -183,8 +182,20 @@ func (r *rig) nextDue() (first time.Time, any bool) {
 
 // tick is a run of release.
 func (r *rig) tick() {
-	r.invoke("release", nil)
+	r.t.Helper()
+	r.invoke("release", 0, func(ctx context.Context) {
+		if err := r.functions.Release(ctx); err != nil {
+			r.t.Fatal(err)
+		}
+	})
 	r.lambda[scheduled]++
+}
+
+func must[T any](value T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return value
 }
 
 // A million deliveries cost no more than they may. With -write, the page shows the figures.

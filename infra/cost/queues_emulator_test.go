@@ -22,7 +22,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go/middleware"
 
+	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 type message = events.SQSMessage
@@ -35,8 +37,6 @@ type queues struct {
 	requests, keys float64
 	longest        time.Duration // wait since it was last asked for
 }
-
-func queueURL(name string) string { return "https://queues/" + name }
 
 // config returns the configuration of clients whose calls to SQS end here. Others take the time that they
 // take: an answer that nobody waits for would not be counted.
@@ -66,10 +66,7 @@ func (q *queues) answer(parameters any) any {
 		out := &sqs.SendMessageBatchOutput{}
 		for _, entry := range in.Entries {
 			q.wait(entry.DelaySeconds)
-			m := message{Body: *entry.MessageBody, MessageAttributes: map[string]events.SQSMessageAttribute{}}
-			for name, a := range entry.MessageAttributes {
-				m.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: *a.DataType}
-			}
+			m := message{Body: *entry.MessageBody, MessageAttributes: sqsevent.Attributes(entry.MessageAttributes)}
 			q.waiting[*in.QueueUrl] = append(q.waiting[*in.QueueUrl], m)
 			out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: entry.Id})
 		}
@@ -92,28 +89,21 @@ func (q *queues) wait(seconds int32) { q.longest = max(q.longest, time.Duration(
 
 // receive returns all messages of a queue.
 func (q *queues) receive(name string) []message {
-	all := q.waiting[queueURL(name)]
-	delete(q.waiting, queueURL(name))
+	all := q.waiting[pipeline.QueueURL(name)]
+	delete(q.waiting, pipeline.QueueURL(name))
 	return all
-}
-
-// consumers are the functions behind the queues.
-var consumers = []struct{ queue, function string }{
-	{"EventsQueue", "fanout"}, {"DeliveryQueue", "deliver"}, {"DeadLetterQueue", "deadletter"},
-	{"RetryQueue", "deliver"}, {"SlowQueue", "deliver"},
 }
 
 // drain hands over what is on the queues and returns how many messages that were.
 func (r *rig) drain() (moved int) {
-	r.t.Helper()
-	for _, c := range consumers {
+	for _, queue := range []string{"EventsQueue", "DeliveryQueue", "DeadLetterQueue", "RetryQueue", "SlowQueue"} {
 		size := r.batch
-		if c.queue != "EventsQueue" && c.queue != "DeliveryQueue" {
+		if queue != "EventsQueue" && queue != "DeliveryQueue" {
 			size = 1 // retries and dead letters come alone: the worst case
 		}
 		r.now, r.queues.longest = r.now.Add(r.queues.longest), 0
-		for part := range slices.Chunk(r.queues.receive(c.queue), size) {
-			r.handOver(c.queue, c.function, part)
+		for part := range slices.Chunk(r.queues.receive(queue), size) {
+			r.handOver(queue, part)
 			moved += len(part)
 		}
 	}
@@ -122,40 +112,40 @@ func (r *rig) drain() (moved int) {
 
 func batches(messages int) float64 { return math.Ceil(float64(messages) / sqsBatch) }
 
-// handOver is one invocation, with Lambda's calls to SQS before and after it. What failed is received again.
-func (r *rig) handOver(queue, function string, messages []message) {
-	r.t.Helper()
+// handOver is one invocation, with Lambda's calls to SQS before and after it. A failed message is received again.
+func (r *rig) handOver(queue string, messages []message) {
 	for n := range messages {
 		m := &messages[n]
-		m.EventSourceARN = queueURL(queue + ".Arn")
+		m.EventSourceARN = pipeline.QueueURL(queue + ".Arn")
 		m.MessageId, m.ReceiptHandle = fmt.Sprintf("059f36b4-87a3-44ab-83d2-%012d", n), strconv.Itoa(n)
 		received, _ := strconv.Atoi(m.Attributes["ApproximateReceiveCount"])
-		m.Attributes = map[string]string{
-			"ApproximateReceiveCount": strconv.Itoa(received + 1), "SentTimestamp": strconv.FormatInt(r.now.UnixMilli(), 10),
-		}
+		m.Attributes = sqsevent.System(r.now, received+1)
 	}
-	failed := r.invoke(function, messages)
-	for _, id := range failed {
-		again := slices.IndexFunc(messages, func(m message) bool { return m.MessageId == id })
-		r.queues.waiting[queueURL(queue)] = append(r.queues.waiting[queueURL(queue)], messages[again])
+	name, process := r.consumer(queue)
+	var failed []string
+	r.invoke(name, len(messages), func(ctx context.Context) { failed = process(ctx, messages) })
+	url := pipeline.QueueURL(queue)
+	for _, m := range messages {
+		if slices.Contains(failed, m.MessageId) {
+			r.queues.waiting[url] = append(r.queues.waiting[url], m)
+		}
 	}
 	calls := batches(len(messages)) + batches(len(messages)-len(failed)) // to receive, to delete
 	r.lambda[requests] += calls
-	if function != "fanout" {
+	if queue != "EventsQueue" {
 		r.lambda[fair] += calls
 	}
 	r.now = r.now.Add(r.pause)
 }
 
-// invoke invokes a function with messages and returns the ids of those that failed.
-func (r *rig) invoke(name string, messages []message) []string {
+// invoke is one invocation of a function with so many messages.
+func (r *rig) invoke(name string, messages int, function func(context.Context)) {
 	identity := &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
 	ctx, cancel := context.WithTimeout(lambdacontext.NewContext(r.t.Context(), identity), time.Minute)
 	defer cancel()
-	f := r.functions[name]
+	function(ctx)
 	r.lambda[invocations]++
-	r.lambda[gbSeconds] += billed(name, f.memory, len(messages))
-	return f.process(ctx, messages)
+	r.lambda[gbSeconds] += billed(name, r.functions.Memory[name], messages)
 }
 
 // publish puts an event on EventsQueue, for deliveries that fail so often.
@@ -164,7 +154,7 @@ func (r *rig) publish(tenant, failing int) {
 	r.published++
 	payload := fmt.Sprintf(`"type":"user.updated","data":{"userId":"user_2c9WZ1","fail":%d,"note":"`, failing)
 	fill := strings.Repeat("x", bodySize-len(`{`)-len(payload)-len(`"}}`))
-	url := queueURL("EventsQueue")
+	url := pipeline.QueueURL("EventsQueue")
 	r.queues.waiting[url] = append(r.queues.waiting[url], message{Body: fmt.Sprintf(
 		`{"id":"evt_01JD00000000000000%06d","tenant_id":"%s","occurred_at":"%s",%s%s"}}`,
 		r.published, tenantID(tenant), r.now.Format(time.RFC3339), payload, fill)})
@@ -193,7 +183,7 @@ func (r *receiver) Post(_ context.Context, q delivery.Request) delivery.Response
 			id = field.Value
 		}
 	}
-	times := must(strconv.Atoi(failing.FindStringSubmatch(string(q.Body))[1]))
+	times, _ := strconv.Atoi(failing.FindStringSubmatch(string(q.Body))[1])
 	out := delivery.Response{Status: http.StatusNoContent, Elapsed: 80_123 * time.Microsecond}
 	if r.seen[id]++; r.seen[id] <= times {
 		out.Status, out.Reason = http.StatusServiceUnavailable, delivery.ReasonHTTP5xx

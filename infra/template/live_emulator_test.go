@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
@@ -134,7 +135,7 @@ func (s *stage) live(bad day) {
 			}
 		}
 		if !inTrouble || !bad.idle {
-			s.release(processes.release, minute)
+			s.release(processes.Release, minute)
 		}
 		if inTrouble && bad.lost {
 			s.output.Reset()
@@ -180,13 +181,13 @@ func (s *stage) traffic(bad day, dies bool) {
 	}
 }
 
-func (s *stage) consume(by consumers) {
+func (s *stage) consume(by pipeline.Functions) {
 	s.t.Helper()
-	s.fanOut(by.fanout)
-	s.pump("DeliveryQueue", "Deliver", by.deliver)
-	s.pump("RetryQueue", "Deliver", by.deliver)
+	s.fanOut(by.Fanout)
+	s.pump("DeliveryQueue", "Deliver", by.Deliver)
+	s.pump("RetryQueue", "Deliver", by.Deliver)
 	if s.unconsumed["DeadLetterQueue"] == 0 {
-		s.pump("DeadLetterQueue", "Deadletter", by.deadletter)
+		s.pump("DeadLetterQueue", "Deadletter", by.Deadletter)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -16,21 +17,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/handler/deadletter"
-	"github.com/herald-webhooks/herald/internal/handler/deliver"
-	"github.com/herald-webhooks/herald/internal/handler/fanout"
 	"github.com/herald-webhooks/herald/internal/handler/release"
-	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
@@ -43,10 +39,8 @@ type stage struct {
 	t           *testing.T
 	cfg         aws.Config // of the emulator, past the proxy
 	faults      *testkit.Faults
-	tables      testkit.TableNames
+	resources   map[string]string        // by the names of the template's environments
 	queues      map[string]testkit.Queue // by logical id
-	secretsKey  string
-	lettersKey  string
 	settings    settings
 	now         time.Time
 	output      bytes.Buffer // logs and metrics of all functions
@@ -68,33 +62,22 @@ func newStage(t *testing.T, with settings) *stage {
 	t.Helper()
 	cfg := testkit.Moto(t)
 	s := &stage{
-		t: t, cfg: cfg, settings: with, faults: testkit.NewFaults(t, cfg), tables: testkit.Tables(t, cfg),
-		queues: map[string]testkit.Queue{}, secretsKey: testkit.Key(t, cfg), lettersKey: testkit.Key(t, cfg), now: start,
-		down: map[string]bool{}, unconsumed: map[string]int{}, inFlight: map[string]float64{}, deleted: map[string]float64{},
+		t: t, cfg: cfg, settings: with, faults: testkit.NewFaults(t, cfg), resources: pipeline.Resources(t, cfg),
+		queues: map[string]testkit.Queue{}, now: start, down: map[string]bool{},
+		unconsumed: map[string]int{}, inFlight: map[string]float64{}, deleted: map[string]float64{},
 		invocations: map[string]float64{},
 	}
 	for _, name := range []string{"DeliveryQueue", "RetryQueue", "DeadLetterQueue", "EventsDeadLetterQueue"} {
-		s.queues[name] = testkit.NewQueue(t, cfg, name, testkit.QueueOptions{Visibility: time.Hour})
+		q := testkit.NewQueue(t, cfg, name, testkit.QueueOptions{Visibility: time.Hour})
+		s.queues[name], s.resources[name], s.resources[name+".Arn"] = q, q.URL, q.ARN
 	}
-	s.endpoint("acme", "webhook_good")
-	s.endpoint("other", "webhook_bad")
+	for id, tenant := range map[string]string{"webhook_good": "acme", "webhook_bad": "other"} {
+		pipeline.Subscribe(t, cfg, s.resources, endpoint.Endpoint{
+			ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Events: []string{"*"},
+			CreatedAt: s.now, UpdatedAt: s.now,
+		})
+	}
 	return s
-}
-
-func (s *stage) endpoint(tenant, id string) {
-	s.t.Helper()
-	sealed, err := keyring.NewSecrets(kms.NewFromConfig(s.cfg), s.secretsKey).
-		Seal(s.t.Context(), keyring.SecretID{TenantID: tenant, EndpointID: id, Version: 1}, "whs_secret")
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	store := dynamo.NewEndpoints(dynamodb.NewFromConfig(s.cfg), s.tables.Endpoints)
-	if err := store.Create(s.t.Context(), endpoint.Endpoint{
-		ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Events: []string{"*"}, Status: endpoint.Active,
-		CreatedAt: s.now, UpdatedAt: s.now, SecretVersion: 1, SealedSecret: sealed, Revision: "0",
-	}); err != nil {
-		s.t.Fatal(err)
-	}
 }
 
 // Post answers as the receivers do. webhook_bad takes every third POST, so that its circuit does not
@@ -110,13 +93,9 @@ func (s *stage) Post(_ context.Context, r delivery.Request) delivery.Response {
 	return delivery.Response{Status: 204, Elapsed: time.Millisecond}
 }
 
-// consumers are the three functions behind queues and release, each in a new process.
-type consumers struct {
-	fanout, deliver, deadletter func(context.Context, []events.SQSMessage) []string
-	release                     func(context.Context) error
-}
-
-func (s *stage) start() consumers {
+// start makes the functions anew, each in a new process.
+func (s *stage) start() pipeline.Functions {
+	s.t.Helper()
 	cfg := s.faults.Config()
 	cfg.Retryer = func() aws.Retryer { // as often as in production, without the waits
 		return awsretry.NewStandard(func(o *awsretry.StandardOptions) {
@@ -124,57 +103,17 @@ func (s *stage) start() consumers {
 			o.RateLimiter = unlimited{}
 		})
 	}
-	log, clock := telemetry.NewLogger(&s.output), func() time.Time { return s.now }
-	metrics := func(service string) *telemetry.Metrics {
-		return telemetry.NewMetrics(&s.output, s.settings["Stage"], service, clock)
-	}
-	fan, err := fanout.New(fanout.Config{
-		Settings: fanout.Settings{
-			EndpointsTable: s.tables.Endpoints, DeliveryQueueURL: s.queues["DeliveryQueue"].URL,
-			EventsDeadLetterQueueURL: s.queues["EventsDeadLetterQueue"].URL, EventsMaxReceiveCount: 50,
+	return pipeline.New(s.t, pipeline.Options{
+		Root: root, Parameters: s.settings, Resources: s.resources, Receivers: s,
+		AWS: func(function string) aws.Config { return named(cfg, function) },
+		Now: func() time.Time { return s.now },
+		Output: func(function string) io.Writer {
+			if function == "release" {
+				return &s.ticked
+			}
+			return &s.output
 		},
-		AWS: named(cfg, "fanout"), Log: log, Metrics: metrics("fanout"),
 	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	send, err := deliver.New(deliver.Config{
-		Settings: deliver.Settings{
-			Stage: s.settings["Stage"], EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries,
-			EndpointHealthTable: s.tables.EndpointHealth, BacklogTable: s.tables.Backlog,
-			SecretsKeyARN: s.secretsKey, DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL,
-			LongWait: 150, Minute: 60,
-			RetryQueueURL: s.queues["RetryQueue"].URL, RetryQueueARN: s.queues["RetryQueue"].ARN,
-			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, ConnectTimeout: 5, AttemptTimeout: 15,
-			EndpointConcurrency: 10, MaximumConcurrency: 50, RecordAcknowledged: "all", AcknowledgedDays: 7,
-		},
-		AWS: named(cfg, "deliver"), Log: log, Metrics: metrics("deliver"),
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	seal := deadletter.New(deadletter.Config{
-		Settings: deadletter.Settings{
-			DeadLettersTable: s.tables.DeadLetters, DeliveriesTable: s.tables.Deliveries,
-			DeadLetterKeyARN: s.lettersKey, MaxRetries: 9,
-		},
-		AWS: named(cfg, "deadletter"), Log: log, Metrics: metrics("deadletter"),
-	})
-	tick, err := release.New(release.Config{
-		Settings: release.Settings{
-			EndpointsTable: s.tables.Endpoints, DeliveriesTable: s.tables.Deliveries, BacklogTable: s.tables.Backlog,
-			EndpointHealthTable: s.tables.EndpointHealth, RetryQueueURL: s.queues["RetryQueue"].URL,
-			DeadLetterQueueURL: s.queues["DeadLetterQueue"].URL, Minute: 60, FunctionTimeout: 30,
-		},
-		AWS: named(cfg, "release"), Log: telemetry.NewLogger(&s.ticked),
-		Metrics: telemetry.NewMetrics(&s.ticked, s.settings["Stage"], "release", clock),
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	send.Attempts.Client = s
-	fan.Now, send.Now, seal.Now, tick.Now = clock, clock, clock, clock
-	return consumers{fanout: fan.Process, deliver: send.Process, deadletter: seal.Process, release: tick.Tick}
 }
 
 // releaseEvery is how often release really runs: the minutes between are as the last one was.
@@ -216,7 +155,7 @@ func (s *stage) wait(due time.Time) {
 		StartedAt: m.CreatedAt, DiesAt: s.now.Add(24 * time.Hour), OwnDue: due, Reason: delivery.ReasonHTTP5xx,
 	}}
 	item := backlog.New(m, next, m.CreatedAt, fmt.Sprintf("random-%d", s.counter))
-	store := dynamo.NewBacklog(dynamodb.NewFromConfig(s.cfg), s.tables.Backlog)
+	store := dynamo.NewBacklog(dynamodb.NewFromConfig(s.cfg), s.resources["Backlog"])
 	for _, err := range store.Put(s.t.Context(), []backlog.Item{item}) {
 		if err != nil {
 			s.t.Fatal(err)

@@ -1,0 +1,202 @@
+// Package pipeline makes the functions that deliveries go through, for tests that count what they do.
+//
+// It promises that they are what Lambda runs: made by their own constructors, from the environments and
+// parameters of template.yaml. Only clock, receivers and AWS are the test's own. It never starts a process.
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/caarlos0/env/v11"
+	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/deadletter"
+	"github.com/herald-webhooks/herald/internal/handler/deliver"
+	"github.com/herald-webhooks/herald/internal/handler/fanout"
+	"github.com/herald-webhooks/herald/internal/handler/release"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+// Options are the surroundings of the functions.
+type Options struct {
+	Root       string            // the checkout
+	Parameters map[string]string // other than the template's defaults
+	Resources  map[string]string // by the names of the environments: "Endpoints", "RetryQueue.Arn"
+	AWS        func(function string) aws.Config
+	Receivers  delivery.Poster
+	Now        func() time.Time
+	Output     func(function string) io.Writer // for its log and metrics
+}
+
+// Functions are one process of each.
+type Functions struct {
+	Fanout, Deliver, Deadletter func(context.Context, []events.SQSMessage) (failed []string)
+	Release                     func(context.Context) error
+	Memory                      map[string]float64 // in MB, by name
+}
+
+// New makes the functions. A queue that is not among the resources has the URL "https://queues/NAME" and the ARN
+// "https://queues/NAME.Arn".
+func New(t testing.TB, o Options) Functions {
+	t.Helper()
+	m := maker{t: t, Options: o, template: load(t, o.Root), memory: map[string]float64{}}
+	return Functions{m.fanout(), m.deliver(), m.deadletter(), m.release(), m.memory}
+}
+
+// Resources are tables and keys of a test's own.
+func Resources(t testing.TB, cfg aws.Config) map[string]string {
+	t.Helper()
+	tables := testkit.Tables(t, cfg)
+	return map[string]string{
+		"Endpoints": tables.Endpoints, "EndpointHealth": tables.EndpointHealth, "Backlog": tables.Backlog,
+		"Deliveries": tables.Deliveries, "DeadLetters": tables.DeadLetters,
+		"SecretsKey.Arn": testkit.Key(t, cfg), "DeadLetterKey.Arn": testkit.Key(t, cfg),
+	}
+}
+
+// QueueURL is that of a queue that is not among the resources.
+func QueueURL(name string) string { return "https://queues/" + name }
+
+// Subscribe stores an active endpoint with a secret.
+func Subscribe(t testing.TB, cfg aws.Config, resources map[string]string, e endpoint.Endpoint) {
+	t.Helper()
+	e.Status, e.SecretVersion, e.Revision = endpoint.Active, 1, "0"
+	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: 1}
+	sealed, err := keyring.NewSecrets(kms.NewFromConfig(cfg), resources["SecretsKey.Arn"]).
+		Seal(t.Context(), id, "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK")
+	if err == nil {
+		e.SealedSecret = sealed
+		err = dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), resources["Endpoints"]).Create(t.Context(), e)
+	}
+	if err != nil {
+		t.Fatalf("pipeline: subscribing: %v", err)
+	}
+}
+
+// template is as much of template.yaml as the functions need.
+type template struct {
+	Globals    map[string]properties `yaml:"Globals"`
+	Parameters map[string]struct {
+		Default string `yaml:"Default"`
+	} `yaml:"Parameters"`
+	Resources map[string]struct {
+		Properties properties `yaml:"Properties"`
+	} `yaml:"Resources"`
+}
+
+type properties struct {
+	MemorySize  float64                      `yaml:"MemorySize"`
+	Environment map[string]map[string]string `yaml:"Environment"`
+}
+
+func load(t testing.TB, root string) (c template) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "template.yaml")) //nolint:gosec // the checkout's
+	if err == nil {
+		err = yaml.Unmarshal(text, &c)
+	}
+	if err != nil {
+		t.Fatalf("pipeline: reading the template: %v", err)
+	}
+	return c
+}
+
+type maker struct {
+	Options
+	t        testing.TB
+	template template
+	memory   map[string]float64
+}
+
+// value is what a name stands for in an environment.
+func (m maker) value(name string) string {
+	parameter, isParameter := m.template.Parameters[name]
+	if set, ok := m.Parameters[name]; ok {
+		return set
+	}
+	if isParameter {
+		return parameter.Default
+	}
+	return cmp.Or(m.Resources[name], QueueURL(name))
+}
+
+// settings reads a function's settings from its environment in the template.
+func settings[S any](m maker, name string) S {
+	m.t.Helper()
+	own := m.template.Resources[strings.ToUpper(name[:1])+name[1:]+"Function"].Properties
+	m.memory[name] = cmp.Or(own.MemorySize, m.template.Globals["Function"].MemorySize)
+	variables := map[string]string{}
+	for _, p := range []properties{m.template.Globals["Function"], own} {
+		for variable, value := range p.Environment["Variables"] {
+			variables[variable] = os.Expand(value, m.value)
+		}
+	}
+	s, err := env.ParseAsWithOptions[S](env.Options{RequiredIfNoDef: true, Environment: variables})
+	return must(m, s, err)
+}
+
+func must[T any](m maker, value T, err error) T {
+	m.t.Helper()
+	if err != nil {
+		m.t.Fatalf("pipeline: %v", err)
+	}
+	return value
+}
+
+func (m maker) metrics(name string) *telemetry.Metrics {
+	return telemetry.NewMetrics(m.Output(name), m.value("Stage"), name, m.Now)
+}
+
+func (m maker) fanout() func(context.Context, []events.SQSMessage) []string {
+	h, err := fanout.New(fanout.Config{
+		Settings: settings[fanout.Settings](m, "fanout"), AWS: m.AWS("fanout"),
+		Log: telemetry.NewLogger(m.Output("fanout")), Metrics: m.metrics("fanout"),
+	})
+	must(m, h, err).Now = m.Now
+	return h.Process
+}
+
+func (m maker) deliver() func(context.Context, []events.SQSMessage) []string {
+	h, err := deliver.New(deliver.Config{
+		Settings: settings[deliver.Settings](m, "deliver"), AWS: m.AWS("deliver"),
+		Log: telemetry.NewLogger(m.Output("deliver")), Metrics: m.metrics("deliver"),
+	})
+	must(m, h, err).Now = m.Now
+	h.Attempts.Now, h.Attempts.Client = m.Now, m.Receivers
+	h.Random = func() float64 { return 0 }
+	return h.Process
+}
+
+func (m maker) deadletter() func(context.Context, []events.SQSMessage) []string {
+	h := deadletter.New(deadletter.Config{
+		Settings: settings[deadletter.Settings](m, "deadletter"), AWS: m.AWS("deadletter"),
+		Log: telemetry.NewLogger(m.Output("deadletter")), Metrics: m.metrics("deadletter"),
+	})
+	h.Now = m.Now
+	return h.Process
+}
+
+func (m maker) release() func(context.Context) error {
+	h, err := release.New(release.Config{
+		Settings: settings[release.Settings](m, "release"), AWS: m.AWS("release"),
+		Log: telemetry.NewLogger(m.Output("release")), Metrics: m.metrics("release"),
+	})
+	must(m, h, err).Now = m.Now
+	return h.Tick
+}
