@@ -13,7 +13,7 @@ func TestTheDocumentedSession(t *testing.T) {
 	t.Parallel()
 	out := shell(t, blocks(t, "api.md"))
 	for _, want := range []string{
-		`verified msg_`, ` user.created {"type":"user.created","data":{"userId":"user_1"}}`,
+		`verified msg_`, ` {"type":"user.created","data":{"userId":"user_1"}}`,
 		`"status":"disabled"`, `"status":"deleted"`, `"code":"validation_failed"`, `"secret_rotated_at":"2`,
 		`"next_cursor":null`,
 	} {
