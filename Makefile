@@ -81,7 +81,7 @@ sizes: ## print lines of Go and of the template, and words of documents; generat
 	count -l 'template' template.yaml
 
 # Packages without I/O, whose own tests have to be enough: depguard's field list in .golangci.yml.
-PURE := apikey backlog badjson cursor deadletter delivery endpoint event health problem retry signature
+PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endpoint event problem retry signature
 
 # Gremlins copies the module for each worker, and runs all tests once: the copy has those of the pure packages alone.
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); PURE=retry
@@ -116,8 +116,8 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 bench: native .venv/installed ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
-simulate: ## play days of waiting deliveries, with the rules of 0.1.0 beside them (minutes); ARGS="-hours 2 -scenario down"
-	go run ./infra/simulate $(ARGS)
+simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); ARGS="-play hang@1000 -length 5m"
+	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs)
 
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write

@@ -17,5 +17,5 @@ func build(p coldstart.Process, s release.Settings) (lambda.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lambda.NewHandler(h.Tick), nil
+	return lambda.NewHandler(h.Run), nil
 }

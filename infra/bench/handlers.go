@@ -26,9 +26,11 @@ import (
 const (
 	secret   = "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK" //nolint:gosec // signs nothing but the benchmark
 	tenant   = "tenant_bench"
-	queueARN = "arn:aws:sqs:eu-central-1:000000000000:DeliveryQueue"
+	queueARN = "arn:aws:sqs:eu-central-1:000000000000"
 
-	logSample = telemetry.Sample(1) // the template's default
+	logSample          = telemetry.Sample(1) // the template's defaults
+	attemptTimeout     = 15
+	maximumConcurrency = 200
 
 	allowedCIDRs, allowedPorts = "127.0.0.1/32", "1024-65535" // where the receiver is
 )
@@ -43,9 +45,11 @@ func deliver(in workload) (measurement, error) {
 		Settings: deliverhandler.Settings{
 			Stage: egress.LocalStage, EndpointsTable: "Endpoints", DeliveriesTable: "Deliveries", SecretsKeyARN: "key",
 			EndpointHealthTable: healthTable, BacklogTable: "Backlog", DeadLetterQueueURL: in.AWS + "/DeadLetterQueue",
-			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: "arn:aws:sqs:eu-central-1:000000000000:RetryQueue",
-			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, Minute: 60, ConnectTimeout: 5, AttemptTimeout: 15,
-			EndpointConcurrency: in.Batch, MaximumConcurrency: 50, RecordAcknowledged: "all", AcknowledgedDays: 7,
+			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: queueARN + ":RetryQueue",
+			SlowQueueURL: in.AWS + "/SlowQueue", SlowQueueARN: queueARN + ":SlowQueue",
+			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, MaxLifeDays: 7, Minute: 60, FunctionTimeout: 30,
+			ConnectTimeout: 5, AttemptTimeout: attemptTimeout, EndpointConcurrency: in.Batch,
+			MaximumConcurrency: maximumConcurrency, RecordAcknowledged: "all", AcknowledgedDays: 7,
 			SuccessLogSample: logSample,
 			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
 		},
@@ -69,7 +73,8 @@ func fanOut(in workload) (measurement, error) {
 	}
 	h, err := fanouthandler.New(fanouthandler.Config{
 		Settings: fanouthandler.Settings{
-			EndpointsTable: "Endpoints", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
+			EndpointsTable: "Endpoints", EndpointHealthTable: healthTable, DeliveryQueueURL: in.AWS + "/DeliveryQueue",
+			SlowQueueURL: in.AWS + "/SlowQueue", MaximumConcurrency: maximumConcurrency, AttemptTimeout: attemptTimeout,
 			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue", EventsMaxReceiveCount: 50,
 			SuccessLogSample: logSample,
 		},
@@ -159,7 +164,7 @@ func record(i int, body string) events.SQSMessage {
 		Body:           body,
 		Md5OfBody:      "e4e68fb7bd0e697a0ae8f1bb342846b3",
 		EventSource:    "aws:sqs",
-		EventSourceARN: queueARN,
+		EventSourceARN: queueARN + ":DeliveryQueue",
 		AWSRegion:      "eu-central-1",
 		Attributes: map[string]string{
 			"ApproximateReceiveCount": "1", "SentTimestamp": "1700000000000", "SenderId": "AIDAIENQZJOLO23YVJ4VO",

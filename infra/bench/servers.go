@@ -121,7 +121,6 @@ type attribute = map[string]any
 type request struct {
 	RequestItems              map[string]any
 	ExpressionAttributeValues map[string]attribute
-	TableName                 string
 	Entries                   []struct{ Id, MessageBody string }
 }
 
@@ -136,7 +135,7 @@ func (f *fakeAWS) result(action string, in request) any {
 	case "BatchGetItem":
 		return f.endpoints(in)
 	case "Query":
-		return f.query(in)
+		return f.query()
 	case "SendMessageBatch":
 		return taken(in)
 	case "ChangeMessageVisibilityBatch":

@@ -25,8 +25,18 @@ func inHealth(t *testing.T, tenantID string, s subscription, want string) client
 	return h
 }
 
-// A receiver fails under traffic and comes back while its circuit is open: until then it gets nothing
-// but probes, and after the first probe that it answers 2xx, everything. Nobody does anything for it.
+// schedule is longer than all waits of a delivery's schedule together, each with its jitter.
+const schedule = 40 * time.Second
+
+// settle is for batches that were under way when a circuit opened.
+const settle = time.Second
+
+// maxProbes is how many probes an outage as long as the schedule may have: after 1, 2 and 4 minutes of 5 s.
+const maxProbes = 3
+
+// A receiver is down for longer than a delivery's whole schedule. From when its circuit opens it gets
+// nothing but probes, and after the first probe that it answers 2xx, everything. Nothing dies, and nobody
+// does anything for it.
 func TestAReceiverThatWasDownGetsEverythingThatItMissed(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
@@ -35,25 +45,28 @@ func TestAReceiverThatWasDownGetsEverythingThatItMissed(t *testing.T) {
 	t.Cleanup(func() { _, _ = traffic.Stop() })
 	s.await(t, 10)
 	s.Fail(slices.Repeat([]int{http.StatusServiceUnavailable}, 10_000)...)
+	down := time.Now()
 	if h := inHealth(t, c.TenantID, s, "open"); h.LastStatus != http.StatusServiceUnavailable {
 		t.Errorf("open: %+v", h)
 	}
-	time.Sleep(time.Second) // for batches that were under way
+	time.Sleep(settle)
 	quiet, before := len(s.Requests()), len(traffic.Sent())
 	if failed := s.await(t, quiet+1); len(failed) != quiet+1 {
 		t.Errorf("%d requests while the circuit was open, want one probe", len(failed)-quiet)
 	}
-	s.Fail() // the receiver is back
-	if held := len(traffic.Sent()) - before; held == 0 {
-		t.Error("nothing was published while the circuit was open")
-	}
-	probed := s.await(t, quiet+2)[quiet+1]
-	if probed.Status != http.StatusOK {
-		t.Errorf("the next probe was answered %d", probed.Status)
-	}
 	published, err := traffic.Stop()
 	if err != nil {
 		t.Fatal(err)
+	}
+	if len(published) == before {
+		t.Error("nothing was published while the circuit was open")
+	}
+	time.Sleep(time.Until(down.Add(schedule)))
+	s.Fail() // the receiver is back
+	failed := len(s.Requests())
+	probed := s.await(t, failed+1)[failed]
+	if probed.Status != http.StatusOK || failed > quiet+maxProbes {
+		t.Errorf("after %d probes, the next was answered %d", failed-quiet, probed.Status)
 	}
 	verified := map[string]int{}
 	eventually(t, "every event", func(context.Context) (bool, error) {

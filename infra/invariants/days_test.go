@@ -1,7 +1,6 @@
 package invariants
 
 import (
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,40 +8,41 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 )
 
 const hook = "webhook_1"
 
-// ending is what became of the deliveries to webhook_1, and how long it took after the day was over.
+// ending is the fate of the deliveries to webhook_1, and the time that it took after the day was over.
 type ending struct {
 	Delivered, Dead, Discarded int
-	Twice                      int // POSTs of what was answered 2xx before
+	Twice                      int // POSTs of deliveries that were answered 2xx before
 	Within                     time.Duration
 	Refusals                   string
 }
 
-// forbid refuses calls of some names for as long as it is said.
+// forbid refuses calls whose text begins so, until end is called.
 func (w *world) forbid(names ...string) (end func()) {
 	w.judgeBy(func(c *call) verdict {
 		for _, name := range names {
-			if strings.HasPrefix(c.String()[len(c.process.name)+1:], name) {
-				return refused
+			if strings.HasPrefix(c.String()[len(c.Process.Name)+2:], name) {
+				return awsmodel.Refused
 			}
 		}
-		return done
+		return awsmodel.Done
 	})
 	return func() { w.judgeBy(nil) }
 }
 
 func (w *world) pass(d time.Duration) { w.run(d, func() bool { return false }) }
 
-// wait parks so many deliveries under the endpoint's circuit.
-func (w *world) wait(n int) {
+// waits has so many deliveries wait for the endpoint.
+func (w *world) waits(n int) {
 	for range n {
-		w.parked(hook, 0, true, nil)
+		w.held(hook, 0)
 		time.Sleep(time.Second)
 	}
 }
@@ -50,16 +50,22 @@ func (w *world) wait(n int) {
 // openFor makes the endpoint open, with deliveries that wait for it, for a while.
 func (w *world) openFor(d time.Duration) {
 	w.own(hook, 500)
-	w.have(w.open(hook))
-	w.wait(10)
+	w.have(open(hook))
+	w.waits(10)
 	w.pass(d)
 }
 
 // recovering has deliveries wait for an endpoint that answers again.
 func (w *world) recovering(n int) {
 	w.own(hook, 200)
-	w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
-	w.wait(n)
+	for range n {
+		w.held(hook, 0)
+	}
+	time.Sleep(time.Second)
+	w.have(circuit.Item{EndpointID: hook, State: circuit.Recovering})
+	i := w.Circuits[hook]
+	i.Since = time.Now()
+	w.Circuits[hook] = i
 }
 
 // edited is a day on which the owner changes an endpoint that is open.
@@ -80,7 +86,7 @@ var days = map[string]struct {
 		day: func(w *world) string {
 			w.own(hook, 200)
 			for n := range 60 {
-				w.parked(hook, time.Duration(n)*time.Minute, false, nil)
+				w.due(hook, time.Duration(n)*time.Minute)
 			}
 			w.refuseBy(func(string) bool { return true }) // no invocation
 			w.pass(time.Hour)
@@ -91,10 +97,10 @@ var days = map[string]struct {
 	"Backlog cannot be written": {
 		day: func(w *world) string {
 			w.own(hook, 500)
-			w.retried(hook, 5, nil)
-			w.retried(hook, 1, nil)
+			w.retried(hook, 5)
+			w.retried(hook, 1)
 			w.publish(hook)
-			defer w.forbid("Put Backlog", "Delete Backlog", "Redate Backlog")()
+			defer w.forbid("Put Backlog", "Delete Backlog", "Put back")()
 			w.pass(time.Hour)
 			return ""
 		},
@@ -104,9 +110,9 @@ var days = map[string]struct {
 		day: func(w *world) string {
 			w.own(hook, 200)
 			w.publish(hook)
-			w.parked(hook, time.Minute, false, nil)
-			w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
-			w.parked(hook, 0, true, nil)
+			w.due(hook, time.Minute)
+			w.have(circuit.Item{EndpointID: hook})
+			w.held(hook, 0)
 			defer w.forbid("Read EndpointHealth", "Scan EndpointHealth")()
 			w.pass(10 * time.Minute)
 			return ""
@@ -122,27 +128,26 @@ var days = map[string]struct {
 		},
 		want: ending{Delivered: 16, Within: 4 * time.Minute},
 	},
-	"both copies of a duplicate are parked": {
+	"both copies of a duplicate are held": {
 		day: func(w *world) string {
 			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, Paused: true, Held: true})
-			w.retried(hook, 5, nil)
-			w.retries.duplicate()
-			records := w.retries.receive()
+			w.pausedBefore(hook)
+			w.retried(hook, 5)
+			w.RetryQueue.Duplicate()
+			records := w.RetryQueue.Receive()
 			for n := range records { // a batch each
-				w.process("one", rand.New(rand.NewPCG(1, 1))).batch(w.retries, records[n:n+1])
+				w.process("one").Batch(w.RetryQueue, records[n:n+1])
 			}
-			w.control("resume", hook)
-			return ""
+			return w.control("resume", hook)
 		},
 		want: ending{Delivered: 1, Twice: 1, Within: 3 * time.Minute},
 	},
 	"an endpoint is deleted and restored while something waits for it": {
 		day: func(w *world) string {
 			w.openFor(10 * time.Minute)
-			w.edit(hook, func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, time.Now() })
+			w.owner(hook, endpoint.Deleted)
 			w.pass(5 * time.Minute)
-			w.edit(hook, func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Active, time.Time{} })
+			w.owner(hook, endpoint.Active)
 			w.publish(hook)
 			return ""
 		},
@@ -161,7 +166,7 @@ var days = map[string]struct {
 			w.recovering(200)
 			w.pass(time.Minute)
 			said := w.control("pause", "")
-			w.pass(time.Minute) // what is on its way is parked
+			w.pass(time.Minute) // what is on its way is held
 			before := len(w.posts)
 			w.pass(time.Hour)
 			if len(w.posts) != before {
@@ -174,10 +179,10 @@ var days = map[string]struct {
 	"discard while items are in flight": {
 		day: func(w *world) string {
 			w.recovering(5)
-			w.retried(hook, 1, nil)
+			w.retried(hook, 1)
 			w.publish(hook)
 			time.Sleep(time.Second)
-			w.process("one", rand.New(rand.NewPCG(1, 1))).tick() // sends all five, spread over a minute
+			w.process("one").Release() // sends all five, spread over a minute
 			said := w.control("discard", hook)
 			time.Sleep(time.Second)
 			w.publish(hook)
@@ -185,7 +190,7 @@ var days = map[string]struct {
 		},
 		want: ending{Delivered: 1, Discarded: 7, Within: 4 * time.Minute},
 	},
-	"an operator resumes what is not paused": {
+	"an operator resumes an endpoint that is not paused": {
 		day: func(w *world) string {
 			w.own(hook, 200)
 			w.publish(hook)
@@ -194,38 +199,59 @@ var days = map[string]struct {
 		},
 		want: ending{Delivered: 1, Within: 3 * time.Minute, Refusals: "not_paused already_paused paused"},
 	},
+	"down for six days": {
+		day: func(w *world) string {
+			w.own(hook, 503)
+			for range 24 {
+				w.publish(hook)
+				w.pass(6 * time.Hour)
+			}
+			return ""
+		},
+		want: ending{Delivered: 24, Within: 10 * time.Minute},
+	},
+	"disabled for six days": {
+		day: func(w *world) string {
+			w.own(hook, 200)
+			w.owner(hook, endpoint.Disabled)
+			for range 24 {
+				w.publish(hook)
+				w.pass(6 * time.Hour)
+			}
+			return ""
+		},
+		want: ending{Delivered: 24, Within: 5 * time.Minute},
+	},
+	"paused for eight days": {
+		day: func(w *world) string {
+			w.own(hook, 200)
+			said := w.control("pause", hook)
+			for range 8 {
+				w.publish(hook)
+				w.pass(24 * time.Hour)
+			}
+			return said
+		},
+		want: ending{Delivered: 6, Dead: 2, Within: 5 * time.Minute},
+	},
 }
 
 // On every bad day nothing is lost, and when it is over everything ends in the time that is said.
 func TestBadDays(t *testing.T) {
+	t.Parallel()
 	for name, row := range days {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld()
 				got := ending{Refusals: row.day(w)}
 				w.heal()
 				from := time.Now()
-				if !w.run(row.want.Within, w.over) {
+				if !w.run(row.want.Within, w.idle) {
 					t.Errorf("not over after %s: %s", time.Since(from), w.left())
 				}
 				got.Within = row.want.Within
-				for l, about := range w.truth {
-					switch {
-					case about.acked:
-						got.Delivered++
-					case !w.sealed[l].IsZero():
-						got.Dead++
-					case w.states[l.id].State == delivery.Discarded:
-						got.Discarded++
-					}
-				}
-				taken := map[string]bool{}
-				for _, p := range w.posts {
-					if taken[p.delivery] {
-						got.Twice++
-					}
-					taken[p.delivery] = taken[p.delivery] || p.status == 200
-				}
+				w.tally(&got)
 				if diff := cmp.Diff(row.want, got); diff != "" || len(w.broken) > 0 {
 					t.Errorf("%v (-want +got)\n%s\n%s", w.broken, diff, strings.Join(w.history, "\n"))
 				}
@@ -234,14 +260,35 @@ func TestBadDays(t *testing.T) {
 	}
 }
 
+func (w *world) tally(e *ending) {
+	for l, about := range w.truth {
+		switch {
+		case about.acked:
+			e.Delivered++
+		case !w.Deaths[l].IsZero():
+			e.Dead++
+		case w.States[l.ID].State == delivery.Discarded:
+			e.Discarded++
+		}
+	}
+	taken := map[string]bool{}
+	for _, p := range w.posts {
+		if taken[p.delivery] {
+			e.Twice++
+		}
+		taken[p.delivery] = taken[p.delivery] || p.status == 200
+	}
+}
+
 // release finds nothing that waits for a deleted endpoint. It is restored before release says so, and a batch
-// holds under the item that is still there: what it holds is found all the same.
-func TestBadDays_aBatchHoldsForWhatIsRestoredMeanwhile(t *testing.T) {
+// holds under the item that is still there: release finds that all the same.
+func TestBadDays_aBatchHoldsForARestoredEndpoint(t *testing.T) {
+	t.Parallel()
 	for name, given := range map[string]func(w *world){
-		"open":     func(w *world) { w.have(w.open(hook)) },
-		"disabled": func(w *world) { w.have(health.Item{EndpointID: hook, State: health.Disabled, Held: true}) },
+		"open":     func(w *world) { w.have(open(hook)) },
+		"disabled": func(w *world) { w.have(circuit.Item{EndpointID: hook}) },
 		"its tenant is paused": func(w *world) {
-			w.have(health.Item{EndpointID: hook, Held: true})
+			w.have(circuit.Item{EndpointID: hook})
 			w.control("pause", "")
 		},
 	} {
@@ -252,33 +299,21 @@ func TestBadDays_aBatchHoldsForWhatIsRestoredMeanwhile(t *testing.T) {
 				given(w.world)
 				w.owner(hook, endpoint.Deleted)
 				time.Sleep(5 * time.Minute)
-				w.judgeBy(func(c *call) verdict {
-					if c.name == "Put Backlog" || c.name == "Write EndpointHealth" {
-						return w.gate(c)
-					}
-					return done
-				})
-				w.start("release runs", (*process).tick)
-				removal := w.waiting()
+				w.judgeBy(w.only("Put Backlog", "Write EndpointHealth"))
+				w.start("release runs", (*process).Release)
+				w.waiting() // the removal
 				back := endpoint.Active
 				if name == "disabled" {
 					back = endpoint.Disabled
 				}
 				w.owner(hook, back)
-				w.retried(hook, 5, nil)
-				w.batchOf(w.retries)
-				calls := w.waiting()
-				removal[0].grant <- done
-				for _, c := range calls {
-					if c != removal[0] {
-						c.grant <- done
-					}
+				w.retried(hook, 5)
+				w.batchOf(w.RetryQueue)
+				for calls := w.waiting(); len(calls) > 0; calls = w.waiting() {
+					calls[0].grant <- awsmodel.Done
 				}
-				time.Sleep(timeout)
+				time.Sleep(awsmodel.DeliverTimeout)
 				synctest.Wait()
-				if w.held() != 1 {
-					t.Errorf("%d are held", w.held())
-				}
 				w.settle()
 				w.mustHold(t, name)
 			})
@@ -286,27 +321,35 @@ func TestBadDays_aBatchHoldsForWhatIsRestoredMeanwhile(t *testing.T) {
 	}
 }
 
-// A batch that began under a pause parks when the pause is over and release has found nothing that
-// waits: what it parks is found all the same, be it late.
-func TestBadDays_aBatchParksBehindThePause(t *testing.T) {
-	for _, v := range []verdict{done, late, stalledBut, crashedBut} {
+// only gates calls with these names, and has all others done.
+func (w *walker) only(names ...string) func(*call) verdict {
+	return func(c *call) verdict {
+		for _, name := range names {
+			if c.Name == name {
+				return w.gate(c)
+			}
+		}
+		return awsmodel.Done
+	}
+}
+
+// A batch that began under a pause holds when the pause is over and release has found nothing that waits:
+// release finds it all the same, be it late.
+func TestBadDays_aBatchHoldsBehindThePause(t *testing.T) {
+	t.Parallel()
+	for _, v := range []verdict{awsmodel.Done, awsmodel.Late, awsmodel.StalledBut, awsmodel.CrashedBut} {
 		synctest.Test(t, func(t *testing.T) {
 			w := &walker{world: newWorld()}
 			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, Paused: true, Held: true})
-			w.retried(hook, 5, nil)
-			w.judgeBy(func(c *call) verdict {
-				if c.name == "Put Backlog" {
-					return w.gate(c)
-				}
-				return done
-			})
-			w.batchOf(w.retries)
+			w.pausedBefore(hook)
+			w.retried(hook, 5)
+			w.judgeBy(w.only("Put Backlog"))
+			w.batchOf(w.RetryQueue)
 			puts := w.waiting()
 			w.control("resume", hook)
-			w.process("two", rand.New(rand.NewPCG(1, 1))).tick()
+			w.process("two").Release()
 			puts[0].grant <- v
-			time.Sleep(timeout)
+			time.Sleep(awsmodel.DeliverTimeout)
 			synctest.Wait()
 			w.settle()
 			w.mustHold(t, v.String())

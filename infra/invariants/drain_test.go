@@ -2,201 +2,190 @@ package invariants
 
 import (
 	"fmt"
-	"math/rand/v2"
+	"maps"
+	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 )
 
 // run goes on, without faults, until nothing is left to do or the time is over. Processes are well,
 // messages are received as soon as they can be, and release runs every minute.
 func (w *world) run(limit time.Duration, until func() bool) (ended bool) {
-	p := w.process("well", rand.New(rand.NewPCG(1, 2)))
+	p := w.process("well")
 	for end := time.Now().Add(limit); ; {
-		for _, q := range []*sqs{w.deliveries, w.retries, w.dead} {
-			for {
-				w.mu.Lock()
-				records := q.receive()
-				w.mu.Unlock()
-				if len(records) == 0 {
-					break
-				}
-				if w.throttled("Lambda") {
-					continue
-				}
-				p.revive()
-				p.batch(q, records)
-			}
-		}
-		if until() {
-			return true
-		}
+		w.receiveAll(p)
+		w.Mu.Lock()
+		ended = until()
 		next := w.next()
-		if next.After(end) {
+		w.Mu.Unlock()
+		switch {
+		case ended:
+			return true
+		case next.After(end):
+			time.Sleep(time.Until(end))
 			return false
 		}
 		if d := time.Until(next); d > 0 {
 			time.Sleep(d)
 		}
-		if w.tickDue() {
-			w.ticked = time.Now()
+		if time.Since(w.ran) >= w.rules.Circuit.Run {
+			w.ran = time.Now()
 			if !w.throttled("Lambda") {
-				p.revive()
-				p.tick()
+				p.Release()
 			}
 		}
 	}
 }
 
-func (w *world) tickDue() bool { return time.Since(w.ticked) >= time.Minute }
+func (w *world) receiveAll(p *process) {
+	for _, q := range w.Queues() {
+		for {
+			w.Mu.Lock()
+			records := q.Receive()
+			w.Mu.Unlock()
+			if len(records) == 0 {
+				break
+			}
+			if !w.throttled("Lambda") {
+				p.Batch(q, records)
+			}
+		}
+	}
+}
 
-// next is when something can happen: a message is seen again, release has something to do, a late
-// effect.
+// next is when something can happen: a message is seen again, release has work, a late effect.
 func (w *world) next() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	now := time.Now()
 	next := now.Add(1000 * time.Hour)
 	sooner := func(at time.Time) {
-		if at.Before(next) {
+		if !at.IsZero() && at.Before(next) {
 			next = at
 		}
 	}
-	for _, q := range []*sqs{w.deliveries, w.retries, w.dead} {
-		for _, m := range q.messages {
-			sooner(m.visible)
-		}
+	for _, q := range w.Queues() {
+		sooner(q.Next())
 	}
 	for _, at := range w.late {
 		if at.After(now) {
 			sooner(at)
 		}
 	}
-	if at := w.backlog.NextHeard(now); !at.IsZero() {
-		sooner(at)
-	}
-	minute := w.ticked.Add(time.Minute)
+	minute := w.ran.Add(w.rules.Circuit.Run)
 	waits := map[string]bool{}
-	for k := range w.backlog.Items {
+	for k := range w.Backlog.Items {
 		waits[k.EndpointID] = true
 	}
-	for id, i := range w.health {
-		if i.State == health.Recovering || i.Held && (i.State != health.Open || waits[id]) {
+	for id, i := range w.Circuits {
+		e := w.Endpoints[id]
+		gone := e.Status == endpoint.Deleted
+		switch {
+		case !gone && e.StoppedBy(w.Stops[tenant]):
+		case !gone && i.State == circuit.Open && (waits[id] || i.HeldUntil.IsZero()):
+			if waits[id] {
+				sooner(w.probed(i, e, minute))
+			}
+		case i.State == circuit.Recovering, !i.HeldUntil.IsZero() && i.State != circuit.Open, gone && waits[id]:
 			sooner(minute)
 		}
 	}
-	w.backlog.Heard(now, func(_ backlog.Key, due time.Time, found bool) {
-		if !found {
-			due = now
-		}
-		if at := due.Add(-w.settings.Ahead); at.After(minute) {
-			minutes := at.Sub(minute)/time.Minute + 1
-			sooner(minute.Add(minutes * time.Minute))
-		} else {
-			sooner(minute)
-		}
-	})
-	if !next.After(now) && w.nothingVisible() {
-		next = now
+	if due := w.Backlog.NextDue(now); !due.IsZero() {
+		at := due.Add(-w.rules.Circuit.Ahead)
+		sooner(minute.Add(max(at.Sub(minute), 0).Truncate(w.rules.Circuit.Run)))
 	}
 	return next
 }
 
-func (w *world) nothingVisible() bool {
-	for _, q := range []*sqs{w.deliveries, w.retries, w.dead} {
-		for _, m := range q.messages {
-			if !m.visible.After(time.Now()) {
-				return false
-			}
-		}
+// probed is the first run of release that may probe the endpoint.
+func (w *world) probed(i circuit.Item, e endpoint.Endpoint, minute time.Time) time.Time {
+	changed := time.Since(e.UpdatedAt) < time.Hour || time.Since(e.Marks.ReleasedAt) < time.Hour
+	for n := 0; n < 60 && !changed && !i.Plan(w.rules.Circuit, circuit.Facts{}, minute).Probe; n++ {
+		minute = minute.Add(w.rules.Circuit.Run)
 	}
-	return true
+	return minute
 }
 
 // heal makes everybody wish what waits to be delivered, and answer 2xx.
 func (w *world) heal() {
 	w.judgeBy(nil)
 	w.refuseBy(nil)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	time.Sleep(awsmodel.Lateness + time.Second)
+	w.Mu.Lock()
 	w.note("all is well")
-	for id, e := range w.endpoints {
+	paused := []string{}
+	if w.Stops[tenant].Paused() {
+		paused = append(paused, "")
+	}
+	for _, id := range slices.Sorted(maps.Keys(w.Endpoints)) {
 		w.receivers[id] = answers(200)
+		e := w.Endpoints[id]
 		if e.Status == endpoint.Disabled {
-			e.Status, e.UpdatedAt = endpoint.Active, time.Now()
-			w.endpoints[id] = e
+			w.edit(id, func(e *endpoint.Endpoint) { e.Status = endpoint.Active })
+		}
+		if e.Status != endpoint.Deleted && e.Marks.Paused() {
+			paused = append(paused, id)
 		}
 	}
-	for _, name := range sorted(w.health) {
-		if i := w.health[name]; i.Paused {
-			write, _ := i.Resume(time.Now())
-			w.store(write)
+	w.Mu.Unlock()
+	for _, id := range paused {
+		if refusal := w.control("resume", id); refusal != "" {
+			w.breaks("%q cannot be resumed: %s", id, refusal)
 		}
 	}
 }
 
-// settle lets everything end, and says what does not: what is held has to be on its way within
-// minutes, everything has to be gone when its schedule has sent it.
+// The bounds of stranding: a circuit that opened again and again is probed once an hour, and a recovery
+// begins once in ten minutes; then there is the schedule's longest wait.
+const (
+	heldFor  = 90 * time.Minute
+	waitsFor = 15 * time.Hour
+)
+
+// settle lets everything end, and says what does not.
 func (w *world) settle() {
 	w.heal()
-	free := func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.held() == 0
-	}
-	over := func() bool {
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		return w.over()
-	}
-	freed := w.run(20*time.Minute, free) || free()
-	ended := w.run(15*time.Hour, over)
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	free := func() bool { return w.Backlog.Held("") == 0 }
+	freed := w.run(heldFor, free)
+	ended := w.run(waitsFor, w.over)
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	if !freed {
-		w.breaks("something was held 20 minutes after all was well; now %s", w.left())
+		w.breaks("something was held %s after all was well; now %s", heldFor, w.left())
 	}
 	if !ended {
-		w.breaks("not over after 15 hours: %s", w.left())
+		w.breaks("not over after %s: %s", waitsFor, w.left())
 	}
 	for l, t := range w.truth {
-		if !t.acked && !t.unwanted && w.sealed[l].IsZero() {
-			w.breaks("%s was not delivered", l.id)
+		if !t.acked && !t.unwanted && w.Deaths[l].IsZero() {
+			w.breaks("%s was not delivered", l.ID)
 		}
 	}
 }
 
-// over reports whether nothing is left to do, and nothing is left that says so.
+// over reports whether nothing is left to do, and no lease is left that makes release look.
 func (w *world) over() bool {
 	if !w.idle() {
 		return false
 	}
-	for id, i := range w.health {
-		if e, found := w.endpoints[id]; !found || e.Status == endpoint.Deleted {
-			continue
-		}
-		if i.State == health.Recovering || i.Held && i.State != health.Open { // an empty open one waits for a delivery
+	for _, i := range w.Circuits {
+		if i.State == circuit.Recovering || !i.HeldUntil.IsZero() && i.State != circuit.Open { // nothing probes an empty one
 			return false
 		}
 	}
-	for _, at := range w.late {
-		if at.After(time.Now()) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(w.late, func(at time.Time) bool { return at.After(time.Now()) })
 }
 
-func (w *world) left() string {
-	s := fmt.Sprintf("%d, %d, %d messages", len(w.deliveries.messages), len(w.retries.messages), len(w.dead.messages))
-	for _, i := range w.backlog.Items {
-		s += fmt.Sprintf(", item %s of %s due %s held %v", i.Message.DeliveryID, i.EndpointID,
-			i.DueAt.Sub(w.began), i.Held)
+func (w *world) left() (s string) {
+	for _, q := range w.Queues() {
+		s += fmt.Sprintf("%d on %s, ", q.Stored(), q.Name)
 	}
-	for id, i := range w.health {
-		s += fmt.Sprintf(", health %s %s held %v paused %v", id, nameOf(i.State), i.Held, i.Paused)
+	for _, i := range w.Backlog.Items {
+		s += fmt.Sprintf("item %s of %s due %s held %v, ", i.Message.DeliveryID, i.EndpointID, i.DueAt.Sub(w.began), i.Held)
+	}
+	for id, i := range w.Circuits {
+		s += fmt.Sprintf("circuit %s %q held until %s, ", id, i.State, i.HeldUntil.Sub(w.began))
 	}
 	return s
 }

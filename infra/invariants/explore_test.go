@@ -12,9 +12,12 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // explorer goes through everything that can happen in a small world, depth first: every order of the
@@ -48,40 +51,66 @@ var smallWorlds = map[string]struct {
 	"two deliveries wait for an open circuit": {
 		given: func(w *world) {
 			w.own(hook, 500)
-			w.have(w.open(hook))
-			w.parked(hook, 0, true, nil)
-			w.parked(hook, 0, true, nil)
+			w.have(open(hook))
+			w.held(hook, 0)
+			w.held(hook, 0)
 		},
 		deeds: []string{"200", "500", "release"},
 	},
 	"one is recovered while another comes back": {
 		given: func(w *world) {
 			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, State: health.Recovering, Held: true})
-			w.parked(hook, 0, true, nil)
-			w.retried(hook, 5, nil)
+			w.have(circuit.Item{EndpointID: hook, State: circuit.Recovering})
+			w.held(hook, 0)
+			w.retried(hook, 5)
 		},
 		deeds: []string{"500", "pause"},
 	},
 	"one is received under a pause": {
 		given: func(w *world) {
 			w.own(hook, 200)
-			w.have(health.Item{EndpointID: hook, Paused: true, Held: true})
-			w.retried(hook, 5, nil)
-			w.parked(hook, 0, true, nil)
+			w.pausedBefore(hook)
+			w.retried(hook, 5)
+			w.held(hook, 0)
 		},
 		deeds: []string{"resume", "discard"},
+	},
+	"one is received while its owner has disabled its endpoint": {
+		given: func(w *world) {
+			w.own(hook, 200)
+			w.edit(hook, func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
+			w.retried(hook, 5)
+		},
+		deeds: []string{"enabled", "disabled", "deleted"},
+	},
+	"a lease has almost ended": {
+		given: func(w *world) {
+			w.own(hook, 500)
+			w.have(open(hook))
+			i := w.Circuits[hook]
+			i.HeldUntil = time.Now().Add(61500 * time.Millisecond)
+			w.Circuits[hook] = i
+			w.retried(hook, 5)
+		},
+		deeds: []string{"200", "deleted", "enabled"},
 	},
 	"one is due, and one is over": {
 		given: func(w *world) {
 			w.own(hook, 500)
-			w.parked(hook, time.Minute, false, nil)
-			w.have(w.open(hook))
-			w.parked(hook, 0, true, func(l *delivery.Life) {
-				l.StartedAt, l.DiesAt = l.StartedAt.Add(-40*time.Hour), l.StartedAt.Add(-2*time.Hour)
-			})
+			w.due(hook, time.Minute)
+			w.have(open(hook))
+			w.held(hook, 170*time.Hour)
 		},
 		deeds: []string{"200", "pause"},
+	},
+	"a slow tenant's delivery is on both queues": {
+		given: func(w *world) {
+			w.own(hook, 500)
+			w.Slow[tenant] = time.Now().Add(7 * time.Hour)
+			w.publish(hook)
+			w.retried(hook, 3)
+		},
+		deeds: []string{"200", "disabled"},
 	},
 }
 
@@ -94,7 +123,7 @@ type step struct {
 // steps are in an order that is the same whenever the state is.
 func (e *explorer) steps() (all []step) {
 	for _, c := range e.waiting() {
-		all = append(all, e.grants(c, done))
+		all = append(all, e.grants(c, awsmodel.Done))
 		for _, v := range faults {
 			if e.left.Faults > 0 {
 				all = append(all, e.grants(c, v))
@@ -102,12 +131,12 @@ func (e *explorer) steps() (all []step) {
 		}
 	}
 	if e.left.Invocations > 0 && e.running.Load() < 2 {
-		for _, q := range []*sqs{e.deliveries, e.retries, e.dead} {
+		for _, q := range e.Queues() {
 			if e.visible(q) {
-				all = append(all, step{"receives from " + q.name, func() { e.invoke(func(p *process) { p.receive(q) }) }})
+				all = append(all, step{"receives from " + q.Name, func() { e.invoke(func(p *process) { p.Receive(q) }) }})
 			}
 		}
-		all = append(all, step{"release runs", func() { e.invoke((*process).tick) }})
+		all = append(all, step{"release runs", func() { e.invoke((*process).Release) }})
 	}
 	if e.left.Deeds > 0 {
 		for _, what := range e.deeds {
@@ -120,35 +149,36 @@ func (e *explorer) steps() (all []step) {
 	return all
 }
 
-func (e *explorer) visible(q *sqs) bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return slices.ContainsFunc(q.messages, func(m *message) bool { return !m.visible.After(time.Now()) })
+func (e *explorer) visible(q *awsmodel.Queue) bool {
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
+	at := q.Next()
+	return !at.IsZero() && !at.After(time.Now())
 }
 
 // grants lets a call go on, and notes what its invocation learns by that.
-func (e *explorer) grants(c *call, v verdict) step {
+func (e *explorer) grants(c *waiter, v verdict) step {
 	return step{fmt.Sprint(c, ": ", v), func() {
-		if v != done {
+		if v != awsmodel.Done {
 			e.left.Faults--
 		}
-		if v == late {
-			e.owed = append(e.owed, c.name+c.key)
+		if v == awsmodel.Late {
+			e.owed = append(e.owed, c.Name+c.Key)
 		}
-		e.learn(c.process, c.name, c.key, v.String(), e.answerTo(c.name))
+		e.learn(c.Process, c.Name, c.Key, v.String(), e.answerTo(c.Name))
 		c.grant <- v
 	}}
 }
 
 // answerTo is what a call can tell its caller.
 func (e *explorer) answerTo(name string) string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
 	switch {
 	case name == "POST":
 		return fmt.Sprint(e.receivers[hook](""))
-	case strings.HasPrefix(name, "Read"), strings.HasPrefix(name, "Scan"), strings.HasPrefix(name, "Redate"),
-		name == "Write EndpointHealth":
+	case strings.HasPrefix(name, "Read"), strings.HasPrefix(name, "Scan"), strings.HasPrefix(name, "Put back"),
+		name == "Write EndpointHealth", name == "Write Endpoints":
 		return e.tables()
 	}
 	return ""
@@ -175,10 +205,10 @@ func hashOf(first string, rest []string) uint64 {
 func (e *explorer) invoke(run func(p *process)) {
 	e.left.Invocations--
 	e.started++
-	p := e.process(fmt.Sprintf("p%d", e.started), rand.New(rand.NewPCG(1, 1)))
-	e.mu.Lock()
+	p := e.Process(fmt.Sprintf("p%d", e.started), e.rules, rand.New(rand.NewPCG(1, 1)))
+	e.Mu.Lock()
 	e.known[p] = hashOf(e.tables(), []string{e.messages()})
-	e.mu.Unlock()
+	e.Mu.Unlock()
 	e.running.Add(1)
 	go func() {
 		run(p)
@@ -195,35 +225,42 @@ func (e *explorer) deed(what string) {
 		e.answer(hook, 200)
 	case "500":
 		e.answer(hook, 500)
-	default:
+	case "enabled":
+		e.owner(hook, endpoint.Active)
+	case "disabled":
+		e.owner(hook, endpoint.Disabled)
+	case "deleted":
+		e.owner(hook, endpoint.Deleted)
+	default: // at once: an operator's calls are no part of the search
+		e.judgeBy(nil)
 		e.control(what, hook)
+		e.judgeBy(e.gate)
 	}
 }
 
 // tables is what is stored.
 func (e *explorer) tables() string {
 	var b strings.Builder
-	for _, name := range sorted(e.health) {
-		fmt.Fprintf(&b, "%+v\n", e.health[name])
+	for _, id := range slices.Sorted(maps.Keys(e.Circuits)) {
+		fmt.Fprintf(&b, "%+v\n", e.Circuits[id])
 	}
-	items := slices.Collect(maps.Values(e.backlog.Items))
+	items := slices.Collect(maps.Values(e.Backlog.Items))
 	slices.SortFunc(items, func(a, b backlog.Item) int { return cmp.Compare(a.Position, b.Position) })
-	fmt.Fprintf(&b, "%+v %+v", items, e.notes) // maps are printed in the order of their keys
+	fmt.Fprintf(&b, "%+v %+v %+v %+v", items, e.Endpoints, e.Stops, e.Slow) // maps print in the order of their keys
 	return b.String()
 }
 
 // messages is what lies on the queues, ids apart.
 func (e *explorer) messages() string {
 	var all []string
-	for _, q := range []*sqs{e.deliveries, e.retries, e.dead} {
-		for _, m := range q.messages {
-			visible := max(time.Until(m.visible), 0)
-			of := fmt.Sprint(q.name, m.receives, visible)
-			for _, name := range sorted(m.out.Attributes) {
-				of += name + *m.out.Attributes[name].StringValue
+	for _, q := range e.Queues() {
+		q.Each(func(r events.SQSMessage, wait time.Duration, receives int) {
+			of := fmt.Sprint(q.Name, receives, wait)
+			for _, name := range slices.Sorted(maps.Keys(r.MessageAttributes)) {
+				of += name + awsmodel.Attribute(r, name)
 			}
 			all = append(all, of)
-		}
+		})
 	}
 	slices.Sort(all)
 	return strings.Join(all, "\n")
@@ -231,8 +268,8 @@ func (e *explorer) messages() string {
 
 // state is all that the future depends on.
 func (e *explorer) state() uint64 {
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
 	var invocations []string
 	e.mine.Lock()
 	for _, known := range e.known {
@@ -243,7 +280,7 @@ func (e *explorer) state() uint64 {
 	slices.Sort(e.owed)
 	of := fmt.Sprint(time.Since(e.began), e.left, invocations, e.owed, e.receivers[hook](""), e.tables(), e.messages())
 	for l, about := range e.truth {
-		if about.acked || about.unwanted || !e.sealed[l].IsZero() {
+		if about.acked || about.unwanted || !e.Deaths[l].IsZero() {
 			of += fmt.Sprint(l, about.acked, about.unwanted) // the order does not matter with so few
 		}
 	}
@@ -256,8 +293,7 @@ func (s *search) path(t *testing.T, choices []int) (later [][]int) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		e := &explorer{walker: &walker{world: newWorld()}, left: s.limits, known: map[*process]uint64{}, deeds: s.deeds}
-		e.settings.Failures, e.settings.Deliveries, e.settings.ReopenFailures = 2, 1, 2
-		e.settings.Span, e.settings.BusySpan, e.settings.ReopenSpan = 0, 0, 0 // open soon
+		e.opensSoon()
 		s.given(e.world)
 		time.Sleep(time.Second)
 		e.judgeBy(e.gate)
@@ -305,8 +341,8 @@ func (s *search) path(t *testing.T, choices []int) (later [][]int) {
 // whole reports whether nothing is broken.
 func (e *explorer) whole() bool {
 	synctest.Wait()
-	e.mu.Lock()
-	defer e.mu.Unlock()
+	e.Mu.Lock()
+	defer e.Mu.Unlock()
 	return len(e.broken) == 0
 }
 
@@ -347,7 +383,7 @@ var growing = []limits{
 func TestExplore_nothingIsNowhereInSmallWorlds(t *testing.T) {
 	t.Parallel()
 	budget := budgetOf(4*time.Second) / time.Duration(len(smallWorlds))
-	for _, name := range sorted(smallWorlds) {
+	for _, name := range slices.Sorted(maps.Keys(smallWorlds)) {
 		w := smallWorlds[name]
 		until := time.Now().Add(budget)
 		for _, l := range growing {

@@ -2,22 +2,24 @@ package invariants
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 // services are what can refuse its calls for a while, by the beginnings of their names.
 var services = map[string][]string{
 	"Endpoints, reads":       {"Read Endpoints"},
-	"EndpointHealth, reads":  {"Read EndpointHealth", "Scan EndpointHealth", "Read notes"},
-	"EndpointHealth, writes": {"Write EndpointHealth", "Write notes"},
+	"EndpointHealth, reads":  {"Read EndpointHealth", "Scan EndpointHealth"},
+	"EndpointHealth, writes": {"Write EndpointHealth", "Charge"},
 	"Backlog, reads":         {"Read Backlog", "Query by-due"},
-	"Backlog, writes":        {"Put Backlog", "Delete Backlog", "Redate Backlog"},
+	"Backlog, writes":        {"Put Backlog", "Delete Backlog", "Put back Backlog"},
 	"Backlog, deletes":       {"Delete Backlog"},
 	"Deliveries, reads":      {"Read Deliveries"},
 	"Deliveries, writes":     {"Write Deliveries"},
@@ -36,8 +38,8 @@ var moments = map[string]func(w *world, about *truth, call string) bool{
 		return received && (len(about.posts) == 0 || time.Since(about.posts[len(about.posts)-1]) > time.Second)
 	},
 	"when it is due in Backlog": func(w *world, _ *truth, call string) bool {
-		for _, i := range w.backlog.Items {
-			return (call == "Query by-due" || call == "Lambda") && time.Until(i.DueAt) <= w.settings.Ahead
+		for _, i := range w.Backlog.Items {
+			return (call == "Query by-due" || call == "Lambda") && time.Until(i.DueAt) <= w.rules.Circuit.Ahead
 		}
 		return false
 	},
@@ -48,20 +50,21 @@ var moments = map[string]func(w *world, about *truth, call string) bool{
 // no long one, and not its life.
 func TestNothingDiesOfUs(t *testing.T) {
 	t.Parallel()
-	long := time.Duration(0)
+	schedule, long := awsmodel.DefaultRules(1).Schedule, time.Duration(0)
 	for place := 1; place <= schedule.MaxRetries; place++ {
 		if schedule.LongAfter(place) {
 			long += schedule.Wait(place, 0, 0, 0)
 		}
 	}
 	runs := 0
-	for _, service := range sorted(services) {
-		for _, moment := range sorted(moments) {
+	for _, service := range slices.Sorted(maps.Keys(services)) {
+		for _, moment := range slices.Sorted(maps.Keys(moments)) {
 			for place := range schedule.Last() {
 				if leftOut() {
 					continue
 				}
-				w, about, opened := throttle(t, service, moment, place)
+				w, id, opened := throttle(t, service, moment, place)
+				about := w.truth[life{ID: id}]
 				runs++
 				least := schedule.Last() - 2
 				if place == 0 {
@@ -69,8 +72,8 @@ func TestNothingDiesOfUs(t *testing.T) {
 				}
 				what := fmt.Sprintf("%s refuses for ten minutes, %s, %d POSTs before", service, moment, place)
 				w.mustHold(t, what)
-				died := w.sealed[life{"msg_001", 0}]
-				switch r := w.states["msg_001"].Reason; {
+				died := w.Deaths[life{ID: id}]
+				switch r := w.States[id].Reason; {
 				case died.IsZero():
 					t.Errorf("%s: it did not end\n%s", what, strings.Join(w.history, "\n"))
 				case len(about.posts) < least || died.Sub(w.began) < long || r != delivery.ReasonHTTP5xx && opened:
@@ -84,17 +87,17 @@ func TestNothingDiesOfUs(t *testing.T) {
 }
 
 // throttle lets one delivery live to its end, and refuses for ten minutes from the moment on.
-func throttle(t *testing.T, service, moment string, place int) (w *world, about *truth, opened bool) {
+func throttle(t *testing.T, service, moment string, place int) (w *world, id string, opened bool) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		w = newWorld()
 		w.own("webhook_bad", 500)
-		w.publish("webhook_bad")
-		about = w.truth[life{"msg_001", 0}]
+		id = w.publish("webhook_bad").DeliveryID
+		about := w.truth[life{ID: id}]
 		var from time.Time
 		refuses := func(call string) bool {
-			w.mu.Lock()
-			defer w.mu.Unlock()
+			w.Mu.Lock()
+			defer w.Mu.Unlock()
 			if from.IsZero() && len(about.posts) == place && moments[moment](w, about, call) {
 				from = time.Now()
 				w.note("%s: refused for ten minutes", service)
@@ -103,16 +106,16 @@ func throttle(t *testing.T, service, moment string, place int) (w *world, about 
 			return named && !from.IsZero() && time.Since(from) < 10*time.Minute
 		}
 		w.judgeBy(func(c *call) verdict {
-			if refuses(c.name) {
-				return refused
+			if refuses(c.Name) {
+				return awsmodel.Refused
 			}
-			return done
+			return awsmodel.Done
 		})
 		w.refuseBy(refuses)
 		w.run(80*time.Hour, w.idle)
 		opened = !from.IsZero() && service != "Deliveries, writes"
 	})
-	return w, about, opened
+	return w, id, opened
 }
 
 // Receives without an invocation, as many as there are in a day of throttling, kill nothing.
@@ -120,15 +123,15 @@ func TestNothingDiesOfUs_afterTenThrottledReceivesOfARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld()
 		w.own("webhook_bad", 500)
-		w.retried("webhook_bad", 1, func(l *delivery.Life) { l.DiesAt = time.Time{} })
-		about := w.truth[life{"msg_001", 0}]
+		id := w.retried("webhook_bad", 1).DeliveryID
+		about := w.truth[life{ID: id}]
 		for range 10 {
-			w.retries.receive()
-			time.Sleep(visibility)
+			w.RetryQueue.Receive()
+			time.Sleep(awsmodel.Visibility)
 		}
 		w.run(80*time.Hour, w.idle)
 		// places 2 and 3 are skipped; 4 to 10 are not
-		if len(about.posts) != 7 || w.states["msg_001"].Reason != delivery.ReasonHTTP5xx || len(w.broken) > 0 {
+		if len(about.posts) != 7 || w.States[id].Reason != delivery.ReasonHTTP5xx || len(w.broken) > 0 {
 			t.Errorf("%d POSTs, %v\n%s", len(about.posts), w.broken, strings.Join(w.history, "\n"))
 		}
 	})

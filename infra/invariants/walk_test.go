@@ -3,6 +3,7 @@ package invariants
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
@@ -19,7 +21,7 @@ import (
 type walker struct {
 	*world
 	mine    sync.Mutex
-	pending []*call
+	pending []*waiter
 	running atomic.Int32
 	started int
 	warm    []*process // that may be invoked again
@@ -27,44 +29,50 @@ type walker struct {
 	mood    who
 }
 
+// waiter is a call that waits for its verdict.
+type waiter struct {
+	*call
+	grant chan verdict
+}
+
 // quiet are calls whose order decides nothing: they are done at once.
 func quiet(name string) bool {
 	switch name {
-	case "Query by-due", "Read notes", "Write notes", "Write Deliveries", "Read Deliveries", "KMS Decrypt",
-		"KMS GenerateDataKey", "Write DeadLetters":
+	case "Query by-due", "Write Deliveries", "Read Deliveries", "KMS Decrypt", "KMS GenerateDataKey", "Write DeadLetters":
 		return true
 	}
 	return false
 }
 
 func (w *walker) gate(c *call) verdict {
-	if quiet(c.name) {
-		return done
+	if quiet(c.Name) {
+		return awsmodel.Done
 	}
+	here := &waiter{c, make(chan verdict)}
 	w.mine.Lock()
-	w.pending = append(w.pending, c)
+	w.pending = append(w.pending, here)
 	w.mine.Unlock()
 	defer func() {
 		w.mine.Lock()
-		w.pending = slices.DeleteFunc(w.pending, func(p *call) bool { return p == c })
+		w.pending = slices.DeleteFunc(w.pending, func(p *waiter) bool { return p == here })
 		w.mine.Unlock()
 	}()
 	select {
-	case v := <-c.grant:
+	case v := <-here.grant:
 		return v
-	case <-c.ctx.Done():
-	case <-time.After(time.Until(c.process.deadline)):
+	case <-c.Context.Done():
+	case <-time.After(time.Until(c.Process.Deadline())):
 	}
-	return done // too late: it is not made
+	return awsmodel.Done // too late: it is not made
 }
 
 // waiting are the calls that can go on, in an order of their own.
-func (w *walker) waiting() []*call {
+func (w *walker) waiting() []*waiter {
 	synctest.Wait()
 	w.mine.Lock()
 	defer w.mine.Unlock()
 	calls := slices.Clone(w.pending)
-	slices.SortFunc(calls, func(a, b *call) int { return cmp.Compare(a.String(), b.String()) })
+	slices.SortFunc(calls, func(a, b *waiter) int { return cmp.Compare(a.String(), b.String()) })
 	return calls
 }
 
@@ -76,23 +84,15 @@ func (w *walker) start(name string, run func(p *process)) {
 	if w.running.Load() >= crowd {
 		return
 	}
-	var p *process
-	w.mine.Lock()
-	defer w.mine.Unlock()
-	if len(w.warm) > 0 {
-		p, w.warm = w.warm[0], w.warm[1:]
-	} else {
-		w.started++
-		p = w.process(fmt.Sprintf("p%d", w.started), rand.New(rand.NewPCG(uint64(w.started), 1)))
-	}
+	p := w.ready()
 	w.running.Add(1)
-	w.mu.Lock()
-	w.note("%s: %s", p.name, name)
-	w.mu.Unlock()
+	w.Mu.Lock()
+	w.note("%s: %s", p.Name, name)
+	w.Mu.Unlock()
 	go func() {
 		run(p)
 		defer w.running.Add(-1)
-		ended := p.ended()
+		ended := p.Ended()
 		w.mine.Lock()
 		defer w.mine.Unlock()
 		if !ended {
@@ -101,18 +101,29 @@ func (w *walker) start(name string, run func(p *process)) {
 	}()
 }
 
-func (w *walker) batchOf(q *sqs) {
-	w.mu.Lock()
-	records := []string{}
-	for _, m := range q.messages {
-		if !m.visible.After(time.Now()) {
-			records = append(records, m.id)
-		}
+func (w *walker) ready() *process {
+	w.mine.Lock()
+	defer w.mine.Unlock()
+	if len(w.warm) > 0 {
+		p := w.warm[0]
+		w.warm = w.warm[1:]
+		return p
 	}
-	w.mu.Unlock()
-	if len(records) > 0 {
-		w.start("receives from "+q.name, func(p *process) { p.receive(q) })
+	w.started++
+	return w.process(fmt.Sprintf("p%d", w.started))
+}
+
+func (w *walker) batchOf(q *awsmodel.Queue) {
+	w.Mu.Lock()
+	ready := q.Next()
+	w.Mu.Unlock()
+	if !ready.IsZero() && !ready.After(time.Now()) {
+		w.start("receives from "+q.Name, func(p *process) { p.Receive(q) })
 	}
+}
+
+func (w *walker) operates(action, id string) {
+	w.start("operator: "+action+" "+id, func(p *process) { w.controlBy(p, action, id) })
 }
 
 // deed is something that may happen at any time.
@@ -136,24 +147,30 @@ const (
 
 var deeds = []deed{
 	{12, func(w *walker, id string) { w.publish(id) }, nobody},
-	{14, func(w *walker, _ string) { w.batchOf(w.deliveries) }, queues},
-	{14, func(w *walker, _ string) { w.batchOf(w.retries) }, queues},
-	{2, func(w *walker, _ string) { w.batchOf(w.dead) }, nobody},
-	{14, func(w *walker, _ string) { w.start("release runs", (*process).tick) }, nobody},
+	{14, func(w *walker, _ string) { w.batchOf(w.DeliveryQueue) }, queues},
+	{14, func(w *walker, _ string) { w.batchOf(w.RetryQueue) }, queues},
+	{4, func(w *walker, _ string) { w.batchOf(w.SlowQueue) }, queues},
+	{2, func(w *walker, _ string) { w.batchOf(w.DeadLetterQueue) }, nobody},
+	{14, func(w *walker, _ string) { w.start("release runs", (*process).Release) }, nobody},
 	{10, func(w *walker, id string) { w.answer(id, 500) }, receivers},
 	{6, func(w *walker, id string) { w.answer(id, 200) }, receivers},
+	{2, func(w *walker, id string) { w.answer(id, 429) }, receivers},
 	{1, func(w *walker, id string) { w.answer(id, 0) }, receivers},
 	{2, func(w *walker, id string) { w.owner(id, endpoint.Disabled) }, owners},
 	{3, func(w *walker, id string) { w.owner(id, endpoint.Active) }, owners},
 	{1, func(w *walker, id string) { w.owner(id, endpoint.Deleted) }, owners},
-	{2, func(w *walker, id string) { w.control("pause", id) }, people},
-	{2, func(w *walker, id string) { w.control("resume", id) }, people},
-	{2, func(w *walker, _ string) { w.control("pause", "") }, people},
-	{2, func(w *walker, _ string) { w.control("resume", "") }, people},
-	{2, func(w *walker, id string) { w.control("release", id) }, people},
-	{1, func(w *walker, id string) { w.control("discard", id) }, people},
-	{2, func(w *walker, _ string) { w.twin(w.retries) }, queues},
-	{2, func(w *walker, _ string) { w.twin(w.deliveries) }, queues},
+	{2, func(w *walker, id string) { w.operates("pause", id) }, people},
+	{2, func(w *walker, id string) { w.operates("resume", id) }, people},
+	{2, func(w *walker, _ string) { w.operates("pause", "") }, people},
+	{2, func(w *walker, _ string) { w.operates("resume", "") }, people},
+	{2, func(w *walker, id string) { w.operates("release", id) }, people},
+	{1, func(w *walker, _ string) { w.operates("release", "") }, people},
+	{1, func(w *walker, id string) { w.operates("discard", id) }, people},
+	{2, func(w *walker, _ string) { w.slow(7 * time.Hour) }, receivers},
+	{2, func(w *walker, _ string) { w.slow(0) }, receivers},
+	{2, func(w *walker, _ string) { w.twin(w.RetryQueue) }, queues},
+	{2, func(w *walker, _ string) { w.twin(w.DeliveryQueue) }, queues},
+	{1, func(w *walker, _ string) { w.twin(w.SlowQueue) }, queues},
 	{6, func(*walker, string) { time.Sleep(time.Second) }, nobody},
 	{6, func(*walker, string) { time.Sleep(10 * time.Second) }, nobody},
 	{10, func(*walker, string) { time.Sleep(61 * time.Second) }, nobody},
@@ -162,31 +179,27 @@ var deeds = []deed{
 	{1, func(*walker, string) { time.Sleep(13 * time.Hour) }, nobody},
 }
 
-func (w *walker) twin(q *sqs) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if q.duplicate() {
-		w.note("%s: a message is doubled", q.name)
+func (w *walker) twin(q *awsmodel.Queue) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	if q.Duplicate() {
+		w.note("%s: a message is doubled", q.Name)
 	}
 }
 
-func (w *walker) answer(id string, status int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.note("%s answers %d", id, status)
-	w.receivers[id] = answers(status)
+// slow makes the tenant slow for so long, or no longer.
+func (w *walker) slow(d time.Duration) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.note("the tenant is slow for %s", d)
+	w.Slow[tenant] = time.Now().Add(d)
 }
 
-func (w *walker) owner(id string, status endpoint.Status) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.note("owner: %s is %s", id, status)
-	w.edit(id, func(e *endpoint.Endpoint) {
-		e.Status, e.DeletedAt = status, time.Time{}
-		if status == endpoint.Deleted {
-			e.DeletedAt = time.Now()
-		}
-	})
+func (w *walker) answer(id string, status int) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.note("%s answers %d", id, status)
+	w.receivers[id] = answers(status)
 }
 
 // weighs is the deed's weight in a walk of this mood.
@@ -217,20 +230,20 @@ func (w *walker) step(choice uint32) {
 	what, which := choice%16, int(choice/16)
 	switch {
 	case len(calls) > 0 && what < 10:
-		calls[which%len(calls)].grant <- done
+		calls[which%len(calls)].grant <- awsmodel.Done
 	case len(calls) > 0 && what < 12:
 		v := faults[which%len(faults)]
 		calls[which/len(faults)%len(calls)].grant <- v
 	default:
-		ids := sorted(w.endpoints)
+		ids := slices.Sorted(maps.Keys(w.Endpoints))
 		pickDeed(w.mood, which/2).do(w, ids[which%2])
 	}
 	synctest.Wait()
-	w.mu.Lock()
+	w.Mu.Lock()
 	state := w.state()
-	w.mu.Unlock()
+	w.Mu.Unlock()
 	for _, c := range w.waiting() {
-		state += "," + c.name
+		state += "," + c.Name
 	}
 	w.visit(state)
 }
@@ -241,9 +254,8 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 	synctest.Test(t, func(*testing.T) {
 		w := &walker{world: newWorld(), visit: visit, mood: who(int(choices[0]/2) % moods)}
 		broken = w.world
-		w.settings.Failures, w.settings.Deliveries, w.settings.ReopenFailures = 2, 1, 2
-		w.settings.Span, w.settings.BusySpan, w.settings.ReopenSpan = 0, 0, 0 // open often
-		w.backlog.Lag, w.behind = 3*time.Second, time.Duration(choices[0]%2)*3*time.Second
+		w.opensSoon()
+		w.Backlog.Lag, w.Behind = 3*time.Second, time.Duration(choices[0]%2)*3*time.Second
 		w.own("webhook_1", 500)
 		w.own("webhook_2", 200)
 		w.publish("webhook_1")
@@ -269,7 +281,7 @@ func (w *walker) finish() {
 	for w.running.Load() > 0 {
 		for _, c := range w.waiting() {
 			select {
-			case c.grant <- done:
+			case c.grant <- awsmodel.Done:
 			default:
 			}
 			synctest.Wait()

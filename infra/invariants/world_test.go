@@ -2,68 +2,56 @@ package invariants
 
 import (
 	"fmt"
+	"maps"
+	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-const (
-	tenant     = "acme"
-	visibility = 180 * time.Second // of every queue, as in the template
-	timeout    = 30 * time.Second  // of deliver and deadletter
-	tickTime   = 50 * time.Second  // of release
-	hangs      = 15 * time.Second  // how long an attempt waits for an answer
+const tenant = "acme"
+
+type (
+	life    = awsmodel.Life
+	process = awsmodel.Process
+	call    = awsmodel.Call
+	verdict = awsmodel.Verdict
 )
 
-var schedule = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
+var faults = awsmodel.Faults()
 
-// life tells deliveries apart: a replay is one of its own.
-type life struct {
-	id     string
-	replay int
-}
-
-// world is AWS, the receivers, and the truth about every delivery.
+// world is AWS, the receivers, and the truth about every delivery. Model.Mu guards all but the judge.
 type world struct {
-	mu         sync.Mutex
-	settings   health.Settings
-	deliveries *sqs
-	retries    *sqs
-	dead       *sqs
-	endpoints  map[string]endpoint.Endpoint
-	health     map[string]health.Item      // by endpoint, or "tenant " and its id
-	unheard    map[string][]unheard        // likewise, oldest first
-	behind     time.Duration               // of reads that are not strongly consistent
-	notes      map[health.Note]health.Note // by key
-	backlog    *awsmodel.Backlog
-	states     map[string]delivery.Record
-	sealed     map[life]time.Time // when
-	truth      map[life]*truth
-	receivers  map[string]receiver
-	posts      []post
-	unique     int
-	began      time.Time
-	ticked     time.Time // when release ran last
-	late       []time.Time
+	*awsmodel.Model
+	rules     awsmodel.Rules
+	truth     map[life]*truth
+	receivers map[string]receiver
+	posts     []post
+	unique    int
+	began     time.Time
+	ran       time.Time // when release ran last
+	late      []time.Time
+	broken    []string // promises that were broken, in words
+	history   []string // for whoever reads a failure
 
-	rules   sync.Mutex          // of the two below
+	judging sync.Mutex
 	judge   func(*call) verdict // nil: every call is done at once
 	refuses func(service string) bool
-	broken  []string // what must not be, in words
-	history []string // what was done, for whoever reads a failure
 }
 
-// truth is what really is with a delivery.
+// truth is the fate of a delivery.
 type truth struct {
 	endpointID string
 	started    time.Time
@@ -87,21 +75,57 @@ func answers(status int) receiver { return func(string) int { return status } }
 func newWorld() *world {
 	now := time.Now()
 	w := &world{
-		settings: health.Default(), endpoints: map[string]endpoint.Endpoint{}, health: map[string]health.Item{},
-		unheard: map[string][]unheard{},
-		notes:   map[health.Note]health.Note{}, backlog: awsmodel.NewBacklog(),
-		states: map[string]delivery.Record{}, sealed: map[life]time.Time{}, truth: map[life]*truth{},
-		receivers: map[string]receiver{}, began: now, ticked: now,
+		Model: awsmodel.New(), rules: awsmodel.DefaultRules(200), truth: map[life]*truth{},
+		receivers: map[string]receiver{}, began: now, ran: now,
 	}
-	w.dead = &sqs{name: "DeadLetterQueue"}
-	w.deliveries = &sqs{name: "DeliveryQueue", redrive: w.dead, most: 50}
-	w.retries = &sqs{name: "RetryQueue", redrive: w.dead, most: 100}
+	w.Post = w.receive
+	w.Judge = w.verdictOn
+	w.Note = w.note
+	w.Check = w.check
+	w.Puts = w.leased
 	return w
+}
+
+// opensSoon makes few failures open a circuit.
+func (w *world) opensSoon() {
+	s := &w.rules.Circuit
+	s.Failures, s.Deliveries, s.ReopenFailures = 2, 1, 2
+	s.Span, s.BusySpan, s.ReopenSpan = 0, 0, 0
+}
+
+func (w *world) process(name string) *process {
+	w.Mu.Lock()
+	w.unique++
+	random := rand.New(rand.NewPCG(uint64(w.unique), 1))
+	w.Mu.Unlock()
+	return w.Process(name, w.rules, random)
+}
+
+// receive is a POST as its receiver sees it.
+func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
+	status := w.receivers[p.EndpointID](p.DeliveryID)
+	w.posts = append(w.posts, post{p.EndpointID, p.DeliveryID, time.Now(), status})
+	t := w.truth[life{ID: p.DeliveryID}]
+	t.posts = append(t.posts, time.Now())
+	t.acked = t.acked || status/100 == 2
+	w.note("POST of %s to %s: %d", p.DeliveryID, p.EndpointID, status)
+	a := awsmodel.Answer{Status: status}
+	if status == http.StatusTooManyRequests {
+		a.RetryAfter = "600"
+	}
+	return a
+}
+
+// leased is the promise that nothing is held before its endpoint's circuit makes release look for it.
+func (w *world) leased(i backlog.Item) {
+	if until := w.Circuits[i.EndpointID].HeldUntil; i.Held && !until.After(time.Now()) {
+		w.breaks("%s is held for %s without a lease", i.Message.DeliveryID, i.EndpointID)
+	}
 }
 
 // own makes an active endpoint whose receiver answers with the status.
 func (w *world) own(id string, status int) {
-	w.endpoints[id] = endpoint.Endpoint{
+	w.Endpoints[id] = endpoint.Endpoint{
 		ID: id, TenantID: tenant, URL: "https://receiver.example/" + id, Status: endpoint.Active,
 		CreatedAt: w.began.Add(-time.Hour), UpdatedAt: w.began.Add(-time.Hour), SecretVersion: 1,
 	}
@@ -120,220 +144,183 @@ func (w *world) breaks(format string, args ...any) {
 
 // publish puts a new delivery on DeliveryQueue, as fanout does.
 func (w *world) publish(endpointID string) delivery.Ref {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	m := w.message(endpointID)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.deliveries.send(queue.Of(m, 0))
+	w.note("%s to %s is published", m.DeliveryID, endpointID)
+	w.DeliveryQueue.Send(queue.Of(m, 0))
 	return m.Ref
 }
 
+const body = `{"type":"user.deleted","data":{}}`
+
+// following is the id of the next delivery to the endpoint.
+func (w *world) following(endpointID string) string {
+	return delivery.ID(tenant, "e"+strconv.Itoa(w.unique+1), endpointID, delivery.ContentOf([]byte(body)))
+}
+
 func (w *world) message(endpointID string) delivery.Message {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	id := w.following()
+	id := w.following(endpointID)
 	w.unique++
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	m := delivery.Message{
 		Ref: delivery.Ref{
-			DeliveryID: id, TenantID: tenant, EndpointID: endpointID, EventID: "e", CreatedAt: now,
+			DeliveryID: id, TenantID: tenant, EndpointID: endpointID, EventID: "e" + strconv.Itoa(w.unique), CreatedAt: now,
 		},
-		Body: []byte(`{"type":"user.deleted","data":{}}`),
+		Body: []byte(body),
 	}
-	w.truth[life{m.DeliveryID, 0}] = &truth{
-		endpointID: endpointID, started: now, unwanted: w.endpoints[endpointID].Status == endpoint.Deleted,
+	w.truth[life{ID: id}] = &truth{
+		endpointID: endpointID, started: now, unwanted: w.Endpoints[endpointID].Status == endpoint.Deleted,
 	}
 	return m
 }
 
-// following is the id of the next delivery.
-func (w *world) following() string { return fmt.Sprintf("msg_%03d", w.unique+1) }
-
 // retried puts a delivery on RetryQueue that has used so many places.
-func (w *world) retried(endpointID string, used int, change func(*delivery.Life)) delivery.Ref {
+func (w *world) retried(endpointID string, used int) delivery.Ref {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
 	m := w.message(endpointID)
-	m.Attempts, m.Life = used, w.lived(change)
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.retries.send(queue.ToRetryQueue(m, 0))
+	m.Attempts, m.Life = used, w.lived(0)
+	w.RetryQueue.Send(queue.ToRetry(m, 0))
 	return m.Ref
 }
 
-func (w *world) lived(change func(*delivery.Life)) delivery.Life {
+// lived is a life that began so long ago.
+func (w *world) lived(ago time.Duration) delivery.Life {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	l := delivery.Life{StartedAt: now, DiesAt: now.Add(31 * time.Hour), OwnDue: now}
-	if change != nil {
-		change(&l)
-	}
-	return l
+	return delivery.Life{StartedAt: now.Add(-ago), DueAt: now}
 }
 
-// parked puts a delivery into Backlog, due or held.
-func (w *world) parked(endpointID string, due time.Duration, held bool, change func(*delivery.Life)) backlog.Item {
-	m := w.message(endpointID)
-	l := w.lived(change)
-	next := delivery.Next{Attempts: 3, Due: time.Now().Add(due), Held: held, Life: l}
-	if held {
-		next.Due = l.DiesAt
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	i := backlog.New(m, next, time.Now(), w.random())
-	w.truth[life{m.DeliveryID, 0}].started = l.StartedAt
-	w.backlog.Put(i, time.Now())
+// due puts a delivery into Backlog until its schedule's time, with three places used.
+func (w *world) due(endpointID string, in time.Duration) backlog.Item {
+	return w.wait(endpointID, 0, delivery.Move{Due: time.Now().Add(in)})
+}
+
+// held puts a delivery into Backlog that waits for its endpoint, whose life began so long ago.
+func (w *world) held(endpointID string, ago time.Duration) backlog.Item {
+	now := time.Now()
+	return w.wait(endpointID, ago, delivery.Move{Due: w.rules.Schedule.End(now.Add(-ago)), Held: true})
+}
+
+func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) backlog.Item {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	message := w.message(endpointID)
+	m.Attempts, m.Life = 3, w.lived(ago)
+	w.unique++
+	i := backlog.New(message, m, time.Now(), fmt.Sprintf("%08d", w.unique))
+	w.truth[life{ID: message.DeliveryID}].started = m.Life.StartedAt
+	w.Backlog.Put(i, time.Now())
 	return i
 }
 
-func (w *world) random() string {
-	w.unique++
-	return fmt.Sprintf("%08d", w.unique)
+// have stores a circuit with a lease, whose state began a minute ago.
+func (w *world) have(i circuit.Item) {
+	ago := time.Now().Add(-time.Minute)
+	i.TenantID, i.Version, i.Since, i.HeldUntil = tenant, ago.UnixNano(), ago, time.Now().Add(4*time.Minute)
+	w.Circuits[i.EndpointID] = i
 }
 
-// store is a conditional write of health, as the table does it.
-func (w *world) store(write health.Write) (health.Item, bool) {
-	name := write.Item.EndpointID
-	if name == "" {
-		name = "tenant " + write.Item.TenantID
+func open(id string) circuit.Item {
+	return circuit.Item{
+		EndpointID: id, State: circuit.Open, Failures: 7,
+		Last: circuit.Answer{At: time.Now().Add(-time.Minute), Status: 503, Reason: "http_5xx"},
 	}
-	before := w.health[name]
-	stored, applied := write.Apply(before)
-	if applied {
-		w.note("%s is %s (held %v, paused %v)", name, nameOf(stored.State), stored.Held, stored.Paused)
-		w.changes(name, before)
-		if w.health[name] = stored; stored.Version == 0 {
-			delete(w.health, name)
-		}
-	}
-	if stored.Version == 0 {
-		stored = health.Item{TenantID: write.Item.TenantID, EndpointID: write.Item.EndpointID}
-	}
-	return stored, applied
 }
 
-func nameOf(s health.State) string {
-	if s == health.None {
-		return "none"
-	}
-	return string(s)
-}
-
-// check looks for deliveries that are nowhere. It runs after every effect.
+// check looks for deliveries that are nowhere.
 func (w *world) check() {
 	var here map[life]bool
 	for l, t := range w.truth {
-		if t.acked || t.unwanted || !w.sealed[l].IsZero() {
+		if t.acked || t.unwanted || !w.Deaths[l].IsZero() {
 			continue
 		}
 		if here == nil {
 			here = w.here()
 		}
 		if !here[l] {
-			w.breaks("%s to %s is nowhere", l.id, t.endpointID)
+			w.breaks("%s to %s is nowhere", l.ID, t.endpointID)
 			t.unwanted = true // said once
 		}
 	}
 }
 
-// here is what lies on queues and in Backlog.
+// here is all that lies on queues and in Backlog.
 func (w *world) here() map[life]bool {
 	here := map[life]bool{}
-	for _, q := range []*sqs{w.deliveries, w.retries, w.dead} {
-		for _, m := range q.messages {
-			here[lifeOf(m.out)] = true
-		}
+	for _, q := range w.Queues() {
+		q.Each(func(r events.SQSMessage, _ time.Duration, _ int) { here[awsmodel.LifeOf(r)] = true })
 	}
-	for _, i := range w.backlog.Items {
-		here[life{i.Message.DeliveryID, i.Message.Replay}] = true
+	for _, i := range w.Backlog.Items {
+		here[life{ID: i.Message.DeliveryID, Replay: i.Message.Replay}] = true
 	}
 	return here
 }
 
-func lifeOf(o queue.Outgoing) life {
-	replay, _ := strconv.Atoi(*o.Attributes["replay"].StringValue)
-	return life{*o.Attributes["delivery_id"].StringValue, replay}
-}
-
-// idle reports whether nothing is left to do.
+// idle reports whether nothing waits or is on its way.
 func (w *world) idle() bool {
-	return len(w.deliveries.messages)+len(w.retries.messages)+len(w.dead.messages)+len(w.backlog.Items) == 0
-}
-
-// held is how many items wait for their endpoint.
-func (w *world) held() int {
-	n := 0
-	for _, i := range w.backlog.Items {
-		if i.Held {
-			n++
+	for _, q := range w.Queues() {
+		if q.Stored() > 0 {
+			return false
 		}
 	}
-	return n
+	return len(w.Backlog.Items) == 0
 }
 
-// state is what the world is like, as far as the future depends on it, times apart.
+// state is the world as far as the future depends on it, times apart.
 func (w *world) state() string {
 	var b strings.Builder
-	for _, q := range []*sqs{w.deliveries, w.retries, w.dead} {
-		visible := 0
-		for _, m := range q.messages {
-			if !m.visible.After(time.Now()) {
-				visible++
-			}
-		}
-		fmt.Fprint(&b, min(len(q.messages), 4), min(visible, 2), " ")
+	for _, q := range w.Queues() {
+		fmt.Fprint(&b, min(q.Stored(), 4), min(q.Visible(), 2), " ")
 	}
-	for _, id := range sorted(w.endpoints) {
-		i, held, due := w.health[id], 0, 0
-		for _, item := range w.backlog.Items {
-			switch {
-			case item.EndpointID != id:
-			case item.Held:
-				held++
-			default:
+	for _, id := range slices.Sorted(maps.Keys(w.Endpoints)) {
+		i, e, due := w.Circuits[id], w.Endpoints[id], 0
+		for _, item := range w.Backlog.Items {
+			if item.EndpointID == id && !item.Held {
 				due++
 			}
 		}
-		fmt.Fprint(&b, id, w.endpoints[id].Status, nameOf(i.State), i.Paused, i.Held, min(i.Failures, 6), min(i.Probes, 2),
-			i.Ticks > 0, !i.DiscardedBefore.IsZero(), min(held, 3), min(due, 3), w.receivers[id]("x"), " ")
+		fmt.Fprint(&b, id, e.Status, e.Marks.Paused(), !e.Marks.DiscardedBefore.IsZero(), e.Marks.ReleasedAt.After(i.Since),
+			i.State, time.Until(i.HeldUntil) > time.Minute, i.HeldUntil.IsZero(), min(i.Failures, 6), min(i.Probes, 5),
+			min(w.Backlog.Held(id), 3), min(due, 3), w.receivers[id](""), " ")
 	}
-	fmt.Fprint(&b, w.health["tenant "+tenant].Paused)
+	fmt.Fprint(&b, w.Stops[tenant].Paused(), w.rules.Allowance.Slow(w.Slow[tenant], time.Now()))
 	return b.String()
 }
 
-func sorted[V any](m map[string]V) []string {
-	var names []string
-	for name := range m {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
 func (w *world) judgeBy(judge func(*call) verdict) {
-	w.rules.Lock()
-	defer w.rules.Unlock()
+	w.judging.Lock()
+	defer w.judging.Unlock()
 	w.judge = judge
 }
 
 func (w *world) refuseBy(refuses func(service string) bool) {
-	w.rules.Lock()
-	defer w.rules.Unlock()
+	w.judging.Lock()
+	defer w.judging.Unlock()
 	w.refuses = refuses
 }
 
-// verdictOn is what becomes of a call.
+// verdictOn is the fate of a call.
 func (w *world) verdictOn(c *call) verdict {
-	w.rules.Lock()
+	w.judging.Lock()
 	judge := w.judge
-	w.rules.Unlock()
+	w.judging.Unlock()
 	if judge == nil {
-		return done
+		return awsmodel.Done
 	}
-	return judge(c)
+	v := judge(c)
+	if v == awsmodel.Late {
+		w.Mu.Lock()
+		w.late = append(w.late, time.Now().Add(awsmodel.Lateness))
+		w.Mu.Unlock()
+	}
+	return v
 }
 
 // throttled reports whether the service does not take its calls now.
 func (w *world) throttled(service string) bool {
-	w.rules.Lock()
+	w.judging.Lock()
 	refuses := w.refuses
-	w.rules.Unlock()
+	w.judging.Unlock()
 	return refuses != nil && refuses(service)
 }

@@ -55,8 +55,14 @@ type Functions struct {
 // "https://queues/NAME.Arn".
 func New(t testing.TB, o Options) Functions {
 	t.Helper()
-	m := maker{t: t, Options: o, template: load(t, o.Root), memory: map[string]float64{}}
+	m := o.maker(t)
 	return Functions{m.fanout(), m.deliver(), m.deadletter(), m.release(), m.memory}
+}
+
+// Settings are those of a function that this package does not make.
+func Settings[S any](t testing.TB, o Options, function string) S {
+	t.Helper()
+	return settings[S](o.maker(t), function)
 }
 
 // Resources are tables and keys of a test's own.
@@ -65,7 +71,7 @@ func Resources(t testing.TB, cfg aws.Config) map[string]string {
 	tables := testkit.Tables(t, cfg)
 	return map[string]string{
 		"Endpoints": tables.Endpoints, "EndpointHealth": tables.EndpointHealth, "Backlog": tables.Backlog,
-		"Deliveries": tables.Deliveries, "DeadLetters": tables.DeadLetters,
+		"Deliveries": tables.Deliveries, "DeadLetters": tables.DeadLetters, "ApiKeys": tables.ApiKeys,
 		"SecretsKey.Arn": testkit.Key(t, cfg), "DeadLetterKey.Arn": testkit.Key(t, cfg),
 	}
 }
@@ -124,6 +130,11 @@ type maker struct {
 	memory   map[string]float64
 }
 
+func (o Options) maker(t testing.TB) maker {
+	t.Helper()
+	return maker{t: t, Options: o, template: load(t, o.Root), memory: map[string]float64{}}
+}
+
 // value is what a name stands for in an environment.
 func (m maker) value(name string) string {
 	parameter, isParameter := m.template.Parameters[name]
@@ -178,7 +189,7 @@ func (m maker) deliver() func(context.Context, []events.SQSMessage) []string {
 		Log: telemetry.NewLogger(m.Output("deliver")), Metrics: m.metrics("deliver"),
 	})
 	must(m, h, err).Now = m.Now
-	h.Attempts.Now, h.Attempts.Client = m.Now, m.Receivers
+	h.Sender.Now, h.Sender.Client = m.Now, m.Receivers
 	h.Random = func() float64 { return 0 }
 	return h.Process
 }
@@ -198,5 +209,5 @@ func (m maker) release() func(context.Context) error {
 		Log: telemetry.NewLogger(m.Output("release")), Metrics: m.metrics("release"),
 	})
 	must(m, h, err).Now = m.Now
-	return h.Tick
+	return h.Run
 }

@@ -1,19 +1,6 @@
-package main
+package simulate
 
-import "time"
-
-// calls is what deliver and release asked of AWS; fan-out's part is the same under all rules.
-type calls struct {
-	sqs         int           // requests
-	invocations int           // of deliver
-	busy        time.Duration // of deliver, all invocations together
-	reads       int           // strongly consistent, 4 KB each
-	halfReads   int           // eventually consistent
-	writes      int           // of 1 KB
-	released    int           // messages sent by release
-	ticks       int           // invocations of release
-	other       int           // requests to DynamoDB
-}
+import "strings"
 
 // Prices in US dollars, us-east-1: aws.amazon.com/sqs/pricing, /lambda/pricing (arm64),
 // /dynamodb/pricing/on-demand, as of 2026.
@@ -26,21 +13,47 @@ const (
 
 	memoryDeliver = 0.5 // GB
 	memoryRelease = 1.0
-	tickTakes     = 0.2 // s, of a run that finds nothing to do
-	tickHalfReads = 19  // 16 parts of the index by due time, the endpoints in trouble, notes, and one more
+	releaseTakes  = 0.2 // s, of a run that finds nothing to do
 )
 
-// requests are calls over the network. release moves 25 items with five of them: one read, three
-// sends, one delete.
-func (c calls) requests() int { return c.sqs + c.other + c.released/5 + tickHalfReads*c.ticks }
-
-func (c calls) dollars() float64 {
-	return priceSQS*float64(c.sqs+(c.released+9)/10) +
-		priceInvocation*float64(c.invocations+c.ticks) +
-		priceGBSecond*(memoryDeliver*c.busy.Seconds()+memoryRelease*tickTakes*float64(c.ticks)) +
-		priceWrite*float64(c.writes) +
-		priceRead*(float64(c.reads)+float64(c.halfReads)/2+tickHalfReads*float64(c.ticks)/2)
+// perItem are the units of DynamoDB that one item of a call costs, its indexes included.
+var perItem = map[string]float64{
+	"Read Endpoints":       2 * priceRead, // the row and the tenant's marks
+	"Read EndpointHealth":  priceRead,     // two halves
+	"Scan EndpointHealth":  priceRead,
+	"Read Deliveries":      priceRead,
+	"Read Backlog":         priceRead,
+	"Query by-due":         priceRead / 2,
+	"Write Deliveries":     priceWrite,
+	"Write EndpointHealth": priceWrite,
+	"Charge":               priceWrite,
+	"Write DeadLetters":    2 * priceWrite,
+	"Put Backlog":          2 * priceWrite,
+	"Delete Backlog":       2 * priceWrite,
+	"Put back Backlog":     3 * priceWrite,
 }
 
-// idleMonth is what release costs in a month of 30 days in which it never has anything to do.
-func idleMonth() float64 { return calls{ticks: 30 * 24 * 60}.dollars() }
+// bill is what deliver, release and deadletter asked of AWS, fan-out apart.
+func (w *world) bill() (requests int, dollars float64) {
+	for name, asked := range w.Used {
+		switch {
+		case name == "POST", strings.HasPrefix(name, "KMS"), name == "answer", name == "Read EndpointHealth":
+		case strings.HasPrefix(name, "Send"), strings.HasPrefix(name, "Change"):
+			calls := (asked.Items + 9) / 10
+			calls = max(calls, asked.Requests)
+			requests += calls
+			dollars += priceSQS * float64(calls)
+		case strings.HasPrefix(name, "Put"), strings.HasPrefix(name, "Delete"):
+			requests += asked.Items
+		default:
+			requests += asked.Requests
+		}
+		dollars += perItem[name] * float64(asked.Items)
+	}
+	for _, m := range w.maps {
+		requests += 2 * m.Invocations // a receive and a delete
+		dollars += float64(m.Invocations)*(2*priceSQS+priceInvocation) + priceGBSecond*memoryDeliver*m.Busy.Seconds()
+	}
+	runs := float64(w.stats.runs)
+	return requests, dollars + runs*(priceInvocation+priceGBSecond*memoryRelease*releaseTakes)
+}

@@ -1,195 +1,257 @@
-package main
+package simulate
 
 import (
-	"strconv"
+	"math"
+	"math/rand/v2"
 	"time"
 )
 
-// scenario is what happens to the world.
-type scenario struct {
-	name string
-	says string
+// Scenario is what happens to the world.
+type Scenario struct {
+	Name string
+	Says string
+	Kind Kind
 
-	seed       uint64
-	rate       float64 // events a second
-	share      float64 // of them to the endpoints of the largest tenant
-	busy       int     // endpoints of the largest tenant
-	others     int     // endpoints of the others, two to a tenant
-	background float64 // share of healthy endpoints' answers that are 503
-	fair       bool
+	Rate      float64       // deliveries a second of all others together
+	Length    time.Duration // of publishing
+	Processes int           // of each of deliver's mappings
 
-	length   time.Duration
-	up       time.Duration // when the outage ends; 0: there is none to catch up with
-	patience time.Duration // beyond length, to catch up
-	prepare  func(w *world)
-	script   *script // nil: chance decides
+	tenants  int // that the scenario is about
+	hooks    int // endpoints of each
+	events   float64
+	perEvent int // endpoints that an event of such a tenant goes to
+	answer   func(w *world, h *hook) answer
+	act      func(w *world, tenant []*hook) // instead of publishing events evenly
+	all      bool                           // the others answer likewise
 
-	dead      window // release does not run
-	refuses   window // every table of ours refuses reads and writes
-	throttles window // Lambda takes no invocation of deliver
-	burns     int    // receives from RetryQueue that are throttled before a message is handed over
+	up       time.Duration // end of the outage; 0: there is none to catch up with
+	patience time.Duration // beyond it
+	dead     window        // release does not run
+	refuses  window        // every table of ours refuses
 }
+
+// Kind says which goals a scenario has.
+type Kind string
+
+// The kinds.
+const (
+	Attack Kind = "attack"
+	Honest Kind = "honest"
+	Outage Kind = "outage"
+	Calm   Kind = "calm"
+)
 
 type window struct{ from, to time.Duration }
 
 func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
 
-func (s *scenario) releaseDead(now time.Duration) bool  { return s.dead.holds(now) }
-func (s *scenario) tablesRefuse(now time.Duration) bool { return s.refuses.holds(now) }
-
-func (s *scenario) throttledUntil(now time.Duration) time.Duration {
-	if s.throttles.holds(now) {
-		return s.throttles.to
-	}
-	return 0
+// answer is a receiver's. Status 0 never comes.
+type answer struct {
+	status int
+	took   time.Duration
 }
 
-// calm is how long everything goes well before something happens.
-const calm = 10 * time.Minute
+// spread is a log-normal distribution of latency.
+type spread struct{ median, p99 time.Duration }
 
-// base is a day like any other: 1,000 events a second, a tenth of them to the largest tenant.
-func base(name, says string, length time.Duration) *scenario {
-	return &scenario{
-		name: name, says: says, seed: 1, rate: 1000, share: 0.1, busy: 1, others: 1000, background: 0.001, length: length,
-	}
-}
+// z99 is the 99th percentile of the standard normal distribution.
+const z99 = 2.3263
 
-// outage makes the largest tenant's endpoints answer as failing says until the outage ends.
-func (s *scenario) outage(length time.Duration, failing answer) *scenario {
-	s.up = calm + length
-	s.length, s.patience = s.up, 14*time.Hour
-	s.prepare = func(w *world) {
-		for _, e := range w.busy {
-			w.endpoints[e].affected = true
-			w.endpoints[e].answer = func(w *world) answer {
-				if w.now >= calm && w.now < s.up {
-					return failing
-				}
-				return w.healthy()
-			}
-		}
-	}
-	return s
+func (s spread) draw(random *rand.Rand) time.Duration {
+	sigma := math.Log(float64(s.p99)/float64(s.median)) / z99
+	return time.Duration(float64(s.median) * math.Exp(sigma*random.NormFloat64()))
 }
 
 var (
-	down  = answer{status: 503, took: 50 * time.Millisecond}
-	hangs = answer{took: attemptTimeout}
+	usual  = spread{200 * time.Millisecond, time.Second}
+	slower = spread{500 * time.Millisecond, 2500 * time.Millisecond}
+	down   = answer{503, 50 * time.Millisecond}
+	hangs  = answer{}
 )
 
-func scenarios(hours int) []*scenario {
-	day := time.Duration(hours) * time.Hour
-	name := strconv.Itoa(hours) + " h"
-	fifty := base("fifty", "50 endpoints of one tenant, 50 of 1,000 events/s together, are down for "+name, 0).
-		outage(day, down)
-	fifty.busy, fifty.share = 50, 0.05
-	ten := base("ten-hang", "ten endpoints, 10 events/s each, hang at once for half an hour", 0).
-		outage(30*time.Minute, hangs)
-	ten.busy = 10
-	all := []*scenario{
-		base("nobody", "nobody is down, "+name, day),
-		base("down", "the largest tenant, one endpoint with 100 of 1,000 events/s, is down for "+name, 0).
-			outage(day, down),
-		base("hang", "the same, but it hangs: every attempt takes its 15 s", 0).outage(day, hangs),
-		base("flapping", "5 % of the endpoints are down for 10 minutes of every 20, "+name, day).flapping(),
-		fifty,
-		base("slow", "1 % of the answers of the busiest endpoint, 100 events/s, take 1.6 to 3 s, "+name, day).slowly(),
-		base("release", "as flapping, and release does not run for an hour, 4 h", 4*time.Hour).flapping(),
-		base("tables", "all our tables refuse reads and writes for 10 minutes, 3 h", 3*time.Hour),
-		base("lambda", "Lambda takes no invocation of deliver for 10 minutes, 3 h", 3*time.Hour),
-		base("receives", "every retry is received and throttled ten times before it is handed over, 3 h", 3*time.Hour),
-		ten,
-		base("thirty-slow", "30 endpoints, 3 events/s each, hang in 9 % of their answers, 30 min", 30*time.Minute).
-			partly(30, 0.09),
-		base("crawl", "an endpoint with 50 events/s answers 2xx, but takes 5 s for it, 30 min", 30*time.Minute).
-			crawling(5 * time.Second),
-		smaller(base("catch-up-1000", "an endpoint with 1,000 deliveries waiting comes back", 0), 0.28).
-			outage(time.Hour, down),
-		smaller(base("catch-up-day", "an endpoint with 10 events/s comes back after "+name, 0), 10).outage(day, down),
+// calm is the time at the beginning in which everything goes well.
+const calm = time.Minute
+
+// failing is the share of others' answers that are 503.
+const failing = 0.001
+
+func (w *world) healthy() answer {
+	if w.random.Float64() < failing {
+		return down
 	}
-	find(all, "release").dead = window{time.Hour, 2 * time.Hour}
-	find(all, "tables").refuses = window{time.Hour, time.Hour + 10*time.Minute}
-	find(all, "lambda").throttles = window{time.Hour, time.Hour + 10*time.Minute}
-	find(all, "receives").burns = 10
-	return all
+	return answer{200, usual.draw(w.random)}
 }
 
-func find(all []*scenario, name string) *scenario {
-	for _, s := range all {
-		if s.name == name {
-			return s
+// after lets the endpoints answer as usual while it is calm.
+func after(then func(w *world, h *hook) answer) func(w *world, h *hook) answer {
+	return func(w *world, h *hook) answer {
+		if w.now() < calm {
+			return w.healthy()
 		}
+		return then(w, h)
 	}
-	return nil
 }
 
-// smaller has only 100 events a second beside the endpoint in question.
-func smaller(s *scenario, rate float64) *scenario {
-	s.rate = 100 + rate
-	s.share = rate / s.rate
-	return s
+func always(a answer) func(*world, *hook) answer {
+	return after(func(*world, *hook) answer { return a })
 }
 
-// flapping endpoints are down for ten minutes of every twenty, each at times of its own.
-func (s *scenario) flapping() *scenario {
-	s.prepare = func(w *world) {
-		for n := 0; n < len(w.endpoints); n += 20 {
-			e := &w.endpoints[n]
-			if n == 0 {
-				continue // the busiest is another matter
-			}
-			shift := time.Duration(w.random.Int64N(int64(20 * time.Minute)))
-			e.affected = true
-			e.answer = func(w *world) answer {
-				if (w.now+shift)%(20*time.Minute) < 10*time.Minute {
-					return down
-				}
-				return w.healthy()
-			}
+// sometimes answers so in a share of the answers.
+func sometimes(share float64, took func(*rand.Rand) time.Duration) func(*world, *hook) answer {
+	return after(func(w *world, _ *hook) answer {
+		if w.random.Float64() < share {
+			return answer{200, took(w.random)}
 		}
-	}
-	return s
+		return w.healthy()
+	})
 }
 
-func (s *scenario) slowly() *scenario {
-	s.prepare = func(w *world) {
-		e := &w.endpoints[w.busy[0]]
-		e.affected = true
-		e.answer = func(w *world) answer {
-			a := w.healthy()
-			if w.random.Float64() < 0.01 {
-				a.took = 1600*time.Millisecond + time.Duration(w.random.Int64N(int64(1400*time.Millisecond)))
-			}
+func exactly(d time.Duration) func(*rand.Rand) time.Duration {
+	return func(*rand.Rand) time.Duration { return d }
+}
+
+// until answers so until the outage ends.
+func until(a answer, up time.Duration) func(*world, *hook) answer {
+	return after(func(w *world, _ *hook) answer {
+		if w.now() < up {
 			return a
 		}
-	}
-	return s
+		return w.healthy()
+	})
 }
 
-// partly makes the largest tenant's endpoints hang in a share of their answers.
-func (s *scenario) partly(endpoints int, share float64) *scenario {
-	s.busy, s.share = endpoints, 0.09
-	s.prepare = func(w *world) {
-		for _, e := range w.busy {
-			w.endpoints[e].affected = true
-			w.endpoints[e].answer = func(w *world) answer {
-				if w.random.Float64() < share {
-					return hangs
-				}
-				return w.healthy()
+// flaps fails for ten minutes of every twenty, each endpoint at times of its own.
+func flaps(w *world, h *hook) answer {
+	if w.now() >= calm && (w.now()+h.shift)%(20*time.Minute) < 10*time.Minute {
+		return down
+	}
+	return w.healthy()
+}
+
+// the slowest 2xx that an attempt waits for.
+const slowest = 14500 * time.Millisecond
+
+// attack is one tenant with 50 endpoints, one event a second to all of them.
+func attack(name, says string, answers func(*world, *hook) answer) Scenario {
+	return Scenario{
+		Name: name, Says: says, Kind: Attack, Rate: 1000, Length: 2 * time.Hour, Processes: 200,
+		tenants: 1, hooks: 50, events: 1, perEvent: 50, answer: answers,
+	}
+}
+
+func attacks() []Scenario {
+	pulses := func(name, says string, every time.Duration) Scenario {
+		s := attack(name, says, always(answer{200, slowest}))
+		s.act = func(w *world, hooks []*hook) { w.pulse(hooks, every) }
+		return s
+	}
+	adaptive := attack("adaptive", "two events, likewise, again the moment its stay ends",
+		always(answer{200, slowest}))
+	adaptive.act = (*world).adapt
+	ten := adaptive
+	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants at once", 10
+	flap := attack("flap", "50 endpoints that fail for 10 minutes of every 20", flaps)
+	toggle := attack("toggle", "50 endpoints that hang, switched off and on every minute", always(hangs))
+	toggle.act = func(w *world, hooks []*hook) {
+		go w.toggle(hooks, time.Minute)
+		w.publishEvenly(hooks)
+	}
+	return []Scenario{
+		attack("hang", "50 endpoints that hang", always(hangs)),
+		attack("always", "50 endpoints, each answer 2xx after 14.5 s", always(answer{200, slowest})),
+		attack("two-percent", "50 endpoints, 2 % of the answers 2xx after 14.5 s", sometimes(0.02, exactly(slowest))),
+		attack("under", "50 endpoints, each answer 2xx after 2.9 s", always(answer{200, 2900 * time.Millisecond})),
+		pulses("pulse-minute", "two events every minute, all answers 2xx after 14.5 s", time.Minute),
+		pulses("pulse-hour", "two events every hour, likewise", time.Hour),
+		pulses("pulse-day", "two events once a day, likewise", 24*time.Hour),
+		adaptive, ten, flap, toggle,
+		attack("down", "50 endpoints that are down all the time", always(down)),
+	}
+}
+
+// honest is one tenant beside the others whose own deliveries must not be late.
+func honest(name, says string, perSecond float64, answers func(*world, *hook) answer) Scenario {
+	return Scenario{
+		Name: name, Says: says, Kind: Honest, Rate: 500, Length: 2 * time.Hour, Processes: 200,
+		tenants: 1, hooks: 50, events: perSecond, perEvent: 1, answer: answers,
+	}
+}
+
+func honestTenants() []Scenario {
+	like := func(s spread) func(*world, *hook) answer {
+		return func(w *world, _ *hook) answer { return answer{200, s.draw(w.random)} }
+	}
+	thirty := Scenario{
+		Name: "thirty", Says: "30 honest tenants, 1 delivery/s each, hang for an hour", Kind: Calm, Rate: 1000,
+		Length: 2 * time.Hour, Processes: 200, tenants: 30, hooks: 1, events: 1, perEvent: 1,
+		answer: until(hangs, calm+time.Hour),
+	}
+	stall := Scenario{
+		Name: "stall", Says: "nobody answers for 28 s", Kind: Calm, Rate: 1000, Length: 2 * time.Hour, Processes: 200,
+		all: true, answer: func(w *world, _ *hook) answer {
+			if end := calm + 28*time.Second; w.now() >= calm && w.now() < end {
+				return answer{200, end - w.now() + usual.draw(w.random)}
 			}
+			return w.healthy()
+		},
+	}
+	return []Scenario{
+		honest("usual", "100/s with a median of 200 ms and a p99 of 1 s", 100, like(usual)),
+		honest("slower", "100/s with a median of 500 ms and a p99 of 2.5 s", 100, like(slower)),
+		honest("three-seconds", "500/s, 1 % of them after 3 s", 500, sometimes(0.01, exactly(3*time.Second))),
+		honest("six-seconds", "500/s, 1 % of them after 6 s", 500, sometimes(0.01, exactly(6*time.Second))),
+		honest("crawl", "100/s after 1.5 s each", 100, always(answer{200, 1500 * time.Millisecond})),
+		thirty, stall,
+	}
+}
+
+// outage is one endpoint that fails for so long, and the time in which it has to catch up.
+func outage(name, says string, perSecond float64, length time.Duration) Scenario {
+	return Scenario{
+		Name: name, Says: says, Kind: Outage, Rate: 1, Length: calm + length, Processes: 200,
+		tenants: 1, hooks: 1, events: perSecond, perEvent: 1, answer: until(down, calm+length),
+		up: calm + length, patience: 8 * time.Hour,
+	}
+}
+
+func outages() []Scenario {
+	flapping := Scenario{
+		Name: "flapping", Says: "5 % of all endpoints fail for 10 minutes of every 20", Kind: Calm, Rate: 10,
+		Length: 4 * time.Hour, Processes: 200, tenants: 50, hooks: 1, events: 0.1, perEvent: 1,
+	}
+	flapping.answer = flaps
+	stopped := flapping
+	stopped.Name, stopped.Says = "release-dead", "the same, and release does not run for an hour"
+	stopped.dead = window{time.Hour, 2 * time.Hour}
+	tables := Scenario{
+		Name: "tables", Says: "all tables refuse everything for ten minutes", Kind: Outage, Rate: 20,
+		Length: 2 * time.Hour, Processes: 200, refuses: window{time.Hour, 70 * time.Minute},
+		up: 2 * time.Hour, patience: 14 * time.Hour,
+	}
+	return []Scenario{
+		outage("day", "one endpoint, 1 delivery/s, is down for a day", 1, day),
+		outage("six-days", "one endpoint, 0.2 deliveries/s, is down for six days", 0.2, 6*day),
+		flapping, stopped, tables,
+	}
+}
+
+const day = 24 * time.Hour
+
+// Scenarios are all: attacks at three rates of the others' deliveries.
+func Scenarios() (all []Scenario) {
+	for _, s := range attacks() {
+		for _, rate := range []float64{1000, 100, 10} {
+			s.Rate, s.Length = rate, day
+			switch {
+			case rate == 1000:
+				s.Length = 2 * time.Hour
+			case rate == 10 && s.Name == "down":
+				s.Length, s.events = 7*day, 0.01
+			default:
+				s.events = 0.1
+			}
+			all = append(all, s)
 		}
 	}
-	return s
-}
-
-// crawling makes the largest tenant's endpoint slow in all its answers.
-func (s *scenario) crawling(took time.Duration) *scenario {
-	s.share = 0.05
-	s.prepare = func(w *world) {
-		e := &w.endpoints[w.busy[0]]
-		e.affected = true
-		e.answer = func(*world) answer { return answer{ok: true, status: 200, took: took} }
-	}
-	return s
+	return append(append(all, honestTenants()...), outages()...)
 }

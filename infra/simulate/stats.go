@@ -1,215 +1,263 @@
-package main
+package simulate
 
 import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 )
 
-// stats is what a run has shown. Others are the endpoints that the scenario does not touch.
+// stats is gathered under the model's lock.
 type stats struct {
-	created, ended, twice int
-	dead                  int
-	done                  []uint64 // bits, by delivery
+	created     []uint32 // milliseconds since the beginning, by delivery
+	attempted   bits
+	acked, dead bits
+	subject     bits
 
-	first    histogram   // others: from DeliveryQueue to the first POST
-	steady   histogram   // the same, from a minute after something happened
-	late     []histogram // others, by hour: lateness of retries
-	allLate  histogram   // affected: lateness of what their schedule sends
-	diverted histogram   // of first attempts put off: from DeliveryQueue to the first POST
-	firsts   [2]int      // first attempts of others and of affected
-	diverts  [2]int      // of them put off
-
-	inFlight, backlog int
-	posts             []int // to affected endpoints, by hour
-	opened            [2]int
-	openedAt          time.Duration
-
-	old      int // affected deliveries of before the end of the outage that have not ended
-	waitedAt int // old when the outage ended
-	firstOK  time.Duration
-	caughtUp time.Duration
-	stored   int // in the end, anywhere
-	aws      calls
+	others, own histogram // lateness of first attempts
+	retries     histogram // of others
+	bins        []bin     // others' first attempts, by quarter of an hour
+	twice       int       // POSTs of deliveries that were answered 2xx before
+	posts       int       // to subjects
+	deaths      int
+	slow        bool // a subject's tenant was slow at some time
+	old         int  // deliveries of before the end of the outage that have not ended
+	firstOK     time.Duration
+	caughtUp    time.Duration
+	samples     []Sample
+	runs        int
 }
 
-func (s *stats) start(w *world) {
-	hours := int((w.scenario.length+w.scenario.patience)/time.Hour) + 2
-	s.late, s.posts = make([]histogram, hours), make([]int, hours)
+type bin struct{ First, Late int }
+
+// Sample is the state at the beginning of a minute.
+type Sample struct {
+	Backlog, Posts, Left int
 }
 
-// which is 1 for endpoints that the scenario is about.
-func (w *world) which(endpoint int32) int {
-	if w.endpoints[endpoint].affected {
-		return 1
+const binLength = 15 * time.Minute
+
+type bits []uint64
+
+func (b *bits) set(n int) (was bool) {
+	for len(*b) <= n/64 {
+		*b = append(*b, make([]uint64, 1024)...)
 	}
-	return 0
+	was = b.has(n)
+	(*b)[n/64] |= 1 << (n % 64)
+	return was
 }
 
-func (s *stats) arrived(w *world, m message) {
-	s.created++
-	s.firsts[w.which(m.endpoint)]++
-	for len(s.done) <= int(m.id/64) {
-		s.done = append(s.done, make([]uint64, 1024)...)
+func (b bits) has(n int) bool { return n/64 < len(b) && b[n/64]&(1<<(n%64)) != 0 }
+
+func (s *stats) start(scenario Scenario) {
+	s.bins = make([]bin, (scenario.Length+scenario.patience)/binLength+1)
+}
+
+// published gives a delivery its number.
+func (s *stats) published(w *world, h *hook) int {
+	n := len(s.created)
+	s.created = append(s.created, uint32(w.now()/time.Millisecond)) //nolint:gosec // 49 days
+	if h.subject {
+		s.subject.set(n)
 	}
-	if s.isOld(w, m) {
+	if w.isOld(n) {
 		s.old++
-		s.waitedAt = s.old
 	}
+	return n
 }
 
-func (s *stats) isOld(w *world, m message) bool {
-	return w.endpoints[m.endpoint].affected && m.created.duration() < w.scenario.up
+// isOld reports whether the outage ends for the delivery only when it has caught up.
+func (w *world) isOld(n int) bool {
+	return w.scenario.up > 0 && w.stats.at(n) < w.scenario.up && (w.scenario.tenants == 0 || w.stats.subject.has(n))
 }
 
-func (s *stats) posting(w *world, m *mapping, t *task) {
-	which := w.which(t.message.endpoint)
-	if which == 1 {
-		s.posts[t.begin/time.Hour]++
+func (s *stats) at(n int) time.Duration { return time.Duration(s.created[n]) * time.Millisecond }
+
+// late is what others' first attempts must not be.
+const late = time.Second
+
+func (s *stats) posted(w *world, h *hook, n int, a answer) {
+	now := w.now()
+	if h.subject {
+		s.posts++
 	}
-	switch {
-	case !t.message.posted:
-		waited := t.begin - t.message.created.duration()
-		if which == 0 {
-			s.first.add(waited)
-			if t.begin >= calm+time.Minute {
-				s.steady.add(waited)
-			}
-		}
-		if t.message.diverted {
-			s.diverted.add(waited)
-		}
-	case t.message.due == 0:
-	case which == 0:
-		s.late[t.begin/time.Hour].add(t.begin - t.message.due.duration())
-	default:
-		s.allLate.add(t.begin - t.message.due.duration())
+	if !s.attempted.set(n) {
+		s.first(h.subject && !w.scenario.all, s.at(n), now)
 	}
-	t.message.posted = true
-	m.queue.Message(t.handle).posted = true
-}
-
-func (s *stats) acknowledged(w *world, t *task) {
-	if w.which(t.message.endpoint) == 1 && w.scenario.up > 0 && w.now >= w.scenario.up && s.firstOK == 0 {
-		s.firstOK = t.end
+	if a.status/100 != 2 || a.took >= awsmodel.AttemptTimeout {
+		return
 	}
-	s.end(w, t.message)
-	s.aws.writes += min(t.place, 2) // one that was retried leaves the index by endpoint, too
-}
-
-func (s *stats) died(w *world, m message) {
-	s.dead++
-	s.end(w, m)
-	s.aws.writes += 2
-}
-
-func (s *stats) end(w *world, m message) {
-	s.ended++
-	if bit := uint64(1) << (m.id % 64); s.done[m.id/64]&bit != 0 {
+	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && s.firstOK == 0 {
+		s.firstOK = now
+	}
+	if s.acked.set(n) {
 		s.twice++
-	} else {
-		s.done[m.id/64] |= bit
-	}
-	if s.isOld(w, m) {
-		if s.old--; s.old == 0 && w.now >= w.scenario.up {
-			s.caughtUp = w.now
-		}
-	}
-}
-
-// waits counts what is put off, and the records that say that a delivery waits.
-func (s *stats) waits(w *world, t *task) {
-	if t.fate == divert {
-		t.message.diverted = true
-		s.diverts[w.which(t.message.endpoint)]++
-	}
-	if t.fate == unposted {
 		return
 	}
-	s.aws.other++
-	switch { // in 0.1.0 the index by endpoint moves with every retry
-	case t.place == 1:
-		s.aws.writes += 2
-	case w.backlogs:
-		s.aws.writes++
-	default:
-		s.aws.writes += 3
-	}
+	s.ends(w, n)
 }
 
-func (s *stats) turned(w *world, endpoint int32, from, to health.State) {
-	if to != health.Open || from == to {
+// first notes the first attempt of a delivery of the scenario's subjects or of the others.
+func (s *stats) first(subject bool, created, begun time.Duration) {
+	if subject {
+		s.own.add(begun - created)
 		return
 	}
-	which := w.which(endpoint)
-	if s.opened[which]++; which == 1 && s.openedAt == 0 {
-		s.openedAt = w.now
+	s.others.add(begun - created)
+	b := &s.bins[min(int(created/binLength), len(s.bins)-1)]
+	b.First++
+	if begun-created > late {
+		b.Late++
 	}
 }
 
-func (s *stats) batch(w *world, p *process) {
-	s.aws.invocations++
-	s.aws.sqs++
-	s.aws.other++ // one read of endpoints and health
-	s.aws.busy += p.end + after - w.now
-	var known [10]int32
-	distinct := known[:0]
-	for i := range p.batch {
-		if e := p.batch[i].message.endpoint; !slices.Contains(distinct, e) {
-			distinct = append(distinct, e)
-		}
+func (s *stats) died(w *world, n int) {
+	if s.dead.set(n) {
+		return
 	}
-	s.aws.reads += len(distinct)
-	if w.backlogs { // its health and its tenant's
-		s.aws.halfReads += 2 * len(distinct)
+	s.deaths++
+	if !s.acked.has(n) {
+		s.ends(w, n)
 	}
 }
 
-// settled counts the calls that a batch ends with.
-func (s *stats) settled(m moved) {
-	for _, n := range [3]int{m.deletes, m.sends, m.changes} {
-		if n > 0 {
-			s.aws.sqs++
-		}
-	}
-	for _, n := range [2]int{m.acknowledged, m.puts} {
-		if n > 0 {
-			s.aws.other++
+func (s *stats) ends(w *world, n int) {
+	if w.isOld(n) {
+		if s.old--; s.old == 0 && w.now() >= w.scenario.up {
+			s.caughtUp = w.now() - w.scenario.up
 		}
 	}
 }
 
-func (s *stats) finish(w *world) {
-	s.stored = w.first.queue.Stored() + w.retries.queue.Stored() + w.store.n
-	for _, p := range w.first.processes {
-		for _, t := range p.batch {
-			if t.sent { // it is on both queues until its batch ends
-				s.stored--
-			}
-		}
+func (s *stats) sample(w *world) {
+	s.samples = append(s.samples, Sample{len(w.Backlog.Items), s.posts, s.old})
+	for _, hooks := range w.subjects {
+		s.slow = s.slow || w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
 	}
 }
 
-// lost is how many deliveries have neither ended nor wait anywhere.
-func (s *stats) lost() int { return s.created - s.ended - s.stored }
+// Result is all that is published of a run.
+type Result struct {
+	Name, Says string
+	Kind       Kind
+	Rate       float64
+	Length     time.Duration
 
-// worstLate is the worst p99 of an hour, with its hour, and the median of the hours' p99.
-func (s *stats) worstLate() (worst time.Duration, hour int, median time.Duration) {
-	var all []time.Duration
-	for n := range s.late {
-		if s.late[n].n == 0 {
-			continue
+	Created             int
+	Late                float64 // share of others' first attempts late by more than a second
+	WorstDay            float64 // the same, of the worst 24 hours
+	OwnP99, RetriesP99  time.Duration
+	Slow                bool
+	Posts               int // to subjects
+	InFlight, Backlog   int // peaks: RetryQueue and SlowQueue, Backlog
+	FirstOK, CaughtUp   time.Duration
+	Left                int // of before the end of the outage, in the end
+	Deaths, Lost, Twice int
+	Requests            float64 // to AWS, per 1,000 deliveries
+	Dollars             float64 // a million deliveries
+	Bins                []bin
+	Samples             []Sample
+	Took                time.Duration // to simulate
+}
+
+func (w *world) result() Result {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	s, c := &w.stats, w.scenario
+	requests, dollars := w.bill()
+	million := float64(max(len(s.created), 1)) / 1e6
+	r := Result{
+		Name: c.Name, Says: c.Says, Kind: c.Kind, Rate: c.Rate, Length: c.Length, Created: len(s.created),
+		Late: s.others.share(late), WorstDay: worstDay(s.bins), OwnP99: s.own.quantile(0.99),
+		RetriesP99: s.retries.quantile(0.99), Slow: s.slow, Posts: s.posts,
+		InFlight: w.RetryQueue.PeakInFlight + w.SlowQueue.PeakInFlight, Backlog: w.Backlog.Peak,
+		CaughtUp: s.caughtUp, Left: s.old, Deaths: s.deaths, Twice: s.twice,
+		Requests: float64(requests) / million / 1000, Dollars: dollars / million, Bins: s.bins, Samples: s.samples,
+	}
+	if s.firstOK > 0 {
+		r.FirstOK = s.firstOK - c.up
+	}
+	r.Lost = w.lost()
+	return r
+}
+
+// worstDay is the worst share of any 24 hours, or of the whole time if that is shorter.
+func worstDay(bins []bin) (worst float64) {
+	width := min(int(day/binLength), len(bins))
+	for from := 0; from+width <= len(bins); from++ {
+		var sum bin
+		for _, b := range bins[from : from+width] {
+			sum.First, sum.Late = sum.First+b.First, sum.Late+b.Late
 		}
-		p99 := s.late[n].quantile(0.99)
-		all = append(all, p99)
-		if p99 > worst {
-			worst, hour = p99, n
+		if sum.First > 0 {
+			worst = max(worst, float64(sum.Late)/float64(sum.First))
 		}
 	}
-	if len(all) == 0 {
-		return 0, 0, 0
+	return worst
+}
+
+// lost is how many deliveries were neither delivered nor died, and wait nowhere.
+func (w *world) lost() (lost int) {
+	var here bits
+	for _, q := range w.Queues() {
+		q.Each(func(m events.SQSMessage, _ time.Duration, _ int) { here.set(numberOf(m.Body)) })
 	}
-	slices.Sort(all)
-	return worst, hour, all[len(all)/2]
+	for _, i := range w.Backlog.Items {
+		here.set(numberOf(string(i.Message.Body)))
+	}
+	for n := range w.stats.created {
+		if !w.stats.acked.has(n) && !w.stats.dead.has(n) && !here.has(n) {
+			lost++
+		}
+	}
+	return lost
+}
+
+// histogram counts durations, exactly where it matters: in steps of 10 ms up to a minute.
+type histogram struct {
+	counts []int
+	n      int
+	max    time.Duration
+}
+
+const step = 10 * time.Millisecond
+
+func (h *histogram) add(d time.Duration) {
+	if h.counts == nil {
+		h.counts = make([]int, time.Minute/step+1)
+	}
+	h.counts[min(max(d, 0)/step, time.Minute/step)]++
+	h.n++
+	h.max = max(h.max, d)
+}
+
+// share is the part above d.
+func (h *histogram) share(d time.Duration) float64 {
+	if h.n == 0 {
+		return 0
+	}
+	above := 0
+	for _, n := range h.counts[d/step+1:] {
+		above += n
+	}
+	return float64(above) / float64(h.n)
+}
+
+// quantile is an upper bound of the share q of all, the largest of all beyond a minute.
+func (h *histogram) quantile(q float64) time.Duration {
+	seen := 0
+	at := slices.IndexFunc(h.counts, func(n int) bool {
+		seen += n
+		return float64(seen) >= q*float64(h.n)
+	})
+	if at < 0 {
+		return 0
+	}
+	if at == len(h.counts)-1 {
+		return h.max
+	}
+	return min(time.Duration(at+1)*step, h.max)
 }

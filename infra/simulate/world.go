@@ -1,256 +1,280 @@
-package main
+package simulate
 
 import (
+	"fmt"
 	"math/rand/v2"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
-	"github.com/herald-webhooks/herald/internal/health"
-	"github.com/herald-webhooks/herald/internal/retry"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// epoch is the simulation's zero: packages of the product are handed real times.
-var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
-// schedule is the product's default.
-var schedule = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
-
-// What the template sets, and what a call to AWS takes.
-const (
-	concurrency       = 50 // of either mapping
-	attemptTimeout    = 15 * time.Second
-	functionTimeout   = 30 * time.Second
-	visibilityTimeout = 180 * time.Second
-	redriveV010       = 10  // receives from RetryQueue under the rules of 0.1.0: MaxRetries + 1
-	redriveNet        = 100 // receives from RetryQueue with Backlog: the net under deliver
-
-	before    = 20 * time.Millisecond  // from a receive to the first POST: invocation, reads
-	after     = 10 * time.Millisecond  // from the last answer to the next receive: writes
-	refusal   = 500 * time.Millisecond // a call that DynamoDB throttles, the SDK's own retries included
-	noteAfter = attemptTimeout / 10    // when an attempt that goes on is noted as slow
-)
-
-// milli is a time in milliseconds since epoch: millions of waiting deliveries are kept in memory.
-type milli uint32
-
-func millis(d time.Duration) milli { // rounded up: never early
-	return milli((d + time.Millisecond - 1) / time.Millisecond) //nolint:gosec // 49 days
+// hook is a receiver.
+type hook struct {
+	id, tenant string
+	subject    bool // the scenario is about it
+	shift      time.Duration
 }
 
-func (m milli) duration() time.Duration { return time.Duration(m) * time.Millisecond }
-
-// time is zero where the milliseconds are: nothing ends at the very start.
-func (m milli) time() time.Time {
-	if m == 0 {
-		return time.Time{}
-	}
-	return epoch.Add(m.duration())
-}
-
-func milliOf(t time.Time) milli {
-	if t.IsZero() {
-		return 0
-	}
-	return millis(t.Sub(epoch))
-}
-
-// message is one delivery on its way. Its id is its number. due and diverted are notes of the
-// simulation's own: nothing decides by them.
-type message struct {
-	probe    int64 // number of the probe it is marked with
-	id       uint32
-	endpoint int32
-	created  milli
-	dies     milli
-	own      milli
-	due      milli // when its next attempt is due; 0: nothing to measure
-	attempts uint8
-	last     bool
-	posted   bool // an attempt was begun
-	diverted bool // its first attempt was put off for the sake of others
-}
-
-// endpoint is a receiver. One without answer of its own is healthy.
-type endpoint struct {
-	tenant   int32
-	affected bool // the scenario is about it, or about its tenant
-	answer   func(w *world) answer
-	item     health.Item
-	held     int // items of Backlog that wait for it
-}
-
-type answer struct {
-	ok     bool
-	status int
-	took   time.Duration
-}
-
-// world is one run of one scenario under one set of rules.
+// world is one run of a scenario.
 type world struct {
-	scenario *scenario
-	backlogs bool // Backlog, breaker and notes that end; false: the rules of 0.1.0
-	settings health.Settings
-
-	now       time.Duration
-	random    *rand.Rand
-	events    awsmodel.Heap[event]
-	arrival   time.Duration
-	endpoints []endpoint
-	busy      []int32 // endpoints of the largest tenant
-
-	first   *mapping // DeliveryQueue
-	retries *mapping // RetryQueue
-	notes   notes
-	store   store
-	trouble []int32 // endpoints with an item, and some that had one
-	stats   stats
+	*awsmodel.Model
+	scenario Scenario
+	rules    awsmodel.Rules
+	random   *rand.Rand // of receivers, under Mu
+	hooks    map[string]*hook
+	others   []*hook
+	subjects [][]*hook // by tenant
+	maps     []*awsmodel.Mapping
+	stats    stats
 }
-
-// event is something that happens at a time of its own.
-type event struct {
-	kind    eventKind
-	on      *mapping
-	process int
-	number  int // of the process's batch
-}
-
-type eventKind int
 
 const (
-	batchEnds eventKind = iota
-	batchSlow
-	batchDiverts
-	tickDue
+	others      = 1000 // endpoints, two to a tenant
+	deadLetters = 50   // processes
+	seed        = 1
 )
 
-func newWorld(s *scenario, backlogs bool) *world {
-	w := &world{
-		scenario: s, backlogs: backlogs, settings: health.Default(),
-		random: rand.New(rand.NewPCG(s.seed, 1)), //nolint:gosec // figures that can be repeated
-	}
-	w.first = w.newMapping(health.DeliveryQueue, 50)
-	redrive := redriveV010
-	if backlogs {
-		redrive = redriveNet
-	}
-	w.retries = w.newMapping(health.RetryQueue, redrive)
-	w.notes.world, w.store.world = w, w
+// Run plays a scenario. It must be called in a bubble of testing/synctest.
+func Run(s Scenario) Result {
+	w := newWorld(s)
 	w.populate()
-	w.stats.start(w)
-	w.arrival = w.upcoming(0)
-	if backlogs {
-		w.events.Push(w.settings.Tick, event{kind: tickDue})
+	w.start()
+	for w.now() < s.Length {
+		w.minute()
 	}
+	w.finish()
+	w.Stop()
+	r := w.result()
+	time.Sleep(awsmodel.ReleaseTimeout) // for all to end
+	return r
+}
+
+func newWorld(s Scenario) *world {
+	w := &world{
+		Model: awsmodel.New(), scenario: s, rules: awsmodel.DefaultRules(s.Processes),
+		random: rand.New(rand.NewPCG(seed, 1)), hooks: map[string]*hook{}, //nolint:gosec // figures that can be repeated
+	}
+	w.States = nil
+	w.Post = w.receive
+	w.Sent, w.Received = w.sent, w.received
+	if s.refuses.to > 0 {
+		w.Judge = w.refuse
+	}
+	w.stats.start(s)
 	return w
 }
 
-// populate makes the tenants: the first is the largest, with as many endpoints as the scenario says.
+func (w *world) now() time.Duration { return w.Elapsed() }
+
 func (w *world) populate() {
-	s := w.scenario
-	for range max(s.busy, 1) {
-		w.busy = append(w.busy, int32(len(w.endpoints))) //nolint:gosec // thousands
-		w.endpoints = append(w.endpoints, endpoint{tenant: 1})
+	for n := range others {
+		w.others = append(w.others, w.own(fmt.Sprint("other-", n/2), n, w.scenario.all))
 	}
-	for n := range s.others {
-		w.endpoints = append(w.endpoints, endpoint{tenant: int32(2 + n/2)})
-	}
-	if s.prepare != nil {
-		s.prepare(w)
+	for t := range w.scenario.tenants {
+		var hooks []*hook
+		for n := range w.scenario.hooks {
+			hooks = append(hooks, w.own(fmt.Sprint("tenant-", t), n, true))
+		}
+		w.subjects = append(w.subjects, hooks)
 	}
 }
 
-func (w *world) gap() time.Duration {
-	return time.Duration(w.random.ExpFloat64() / w.scenario.rate * float64(time.Second))
-}
-
-func (w *world) since(d time.Duration) time.Time { return epoch.Add(d) }
-
-func (w *world) time() time.Time { return epoch.Add(w.now) }
-
-// run goes from event to event until the end, and beyond it until nothing waits any more that was
-// created before the outage ended.
-func (w *world) run() {
-	for w.next() {
-		w.dispatch(w.first)
-		w.dispatch(w.retries)
+func (w *world) own(tenant string, n int, subject bool) *hook {
+	h := &hook{
+		id: fmt.Sprint("webhook_", tenant, "_", n), tenant: tenant, subject: subject,
+		shift: time.Duration(w.random.Int64N(int64(20 * time.Minute))),
 	}
-	w.stats.finish(w)
+	w.hooks[h.id] = h
+	w.Endpoints[h.id] = endpoint.Endpoint{
+		ID: h.id, TenantID: tenant, URL: "https://receiver.example/" + h.id, Status: endpoint.Active, SecretVersion: 1,
+		CreatedAt: time.Now().Add(-time.Hour), UpdatedAt: time.Now().Add(-time.Hour),
+	}
+	return h
 }
 
-func (w *world) next() bool {
-	at, what := w.arrival, 0
-	if w.events.Len() > 0 {
-		if t, _ := w.events.Next(); t < at {
-			at, what = t, 1
+// start begins mappings and publishers.
+func (w *world) start() {
+	for n, q := range []*awsmodel.Queue{w.DeliveryQueue, w.RetryQueue, w.SlowQueue} {
+		w.maps = append(w.maps, w.Map(q, w.scenario.Processes, w.rules, uint64(n)))
+	}
+	w.Map(w.DeadLetterQueue, deadLetters, w.rules, seed)
+	go w.publish(w.scenario.Rate, seed, func(random *rand.Rand) []*hook {
+		n := random.IntN(len(w.others))
+		return w.others[n : n+1]
+	})
+	for _, hooks := range w.subjects {
+		if w.scenario.act != nil {
+			go w.scenario.act(w, hooks)
+		} else {
+			go w.publishEvenly(hooks)
 		}
 	}
-	for n, m := range [2]*mapping{w.first, w.retries} {
-		if t, any := m.queue.Next(); any && t < at {
-			at, what = t, 2+n
+}
+
+// publishEvenly publishes a tenant's events, at random times.
+func (w *world) publishEvenly(hooks []*hook) {
+	w.publish(w.scenario.events, uint64(len(hooks[0].tenant)), func(random *rand.Rand) []*hook {
+		from := random.IntN(len(hooks)/w.scenario.perEvent) * w.scenario.perEvent
+		return hooks[from : from+w.scenario.perEvent]
+	})
+}
+
+// publish publishes so many events a second until the end.
+func (w *world) publish(rate float64, of uint64, to func(*rand.Rand) []*hook) {
+	random := rand.New(rand.NewPCG(seed, of)) //nolint:gosec // as above
+	for next := w.now(); ; {
+		next += time.Duration(random.ExpFloat64() / rate * float64(time.Second))
+		if next >= w.scenario.Length {
+			return
+		}
+		time.Sleep(next - w.now())
+		w.fanOut(to(random))
+	}
+}
+
+// fanOut puts a delivery of an event to each endpoint on DeliveryQueue or, if its tenant is slow, on SlowQueue.
+func (w *world) fanOut(hooks []*hook) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	now := time.Now()
+	for _, h := range hooks {
+		n := w.stats.published(w, h)
+		body := `{"type":"user.updated","data":` + strconv.Itoa(n) + `}`
+		event := "e" + strconv.Itoa(n)
+		m := delivery.Message{Body: []byte(body), Ref: delivery.Ref{
+			DeliveryID: delivery.ID(h.tenant, event, h.id, delivery.ContentOf([]byte(body))),
+			TenantID:   h.tenant, EndpointID: h.id, EventID: event, CreatedAt: now.UTC(),
+		}}
+		to := w.DeliveryQueue
+		if w.rules.Allowance.Slow(w.Slow[h.tenant], now) {
+			to = w.SlowQueue
+		}
+		to.Send(queue.Of(m, 0))
+	}
+}
+
+// numberOf is the number of the delivery with this body.
+func numberOf(body string) int {
+	digits := body[strings.LastIndexByte(body, ':')+1 : len(body)-1]
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		panic("not a body of this simulation: " + body)
+	}
+	return n
+}
+
+// receive is a POST as its receiver sees it.
+func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
+	h := w.hooks[p.EndpointID]
+	a := w.healthyOr(h)
+	w.stats.posted(w, h, numberOf(string(p.Body)), a)
+	return awsmodel.Answer{Status: a.status, Took: a.took}
+}
+
+func (w *world) healthyOr(h *hook) answer {
+	if h.subject && w.scenario.answer != nil {
+		return w.scenario.answer(w, h)
+	}
+	return w.healthy()
+}
+
+func (w *world) sent(q *awsmodel.Queue, m events.SQSMessage) {
+	if q == w.DeadLetterQueue {
+		w.stats.died(w, numberOf(m.Body))
+	}
+}
+
+// received measures how late a retry is: by its schedule if it waited elsewhere, otherwise by its queue.
+func (w *world) received(q *awsmodel.Queue, m events.SQSMessage, since time.Duration) {
+	if q != w.RetryQueue || w.hooks[awsmodel.Attribute(m, "endpoint_id")].subject {
+		return
+	}
+	due := awsmodel.ProgressOf(m).DueAt
+	if due.IsZero() {
+		return
+	}
+	if m.Attributes["ApproximateReceiveCount"] == "1" {
+		since = time.Since(due)
+	}
+	w.stats.retries.add(since)
+}
+
+func (w *world) refuse(c *awsmodel.Call) awsmodel.Verdict {
+	table := !strings.HasPrefix(c.Name, "Send") && !strings.HasPrefix(c.Name, "Change") && c.Name != "answer" &&
+		c.Name != "POST" && !strings.HasPrefix(c.Name, "KMS")
+	if table && w.scenario.refuses.holds(w.now()) {
+		return awsmodel.Refused
+	}
+	return awsmodel.Done
+}
+
+// minute passes a minute, at whose beginning release runs.
+func (w *world) minute() {
+	if !w.scenario.dead.holds(w.now()) {
+		random := rand.New(rand.NewPCG(seed, uint64(w.stats.runs))) //nolint:gosec // as above
+		go w.Process("release "+strconv.Itoa(w.stats.runs), w.rules, random).Release()
+	}
+	w.stats.runs++
+	w.Mu.Lock()
+	w.stats.sample(w)
+	w.Mu.Unlock()
+	time.Sleep(w.rules.Circuit.Run - w.now()%w.rules.Circuit.Run)
+}
+
+// finish goes on until everything of before the end of the outage is delivered.
+func (w *world) finish() {
+	for s := w.scenario; s.up > 0 && w.now() < s.up+s.patience; {
+		w.Mu.Lock()
+		left := w.stats.old
+		w.Mu.Unlock()
+		if left == 0 {
+			return
+		}
+		w.minute()
+	}
+}
+
+// pulse publishes two events at once, again and again.
+func (w *world) pulse(hooks []*hook, every time.Duration) {
+	for next := calm; next < w.scenario.Length; next += every {
+		time.Sleep(next - w.now())
+		w.fanOut(hooks)
+		w.fanOut(hooks)
+	}
+}
+
+// adapt publishes two events whenever the tenant is not slow.
+func (w *world) adapt(hooks []*hook) {
+	for time.Sleep(calm); w.now() < w.scenario.Length; time.Sleep(20 * time.Second) {
+		w.Mu.Lock()
+		slow := w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
+		w.Mu.Unlock()
+		if !slow {
+			w.fanOut(hooks)
+			w.fanOut(hooks)
 		}
 	}
-	if w.over(at) {
-		return false
-	}
-	w.now = at
-	switch what {
-	case 0:
-		w.arrive()
-	case 1:
-		_, e := w.events.Pop()
-		w.happen(e)
-	case 2:
-		w.first.queue.Advance(at)
-	case 3:
-		w.retries.queue.Advance(at)
-	}
-	return true
 }
 
-func (w *world) over(at time.Duration) bool {
-	s := w.scenario
-	if at < s.length {
-		return false
-	}
-	return s.up == 0 || w.stats.old == 0 || at >= s.length+s.patience
-}
-
-func (w *world) arrive() {
-	w.arrival = w.upcoming(w.stats.created + 1)
-	to := w.receiver()
-	m := message{id: uint32(w.stats.created), endpoint: to, created: millis(w.now)} //nolint:gosec // 86 million
-	w.stats.arrived(w, m)
-	w.first.queue.Send(m, w.group(to), w.now, 0)
-}
-
-// group is MessageGroupId.
-func (w *world) group(endpoint int32) int32 {
-	if w.backlogs {
-		return w.endpoints[endpoint].tenant
-	}
-	return endpoint
-}
-
-func (w *world) happen(e event) {
-	switch e.kind {
-	case tickDue:
-		w.events.Push(w.now+w.settings.Tick, event{kind: tickDue})
-		if !w.scenario.releaseDead(w.now) {
-			w.tick()
+// toggle switches endpoints off and on.
+func (w *world) toggle(hooks []*hook, every time.Duration) {
+	for time.Sleep(calm); w.now() < w.scenario.Length; time.Sleep(every) {
+		w.Mu.Lock()
+		for _, h := range hooks {
+			e := w.Endpoints[h.id]
+			if e.Status = endpoint.Active; w.now()/every%2 == 0 {
+				e.Status = endpoint.Disabled
+			}
+			e.UpdatedAt = time.Now()
+			w.Endpoints[h.id] = e
 		}
-	case batchSlow:
-		w.noteBatch(e)
-	case batchDiverts:
-		w.divertBatch(e)
-	case batchEnds:
-		w.endBatch(e)
+		w.Mu.Unlock()
 	}
 }
-
-// forget lets go of what only the run itself needs.
-func (w *world) forget() {
-	w.store, w.first, w.retries, w.stats.done = store{}, nil, nil, nil
-}
-
-// died takes what goes to DeadLetterQueue.
-func (w *world) died(m message) { w.stats.died(w, m) }

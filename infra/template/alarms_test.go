@@ -15,41 +15,28 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
-// resolve reads scalars and intrinsic functions of the template under these settings. A resource's
-// name is its logical id.
+// resolve reads scalars and intrinsic functions of the template under these settings. A resource's name is its
+// logical id.
 func resolve(tpl template, s settings) func(v any) (string, error) {
-	name := regexp.MustCompile(`\$\{(\w+)(\.\w+)?\}`)
-	lookUp := func(id string) (string, bool) {
-		if value, ok := s[id]; ok {
-			return value, true
-		}
-		_, ok := tpl.Resources[id]
-		return id, ok
-	}
-	return func(v any) (string, error) {
+	return func(v any) (text string, err error) {
 		o, isFunction := v.(object)
 		if !isFunction {
 			return fmt.Sprint(v), nil
 		}
-		unknown := ""
-		value := func(id string) string {
-			found, ok := lookUp(id)
-			if !ok {
-				unknown = id
+		format, isText := o["Fn::Sub"].(string)
+		if !isText {
+			format = "${" + target(v) + "}"
+		}
+		return os.Expand(format, func(name string) string {
+			id, _, _ := strings.Cut(name, ".")
+			if value, ok := s[id]; ok {
+				return value
 			}
-			return found
-		}
-		text := value(target(v))
-		if sub, ok := o["Fn::Sub"].(string); ok {
-			unknown = ""
-			text = name.ReplaceAllStringFunc(sub, func(match string) string {
-				return value(name.FindStringSubmatch(match)[1])
-			})
-		}
-		if unknown != "" {
-			return "", fmt.Errorf("%v names nothing of this template: %q", v, unknown)
-		}
-		return text, nil
+			if tpl.Resources[id].Type == "" {
+				err = fmt.Errorf("%v names nothing of this template: %q", v, id)
+			}
+			return id
+		}), err
 	}
 }
 

@@ -1,19 +1,13 @@
 package template
 
 import (
-	"context"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/google/go-cmp/cmp"
-
-	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 func statements(document any) (all []object) {
@@ -99,97 +93,36 @@ func ofThisStack(tpl template, r any) bool {
 
 var purposes = map[string]string{"SecretsKey": "signing-secret", "DeadLetterKey": "dead-letter"}
 
-func TestKeysAreUsedForTheirPurposeOnly(t *testing.T) {
-	tpl, used := load(t), map[string]bool{}
-	for _, name := range functionsOf(tpl) {
-		for _, s := range roleStatements(tpl, name+"Role") {
-			if !strings.HasPrefix(fmt.Sprint(list(s["Action"])[0]), "kms:") {
-				continue
-			}
-			key := target(s["Resource"])
-			used[key] = true
-			if len(list(s["Action"])) != 1 {
-				t.Errorf("%s: %v allows more than one thing", name, s["Sid"])
-			}
-			if purpose := at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"]; purpose != purposes[key] {
-				t.Errorf("%s: %v is conditioned on purpose %v, want %s", name, s["Sid"], purpose, purposes[key])
-			}
-		}
+// usesKeyFor reports whether a statement allows something to be sealed or opened, and no more than for this purpose.
+func usesKeyFor(s object, purpose string) (uses, bound bool) {
+	for _, action := range list(s["Action"]) {
+		uses = uses || slices.Contains([]any{"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey"}, action)
 	}
-	if len(used) != len(purposes) {
-		t.Errorf("functions use the keys %v", used)
-	}
+	return uses, at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"] == purpose
 }
 
-// The account's root administers each key, or nobody could; using it is delegated under the
-// condition of its purpose.
-func TestKeyPolicies(t *testing.T) {
-	for name, key := range load(t).ofType("AWS::KMS::Key") {
+// The account's root administers each key, or nobody could; using it is delegated under the condition of its
+// purpose, to it and to roles.
+func TestKeysAreUsedForTheirPurposeOnly(t *testing.T) {
+	tpl := load(t)
+	for name, key := range tpl.ofType("AWS::KMS::Key") {
 		if key.Properties["EnableKeyRotation"] != true {
 			t.Errorf("%s is not rotated", name)
 		}
 		for _, s := range statements(key.Properties["KeyPolicy"]) {
 			root := object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
-			if fmt.Sprint(at(s, "Principal")["AWS"]) != fmt.Sprint(root) {
-				t.Errorf("%s: %v is for %v", name, s["Sid"], s["Principal"])
-			}
-			for _, action := range list(s["Action"]) {
-				uses := slices.Contains([]any{"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey"}, action)
-				purpose := at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"]
-				broad := strings.Contains(fmt.Sprint(action), "*") || action == "kms:CreateGrant"
-				if broad || (uses && purpose != purposes[name]) {
-					t.Errorf("%s: %v allows %v with purpose %v", name, s["Sid"], action, purpose)
-				}
+			broad := strings.Contains(fmt.Sprint(s["Action"]), "*") || slices.Contains(list(s["Action"]), any("kms:CreateGrant"))
+			uses, bound := usesKeyFor(s, purposes[name])
+			if fmt.Sprint(at(s, "Principal")["AWS"]) != fmt.Sprint(root) || broad || uses && !bound {
+				t.Errorf("%s: %v allows %v to %v without its purpose", name, s["Sid"], s["Action"], s["Principal"])
 			}
 		}
 	}
-}
-
-// projection is an expression of package dynamo that names attributes.
-func projection(t *testing.T, file, constant string) []string {
-	t.Helper()
-	source, err := os.ReadFile(filepath.Join(root, "internal", "dynamo", file))
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, after, found := strings.Cut(strings.ReplaceAll(string(source), "\" +\n\t\"", ""), constant)
-	_, after, _ = strings.Cut(after, `"`)
-	text, _, _ := strings.Cut(after, `"`)
-	if !found {
-		t.Fatalf("%s does not say %s", file, constant)
-	}
-	names := strings.Split(strings.ReplaceAll(text, "#", ""), ", ")
-	slices.Sort(names)
-	return names
-}
-
-// Operators see neither what is sealed of an endpoint nor a body that waits: their functions may
-// ask for the attributes that their stores name, and for no item as a whole.
-func TestOperatorsFunctionsReadNoMoreThanTheyShow(t *testing.T) {
-	tpl := load(t)
-	waiting := append(projection(t, "backlog_read.go", "ProjectionExpression: "), "endpoint_shard")
-	slices.Sort(waiting)
-	want := map[string][]string{
-		"Endpoints": projection(t, "endpoints.go", "const shownAttributes"), "Backlog": waiting,
-	}
-	for _, name := range []string{"Inspect", "Control"} {
-		got := map[string][]string{}
-		for _, s := range roleStatements(tpl, name+"Role") {
-			for _, r := range list(s["Resource"]) {
-				if table := onResource(r); want[table] != nil {
-					allowed := at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"]
-					for _, attribute := range list(allowed) {
-						got[table] = append(got[table], fmt.Sprint(attribute))
-					}
-					slices.Sort(got[table])
-					if at(s, "Condition", "StringEqualsIfExists")["dynamodb:Select"] != "SPECIFIC_ATTRIBUTES" {
-						t.Errorf("%s may read whole items of %s", name, table)
-					}
-				}
+	for name := range tpl.ofType("AWS::IAM::Role") {
+		for _, s := range roleStatements(tpl, name) {
+			if uses, bound := usesKeyFor(s, purposes[target(s["Resource"])]); uses && (!bound || len(list(s["Action"])) != 1) {
+				t.Errorf("%s: %v allows more than one thing, or for any purpose", name, s["Sid"])
 			}
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s may read (-named +allowed):\n%s", name, diff)
 		}
 	}
 }
@@ -204,53 +137,47 @@ func onResource(r any) string {
 	return target(r)
 }
 
-// release decides about endpoints and reads neither URLs nor sealed secrets: its right to read them
-// is for the attributes that its reader asks for.
-func TestReleaseReadsNoSecret(t *testing.T) {
-	var condition object
-	for _, s := range roleStatements(load(t), "ReleaseRole") {
-		if target(s["Resource"]) == "Endpoints" {
-			condition = at(s, "Condition")
+// Whatever a role allows on Endpoints is limited to attributes. Only deliver and webhooks read what is sealed;
+// owners and operators write nothing of each other's. A compromised deliver can drop what it receives; it can
+// neither lift a pause nor discard what waits.
+func TestEndpointsAreReadAndWrittenByAttribute(t *testing.T) {
+	tpl := load(t)
+	var marks []any
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[endpoint.Marks]()) {
+		name, _, _ := strings.Cut(field.Tag.Get("dynamodbav"), ",")
+		marks = append(marks, name)
+	}
+	sealed := []any{"sealed_secret", "secret_version"}
+	for _, name := range functionsOf(tpl) {
+		for _, s := range roleStatements(tpl, name+"Role") {
+			if !slices.ContainsFunc(list(s["Resource"]), func(r any) bool { return target(r) == "Endpoints" }) {
+				continue
+			}
+			writes := slices.Contains(list(s["Action"]), any("dynamodb:UpdateItem"))
+			never := sealed
+			switch {
+			case name == "Webhooks" && writes:
+				never = marks
+			case name == "Webhooks" || name == "Deliver" && fmt.Sprint(s["Action"]) == "dynamodb:BatchGetItem":
+				continue
+			case writes:
+				never = append([]any{"status", "url", "events", "revision"}, sealed...)
+			}
+			allowed := list(at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"])
+			if len(allowed) == 0 || slices.ContainsFunc(never, func(v any) bool { return slices.Contains(allowed, v) }) {
+				t.Errorf("%s: %s allows %v", name, s["Sid"], allowed)
+			}
+			answers := at(s, "Condition", "StringEqualsIfExists")
+			if name != "Webhooks" && answers["dynamodb:Select"] == nil && answers["dynamodb:ReturnValues"] == nil {
+				t.Errorf("%s: %s answers with whole items", name, s["Sid"])
+			}
 		}
 	}
-	asked := &attributesAsked{}
-	reader := dynamo.NewReader(dynamo.ReaderConfig{
-		Client: asked, Endpoints: "Endpoints", EndpointHealth: "EndpointHealth", WithoutSecrets: true,
-	})
-	if _, err := reader.Read(t.Context(), []dynamo.EndpointKey{{TenantID: "t", EndpointID: "e"}}); err != nil {
-		t.Fatal(err)
-	}
-	if at(condition, "StringEqualsIfExists")["dynamodb:Select"] != "SPECIFIC_ATTRIBUTES" {
-		t.Error("release may read whole endpoints")
-	}
-	allowed := list(at(condition, "ForAllValues:StringEquals")["dynamodb:Attributes"])
-	if diff := cmp.Diff(allowed, asked.names); diff != "" {
-		t.Errorf("asked for (-allowed +asked)\n%s", diff)
-	}
-	if diff := cmp.Diff([][]string{{"EndpointHealth"}, {"Endpoints"}}, asked.tables); diff != "" {
-		t.Errorf("the condition must not see what other tables are asked for: tables of each call (-want +got)\n%s", diff)
-	}
-}
-
-// attributesAsked notes what is asked of the table Endpoints, and the tables of each call.
-type attributesAsked struct {
-	names  []any
-	tables [][]string
-}
-
-func (a *attributesAsked) BatchGetItem(
-	_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options),
-) (*dynamodb.BatchGetItemOutput, error) {
-	a.tables = append(a.tables, slices.Sorted(maps.Keys(in.RequestItems)))
-	of, ok := in.RequestItems["Endpoints"]
-	if !ok {
-		return &dynamodb.BatchGetItemOutput{}, nil
-	}
-	for name := range strings.SplitSeq(*of.ProjectionExpression, ", ") {
-		if behind, ok := of.ExpressionAttributeNames[name]; ok {
-			name = behind
+	for _, s := range roleStatements(tpl, "DeliverRole") {
+		deletes := slices.Contains(list(s["Action"]), any("dynamodb:DeleteItem"))
+		batches := slices.Contains(list(s["Action"]), any("dynamodb:BatchWriteItem")) && target(s["Resource"]) != "Deliveries"
+		if deletes || batches {
+			t.Errorf("deliver may delete: %v", s["Sid"])
 		}
-		a.names = append(a.names, name)
 	}
-	return &dynamodb.BatchGetItemOutput{}, nil
 }

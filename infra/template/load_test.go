@@ -10,6 +10,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -166,6 +167,8 @@ func (s settings) number(t *testing.T, name string) float64 {
 	return n
 }
 
+var assignment = regexp.MustCompile(`(?m)^ *"(\w+)=(.*)"`)
+
 // configurations are the parameters by environment of samconfig.toml.
 func configurations(t *testing.T, tpl template) map[string]settings {
 	t.Helper()
@@ -174,46 +177,22 @@ func configurations(t *testing.T, tpl template) map[string]settings {
 		t.Fatal(err)
 	}
 	all := map[string]settings{}
-	for environment, given := range overrides(string(text)) {
+	for section := range strings.SplitSeq(string(text), "\n[") {
+		environment, given, deploys := strings.Cut(section, ".deploy.parameters]")
+		if !deploys {
+			continue
+		}
 		s := settings{}
 		for name, p := range tpl.Parameters {
 			s[name] = fmt.Sprint(p["Default"])
 		}
-		for _, assignment := range given {
-			name, v, ok := strings.Cut(assignment, "=")
-			if _, known := tpl.Parameters[name]; !ok || !known {
-				t.Errorf("samconfig.toml, %s: %q sets no parameter of the template", environment, assignment)
+		for _, match := range assignment.FindAllStringSubmatch(given, -1) {
+			if tpl.Parameters[match[1]] == nil {
+				t.Errorf("samconfig.toml, %s: the template has no parameter %s", environment, match[1])
 			}
-			s[name] = v
+			s[match[1]] = match[2]
 		}
 		all[environment] = s
 	}
 	return all
-}
-
-// overrides reads parameter_overrides of every [X.deploy.parameters]: as much TOML as
-// samconfig.toml has.
-func overrides(toml string) map[string][]string {
-	found := map[string][]string{}
-	environment, inside := "", false
-	for line := range strings.Lines(toml) {
-		line, _, _ = strings.Cut(strings.TrimSpace(line), "#")
-		switch {
-		case strings.HasPrefix(line, "["):
-			name, deploy := strings.CutSuffix(strings.Trim(line, "[] "), ".deploy.parameters")
-			if environment = ""; deploy {
-				environment = name
-			}
-		case strings.HasPrefix(line, "parameter_overrides"):
-			inside = environment != ""
-			if inside {
-				found[environment] = []string{}
-			}
-		case inside && strings.HasPrefix(line, "]"):
-			inside = false
-		case inside && strings.HasPrefix(line, `"`):
-			found[environment] = append(found[environment], strings.Trim(strings.TrimSpace(line), `",`))
-		}
-	}
-	return found
 }

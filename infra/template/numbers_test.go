@@ -3,8 +3,6 @@ package template
 import (
 	"maps"
 	"math"
-	"regexp"
-	"slices"
 	"testing"
 	"time"
 
@@ -80,43 +78,22 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 	}
 }
 
-func (s settings) schedule(t *testing.T) retry.Schedule {
-	t.Helper()
-	schedule := retry.Schedule{
-		Base:       time.Duration(s.number(t, "RetryBaseSeconds")) * time.Second,
-		Factor:     s.number(t, "RetryFactor"),
-		MaxRetries: int(s.number(t, "MaxRetries")),
-	}
-	if err := schedule.Validate(); err != nil {
-		t.Error(err)
-	}
-	return schedule
-}
-
-// longest is how long a delivery is retried for at most: the waits, attempts that time out, and a
-// first Retry-After beyond what DelaySeconds can carry.
-func (s settings) longest(t *testing.T) time.Duration {
-	t.Helper()
-	attempts := time.Duration((s.number(t, "MaxRetries")+1)*s.number(t, "AttemptTimeoutSeconds")) * time.Second
-	return s.schedule(t).Longest() + attempts + retry.Cap
-}
-
-// A dead letter keeps the age of its first send: what is retried for longer than a week has
-// less than a week left before SQS deletes it.
-func TestEveryScheduleEndsWithinSevenDays(t *testing.T) {
-	for environment, s := range checked(t) {
-		if life := s.longest(t); life > 7*24*time.Hour {
-			t.Errorf("%s: a delivery is retried for up to %s, more than 7 days", environment, life)
-		}
-	}
-}
-
-// A duplicate that comes late dies while the record still says that the delivery was acknowledged.
+// A duplicate that comes late dies while the record still says that the delivery was acknowledged. A schedule is
+// waits, attempts that time out, and a first Retry-After beyond what DelaySeconds can carry.
 func TestRecordsOfAcknowledgedDeliveriesOutliveTheSchedule(t *testing.T) {
 	for environment, s := range checked(t) {
-		kept := time.Duration(s.number(t, "AcknowledgedDays")) * 24 * time.Hour
-		if life := s.longest(t); life > kept {
-			t.Errorf("%s: a delivery lives for up to %s, the record of its acknowledgement %s", environment, life, kept)
+		seconds := func(name string) time.Duration { return time.Duration(s.number(t, name)) * time.Second }
+		schedule := retry.Schedule{
+			Base: seconds("RetryBaseSeconds"), Factor: s.number(t, "RetryFactor"), MaxRetries: int(s.number(t, "MaxRetries")),
+			Long: seconds("LongWaitSeconds"), MaxLife: 24 * 3600 * seconds("MaxLifeDays"),
+		}
+		if err := schedule.Validate(); err != nil {
+			t.Errorf("%s: %v", environment, err)
+		}
+		kept := 24 * 3600 * seconds("AcknowledgedDays")
+		attempts := time.Duration(schedule.Last()) * seconds("AttemptTimeoutSeconds")
+		if life := schedule.Longest() + attempts + retry.Cap; life > min(kept, schedule.MaxLife) {
+			t.Errorf("%s: a delivery is retried for up to %s, its acknowledgement kept for %s", environment, life, kept)
 		}
 	}
 }
@@ -131,27 +108,6 @@ func TestOnlyTheLocalStageWidensEgress(t *testing.T) {
 		}
 		if s["Stage"] == "local" || s["EgressAllowCidrs"] != "" || s["EgressAllowPorts"] != "" {
 			t.Errorf("%s: stage %q, ranges %q, ports %q", environment, s["Stage"], s["EgressAllowCidrs"], s["EgressAllowPorts"])
-		}
-	}
-}
-
-func TestConfiguredValuesAreAllowed(t *testing.T) {
-	tpl := load(t)
-	for environment, s := range checked(t) {
-		for name, v := range s {
-			p := tpl.Parameters[name]
-			if pattern, ok := p["AllowedPattern"].(string); ok && !regexp.MustCompile("^(?:"+pattern+")$").MatchString(v) {
-				t.Errorf("%s: %s=%q does not match %s", environment, name, v, pattern)
-			}
-			if allowed := list(p["AllowedValues"]); allowed != nil && !slices.Contains(allowed, any(v)) {
-				t.Errorf("%s: %s=%q is not one of %v", environment, name, v, allowed)
-			}
-			if p["Type"] == "Number" && p["MinValue"] != nil {
-				bounds := settings{"min": p["MinValue"].(string), "max": p["MaxValue"].(string)}
-				if n := s.number(t, name); n < bounds.number(t, "min") || n > bounds.number(t, "max") {
-					t.Errorf("%s: %s=%v is not within %v", environment, name, n, bounds)
-				}
-			}
 		}
 	}
 }

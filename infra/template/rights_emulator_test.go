@@ -3,6 +3,7 @@
 package template
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,105 +13,215 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// rights are what functions have asked of AWS, as "sqs:SendMessage RetryQueue", by function.
-type rights struct {
-	mu   sync.Mutex
-	used map[string]map[string]bool
+// asked is a call as IAM sees it.
+type asked struct {
+	action, resource string
+	attributes       string // of items, sorted, that the call names
+	answer           string // dynamodb:Select of a read, dynamodb:ReturnValues of a write
+	purpose          string // of what KMS seals or opens
 }
 
-// named makes a function's calls tell whose they are.
-func named(cfg aws.Config, function string) aws.Config {
-	cfg = cfg.Copy()
-	cfg.AppID = function
-	return cfg
+// request is the part of a call's body that IAM looks at.
+type request struct {
+	TableName, IndexName, KeyID, ReturnValues               string
+	QueueURL                                                string `json:"QueueUrl"`
+	ProjectionExpression, KeyConditionExpression            string
+	FilterExpression, ConditionExpression, UpdateExpression string
+	ExpressionAttributeNames, EncryptionContext             map[string]string
+	Key, Item                                               map[string]any
+	Keys                                                    []map[string]any
+	RequestItems                                            map[string]json.RawMessage
+	TransactItems                                           []map[string]request
+}
+
+// calls are the calls of a function that are not alike.
+type calls struct {
+	mu  sync.Mutex
+	all map[string]map[asked]bool // by function
 }
 
 var caller = regexp.MustCompile(`app/(\w+)`)
 
-func (r *rights) add(t *testing.T, calls []testkit.Call) {
+// add takes the calls that passed a stage's proxy.
+func (c *calls) add(t *testing.T, s *stage) {
 	t.Helper()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, c := range calls {
-		function := caller.FindStringSubmatch(c.Header.Get("User-Agent"))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, call := range s.faults.Calls("") {
+		function := caller.FindStringSubmatch(call.Header.Get("User-Agent"))
 		if function == nil {
-			t.Fatalf("%s %s: by nobody", c.Service, c.Action)
+			t.Fatalf("%s %s: by nobody", call.Service, call.Action)
 		}
-		for _, resource := range resourcesOf(t, c) {
-			if r.used[function[1]] == nil {
-				r.used[function[1]] = map[string]bool{}
-			}
-			r.used[function[1]][c.Service+":"+action(c)+" "+resource] = true
+		if c.all[function[1]] == nil {
+			c.all[function[1]] = map[asked]bool{}
+		}
+		for _, a := range askedBy(t, call) {
+			a.resource = s.logical.Replace(a.resource)
+			c.all[function[1]][a] = true
 		}
 	}
 }
 
-// action is the name that IAM has for a call: a batch of SQS's needs the right to each of its entries.
-func action(c testkit.Call) string {
-	if c.Service == "sqs" {
-		return strings.TrimSuffix(c.Action, "Batch")
-	}
-	return c.Action
-}
-
-// resourcesOf are the logical ids of the queue or the tables that a call names, with an index where it does.
-func resourcesOf(t *testing.T, c testkit.Call) (found []string) {
+// askedBy takes a call apart: IAM judges each table, and each write of a transaction, for itself. A batch of
+// SQS's needs the right to each of its entries.
+func askedBy(t *testing.T, c testkit.Call) (all []asked) {
 	t.Helper()
-	var body struct {
-		QueueURL     string `json:"QueueUrl"`
-		TableName    string
-		IndexName    string
-		RequestItems map[string]any
+	var whole request
+	decode(t, c.Body, &whole)
+	action := c.Service + ":" + c.Action
+	switch {
+	case c.Service == "sqs":
+		action = strings.TrimSuffix(action, "Batch")
+	case c.Action == "TransactWriteItems":
+		for _, item := range whole.TransactItems {
+			for kind, r := range item {
+				all = append(all, r.asks("dynamodb:"+kind+"Item"))
+			}
+		}
+		return all
+	case whole.RequestItems != nil:
+		for table, text := range whole.RequestItems {
+			var r request
+			if c.Action == "BatchGetItem" {
+				decode(t, text, &r)
+			}
+			r.TableName = table
+			all = append(all, r.asks(action))
+		}
+		return all
 	}
-	if err := json.Unmarshal(c.Body, &body); err != nil {
+	return []asked{whole.asks(action)}
+}
+
+func decode(t *testing.T, text []byte, v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, v); err != nil {
 		t.Fatal(err)
 	}
-	names := slices.Collect(maps.Keys(body.RequestItems))
-	if name := body.TableName + body.QueueURL[strings.LastIndexByte(body.QueueURL, '/')+1:]; name != "" {
-		names = append(names, name)
-	}
-	for _, name := range names {
-		id, _, _ := strings.Cut(name, "-")
-		if body.IndexName != "" {
-			id += "/" + body.IndexName
-		}
-		found = append(found, id)
-	}
-	return found
 }
 
-// givenTo are a role's rights on queues and tables.
-func givenTo(tpl template, name string) map[string]bool {
-	given := map[string]bool{}
-	for _, s := range roleStatements(tpl, name+"Role") {
-		for _, resource := range list(s["Resource"]) {
-			for _, action := range list(s["Action"]) {
-				given[fmt.Sprint(action, " ", onResource(resource))] = true
+func (r request) asks(action string) asked {
+	a := asked{
+		action: action, resource: r.TableName + r.QueueURL + r.KeyID, attributes: strings.Join(r.attributes(), " "),
+		purpose: r.EncryptionContext["purpose"], answer: r.ReturnValues,
+	}
+	if r.IndexName != "" {
+		a.resource += "/" + r.IndexName
+	}
+	if reads.MatchString(action) {
+		a.answer = "ALL_ATTRIBUTES"
+		if r.ProjectionExpression != "" {
+			a.answer = "SPECIFIC_ATTRIBUTES"
+		}
+	}
+	return a
+}
+
+var (
+	reads = regexp.MustCompile(`^dynamodb:(BatchGetItem|GetItem|Query|Scan)$`)
+	word  = regexp.MustCompile(`[:#]?[A-Za-z_]\w*\(?`)
+)
+
+// attributes are the names in the request's keys and expressions. DynamoDB's own words are in upper case, or
+// functions.
+func (r request) attributes() []string {
+	named := map[string]bool{}
+	for _, item := range append(r.Keys, r.Key, r.Item) {
+		for name := range item {
+			named[name] = true
+		}
+	}
+	for _, expression := range []string{
+		r.ProjectionExpression, r.KeyConditionExpression, r.FilterExpression, r.ConditionExpression, r.UpdateExpression,
+	} {
+		for _, name := range word.FindAllString(expression, -1) {
+			switch {
+			case name[0] == '#':
+				named[r.ExpressionAttributeNames[name]] = true
+			case name[0] != ':' && !strings.HasSuffix(name, "(") && name != strings.ToUpper(name):
+				named[name] = true
 			}
 		}
 	}
-	return given
+	return slices.Sorted(maps.Keys(named))
 }
 
-// check finds the calls that IAM would refuse, as the emulator does not.
-func (r *rights) check(t *testing.T, tpl template) {
+// allows reports whether a statement of a role allows the call.
+func allows(s object, a asked) bool {
+	names := func(all []any, one string) bool {
+		return slices.ContainsFunc(all, func(v any) bool { return fmt.Sprint(v) == one || onResource(v) == one })
+	}
+	if !names(list(s["Action"]), a.action) || !names(list(s["Resource"]), a.resource) {
+		return false
+	}
+	equal := at(s, "Condition", "StringEquals")
+	if purpose := equal["kms:EncryptionContext:purpose"]; purpose != nil && purpose != a.purpose {
+		return false
+	}
+	limits := at(s, "Condition", "StringEqualsIfExists")
+	answers := append(list(limits["dynamodb:Select"]), list(limits["dynamodb:ReturnValues"])...)
+	if len(answers) > 0 && !names(answers, cmp.Or(a.answer, "NONE")) {
+		return false
+	}
+	named := list(at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"])
+	return named == nil || !slices.ContainsFunc(strings.Fields(a.attributes), func(name string) bool {
+		return !names(named, name)
+	})
+}
+
+// refused finds the calls that IAM would refuse, as the emulator does not.
+func (c *calls) refused(t *testing.T, tpl template) {
 	t.Helper()
-	for function, used := range r.used {
-		given := givenTo(tpl, strings.ToUpper(function[:1])+function[1:])
-		for _, right := range slices.Sorted(maps.Keys(used)) {
-			if !given[right] {
-				t.Errorf("%s calls %s, which its role does not allow", function, right)
+	for _, name := range functionsOf(tpl) {
+		given := roleStatements(tpl, name+"Role")
+		for a := range c.all[strings.ToLower(name)] {
+			if !slices.ContainsFunc(given, func(s object) bool { return allows(s, a) }) {
+				t.Errorf("%s calls %+v, which its role does not allow", name, a)
 			}
 		}
 	}
-	want := []string{"deadletter", "deliver", "fanout", "release"}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(r.used))); diff != "" {
-		t.Errorf("functions that called AWS (-want +got):\n%s", diff)
+}
+
+// unused finds the rights that no call needs, attributes included.
+func (c *calls) unused(t *testing.T, tpl template) {
+	t.Helper()
+	for _, name := range functionsOf(tpl) {
+		needed := map[string]bool{}
+		for a := range c.all[strings.ToLower(name)] {
+			for _, attribute := range append(strings.Fields(a.attributes), "") {
+				needed[a.action+" "+a.resource+attribute] = true
+			}
+		}
+		for _, p := range mappingsOf(tpl.Resources[name+"Function"].Properties) {
+			for _, action := range []string{"sqs:ReceiveMessage ", "sqs:DeleteMessage ", "sqs:GetQueueAttributes "} {
+				needed[action+target(p["Queue"])] = true
+			}
+		}
+		for _, s := range roleStatements(tpl, name+"Role") {
+			for _, right := range rightsOf(s) {
+				if !needed[right] && !strings.HasPrefix(right, "logs:") {
+					t.Errorf("%s may %s, and never does", name, right)
+				}
+			}
+			for _, attribute := range list(at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"]) {
+				names := func(right string) bool { return needed[right+fmt.Sprint(attribute)] }
+				if !slices.ContainsFunc(rightsOf(s), names) {
+					t.Errorf("%s: %s allows %v, which no call names", name, s["Sid"], attribute)
+				}
+			}
+		}
 	}
+}
+
+// rightsOf are those of a statement, as "sqs:SendMessage RetryQueue".
+func rightsOf(s object) (rights []string) {
+	for _, resource := range list(s["Resource"]) {
+		for _, action := range list(s["Action"]) {
+			rights = append(rights, fmt.Sprint(action, " ", onResource(resource)))
+		}
+	}
+	return rights
 }

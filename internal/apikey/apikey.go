@@ -35,15 +35,15 @@ func Scopes() []Scope { return []Scope{Read, Write} }
 // Valid reports whether the scope exists.
 func (s Scope) Valid() bool { return s == Read || s == Write }
 
-// Key is what is kept of an API key.
+// Key is the record of an API key. The tags name its attributes in the table ApiKeys.
 type Key struct {
-	ID          string // a ULID: ids sort by time of issue
-	TenantID    string
-	Scopes      []Scope
-	Description string
-	Hash        []byte // SHA-256 of the whole text
-	CreatedAt   time.Time
-	RevokedAt   time.Time // zero while the key holds
+	ID          string    `dynamodbav:"key_id"` // a ULID: ids sort by time of issue
+	TenantID    string    `dynamodbav:"tenant_id"`
+	Scopes      []Scope   `dynamodbav:"scopes"`
+	Description string    `dynamodbav:"description,omitempty"`
+	Hash        []byte    `dynamodbav:"hash"` // SHA-256 of the whole text
+	CreatedAt   time.Time `dynamodbav:"created_at"`
+	RevokedAt   time.Time `dynamodbav:"revoked_at,omitempty"` // zero while the key holds
 }
 
 const (

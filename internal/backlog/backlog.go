@@ -1,7 +1,7 @@
 // Package backlog describes the items of the table Backlog: deliveries that wait a long time for their
 // schedule, or wait for their endpoint.
 //
-// It promises that every message that is parked becomes an item of its own, whose key names no other
+// It promises that every message that is put there becomes an item of its own, whose key names no other
 // message, so that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
 // their deliveries; and that rounding never makes a due time earlier. Package health decides about items.
 package backlog
@@ -13,8 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 const (
@@ -37,42 +38,48 @@ type Key struct {
 // Item is one delivery that waits.
 type Item struct {
 	Key
-	Message  delivery.Message // as it is sent on: Attempts and Life as of the parking
-	StoredAt time.Time
-	DueAt    time.Time // when it is sent; of what is held: when its life ends
-	Held     bool      // waits for its endpoint, not for its schedule
+	Message   delivery.Message // as it is sent on: Attempts and Life as of the put
+	StoredAt  time.Time
+	DueAt     time.Time // when it is sent; of a held item: the end of its life
+	Held      bool      // waits for its endpoint, not for its schedule
+	NotBefore time.Time // the receiver's Retry-After; zero: none
 }
 
-// New returns the item for a delivery that next sends to Backlog. parking tells messages of the same
+// New returns the item for a delivery whose next move is to Backlog. put tells messages of the same
 // delivery apart: 8 characters or more, without '#'.
-func New(m delivery.Message, next delivery.Next, storedAt time.Time, parking string) Item {
-	m.Retrying, m.Attempts, m.Life = true, next.Attempts, next.Life
+func New(m delivery.Message, move delivery.Move, storedAt time.Time, put string) Item {
+	m.Attempts, m.Life = move.Attempts, move.Life
 	m.CreatedAt, m.OccurredAt = m.CreatedAt.UTC().Truncate(time.Millisecond), m.OccurredAt.UTC().Truncate(time.Millisecond)
-	m.NotBefore = Ceil(m.NotBefore)
 	return Item{
-		Key:      Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: position(m.Ref, parking)},
-		Message:  m,
-		StoredAt: storedAt.UTC().Truncate(time.Millisecond),
-		DueAt:    Ceil(next.Due),
-		Held:     next.Held,
+		Key:       Key{EndpointID: m.EndpointID, Shard: Shard(m.DeliveryID), Position: position(m.Ref, put)},
+		Message:   m,
+		StoredAt:  storedAt.UTC().Truncate(time.Millisecond),
+		DueAt:     Ceil(move.Due),
+		Held:      move.Held,
+		NotBefore: Ceil(move.NotBefore),
 	}
 }
 
-// Waiting is what decisions need of the item. A life that was stored without its beginning began
-// when the item was stored, and one without an end ends when the item is due.
-func (i Item) Waiting() health.Waiting {
+// Waiting is the item as decisions need it.
+func (i Item) Waiting(s retry.Schedule) circuit.Waiting {
 	life := i.Message.Life
-	w := health.Waiting{
-		Held: i.Held, ParkedAt: i.StoredAt, DueAt: i.DueAt, NotBefore: i.Message.NotBefore,
-		StartedAt: life.StartedAt, DiesAt: life.DiesAt,
+	return circuit.Waiting{
+		Held: i.Held, StoredAt: i.StoredAt, StartedAt: life.StartedAt, DueAt: life.DueAt, NotBefore: i.NotBefore,
+		Last: i.Message.Attempts >= s.MaxRetries,
 	}
-	if w.StartedAt.IsZero() {
-		w.StartedAt = i.StoredAt
+}
+
+// PutBack returns the item as it waits for its schedule, and no longer for its endpoint.
+func (i Item) PutBack() Item {
+	i.DueAt, i.Held = Ceil(latest(i.Message.Life.DueAt, i.NotBefore)), false
+	return i
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
 	}
-	if w.DiesAt.IsZero() {
-		w.DiesAt = i.DueAt
-	}
-	return w
+	return b
 }
 
 // Shard is the partition of an endpoint's items that the delivery's are in.
@@ -89,8 +96,8 @@ func bucket(s string, buckets uint32) int {
 
 // position sorts an endpoint's items by the age of their deliveries, and is never used for two
 // messages: created_at, the delivery's id, which replay it is, and what tells the message apart.
-func position(ref delivery.Ref, parking string) string {
-	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + parking
+func position(ref delivery.Ref, put string) string {
+	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + put
 }
 
 // Before sorts after every position of a delivery that was created before at, and before every
@@ -119,7 +126,7 @@ func Parse(position string) (delivery.Ref, error) {
 	return delivery.Ref{DeliveryID: id, CreatedAt: createdAt, Replay: replay}, nil
 }
 
-// cutLast cuts at the last '#': neither parkings nor numbers have one, ids may.
+// cutLast cuts at the last '#': neither puts nor numbers have one, ids may.
 func cutLast(s string) (before, after string) {
 	n := strings.LastIndexByte(s, '#')
 	if n < 0 {

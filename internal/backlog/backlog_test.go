@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 var at = time.Date(2026, 2, 3, 4, 5, 6, 789_000_001, time.UTC)
@@ -25,56 +26,53 @@ func message() delivery.Message {
 }
 
 func TestNew_storesWhatFollows(t *testing.T) {
-	life := delivery.Life{StartedAt: at, DiesAt: at.Add(time.Hour), Reason: delivery.ReasonHTTP5xx, Status: 503}
-	next := delivery.Next{To: delivery.ToBacklog, Attempts: 4, Due: at.Add(time.Minute), Held: true, Life: life}
-	m := message()
-	m.NotBefore = at
-	got := New(m, next, at, "random")
+	life := delivery.Life{StartedAt: at, DueAt: at.Add(time.Hour), Reason: delivery.ReasonHTTP5xx, Status: 503}
+	move := delivery.Move{
+		To: delivery.ToBacklog, Attempts: 4, Due: at.Add(time.Minute), Held: true, NotBefore: at, Life: life,
+	}
+	got := New(message(), move, at, "random")
 	want := Item{
 		Key: Key{
 			EndpointID: "webhook_1", Shard: Shard("msg_1"), Position: "2026-02-03T04:05:06.789Z#msg_1#2#random",
 		},
-		Message:  message(),
-		StoredAt: at.Truncate(time.Millisecond),
-		DueAt:    at.Add(time.Minute).Truncate(time.Millisecond).Add(time.Millisecond),
-		Held:     true,
+		Message:   message(),
+		StoredAt:  at.Truncate(time.Millisecond),
+		DueAt:     at.Add(time.Minute).Truncate(time.Millisecond).Add(time.Millisecond),
+		Held:      true,
+		NotBefore: at.Truncate(time.Millisecond).Add(time.Millisecond),
 	}
-	want.Message.Retrying, want.Message.Attempts, want.Message.Life = true, 4, life
+	want.Message.Attempts, want.Message.Life = 4, life
 	want.Message.CreatedAt = at.Truncate(time.Millisecond)
-	want.Message.NotBefore = at.Truncate(time.Millisecond).Add(time.Millisecond)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
 func TestItem_Waiting(t *testing.T) {
-	i := Item{StoredAt: at, DueAt: at.Add(time.Hour), Held: true}
-	i.Message.NotBefore = at.Add(time.Minute)
-	for name, row := range map[string]struct {
-		life delivery.Life
-		want health.Waiting
-	}{
-		"a life as deliver stores it": {
-			delivery.Life{StartedAt: at.Add(-time.Hour), DiesAt: at.Add(2 * time.Hour)},
-			health.Waiting{
-				Held: true, ParkedAt: at, StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Hour),
-				DiesAt: at.Add(2 * time.Hour), NotBefore: at.Add(time.Minute),
-			},
-		},
-		"no life: from being stored until it is due": {
-			delivery.Life{},
-			health.Waiting{
-				Held: true, ParkedAt: at, StartedAt: at, DueAt: at.Add(time.Hour), DiesAt: at.Add(time.Hour),
-				NotBefore: at.Add(time.Minute),
-			},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			i.Message.Life = row.life
-			if diff := cmp.Diff(row.want, i.Waiting()); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
+	i := Item{StoredAt: at, DueAt: at.Add(time.Hour), Held: true, NotBefore: at.Add(time.Minute)}
+	i.Message.Life = delivery.Life{StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Second)}
+	i.Message.Attempts = 8
+	want := circuit.Waiting{
+		Held: true, StoredAt: at, StartedAt: at.Add(-time.Hour), DueAt: at.Add(time.Second), NotBefore: at.Add(time.Minute),
+	}
+	for attempts, last := range map[int]bool{8: false, 9: true} {
+		i.Message.Attempts, want.Last = attempts, last
+		if diff := cmp.Diff(want, i.Waiting(retry.Schedule{MaxRetries: 9})); diff != "" {
+			t.Errorf("after %d attempts (-want +got)\n%s", attempts, diff)
+		}
+	}
+}
+
+func TestItem_PutBack_waitsForItsScheduleAndRetryAfter(t *testing.T) {
+	due := at.Truncate(time.Millisecond).Add(time.Hour)
+	i := Item{DueAt: at.Add(7 * 24 * time.Hour), Held: true}
+	i.Message.Life.DueAt = due
+	if got := i.PutBack(); got.Held || !got.DueAt.Equal(due) {
+		t.Errorf("held %v, due %s, want %s", got.Held, got.DueAt, due)
+	}
+	i.NotBefore = due.Add(time.Hour)
+	if got := i.PutBack(); !got.DueAt.Equal(i.NotBefore) {
+		t.Errorf("due %s before Retry-After, %s", got.DueAt, i.NotBefore)
 	}
 }
 

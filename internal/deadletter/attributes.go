@@ -46,7 +46,7 @@ func decodeAttributes(b []byte) ([]Attribute, error) {
 		for _, field := range []*string{&a.Name, &a.Type, &a.Value} {
 			s, ok := next()
 			if !ok {
-				return nil, ErrSealed
+				return nil, ErrUnopenable
 			}
 			*field = s
 		}

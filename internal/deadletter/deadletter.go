@@ -1,9 +1,9 @@
-// Package deadletter is what Herald keeps of a delivery whose retries are exhausted: a record
-// that operators can list, and the body and the history of deaths, sealed.
+// Package deadletter is the record that Herald keeps of a dead delivery: operators can list it, and body
+// and history of deaths are sealed.
 //
-// It promises that nothing sealed opens under another delivery, tenant, endpoint, part or
-// death than it was sealed for, that a changed or cut-off byte is noticed, and that every
-// format version ever written stays readable. It knows no AWS: data keys come through [Keys].
+// It promises that nothing sealed opens under another delivery, tenant, endpoint, event type, reason,
+// number of deaths or part than it was sealed for, that a changed or cut-off byte is noticed, and that
+// every format version ever written stays readable. It knows no AWS: data keys come through [Keys].
 // It never logs, and never keeps a plaintext key longer than one call.
 package deadletter
 
@@ -31,43 +31,48 @@ func (s Status) Valid() bool { return s == Dead || s == Replaying || s == Replay
 const MaxReplays = 100
 
 // StaleClaim is how long a replay holds its claim: longer than any operator function runs.
-// What a crashed one left behind can be claimed again after it.
+// The claim of a crashed one can be taken over after it.
 const StaleClaim = 2 * time.Minute
 
 // UnreadablePrefix starts the delivery id of a message that could not be read; the SQS
 // message id follows.
 const UnreadablePrefix = "unreadable_"
 
-// Record is one dead letter. The fields up to UpdatedAt are those of its latest death.
+// Record is one dead letter. Reason to DiedAt, and Replay, are those of its latest death. The tags, Ref's
+// too, name its attributes in the table DeadLetters.
 type Record struct {
-	delivery.Ref // Replay is the life that died
-	EventType    string
-	Status       Status
-	Reason       delivery.Reason
-	Attempts     int // places in the retry schedule used before the latest death
-	LastStatus   int // HTTP status of the last attempt, 0 for none
-	ReplayCount  int // replays an operator started
-	DiedAt       time.Time
-	UpdatedAt    time.Time
-	Sealed       Sealed
+	delivery.Ref                 // Replay is the life that died
+	EventType    string          `dynamodbav:"event_type,omitempty"`
+	Status       Status          `dynamodbav:"status"`
+	Reason       delivery.Reason `dynamodbav:"reason"`
+	Attempts     int             `dynamodbav:"attempts"`     // places in the retry schedule used
+	LastStatus   int             `dynamodbav:"last_status"`  // HTTP status of the last attempt, 0 for none
+	ReplayCount  int             `dynamodbav:"replay_count"` // replays an operator started
+	DiedAt       time.Time       `dynamodbav:"died_at"`
+	UpdatedAt    time.Time       `dynamodbav:"updated_at"`
+	Sealed       Sealed          `dynamodbav:"-"`
 }
 
-// Binding is what the record's seals are bound to.
-func (r Record) Binding() Binding {
-	return Binding{DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID}
+// Binding is the binding of the record's n-th death, which died of the reason.
+func (r Record) Binding(n int, reason delivery.Reason) Binding {
+	return Binding{
+		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID,
+		EventType: r.EventType, Reason: reason, Deaths: n,
+	}
 }
 
 // Sealed are the encrypted parts of a record.
 type Sealed struct {
-	Body       []byte // the bytes that are POSTed; of an unreadable message, its SQS body
-	Attributes []byte // of an unreadable message only
-	History    []SealedEntry
+	Body       []byte        `dynamodbav:"body,omitempty"`       // to be POSTed; of an unreadable message, its SQS body
+	Attributes []byte        `dynamodbav:"attributes,omitempty"` // of an unreadable message only
+	History    []SealedEntry `dynamodbav:"history,omitempty"`    // in the order of the deaths
 }
 
-// SealedEntry is one sealed death. Replay names it and is bound into its seal.
+// SealedEntry is one sealed death. Its other fields are bound into the seal.
 type SealedEntry struct {
-	Replay int
-	Sealed []byte
+	Replay int             `dynamodbav:"replay"`
+	Reason delivery.Reason `dynamodbav:"reason"`
+	Sealed []byte          `dynamodbav:"sealed"`
 }
 
 // Entry is one death of a delivery.
@@ -79,4 +84,15 @@ type Entry struct {
 	Replay     int             `json:"replay"`
 	MessageID  string          `json:"message_id"` // on DeadLetterQueue
 	Detail     string          `json:"detail,omitempty"`
+}
+
+// Selector selects dead letters; zero fields select all. One of endpoint, tenant and status is needed,
+// since that is how they are found.
+type Selector struct {
+	TenantID   string
+	EndpointID string
+	Reason     delivery.Reason // of the latest death
+	Status     Status
+	Since      time.Time // of the latest death, to the millisecond; inclusive
+	Until      time.Time // likewise; exclusive
 }

@@ -2,9 +2,10 @@ package deadletter
 
 import (
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 func TestStatus_Valid(t *testing.T) {
@@ -15,30 +16,24 @@ func TestStatus_Valid(t *testing.T) {
 	}
 }
 
-// An operator function runs for a minute at most; infra/template holds the template to that.
-func TestStaleClaim_outlivesAnyReplay(t *testing.T) {
-	if StaleClaim != 120*time.Second {
-		t.Errorf("%s, want two minutes", StaleClaim)
-	}
-}
-
+// The context shows in CloudTrail in clear: ids only.
 func TestBinding_Context(t *testing.T) {
+	unreadable := Record{Ref: delivery.Ref{DeliveryID: UnreadablePrefix + "1"}, Reason: delivery.ReasonUnreadable}
 	for name, row := range map[string]struct {
-		b    Binding
+		r    Record
 		want map[string]string
 	}{
 		"a delivery": {
-			testBinding,
+			testRecord,
 			map[string]string{
 				"purpose": "dead-letter", "tenant_id": "acme", "endpoint_id": "webhook_1", "delivery_id": "msg_1",
 			},
 		},
 		"a message that could not be read": {
-			Binding{DeliveryID: UnreadablePrefix + "1"},
-			map[string]string{"purpose": "dead-letter", "delivery_id": "unreadable_1"},
+			unreadable, map[string]string{"purpose": "dead-letter", "delivery_id": "unreadable_1"},
 		},
 	} {
-		if diff := cmp.Diff(row.want, row.b.Context()); diff != "" {
+		if diff := cmp.Diff(row.want, row.r.Binding(1, row.r.Reason).Context()); diff != "" {
 			t.Errorf("encryption context of %s (-want +got):\n%s", name, diff)
 		}
 	}

@@ -8,13 +8,19 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// Binding is what a seal is bound to besides its part.
+// Binding is everything that a seal is bound to besides its part. Type, reason and number are those of the
+// death that the part was sealed at.
 type Binding struct {
 	DeliveryID string
 	TenantID   string // "" when a message could not be read
 	EndpointID string // likewise
+	EventType  string // likewise
+	Reason     delivery.Reason
+	Deaths     int // history entries of the record, that of this death included
 }
 
 // purpose is the encryption context's "purpose"; the roles' KMS statements are conditioned on it.
@@ -57,8 +63,9 @@ type dataKey struct{ Plain, Wrapped []byte }
 //	3+n     12    nonce
 //	15+n    …     AES-256-GCM ciphertext, its last 16 bytes the tag
 //
-// Additional data: "herald/dead-letter", everything before the nonce, then delivery id,
-// tenant id, endpoint id and part, each preceded by its length in four bytes, big endian.
+// Additional data: "herald/dead-letter", everything before the nonce, then delivery id, tenant id,
+// endpoint id, event type, reason, number of deaths and part, each preceded by its length in four
+// bytes, big endian.
 const (
 	version1   = 1
 	headerSize = 3
@@ -68,9 +75,9 @@ const (
 	aadLabel   = "herald/dead-letter"
 )
 
-// ErrSealed is wrapped by every failure to open: not this format, cut off, changed, or sealed
-// for something else. Which of these is not told apart.
-var ErrSealed = errors.New("sealed part does not open")
+// ErrUnopenable is wrapped by every error of a part that will never open: not this format, cut off,
+// changed, or sealed for another record. It is an incident; asking again does not help.
+var ErrUnopenable = errors.New("sealed part does not open")
 
 // seal encrypts plain for one part of one record. random supplies the nonce: crypto/rand.
 func seal(key dataKey, b Binding, p part, plain []byte, random io.Reader) ([]byte, error) {
@@ -97,11 +104,11 @@ func seal(key dataKey, b Binding, p part, plain []byte, random io.Reader) ([]byt
 // wrappedKey returns the wrapped data key of a sealed part. It aliases sealed.
 func wrappedKey(sealed []byte) ([]byte, error) {
 	if len(sealed) < headerSize || sealed[0] != version1 {
-		return nil, ErrSealed
+		return nil, ErrUnopenable
 	}
 	n := int(binary.BigEndian.Uint16(sealed[1:]))
 	if n == 0 || len(sealed) < headerSize+n+nonceSize+tagSize {
-		return nil, ErrSealed
+		return nil, ErrUnopenable
 	}
 	return sealed[headerSize : headerSize+n], nil
 }
@@ -114,13 +121,13 @@ func open(plainKey []byte, b Binding, p part, sealed []byte) ([]byte, error) {
 	}
 	aead, err := newAEAD(plainKey)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrSealed, err)
+		return nil, fmt.Errorf("%w: %w", ErrUnopenable, err)
 	}
 	start := headerSize + len(wrapped)
 	nonce, ciphertext := sealed[start:start+nonceSize], sealed[start+nonceSize:]
 	plain, err := aead.Open(nil, nonce, ciphertext, additionalData(sealed[:start], b, p))
 	if err != nil {
-		return nil, ErrSealed
+		return nil, ErrUnopenable
 	}
 	return plain, nil
 }
@@ -142,7 +149,10 @@ func newAEAD(key []byte) (cipher.AEAD, error) {
 
 func additionalData(header []byte, b Binding, p part) []byte {
 	aad := append([]byte(aadLabel), header...)
-	for _, s := range []string{b.DeliveryID, b.TenantID, b.EndpointID, string(p)} {
+	deaths := strconv.Itoa(b.Deaths)
+	for _, s := range []string{
+		b.DeliveryID, b.TenantID, b.EndpointID, b.EventType, string(b.Reason), deaths, string(p),
+	} {
 		aad = appendSized(aad, s)
 	}
 	return aad

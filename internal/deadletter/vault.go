@@ -8,7 +8,8 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Keys makes and unwraps data keys under an encryption context.
+// Keys makes and unwraps data keys under an encryption context. The error of Unwrap wraps ErrUnopenable
+// where the key was not wrapped under this context.
 type Keys interface {
 	Generate(ctx context.Context, encryption map[string]string) (plain, wrapped []byte, err error)
 	Unwrap(ctx context.Context, encryption map[string]string, wrapped []byte) (plain []byte, err error)
@@ -28,8 +29,9 @@ type Death struct {
 	Entry      Entry
 }
 
-// SealDeath seals a first death under one new data key.
-func (v Vault) SealDeath(ctx context.Context, b Binding, d Death) (Sealed, error) {
+// SealDeath seals a first death of r under one new data key.
+func (v Vault) SealDeath(ctx context.Context, r Record, d Death) (Sealed, error) {
+	b := r.Binding(1, d.Entry.Reason)
 	key, err := v.generate(ctx, b)
 	if err != nil {
 		return Sealed{}, err
@@ -49,8 +51,9 @@ func (v Vault) SealDeath(ctx context.Context, b Binding, d Death) (Sealed, error
 	return s, err
 }
 
-// SealEntry seals one more death of a record under a data key of its own.
-func (v Vault) SealEntry(ctx context.Context, b Binding, e Entry) (SealedEntry, error) {
+// SealEntry seals the n-th death of r under a data key of its own.
+func (v Vault) SealEntry(ctx context.Context, r Record, n int, e Entry) (SealedEntry, error) {
+	b := r.Binding(n, e.Reason)
 	key, err := v.generate(ctx, b)
 	if err != nil {
 		return SealedEntry{}, err
@@ -66,7 +69,7 @@ func (v Vault) sealEntry(key dataKey, b Binding, e Entry) (SealedEntry, error) {
 		return SealedEntry{}, fmt.Errorf("encoding history entry: %w", err)
 	}
 	sealed, err := seal(key, b, historyPart(e.Replay), plain, v.Random)
-	return SealedEntry{Replay: e.Replay, Sealed: sealed}, err
+	return SealedEntry{Replay: e.Replay, Reason: e.Reason, Sealed: sealed}, err
 }
 
 func (v Vault) generate(ctx context.Context, b Binding) (dataKey, error) {
@@ -84,69 +87,101 @@ type Opened struct {
 	History    []Entry // in the order of the deaths
 }
 
-// OpenBody opens a record's body alone.
+// OpenBody opens a record's body. Nothing of the record that is bound was changed then: the entry of its
+// latest death opens, too.
 func (v Vault) OpenBody(ctx context.Context, r Record) ([]byte, error) {
-	o := v.opener(r.Binding())
+	o := v.opener(r)
 	defer o.forget()
-	return o.open(ctx, partBody, r.Sealed.Body)
+	if _, err := o.entry(ctx, len(r.Sealed.History)); err != nil {
+		return nil, err
+	}
+	return o.first(ctx, partBody, r.Sealed.Body)
 }
 
 // OpenAll opens everything sealed of a record: one unwrap per death.
 func (v Vault) OpenAll(ctx context.Context, r Record) (Opened, error) {
-	o := v.opener(r.Binding())
+	o := v.opener(r)
 	defer o.forget()
-	var all Opened
+	all := Opened{History: make([]Entry, max(1, len(r.Sealed.History)))}
 	var err error
-	if all.Body, err = o.open(ctx, partBody, r.Sealed.Body); err != nil {
-		return Opened{}, fmt.Errorf("opening body: %w", err)
-	}
-	if len(r.Sealed.Attributes) > 0 {
-		plain, err := o.open(ctx, partAttributes, r.Sealed.Attributes)
-		if err != nil {
-			return Opened{}, fmt.Errorf("opening attributes: %w", err)
-		}
-		if all.Attributes, err = decodeAttributes(plain); err != nil {
-			return Opened{}, fmt.Errorf("decoding attributes: %w", err)
+	for i := range all.History {
+		if all.History[i], err = o.entry(ctx, i+1); err != nil {
+			return Opened{}, err
 		}
 	}
-	for _, sealed := range r.Sealed.History {
-		plain, err := o.open(ctx, historyPart(sealed.Replay), sealed.Sealed)
-		if err != nil {
-			return Opened{}, fmt.Errorf("opening history entry %d: %w", sealed.Replay, err)
-		}
-		var e Entry
-		if err := json.Unmarshal(plain, &e); err != nil {
-			return Opened{}, fmt.Errorf("decoding history entry %d: %w", sealed.Replay, err)
-		}
-		all.History = append(all.History, e)
+	if all.Body, err = o.first(ctx, partBody, r.Sealed.Body); err != nil {
+		return Opened{}, err
+	}
+	if len(r.Sealed.Attributes) == 0 {
+		return all, nil
+	}
+	plain, err := o.first(ctx, partAttributes, r.Sealed.Attributes)
+	if err == nil {
+		all.Attributes, err = decodeAttributes(plain)
+	}
+	if err != nil {
+		return Opened{}, err
 	}
 	return all, nil
 }
 
 // opener opens parts of one record and unwraps each data key once.
 type opener struct {
-	keys  Keys
-	bound Binding
-	plain map[string][]byte // by wrapped key
+	keys   Keys
+	record Record
+	plain  map[string][]byte // by wrapped key
 }
 
-func (v Vault) opener(b Binding) *opener {
-	return &opener{keys: v.Keys, bound: b, plain: map[string][]byte{}}
+func (v Vault) opener(r Record) *opener {
+	return &opener{keys: v.Keys, record: r, plain: map[string][]byte{}}
 }
 
-func (o *opener) open(ctx context.Context, p part, sealed []byte) ([]byte, error) {
+// entry opens the entry of the n-th death. The latest has reason and replay of the record itself.
+func (o *opener) entry(ctx context.Context, n int) (e Entry, err error) {
+	history := o.record.Sealed.History
+	if n < 1 || n > len(history) {
+		return Entry{}, fmt.Errorf("%w: there is no history", ErrUnopenable)
+	}
+	sealed := history[n-1]
+	if n == len(history) {
+		sealed.Reason, sealed.Replay = o.record.Reason, o.record.Replay
+	}
+	plain, err := o.open(ctx, o.record.Binding(n, sealed.Reason), historyPart(sealed.Replay), sealed.Sealed)
+	if err != nil {
+		return Entry{}, err
+	}
+	if err := json.Unmarshal(plain, &e); err != nil {
+		return Entry{}, fmt.Errorf("decoding the entry of death %d: %w", n, err)
+	}
+	return e, nil
+}
+
+// first opens a part that was sealed at the first death.
+func (o *opener) first(ctx context.Context, p part, sealed []byte) ([]byte, error) {
+	reason := o.record.Reason
+	if history := o.record.Sealed.History; len(history) > 1 {
+		reason = history[0].Reason
+	}
+	return o.open(ctx, o.record.Binding(1, reason), p, sealed)
+}
+
+func (o *opener) open(ctx context.Context, b Binding, p part, sealed []byte) ([]byte, error) {
 	wrapped, err := wrappedKey(sealed)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("opening %s: %w", p, err)
 	}
 	key, ok := o.plain[string(wrapped)]
 	if !ok {
-		if key, err = o.keys.Unwrap(ctx, o.bound.Context(), wrapped); err != nil {
+		if key, err = o.keys.Unwrap(ctx, b.Context(), wrapped); err != nil {
 			return nil, fmt.Errorf("unwrapping data key: %w", err)
 		}
 		o.plain[string(wrapped)] = key
 	}
-	return open(key, o.bound, p, sealed)
+	plain, err := open(key, b, p, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", p, err)
+	}
+	return plain, nil
 }
 
 func (o *opener) forget() {

@@ -5,7 +5,10 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"maps"
+	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,7 +50,7 @@ func (k *fakeKeys) Unwrap(_ context.Context, encryption map[string]string, wrapp
 	k.unwraps++
 	i, err := strconv.Atoi(string(wrapped[len("key "):]))
 	if err != nil || !maps.Equal(k.made[i].encryption, encryption) {
-		return nil, errors.New("InvalidCiphertextException")
+		return nil, fmt.Errorf("%w: InvalidCiphertextException", ErrUnopenable)
 	}
 	plain := bytes.Clone(k.made[i].plain)
 	k.handedOut = append(k.handedOut, plain)
@@ -61,48 +64,43 @@ func entry(replay int) Entry {
 	}
 }
 
-var ignoreSeals = cmp.FilterPath(func(p cmp.Path) bool { return p.Last().String() == ".Sealed" }, cmp.Ignore())
-
 func newVault() (Vault, *fakeKeys) {
 	keys := &fakeKeys{}
 	return Vault{Keys: keys, Random: rand.Reader}, keys
 }
 
-func mustSealDeath(t *testing.T, v Vault, b Binding, d Death) Sealed {
-	t.Helper()
-	sealed, err := v.SealDeath(t.Context(), b, d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return sealed
-}
+var testDeath = Death{Body: []byte("body"), Attributes: []Attribute{{"version", "String", "7"}}, Entry: entry(0)}
 
-func mustSealEntry(t *testing.T, v Vault, e Entry) SealedEntry {
+// mustSealDeaths is the record after its first death and further ones.
+func mustSealDeaths(t *testing.T, v Vault, r Record, d Death, further ...Entry) Record {
 	t.Helper()
-	sealed, err := v.SealEntry(t.Context(), testBinding, e)
+	sealed, err := v.SealDeath(t.Context(), r, d)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(SealedEntry{Replay: e.Replay}, sealed, ignoreSeals); diff != "" {
-		t.Errorf("sealed entry (-want +got):\n%s", diff)
+	r.Reason, r.Replay, r.Sealed = d.Entry.Reason, d.Entry.Replay, sealed
+	for i, e := range further {
+		next, err := v.SealEntry(t.Context(), r, i+2, e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Reason, r.Replay, r.Sealed.History = e.Reason, e.Replay, append(r.Sealed.History, next)
 	}
-	return sealed
+	return r
 }
 
 func TestVault_OpenAll_returnsARecordWithItsWholeHistory(t *testing.T) {
 	v, keys := newVault()
-	attributes := []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}}
-	r := Record{Ref: testRef}
-	r.Sealed = mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Attributes: attributes, Entry: entry(0)})
-	for replay := 1; replay <= 2; replay++ {
-		r.Sealed.History = append(r.Sealed.History, mustSealEntry(t, v, entry(replay)))
-	}
-	got, err := v.OpenAll(t.Context(), r)
+	timeout := entry(3) // the second replay could not be sent
+	timeout.Reason = delivery.ReasonTimeout
+	d := testDeath
+	d.Attributes = []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}}
+	got, err := v.OpenAll(t.Context(), mustSealDeaths(t, v, testRecord, d, entry(1), timeout))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Opened{
-		Body: []byte("body"), History: []Entry{entry(0), entry(1), entry(2)},
+		Body: []byte("body"), History: []Entry{entry(0), entry(1), timeout},
 		Attributes: []Attribute{{"trace", "Binary", "\x00\xff\""}, {"version", "String", "7"}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -111,116 +109,127 @@ func TestVault_OpenAll_returnsARecordWithItsWholeHistory(t *testing.T) {
 	if len(keys.made) != 3 || keys.unwraps != 3 {
 		t.Errorf("%d keys made, %d unwrapped: want one per death", len(keys.made), keys.unwraps)
 	}
-	if diff := cmp.Diff(testBinding.Context(), keys.made[0].encryption); diff != "" {
-		t.Errorf("encryption context (-want +got):\n%s", diff)
-	}
 }
 
-func TestVault_OpenAll_refusesSwappedParts(t *testing.T) {
-	v, _ := newVault()
-	death := Death{Body: []byte("body"), Attributes: []Attribute{{"version", "String", "7"}}, Entry: entry(0)}
-	whole := mustSealDeath(t, v, testBinding, death)
-	other := mustSealDeath(t, v, Binding{"msg_2", "acme", "webhook_1"}, death)
-	first, second := whole.History[0], mustSealEntry(t, v, entry(1))
-	for name, change := range map[string]func(*Sealed){
-		"an entry in the body's place": func(s *Sealed) { s.Body = first.Sealed },
-		"a body in an entry's place":   func(s *Sealed) { s.History = []SealedEntry{{0, s.Body}} },
-		"two entries exchanged":        func(s *Sealed) { s.History = []SealedEntry{{0, second.Sealed}, {1, first.Sealed}} },
-		"another record's body":        func(s *Sealed) { s.Body = other.Body },
-		"another record's attributes":  func(s *Sealed) { s.Attributes = other.Attributes },
-		"another record's entry":       func(s *Sealed) { s.History = other.History },
-		"a body as attributes":         func(s *Sealed) { s.Attributes = s.Body },
-		"an entry that is cut short":   func(s *Sealed) { s.History = []SealedEntry{{0, first.Sealed[:40]}} },
-		"nothing":                      func(s *Sealed) { *s = Sealed{} },
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := whole
-			change(&s)
-			got, err := v.OpenAll(t.Context(), Record{Ref: testRef, Sealed: s})
-			if err == nil {
-				t.Error("opened")
-			}
-			if diff := cmp.Diff(Opened{}, got); diff != "" {
-				t.Errorf("beside the error (-want +got):\n%s", diff)
-			}
-		})
-	}
+// fixed hands out one key.
+type fixed struct{}
+
+func (fixed) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
+	return bytes.Clone(testKey.Plain), testKey.Wrapped, nil
 }
 
-// What a seal holds was written by this package, but perhaps by another version of it.
-func TestVault_OpenAll_refusesWhatItCannotRead(t *testing.T) {
-	v, keys := newVault()
-	whole := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	key := dataKey{Plain: keys.made[0].plain, Wrapped: []byte("key 0")}
-	sealedUnder := func(p part, plain string) []byte {
-		sealed, err := seal(key, testBinding, p, []byte(plain), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return sealed
-	}
-	for name, row := range map[string]struct {
-		change func(*Sealed)
-		want   string
-	}{
-		"attributes cut short": {
-			func(s *Sealed) { s.Attributes = sealedUnder(partAttributes, "\x00\x00") },
-			"decoding attributes: sealed part does not open",
-		},
-		"an entry that is not an object": {
-			func(s *Sealed) { s.History = []SealedEntry{{3, sealedUnder(historyPart(3), "[]")}} },
-			"decoding history entry 3: ",
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := whole
-			row.change(&s)
-			got, err := v.OpenAll(t.Context(), Record{Ref: testRef, Sealed: s})
-			if err == nil || !strings.HasPrefix(err.Error(), row.want) {
-				t.Errorf("opened %+v with error %v, want %q", got, err, row.want)
-			}
-		})
-	}
+func (fixed) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
+	return bytes.Clone(testKey.Plain), nil
 }
 
-func TestVault_SealDeath_sealsNoAttributesWhereThereAreNone(t *testing.T) {
-	v, _ := newVault()
-	got := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	if got.Attributes != nil {
-		t.Errorf("sealed %d bytes of attributes", len(got.Attributes))
-	}
-}
-
-func TestVault_OpenBody_opensNothingElse(t *testing.T) {
-	v, keys := newVault()
-	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	s.History = []SealedEntry{{0, []byte("broken")}}
-	got, err := v.OpenBody(t.Context(), Record{Ref: testRef, Sealed: s})
+// Records that are sealed today are opened years from now. Nothing rewrites the file: body, attributes and
+// entry of a record, a line each.
+func TestVault_keepsFormatVersion1(t *testing.T) {
+	text, err := os.ReadFile("testdata/sealed-v1.hex")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff("body", string(got)); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
+	v := Vault{Keys: fixed{}, Random: strings.NewReader("twelve bytesfor each part of a record")}
+	d := testDeath
+	d.Entry.Detail = "ä"
+	r := mustSealDeaths(t, v, testRecord, d)
+	sealed := fmt.Sprintf("%x\n%x\n%x\n", r.Sealed.Body, r.Sealed.Attributes, r.Sealed.History[0].Sealed)
+	if diff := cmp.Diff(string(text), sealed); diff != "" {
+		t.Errorf("sealed (-want +got):\n%s", diff)
 	}
-	if keys.unwraps != 1 {
-		t.Errorf("%d keys unwrapped, want 1", keys.unwraps)
+	var golden [3][]byte
+	if _, err := fmt.Sscanf(string(text), "%x\n%x\n%x\n", &golden[0], &golden[1], &golden[2]); err != nil {
+		t.Fatal(err)
+	}
+	r.Sealed = Sealed{Body: golden[0], Attributes: golden[1], History: []SealedEntry{{Sealed: golden[2]}}}
+	got, err := v.OpenAll(t.Context(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Opened{Body: d.Body, Attributes: d.Attributes, History: []Entry{d.Entry}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("opened (-want +got):\n%s", diff)
+	}
+}
+
+// Whoever may write to the table can neither exchange parts nor change the record around them.
+func TestVault_refusesAChangedRecord(t *testing.T) {
+	v, _ := newVault()
+	d := testDeath
+	d.Entry.Reason = delivery.ReasonTimeout
+	whole := mustSealDeaths(t, v, testRecord, d, entry(1), entry(2))
+	of := func(id, endpoint string) Record {
+		r := testRecord
+		r.DeliveryID, r.EndpointID = id, endpoint
+		return mustSealDeaths(t, v, r, d, entry(1), entry(2))
+	}
+	other, elsewhere := of("msg_2", "webhook_1"), of("msg_1", "webhook_2")
+	deaths := whole.Sealed.History
+	for name, row := range map[string]struct {
+		change   func(*Record)
+		bodyOnly bool // opens
+	}{
+		"another type":                {change: func(r *Record) { r.EventType = "user.created" }},
+		"another reason":              {change: func(r *Record) { r.Reason = delivery.ReasonUnreadable }},
+		"another life":                {change: func(r *Record) { r.Replay = 1 }},
+		"another first reason":        {change: func(r *Record) { r.Sealed.History[0].Reason = "dns" }},
+		"without its last death":      {change: func(r *Record) { r.Sealed.History = deaths[:2] }},
+		"without its first death":     {change: func(r *Record) { r.Sealed.History = deaths[1:] }},
+		"without a death":             {change: func(r *Record) { r.Sealed.History = nil }},
+		"a death twice":               {change: func(r *Record) { r.Sealed.History = append(deaths[:3:3], deaths[2]) }},
+		"deaths exchanged":            {func(r *Record) { r.Sealed.History[0].Sealed = deaths[1].Sealed }, true},
+		"an entry as body":            {change: func(r *Record) { r.Sealed.Body = deaths[0].Sealed }},
+		"an entry cut short":          {func(r *Record) { r.Sealed.History[1].Sealed = deaths[1].Sealed[:40] }, true},
+		"another record's body":       {change: func(r *Record) { r.Sealed.Body = other.Sealed.Body }},
+		"another endpoint's parts":    {change: func(r *Record) { r.Sealed = elsewhere.Sealed }},
+		"another record's attributes": {func(r *Record) { r.Sealed.Attributes = other.Sealed.Attributes }, true},
+		"a body as attributes":        {func(r *Record) { r.Sealed.Attributes = r.Sealed.Body }, true},
+		"nothing":                     {change: func(r *Record) { r.Sealed = Sealed{} }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := whole
+			r.Sealed.History = slices.Clone(deaths)
+			row.change(&r)
+			got, err := v.OpenAll(t.Context(), r)
+			if diff := cmp.Diff(Opened{}, got); diff != "" || !errors.Is(err, ErrUnopenable) {
+				t.Errorf("opened with error %v, want ErrUnopenable and (-want +got):\n%s", err, diff)
+			}
+			_, err = v.OpenBody(t.Context(), r)
+			if row.bodyOnly != (err == nil) || !row.bodyOnly && !errors.Is(err, ErrUnopenable) {
+				t.Errorf("the body opened with error %v", err)
+			}
+		})
+	}
+}
+
+// The plaintext was written by this package, but perhaps by another version of it. That is no forgery.
+func TestVault_OpenAll_refusesAnEntryThatItCannotRead(t *testing.T) {
+	v, keys := newVault()
+	r := mustSealDeaths(t, v, testRecord, testDeath)
+	key := dataKey{Plain: keys.made[0].plain, Wrapped: []byte("key 0")}
+	sealed, err := seal(key, testBinding, historyPart(0), []byte("[]"), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Sealed.History[0].Sealed = sealed
+	got, err := v.OpenAll(t.Context(), r)
+	if err == nil || errors.Is(err, ErrUnopenable) {
+		t.Errorf("opened %+v with error %v", got, err)
 	}
 }
 
 // The bytes of a plaintext key are overwritten when the call that needed them is over.
 func TestVault_forgetsItsKeys(t *testing.T) {
 	v, keys := newVault()
-	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	s.History = append(s.History, mustSealEntry(t, v, entry(1)))
-	r := Record{Ref: testRef, Sealed: s}
+	r := mustSealDeaths(t, v, testRecord, testDeath, entry(1))
 	if _, err := v.OpenAll(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.OpenBody(t.Context(), r); err != nil {
-		t.Fatal(err)
+	if body, err := v.OpenBody(t.Context(), r); err != nil || string(body) != "body" {
+		t.Fatalf("%q, %v", body, err)
 	}
-	if len(keys.handedOut) != 5 {
-		t.Errorf("%d keys handed out, want 2 to seal and 3 to open", len(keys.handedOut))
+	if len(keys.handedOut) != 6 {
+		t.Errorf("%d keys handed out, want 2 to seal and 4 to open", len(keys.handedOut))
 	}
 	for i, key := range keys.handedOut {
 		if diff := cmp.Diff(make([]byte, keySize), key); diff != "" {
@@ -229,44 +238,35 @@ func TestVault_forgetsItsKeys(t *testing.T) {
 	}
 }
 
-func TestVault_sealsNothingWithoutAKey(t *testing.T) {
+func TestVault_sealsNothingWithoutAKeyOrRandomness(t *testing.T) {
 	throttled := errors.New("throttled")
 	v := Vault{Keys: &fakeKeys{err: throttled}, Random: rand.Reader}
-	sealed, err := v.SealDeath(t.Context(), testBinding, Death{Body: []byte("body")})
-	if !errors.Is(err, throttled) {
-		t.Errorf("a death: error %v", err)
+	if sealed, err := v.SealDeath(t.Context(), testRecord, testDeath); !errors.Is(err, throttled) || sealed.Body != nil {
+		t.Errorf("a death: %+v, error %v", sealed, err)
 	}
-	if diff := cmp.Diff(Sealed{}, sealed); diff != "" {
-		t.Errorf("beside the error (-want +got):\n%s", diff)
-	}
-	if _, err := v.SealEntry(t.Context(), testBinding, entry(1)); !errors.Is(err, throttled) {
+	if _, err := v.SealEntry(t.Context(), testRecord, 2, entry(1)); !errors.Is(err, throttled) {
 		t.Errorf("an entry: error %v", err)
 	}
-}
-
-// Each part takes a nonce of 12 bytes.
-func TestVault_sealsNothingWithoutRandomness(t *testing.T) {
-	d := Death{Body: []byte("body"), Attributes: []Attribute{{"version", "String", "7"}}, Entry: entry(0)}
-	for nonces := range 3 {
-		random := strings.NewReader(strings.Repeat("n", nonces*nonceSize))
-		v := Vault{Keys: &fakeKeys{}, Random: random}
-		if sealed, err := v.SealDeath(t.Context(), testBinding, d); err == nil {
+	for nonces := range 3 { // each part takes one
+		v := Vault{Keys: &fakeKeys{}, Random: strings.NewReader(strings.Repeat("n", nonces*nonceSize))}
+		if sealed, err := v.SealDeath(t.Context(), testRecord, testDeath); err == nil {
 			t.Errorf("%d nonces: sealed %+v", nonces, sealed)
 		}
 	}
 }
 
+// That KMS does not answer says nothing about the record.
 func TestVault_opensNothingWithoutAKey(t *testing.T) {
-	v, keys := newVault()
-	s := mustSealDeath(t, v, testBinding, Death{Body: []byte("body"), Entry: entry(0)})
-	keys.made[0].encryption = nil // KMS compares the context
-	for name, attempt := range map[string]func(Record) error{
-		"the body":   func(r Record) error { _, err := v.OpenBody(t.Context(), r); return err },
-		"everything": func(r Record) error { _, err := v.OpenAll(t.Context(), r); return err },
-	} {
-		err := attempt(Record{Ref: testRef, Sealed: s})
-		if err == nil || !strings.HasSuffix(err.Error(), "unwrapping data key: InvalidCiphertextException") {
-			t.Errorf("%s: error %v", name, err)
-		}
+	v, _ := newVault()
+	r := mustSealDeaths(t, v, testRecord, testDeath)
+	v.Keys = failing{}
+	if _, err := v.OpenAll(t.Context(), r); err == nil || errors.Is(err, ErrUnopenable) {
+		t.Errorf("error %v", err)
 	}
+}
+
+type failing struct{ Keys }
+
+func (failing) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
+	return nil, errors.New("throttled")
 }

@@ -68,7 +68,7 @@ type Sender struct {
 	Now       func() time.Time
 }
 
-// Attempt signs and sends the delivery once. What follows on a failure is for Standing to say.
+// Attempt signs and sends the delivery once. Progress says where a failed one goes.
 // First attempts and retries are the same code (infra/docs/spec.md, "Outbound delivery").
 func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	name, err := m.EventType()

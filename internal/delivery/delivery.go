@@ -17,23 +17,21 @@ import (
 
 // Ref says which delivery it is and whose: what every message and record of it repeats.
 type Ref struct {
-	DeliveryID string // wh-id
-	TenantID   string
-	EndpointID string
-	EventID    string
-	OccurredAt time.Time // of the event, as its publisher says, for operators; zero if it does not
-	CreatedAt  time.Time // when fan-out made it
-	Replay     int       // which replay this is: 0 for the delivery's first life
+	DeliveryID string    `dynamodbav:"delivery_id"`         // wh-id
+	TenantID   string    `dynamodbav:"tenant_id,omitempty"` // empty, as the next two, of a message that is unreadable
+	EndpointID string    `dynamodbav:"endpoint_id,omitempty"`
+	EventID    string    `dynamodbav:"event_id,omitempty"`
+	OccurredAt time.Time `dynamodbav:"occurred_at,omitempty"` // of the event, as its publisher says; may be zero
+	CreatedAt  time.Time `dynamodbav:"created_at"`            // when fan-out made it
+	Replay     int       `dynamodbav:"replay"`                // which replay this is: 0 for the delivery's first life
 }
 
 // Message is one delivery on its way: its metadata and the exact bytes to POST.
 type Message struct {
 	Ref
-	Retrying  bool      // travels on RetryQueue
-	Attempts  int       // POSTs made before RetryQueue; meaningful when Retrying
-	NotBefore time.Time // Retry-After's floor of what waits in Backlog, and of what 0.1.0 sent; zero: none
-	Life      Life      // its zero fields are for deliver to fill in
-	Body      []byte    // {"type":…,"data":…}
+	Attempts int    // places of the schedule used before this message was sent
+	Life     Life   // zero in the first message of a life
+	Body     []byte // {"type":…,"data":…}
 }
 
 var idEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
@@ -61,30 +59,33 @@ func ID(tenantID, eventID, endpointID string, c Content) string {
 // maxType bounds the search for the end of the type, quote included.
 const maxType = 128
 
-var errNoType = errors.New("body does not start with a type")
+// The faults of a message that Check finds.
+var (
+	ErrNoType  = errors.New("body does not start with a type")
+	ErrForeign = errors.New("delivery id is not that of tenant, event, endpoint and body")
+)
 
 // EventType returns the body's "type", which fan-out always writes first.
 func (m Message) EventType() (string, error) {
-	name, err := typeOf(m.Body)
-	return string(name), err
-}
-
-// CheckEventType returns the error that EventType would.
-func (m Message) CheckEventType() error {
-	_, err := typeOf(m.Body)
-	return err
-}
-
-func typeOf(body []byte) ([]byte, error) {
-	rest, ok := bytes.CutPrefix(body, []byte(`{"type":"`))
+	rest, ok := bytes.CutPrefix(m.Body, []byte(`{"type":"`))
 	if !ok {
-		return nil, errNoType
+		return "", ErrNoType
 	}
 	end := bytes.IndexByte(rest[:min(len(rest), maxType)], '"')
 	if end <= 0 {
-		return nil, errNoType
+		return "", ErrNoType
 	}
-	return rest[:end], nil
+	return string(rest[:end]), nil
+}
+
+// Check finds parts of a message that do not belong together: what was mixed up or cut off on its way is
+// never signed. It finds corruption, no forger: an id is a hash without a key.
+func (m Message) Check() error {
+	if m.DeliveryID != ID(m.TenantID, m.EventID, m.EndpointID, ContentOf(m.Body)) {
+		return ErrForeign
+	}
+	_, err := m.EventType()
+	return err
 }
 
 // State is where a delivery stands. Acknowledged is terminal.
@@ -101,15 +102,16 @@ const (
 )
 
 // Record is what operators see of a delivery. Attempts counts the places in the retry
-// schedule that were used, the first attempt included.
+// schedule that were used, the first attempt included. The tags, Ref's too, name its attributes in the
+// table Deliveries.
 type Record struct {
 	Ref
-	EventType     string
-	State         State
-	Attempts      int
-	LastStatus    int // HTTP status of the last attempt, 0 for none
-	Reason        Reason
-	DurationMS    int64     // the last attempt, milliseconds
-	NextAttemptAt time.Time // zero when none is planned
-	UpdatedAt     time.Time
+	EventType     string    `dynamodbav:"event_type"`
+	State         State     `dynamodbav:"state"`
+	Attempts      int       `dynamodbav:"attempts"`
+	LastStatus    int       `dynamodbav:"last_status,omitempty"` // HTTP status of the last attempt, 0 for none
+	Reason        Reason    `dynamodbav:"reason,omitempty"`
+	DurationMS    int64     `dynamodbav:"duration_ms"`               // the last attempt, milliseconds
+	NextAttemptAt time.Time `dynamodbav:"next_attempt_at,omitempty"` // zero when none is planned
+	UpdatedAt     time.Time `dynamodbav:"changed_at"`
 }

@@ -57,12 +57,12 @@ func TestMessage_EventType(t *testing.T) {
 		"the type first":              {`{"type":"user.created","data":{}}`, "user.created", nil},
 		"a type of one character":     {`{"type":"x"`, "x", nil},
 		"the longest type":            {`{"type":"` + longest + `"`, longest, nil},
-		"a type longer than that":     {`{"type":"` + longest + `x"`, "", errNoType},
-		"the type after the data":     {`{"data":{},"type":"user.created"}`, "", errNoType},
-		"an empty type":               {`{"type":""`, "", errNoType},
-		"a type without an end":       {`{"type":"x`, "", errNoType},
-		"nothing after the type's \"": {`{"type":"`, "", errNoType},
-		"no body":                     {"", "", errNoType},
+		"a type longer than that":     {`{"type":"` + longest + `x"`, "", ErrNoType},
+		"the type after the data":     {`{"data":{},"type":"user.created"}`, "", ErrNoType},
+		"an empty type":               {`{"type":""`, "", ErrNoType},
+		"a type without an end":       {`{"type":"x`, "", ErrNoType},
+		"nothing after the type's \"": {`{"type":"`, "", ErrNoType},
+		"no body":                     {"", "", ErrNoType},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := Message{Body: []byte(row.body)}.EventType()
@@ -71,4 +71,37 @@ func TestMessage_EventType(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestMessage_Check_findsWhatDoesNotBelongTogether(t *testing.T) {
+	whole := Message{
+		Ref:  Ref{TenantID: "acme", EventID: "evt_1", EndpointID: "webhook_1"},
+		Body: []byte(`{"type":"user.deleted","data":{}}`),
+	}
+	whole.DeliveryID = ID(whole.TenantID, whole.EventID, whole.EndpointID, ContentOf(whole.Body))
+	for name, c := range map[string]struct {
+		change func(m *Message)
+		want   error
+	}{
+		"a whole message":          {func(*Message) {}, nil},
+		"another tenant's":         {func(m *Message) { m.TenantID = "emca" }, ErrForeign},
+		"another endpoint's":       {func(m *Message) { m.EndpointID = "webhook_2" }, ErrForeign},
+		"another event's":          {func(m *Message) { m.EventID = "evt_2" }, ErrForeign},
+		"a body that was cut off":  {func(m *Message) { m.Body = m.Body[:20] }, ErrForeign},
+		"a body that has no type":  {untyped, ErrNoType},
+		"an id of nothing we know": {func(m *Message) { m.DeliveryID = "msg_1" }, ErrForeign},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := whole
+			c.change(&m)
+			if err := m.Check(); err != c.want { //nolint:errorlint // returned as it is
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+		})
+	}
+}
+
+func untyped(m *Message) {
+	m.Body = []byte(`{"data":{}}`)
+	m.DeliveryID = ID(m.TenantID, m.EventID, m.EndpointID, ContentOf(m.Body))
 }

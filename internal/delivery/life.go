@@ -12,13 +12,11 @@ import (
 // message attribute, since SQS allows only ten, and is stored with the message in Backlog. A replay
 // begins a new life. Times are exact to the millisecond; zero fields are left out.
 type Life struct {
-	StartedAt time.Time // when the life began
-	DiesAt    time.Time // when it ends; zero until it was parked for the first time
-	OwnDue    time.Time // when its schedule sends it: attempts begun before use no place
-	Probe     int64     // number of the probe that this attempt is; 0: none
-	Last      bool      // this attempt is the last: its failure is the end
-	Reason    Reason    // why the attempt before failed, or why it was not made
-	Status    int       // HTTP status of the attempt before, 0 for none
+	StartedAt time.Time // first send of the delivery, or its replay
+	DueAt     time.Time // the schedule's time for the next attempt; zero before the first failure
+	Probe     time.Time // the claim of the probe that this message is; zero: none
+	Reason    Reason    // of the last failed attempt, or of the wait
+	Status    int       // HTTP status of the last attempt, 0 for none
 }
 
 // lifeVersion begins every encoded life. Any other is of a later release and unreadable here.
@@ -30,7 +28,7 @@ const (
 	maxStatus     = 999
 )
 
-// Encode returns the text of the attribute: the version, then every field that says something as
+// Encode returns the text of the attribute: the version, then every field that is not zero as
 // ",name=value", always in the same order. Every life has exactly one text.
 func (l Life) Encode() string {
 	var b strings.Builder
@@ -41,12 +39,8 @@ func (l Life) Encode() string {
 		}
 	}
 	number("started", millis(l.StartedAt))
-	number("dies", millis(l.DiesAt))
-	number("own", millis(l.OwnDue))
-	number("probe", l.Probe)
-	if l.Last {
-		number("last", 1)
-	}
+	number("due", millis(l.DueAt))
+	number("probe", millis(l.Probe))
 	if l.Reason != "" {
 		b.WriteString(",reason=" + string(l.Reason))
 	}
@@ -63,7 +57,7 @@ func millis(t time.Time) int64 {
 
 var errLifeVersion = errors.New("life is of another version")
 
-// DecodeLife reads what Encode wrote, and nothing else: fields in another order, repeated or unknown,
+// DecodeLife reads the text of Encode, and nothing else: fields in another order, repeated or unknown,
 // and numbers with leading zeros are refused.
 func DecodeLife(text string) (Life, error) {
 	version, rest, more := strings.Cut(text, ",")
@@ -73,10 +67,8 @@ func DecodeLife(text string) (Life, error) {
 	r := lifeReader{rest: rest, more: more}
 	l := Life{
 		StartedAt: r.time("started"),
-		DiesAt:    r.time("dies"),
-		OwnDue:    r.time("own"),
-		Probe:     r.number("probe", 1<<63-1),
-		Last:      r.number("last", 1) == 1,
+		DueAt:     r.time("due"),
+		Probe:     r.time("probe"),
 		Reason:    r.reason(),
 		Status:    int(r.number("status", maxStatus)),
 	}

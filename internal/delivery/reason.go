@@ -23,14 +23,13 @@ const (
 	ReasonEndpointDisabled Reason = "endpoint_disabled"
 	ReasonEndpointPaused   Reason = "endpoint_paused" // by an operator, the endpoint or its tenant
 	ReasonEndpointDeleted  Reason = "endpoint_deleted"
-	ReasonCircuitOpen      Reason = "circuit_open"     // the endpoint has not answered for long
+	ReasonCircuitOpen      Reason = "circuit_open"     // the endpoint keeps failing
 	ReasonDiscarded        Reason = "discarded"        // by an operator
-	ReasonEndpointHanging  Reason = "endpoint_hanging" // not started: its slow endpoint has its share of processes
+	ReasonEndpointHanging  Reason = "endpoint_hanging" // not begun: another attempt of the batch has timed out
+	ReasonTenantSlow       Reason = "tenant_slow"      // not begun: its tenant's deliveries go through SlowQueue
 
 	ReasonInternal    Reason = "internal"     // a fault of ours: AWS call, panic
 	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
-	ReasonNotReady    Reason = "not_before"   // received before the time its Retry-After named (messages of release 0.1.0)
-	ReasonExhausted   Reason = "exhausted"    // no retry left (dead letters of release 0.1.0)
 	ReasonCrashed     Reason = "crashed"      // its function died again and again: SQS's own redrive
 	ReasonUnreadable  Reason = "unreadable"   // no delivery message this version can read
 	ReasonReplayed    Reason = "replayed"     // queued again by an operator

@@ -27,7 +27,7 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		"", ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonProtocol, ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
 		ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort, ReasonBlockedURL, ReasonHeaderTooLarge,
 		ReasonEndpointDisabled, ReasonEndpointDeleted, ReasonEndpointHanging, ReasonEndpointPaused, ReasonCircuitOpen,
-		ReasonDiscarded, ReasonNotReady, ReasonExhausted, ReasonReplayed,
+		ReasonDiscarded, ReasonReplayed, ReasonTenantSlow,
 	} {
 		if r.Ours() {
 			t.Errorf("%s is not a fault of ours", r)

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -21,22 +22,41 @@ func num(n int64) types.AttributeValue {
 
 func stamp(t time.Time) types.AttributeValue { return str(t.UTC().Format(timeFormat)) }
 
-func bytes(b []byte) types.AttributeValue { return &types.AttributeValueMemberB{Value: b} }
-
 func boolean(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
 
-// strs makes a list of strings.
-func strs[S ~string](values []S) types.AttributeValue {
-	list := make([]types.AttributeValue, len(values))
-	for i, s := range values {
-		list[i] = str(string(s))
+var encoder = attributevalue.NewEncoder(func(o *attributevalue.EncoderOptions) {
+	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return stamp(t), nil }
+	o.OmitEmptyTime = true
+})
+
+var decoder = attributevalue.NewDecoder(func(o *attributevalue.DecoderOptions) {
+	o.DecodeTime.S = func(text string) (time.Time, error) { return time.Parse(timeFormat, text) }
+})
+
+// marshal returns the attributes of a tagged struct. Zero fields tagged omitempty and structs without
+// attributes are left out.
+func marshal(v any) (attributes, error) {
+	item := attributes{}
+	encoded, err := encoder.Encode(v)
+	if m, ok := encoded.(*types.AttributeValueMemberM); ok {
+		item = m.Value
 	}
-	return &types.AttributeValueMemberL{Value: list}
+	for name, value := range item {
+		if inner, ok := value.(*types.AttributeValueMemberM); ok && len(inner.Value) == 0 {
+			delete(item, name)
+		}
+	}
+	return item, err
+}
+
+// unmarshal reads attributes into a tagged struct.
+func unmarshal(item attributes, v any) error {
+	return decoder.Decode(&types.AttributeValueMemberM{Value: item}, v)
 }
 
 // A reader returns the zero value for an attribute that is missing or of another type.
 
-func getStr(item map[string]types.AttributeValue, name string) string {
+func getStr(item attributes, name string) string {
 	if v, ok := item[name].(*types.AttributeValueMemberS); ok {
 		return v.Value
 	}
@@ -48,7 +68,7 @@ func getBool(item attributes, name string) bool {
 	return ok && v.Value
 }
 
-func getNum(item map[string]types.AttributeValue, name string) int64 {
+func getNum(item attributes, name string) int64 {
 	if v, ok := item[name].(*types.AttributeValueMemberN); ok {
 		n, err := strconv.ParseInt(v.Value, 10, 64)
 		if err == nil {
@@ -58,7 +78,7 @@ func getNum(item map[string]types.AttributeValue, name string) int64 {
 	return 0
 }
 
-func getTime(item map[string]types.AttributeValue, name string) time.Time {
+func getTime(item attributes, name string) time.Time {
 	t, err := time.Parse(timeFormat, getStr(item, name))
 	if err != nil {
 		return time.Time{}
@@ -66,31 +86,9 @@ func getTime(item map[string]types.AttributeValue, name string) time.Time {
 	return t
 }
 
-func getBytes(item map[string]types.AttributeValue, name string) []byte {
-	if v, ok := item[name].(*types.AttributeValueMemberB); ok {
-		return v.Value
-	}
-	return nil
-}
-
-// getStrs reads a list of strings.
-func getStrs(item map[string]types.AttributeValue, name string) []string {
-	list, ok := item[name].(*types.AttributeValueMemberL)
-	if !ok {
-		return nil
-	}
-	var strs []string
-	for _, entry := range list.Value {
-		if s, ok := entry.(*types.AttributeValueMemberS); ok {
-			strs = append(strs, s.Value)
-		}
-	}
-	return strs
-}
-
 // pick returns the named attributes only.
-func pick(item map[string]types.AttributeValue, names ...string) map[string]types.AttributeValue {
-	picked := make(map[string]types.AttributeValue, len(names))
+func pick(item attributes, names ...string) attributes {
+	picked := make(attributes, len(names))
 	for _, name := range names {
 		picked[name] = item[name]
 	}

@@ -2,135 +2,53 @@ package dynamo
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
-
-// BacklogClient is the part of the DynamoDB client that Backlog calls.
-type BacklogClient interface {
-	batchWriter
-	batchReader
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-	itemUpdater
-}
 
 // Backlog keeps the deliveries that wait for long. An item that was stored stays until it is
 // deleted by its own key: no other write removes or replaces it, and none expires.
-type Backlog struct {
-	client BacklogClient
-	table  string
-}
+type Backlog struct{ table }
 
-// NewBacklog returns the store on table.
-func NewBacklog(client BacklogClient, table string) *Backlog {
-	return &Backlog{client: client, table: table}
-}
+// NewBacklog returns the store on a table.
+func NewBacklog(client *dynamodb.Client, name string) *Backlog { return &Backlog{table{client, name}} }
 
-// Put stores items, 25 in a call: two write units for one that with its attributes is not larger
-// than 1 KB. The answer has one error per item, nil where it is stored; what is not known to be
-// stored has an error.
+const (
+	putsAtOnce    = 10
+	deletesAtOnce = 16
+)
+
+// Put stores each item by a PutItem, which needs no right to delete. The answer has one error per item,
+// nil where it is stored; an item that is not known to be stored has an error.
 func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
-	writes := make([]keyedWrite, len(items))
-	for n, i := range items {
-		item := backlogItem(i)
-		writes[n] = keyedWrite{
-			key:   i.Key,
-			write: types.WriteRequest{PutRequest: &types.PutRequest{Item: item}},
-			size:  itemSize(item),
+	return parallel.Each(len(items), putsAtOnce, func(n int) error {
+		item, err := backlogItem(items[n])
+		if err != nil {
+			return err
 		}
-	}
-	return b.write(ctx, "storing in Backlog", writes)
-}
-
-// Delete removes the items with the keys, 25 in a call. One that is not there any more is no
-// error. The answer has one error per key.
-func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
-	writes := make([]keyedWrite, len(keys))
-	for n, key := range keys {
-		writes[n] = keyedWrite{
-			key:   key,
-			write: types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: backlogKey(key)}},
-		}
-	}
-	return b.write(ctx, "deleting from Backlog", writes)
-}
-
-// maxItemSize is the largest item DynamoDB takes: 400 KB, names included. A call of 25 such items
-// stays below its other limit, 16 MB.
-const maxItemSize = 400 << 10
-
-// ErrTooLarge is wrapped for an item that DynamoDB would refuse, and the whole call with it.
-var ErrTooLarge = errors.New("larger than 400 KB")
-
-type keyedWrite struct {
-	key   backlog.Key
-	write types.WriteRequest
-	size  int
-}
-
-// write offers every key once, since DynamoDB refuses calls that name one twice.
-func (b *Backlog) write(ctx context.Context, doing string, writes []keyedWrite) []error {
-	failed := map[backlog.Key]error{}
-	offered := make(map[backlog.Key]bool, len(writes))
-	batch := make([]types.WriteRequest, 0, min(len(writes), maxBatchWrites))
-	offer := func() {
-		left, err := batchWrite(ctx, b.client, b.table, batch)
-		for _, request := range left {
-			failed[requestKey(request)] = fmt.Errorf("%s: %w", doing, err)
-		}
-		batch = batch[:0]
-	}
-	for _, w := range writes {
-		if w.size > maxItemSize {
-			failed[w.key] = fmt.Errorf("%s: %w", doing, ErrTooLarge)
-			continue
-		}
-		if offered[w.key] {
-			continue
-		}
-		offered[w.key] = true
-		if batch = append(batch, w.write); len(batch) == maxBatchWrites {
-			offer()
-		}
-	}
-	if len(batch) > 0 {
-		offer()
-	}
-	errs := make([]error, len(writes))
-	for n, w := range writes {
-		errs[n] = failed[w.key]
-	}
-	return errs
-}
-
-func requestKey(request types.WriteRequest) backlog.Key {
-	if request.PutRequest != nil {
-		return backlogKeyOf(request.PutRequest.Item)
-	}
-	if request.DeleteRequest != nil {
-		return backlogKeyOf(request.DeleteRequest.Key)
-	}
-	return backlog.Key{}
-}
-
-// Redate changes when an item is due, and whether it is held. found is false when it is not
-// there any more: nothing is made.
-func (b *Backlog) Redate(ctx context.Context, key backlog.Key, due time.Time, held bool) (found bool, err error) {
-	_, err = b.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:           aws.String(b.table),
-		Key:                 backlogKey(key),
-		UpdateExpression:    aws.String("SET due_at = :due, held = :held"),
-		ConditionExpression: aws.String("attribute_exists(endpoint_shard)"),
-		ExpressionAttributeValues: attributes{
-			":due": stamp(backlog.Ceil(due)), ":held": boolean(held),
-		},
+		_, err = b.putItem(ctx, item, write{})
+		return err
 	})
-	return conditionHeld("changing an item of Backlog", err)
+}
+
+// Delete removes the items with the keys. One that is gone already is no error. The answer has one error
+// per key.
+func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
+	return parallel.Each(len(keys), deletesAtOnce, func(n int) error {
+		_, _, err := b.deleteItem(ctx, backlogKey(keys[n]), write{})
+		return err
+	})
+}
+
+// PutBack stores that an item waits until its DueAt for its schedule, and no longer for its endpoint.
+// found is false when it is not there any more: nothing is made.
+func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, err error) {
+	_, refused, err := b.updateItem(ctx, backlogKey(item.Key), write{
+		expression: "SET due_at = :due, held = :held", condition: "attribute_exists(endpoint_shard)",
+		values: attributes{":due": stamp(item.DueAt), ":held": boolean(false)}, blind: true,
+	})
+	return err == nil && !refused, err
 }

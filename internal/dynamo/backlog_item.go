@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -15,12 +14,29 @@ import (
 // backlogVersion is the form of an item. An item of another one is of a later release.
 const backlogVersion = 1
 
-func shardName(endpointID string, shard int) types.AttributeValue {
-	return str(endpointID + "#" + strconv.Itoa(shard))
+// backlogRow does not repeat the key: endpoint, delivery, created_at and replay. Most items then fit one
+// write unit.
+type backlogRow struct {
+	Shard      string    `dynamodbav:"endpoint_shard"`
+	Position   string    `dynamodbav:"position"`
+	Version    int       `dynamodbav:"version"`
+	TenantID   string    `dynamodbav:"tenant_id"`
+	EventID    string    `dynamodbav:"event_id"`
+	Attempts   int       `dynamodbav:"attempts"`
+	Life       string    `dynamodbav:"life"`
+	Body       []byte    `dynamodbav:"body"` // binary: the very bytes, whatever they are
+	StoredAt   time.Time `dynamodbav:"stored_at"`
+	DueAt      time.Time `dynamodbav:"due_at"`
+	DueShard   string    `dynamodbav:"due_shard"`
+	Held       bool      `dynamodbav:"held"`
+	OccurredAt time.Time `dynamodbav:"occurred_at,omitempty"`
+	NotBefore  time.Time `dynamodbav:"not_before,omitempty"`
 }
 
+func shardName(endpointID string, shard int) string { return endpointID + "#" + strconv.Itoa(shard) }
+
 func backlogKey(k backlog.Key) attributes {
-	return attributes{"endpoint_shard": shardName(k.EndpointID, k.Shard), "position": str(k.Position)}
+	return attributes{"endpoint_shard": str(shardName(k.EndpointID, k.Shard)), "position": str(k.Position)}
 }
 
 // backlogKeyOf is the reverse of backlogKey. No endpoint id contains '#'.
@@ -33,27 +49,14 @@ func backlogKeyOf(item attributes) backlog.Key {
 	return backlog.Key{EndpointID: endpointID, Shard: shard, Position: getStr(item, "position")}
 }
 
-// backlogItem does not repeat what the key says: endpoint, delivery, created_at and replay. Most
-// items then fit one write unit.
-func backlogItem(i backlog.Item) attributes {
-	item := backlogKey(i.Key)
-	item["version"] = num(backlogVersion)
-	item["tenant_id"] = str(i.Message.TenantID)
-	item["event_id"] = str(i.Message.EventID)
-	item["attempts"] = num(int64(i.Message.Attempts))
-	item["life"] = str(i.Message.Life.Encode())
-	item["body"] = bytes(i.Message.Body) // binary: the very bytes, whatever they are
-	item["stored_at"] = stamp(i.StoredAt)
-	item["due_at"] = stamp(i.DueAt)
-	item["due_shard"] = str(strconv.Itoa(i.DueShard()))
-	item["held"] = boolean(i.Held)
-	if !i.Message.OccurredAt.IsZero() {
-		item["occurred_at"] = stamp(i.Message.OccurredAt)
-	}
-	if !i.Message.NotBefore.IsZero() {
-		item["not_before"] = stamp(i.Message.NotBefore)
-	}
-	return item
+func backlogItem(i backlog.Item) (attributes, error) {
+	return marshal(backlogRow{
+		Shard: shardName(i.EndpointID, i.Shard), Position: i.Position, Version: backlogVersion,
+		TenantID: i.Message.TenantID, EventID: i.Message.EventID,
+		Attempts: i.Message.Attempts, Life: i.Message.Life.Encode(), Body: i.Message.Body,
+		StoredAt: i.StoredAt, DueAt: i.DueAt, DueShard: strconv.Itoa(i.DueShard()), Held: i.Held,
+		OccurredAt: i.Message.OccurredAt, NotBefore: i.NotBefore,
+	})
 }
 
 var errBacklogVersion = errors.New("of another version")
@@ -62,48 +65,23 @@ func backlogItemOf(item attributes) (backlog.Item, error) {
 	if v := getNum(item, "version"); v != backlogVersion {
 		return backlog.Item{}, fmt.Errorf("item %d: %w", v, errBacklogVersion)
 	}
+	var row backlogRow
+	if err := unmarshal(item, &row); err != nil {
+		return backlog.Item{}, err
+	}
+	ref, err := backlog.Parse(row.Position)
+	if err != nil {
+		return backlog.Item{}, err
+	}
+	life, err := delivery.DecodeLife(row.Life)
+	if err != nil {
+		return backlog.Item{}, err
+	}
 	key := backlogKeyOf(item)
-	ref, err := backlog.Parse(key.Position)
-	if err != nil {
-		return backlog.Item{}, err
-	}
-	life, err := delivery.DecodeLife(getStr(item, "life"))
-	if err != nil {
-		return backlog.Item{}, err
-	}
-	ref.TenantID, ref.EndpointID, ref.EventID = getStr(item, "tenant_id"), key.EndpointID, getStr(item, "event_id")
-	ref.OccurredAt = getTime(item, "occurred_at")
+	ref.TenantID, ref.EndpointID, ref.EventID, ref.OccurredAt = row.TenantID, key.EndpointID, row.EventID, row.OccurredAt
 	return backlog.Item{
-		Key: key,
-		Message: delivery.Message{
-			Ref:       ref,
-			Retrying:  true,
-			Attempts:  int(getNum(item, "attempts")),
-			NotBefore: getTime(item, "not_before"),
-			Life:      life,
-			Body:      getBytes(item, "body"),
-		},
-		StoredAt: getTime(item, "stored_at"),
-		DueAt:    getTime(item, "due_at"),
-		Held:     getBool(item, "held"),
+		Key:      key,
+		Message:  delivery.Message{Ref: ref, Attempts: row.Attempts, Life: life, Body: row.Body},
+		StoredAt: row.StoredAt, DueAt: row.DueAt, Held: row.Held, NotBefore: row.NotBefore,
 	}, nil
-}
-
-// itemSize is at least what DynamoDB counts: names and values in bytes. Items here are flat.
-func itemSize(item attributes) int {
-	size := 0
-	for name, value := range item {
-		size += len(name)
-		switch v := value.(type) {
-		case *types.AttributeValueMemberS:
-			size += len(v.Value)
-		case *types.AttributeValueMemberB:
-			size += len(v.Value)
-		case *types.AttributeValueMemberN:
-			size += len(v.Value) + 1
-		default:
-			size++
-		}
-	}
-	return size
 }

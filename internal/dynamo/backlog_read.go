@@ -2,19 +2,14 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
 	"strconv"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 )
 
-// Page is what one call found. What this release cannot read, because a later one wrote it, is
-// named and otherwise left alone.
+// Page is the result of one call. Items that this release cannot read, because a later one wrote them,
+// are named and otherwise left alone.
 type Page struct {
 	Items      []backlog.Item
 	Unreadable []backlog.Key
@@ -34,39 +29,31 @@ func (p *Page) add(item attributes) {
 // deliveries first, strongly consistent: "" begins with the oldest, backlog.Before(t) with the
 // deliveries created at t. A page has at most limit items and 1 MB.
 func (b *Backlog) ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (Page, error) {
-	condition, values := "endpoint_shard = :shard", attributes{":shard": shardName(endpointID, shard)}
-	if after != "" {
-		condition += " AND #position > :after"
-		values[":after"] = str(after)
-	}
-	in := &dynamodb.QueryInput{
-		TableName:                 aws.String(b.table),
-		KeyConditionExpression:    aws.String(condition),
-		ExpressionAttributeValues: values,
-		ConsistentRead:            aws.Bool(true),
-		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // small
+	q := query{
+		condition: "endpoint_shard = :shard", values: attributes{":shard": str(shardName(endpointID, shard))}, limit: limit,
 	}
 	if after != "" {
-		in.ExpressionAttributeNames = map[string]string{"#position": "position"}
+		q.condition += " AND #position > :after"
+		q.names, q.values[":after"] = map[string]string{"#position": "position"}, str(after)
 	}
-	out, err := b.client.Query(ctx, in)
+	items, last, err := b.query(ctx, q)
 	if err != nil {
-		return Page{}, fmt.Errorf("reading a shard of Backlog: %w", err)
+		return Page{}, err
 	}
-	page := Page{Next: getStr(out.LastEvaluatedKey, "position")}
-	for _, item := range out.Items {
+	page := Page{Next: getStr(last, "position")}
+	for _, item := range items {
 		page.add(item)
 	}
 	return page, nil
 }
 
-// Due is one item that is due, as the index says: what it was when the index last heard of it.
+// Due is one item that is due, as the index knows it.
 type Due struct {
 	backlog.Key
 	DueAt time.Time
 }
 
-// Due returns the keys of what is due until then in one due-shard, earliest first, at most
+// Due returns the keys of the items of one due-shard that are due until then, earliest first, at most
 // limit a page; next is "" after the last one. The index is a little behind the table: an
 // item may be missing, or named that is gone or was given another time.
 func (b *Backlog) Due(
@@ -76,23 +63,14 @@ func (b *Backlog) Due(
 	if err != nil {
 		return nil, "", err
 	}
-	out, err := b.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:              aws.String(b.table),
-		IndexName:              aws.String("by-due"),
-		KeyConditionExpression: aws.String("due_shard = :shard AND due_at <= :until"),
-		ExpressionAttributeValues: attributes{
-			":shard": str(strconv.Itoa(dueShard)), ":until": stamp(until),
-		},
-		Limit:             aws.Int32(int32(limit)), //nolint:gosec // small
-		ExclusiveStartKey: start,
+	items, last, err := b.query(ctx, query{
+		index: "by-due", condition: "due_shard = :shard AND due_at <= :until", limit: limit, start: start,
+		values: attributes{":shard": str(strconv.Itoa(dueShard)), ":until": stamp(until)},
 	})
-	if err != nil {
-		return nil, "", fmt.Errorf("reading what is due in Backlog: %w", err)
-	}
-	for _, item := range out.Items {
+	for _, item := range items {
 		due = append(due, Due{Key: backlogKeyOf(item), DueAt: getTime(item, "due_at")})
 	}
-	return due, encodeCursor(out.LastEvaluatedKey), nil
+	return due, encodeCursor(last), err
 }
 
 // BatchGet returns the items with the given keys, strongly consistent, in no order; those that
@@ -107,8 +85,9 @@ func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error
 			asked = append(asked, backlogKey(key))
 		}
 	}
-	if err := batchGet(ctx, b.client, b.table, asked, page.add); err != nil {
-		return Page{}, fmt.Errorf("reading items of Backlog: %w", err)
+	_, err := b.getBatch(ctx, asked, consistently, page.add)
+	if err != nil {
+		return Page{}, err
 	}
 	return page, nil
 }
@@ -126,25 +105,21 @@ const (
 	maxPerShard = 2 * maxCounted / backlog.Shards // deliveries spread evenly
 )
 
-// Count counts what waits for the endpoint, up to 1,000, by one small Query a shard. It shows
-// people how things stand and is not strongly consistent.
+// Count counts the endpoint's items, up to 1,000, by one small Query a shard. It is for people and not
+// strongly consistent.
 func (b *Backlog) Count(ctx context.Context, endpointID string) (Waiting, error) {
 	var w Waiting
 	for shard := range backlog.Shards {
-		out, err := b.client.Query(ctx, &dynamodb.QueryInput{
-			TableName:                 aws.String(b.table),
-			KeyConditionExpression:    aws.String("endpoint_shard = :shard"),
-			ExpressionAttributeValues: attributes{":shard": shardName(endpointID, shard)},
-			ProjectionExpression:      aws.String("#position, held"),
-			ExpressionAttributeNames:  map[string]string{"#position": "position"},
-			Select:                    types.SelectSpecificAttributes,
-			Limit:                     aws.Int32(maxPerShard),
+		items, last, err := b.query(ctx, query{
+			condition: "endpoint_shard = :shard", values: attributes{":shard": str(shardName(endpointID, shard))},
+			fields: "#position, held", names: map[string]string{"#position": "position"},
+			limit: maxPerShard, behind: true,
 		})
 		if err != nil {
-			return Waiting{}, fmt.Errorf("counting in Backlog: %w", err)
+			return Waiting{}, err
 		}
-		w.More = w.More || len(out.LastEvaluatedKey) > 0
-		for _, item := range out.Items {
+		w.More = w.More || len(last) > 0
+		for _, item := range items {
 			w.count(item)
 		}
 	}
@@ -164,4 +139,35 @@ func (w *Waiting) count(item attributes) {
 	if getBool(item, "held") {
 		w.Held++
 	}
+}
+
+// Total is how much waits for all endpoints together.
+type Total struct {
+	Items   int       // counted: at least so many
+	More    bool      // there are more than counted
+	NextDue time.Time // of the item that is due first; zero when nothing waits
+}
+
+// Total counts all items, up to perShard of each of the 16 parts of the index by due time, which is a
+// little behind the table.
+func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
+	var total Total
+	for shard := range backlog.DueShards {
+		items, last, err := b.query(ctx, query{
+			index: "by-due", condition: "due_shard = :shard", values: attributes{":shard": str(strconv.Itoa(shard))},
+			fields: "due_at", limit: perShard,
+		})
+		if err != nil {
+			return Total{}, err
+		}
+		total.Items += len(items)
+		total.More = total.More || len(last) > 0
+		if len(items) == 0 {
+			continue
+		}
+		if first := getTime(items[0], "due_at"); total.NextDue.IsZero() || first.Before(total.NextDue) {
+			total.NextDue = first
+		}
+	}
+	return total, nil
 }

@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
@@ -14,93 +18,107 @@ const (
 	maxBatchReads  = 100 // keys of one BatchGetItem call
 )
 
+// maxTries bounds how often a call is made again for the rest of a batch, or for a transaction that another
+// one was in the way of.
+const maxTries = 6
+
 // ErrUnprocessed is wrapped where DynamoDB left something of a batch call unprocessed again and
 // again: it is throttling.
 var ErrUnprocessed = errors.New("unprocessed")
 
-type batchWriter interface {
-	BatchWriteItem(
-		context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options),
-	) (*dynamodb.BatchWriteItemOutput, error)
+// pause waits before the next try: exponential with full jitter, as AWS asks for batch operations.
+func pause(ctx context.Context, try int) error {
+	limit := 25 * time.Millisecond << try
+	timer := time.NewTimer(rand.N(limit)) //nolint:gosec // jitter
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
 }
 
-// batchWrite makes one BatchWriteItem call, of at most 25 requests, and offers again what it left
-// unprocessed. With an error, left is what is not known to be written.
-func batchWrite(
-	ctx context.Context, client batchWriter, table string, writes []types.WriteRequest,
-) (left []types.WriteRequest, err error) {
-	left = writes
+// putBatch stores at most 25 items by one BatchWriteItem call, and offers again the rest of it.
+func (t table) putBatch(ctx context.Context, items []attributes) error {
+	writes := make([]types.WriteRequest, len(items))
+	for n, item := range items {
+		writes[n].PutRequest = &types.PutRequest{Item: item}
+	}
 	for try := range maxTries {
 		if try > 0 {
 			if err := pause(ctx, try-1); err != nil {
-				return left, err
+				return t.wrap(err)
 			}
 		}
-		out, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{table: left},
+		out, err := t.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
+			RequestItems: map[string][]types.WriteRequest{t.name: writes},
 		})
 		if err != nil {
-			return left, err
+			return t.wrap(err)
 		}
-		if left = out.UnprocessedItems[table]; len(left) == 0 {
-			return nil, nil
-		}
-	}
-	return left, fmt.Errorf("%d items stay %w", len(left), ErrUnprocessed)
-}
-
-type batchReader interface {
-	BatchGetItem(
-		context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options),
-	) (*dynamodb.BatchGetItemOutput, error)
-}
-
-type itemUpdater interface {
-	UpdateItem(
-		context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options),
-	) (*dynamodb.UpdateItemOutput, error)
-}
-
-// batchGet reads the keys of one table, 100 in a call, strongly consistent, and hands over every
-// item that exists. A call answers 16 MB at most: tries count only where there is no progress.
-func batchGet(
-	ctx context.Context, client batchReader, table string, keys []attributes, found func(attributes),
-) error {
-	for len(keys) > 0 {
-		n := min(len(keys), maxBatchReads)
-		if err := batchGetCall(ctx, client, table, keys[:n], found); err != nil {
-			return err
-		}
-		keys = keys[n:]
-	}
-	return nil
-}
-
-func batchGetCall(
-	ctx context.Context, client batchReader, table string, keys []attributes, found func(attributes),
-) error {
-	consistent := true
-	for try := 0; try < maxTries; try++ {
-		out, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{table: {Keys: keys, ConsistentRead: &consistent}},
-		})
-		if err != nil {
-			return err
-		}
-		for _, item := range out.Responses[table] {
-			found(item)
-		}
-		left := out.UnprocessedKeys[table].Keys
-		if len(left) == 0 {
+		if writes = out.UnprocessedItems[t.name]; len(writes) == 0 {
 			return nil
 		}
-		if len(left) < len(keys) {
-			try = -1
-		}
-		keys = left
-		if err := pause(ctx, max(try, 0)); err != nil {
-			return err
+	}
+	return t.wrap(fmt.Errorf("%d items stay %w", len(writes), ErrUnprocessed))
+}
+
+// batchRead is a read of items by their keys.
+type batchRead struct {
+	types.KeysAndAttributes     // how they are read
+	tries                   int // without progress
+}
+
+// of is the read of these keys.
+func (b batchRead) of(keys []attributes) types.KeysAndAttributes {
+	b.Keys = keys
+	return b.KeysAndAttributes
+}
+
+// consistently is the read of everything that decides.
+var consistently = batchRead{types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, maxTries}
+
+// getBatch reads 100 keys in a call and hands over every item that exists. With an error, left are the keys
+// that were not read.
+func (t table) getBatch(
+	ctx context.Context, keys []attributes, how batchRead, found func(attributes),
+) (left []attributes, err error) {
+	for call := range slices.Chunk(keys, maxBatchReads) {
+		how.Keys = call
+		unread, failed := t.getCall(ctx, how, found)
+		if failed != nil {
+			left, err = append(left, unread...), failed
 		}
 	}
-	return fmt.Errorf("%d keys stay %w", len(keys), ErrUnprocessed)
+	return left, t.wrap(err)
+}
+
+// getCall reads up to 100 keys. One answer has 16 MB at most: tries count only where there is no progress.
+func (t table) getCall(
+	ctx context.Context, how batchRead, found func(attributes),
+) (left []attributes, err error) {
+	for try := 0; try < how.tries; try++ {
+		out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{t.name: how.KeysAndAttributes},
+		})
+		if err != nil {
+			return how.Keys, err
+		}
+		for _, item := range out.Responses[t.name] {
+			found(item)
+		}
+		left := out.UnprocessedKeys[t.name].Keys
+		if len(left) == 0 {
+			return nil, nil
+		}
+		if len(left) < len(how.Keys) {
+			try = -1
+		}
+		how.Keys = left
+		if err := pause(ctx, max(try, 0)); err != nil {
+			return left, err
+		}
+	}
+	return how.Keys, fmt.Errorf("%d keys stay %w", len(how.Keys), ErrUnprocessed)
 }

@@ -2,93 +2,111 @@ package dynamo
 
 import (
 	"context"
+	"crypto/rand"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
-// DeadLettersClient is the part of the DynamoDB client that DeadLetters calls.
-type DeadLettersClient interface {
-	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-}
-
-// DeadLetters keeps dead letters, sealed parts included. Every write is one conditional
-// UpdateItem or DeleteItem; recording a death reads nothing, since the function that does it may not.
+// DeadLetters keeps dead letters, sealed parts included. Every write is one conditional UpdateItem or
+// DeleteItem; a write that was repeated because its answer was lost is not refused. Recording a death reads
+// nothing, since the function that does it may not.
 type DeadLetters struct {
-	client DeadLettersClient
-	table  string
+	table
+	kept time.Duration // after a death; 0: for ever
 }
 
-// NewDeadLetters returns the store on table.
-func NewDeadLetters(client DeadLettersClient, table string) *DeadLetters {
-	return &DeadLetters{client: client, table: table}
+// NewDeadLetters returns the store on a table.
+func NewDeadLetters(client *dynamodb.Client, name string) *DeadLetters {
+	return &DeadLetters{table: table{client, name}}
 }
+
+// KeepDead returns the store whose records expire so long after a death; 0: never.
+func (d *DeadLetters) KeepDead(life time.Duration) *DeadLetters {
+	return &DeadLetters{d.table, life}
+}
+
+// deadLetterRow is a record as it is stored.
+type deadLetterRow struct {
+	deadletter.Record
+	deadletter.Sealed
+	ExpiresAt int64 `dynamodbav:"expires_at,omitempty"` // of DynamoDB's time to live
+}
+
+func (d *DeadLetters) row(r deadletter.Record) deadLetterRow {
+	r.Status, r.UpdatedAt = deadletter.Dead, r.DiedAt
+	row := deadLetterRow{Record: r, Sealed: r.Sealed}
+	if d.kept > 0 {
+		row.ExpiresAt = r.DiedAt.Add(d.kept).Unix()
+	}
+	return row
+}
+
+func deadLetterKey(deliveryID string) attributes {
+	return attributes{"delivery_id": str(deliveryID)}
+}
+
+func deadLetterOf(item attributes) (deadletter.Record, error) {
+	var row deadLetterRow
+	err := unmarshal(item, &row)
+	row.Record.Sealed = row.Sealed
+	return row.Record, err
+}
+
+// firstDeath and laterDeath are the attributes that a death sets.
+var (
+	firstDeath = namesOf[deadLetterRow]("delivery_id")
+	laterDeath = []string{
+		"status", "reason", "attempts", "last_status", "replay", "died_at", "updated_at", "expires_at", "history",
+	}
+)
 
 // Create stores a first death: r with its sealed body and one history entry. written is false
 // when the record exists.
 func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
-	item := deathItem(r)
-	item["replay_count"] = num(int64(r.Replay)) // a purged record can die again in a later life
-	item["created_at"] = stamp(r.CreatedAt)
-	if !r.OccurredAt.IsZero() {
-		item["occurred_at"] = stamp(r.OccurredAt)
+	r.ReplayCount = r.Replay // a purged record can die again in a later life
+	w, err := assign(d.row(r), firstDeath)
+	if err != nil {
+		return false, err
 	}
-	item["body"] = bytes(r.Sealed.Body)
-	if len(r.Sealed.Attributes) > 0 {
-		item["attributes"] = bytes(r.Sealed.Attributes)
+	w.condition, w.names["#delivery_id"] = "attribute_not_exists(#delivery_id)", "delivery_id"
+	item, refused, err := d.change(ctx, r.DeliveryID, w)
+	if err != nil || !refused {
+		return err == nil, err
 	}
-	ids := map[string]string{
-		"tenant_id": r.TenantID, "endpoint_id": r.EndpointID, "event_id": r.EventID, "event_type": r.EventType,
-	}
-	for name, id := range ids {
-		if id != "" { // an index key must not be empty
-			item[name] = str(id)
-		}
-	}
-	item["history"] = historyItem(r.Sealed.History)
-	return d.change(ctx, r.DeliveryID, deadLetterChange{
-		set: item, condition: "attribute_not_exists(#delivery_id)", names: []string{"delivery_id"},
-	})
+	seen, err := deadLetterOf(item)
+	return sameDeath(seen, r), err
 }
 
-// Append adds a later death of a replayed delivery: r with its one new history entry. The
-// record is dead again. written is false when there is no record, or when it has this death,
-// or a later one: each replay dies once, however often its message is received.
-func (d *DeadLetters) Append(ctx context.Context, r deadletter.Record) (written bool, err error) {
-	return d.change(ctx, r.DeliveryID, deadLetterChange{
-		set:       deathItem(r),
-		append:    map[string]types.AttributeValue{"history": historyItem(r.Sealed.History)},
-		condition: "#replay < :replay",
-	})
+// Append adds a later death of a replayed delivery: r with its one new history entry, sealed as the n-th.
+// The record is dead again. Where written is false, seen is the record as it stands: there is none, or it
+// has this death or a later one (each replay dies once, however often its message is received), or it has
+// not n-1 deaths.
+func (d *DeadLetters) Append(
+	ctx context.Context, r deadletter.Record, n int,
+) (written bool, seen deadletter.Record, err error) {
+	w, err := assign(d.row(r), laterDeath)
+	if err != nil {
+		return false, seen, err
+	}
+	w.expression = strings.Replace(w.expression, "#history = :history", "#history = list_append(#history, :history)", 1)
+	w.condition, w.values[":before"] = "#replay < :replay AND size(#history) = :before", num(int64(n-1))
+	item, refused, err := d.change(ctx, r.DeliveryID, w)
+	if err != nil || !refused {
+		return err == nil, seen, err
+	}
+	seen, err = deadLetterOf(item)
+	return sameDeath(seen, r), seen, err
 }
 
-func deathItem(r deadletter.Record) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{
-		"status":      str(string(deadletter.Dead)),
-		"reason":      str(string(r.Reason)),
-		"attempts":    num(int64(r.Attempts)),
-		"last_status": num(int64(r.LastStatus)),
-		"replay":      num(int64(r.Replay)),
-		"died_at":     stamp(r.DiedAt),
-		"updated_at":  stamp(r.DiedAt),
-	}
-}
-
-func historyItem(entries []deadletter.SealedEntry) types.AttributeValue {
-	list := make([]types.AttributeValue, len(entries))
-	for i, e := range entries {
-		list[i] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
-			"replay": num(int64(e.Replay)), "sealed": bytes(e.Sealed),
-		}}
-	}
-	return &types.AttributeValueMemberL{Value: list}
+// sameDeath reports whether the last entry of seen is that of r. No seal is made twice.
+func sameDeath(seen, r deadletter.Record) bool {
+	last := len(seen.Sealed.History) - 1
+	return last >= 0 && slices.Equal(seen.Sealed.History[last].Sealed, r.Sealed.History[0].Sealed)
 }
 
 // Claim takes r, as Get returned it, for a replay, and returns the replay's number. fresh is
@@ -98,90 +116,66 @@ func (d *DeadLetters) Claim(
 	ctx context.Context, r deadletter.Record, operator string, now time.Time,
 ) (replay int, fresh, ok bool, err error) {
 	replay, fresh = r.ReplayCount, r.Status == deadletter.Dead
-	switch {
-	case fresh:
+	if fresh {
 		replay++
-	case r.Status != deadletter.Replaying || now.Sub(r.UpdatedAt) < deadletter.StaleClaim:
+	}
+	stale := r.Status == deadletter.Replaying && now.Sub(r.UpdatedAt) >= deadletter.StaleClaim
+	if !fresh && !stale {
 		return 0, false, false, nil
 	}
-	ok, err = d.change(ctx, r.DeliveryID, deadLetterChange{
-		set: map[string]types.AttributeValue{
-			"status": str(string(deadletter.Replaying)), "replay_count": num(int64(replay)),
-			"updated_at": stamp(now), "replayed_by": str(operator),
-		},
-		condition: "#status = :seen_status AND #replay_count = :seen_count AND #updated_at = :seen_at",
-		values: map[string]types.AttributeValue{
-			":seen_status": str(string(r.Status)), ":seen_count": num(int64(r.ReplayCount)), ":seen_at": stamp(r.UpdatedAt),
-		},
-	})
+	claim := rand.Text() // two operators of one name may ask in the same millisecond
+	w := seen(r)
+	w.expression = "SET #status = :replaying, #replay_count = :replay, #updated_at = :now, " +
+		"replayed_by = :by, claim = :claim"
+	w.condition += " AND #replay_count = :seen_count"
+	w.names["#replay_count"] = "replay_count"
+	w.values[":seen_count"], w.values[":replay"] = num(int64(r.ReplayCount)), num(int64(replay))
+	w.values[":replaying"], w.values[":now"] = str(string(deadletter.Replaying)), stamp(now)
+	w.values[":by"], w.values[":claim"] = str(operator), str(claim)
+	item, refused, err := d.change(ctx, r.DeliveryID, w)
+	ok = err == nil && (!refused || getStr(item, "claim") == claim)
 	return replay, fresh, ok, err
 }
 
-// EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again.
-// written is false when the record moved on meanwhile, as when the replay has died already.
+// EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again. It changes
+// nothing when the record moved on meanwhile, as when the replay has died already.
 func (d *DeadLetters) EndReplay(
 	ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
-) (written bool, err error) {
-	return d.change(ctx, deliveryID, deadLetterChange{
-		set:       map[string]types.AttributeValue{"status": str(string(status)), "updated_at": stamp(now)},
-		condition: "#status = :replaying AND #replay_count = :seen_count",
-		names:     []string{"replay_count"},
-		values: map[string]types.AttributeValue{
-			":replaying": str(string(deadletter.Replaying)), ":seen_count": num(int64(replay)),
+) error {
+	_, _, err := d.change(ctx, deliveryID, write{
+		expression: "SET #status = :status, updated_at = :now",
+		condition:  "#status = :replaying AND replay_count = :replay",
+		names:      map[string]string{"#status": "status"},
+		values: attributes{
+			":status": str(string(status)), ":now": stamp(now),
+			":replaying": str(string(deadletter.Replaying)), ":replay": num(int64(replay)),
 		},
 	})
+	return err
 }
 
-// Purge deletes r, as Get returned it. deleted is false when it changed since it was read.
+// Purge deletes r, as Get returned it. deleted is false when it changed since it was read; one that is gone
+// is deleted.
 func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
-	_, err = d.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName:                aws.String(d.table),
-		Key:                      deadLetterKey(r.DeliveryID),
-		ConditionExpression:      aws.String("#status = :status AND #updated_at = :at"),
-		ExpressionAttributeNames: map[string]string{"#status": "status", "#updated_at": "updated_at"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
-			":status": str(string(r.Status)), ":at": stamp(r.UpdatedAt),
-		},
-	})
-	return conditionHeld("purging dead letter", err)
+	w := seen(r)
+	w.terse = true
+	item, refused, err := d.deleteItem(ctx, deadLetterKey(r.DeliveryID), w)
+	return err == nil && (!refused || len(item) == 0), err
 }
 
-// deadLetterChange is one conditional update. Every attribute set is "#name = :name" in expressions.
-type deadLetterChange struct {
-	set, append map[string]types.AttributeValue
-	condition   string
-	names       []string // further names the condition mentions
-	values      map[string]types.AttributeValue
+// seen is the condition that nobody has changed r since it was read.
+func seen(r deadletter.Record) write {
+	return write{
+		condition: "#status = :seen_status AND #updated_at = :seen_at",
+		names:     map[string]string{"#status": "status", "#updated_at": "updated_at"},
+		values:    attributes{":seen_status": str(string(r.Status)), ":seen_at": stamp(r.UpdatedAt)},
+	}
 }
 
-func (d *DeadLetters) change(ctx context.Context, deliveryID string, c deadLetterChange) (written bool, err error) {
-	names, values := map[string]string{}, map[string]types.AttributeValue{}
-	expression := "SET "
-	for name, value := range c.set {
-		names["#"+name], values[":"+name] = name, value
-		expression += "#" + name + " = :" + name + ", "
-	}
-	for name, value := range c.append {
-		names["#"+name], values[":"+name] = name, value
-		expression += "#" + name + " = list_append(#" + name + ", :" + name + "), "
-	}
-	for _, name := range c.names {
-		names["#"+name] = name
-	}
-	for name, value := range c.values {
-		values[name] = value
-	}
-	_, err = d.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-		TableName:                 aws.String(d.table),
-		Key:                       deadLetterKey(deliveryID),
-		UpdateExpression:          aws.String(expression[:len(expression)-2]),
-		ConditionExpression:       aws.String(c.condition),
-		ExpressionAttributeNames:  names,
-		ExpressionAttributeValues: values,
-	})
-	return conditionHeld("writing dead letter", err)
-}
-
-func deadLetterKey(deliveryID string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"delivery_id": str(deliveryID)}
+// change writes where the condition holds. Where it does not, item is the one that stands there.
+func (d *DeadLetters) change(
+	ctx context.Context, deliveryID string, w write,
+) (item attributes, refused bool, err error) {
+	w.terse = true
+	return d.updateItem(ctx, deadLetterKey(deliveryID), w)
 }

@@ -4,15 +4,17 @@ package dynamo_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -22,10 +24,11 @@ import (
 
 var deadAt = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-func newDeadLetters(t *testing.T) *dynamo.DeadLetters {
+func newDeadLetters(t *testing.T) (*dynamo.DeadLetters, *testkit.Faults) {
 	t.Helper()
 	cfg := testkit.Moto(t)
-	return dynamo.NewDeadLetters(dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).DeadLetters)
+	faults := testkit.NewFaults(t, cfg)
+	return dynamo.NewDeadLetters(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).DeadLetters), faults
 }
 
 func death(id, endpoint string, replay int, at time.Time) deadletter.Record {
@@ -35,20 +38,22 @@ func death(id, endpoint string, replay int, at time.Time) deadletter.Record {
 		EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
 		Attempts: 10, LastStatus: 503, ReplayCount: replay, DiedAt: at, UpdatedAt: at,
 		Sealed: deadletter.Sealed{
-			Body:    []byte("sealed body"),
-			History: []deadletter.SealedEntry{{Replay: replay, Sealed: []byte(fmt.Sprint("sealed entry ", replay))}},
+			Body: []byte("sealed body"),
+			History: []deadletter.SealedEntry{
+				{Replay: replay, Reason: delivery.ReasonHTTP5xx, Sealed: []byte(fmt.Sprint("sealed entry ", replay, at))},
+			},
 		},
 	}
 }
 
-func create(t *testing.T, store *dynamo.DeadLetters, r deadletter.Record) {
+func bury(t *testing.T, store *dynamo.DeadLetters, r deadletter.Record) {
 	t.Helper()
 	if ok, err := store.Create(t.Context(), r); err != nil || !ok {
 		t.Fatalf("creating %s: %v, %v", r.DeliveryID, ok, err)
 	}
 }
 
-func get(t *testing.T, store *dynamo.DeadLetters, id string) deadletter.Record {
+func getLetter(t *testing.T, store *dynamo.DeadLetters, id string) deadletter.Record {
 	t.Helper()
 	r, found, err := store.Get(t.Context(), id)
 	if err != nil || !found {
@@ -57,17 +62,14 @@ func get(t *testing.T, store *dynamo.DeadLetters, id string) deadletter.Record {
 	return r
 }
 
-func TestDeadLetters_Create_storesTheWholeRecordOnce(t *testing.T) {
-	store := newDeadLetters(t)
+func TestDeadLetters_Create_storesARecordOnce(t *testing.T) {
+	store, _ := newDeadLetters(t)
 	want := death("msg_1", "webhook_1", 0, deadAt)
-	want.Sealed.Attributes = []byte("sealed attributes")
-	create(t, store, want)
-	later := want
-	later.DiedAt = deadAt.Add(time.Minute)
-	if ok, err := store.Create(t.Context(), later); ok || err != nil {
+	bury(t, store, want)
+	if ok, err := store.Create(t.Context(), death("msg_1", "webhook_1", 0, deadAt.Add(time.Minute))); ok || err != nil {
 		t.Errorf("created twice: %v, %v", ok, err)
 	}
-	if diff := cmp.Diff(want, get(t, store, "msg_1")); diff != "" {
+	if diff := cmp.Diff(want, getLetter(t, store, "msg_1")); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
 	if _, found, err := store.Get(t.Context(), "msg_2"); found || err != nil {
@@ -76,137 +78,177 @@ func TestDeadLetters_Create_storesTheWholeRecordOnce(t *testing.T) {
 }
 
 func TestDeadLetters_Append_addsADeathOnce(t *testing.T) {
-	store := newDeadLetters(t)
+	store, _ := newDeadLetters(t)
 	second := death("msg_1", "webhook_1", 1, deadAt.Add(time.Hour))
 	second.Reason, second.Sealed.Body = delivery.ReasonTimeout, nil
-	if ok, err := store.Append(t.Context(), second); ok || err != nil {
-		t.Fatalf("appended to nothing: %v, %v", ok, err)
-	}
-	first := death("msg_1", "webhook_1", 0, deadAt)
-	create(t, store, first)
-	for i, want := range []bool{true, false} {
-		if ok, err := store.Append(t.Context(), second); ok != want || err != nil {
-			t.Errorf("append %d: %v, %v", i, ok, err)
+	wantAppend := func(doing string, r deadletter.Record, n int, written bool, seen deadletter.Record) {
+		t.Helper()
+		ok, got, err := store.Append(t.Context(), r, n)
+		if diff := cmp.Diff(seen, got); ok != written || err != nil || diff != "" {
+			t.Errorf("%s: %v, %v, seen (-want +got)\n%s", doing, ok, err, diff)
 		}
 	}
+	wantAppend("to nothing", second, 2, false, deadletter.Record{})
+	first := death("msg_1", "webhook_1", 0, deadAt)
+	bury(t, store, first)
+	wantAppend("sealed as the third", second, 3, false, first)
+	wantAppend("sealed as the second", second, 2, true, deadletter.Record{})
 	want := second                       // the latest death, with the first one's body
 	want.ReplayCount = first.ReplayCount // a claim counts replays
 	want.Sealed.Body = first.Sealed.Body
 	want.Sealed.History = append(first.Sealed.History, second.Sealed.History...)
-	if diff := cmp.Diff(want, get(t, store, "msg_1")); diff != "" {
-		t.Errorf("stored (-want +got):\n%s", diff)
-	}
+	wantAppend("the same life", death("msg_1", "webhook_1", 1, deadAt.Add(2*time.Hour)), 3, false, want)
+	wantAppend("an earlier life", first, 3, false, want)
 }
 
-func TestDeadLetters_Append_hasRoomForTheLargestBodyAndEveryReplay(t *testing.T) {
-	store := newDeadLetters(t)
+func TestDeadLetters_hasRoomForTheLargestBodyAndEveryReplay(t *testing.T) {
+	store, _ := newDeadLetters(t)
 	r := death("msg_1", "webhook_1", 0, deadAt)
 	r.Sealed.Body = bytes.Repeat([]byte("x"), 278_528+250)
 	r.Sealed.History[0].Sealed = bytes.Repeat([]byte("h"), 500)
-	create(t, store, r)
+	bury(t, store, r)
 	for replay := 1; replay <= deadletter.MaxReplays; replay++ {
 		next := death("msg_1", "webhook_1", replay, deadAt)
 		next.Sealed.History[0].Sealed = bytes.Repeat([]byte("h"), 500)
-		if ok, err := store.Append(t.Context(), next); !ok || err != nil {
+		if ok, _, err := store.Append(t.Context(), next, replay+1); !ok || err != nil {
 			t.Fatalf("death %d: %v, %v", replay, ok, err)
 		}
 	}
-	if got := get(t, store, "msg_1"); len(got.Sealed.History) != deadletter.MaxReplays+1 ||
+	if got := getLetter(t, store, "msg_1"); len(got.Sealed.History) != deadletter.MaxReplays+1 ||
 		len(got.Sealed.Body) != 278_528+250 {
 		t.Errorf("%d deaths, %d bytes", len(got.Sealed.History), len(got.Sealed.Body))
 	}
 }
 
-func TestDeadLetters_List_filtersByEndpointAndStatus(t *testing.T) {
-	store := newDeadLetters(t)
+func TestDeadLetters_KeepDead_expiresWithTheLatestDeath(t *testing.T) {
+	s := newStores(t)
+	forEver := dynamo.NewDeadLetters(s.client, s.tables.DeadLetters)
+	wantExpiry := func(want any) {
+		t.Helper()
+		out, err := s.client.GetItem(t.Context(), &dynamodb.GetItemInput{
+			TableName: &s.tables.DeadLetters, Key: map[string]types.AttributeValue{"delivery_id": text("msg_1")},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got any
+		if err := attributevalue.Unmarshal(out.Item["expires_at"], &got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("expires (-want +got)\n%s", diff)
+		}
+	}
+	bury(t, s.letters, death("msg_1", "webhook_1", 0, deadAt))
+	wantExpiry(float64(deadAt.Add(90 * 24 * time.Hour).Unix()))
+	later := deadAt.Add(time.Hour)
+	for n, store := range []*dynamo.DeadLetters{s.letters, forEver} {
+		if ok, _, err := store.Append(t.Context(), death("msg_1", "webhook_1", n+1, later), n+2); !ok {
+			t.Fatal(err)
+		}
+		wantExpiry([]any{float64(later.Add(90 * 24 * time.Hour).Unix()), nil}[n])
+	}
+}
+
+func TestDeadLetters_List_findsWhatIsSelected(t *testing.T) {
+	store, _ := newDeadLetters(t)
+	second := func(n int) time.Time { return deadAt.Add(time.Duration(n) * time.Second) }
 	for i := range 7 {
-		r := death(fmt.Sprint("msg_", i), "webhook_1", 0, deadAt.Add(time.Duration(i)*time.Second))
-		create(t, store, r)
+		r := death(fmt.Sprint("msg_", i), "webhook_1", 0, second(i))
+		if i >= 4 {
+			r.Reason = delivery.ReasonTimeout
+		}
+		bury(t, store, r)
 		if i%2 == 1 {
 			claim(t, store, r.DeliveryID)
 		}
 	}
-	create(t, store, death("msg_other", "webhook_2", 0, deadAt))
-	unreadable := death("unreadable_1", "", 0, deadAt.Add(time.Minute))
-	unreadable.TenantID, unreadable.EndpointID = "", ""
-	create(t, store, unreadable)
-	type filter = dynamo.DeadLetterFilter
+	other := death("msg_other", "webhook_2", 0, second(-1))
+	other.TenantID = "other"
+	bury(t, store, other)
+	unreadable := death("unreadable_1", "", 0, second(60))
+	unreadable.Ref = delivery.Ref{DeliveryID: "unreadable_1", CreatedAt: deadAt}
+	unreadable.EventType, unreadable.Reason = "", delivery.ReasonUnreadable
+	bury(t, store, unreadable)
+	if diff := cmp.Diff(unreadable, getLetter(t, store, "unreadable_1")); diff != "" {
+		t.Errorf("stored (-want +got):\n%s", diff)
+	}
+	type selector = deadletter.Selector
 	for name, row := range map[string]struct {
-		filter filter
-		want   string
+		s    selector
+		want string // oldest first
 	}{
-		"endpoint":             {filter{EndpointID: "webhook_1"}, "msg_6 msg_5 msg_4 msg_3 msg_2 msg_1 msg_0"},
-		"status":               {filter{Status: deadletter.Replaying}, "msg_5 msg_3 msg_1"},
-		"endpoint and status":  {filter{EndpointID: "webhook_1", Status: deadletter.Dead}, "msg_6 msg_4 msg_2 msg_0"},
-		"endpoint without any": {filter{EndpointID: "webhook_3"}, ""},
-		"oldest first": {
-			filter{EndpointID: "webhook_1", Status: deadletter.Dead, OldestFirst: true}, "msg_0 msg_2 msg_4 msg_6",
+		"an endpoint's":     {selector{EndpointID: "webhook_1"}, "msg_0 msg_1 msg_2 msg_3 msg_4 msg_5 msg_6"},
+		"a tenant's":        {selector{TenantID: "other"}, "msg_other"},
+		"of a status":       {selector{Status: deadletter.Replaying}, "msg_1 msg_3 msg_5"},
+		"all that are dead": {selector{Status: deadletter.Dead}, "msg_other msg_0 msg_2 msg_4 msg_6 unreadable_1"},
+		"unreadable ones":   {selector{Status: deadletter.Dead, Reason: delivery.ReasonUnreadable}, "unreadable_1"},
+		"by all that there is": {
+			selector{
+				EndpointID: "webhook_1", TenantID: "acme", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
+				Since: second(1), Until: second(4),
+			}, "msg_2",
 		},
+		"another's endpoint": {selector{EndpointID: "webhook_1", TenantID: "other"}, ""},
+		"of some time":       {selector{TenantID: "acme", Since: second(2), Until: second(4)}, "msg_2 msg_3"},
+		"of no time":         {selector{TenantID: "acme", Since: second(2), Until: second(2)}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, strings.Join(list(t, store, row.filter, 2), " ")); diff != "" {
-				t.Errorf("listed (-want +got):\n%s", diff)
+			wanted := strings.Fields(row.want)
+			if diff := cmp.Diff(row.want, strings.Join(list(t, store, row.s, 2, true), " ")); diff != "" {
+				t.Errorf("oldest first (-want +got):\n%s", diff)
+			}
+			if got := list(t, store, row.s, 3, false); len(got) != len(wanted) || len(got) > 0 && got[0] != wanted[len(got)-1] {
+				t.Errorf("newest first: %v", got)
+			}
+			n, oldest, err := store.Count(t.Context(), row.s)
+			if err != nil || n != len(wanted) || n > 0 && !oldest.Equal(getLetter(t, store, wanted[0]).DiedAt) {
+				t.Errorf("counted %d, the oldest of %s, %v", n, oldest, err)
 			}
 		})
 	}
-	// Two died at the same time: their order is the index's own.
-	dead := []string{"unreadable_1", "msg_6", "msg_4", "msg_2", "msg_other", "msg_0"}
-	got := list(t, store, filter{Status: deadletter.Dead}, 2)
-	if diff := cmp.Diff(dead, got, cmpopts.SortSlices(strings.Compare)); diff != "" {
-		t.Errorf("all that are dead, the unreadable included (-want +got):\n%s", diff)
-	}
-	if _, _, err := store.List(t.Context(), dynamo.DeadLetterFilter{EndpointID: "webhook_1"}, 2, "garbage"); err == nil {
-		t.Error("a garbage cursor passed")
-	}
-	type count struct {
-		n      int
-		oldest time.Time
-	}
-	for status, want := range map[deadletter.Status]count{deadletter.Dead: {6, deadAt}, deadletter.Replayed: {}} {
-		n, oldest, err := store.Count(t.Context(), status)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if diff := cmp.Diff(want, count{n, oldest}, cmp.AllowUnexported(count{})); diff != "" {
-			t.Errorf("count of %s (-want +got):\n%s", status, diff)
+	for s, want := range map[selector]error{
+		{Reason: delivery.ReasonTimeout}: dynamo.ErrSelector, {EndpointID: "webhook_1"}: dynamo.ErrCursor,
+	} {
+		if _, _, err := store.List(t.Context(), s, dynamo.LetterPage{Limit: 2, Cursor: "garbage"}); !errors.Is(err, want) {
+			t.Errorf("%+v: %v, want %v", s, err, want)
 		}
 	}
 }
 
 // list reads all pages and checks that every page but the last is full.
-func list(t *testing.T, store *dynamo.DeadLetters, f dynamo.DeadLetterFilter, limit int) []string {
+func list(t *testing.T, store *dynamo.DeadLetters, s deadletter.Selector, limit int, oldest bool) (ids []string) {
 	t.Helper()
-	var ids []string
-	for cursor := ""; ; {
-		page, next, err := store.List(t.Context(), f, limit, cursor)
+	for page := (dynamo.LetterPage{Limit: limit, OldestFirst: oldest}); ; {
+		records, next, err := store.List(t.Context(), s, page)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range page {
-			if r.Sealed.Body != nil {
-				t.Error("a list carries bodies")
+		for _, r := range records {
+			if r.Sealed.Body != nil || r.Sealed.History != nil {
+				t.Error("a list carries what is sealed")
 			}
 			ids = append(ids, r.DeliveryID)
 		}
-		if cursor = next; next == "" {
+		if page.Cursor = next; next == "" {
 			return ids
 		}
-		if len(page) != limit {
-			t.Errorf("a page of %d that is not the last", len(page))
+		if len(records) != limit {
+			t.Errorf("a page of %d that is not the last", len(records))
 		}
 	}
 }
 
 func claim(t *testing.T, store *dynamo.DeadLetters, id string) int {
 	t.Helper()
-	got := claimed(t, store, get(t, store, id), "ann", deadAt.Add(time.Hour))
+	got := claimed(t, store, getLetter(t, store, id), "ann", deadAt.Add(time.Hour))
 	if !got.ok || !got.fresh {
 		t.Fatalf("claiming %s: %+v", id, got)
 	}
 	return got.replay
 }
 
-// claimResult is what a claim answered.
+// claimResult is the answer to a claim.
 type claimResult struct {
 	replay    int
 	fresh, ok bool
@@ -223,10 +265,11 @@ func claimed(
 	return got
 }
 
+// The claims are of one operator, at the same moment.
 func TestDeadLetters_Claim_isWonByOneOfMany(t *testing.T) {
-	store := newDeadLetters(t)
-	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
-	seen := get(t, store, "msg_1")
+	store, _ := newDeadLetters(t)
+	bury(t, store, death("msg_1", "webhook_1", 0, deadAt))
+	seen := getLetter(t, store, "msg_1")
 	var wait sync.WaitGroup
 	won := make(chan int, 8)
 	for range 8 {
@@ -245,12 +288,12 @@ func TestDeadLetters_Claim_isWonByOneOfMany(t *testing.T) {
 }
 
 func TestDeadLetters_Claim_followsTheLifeOfAReplay(t *testing.T) {
-	store := newDeadLetters(t)
-	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
+	store, _ := newDeadLetters(t)
+	bury(t, store, death("msg_1", "webhook_1", 0, deadAt))
 	if replay := claim(t, store, "msg_1"); replay != 1 {
 		t.Fatalf("replay %d", replay)
 	}
-	seen, now := get(t, store, "msg_1"), deadAt.Add(time.Hour)
+	seen, now := getLetter(t, store, "msg_1"), deadAt.Add(time.Hour)
 	if got := claimed(t, store, seen, "bob", now.Add(time.Second)); got.ok {
 		t.Errorf("claimed from under a running replay: %+v", got)
 	}
@@ -258,16 +301,16 @@ func TestDeadLetters_Claim_followsTheLifeOfAReplay(t *testing.T) {
 	if got := claimed(t, store, seen, "bob", now.Add(deadletter.StaleClaim)); got != want {
 		t.Errorf("a broken-off replay is claimed as %+v, want %+v", got, want)
 	}
-	if ok, err := store.EndReplay(t.Context(), "msg_1", 1, deadletter.Replayed, now); !ok || err != nil {
-		t.Errorf("ending a replay: %v, %v", ok, err)
+	for _, status := range []deadletter.Status{deadletter.Replayed, deadletter.Dead} { // the second is late
+		if err := store.EndReplay(t.Context(), "msg_1", 1, status, now); err != nil {
+			t.Error(err)
+		}
 	}
-	if ok, err := store.EndReplay(t.Context(), "msg_1", 1, deadletter.Dead, now); ok || err != nil {
-		t.Errorf("ended twice: %v, %v", ok, err)
+	replayed := getLetter(t, store, "msg_1")
+	if got := claimed(t, store, replayed, "ann", now.Add(time.Hour)); replayed.Status != deadletter.Replayed || got.ok {
+		t.Errorf("claimed a %s one: %+v", replayed.Status, got)
 	}
-	if got := claimed(t, store, get(t, store, "msg_1"), "ann", now.Add(time.Hour)); got.ok {
-		t.Errorf("claimed a replayed one: %+v", got)
-	}
-	if ok, err := store.Append(t.Context(), death("msg_1", "webhook_1", 1, now)); !ok || err != nil {
+	if ok, _, err := store.Append(t.Context(), death("msg_1", "webhook_1", 1, now), 2); !ok || err != nil {
 		t.Errorf("dying again: %v, %v", ok, err)
 	}
 	if replay := claim(t, store, "msg_1"); replay != 2 {
@@ -276,17 +319,41 @@ func TestDeadLetters_Claim_followsTheLifeOfAReplay(t *testing.T) {
 }
 
 func TestDeadLetters_Purge_takesOnlyWhatWasSeen(t *testing.T) {
-	store := newDeadLetters(t)
-	create(t, store, death("msg_1", "webhook_1", 0, deadAt))
-	seen := get(t, store, "msg_1")
+	store, _ := newDeadLetters(t)
+	bury(t, store, death("msg_1", "webhook_1", 0, deadAt))
+	seen := getLetter(t, store, "msg_1")
 	claim(t, store, "msg_1")
 	if ok, err := store.Purge(t.Context(), seen); ok || err != nil {
 		t.Errorf("purged what changed: %v", err)
 	}
-	if ok, err := store.Purge(t.Context(), get(t, store, "msg_1")); !ok || err != nil {
+	if ok, err := store.Purge(t.Context(), getLetter(t, store, "msg_1")); !ok || err != nil {
 		t.Errorf("%v, %v", ok, err)
 	}
 	if _, found, _ := store.Get(t.Context(), "msg_1"); found {
 		t.Error("still there")
+	}
+}
+
+// The SDK asks again when an answer is lost, and is then refused by its own write.
+func TestDeadLetters_areNotRefusedByTheirOwnWrites(t *testing.T) {
+	store, faults := newDeadLetters(t)
+	loseAnswers(faults)
+	bury(t, store, death("msg_1", "webhook_1", 0, deadAt))
+	if ok, err := store.Create(t.Context(), death("msg_1", "webhook_1", 0, deadAt.Add(time.Minute))); ok || err != nil {
+		t.Errorf("another's record: %v, %v", ok, err)
+	}
+	if replay := claim(t, store, "msg_1"); replay != 1 {
+		t.Errorf("replay %d", replay)
+	}
+	if ok, _, err := store.Append(t.Context(), death("msg_1", "webhook_1", 1, deadAt), 2); !ok || err != nil {
+		t.Errorf("appended: %v, %v", ok, err)
+	}
+	if ok, err := store.Purge(t.Context(), getLetter(t, store, "msg_1")); !ok || err != nil {
+		t.Errorf("purged: %v, %v", ok, err)
+	}
+	for _, action := range []string{"UpdateItem", "DeleteItem"} {
+		if len(faults.Calls(action)) < 2 {
+			t.Errorf("no answer to %s was lost", action)
+		}
 	}
 }

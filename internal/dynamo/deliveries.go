@@ -3,46 +3,30 @@ package dynamo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// DeliveriesClient is the part of the DynamoDB client that Deliveries calls.
-type DeliveriesClient interface {
-	batchWriter
-	batchReader
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
-}
-
 // Deliveries is the record of delivery state for operators. SQS is the source of truth for
 // work in progress: a write lost here loses no delivery. Items expire after 30 days, unless they are
 // of acknowledged deliveries and are to be kept for another time.
-//
-// The time of the last change is changed_at. Release 0.1.0 wrote updated_at, the sort key of its
-// index by-endpoint, which every retry had to rewrite; items without it are not in that index.
 type Deliveries struct {
-	client       DeliveriesClient
-	table        string
+	table
 	acknowledged time.Duration // how long they are kept
 }
 
-// NewDeliveries returns the store on table.
-func NewDeliveries(client DeliveriesClient, table string) *Deliveries {
-	return &Deliveries{client: client, table: table, acknowledged: deliveryLife}
+// NewDeliveries returns the store on a table.
+func NewDeliveries(client *dynamodb.Client, name string) *Deliveries {
+	return &Deliveries{table{client, name}, deliveryLife}
 }
 
 // KeepAcknowledged returns the store that keeps acknowledged deliveries for that long.
 func (d *Deliveries) KeepAcknowledged(life time.Duration) *Deliveries {
-	return &Deliveries{client: d.client, table: d.table, acknowledged: life}
+	return &Deliveries{d.table, life}
 }
 
 const deliveryLife = 30 * 24 * time.Hour
@@ -50,7 +34,7 @@ const deliveryLife = 30 * 24 * time.Hour
 // Acknowledge records acknowledged deliveries, unconditionally since the state is terminal:
 // one write each, 25 in a call. Records with the same id are written once.
 func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record) error {
-	writes := make([]types.WriteRequest, 0, len(records))
+	items := make([]attributes, 0, len(records))
 	seen := make(map[string]bool, len(records))
 	for _, r := range records {
 		if seen[r.DeliveryID] {
@@ -58,32 +42,36 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 		}
 		seen[r.DeliveryID] = true
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: deliveryItem(r, d.acknowledged)}})
+		item, err := deliveryItem(r, d.acknowledged)
+		if err != nil {
+			return err
+		}
+		items = append(items, item)
 	}
 	var errs []error
-	for call := range slices.Chunk(writes, maxBatchWrites) {
-		if _, err := batchWrite(ctx, d.client, d.table, call); err != nil {
-			errs = append(errs, fmt.Errorf("writing deliveries: %w", err))
-		}
+	for call := range slices.Chunk(items, maxBatchWrites) {
+		errs = append(errs, d.putBatch(ctx, call))
 	}
 	return errors.Join(errs...)
 }
 
 // newer is the condition under which a state other than acknowledged may be written: nothing
-// is known yet, or what is known is of an earlier replay, or of the same replay, no further
+// is known yet, or only an earlier replay, or the same replay, no further
 // in the schedule and not at its end.
 const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND (#replay < :replay OR " +
 	"(#replay = :replay AND #attempts <= :attempts AND NOT #state IN (:dead, :discarded))))"
 
 // Update records any other state. written is false when the delivery is known to be further
-// along: duplicates in any order never take it back.
+// along, or at its end already: duplicates in any order never take it back.
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
-	_, err = d.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                aws.String(d.table),
-		Item:                     deliveryItem(r, deliveryLife),
-		ConditionExpression:      aws.String(newer),
-		ExpressionAttributeNames: map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
-		ExpressionAttributeValues: map[string]types.AttributeValue{
+	item, err := deliveryItem(r, deliveryLife)
+	if err != nil {
+		return false, err
+	}
+	refused, err := d.putItem(ctx, item, write{
+		condition: newer,
+		names:     map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
+		values: attributes{
 			":replay":       num(int64(r.Replay)),
 			":attempts":     num(int64(r.Attempts)),
 			":acknowledged": str(string(delivery.Acknowledged)),
@@ -91,26 +79,20 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 			":discarded":    str(string(delivery.Discarded)),
 		},
 	})
-	return conditionHeld("writing delivery", err)
+	return err == nil && !refused, err
 }
 
 // Get returns the record of a delivery, strongly consistent.
 func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error) {
-	out, err := d.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(d.table),
-		Key:            map[string]types.AttributeValue{"delivery_id": str(deliveryID)},
-		ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return r, false, fmt.Errorf("reading delivery: %w", err)
+	item, err := d.getItem(ctx, attributes{"delivery_id": str(deliveryID)})
+	if err != nil || len(item) == 0 {
+		return r, false, err
 	}
-	if len(out.Item) == 0 {
-		return r, false, nil
-	}
-	return deliveryRecord(out.Item), true, nil
+	r, err = deliveryRecord(item)
+	return r, err == nil, err
 }
 
-// openIndex is sparse: what is acknowledged is not in it. A retry does not touch it.
+// openIndex is sparse: it leaves out acknowledged deliveries. A retry does not touch it.
 const openIndex = "open-by-endpoint"
 
 // ListOpen returns an endpoint's deliveries that are not acknowledged, the newest first: their
@@ -123,20 +105,15 @@ func (d *Deliveries) ListOpen(
 	if err != nil {
 		return nil, "", err
 	}
-	out, err := d.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 aws.String(d.table),
-		IndexName:                 aws.String(openIndex),
-		KeyConditionExpression:    aws.String("open_endpoint_id = :endpoint"),
-		ExpressionAttributeValues: attributes{":endpoint": str(endpointID)},
-		ScanIndexForward:          aws.Bool(false),
-		Limit:                     aws.Int32(int32(limit)), //nolint:gosec // at most 100
-		ExclusiveStartKey:         start,
+	items, last, err := d.query(ctx, query{
+		index: openIndex, condition: "open_endpoint_id = :endpoint",
+		values: attributes{":endpoint": str(endpointID)}, limit: limit, backwards: true, start: start,
 	})
 	if err != nil {
-		return nil, "", fmt.Errorf("listing deliveries: %w", err)
+		return nil, "", err
 	}
-	ids := make([]string, len(out.Items))
-	for n, item := range out.Items {
+	ids := make([]string, len(items))
+	for n, item := range items {
 		ids[n] = getStr(item, "delivery_id")
 	}
 	all, err := d.BatchGet(ctx, ids)
@@ -148,7 +125,7 @@ func (d *Deliveries) ListOpen(
 			records = append(records, r)
 		}
 	}
-	return records, encodeCursor(out.LastEvaluatedKey), nil
+	return records, encodeCursor(last), nil
 }
 
 // BatchGet returns the records of the given distinct deliveries, strongly consistent; those that
@@ -159,77 +136,34 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 		keys[n] = attributes{"delivery_id": str(id)}
 	}
 	found := make(map[string]delivery.Record, len(ids))
-	err := batchGet(ctx, d.client, d.table, keys, func(item attributes) {
-		r := deliveryRecord(item)
+	var unreadable error
+	_, err := d.getBatch(ctx, keys, consistently, func(item attributes) {
+		r, err := deliveryRecord(item)
+		unreadable = errors.Join(unreadable, err)
 		found[r.DeliveryID] = r
 	})
-	if err != nil {
-		return nil, fmt.Errorf("reading deliveries: %w", err)
+	if err := errors.Join(err, unreadable); err != nil {
+		return nil, err
 	}
 	return found, nil
 }
 
-// deliveryItem is the item of a record, which expires a life after its last change.
-func deliveryItem(r delivery.Record, life time.Duration) attributes {
-	item := attributes{
-		"delivery_id": str(r.DeliveryID),
-		"tenant_id":   str(r.TenantID),
-		"endpoint_id": str(r.EndpointID),
-		"event_id":    str(r.EventID),
-		"event_type":  str(r.EventType),
-		"state":       str(string(r.State)),
-		"attempts":    num(int64(r.Attempts)),
-		"replay":      num(int64(r.Replay)),
-		"duration_ms": num(r.DurationMS),
-		"created_at":  stamp(r.CreatedAt),
-		"changed_at":  stamp(r.UpdatedAt),
-		"expires_at":  num(r.UpdatedAt.Add(life).Unix()),
-	}
-	if !r.OccurredAt.IsZero() {
-		item["occurred_at"] = stamp(r.OccurredAt)
-	}
-	if r.LastStatus != 0 {
-		item["last_status"] = num(int64(r.LastStatus))
-	}
-	if r.Reason != "" {
-		item["reason"] = str(string(r.Reason))
-	}
-	if !r.NextAttemptAt.IsZero() {
-		item["next_attempt_at"] = stamp(r.NextAttemptAt)
-	}
+// deliveryRow is a record as it is stored.
+type deliveryRow struct {
+	delivery.Record
+	ExpiresAt int64  `dynamodbav:"expires_at"`
+	Open      string `dynamodbav:"open_endpoint_id,omitempty"` // key of openIndex
+}
+
+func deliveryItem(r delivery.Record, life time.Duration) (attributes, error) {
+	row := deliveryRow{Record: r, ExpiresAt: r.UpdatedAt.Add(life).Unix()}
 	if r.State != delivery.Acknowledged {
-		item["open_endpoint_id"] = str(r.EndpointID)
+		row.Open = r.EndpointID
 	}
-	return item
+	return marshal(row)
 }
 
-func deliveryRecord(item attributes) delivery.Record {
-	changed := getTime(item, "changed_at")
-	if changed.IsZero() {
-		changed = getTime(item, "updated_at")
-	}
-	return delivery.Record{
-		Ref:           deliveryRef(item),
-		EventType:     getStr(item, "event_type"),
-		State:         delivery.State(getStr(item, "state")),
-		Attempts:      int(getNum(item, "attempts")),
-		LastStatus:    int(getNum(item, "last_status")),
-		Reason:        delivery.Reason(getStr(item, "reason")),
-		DurationMS:    getNum(item, "duration_ms"),
-		NextAttemptAt: getTime(item, "next_attempt_at"),
-		UpdatedAt:     changed,
-	}
-}
-
-// deliveryRef reads what the items of Deliveries and DeadLetters have in common.
-func deliveryRef(item map[string]types.AttributeValue) delivery.Ref {
-	return delivery.Ref{
-		DeliveryID: getStr(item, "delivery_id"),
-		TenantID:   getStr(item, "tenant_id"),
-		EndpointID: getStr(item, "endpoint_id"),
-		EventID:    getStr(item, "event_id"),
-		OccurredAt: getTime(item, "occurred_at"),
-		CreatedAt:  getTime(item, "created_at"),
-		Replay:     int(getNum(item, "replay")),
-	}
+func deliveryRecord(item attributes) (r delivery.Record, err error) {
+	err = unmarshal(item, &r)
+	return r, err
 }

@@ -5,10 +5,10 @@ package dynamo_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -43,7 +43,7 @@ func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 		NextAttemptAt: at.Add(time.Minute), UpdatedAt: at}
 }
 
-func TestStateReadsBackWhole(t *testing.T) {
+func TestDeliveries_Update_readsBackWhole(t *testing.T) {
 	store, _ := newDeliveries(t)
 	want := state("msg_1", delivery.Retrying, 0, 1)
 	if written, err := store.Update(t.Context(), want); err != nil || !written {
@@ -58,7 +58,7 @@ func TestStateReadsBackWhole(t *testing.T) {
 	}
 }
 
-func TestStateNeverGoesBack(t *testing.T) {
+func TestDeliveries_Update_neverGoesBack(t *testing.T) {
 	const retrying, dead, discarded = delivery.Retrying, delivery.Dead, delivery.Discarded
 	const queued, acknowledged = delivery.Queued, delivery.Acknowledged
 	for name, row := range map[string]struct {
@@ -110,36 +110,120 @@ func TestStateNeverGoesBack(t *testing.T) {
 	}
 }
 
-func TestAcknowledgeWritesTwentyFiveInACallAndOffersAgainWhatWasLeft(t *testing.T) {
-	store, faults := newDeliveries(t)
-	faults.On("BatchWriteItem", 1, testkit.Unprocessed(20))
-	var records []delivery.Record
-	for i := range 30 {
-		records = append(records, state(fmt.Sprint("msg_", i), delivery.Acknowledged, 0, 1))
+func acknowledged(n int) (records []delivery.Record) {
+	for i := range n {
+		records = append(records, state(fmt.Sprintf("msg_%02d", i), delivery.Acknowledged, 0, 1))
 	}
-	records = append(records, records[0]) // a duplicate would fail the whole call
-	if err := store.Acknowledge(t.Context(), records); err != nil {
-		t.Fatal(err)
-	}
-	if n := len(faults.Calls("BatchWriteItem")); n != 3 {
-		t.Errorf("%d calls, want 3: 25, the 5 left of them, 5", n)
-	}
-	for i := range 30 {
-		got, found, err := store.Get(t.Context(), fmt.Sprint("msg_", i))
-		if err != nil || !found {
-			t.Fatalf("getting msg_%d: found %v, %v", i, found, err)
+	return records
+}
+
+// wrote counts the acknowledged ones that are stored.
+func wrote(t *testing.T, s *dynamo.Deliveries, records []delivery.Record) (n int) {
+	t.Helper()
+	for _, r := range records {
+		got, found, err := s.Get(t.Context(), r.DeliveryID)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if !found {
+			continue
+		}
+		n++
 		if got.State != delivery.Acknowledged || !got.NextAttemptAt.IsZero() {
-			t.Errorf("msg_%d is %+v, want acknowledged without a next attempt", i, got)
+			t.Errorf("%+v, want acknowledged without a next attempt", got)
+		}
+	}
+	return n
+}
+
+func TestDeliveries_Acknowledge_writesTwentyFiveToACall(t *testing.T) {
+	for name, row := range map[string]struct {
+		n     int
+		left  []int // performed of each call in turn; then all
+		calls int
+	}{
+		"nothing makes no call":                     {0, nil, 0},
+		"twenty-five in one":                        {25, nil, 1},
+		"twenty-six in two":                         {26, nil, 2},
+		"the rest is offered before the next":       {30, []int{20}, 3},
+		"and again, as long as there is any":        {30, []int{1, 20, 3}, 5},
+		"five times over is still within the tries": {2, []int{0, 0, 0, 0, 1}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store, faults := newDeliveries(t)
+			for _, done := range row.left {
+				faults.On("BatchWriteItem", 1, testkit.Unprocessed(done))
+			}
+			records := acknowledged(row.n)
+			twice := append(slices.Clone(records), records...) // a duplicate would fail the whole call
+			if err := store.Acknowledge(t.Context(), twice); err != nil {
+				t.Fatal(err)
+			}
+			if n := len(faults.Calls("BatchWriteItem")); n != row.calls {
+				t.Errorf("%d calls, want %d", n, row.calls)
+			}
+			if n := wrote(t, store, records); n != row.n {
+				t.Errorf("%d of %d are stored", n, row.n)
+			}
+		})
+	}
+}
+
+func TestDeliveries_Acknowledge_makesTheOtherCallsWhenOneFails(t *testing.T) {
+	for name, row := range map[string]struct {
+		times int
+		fault testkit.Fault
+		want  error
+	}{
+		"refused":     {1, testkit.Fail(400, "ResourceNotFoundException"), nil},
+		"unprocessed": {6, testkit.Unprocessed(0), dynamo.ErrUnprocessed},
+	} {
+		store, faults := newDeliveries(t)
+		faults.On("BatchWriteItem", row.times, row.fault)
+		records := acknowledged(30)
+		err := store.Acknowledge(t.Context(), records)
+		if err == nil || row.want != nil && !errors.Is(err, row.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := wrote(t, store, records); n != 5 {
+			t.Errorf("%s: %d are stored, want the 5 of the second call", name, n)
 		}
 	}
 }
 
-func TestAcknowledgeReportsWhatStaysUnprocessed(t *testing.T) {
-	store, faults := newDeliveries(t)
-	faults.On("BatchWriteItem", 0, testkit.Unprocessed(0))
-	if err := store.Acknowledge(t.Context(), []delivery.Record{state("msg_1", delivery.Acknowledged, 0, 1)}); err == nil {
-		t.Error("a write that never happened is no error")
+func TestDeliveries_KeepAcknowledged_isForThoseAlone(t *testing.T) {
+	cfg := testkit.Moto(t)
+	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries
+	store := dynamo.NewDeliveries(client, table)
+	kept := store.KeepAcknowledged(7 * 24 * time.Hour)
+	for name, row := range map[string]struct {
+		store *dynamo.Deliveries
+		state delivery.State
+		days  int
+	}{
+		"acknowledged":       {store, delivery.Acknowledged, 30},
+		"retrying":           {store, delivery.Retrying, 30},
+		"kept, acknowledged": {kept, delivery.Acknowledged, 7},
+		"kept, retrying":     {kept, delivery.Retrying, 30},
+	} {
+		r := state("msg_"+name, row.state, 0, 1)
+		if row.state == delivery.Acknowledged {
+			if err := row.store.Acknowledge(t.Context(), []delivery.Record{r}); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			update(t, row.store, r)
+		}
+		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
+			TableName: &table, Key: map[string]types.AttributeValue{"delivery_id": text(r.DeliveryID)},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprint(at.AddDate(0, 0, row.days).Unix())
+		if n, ok := out.Item["expires_at"].(*types.AttributeValueMemberN); !ok || n.Value != want {
+			t.Errorf("%s expires at %+v, want %s", name, n, want)
+		}
 	}
 }
 
@@ -163,7 +247,7 @@ func open(t *testing.T, s *dynamo.Deliveries) (all []delivery.Record) {
 	return all
 }
 
-func TestDeliveries_ListOpen_pagesThroughWhatIsNotAcknowledgedNewestFirst(t *testing.T) {
+func TestDeliveries_ListOpen_pagesThroughTheOpenOnesNewestFirst(t *testing.T) {
 	store, faults := newDeliveries(t)
 	var records []delivery.Record
 	for i := range 5 {
@@ -187,29 +271,5 @@ func TestDeliveries_ListOpen_pagesThroughWhatIsNotAcknowledgedNewestFirst(t *tes
 	faults.On("BatchGetItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
 	if records, _, err := store.ListOpen(t.Context(), "webhook_1", 2, ""); err == nil {
 		t.Errorf("records that could not be read are %v", records)
-	}
-}
-
-// What release 0.1.0 stored has the time of its last change under another name.
-func TestDeliveries_readWhatTheReleaseBeforeStored(t *testing.T) {
-	cfg := testkit.Moto(t)
-	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries
-	store := dynamo.NewDeliveries(client, table)
-	want := state("msg_1", delivery.Retrying, 0, 1)
-	update(t, store, want)
-	_, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-		TableName:        &table,
-		Key:              map[string]types.AttributeValue{"delivery_id": &types.AttributeValueMemberS{Value: "msg_1"}},
-		UpdateExpression: aws.String("SET updated_at = changed_at REMOVE changed_at"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]delivery.Record{want}, open(t, store)); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-	all, err := store.BatchGet(t.Context(), []string{"msg_1", "msg_2"})
-	if diff := cmp.Diff(map[string]delivery.Record{"msg_1": want}, all); err != nil || diff != "" {
-		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -17,8 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -70,45 +72,86 @@ func back(e endpoint.Endpoint) endpoint.Endpoint {
 	return e
 }
 
-// counts are live and total as counted, and as there are.
-func counts(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table, tenant string) string {
+// rawRow is a row as it is stored.
+func rawRow(t *testing.T, client *dynamodb.Client, table, tenant, key string) map[string]types.AttributeValue {
 	t.Helper()
 	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: map[string]types.AttributeValue{
-		"tenant_id":   &types.AttributeValueMemberS{Value: tenant},
-		"endpoint_id": &types.AttributeValueMemberS{Value: "#counts"},
+		"tenant_id": text(tenant), "endpoint_id": text(key),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, err := s.List(t.Context(), tenant)
+	return out.Item
+}
+
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+
+// counts are the live ones as counted, and as there are.
+func counts(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table string) string {
+	t.Helper()
+	counted := "0"
+	if n, ok := rawRow(t, client, table, "acme", "#counts")["live_count"].(*types.AttributeValueMemberN); ok {
+		counted = n.Value
+	}
+	all := listEndpoints(t, s)
+	live := len(slices.DeleteFunc(slices.Clone(all), func(e endpoint.Endpoint) bool { return !e.Live() }))
+	return fmt.Sprintf("counted %s, are %d of %d", counted, live, len(all))
+}
+
+func listEndpoints(t *testing.T, s *dynamo.Endpoints) []endpoint.Endpoint {
+	t.Helper()
+	all, err := s.List(t.Context(), "acme")
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := len(slices.DeleteFunc(slices.Clone(all), func(e endpoint.Endpoint) bool { return !e.Live() }))
-	n := func(name string) string {
-		if v, ok := out.Item[name].(*types.AttributeValueMemberN); ok {
-			return v.Value
-		}
-		return "0"
-	}
-	return fmt.Sprintf("counted %s of %s, are %d of %d", n("live_count"), n("total_count"), live, len(all))
+	return all
 }
 
-func TestEndpoints_Get_returnsWhatWasStored(t *testing.T) {
-	s, _, _, _ := endpoints(t)
+func mustReplace(t *testing.T, s *dynamo.Endpoints, was, now endpoint.Endpoint) endpoint.Endpoint {
+	t.Helper()
+	if err := s.Replace(t.Context(), was, now); err != nil {
+		t.Fatal(err)
+	}
+	return now
+}
+
+func TestEndpoints_Get_returnsEveryFieldWhateverTheStatus(t *testing.T) {
+	s, _, client, table := endpoints(t)
+	s = s.KeepDeleted(30 * 24 * time.Hour)
 	e := mustCreate(t, s, "acme", createdAt)
 	changed := e
 	changed.Description, changed.Status, changed.Revision = "ä", endpoint.Disabled, "2"
 	changed.SecretRotatedAt = createdAt.Add(time.Second)
-	for _, want := range []endpoint.Endpoint{e, changed, gone(changed, createdAt.Add(time.Minute))} {
-		if want.Revision != e.Revision {
-			if err := s.Replace(t.Context(), e, want); err != nil {
-				t.Fatal(err)
-			}
-			e = want
+	bare := changed
+	bare.Description, bare.SecretRotatedAt, bare.Revision = "", time.Time{}, "3"
+	for was, want := range pairs(e, changed, bare, gone(bare, createdAt.Add(time.Minute)), back(bare)) {
+		if want.Revision != was.Revision {
+			mustReplace(t, s, was, want)
 		}
 		if diff := cmp.Diff(want, getEndpoint(t, s, e.ID)); diff != "" {
 			t.Errorf("stored (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]endpoint.Endpoint{want}, listEndpoints(t, s)); diff != "" {
+			t.Errorf("listed (-want +got):\n%s", diff)
+		}
+		live, deleted := rawRow(t, client, table, "acme", e.ID), rawRow(t, client, table, "acme", "deleted#"+e.ID)
+		if (len(live) > 0) != want.Live() || (len(deleted) > 0) == want.Live() || live["expires_at"] != nil {
+			t.Errorf("a %s endpoint has the rows %v and %v", want.Status, live, deleted)
+		}
+		at, ok := deleted["expires_at"].(*types.AttributeValueMemberN)
+		if !want.Live() && (!ok || at.Value != fmt.Sprint(want.DeletedAt.Add(30*24*time.Hour).Unix())) {
+			t.Errorf("expires at %+v", at)
+		}
+	}
+}
+
+// pairs are an endpoint's states, each with the one before.
+func pairs(states ...endpoint.Endpoint) iter.Seq2[endpoint.Endpoint, endpoint.Endpoint] {
+	return func(yield func(was, now endpoint.Endpoint) bool) {
+		for n := range states {
+			if !yield(states[max(n-1, 0)], states[n]) {
+				return
+			}
 		}
 	}
 }
@@ -133,9 +176,6 @@ func TestEndpoints_List_keepsToItsTenant(t *testing.T) {
 			t.Errorf("List of %s: %v %v", tenant, all, err)
 		}
 	}
-	if _, found, err := s.Get(t.Context(), "acme", "webhook_#counts"); found || err != nil {
-		t.Errorf("the counts can be had as an endpoint: %v", err)
-	}
 }
 
 func TestEndpoints_Replace_isAConflictWhenItChangedMeanwhile(t *testing.T) {
@@ -154,12 +194,16 @@ func TestEndpoints_Replace_isAConflictWhenItChangedMeanwhile(t *testing.T) {
 	}
 	never := newEndpoint(t, "acme", createdAt)
 	if err := s.Replace(t.Context(), never, gone(never, createdAt)); !errors.Is(err, dynamo.ErrConflict) {
-		t.Errorf("deleting what never was: %v", err)
+		t.Errorf("a deletion of nothing: %v", err)
+	}
+	deleted := gone(first, createdAt)
+	if err := s.Replace(t.Context(), deleted, back(deleted)); !errors.Is(err, dynamo.ErrConflict) {
+		t.Errorf("a restoration of one that lives: %v", err)
 	}
 	if diff := cmp.Diff(first, getEndpoint(t, s, e.ID)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	if got := counts(t, s, client, table, "acme"); got != "counted 1 of 1, are 1 of 1" {
+	if got := counts(t, s, client, table); got != "counted 1, are 1 of 1" {
 		t.Error(got)
 	}
 }
@@ -169,12 +213,7 @@ func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
 	var deleted []endpoint.Endpoint
 	for i := range 15 {
 		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Millisecond))
-		was := e
-		e = gone(e, createdAt.Add(time.Minute))
-		if err := s.Replace(t.Context(), was, e); err != nil {
-			t.Fatal(err)
-		}
-		deleted = append(deleted, e)
+		deleted = append(deleted, mustReplace(t, s, e, gone(e, createdAt.Add(time.Minute))))
 	}
 	errs := make([]error, 70)
 	var wait sync.WaitGroup
@@ -203,85 +242,61 @@ func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
 	if made != endpoint.MaxLive {
 		t.Errorf("%d succeeded", made)
 	}
-	want := fmt.Sprintf("counted 50 of %[1]d, are 50 of %[1]d", total(t, s))
-	if got := counts(t, s, client, table, "acme"); got != want {
+	want := fmt.Sprintf("counted 50, are 50 of %d", len(listEndpoints(t, s)))
+	if got := counts(t, s, client, table); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	mustCreate(t, s, "globex", createdAt) // another tenant does not notice
 }
 
-func total(t *testing.T, s *dynamo.Endpoints) int {
-	t.Helper()
-	all, err := s.List(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return len(all)
-}
-
-func TestEndpoints_Create_purgesTheLongestDeletedBeyondTwoHundred(t *testing.T) {
-	s, faults, client, table := endpoints(t)
-	ids := seedDeleted(t, s, client, table, endpoint.MaxTotal)
+func TestEndpoints_Replace_purgesTheLongestDeletedBeyondAHundredAndFifty(t *testing.T) {
+	s, _, client, table := endpoints(t)
+	ids := seedDeleted(t, s, client, table, endpoint.MaxTotal-endpoint.MaxLive)
 	oldest, second := ids[len(ids)-1], ids[len(ids)-2] // the younger were deleted first
-	faults.Reset()
 	e := mustCreate(t, s, "acme", createdAt.Add(2*time.Hour))
-	if n := len(faults.Calls("")); n != 2 {
-		t.Errorf("%d calls to create with a purge, want 2", n)
-	}
+	deleted := mustReplace(t, s, e, gone(e, createdAt.Add(3*time.Hour)))
 	for id, want := range map[string]bool{oldest: false, second: true, e.ID: true} {
 		if _, found, err := s.Get(t.Context(), "acme", id); err != nil || found != want {
 			t.Errorf("%s is there: %v, want %v (%v)", id, found, want, err)
 		}
 	}
+	mustReplace(t, s, deleted, back(deleted))
 	var wait sync.WaitGroup
-	for range 4 {
+	for n := range 4 {
+		e := mustCreate(t, s, "acme", createdAt.Add(4*time.Hour))
 		wait.Go(func() {
-			if err := s.Create(t.Context(), newEndpoint(t, "acme", createdAt.Add(3*time.Hour))); err != nil {
-				t.Errorf("creating at once with others: %v", err)
+			if err := s.Replace(t.Context(), e, gone(e, createdAt.Add(5*time.Hour))); err != nil {
+				t.Errorf("deleting at once with others, %d: %v", n, err)
 			}
 		})
 	}
 	wait.Wait()
-	if got := counts(t, s, client, table, "acme"); got != "counted 5 of 200, are 5 of 200" {
+	e = mustCreate(t, s, "acme", createdAt.Add(6*time.Hour)) // makes good for those that did not see each other
+	mustReplace(t, s, e, gone(e, createdAt.Add(7*time.Hour)))
+	if got := counts(t, s, client, table); got != "counted 1, are 1 of 151" {
 		t.Error(got)
 	}
 }
 
-// seedDeleted fills a tenant with n endpoints, the youngest deleted first, much faster than
+// seedDeleted fills a tenant with n deleted endpoints, the youngest deleted first, much faster than
 // the store would.
 func seedDeleted(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table string, n int) []string {
 	t.Helper()
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	e := mustCreate(t, s, "acme", createdAt)
-	if err := s.Replace(t.Context(), e, gone(e, createdAt.Add(time.Hour))); err != nil {
-		t.Fatal(err)
-	}
-	key := map[string]types.AttributeValue{"tenant_id": text("acme"), "endpoint_id": text(e.ID)}
-	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ids := []string{e.ID}
-	items := []map[string]types.AttributeValue{{
-		"tenant_id": text("acme"), "endpoint_id": text("#counts"),
-		"live_count":  &types.AttributeValueMemberN{Value: "0"},
-		"total_count": &types.AttributeValueMemberN{Value: fmt.Sprint(n)},
-	}}
+	mustReplace(t, s, e, gone(e, createdAt.Add(time.Hour)))
+	seed, ids := rawRow(t, client, table, "acme", "deleted#"+e.ID), []string{e.ID}
+	var writes []types.WriteRequest
 	for i := 1; i < n; i++ {
-		item := maps.Clone(out.Item)
-		next := newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
-		item["endpoint_id"], item["revision"] = text(next.ID), text(next.Revision)
+		row, next := maps.Clone(seed), newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
+		row["endpoint_id"], row["revision"] = text("deleted#"+next.ID), text(next.Revision)
 		deletedAt := createdAt.Add(time.Hour - time.Duration(i)*time.Second)
-		item["deleted_at"] = text(deletedAt.Format("2006-01-02T15:04:05.000Z"))
-		ids, items = append(ids, next.ID), append(items, item)
+		row["deleted_at"] = text(deletedAt.Format("2006-01-02T15:04:05.000Z"))
+		ids = append(ids, next.ID)
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
 	}
-	for chunk := range slices.Chunk(items, 25) {
-		var writes []types.WriteRequest
-		for _, item := range chunk {
-			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
-		}
+	for chunk := range slices.Chunk(writes, 25) {
 		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{table: writes},
+			RequestItems: map[string][]types.WriteRequest{table: chunk},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -289,60 +304,66 @@ func seedDeleted(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, tab
 	return ids
 }
 
-func TestEndpoints_Replace_findsAWriteDoneWhoseAnswerWasLost(t *testing.T) {
+func TestEndpoints_knowTheirOwnWritesAgain(t *testing.T) {
 	s, faults, client, table := endpoints(t)
-	faults.On("TransactWriteItems", 1, testkit.DropAnswer())
+	loseAnswers(faults)
 	e := mustCreate(t, s, "acme", createdAt)
 	now := e
 	now.URL, now.Revision = "https://second.example", "second"
-	faults.On("PutItem", 1, testkit.DropAnswer())
-	if err := s.Replace(t.Context(), e, now); err != nil {
-		t.Errorf("a change: %v", err)
+	for was, now := range pairs(e, now, gone(now, createdAt), back(now), gone(now, createdAt)) {
+		if was.Revision != now.Revision {
+			mustReplace(t, s, was, now)
+		}
 	}
-	deleted := gone(now, createdAt)
-	faults.On("TransactWriteItems", 1, testkit.DropAnswer())
-	if err := s.Replace(t.Context(), now, deleted); err != nil {
-		t.Errorf("a deletion: %v", err)
-	}
-	if got := counts(t, s, client, table, "acme"); got != "counted 0 of 1, are 0 of 1" {
+	if got := counts(t, s, client, table); got != "counted 0, are 0 of 1" {
 		t.Error(got)
 	}
 }
 
-func TestEndpoints_transact_triesAgainWhenAnotherIsInTheWay(t *testing.T) {
-	s, _, client, table := endpoints(t)
+// loseAnswers loses the answer to every first try of a call.
+func loseAnswers(faults *testkit.Faults) {
+	faults.Add(testkit.Rule{
+		When:  func(c testkit.Call) bool { return strings.HasPrefix(c.Header.Get("Amz-Sdk-Request"), "attempt=1;") },
+		Fault: testkit.DropAnswer(),
+	})
+}
+
+func TestEndpoints_tryAgainWhenAnotherTransactionIsInTheWay(t *testing.T) {
+	s, _, _, table := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
-	busy := conflicting{Client: client, left: 2}
-	store := dynamo.NewEndpoints(&busy, table)
-	if err := store.Replace(t.Context(), e, gone(e, createdAt)); err != nil || busy.left != 0 {
-		t.Errorf("deleting: %v with %d conflicts left, want none", err, busy.left)
+	left := 2
+	store := dynamo.NewEndpoints(conflicting(t, &left), table)
+	deleted := mustReplace(t, store, e, gone(e, createdAt))
+	left = 2
+	mustReplace(t, store, deleted, back(deleted))
+	left = 2
+	mustCreate(t, store, "acme", createdAt)
+	if left != 0 {
+		t.Errorf("%d conflicts left, want none", left)
 	}
-	busy.left = 2
-	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt)); err != nil || busy.left != 0 {
-		t.Errorf("creating: %v with %d conflicts left, want none", err, busy.left)
-	}
-	busy.left = 1000
+	left = 1000
 	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt)); !errors.Is(err, dynamo.ErrConflict) {
 		t.Errorf("creating against all odds: %v, want a conflict", err)
 	}
 }
 
-// conflicting answers as DynamoDB does while another transaction holds an item, which the
-// emulator cannot.
-type conflicting struct {
-	*dynamodb.Client
-	left int
-}
-
-func (c *conflicting) TransactWriteItems(
-	ctx context.Context, in *dynamodb.TransactWriteItemsInput, o ...func(*dynamodb.Options),
-) (*dynamodb.TransactWriteItemsOutput, error) {
-	if c.left == 0 {
-		return c.Client.TransactWriteItems(ctx, in, o...)
-	}
-	c.left--
+// conflicting answers left transactions as DynamoDB does while another one holds a row, which the emulator
+// cannot.
+func conflicting(t *testing.T, left *int) *dynamodb.Client {
+	t.Helper()
 	reasons := []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}}
-	return nil, fmt.Errorf("calling: %w", &types.TransactionCanceledException{CancellationReasons: reasons})
+	meet := func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (out middleware.InitializeOutput, m middleware.Metadata, err error) {
+		if _, ok := in.Parameters.(*dynamodb.TransactWriteItemsInput); ok && *left > 0 {
+			*left--
+			return out, m, &types.TransactionCanceledException{CancellationReasons: reasons}
+		}
+		return next.HandleInitialize(ctx, in)
+	}
+	return dynamodb.NewFromConfig(testkit.Moto(t), dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("conflict", meet), middleware.Before)
+	}))
 }
 
 func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
@@ -363,43 +384,50 @@ func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
 	}
 }
 
-func TestEndpoints_Subscriptions_areTheActiveOnes(t *testing.T) {
+func TestEndpoints_Subscriptions_areTheActiveOnesWithoutTheirSecrets(t *testing.T) {
 	s, faults, _, _ := endpoints(t)
-	stored := createStatuses(t, s)
-	active, err := s.Subscriptions(t.Context(), "acme")
-	if err != nil {
-		t.Fatal(err)
+	all := make([]endpoint.Endpoint, 4)
+	for i := range all {
+		all[i] = mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
 	}
-	want := slices.DeleteFunc(stored, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active })
-	byID := cmpopts.SortSlices(func(a, b endpoint.Endpoint) bool { return a.ID < b.ID })
-	if diff := cmp.Diff(want, active, byID); diff != "" {
-		t.Errorf("subscriptions (-want +got):\n%s", diff)
+	disabled := all[1]
+	disabled.Status, disabled.Revision = endpoint.Disabled, rand.Text()
+	mustReplace(t, s, all[1], disabled)
+	mustReplace(t, s, all[2], gone(all[2], createdAt))
+	mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: all[3].ID})
+	mustReplace(t, s, all[3], gone(all[3], createdAt)) // stays beside the live ones
+	active, err := s.Subscriptions(t.Context(), "acme")
+	want := []endpoint.Endpoint{
+		{TenantID: "acme", ID: all[0].ID, Events: all[0].Events, Status: endpoint.Active},
+	}
+	if diff := cmp.Diff(want, active); err != nil || diff != "" {
+		t.Errorf("subscriptions: %v (-want +got):\n%s", err, diff)
 	}
 	wantConsistentReads(t, faults)
 }
 
-// createStatuses stores six endpoints, one of them deleted and one disabled.
-func createStatuses(t *testing.T, s *dynamo.Endpoints) []endpoint.Endpoint {
-	t.Helper()
-	all := make([]endpoint.Endpoint, 6)
-	for i := range all {
-		all[i] = mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
+func TestEndpoints_WithoutSecrets_readsNothingSealed(t *testing.T) {
+	s, _, _, _ := endpoints(t)
+	want := mustCreate(t, s, "acme", createdAt)
+	key := dynamo.EndpointKey{TenantID: "acme", EndpointID: want.ID}
+	want.SealedSecret, want.SecretVersion, want.Revision, want.Marks = nil, 0, "", mark(t, s, key)
+	list, err := s.WithoutSecrets().List(t.Context(), "acme")
+	if diff := cmp.Diff([]endpoint.Endpoint{want}, list); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	deleted, disabled := gone(all[1], createdAt), all[2]
-	disabled.Status, disabled.Revision = endpoint.Disabled, rand.Text()
-	for i, now := range map[int]endpoint.Endpoint{1: deleted, 2: disabled} {
-		if err := s.Replace(t.Context(), all[i], now); err != nil {
-			t.Fatal(err)
-		}
-		all[i] = now
+	if diff := cmp.Diff(want, getEndpoint(t, s.WithoutSecrets(), want.ID)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
-	return all
+	want.URL, want.Description, want.Events = "", "", nil
+	if diff := cmp.Diff(want, getEndpoint(t, s.StatusOnly(), want.ID)); diff != "" {
+		t.Errorf("the status only (-want +got):\n%s", diff)
+	}
 }
 
 func wantConsistentReads(t *testing.T, faults *testkit.Faults) {
 	t.Helper()
 	for _, c := range faults.Calls("") {
-		read := slices.Contains([]string{"Query", "BatchGetItem", "GetItem"}, c.Action)
+		read := slices.Contains([]string{"Query", "Scan", "BatchGetItem", "GetItem"}, c.Action)
 		if read && !bytes.Contains(c.Body, []byte(`"ConsistentRead":true`)) {
 			t.Errorf("%s is not strongly consistent: %s", c.Action, c.Body)
 		}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -14,256 +14,248 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// EndpointsWriter is the part of the DynamoDB client that changes endpoints.
-type EndpointsWriter interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	TransactWriteItems(
-		context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options),
-	) (*dynamodb.TransactWriteItemsOutput, error)
-}
-
-// What a change of an endpoint can meet.
+// The refusals of a change.
 var (
 	ErrConflict = errors.New("changed by another request at the same time")
 	ErrLimit    = errors.New("too many endpoints")
 )
 
-// countsKey is the sort key of the item that counts a tenant's endpoints: "live_count" and "total_count".
-// It changes in the same transaction as what it counts. No endpoint id starts with '#'.
-const countsKey = "#counts"
+// endpointRow is an endpoint as it is stored, but for its marks.
+type endpointRow struct {
+	endpoint.Endpoint
+	ExpiresAt int64 `dynamodbav:"expires_at,omitempty"` // of a deleted one: Unix seconds
+}
 
-// errBusy is a transaction that another one was in the way of: nothing was written.
+// ownersAttributes are written by every change of the owner's: all but the key.
+var ownersAttributes = namesOf[endpointRow]("tenant_id", "endpoint_id")
+
+// The conditions of writes.
+const (
+	absent    = "attribute_not_exists(endpoint_id)"
+	unwritten = "revision = :was"
+	unmarked  = unwritten + " AND attribute_not_exists(paused_at) AND attribute_not_exists(discarded_before) AND " +
+		"attribute_not_exists(released_at)"
+)
+
+// owned is the write of e's owner's attributes to a row that is absent.
+func (s *Endpoints) owned(e endpoint.Endpoint) (write, error) {
+	row := endpointRow{Endpoint: e}
+	if s.kept > 0 && !e.Live() {
+		row.ExpiresAt = e.DeletedAt.Add(s.kept).Unix()
+	}
+	w, err := assign(row, ownersAttributes)
+	w.condition = absent
+	return w, err
+}
+
+// over is the write in place of a row with this revision.
+func (w write) over(revision string) write {
+	w.condition, w.values = unwritten, maps.Clone(w.values)
+	w.values[":was"] = str(revision)
+	return w
+}
+
+// Create stores a new endpoint. It is ErrLimit when endpoint.MaxLive are not deleted, however many are
+// created at once, and ErrConflict when others kept being faster.
+func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint) error {
+	row, err := s.owned(e)
+	if err != nil {
+		return err
+	}
+	return s.repeat(ctx, func() error {
+		return s.transact(ctx, change{now: e, key: EndpointKey{e.TenantID, e.ID}, row: row, live: 1})
+	})
+}
+
+// Replace stores now in place of was, which must still be stored: ErrConflict otherwise. now has a revision
+// of its own. Bringing a deleted endpoint back can meet ErrLimit.
+func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
+	row, err := s.owned(now)
+	if err != nil {
+		return err
+	}
+	c := change{was: was, now: now, key: EndpointKey{now.TenantID, now.ID}, row: row}
+	switch {
+	case was.Live() && now.Live():
+		return s.rewrite(ctx, c)
+	case was.Live():
+		return s.repeat(ctx, func() error { return s.remove(ctx, c) })
+	}
+	return s.repeat(ctx, func() error { return s.restore(ctx, c) })
+}
+
+// change is a change of an endpoint by its owner.
+type change struct {
+	was, now endpoint.Endpoint
+	key      EndpointKey // of the row that is written
+	row      write
+	live     int                       // change of the number of live endpoints
+	drops    []types.TransactWriteItem // removals of other rows
+}
+
+// rewrite changes a row that stays where it is.
+func (s *Endpoints) rewrite(ctx context.Context, c change) error {
+	row, refused, err := s.updateItem(ctx, c.key.item(), c.row.over(c.was.Revision))
+	var busy *types.TransactionConflictException
+	switch {
+	case refused && getStr(row, "revision") != c.now.Revision, errors.As(err, &busy):
+		return ErrConflict // busy: a deletion or restoration has the row in its transaction
+	case refused:
+		return nil // the SDK repeated a call that had been performed
+	}
+	return err
+}
+
+// remove moves a row without marks to the key of the deleted, and leaves one with marks where it is.
+func (s *Endpoints) remove(ctx context.Context, c change) error {
+	all, err := s.List(ctx, c.was.TenantID)
+	if err != nil {
+		return err
+	}
+	n := slices.IndexFunc(all, func(e endpoint.Endpoint) bool { return e.ID == c.was.ID })
+	if n < 0 || all[n].Revision != c.was.Revision {
+		return ErrConflict
+	}
+	c.live = -1
+	if all[n].Marks == (endpoint.Marks{}) {
+		c.drops = []types.TransactWriteItem{s.drop(c.key, c.was.Revision, unmarked)}
+		c.key = c.key.deleted()
+	} else {
+		c.row = c.row.over(c.was.Revision)
+	}
+	purged, err := s.purge(ctx, slices.DeleteFunc(all, endpoint.Endpoint.Live))
+	if err != nil {
+		return err
+	}
+	c.drops = append(c.drops, purged...)
+	return s.transact(ctx, c)
+}
+
+// maxPurged bounds a transaction. More than one is purged only after deletions at the same moment.
+const maxPurged = 10
+
+// purge removes the longest deleted endpoints, so that with one more there are not too many.
+func (s *Endpoints) purge(
+	ctx context.Context, deleted []endpoint.Endpoint,
+) (drops []types.TransactWriteItem, err error) {
+	slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
+		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
+	})
+	beyond := len(deleted) + 1 - (endpoint.MaxTotal - endpoint.MaxLive)
+	for _, e := range deleted[:max(min(beyond, maxPurged), 0)] {
+		key, _, found, err := s.find(ctx, EndpointKey{e.TenantID, e.ID})
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			drops = append(drops, s.drop(key, e.Revision, unwritten))
+		}
+	}
+	return drops, nil
+}
+
+// restore brings a row back from the key that it has.
+func (s *Endpoints) restore(ctx context.Context, c change) error {
+	key, stored, found, err := s.find(ctx, c.key)
+	if err != nil {
+		return err
+	}
+	if !found || stored.Revision != c.was.Revision {
+		return ErrConflict
+	}
+	c.live = 1
+	if key == c.key {
+		c.row = c.row.over(c.was.Revision)
+	} else {
+		c.drops = []types.TransactWriteItem{s.drop(key, c.was.Revision, unwritten)}
+	}
+	return s.transact(ctx, c)
+}
+
+// drop removes the row under a key.
+func (s *Endpoints) drop(key EndpointKey, revision, condition string) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{
+		TableName: &s.name, Key: key.item(), ConditionExpression: &condition,
+		ExpressionAttributeValues: attributes{":was": str(revision)},
+	}}
+}
+
+// update is a write of a transaction.
+func (s *Endpoints) update(key EndpointKey, w write) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.name, Key: key.item(),
+		UpdateExpression: &w.expression, ConditionExpression: optional(w.condition),
+		ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
+}
+
+// count changes the number of the tenant's live endpoints, which stays within its bound.
+func (s *Endpoints) count(tenantID string, change int) types.TransactWriteItem {
+	w := write{expression: "ADD live_count :change", values: attributes{":change": num(int64(change))}}
+	if change > 0 {
+		w.condition = "attribute_not_exists(live_count) OR live_count < :most"
+		w.values[":most"] = num(endpoint.MaxLive)
+	}
+	return s.update(EndpointKey{tenantID, countsKey}, w)
+}
+
+// errBusy is a transaction to try again from the start: nothing was written.
 var errBusy = errors.New("another transaction was in the way")
 
-// Create stores a new endpoint, and with it removes the tenant's longest deleted one when
-// there are endpoint.MaxTotal. It is ErrLimit when endpoint.MaxLive are not deleted, however
-// many are created at once, and ErrConflict when others kept being faster.
-func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint) error {
+// repeat tries a transaction again while another one is in its way.
+func (s *Endpoints) repeat(ctx context.Context, do func() error) error {
 	for try := range maxTries {
-		all, err := s.List(ctx, e.TenantID)
-		if err != nil {
-			return err
-		}
-		if slices.ContainsFunc(all, func(o endpoint.Endpoint) bool { return o.ID == e.ID }) {
-			return s.taken(all, e)
-		}
-		if countLive(all) >= endpoint.MaxLive {
-			return ErrLimit
-		}
-		items := []types.TransactWriteItem{s.put(e, "attribute_not_exists(endpoint_id)", nil)}
-		if len(all) < endpoint.MaxTotal {
-			items = append(items, s.count(e.TenantID, 1, 1))
-		} else {
-			items = append(items, s.count(e.TenantID, 1, 0), s.remove(longestDeleted(all)))
-		}
-		err = s.transact(ctx, items)
-		if !errors.Is(err, ErrConflict) && !errors.Is(err, errBusy) {
-			return err
-		}
-		if err := pause(ctx, try); err != nil {
-			return fmt.Errorf("creating endpoint: %w", err)
-		}
-	}
-	return ErrConflict
-}
-
-// taken decides about an id that exists: ours, when only the answer to our write was lost.
-func (s *Endpoints) taken(all []endpoint.Endpoint, e endpoint.Endpoint) error {
-	if slices.ContainsFunc(all, func(o endpoint.Endpoint) bool { return o.Revision == e.Revision }) {
-		return nil
-	}
-	return ErrConflict
-}
-
-// Replace stores now in place of was, which must still be what is stored: ErrConflict
-// otherwise. now has a revision of its own. Bringing a deleted endpoint back can meet
-// ErrLimit.
-func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
-	if was.Live() == now.Live() {
-		return s.replaceOne(ctx, was, now)
-	}
-	change := 1
-	if !now.Live() {
-		change = -1
-	}
-	items := []types.TransactWriteItem{
-		s.put(now, unchanged, map[string]types.AttributeValue{":revision": str(was.Revision)}),
-		s.count(now.TenantID, change, 0),
-	}
-	for try := range maxTries {
-		err := s.transact(ctx, items)
+		err := do()
 		if !errors.Is(err, errBusy) {
 			return err
 		}
 		if err := pause(ctx, try); err != nil {
-			return fmt.Errorf("changing endpoint: %w", err)
+			return s.wrap(err)
 		}
 	}
 	return ErrConflict
 }
 
-// unchanged is the condition that nobody wrote since the endpoint was read.
-const unchanged = "revision = :revision"
-
-func (s *Endpoints) replaceOne(ctx context.Context, was, now endpoint.Endpoint) error {
-	_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName:                           aws.String(s.table),
-		Item:                                endpointItem(now),
-		ConditionExpression:                 aws.String(unchanged),
-		ExpressionAttributeValues:           map[string]types.AttributeValue{":revision": str(was.Revision)},
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	})
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
-		if getStr(refused.Item, "revision") == now.Revision {
-			return nil // the SDK repeated a call that had been performed
-		}
-		return ErrConflict
-	}
-	var busy *types.TransactionConflictException
-	if errors.As(err, &busy) {
-		return ErrConflict // a delete, restore or create has the item in its transaction
-	}
-	if err != nil {
-		return fmt.Errorf("changing endpoint: %w", err)
-	}
-	return nil
-}
-
-// transact performs a put and what goes with it, all or nothing. The SDK gives the call a
-// token, so that a repetition of a call that had been performed succeeds.
-func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteItem) error {
+// transact performs a change, the count, and the removals, all or nothing. The SDK gives the call a token,
+// so that a repetition of a call that had been performed succeeds.
+func (s *Endpoints) transact(ctx context.Context, c change) error {
+	items := append([]types.TransactWriteItem{s.update(c.key, c.row), s.count(c.now.TenantID, c.live)}, c.drops...)
 	_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: items})
 	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) {
-		if err != nil {
-			return fmt.Errorf("changing endpoint: %w", err)
-		}
-		return nil
+	if errors.As(err, &canceled) {
+		return canceledBecause(canceled, c.now.Revision)
 	}
-	verdict := canceledBecause(canceled.CancellationReasons, getStr(items[0].Put.Item, "revision"))
-	if errors.Is(verdict, errPerformed) {
-		return nil
-	}
-	if verdict == nil {
-		return fmt.Errorf("changing endpoint: %w", err)
-	}
-	return verdict
+	return s.wrap(err)
 }
 
-// errPerformed is a transaction that was performed before, its token forgotten.
-var errPerformed = errors.New("performed before")
-
-// canceledBecause reads the reasons why a transaction was canceled: of the put, whose
-// revision is given, of the counts, and of what else went with it. It is nil for a reason
-// that is not about what is stored.
-func canceledBecause(reasons []types.CancellationReason, revision string) (verdict error) {
-	for i, reason := range reasons {
+// canceledBecause reads the reasons why a transaction was canceled, in the order of its items.
+func canceledBecause(canceled *types.TransactionCanceledException, revision string) (verdict error) {
+	verdict = canceled
+	for n, reason := range canceled.CancellationReasons {
 		switch aws.ToString(reason.Code) {
 		case "None", "":
 		case "TransactionConflict":
 			verdict = errBusy
 		case "ConditionalCheckFailed":
-			switch {
-			case i == 0 && getStr(reason.Item, "revision") == revision:
-				return errPerformed
-			case i == 1 && getNum(reason.Item, "live_count") >= endpoint.MaxLive:
-				return ErrLimit
-			}
-			return ErrConflict
+			return refusal(n, reason.Item, revision)
 		default:
-			return nil
+			return canceled
 		}
 	}
 	return verdict
 }
 
-func (s *Endpoints) put(
-	e endpoint.Endpoint, condition string, values map[string]types.AttributeValue,
-) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{
-		TableName:                           aws.String(s.table),
-		Item:                                endpointItem(e),
-		ConditionExpression:                 aws.String(condition),
-		ExpressionAttributeValues:           values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}
-}
-
-// count changes the tenant's counts, on the condition that they stay within the bounds.
-func (s *Endpoints) count(tenantID string, live, total int) types.TransactWriteItem {
-	values := map[string]types.AttributeValue{":live": num(int64(live)), ":total": num(int64(total))}
-	var bounds []string
-	bound := func(name string, change, most int) {
-		if change > 0 {
-			bounds = append(bounds, "(attribute_not_exists("+name+"_count) OR "+name+"_count < :most_"+name+")")
-			values[":most_"+name] = num(int64(most))
-		}
+// refusal reads the row for which the item with this index of a transaction was refused. Where another row
+// was to go, it has changed, and the change looks again.
+func refusal(n int, row attributes, revision string) error {
+	switch {
+	case n == 0 && getStr(row, "revision") == revision:
+		return nil // it had been performed, and its token was forgotten
+	case n == 0:
+		return ErrConflict
+	case n == 1:
+		return ErrLimit
 	}
-	bound("live", live, endpoint.MaxLive)
-	bound("total", total, endpoint.MaxTotal)
-	update := &types.Update{
-		TableName:                           aws.String(s.table),
-		Key:                                 EndpointKey{tenantID, countsKey}.item(),
-		UpdateExpression:                    aws.String("ADD live_count :live, total_count :total"),
-		ExpressionAttributeValues:           values,
-		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}
-	if len(bounds) > 0 {
-		update.ConditionExpression = aws.String(bounds[0])
-	}
-	if len(bounds) > 1 {
-		update.ConditionExpression = aws.String(bounds[0] + " AND " + bounds[1])
-	}
-	return types.TransactWriteItem{Update: update}
-}
-
-func (s *Endpoints) remove(e endpoint.Endpoint) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{
-		TableName:                 aws.String(s.table),
-		Key:                       EndpointKey{e.TenantID, e.ID}.item(),
-		ConditionExpression:       aws.String(unchanged),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":revision": str(e.Revision)},
-	}}
-}
-
-func countLive(all []endpoint.Endpoint) int {
-	n := 0
-	for _, e := range all {
-		if e.Live() {
-			n++
-		}
-	}
-	return n
-}
-
-// longestDeleted finds what to purge; with fewer than MaxLive not deleted there is one.
-func longestDeleted(all []endpoint.Endpoint) endpoint.Endpoint {
-	deleted := slices.DeleteFunc(slices.Clone(all), endpoint.Endpoint.Live)
-	return slices.MinFunc(deleted, func(a, b endpoint.Endpoint) int {
-		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
-	})
-}
-
-func endpointItem(e endpoint.Endpoint) map[string]types.AttributeValue {
-	item := map[string]types.AttributeValue{
-		"tenant_id":      str(e.TenantID),
-		"endpoint_id":    str(e.ID),
-		"url":            str(e.URL),
-		"description":    str(e.Description),
-		"events":         strs(e.Events),
-		"status":         str(string(e.Status)),
-		"created_at":     stamp(e.CreatedAt),
-		"updated_at":     stamp(e.UpdatedAt),
-		"secret_version": num(int64(e.SecretVersion)),
-		"sealed_secret":  bytes(e.SealedSecret),
-		"revision":       str(e.Revision),
-	}
-	if !e.DeletedAt.IsZero() {
-		item["deleted_at"] = stamp(e.DeletedAt)
-	}
-	if !e.SecretRotatedAt.IsZero() {
-		item["secret_rotated_at"] = stamp(e.SecretRotatedAt)
-	}
-	return item
+	return errBusy
 }

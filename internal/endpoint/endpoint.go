@@ -28,27 +28,56 @@ const (
 )
 
 // Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
-// grows with each rotation. Zero times are times that never were.
+// grows with each rotation. Zero times are times that never were. The tags name the owner's attributes in
+// the table Endpoints.
 type Endpoint struct {
-	ID              string
-	TenantID        string
-	URL             string
-	Description     string
-	Events          []string // names or patterns
-	Status          Status
-	CreatedAt       time.Time
-	UpdatedAt       time.Time
-	DeletedAt       time.Time
-	SecretRotatedAt time.Time
-	SecretVersion   int
-	SealedSecret    []byte
-	Revision        string // changes with every write; a change names the one it replaces
+	ID              string    `dynamodbav:"endpoint_id"`
+	TenantID        string    `dynamodbav:"tenant_id"`
+	URL             string    `dynamodbav:"url,omitempty"`
+	Description     string    `dynamodbav:"description,omitempty"`
+	Events          []string  `dynamodbav:"events,omitempty"` // names or patterns
+	Status          Status    `dynamodbav:"status"`
+	CreatedAt       time.Time `dynamodbav:"created_at,omitempty"`
+	UpdatedAt       time.Time `dynamodbav:"updated_at,omitempty"`
+	DeletedAt       time.Time `dynamodbav:"deleted_at,omitempty"`
+	SecretRotatedAt time.Time `dynamodbav:"secret_rotated_at,omitempty"`
+	SecretVersion   int       `dynamodbav:"secret_version,omitempty"`
+	SealedSecret    []byte    `dynamodbav:"sealed_secret,omitempty"`
+	Revision        string    `dynamodbav:"revision"` // changes with every write of the owner's
+	Marks           Marks     `dynamodbav:"-"`        // operators' marks on this endpoint
+}
+
+// Marks are what operators ask for, of an endpoint or, in the tenant's row, of all its endpoints. Zero
+// times are marks that were never made. The tags name operators' attributes in the table Endpoints.
+type Marks struct {
+	PausedAt        time.Time `dynamodbav:"paused_at,omitempty"`
+	PausedBy        string    `dynamodbav:"paused_by,omitempty"`        // operator
+	PauseReason     string    `dynamodbav:"pause_reason,omitempty"`     // as given
+	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
+	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // deliveries whose life began before are dropped
+	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send what waits
+}
+
+// Paused reports whether nothing is sent.
+func (m Marks) Paused() bool { return !m.PausedAt.IsZero() }
+
+// StoppedBy reports whether nothing is sent to the endpoint, given its tenant's marks.
+func (e Endpoint) StoppedBy(tenant Marks) bool {
+	return e.Status == Disabled || e.Marks.Paused() || tenant.Paused()
+}
+
+// DiscardedBefore is the moment before which lives began that are dropped, given the tenant's marks.
+func (e Endpoint) DiscardedBefore(tenant Marks) time.Time {
+	if tenant.DiscardedBefore.After(e.Marks.DiscardedBefore) {
+		return tenant.DiscardedBefore
+	}
+	return e.Marks.DiscardedBefore
 }
 
 // The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
 const (
 	MaxLive  = 50  // not deleted
-	MaxTotal = 200 // in all
+	MaxTotal = 200 // in all; of the deleted ones the last are kept
 )
 
 // Live reports whether the endpoint is not deleted.

@@ -2,11 +2,14 @@ package keyring
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
 // DataKeysClient is the part of the KMS client that DataKeys calls.
@@ -39,11 +42,17 @@ func (k *DataKeys) Generate(ctx context.Context, encryption map[string]string) (
 }
 
 // Unwrap returns the plaintext of a data key that Generate made under the same context. It
-// insists on this KMS key: one wrapped under another is refused.
+// insists on this KMS key. The error of one that was wrapped under another key or context wraps
+// deadletter.ErrUnopenable.
 func (k *DataKeys) Unwrap(ctx context.Context, encryption map[string]string, wrapped []byte) ([]byte, error) {
 	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
 		KeyId: aws.String(k.keyARN), CiphertextBlob: wrapped, EncryptionContext: encryption,
 	})
+	var ciphertext *types.InvalidCiphertextException
+	var key *types.IncorrectKeyException
+	if errors.As(err, &ciphertext) || errors.As(err, &key) {
+		return nil, fmt.Errorf("%w: calling KMS Decrypt: %w", deadletter.ErrUnopenable, err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("calling KMS Decrypt: %w", err)
 	}

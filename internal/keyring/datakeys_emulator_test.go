@@ -4,10 +4,12 @@ package keyring_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -32,11 +34,12 @@ func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
 		"another purpose":  {"purpose": "signing-secret", "delivery_id": "msg_1"},
 		"nothing":          nil,
 	} {
-		if _, err := keys.Unwrap(t.Context(), other, wrapped); err == nil {
-			t.Errorf("unwrapped for %s", name)
+		if _, err := keys.Unwrap(t.Context(), other, wrapped); !errors.Is(err, deadletter.ErrUnopenable) {
+			t.Errorf("unwrapped for %s: %v", name, err)
 		}
 	}
-	if _, err := keyring.NewDataKeys(client, testkit.Key(t, cfg)).Unwrap(t.Context(), encryption, wrapped); err == nil {
+	other := keyring.NewDataKeys(client, testkit.Key(t, cfg))
+	if _, err := other.Unwrap(t.Context(), encryption, wrapped); err == nil { // the emulator refuses in words of its own
 		t.Error("unwrapped under another KMS key")
 	}
 }

@@ -2,36 +2,38 @@ package operator
 
 import (
 	"context"
+	"time"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 )
 
 // Directory finds endpoints for operators, with all that stands between them and their deliveries.
 type Directory struct {
 	Endpoints interface {
 		Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
+		Marks(ctx context.Context, tenantID string) (endpoint.Marks, error)
 	}
-	Health interface {
-		Get(ctx context.Context, endpointID string) (health.Item, error)
-		GetTenant(ctx context.Context, tenantID string) (health.Item, error)
+	Circuits interface {
+		Get(ctx context.Context, endpointID string) (circuit.Item, error)
 	}
 }
 
-// Found is an endpoint, deleted or not, and its health. The items in View have their names even
-// where nothing is stored.
+// Found is an endpoint, deleted or not, with its tenant's marks and its circuit. The circuit has its
+// names even where nothing is stored.
 type Found struct {
 	Endpoint endpoint.Endpoint
-	View     health.View
+	Tenant   endpoint.Marks
+	Circuit  circuit.Item
 }
 
 // Find returns the endpoint, or a Refusal. Endpoints are kept by tenant: tenantID may be left out
-// only where the endpoint's health says whose it is, which is where it is in trouble.
+// only where the endpoint is in trouble, since its circuit names its tenant.
 func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found, error) {
 	if err := Required("endpoint_id", endpointID); err != nil {
 		return Found{}, err
 	}
-	item, err := d.Health.Get(ctx, endpointID)
+	item, err := d.Circuits.Get(ctx, endpointID)
 	if err != nil {
 		return Found{}, err
 	}
@@ -53,30 +55,51 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	if !found {
 		return Found{}, Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
 	}
-	tenant, err := d.Health.GetTenant(ctx, tenantID)
+	tenant, err := d.Endpoints.Marks(ctx, tenantID)
 	if err != nil {
 		return Found{}, err
 	}
 	item.TenantID, item.EndpointID = tenantID, endpointID
-	return Found{
-		Endpoint: e,
-		View:     health.View{TenantID: tenantID, EndpointID: endpointID, Endpoint: item, Tenant: tenant},
-	}, nil
+	return Found{Endpoint: e, Tenant: tenant, Circuit: item}, nil
 }
 
-// The states that are shown beside those of package health.
+// The states that are shown beside those of a circuit.
 const (
-	StatePaused  = "paused"
-	StateHealthy = "healthy"
+	StateDeleted  = "deleted"
+	StatePaused   = "paused"
+	StateDisabled = "disabled"
+	StateHealthy  = "healthy"
 )
 
-// State is how an endpoint or a tenant stands: a pause hides the state under it.
-func State(i health.Item) string {
+// State is the endpoint's state in a word: a stop hides the state of the circuit under it.
+func (f Found) State() string {
 	switch {
-	case i.Paused:
+	case !f.Endpoint.Live():
+		return StateDeleted
+	case f.Endpoint.Marks.Paused() || f.Tenant.Paused():
 		return StatePaused
-	case i.State == health.None:
+	case f.Endpoint.Status == endpoint.Disabled:
+		return StateDisabled
+	case f.Circuit.State == circuit.None:
 		return StateHealthy
 	}
-	return string(i.State)
+	return string(f.Circuit.State)
+}
+
+// Since is the beginning of that state; zero where it is not known.
+func (f Found) Since() time.Time {
+	switch f.State() {
+	case StateDeleted:
+		return f.Endpoint.DeletedAt
+	case StateDisabled:
+		return f.Endpoint.UpdatedAt
+	case StatePaused:
+		if f.Endpoint.Marks.Paused() {
+			return f.Endpoint.Marks.PausedAt
+		}
+		return f.Tenant.PausedAt
+	case StateHealthy:
+		return time.Time{}
+	}
+	return f.Circuit.Since
 }

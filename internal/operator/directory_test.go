@@ -4,105 +4,114 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// shelf is a tenant with two endpoints, of which one is in trouble.
-type shelf struct{ endpointErr, healthErr, tenantErr error }
+var pausedAt = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-func (s shelf) endpoint(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
+// shelf is a tenant, paused, with two endpoints, of which one is in trouble.
+type shelf struct{ endpointErr, circuitErr, marksErr error }
+
+func (s shelf) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
 	known := tenantID == "acme" && (endpointID == "webhook_1" || endpointID == "webhook_ill")
 	return endpoint.Endpoint{ID: endpointID, TenantID: tenantID}, known, s.endpointErr
 }
 
-func (s shelf) Get(_ context.Context, endpointID string) (health.Item, error) {
+func (s shelf) Marks(context.Context, string) (endpoint.Marks, error) {
+	return endpoint.Marks{PausedAt: pausedAt}, s.marksErr
+}
+
+type circuits struct{ shelf }
+
+func (s circuits) Get(_ context.Context, endpointID string) (circuit.Item, error) {
 	if endpointID == "webhook_ill" || endpointID == "webhook_purged" {
-		return health.Item{TenantID: "acme", EndpointID: endpointID, Version: 3, State: health.Open}, s.healthErr
+		return circuit.Item{TenantID: "acme", EndpointID: endpointID, Version: 3, State: circuit.Open}, s.circuitErr
 	}
-	return health.Item{EndpointID: endpointID}, s.healthErr
-}
-
-func (s shelf) GetTenant(_ context.Context, tenantID string) (health.Item, error) {
-	return health.Item{TenantID: tenantID, Version: 1, Paused: true}, s.tenantErr
-}
-
-type shelved struct{ shelf }
-
-func (s shelved) Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
-	return s.endpoint(ctx, tenantID, endpointID)
+	return circuit.Item{EndpointID: endpointID}, s.circuitErr
 }
 
 func find(t *testing.T, s shelf, tenantID, endpointID string) (operator.Found, error) {
 	t.Helper()
-	return operator.Directory{Endpoints: shelved{s}, Health: s}.Find(t.Context(), tenantID, endpointID)
+	return operator.Directory{Endpoints: s, Circuits: circuits{s}}.Find(t.Context(), tenantID, endpointID)
 }
 
-func TestDirectory_Find_namesEveryItem(t *testing.T) {
-	paused := health.Item{TenantID: "acme", Version: 1, Paused: true}
+func TestDirectory_Find(t *testing.T) {
+	ill := circuit.Item{TenantID: "acme", EndpointID: "webhook_ill", Version: 3, State: circuit.Open}
 	for name, row := range map[string]struct {
 		tenantID, endpointID string
-		item                 health.Item
+		item                 circuit.Item
 	}{
-		"a healthy one of a tenant": {"acme", "webhook_1", health.Item{}},
-		"one in trouble":            {"acme", "webhook_ill", health.Item{Version: 3, State: health.Open}},
-		"one in trouble, by its id": {"", "webhook_ill", health.Item{Version: 3, State: health.Open}},
+		"a healthy endpoint of a tenant": {"acme", "webhook_1", circuit.Item{TenantID: "acme", EndpointID: "webhook_1"}},
+		"one in trouble":                 {"acme", "webhook_ill", ill},
+		"one in trouble, by its id":      {"", "webhook_ill", ill},
 	} {
-		row.item.TenantID, row.item.EndpointID = "acme", row.endpointID
-		want := operator.Found{
-			Endpoint: endpoint.Endpoint{ID: row.endpointID, TenantID: "acme"},
-			View:     health.View{TenantID: "acme", EndpointID: row.endpointID, Endpoint: row.item, Tenant: paused},
-		}
-		got, err := find(t, shelf{}, row.tenantID, row.endpointID)
-		if diff := cmp.Diff(want, got); err != nil || diff != "" {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			want := operator.Found{
+				Endpoint: endpoint.Endpoint{ID: row.endpointID, TenantID: "acme"}, Tenant: endpoint.Marks{PausedAt: pausedAt},
+				Circuit: row.item,
+			}
+			got, err := find(t, shelf{}, row.tenantID, row.endpointID)
+			if diff := cmp.Diff(want, got); err != nil || diff != "" {
+				t.Errorf("%v (-want +got):\n%s", err, diff)
+			}
+		})
 	}
 }
 
 func TestDirectory_Find_refuses(t *testing.T) {
-	for name, row := range map[string]struct{ tenantID, endpointID, want string }{
-		"no endpoint":                   {"acme", "", "invalid_field endpoint_id"},
-		"a healthy one of nobody":       {"", "webhook_1", "invalid_field tenant_id"},
-		"one that does not exist":       {"acme", "webhook_9", "not_found endpoint_id"},
-		"one that is gone, with a past": {"acme", "webhook_purged", "not_found endpoint_id"},
-		"another tenant's":              {"other", "webhook_1", "not_found endpoint_id"},
-		"another tenant's, in trouble":  {"other", "webhook_ill", "tenant_mismatch tenant_id"},
+	for name, row := range map[string]struct{ tenantID, endpointID, code, field string }{
+		"no endpoint":                 {"acme", "", operator.CodeInvalidField, "endpoint_id"},
+		"a healthy one by its id":     {"", "webhook_1", operator.CodeInvalidField, "tenant_id"},
+		"another tenant's in trouble": {"other", "webhook_ill", operator.CodeTenantMismatch, "tenant_id"},
+		"another tenant's":            {"other", "webhook_1", operator.CodeNotFound, "endpoint_id"},
+		"one that was purged":         {"acme", "webhook_purged", operator.CodeNotFound, "endpoint_id"},
 	} {
-		_, err := find(t, shelf{}, row.tenantID, row.endpointID)
-		var refusal *operator.Refusal
-		if !errors.As(err, &refusal) || refusal.Code+" "+refusal.Field != row.want {
-			t.Errorf("%s: %v, want %s", name, err, row.want)
+		t.Run(name, func(t *testing.T) {
+			_, err := find(t, shelf{}, row.tenantID, row.endpointID)
+			var refusal *operator.Refusal
+			if !errors.As(err, &refusal) || refusal.Code != row.code || refusal.Field != row.field {
+				t.Errorf("got %v, want %s of %s", err, row.code, row.field)
+			}
+		})
+	}
+	fault := errors.New("ThrottlingException")
+	for _, s := range []shelf{{endpointErr: fault}, {circuitErr: fault}, {marksErr: fault}} {
+		if _, err := find(t, s, "acme", "webhook_1"); !errors.Is(err, fault) {
+			t.Errorf("a fault is %v", err)
 		}
 	}
 }
 
-func TestDirectory_Find_takesNothingUnreadForHealthy(t *testing.T) {
-	unread := errors.New("ThrottlingException")
-	for name, s := range map[string]shelf{
-		"endpoint": {endpointErr: unread}, "health": {healthErr: unread}, "tenant": {tenantErr: unread},
+func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
+	at := func(hours int) time.Time { return pausedAt.Add(time.Duration(hours) * time.Hour) }
+	open := circuit.Item{State: circuit.Open, Since: at(3)}
+	paused := endpoint.Marks{PausedAt: at(1)}
+	for name, row := range map[string]struct {
+		found operator.Found
+		state string
+		since time.Time
+	}{
+		"healthy": {operator.Found{Endpoint: endpoint.Endpoint{Status: endpoint.Active}}, "healthy", time.Time{}},
+		"open":    {operator.Found{Endpoint: endpoint.Endpoint{Status: endpoint.Active}, Circuit: open}, "open", at(3)},
+		"disabled and open": {operator.Found{
+			Endpoint: endpoint.Endpoint{Status: endpoint.Disabled, UpdatedAt: at(2)}, Circuit: open}, "disabled", at(2)},
+		"paused, disabled and open": {operator.Found{
+			Endpoint: endpoint.Endpoint{Status: endpoint.Disabled, Marks: paused}, Circuit: open}, "paused", at(1)},
+		"of a paused tenant": {operator.Found{
+			Endpoint: endpoint.Endpoint{Status: endpoint.Active}, Tenant: endpoint.Marks{PausedAt: at(4)}}, "paused", at(4)},
+		"deleted and paused": {operator.Found{
+			Endpoint: endpoint.Endpoint{Status: endpoint.Deleted, DeletedAt: at(5), Marks: paused}}, "deleted", at(5)},
 	} {
-		if _, err := find(t, s, "acme", "webhook_1"); !errors.Is(err, unread) {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-}
-
-func TestState_showsThePauseBeforeTheStateUnderIt(t *testing.T) {
-	got := map[string]string{}
-	for _, i := range []health.Item{
-		{}, {State: health.Open}, {State: health.Open, Paused: true}, {Paused: true}, {State: health.Recovering, Held: true},
-	} {
-		got[string(i.State)+map[bool]string{true: " paused"}[i.Paused]] = operator.State(i)
-	}
-	want := map[string]string{
-		"": "healthy", "open": "open", "open paused": "paused", " paused": "paused", "recovering": "recovering",
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("states (-want +got):\n%s", diff)
+		t.Run(name, func(t *testing.T) {
+			if row.found.State() != row.state || !row.found.Since().Equal(row.since) {
+				t.Errorf("%s since %s, want %s since %s", row.found.State(), row.found.Since(), row.state, row.since)
+			}
+		})
 	}
 }

@@ -22,17 +22,16 @@ import (
 
 // The message attributes of a delivery message (infra/docs/design.md, "Delivery message").
 const (
-	attrVersion   = "version"
-	attrDelivery  = "delivery_id"
-	attrTenant    = "tenant_id"
-	attrEndpoint  = "endpoint_id"
-	attrEvent     = "event_id"
-	attrOccurred  = "occurred_at"
-	attrCreated   = "created_at"
-	attrReplay    = "replay"
-	attrAttempts  = "attempts"
-	attrLife      = "life"
-	attrNotBefore = "not_before" // of 0.1.0: read, and no longer written
+	attrVersion  = "version"
+	attrDelivery = "delivery_id"
+	attrTenant   = "tenant_id"
+	attrEndpoint = "endpoint_id"
+	attrEvent    = "event_id"
+	attrOccurred = "occurred_at"
+	attrCreated  = "created_at"
+	attrReplay   = "replay"
+	attrAttempts = "attempts"
+	attrLife     = "life"
 
 	version = "1"
 )
@@ -55,7 +54,7 @@ func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	if !m.OccurredAt.IsZero() {
 		a[attrOccurred] = text(m.OccurredAt.UTC().Format(time.RFC3339Nano))
 	}
-	if m.Retrying {
+	if m.Attempts > 0 {
 		a[attrAttempts] = text(strconv.Itoa(m.Attempts))
 	}
 	if m.Life != (delivery.Life{}) {
@@ -71,7 +70,7 @@ func text(s string) types.MessageAttributeValue {
 // Decode reads a delivery message as Lambda hands it over. The error wraps ErrUnreadable and
 // names the attribute that is wrong.
 func Decode(r events.SQSMessage) (delivery.Message, error) {
-	d := decoder{r.MessageAttributes, nil}
+	d := decoder{record: r}
 	if v := d.text(attrVersion); d.err == nil && v != version {
 		return delivery.Message{}, fmt.Errorf("%w: %s %q is not known", ErrUnreadable, attrVersion, v)
 	}
@@ -86,32 +85,33 @@ func Decode(r events.SQSMessage) (delivery.Message, error) {
 		},
 		Body: []byte(r.Body),
 	}
-	if _, ok := r.MessageAttributes[attrOccurred]; ok {
+	if d.has(attrOccurred) {
 		m.OccurredAt = d.time(attrOccurred)
 	}
-	if _, ok := r.MessageAttributes[attrAttempts]; ok {
-		m.Retrying = true
+	if d.has(attrAttempts) {
 		m.Attempts = d.number(attrAttempts)
 	}
-	if _, ok := r.MessageAttributes[attrLife]; ok {
+	if d.has(attrLife) {
 		m.Life = d.life()
-	}
-	if _, ok := r.MessageAttributes[attrNotBefore]; ok {
-		m.NotBefore = d.time(attrNotBefore)
 	}
 	if d.err != nil {
 		return delivery.Message{}, d.err
 	}
-	if err := m.CheckEventType(); err != nil {
-		return delivery.Message{}, fmt.Errorf("%w: body: %w", ErrUnreadable, err)
+	if err := m.Check(); err != nil {
+		return delivery.Message{}, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
 	return m, nil
 }
 
 // decoder keeps the first error, so that Decode reads as a list of fields.
 type decoder struct {
-	attributes map[string]events.SQSMessageAttribute
-	err        error
+	record events.SQSMessage
+	err    error
+}
+
+func (d *decoder) has(name string) bool {
+	_, ok := d.record.MessageAttributes[name]
+	return ok
 }
 
 func (d *decoder) fail(name, problem string) {
@@ -121,11 +121,12 @@ func (d *decoder) fail(name, problem string) {
 }
 
 func (d *decoder) text(name string) string {
-	value := aws.ToString(d.attributes[name].StringValue)
-	if value == "" {
+	value := d.record.MessageAttributes[name].StringValue
+	if value == nil || *value == "" {
 		d.fail(name, "is missing")
+		return ""
 	}
-	return value
+	return *value
 }
 
 func (d *decoder) number(name string) int {

@@ -23,14 +23,16 @@ import (
 var created = time.Date(2026, 3, 4, 5, 6, 7, 890_000_000, time.UTC)
 
 func full() delivery.Message {
+	body := []byte(`{"type":"user.deleted","data":{ "a":1}}`)
 	return delivery.Message{
 		Ref: delivery.Ref{
-			DeliveryID: "msg_1", TenantID: "t", EndpointID: "webhook_1", EventID: "evt 1",
+			DeliveryID: delivery.ID("t", "evt 1", "webhook_1", delivery.ContentOf(body)),
+			TenantID:   "t", EndpointID: "webhook_1", EventID: "evt 1",
 			CreatedAt: created, OccurredAt: created.Add(-time.Hour - time.Nanosecond), Replay: 2,
 		},
-		Retrying: true, Attempts: 1, Body: []byte(`{"type":"user.deleted","data":{ "a":1}}`),
+		Attempts: 1, Body: body,
 		Life: delivery.Life{
-			StartedAt: created, DiesAt: created.Add(time.Hour), OwnDue: created.Add(time.Minute), Probe: 1 << 60, Last: true,
+			StartedAt: created, DueAt: created.Add(time.Minute), Probe: created.Add(time.Second),
 			Reason: delivery.ReasonHTTP5xx, Status: 503,
 		}}
 }
@@ -42,7 +44,7 @@ func received(m delivery.Message) events.SQSMessage {
 
 func TestDecode_readsWhatAttributesWrote(t *testing.T) {
 	first := full()
-	first.Retrying, first.Attempts, first.Life, first.Replay, first.OccurredAt = false, 0, delivery.Life{}, 0, time.Time{}
+	first.Attempts, first.Life, first.Replay, first.OccurredAt = 0, delivery.Life{}, 0, time.Time{}
 	for n, m := range map[int]delivery.Message{10: full(), 7: first} {
 		got, err := Decode(received(m))
 		if diff := cmp.Diff(m, got); err != nil || diff != "" {
@@ -51,21 +53,6 @@ func TestDecode_readsWhatAttributesWrote(t *testing.T) {
 		if got := len(Attributes(m)); got != n {
 			t.Errorf("%d attributes, want %d: SQS takes ten", got, n)
 		}
-	}
-}
-
-// Release 0.1.0 sent a first Retry-After of more than 900 s so.
-func TestDecode_readsNotBeforeWhichAttributesDoesNotWrite(t *testing.T) {
-	m := full()
-	m.NotBefore = created.Add(time.Hour)
-	r := received(m)
-	if value, ok := r.MessageAttributes[attrNotBefore]; ok {
-		t.Errorf("written: %v", value)
-	}
-	set(&r, attrNotBefore, m.NotBefore.Format(time.RFC3339Nano))
-	got, err := Decode(r)
-	if diff := cmp.Diff(m, got); err != nil || diff != "" {
-		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
 
@@ -85,11 +72,12 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 		"an empty tenant":        {func(r *events.SQSMessage) { set(r, attrTenant, "") }, "tenant_id"},
 		"a negative replay":      {func(r *events.SQSMessage) { set(r, attrReplay, "-1") }, "replay"},
 		"attempts in words":      {func(r *events.SQSMessage) { set(r, attrAttempts, "one") }, "attempts"},
-		"a time that is none":    {func(r *events.SQSMessage) { set(r, attrNotBefore, "soon") }, "not_before"},
+		"a time that is none":    {func(r *events.SQSMessage) { set(r, attrCreated, "soon") }, "created_at"},
+		"another tenant's id":    {func(r *events.SQSMessage) { set(r, attrTenant, "u") }, "delivery id"},
 		"an event of no time":    {func(r *events.SQSMessage) { set(r, attrOccurred, "") }, "occurred_at"},
 		"a life of the future":   {func(r *events.SQSMessage) { set(r, attrLife, "v2,started=1") }, "life"},
 		"an empty life":          {func(r *events.SQSMessage) { set(r, attrLife, "") }, "life"},
-		"a body of another form": {func(r *events.SQSMessage) { r.Body = `{"data":{}}` }, "body"},
+		"a body of another form": {func(r *events.SQSMessage) { r.Body = `{"data":{}}` }, "delivery id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := received(full())
@@ -257,11 +245,10 @@ func TestSeconds_roundsUp(t *testing.T) {
 }
 
 // A dead letter with a reason was sent by us; SQS moves messages from RetryQueue as they are.
-func TestToRetryQueue_givesNoReason(t *testing.T) {
+func TestToRetry_givesNoReason(t *testing.T) {
 	sent := full()
 	m := sent
-	m.Retrying = false
-	alive, dead := ToRetryQueue(m, 3*time.Second), ToDeadLetterQueue(m)
+	alive, dead := ToRetry(m, 3*time.Second), Of(m, 0)
 	sent.Life.Reason, sent.Life.Status = "", 0
 	want := []Outgoing{
 		{Body: string(m.Body), Group: "t", Attributes: Attributes(sent), Delay: 3 * time.Second},

@@ -38,19 +38,12 @@ func Of(m delivery.Message, delay time.Duration) Outgoing {
 	return Outgoing{Body: string(m.Body), Group: m.TenantID, Attributes: Attributes(m), Delay: delay}
 }
 
-// ToRetryQueue makes a delivery message ready to be sent to RetryQueue after delay. It gives no
+// ToRetry makes a delivery message ready to be sent to RetryQueue or SlowQueue after delay. It gives no
 // reason: a dead letter that has one was sent to DeadLetterQueue, and one that has none was moved
 // there by SQS.
-func ToRetryQueue(m delivery.Message, delay time.Duration) Outgoing {
-	m.Retrying, m.Life.Reason, m.Life.Status = true, "", 0
+func ToRetry(m delivery.Message, delay time.Duration) Outgoing {
+	m.Life.Reason, m.Life.Status = "", 0
 	return Of(m, delay)
-}
-
-// ToDeadLetterQueue makes a delivery message ready to be sent to DeadLetterQueue. Its Life says
-// what it died of, its Attempts how many places of the schedule it had used.
-func ToDeadLetterQueue(m delivery.Message) Outgoing {
-	m.Retrying = true
-	return Of(m, 0)
 }
 
 // Send sends the messages in calls of at most ten and 1 MiB. The answer has one entry

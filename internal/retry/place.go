@@ -7,10 +7,9 @@ import "time"
 
 const (
 	// LongWait is the longest short wait, unless the schedule says otherwise: longer ones are spent in
-	// Backlog, not on RetryQueue.
+	// Backlog, not as visibility timeouts.
 	LongWait = 150 * time.Second
-	// MaxLife bounds the time that a delivery is tried for, held or not: half of what queues
-	// keep a message for.
+	// MaxLife bounds Schedule.MaxLife: half of the time for which queues keep a message.
 	MaxLife = 7 * 24 * time.Hour
 )
 
@@ -29,8 +28,8 @@ func (s Schedule) IsLong(wait time.Duration) bool {
 // receive may skip a place must not depend on chance.
 func (s Schedule) LongAfter(place int) bool { return s.IsLong(s.Wait(place, 0, 0, 0)) }
 
-// Place is where in its schedule a delivery is: attempts is the number of places used before it
-// came to the queue, receives how often it was received there. A receive without an attempt (one
+// Place is a delivery's place in its schedule: attempts is the number of places used before it
+// came to its queue, receives the number of receives there. A receive without an attempt (one
 // that was throttled, crashed, met a fault of ours) may skip places that are followed by short
 // waits, but never one that is followed by a long wait, and never the last.
 func (s Schedule) Place(attempts, receives int) int {
@@ -42,24 +41,10 @@ func (s Schedule) Place(attempts, receives int) int {
 	return min(place, s.Last())
 }
 
-// Remaining is the sum of the longest waits after the place, that after it included.
-func (s Schedule) Remaining(place int) time.Duration {
-	var sum time.Duration
-	for n := max(place, 1); n <= s.MaxRetries; n++ {
-		sum += s.Wait(n, 1, 0, 0)
+// End is the end of a life that began at started: nothing is due later.
+func (s Schedule) End(started time.Time) time.Time {
+	if s.MaxLife == 0 {
+		return started.Add(MaxLife)
 	}
-	return sum
-}
-
-// DiesAt is when a life ends that is parked for the first time at a place: when its schedule
-// would end at the latest, and not before it is due. due is zero for what is held.
-func (s Schedule) DiesAt(place int, started, due, now time.Time) time.Time {
-	end := now.Add(s.Remaining(place))
-	if due.After(end) {
-		end = due
-	}
-	if limit := started.Add(MaxLife); limit.Before(end) {
-		return limit
-	}
-	return end
+	return started.Add(s.MaxLife)
 }

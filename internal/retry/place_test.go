@@ -100,36 +100,18 @@ func TestSchedule_LongAfter(t *testing.T) {
 	}
 }
 
-func TestSchedule_Remaining(t *testing.T) {
-	if got := production.Remaining(1); got != production.Longest() {
-		t.Errorf("after the first %s, want all of %s", got, production.Longest())
-	}
-	if got, want := production.Remaining(7), 1.2*20480*float64(time.Second)+2*float64(Cap); float64(got) != want {
-		t.Errorf("after the seventh %s, want %s", got, time.Duration(want))
-	}
-	if got := production.Remaining(10); got != 0 {
-		t.Errorf("after the last %s", got)
-	}
-}
-
-func TestSchedule_DiesAt(t *testing.T) {
+func TestSchedule_End_isSevenDaysAfterTheBeginningAtMost(t *testing.T) {
 	started := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	now := started.Add(10 * time.Minute)
-	for name, row := range map[string]struct {
-		started, due time.Time
-		place        int
-		want         time.Time
-	}{
-		"when the schedule ends at the latest": {started, time.Time{}, 9, now.Add(Cap)},
-		"not before it is due":                 {started, now.Add(Cap + 1), 9, now.Add(Cap + 1)},
-		"seven days after it began":            {now.Add(-MaxLife).Add(time.Hour), now.Add(Cap), 9, now.Add(time.Hour)},
-		"held at the last place: now":          {started, time.Time{}, 10, now},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := production.DiesAt(row.place, row.started, row.due, now); !got.Equal(row.want) {
-				t.Errorf("dies at %s, want %s", got, row.want)
-			}
-		})
+	shorter := production
+	shorter.MaxLife = 24 * time.Hour
+	for want, s := range map[time.Time]Schedule{started.Add(MaxLife): production, started.Add(24 * time.Hour): shorter} {
+		if got := s.End(started); !got.Equal(want) {
+			t.Errorf("ends at %s, want %s", got, want)
+		}
+	}
+	shorter.MaxLife = MaxLife + 1
+	if shorter.Validate() == nil {
+		t.Error("a life may last longer than 7 days")
 	}
 }
 

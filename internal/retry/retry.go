@@ -18,8 +18,7 @@ import (
 )
 
 const (
-	// Cap is the longest wait. It fits into the 43,200 s for which SQS can hide a message
-	// (ChangeMessageVisibility), where releases before Backlog spent all waits.
+	// Cap is the longest wait, 200 s less than the longest visibility timeout of SQS.
 	Cap = 43_000 * time.Second
 	// MaxDelay is the longest DelaySeconds of SendMessage.
 	MaxDelay = 900 * time.Second
@@ -36,6 +35,7 @@ type Schedule struct {
 	Factor     float64       // growth per retry, at least 1; default 4
 	MaxRetries int           // retries after the first attempt, 1–18; default 9
 	Long       time.Duration // waits beyond it are long; 0 is LongWait
+	MaxLife    time.Duration // a life that is older ends where it would wait again; 0 is MaxLife, 7 days
 }
 
 // Wait returns how long to wait before retry n (1 for the first). random is uniform in
@@ -96,6 +96,9 @@ func (s Schedule) Validate() error {
 	}
 	if s.Long < 0 || s.Long > MaxDelay {
 		errs = append(errs, errors.New("a long wait must be 0 to 900 seconds"))
+	}
+	if s.MaxLife < 0 || s.MaxLife > MaxLife {
+		errs = append(errs, errors.New("a life must last 7 days at most"))
 	}
 	return errors.Join(errs...)
 }

@@ -20,7 +20,7 @@ func TestTables_areThoseOfTheTemplate(t *testing.T) {
 	client := dynamodb.NewFromConfig(cfg)
 	want := map[string][]string{
 		names.Endpoints: nil, names.ApiKeys: {"by-tenant"}, names.Deliveries: {"open-by-endpoint"},
-		names.DeadLetters: {"by-endpoint", "by-status"}, names.Backlog: {"by-due"}, names.EndpointHealth: nil,
+		names.DeadLetters: {"by-endpoint", "by-tenant", "by-status"}, names.Backlog: {"by-due"}, names.EndpointHealth: nil,
 	}
 	for table, indexes := range want {
 		got, err := client.DescribeTable(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String(table)})

@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"crypto/rand"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -39,7 +40,7 @@ func Tables(t testing.TB, cfg aws.Config) TableNames {
 		"open-by-endpoint": {"open_endpoint_id", "created_at"},
 	})
 	createTable(t, client, names.DeadLetters, keys{hash: "delivery_id"}, map[string]keys{
-		"by-endpoint": {"endpoint_id", "died_at"}, "by-status": {"status", "died_at"},
+		"by-endpoint": {"endpoint_id", "died_at"}, "by-tenant": {"tenant_id", "died_at"}, "by-status": {"status", "died_at"},
 	})
 	createTable(t, client, names.Backlog, keys{"endpoint_shard", "position"}, map[string]keys{
 		"by-due": {"due_shard", "due_at"},
@@ -53,14 +54,14 @@ func projectionOf(index string, k keys) *dynamotypes.Projection {
 	switch {
 	case index == "open-by-endpoint", index == "by-due":
 		return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeKeysOnly}
-	case k.sort == "died_at": // what lists of dead letters show
-		other := map[string]string{"endpoint_id": "status", "status": "endpoint_id"}[k.hash]
+	case k.sort == "died_at": // a dead letter without its sealed parts
+		attributes := []string{
+			"tenant_id", "endpoint_id", "event_id", "event_type", "status", "reason", "attempts", "last_status", "replay",
+			"replay_count", "created_at", "updated_at", "expires_at",
+		}
 		return &dynamotypes.Projection{
-			ProjectionType: dynamotypes.ProjectionTypeInclude,
-			NonKeyAttributes: []string{
-				"tenant_id", "event_id", "event_type", "reason", "attempts", "last_status", "replay", "replay_count",
-				"created_at", "updated_at", other,
-			},
+			ProjectionType:   dynamotypes.ProjectionTypeInclude,
+			NonKeyAttributes: slices.DeleteFunc(attributes, func(name string) bool { return name == k.hash }),
 		}
 	}
 	return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeAll}

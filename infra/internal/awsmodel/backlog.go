@@ -3,6 +3,7 @@ package awsmodel
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
@@ -14,115 +15,176 @@ import (
 type Backlog struct {
 	Items map[backlog.Key]backlog.Item
 	Lag   time.Duration
-	index map[backlog.Key][]indexed // what it has been told, oldest first
+	Peak  int // items
+
+	shards map[partition][]backlog.Key // by position
+	index  [backlog.DueShards]index
 }
 
-type indexed struct {
-	due   time.Time
+type partition struct {
+	endpoint string
+	shard    int
+}
+
+// index is one shard of the index by due time.
+type index struct {
+	rows    []dynamo.Due // by due time
+	changes []change     // that it has not been told of, oldest first
+}
+
+type change struct {
+	row   dynamo.Due
 	gone  bool
-	since time.Time // when the index learns of it
+	since time.Time
 }
 
 // NewBacklog returns an empty table.
 func NewBacklog() *Backlog {
-	return &Backlog{Items: map[backlog.Key]backlog.Item{}, index: map[backlog.Key][]indexed{}}
+	return &Backlog{Items: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{}}
 }
+
+func byPosition(a, b backlog.Key) int { return cmp.Compare(a.Position, b.Position) }
+
+func byDue(a, b dynamo.Due) int { return cmp.Or(a.DueAt.Compare(b.DueAt), byPosition(a.Key, b.Key)) }
 
 // Put stores an item, whatever was stored under its key.
 func (b *Backlog) Put(i backlog.Item, now time.Time) {
+	was, found := b.Items[i.Key]
 	b.Items[i.Key] = i
-	b.tell(i.Key, indexed{due: i.DueAt, since: now.Add(b.Lag)})
+	b.Peak = max(b.Peak, len(b.Items))
+	if found {
+		b.tell(change{dynamo.Due{Key: i.Key, DueAt: was.DueAt}, true, now.Add(b.Lag)})
+	} else {
+		p := partition{i.EndpointID, i.Shard}
+		at, _ := slices.BinarySearchFunc(b.shards[p], i.Key, byPosition)
+		b.shards[p] = slices.Insert(b.shards[p], at, i.Key)
+	}
+	b.tell(change{dynamo.Due{Key: i.Key, DueAt: i.DueAt}, false, now.Add(b.Lag)})
 }
 
 // Delete removes an item, if it is there.
 func (b *Backlog) Delete(k backlog.Key, now time.Time) {
-	if _, found := b.Items[k]; found {
-		delete(b.Items, k)
-		b.tell(k, indexed{gone: true, since: now.Add(b.Lag)})
+	was, found := b.Items[k]
+	if !found {
+		return
 	}
+	delete(b.Items, k)
+	p := partition{k.EndpointID, k.Shard}
+	if at, found := slices.BinarySearchFunc(b.shards[p], k, byPosition); found {
+		b.shards[p] = slices.Delete(b.shards[p], at, at+1)
+	}
+	b.tell(change{dynamo.Due{Key: k, DueAt: was.DueAt}, true, now.Add(b.Lag)})
 }
 
-// Redate gives an item another due time, if it is there.
-func (b *Backlog) Redate(k backlog.Key, due time.Time, held bool, now time.Time) (found bool) {
-	i, found := b.Items[k]
+// PutBack gives an item its due time and makes it wait for it, if it is there.
+func (b *Backlog) PutBack(item backlog.Item, now time.Time) (found bool) {
+	i, found := b.Items[item.Key]
 	if found {
-		i.DueAt, i.Held = backlog.Ceil(due), held
+		i.DueAt, i.Held = item.DueAt, false
 		b.Put(i, now)
 	}
 	return found
 }
 
-func (b *Backlog) tell(k backlog.Key, what indexed) { b.index[k] = append(b.index[k], what) }
+func (b *Backlog) tell(c change) {
+	x := &b.index[c.row.DueShard()]
+	if b.Lag > 0 {
+		x.changes = append(x.changes, c)
+		return
+	}
+	x.apply(c)
+}
 
-// Heard calls visit with every key that the index has been told of, and with the due time that it
-// knows by now; found is false where it knows none yet, or none any more.
-func (b *Backlog) Heard(now time.Time, visit func(k backlog.Key, due time.Time, found bool)) {
-	for k := range b.index {
-		due, found := b.heard(k, now)
-		visit(k, due, found)
+func (x *index) apply(c change) {
+	at, found := slices.BinarySearchFunc(x.rows, c.row, byDue)
+	switch {
+	case c.gone && found:
+		x.rows = slices.Delete(x.rows, at, at+1)
+	case !c.gone && !found:
+		x.rows = slices.Insert(x.rows, at, c.row)
 	}
 }
 
-// NextHeard is when the index hears next of a change that was made before now; zero: it knows them all.
-func (b *Backlog) NextHeard(now time.Time) (next time.Time) {
-	for _, told := range b.index {
-		for _, what := range told {
-			if what.since.After(now) && (next.IsZero() || what.since.Before(next)) {
-				next = what.since
-			}
+// hear applies the changes that the index learns of by now.
+func (x *index) hear(now time.Time) {
+	for len(x.changes) > 0 && !x.changes[0].since.After(now) {
+		x.apply(x.changes[0])
+		x.changes = x.changes[1:]
+	}
+}
+
+// NextDue is the earliest due time that the index knows or will hear of; zero: none.
+func (b *Backlog) NextDue(now time.Time) (next time.Time) {
+	sooner := func(at time.Time) {
+		if next.IsZero() || at.Before(next) {
+			next = at
+		}
+	}
+	for n := range b.index {
+		x := &b.index[n]
+		x.hear(now)
+		if len(x.rows) > 0 {
+			sooner(x.rows[0].DueAt)
+		}
+		for _, c := range x.changes {
+			sooner(c.row.DueAt)
 		}
 	}
 	return next
 }
 
-func (b *Backlog) heard(k backlog.Key, now time.Time) (due time.Time, found bool) {
-	told := b.index[k]
-	for len(told) > 1 && !told[1].since.After(now) {
-		told = told[1:]
-	}
-	b.index[k] = told
-	if told[0].since.After(now) {
-		return due, false
-	}
-	if told[0].gone {
-		if len(told) == 1 {
-			delete(b.index, k)
-		}
-		return due, false
-	}
-	return told[0].due, true
-}
-
 // ReadShard returns the items of an endpoint's shard behind a position, the oldest deliveries first.
 func (b *Backlog) ReadShard(endpointID string, shard int, after string, limit int) (page dynamo.Page) {
-	for k, i := range b.Items {
-		if k.EndpointID == endpointID && k.Shard == shard && k.Position > after {
-			page.Items = append(page.Items, i)
-		}
+	keys := b.shards[partition{endpointID, shard}]
+	from, found := slices.BinarySearchFunc(keys, backlog.Key{Position: after}, byPosition)
+	if found {
+		from++
 	}
-	slices.SortFunc(page.Items, func(a, b backlog.Item) int { return cmp.Compare(a.Position, b.Position) })
-	if len(page.Items) > limit {
-		page.Items = page.Items[:limit]
-		page.Next = page.Items[limit-1].Position
+	for _, k := range keys[from:min(from+limit, len(keys))] {
+		page.Items = append(page.Items, b.Items[k])
+	}
+	if from+limit < len(keys) {
+		page.Next = keys[from+limit-1].Position
 	}
 	return page
 }
 
-// Due returns what the index knows to be due in a shard of it until then, the earliest first, and no
-// more of it than limit.
-func (b *Backlog) Due(shard int, until time.Time, limit int, now time.Time) (due []dynamo.Due) {
-	b.Heard(now, func(k backlog.Key, at time.Time, found bool) {
-		if found && k.DueShard() == shard && !at.After(until) {
-			due = append(due, dynamo.Due{Key: k, DueAt: at})
+// Due returns the keys that the index knows to be due in a shard until then, the earliest first, at most
+// limit behind the cursor.
+func (b *Backlog) Due(shard int, until time.Time, limit int, cursor string) (due []dynamo.Due, next string) {
+	x := &b.index[shard]
+	x.hear(time.Now())
+	from := 0
+	if at, position, ok := cutCursor(cursor); ok {
+		last := dynamo.Due{Key: backlog.Key{Position: position}, DueAt: at}
+		from, _ = slices.BinarySearchFunc(x.rows, last, byDue)
+		if from < len(x.rows) && byDue(x.rows[from], last) == 0 {
+			from++
 		}
-	})
-	slices.SortFunc(due, func(a, b dynamo.Due) int {
-		return cmp.Or(a.DueAt.Compare(b.DueAt), cmp.Compare(a.Position, b.Position))
-	})
-	return due[:min(len(due), limit)]
+	}
+	for _, row := range x.rows[from:] {
+		if row.DueAt.After(until) {
+			break
+		}
+		if len(due) == limit {
+			last := due[limit-1]
+			return due, last.DueAt.Format(time.RFC3339Nano) + " " + last.Position
+		}
+		due = append(due, row)
+	}
+	return due, ""
 }
 
-// BatchGet returns those of the items that are there.
+func cutCursor(cursor string) (at time.Time, position string, ok bool) {
+	text, position, ok := strings.Cut(cursor, " ")
+	if !ok {
+		return at, "", false
+	}
+	at, err := time.Parse(time.RFC3339Nano, text)
+	return at, position, err == nil
+}
+
+// BatchGet returns the items with these keys that are there.
 func (b *Backlog) BatchGet(keys []backlog.Key) (page dynamo.Page) {
 	for _, k := range keys {
 		if i, found := b.Items[k]; found {
@@ -130,4 +192,14 @@ func (b *Backlog) BatchGet(keys []backlog.Key) (page dynamo.Page) {
 		}
 	}
 	return page
+}
+
+// Held is the number of items that wait for their endpoint; id "" counts those of all endpoints.
+func (b *Backlog) Held(id string) (held int) {
+	for _, i := range b.Items {
+		if i.Held && (id == "" || i.EndpointID == id) {
+			held++
+		}
+	}
+	return held
 }

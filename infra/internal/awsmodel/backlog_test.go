@@ -3,6 +3,7 @@ package awsmodel
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,65 +12,90 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
-
-func parked(id string, created, due time.Duration) backlog.Item {
-	m := delivery.Message{Ref: delivery.Ref{DeliveryID: id, EndpointID: "webhook_1", CreatedAt: noon.Add(created)}}
-	return backlog.New(m, delivery.Next{Due: noon.Add(due)}, noon, "parking")
+func waiting(id string, created, due time.Duration) backlog.Item {
+	now := time.Now()
+	m := delivery.Message{Ref: delivery.Ref{DeliveryID: id, EndpointID: "webhook_1", CreatedAt: now.Add(created)}}
+	return backlog.New(m, delivery.Move{Due: now.Add(due), Held: true}, now, "00000001")
 }
 
 func TestBacklog_ReadShard_goesOnBehindAPage(t *testing.T) {
-	b := NewBacklog()
-	shard, want := backlog.Shard("msg_1"), []string{}
-	for n := range 7 { // one shard: the same id, of messages that were created one after the other
-		i := parked("msg_1", time.Duration(6-n)*time.Second, 0)
-		b.Put(i, noon)
-		want = append(want, i.Position)
-	}
-	slices.Sort(want)
-	b.Put(parked("msg_2", 0, 0), noon)
-	var got []string
-	for after := ""; ; {
-		page := b.ReadShard("webhook_1", shard, after, 3)
-		for _, i := range page.Items {
-			if i.Message.DeliveryID == "msg_1" {
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBacklog()
+		shard, want := backlog.Shard("msg_1"), []string{}
+		for n := range 7 { // one shard: the same id, of messages that were created one after the other
+			i := waiting("msg_1", time.Duration(6-n)*time.Second, 0)
+			b.Put(i, time.Now())
+			want = append(want, i.Position)
+		}
+		slices.Sort(want)
+		var got []string
+		for after := ""; ; {
+			page := b.ReadShard("webhook_1", shard, after, 3)
+			for _, i := range page.Items {
 				got = append(got, i.Position)
 			}
+			if after = page.Next; after == "" {
+				break
+			}
 		}
-		if after = page.Next; after == "" {
-			break
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("read (-want +got)\n%s", diff)
 		}
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("read (-want +got)\n%s", diff)
-	}
+	})
 }
 
-// What is put, dated anew and deleted is found by its due time only Lag later; by its key, at once.
+func TestBacklog_Due_goesOnBehindAPage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b, want, got := NewBacklog(), []string{}, []string{}
+		first := waiting("msg_1", 0, 0)
+		for n := range 40 {
+			i := waiting("msg_1", time.Duration(n)*time.Second, time.Duration(n)*time.Second)
+			b.Put(i, time.Now())
+			if i.DueShard() == first.DueShard() {
+				want = append(want, i.Position)
+			}
+		}
+		for cursor := ""; ; {
+			due, next := b.Due(first.DueShard(), time.Now().Add(time.Hour), 2, cursor)
+			for _, d := range due {
+				got = append(got, d.Position)
+			}
+			if cursor = next; cursor == "" {
+				break
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" || len(want) < 3 {
+			t.Errorf("due (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// The index hears Lag later of what is put, put back and deleted; a read by key sees it at once.
 func TestBacklog_Due_hearsLater(t *testing.T) {
-	b := NewBacklog()
-	b.Lag = 3 * time.Second
-	i := parked("msg_1", 0, time.Minute)
-	found := func(at time.Duration) int {
-		return len(b.Due(i.DueShard(), noon.Add(time.Hour), 10, noon.Add(at)))
-	}
-	if at := b.NextHeard(noon); !at.IsZero() {
-		t.Errorf("an index that knows everything hears more at %s", at)
-	}
-	b.Put(i, noon)
-	if at := b.NextHeard(noon.Add(time.Second)); !at.Equal(noon.Add(3 * time.Second)) {
-		t.Errorf("it hears of what was put at %s", at)
-	}
-	got := []int{found(0), found(3 * time.Second)}
-	b.Redate(i.Key, noon.Add(2*time.Hour), true, noon.Add(10*time.Second))
-	got = append(got, found(10*time.Second), found(13*time.Second))
-	b.Redate(i.Key, noon, false, noon.Add(20*time.Second))
-	b.Delete(i.Key, noon.Add(30*time.Second))
-	got = append(got, found(30*time.Second), found(33*time.Second))
-	if diff := cmp.Diff([]int{0, 1, 1, 0, 1, 0}, got); diff != "" {
-		t.Errorf("found by due time (-want +got)\n%s", diff)
-	}
-	if page := b.BatchGet([]backlog.Key{i.Key}); len(page.Items) != 0 || b.Redate(i.Key, noon, true, noon) {
-		t.Errorf("found by key after its deletion: %v", page.Items)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		b := NewBacklog()
+		b.Lag = 3 * time.Second
+		i := waiting("msg_1", 0, 2*time.Hour)
+		found := func() int {
+			due, _ := b.Due(i.DueShard(), time.Now().Add(time.Hour), 10, "")
+			return len(due)
+		}
+		b.Put(i, time.Now())
+		sooner := i
+		sooner.DueAt = time.Now()
+		b.PutBack(sooner, time.Now())
+		got := []int{found()}
+		time.Sleep(b.Lag)
+		got = append(got, found())
+		b.Delete(i.Key, time.Now())
+		got = append(got, found())
+		time.Sleep(b.Lag)
+		got = append(got, found())
+		if diff := cmp.Diff([]int{0, 1, 1, 0}, got); diff != "" {
+			t.Errorf("found by due time (-want +got)\n%s", diff)
+		}
+		if page := b.BatchGet([]backlog.Key{i.Key}); len(page.Items) != 0 || b.PutBack(i, time.Now()) {
+			t.Errorf("found by key after its deletion: %v", page.Items)
+		}
+	})
 }

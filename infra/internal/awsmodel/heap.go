@@ -1,110 +1,76 @@
 package awsmodel
 
-import "time"
+import (
+	"container/heap"
+	"time"
+)
 
-// Heap is a priority queue by time: first in, first out where times are equal. The zero Heap is
-// empty.
-type Heap[V any] struct {
-	entries []entry[V]
-	pushed  uint64
-}
-
-type entry[V any] struct {
+// timer makes a message visible, unless the message has changed meanwhile.
+type timer struct {
 	at    time.Duration
-	order uint64
-	value V
+	order int // of the pushes: first in, first out where times are equal
+	slot  int32
+	turn  uint32
 }
 
-func (e entry[V]) before(o entry[V]) bool { return e.at < o.at || e.at == o.at && e.order < o.order }
-
-// Len is how many values are in the heap.
-func (h *Heap[V]) Len() int { return len(h.entries) }
-
-// Next is the earliest time and its value. It must not be asked of an empty heap.
-func (h *Heap[V]) Next() (time.Duration, V) { return h.entries[0].at, h.entries[0].value }
-
-// Push adds a value.
-func (h *Heap[V]) Push(at time.Duration, value V) {
-	h.pushed++
-	e := entry[V]{at, h.pushed, value}
-	n := len(h.entries)
-	h.entries = append(h.entries, e)
-	for n > 0 {
-		above := (n - 1) / 4
-		if !e.before(h.entries[above]) {
-			break
-		}
-		h.entries[n] = h.entries[above]
-		n = above
-	}
-	h.entries[n] = e
+// timers is a priority queue by time. The zero value is empty.
+type timers struct {
+	entries entries
+	pushed  int
 }
 
-// Pop removes the value of the earliest time.
-func (h *Heap[V]) Pop() (time.Duration, V) {
-	top := h.entries[0]
-	last := len(h.entries) - 1
-	e := h.entries[last]
-	h.entries[last] = entry[V]{}
-	h.entries = h.entries[:last]
-	if last > 0 {
-		h.sink(e)
-	}
-	return top.at, top.value
+func (t *timers) empty() bool { return len(t.entries) == 0 }
+
+func (t *timers) push(e timer) {
+	t.pushed++
+	e.order = t.pushed
+	heap.Push(&t.entries, e)
 }
 
-func (h *Heap[V]) sink(e entry[V]) {
-	n := 0
-	for {
-		first := 4*n + 1
-		if first >= len(h.entries) {
-			break
-		}
-		least := first
-		for c := first + 1; c < min(first+4, len(h.entries)); c++ {
-			if h.entries[c].before(h.entries[least]) {
-				least = c
-			}
-		}
-		if !h.entries[least].before(e) {
-			break
-		}
-		h.entries[n] = h.entries[least]
-		n = least
-	}
-	h.entries[n] = e
+func (t *timers) pop() timer { return heap.Pop(&t.entries).(timer) } //nolint:forcetypeassert // nothing else is pushed
+
+// entries implements heap.Interface.
+type entries []timer
+
+func (e entries) Len() int      { return len(e) }
+func (e entries) Swap(i, j int) { e[i], e[j] = e[j], e[i] }
+func (e *entries) Push(v any)   { *e = append(*e, v.(timer)) } //nolint:forcetypeassert // as above
+
+func (e entries) Less(i, j int) bool {
+	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].order < e[j].order
 }
 
-// ring is a queue of values that grows as it must.
+func (e *entries) Pop() any {
+	last := len(*e) - 1
+	t := (*e)[last]
+	*e = (*e)[:last]
+	return t
+}
+
+// ring is a first-in, first-out queue that grows.
 type ring[V any] struct {
 	values []V
 	head   int
 	n      int
 }
 
+func (r *ring[V]) at(i int) V { return r.values[(r.head+i)%len(r.values)] }
+
 func (r *ring[V]) push(v V) {
 	if r.n == len(r.values) {
 		grown := make([]V, max(64, 2*r.n))
 		for i := range r.n {
-			grown[i] = r.values[(r.head+i)%len(r.values)]
+			grown[i] = r.at(i)
 		}
 		r.values, r.head = grown, 0
 	}
-	at := r.head + r.n
-	if at >= len(r.values) {
-		at -= len(r.values)
-	}
-	r.values[at] = v
+	r.values[(r.head+r.n)%len(r.values)] = v
 	r.n++
 }
 
-func (r *ring[V]) front() V { return r.values[r.head] }
-
 func (r *ring[V]) pop() V {
-	v := r.values[r.head]
-	if r.head++; r.head == len(r.values) {
-		r.head = 0
-	}
+	v := r.at(0)
+	r.head = (r.head + 1) % len(r.values)
 	r.n--
 	return v
 }

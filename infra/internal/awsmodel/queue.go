@@ -1,143 +1,102 @@
-// Package awsmodel models AWS for the simulation and for the tests of the invariants: a standard queue of
-// SQS with delays, visibility timeouts, receive counts, redrive, the limit of messages in flight, and
-// fair queues; and the table Backlog, whose index learns of changes later.
-//
-// It promises the documented behaviour where it can do harm: a receive at the limit returns
-// nothing and no error, a message that is delayed is not in flight and one that waits out a
-// visibility timeout is, a visibility timeout ends 12 hours after the receive at the latest, and
-// a message that was received too often is moved instead of received. It leaves out what would
-// only add noise: partial receives from some of the servers, duplicates, retention. Order is that
-// of becoming visible, which a standard queue only approximates.
-//
-// Time is what the caller says it is, as the duration since the start; it must not go back.
 package awsmodel
 
-import "time"
+import (
+	"fmt"
+	"time"
 
-const (
-	// Limit is how many messages of a standard queue may be in flight.
-	Limit = 120_000
-	// maxBatch is how many messages a receive returns at most.
-	maxBatch = 10
-	// longest is how long a message may be in flight from its receive.
-	longest = 12 * time.Hour
-	// noisyLeast and noisyShare make a group noisy: fair queues hand over the messages of others
-	// first.
-	noisyLeast = 30
-	noisyShare = 10 // a tenth of what is in flight
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// Handle names one receive of a message, as a receipt handle does.
-type Handle struct {
-	slot int32
-	turn uint32
-}
+// Queue is one standard queue. Its exported fields are set before it is used; Model.Mu guards it.
+type Queue struct {
+	Name        string
+	Limit       int    // messages in flight; 0: 120,000
+	MaxReceives int    // beyond which a message is moved to Redrive; 0: never
+	Redrive     *Queue // nil: none
+	Fair        bool   // fair queues: messages of noisy groups come last
 
-// Queue is one standard queue. Its fields are set before it is used.
-type Queue[M any] struct {
-	Limit       int           // messages in flight; 0: Limit
-	Visibility  time.Duration // of a receive
-	MaxReceives int           // beyond which a message is moved; 0: never
-	Moved       func(M)       // takes what is moved by redrive
-	Fair        bool          // fair queues: groups that are noisy come last
+	Sent         int // messages, ever
+	PeakInFlight int
 
-	slots    []slot[M]
+	model    *Model
+	slots    []slot
 	free     []int32
-	visible  ring[int32]
-	noisy    ring[int32] // visible messages of groups that were noisy when their turn came
+	visible  ring[entry]
+	noisy    ring[entry] // visible messages of groups that were noisy when their turn came
 	timeouts ring[timer] // of receives: all equally long, so in order
-	timers   Heap[timer] // of delays and changed visibility
+	timers   timers      // of delays and changed visibility
 	inFlight int
-	groups   map[int32]int // in flight, by group; only of a fair queue
 	stored   int
+	groups   map[string]int // in flight, by group; only of a fair queue
+	mapping  *Mapping
+	alarm    *time.Timer // of a mapped queue: when something becomes visible next
+	armed    time.Duration
 }
 
-type slot[M any] struct {
-	message  M
+// slot is one message.
+type slot struct {
+	record   record
+	id       int // 0: the slot is free
+	sentAt   time.Time
+	visible  time.Duration // when it becomes visible, or did
 	received time.Duration
-	turn     uint32 // raised whenever the state changes: timers and handles of before are void
-	receives int32
-	group    int32
+	turn     uint32 // raised whenever the state changes: timers and entries from before are void
+	receives int
 	flying   bool
 }
 
-type timer struct {
-	at   time.Duration
+type entry struct {
 	slot int32
 	turn uint32
 }
 
-// Send stores a message that becomes visible after delay.
-func (q *Queue[M]) Send(m M, group int32, now, delay time.Duration) {
-	n := q.place()
-	s := &q.slots[n]
-	s.message, s.group, s.receives, s.flying = m, group, 0, false
-	s.turn++
+func (q *Queue) now() time.Duration { return q.model.Elapsed() }
+
+// Send stores a message, as SQS would take it.
+func (q *Queue) Send(o queue.Outgoing) {
+	delay := whole(o.Delay)
+	if delay > maxSQSDelay || len(o.Attributes) > maxSQSAttributes {
+		panic(fmt.Sprintf("SQS takes no delay of %s, nor %d attributes", delay, len(o.Attributes)))
+	}
+	r := recordOf(o, q.Name)
+	if q.model.Sent != nil {
+		q.model.Sent(q, r.message)
+	}
+	q.put(r, time.Now(), delay)
+}
+
+func (q *Queue) put(r record, sentAt time.Time, delay time.Duration) {
+	var n int32
+	if last := len(q.free) - 1; last >= 0 {
+		n, q.free = q.free[last], q.free[:last]
+	} else {
+		q.slots = append(q.slots, slot{})
+		n = int32(len(q.slots) - 1) //nolint:gosec // memory ends long before
+	}
+	q.Sent++
 	q.stored++
+	s := &q.slots[n]
+	*s = slot{record: r, id: q.Sent, sentAt: sentAt, turn: s.turn + 1, visible: q.now() + delay}
 	if delay <= 0 {
-		q.visible.push(n)
+		q.show(n)
 		return
 	}
-	q.timers.Push(now+delay, timer{now + delay, n, s.turn})
+	q.timers.push(timer{at: s.visible, slot: n, turn: s.turn})
+	q.arm()
 }
 
-func (q *Queue[M]) place() int32 {
-	if last := len(q.free) - 1; last >= 0 {
-		n := q.free[last]
-		q.free = q.free[:last]
-		return n
-	}
-	q.slots = append(q.slots, slot[M]{})
-	return int32(len(q.slots) - 1) //nolint:gosec // memory ends long before
-}
-
-// Next is when the next timer ends; false where there is none.
-func (q *Queue[M]) Next() (time.Duration, bool) {
-	for q.timeouts.n > 0 && q.void(q.timeouts.front()) {
-		q.timeouts.pop()
-	}
-	at, any := time.Duration(0), false
-	if q.timeouts.n > 0 {
-		at, any = q.timeouts.front().at, true
-	}
-	for q.timers.Len() > 0 {
-		first, t := q.timers.Next()
-		if !q.void(t) {
-			if !any || first < at {
-				at, any = first, true
-			}
-			break
-		}
-		q.timers.Pop()
-	}
-	return at, any
-}
-
-func (q *Queue[M]) void(t timer) bool { return q.slots[t.slot].turn != t.turn }
-
-// Advance makes visible whatever is by now.
-func (q *Queue[M]) Advance(now time.Duration) {
-	for {
-		at, any := q.Next()
-		if !any || at > now {
-			return
-		}
-		if q.timeouts.n > 0 && q.timeouts.front().at == at {
-			q.appear(q.timeouts.pop().slot)
-			continue
-		}
-		_, t := q.timers.Pop()
-		q.appear(t.slot)
-	}
-}
-
-func (q *Queue[M]) appear(n int32) {
-	q.slots[n].turn++
+// show makes a message visible.
+func (q *Queue) show(n int32) {
 	q.land(n)
-	q.visible.push(n)
+	s := &q.slots[n]
+	s.turn++
+	q.visible.push(entry{n, s.turn})
+	q.mapping.dispatch()
 }
 
-func (q *Queue[M]) land(n int32) {
+func (q *Queue) land(n int32) {
 	s := &q.slots[n]
 	if !s.flying {
 		return
@@ -145,119 +104,95 @@ func (q *Queue[M]) land(n int32) {
 	s.flying = false
 	q.inFlight--
 	if q.Fair {
-		q.groups[s.group]--
+		q.groups[s.record.group]--
 	}
 }
 
-// Receive returns the handles of at most maxBatch messages. At the limit of messages in flight
-// it returns none, as a long poll does.
-func (q *Queue[M]) Receive(now time.Duration, into []Handle) []Handle {
-	into = into[:0]
-	for len(into) < maxBatch && q.inFlight < q.limit() {
-		n, ok := q.take()
-		if !ok {
-			break
+// next is when something becomes visible next; false where nothing will.
+func (q *Queue) next() (at time.Duration, found bool) {
+	void := func(t timer) bool { return q.slots[t.slot].turn != t.turn }
+	for q.timeouts.n > 0 && void(q.timeouts.at(0)) {
+		q.timeouts.pop()
+	}
+	for !q.timers.empty() && void(q.timers.entries[0]) {
+		q.timers.pop()
+	}
+	if q.timeouts.n > 0 {
+		at, found = q.timeouts.at(0).at, true
+	}
+	if !q.timers.empty() && (!found || q.timers.entries[0].at < at) {
+		at, found = q.timers.entries[0].at, true
+	}
+	return at, found
+}
+
+// advance shows whatever is visible by now.
+func (q *Queue) advance() {
+	now := q.now()
+	for {
+		at, found := q.next()
+		switch {
+		case !found || at > now:
+			return
+		case q.timeouts.n > 0 && q.timeouts.at(0).at == at:
+			q.show(q.timeouts.pop().slot)
+		default:
+			q.show(q.timers.pop().slot)
 		}
-		s := &q.slots[n]
-		s.turn++
-		if q.MaxReceives > 0 && int(s.receives) >= q.MaxReceives {
-			q.Moved(s.message)
-			q.release(n)
-			continue
+	}
+}
+
+// Next is when a message can be received next; zero: no message is there.
+func (q *Queue) Next() time.Time {
+	q.advance()
+	if q.Visible() > 0 {
+		return time.Now()
+	}
+	if at, found := q.next(); found {
+		return q.model.began.Add(at)
+	}
+	return time.Time{}
+}
+
+// Duplicate makes another copy of a message, visible at once, as standard queues may. It reports
+// whether there is any.
+func (q *Queue) Duplicate() bool {
+	for n := range q.slots {
+		if s := q.slots[n]; s.id != 0 {
+			q.put(s.record, s.sentAt, 0)
+			return true
 		}
-		s.receives++
-		s.flying, s.received = true, now
-		q.inFlight++
-		if q.Fair {
-			if q.groups == nil {
-				q.groups = map[int32]int{}
+	}
+	return false
+}
+
+// Visible is the number of messages that could be received, those beyond the redrive policy included.
+func (q *Queue) Visible() int {
+	visible := 0
+	for _, r := range []*ring[entry]{&q.visible, &q.noisy} {
+		for i := range r.n {
+			e := r.at(i)
+			if q.slots[e.slot].turn == e.turn {
+				visible++
 			}
-			q.groups[s.group]++
 		}
-		q.timeouts.push(timer{now + q.Visibility, n, s.turn})
-		into = append(into, Handle{n, s.turn})
 	}
-	return into
+	return visible
 }
 
-// take returns the next visible message: of a fair queue, one of a group that is not noisy where
-// there is one.
-func (q *Queue[M]) take() (int32, bool) {
-	for q.visible.n > 0 {
-		n := q.visible.pop()
-		if q.Fair && q.isNoisy(q.slots[n].group) {
-			q.noisy.push(n)
-			continue
+// Stored is the number of all messages.
+func (q *Queue) Stored() int { return q.stored }
+
+// Each calls visit with every message, the time until it is visible, and its receives.
+func (q *Queue) Each(visit func(r events.SQSMessage, wait time.Duration, receives int)) {
+	for n := range q.slots {
+		if s := &q.slots[n]; s.id != 0 {
+			visit(s.record.message, max(s.visible-q.now(), 0), s.receives)
 		}
-		return n, true
 	}
-	if q.noisy.n > 0 {
-		return q.noisy.pop(), true
-	}
-	return 0, false
 }
 
-func (q *Queue[M]) isNoisy(group int32) bool {
-	n := q.groups[group]
-	return n >= noisyLeast && n*noisyShare > q.inFlight
+// whole is a delay as SQS takes it: whole seconds, never early.
+func whole(d time.Duration) time.Duration {
+	return (max(d, 0) + time.Second - 1).Truncate(time.Second)
 }
-
-func (q *Queue[M]) limit() int {
-	if q.Limit > 0 {
-		return q.Limit
-	}
-	return Limit
-}
-
-// Message is what was received, for reading and for notes of the caller's own.
-func (q *Queue[M]) Message(h Handle) *M { return &q.slots[h.slot].message }
-
-// Receives is how often the message was received, this receive included.
-func (q *Queue[M]) Receives(h Handle) int { return int(q.slots[h.slot].receives) }
-
-// Delete removes the message for good. A receive that is over deletes nothing here: SQS would
-// delete the message where nobody else has received it since, which only helps.
-func (q *Queue[M]) Delete(h Handle) bool {
-	s := &q.slots[h.slot]
-	if s.turn != h.turn {
-		return false
-	}
-	s.turn++
-	q.land(h.slot)
-	q.release(h.slot)
-	return true
-}
-
-func (q *Queue[M]) release(n int32) {
-	q.stored--
-	q.free = append(q.free, n)
-}
-
-// ChangeVisibility makes the message visible again after wait; false where the receive is over,
-// or where the whole time in flight would be too long.
-func (q *Queue[M]) ChangeVisibility(h Handle, now, wait time.Duration) bool {
-	s := &q.slots[h.slot]
-	if s.turn != h.turn || now+wait > s.received+longest {
-		return false
-	}
-	s.turn++
-	if wait <= 0 {
-		q.land(h.slot)
-		q.visible.push(h.slot)
-		return true
-	}
-	q.timers.Push(now+wait, timer{now + wait, h.slot, s.turn})
-	return true
-}
-
-// Ready reports whether a receive would return something.
-func (q *Queue[M]) Ready() bool { return q.visible.n+q.noisy.n > 0 && q.inFlight < q.limit() }
-
-// Visible is how many messages could be received.
-func (q *Queue[M]) Visible() int { return q.visible.n + q.noisy.n }
-
-// InFlight is how many messages were received and neither deleted nor visible again.
-func (q *Queue[M]) InFlight() int { return q.inFlight }
-
-// Stored is how many messages are in the queue in whatever state.
-func (q *Queue[M]) Stored() int { return q.stored }

@@ -2,152 +2,133 @@ package awsmodel
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
-	"pgregory.net/rapid"
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-func receiveOne(t *testing.T, q *Queue[int], now time.Duration) Handle {
+func receiveOne(t *testing.T, q *Queue) events.SQSMessage {
 	t.Helper()
-	q.Advance(now)
-	got := q.Receive(now, nil)
+	got := q.Receive()
 	if len(got) != 1 {
-		t.Fatalf("received %d messages at %s, want 1", len(got), now)
+		t.Fatalf("received %d messages, want 1", len(got))
 	}
 	return got[0]
 }
 
 func TestQueue_Receive_returnsNothingAtTheLimit(t *testing.T) {
-	q := &Queue[int]{Limit: 12, Visibility: time.Minute}
-	for n := range 20 {
-		q.Send(n, 0, 0, 0)
-	}
-	if a, b := len(q.Receive(0, nil)), len(q.Receive(0, nil)); a != 10 || b != 2 {
-		t.Errorf("received %d and %d messages, want 10 and 2", a, b)
-	}
-	if q.Ready() || len(q.Receive(0, nil)) != 0 || q.Visible() != 8 {
-		t.Errorf("at the limit %d messages are visible, ready %v", q.Visible(), q.Ready())
-	}
-	q.Advance(time.Minute)
-	if q.InFlight() != 0 || q.Visible() != 20 {
-		t.Errorf("after the timeout %d in flight, %d visible", q.InFlight(), q.Visible())
-	}
-}
-
-func TestQueue_Receive_movesWhatWasReceivedTooOften(t *testing.T) {
-	var moved []int
-	q := &Queue[int]{Visibility: time.Second, MaxReceives: 2, Moved: func(m int) { moved = append(moved, m) }}
-	q.Send(7, 0, 0, 0)
-	for n := range 2 {
-		if h := receiveOne(t, q, time.Duration(n)*time.Second); q.Receives(h) != n+1 {
-			t.Errorf("receive %d is counted as %d", n+1, q.Receives(h))
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		q.Limit = 12
+		for range 20 {
+			q.Send(queue.Outgoing{})
 		}
-	}
-	q.Advance(2 * time.Second)
-	if got := q.Receive(2*time.Second, nil); len(got) != 0 || len(moved) != 1 || q.Stored() != 0 {
-		t.Errorf("received %d, moved %v, %d stored", len(got), moved, q.Stored())
-	}
-}
-
-func TestQueue_Send_delayedIsNotInFlight(t *testing.T) {
-	q := &Queue[int]{Visibility: time.Minute}
-	q.Send(1, 0, 0, 10*time.Second)
-	if q.Advance(9 * time.Second); q.Ready() || q.InFlight() != 0 {
-		t.Errorf("before its time: ready %v, %d in flight", q.Ready(), q.InFlight())
-	}
-	receiveOne(t, q, 10*time.Second)
-}
-
-func TestQueue_ChangeVisibility(t *testing.T) {
-	q := &Queue[int]{Visibility: time.Minute}
-	q.Send(1, 0, 0, 0)
-	h := receiveOne(t, q, 0)
-	if q.ChangeVisibility(h, time.Second, 12*time.Hour) {
-		t.Error("12 hours after the receive are over, and it is taken")
-	}
-	if !q.ChangeVisibility(h, time.Second, 2*time.Minute) || q.ChangeVisibility(h, time.Second, time.Second) {
-		t.Error("a handle is good for one change")
-	}
-	if q.Advance(time.Minute); q.Ready() || q.InFlight() != 1 {
-		t.Errorf("the receive's own timeout still counts: ready %v, %d in flight", q.Ready(), q.InFlight())
-	}
-	h = receiveOne(t, q, 121*time.Second)
-	if !q.Delete(h) || q.Delete(h) || q.Stored() != 0 {
-		t.Errorf("a message is deleted once; %d stored", q.Stored())
-	}
-}
-
-func TestQueue_fairHandsOverTheOthersFirst(t *testing.T) {
-	for name, want := range map[string]int{"fair": 2, "not": 1} {
-		q := &Queue[int]{Visibility: time.Hour, Fair: name == "fair"}
-		for range 60 {
-			q.Send(1, 1, 0, 0)
+		if a, b, c := len(q.Receive()), len(q.Receive()), len(q.Receive()); a != 10 || b != 2 || c != 0 {
+			t.Errorf("received %d, %d and %d messages", a, b, c)
 		}
-		for range 4 {
-			q.Receive(0, nil)
-		}
-		q.Send(2, 2, 0, 0)
-		if got := *q.Message(q.Receive(0, nil)[0]); got != want {
-			t.Errorf("%s: received a message of group %d first, want %d", name, got, want)
-		}
-	}
-}
-
-func TestHeap_popsInOrder(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		var h Heap[int]
-		for n, at := range rapid.SliceOfN(rapid.IntRange(0, 50), 0, 200).Draw(t, "times") {
-			h.Push(time.Duration(at), n)
-		}
-		last, order := time.Duration(-1), -1
-		for h.Len() > 0 {
-			at, n := h.Pop()
-			if at < last || at == last && n < order {
-				t.Fatalf("%d at %d after %d at %d", n, at, order, last)
-			}
-			last, order = at, n
+		time.Sleep(Visibility)
+		if n := len(q.Receive()); n != 10 {
+			t.Errorf("received %d messages after the visibility timeout", n)
 		}
 	})
 }
 
-// Nothing that was sent is ever lost or deleted twice, whatever is done to the queue.
-func TestQueue_losesNothing(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		q := &Queue[int]{Limit: 15, Visibility: 30 * time.Second, Fair: rapid.Bool().Draw(t, "fair")}
-		now, sent, gone := time.Duration(0), 0, map[int]bool{}
-		var held []Handle
-		for range rapid.IntRange(1, 200).Draw(t, "steps") {
-			now += time.Duration(rapid.IntRange(0, 20).Draw(t, "seconds")) * time.Second
-			q.Advance(now)
-			switch step := rapid.IntRange(0, 3).Draw(t, "step"); {
-			case step == 0:
-				group := rapid.Int32Range(0, 2).Draw(t, "group")
-				q.Send(sent, group, now, time.Duration(rapid.IntRange(0, 40).Draw(t, "delay"))*time.Second)
-				sent++
-			case step == 1:
-				held = append(held, q.Receive(now, nil)...)
-			case len(held) == 0:
-			case step == 2:
-				m := *q.Message(held[0])
-				if q.Delete(held[0]) {
-					if gone[m] {
-						t.Fatalf("%d is deleted twice", m)
-					}
-					gone[m] = true
-				}
-				held = held[1:]
-			default:
-				q.ChangeVisibility(held[0], now, time.Duration(rapid.IntRange(0, 60).Draw(t, "wait"))*time.Second)
-				held = held[1:]
+func TestQueue_Receive_movesWhatWasReceivedTooOften(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		q.MaxReceives = 2
+		q.Send(queue.Outgoing{Body: "x"})
+		for _, want := range []string{"1", "2"} {
+			if got := receiveOne(t, q).Attributes["ApproximateReceiveCount"]; got != want {
+				t.Errorf("receive %s is counted as %s", want, got)
 			}
-			if q.InFlight() > 15 || q.InFlight()+q.Visible() > q.Stored() {
-				t.Fatalf("%d in flight, %d visible of %d", q.InFlight(), q.Visible(), q.Stored())
-			}
+			time.Sleep(Visibility)
 		}
-		q.Advance(now + 24*time.Hour)
-		if q.InFlight() != 0 || q.Visible() != q.Stored() || q.Stored() != sent-len(gone) {
-			t.Fatalf("in the end %d in flight, %d of %d visible, %d sent, %d deleted",
-				q.InFlight(), q.Visible(), q.Stored(), sent, len(gone))
+		if n := len(q.Receive()); n != 0 || q.Stored() != 0 || receiveOne(t, q.Redrive).Body != "x" {
+			t.Errorf("received %d, %d stored", n, q.Stored())
+		}
+	})
+}
+
+func TestQueue_Send_delaysInWholeSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		q.Send(queue.Outgoing{Delay: 1500 * time.Millisecond})
+		if at := time.Until(q.Next()); at != 2*time.Second || len(q.Receive()) != 0 {
+			t.Errorf("visible after %s", at)
+		}
+		time.Sleep(2 * time.Second)
+		receiveOne(t, q)
+	})
+}
+
+func TestQueue_Hide(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		q.Send(queue.Outgoing{})
+		first := receiveOne(t, q)
+		if err := q.Hide(first.ReceiptHandle, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		second := receiveOne(t, q)
+		if err := q.Hide(first.ReceiptHandle, time.Second); err != nil || time.Until(q.Next()) != Visibility {
+			t.Errorf("the receipt of an earlier receive: %v, next after %s", err, time.Until(q.Next()))
+		}
+		q.Delete(second.ReceiptHandle)
+		if err := q.Hide(second.ReceiptHandle, time.Second); err == nil || q.Stored() != 0 {
+			t.Errorf("a deleted message is hidden: %v, %d stored", err, q.Stored())
+		}
+	})
+}
+
+func TestQueue_Delete_takesTheReceiptOfAnEarlierReceive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		q.Send(queue.Outgoing{})
+		first := receiveOne(t, q)
+		time.Sleep(Visibility)
+		receiveOne(t, q)
+		q.Delete(first.ReceiptHandle)
+		q.Send(queue.Outgoing{Body: "another in the same place"})
+		if q.Delete(first.ReceiptHandle); q.Stored() != 1 {
+			t.Error("a receipt deletes another message")
+		}
+	})
+}
+
+func TestQueue_fair_handsOverQuietGroupsFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		q.Fair = true
+		for range 60 {
+			q.Send(queue.Outgoing{Group: "noisy"})
+		}
+		for range 4 {
+			q.Receive()
+		}
+		q.Send(queue.Outgoing{Group: "quiet", Body: "quiet"})
+		if got := q.Receive(); len(got) != 10 || got[0].Body != "quiet" {
+			t.Errorf("received %d, first %q", len(got), got[0].Body)
+		}
+	})
+}
+
+func TestQueue_Duplicate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := New().RetryQueue
+		if q.Duplicate() {
+			t.Error("nothing was doubled")
+		}
+		q.Send(queue.Outgoing{Body: "x"})
+		if !q.Duplicate() {
+			t.Error("nothing is doubled")
+		}
+		if got := q.Receive(); len(got) != 2 || got[0].MessageId == got[1].MessageId || got[1].Body != "x" {
+			t.Errorf("received %v", got)
 		}
 	})
 }

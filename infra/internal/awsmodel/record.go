@@ -1,23 +1,64 @@
 package awsmodel
 
 import (
-	"time"
+	"strconv"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-// Received is what Lambda hands over of a message, but for the ids of message and receipt.
-func Received(o queue.Outgoing, from string, sentAt time.Time, receives int) events.SQSMessage {
-	return events.SQSMessage{
-		Body: o.Body, EventSourceARN: from, Attributes: sqsevent.System(sentAt, receives),
-		MessageAttributes: sqsevent.Attributes(o.Attributes),
-	}
+// record is a message as a queue keeps it: without ids and receives.
+type record struct {
+	message events.SQSMessage
+	group   string
 }
 
-// Whole is what SQS makes of a delay: whole seconds, never early.
-func Whole(d time.Duration) time.Duration {
-	return (max(d, 0) + time.Second - 1).Truncate(time.Second)
+func recordOf(o queue.Outgoing, name string) record {
+	r := events.SQSMessage{
+		Body: o.Body, EventSourceARN: name,
+		MessageAttributes: make(map[string]events.SQSMessageAttribute, len(o.Attributes)),
+	}
+	for name, a := range o.Attributes {
+		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+	}
+	return record{r, o.Group}
+}
+
+// from is the same message on another queue.
+func (r record) from(name string) record {
+	r.message.EventSourceARN = name
+	return r
+}
+
+// received is what Lambda hands over. The attributes are shared by all receives: handlers only read them.
+func (r record) received(id, receipt string, s *slot) events.SQSMessage {
+	m := r.message
+	m.MessageId, m.ReceiptHandle = id, receipt
+	m.Attributes = map[string]string{
+		"ApproximateReceiveCount": strconv.Itoa(s.receives),
+		"SentTimestamp":           strconv.FormatInt(s.sentAt.UnixMilli(), 10),
+	}
+	return m
+}
+
+// Attribute is a message attribute; "" where there is none.
+func Attribute(r events.SQSMessage, name string) string {
+	if value := r.MessageAttributes[name].StringValue; value != nil {
+		return *value
+	}
+	return ""
+}
+
+// LifeOf names the delivery of a message.
+func LifeOf(r events.SQSMessage) Life {
+	replay, _ := strconv.Atoi(Attribute(r, "replay")) // an unreadable one is 0
+	return Life{Attribute(r, "delivery_id"), replay}
+}
+
+// ProgressOf is the life that a message carries; the zero life where it carries none.
+func ProgressOf(r events.SQSMessage) delivery.Life {
+	l, _ := delivery.DecodeLife(Attribute(r, "life")) // none is the zero life
+	return l
 }

@@ -105,6 +105,7 @@ type Health struct {
 	Failures    int       `json:"failures"`
 	LastStatus  int       `json:"last_status"`
 	NextProbeAt time.Time `json:"next_probe_at"`
+	RecoveredAt time.Time `json:"recovered_at"` // beginning of the last recovery
 }
 
 // Waiting is what lies in Backlog for an endpoint, as inspect shows it.

@@ -5,15 +5,13 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 type request struct {
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
-	Reason     string `json:"reason"` // for the log only
+	Reason     string `json:"reason"` // kept with a pause, and logged
 }
 
 // pause stops deliveries to an endpoint, or to all of a tenant's. An attempt that is under way is
@@ -23,9 +21,11 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 	if err != nil {
 		return Answer{}, err
 	}
-	return h.change(ctx, t, resultPaused, func(i health.Item) (health.Write, health.Refusal) {
-		return i.Pause(call.Now)
-	})
+	changed, stored, err := h.Marks.Pause(ctx, t.key, call.Now, call.Operator, req.Reason)
+	if err == nil && !changed {
+		err = operator.Refuse(codeAlreadyPaused, t.field(), t.name()+" is paused already")
+	}
+	return h.done(ctx, t, stored, resultPaused, err)
 }
 
 // resume ends a pause.
@@ -34,9 +34,11 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	if err != nil {
 		return Answer{}, err
 	}
-	return h.change(ctx, t, resultResumed, func(i health.Item) (health.Write, health.Refusal) {
-		return i.Resume(call.Now)
-	})
+	changed, stored, err := h.Marks.Resume(ctx, t.key, call.Now)
+	if err == nil && !changed {
+		err = operator.Refuse(codeNotPaused, t.field(), t.name()+" is not paused")
+	}
+	return h.done(ctx, t, stored, resultResumed, err)
 }
 
 // release has what waits for an endpoint sent now, at the pace of a recovery.
@@ -48,12 +50,14 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	if err != nil {
 		return Answer{}, err
 	}
-	standing := health.Endpoint{Disabled: t.endpoint.Status == endpoint.Disabled}
-	answer, err := h.change(ctx, t, resultReleasing, func(i health.Item) (health.Write, health.Refusal) {
-		view := t.view
-		view.Endpoint = i
-		return view.Release(standing, call.Now)
-	})
+	if err := t.unreleasable(); err != nil {
+		return Answer{}, err
+	}
+	if err := h.look(ctx, t); err != nil { // before the order, which counts for what the circuit's item has seen begin
+		return Answer{}, err
+	}
+	_, stored, err := h.Marks.Release(ctx, t.key, h.Now().Add(time.Millisecond)) // later than an item made now
+	answer, err := h.answer(t, stored, resultReleasing, err)
 	return h.counted(ctx, answer, err)
 }
 
@@ -79,9 +83,8 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 		return Answer{}, err
 	}
 	call.Note(slog.Time("discarded_before", before))
-	answer, err := h.change(ctx, t, resultDiscarded, func(i health.Item) (health.Write, health.Refusal) {
-		return i.Discard(before, call.Now), ""
-	})
+	_, stored, err := h.Marks.Discard(ctx, t.key, before)
+	answer, err := h.done(ctx, t, stored, resultDiscarded, err)
 	if err == nil && answer.EndpointID == "" {
 		answer.Note = noteLater
 	}

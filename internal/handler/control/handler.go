@@ -1,10 +1,11 @@
 // Package control lets operators stop what is sent to an endpoint or to all of a tenant's, start
 // it again, send at once what waits for an endpoint, and throw away what waits.
 //
-// It promises that every action is one write to EndpointHealth, conditional on the item that it was
-// decided about, that a request which would change nothing is refused with the reason, and that each
-// is logged with operator and resource. It sends and deletes nothing itself: release and deliver act
-// on what it writes, release within a minute, deliver within moments.
+// It promises that every action is one write of an operator's mark, on the endpoint's own row or on its
+// tenant's; that release looks for what waits there afterwards; that a request which would change nothing
+// is refused with the reason, and that each is logged with operator and resource. It sends and deletes
+// nothing itself: release and deliver act on the marks, release within a minute, deliver with its next
+// batch.
 package control
 
 import (
@@ -12,23 +13,37 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Endpoints reads endpoints without their sealed secrets, strongly consistent.
+// Endpoints reads endpoints without their sealed secrets, strongly consistent, and their tenants' marks
+// (dynamo.Endpoints).
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Marks(ctx context.Context, tenantID string) (endpoint.Marks, error)
 }
 
-// Health reads and writes what stands between endpoints and their deliveries.
-type Health interface {
-	Get(ctx context.Context, endpointID string) (health.Item, error)
-	GetTenant(ctx context.Context, tenantID string) (health.Item, error)
-	Apply(ctx context.Context, w health.Write) (stored health.Item, applied bool, err error)
+// Marks writes operators' marks, of an endpoint or, under dynamo.StopsKey, of a tenant. changed is false
+// where there was nothing to change (dynamo.Endpoints).
+type Marks interface {
+	Pause(ctx context.Context, key dynamo.EndpointKey, at time.Time, by, reason string) (
+		changed bool, stored endpoint.Marks, err error)
+	Resume(ctx context.Context, key dynamo.EndpointKey, at time.Time) (
+		changed bool, stored endpoint.Marks, err error)
+	Discard(ctx context.Context, key dynamo.EndpointKey, before time.Time) (
+		changed bool, stored endpoint.Marks, err error)
+	Release(ctx context.Context, key dynamo.EndpointKey, at time.Time) (
+		changed bool, stored endpoint.Marks, err error)
+}
+
+// Circuits stores the leases by which release looks for what waits (dynamo.Circuits).
+type Circuits interface {
+	Get(ctx context.Context, endpointID string) (circuit.Item, error)
+	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (stored circuit.Item, err error)
 }
 
 // Backlog counts what waits for an endpoint, up to 1,000.
@@ -39,8 +54,10 @@ type Backlog interface {
 // Handler acts. All fields are required.
 type Handler struct {
 	Endpoints Endpoints
-	Health    Health
+	Marks     Marks
+	Circuits  Circuits
 	Backlog   Backlog
+	Settings  circuit.Settings
 	Log       *slog.Logger
 	Now       func() time.Time
 }
@@ -84,8 +101,12 @@ const (
 // noteLater is the note of a tenant's discard.
 const noteLater = "of endpoints that are not in trouble, what waits for its schedule is dropped when it is due"
 
-// The codes of refusals beside those of health.Refusal.
+// The codes of refusals.
 const (
-	codeDeleted = "deleted"
-	codeChanged = "changed_meanwhile"
+	codeDeleted       = "deleted"
+	codeAlreadyPaused = "already_paused"
+	codeNotPaused     = "not_paused"
+	codePaused        = "paused"   // resume first: nothing is released to a paused endpoint
+	codeDisabled      = "disabled" // only its owner can change that
+	codeTenantPaused  = "tenant_paused"
 )

@@ -7,6 +7,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
@@ -15,6 +17,9 @@ type Settings struct {
 	EndpointsTable      string `env:"ENDPOINTS_TABLE,notEmpty"`
 	EndpointHealthTable string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	BacklogTable        string `env:"BACKLOG_TABLE,notEmpty"`
+
+	Minute          config.Seconds `env:"MINUTE_SECONDS"`
+	FunctionTimeout config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"` // of deliver
 }
 
 // Config is what New needs. All fields are required.
@@ -27,10 +32,15 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
+	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets()
+	settings := circuit.Default().Scaled(s.Minute.Duration())
+	settings.FunctionTimeout = s.FunctionTimeout.Duration()
 	return &Handler{
-		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
-		Health:    dynamo.NewHealth(tables, s.EndpointHealthTable),
+		Endpoints: endpoints,
+		Marks:     endpoints,
+		Circuits:  dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
+		Settings:  settings,
 		Log:       c.Log,
 		Now:       time.Now,
 	}

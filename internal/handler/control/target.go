@@ -2,28 +2,53 @@ package control
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"unicode"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// target is what a request names: an endpoint, or with EndpointID "" a tenant and all it has.
+// target is what a request names: an endpoint, or a tenant and all it has.
 type target struct {
-	view     health.View
-	endpoint endpoint.Endpoint
+	key   dynamo.EndpointKey // under dynamo.StopsKey: a tenant
+	found operator.Found     // Tenant alone of a tenant
 }
 
-func (t target) item() health.Item {
-	if t.view.EndpointID == "" {
-		return t.view.Tenant
+func (t target) ofTenant() bool { return t.key.EndpointID == dynamo.StopsKey }
+
+func (t target) field() string {
+	if t.ofTenant() {
+		return "tenant_id"
 	}
-	return t.view.Endpoint
+	return "endpoint_id"
+}
+
+func (t target) name() string {
+	if t.ofTenant() {
+		return "the tenant"
+	}
+	return "the endpoint"
+}
+
+// unreleasable says why nothing can be sent to the endpoint now.
+func (t target) unreleasable() error {
+	switch {
+	case t.found.Tenant.Paused():
+		return operator.Refuse(codeTenantPaused, "endpoint_id",
+			"the endpoint's tenant is paused, and nothing is sent to it: resume the tenant first")
+	case t.found.Endpoint.Marks.Paused():
+		return operator.Refuse(codePaused, "endpoint_id",
+			"the endpoint is paused, and nothing is sent to it: resume it first")
+	case t.found.Endpoint.Status == endpoint.Disabled:
+		return operator.Refuse(codeDisabled, "endpoint_id",
+			"the owner of the endpoint has disabled it, and only the owner can set it active again")
+	}
+	return nil
 }
 
 const maxReason = 256
@@ -39,38 +64,38 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 	if req.EndpointID == "" {
 		return h.findTenant(ctx, req.TenantID)
 	}
-	found, err := operator.Directory{Endpoints: h.Endpoints, Health: h.Health}.Find(ctx, req.TenantID, req.EndpointID)
+	found, err := operator.Directory{Endpoints: h.Endpoints, Circuits: h.Circuits}.Find(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return target{}, err
 	}
 	if req.TenantID == "" {
-		call.Note(slog.String("tenant_found", found.View.TenantID))
+		call.Note(slog.String("tenant_found", found.Endpoint.TenantID))
 	}
 	if !found.Endpoint.Live() {
 		return target{}, operator.Refuse(codeDeleted, "endpoint_id",
 			"the endpoint is deleted: nothing is sent to it, and what waited is discarded")
 	}
-	return target{view: found.View, endpoint: found.Endpoint}, nil
+	key := dynamo.EndpointKey{TenantID: found.Endpoint.TenantID, EndpointID: found.Endpoint.ID}
+	return target{key: key, found: found}, nil
 }
 
 func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, error) {
 	if tenantID == "" {
 		return target{}, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or tenant_id is required")
 	}
-	item, err := h.Health.GetTenant(ctx, tenantID)
+	endpoints, err := h.Endpoints.List(ctx, tenantID)
 	if err != nil {
 		return target{}, err
 	}
-	if item.Version == 0 {
-		endpoints, err := h.Endpoints.List(ctx, tenantID)
-		if err != nil {
-			return target{}, err
-		}
-		if len(endpoints) == 0 {
-			return target{}, operator.Refuse(operator.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
-		}
+	if len(endpoints) == 0 {
+		return target{}, operator.Refuse(operator.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
 	}
-	return target{view: health.View{TenantID: tenantID, Tenant: item}}, nil
+	marks, err := h.Endpoints.Marks(ctx, tenantID)
+	if err != nil {
+		return target{}, err
+	}
+	key := dynamo.EndpointKey{TenantID: tenantID, EndpointID: dynamo.StopsKey}
+	return target{key: key, found: operator.Found{Tenant: marks}}, nil
 }
 
 // printable accepts the empty string.
@@ -84,62 +109,55 @@ func printable(s string) bool {
 	return true
 }
 
-// tries bounds how often a write is decided again because another process was quicker: each of
-// them writes an endpoint's health about once a second.
-const tries = 5
-
-// change writes what decide says about the item that is stored.
-func (h *Handler) change(
-	ctx context.Context, t target, result string, decide func(health.Item) (health.Write, health.Refusal),
-) (Answer, error) {
-	item := t.item()
-	for range tries {
-		write, refusal := decide(item)
-		if refusal != "" {
-			return Answer{}, refuse(refusal, item)
-		}
-		stored, applied, err := h.Health.Apply(ctx, write)
-		if err != nil {
-			return Answer{}, err
-		}
-		gone := write.Kind == health.Delete && stored.Version == 0 // as asked, by this call if its answer was lost
-		if applied || gone {
-			return t.answer(result, stored), nil
-		}
-		item = stored
+// done answers an action whose mark is stored, after release was told to look.
+func (h *Handler) done(ctx context.Context, t target, stored endpoint.Marks, result string, err error) (Answer, error) {
+	if err == nil {
+		err = h.look(ctx, t)
 	}
-	return Answer{}, operator.Refuse(codeChanged, "", "others kept changing it: nothing was done, ask again")
+	return h.answer(t, stored, result, err)
 }
 
-// answer shows the item as it was stored.
-func (t target) answer(result string, stored health.Item) Answer {
-	a := Answer{
-		TenantID: t.view.TenantID, EndpointID: t.view.EndpointID, Result: result,
-		State: operator.State(stored), TenantPaused: t.view.Tenant.Paused,
+// look stores a lease, of a tenant for each of its endpoints: release looks for what waits there.
+func (h *Handler) look(ctx context.Context, t target) error {
+	keys := []dynamo.EndpointKey{t.key}
+	if t.ofTenant() {
+		endpoints, err := h.Endpoints.List(ctx, t.key.TenantID)
+		if err != nil {
+			return err
+		}
+		keys = keys[:0]
+		for _, e := range endpoints {
+			if e.Live() {
+				keys = append(keys, dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID})
+			}
+		}
 	}
-	if t.view.EndpointID == "" {
-		a.TenantPaused = stored.Paused
+	now := h.Now()
+	return errors.Join(parallel.Each(len(keys), countedAtOnce, func(i int) error {
+		_, err := h.Circuits.Hold(ctx, keys[i], h.Settings.NewLease(now), now)
+		return err
+	})...)
+}
+
+// answer shows the target after an action.
+func (h *Handler) answer(t target, stored endpoint.Marks, result string, err error) (Answer, error) {
+	if err != nil {
+		return Answer{}, err
+	}
+	a := Answer{TenantID: t.key.TenantID, Result: result}
+	if t.ofTenant() {
+		a.State, a.TenantPaused = operator.StateHealthy, stored.Paused()
+		if stored.Paused() {
+			a.State = operator.StatePaused
+		}
+	} else {
+		t.found.Endpoint.Marks = stored
+		a.EndpointID, a.State, a.TenantPaused = t.key.EndpointID, t.found.State(), t.found.Tenant.Paused()
 	}
 	if !stored.DiscardedBefore.IsZero() {
 		a.DiscardedBefore = &stored.DiscardedBefore
 	}
-	return a
-}
-
-// refuse says in a sentence why nothing is done.
-func refuse(r health.Refusal, i health.Item) error {
-	field, what := "endpoint_id", "the endpoint"
-	if i.EndpointID == "" {
-		field, what = "tenant_id", "the tenant"
-	}
-	message := map[health.Refusal]string{
-		health.AlreadyPaused:  what + " is paused already",
-		health.NotPaused:      what + " is not paused",
-		health.StillPaused:    "the endpoint is paused, and nothing is sent to it: resume it first",
-		health.StillDisabled:  "the owner of the endpoint has disabled it, and only the owner can set it active again",
-		health.TenantIsPaused: "the endpoint's tenant is paused, and nothing is sent to it: resume the tenant first",
-	}[r]
-	return operator.Refuse(string(r), field, message)
+	return a, nil
 }
 
 // countedAtOnce bounds the endpoints of a tenant that are counted at a time.

@@ -2,8 +2,8 @@
 // letter and the delivery's state becomes dead.
 //
 // It promises that a message is taken off the queue only when its record is written, that a
-// message received twice, or a duplicate of the same life, is recorded once, and that what
-// cannot be read is kept too. It can seal and never open: its role may generate data keys, not
+// message received twice, or a duplicate of the same life, is recorded once, and that a message
+// which cannot be read is kept too. It can seal and never open: its role may generate data keys, not
 // decrypt them.
 package deadletter
 
@@ -30,21 +30,20 @@ type States interface {
 	Update(ctx context.Context, r delivery.Record) (written bool, err error)
 }
 
-// Store keeps dead letters: both writes answer false for a death that is recorded.
+// Store keeps dead letters (dynamo.DeadLetters).
 type Store interface {
 	Create(ctx context.Context, r deadletter.Record) (written bool, err error)
-	Append(ctx context.Context, r deadletter.Record) (written bool, err error)
+	Append(ctx context.Context, r deadletter.Record, n int) (written bool, seen deadletter.Record, err error)
 }
 
 // Handler makes dead letters. All fields are required.
 type Handler struct {
-	States     States
-	Store      Store
-	Vault      deadletter.Vault
-	MaxRetries int // attempts of a dead letter of release 0.1.0 whose state is lost: MaxRetries + 1
-	Log        *slog.Logger
-	Metrics    *telemetry.Metrics
-	Now        func() time.Time
+	States  States
+	Store   Store
+	Vault   deadletter.Vault
+	Log     *slog.Logger
+	Metrics *telemetry.Metrics
+	Now     func() time.Time
 }
 
 // reserve is the time kept back before the function's deadline; concurrency bounds the
@@ -61,13 +60,12 @@ const (
 	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to record
 )
 
-// task is one message of the batch and what became of it.
-type task struct {
-	record  events.SQSMessage
-	message delivery.Message
-	death   deadletter.Record // without its sealed parts
-	detail  string            // why it could not be read
-	outcome string
+// death is a message as it is to be recorded.
+type death struct {
+	record    deadletter.Record // without its sealed parts
+	content   deadletter.Death
+	delivered bool  // it was acknowledged after all
+	lastMS    int64 // the last attempt's duration
 }
 
 // Process handles the records of one invocation. It returns the message ids of those that go back to
@@ -75,16 +73,17 @@ type task struct {
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	tasks := make([]*task, len(records))
-	errs := parallel.Each(len(records), concurrency, func(i int) error {
-		tasks[i] = &task{record: records[i]}
-		return h.process(ctx, tasks[i])
+	lines := make([]line, len(records))
+	errs := parallel.Each(len(records), concurrency, func(i int) (err error) {
+		lines[i].messageID = records[i].MessageId
+		lines[i].death, lines[i].outcome, err = h.process(ctx, records[i])
+		return err
 	})
-	for i, t := range tasks {
-		if errs[i] != nil {
-			failed = append(failed, t.record.MessageId)
+	for i, err := range errs {
+		if err != nil {
+			failed = append(failed, records[i].MessageId)
 		}
-		h.report(ctx, t, errs[i])
+		h.report(ctx, lines[i], err)
 	}
 	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
 	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
@@ -96,106 +95,122 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 
 // process writes the record first and the state second: a crash between leaves a message that
 // is received again and finds its death recorded.
-func (h *Handler) process(ctx context.Context, t *task) error {
-	m, err := queue.Decode(t.record)
-	if err != nil {
-		t.detail = err.Error()
-		return h.recordUnreadable(ctx, t)
+func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, outcome string, err error) {
+	if d, err = h.examine(ctx, r); err != nil || d.delivered {
+		return d, outcomeAcknowledged, err
 	}
-	t.message = m
+	if outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
+		_, err = h.States.Update(ctx, d.state())
+	}
+	return d, outcome, err
+}
+
+// examine finds what a message died of. One that cannot be read is kept whole, under an id of its own.
+func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, error) {
+	now := h.Now().UTC().Truncate(time.Millisecond)
+	m, err := queue.Decode(r)
+	if err != nil {
+		id := delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + r.MessageId, CreatedAt: now}
+		d := death{
+			record:  deadletter.Record{Ref: id, Reason: delivery.ReasonUnreadable, DiedAt: now},
+			content: deadletter.Death{Body: []byte(r.Body), Attributes: attributesOf(r)},
+		}
+		return d.entered(r.MessageId, err.Error()), nil
+	}
 	state, found, err := h.States.Get(ctx, m.DeliveryID)
-	if err != nil {
-		return err
+	d := death{
+		record:    diagnose(m, state, found),
+		content:   deadletter.Death{Body: m.Body},
+		delivered: found && state.State == delivery.Acknowledged,
+		lastMS:    state.DurationMS,
 	}
-	if found && state.State == delivery.Acknowledged {
-		t.outcome = outcomeAcknowledged
-		return nil
-	}
-	h.diagnose(t, state, found)
-	if t.outcome, err = h.record(ctx, t, deadletter.Death{Body: m.Body}); err != nil {
-		return err
-	}
-	_, err = h.States.Update(ctx, delivery.Record{
-		Ref: m.Ref, EventType: t.death.EventType, State: delivery.Dead, Attempts: t.death.Attempts,
-		LastStatus: t.death.LastStatus, Reason: t.death.Reason, DurationMS: state.DurationMS, UpdatedAt: t.death.DiedAt,
-	})
-	return err
+	d.record.DiedAt = now
+	return d.entered(r.MessageId, ""), err
 }
 
 // diagnose says what the delivery died of. What deliver or release sent here says so itself; what
 // says nothing was moved by SQS's own redrive, which only crashes bring about.
-func (h *Handler) diagnose(t *task, state delivery.Record, found bool) {
-	m := t.message
+func diagnose(m delivery.Message, state delivery.Record, found bool) deadletter.Record {
 	eventType, err := m.EventType()
 	if err != nil { // Decode has read it
 		eventType = ""
 	}
-	t.death = deadletter.Record{
-		Ref:       m.Ref,
-		EventType: eventType,
-		Status:    deadletter.Dead,
-		Attempts:  m.Attempts,
-		DiedAt:    h.Now().UTC().Truncate(time.Millisecond),
+	r := deadletter.Record{Ref: m.Ref, EventType: eventType, Reason: delivery.ReasonCrashed, Attempts: m.Attempts}
+	if found && state.Replay == m.Replay && state.State != delivery.Queued { // it may know of more attempts
+		r.Attempts, r.LastStatus = max(m.Attempts, state.Attempts), state.LastStatus
 	}
-	known := found && state.Replay == m.Replay && state.State != delivery.Queued
-	if known { // its record may know of attempts that the message does not
-		t.death.Attempts, t.death.LastStatus = max(m.Attempts, state.Attempts), state.LastStatus
+	if m.Life.Reason != "" {
+		r.LastStatus, r.Reason = m.Life.Status, m.Life.Reason
 	}
-	switch {
-	case m.Life.Reason != "":
-		t.death.LastStatus, t.death.Reason = m.Life.Status, m.Life.Reason
-	case !m.Retrying || m.Life != delivery.Life{}:
-		t.death.Reason = delivery.ReasonCrashed
-	case known: // release 0.1.0 left it to SQS to move what had no retry left
-		t.death.Reason = state.Reason
-	default: // its state was never written, or has expired
-		t.death.Attempts, t.death.Reason = h.MaxRetries+1, delivery.ReasonExhausted
+	return r
+}
+
+// entered is the death with its entry for the history.
+func (d death) entered(messageID, detail string) death {
+	r := d.record
+	d.content.Entry = deadletter.Entry{
+		DiedAt: r.DiedAt, Reason: r.Reason, Attempts: r.Attempts, LastStatus: r.LastStatus, Replay: r.Replay,
+		MessageID: messageID, Detail: detail,
+	}
+	return d
+}
+
+// state is the delivery's.
+func (d death) state() delivery.Record {
+	r := d.record
+	return delivery.Record{
+		Ref: r.Ref, EventType: r.EventType, State: delivery.Dead, Attempts: r.Attempts, LastStatus: r.LastStatus,
+		Reason: r.Reason, DurationMS: d.lastMS, UpdatedAt: r.DiedAt,
 	}
 }
 
-// record seals and stores the death. A replayed delivery has a record already, unless it was
-// purged: its death is appended, and its body stays as it was sealed at the first.
-func (h *Handler) record(ctx context.Context, t *task, d deadletter.Death) (outcome string, err error) {
-	d.Entry = deadletter.Entry{
-		DiedAt: t.death.DiedAt, Reason: t.death.Reason, Attempts: t.death.Attempts, LastStatus: t.death.LastStatus,
-		Replay: t.death.Replay, MessageID: t.record.MessageId, Detail: t.detail,
+// bury seals and stores the death. A replayed delivery has a record already, unless it was purged or has
+// expired: its death is appended, and its body stays as it was sealed at the first.
+func (h *Handler) bury(ctx context.Context, d death) (outcome string, err error) {
+	recorded, missing := false, d.record.Replay == 0
+	if !missing {
+		recorded, missing, err = h.append(ctx, d)
 	}
-	if t.death.Replay > 0 {
-		entry, err := h.Vault.SealEntry(ctx, t.death.Binding(), d.Entry)
-		if err != nil {
-			return "", err
+	if missing && err == nil {
+		recorded, err = h.create(ctx, d)
+	}
+	if !recorded {
+		return outcomeDuplicate, err
+	}
+	return outcomeRecorded, err
+}
+
+func (h *Handler) create(ctx context.Context, d death) (written bool, err error) {
+	first := d.record
+	if first.Sealed, err = h.Vault.SealDeath(ctx, first, d.content); err != nil {
+		return false, err
+	}
+	return h.Store.Create(ctx, first)
+}
+
+// append adds the death to the record's history, if there is one. A seal is bound to the number of deaths:
+// as a rule every life before this one has ended with one. Where a replay could not be sent, or an earlier
+// record was purged, the store's refusal tells the number.
+func (h *Handler) append(ctx context.Context, d death) (written, missing bool, err error) {
+	n := d.record.Replay + 1
+	for {
+		written, seen, err := h.appendAs(ctx, d, n)
+		exists := seen.DeliveryID != ""
+		if written || err != nil || !exists || seen.Replay >= d.record.Replay {
+			return written, !written && !exists, err
 		}
-		again := t.death
-		again.Sealed.History = []deadletter.SealedEntry{entry}
-		if written, err := h.Store.Append(ctx, again); written || err != nil {
-			return outcomeRecorded, err
-		}
+		n = len(seen.Sealed.History) + 1
 	}
-	first := t.death
-	if first.Sealed, err = h.Vault.SealDeath(ctx, first.Binding(), d); err != nil {
-		return "", err
-	}
-	written, err := h.Store.Create(ctx, first)
+}
+
+func (h *Handler) appendAs(ctx context.Context, d death, n int) (written bool, seen deadletter.Record, err error) {
+	again := d.record
+	entry, err := h.Vault.SealEntry(ctx, again, n, d.content.Entry)
 	if err != nil {
-		return "", err
+		return false, seen, err
 	}
-	if !written {
-		return outcomeDuplicate, nil
-	}
-	return outcomeRecorded, nil
-}
-
-// recordUnreadable keeps a message nobody can deliver, whole, under an id of its own.
-func (h *Handler) recordUnreadable(ctx context.Context, t *task) (err error) {
-	now := h.Now().UTC().Truncate(time.Millisecond)
-	t.death = deadletter.Record{
-		Ref:    delivery.Ref{DeliveryID: deadletter.UnreadablePrefix + t.record.MessageId, CreatedAt: now},
-		Status: deadletter.Dead,
-		Reason: delivery.ReasonUnreadable,
-		DiedAt: now,
-	}
-	t.outcome, err = h.record(ctx, t, deadletter.Death{Body: []byte(t.record.Body), Attributes: attributesOf(t.record)})
-	return err
+	again.Sealed.History = []deadletter.SealedEntry{entry}
+	return h.Store.Append(ctx, again, n)
 }
 
 func attributesOf(r events.SQSMessage) []deadletter.Attribute {
@@ -211,14 +226,19 @@ func attributesOf(r events.SQSMessage) []deadletter.Attribute {
 	return attributes
 }
 
-func (h *Handler) report(ctx context.Context, t *task, err error) {
-	level, outcome := slog.LevelWarn, t.outcome
-	d := t.death
+// line is a message in the log.
+type line struct {
+	death
+	messageID, outcome string
+}
+
+func (h *Handler) report(ctx context.Context, l line, err error) {
+	level, d := slog.LevelWarn, l.record
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyMessage, t.record.MessageId),
-		slog.String(telemetry.KeyTenant, t.message.TenantID),
-		slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
-		slog.String(telemetry.KeyEvent, t.message.EventID),
+		slog.String(telemetry.KeyMessage, l.messageID),
+		slog.String(telemetry.KeyTenant, d.TenantID),
+		slog.String(telemetry.KeyEndpoint, d.EndpointID),
+		slog.String(telemetry.KeyEvent, d.EventID),
 		slog.String(telemetry.KeyEventType, d.EventType),
 		slog.String(telemetry.KeyDelivery, d.DeliveryID),
 		slog.Int(telemetry.KeyAttempt, d.Attempts),
@@ -226,16 +246,16 @@ func (h *Handler) report(ctx context.Context, t *task, err error) {
 		slog.String(telemetry.KeyReason, string(d.Reason)),
 		slog.Int(telemetry.KeyStatus, d.LastStatus),
 	}
-	if t.detail != "" {
-		attrs = append(attrs, slog.String("detail", t.detail))
+	if detail := l.content.Entry.Detail; detail != "" {
+		attrs = append(attrs, slog.String("detail", detail))
 	}
 	if err != nil {
-		level, outcome = slog.LevelError, "failed"
+		level, l.outcome = slog.LevelError, "failed"
 		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	}
-	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
-	h.Metrics.Count("DeadLetters", 1, telemetry.Dimensions{Outcome: outcome, Reason: string(d.Reason)})
-	if outcome == outcomeRecorded {
+	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, l.outcome))...)
+	h.Metrics.Count("DeadLetters", 1, telemetry.Dimensions{Outcome: l.outcome, Reason: string(d.Reason)})
+	if l.outcome == outcomeRecorded {
 		h.Metrics.Count("Deaths", 1, telemetry.Dimensions{})
 	}
 }

@@ -7,9 +7,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +41,7 @@ func newWorld() *world {
 	w := &world{states: map[string]delivery.Record{}, records: map[string]deadletter.Record{}, keys: map[string][]byte{}}
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC) }
 	w.Handler = &Handler{
-		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader}, MaxRetries: 9,
+		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader},
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
 		Metrics: telemetry.NewMetrics(io.Discard, "test", "deadletter", now),
 	}
@@ -83,16 +81,16 @@ func (s store) Create(_ context.Context, r deadletter.Record) (bool, error) {
 	return true, nil
 }
 
-func (s store) Append(_ context.Context, r deadletter.Record) (bool, error) {
+func (s store) Append(_ context.Context, r deadletter.Record, n int) (bool, deadletter.Record, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	old, exists := s.records[r.DeliveryID]
-	if !exists || old.Replay >= r.Replay {
-		return false, nil
+	old := s.records[r.DeliveryID]
+	if old.DeliveryID == "" || old.Replay >= r.Replay || len(old.Sealed.History) != n-1 {
+		return false, old, nil
 	}
 	r.Sealed = deadletter.Sealed{Body: old.Sealed.Body, History: append(old.Sealed.History, r.Sealed.History...)}
 	s.records[r.DeliveryID] = r
-	return true, nil
+	return true, deadletter.Record{}, nil
 }
 
 func (k keys) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
@@ -109,28 +107,29 @@ func (k keys) Unwrap(_ context.Context, _ map[string]string, wrapped []byte) ([]
 	return slices.Clone(k.keys[string(wrapped)]), nil
 }
 
-func message(id string, replay int, retrying bool) events.SQSMessage {
-	r := events.SQSMessage{MessageId: "sqs-" + id, Body: payload}
-	r.MessageAttributes = sqsevent.Attributes(queue.Attributes(delivery.Message{
-		Ref: delivery.Ref{
-			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
-			CreatedAt: time.Unix(1_700_000_000, 0), Replay: replay,
-		},
-		Retrying: retrying, Attempts: 1,
-	}))
-	return r
+// deliveryID is that of every readable message.
+var deliveryID = delivery.ID("acme", "event_1", "webhook_1", delivery.ContentOf([]byte(payload)))
+
+// message is one that was sent after an attempt of the delivery.
+func message(replay int) events.SQSMessage {
+	return living(replay, 1, delivery.Life{StartedAt: diedAt.Add(-time.Hour)})
+}
+
+// living is a message that takes a life along.
+func living(replay, attempts int, life delivery.Life) events.SQSMessage {
+	return events.SQSMessage{MessageId: "sqs-a", Body: payload, MessageAttributes: sqsevent.Attributes(
+		queue.Attributes(delivery.Message{
+			Ref: delivery.Ref{
+				DeliveryID: deliveryID, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1",
+				CreatedAt: time.Unix(1_700_000_000, 0), Replay: replay,
+			},
+			Attempts: attempts, Life: life,
+		}),
+	)}
 }
 
 // diedAt is when all of a world's deliveries die: its records keep milliseconds.
 var diedAt = time.Date(2026, 1, 2, 3, 4, 5, 678_000_000, time.UTC)
-
-// living is a message of RetryQueue that takes a life along.
-func living(id string, attempts int, life delivery.Life) events.SQSMessage {
-	r := message(id, 0, true)
-	r = sqsevent.With(r, "attempts", strconv.Itoa(attempts))
-	r = sqsevent.With(r, "life", life.Encode())
-	return r
-}
 
 func (w *world) open(t *testing.T, id string) deadletter.Opened {
 	t.Helper()
@@ -166,8 +165,7 @@ func (w *world) holds(t *testing.T, id string, want contents) {
 
 func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 	known := delivery.Record{
-		Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Retrying, Attempts: 10, LastStatus: 503,
-		Reason: delivery.ReasonHTTP5xx,
+		State: delivery.Retrying, Attempts: 10, LastStatus: 503, Reason: delivery.ReasonHTTP5xx,
 	}
 	begun := delivery.Life{StartedAt: diedAt.Add(-time.Hour)}
 	failed, paused := begun, begun
@@ -181,24 +179,18 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 		attempts int
 		status   int
 	}{
-		"it says itself what it died of":  {nil, living("a", 10, failed), delivery.ReasonHTTP5xx, 10, 503},
-		"more is known of its attempts":   {&known, living("a", 4, paused), delivery.ReasonEndpointPaused, 10, 0},
-		"moved from RetryQueue by SQS":    {&known, living("a", 4, begun), delivery.ReasonCrashed, 10, 503},
-		"moved, and its state is lost":    {nil, living("a", 4, begun), delivery.ReasonCrashed, 4, 0},
-		"of release 0.1.0":                {&known, message("a", 0, true), delivery.ReasonHTTP5xx, 10, 503},
-		"of 0.1.0, its state is lost":     {nil, message("a", 0, true), delivery.ReasonExhausted, 10, 0},
-		"its state is of an earlier life": {&known, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
-		"only the replay is known":        {&queued, message("a", 1, true), delivery.ReasonExhausted, 10, 0},
-		"crashed":                         {nil, message("a", 0, false), delivery.ReasonCrashed, 0, 0},
-		"crashed after an attempt": {
-			&delivery.Record{State: delivery.Retrying, Attempts: 1, Reason: delivery.ReasonTimeout},
-			message("a", 0, false), delivery.ReasonCrashed, 1, 0,
-		},
+		"it says itself what it died of":  {nil, living(0, 10, failed), delivery.ReasonHTTP5xx, 10, 503},
+		"more is known of its attempts":   {&known, living(0, 4, paused), delivery.ReasonEndpointPaused, 10, 0},
+		"moved from RetryQueue by SQS":    {&known, living(0, 4, begun), delivery.ReasonCrashed, 10, 503},
+		"moved, and its state is lost":    {nil, living(0, 4, begun), delivery.ReasonCrashed, 4, 0},
+		"its state is of an earlier life": {&known, living(1, 0, begun), delivery.ReasonCrashed, 0, 0},
+		"only the replay is known":        {&queued, living(1, 0, begun), delivery.ReasonCrashed, 0, 0},
+		"moved from DeliveryQueue":        {nil, living(0, 0, delivery.Life{}), delivery.ReasonCrashed, 0, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld()
 			if row.state != nil {
-				w.states["a"] = *row.state
+				w.states[deliveryID] = *row.state
 			}
 			if failed := w.Process(t.Context(), []events.SQSMessage{row.m}); len(failed) != 0 {
 				t.Fatalf("failed %v", failed)
@@ -208,25 +200,25 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			wantRecord := deadletter.Record{
-				Ref: m.Ref, EventType: "user.deleted", Status: deadletter.Dead, Reason: row.reason,
+				Ref: m.Ref, EventType: "user.deleted", Reason: row.reason,
 				Attempts: row.attempts, LastStatus: row.status, DiedAt: diedAt,
 			}
 			unsealed := cmpopts.IgnoreFields(deadletter.Record{}, "Sealed") // opened below
-			if diff := cmp.Diff(wantRecord, w.records["a"], unsealed); diff != "" {
+			if diff := cmp.Diff(wantRecord, w.records[deliveryID], unsealed); diff != "" {
 				t.Errorf("record (-want +got)\n%s", diff)
 			}
 			wantState := delivery.Record{
 				Ref: m.Ref, EventType: "user.deleted", State: delivery.Dead, Reason: row.reason,
 				Attempts: row.attempts, LastStatus: row.status, UpdatedAt: diedAt,
 			}
-			if diff := cmp.Diff(wantState, w.states["a"]); diff != "" {
+			if diff := cmp.Diff(wantState, w.states[deliveryID]); diff != "" {
 				t.Errorf("state (-want +got)\n%s", diff)
 			}
 			wantOpened := deadletter.Opened{Body: []byte(payload), History: []deadletter.Entry{{
 				DiedAt: diedAt, Reason: row.reason, Attempts: row.attempts, LastStatus: row.status,
 				Replay: m.Replay, MessageID: "sqs-a",
 			}}}
-			if diff := cmp.Diff(wantOpened, w.open(t, "a")); diff != "" {
+			if diff := cmp.Diff(wantOpened, w.open(t, deliveryID)); diff != "" {
 				t.Errorf("opened (-want +got)\n%s", diff)
 			}
 			if strings.Contains(w.log.String(), "user_1") {
@@ -238,71 +230,82 @@ func TestHandler_Process_recordsWhatADeliveryDiedOf(t *testing.T) {
 
 func TestHandler_Process_recordsNoAcknowledgedDelivery(t *testing.T) {
 	w := newWorld()
-	w.states["a"] = delivery.Record{Ref: delivery.Ref{DeliveryID: "a"}, State: delivery.Acknowledged}
-	failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)})
+	w.states[deliveryID] = delivery.Record{State: delivery.Acknowledged}
+	failed := w.Process(t.Context(), []events.SQSMessage{message(0)})
 	if len(failed) != 0 || len(w.records) != 0 {
 		t.Errorf("failed %v, records %v", failed, w.records)
 	}
 }
 
+// Replay 2 could not be sent, so that replay 3 is the third life.
 func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
 	w := newWorld()
-	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("a", 0, true)})
-	w.Process(t.Context(), []events.SQSMessage{message("a", 0, true)})
-	w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)})
-	if failed := w.Process(t.Context(), []events.SQSMessage{message("a", 1, true)}); len(failed) != 0 {
-		t.Errorf("failed %v", failed)
+	for _, replay := range []int{0, 0, 1, 1, 3, 1} {
+		if failed := w.Process(t.Context(), []events.SQSMessage{message(replay)}); len(failed) != 0 {
+			t.Errorf("failed %v", failed)
+		}
 	}
-	w.holds(t, "a", contents{Body: payload, Lives: []int{0, 1}})
+	w.holds(t, deliveryID, contents{Body: payload, Lives: []int{0, 1, 3}})
 }
 
 func TestHandler_Process_keepsAPurgedDeliveryThatDiesAgainWhole(t *testing.T) {
 	w := newWorld()
-	w.Process(t.Context(), []events.SQSMessage{message("a", 3, true)})
-	w.holds(t, "a", contents{Body: payload, Lives: []int{3}})
+	w.Process(t.Context(), []events.SQSMessage{message(3)})
+	w.Process(t.Context(), []events.SQSMessage{message(4)})
+	w.holds(t, deliveryID, contents{Body: payload, Lives: []int{3, 4}})
 }
 
+// Only sealed, such a message is kept: replay refuses what is unreadable, and its seal says that it is.
 func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
-	future := message("a", 0, true)
-	future = sqsevent.With(future, "version", "7")
+	future := sqsevent.With(message(0), "version", "7")
 	future.MessageAttributes["blob"] = events.SQSMessageAttribute{BinaryValue: []byte{0, 1}, DataType: "Binary"}
-	noise := events.SQSMessage{MessageId: "sqs-b", Body: "no delivery at all"}
+	foreign := sqsevent.With(message(0), "tenant_id", "other")
+	foreign.MessageId = "sqs-b"
 	w := newWorld()
 	for range 2 {
-		if failed := w.Process(t.Context(), []events.SQSMessage{future, noise}); len(failed) != 0 {
+		if failed := w.Process(t.Context(), []events.SQSMessage{future, foreign}); len(failed) != 0 {
 			t.Fatalf("failed %v", failed)
 		}
 	}
-	if got := slices.Sorted(maps.Keys(w.records)); !slices.Equal(got, []string{"unreadable_sqs-a", "unreadable_sqs-b"}) {
-		t.Fatalf("records %v", got)
+	attributes := func(change ...string) map[string]string {
+		all := map[string]string{
+			"version": "1", "delivery_id": deliveryID, "tenant_id": "acme", "endpoint_id": "webhook_1", "event_id": "event_1",
+			"created_at": "2023-11-14T22:13:20Z", "replay": "0", "attempts": "1", "life": "v1,started=1767319445678",
+		}
+		for i := 0; i < len(change); i += 2 {
+			all[change[i]] = change[i+1]
+		}
+		return all
 	}
 	w.holds(t, "unreadable_sqs-a", contents{
 		Body: payload, Lives: []int{0}, Detail: `unreadable delivery message: version "7" is not known`,
-		Attributes: map[string]string{
-			"version": "7", "delivery_id": "a", "tenant_id": "acme", "endpoint_id": "webhook_1", "event_id": "event_1",
-			"created_at": "2023-11-14T22:13:20Z", "replay": "0", "attempts": "1", "blob": "\x00\x01",
-		},
+		Attributes: attributes("version", "7", "blob", "\x00\x01"),
 	})
 	w.holds(t, "unreadable_sqs-b", contents{
-		Body: "no delivery at all", Lives: []int{0}, Detail: "unreadable delivery message: attribute version is missing",
+		Body: payload, Lives: []int{0}, Attributes: attributes("tenant_id", "other"),
+		Detail: "unreadable delivery message: delivery id is not that of tenant, event, endpoint and body",
 	})
-	if r := w.records["unreadable_sqs-b"]; r.Reason != delivery.ReasonUnreadable {
-		t.Errorf("died of %s", r.Reason)
+	want := deadletter.Record{
+		Ref:    delivery.Ref{DeliveryID: "unreadable_sqs-b", CreatedAt: diedAt},
+		Reason: delivery.ReasonUnreadable, DiedAt: diedAt,
 	}
-	if len(w.states) != 0 {
-		t.Errorf("states %v", w.states)
+	unsealed := cmpopts.IgnoreFields(deadletter.Record{}, "Sealed")
+	if diff := cmp.Diff(want, w.records["unreadable_sqs-b"], unsealed); diff != "" {
+		t.Errorf("record (-want +got)\n%s", diff)
+	}
+	if len(w.states) != 0 || len(w.records) != 2 {
+		t.Errorf("states %v, %d records", w.states, len(w.records))
 	}
 }
 
 func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
 	w := newWorld()
 	w.err = errors.New("throttled")
-	w.states["b"] = delivery.Record{State: delivery.Acknowledged}
-	failed := w.Process(t.Context(), []events.SQSMessage{message("a", 0, true), message("b", 0, true)})
+	failed := w.Process(t.Context(), []events.SQSMessage{message(0)})
 	if !slices.Equal(failed, []string{"sqs-a"}) {
 		t.Errorf("failed %v", failed)
 	}
-	if s, found := w.states["a"]; found {
+	if s, found := w.states[deliveryID]; found {
 		t.Errorf("dead without a record: %+v", s)
 	}
 }

@@ -20,7 +20,7 @@ type Settings struct {
 	DeadLettersTable string `env:"DEAD_LETTERS_TABLE,notEmpty"`
 	DeliveriesTable  string `env:"DELIVERIES_TABLE,notEmpty"`
 	DeadLetterKeyARN string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
-	MaxRetries       int    `env:"MAX_RETRIES"`
+	DeadLetterDays   int    `env:"DEAD_LETTER_DAYS" envDefault:"0"` // 0: dead letters are kept for ever
 }
 
 // Config is what New needs. All fields are required.
@@ -36,13 +36,12 @@ func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
 	return &Handler{
 		States: dynamo.NewDeliveries(tables, s.DeliveriesTable),
-		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable),
+		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable).KeepDead(time.Duration(s.DeadLetterDays) * 24 * time.Hour),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},
-		MaxRetries: s.MaxRetries,
-		Log:        c.Log,
-		Metrics:    c.Metrics,
-		Now:        time.Now,
+		Log:     c.Log,
+		Metrics: c.Metrics,
+		Now:     time.Now,
 	}
 }

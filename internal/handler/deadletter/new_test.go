@@ -12,23 +12,22 @@ import (
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries",
-		"DEAD_LETTER_KEY_ARN": "key", "MAX_RETRIES": "7",
+		"DEAD_LETTER_KEY_ARN": "key",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
-	if h.MaxRetries != 7 {
-		t.Errorf("MaxRetries is %d, want 7", h.MaxRetries)
-	}
 	calls.Check(t, func() error {
 		_, err := h.States.Update(t.Context(), delivery.Record{})
 		return err
 	}, "PutItem Deliveries")
 	calls.Check(t, func() error {
-		_, err := h.Store.Create(t.Context(), deadletter.Record{})
+		_, err := h.Store.Create(t.Context(), deadletter.Record{
+			Sealed: deadletter.Sealed{History: []deadletter.SealedEntry{{}}},
+		})
 		return err
 	}, "UpdateItem DeadLetters")
 	calls.Check(t, func() error {
-		_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
+		_, err := h.Vault.SealDeath(t.Context(), deadletter.Record{}, deadletter.Death{})
 		return err
 	}, "GenerateDataKey key")
 }

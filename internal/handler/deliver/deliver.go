@@ -1,21 +1,28 @@
-// Package deliver consumes DeliveryQueue and RetryQueue: it makes one attempt per delivery, or
+// Package deliver consumes DeliveryQueue, RetryQueue and SlowQueue: it makes one attempt per delivery, or
 // none while something stands in its way, and hands every delivery on before it acknowledges it.
 //
-// It promises that a message is acknowledged only when its receiver answered 2xx, when its
-// endpoint is gone or an operator discarded it, or when it is safely elsewhere: on RetryQueue, in
-// Backlog or on DeadLetterQueue. It promises that what came from RetryQueue is sent to no queue
-// but DeadLetterQueue, so that Lambda's recursion detection never counts a chain; that the
-// endpoint's health item is stored before any delivery is held; that a panic or a hang in one delivery
-// fails that one only; and that nothing is in flight any more when it answers. The attempt itself
-// is package delivery's, and so is what follows on it; whether there is one, package health's.
+// A batch flows through steps, each a file, each taking values and returning new ones:
 //
-// A batch goes through four steps, a file each, none of which calls back up: plan (which
-// deliveries are here, and what each needs), attempt (all at once), settle (hold, park and move
-// messages, record states and health), report.
+//	gather   the records of each delivery become one task
+//	look     the endpoints, their tenants' marks and their circuits, in one read
+//	decide   attempt it, hold it, set it aside, discard it or end it
+//	attempt  all POSTs at once; what a tenant keeps the process for is charged meanwhile
+//	next     where it goes: delivery.Progress
+//	settle   into Backlog, to a queue, or back to its own
+//	record   delivery states and circuits
+//	report   log and metrics
+//
+// It promises that a message is acknowledged only when its receiver answered 2xx, when its endpoint is
+// gone or an operator discarded it, or when it is safely elsewhere; that messages are sent to RetryQueue
+// from DeliveryQueue only and to SlowQueue from those two only, so that Lambda's recursion detection never
+// counts a chain; that nothing is held before a lease says so; that a panic or a hang in one delivery fails
+// that one only; and that nothing is in flight any more when it answers. It has no right to delete
+// anything.
 package deliver
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -30,39 +37,41 @@ const (
 	answerReserve = 300 * time.Millisecond
 )
 
-// batch is what one invocation works on.
-type batch struct {
-	tasks        []*task
-	destinations []*destination // of the tasks, in the order of their first
-	unreadable   []string       // message ids
-}
-
 // Process handles the records of one invocation, all of one queue. It returns the message ids of
 // those that go back to it.
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	began := h.Now()
 	attempting, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	b := h.decode(attempting, records)
-	h.plan(attempting, b)
-	h.attempt(attempting, b)
+	settling, done := afterwards(ctx)
+	defer done()
 
-	// The POSTs went out: their results are recorded whatever became of ctx meanwhile.
-	settling := context.WithoutCancel(ctx)
-	if deadline, ok := ctx.Deadline(); ok {
-		var done context.CancelFunc
-		settling, done = context.WithDeadline(settling, deadline.Add(-answerReserve))
-		defer done()
-	}
-	h.settle(settling, b)
-	h.report(settling, b, began)
-	failed = b.unreadable
-	for _, t := range b.tasks {
-		if t.returned {
-			for _, r := range t.records {
+	tasks, unreadable := h.gather(ctx, records)
+	ends, posts := h.decideAll(attempting, tasks)
+	var aside sync.WaitGroup // must not wait for the slowest attempt of its batch
+	aside.Go(func() { ends = h.settle(settling, ends) })
+	attempted := h.settle(settling, h.attempt(attempting, posts))
+	aside.Wait()
+	ends = append(ends, attempted...)
+	h.record(settling, ends)
+	h.report(settling, ends, unreadable, began)
+	failed = unreadable
+	for _, e := range ends {
+		if e.returned {
+			for _, r := range e.records {
 				failed = append(failed, r.MessageId)
 			}
 		}
 	}
 	return failed
+}
+
+// afterwards is the context of everything that follows a POST: its result is recorded whatever becomes
+// of ctx meanwhile.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	settling := context.WithoutCancel(ctx)
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithDeadline(settling, deadline.Add(-answerReserve))
+	}
+	return settling, func() {}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,442 +12,417 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-func TestHandler_Process_acknowledgesAFirstSuccessWithOneWrite(t *testing.T) {
-	w := newWorld(status(204))
-	failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"))
-	w.did(t, failed, effects{Posts: 2, Acknowledged: 2})
-	first := delivery.Ref{
-		DeliveryID: "a", TenantID: "t", EndpointID: "webhook_1", EventID: "e", CreatedAt: w.acked[0].CreatedAt,
-	}
-	second := delivery.Ref{
-		DeliveryID: "b", TenantID: "t", EndpointID: "webhook_2", EventID: "e", CreatedAt: w.acked[1].CreatedAt,
-	}
-	want := delivery.Record{
-		EventType: "user.deleted", State: delivery.Acknowledged, Attempts: 1, LastStatus: 204, DurationMS: 1,
-		UpdatedAt: w.now,
-	}
-	for i, ref := range []delivery.Ref{first, second} {
-		want.Ref = ref
-		if diff := cmp.Diff(want, w.acked[i]); diff != "" {
-			t.Errorf("record of %s (-want +got)\n%s", ref.DeliveryID, diff)
-		}
-	}
-}
-
-func TestHandler_Process_movesAFirstFailureToRetryQueue(t *testing.T) {
-	w := newWorld(status(500))
-	failed := w.process(t, fresh("a", "webhook_1"))
-	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
-	want, err := queue.Decode(fresh("a", "webhook_1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	want.Retrying, want.Attempts = true, 1
-	want.Life = delivery.Life{StartedAt: born, OwnDue: epoch.Add(5 * time.Second)}
-	if diff := cmp.Diff(want, w.moved(t)); diff != "" {
-		t.Errorf("message (-want +got)\n%s", diff)
-	}
-	if got := w.sent[0].Group; got != "t" {
-		t.Errorf("group %q", got)
-	}
-	w.knows(t, 0, known{delivery.Retrying, delivery.ReasonHTTP5xx, 1, 500, w.now.Add(5 * time.Second)})
-}
-
-// moved decodes the one message sent to RetryQueue.
-func (w *world) moved(t *testing.T) delivery.Message {
+// in runs a test in a bubble, whose clock is fake.
+func in(t *testing.T, respond func(context.Context, string) delivery.Response, do func(w *world)) {
 	t.Helper()
-	if len(w.sent) != 1 {
-		t.Fatalf("%d messages on RetryQueue, want 1", len(w.sent))
-	}
-	return messageOf(t, w.sent[0])
-}
-
-func TestHandler_Process_hidesAShortWaitAndParksALongOne(t *testing.T) {
-	for name, row := range map[string]struct {
-		used, receives int
-		visibility     time.Duration
-		backlog        time.Duration
-		attempts       int
-	}{
-		"retry 1":                               {1, 1, 20 * time.Second, 0, 2},
-		"retry 2":                               {1, 2, 80 * time.Second, 0, 3},
-		"the first long wait":                   {1, 3, 0, 320 * time.Second, 4},
-		"receives too many skip no long place":  {1, 9, 0, 320 * time.Second, 4},
-		"back from Backlog, one long place on":  {4, 1, 0, 1280 * time.Second, 5},
-		"nor do they skip the next one":         {4, 5, 0, 1280 * time.Second, 5},
-		"the last but one":                      {8, 1, 0, retry.Cap, 9},
-		"the last but one, received many times": {8, 40, 0, retry.Cap, 9},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(status(503))
-			r := again(fresh("a", "webhook_1"), row.used, row.receives)
-			failed := w.process(t, r)
-			want := known{delivery.Retrying, delivery.ReasonHTTP5xx, row.attempts, 503, epoch.Add(row.visibility + row.backlog)}
-			if row.backlog == 0 {
-				w.did(t, failed, effects{Failed: []string{r.MessageId}, Posts: 1, States: 1, Hidden: waits(row.visibility)})
-			} else {
-				want.State = delivery.Waiting
-				w.did(t, failed, effects{Posts: 1, States: 1, Parked: waits(row.backlog)})
-			}
-			w.knows(t, 0, want)
-			for _, item := range w.parked {
-				if item.Held || item.Message.Attempts != row.attempts {
-					t.Errorf("parked %+v", item)
-				}
-				if s := w.states[0]; s.State != delivery.Waiting || s.NextAttemptAt != item.DueAt {
-					t.Errorf("state %+v", s)
-				}
-			}
-		})
-	}
-}
-
-func TestHandler_Process_parksALongRetryAfter(t *testing.T) {
-	for name, r := range map[string]events.SQSMessage{
-		"of a first attempt": fresh("a", "webhook_1"), "of a retry": retried("a", "webhook_1", 1),
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(func(context.Context, string) delivery.Response {
-				return delivery.Response{Status: 429, Reason: delivery.ReasonHTTP429, RetryAfter: "3600"}
-			})
-			failed := w.process(t, r)
-			w.did(t, failed, effects{Posts: 1, States: 1, Parked: waits(time.Hour)})
-			m, due := w.parked[0].Message, epoch.Add(time.Hour)
-			if m.NotBefore != due || m.Life.OwnDue != due { // nothing but an operator sends it before
-				t.Errorf("%+v", m)
-			}
-		})
-	}
-}
-
-// follow processes the record and returns it as it is received next, after the wait, as SQS or
-// release would hand it over. over says that there is no next time.
-func (w *world) follow(t *testing.T, r events.SQSMessage, count int) (next events.SQSMessage, counted int, over bool) {
-	t.Helper()
-	w.sent, w.hidden, w.parked = nil, nil, nil
-	w.process(t, r)
-	switch {
-	case len(w.sent) == 1:
-		w.advance(w.sent[0].Delay)
-		return record(w.moved(t), retryARN, 1), 1, false
-	case len(w.hidden) == 1:
-		m, err := queue.Decode(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.advance(w.hidden[0].Wait)
-		return record(m, retryARN, count+1), count + 1, false
-	case len(w.parked) == 1:
-		w.advance(max(w.parked[0].DueAt.Sub(w.now), time.Minute)) // release runs once a minute
-		return record(messageOf(t, queue.ToRetryQueue(w.parked[0].Message, 0)), retryARN, 1), 1, false
-	}
-	return events.SQSMessage{}, 0, true
-}
-
-func TestHandler_Process_takesTheProductionScheduleToDeath(t *testing.T) {
-	w := newWorld(status(500))
-	var got []time.Duration
-	for r, count, over := fresh("a", "webhook_1"), 1, false; !over; {
-		before := w.now
-		r, count, over = w.follow(t, r, count)
-		got = append(got, w.now.Sub(before))
-	}
-	var want []time.Duration
-	for _, seconds := range []int{5, 20, 80, 320, 1280, 5120, 20480, 43000, 43000, 0} { // dead at once after the last
-		want = append(want, time.Duration(seconds)*time.Second)
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("waits (-want +got)\n%s", diff)
-	}
-	if len(w.posts) != 10 || len(w.dead) != 1 {
-		t.Fatalf("%d posts, %d dead", len(w.posts), len(w.dead))
-	}
-	w.knows(t, 9, known{delivery.Retrying, delivery.ReasonHTTP5xx, 10, 500, time.Time{}}) // deadletter writes the rest
-	m := messageOf(t, w.dead[0])
-	if m.Attempts != 10 || m.Life.Reason != delivery.ReasonHTTP5xx || m.Life.Status != 500 || m.Life.StartedAt != born {
-		t.Errorf("dead letter %+v", m)
-	}
-}
-
-func TestHandler_Process_postsToActiveEndpointsOnly(t *testing.T) {
-	gone, disabled := active("webhook_1"), active("webhook_1")
-	gone.Status, disabled.Status = endpoint.Deleted, endpoint.Disabled
-	const deleted = delivery.ReasonEndpointDeleted
-	for name, row := range map[string]struct {
-		endpoint endpoint.Endpoint
-		record   events.SQSMessage
-		did      effects
-		knows    known
-	}{
-		"deleted: discarded": {
-			gone, fresh("a", "webhook_1"), effects{States: 1}, known{State: delivery.Discarded, Reason: deleted},
-		},
-		"deleted while retrying": {
-			gone, retried("a", "webhook_1", 3), effects{States: 1},
-			known{State: delivery.Discarded, Reason: deleted, Attempts: 3},
-		},
-		"never there": {
-			endpoint.Endpoint{}, fresh("a", "webhook_9"), effects{States: 1}, known{State: delivery.Discarded, Reason: deleted},
-		},
-		"disabled: held to the end of its life": {
-			disabled, fresh("a", "webhook_1"), effects{States: 1, Parked: waits(tenPlaces.Remaining(1))},
-			known{State: delivery.Waiting, Reason: delivery.ReasonEndpointDisabled},
-		},
-		"disabled: keeps its place": {
-			disabled, retried("a", "webhook_1", 2), effects{States: 1, Parked: waits(tenPlaces.Remaining(3))},
-			known{State: delivery.Waiting, Reason: delivery.ReasonEndpointDisabled, Attempts: 2},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(status(200))
-			w.endpoints["webhook_1"] = row.endpoint
-			failed := w.process(t, row.record)
-			w.did(t, failed, row.did)
-			w.knows(t, 0, row.knows)
-		})
-	}
-}
-
-func TestHandler_Process_sendsFaultsOfOursToRetryQueueAndTellsThemApart(t *testing.T) {
-	for name, spoil := range map[string]func(*world){
-		"DynamoDB fails": func(w *world) { w.readErr = errAWS },
-		"KMS fails":      func(w *world) { w.secretErr = errAWS },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(status(200))
-			spoil(w)
-			failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"))
-			w.did(t, failed, effects{States: 2, Sent: waits(5*time.Second, 5*time.Second)})
-			w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonInternal, Next: epoch.Add(5 * time.Second)})
-			w.says(t, 0, map[string]string{"fault": "ours", "error": errAWS.Error()})
-		})
-	}
-}
-
-func TestHandler_Process_countsNoAttemptThatFailedByAFaultOfOurs(t *testing.T) {
-	w := newWorld(func(context.Context, string) delivery.Response {
-		return delivery.Response{Reason: delivery.ReasonInternal}
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(respond)
+		w.t = t
+		do(w)
 	})
-	failed := w.process(t, fresh("a", "webhook_1"))
-	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
-	w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonInternal, Next: epoch.Add(5 * time.Second)})
 }
 
-func TestHandler_Process_returnsWhatCannotBeMoved(t *testing.T) {
-	w := newWorld(status(500))
-	w.sendErr = errAWS
-	failed := w.process(t, fresh("a", "webhook_1"))
-	w.did(t, failed, effects{Failed: []string{"id-a"}, Posts: 1, States: 1})
-	// SQS alone knows when it comes back
-	w.knows(t, 0, known{State: delivery.Retrying, Reason: delivery.ReasonHTTP5xx, Attempts: 1, Status: 500})
+func TestHandler_Process_acknowledgesASuccessWithOneWrite(t *testing.T) {
+	in(t, status(204), func(w *world) {
+		t := w.t
+		if returned := w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")); len(returned) > 0 {
+			t.Errorf("returned %v", returned)
+		}
+		if diff := cmp.Diff([]string{"Read", "Open", "Open", "States"}, w.calls); diff != "" || len(w.acked) != 2 {
+			t.Errorf("%d acknowledged, calls (-want +got):\n%s", len(w.acked), diff)
+		}
+	})
 }
 
-func TestHandler_Process_losesNoDeliveryWithItsState(t *testing.T) {
-	w := newWorld(status(200))
-	w.stateErr = errAWS
-	failed := w.process(t, fresh("a", "webhook_1"))
-	w.did(t, failed, effects{Posts: 1, Acknowledged: 1})
-	w.says(t, 0, map[string]string{"msg": "delivery state not written", "fault": "ours", "level": "ERROR"})
-	w.forget()
-	w.respond = status(500)
-	failed = w.process(t, fresh("b", "webhook_1"))
-	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
-	if n := w.metrics(t)[measured{"StateWritesLost", telemetry.Dimensions{Fault: "ours"}}]; n != 2 {
-		t.Errorf("%v lost writes counted", n)
+func TestHandler_Process_sendsAFailureOn(t *testing.T) {
+	in(t, status(503), func(w *world) {
+		t := w.t
+		first, second, fourth, last := w.fresh("first", "webhook_1"), w.retried("second", "webhook_1", 1),
+			w.retried("fourth", "webhook_1", 3), w.retried("last", "webhook_1", 9)
+		lane := message("lane", "webhook_2")
+		if diff := cmp.Diff([]string(nil), w.process(t, first)); diff != "" {
+			t.Errorf("a first attempt returned (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"id-second"}, w.process(t, second, fourth, last)); diff != "" {
+			t.Errorf("retries returned (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"id-lane"}, w.process(t, w.on("slow", 1, lane))); diff != "" {
+			t.Errorf("of SlowQueue returned (-want +got):\n%s", diff)
+		}
+		id := message("first", "webhook_1").DeliveryID
+		if len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].Attempts != 1 || w.delays[id] != 5*time.Second {
+			t.Errorf("on RetryQueue %+v after %s", w.sent["Retry"], w.delays[id])
+		}
+		want := map[string]time.Duration{"handle-second": 20 * time.Second, "handle-lane": 5 * time.Second}
+		if diff := cmp.Diff(want, w.hidden); diff != "" {
+			t.Errorf("hidden (-want +got):\n%s", diff)
+		}
+		if len(w.held) != 1 || w.held[0].Held || w.held[0].Message.EventID != "fourth" || w.held[0].Message.Attempts != 4 {
+			t.Errorf("in Backlog %+v", w.held)
+		}
+		if len(w.sent["DeadLetter"]) != 1 || w.sent["DeadLetter"][0].Life.Reason != delivery.ReasonHTTP5xx {
+			t.Errorf("on DeadLetterQueue %+v", w.sent["DeadLetter"])
+		}
+	})
+}
+
+func TestHandler_Process_holdsUnderALease(t *testing.T) {
+	stopped := map[string]func(w *world){
+		"a disabled endpoint": func(w *world) {
+			w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
+		},
+		"a paused endpoint": func(w *world) {
+			w.change("webhook_1", func(e *endpoint.Endpoint) { e.Marks.PausedAt = time.Now() })
+		},
+		"a paused tenant": func(w *world) { w.tenant.PausedAt = time.Now() },
+		"an open circuit": func(w *world) { w.opened(0) },
+	}
+	for name, stop := range stopped {
+		t.Run(name, func(t *testing.T) {
+			in(t, status(200), func(w *world) {
+				t := w.t
+				stop(w)
+				w.process(t, w.fresh("e1", "webhook_1"), w.retried("e2", "webhook_1", 4))
+				if diff := cmp.Diff([]string{"Read", "Hold", "Put", "Put", "States", "States"}, w.calls); diff != "" {
+					t.Errorf("calls (-want +got):\n%s", diff)
+				}
+				for _, i := range w.held {
+					if !i.Held || !i.DueAt.Equal(i.Message.Life.StartedAt.Add(7*24*time.Hour)) {
+						t.Errorf("%s: held %v, due %s", i.Message.EventID, i.Held, i.DueAt)
+					}
+				}
+				time.Sleep(3 * time.Minute)
+				w.calls = nil
+				w.process(t, w.fresh("e3", "webhook_1"))
+				if slices.Contains(w.calls, "Hold") {
+					t.Error("another lease although one lasts for two minutes")
+				}
+				time.Sleep(time.Minute + time.Second)
+				w.process(t, w.fresh("e4", "webhook_1"))
+				if !slices.Contains(w.calls, "Hold") {
+					t.Error("no new lease although less than two function timeouts are left")
+				}
+				if len(w.posts) > 0 {
+					t.Errorf("%d POSTs", len(w.posts))
+				}
+			})
+		})
 	}
 }
 
-func TestHandler_Process_isolatesAPanic(t *testing.T) {
-	w := newWorld(func(_ context.Context, url string) delivery.Response {
+func (w *world) change(id string, change func(e *endpoint.Endpoint)) {
+	e := w.endpoints[id]
+	change(&e)
+	w.endpoints[id] = e
+}
+
+func (w *world) opened(ago time.Duration) {
+	w.circuits["webhook_1"] = circuit.Item{
+		TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: circuit.Open, Since: time.Now().Add(-ago), Failures: 9,
+	}
+}
+
+func TestHandler_Process_probes(t *testing.T) {
+	for code, want := range map[int]circuit.State{200: circuit.Recovering, 503: circuit.Open} {
+		t.Run(fmt.Sprint(code), func(t *testing.T) {
+			in(t, status(code), func(w *world) {
+				t := w.t
+				w.opened(time.Minute)
+				m := message("probe", "webhook_1")
+				m.Attempts, m.Life = 9, delivery.Life{StartedAt: w.born, Probe: time.Now()}
+				returned := w.process(t, w.on("retry", 1, m))
+				if w.circuits["webhook_1"].State != want || len(w.posts) != 1 || len(returned) > 0 {
+					t.Errorf("%s after %d POSTs, returned %v", w.circuits["webhook_1"].State, len(w.posts), returned)
+				}
+				if code != 200 && (len(w.held) != 1 || !w.held[0].Held || w.held[0].Message.Attempts != 9) {
+					t.Errorf("a failed probe: %+v", w.held)
+				}
+			})
+		})
+	}
+}
+
+// TestHandler_Process_losesNothing refuses each call in turn: every delivery goes back to its queue, or is
+// somewhere else.
+func TestHandler_Process_losesNothing(t *testing.T) {
+	for _, call := range []string{
+		"Read", "Open", "Hold", "Store", "Put", "Retry", "Slow", "DeadLetter", "Hide", "States", "Charge",
+	} {
+		for _, code := range []int{200, 503} {
+			t.Run(fmt.Sprint(call, " ", code), func(t *testing.T) {
+				in(t, status(code), func(w *world) {
+					t := w.t
+					w.fails[call] = true
+					w.change("webhook_2", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
+					records := []events.SQSMessage{
+						w.fresh("first", "webhook_1"), w.retried("short", "webhook_1", 1), w.retried("long", "webhook_1", 4),
+						w.retried("last", "webhook_1", 9), w.fresh("held", "webhook_2"), w.retried("held, too", "webhook_2", 9),
+					}
+					returned := w.process(t, records[0], records[4])
+					returned = append(returned, w.process(t, records[1], records[2], records[3], records[5])...)
+					for _, r := range records {
+						event := strings.TrimPrefix(r.MessageId, "id-")
+						if !slices.Contains(returned, r.MessageId) && !w.somewhere(event) {
+							t.Errorf("%s is nowhere", event)
+						}
+					}
+					for _, m := range w.sent["Retry"] {
+						if m.EventID != "first" && m.EventID != "held" {
+							t.Errorf("%s came from RetryQueue and was sent to it", m.EventID)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// somewhere reports whether the event's delivery was acknowledged, or waits or died elsewhere.
+func (w *world) somewhere(event string) bool {
+	is := func(m delivery.Message) bool { return m.EventID == event }
+	for _, i := range w.held {
+		if is(i.Message) {
+			return true
+		}
+	}
+	for _, q := range w.sent {
+		if slices.ContainsFunc(q, is) {
+			return true
+		}
+	}
+	posted := func(r delivery.Request) bool {
+		return r.Header[2].Value == message(event, "webhook_1").DeliveryID
+	}
+	return slices.ContainsFunc(w.posts, posted) && w.respond(context.Background(), "").Status == 200
+}
+
+func TestHandler_Process_takesTheScheduleToDeath(t *testing.T) {
+	in(t, status(500), func(w *world) {
+		t := w.t
+		r, receives := w.fresh("e1", "webhook_1"), 1
+		for range 40 {
+			returned := w.process(t, r)
+			delete(w.circuits, "webhook_1") // its circuit is another test's
+			switch {
+			case len(returned) > 0:
+				time.Sleep(w.hidden["handle-e1"])
+				receives++
+				r = sqsevent.Received(r, receives)
+			case len(w.sent["DeadLetter"]) > 0:
+				if m := w.sent["DeadLetter"][0]; m.Attempts != 10 || len(w.posts) != 10 {
+					t.Errorf("dead after %d places and %d POSTs", m.Attempts, len(w.posts))
+				}
+				return
+			case len(w.held) > 0:
+				time.Sleep(time.Until(w.held[0].DueAt))
+				r, receives, w.held = w.on("retry", 1, w.held[0].Message), 1, nil
+			default:
+				m := w.sent["Retry"][0]
+				time.Sleep(w.delays[m.DeliveryID])
+				r, w.sent["Retry"] = w.on("retry", 1, m), nil
+			}
+		}
+		t.Error("it did not die")
+	})
+}
+
+func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {
+	panics := func(ctx context.Context, url string) delivery.Response {
 		if strings.HasSuffix(url, "webhook_2") {
-			panic("boom")
+			panic("receiver")
 		}
-		return delivery.Response{Status: 200}
-	})
-	failed := w.process(t, fresh("a", "webhook_1"), fresh("b", "webhook_2"), fresh("c", "webhook_1"))
-	w.did(t, failed, effects{Posts: 3, Acknowledged: 2, States: 1, Sent: waits(5 * time.Second)})
-	if m := w.moved(t); m.DeliveryID != "b" {
-		t.Errorf("%s is moved", m.DeliveryID)
+		return status(200)(ctx, url)
 	}
-}
-
-func TestHandler_Process_sendsDuplicatesInABatchOnce(t *testing.T) {
-	w := newWorld(status(500))
-	failed := w.process(t, fresh("a", "webhook_1"), fresh("a", "webhook_1"))
-	w.did(t, failed, effects{Posts: 1, States: 1, Sent: waits(5 * time.Second)})
-
-	// On RetryQueue both messages stay: one may be the other received twice.
-	w = newWorld(status(500))
-	failed = w.process(t, retried("a", "webhook_1", 1), retried("a", "webhook_1", 1))
-	w.did(t, failed, effects{
-		Failed: []string{"id-a", "id-a"}, Posts: 1, States: 1, Hidden: waits(20*time.Second, 20*time.Second),
-	})
-}
-
-func TestHandler_Process_letsTheDuplicateWithTheMostTriesLeftSpeak(t *testing.T) {
-	old, young := again(fresh("a", "webhook_1"), 9, 1), retried("a", "webhook_1", 1)
-	old.MessageId, young.MessageId = "old", "young"
-	for name, records := range map[string][]events.SQSMessage{
-		"the one at its last place first": {old, young},
-		"the one at its last place last":  {young, old},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(status(500))
-			w.did(t, w.process(t, records...), effects{
-				Failed: []string{records[0].MessageId, records[1].MessageId}, Posts: 1, States: 1,
-				Hidden: waits(20*time.Second, 20*time.Second),
-			})
-		})
-	}
-}
-
-func TestHandler_Process_takesAReplayForADeliveryOfItsOwn(t *testing.T) {
-	w := newWorld(status(500))
-	replay := fresh("a", "webhook_1")
-	replay = sqsevent.With(replay, "replay", "1")
-	failed := w.process(t, fresh("a", "webhook_1"), replay) // taking one for the other would lose it
-	w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
-}
-
-func TestHandler_Process_leavesUnreadableMessagesForRedrive(t *testing.T) {
-	w := newWorld(status(200))
-	bad := fresh("a", "webhook_1")
-	bad.MessageId = "bad"
-	bad = sqsevent.With(bad, "tenant_id", "")
-	failed := w.process(t, bad, fresh("b", "webhook_1"))
-	w.did(t, failed, effects{Failed: []string{"bad"}, Posts: 1, Acknowledged: 1})
-	w.says(t, 0, map[string]string{
-		"msg": "no attempt", "outcome": "unreadable", "reason": "unreadable", "fault": "ours", "message_id": "bad",
-		"error": "unreadable delivery message: attribute tenant_id is missing",
-	})
-	unreadable := telemetry.Dimensions{Outcome: "unreadable", Reason: "unreadable", Fault: "ours"}
-	if n := w.metrics(t)[measured{"NotAttempted", unreadable}]; n != 1 {
-		t.Errorf("%v counted", n)
-	}
-}
-
-// hang answers like a receiver that never does, within an attempt timeout of 15 s.
-func hang(ctx context.Context, _ string) delivery.Response {
-	select {
-	case <-ctx.Done():
-	case <-time.After(15 * time.Second):
-	}
-	return delivery.Response{Reason: delivery.ReasonTimeout}
-}
-
-func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsToRetryQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(func(ctx context.Context, url string) delivery.Response {
-			if strings.HasSuffix(url, "webhook_1") {
-				return hang(ctx, url)
-			}
-			return delivery.Response{Status: 200}
-		})
-		h := w.handler()
-		h.PerEndpoint = 2
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-		defer cancel()
-		started := time.Now()
-		failed := h.Process(ctx, []events.SQSMessage{
-			fresh("a", "webhook_1"), fresh("b", "webhook_1"), fresh("c", "webhook_1"), fresh("d", "webhook_2"),
-		})
-		sent := waits(5*time.Second, 5*time.Second, 0) // what was not started waits for nothing
-		slices.SortFunc(w.sent, func(a, b queue.Outgoing) int { return int(b.Delay - a.Delay) })
-		w.did(t, failed, effects{Posts: 3, Acknowledged: 1, States: 3, Sent: sent})
-		if took := time.Since(started); took != 15*time.Second {
-			t.Errorf("took %s", took)
+	in(t, panics, func(w *world) {
+		t := w.t
+		foreign := w.fresh("e3", "webhook_1")
+		foreign.MessageAttributes = w.fresh("e4", "webhook_1").MessageAttributes
+		foreign.Body = `{"type":"user.banned","data":{}}` // not of that delivery id
+		foreign.MessageId = "id-foreign"
+		returned := w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"), foreign)
+		if diff := cmp.Diff([]string{"id-foreign"}, returned); diff != "" {
+			t.Errorf("returned (-want +got):\n%s", diff)
 		}
-		if n := countReason(w.states, delivery.ReasonEndpointHanging); n != 1 {
-			t.Errorf("%d never started, want 1", n)
+		if len(w.acked) != 1 || len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].EventID != "e2" {
+			t.Errorf("acknowledged %v, on RetryQueue %v", w.acked, w.sent["Retry"])
 		}
-
-		// On RetryQueue every record gets its POST.
-		w.forget()
-		h.PerEndpoint = 3
-		h.Process(ctx, []events.SQSMessage{
-			retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1),
-		})
-		if len(w.posts) != 3 {
-			t.Errorf("%d posts from RetryQueue, want 3", len(w.posts))
+		if !w.logged("no attempt", "unreadable") || !w.logged("panic in a record", "stack") {
+			t.Errorf("the log says neither: %s", w.logs)
 		}
 	})
 }
 
-func TestHandler_Process_postsEveryRetryThoughTheOneBeforeItHung(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		first := true
-		w := newWorld(func(ctx context.Context, url string) delivery.Response {
-			if first { // one at a time
-				first = false
-				return hang(ctx, url)
-			}
-			return delivery.Response{Status: 200}
-		})
-		h := w.handler()
-		h.PerEndpoint = 1
-		failed := h.Process(t.Context(), []events.SQSMessage{
-			retried("a", "webhook_1", 1), retried("b", "webhook_1", 1), retried("c", "webhook_1", 1),
-		})
-		if len(failed) != 1 || len(w.posts) != 3 || len(w.acked) != 2 { // which of the three is first, nobody knows
-			t.Errorf("failed %v, %d posts, %d acknowledged", failed, len(w.posts), len(w.acked))
+func TestHandler_Process_sendsDuplicatesOnce(t *testing.T) {
+	in(t, status(503), func(w *world) {
+		t := w.t
+		late, early := w.retried("e1", "webhook_1", 2), w.retried("e1", "webhook_1", 1)
+		late.MessageId, late.ReceiptHandle = "id-late", "handle-late"
+		replay := message("e1", "webhook_1")
+		replay.Replay = 1
+		other := w.on("retry", 1, replay)
+		other.MessageId, other.ReceiptHandle = "id-replay", "handle-replay"
+		returned := w.process(t, late, early, other)
+		want := []string{"id-late", "id-e1", "id-replay"}
+		if diff := cmp.Diff(want, returned); diff != "" || len(w.posts) != 2 {
+			t.Errorf("%d POSTs, returned (-want +got):\n%s", len(w.posts), diff)
+		}
+		if w.hidden["handle-late"] != 20*time.Second || w.hidden["handle-e1"] != 20*time.Second {
+			t.Errorf("the one with the most tries left does not speak for both: %v", w.hidden)
 		}
 	})
 }
 
-func countReason(states []delivery.Record, reason delivery.Reason) (n int) {
-	for _, s := range states {
-		if s.Reason == reason {
-			n++
+func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsOn(t *testing.T) {
+	in(t, hangs, func(w *world) {
+		t := w.t
+		w.rules.PerEndpoint = 1
+		var records []events.SQSMessage
+		for n := range 4 {
+			records = append(records, w.fresh(fmt.Sprint("e", n), "webhook_1"))
 		}
-	}
-	return n
+		if returned := w.process(t, records...); len(returned) > 0 || len(w.posts) != 1 {
+			t.Errorf("%d POSTs, returned %v", len(w.posts), returned)
+		}
+		places := map[int]int{}
+		for _, m := range w.sent["Retry"] {
+			places[m.Attempts]++
+		}
+		if diff := cmp.Diff(map[int]int{0: 3, 1: 1}, places); diff != "" {
+			t.Errorf("places used on RetryQueue (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestHandler_Process_handsOnWhatIsUnfinishedBeforeTheDeadline(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(hang)
+	in(t, hangs, func(w *world) {
+		t := w.t
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		started := time.Now()
-		failed := w.handler().Process(ctx, []events.SQSMessage{fresh("a", "webhook_1"), fresh("b", "webhook_2")})
-		w.did(t, failed, effects{Posts: 2, States: 2, Sent: waits(5*time.Second, 5*time.Second)})
-		if took := time.Since(started); took != 8*time.Second {
-			t.Errorf("took %s", took)
+		began := time.Now()
+		returned := w.handler().Process(ctx, []events.SQSMessage{w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")})
+		if took := time.Since(began); took != 8*time.Second || len(returned) > 0 {
+			t.Errorf("took %s, returned %v", took, returned)
 		}
-		if n := countReason(w.states, delivery.ReasonOutOfTime); n != 2 {
-			t.Errorf("%d out of time: %+v", n, w.states)
+		for _, m := range w.sent["Retry"] {
+			if m.Attempts != 0 {
+				t.Errorf("%s has used a place", m.EventID)
+			}
+		}
+		if len(w.sent["Retry"]) != 2 || len(w.circuits) > 0 {
+			t.Errorf("on RetryQueue %v, circuits %v", w.sent["Retry"], w.circuits)
 		}
 	})
 }
 
-func TestHandler_Process_makesAtMostNAttemptsToOneEndpointAtATime(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var running, most atomic.Int32
-		w := newWorld(func(context.Context, string) delivery.Response {
-			if n := running.Add(1); n > most.Load() {
-				most.Store(n)
-			}
-			time.Sleep(time.Second)
-			running.Add(-1)
-			return delivery.Response{Status: 200}
-		})
+func TestHandler_Process_remembersCircuitsItCannotRead(t *testing.T) {
+	in(t, status(200), func(w *world) {
+		t := w.t
+		w.opened(time.Minute)
 		h := w.handler()
-		h.PerEndpoint = 3
-		var records []events.SQSMessage
-		for i := range 9 {
-			records = append(records, fresh(fmt.Sprint("d", i), "webhook_1"))
+		process(t, h, w.fresh("e1", "webhook_1"))
+		w.blind = true
+		process(t, h, w.fresh("e2", "webhook_1"))
+		if len(w.held) != 2 {
+			t.Errorf("held %d of 2", len(w.held))
 		}
-		w.did(t, h.Process(t.Context(), records), effects{Posts: 9, Acknowledged: 9})
-		if most.Load() != 3 {
-			t.Errorf("%d at a time", most.Load())
+		time.Sleep(time.Minute + time.Second)
+		process(t, h, w.fresh("e3", "webhook_1"))
+		if len(w.posts) != 1 {
+			t.Error("what was read more than a minute ago still counts")
 		}
 	})
+}
+
+func TestHandler_Process_asksOnceASecondWhereNothingIsStored(t *testing.T) {
+	in(t, status(200), func(w *world) {
+		t := w.t
+		h := w.handler()
+		process(t, h, w.fresh("e1", "webhook_1"))
+		process(t, h, w.fresh("e2", "webhook_1"), w.fresh("e3", "webhook_2"))
+		time.Sleep(time.Second)
+		process(t, h, w.fresh("e4", "webhook_1"))
+		w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
+		process(t, h, w.fresh("e5", "webhook_1")) // stores a lease
+		process(t, h, w.fresh("e6", "webhook_1"))
+		process(t, h, w.fresh("e7", "webhook_1"))
+		if diff := cmp.Diff([]int{1, 1, 1, 0, 1, 1}, w.asked); diff != "" {
+			t.Errorf("endpoints of each batch whose circuit was asked for (-want +got):\n%s", diff)
+		}
+		if len(w.posts) != 4 {
+			t.Errorf("%d POSTs, want 4: rows are always read", len(w.posts))
+		}
+	})
+}
+
+func TestHandler_recordCircuits(t *testing.T) {
+	in(t, status(503), func(w *world) {
+		t := w.t
+		h := w.handler()
+		process(t, h, w.fresh("alone", "webhook_1"))
+		if len(w.circuits) > 0 {
+			t.Error("a first attempt that is answered and fails alone is written")
+		}
+		process(t, h, w.retried("e1", "webhook_1", 1))
+		stores := func() (n int) {
+			for _, c := range w.calls {
+				if c == "Store" {
+					n++
+				}
+			}
+			return n
+		}
+		for n := range 5 { // within a second
+			process(t, h, w.retried(fmt.Sprint("e1", n), "webhook_1", 1))
+		}
+		if got := stores(); got != 1 {
+			t.Errorf("%d writes in a second, want 1", got)
+		}
+		w.respond = status(200)
+		process(t, h, w.retried("e2", "webhook_1", 1)) // ends the run of failures, however soon
+		i := w.circuits["webhook_1"]
+		if ok, tried := i.Recent.Share(time.Now()); i.State != circuit.None || ok != 1 || tried != 8 {
+			t.Errorf("state %q, %d of %d attempts succeeded", i.State, ok, tried)
+		}
+	})
+}
+
+// Lambda stops a chain of about 16 functions and queues. Here is every hop: three at most, before Backlog or
+// DeadLetterQueue ends the chain.
+func TestHandler_Process_makesShortChains(t *testing.T) {
+	hops := map[string][]string{} // queue: queues that its messages were sent to
+	for _, from := range []string{"delivery", "retry", "slow"} {
+		for _, slow := range []bool{false, true} {
+			for _, respond := range []func(context.Context, string) delivery.Response{status(503), hangs} {
+				in(t, respond, func(w *world) {
+					t := w.t
+					if slow {
+						w.slowUntil = time.Now().Add(6 * time.Hour)
+					}
+					w.rules.PerEndpoint = 1
+					last, paused := message("last", "webhook_1"), message("paused", "webhook_2")
+					last.Attempts, last.Life = 9, delivery.Life{StartedAt: w.born}
+					w.fails["Put"] = true // so that all that would wait in Backlog waits on queues
+					w.change("webhook_2", func(e *endpoint.Endpoint) { e.Marks.PausedAt = time.Now() })
+					w.process(t, w.on(from, 1, message("e1", "webhook_1")), w.on(from, 1, message("e2", "webhook_1")),
+						w.on(from, 1, last), w.on(from, 1, paused))
+					for to, messages := range w.sent {
+						if len(messages) > 0 && !slices.Contains(hops[from], to) {
+							hops[from] = append(hops[from], to)
+						}
+					}
+				})
+			}
+		}
+		slices.Sort(hops[from])
+	}
+	want := map[string][]string{"delivery": {"Retry", "Slow"}, "retry": {"DeadLetter", "Slow"}, "slow": {"DeadLetter"}}
+	if diff := cmp.Diff(want, hops); diff != "" {
+		t.Errorf("hops (-want +got):\n%s", diff)
+	}
 }

@@ -5,76 +5,100 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Endpoints reads endpoints, strongly consistent, and their health, which may be a little behind.
-// Health that cannot be read is not an error.
+// Handler attempts deliveries. All fields are required.
+type Handler struct {
+	Tables  Tables
+	Queues  Queues
+	Secrets Secrets
+	Sender  delivery.Sender
+	Rules   Rules
+	Output  Output
+	Now     func() time.Time
+	Random  func() float64 // uniform in [0, 1)
+
+	memory memory
+}
+
+// Tables are the tables that deliver reads and writes.
+type Tables struct {
+	Endpoints  Endpoints
+	Circuits   Circuits
+	Backlog    Backlog
+	Deliveries Deliveries
+}
+
+// Endpoints reads endpoints and their tenants' marks, strongly consistent, and circuits, which may be a
+// little behind (dynamo.Reader). A circuit that cannot be read is not an error.
 type Endpoints interface {
-	Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error)
+	Read(ctx context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool) (
+		map[dynamo.EndpointKey]dynamo.Reading, error)
 }
 
-// Secrets opens a sealed signing secret.
-type Secrets interface {
-	Open(ctx context.Context, id keyring.SecretID, sealed []byte) (string, error)
+// Circuits writes EndpointHealth (dynamo.Circuits).
+type Circuits interface {
+	Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
+	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (stored circuit.Item, err error)
+	Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (until time.Time, err error)
+	MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error
 }
 
-// States keeps the delivery records.
-type States interface {
-	Acknowledge(ctx context.Context, records []delivery.Record) error
-	Update(ctx context.Context, record delivery.Record) (written bool, err error)
-}
-
-// Health changes what stands between endpoints and their deliveries. Where the condition of a
-// write did not hold, it returns the item that is stored.
-type Health interface {
-	Apply(ctx context.Context, w health.Write) (stored health.Item, applied bool, err error)
-}
-
-// Backlog takes what waits for long and answers with one error per item.
+// Backlog takes what waits for long and answers with one error per item (dynamo.Backlog).
 type Backlog interface {
 	Put(ctx context.Context, items []backlog.Item) []error
 }
 
-// Sender sends to one queue and answers with one error per message.
+// Deliveries keeps the delivery states (dynamo.Deliveries).
+type Deliveries interface {
+	Acknowledge(ctx context.Context, records []delivery.Record) error
+	Update(ctx context.Context, record delivery.Record) (written bool, err error)
+}
+
+// Secrets opens a sealed signing secret (keyring.Secrets).
+type Secrets interface {
+	Open(ctx context.Context, id keyring.SecretID, sealed []byte) (string, error)
+}
+
+// Queues are the queues that deliver sends to, and those whose messages it hides until a retry.
+type Queues struct {
+	Retry, Slow, DeadLetter Sender
+	Hide                    map[delivery.Queue]Visibility // of RetryQueue and SlowQueue
+	ARNs                    map[string]delivery.Queue     // tells the queues apart; any other is DeliveryQueue
+}
+
+// Sender sends to one queue and answers with one error per message (queue.Sender).
 type Sender interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
 }
 
-// Visibility changes visibility timeouts in RetryQueue and answers with one error per change.
+// Visibility changes visibility timeouts in one queue and answers with one error per change
+// (queue.Visibility).
 type Visibility interface {
 	ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error
 }
 
-// Handler attempts deliveries. All fields but Slow, Unrecorded and Sample are required.
-type Handler struct {
-	Endpoints       Endpoints
-	Secrets         Secrets
-	States          States
-	Health          Health
-	Backlog         Backlog
-	RetryQueue      Sender
-	DeadLetterQueue Sender
-	Visibility      Visibility
-	RetryQueueARN   string // tells the two queues apart
-	Attempts        delivery.Sender
-	Schedule        retry.Schedule
-	Thresholds      health.Settings
-	PerEndpoint     int              // attempts to one endpoint at a time within a batch
-	Slow            *SlowLane        // nil: processes tell each other nothing
-	Unrecorded      bool             // first-time successes leave no record
-	Sample          telemetry.Sample // of events whose first-time successes have a line of their own
-	Log             *slog.Logger
-	Metrics         *telemetry.Metrics
-	Now             func() time.Time
-	Random          func() float64 // uniform in [0, 1)
+// Rules are the numbers that decide.
+type Rules struct {
+	Schedule    retry.Schedule
+	Circuit     circuit.Settings
+	Allowance   allowance.Settings
+	PerEndpoint int  // attempts to one endpoint at a time within a batch
+	Unrecorded  bool // first-time successes leave no record
+}
 
-	memory memory
+// Output is the log and the metrics.
+type Output struct {
+	Log     *slog.Logger
+	Metrics *telemetry.Metrics
+	Sample  telemetry.Sample // of events whose first-time successes have a line of their own
 }

@@ -1,24 +1,23 @@
 package deliver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
-	"slices"
-	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
@@ -26,111 +25,150 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
-const (
-	deliveryARN = "arn:aws:sqs:eu-central-1:1:DeliveryQueue"
-	retryARN    = "arn:aws:sqs:eu-central-1:1:RetryQueue"
+var (
+	errAWS   = errors.New("ThrottlingException")
+	schedule = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9} // 5 s, 20 s, 80 s, then long
+	rules    = Rules{
+		Schedule: schedule, Circuit: circuit.Default(), Allowance: allowance.New(200, 15*time.Second), PerEndpoint: 10,
+	}
 )
 
-// world is everything around the handler: a receiver, the stores and the queues it sends to.
+// world is everything around the handler: receivers, tables, queues. Its clock is time.Now, which is
+// fake in a bubble of synctest.
 type world struct {
+	t         *testing.T // of the bubble
 	mu        sync.Mutex
-	now       time.Time
+	born      time.Time // sent at, of every message
 	endpoints map[string]endpoint.Endpoint
-	readErr   error
-	secretErr error
-	stateErr  error
-	sendErr   error
-	deadErr   error // of sends to DeadLetterQueue
-	parkErr   error
-	holdErr   error  // of writes of health
-	blind     bool   // health cannot be read
-	unsent    string // id of the only delivery that cannot be sent
-	unchanged string // receipt handle of the only message whose visibility cannot be changed
+	tenant    endpoint.Marks
+	circuits  map[string]circuit.Item
+	slowUntil time.Time
 	respond   func(ctx context.Context, url string) delivery.Response
+	rules     Rules
+
+	blind bool            // circuits cannot be read
+	fails map[string]bool // calls that AWS refuses, by their names in calls
 
 	posts  []delivery.Request
+	calls  []string // writes and sends, in their order
+	held   []backlog.Item
+	sent   map[string][]delivery.Message // by queue
+	delays map[string]time.Duration      // by delivery id
+	hidden map[string]time.Duration      // by receipt handle
+	states map[string]delivery.Record
 	acked  []delivery.Record
-	states []delivery.Record
-	sent   []queue.Outgoing // to RetryQueue
-	dead   []queue.Outgoing // to DeadLetterQueue
-	parked []backlog.Item
-	health map[string]health.Item // by endpoint id, or by tenant id
-	writes []health.Write         // that were asked for
-	calls  []string               // in the order in which something was written or sent
-	hidden []queue.VisibilityChange
-	logs   *captured
-	emf    bytes.Buffer // what the metrics write
+	logs   []string
 
-	tallied map[string]float64 // metrics without dimensions: see metrics
+	charged []time.Duration // since born
+	asked   []int           // circuits, by each read
 }
 
-func (w *world) Read(_ context.Context, keys []dynamo.EndpointKey) (
-	map[dynamo.EndpointKey]dynamo.Reading, error,
-) {
+func newWorld(respond func(context.Context, string) delivery.Response) *world {
+	w := &world{
+		born: time.Now(), endpoints: map[string]endpoint.Endpoint{}, circuits: map[string]circuit.Item{},
+		respond: respond, rules: rules, fails: map[string]bool{}, sent: map[string][]delivery.Message{},
+		delays: map[string]time.Duration{}, hidden: map[string]time.Duration{}, states: map[string]delivery.Record{},
+	}
+	for n := range 3 {
+		id := fmt.Sprint("webhook_", n+1)
+		w.endpoints[id] = endpoint.Endpoint{
+			ID: id, TenantID: "acme", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1,
+		}
+	}
+	return w
+}
+
+func status(code int) func(context.Context, string) delivery.Response {
+	return func(context.Context, string) delivery.Response {
+		return delivery.Response{Status: code, Reason: delivery.StatusReason(code), Elapsed: time.Millisecond}
+	}
+}
+
+// hangs answers nothing for as long as an attempt may take.
+func hangs(ctx context.Context, _ string) delivery.Response {
+	select {
+	case <-ctx.Done():
+	case <-time.After(15 * time.Second):
+	}
+	return delivery.Response{Reason: delivery.ReasonTimeout, Elapsed: 15 * time.Second}
+}
+
+// do is one call of AWS.
+func (w *world) do(name string, effect func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.fails[name] {
+		return errAWS
+	}
+	w.calls = append(w.calls, name)
+	effect()
+	return nil
+}
+
+func (w *world) Read(
+	_ context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
 	found := map[dynamo.EndpointKey]dynamo.Reading{}
-	for _, key := range keys {
-		r := dynamo.Reading{View: health.View{TenantID: key.TenantID, EndpointID: key.EndpointID}, HealthRead: !w.blind}
-		if e, ok := w.endpoints[key.EndpointID]; ok && e.TenantID == key.TenantID {
-			r.Endpoint, r.Found = e, true
+	err := w.do("Read", func() {
+		w.asked = append(w.asked, len(keys)-len(quiet))
+		for _, key := range keys {
+			e, ok := w.endpoints[key.EndpointID]
+			r := dynamo.Reading{Endpoint: e, Found: ok, Tenant: w.tenant, CircuitRead: !w.blind && !quiet[key]}
+			if r.CircuitRead {
+				r.Circuit, r.SlowUntil = w.circuits[key.EndpointID], w.slowUntil
+			}
+			found[key] = r
 		}
-		if !w.blind {
-			r.View.Endpoint, r.View.Tenant = w.health[key.EndpointID], w.health[key.TenantID]
-		}
-		found[key] = r
-	}
-	return found, w.readErr
+	})
+	return found, err
 }
 
-func (w *world) Apply(_ context.Context, write health.Write) (health.Item, bool, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.calls, w.writes = append(w.calls, "health"), append(w.writes, write)
-	if w.holdErr != nil {
-		return health.Item{}, false, w.holdErr
-	}
-	stored, applied := write.Apply(w.health[write.Item.EndpointID])
-	if stored.Version == 0 {
-		delete(w.health, write.Item.EndpointID)
-	} else {
-		w.health[write.Item.EndpointID] = stored
-	}
-	return stored, applied, nil
+func (w *world) Store(_ context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error) {
+	err = w.do("Store", func() {
+		stored, applied = w.circuits[was.EndpointID], w.circuits[was.EndpointID].Version == was.Version
+		if applied {
+			next.HeldUntil = stored.HeldUntil
+			stored, w.circuits[was.EndpointID] = next, next
+		}
+	})
+	return stored, applied, err
+}
+
+func (w *world) Hold(_ context.Context, key dynamo.EndpointKey, until, now time.Time) (i circuit.Item, err error) {
+	err = w.do("Hold", func() {
+		i = w.circuits[key.EndpointID]
+		i.TenantID, i.EndpointID, i.HeldUntil, i.Version = key.TenantID, key.EndpointID, until, max(i.Version, now.UnixNano())
+		w.circuits[key.EndpointID] = i
+	})
+	return i, err
+}
+
+func (w *world) Charge(_ context.Context, _ string, d time.Duration, now time.Time) (until time.Time, err error) {
+	err = w.do("Charge", func() {
+		w.charged = append(w.charged, now.Sub(w.born))
+		if w.slowUntil.Before(now) {
+			w.slowUntil = now
+		}
+		w.slowUntil = w.slowUntil.Add(d)
+		until = w.slowUntil
+	})
+	return until, err
+}
+
+func (w *world) MoveSlow(_ context.Context, _ string, _, to time.Time) error {
+	return w.do("MoveSlow", func() { w.slowUntil = to })
 }
 
 func (w *world) Put(_ context.Context, items []backlog.Item) []error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.calls = append(w.calls, "backlog")
 	errs := make([]error, len(items))
-	for i, item := range items {
-		if errs[i] = w.parkErr; errs[i] == nil {
-			w.parked = append(w.parked, item)
-		}
-	}
-	return errs
-}
-
-// deadLetterQueue is the other queue that deliver sends to.
-type deadLetterQueue struct{ *world }
-
-func (d deadLetterQueue) Send(_ context.Context, messages []queue.Outgoing) []error {
-	w := d.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	errs := make([]error, len(messages))
-	for i, m := range messages {
-		w.calls = append(w.calls, "dead")
-		if errs[i] = w.deadErr; errs[i] == nil {
-			w.dead = append(w.dead, m)
-		}
+	for n := range items {
+		errs[n] = w.do("Put", func() { w.held = append(w.held, items[n]) })
 	}
 	return errs
 }
 
 func (w *world) Open(_ context.Context, id keyring.SecretID, _ []byte) (string, error) {
-	return "whs_" + strconv.Itoa(id.Version), w.secretErr
+	return "whs_" + fmt.Sprint(id.Version), w.do("Open", func() {})
 }
 
 func (w *world) Post(ctx context.Context, r delivery.Request) delivery.Response {
@@ -141,232 +179,128 @@ func (w *world) Post(ctx context.Context, r delivery.Request) delivery.Response 
 }
 
 func (w *world) Acknowledge(_ context.Context, records []delivery.Record) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.acked = append(w.acked, records...)
 	if len(records) == 0 {
 		return nil
 	}
-	return w.stateErr
+	return w.do("States", func() { w.acked = append(w.acked, records...) })
 }
 
 func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.states = append(w.states, r)
-	return true, w.stateErr
+	return true, w.do("States", func() { w.states[r.DeliveryID] = r })
 }
 
-func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	errs := make([]error, len(messages))
-	for i, m := range messages {
-		w.calls = append(w.calls, "send")
-		if errs[i] = w.sendErr; *m.Attributes["delivery_id"].StringValue == w.unsent {
-			errs[i] = errAWS
-		}
-		if errs[i] == nil {
-			w.sent = append(w.sent, m)
-		}
-	}
-	return errs
-}
-
-func (w *world) ChangeVisibility(_ context.Context, changes []queue.VisibilityChange) []error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	errs := make([]error, len(changes))
-	for i, c := range changes {
-		w.calls = append(w.calls, "visibility")
-		if c.ReceiptHandle == w.unchanged {
-			errs[i] = errAWS
-			continue
-		}
-		w.hidden = append(w.hidden, c)
-	}
-	return errs
-}
-
-// Write takes one line of metrics.
-func (w *world) Write(line []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.emf.Write(line)
-}
-
-// measured is one metric as CloudWatch tells it apart.
-type measured struct {
+// line is one queue that deliver sends to, or hides messages of.
+type line struct {
+	*world
 	name string
-	telemetry.Dimensions
 }
 
-// metrics adds up what was written since it was last called. Only what a line declares counts. What
-// has no dimensions is for the alarms and goes to w.tallied.
-func (w *world) metrics(t *testing.T) map[measured]float64 {
-	t.Helper()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	sums := map[measured]float64{}
-	w.tallied = map[string]float64{}
-	for line := range bytes.Lines(w.emf.Bytes()) {
-		var about struct {
-			AWS struct {
-				CloudWatchMetrics []struct {
-					Dimensions [][]string
-					Metrics    []struct{ Name string }
-				}
-			} `json:"_aws"`
-		}
-		var members map[string]any
-		if err := errors.Join(json.Unmarshal(line, &about), json.Unmarshal(line, &members)); err != nil {
-			t.Fatalf("%s: %v", line, err)
-		}
-		declared := about.AWS.CloudWatchMetrics[0]
-		value := func(dimension string) string {
-			if !slices.Contains(declared.Dimensions[0], dimension) {
-				return ""
+func (l line) Send(_ context.Context, messages []queue.Outgoing) []error {
+	errs := make([]error, len(messages))
+	for n, out := range messages {
+		errs[n] = l.do(l.name, func() {
+			m, err := queue.Decode(events.SQSMessage{Body: out.Body, MessageAttributes: sqsevent.Attributes(out.Attributes)})
+			if err != nil {
+				panic(err)
 			}
-			return members[dimension].(string)
-		}
-		d := telemetry.Dimensions{Outcome: value("outcome"), Reason: value("reason"), Fault: value("fault")}
-		for _, metric := range declared.Metrics {
-			for _, v := range members[metric.Name].([]any) {
-				if d == (telemetry.Dimensions{}) {
-					w.tallied[metric.Name] += v.(float64)
-					continue
-				}
-				sums[measured{metric.Name, d}] += v.(float64)
-			}
-		}
+			l.sent[l.name] = append(l.sent[l.name], m)
+			l.delays[m.DeliveryID] = out.Delay
+		})
 	}
-	w.emf.Reset()
-	return sums
+	return errs
 }
 
-func (w *world) clock() time.Time {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.now
-}
-
-// captured keeps log records.
-type captured struct {
-	slog.Handler
-	mu    sync.Mutex
-	lines []map[string]string
-	batch []map[string]string // of the batches
-}
-
-func (c *captured) Handle(_ context.Context, r slog.Record) error {
-	line := map[string]string{"msg": r.Message, "level": r.Level.String()}
-	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if r.Message == "batch" {
-		c.batch = append(c.batch, line)
-		return nil
+func (l line) ChangeVisibility(_ context.Context, changes []queue.VisibilityChange) []error {
+	errs := make([]error, len(changes))
+	for n, c := range changes {
+		errs[n] = l.do("Hide", func() { l.hidden[c.ReceiptHandle] = c.Wait })
 	}
-	c.lines = append(c.lines, line)
-	return nil
+	return errs
 }
-
-func status(code int) func(context.Context, string) delivery.Response {
-	return func(context.Context, string) delivery.Response {
-		return delivery.Response{Status: code, Reason: delivery.StatusReason(code), Elapsed: time.Millisecond}
-	}
-}
-
-// epoch is when a world begins.
-var epoch = time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC)
-
-func newWorld(respond func(context.Context, string) delivery.Response) *world {
-	return &world{
-		now:       epoch,
-		endpoints: map[string]endpoint.Endpoint{"webhook_1": active("webhook_1"), "webhook_2": active("webhook_2")},
-		health:    map[string]health.Item{},
-		respond:   respond,
-		logs:      &captured{Handler: slog.DiscardHandler},
-	}
-}
-
-func active(id string) endpoint.Endpoint {
-	return endpoint.Endpoint{
-		ID: id, TenantID: "t", URL: "https://receiver.example/" + id, Status: endpoint.Active, SecretVersion: 1,
-	}
-}
-
-var tenPlaces = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 
 func (w *world) handler() *Handler {
 	return &Handler{
-		Endpoints: w, Secrets: w, States: w, Health: w, Backlog: w, RetryQueue: w, DeadLetterQueue: deadLetterQueue{w},
-		Visibility: w, RetryQueueARN: retryARN, Schedule: tenPlaces, Thresholds: health.Default(), PerEndpoint: 10,
-		Attempts: delivery.Sender{Client: w, UserAgent: "Herald/test", Now: w.clock},
-		Log:      slog.New(enabled{w.logs}), Metrics: telemetry.NewMetrics(w, "test", "deliver", w.clock), Now: w.clock,
-		Random: func() float64 { return 0 }, Sample: telemetry.Everything,
+		Tables: Tables{Endpoints: w, Circuits: w, Backlog: w, Deliveries: w},
+		Queues: Queues{
+			Retry: line{w, "Retry"}, Slow: line{w, "Slow"}, DeadLetter: line{w, "DeadLetter"},
+			Hide: map[delivery.Queue]Visibility{
+				delivery.RetryQueue: line{w, ""}, delivery.SlowQueue: line{w, ""},
+			},
+			ARNs: map[string]delivery.Queue{"retry": delivery.RetryQueue, "slow": delivery.SlowQueue},
+		},
+		Secrets: w,
+		Sender:  delivery.Sender{Client: w, UserAgent: "Herald/test", Now: time.Now},
+		Rules:   w.rules,
+		Output: Output{
+			Log:     slog.New(slog.NewTextHandler(w, nil)),
+			Metrics: telemetry.NewMetrics(w, "test", "deliver", time.Now), Sample: telemetry.Everything,
+		},
+		Now: time.Now, Random: func() float64 { return 0 },
 	}
 }
 
-// enabled is captured for every level: DiscardHandler alone would report none as enabled.
-type enabled struct{ *captured }
+// Write takes lines of the log and of metrics.
+func (w *world) Write(line []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.logs = append(w.logs, string(line))
+	return len(line), nil
+}
 
-func (enabled) Enabled(context.Context, slog.Level) bool { return true }
+// logged reports whether a line has all these texts.
+func (w *world) logged(texts ...string) bool {
+	for _, line := range w.logs {
+		all := true
+		for _, text := range texts {
+			all = all && strings.Contains(line, text)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
 
-// process runs one invocation with the default function timeout.
-func (w *world) process(t *testing.T, records ...events.SQSMessage) []string {
+// process runs one invocation.
+func (w *world) process(t *testing.T, records ...events.SQSMessage) (returned []string) {
+	t.Helper()
+	return process(t, w.handler(), records...)
+}
+
+func process(t *testing.T, h *Handler, records ...events.SQSMessage) (returned []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
-	return w.handler().Process(ctx, records)
+	return h.Process(ctx, records)
 }
 
-// born is when the life of every delivery of these tests began.
-var born = time.Date(2026, 5, 31, 23, 59, 0, 0, time.UTC)
-
-// fresh is a delivery on DeliveryQueue.
-func fresh(id, endpointID string) events.SQSMessage {
-	ref := delivery.Ref{
-		DeliveryID: id, TenantID: "t", EndpointID: endpointID, EventID: "e", CreatedAt: time.Unix(1_700_000_000, 0),
+// message is a delivery to an endpoint; event tells deliveries apart.
+func message(event, endpointID string) delivery.Message {
+	body := []byte(`{"type":"user.deleted","data":{}}`)
+	return delivery.Message{
+		Ref: delivery.Ref{
+			DeliveryID: delivery.ID("acme", event, endpointID, delivery.ContentOf(body)),
+			TenantID:   "acme", EndpointID: endpointID, EventID: event, CreatedAt: time.Unix(1_700_000_000, 0).UTC(),
+		},
+		Body: body,
 	}
-	return record(delivery.Message{Ref: ref, Body: []byte(`{"type":"user.deleted","data":{}}`)}, deliveryARN, 1)
 }
 
-// retried is a delivery on RetryQueue that used its first place, received there count times.
-func retried(id, endpointID string, count int) events.SQSMessage {
-	return again(fresh(id, endpointID), 1, count)
-}
-
-// again is the delivery on RetryQueue with so many places used, received there count times.
-func again(r events.SQSMessage, used, count int) events.SQSMessage {
-	return living(r, used, count, delivery.Life{StartedAt: born})
-}
-
-func living(r events.SQSMessage, used, count int, life delivery.Life) events.SQSMessage {
-	m, err := queue.Decode(r)
-	if err != nil {
-		panic(err)
-	}
-	m.Retrying, m.Attempts, m.Life = true, used, life
-	return record(m, retryARN, count)
-}
-
-func record(m delivery.Message, arn string, count int) events.SQSMessage {
+// on is the message as Lambda hands it over from a queue, received there so often.
+func (w *world) on(from string, receives int, m delivery.Message) events.SQSMessage {
 	return events.SQSMessage{
-		MessageId: "id-" + m.DeliveryID, ReceiptHandle: "handle-" + m.DeliveryID, Body: string(m.Body), EventSourceARN: arn,
-		Attributes: sqsevent.System(born, count), MessageAttributes: sqsevent.Attributes(queue.Attributes(m)),
+		MessageId: "id-" + m.EventID, ReceiptHandle: "handle-" + m.EventID, Body: string(m.Body), EventSourceARN: from,
+		Attributes: sqsevent.System(w.born, receives), MessageAttributes: sqsevent.Attributes(queue.Attributes(m)),
 	}
 }
 
-// messageOf decodes what was sent.
-func messageOf(t *testing.T, sent queue.Outgoing) delivery.Message {
-	t.Helper()
-	r := events.SQSMessage{Body: sent.Body, MessageAttributes: sqsevent.Attributes(sent.Attributes)}
-	m, err := queue.Decode(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+func (w *world) fresh(event, endpointID string) events.SQSMessage {
+	return w.on("delivery", 1, message(event, endpointID))
 }
 
-var errAWS = errors.New("ThrottlingException")
+// retried is a delivery on RetryQueue that has used so many places.
+func (w *world) retried(event, endpointID string, attempts int) events.SQSMessage {
+	m := message(event, endpointID)
+	m.Attempts, m.Life = attempts, delivery.Life{StartedAt: w.born, DueAt: w.born}
+	return w.on("retry", 1, m)
+}

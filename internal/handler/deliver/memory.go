@@ -4,61 +4,118 @@ import (
 	"sync"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/health"
 )
 
-// memory is what a process keeps from batch to batch: the last views of endpoints in trouble, and
-// when it last wrote that one of them failed. The zero memory is empty.
+// memory is what a process keeps from batch to batch. The zero memory is empty. What is forgotten costs
+// a write, or a POST to an endpoint in trouble.
 type memory struct {
-	mu    sync.Mutex
-	views map[dynamo.EndpointKey]seenView
-	wrote map[dynamo.EndpointKey]time.Time
+	mu        sync.Mutex
+	circuits  map[dynamo.EndpointKey]recalled     // of endpoints in trouble, as read last
+	quiet     map[dynamo.EndpointKey]time.Time    // last read of those without circuit and slow_until
+	slowUntil map[string]time.Time                // of tenants, as this process wrote it
+	seen      map[dynamo.EndpointKey]circuit.Seen // attempts that no write of a circuit counted yet
+	wrote     map[dynamo.EndpointKey]time.Time    // last write of a circuit
 }
 
-type seenView struct {
-	view health.View
-	at   time.Time
+type recalled struct {
+	reading dynamo.Reading
+	at      time.Time
 }
 
-// maxKnown bounds both maps. What is forgotten costs a write, or a POST to an endpoint in trouble.
+// maxKnown bounds each map.
 const maxKnown = 1000
 
-// view is what a batch acts on: what was read, or what was read before, if that is not too old.
-func (m *memory) view(key dynamo.EndpointKey, r dynamo.Reading, age time.Duration, now time.Time) health.View {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	healthy := r.View.Endpoint.Version == 0 && r.View.Tenant.Version == 0
-	switch {
-	case r.HealthRead && healthy:
-		delete(m.views, key)
-	case r.HealthRead:
-		if m.views == nil || len(m.views) >= maxKnown {
-			m.views = map[dynamo.EndpointKey]seenView{}
-		}
-		m.views[key] = seenView{r.View, now}
-	default:
-		if seen, ok := m.views[key]; ok && now.Sub(seen.at) <= age {
-			return seen.view
-		}
-		r.View.TenantID, r.View.EndpointID = key.TenantID, key.EndpointID
+// remember stores a value in one of the maps, which is emptied when it is full.
+func remember[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil || len(*m) >= maxKnown {
+		*m = map[K]V{}
 	}
-	return r.View
+	(*m)[key] = value
 }
 
-// writeEvery is how often, at most, a process writes that one endpoint failed.
+// recall completes a reading: by the circuit that was read before, if this one could not be read and
+// that is not older than age, and by the slow_until that this process wrote.
+func (m *memory) recall(key dynamo.EndpointKey, r dynamo.Reading, age time.Duration, now time.Time) dynamo.Reading {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch old, known := m.circuits[key]; {
+	case r.CircuitRead && r.Circuit.Version == 0:
+		delete(m.circuits, key)
+		if r.SlowUntil.IsZero() {
+			remember(&m.quiet, key, now)
+		}
+	case r.CircuitRead:
+		remember(&m.circuits, key, recalled{r, now})
+	case known && now.Sub(old.at) <= age:
+		r.Circuit, r.SlowUntil = old.reading.Circuit, old.reading.SlowUntil
+	}
+	r.Circuit.TenantID, r.Circuit.EndpointID = key.TenantID, key.EndpointID
+	if own := m.slowUntil[key.TenantID]; own.After(r.SlowUntil) {
+		r.SlowUntil = own
+	}
+	return r
+}
+
+// quietFor is how long a process does not ask again about an endpoint of which nothing is stored. A
+// circuit does not open as soon after its first failure, and what is stored meanwhile is read as late in
+// any case where a read is a little behind.
+const quietFor = time.Second
+
+// quietOf are those of the endpoints that need not be asked about.
+func (m *memory) quietOf(keys []dynamo.EndpointKey, now time.Time) map[dynamo.EndpointKey]bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	quiet := map[dynamo.EndpointKey]bool{}
+	for _, key := range keys {
+		if read, known := m.quiet[key]; known && now.Sub(read) < quietFor {
+			quiet[key] = true
+		}
+	}
+	return quiet
+}
+
+// stir has the endpoint asked about again: something is stored of it.
+func (m *memory) stir(key dynamo.EndpointKey) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.quiet, key)
+}
+
+// slow notes a tenant's slow_until: reads are a little behind.
+func (m *memory) slow(tenantID string, until time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	remember(&m.slowUntil, tenantID, until)
+}
+
+// count adds attempts to those that no write of the endpoint's circuit counted yet, and returns them all.
+func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen) circuit.Seen {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.seen[key]
+	all.Tried, all.OK = all.Tried+s.Tried, all.OK+s.OK
+	remember(&m.seen, key, all)
+	return all
+}
+
+// writeEvery is how often, at most, a process writes the circuit of one endpoint.
 const writeEvery = time.Second
 
-// mayWrite reports whether it is time to write so again, and assumes that it then is written.
+// mayWrite reports whether it is time to write the endpoint's circuit again.
 func (m *memory) mayWrite(key dynamo.EndpointKey, now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if last, ok := m.wrote[key]; ok && now.Sub(last) < writeEvery {
-		return false
-	}
-	if m.wrote == nil || len(m.wrote) >= maxKnown {
-		m.wrote = map[dynamo.EndpointKey]time.Time{}
-	}
-	m.wrote[key] = now
-	return true
+	last, ok := m.wrote[key]
+	return !ok || now.Sub(last) >= writeEvery
+}
+
+// written notes a write of the endpoint's circuit, which counted its attempts.
+func (m *memory) written(key dynamo.EndpointKey, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	remember(&m.wrote, key, now)
+	delete(m.seen, key)
+	delete(m.quiet, key)
 }

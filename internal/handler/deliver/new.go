@@ -1,7 +1,6 @@
 package deliver
 
 import (
-	crand "crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,10 +16,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -34,12 +31,16 @@ type Settings struct {
 	SecretsKeyARN       string         `env:"SECRETS_KEY_ARN,notEmpty"`
 	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
 	RetryQueueARN       string         `env:"RETRY_QUEUE_ARN,notEmpty"`
+	SlowQueueURL        string         `env:"SLOW_QUEUE_URL,notEmpty"`
+	SlowQueueARN        string         `env:"SLOW_QUEUE_ARN,notEmpty"`
 	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	RetryBase           config.Seconds `env:"RETRY_BASE_SECONDS"`
 	RetryFactor         float64        `env:"RETRY_FACTOR"`
 	MaxRetries          int            `env:"MAX_RETRIES"`
 	LongWait            config.Seconds `env:"LONG_WAIT_SECONDS"`
+	MaxLifeDays         int            `env:"MAX_LIFE_DAYS"`
 	Minute              config.Seconds `env:"MINUTE_SECONDS"`
+	FunctionTimeout     config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
 	ConnectTimeout      config.Seconds `env:"CONNECT_TIMEOUT_SECONDS"`
 	AttemptTimeout      config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 	EndpointConcurrency int            `env:"ENDPOINT_CONCURRENCY"`
@@ -64,66 +65,44 @@ type Config struct {
 // setting that is out of its range.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
-	schedule := retry.Schedule{
-		Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries, Long: s.LongWait.Duration(),
-	}
-	scheduleErr := schedule.Validate()
-	if scheduleErr != nil {
-		scheduleErr = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", scheduleErr)
-	}
-	thresholds := health.Default().Scaled(s.Minute.Duration())
-	thresholdsErr := thresholds.Validate()
-	if thresholdsErr != nil {
-		thresholdsErr = fmt.Errorf("MINUTE_SECONDS: %w", thresholdsErr)
-	}
+	rules, rulesErr := s.rules()
 	policy, policyErr := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
-	if err := errors.Join(scheduleErr, s.validate(), thresholdsErr, policyErr); err != nil {
+	if err := errors.Join(s.validate(), rulesErr, policyErr); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
-	noted := dynamo.NewHealth(tables, s.EndpointHealthTable)
+	hide := func(url string) Visibility { return queue.Visibility{Client: queues, URL: url} }
 	return &Handler{
-		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
-			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
-			EventualHealth: true,
-		}),
+		Tables: Tables{
+			Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
+				Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
+				EventualCircuits: true,
+			}),
+			Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
+			Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
+			Deliveries: dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(s.acknowledgedLife()),
+		},
+		Queues: Queues{
+			Retry:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
+			Slow:       queue.Sender{Client: queues, URL: s.SlowQueueURL},
+			DeadLetter: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
+			Hide: map[delivery.Queue]Visibility{
+				delivery.RetryQueue: hide(s.RetryQueueURL), delivery.SlowQueue: hide(s.SlowQueueURL),
+			},
+			ARNs: map[string]delivery.Queue{
+				s.RetryQueueARN: delivery.RetryQueue, s.SlowQueueARN: delivery.SlowQueue,
+			},
+		},
 		Secrets: keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
-		States:  dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(s.acknowledgedLife()),
-		Health:  noted, Backlog: dynamo.NewBacklog(tables, s.BacklogTable),
-		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
-		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
-		Visibility:      queue.Visibility{Client: queues, URL: s.RetryQueueURL},
-		RetryQueueARN:   s.RetryQueueARN,
-		Schedule:        schedule,
-		PerEndpoint:     s.EndpointConcurrency,
-		Thresholds:      thresholds,
-		Slow:            newSlowLane(noted, s),
-		Unrecorded:      s.RecordAcknowledged == recordNone,
-		Sample:          s.SuccessLogSample,
-		Attempts: delivery.Sender{
+		Sender: delivery.Sender{
 			Client: egress.New(egress.Config{
 				Policy: policy, ConnectTimeout: s.ConnectTimeout.Duration(), AttemptTimeout: s.AttemptTimeout.Duration(),
 			}),
 			UserAgent: config.UserAgent(), Now: time.Now,
 		},
-		Log:     c.Log,
-		Metrics: c.Metrics,
-		Now:     time.Now,
-		Random:  rand.Float64,
+		Rules:  rules,
+		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample},
+		Now:    time.Now,
+		Random: rand.Float64,
 	}, nil
-}
-
-// newSlowLane suspects an endpoint after a tenth of the time that an attempt may take, and leaves
-// slow endpoints a tenth of the processes of each queue.
-func newSlowLane(notes Notes, s Settings) *SlowLane {
-	return &SlowLane{
-		Notes: notes,
-		Settings: health.SlowSettings{
-			Self: crand.Text(), Limit: health.SlowLimit(s.MaximumConcurrency),
-			Wait: s.Minute.Duration(), Longest: 60 * s.Minute.Duration(), // an hour
-			Apart: s.AttemptTimeout.Duration() * 2 / 3,
-		},
-		Suspect: s.AttemptTimeout.Duration() / 10,
-		Timeout: s.AttemptTimeout.Duration(),
-	}
 }

@@ -10,51 +10,59 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // report writes one wide line per record, except for those that succeeded at once and are not in the
 // sample, and a line and the metrics of the batch.
-func (h *Handler) report(ctx context.Context, b *batch, began time.Time) {
-	for _, t := range b.tasks {
-		logged := !t.firstTime() || h.Sample.Takes(t.message.EventID)
-		for i := range t.records {
+func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, began time.Time) {
+	for _, e := range ends {
+		logged := !e.succeededAtOnce() || h.Output.Sample.Takes(e.message.EventID)
+		for i := range e.records {
 			duplicate := i > 0
-			d := h.count(t, duplicate)
+			d := h.count(e, duplicate)
 			if logged {
-				h.reportRecord(ctx, t, duplicate, d)
+				h.reportRecord(ctx, e, duplicate, d)
 			}
 		}
 	}
-	h.reportBatch(ctx, b, began)
-	h.tally(b.tasks)
-	if err := h.Metrics.Flush(); err != nil {
-		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	h.reportBatch(ctx, ends, unreadable, began)
+	h.tally(ends)
+	if err := h.Output.Metrics.Flush(); err != nil {
+		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
 }
 
 func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
-	h.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageId, telemetry.KeyOutcome, outcome,
+	h.Output.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageId, telemetry.KeyOutcome, outcome,
 		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
-	h.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason, Fault: "ours"})
-	h.Metrics.Count("Records", 1, telemetry.Dimensions{})
-	h.Metrics.Share("Tried", 1, "Faults", 1)
+	h.Output.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason, Fault: "ours"})
+	h.Output.Metrics.Count("Records", 1, telemetry.Dimensions{})
+	h.Output.Metrics.Share("Tried", 1, "Faults", 1)
 }
 
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
-	h.Log.ErrorContext(ctx, "delivery state not written", telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
-	h.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
-	h.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
+	h.Output.Log.ErrorContext(ctx, "delivery state not written",
+		telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+	h.Output.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
+	h.Output.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
 }
 
-// reportBatch says what became of all records together.
-func (h *Handler) reportBatch(ctx context.Context, b *batch, began time.Time) {
-	records, outcomes := len(b.unreadable), map[delivery.Verdict]int{}
-	for _, t := range b.tasks {
-		records += len(t.records)
-		outcomes[t.outcome.Verdict] += len(t.records)
+func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey, err error) {
+	h.Output.Log.WarnContext(ctx, "circuit not written", telemetry.KeyTenant, key.TenantID,
+		telemetry.KeyEndpoint, key.EndpointID, telemetry.KeyError, err.Error())
+	h.Output.Metrics.Count("CircuitWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
+}
+
+// reportBatch counts all records by their outcomes.
+func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable []string, began time.Time) {
+	records, outcomes := len(unreadable), map[delivery.Verdict]int{}
+	for _, e := range ends {
+		records += len(e.records)
+		outcomes[e.outcome.Verdict] += len(e.records)
 	}
 	attrs := []slog.Attr{slog.Int(telemetry.KeyRecords, records)}
 	for _, verdict := range []delivery.Verdict{
@@ -64,34 +72,34 @@ func (h *Handler) reportBatch(ctx context.Context, b *batch, began time.Time) {
 			attrs = append(attrs, slog.Int(string(verdict), n))
 		}
 	}
-	if n := len(b.unreadable); n > 0 {
+	if n := len(unreadable); n > 0 {
 		attrs = append(attrs, slog.Int(string(delivery.ReasonUnreadable), n))
 	}
 	attrs = append(attrs, slog.Int64(telemetry.KeyMillis, h.Now().Sub(began).Milliseconds()))
-	h.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
+	h.Output.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
 }
 
-// count counts one record of a task. Attempts, which are POSTs, are counted apart from what else became
+// count counts one record of a delivery. Attempts, which are POSTs, are counted apart from what else became
 // of the records, duplicates of an attempt among them.
-func (h *Handler) count(t *task, duplicate bool) telemetry.Dimensions {
-	d := telemetry.Dimensions{Outcome: string(t.outcome.Verdict), Reason: string(t.outcome.Reason), Fault: t.blame()}
-	if t.posted() && !duplicate {
-		h.Metrics.Count("Attempts", 1, d)
-		h.Metrics.Millis("Attempt", t.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
+func (h *Handler) count(e end, duplicate bool) telemetry.Dimensions {
+	d := telemetry.Dimensions{Outcome: string(e.outcome.Verdict), Reason: string(e.outcome.Reason), Fault: e.blame()}
+	if e.posted() && !duplicate {
+		h.Output.Metrics.Count("Attempts", 1, d)
+		h.Output.Metrics.Millis("Attempt", e.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
 	} else {
-		h.Metrics.Count("NotAttempted", 1, d)
+		h.Output.Metrics.Count("NotAttempted", 1, d)
 	}
 	return d
 }
 
-// reportRecord writes the line of one record of a task.
-func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool, d telemetry.Dimensions) {
+// reportRecord writes the line of one record of a delivery.
+func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool, d telemetry.Dimensions) {
 	line := "no attempt"
-	if t.posted() && !duplicate {
+	if e.posted() && !duplicate {
 		line = "attempt"
 	}
 	blame, level := d.Fault, slog.LevelInfo
-	if t.err != nil {
+	if e.err != nil {
 		blame = "ours" // besides whatever the receiver did
 	}
 	switch {
@@ -100,45 +108,53 @@ func (h *Handler) reportRecord(ctx context.Context, t *task, duplicate bool, d t
 	case d.Reason != "":
 		level = slog.LevelWarn
 	}
-	h.Log.LogAttrs(ctx, level, line, t.attrs(duplicate, blame)...)
+	h.Output.Log.LogAttrs(ctx, level, line, e.attrs(duplicate, blame)...)
 }
 
-func (t *task) attrs(duplicate bool, blame string) []slog.Attr {
+func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyTenant, t.message.TenantID), slog.String(telemetry.KeyEndpoint, t.message.EndpointID),
-		slog.String(telemetry.KeyEvent, t.message.EventID), slog.String(telemetry.KeyDelivery, t.message.DeliveryID),
-		slog.Int(telemetry.KeyAttempt, t.number()),
-		slog.String(telemetry.KeyOutcome, string(t.outcome.Verdict)), slog.Int(telemetry.KeyStatus, t.outcome.Status),
-		slog.Int64(telemetry.KeyMillis, t.outcome.Elapsed.Milliseconds()),
+		slog.String(telemetry.KeyTenant, e.message.TenantID), slog.String(telemetry.KeyEndpoint, e.message.EndpointID),
+		slog.String(telemetry.KeyEvent, e.message.EventID), slog.String(telemetry.KeyDelivery, e.message.DeliveryID),
+		slog.Int(telemetry.KeyAttempt, e.number()),
+		slog.String(telemetry.KeyOutcome, string(e.outcome.Verdict)), slog.Int(telemetry.KeyStatus, e.outcome.Status),
+		slog.Int64(telemetry.KeyMillis, e.outcome.Elapsed.Milliseconds()),
 	}
-	if t.message.Replay > 0 {
-		attrs = append(attrs, slog.Int(telemetry.KeyReplay, t.message.Replay))
+	if e.message.Replay > 0 {
+		attrs = append(attrs, slog.Int(telemetry.KeyReplay, e.message.Replay))
 	}
 	if duplicate {
 		attrs = append(attrs, slog.Bool("duplicate", true))
 	}
-	if t.outcome.Reason != "" {
+	if e.outcome.Reason != "" {
 		attrs = append(attrs,
-			slog.String(telemetry.KeyReason, string(t.outcome.Reason)), slog.String(telemetry.KeyFault, blame),
-			slog.String(telemetry.KeyHost, host(t.to.endpoint.URL)), slog.Float64(telemetry.KeyNext, t.next.Wait.Seconds()))
+			slog.String(telemetry.KeyReason, string(e.outcome.Reason)), slog.String(telemetry.KeyFault, blame),
+			slog.String(telemetry.KeyHost, host(e.reading.Endpoint.URL)), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
 	}
-	if t.err != nil {
-		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()))
+	if e.err != nil {
+		attrs = append(attrs, slog.String(telemetry.KeyError, e.err.Error()))
 		var panicked *parallel.Panic
-		if errors.As(t.err, &panicked) {
+		if errors.As(e.err, &panicked) {
 			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
 		}
 	}
 	return attrs
 }
 
+// wait is the time until the next attempt by the schedule.
+func (e end) wait() time.Duration {
+	if e.move.Held || e.move.Due.IsZero() {
+		return 0
+	}
+	return max(e.move.Due.Sub(e.ended), 0)
+}
+
 // blame says whose fault it is that a delivery was not acknowledged: nobody's where the schedule or
 // the tenant decided that nothing is sent now.
-func (t *task) blame() string {
+func (e end) blame() string {
 	switch {
-	case t.outcome.Reason.Ours():
+	case e.outcome.Reason.Ours():
 		return "ours"
-	case t.posted() && t.outcome.Reason != "":
+	case e.posted() && e.outcome.Reason != "":
 		return "receiver"
 	default:
 		return ""
@@ -146,11 +162,11 @@ func (t *task) blame() string {
 }
 
 // number is the attempt's, or that of the one before where none was made.
-func (t *task) number() int {
-	if t.posted() {
-		return t.place
+func (e end) number() int {
+	if e.posted() {
+		return e.place
 	}
-	return t.place - 1
+	return e.place - 1
 }
 
 // host is the part of a URL that a log may show.

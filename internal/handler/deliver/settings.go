@@ -4,6 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 // The values of RECORD_ACKNOWLEDGED.
@@ -14,6 +18,29 @@ const (
 
 func (s Settings) acknowledgedLife() time.Duration {
 	return time.Duration(s.AcknowledgedDays) * 24 * time.Hour
+}
+
+// rules are the numbers that decide.
+func (s Settings) rules() (Rules, error) {
+	r := Rules{
+		Schedule: retry.Schedule{
+			Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries, Long: s.LongWait.Duration(),
+			MaxLife: time.Duration(s.MaxLifeDays) * 24 * time.Hour,
+		},
+		Circuit:     circuit.Default().Scaled(s.Minute.Duration()),
+		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		PerEndpoint: s.EndpointConcurrency,
+		Unrecorded:  s.RecordAcknowledged == recordNone,
+	}
+	r.Circuit.FunctionTimeout = s.FunctionTimeout.Duration()
+	scheduleErr, circuitErr := r.Schedule.Validate(), r.Circuit.Validate()
+	if scheduleErr != nil {
+		scheduleErr = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", scheduleErr)
+	}
+	if circuitErr != nil {
+		circuitErr = fmt.Errorf("MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", circuitErr)
+	}
+	return r, errors.Join(scheduleErr, circuitErr)
 }
 
 // validate names every setting out of its range, which is that of the template's parameter. The
@@ -29,6 +56,7 @@ func (s Settings) validate() error {
 		{"ENDPOINT_CONCURRENCY", s.EndpointConcurrency, 1, 1000},
 		{"MAXIMUM_CONCURRENCY", s.MaximumConcurrency, 2, 1000},
 		{"ACKNOWLEDGED_DAYS", s.AcknowledgedDays, 1, 365},
+		{"MAX_LIFE_DAYS", s.MaxLifeDays, 1, 7},
 	} {
 		if setting.value < setting.from || setting.value > setting.to {
 			errs = append(errs, fmt.Errorf("%s must be %d to %d", setting.name, setting.from, setting.to))

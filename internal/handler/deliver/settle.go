@@ -4,249 +4,218 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// stateWrites bounds the concurrent conditional writes of one batch; stateTime, all writes of
-// states: what they record is not worth holding an invocation for. parkTime bounds the puts into
-// Backlog, so that time is left for what cannot be put there.
+// tableWrites bounds the concurrent single writes of one batch; putTime bounds the puts into Backlog, so
+// that time is left for what cannot be put there; leaseTime, the leases before them.
 const (
-	stateWrites = 10
-	stateTime   = 2 * time.Second
-	parkTime    = time.Second
+	tableWrites = 10
+	putTime     = time.Second
+	leaseTime   = 500 * time.Millisecond
 )
 
-// settle hands on every delivery that was not acknowledged or discarded: to where it has to go or,
-// where that fails, to the next best. Then it records states and health. Every task has its outcome.
-// What is returned goes back to its queue; everything else is acknowledged, and is elsewhere by now.
-func (h *Handler) settle(ctx context.Context, b *batch) {
-	h.hold(ctx, b)
-	h.park(ctx, going(b.tasks, delivery.ToBacklog))
-	retries := going(b.tasks, delivery.ToRetryQueue)
-	h.sendToRetryQueue(ctx, first(retries))
-	later := append(stays(retries), h.sendToDeadLetterQueue(ctx, going(b.tasks, delivery.ToDeadLetterQueue))...)
-	h.returnToQueue(ctx, later)
-	h.record(ctx, b.tasks)
-	h.observe(ctx, b)
+// settle carries out every move, each with the next best where AWS does not take it: leases, Backlog,
+// queues, visibility. What is returned goes back to its queue; everything else is acknowledged, and is
+// elsewhere by now.
+func (h *Handler) settle(ctx context.Context, ends []end) []end {
+	ends = h.lease(ctx, ends)
+	ends = h.putInBacklog(ctx, ends)
+	ends = h.send(ctx, ends, delivery.ToRetryQueue, h.Queues.Retry)
+	ends = h.send(ctx, ends, delivery.ToSlowQueue, h.Queues.Slow)
+	ends = h.send(ctx, ends, delivery.ToDeadLetterQueue, h.Queues.DeadLetter)
+	return h.hide(ctx, ends)
 }
 
-// first are those that came from DeliveryQueue and were not dealt with while the attempts went on.
-func first(tasks []*task) (those []*task) {
-	for _, t := range tasks {
-		if !t.fromRetryQueue() && !t.sent && !t.returned {
-			those = append(those, t)
+// going are the indices of the ends whose move is that way.
+func going(ends []end, to delivery.Way) (those []int) {
+	for i, e := range ends {
+		if e.moves() && !e.returned && e.move.To == to {
+			those = append(those, i)
 		}
 	}
 	return those
 }
 
-// stays are those that came from RetryQueue.
-func stays(tasks []*task) (those []*task) {
-	for _, t := range tasks {
-		if t.fromRetryQueue() {
-			those = append(those, t)
+// lease makes sure that release looks for what is about to be held: first the endpoint's circuit has to
+// say so. Where that fails, the deliveries wait on their queue and are decided about again.
+func (h *Handler) lease(ctx context.Context, ends []end) []end {
+	ends = slices.Clone(ends)
+	now := h.Now()
+	held := map[dynamo.EndpointKey][]int{}
+	var keys []dynamo.EndpointKey
+	for _, i := range going(ends, delivery.ToBacklog) {
+		e := ends[i]
+		if !e.move.Held || e.reading.Circuit.MayHold(h.Rules.Circuit, now) {
+			continue
+		}
+		if held[e.key()] == nil {
+			keys = append(keys, e.key())
+		}
+		held[e.key()] = append(held[e.key()], i)
+	}
+	if len(keys) == 0 {
+		return ends
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseTime)
+	defer cancel()
+	errs := parallel.Each(len(keys), tableWrites, func(i int) error {
+		_, err := h.Tables.Circuits.Hold(ctx, keys[i], h.Rules.Circuit.NewLease(now), now)
+		h.memory.stir(keys[i])
+		return err
+	})
+	for n, err := range errs {
+		for _, i := range held[keys[n]] {
+			if err != nil {
+				ends[i] = h.onQueue(h.lost(ends[i], "LeasesLost", err))
+			}
 		}
 	}
-	return those
+	return ends
 }
 
-// going are the tasks whose messages go that way.
-func going(tasks []*task, to delivery.Way) (those []*task) {
-	for _, t := range tasks {
-		if !t.pending() && t.moves() && t.next.To == to {
-			those = append(those, t)
-		}
+// putInBacklog puts into Backlog what waits there. What could not be put waits on a queue.
+func (h *Handler) putInBacklog(ctx context.Context, ends []end) []end {
+	those := going(ends, delivery.ToBacklog)
+	if len(those) == 0 {
+		return ends
 	}
-	return those
-}
-
-// park puts into Backlog what waits there. What could not be put waits on RetryQueue.
-func (h *Handler) park(ctx context.Context, tasks []*task) {
-	if len(tasks) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, parkTime)
+	ctx, cancel := context.WithTimeout(ctx, putTime)
 	defer cancel()
 	now := h.Now()
-	items := make([]backlog.Item, len(tasks))
-	for i, t := range tasks {
-		m, next := t.message, t.next
-		if t.outcome.RetryAfter > 0 {
-			m.NotBefore = t.ended.Add(t.outcome.RetryAfter)
+	items := make([]backlog.Item, len(those))
+	for n, i := range those {
+		e := ends[i]
+		if e.move.Life.Reason == "" {
+			e.move.Life.Reason = e.outcome.Reason
 		}
-		if next.Life.Reason == "" {
-			next.Life.Reason = t.outcome.Reason
-		}
-		items[i] = backlog.New(m, next, now, parking(t.from))
+		items[n] = backlog.New(e.message, e.move, now, putOf(e.task))
 	}
-	for i, err := range h.Backlog.Put(ctx, items) {
+	ends = slices.Clone(ends)
+	for n, err := range h.Tables.Backlog.Put(ctx, items) {
 		if err != nil {
-			h.lost(tasks[i], "BacklogPutsLost", err)
-			h.fallBack(tasks[i])
+			ends[those[n]] = h.onQueue(h.lost(ends[those[n]], "BacklogPutsLost", err))
 		}
 	}
+	return ends
 }
 
-// parking tells the items of a delivery's messages apart. A message that is parked again, because its
-// first put was stored and its answer was lost, overwrites its item: otherwise every receive would make
-// one more copy of the delivery.
-func parking(messageID string) string {
-	sum := sha256.Sum256([]byte(messageID))
-	return base32.StdEncoding.EncodeToString(sum[:])[:parkingLetters]
+// putOf tells the items of a delivery's messages apart. A message that is put again, because its first
+// put was stored and its answer was lost, overwrites its item: otherwise every receive would make one
+// more copy of the delivery.
+func putOf(t task) string {
+	sum := sha256.Sum256([]byte(t.records[0].MessageId))
+	return base32.StdEncoding.EncodeToString(sum[:])[:putLetters]
 }
 
-// parkingLetters is enough for the dozens of messages that one delivery may become.
-const parkingLetters = 10
+// putLetters is enough for the dozens of messages that one delivery may become.
+const putLetters = 10
 
-// fallBack makes a delivery that cannot wait in Backlog wait on RetryQueue. What is held is tried
-// again soon, since that costs no POST, and so is what has reached the end of its life.
-func (h *Handler) fallBack(t *task) {
-	wait := min(t.next.Wait, retry.MaxDelay)
-	if t.next.Held || wait <= 0 {
-		wait = h.soon(t)
+// onQueue makes a delivery that cannot wait in Backlog, or be sent, wait on a queue. What is held is
+// tried again soon, since that costs no POST.
+func (h *Handler) onQueue(e end) end {
+	wait := e.move.Due.Sub(h.Now())
+	if e.move.Held || wait <= 0 || wait > retry.MaxDelay {
+		wait = h.soon(e.task)
 	}
-	t.next.To, t.next.Held = delivery.ToRetryQueue, false
-	t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
+	m := e.move
+	m.To, m.Held, m.Due = delivery.Stay, false, h.Now().Add(wait)
+	if e.from == delivery.DeliveryQueue {
+		m.To = delivery.ToRetryQueue
+	}
+	return e.with(m)
 }
 
 // soon is how long a delivery waits that AWS did not take, longer with every receive.
-func (h *Handler) soon(t *task) time.Duration {
-	return min(h.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
+func (h *Handler) soon(t task) time.Duration {
+	return min(h.Rules.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
 }
 
-// sendToRetryQueue moves what came from DeliveryQueue. Only what could not be sent goes back to
-// that queue.
-func (h *Handler) sendToRetryQueue(ctx context.Context, tasks []*task) {
+// send sends deliveries to another queue. What could not be sent waits on its own queue: on
+// DeliveryQueue for that queue's visibility timeout.
+func (h *Handler) send(ctx context.Context, ends []end, to delivery.Way, queueOf Sender) []end {
+	those := going(ends, to)
+	if len(those) == 0 {
+		return ends
+	}
 	now := h.Now()
-	messages := make([]queue.Outgoing, len(tasks))
-	for i, t := range tasks {
-		m := t.message
-		m.Attempts, m.Life = t.next.Attempts, t.next.Life
-		messages[i] = queue.ToRetryQueue(m, t.rest(now))
+	messages := make([]queue.Outgoing, len(those))
+	for n, i := range those {
+		messages[n] = outgoing(ends[i], now)
 	}
-	for i, err := range h.RetryQueue.Send(ctx, messages) {
-		tasks[i].sent, tasks[i].returned = err == nil, err != nil
-		if err != nil {
-			h.lost(tasks[i], "SendsLost", err)
-		}
-	}
-}
-
-// rest is what is left of the wait: it counts from the end of the attempt.
-func (t *task) rest(now time.Time) time.Duration {
-	return min(max(t.next.Due.Sub(now), 0), retry.MaxDelay)
-}
-
-// sendToDeadLetterQueue moves what has died. What could not be sent dies another time, on the
-// queue it came from: unsent are those that came from RetryQueue.
-func (h *Handler) sendToDeadLetterQueue(ctx context.Context, tasks []*task) (unsent []*task) {
-	messages := make([]queue.Outgoing, len(tasks))
-	for i, t := range tasks {
-		m := t.message
-		m.Attempts, m.Life = t.next.Attempts, t.next.Life
-		messages[i] = queue.ToDeadLetterQueue(m)
-	}
-	for i, err := range h.DeadLetterQueue.Send(ctx, messages) {
+	ends = slices.Clone(ends)
+	for n, err := range queueOf.Send(ctx, messages) {
 		if err == nil {
 			continue
 		}
-		t := tasks[i]
-		h.lost(t, "SendsLost", err)
-		t.returned = true
-		if t.fromRetryQueue() {
-			wait := h.soon(t)
-			t.next.Wait, t.next.Due = wait, h.Now().Add(wait)
-			unsent = append(unsent, t)
+		e := h.lost(ends[those[n]], "SendsLost", err)
+		if e.from == delivery.DeliveryQueue {
+			e.returned = true
+		} else {
+			e.move.Due = time.Time{} // soon
+			e = h.onQueue(e)
 		}
+		ends[those[n]] = e
 	}
-	return unsent
+	return ends
 }
 
-// returnToQueue makes what stays on RetryQueue invisible there until its next attempt, with all
-// its duplicates.
-func (h *Handler) returnToQueue(ctx context.Context, tasks []*task) {
+// outgoing is the message that carries a delivery on. Only a dead one carries its reason.
+func outgoing(e end, now time.Time) queue.Outgoing {
+	m := e.message
+	m.Attempts, m.Life = e.move.Attempts, e.move.Life
+	if e.move.To == delivery.ToDeadLetterQueue {
+		return queue.Of(m, 0)
+	}
+	return queue.ToRetry(m, rest(e.move, now))
+}
+
+// rest is what is left of a wait: it counts from the end of the attempt.
+func rest(m delivery.Move, now time.Time) time.Duration {
+	return min(max(m.Due.Sub(now), 0), retry.MaxDelay)
+}
+
+// hide makes what stays on its queue invisible there until its next attempt, with all its duplicates.
+func (h *Handler) hide(ctx context.Context, ends []end) []end {
 	now := h.Now()
-	var owners []*task
-	var changes []queue.VisibilityChange
-	for _, t := range tasks {
-		t.returned = true
-		for _, r := range t.records {
-			owners = append(owners, t)
-			changes = append(changes, queue.VisibilityChange{ReceiptHandle: r.ReceiptHandle, Wait: t.rest(now)})
+	owners := map[delivery.Queue][]int{}
+	changes := map[delivery.Queue][]queue.VisibilityChange{}
+	ends = slices.Clone(ends)
+	for _, i := range going(ends, delivery.Stay) {
+		ends[i].returned = true
+		from := ends[i].from
+		for _, r := range ends[i].records {
+			owners[from] = append(owners[from], i)
+			changes[from] = append(changes[from], queue.VisibilityChange{
+				ReceiptHandle: r.ReceiptHandle, Wait: rest(ends[i].move, now),
+			})
 		}
 	}
-	for i, err := range h.Visibility.ChangeVisibility(ctx, changes) {
-		if err != nil { // it comes back after the queue's own visibility timeout: early, never lost
-			h.lost(owners[i], "ParksLost", err)
+	for from, hides := range changes {
+		for n, err := range h.Queues.Hide[from].ChangeVisibility(ctx, hides) {
+			if err != nil { // it comes back after the queue's own visibility timeout: early, never lost
+				i := owners[from][n]
+				ends[i] = h.lost(ends[i], "VisibilityLost", err)
+			}
 		}
 	}
+	return ends
 }
 
-// lost says that AWS did not take what became of a delivery: a fault of ours, whatever the
-// receiver did. The message comes back by itself, or waits elsewhere.
-func (h *Handler) lost(t *task, metric string, err error) {
-	t.err = err
-	h.Metrics.Count(metric, 1, telemetry.Dimensions{Fault: "ours"})
-	h.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
-}
-
-// record writes the delivery states. A failed write is logged and counted: the queues know.
-func (h *Handler) record(ctx context.Context, tasks []*task) {
-	now := h.Now()
-	acknowledged, others := make([]delivery.Record, 0, len(tasks)), []delivery.Record(nil)
-	for _, t := range tasks {
-		switch {
-		case t.outcome.Reason == delivery.ReasonNotReady:
-			// says nothing new
-		case h.Unrecorded && t.firstTime():
-			// is not wanted
-		case t.outcome.Verdict == delivery.VerdictAcknowledged:
-			acknowledged = append(acknowledged, t.state(now))
-		default:
-			others = append(others, t.state(now))
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, stateTime)
-	defer cancel()
-	if err := h.States.Acknowledge(ctx, acknowledged); err != nil {
-		h.reportStateLost(ctx, err)
-	}
-	for _, err := range parallel.Each(len(others), stateWrites, func(i int) error {
-		_, err := h.States.Update(ctx, others[i])
-		return err
-	}) {
-		if err != nil {
-			h.reportStateLost(ctx, err)
-		}
-	}
-}
-
-func (t *task) state(now time.Time) delivery.Record {
-	name, _ := t.message.EventType() // decoded before: cannot fail
-	r := delivery.Record{
-		Ref: t.message.Ref, EventType: name, State: delivery.Retrying, Attempts: t.attempts(),
-		LastStatus: t.outcome.Status, Reason: t.outcome.Reason,
-		DurationMS: t.outcome.Elapsed.Milliseconds(), UpdatedAt: now,
-	}
-	switch t.outcome.Verdict {
-	case delivery.VerdictAcknowledged:
-		r.State = delivery.Acknowledged
-	case delivery.VerdictDiscarded:
-		r.State = delivery.Discarded
-	case delivery.VerdictRetry:
-		if t.next.To == delivery.ToBacklog {
-			r.State = delivery.Waiting
-		}
-		if !t.next.Held && (t.fromRetryQueue() || !t.returned) { // back on DeliveryQueue only SQS knows until when
-			r.NextAttemptAt = t.next.Due
-		}
-	}
-	return r
+// lost says that AWS did not take a delivery's move: a fault of ours, whatever the receiver did. The
+// message comes back by itself, or waits elsewhere.
+func (h *Handler) lost(e end, metric string, err error) end {
+	e.err = err
+	h.Output.Metrics.Count(metric, 1, telemetry.Dimensions{Fault: "ours"})
+	h.Output.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
+	return e
 }

@@ -9,29 +9,32 @@ import (
 // first attempts that succeeded. Deliveries that were not due, or whose endpoint is disabled, count
 // in neither. What an open circuit holds counts as a first attempt that failed: otherwise an outage
 // of all endpoints would end for the alarm as soon as their circuits open.
-func (h *Handler) tally(tasks []*task) {
+func (h *Handler) tally(ends []end) {
 	var records, tried, faults, first, acknowledged int
-	for _, t := range tasks {
-		records += len(t.records)
-		if t.outcome.Reason == delivery.ReasonCircuitOpen && !t.fromRetryQueue() {
+	for _, e := range ends {
+		records += len(e.records)
+		if e.outcome.Reason == delivery.ReasonCircuitOpen && e.first() {
 			first++
 		}
-		ours := t.outcome.Reason.Ours()
-		if !t.posted() && !ours {
+		ours := e.outcome.Reason.Ours()
+		if !e.posted() && !ours {
 			continue
 		}
 		tried++
 		if ours {
 			faults++
 		}
-		if t.posted() && !t.fromRetryQueue() {
+		if e.posted() && e.first() {
 			first++
-			if t.outcome.Verdict == delivery.VerdictAcknowledged {
+			if e.outcome.Verdict == delivery.VerdictAcknowledged {
 				acknowledged++
 			}
 		}
 	}
-	h.Metrics.Count("Records", records, telemetry.Dimensions{})
-	h.Metrics.Share("Tried", tried, "Faults", faults)
-	h.Metrics.Share("FirstAttempts", first, "FirstAttemptsAcknowledged", acknowledged)
+	h.Output.Metrics.Count("Records", records, telemetry.Dimensions{})
+	h.Output.Metrics.Share("Tried", tried, "Faults", faults)
+	h.Output.Metrics.Share("FirstAttempts", first, "FirstAttemptsAcknowledged", acknowledged)
 }
+
+// first reports whether this is the delivery's first attempt, or stands for it.
+func (e end) first() bool { return e.from != delivery.RetryQueue && e.place == 1 }

@@ -1,5 +1,5 @@
 // Package fanout turns each event on EventsQueue into one delivery message per matching
-// endpoint on DeliveryQueue.
+// endpoint: on DeliveryQueue, or on SlowQueue where its tenant is slow.
 //
 // It promises that the same event always gives the same delivery ids and that one with another
 // content never does, that a message is acknowledged only when all its deliveries are on the
@@ -11,10 +11,13 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
@@ -29,6 +32,11 @@ type Subscriptions interface {
 	Subscriptions(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }
 
+// Slow reads the tenants' slow_until, which may be a little behind (dynamo.Circuits).
+type Slow interface {
+	SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error)
+}
+
 // Sender sends to a queue and answers with one error per message.
 type Sender interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
@@ -37,7 +45,10 @@ type Sender interface {
 // Handler fans out events.
 type Handler struct {
 	Subscriptions Subscriptions
+	Slow          Slow
+	Allowance     allowance.Settings
 	Deliveries    Sender           // DeliveryQueue
+	SlowQueue     Sender           // for slow tenants
 	Rejected      Sender           // EventsDeadLetterQueue
 	Sample        telemetry.Sample // of events that were fanned out and have a line of their own
 	Log           *slog.Logger
@@ -126,9 +137,9 @@ func rejection(t *task) queue.Outgoing {
 // fanOut sends the deliveries of all good events: one read per tenant, sends in tens.
 func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 	tenants := h.subscriptions(ctx, tasks)
+	slow := h.slow(ctx, slices.Collect(maps.Keys(tenants)))
 	now := h.Now()
-	var owners []*task
-	var messages []queue.Outgoing
+	var fast, aside outbox
 	for _, t := range tasks {
 		if t.bad != nil || t.err != nil {
 			continue
@@ -136,12 +147,15 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 		body := t.event.Payload()
 		payload, content := string(body), delivery.ContentOf(body) // shared by all its deliveries: 50 of 256 KiB must fit
 		t.reused = t.event.ID != t.record.MessageId && h.memory.reused(t.event, content)
+		to := &fast
+		if h.Allowance.Slow(slow[t.event.TenantID], now) {
+			to = &aside
+		}
 		for _, e := range tenants[t.event.TenantID] {
 			if !e.Wants(t.event.Type) {
 				continue
 			}
 			t.sends++
-			owners = append(owners, t)
 			m := delivery.Message{Ref: delivery.Ref{
 				DeliveryID: delivery.ID(t.event.TenantID, t.event.ID, e.ID, content),
 				TenantID:   t.event.TenantID,
@@ -150,14 +164,52 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				OccurredAt: t.event.OccurredAt,
 				CreatedAt:  now,
 			}}
-			messages = append(messages, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})
+			to.add(t, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})
 		}
 	}
-	for i, err := range h.Deliveries.Send(ctx, messages) {
+	fast.send(ctx, h.Deliveries)
+	aside.send(ctx, h.SlowQueue)
+}
+
+// outbox is what one queue gets, and of which events.
+type outbox struct {
+	owners   []*task
+	messages []queue.Outgoing
+}
+
+func (o *outbox) add(t *task, m queue.Outgoing) {
+	o.owners, o.messages = append(o.owners, t), append(o.messages, m)
+}
+
+func (o *outbox) send(ctx context.Context, to Sender) {
+	if len(o.messages) == 0 {
+		return
+	}
+	for i, err := range to.Send(ctx, o.messages) {
 		if err != nil {
-			owners[i].err = err
+			o.owners[i].err = err
 		}
 	}
+}
+
+// slow reads which tenants are slow. Where that fails, none is: deliver sends on what is.
+func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Time {
+	now := h.Now()
+	tenants = slices.DeleteFunc(tenants, func(id string) bool { return h.memory.free(id, now) })
+	if len(tenants) == 0 {
+		return nil
+	}
+	until, err := h.Slow.SlowUntil(ctx, tenants)
+	if err != nil {
+		h.Log.WarnContext(ctx, "slow tenants not read", telemetry.KeyError, err.Error())
+		return until
+	}
+	for _, id := range tenants {
+		if until[id].IsZero() {
+			h.memory.isFree(id, now)
+		}
+	}
+	return until
 }
 
 // arrivals counts the events that this batch puts on EventsDeadLetterQueue: those refused, and those

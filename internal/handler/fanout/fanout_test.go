@@ -21,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
@@ -47,14 +48,14 @@ func (s *tenants) Subscriptions(_ context.Context, tenantID string) ([]endpoint.
 	return s.lists[tenantID], nil
 }
 
-// outbox is a queue that loses the messages it is told to.
-type outbox struct {
+// sentBox is a queue that loses the messages it is told to.
+type sentBox struct {
 	sent []queue.Outgoing
 	lose func(i int) bool
 	n    int
 }
 
-func (o *outbox) Send(_ context.Context, messages []queue.Outgoing) []error {
+func (o *sentBox) Send(_ context.Context, messages []queue.Outgoing) []error {
 	errs := make([]error, len(messages))
 	for i, m := range messages {
 		if o.lose != nil && o.lose(o.n) {
@@ -67,7 +68,7 @@ func (o *outbox) Send(_ context.Context, messages []queue.Outgoing) []error {
 	return errs
 }
 
-func (o *outbox) ids() []string {
+func (o *sentBox) ids() []string {
 	var ids []string
 	for _, m := range o.sent {
 		ids = append(ids, aws.ToString(m.Attributes["delivery_id"].StringValue))
@@ -84,17 +85,33 @@ var (
 type rig struct {
 	*Handler
 	tenants    *tenants
-	deliveries *outbox
-	rejected   *outbox
+	deliveries *sentBox
+	slow       *sentBox
+	rejected   *sentBox
+}
+
+// slowUntil is the tenants' slow_until.
+type slowUntil map[string]time.Time
+
+func (s slowUntil) SlowUntil(context.Context, []string) (map[string]time.Time, error) { return s, nil }
+
+// questions are the tenants of each read of slow_until.
+type questions struct{ asked [][]string }
+
+func (q *questions) SlowUntil(_ context.Context, tenants []string) (map[string]time.Time, error) {
+	slices.Sort(tenants)
+	q.asked = append(q.asked, tenants)
+	return map[string]time.Time{"charged": epoch}, nil
 }
 
 func newRig(lists map[string][]endpoint.Endpoint) rig {
 	r := rig{
-		tenants: &tenants{lists: lists, fail: map[string]bool{}, mu: make(chan struct{}, 1)}, deliveries: &outbox{},
-		rejected: &outbox{},
+		tenants: &tenants{lists: lists, fail: map[string]bool{}, mu: make(chan struct{}, 1)}, deliveries: &sentBox{},
+		slow: &sentBox{}, rejected: &sentBox{},
 	}
 	r.Handler = &Handler{
-		Subscriptions: r.tenants, Deliveries: r.deliveries, Rejected: r.rejected, Log: slog.New(slog.DiscardHandler),
+		Subscriptions: r.tenants, Slow: slowUntil{}, Allowance: allowance.New(200, 15*time.Second),
+		Deliveries: r.deliveries, SlowQueue: r.slow, Rejected: r.rejected, Log: slog.New(slog.DiscardHandler),
 		Metrics: telemetry.NewMetrics(io.Discard, "test", "fanout", time.Now), Now: func() time.Time { return epoch }}
 	return r
 }
@@ -472,5 +489,32 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 				t.Errorf("lines (-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A slow tenant's deliveries go to SlowQueue at once: the lane costs nobody a hop.
+func TestHandler_Process_sendsSlowTenantsDeliveriesToSlowQueue(t *testing.T) {
+	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 1, "*")})
+	r.Slow = slowUntil{"t": epoch.Add(6 * time.Hour), "u": epoch.Add(time.Minute)}
+	records := []events.SQSMessage{message("e", "t", "user.deleted"), message("f", "u", "user.deleted")}
+	r.slow.lose = func(i int) bool { return i == 1 }
+	failed := r.Process(t.Context(), records)
+	if diff := cmp.Diff([]string{"m-e"}, failed); diff != "" || len(r.slow.sent) != 1 || len(r.deliveries.sent) != 1 {
+		t.Errorf("%d on SlowQueue, %d on DeliveryQueue, failed (-want +got)\n%s",
+			len(r.slow.sent), len(r.deliveries.sent), diff)
+	}
+}
+
+func TestHandler_Process_asksOnceASecondAboutTenantsThatWereNeverCharged(t *testing.T) {
+	r, q := newRig(nil), &questions{}
+	now := epoch
+	r.Slow, r.Now = q, func() time.Time { return now }
+	for _, pause := range []time.Duration{0, 999 * time.Millisecond, time.Millisecond} {
+		now = now.Add(pause)
+		batch := []events.SQSMessage{message("e", "never", "user.deleted"), message("f", "charged", "user.deleted")}
+		r.Process(t.Context(), batch)
+	}
+	if diff := cmp.Diff([][]string{{"charged", "never"}, {"charged"}, {"charged", "never"}}, q.asked); diff != "" {
+		t.Errorf("asked about (-want +got)\n%s", diff)
 	}
 }

@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -9,6 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -17,9 +20,15 @@ import (
 // Settings are the function's environment variables.
 type Settings struct {
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
+	EndpointHealthTable      string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
+	SlowQueueURL             string `env:"SLOW_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsMaxReceiveCount    int    `env:"EVENTS_MAX_RECEIVE_COUNT"`
+
+	// Of deliver: they say which tenants are slow.
+	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
+	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
 }
@@ -35,13 +44,19 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name. The error names a setting that
 // is out of its range.
 func New(c Config) (*Handler, error) {
-	s, queues := c.Settings, sqs.NewFromConfig(c.AWS)
+	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
 	if err := s.SuccessLogSample.Validate(); err != nil {
 		return nil, fmt.Errorf("reading the environment: SUCCESS_LOG_SAMPLE %w", err)
 	}
+	if s.MaximumConcurrency < 2 || s.AttemptTimeout < 1 {
+		return nil, errors.New("reading the environment: MAXIMUM_CONCURRENCY must be at least 2, ATTEMPT_TIMEOUT_SECONDS 1")
+	}
 	return &Handler{
-		Subscriptions: dynamo.NewEndpoints(dynamodb.NewFromConfig(c.AWS), s.EndpointsTable),
+		Subscriptions: dynamo.NewEndpoints(tables, s.EndpointsTable),
+		Slow:          dynamo.NewCircuits(tables, s.EndpointHealthTable),
+		Allowance:     allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		Deliveries:    queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
+		SlowQueue:     queue.Sender{Client: queues, URL: s.SlowQueueURL},
 		Rejected:      queue.Sender{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Log:           c.Log,
 		Metrics:       c.Metrics,

@@ -12,7 +12,8 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"ENDPOINTS_TABLE": "Endpoints", "DELIVERY_QUEUE_URL": "DeliveryQueue",
 		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue", "EVENTS_MAX_RECEIVE_COUNT": "50",
-		"SUCCESS_LOG_SAMPLE": "2.5",
+		"SUCCESS_LOG_SAMPLE": "2.5", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "SLOW_QUEUE_URL": "SlowQueue",
+		"MAXIMUM_CONCURRENCY": "200", "ATTEMPT_TIMEOUT_SECONDS": "15",
 	})
 	var calls wiring.AWS
 	h, err := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -28,6 +29,11 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		return err
 	}, "Query Endpoints")
 	calls.Check(t, func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue")
+	calls.Check(t, func() error { return h.SlowQueue.Send(t.Context(), messages)[0] }, "SendMessageBatch SlowQueue")
+	calls.Check(t, func() error {
+		_, err := h.Slow.SlowUntil(t.Context(), []string{"t"})
+		return err
+	}, "BatchGetItem EndpointHealth")
 	calls.Check(t, func() error {
 		return h.Rejected.Send(t.Context(), messages)[0]
 	}, "SendMessageBatch EventsDeadLetterQueue")

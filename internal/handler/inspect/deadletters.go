@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -40,37 +41,57 @@ func showDeadLetter(r deadletter.Record) DeadLetter {
 type deadLettersRequest struct {
 	operator.Page
 	EndpointID string            `json:"endpoint_id"`
-	Status     deadletter.Status `json:"status"`
 	TenantID   string            `json:"tenant_id"`
+	Status     deadletter.Status `json:"status"`
+	Reason     delivery.Reason   `json:"reason"`
+	Since      time.Time         `json:"since"` // of the latest death, inclusive
+	Until      time.Time         `json:"until"` // likewise, exclusive
 }
 
-// deadLetters lists by endpoint, by status or by both, latest death first.
+// selector refuses a request that selects nothing. With an endpoint, the tenant is checked and selects nothing.
+func (r deadLettersRequest) selector() (s deadletter.Selector, err error) {
+	s = deadletter.Selector{
+		TenantID: r.TenantID, EndpointID: r.EndpointID, Reason: r.Reason, Status: r.Status, Since: r.Since, Until: r.Until,
+	}
+	if s.EndpointID != "" {
+		s.TenantID = ""
+	} else if s.TenantID == "" && s.Status == "" {
+		const reason = "endpoint_id, tenant_id or status is required"
+		err = operator.Refuse(operator.CodeInvalidField, "endpoint_id", reason)
+	}
+	if s.Status != "" && !s.Status.Valid() {
+		err = operator.Refuse(operator.CodeInvalidField, "status", "must be dead, replaying or replayed")
+	}
+	return s, err
+}
+
+// filter tells the lists of different selections apart.
+func (r deadLettersRequest) filter() string {
+	return fmt.Sprintf("dead_letters %s %s %s %s %s %s", r.Status, r.EndpointID, r.TenantID, r.Reason,
+		r.Since.Format(time.RFC3339Nano), r.Until.Format(time.RFC3339Nano))
+}
+
+// deadLetters lists by endpoint, tenant or status, and by reason and time among those, latest death first.
 func (h *Handler) deadLetters(
 	ctx context.Context, call *operator.Call, req deadLettersRequest,
 ) (operator.List[DeadLetter], error) {
 	var none operator.List[DeadLetter]
-	if req.EndpointID == "" && req.Status == "" {
-		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or status is required")
-	}
-	if req.Status != "" && !req.Status.Valid() {
-		return none, operator.Refuse(operator.CodeInvalidField, "status", "must be dead, replaying or replayed")
-	}
-	if req.TenantID != "" && req.EndpointID == "" {
-		const reason = "is checked against an endpoint_id, which is missing"
-		return none, operator.Refuse(operator.CodeInvalidField, "tenant_id", reason)
-	}
-	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String("dead_letter_status", string(req.Status)))
-	limit, err := req.Size()
+	wanted, err := req.selector()
 	if err != nil {
 		return none, err
 	}
-	filter := "dead_letters " + string(req.Status) + " " + req.EndpointID
-	start, err := req.Start(filter)
-	if err != nil {
+	call.Note(
+		slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String(telemetry.KeyTenant, req.TenantID),
+		slog.String("dead_letter_status", string(req.Status)),
+	)
+	page := dynamo.LetterPage{}
+	if page.Limit, err = req.Size(); err != nil {
 		return none, err
 	}
-	wanted := dynamo.DeadLetterFilter{EndpointID: req.EndpointID, Status: req.Status}
-	records, next, err := h.DeadLetters.List(ctx, wanted, limit, start)
+	if page.Cursor, err = req.Start(req.filter()); err != nil {
+		return none, err
+	}
+	records, next, err := h.DeadLetters.List(ctx, wanted, page)
 	if err != nil {
 		return none, cursorFault(err)
 	}
@@ -82,7 +103,7 @@ func (h *Handler) deadLetters(
 		shown[i] = showDeadLetter(r)
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return operator.NewList(shown, filter, next), nil
+	return operator.NewList(shown, req.filter(), next), nil
 }
 
 // OpenedDeadLetter is a dead letter in clear.
@@ -115,8 +136,8 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 	}
 	call.Note(slog.String(telemetry.KeyTenant, r.TenantID), slog.String(telemetry.KeyEndpoint, r.EndpointID))
 	opened, err := h.Vault.OpenAll(ctx, r)
-	if errors.Is(err, deadletter.ErrSealed) {
-		const reason = "the sealed parts were changed since they were sealed"
+	if errors.Is(err, deadletter.ErrUnopenable) {
+		const reason = "the record was changed since it was sealed, or has parts of another record: an incident"
 		return OpenedDeadLetter{}, operator.Refuse(codeUnopenable, "delivery_id", reason)
 	}
 	if err != nil {

@@ -2,43 +2,65 @@ package inspect
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/url"
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Health is what stands between an endpoint, or a tenant's endpoints, and their deliveries.
+// Health is what stands between an endpoint and its deliveries.
 type Health struct {
 	State           string     `json:"state"`
 	Since           *time.Time `json:"since"`
 	Failures        int        `json:"failures"` // in a row, since failing_since
 	FailingSince    *time.Time `json:"failing_since"`
+	OutageSince     *time.Time `json:"outage_since"` // first failure since the last 2xx of a healthy endpoint
+	LastFailureAt   *time.Time `json:"last_failure_at"`
 	LastStatus      int        `json:"last_status"` // of the last failure; 0: no response
 	LastReason      string     `json:"last_reason"`
-	NextProbeAt     *time.Time `json:"next_probe_at"`
+	Recent          *Recent    `json:"recent"`        // null where nothing was counted
+	LastProbeAt     *time.Time `json:"last_probe_at"` // of an open circuit; null before the first
+	NextProbeAt     *time.Time `json:"next_probe_at"` // of an open circuit under which something waits
+	RecoveredAt     *time.Time `json:"recovered_at"`  // beginning of the last recovery
+	PausedBy        string     `json:"paused_by"`
+	PauseReason     string     `json:"pause_reason"`
 	DiscardedBefore *time.Time `json:"discarded_before"`
 }
 
-func showHealth(i health.Item) Health {
-	since, probe := i.Since, time.Time{}
-	if i.Paused {
-		since = i.Changed
-	} else if i.State == health.Open {
-		probe = i.NextProbe
+// Recent counts the attempts of the last ten minutes, as far as they were written down with failures.
+type Recent struct {
+	Attempts  int `json:"attempts"`
+	Successes int `json:"successes"`
+}
+
+func (h *Handler) showHealth(f operator.Found) Health {
+	i, marks, probe := f.Circuit, f.Endpoint.Marks, time.Time{}
+	if f.State() == string(circuit.Open) {
+		probe = i.NextProbe(h.Settings)
 	}
-	return Health{
-		State: operator.State(i), Since: timeOrNull(since), Failures: i.Failures, FailingSince: timeOrNull(i.FailingSince),
-		LastStatus: i.LastStatus, LastReason: i.LastReason, NextProbeAt: timeOrNull(probe),
-		DiscardedBefore: timeOrNull(i.DiscardedBefore),
+	if !marks.Paused() {
+		marks.PausedBy, marks.PauseReason = f.Tenant.PausedBy, f.Tenant.PauseReason
 	}
+	shown := Health{
+		State: f.State(), Since: timeOrNull(f.Since()), Failures: i.Failures, FailingSince: timeOrNull(i.FailingSince),
+		OutageSince: timeOrNull(i.OutageSince), LastFailureAt: timeOrNull(i.Last.At),
+		LastStatus: i.Last.Status, LastReason: i.Last.Reason,
+		LastProbeAt: timeOrNull(i.ProbedAt), NextProbeAt: timeOrNull(probe), RecoveredAt: timeOrNull(i.RecoveredAt),
+		PausedBy: marks.PausedBy, PauseReason: marks.PauseReason,
+		DiscardedBefore: timeOrNull(f.Endpoint.DiscardedBefore(f.Tenant)),
+	}
+	if ok, tried := i.Recent.Share(h.Now()); tried > 0 {
+		shown.Recent = &Recent{Attempts: tried, Successes: ok}
+	}
+	return shown
 }
 
 // Waiting is what lies in Backlog for an endpoint, counted up to 1,000.
@@ -53,12 +75,15 @@ func showWaiting(w dynamo.Waiting) *Waiting {
 	return &Waiting{Count: w.Items, Held: w.Held, More: w.More, OldestCreatedAt: timeOrNull(w.Oldest)}
 }
 
-// Trouble is an endpoint that is not simply healthy, or a tenant.
+// Trouble is an endpoint that is not simply healthy.
 type Trouble struct {
-	TenantID   string `json:"tenant_id"`
-	EndpointID string `json:"endpoint_id"` // "" for a tenant
-	Health     `json:",embed"`
-	Waiting    *Waiting `json:"waiting"` // null for a tenant
+	TenantID     string `json:"tenant_id"`
+	EndpointID   string `json:"endpoint_id"`
+	Host         string `json:"host"`
+	Description  string `json:"description"`
+	TenantPaused bool   `json:"tenant_paused"`
+	Health       `json:",embed"`
+	Waiting      *Waiting `json:"waiting"`
 }
 
 type endpointsRequest struct {
@@ -68,8 +93,8 @@ type endpointsRequest struct {
 
 // states are what endpoints can be filtered by.
 var states = []string{
-	string(health.Failing), string(health.Open), string(health.Recovering), string(health.Disabled),
-	operator.StatePaused, operator.StateHealthy,
+	string(circuit.Failing), string(circuit.Open), string(circuit.Recovering),
+	operator.StateDisabled, operator.StatePaused, operator.StateHealthy, operator.StateDeleted,
 }
 
 // rounds bounds how long a page looks for items in a rare state. It then ends early, with a cursor.
@@ -85,7 +110,7 @@ func (h *Handler) endpoints(
 	var none operator.List[Trouble]
 	if req.State != "" && !slices.Contains(states, req.State) {
 		return none, operator.Refuse(operator.CodeInvalidField, "state",
-			"must be failing, open, recovering, paused, disabled or healthy")
+			"must be failing, open, recovering, disabled, paused, healthy or deleted")
 	}
 	limit, err := req.Size()
 	if err != nil {
@@ -96,57 +121,91 @@ func (h *Handler) endpoints(
 	if err != nil {
 		return none, err
 	}
-	items, next, err := h.inState(ctx, req.State, limit, next)
+	shown, next, err := h.inState(ctx, req.State, limit, next)
 	if err != nil {
 		return none, cursorFault(err)
-	}
-	shown, err := h.showTrouble(ctx, items)
-	if err != nil {
-		return none, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
 	return operator.NewList(shown, filter, next), nil
 }
 
-// inState looks for items in a state; "" means any.
+// inState looks for endpoints in a state; "" means any.
 func (h *Handler) inState(
 	ctx context.Context, state string, limit int, start string,
-) (items []health.Item, next string, err error) {
+) (shown []Trouble, next string, err error) {
 	next = start
 	for range rounds {
-		var page []health.Item
-		if page, next, err = h.Health.Trouble(ctx, limit-len(items), next); err != nil {
+		var items []circuit.Item
+		if items, _, next, err = h.Circuits.Trouble(ctx, limit-len(shown), next); err != nil {
 			return nil, "", err
 		}
-		for _, i := range page {
-			if state == "" || operator.State(i) == state {
-				items = append(items, i)
-			}
+		found, err := h.whose(ctx, items)
+		if err != nil {
+			return nil, "", err
 		}
-		if next == "" || len(items) == limit {
+		found = slices.DeleteFunc(found, func(f operator.Found) bool { return state != "" && f.State() != state })
+		page, err := h.showTrouble(ctx, found)
+		if err != nil {
+			return nil, "", err
+		}
+		if shown = append(shown, page...); next == "" || len(shown) == limit {
 			break
 		}
 	}
-	return items, next, nil
+	return shown, next, nil
 }
 
-func (h *Handler) showTrouble(ctx context.Context, items []health.Item) ([]Trouble, error) {
-	shown := make([]Trouble, len(items))
-	for _, err := range parallel.Each(len(items), countedAtOnce, func(n int) error {
-		i := items[n]
-		shown[n] = Trouble{TenantID: i.TenantID, EndpointID: i.EndpointID, Health: showHealth(i)}
-		if i.EndpointID == "" {
-			return nil
-		}
-		waiting, err := h.Backlog.Count(ctx, i.EndpointID)
-		shown[n].Waiting = showWaiting(waiting)
-		return err
-	}) {
-		if err != nil {
-			return nil, err
+// whose reads the rows of the endpoints in trouble, and their tenants' marks. One whose row is gone has
+// nothing but names.
+func (h *Handler) whose(ctx context.Context, items []circuit.Item) ([]operator.Found, error) {
+	var tenants []string
+	for _, i := range items {
+		if !slices.Contains(tenants, i.TenantID) {
+			tenants = append(tenants, i.TenantID)
 		}
 	}
-	return shown, nil
+	marks := make([]endpoint.Marks, len(tenants))
+	found := make([]operator.Found, len(items))
+	err := errors.Join(append(
+		parallel.Each(len(tenants), countedAtOnce, func(n int) (err error) {
+			marks[n], err = h.Endpoints.Marks(ctx, tenants[n])
+			return err
+		}),
+		parallel.Each(len(items), countedAtOnce, func(n int) error {
+			i := items[n]
+			e, ok, err := h.Endpoints.Get(ctx, i.TenantID, i.EndpointID)
+			if !ok {
+				e = endpoint.Endpoint{TenantID: i.TenantID, ID: i.EndpointID, Status: endpoint.Deleted}
+			}
+			found[n] = operator.Found{Endpoint: e, Circuit: i}
+			return err
+		})...)...)
+	for n := range found {
+		found[n].Tenant = marks[slices.Index(tenants, items[n].TenantID)]
+	}
+	return found, err
+}
+
+func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Trouble, error) {
+	shown := make([]Trouble, len(found))
+	return shown, errors.Join(parallel.Each(len(found), countedAtOnce, func(n int) error {
+		f := found[n]
+		waiting, err := h.Backlog.Count(ctx, f.Endpoint.ID)
+		shown[n] = Trouble{
+			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: hostOf(f.Endpoint.URL),
+			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
+			Health: h.showHealth(f), Waiting: showWaiting(waiting),
+		}
+		return err
+	})...)
+}
+
+func hostOf(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
 }
 
 // Endpoint is one endpoint, and how its deliveries stand.
@@ -172,7 +231,7 @@ type endpointRequest struct {
 
 func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (Endpoint, error) {
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
-	found, err := operator.Directory{Endpoints: h.Endpoints, Health: h.Health}.Find(ctx, req.TenantID, req.EndpointID)
+	found, err := operator.Directory{Endpoints: h.Endpoints, Circuits: h.Circuits}.Find(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return Endpoint{}, err
 	}
@@ -185,8 +244,8 @@ func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpoin
 	return Endpoint{
 		TenantID: e.TenantID, EndpointID: e.ID, URL: withoutQuery(e.URL), Status: e.Status, Events: e.Events,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: timeOrNull(e.DeletedAt),
-		SecretRotatedAt: timeOrNull(e.SecretRotatedAt), TenantPaused: found.View.Tenant.Paused,
-		Health: showHealth(found.View.Endpoint), Waiting: showWaiting(waiting),
+		SecretRotatedAt: timeOrNull(e.SecretRotatedAt), TenantPaused: found.Tenant.Paused(),
+		Health: h.showHealth(found), Waiting: showWaiting(waiting),
 	}, nil
 }
 

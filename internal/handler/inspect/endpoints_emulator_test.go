@@ -14,13 +14,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -28,7 +29,7 @@ import (
 type world struct {
 	inspect    *inspect.Handler
 	endpoints  *dynamo.Endpoints
-	health     *dynamo.Health
+	circuits   *dynamo.Circuits
 	backlog    *dynamo.Backlog
 	deliveries *dynamo.Deliveries
 	now        time.Time
@@ -40,7 +41,7 @@ func newWorld(t *testing.T) *world {
 	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
 	return &world{
 		now:       time.Now().UTC().Truncate(time.Millisecond),
-		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), health: dynamo.NewHealth(db, tables.EndpointHealth),
+		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), circuits: dynamo.NewCircuits(db, tables.EndpointHealth),
 		backlog: dynamo.NewBacklog(db, tables.Backlog), deliveries: dynamo.NewDeliveries(db, tables.Deliveries),
 		inspect: inspect.New(inspect.Config{
 			Settings: inspect.Settings{
@@ -68,7 +69,7 @@ func (w *world) create(t *testing.T, id string, n int) {
 		m := delivery.Message{Ref: delivery.Ref{
 			DeliveryID: fmt.Sprint("msg_", i), TenantID: "acme", EndpointID: id, EventID: "e", CreatedAt: w.now,
 		}, Body: []byte("{}")}
-		items[i] = backlog.New(m, delivery.Next{Due: w.now.Add(time.Hour), Held: true}, w.now, rand.Text())
+		items[i] = backlog.New(m, delivery.Move{Due: w.now.Add(time.Hour), Held: true}, w.now, rand.Text())
 	}
 	for _, err := range w.backlog.Put(t.Context(), items) {
 		if err != nil {
@@ -77,10 +78,14 @@ func (w *world) create(t *testing.T, id string, n int) {
 	}
 }
 
-func (w *world) trouble(t *testing.T, i health.Item) {
+// open opens the circuit of an endpoint of acme.
+func (w *world) open(t *testing.T, id string) {
 	t.Helper()
-	i.Version = 1
-	if _, applied, err := w.health.Apply(t.Context(), health.Write{Kind: health.Put, Item: i}); err != nil || !applied {
+	i := circuit.Item{
+		TenantID: "acme", EndpointID: id, Version: 1, State: circuit.Open, Since: w.now.Add(-time.Hour), Failures: 50,
+		Last: circuit.Answer{At: w.now, Status: 503, Reason: "http_5xx"},
+	}
+	if _, applied, err := w.circuits.Store(t.Context(), circuit.Item{}, i); err != nil || !applied {
 		t.Fatal(applied, err)
 	}
 }
@@ -102,18 +107,17 @@ type page struct {
 	NextCursor *string           `json:"next_cursor"`
 }
 
-func TestEndpointsInTroubleAreListedPageByPageWithWhatWaits(t *testing.T) {
+func TestEndpointsInTroubleAreListedPageByPageWithTheirBacklog(t *testing.T) {
 	w := newWorld(t)
 	since := w.now.Add(-time.Hour)
 	for i := range 5 {
 		id := fmt.Sprint("webhook_", i)
 		w.create(t, id, i)
-		w.trouble(t, health.Item{
-			TenantID: "acme", EndpointID: id, State: health.Open, Since: since, Held: true, LastStatus: 503,
-			LastReason: "http_5xx", Failures: 50, FailingSince: since, NextProbe: w.now,
-		})
+		w.open(t, id)
 	}
-	w.trouble(t, health.Item{TenantID: "big", Paused: true, Changed: since})
+	if _, err := w.circuits.Charge(t.Context(), "slow", time.Hour, w.now); err != nil { // no endpoint
+		t.Fatal(err)
+	}
 	var got []inspect.Trouble
 	for cursor := ""; ; {
 		p := answer[page](t, w, "endpoints", `,"state":"open","limit":2`+cursor)
@@ -131,29 +135,30 @@ func TestEndpointsInTroubleAreListedPageByPageWithWhatWaits(t *testing.T) {
 			waiting.OldestCreatedAt = &w.now
 		}
 		want = append(want, inspect.Trouble{
-			TenantID: "acme", EndpointID: fmt.Sprint("webhook_", i), Waiting: waiting,
+			TenantID: "acme", EndpointID: fmt.Sprint("webhook_", i), Host: "example.com", Waiting: waiting,
 			Health: inspect.Health{
-				State: "open", Since: &since, Failures: 50, FailingSince: &since, LastStatus: 503, LastReason: "http_5xx",
-				NextProbeAt: &w.now,
+				State: "open", Since: &since, Failures: 50, LastFailureAt: &w.now, LastStatus: 503, LastReason: "http_5xx",
 			},
 		})
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
+	unknown := cmpopts.IgnoreFields(inspect.Health{}, "NextProbeAt") // circuit's
+	if diff := cmp.Diff(want, got, unknown); diff != "" {
 		t.Errorf("endpoints (-want +got):\n%s", diff)
-	}
-	if all := answer[page](t, w, "endpoints", ""); len(all.Data) != 6 || all.NextCursor != nil {
-		t.Errorf("%d of all states, and then %v", len(all.Data), all.NextCursor)
 	}
 }
 
-func TestAnEndpointIsShownWithWhatStandsBetweenItAndItsDeliveries(t *testing.T) {
+func TestAnEndpointIsShownWithTheMarksOfItsTenant(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, "webhook_1", 3)
-	w.trouble(t, health.Item{TenantID: "acme", Paused: true, Changed: w.now})
+	acme := dynamo.EndpointKey{TenantID: "acme", EndpointID: dynamo.StopsKey}
+	if _, _, err := w.endpoints.Pause(t.Context(), acme, w.now, "ann", "asked"); err != nil {
+		t.Fatal(err)
+	}
 	want := inspect.Endpoint{
 		TenantID: "acme", EndpointID: "webhook_1", URL: "https://example.com/webhook_1", Status: "active",
 		Events: []string{"user.*"}, CreatedAt: w.now, UpdatedAt: w.now, TenantPaused: true,
-		Health: inspect.Health{State: "healthy"}, Waiting: &inspect.Waiting{Count: 3, Held: 3, OldestCreatedAt: &w.now},
+		Health:  inspect.Health{State: "paused", Since: &w.now, PausedBy: "ann", PauseReason: "asked"},
+		Waiting: &inspect.Waiting{Count: 3, Held: 3, OldestCreatedAt: &w.now},
 	}
 	got := answer[inspect.Endpoint](t, w, "endpoint", `,"tenant_id":"acme","endpoint_id":"webhook_1"`)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
@@ -37,38 +37,36 @@ func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.En
 	return found, w.fault("Endpoints.List")
 }
 
-type items struct{ *world }
+func (w endpoints) Marks(_ context.Context, tenantID string) (endpoint.Marks, error) {
+	return w.tenants[tenantID], w.fault("Marks")
+}
 
-func (w items) find(name health.Item) health.Item {
-	for _, i := range w.health {
-		if i.EndpointID == name.EndpointID && (i.EndpointID != "" || i.TenantID == name.TenantID) {
-			return i
+type circuits struct{ *world }
+
+func (w circuits) Get(_ context.Context, endpointID string) (circuit.Item, error) {
+	for _, i := range w.circuits {
+		if i.EndpointID == endpointID {
+			return i, w.fault("Circuits.Get")
 		}
 	}
-	return name
-}
-
-func (w items) Get(_ context.Context, endpointID string) (health.Item, error) {
-	return w.find(health.Item{EndpointID: endpointID}), w.fault("Health.Get")
-}
-
-func (w items) GetTenant(_ context.Context, tenantID string) (health.Item, error) {
-	return w.find(health.Item{TenantID: tenantID}), w.fault("GetTenant")
+	return circuit.Item{EndpointID: endpointID}, w.fault("Circuits.Get")
 }
 
 // Trouble's cursor is how many items came before.
-func (w items) Trouble(_ context.Context, limit int, cursor string) ([]health.Item, string, error) {
+func (w circuits) Trouble(_ context.Context, limit int, cursor string) (
+	[]circuit.Item, map[string]time.Time, string, error,
+) {
 	start := 0
 	if cursor != "" {
 		if _, err := fmt.Sscan(cursor, &start); err != nil {
-			return nil, "", dynamo.ErrCursor
+			return nil, nil, "", dynamo.ErrCursor
 		}
 	}
-	end := min(start+limit, len(w.health))
-	if end == len(w.health) {
-		return w.health[start:], "", w.fault("Trouble")
+	end, next := min(start+limit, len(w.circuits)), ""
+	if end < len(w.circuits) {
+		next = fmt.Sprint(end)
 	}
-	return w.health[start:end], fmt.Sprint(end), w.fault("Trouble")
+	return w.circuits[start:end], w.slow, next, w.fault("Trouble")
 }
 
 func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, error) {
@@ -83,43 +81,58 @@ func (w *world) Total(context.Context, int) (dynamo.Total, error) { return w.tot
 var (
 	since, failed, probe = at.Add(-time.Hour), at.Add(-2 * time.Hour), at.Add(3 * time.Minute)
 
-	down = health.Item{
-		TenantID: "acme", EndpointID: "webhook_down", Version: 9, State: health.Open, Since: since, Changed: since,
-		Held: true, Failures: 57, FailingSince: failed, LastStatus: 503, LastReason: "http_5xx", NextProbe: probe,
+	down = circuit.Item{
+		TenantID: "acme", EndpointID: "webhook_down", Version: 9, State: circuit.Open, Since: since, Failures: 57,
+		FailingSince: failed, OutageSince: failed, Last: circuit.Answer{At: since, Status: 503, Reason: "http_5xx"},
+		ProbedAt: at.Add(-2 * time.Minute), Probes: 3, HeldUntil: at, Recent: circuit.Recent{Start: at, Tried: 4, OK: 1},
 	}
-	asleep = health.Item{
-		TenantID: "acme", EndpointID: "webhook_asleep", Version: 2, State: health.Open, Since: failed, Changed: since,
-		Paused: true, Held: true, NextProbe: probe, DiscardedBefore: failed,
+	asleep = circuit.Item{
+		TenantID: "acme", EndpointID: "webhook_asleep", Version: 2, State: circuit.Open, Since: failed, HeldUntil: at,
 	}
-	back = health.Item{
-		TenantID: "acme", EndpointID: "webhook_back", Version: 5, State: health.Recovering, Since: since, NextProbe: probe,
+	back = circuit.Item{
+		TenantID: "acme", EndpointID: "webhook_back", Version: 5, State: circuit.Recovering, Since: since,
+		RecoveredAt: since, OutageSince: failed, HeldUntil: at,
 	}
-	stopped = health.Item{TenantID: "big", Version: 3, Paused: true, Changed: since}
+	purged = circuit.Item{TenantID: "big", EndpointID: "webhook_purged", Version: 3, HeldUntil: at}
+
+	rows = []endpoint.Endpoint{
+		{ID: "webhook_down", TenantID: "acme", URL: "https://user:word@down.example/hooks?token=secret#part",
+			Description: "orders", Status: endpoint.Active, Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since},
+		{ID: "webhook_asleep", TenantID: "acme", URL: "https://asleep.example/", Status: endpoint.Active,
+			Marks: endpoint.Marks{PausedAt: since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: failed}},
+		{ID: "webhook_back", TenantID: "acme", URL: "https://back.example/", Status: endpoint.Active},
+	}
 )
 
 func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 	w := &world{
-		health:  []health.Item{down, asleep, back, stopped},
+		endpoints: rows, circuits: []circuit.Item{down, asleep, back, purged},
 		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 1000, Held: 990, More: true, Oldest: failed}},
 	}
+	probed := down.ProbedAt
 	want := operator.List[Trouble]{Data: []Trouble{
 		{
-			TenantID: "acme", EndpointID: "webhook_down",
+			TenantID: "acme", EndpointID: "webhook_down", Host: "down.example", Description: "orders",
 			Health: Health{
-				State: "open", Since: &since, Failures: 57, FailingSince: &failed, LastStatus: 503, LastReason: "http_5xx",
+				State: "open", Since: &since, Failures: 57, FailingSince: &failed, OutageSince: &failed, LastFailureAt: &since,
+				LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: &probed,
 				NextProbeAt: &probe,
 			},
 			Waiting: &Waiting{Count: 1000, Held: 990, More: true, OldestCreatedAt: &failed},
 		},
 		{
-			TenantID: "acme", EndpointID: "webhook_asleep", // is not probed
-			Health: Health{State: "paused", Since: &since, DiscardedBefore: &failed}, Waiting: &Waiting{},
+			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not probed
+			Health: Health{
+				State: "paused", Since: &since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: &failed,
+			},
+			Waiting: &Waiting{},
 		},
 		{
-			TenantID: "acme", EndpointID: "webhook_back", // neither is this one, any more
-			Health: Health{State: "recovering", Since: &since}, Waiting: &Waiting{},
+			TenantID: "acme", EndpointID: "webhook_back", Host: "back.example", // neither is this one, any more
+			Health:  Health{State: "recovering", Since: &since, OutageSince: &failed, RecoveredAt: &since},
+			Waiting: &Waiting{},
 		},
-		{TenantID: "big", Health: Health{State: "paused", Since: &since}},
+		{TenantID: "big", EndpointID: "webhook_purged", Health: Health{State: "deleted"}, Waiting: &Waiting{}},
 	}}
 	got := read[operator.List[Trouble]](t, w.ask(t, "endpoints", ""))
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -149,11 +162,11 @@ func (w *world) pages(t *testing.T, fields string) (all [][]string) {
 func TestHandler_endpoints_pagesThroughOneState(t *testing.T) {
 	w := &world{}
 	for i := range 100 {
-		item := health.Item{TenantID: "acme", EndpointID: fmt.Sprint("webhook_", i), Version: 1, State: health.Failing}
+		item := circuit.Item{TenantID: "acme", EndpointID: fmt.Sprint("webhook_", i), Version: 1, State: circuit.Failing}
 		if i%40 == 0 {
-			item.State = health.Open
+			item.State = circuit.Open
 		}
-		w.health = append(w.health, item)
+		w.add(item)
 	}
 	if diff := cmp.Diff([][]string{{"webhook_0", "webhook_40", "webhook_80"}}, w.pages(t, `"state":"open"`)); diff != "" {
 		t.Errorf("pages (-want +got):\n%s", diff)
@@ -170,12 +183,18 @@ func TestHandler_endpoints_pagesThroughOneState(t *testing.T) {
 	}
 }
 
+// add adds an endpoint in trouble, with its row.
+func (w *world) add(i circuit.Item) {
+	w.circuits = append(w.circuits, i)
+	w.endpoints = append(w.endpoints, endpoint.Endpoint{ID: i.EndpointID, TenantID: i.TenantID, Status: endpoint.Active})
+}
+
 // Where a look finds some of a page only, the next looks for no more than the rest of it.
 func TestHandler_endpoints_neverShowsMoreThanTheLimit(t *testing.T) {
 	w := &world{}
-	for _, state := range []health.State{health.Open, health.Failing, health.Open, health.Open, health.Open} {
-		id := fmt.Sprint("webhook_", len(w.health))
-		w.health = append(w.health, health.Item{TenantID: "acme", EndpointID: id, Version: 1, State: state})
+	for _, state := range []circuit.State{circuit.Open, circuit.Failing, circuit.Open, circuit.Open, circuit.Open} {
+		id := fmt.Sprint("webhook_", len(w.circuits))
+		w.add(circuit.Item{TenantID: "acme", EndpointID: id, Version: 1, State: state})
 	}
 	want := [][]string{{"webhook_0", "webhook_2"}, {"webhook_3", "webhook_4"}}
 	if diff := cmp.Diff(want, w.pages(t, `"state":"open","limit":2`)); diff != "" {
@@ -187,18 +206,18 @@ func TestHandler_endpoints_neverShowsMoreThanTheLimit(t *testing.T) {
 }
 
 func TestHandler_endpoint_showsItWithoutTheQueryOfItsURL(t *testing.T) {
-	shown := endpoint.Endpoint{
-		ID: "webhook_down", TenantID: "acme", URL: "https://user:word@example.com/hooks?token=secret#part",
-		Status: endpoint.Active, Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since,
-	}
 	w := &world{
-		endpoints: []endpoint.Endpoint{shown},
-		health:    []health.Item{down, {TenantID: "acme", Version: 1, Paused: true, Changed: at}},
-		waiting:   map[string]dynamo.Waiting{"webhook_down": {Items: 3, Held: 2, Oldest: failed}},
+		endpoints: rows, circuits: []circuit.Item{down}, tenants: map[string]endpoint.Marks{"acme": {PausedAt: at}},
+		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 3, Held: 2, Oldest: failed}},
 	}
+	paused, probed := at, down.ProbedAt
 	want := Endpoint{
-		TenantID: "acme", EndpointID: "webhook_down", URL: "https://example.com/hooks", Status: "active",
-		Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since, TenantPaused: true, Health: showHealth(down),
+		TenantID: "acme", EndpointID: "webhook_down", URL: "https://down.example/hooks", Status: "active",
+		Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since, TenantPaused: true,
+		Health: Health{
+			State: "paused", Since: &paused, Failures: 57, FailingSince: &failed, OutageSince: &failed, LastFailureAt: &since,
+			LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: &probed,
+		},
 		Waiting: &Waiting{Count: 3, Held: 2, OldestCreatedAt: &failed},
 	}
 	for _, fields := range []string{`"endpoint_id":"webhook_down"`, `"endpoint_id":"webhook_down","tenant_id":"acme"`} {
@@ -215,7 +234,7 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 	}}
 	want := Endpoint{
 		TenantID: "acme", EndpointID: "webhook_1", Status: "deleted", DeletedAt: &deleted, Events: []string{},
-		Health: Health{State: "healthy"}, Waiting: &Waiting{},
+		Health: Health{State: "deleted", Since: &deleted}, Waiting: &Waiting{},
 	}
 	got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`))
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -235,13 +254,12 @@ func TestHandler_delivery_showsWhyAndUntilWhenItWaits(t *testing.T) {
 }
 
 func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
-	recovering := health.Item{
-		TenantID: "acme", EndpointID: "webhook_back", Version: 1, State: health.Recovering, Held: true,
-	}
-	failing := health.Item{TenantID: "acme", EndpointID: "webhook_ill", Version: 1, State: health.Failing}
-	discarding := health.Item{TenantID: "small", Version: 1, DiscardedBefore: at}
+	failing := circuit.Item{TenantID: "acme", EndpointID: "webhook_ill", Version: 1, State: circuit.Failing}
 	w := &world{
-		health: []health.Item{down, asleep, stopped, recovering, failing, discarding},
+		endpoints: append(slices.Clone(rows), endpoint.Endpoint{ID: "webhook_ill", TenantID: "acme"}),
+		circuits:  []circuit.Item{down, asleep, back, failing, purged},
+		tenants:   map[string]endpoint.Marks{"big": {PausedAt: at}},
+		slow:      map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)},
 		waiting: map[string]dynamo.Waiting{
 			"webhook_down": {Items: 20, Held: 15}, "webhook_back": {Items: 4, Held: 4}, "webhook_ill": {Items: 7, Held: 7},
 		},
@@ -250,7 +268,8 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 	}
 	got := read[Summary](t, w.ask(t, "summary", ""))
 	counts := EndpointCounts{
-		States: map[string]int{"open": 1, "paused": 1, "recovering": 1, "failing": 1}, PausedTenants: 1,
+		States:        map[string]int{"open": 1, "paused": 1, "recovering": 1, "failing": 1, "deleted": 1},
+		PausedTenants: 1, SlowTenants: 1,
 	}
 	if diff := cmp.Diff(counts, got.Endpoints); diff != "" {
 		t.Errorf("endpoints (-want +got):\n%s", diff)
@@ -259,29 +278,32 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 		t.Errorf("waiting (-want +got):\n%s", diff)
 	}
 	slices.Sort(w.asked)
-	if diff := cmp.Diff([]string{"webhook_asleep", "webhook_back", "webhook_down"}, w.asked); diff != "" {
+	holding := []string{"webhook_asleep", "webhook_back", "webhook_down", "webhook_purged"}
+	if diff := cmp.Diff(holding, w.asked); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
 	}
 }
 
 func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 	depths := map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}}
-	many := func(n int) (all []health.Item) {
+	many := func(n int) (all []circuit.Item) {
 		for i := range n {
-			all = append(all, health.Item{EndpointID: fmt.Sprint(i), State: health.Open, Held: true})
+			all = append(all, circuit.Item{EndpointID: fmt.Sprint(i), State: circuit.Open, HeldUntil: at})
 		}
 		return all
 	}
-	failing := slices.Repeat([]health.Item{{EndpointID: "1", State: health.Failing}}, 1001)
+	failing := slices.Repeat([]circuit.Item{{EndpointID: "1", State: circuit.Failing}}, 1001)
 	for name, row := range map[string]struct {
 		world           *world
 		endpoints, held bool
 	}{
-		"50 endpoints hold":   {&world{health: many(50)}, false, false},
-		"51 endpoints hold":   {&world{health: many(51)}, false, true},
-		"more are in trouble": {&world{health: failing}, true, true},
-		"one holds more":      {&world{health: many(1), waiting: map[string]dynamo.Waiting{"0": {More: true}}}, false, true},
-		"a part has more":     {&world{total: dynamo.Total{More: true}}, false, true},
+		"50 endpoints hold":   {&world{circuits: many(50)}, false, false},
+		"51 endpoints hold":   {&world{circuits: many(51)}, false, true},
+		"more are in trouble": {&world{circuits: failing}, true, true},
+		"one holds more": {
+			&world{circuits: many(1), waiting: map[string]dynamo.Waiting{"0": {More: true}}}, false, true,
+		},
+		"a part has more": {&world{total: dynamo.Total{More: true}}, false, true},
 	} {
 		row.world.depths = depths
 		got := read[Summary](t, row.world.ask(t, "summary", ""))

@@ -12,11 +12,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
@@ -34,22 +35,23 @@ type Deliveries interface {
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
 	List(
-		ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string,
+		ctx context.Context, s deadletter.Selector, p dynamo.LetterPage,
 	) (records []deadletter.Record, next string, err error)
-	Count(ctx context.Context, status deadletter.Status) (n int, oldest time.Time, err error)
+	Count(ctx context.Context, s deadletter.Selector) (n int, oldest time.Time, err error)
 }
 
 // Endpoints reads endpoints without their sealed secrets, strongly consistent.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
+	Marks(ctx context.Context, tenantID string) (endpoint.Marks, error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }
 
-// EndpointHealth reads what stands between endpoints and their deliveries.
-type EndpointHealth interface {
-	Get(ctx context.Context, endpointID string) (health.Item, error)
-	GetTenant(ctx context.Context, tenantID string) (health.Item, error)
-	Trouble(ctx context.Context, limit int, cursor string) (items []health.Item, next string, err error)
+// Circuits reads the circuits of endpoints in trouble (dynamo.Circuits).
+type Circuits interface {
+	Get(ctx context.Context, endpointID string) (circuit.Item, error)
+	Trouble(ctx context.Context, limit int, cursor string) (
+		items []circuit.Item, slow map[string]time.Time, next string, err error)
 }
 
 // Backlog counts what waits.
@@ -76,7 +78,9 @@ type Handler struct {
 	Deliveries  Deliveries
 	DeadLetters DeadLetters
 	Endpoints   Endpoints
-	Health      EndpointHealth
+	Circuits    Circuits
+	Allowance   allowance.Settings
+	Settings    circuit.Settings
 	Backlog     Backlog
 	Vault       deadletter.Vault
 	Rejected    Rejected

@@ -16,11 +16,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
@@ -34,12 +35,14 @@ var (
 type world struct {
 	deliveries []delivery.Record
 	letters    []deadletter.Record
-	filter     dynamo.DeadLetterFilter // that was asked for last
+	selector   deadletter.Selector // that was asked for last
 	counts     map[deadletter.Status]int
 	depths     map[string][3]string // by URL: visible, in flight, delayed
 	next       string               // cursor of every list
 	endpoints  []endpoint.Endpoint
-	health     []health.Item
+	circuits   []circuit.Item
+	tenants    map[string]endpoint.Marks
+	slow       map[string]time.Time
 	waiting    map[string]dynamo.Waiting // by endpoint
 	total      dynamo.Total
 	open       map[string][][]delivery.Record // pages, by endpoint
@@ -112,17 +115,17 @@ func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, err
 }
 
 func (w letters) List(
-	_ context.Context, f dynamo.DeadLetterFilter, _ int, _ string,
+	_ context.Context, s deadletter.Selector, _ dynamo.LetterPage,
 ) ([]deadletter.Record, string, error) {
-	w.filter = f
+	w.selector = s
 	return w.letters, w.next, w.fault("DeadLetters.List")
 }
 
-func (w letters) Count(_ context.Context, s deadletter.Status) (int, time.Time, error) {
-	if w.counts[s] == 0 {
+func (w letters) Count(_ context.Context, s deadletter.Selector) (int, time.Time, error) {
+	if w.counts[s.Status] == 0 {
 		return 0, time.Time{}, w.fault("DeadLetters.Count")
 	}
-	return w.counts[s], at, w.fault("DeadLetters.Count")
+	return w.counts[s.Status], at, w.fault("DeadLetters.Count")
 }
 
 func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
@@ -167,7 +170,8 @@ func (w *world) ask(t *testing.T, action, fields string) string {
 	t.Helper()
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w,
-		Endpoints: endpoints{w}, Health: items{w}, Backlog: w,
+		Endpoints: endpoints{w}, Circuits: circuits{w}, Allowance: allowance.New(200, 15*time.Second),
+		Settings: circuit.Default(), Backlog: w,
 		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
 		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
@@ -286,10 +290,10 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		"another tenant's endpoint in trouble": {
 			"endpoint", `"endpoint_id":"webhook_down","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
-		"too many deliveries":           {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
-		"dead letters of nothing":       {"dead_letters", ``, "invalid_field endpoint_id"},
-		"dead letters of no status":     {"dead_letters", `"status":"alive"`, "invalid_field status"},
-		"a tenant without its endpoint": {"dead_letters", `"status":"dead","tenant_id":"acme"`, "invalid_field tenant_id"},
+		"too many deliveries":       {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
+		"dead letters of nothing":   {"dead_letters", ``, "invalid_field endpoint_id"},
+		"dead letters of no status": {"dead_letters", `"status":"alive"`, "invalid_field status"},
+		"dead letters of no time":   {"dead_letters", `"status":"dead","since":"22:00"`, "invalid_field since"},
 		"another tenant's dead letters": {
 			"dead_letters", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
@@ -306,7 +310,7 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 			w := &world{
 				deliveries: []delivery.Record{{Ref: ref("msg_1")}, {Ref: delivery.Ref{DeliveryID: "hanging#1"}}},
 				endpoints:  []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}, {ID: "webhook_down", TenantID: "acme"}},
-				health:     []health.Item{{TenantID: "acme", EndpointID: "webhook_down", Version: 1, State: health.Open}},
+				circuits:   []circuit.Item{{TenantID: "acme", EndpointID: "webhook_down", Version: 1, State: circuit.Open}},
 				letters:    []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
 			}
 			if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
@@ -330,9 +334,9 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"DeadLetters.Get", "dead_letter", `"delivery_id":"msg_1"`},
 		{"Trouble", "endpoints", ``},
 		{"Backlog.Count", "endpoints", ``},
-		{"Health.Get", "endpoint", one},
+		{"Circuits.Get", "endpoint", one},
 		{"Endpoints.Get", "endpoint", one},
-		{"GetTenant", "endpoint", one},
+		{"Marks", "endpoint", one},
 		{"Backlog.Count", "endpoint", one},
 		{"Trouble", "summary", ``},
 		{"Total", "summary", ``},
@@ -343,9 +347,11 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		w := &world{
 			fails:     row.fails,
 			endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}},
-			health:    []health.Item{{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: health.Open, Held: true}},
-			letters:   []deadletter.Record{{Ref: ref("msg_1")}},
-			depths:    map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
+			circuits: []circuit.Item{
+				{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open, HeldUntil: at},
+			},
+			letters: []deadletter.Record{{Ref: ref("msg_1")}},
+			depths:  map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
 		}
 		if got := w.ask(t, row.action, row.fields); got != internal {
 			t.Errorf("%s fails: %s answers %s", row.fails, row.action, got)
@@ -392,8 +398,28 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("dead letters (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(dynamo.DeadLetterFilter{EndpointID: "webhook_1", Status: "dead"}, w.filter); diff != "" {
-		t.Errorf("filter (-want +got):\n%s", diff)
+}
+
+func TestHandler_deadLetters_selects(t *testing.T) {
+	for fields, want := range map[string]deadletter.Selector{
+		`"endpoint_id":"webhook_1","tenant_id":"acme"`: {EndpointID: "webhook_1"}, // checked against each record
+		`"status":"dead","reason":"unreadable"`:        {Status: "dead", Reason: delivery.ReasonUnreadable},
+		`"tenant_id":"acme","since":"2026-05-01T12:00:00Z","until":"2026-05-01T13:00:00+01:00"`: {
+			TenantID: "acme", Since: at, Until: at,
+		},
+	} {
+		w := &world{next: "more"}
+		page := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", fields))
+		if diff := cmp.Diff(want, w.selector); diff != "" || page.NextCursor == nil {
+			t.Fatalf("%s (-want +got):\n%s", fields, diff)
+		}
+		cursor := `,"cursor":"` + *page.NextCursor + `"`
+		if got := refusal(t, w.ask(t, "dead_letters", fields+cursor)); got != "" {
+			t.Errorf("the next page is refused: %s", got)
+		}
+		if got := refusal(t, w.ask(t, "dead_letters", `"status":"replayed"`+cursor)); got != "invalid_cursor cursor" {
+			t.Errorf("a page of another list: %q", got)
+		}
 	}
 }
 
@@ -404,7 +430,7 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	entry := deadletter.Entry{DiedAt: at, Reason: delivery.ReasonTimeout, Attempts: 10, Replay: 1, MessageID: "m1"}
 	vault := deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
 	death := deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry}
-	sealed, err := vault.SealDeath(t.Context(), r.Binding(), death)
+	sealed, err := vault.SealDeath(t.Context(), r, death)
 	if err != nil {
 		t.Fatal(err)
 	}

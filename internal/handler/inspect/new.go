@@ -10,6 +10,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -27,8 +30,14 @@ type Settings struct {
 	EventsQueueURL           string `env:"EVENTS_QUEUE_URL,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
 	RetryQueueURL            string `env:"RETRY_QUEUE_URL,notEmpty"`
+	SlowQueueURL             string `env:"SLOW_QUEUE_URL,notEmpty"`
 	DeadLetterQueueURL       string `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
+
+	// Of deliver: they say which tenants are slow, and when endpoints are probed.
+	Minute             config.Seconds `env:"MINUTE_SECONDS"`
+	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
+	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 }
 
 // Config is what New needs. All fields are required.
@@ -45,7 +54,9 @@ func New(c Config) *Handler {
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
-		Health:      dynamo.NewHealth(tables, s.EndpointHealthTable),
+		Circuits:    dynamo.NewCircuits(tables, s.EndpointHealthTable),
+		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		Settings:    circuit.Default().Scaled(s.Minute.Duration()),
 		Backlog:     dynamo.NewBacklog(tables, s.BacklogTable),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
@@ -57,6 +68,7 @@ func New(c Config) *Handler {
 			"EventsDeadLetterQueue": s.EventsDeadLetterQueueURL,
 			"DeliveryQueue":         s.DeliveryQueueURL,
 			"RetryQueue":            s.RetryQueueURL,
+			"SlowQueue":             s.SlowQueueURL,
 			"DeadLetterQueue":       s.DeadLetterQueueURL,
 		},
 		Log: c.Log,

@@ -17,12 +17,13 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		"ENDPOINTS_TABLE": "Endpoints", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog",
 		"EVENTS_QUEUE_URL": "url/events", "EVENTS_DEAD_LETTER_QUEUE_URL": "url/rejected",
 		"DELIVERY_QUEUE_URL": "url/deliveries", "RETRY_QUEUE_URL": "url/retries", "DEAD_LETTER_QUEUE_URL": "url/dead",
+		"SLOW_QUEUE_URL": "url/slow", "MINUTE_SECONDS": "60", "MAXIMUM_CONCURRENCY": "200", "ATTEMPT_TIMEOUT_SECONDS": "15",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
 	queues := map[string]string{
 		"EventsQueue": "url/events", "EventsDeadLetterQueue": "url/rejected", "DeliveryQueue": "url/deliveries",
-		"RetryQueue": "url/retries", "DeadLetterQueue": "url/dead",
+		"RetryQueue": "url/retries", "SlowQueue": "url/slow", "DeadLetterQueue": "url/dead",
 	}
 	if diff := cmp.Diff(queues, h.Queues); diff != "" {
 		t.Errorf("queues (-want +got):\n%s", diff)
@@ -33,10 +34,10 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	calls.Check(t, func() error { _, _, err := h.Deliveries.Get(t.Context(), "id"); return err }, "GetItem Deliveries")
 	calls.Check(t, func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters")
 	calls.Check(t, func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints")
-	calls.Check(t, func() error { _, err := h.Health.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth")
+	calls.Check(t, func() error { _, err := h.Circuits.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth")
 	calls.Check(t, func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog")
 	calls.Check(t, func() error {
-		_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
+		_, err := h.Vault.SealDeath(t.Context(), deadletter.Record{}, deadletter.Death{})
 		return err
 	}, "GenerateDataKey key")
 	calls.Check(t, func() error { _, err := h.depth(t.Context(), "any"); return err }, "GetQueueAttributes any")

@@ -44,7 +44,7 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 		return Summary{}, err
 	}
 	for _, status := range []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed} {
-		n, oldest, err := h.DeadLetters.Count(ctx, status)
+		n, oldest, err := h.DeadLetters.Count(ctx, deadletter.Selector{Status: status})
 		if err != nil {
 			return Summary{}, err
 		}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
@@ -13,8 +12,9 @@ import (
 // EndpointCounts is how many endpoints are in which state, without the healthy ones that have no item.
 type EndpointCounts struct {
 	States        map[string]int `json:"states"`
-	PausedTenants int            `json:"paused_tenants"`
-	More          bool           `json:"more"` // than were counted
+	PausedTenants int            `json:"paused_tenants"` // that own one of these endpoints
+	SlowTenants   int            `json:"slow_tenants"`   // whose deliveries go through SlowQueue
+	More          bool           `json:"more"`           // than were counted
 }
 
 // Backlogged is how much lies in Backlog for all endpoints together, at least.
@@ -33,7 +33,7 @@ const (
 )
 
 func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, error) {
-	items, next, err := h.Health.Trouble(ctx, maxTrouble, "")
+	items, slow, next, err := h.Circuits.Trouble(ctx, maxTrouble, "")
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}
@@ -41,7 +41,12 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}
-	counts, holding := countStates(items)
+	found, err := h.whose(ctx, items)
+	if err != nil {
+		return EndpointCounts{}, Backlogged{}, err
+	}
+	counts, holding := countStates(found)
+	counts.SlowTenants = h.slowTenants(slow)
 	counts.More = next != ""
 	waiting := Backlogged{Count: total.Items, More: total.More || counts.More, NextDueAt: timeOrNull(total.NextDue)}
 	if len(holding) > maxHeld {
@@ -62,18 +67,29 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 }
 
 // countStates also names the endpoints under which something may be held.
-func countStates(items []health.Item) (counts EndpointCounts, holding []string) {
+func countStates(found []operator.Found) (counts EndpointCounts, holding []string) {
 	counts.States = map[string]int{}
-	for _, i := range items {
-		switch {
-		case i.EndpointID != "":
-			counts.States[operator.State(i)]++
-		case i.Paused:
-			counts.PausedTenants++
+	paused := map[string]bool{}
+	for _, f := range found {
+		counts.States[f.State()]++
+		if f.Tenant.Paused() {
+			paused[f.Endpoint.TenantID] = true
 		}
-		if i.EndpointID != "" && i.Held {
-			holding = append(holding, i.EndpointID)
+		if !f.Circuit.HeldUntil.IsZero() {
+			holding = append(holding, f.Endpoint.ID)
 		}
 	}
+	counts.PausedTenants = len(paused)
 	return counts, holding
+}
+
+// slowTenants counts the tenants whose deliveries go through SlowQueue.
+func (h *Handler) slowTenants(until map[string]time.Time) (n int) {
+	now := h.Now()
+	for _, at := range until {
+		if h.Allowance.Slow(at, now) {
+			n++
+		}
+	}
+	return n
 }

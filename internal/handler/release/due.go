@@ -2,151 +2,146 @@ package release
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// lane is one shard of the index by due time: what is due there, earliest first. Lanes are independent
-// of each other.
+// due sends deliveries by their schedule, whatever the state of their endpoints: deliver decides about
+// them. A held item is due at the end of its life, and goes to the burials.
+type due struct {
+	h    *Handler
+	t    *tally
+	out  *outlet
+	over *burials // of what is held
+
+	until   time.Time // of due times
+	tenants map[string]string
+	lanes   [backlog.DueShards]lane
+}
+
+// lane is one shard of the index by due time, earliest first.
 type lane struct {
-	*tick
-	shard  int
 	keys   []dynamo.Due // read and not yet looked at
 	cursor string
 	last   bool // there is no further page
-	failed bool // its partition, or SQS, refuses: the rest is for the next tick
+	failed bool // its partition, or SQS, refuses: the rest is for the next run
 }
 
-func (l *lane) done() bool { return l.failed || l.last && len(l.keys) == 0 }
+func (l lane) done() bool { return l.failed || l.last && len(l.keys) == 0 }
 
-// sendDue sends what is due by its schedule. What is due but held by its endpoint goes to endLives.
-func (t *tick) sendDue(ctx context.Context, until time.Time) (left bool) {
-	t.each(ctx, "reading what is due", len(t.due), func(i int) error {
-		for l := t.due[i]; !l.done() && t.inTime(until); {
-			if err := l.step(ctx); err != nil {
-				l.failed = true
+// read reads the next page of a shard's keys.
+func (d *due) read(ctx context.Context, shard int) error {
+	l := &d.lanes[shard]
+	keys, next, err := d.h.Backlog.Due(ctx, shard, d.until, keysSize, l.cursor)
+	if err != nil {
+		return err
+	}
+	l.keys, l.cursor, l.last = inTurn(keys, d.owner), next, next == ""
+	return nil
+}
+
+// takeTurns orders the first pages, which were read before the tenants of the endpoints were known.
+func (d *due) takeTurns(targets []target) {
+	d.tenants = map[string]string{}
+	for _, t := range targets {
+		d.tenants[t.key.EndpointID] = t.key.TenantID
+	}
+	for n := range d.lanes {
+		d.lanes[n].keys = inTurn(d.lanes[n].keys, d.owner)
+	}
+}
+
+// owner is the endpoint of a key. The index names no tenant: one that is not known has its own turns for
+// each endpoint.
+func (d *due) owner(key dynamo.Due) dynamo.EndpointKey {
+	tenantID, known := d.tenants[key.EndpointID]
+	if !known {
+		tenantID = key.EndpointID
+	}
+	return dynamo.EndpointKey{TenantID: tenantID, EndpointID: key.EndpointID}
+}
+
+func (d *due) send(ctx context.Context, until time.Time) (left bool) {
+	errs := parallel.Each(len(d.lanes), len(d.lanes), func(shard int) error {
+		for !d.lanes[shard].done() && d.h.Now().Before(until) {
+			if err := d.step(ctx, shard); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return t.unread()
-}
-
-// unread reports whether something due was not looked at that could be.
-func (t *tick) unread() bool {
-	for _, l := range t.due {
-		if !l.done() {
-			return true
+	for shard, err := range errs {
+		if err != nil {
+			d.lanes[shard].failed = true
+			d.t.fault(ctx, "reading what is due", err)
 		}
 	}
-	return false
+	return d.left()
 }
 
-// readKeys reads the next page of keys, and orders them so that endpoints take turns.
-func (l *lane) readKeys(ctx context.Context) error {
-	found, next, err := l.Due.Due(ctx, l.shard, l.began.Add(l.Thresholds.Ahead), keysSize, l.cursor)
-	if err != nil {
-		l.failed = true
-		return err
-	}
-	l.cursor, l.last = next, next == ""
-	l.keys = inTurn(found)
-	return nil
+// left reports whether something due was not looked at that could be.
+func (d *due) left() bool {
+	return slices.ContainsFunc(d.lanes[:], func(l lane) bool { return !l.done() })
 }
 
-// step looks at the next items, and hands over those whose endpoints hold them.
-func (l *lane) step(ctx context.Context) error {
+// step sends the next items of a shard.
+func (d *due) step(ctx context.Context, shard int) error {
+	l := &d.lanes[shard]
 	if len(l.keys) == 0 {
-		if err := l.readKeys(ctx); err != nil {
+		return d.read(ctx, shard)
+	}
+	page := l.keys[:min(len(l.keys), pageSize)]
+	var found dynamo.Page
+	if keys := d.wanted(page); len(keys) > 0 {
+		var err error
+		if found, err = d.h.Backlog.BatchGet(ctx, keys); err != nil {
 			return err
 		}
 	}
-	before := l.keys
-	var keys []backlog.Key
-	for len(l.keys) > 0 && len(keys) < pageSize {
-		d := l.keys[0]
-		l.keys = l.keys[1:]
-		if e := l.met(d.EndpointID); e != nil && e.holds() {
-			l.handOver(e, d)
-		} else if !l.skips(e, d) {
-			keys = append(keys, d.Key)
-		}
+	l.keys = l.keys[len(page):]
+	d.t.see(ctx, found)
+	if moves := d.moves(found.Items); len(moves) > 0 {
+		l.failed = d.out.carry(ctx, moves) == 0
 	}
-	if len(keys) == 0 {
-		return nil
-	}
-	moves, err := l.decide(ctx, keys)
-	if err != nil {
-		l.keys = before // so that report counts them as late
-		return err
-	}
-	l.failed = !l.carry(ctx, moves)
 	return nil
 }
 
-// These bound the keys in memory, of all endpoints and of each of a class. What is beyond is found again
-// by the next tick.
-const (
-	maxEnding     = 50_000
-	maxEndingEach = 4_000
-)
-
-func (t *tick) handOver(e *destination, d dynamo.Due) {
-	if !e.takesKey(t.Thresholds, d, t.Now()) {
-		return
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if len(t.ending) < maxEnding {
-		t.ending = append(t.ending, d)
-	}
-}
-
-func (t *tick) skips(e *destination, d dynamo.Due) bool {
-	return t.refuses(d.Key) || e != nil && e.useless(t.Thresholds, d, t.Now())
-}
-
-// decide reads the items with these keys and their endpoints, and says what becomes of each.
-func (t *tick) decide(ctx context.Context, keys []backlog.Key) ([]*move, error) {
-	page, err := t.Due.BatchGet(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	t.see(ctx, page)
-	about := make([]dynamo.EndpointKey, len(page.Items))
-	for n, i := range page.Items {
-		about[n] = dynamo.EndpointKey{TenantID: i.Message.TenantID, EndpointID: i.EndpointID}
-	}
-	t.meet(ctx, about)
-	var moves []*move
-	for n, i := range page.Items {
-		if m := t.scheduled(t.met(about[n].EndpointID), i); m != nil {
-			moves = append(moves, m)
+func (d *due) wanted(page []dynamo.Due) (keys []backlog.Key) {
+	for _, one := range page {
+		if !d.out.refuses(one.EndpointID, one.Shard) {
+			keys = append(keys, one.Key)
 		}
 	}
-	return moves, nil
+	return keys
 }
 
-// inTurn orders keys so that endpoints take turns, each with its own in the order given.
-func inTurn(keys []dynamo.Due) []dynamo.Due {
-	var ids []string
-	of := map[string][]dynamo.Due{}
-	for _, d := range keys {
-		if of[d.EndpointID] == nil {
-			ids = append(ids, d.EndpointID)
-		}
-		of[d.EndpointID] = append(of[d.EndpointID], d)
-	}
-	ordered := make([]dynamo.Due, 0, len(keys))
-	for round := 0; len(ordered) < len(keys); round++ {
-		for _, id := range ids {
-			if round < len(of[id]) {
-				ordered = append(ordered, of[id][round])
-			}
+// moves are those of the items that wait for their schedule. The index may be behind: an item may have
+// another due time by now.
+func (d *due) moves(items []backlog.Item) (moves []move) {
+	now := d.h.Now()
+	for _, i := range items {
+		switch {
+		case i.DueAt.After(d.until):
+		case !i.Held:
+			d.t.late(now.Sub(i.DueAt))
+			moves = append(moves, move{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})
+		case !i.DueAt.After(now):
+			d.over.add(i)
 		}
 	}
-	return ordered
+	return moves
+}
+
+// countUnsent notes how late everything is for which there was no time.
+func (d *due) countUnsent() {
+	now := d.h.Now()
+	for _, l := range d.lanes {
+		for _, key := range l.keys {
+			d.t.late(now.Sub(key.DueAt))
+		}
+	}
 }

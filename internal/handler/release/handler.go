@@ -1,66 +1,80 @@
-// Package release sends on what waits in Backlog: once a minute, what is due by its schedule, what
-// its endpoint can take again, one delivery to see whether an endpoint answers, and the last attempt
-// or the death of what has waited for too long. What happens to an endpoint and to an item is
-// decided by package health; this package reads, sends and deletes.
+// Package release sends on what waits in Backlog. Once a minute it sends the deliveries that are due by
+// their schedule, those whose endpoint recovers, and one delivery to see whether an endpoint answers
+// again; it drops what was discarded or whose endpoint is gone, and buries what has waited for longer than
+// a delivery lives. Package circuit decides; this package reads, stores, sends and deletes.
 //
 // It promises:
-//   - An item is deleted only after SQS took its message, or its delivery was discarded: a tick that
-//     fails, stalls or is killed leaves duplicates, never a loss.
-//   - Nothing is sent before it is due, except to an endpoint that recovers or is probed, and a probe
-//     only under a number that was stored before.
-//   - The four kinds of work share the time of a tick, endpoints share each kind, and a partition
-//     that refuses is left alone until the next tick, while the others go on.
-//   - Two ticks at once are harmless. There is no lease.
+//   - An item is deleted only after SQS took its message or its delivery was discarded: a run that fails,
+//     stalls or is killed leaves duplicates, never a loss.
+//   - Nothing is sent before it is due, except to an endpoint that recovers or is probed, and a probe only
+//     under a claim that was stored before.
+//   - The five kinds of work share the time of a run, and in each kind tenants and then endpoints take
+//     turns. A partition or queue that refuses is left alone until the next run, while others go on.
+//   - Two runs at once are harmless. There is no lock.
 //
-// It never makes an attempt, never reads a secret, and never changes a message's body, id or place
-// in the schedule.
+// It never makes an attempt, never reads a secret, and never changes a message's body, id or place in the
+// schedule.
 package release
 
 import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Due finds what is due in Backlog (dynamo.Backlog).
-type Due interface {
+// Index finds what is due in Backlog.
+type Index interface {
 	Due(ctx context.Context, dueShard int, until time.Time, limit int, cursor string) ([]dynamo.Due, string, error)
 	BatchGet(ctx context.Context, keys []backlog.Key) (dynamo.Page, error)
 }
 
-// Shards reads what waits for one endpoint, oldest first and strongly consistent (dynamo.Backlog).
+// Shards reads what waits for one endpoint, oldest first and strongly consistent.
 type Shards interface {
 	ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (dynamo.Page, error)
 }
 
-// Changes changes Backlog (dynamo.Backlog).
+// Changes changes Backlog.
 type Changes interface {
 	Delete(ctx context.Context, keys []backlog.Key) []error
-	Redate(ctx context.Context, key backlog.Key, due time.Time, held bool) (found bool, err error)
+	PutBack(ctx context.Context, item backlog.Item) (found bool, err error)
 }
 
-// Health keeps what stands between endpoints and their deliveries (dynamo.Health).
-type Health interface {
-	Trouble(ctx context.Context, limit int, cursor string) (items []health.Item, next string, err error)
-	Apply(ctx context.Context, w health.Write) (stored health.Item, applied bool, err error)
-	SweepNotes(ctx context.Context, before time.Time) (swept int, err error)
+// Backlog keeps the deliveries that wait (dynamo.Backlog).
+type Backlog interface {
+	Index
+	Shards
+	Changes
 }
 
-// Endpoints reads endpoints with their health (dynamo.Reader).
+// Circuits keeps circuits, and how long tenants are slow (dynamo.Circuits).
+type Circuits interface {
+	Trouble(ctx context.Context, limit int, cursor string) (
+		items []circuit.Item, slow map[string]time.Time, next string, err error)
+	Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
+	Clear(ctx context.Context, i circuit.Item) (applied bool, err error)
+	Remove(ctx context.Context, i circuit.Item) (applied bool, err error)
+	ForgetSlow(ctx context.Context, tenantID string, until time.Time) error
+}
+
+// Endpoints reads endpoints with their circuits, strongly consistent (dynamo.Reader).
 type Endpoints interface {
-	Read(ctx context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error)
+	Read(ctx context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool) (
+		map[dynamo.EndpointKey]dynamo.Reading, error)
 }
 
-// States records what became of deliveries (dynamo.Deliveries).
-type States interface {
+// Records keeps the states of deliveries, for operators (dynamo.Deliveries).
+type Records interface {
 	Update(ctx context.Context, r delivery.Record) (written bool, err error)
 }
 
@@ -71,37 +85,64 @@ type Queue interface {
 
 // Handler is one process of the function. All fields are required.
 type Handler struct {
-	Due             Due
-	Shards          Shards
-	Changes         Changes
-	Health          Health
+	Backlog         Backlog
+	Circuits        Circuits
 	Endpoints       Endpoints
-	States          States
+	Records         Records
 	RetryQueue      Queue
 	DeadLetterQueue Queue
-	Thresholds      health.Settings
+	Settings        circuit.Settings
+	Schedule        retry.Schedule
+	Allowance       allowance.Settings
 	Log             *slog.Logger
 	Metrics         *telemetry.Metrics
 	Now             func() time.Time
 	Random          func() float64 // uniform in [0, 1)
 }
 
-// ErrBlind is returned for a tick that could not see what there is to do.
+// ErrBlind is returned for a run that could not see its work.
 var ErrBlind = errors.New("neither the endpoints in trouble nor what is due could be read in full")
 
-// Tick does what there is to do now. It stops a tenth of its time before ctx's deadline. What it
-// could not do is left to the next one.
-func (h *Handler) Tick(ctx context.Context) error {
-	t := h.begin(ctx)
-	trouble := t.look(ctx)
-	t.meet(ctx, trouble)
-	t.plan()
-	t.share(ctx, t.sendDue, t.endLives, t.probe, t.recover)
-	t.close(ctx)
-	t.expire(ctx)
-	t.report(ctx)
-	if t.blind {
+// Run does the work that there is now. It stops a tenth of its time before ctx's deadline, and leaves the
+// rest to the next run.
+func (h *Handler) Run(ctx context.Context) error {
+	began, until := h.Now(), h.until(ctx)
+	t := newTally(h.Log)
+	out := &outlet{h: h, t: t, refused: map[partition]bool{}}
+	over := &burials{h: h, t: t, out: out}
+	scheduled := &due{h: h, t: t, out: out, over: over, until: began.Add(h.Settings.Ahead)}
+	over.due = scheduled
+
+	seen := h.look(ctx, t, scheduled)
+	targets := h.plan(ctx, t, seen.circuits)
+	scheduled.takeTurns(targets)
+	probing := &probes{h: h, t: t, out: out, targets: only(targets, func(p circuit.Plan) bool { return p.Probe })}
+	w := &walker{h: h, t: t, out: out}
+	recovering := &recoveries{
+		walker: w, slow: h.slow(seen.slowUntil),
+		searches: searchesOf(only(targets, func(p circuit.Plan) bool { return p.Recover })),
+	}
+	sweeping := &sweeps{
+		walker: w, searches: searchesOf(only(targets, func(p circuit.Plan) bool { return p.Search && !p.Recover })),
+	}
+	share(ctx, h.Now, until, scheduled.send, over.bury, probing.send, recovering.send, sweeping.drop)
+
+	unsearched := searchesOf(only(targets, func(p circuit.Plan) bool { return !p.Search }))
+	h.close(ctx, t, slices.Concat(recovering.searches, sweeping.searches, unsearched))
+	h.forgetSlow(ctx, t, seen.slowUntil)
+	scheduled.countUnsent()
+	t.report(ctx, h.Metrics, summary{took: h.Now().Sub(began), endpoints: len(targets), blind: seen.blind})
+	if seen.blind {
 		return ErrBlind
 	}
 	return nil
+}
+
+// until is the end of the run's work.
+func (h *Handler) until(ctx context.Context) time.Time {
+	now := h.Now()
+	if deadline, ok := ctx.Deadline(); ok {
+		return deadline.Add(-deadline.Sub(now) / 10)
+	}
+	return now.Add(h.Settings.Run)
 }

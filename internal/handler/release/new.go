@@ -1,6 +1,7 @@
 package release
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -10,10 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -26,7 +29,15 @@ type Settings struct {
 	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
 	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	Minute              config.Seconds `env:"MINUTE_SECONDS"`
-	FunctionTimeout     config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"` // of deliver
+	// Those of deliver:
+	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
+	RetryBase          config.Seconds `env:"RETRY_BASE_SECONDS"`
+	RetryFactor        float64        `env:"RETRY_FACTOR"`
+	MaxRetries         int            `env:"MAX_RETRIES"`
+	LongWait           config.Seconds `env:"LONG_WAIT_SECONDS"`
+	MaxLifeDays        int            `env:"MAX_LIFE_DAYS"`
+	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
+	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 }
 
 // Config is what New needs. All fields are required.
@@ -40,28 +51,54 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
-	thresholds := health.Default().Scaled(s.Minute.Duration())
-	thresholds.FunctionTimeout = s.FunctionTimeout.Duration()
-	if err := thresholds.Validate(); err != nil {
-		return nil, fmt.Errorf("reading the environment: MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", err)
+	if err := s.validate(); err != nil {
+		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
-	waiting := dynamo.NewBacklog(tables, s.BacklogTable)
 	return &Handler{
-		Due:     waiting,
-		Shards:  waiting,
-		Changes: waiting,
-		Health:  dynamo.NewHealth(tables, s.EndpointHealthTable),
+		Backlog:  dynamo.NewBacklog(tables, s.BacklogTable),
+		Circuits: dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
 			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, WithoutSecrets: true,
 		}),
-		States:          dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
-		Thresholds:      thresholds,
+		Settings:        s.circuit(),
+		Schedule:        s.schedule(),
+		Allowance:       allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		Log:             c.Log,
 		Metrics:         c.Metrics,
 		Now:             time.Now,
 		Random:          rand.Float64,
 	}, nil
+}
+
+func (s Settings) circuit() circuit.Settings {
+	settings := circuit.Default().Scaled(s.Minute.Duration())
+	settings.FunctionTimeout = s.FunctionTimeout.Duration()
+	return settings
+}
+
+func (s Settings) schedule() retry.Schedule {
+	return retry.Schedule{
+		Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries,
+		Long: s.LongWait.Duration(), MaxLife: time.Duration(s.MaxLifeDays) * 24 * time.Hour,
+	}
+}
+
+// validate names every setting out of its range.
+func (s Settings) validate() error {
+	var errs []error
+	if err := s.circuit().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", err))
+	}
+	if err := s.schedule().Validate(); err != nil {
+		errs = append(errs, fmt.Errorf(
+			"RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS, MAX_LIFE_DAYS: %w", err))
+	}
+	if s.MaximumConcurrency < 1 || s.AttemptTimeout < 1 {
+		errs = append(errs, errors.New("MAXIMUM_CONCURRENCY and ATTEMPT_TIMEOUT_SECONDS must be at least 1"))
+	}
+	return errors.Join(errs...)
 }

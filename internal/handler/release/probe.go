@@ -5,47 +5,53 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/health"
 )
 
-// probe sends one delivery to each endpoint that may answer again.
-func (t *tick) probe(ctx context.Context, until time.Time) (left bool) {
-	for len(t.probes) > 0 && t.inTime(until) {
-		n := min(len(t.probes), lanes)
-		t.each(ctx, "probing an endpoint", n, func(i int) error { return t.probeOne(ctx, t.probes[i]) })
-		t.probes = t.probes[n:]
-	}
-	return len(t.probes) > 0
+// probes send one delivery to each open endpoint that may answer again.
+type probes struct {
+	h       *Handler
+	t       *tally
+	out     *outlet
+	targets []target
 }
 
-// probeOne stores the probe's number before it sends anything: only the process that stored it sends.
-// A crash after that costs one interval.
-func (t *tick) probeOne(ctx context.Context, e *destination) error {
-	item, found, err := t.candidate(ctx, e)
+func (p *probes) send(ctx context.Context, until time.Time) (left bool) {
+	for len(p.targets) > 0 && p.h.Now().Before(until) {
+		turn := p.targets[:min(len(p.targets), lanes)]
+		p.targets = p.targets[len(turn):]
+		p.t.each(ctx, "probing an endpoint", len(turn), func(n int) error { return p.probe(ctx, turn[n]) })
+	}
+	return len(p.targets) > 0
+}
+
+// probe stores the claim before it sends: only the run that stored it does. A crash after that costs one
+// wait.
+func (p *probes) probe(ctx context.Context, t target) error {
+	item, found, err := p.candidate(ctx, t)
 	if err != nil || !found {
 		return err
 	}
-	claim := e.view.Claim(t.Thresholds, e.is, t.Now())
-	applied, err := t.apply(ctx, e, claim)
+	claim := t.plan.Item.Claim(p.h.Settings, p.h.Now())
+	_, applied, err := p.h.store(ctx, t.plan.Item, claim)
 	if err != nil || !applied {
 		return err
 	}
-	item.Message.Life.Probe = claim.Item.Probe
-	t.carry(ctx, []*move{{item: item, to: e, kind: kindProbe}})
+	item.Message.Life.Probe = claim.ProbedAt
+	p.out.carry(ctx, []move{{kind: kindProbe, item: item, delay: p.h.Settings.Spread(t.key.EndpointID)}})
 	return nil
 }
 
-// candidate picks the item to probe with: of a random shard that is not empty, the first created after
-// a random time, or any of the oldest where nothing was created since, so that one delivery which no
-// receiver accepts does not keep a circuit open.
-func (t *tick) candidate(ctx context.Context, e *destination) (picked backlog.Item, found bool, err error) {
-	first := int(t.Random() * backlog.Shards)
+// candidate picks the item to probe with: of a random shard that is not empty, the first created after a
+// random time, or any of the oldest where nothing was created since, so that one delivery which no receiver
+// accepts does not keep a circuit open.
+func (p *probes) candidate(ctx context.Context, t target) (picked backlog.Item, found bool, err error) {
+	first := int(p.h.Random() * backlog.Shards)
 	for n := range backlog.Shards {
 		shard := (first + n) % backlog.Shards
-		if t.refuses(backlog.Key{EndpointID: e.key.EndpointID, Shard: shard}) {
+		if p.out.refuses(t.key.EndpointID, shard) {
 			continue
 		}
-		picked, found, err = t.candidateOf(ctx, e, shard)
+		picked, found, err = p.candidateOf(ctx, t, shard)
 		if found {
 			return picked, true, nil
 		}
@@ -53,20 +59,18 @@ func (t *tick) candidate(ctx context.Context, e *destination) (picked backlog.It
 	return picked, false, err
 }
 
-func (t *tick) candidateOf(
-	ctx context.Context, e *destination, shard int,
-) (picked backlog.Item, found bool, err error) {
-	oldest, err := t.readable(ctx, e, shard, "")
-	if err != nil || len(oldest) == 0 {
+func (p *probes) candidateOf(ctx context.Context, t target, shard int) (picked backlog.Item, found bool, err error) {
+	oldest, err := p.h.Backlog.ReadShard(ctx, t.key.EndpointID, shard, "", pageSize)
+	if err != nil || len(oldest.Items) == 0 {
 		return picked, false, err
 	}
-	since := oldest[0].Message.CreatedAt
-	at := since.Add(time.Duration(t.Random() * float64(t.Now().Sub(since))))
-	random, err := t.readable(ctx, e, shard, backlog.Before(at))
-	from := int(t.Random() * float64(len(oldest)))
-	for _, items := range [][]backlog.Item{random, oldest[from:], oldest[:from]} {
+	since := oldest.Items[0].Message.CreatedAt
+	at := since.Add(time.Duration(p.h.Random() * float64(p.h.Now().Sub(since))))
+	random, err := p.h.Backlog.ReadShard(ctx, t.key.EndpointID, shard, backlog.Before(at), pageSize)
+	from := int(p.h.Random() * float64(len(oldest.Items)))
+	for _, items := range [][]backlog.Item{random.Items, oldest.Items[from:], oldest.Items[:from]} {
 		for _, i := range items {
-			if t.mayProbe(e, i) {
+			if p.serves(t, i) {
 				return i, true, nil
 			}
 		}
@@ -74,24 +78,9 @@ func (t *tick) candidateOf(
 	return picked, false, err
 }
 
-// maxUnreadable is the number of pages after which a candidate is sought in another shard.
-const maxUnreadable = 5
-
-// readable returns the first items behind a position, past pages that this release cannot read.
-func (t *tick) readable(ctx context.Context, e *destination, shard int, after string) ([]backlog.Item, error) {
-	for range maxUnreadable {
-		page, err := t.Shards.ReadShard(ctx, e.key.EndpointID, shard, after, pageSize)
-		if err != nil || len(page.Items) > 0 || page.Next == "" {
-			return page.Items, err
-		}
-		after = page.Next
-	}
-	return nil, nil
-}
-
-// mayProbe leaves alone what ends now, and what its receiver asked to wait for.
-func (t *tick) mayProbe(e *destination, i backlog.Item) bool {
-	now := t.Now()
-	f := e.fate(t.Thresholds, i, now)
-	return f.Step != health.Drop && f.Step != health.Die && !i.Message.NotBefore.After(now)
+// serves leaves alone what is discarded, what is over, and what its receiver asked to wait for.
+func (p *probes) serves(t target, i backlog.Item) bool {
+	now := p.h.Now()
+	over := i.Held && !i.DueAt.After(now)
+	return !over && !i.Message.Life.StartedAt.Before(t.facts.DiscardedBefore) && !i.NotBefore.After(now)
 }

@@ -2,83 +2,75 @@ package release
 
 import (
 	"context"
-	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/health"
+	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// recover sends what waits for endpoints that answer again, each at its pace and all of them within
-// the budget of a tick.
-func (t *tick) recover(ctx context.Context, until time.Time) (left bool) {
-	if !t.shared {
-		t.shareQuota(ctx, until)
-	}
-	return t.goOn(ctx, t.recoveries, until)
+// recoveries send what waits for endpoints that answer again, each at its own pace and all of them within
+// the budget of a run.
+type recoveries struct {
+	walker   *walker
+	slow     func(tenantID string) bool
+	searches []*search
+	allotted bool // the searches have their quotas
 }
 
-// shareQuota finds the oldest that each endpoint waits for, and from it how much each may be sent.
-// Those for which there is no time get no quota in this tick.
-func (t *tick) shareQuota(ctx context.Context, until time.Time) {
-	t.shared = true
-	paces := make([]int, len(t.recoveries))
-	t.each(ctx, "looking for the oldest", len(paces), func(i int) error {
-		w := t.recoveries[i]
-		if !t.inTime(until) || !w.toOldest(ctx, until) {
-			w.through = true
-			return nil
+func (r *recoveries) send(ctx context.Context, until time.Time) (left bool) {
+	if !r.allotted {
+		r.allot(ctx, until)
+		r.allotted = true
+	}
+	return r.walker.goOn(ctx, r.searches, until)
+}
+
+// allot finds the oldest item that each search may send, and from it the quota. A search that has much to
+// leave before it, and no time yet to pass it, gets one as if nothing were late.
+func (r *recoveries) allot(ctx context.Context, until time.Time) {
+	r.walker.goOn(ctx, r.searches, until)
+	wants := make([]int, len(r.searches))
+	for n, s := range r.searches {
+		oldest := s.oldest
+		switch {
+		case oldest.IsZero() && s.over: // there is none
+			continue
+		case oldest.IsZero():
+			oldest = s.plan.Item.Since
 		}
-		if len(paces) > crowd || w.heavy() {
-			w.forget()
-		}
-		paces[i] = w.to.view.Endpoint.Pace(t.Thresholds, w.oldest, t.Now())
-		return nil
-	})
-	for n, quota := range health.Allot(t.Thresholds.Budget, paces) {
-		w := t.recoveries[n]
-		if w.quota = quota; quota == 0 {
-			w.through = true
-		}
+		wants[n] = s.plan.Item.NextQuota(r.walker.h.Settings, oldest, r.walker.h.Now())
+	}
+	for n, quota := range r.quotas(wants) {
+		s := r.searches[n]
+		s.quota, s.over = quota, quota == 0
 	}
 }
 
-// toOldest goes on until the next item is one that recovery sends or drops. Nothing before it is
-// for recovery in this tick.
-func (w *walk) toOldest(ctx context.Context, until time.Time) bool {
-	for w.inTime(until) {
-		shard := w.front(ctx)
-		if shard < 0 {
-			return false
-		}
-		i := w.shards[shard].read[0]
-		f := w.to.fate(w.Thresholds, i, w.Now())
-		if f.Step == health.SendRecovery || f.Step == health.SendLast || f.Step == health.Drop {
-			w.oldest = i.Message.CreatedAt
-			return true
-		}
-		w.found = w.found || i.Held
-		w.shards[shard].take()
+// quotas divides the budget among tenants, and a tenant's part among its endpoints. The endpoints of a slow
+// tenant get no more together than one at the beginning of its recovery.
+func (r *recoveries) quotas(wants []int) []int {
+	quotas := make([]int, len(wants))
+	indices := make([]int, len(wants))
+	for n := range indices {
+		indices[n] = n
 	}
-	return false
-}
-
-// close stores how far recovery came, and for which endpoints nothing is held any more. It is done for
-// walks that ran out of time, too.
-func (t *tick) close(ctx context.Context) {
-	walks := slices.Concat(t.recoveries, t.sweeps)
-	t.each(ctx, "storing the pace of a recovery", len(walks), func(i int) error { return walks[i].close(ctx) })
-}
-
-func (w *walk) close(ctx context.Context) error {
-	if w.empty() {
-		_, err := w.apply(ctx, w.to, w.to.view.Empty(w.Thresholds, w.to.is, w.from))
-		return err
-	}
-	for range 2 { // when it is refused, it is decided again about the item that is stored
-		applied, err := w.apply(ctx, w.to, w.to.view.Released(w.quota, w.sent, w.oldest, w.Now()))
-		if applied || err != nil {
-			return err
+	tenants := grouped(indices, func(n int) string { return r.searches[n].key.TenantID })
+	sums := make([]int, len(tenants))
+	for t, searches := range tenants {
+		for _, n := range searches {
+			sums[t] += wants[n]
+		}
+		if r.slow(r.searches[searches[0]].key.TenantID) {
+			sums[t] = min(sums[t], r.walker.h.Settings.Recovery)
 		}
 	}
-	return nil
+	for t, part := range circuit.Allot(r.walker.h.Settings.Budget, sums) {
+		of := make([]int, len(tenants[t]))
+		for k, n := range tenants[t] {
+			of[k] = wants[n]
+		}
+		for k, quota := range circuit.Allot(part, of) {
+			quotas[tenants[t][k]] = quota
+		}
+	}
+	return quotas
 }

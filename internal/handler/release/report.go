@@ -2,43 +2,58 @@ package release
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// tally is what a tick did, under tick.mu.
+// tally counts the work of a run. It is safe for concurrent use.
 type tally struct {
+	log *slog.Logger
+
+	mu     sync.Mutex
 	moved  map[kind]int
 	held   int // items that were seen and wait for their endpoint
-	late   time.Duration
-	dued   bool // something was due
+	due    bool
+	behind time.Duration // lateness of what was due, the longest
 	faults map[string]int
 }
 
-func newTally() tally { return tally{moved: map[kind]int{}, faults: map[string]int{}} }
-
-func (t *tick) count(k kind) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tally.moved[k]++
+func newTally(log *slog.Logger) *tally {
+	return &tally{log: log, moved: map[kind]int{}, faults: map[string]int{}}
 }
 
-// late notes by how much something that is sent is late.
-func (t *tick) late(by time.Duration) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.tally.dued = true
-	t.tally.late = max(t.tally.late, by)
+// each runs do(0) … do(n-1), at most lanes at once, and counts their errors as faults.
+func (t *tally) each(ctx context.Context, doing string, n int, do func(i int) error) []error {
+	errs := parallel.Each(n, lanes, do)
+	for _, err := range errs {
+		if err != nil {
+			t.fault(ctx, doing, err)
+		}
+	}
+	return errs
 }
 
-var errUnreadable = errors.New("a later release wrote it")
+func (t *tally) count(k kind) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.moved[k]++
+}
 
-// see counts what is held, and reports once that something cannot be read.
-func (t *tick) see(ctx context.Context, page dynamo.Page) {
+// late notes by how much something due is late.
+func (t *tally) late(by time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.due = true
+	t.behind = max(t.behind, by)
+}
+
+// see counts held items, and items that cannot be read as a fault.
+func (t *tally) see(ctx context.Context, page dynamo.Page) {
 	if len(page.Unreadable) > 0 {
 		t.fault(ctx, "reading an item", errUnreadable)
 	}
@@ -46,69 +61,64 @@ func (t *tick) see(ctx context.Context, page dynamo.Page) {
 	defer t.mu.Unlock()
 	for _, i := range page.Items {
 		if i.Held {
-			t.tally.held++
+			t.held++
 		}
 	}
 }
 
 // fault counts a fault of ours. Only the first of each kind goes to the log.
-func (t *tick) fault(ctx context.Context, doing string, err error) {
+func (t *tally) fault(ctx context.Context, doing string, err error) {
 	t.mu.Lock()
-	t.tally.faults[doing]++
-	first := t.tally.faults[doing] == 1
+	t.faults[doing]++
+	first := t.faults[doing] == 1
 	t.mu.Unlock()
 	if first {
-		t.Log.ErrorContext(ctx, "fault",
+		t.log.ErrorContext(ctx, "fault",
 			telemetry.KeyAction, doing, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
 	}
 }
 
-// report writes one wide line and the metrics. A tick that found nothing to do writes one metric.
-func (t *tick) report(ctx context.Context) {
-	t.noteUnsent()
+// summary is the rest of the line that a run writes.
+type summary struct {
+	took      time.Duration
+	endpoints int  // in trouble
+	blind     bool // it could not see its work
+}
+
+// report writes one wide line and the metrics. A run that found nothing to do writes one metric.
+func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summary) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	faults := 0
-	for _, n := range t.tally.faults {
+	for _, n := range t.faults {
 		faults += n
 	}
 	attrs := []slog.Attr{
-		slog.Int64(telemetry.KeyMillis, t.Now().Sub(t.began).Milliseconds()),
-		slog.Int("endpoints", len(t.destinations)), slog.Int("faults", faults),
+		slog.Int64(telemetry.KeyMillis, s.took.Milliseconds()),
+		slog.Int("endpoints", s.endpoints), slog.Int("faults", faults),
 	}
 	for _, k := range kinds {
-		if n := t.tally.moved[k]; n > 0 {
+		if n := t.moved[k]; n > 0 {
 			attrs = append(attrs, slog.Int(string(k), n))
-			t.Metrics.Count("Released", n, telemetry.Dimensions{Outcome: string(k)})
+			metrics.Count("Released", n, telemetry.Dimensions{Outcome: string(k)})
 		}
 	}
-	if t.tally.dued {
-		attrs = append(attrs, slog.Float64("late_s", t.tally.late.Seconds()))
-		t.Metrics.Seconds("BacklogLate", t.tally.late, telemetry.Dimensions{})
+	if t.due {
+		attrs = append(attrs, slog.Float64("late_s", t.behind.Seconds()))
+		metrics.Seconds("BacklogLate", t.behind, telemetry.Dimensions{})
 	}
-	if t.tally.held > 0 {
-		attrs = append(attrs, slog.Int("seen_held", t.tally.held))
-		t.Metrics.Count("BacklogHeldSeen", t.tally.held, telemetry.Dimensions{})
+	if t.held > 0 {
+		attrs = append(attrs, slog.Int("seen_held", t.held))
+		metrics.Count("BacklogHeldSeen", t.held, telemetry.Dimensions{})
 	}
 	if faults > 0 {
-		t.Metrics.Count("Faults", faults, telemetry.Dimensions{})
+		metrics.Count("Faults", faults, telemetry.Dimensions{})
 	}
-	if !t.blind {
-		t.Metrics.Count("Ticks", 1, telemetry.Dimensions{})
+	if !s.blind {
+		metrics.Count("Runs", 1, telemetry.Dimensions{})
 	}
-	t.Log.LogAttrs(ctx, slog.LevelInfo, "tick", attrs...)
-	if err := t.Metrics.Flush(); err != nil {
-		t.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
-	}
-}
-
-// noteUnsent notes how late that is for which there was no time.
-func (t *tick) noteUnsent() {
-	for _, l := range t.due {
-		for _, d := range l.keys {
-			if e := t.met(d.EndpointID); e == nil || e.runs() {
-				t.late(t.Now().Sub(d.DueAt))
-			}
-		}
+	t.log.LogAttrs(ctx, slog.LevelInfo, "run", attrs...)
+	if err := metrics.Flush(); err != nil {
+		t.log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
 }

@@ -3,9 +3,11 @@ package release
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,236 +15,428 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/health"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-const acme = "acme"
+const (
+	acme = "acme"
+	hook = "webhook_1"
+)
 
 var errThrottled = errors.New("throttled")
 
-// world is Backlog, EndpointHealth and the queues in memory, where every call takes its time. It
-// implements all that the handler needs, and lives in a bubble of synctest.
+// world is all that the handler calls, in memory and in fake time: it lives in a bubble of synctest.
 type world struct {
+	t       *testing.T
 	latency time.Duration
-	slow    func(m queue.Outgoing) time.Duration // of a send beside; nil: none
-	refuses func(backlog.Key) bool               // to delete; nil: nothing
+	refuses func(call string, k backlog.Key) bool // the key is that of Delete, PutBack and ReadShard
+	random  func() float64
 
-	mu      sync.Mutex
-	shards  map[partition][]backlog.Item // by position
-	due     [backlog.DueShards][]backlog.Item
-	deleted map[backlog.Key]bool
-	health  map[string]health.Item
-	sent    []arrival
-	parked  int
-	got     int             // items that BatchGet returned
-	gone    map[string]bool // endpoints that are deleted, and whether their items are gone
-	logs    bytes.Buffer
+	mu        sync.Mutex
+	waiting   map[backlog.Key]backlog.Item
+	shards    map[partition][]backlog.Key // all that ever were, by position
+	index     [backlog.DueShards][]backlog.Key
+	circuits  map[string]circuit.Item
+	slow      map[string]time.Time
+	endpoints map[string]endpoint.Endpoint
+	records   map[string]delivery.Record
+	sent      []message // to RetryQueue
+	buried    []message // to DeadLetterQueue
+	put       int
+	logs      logs // with the metrics
 }
 
-// arrival is one message that RetryQueue took.
-type arrival struct {
-	ID, Endpoint string
-	Life         delivery.Life
-	At           time.Time
+// logs are those of several handlers.
+type logs struct {
+	mu sync.Mutex
+	bytes.Buffer
 }
 
-func newWorld() *world {
+func (l *logs) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.Buffer.Write(p)
+}
+
+// message is one that a queue took.
+type message struct {
+	ID, Endpoint, Group, Attempts string
+	Delay                         time.Duration
+	Life                          delivery.Life
+	Body                          string
+	At                            time.Time
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
 	return &world{
-		shards: map[partition][]backlog.Item{}, deleted: map[backlog.Key]bool{}, health: map[string]health.Item{},
+		t: t, random: func() float64 { return 0.5 }, refuses: func(string, backlog.Key) bool { return false },
+		waiting: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{},
+		circuits: map[string]circuit.Item{}, slow: map[string]time.Time{},
+		endpoints: map[string]endpoint.Endpoint{}, records: map[string]delivery.Record{},
 	}
 }
 
 func (w *world) handler() *Handler {
 	return &Handler{
-		Due: w, Shards: w, Changes: w, Health: w, Endpoints: w, States: w, RetryQueue: w, DeadLetterQueue: w,
-		Thresholds: health.Default(), Log: slog.New(slog.NewJSONHandler(&w.logs, nil)),
-		Metrics: telemetry.NewMetrics(&w.logs, "test", "release", time.Now),
-		Now:     time.Now, Random: func() float64 { return 0.5 },
+		Backlog: w, Circuits: w, Endpoints: w, Records: w,
+		RetryQueue: queueOf{w, "RetryQueue", &w.sent}, DeadLetterQueue: queueOf{w, "DeadLetterQueue", &w.buried},
+		Settings:  circuit.Default(),
+		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
+		Allowance: allowance.New(200, 15*time.Second),
+		Log:       slog.New(slog.NewJSONHandler(&w.logs, nil)),
+		Metrics:   telemetry.NewMetrics(&w.logs, "test", "release", time.Now),
+		Now:       time.Now, Random: w.random,
 	}
 }
 
-// tick runs once within Lambda's timeout and returns how long it took.
-func (w *world) tick(t *testing.T) time.Duration {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Second)
+// run runs release once, within Lambda's timeout, and returns how long it took.
+func (w *world) run() time.Duration {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 50*time.Second)
 	defer cancel()
 	began := time.Now()
-	if err := w.handler().Tick(ctx); err != nil {
-		t.Error(err)
+	if err := w.handler().Run(ctx); err != nil {
+		w.t.Error(err)
 	}
 	return time.Since(began)
 }
 
-// park stores n items of an endpoint, which were stored an hour ago and are due, or held for another hour.
-func (w *world) park(id string, n int, held bool) {
+// minutes is a run at the beginning of each of so many minutes.
+func (w *world) minutes(n int) {
+	w.t.Helper()
 	for range n {
-		w.parked++
-		created := time.Now().Add(-time.Hour).Add(time.Duration(w.parked) * time.Millisecond)
-		m := delivery.Message{
-			Ref: delivery.Ref{
-				DeliveryID: fmt.Sprintf("msg_%06d", w.parked), TenantID: acme, EndpointID: id, CreatedAt: created,
-			},
-			Body: []byte(`{"type":"user.created","data":{}}`),
-		}
-		life := delivery.Life{
-			StartedAt: created, DiesAt: time.Now().Add(time.Hour), Reason: delivery.ReasonHTTP5xx, Status: 503,
-		}
-		next := delivery.Next{Attempts: 3, Due: time.Now(), Life: life}
-		if held {
-			next.Held, next.Due = true, life.DiesAt
-		}
-		i := backlog.New(m, next, created, "random00")
-		at := partitionOf(i.Key)
-		w.shards[at] = append(w.shards[at], i)
-		w.due[i.DueShard()] = append(w.due[i.DueShard()], i)
+		next := time.Now().Add(time.Minute)
+		w.run()
+		time.Sleep(time.Until(next))
 	}
 }
 
-// call takes its time.
-func (w *world) call() func() {
-	time.Sleep(w.latency)
+// due is an item for its schedule at the sixth place, due so far from now, which was stored an hour ago.
+func (w *world) due(id string, in time.Duration, change ...func(*backlog.Item)) backlog.Item {
+	w.put++
+	created := time.Now().Add(-time.Hour).Add(time.Duration(w.put) * time.Millisecond)
+	m := delivery.Message{
+		Ref: delivery.Ref{
+			DeliveryID: fmt.Sprintf("msg_%06d", w.put), TenantID: tenantOf(id), EndpointID: id, EventID: "event_1",
+			CreatedAt: created,
+		},
+		Body: []byte(`{"type":"user.created","data":{}}`),
+	}
+	at := time.Now().Add(in)
+	life := delivery.Life{StartedAt: created, DueAt: at, Reason: delivery.ReasonHTTP5xx, Status: 503}
+	i := backlog.New(m, delivery.Move{Attempts: 5, Due: at, Life: life}, created, rand.Text())
+	for _, f := range change {
+		f(&i)
+	}
+	in8 := partition{id, i.Shard}
+	w.waiting[i.Key] = i
+	w.shards[in8] = append(w.shards[in8], i.Key)
+	w.index[i.DueShard()] = append(w.index[i.DueShard()], i.Key)
+	w.known(id)
+	return i
+}
+
+// held are items that wait for their endpoint, and were due half an hour ago.
+func (w *world) held(id string, n int, change ...func(*backlog.Item)) (items []backlog.Item) {
+	hold := func(i *backlog.Item) { i.Held, i.DueAt = true, i.Message.Life.StartedAt.Add(retry.MaxLife) }
+	for range n {
+		items = append(items, w.due(id, -30*time.Minute, append([]func(*backlog.Item){hold}, change...)...))
+	}
+	return items
+}
+
+// tenantOf is the tenant of an endpoint: acme, or the part of its id behind '@'.
+func tenantOf(id string) string {
+	if _, tenant, other := strings.Cut(id, "@"); other {
+		return tenant
+	}
+	return acme
+}
+
+func (w *world) known(id string) {
+	if _, known := w.endpoints[id]; !known {
+		w.endpoints[id] = endpoint.Endpoint{ID: id, TenantID: tenantOf(id), Status: endpoint.Active}
+	}
+}
+
+// store stores the circuit of an endpoint, whose state begins now, with a lease.
+func (w *world) store(id string, state circuit.State, change ...func(*circuit.Item)) {
+	now := time.Now()
+	i := circuit.Item{
+		TenantID: tenantOf(id), EndpointID: id, Version: now.UnixNano(), State: state, Since: now,
+		HeldUntil: now.Add(5 * time.Minute),
+	}
+	if state == circuit.Recovering {
+		i.RecoveredAt = now
+	}
+	for _, f := range change {
+		f(&i)
+	}
+	w.circuits[id] = i
+	w.known(id)
+}
+
+// change changes an endpoint.
+func (w *world) change(id string, f func(*endpoint.Endpoint)) {
+	e := w.endpoints[id]
+	f(&e)
+	w.endpoints[id] = e
+}
+
+func (w *world) left(id string) (ids []string) {
+	for key, i := range w.waiting {
+		if key.EndpointID == id {
+			ids = append(ids, i.Message.DeliveryID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (w *world) sentTo() map[string]int {
+	to := map[string]int{}
+	for _, m := range w.sent {
+		to[m.Endpoint]++
+	}
+	return to
+}
+
+func (w *world) logged(texts ...string) {
+	w.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(w.logs.String(), text) {
+			w.t.Errorf("no %s in\n%s", text, w.logs.String())
+		}
+	}
+}
+
+func ids(messages []message) (ids []string) {
+	for _, m := range messages {
+		ids = append(ids, m.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func idsOf(items ...backlog.Item) (ids []string) {
+	for _, i := range items {
+		ids = append(ids, i.Message.DeliveryID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// call takes its time, and is refused if the test says so or its time is over.
+func (w *world) call(ctx context.Context, name string, k backlog.Key) (unlock func(), err error) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(w.latency):
+	}
 	w.mu.Lock()
-	return w.mu.Unlock
-}
-
-func (w *world) left(id string) (n int) {
-	for at, items := range w.shards {
-		for _, i := range items {
-			if at.endpointID == id && !w.deleted[i.Key] {
-				n++
-			}
-		}
+	switch {
+	case ctx.Err() != nil:
+		return w.mu.Unlock, ctx.Err()
+	case w.refuses(name, k):
+		return w.mu.Unlock, errThrottled
 	}
-	return n
+	return w.mu.Unlock, nil
 }
 
 func (w *world) Due(
-	_ context.Context, shard int, until time.Time, limit int, cursor string,
+	ctx context.Context, shard int, until time.Time, limit int, cursor string,
 ) (found []dynamo.Due, next string, err error) {
-	defer w.call()()
+	unlock, err := w.call(ctx, "Due", backlog.Key{Shard: shard})
+	defer unlock()
 	from, _ := strconv.Atoi(cursor)
-	for n, i := range w.due[shard][from:] {
+	for n := from; n < len(w.index[shard]) && err == nil; n++ {
 		if len(found) == limit {
-			return found, strconv.Itoa(from + n), nil
+			return found, strconv.Itoa(n), nil
 		}
-		if !w.deleted[i.Key] && !i.DueAt.After(until) {
-			found = append(found, dynamo.Due{Key: i.Key, DueAt: i.DueAt})
+		key := w.index[shard][n]
+		if i, ok := w.waiting[key]; ok && !i.DueAt.After(until) {
+			found = append(found, dynamo.Due{Key: key, DueAt: i.DueAt})
 		}
 	}
-	return found, "", nil
+	return found, "", err
 }
 
-func (w *world) BatchGet(_ context.Context, keys []backlog.Key) (page dynamo.Page, err error) {
-	defer w.call()()
+func (w *world) BatchGet(ctx context.Context, keys []backlog.Key) (page dynamo.Page, err error) {
+	unlock, err := w.call(ctx, "BatchGet", backlog.Key{})
+	defer unlock()
 	for _, key := range keys {
-		items := w.shards[partitionOf(key)]
-		n, ok := slices.BinarySearchFunc(items, key.Position, byPosition)
-		if ok && !w.deleted[key] {
-			page.Items = append(page.Items, items[n])
+		if i, ok := w.waiting[key]; ok && err == nil {
+			page.Items = append(page.Items, i)
 		}
 	}
-	w.got += len(page.Items)
-	return page, nil
+	return page, err
 }
-
-func byPosition(i backlog.Item, position string) int { return strings.Compare(i.Position, position) }
 
 func (w *world) ReadShard(
-	_ context.Context, id string, shard int, after string, limit int,
+	ctx context.Context, id string, shard int, after string, limit int,
 ) (page dynamo.Page, err error) {
-	defer w.call()()
-	items := w.shards[partition{id, shard}]
-	from, found := slices.BinarySearchFunc(items, after, byPosition)
+	unlock, err := w.call(ctx, "ReadShard", backlog.Key{EndpointID: id, Shard: shard})
+	defer unlock()
+	if err != nil {
+		return page, err
+	}
+	keys := w.shards[partition{id, shard}]
+	from, found := slices.BinarySearchFunc(keys, after, func(k backlog.Key, after string) int {
+		return strings.Compare(k.Position, after)
+	})
 	if found {
 		from++
 	}
-	for _, i := range items[from:] {
+	for _, key := range keys[from:] {
 		if len(page.Items) == limit {
 			page.Next = page.Items[limit-1].Position
 			break
 		}
-		if !w.deleted[i.Key] {
+		if i, ok := w.waiting[key]; ok {
 			page.Items = append(page.Items, i)
 		}
 	}
 	return page, nil
 }
 
-func (w *world) Delete(_ context.Context, keys []backlog.Key) []error {
-	defer w.call()()
+func (w *world) Delete(ctx context.Context, keys []backlog.Key) []error {
 	errs := make([]error, len(keys))
+	unlock, err := w.call(ctx, "", backlog.Key{})
+	defer unlock()
 	for n, key := range keys {
-		if w.refuses != nil && w.refuses(key) {
+		if errs[n] = err; err == nil && w.refuses("Delete", key) {
 			errs[n] = errThrottled
-			continue
 		}
-		w.deleted[key] = true
+		if errs[n] == nil {
+			delete(w.waiting, key)
+		}
 	}
 	return errs
 }
 
-func (w *world) Redate(context.Context, backlog.Key, time.Time, bool) (bool, error) { return true, nil }
-
-func (w *world) Trouble(context.Context, int, string) (items []health.Item, next string, err error) {
-	defer w.call()()
-	for _, i := range w.health {
-		items = append(items, i)
+func (w *world) PutBack(ctx context.Context, item backlog.Item) (bool, error) {
+	unlock, err := w.call(ctx, "PutBack", item.Key)
+	defer unlock()
+	i, found := w.waiting[item.Key]
+	if err == nil && found {
+		i.DueAt, i.Held = item.DueAt, false
+		w.waiting[item.Key] = i
 	}
-	return items, "", nil
+	return found, err
 }
 
-func (w *world) Apply(_ context.Context, change health.Write) (health.Item, bool, error) {
-	defer w.call()()
-	stored, ok := change.Apply(w.health[change.Item.EndpointID])
-	if w.health[change.Item.EndpointID] = stored; stored.Version == 0 {
-		delete(w.health, change.Item.EndpointID)
+func (w *world) Trouble(
+	ctx context.Context, _ int, _ string,
+) (items []circuit.Item, slow map[string]time.Time, next string, err error) {
+	unlock, err := w.call(ctx, "Trouble", backlog.Key{})
+	defer unlock()
+	if err != nil {
+		return nil, nil, "", err
 	}
-	return stored, ok, nil
+	return slices.Collect(maps.Values(w.circuits)), maps.Clone(w.slow), "", nil
 }
 
-func (w *world) SweepNotes(context.Context, time.Time) (int, error) { return 0, nil }
+func (w *world) Store(ctx context.Context, was, next circuit.Item) (circuit.Item, bool, error) {
+	unlock, err := w.call(ctx, "Store", backlog.Key{})
+	defer unlock()
+	stored := w.circuits[was.EndpointID]
+	if err != nil || stored.Version != was.Version {
+		return stored, false, err
+	}
+	next.HeldUntil = stored.HeldUntil
+	w.circuits[was.EndpointID] = next
+	return next, true, nil
+}
 
-func (w *world) Read(_ context.Context, keys []dynamo.EndpointKey) (map[dynamo.EndpointKey]dynamo.Reading, error) {
-	defer w.call()()
-	found := map[dynamo.EndpointKey]dynamo.Reading{}
+func (w *world) Clear(ctx context.Context, i circuit.Item) (bool, error) {
+	return w.end(ctx, i, func(stored circuit.Item) {
+		stored.HeldUntil = time.Time{}
+		w.circuits[i.EndpointID] = stored
+	})
+}
+
+func (w *world) Remove(ctx context.Context, i circuit.Item) (bool, error) {
+	return w.end(ctx, i, func(circuit.Item) { delete(w.circuits, i.EndpointID) })
+}
+
+func (w *world) end(ctx context.Context, i circuit.Item, do func(stored circuit.Item)) (bool, error) {
+	unlock, err := w.call(ctx, "Remove", backlog.Key{})
+	defer unlock()
+	stored := w.circuits[i.EndpointID]
+	if err != nil || stored.Version != i.Version || !stored.HeldUntil.Equal(i.HeldUntil) {
+		return false, err
+	}
+	do(stored)
+	return true, nil
+}
+
+func (w *world) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
+	unlock, err := w.call(ctx, "ForgetSlow", backlog.Key{})
+	defer unlock()
+	if err == nil && w.slow[tenantID].Equal(until) {
+		delete(w.slow, tenantID)
+	}
+	return err
+}
+
+func (w *world) Read(
+	ctx context.Context, keys []dynamo.EndpointKey, _ map[dynamo.EndpointKey]bool,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	unlock, err := w.call(ctx, "Read", backlog.Key{})
+	defer unlock()
+	if err != nil {
+		return nil, err
+	}
+	readings := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
-		status := endpoint.Active
-		missing, deleted := w.gone[key.EndpointID]
-		if deleted {
-			status = endpoint.Deleted
-		}
-		found[key] = dynamo.Reading{
-			Endpoint: endpoint.Endpoint{ID: key.EndpointID, TenantID: key.TenantID, Status: status},
-			Found:    !missing, HealthRead: true,
-			View: health.View{TenantID: key.TenantID, EndpointID: key.EndpointID, Endpoint: w.health[key.EndpointID]},
-		}
+		r := dynamo.Reading{Circuit: w.circuits[key.EndpointID], CircuitRead: !w.refuses("Circuit", backlog.Key{})}
+		r.Endpoint, r.Found = w.endpoints[key.EndpointID]
+		readings[key] = r
 	}
-	return found, nil
+	return readings, nil
 }
 
-func (w *world) Update(context.Context, delivery.Record) (bool, error) { return true, nil }
+func (w *world) Update(ctx context.Context, r delivery.Record) (bool, error) {
+	unlock, err := w.call(ctx, "Update", backlog.Key{})
+	defer unlock()
+	if err == nil {
+		w.records[r.DeliveryID] = r
+	}
+	return true, err
+}
 
-// Send makes one call for ten messages, one after another, as queue.Sender does.
-func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
+// queueOf is one of the queues.
+type queueOf struct {
+	*world
+	name string
+	took *[]message
+}
+
+// Send makes one call for ten messages, as queue.Sender does.
+func (q queueOf) Send(ctx context.Context, messages []queue.Outgoing) []error {
+	var errs []error
 	for batch := range slices.Chunk(messages, 10) {
-		if w.slow != nil {
-			time.Sleep(w.slow(batch[0]))
-		}
-		unlock := w.call()
+		unlock, err := q.call(ctx, q.name, backlog.Key{})
 		for _, m := range batch {
-			life, _ := delivery.DecodeLife(*m.Attributes["life"].StringValue)
-			w.sent = append(w.sent, arrival{
-				ID: *m.Attributes["delivery_id"].StringValue, Endpoint: *m.Attributes["endpoint_id"].StringValue,
-				Life: life, At: time.Now(),
+			if errs = append(errs, err); err != nil {
+				continue
+			}
+			text := func(name string) string { return *m.Attributes[name].StringValue }
+			life, _ := delivery.DecodeLife(text("life"))
+			*q.took = append(*q.took, message{
+				ID: text("delivery_id"), Endpoint: text("endpoint_id"), Group: m.Group, Attempts: text("attempts"),
+				Delay: m.Delay, Life: life, Body: m.Body, At: time.Now(),
 			})
 		}
 		unlock()
 	}
-	return make([]error, len(messages))
+	return errs
 }

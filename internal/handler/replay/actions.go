@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -60,33 +61,37 @@ func (h *Handler) endpoint(
 	if err != nil {
 		return none, err
 	}
-	if start == firstPage {
-		start = ""
-	}
-	records, next, err := h.DeadLetters.List(ctx, dynamo.DeadLetterFilter{
-		EndpointID: req.EndpointID, Status: deadletter.Dead, OldestFirst: true,
-	}, limit, start)
-	if errors.Is(err, dynamo.ErrCursor) {
-		return none, operator.InvalidCursor()
-	}
+	ids, next, err := h.deadAt(ctx, req, limit, start)
 	if err != nil {
 		return none, err
-	}
-	ids := make([]string, len(records))
-	for i, d := range records {
-		if err := operator.CheckTenant(req.TenantID, d.TenantID); err != nil {
-			return none, err
-		}
-		ids[i] = d.DeliveryID
 	}
 	r := &run{h: h, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
 	results := r.all(ctx, ids)
 	note(call, results)
-	answer := operator.NewList(results, filter, next)
 	if unfinished(results) {
-		answer = operator.NewList(results, filter, again(start))
+		next = again(start)
 	}
-	return answer, nil
+	return operator.NewList(results, filter, next), nil
+}
+
+// deadAt returns a page of the dead deliveries of the endpoint, which is the tenant's.
+func (h *Handler) deadAt(
+	ctx context.Context, req endpointRequest, limit int, start string,
+) (ids []string, next string, err error) {
+	if start == firstPage {
+		start = ""
+	}
+	dead := deadletter.Selector{EndpointID: req.EndpointID, Status: deadletter.Dead}
+	page := dynamo.LetterPage{Limit: limit, Cursor: start, OldestFirst: true}
+	records, next, err := h.DeadLetters.List(ctx, dead, page)
+	if errors.Is(err, dynamo.ErrCursor) {
+		err = operator.InvalidCursor()
+	}
+	for _, d := range records {
+		err = errors.Join(err, operator.CheckTenant(req.TenantID, d.TenantID))
+		ids = append(ids, d.DeliveryID)
+	}
+	return ids, next, err
 }
 
 // firstPage stands for the empty cursor, which could not be told from "no more pages".
@@ -100,12 +105,7 @@ func again(start string) string {
 }
 
 func unfinished(results []Result) bool {
-	for _, r := range results {
-		if r.Result == resultNotStarted {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(results, func(r Result) bool { return r.Result == resultNotStarted })
 }
 
 type purgeRequest struct {
@@ -143,28 +143,23 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 	return Results{results}, nil
 }
 
+// purgeOne deletes a dead letter that no replay holds.
 func (h *Handler) purgeOne(
 	ctx context.Context, call *operator.Call, id, tenantID string,
 ) (result, reason string, err error) {
 	d, found, err := h.DeadLetters.Get(ctx, id)
-	switch {
-	case err != nil:
-		return "", "", err
-	case !found:
-		return resultNotFound, "", nil
-	case tenantID != "" && tenantID != d.TenantID:
-		return resultRefused, reasonTenantMismatch, nil
-	case d.Status == deadletter.Replaying && call.Now.Sub(d.UpdatedAt) < deadletter.StaleClaim:
-		return resultRefused, reasonReplayRunning, nil
+	if err != nil || !found {
+		return resultNotFound, "", err
 	}
-	deleted, err := h.DeadLetters.Purge(ctx, d)
-	if err != nil {
-		return "", "", err
+	reason = firstOf(foreign(d, tenantID), claimed(d, call.Now))
+	deleted := false
+	if reason == "" {
+		deleted, err = h.DeadLetters.Purge(ctx, d)
 	}
-	if !deleted {
-		return resultRefused, reasonChanged, nil
+	if deleted {
+		return resultPurged, "", err
 	}
-	return resultPurged, "", nil
+	return resultRefused, firstOf(reason, reasonChanged), err
 }
 
 // note puts ids and counts into the request's log line, the ids by result.

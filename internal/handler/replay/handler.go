@@ -26,12 +26,12 @@ import (
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
 	List(
-		ctx context.Context, f dynamo.DeadLetterFilter, limit int, cursor string,
+		ctx context.Context, s deadletter.Selector, p dynamo.LetterPage,
 	) (records []deadletter.Record, next string, err error)
 	Claim(ctx context.Context, r deadletter.Record, operator string, now time.Time) (replay int, fresh, ok bool, err error)
 	EndReplay(
 		ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
-	) (written bool, err error)
+	) error
 	Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error)
 }
 
@@ -122,7 +122,7 @@ const (
 	reasonReplayRunning       = "replay_running"
 	reasonReplayLimit         = "replay_limit"
 	reasonUnreadable          = "unreadable" // no delivery: it can be looked at and purged
-	reasonUnopenable          = "unopenable" // changed since it was sealed
+	reasonUnopenable          = "unopenable" // changed since it was sealed, or another record's: an incident
 	reasonEndpointDeleted     = "endpoint_deleted"
 	reasonEndpointDisabled    = "endpoint_disabled"
 	reasonTenantMismatch      = "tenant_mismatch"

@@ -41,7 +41,7 @@ func New(c Config) *Handler {
 	return &Handler{
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		States:      dynamo.NewDeliveries(tables, s.DeliveriesTable),
-		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable),
+		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).StatusOnly(),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},

@@ -26,7 +26,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	}, "PutItem Deliveries")
 	calls.Check(t, func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints")
 	calls.Check(t, func() error {
-		_, err := h.Vault.SealDeath(t.Context(), deadletter.Binding{}, deadletter.Death{})
+		_, err := h.Vault.SealDeath(t.Context(), deadletter.Record{}, deadletter.Death{})
 		return err
 	}, "GenerateDataKey key")
 	calls.Check(t, func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue")

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"slices"
@@ -35,7 +36,6 @@ type world struct {
 
 	mu       sync.Mutex
 	steps    []string // in order
-	unsent   bool     // no queue takes a message
 	restored []string
 }
 
@@ -55,7 +55,7 @@ func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, err
 	return r, found, nil
 }
 
-func (w letters) List(context.Context, dynamo.DeadLetterFilter, int, string) ([]deadletter.Record, string, error) {
+func (w letters) List(context.Context, deadletter.Selector, dynamo.LetterPage) ([]deadletter.Record, string, error) {
 	return nil, "", dynamo.ErrCursor
 }
 
@@ -64,9 +64,9 @@ func (w letters) Claim(_ context.Context, r deadletter.Record, by string, _ time
 	return r.ReplayCount + 1, true, true, nil
 }
 
-func (w letters) EndReplay(_ context.Context, id string, _ int, s deadletter.Status, _ time.Time) (bool, error) {
+func (w letters) EndReplay(_ context.Context, id string, _ int, s deadletter.Status, _ time.Time) error {
 	w.step("end " + id + " " + string(s))
-	return true, nil
+	return nil
 }
 
 func (w letters) Purge(_ context.Context, r deadletter.Record) (bool, error) {
@@ -81,21 +81,19 @@ func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
 
 type endpoints struct{ *world }
 
-func (w endpoints) Get(_ context.Context, _, id string) (endpoint.Endpoint, bool, error) {
+func (w endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoint, bool, error) {
+	if tenantID == "" || id == "" {
+		return endpoint.Endpoint{}, false, errAWS // a key must not be empty
+	}
 	status, found := w.endpoints[id]
 	return endpoint.Endpoint{ID: id, Status: status}, found, nil
 }
 
 func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
-	errs := make([]error, len(messages))
-	for i, m := range messages {
-		if w.unsent {
-			errs[i] = errAWS
-			continue
-		}
+	for _, m := range messages {
 		w.step("send " + m.Body)
 	}
-	return errs
+	return make([]error, len(messages))
 }
 
 func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
@@ -130,100 +128,109 @@ func (sameKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error
 	return bytes.Repeat([]byte{7}, 32), nil
 }
 
-var vault = deadletter.Vault{Keys: sameKey{}, Random: strings.NewReader(strings.Repeat("x", 10_000))}
+var vault = deadletter.Vault{Keys: sameKey{}, Random: rand.Reader}
 
-// letter is a dead letter of webhook_1 whose body is its id.
-func letter(t *testing.T, id string, change func(*deadletter.Record)) deadletter.Record {
+const body = `{"type":"user.deleted","data":{}}`
+
+// deliveryID is that of letter.
+var deliveryID = delivery.ID("acme", "evt", "webhook_1", delivery.ContentOf([]byte(body)))
+
+// letter is a dead letter of webhook_1, changed after it was sealed.
+func letter(t *testing.T, change func(*deadletter.Record)) deadletter.Record {
 	t.Helper()
 	r := deadletter.Record{
-		Ref:    delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt", CreatedAt: at},
-		Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at, UpdatedAt: at,
+		Ref: delivery.Ref{
+			DeliveryID: deliveryID, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt", CreatedAt: at,
+		},
+		EventType: "user.deleted", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at, UpdatedAt: at,
 	}
-	sealed, err := vault.SealDeath(t.Context(), r.Binding(), deadletter.Death{Body: []byte(id)})
+	death := deadletter.Death{Body: []byte(body), Entry: deadletter.Entry{Reason: r.Reason}}
+	sealed, err := vault.SealDeath(t.Context(), r, death)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Sealed = sealed
-	if change != nil {
+	if r.Sealed = sealed; change != nil {
 		change(&r)
 	}
 	return r
 }
 
-func (w *world) ask(t *testing.T, request string) string {
-	t.Helper()
-	h := &Handler{
+// newWorld has an active, a disabled and a deleted endpoint.
+func newWorld(records ...deadletter.Record) *world {
+	w := &world{letters: map[string]deadletter.Record{}, endpoints: map[string]endpoint.Status{
+		"webhook_1": endpoint.Active, "webhook_deleted": endpoint.Deleted, "webhook_disabled": endpoint.Disabled,
+	}}
+	for _, r := range records {
+		w.letters[r.DeliveryID] = r
+	}
+	return w
+}
+
+func (w *world) handler() *Handler {
+	return &Handler{
 		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Vault: vault, Deliveries: w, Events: w, Rejected: w,
 		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at },
 	}
-	out, err := h.Function().Invoke(t.Context(), []byte(request))
+}
+
+func (w *world) ask(t *testing.T, request string) string {
+	t.Helper()
+	out, err := w.handler().Function().Invoke(t.Context(), []byte(request))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(out)
 }
 
-func TestRun_refusal_namesTheReason(t *testing.T) {
+func TestRun_prepare_namesTheReasonOfARefusal(t *testing.T) {
+	unreadable := func(r *deadletter.Record) { // has neither tenant nor endpoint
+		r.Ref, r.Reason = delivery.Ref{DeliveryID: "unreadable_1"}, delivery.ReasonUnreadable
+	}
 	for name, row := range map[string]struct {
 		change func(*deadletter.Record)
 		want   string
 	}{
-		"a dead letter":         {nil, ""},
 		"another tenant's":      {func(r *deadletter.Record) { r.TenantID = "other" }, "tenant_mismatch"},
-		"an unreadable message": {func(r *deadletter.Record) { r.Reason = delivery.ReasonUnreadable }, "unreadable"},
+		"an unreadable message": {unreadable, "unreadable"},
 		"replayed before":       {func(r *deadletter.Record) { r.Status = deadletter.Replayed }, "already_replayed"},
 		"claimed just now":      {func(r *deadletter.Record) { r.Status = deadletter.Replaying }, "replay_running"},
 		"replayed 100 times":    {func(r *deadletter.Record) { r.ReplayCount = 100 }, "replay_limit"},
 		"a deleted endpoint":    {func(r *deadletter.Record) { r.EndpointID = "webhook_deleted" }, "endpoint_deleted"},
 		"a disabled endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_disabled" }, "endpoint_disabled"},
 		"an unknown endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_9" }, "endpoint_deleted"},
+		"of another type":       {func(r *deadletter.Record) { r.EventType = "user.created" }, "unopenable"},
+		"of another event":      {func(r *deadletter.Record) { r.EventID = "evt_2" }, "unopenable"},
+		"as if it had failed":   {func(r *deadletter.Record) { r.Reason = delivery.ReasonHTTP5xx }, "unopenable"},
 	} {
-		w := &world{endpoints: map[string]endpoint.Status{
-			"webhook_1": endpoint.Active, "webhook_deleted": endpoint.Deleted, "webhook_disabled": endpoint.Disabled,
-		}}
-		r := &run{h: &Handler{Endpoints: endpoints{w}}, tenantID: "acme", now: at.Add(deadletter.StaleClaim - 1)}
-		got, err := r.refusal(t.Context(), letter(t, "msg_1", row.change))
-		if err != nil {
-			t.Fatal(err)
+		w := newWorld(letter(t, row.change))
+		tenantID := "acme"
+		if name == "an unreadable message" {
+			tenantID = ""
 		}
-		if got != row.want {
-			t.Errorf("%s is refused as %q, want %q", name, got, row.want)
+		r := &run{h: w.handler(), tenantID: tenantID, now: at.Add(deadletter.StaleClaim - 1)}
+		for id := range w.letters {
+			got, err := r.prepare(t.Context(), id)
+			if err != nil || got.result != "refused" || got.reason != row.want || w.steps != nil {
+				t.Errorf("%s is %s as %q, want %q; %v, %v", name, got.result, got.reason, row.want, w.steps, err)
+			}
 		}
 	}
 }
 
 func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
-	w := &world{
-		endpoints: map[string]endpoint.Status{"webhook_1": endpoint.Active},
-		letters: map[string]deadletter.Record{
-			"msg_1": letter(t, "msg_1", nil),
-			"moved": letter(t, "other", func(r *deadletter.Record) { r.DeliveryID = "moved" }),
-		},
-	}
-	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["none","msg_1","moved","broken"]}`)
+	w := newWorld(letter(t, nil), letter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
+	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["none","`+deliveryID+`","moved","broken"]}`)
 	want := `{"data":[{"delivery_id":"none","result":"not_found","reason":""},` +
-		`{"delivery_id":"msg_1","result":"replayed","reason":""},` +
+		`{"delivery_id":"` + deliveryID + `","result":"replayed","reason":""},` +
 		`{"delivery_id":"moved","result":"refused","reason":"unopenable"},` +
 		`{"delivery_id":"broken","result":"failed","reason":"internal"}]}`
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
-	steps := []string{"claim msg_1 by ann", "write msg_1 queued", "send msg_1", "end msg_1 replayed"}
-	if diff := cmp.Diff(steps, w.steps); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
+	steps := []string{
+		"claim " + deliveryID + " by ann", "write " + deliveryID + " queued", "send " + body,
+		"end " + deliveryID + " replayed",
 	}
-}
-
-func TestHandler_deliveries_isDeadAgainWhenItCannotBeSent(t *testing.T) {
-	w := &world{
-		endpoints: map[string]endpoint.Status{"webhook_1": endpoint.Active}, unsent: true,
-		letters: map[string]deadletter.Record{"msg_1": letter(t, "msg_1", nil)},
-	}
-	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["msg_1"]}`)
-	if diff := cmp.Diff(`{"data":[{"delivery_id":"msg_1","result":"failed","reason":"not_sent"}]}`, got); diff != "" {
-		t.Errorf("answer (-want +got):\n%s", diff)
-	}
-	steps := []string{"claim msg_1 by ann", "write msg_1 queued", "write msg_1 dead", "end msg_1 dead"}
 	if diff := cmp.Diff(steps, w.steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
@@ -279,16 +286,19 @@ func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestHandler_discardRejectedEvents_needsIdsAndConfirmation(t *testing.T) {
+func TestHandler_rejectedEvents_areNamedAndConfirmed(t *testing.T) {
 	for fields, field := range map[string]string{
-		`"message_ids":["1"]`:                 "confirm",
-		`"message_ids":["1"],"confirm":false`: "confirm",
-		`"confirm":true`:                      "message_ids",
-		`"confirm":true,"message_ids":[]`:     "message_ids",
-		`"confirm":true,"all":true`:           "all",
+		`discard_rejected_events","message_ids":["1"]`:                 "confirm",
+		`discard_rejected_events","message_ids":["1"],"confirm":false`: "confirm",
+		`discard_rejected_events","confirm":true`:                      "message_ids",
+		`discard_rejected_events","confirm":true,"message_ids":[]`:     "message_ids",
+		`discard_rejected_events","confirm":true,"all":true`:           "all",
+		`rejected_events"`:                                "message_ids",
+		`rejected_events","message_ids":[]`:               "message_ids",
+		`rejected_events","all":true,"message_ids":["1"]`: "message_ids",
 	} {
 		w := &world{rejected: []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}}
-		got := w.ask(t, `{"action":"discard_rejected_events","operator":"ann",`+fields+`}`)
+		got := w.ask(t, `{"operator":"ann","action":"`+fields+`}`)
 		if !strings.Contains(got, `"field":"`+field+`"`) || len(w.steps) != 0 || len(w.rejected) != 1 {
 			t.Errorf("%s: %s, then %v; want a refusal of %s", fields, got, w.steps, field)
 		}

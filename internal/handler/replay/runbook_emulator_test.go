@@ -3,13 +3,11 @@
 package replay_test
 
 import (
+	"bytes"
 	"os"
 	"regexp"
 	"slices"
 	"testing"
-	"time"
-
-	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // The requests of the runbook are made one after the other, as they stand in it. Its ids of
@@ -20,14 +18,8 @@ func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	text = bytes.ReplaceAll(text, []byte("webhook_…"), []byte("webhook_1"))
 	w := newWorld(t)
-	err = w.stores.Create(t.Context(), endpoint.Endpoint{
-		ID: "webhook_…", TenantID: "acme", URL: "https://example.com/", Events: []string{"*"}, Status: endpoint.Active,
-		CreatedAt: time.Now(), UpdatedAt: time.Now(), SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: "1",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	functions := map[string]function{
 		"inspect": w.inspect.Function(), "replay": w.replay.Function(), "control": w.control.Function(),
 	}

@@ -95,8 +95,8 @@ func TestHandler_Serve_needsFewRoundTripsToDynamoDB(t *testing.T) {
 		{"GET", path, "", 2},
 		{"PATCH", path, `{"description":"x"}`, 3},
 		{"POST", path + "/rotate-secret", "", 3},
-		{"DELETE", path, "", 3},
-		{"POST", path + "/restore", "", 3},
+		{"DELETE", path, "", 4},            // it counts the deleted, too
+		{"POST", path + "/restore", "", 6}, // the row has a key of its own
 	} {
 		r.faults.Reset()
 		a := r.do(key, test.method, test.target, test.body)
@@ -157,8 +157,8 @@ func TestHandler_Serve_answers503AndWritesNothingWhenAWSFails(t *testing.T) {
 			{"Encrypt", "POST", "/v1/webhooks", valid},
 			{"TransactWriteItems", "POST", "/v1/webhooks", valid},
 			{"Encrypt", "POST", path + "/rotate-secret", ""},
-			{"PutItem", "POST", path + "/rotate-secret", ""},
-			{"PutItem", "PATCH", path, `{"description":"x"}`},
+			{"UpdateItem", "POST", path + "/rotate-secret", ""},
+			{"UpdateItem", "PATCH", path, `{"description":"x"}`},
 			{"TransactWriteItems", "DELETE", path, ""},
 		} {
 			r.faults.On(test.action, 0, fault)

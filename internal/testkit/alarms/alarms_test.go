@@ -23,7 +23,7 @@ func text(v any) (string, error) {
 func simple(changes ...string) map[string]any {
 	properties := map[string]any{
 		"Namespace": "N", "MetricName": "M", "Statistic": "Sum", "Period": "60", "EvaluationPeriods": "3",
-		"Threshold": "1", "ComparisonOperator": "GreaterThanOrEqualToThreshold",
+		"Threshold": "1", "ComparisonOperator": "GreaterThanOrEqualToThreshold", "TreatMissingData": "notBreaching",
 		"Dimensions": []any{map[string]any{"Name": "service", "Value": "deliver"}},
 	}
 	for _, change := range changes {
@@ -46,76 +46,61 @@ func parse(t *testing.T, properties map[string]any) Alarm {
 // breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
 func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 	for _, row := range []struct {
-		points, datapoints                     string
-		missing, ignore, breaching, notBreachs State
+		points, datapoints      string
+		breaching, notBreaching State
 	}{
-		{"0 - X - X", "3", OK, OK, OK, OK},
-		{"- - - - 0", "3", OK, OK, OK, OK},
-		{"- - - - -", "3", InsufficientData, "unchanged", InAlarm, OK},
-		{"0 X X - X", "3", InAlarm, InAlarm, InAlarm, InAlarm},
-		{"- - X - -", "3", InAlarm, "unchanged", InAlarm, OK},
-		{"- - - - X", "3", "unchanged", "unchanged", InAlarm, OK},
-		{"0 - X - X", "2", InAlarm, InAlarm, InAlarm, InAlarm},
-		{"0 0 X 0 X", "2", InAlarm, InAlarm, InAlarm, InAlarm},
-		{"0 - X - -", "2", OK, OK, InAlarm, OK},
-		{"- - - - 0", "2", OK, OK, InAlarm, OK},
+		{"0 - X - X", "3", OK, OK},
+		{"- - - - 0", "3", OK, OK},
+		{"- - - - -", "3", InAlarm, OK},
+		{"0 X X - X", "3", InAlarm, InAlarm},
+		{"- - X - -", "3", InAlarm, OK},
+		{"- - - - X", "3", InAlarm, OK},
+		{"0 - X - X", "2", InAlarm, InAlarm},
+		{"0 0 X 0 X", "2", InAlarm, InAlarm},
+		{"0 - X - -", "2", InAlarm, OK},
+		{"- - - - 0", "2", InAlarm, OK},
 	} {
-		got := map[string]State{}
-		for _, treat := range []string{"missing", "ignore", "breaching", "notBreaching"} {
+		var points []number
+		for _, p := range strings.Fields(row.points) {
+			points = append([]number{{value: float64(strings.Count(p, "X")), present: p != "-"}}, points...)
+		}
+		for treat, want := range map[string]State{"breaching": row.breaching, "notBreaching": row.notBreaching} {
 			a := parse(t, simple("DatapointsToAlarm="+row.datapoints, "TreatMissingData="+treat))
-			var points []number
-			for _, p := range strings.Fields(row.points) {
-				points = append([]number{{value: float64(strings.Count(p, "X")), present: p != "-"}}, points...)
+			if got, err := a.decide(points); got != want || err != nil {
+				t.Errorf("%s, %s of 3, %s: %s, %v, want %s", row.points, row.datapoints, treat, got, err, want)
 			}
-			state, err := a.decide(points, "unchanged")
-			if err != nil {
-				t.Fatal(err)
-			}
-			got[treat] = state
-		}
-		want := map[string]State{
-			"missing": row.missing, "ignore": row.ignore, "breaching": row.breaching, "notBreaching": row.notBreachs,
-		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s, %s of 3 (-want +got):\n%s", row.points, row.datapoints, diff)
 		}
 	}
 }
 
-func TestCalculate(t *testing.T) {
-	ids := map[string]number{"a": present(6), "b": present(2), "zero": present(0), "gone": {}}
-	metrics := []number{present(6), {}, present(2)}
+func TestExpression(t *testing.T) {
+	e := expression{
+		ids: map[string]number{"a": present(6), "b": present(2), "zero": present(0), "gone": {}},
+		all: []number{present(6), {}, present(2)},
+	}
 	for text, want := range map[string]string{
-		"a":                                  "6",
-		"a + b * 2":                          "10",
-		"(a + b) * 2":                        "16",
-		"100 * (1 - b / a)":                  "66.66666666666667",
-		"-a + b":                             "-4",
-		"a / zero":                           "missing",
-		"a + gone":                           "missing",
-		"a / gone":                           "missing",
-		"FILL(gone, 0) + a":                  "6",
-		"FILL(a, 0)":                         "6",
-		"SUM(METRICS())":                     "8",
-		"SUM(FILL(METRICS(), 1))":            "9",
-		"SUM([a, gone, b])":                  "8",
-		"MAX([a, 10])":                       "10",
-		"MIN([gone])":                        "missing",
-		"AVG(METRICS())":                     "4",
-		"IF(zero > 0, a / zero, 7)":          "7",
-		"IF(a >= 6 AND b != 6, 100*b/a, 0)":  "33.333333333333336",
-		"a > 5 || gone":                      "expression: compares missing data: FILL it",
-		"IF(gone > 1, 1, 0)":                 "expression: compares missing data: FILL it",
-		"FILL(a, REPEAT)":                    `expression: "REPEAT" is not an Id`,
-		"METRICS()":                          "expression: an alarm needs one time series",
-		"METRICS() + 1":                      "expression: + between arrays",
-		"RATE(a)":                            "expression: the function RATE is not modelled",
-		"c":                                  `expression: "c" is not an Id`,
-		"a b":                                `expression: "b" is left over`,
-		"(a":                                 `expression: "" where ")" belongs`,
-		"SEARCH(' {N,service} ', 'Sum', 60)": `expression: "'" is not an Id`,
+		"a":                                 "6",
+		"a + b * 2":                         "10",
+		"(a + b) * 2":                       "16",
+		"a - b / 4":                         "5.5",
+		"a / zero":                          "missing",
+		"a + gone":                          "missing",
+		"a / gone":                          "missing",
+		"FILL(gone, 0) + a":                 "6",
+		"FILL(a, 0)":                        "6",
+		"SUM(METRICS())":                    "8",
+		"MAX(METRICS())":                    "6",
+		"IF(zero > 0, a / zero, 7)":         "7",
+		"IF(a >= 6 AND b == 2, 100*b/a, 0)": "33.333333333333336",
+		"IF(gone > 1, 1, 0)":                "expression: compares missing data: FILL it",
+		"METRICS()":                         "expression: METRICS of 0 arguments is not modelled",
+		"RATE(a)":                           "expression: RATE of 1 arguments is not modelled",
+		"c":                                 `expression: "c" is not an Id`,
+		"a b":                               "expression: 1:3: expected 'EOF', found b",
+		"a % b":                             "expression: the operator % is not modelled",
+		"-a":                                "expression: holds something that is not modelled",
 	} {
-		got, err := calculate(text, ids, metrics)
+		got, err := e.calculate(text)
 		answer := "missing"
 		switch {
 		case err != nil:
@@ -175,7 +160,7 @@ func TestData_ReadEMF_refusesWhatCloudWatchDrops(t *testing.T) {
 }
 
 func TestAlarm_History_slidesByTheMinute(t *testing.T) {
-	a := parse(t, simple("Period=300", "EvaluationPeriods=1", "Threshold=5", "TreatMissingData=notBreaching"))
+	a := parse(t, simple("Period=300", "EvaluationPeriods=1", "Threshold=5"))
 	var d Data
 	m := NewMetric("N", "M", map[string]string{"service": "deliver"})
 	d.Put(m, noon.Add(2*time.Minute), 3)
@@ -199,30 +184,8 @@ func TestAlarm_History_seesExactlyItsDimensions(t *testing.T) {
 		var d Data
 		d.Put(NewMetric("N", "M", dimensions), noon, 100)
 		got, err := a.History(&d, noon, noon.Add(5*time.Minute))
-		if diff := cmp.Diff([]Change{{noon, InsufficientData}}, got); diff != "" || err != nil {
+		if diff := cmp.Diff([]Change{{noon, OK}}, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
-	}
-}
-
-// Alarms on DynamoDB's own metrics ignore missing data, so one on a metric that exists only while
-// there are throttles never ends: it has to FILL.
-func TestAlarm_History_keepsAnAlarmOnDynamoDBUnlessFilled(t *testing.T) {
-	for expression, want := range map[string]State{"SUM(METRICS())": InAlarm, "SUM(FILL(METRICS(), 0))": OK} {
-		properties := simple("EvaluationPeriods=1", "TreatMissingData=notBreaching")
-		properties["Metrics"] = []any{
-			map[string]any{"Id": "total", "Expression": expression},
-			map[string]any{"Id": "m1", "ReturnData": false, "MetricStat": map[string]any{
-				"Metric": map[string]any{"Namespace": "AWS/DynamoDB", "MetricName": "WriteThrottleEvents"},
-				"Period": "60", "Stat": "Sum",
-			}},
-		}
-		a := parse(t, properties)
-		var d Data
-		d.Put(NewMetric("AWS/DynamoDB", "WriteThrottleEvents", nil), noon.Add(time.Minute), 1)
-		got, err := a.History(&d, noon, noon.Add(time.Hour))
-		if err != nil || !fired(got) || got[len(got)-1].State != want {
-			t.Errorf("%s: %v, %v, want %s at the end", expression, got, err, want)
 		}
 	}
 }
@@ -256,23 +219,11 @@ func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
 		"no operator":               simple("ComparisonOperator="),
 		"an anomaly band":           simple("ComparisonOperator=GreaterThanUpperThreshold"),
 		"another treatment":         simple("TreatMissingData=maybe"),
-		"an unknown statistic":      simple("Statistic=Median"),
+		"an unknown statistic":      simple("Statistic=p99"),
 		"two queries return data":   both,
 	} {
 		if _, err := Parse("Alarm", properties, text); err == nil {
 			t.Errorf("%s passes", name)
-		}
-	}
-}
-
-func TestAggregation(t *testing.T) {
-	values := []float64{4, 1, 3, 2}
-	for stat, want := range map[string]float64{
-		"Sum": 10, "Average": 2.5, "Minimum": 1, "Maximum": 4, "SampleCount": 4, "p50": 3, "p99": 4, "p100": 4, "p0": 1,
-	} {
-		aggregate, err := aggregation(stat)
-		if err != nil || aggregate(values) != want {
-			t.Errorf("%s is not %v: %v", stat, want, err)
 		}
 	}
 }

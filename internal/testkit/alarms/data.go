@@ -15,7 +15,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -62,9 +61,6 @@ func (d *Data) Put(m Metric, at time.Time, values ...float64) {
 	}
 }
 
-// Has reports whether the metric has any value.
-func (d *Data) Has(m Metric) bool { return len(d.samples[m]) > 0 }
-
 // Metrics returns every metric that has a value, sorted by its text.
 func (d *Data) Metrics() []Metric {
 	return slices.SortedFunc(maps.Keys(d.samples), func(a, b Metric) int {
@@ -87,29 +83,17 @@ func (d *Data) statistic(m Metric, stat string, from, until time.Time) (value fl
 	return aggregate(values), true, nil
 }
 
-// aggregation returns the function of a Statistic or an ExtendedStatistic (percentiles only).
+// aggregation returns the function of a statistic.
 func aggregation(stat string) (func([]float64) float64, error) {
 	switch stat {
 	case "Sum":
 		return sum, nil
-	case "Average":
-		return average, nil
 	case "Minimum":
 		return slices.Min[[]float64], nil
 	case "Maximum":
 		return slices.Max[[]float64], nil
-	case "SampleCount":
-		return func(values []float64) float64 { return float64(len(values)) }, nil
 	}
-	digits, isPercentile := strings.CutPrefix(stat, "p")
-	percent, err := strconv.ParseFloat(digits, 64)
-	if !isPercentile || err != nil || percent < 0 || percent > 100 {
-		return nil, fmt.Errorf("statistic %q is not known", stat)
-	}
-	return func(values []float64) float64 {
-		sorted := slices.Sorted(slices.Values(values))
-		return sorted[min(int(percent/100*float64(len(sorted))), len(sorted)-1)]
-	}, nil
+	return nil, fmt.Errorf("the statistic %q is not modelled", stat)
 }
 
 func sum(values []float64) (total float64) {
@@ -118,5 +102,3 @@ func sum(values []float64) (total float64) {
 	}
 	return total
 }
-
-func average(values []float64) float64 { return sum(values) / float64(len(values)) }

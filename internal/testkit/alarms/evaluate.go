@@ -11,9 +11,8 @@ type State string
 
 // The states, as CloudWatch spells them.
 const (
-	OK               State = "OK"
-	InAlarm          State = "ALARM"
-	InsufficientData State = "INSUFFICIENT_DATA"
+	OK      State = "OK"
+	InAlarm State = "ALARM"
 )
 
 // Change is the state that an alarm took at a time.
@@ -50,13 +49,13 @@ func fired(changes []Change) bool {
 
 func (a *Alarm) history(d *Data, from, until time.Time, more int) ([]Change, error) {
 	var changes []Change
-	state := InsufficientData
+	var state State
 	for at := from.Truncate(time.Minute); !at.After(until); at = at.Add(time.Minute) {
-		next, err := a.at(d, at, state, more)
+		next, err := a.at(d, at, more)
 		if err != nil {
 			return nil, err
 		}
-		if next != state || len(changes) == 0 {
+		if next != state {
 			changes = append(changes, Change{at, next})
 		}
 		state = next
@@ -65,7 +64,7 @@ func (a *Alarm) history(d *Data, from, until time.Time, more int) ([]Change, err
 }
 
 // at evaluates the alarm once: newest data point first, over EvaluationPeriods and more.
-func (a *Alarm) at(d *Data, at time.Time, state State, more int) (State, error) {
+func (a *Alarm) at(d *Data, at time.Time, more int) (State, error) {
 	var points []number
 	for i := range a.evaluation + more {
 		until := at.Add(-time.Duration(i) * a.period)
@@ -75,52 +74,21 @@ func (a *Alarm) at(d *Data, at time.Time, state State, more int) (State, error) 
 		}
 		points = append(points, n)
 	}
-	return a.decide(points, state)
+	return a.decide(points)
 }
 
 // point is the alarm's data point of one window.
 func (a *Alarm) point(d *Data, from, until time.Time) (number, error) {
-	ids := map[string]number{}
-	var metrics []number
+	e := expression{ids: map[string]number{}}
 	for _, q := range a.queries {
-		if q.expression != "" {
-			continue
-		}
 		value, ok, err := d.statistic(q.metric, q.stat, from, until)
 		if err != nil {
 			return number{}, err
 		}
-		ids[q.id] = number{value, ok}
-		metrics = append(metrics, ids[q.id])
+		e.ids[q.id] = number{value, ok}
+		e.all = append(e.all, e.ids[q.id])
 	}
-	result, err := a.expressions(ids, metrics)
-	return result, err
-}
-
-// expressions evaluates the expressions in an order in which each finds those it names, and returns
-// the query that returns data.
-func (a *Alarm) expressions(ids map[string]number, metrics []number) (number, error) {
-	var last error
-	for range a.queries {
-		last = nil
-		for _, q := range a.queries {
-			if _, done := ids[q.id]; done || q.expression == "" {
-				continue
-			}
-			n, err := calculate(q.expression, ids, metrics)
-			if err != nil {
-				last = err
-				continue
-			}
-			ids[q.id] = n
-		}
-	}
-	for _, q := range a.queries {
-		if q.returned && last == nil {
-			return ids[q.id], nil
-		}
-	}
-	return number{}, last
+	return e.calculate(a.expression)
 }
 
 // breaches compares a data point with the threshold.
@@ -130,8 +98,6 @@ func (a *Alarm) breaches(v float64) (bool, error) {
 		return v >= a.threshold, nil
 	case "GreaterThanThreshold":
 		return v > a.threshold, nil
-	case "LessThanOrEqualToThreshold":
-		return v <= a.threshold, nil
 	case "LessThanThreshold":
 		return v < a.threshold, nil
 	default:
@@ -139,13 +105,28 @@ func (a *Alarm) breaches(v float64) (bool, error) {
 	}
 }
 
-// treatment is TreatMissingData, but for what AWS says of its own tables' metrics: alarms on them
-// ignore missing data whatever they are told.
-func (a *Alarm) treatment() string {
-	for _, m := range a.Metrics() {
-		if m.Namespace == "AWS/DynamoDB" {
-			return "ignore"
+// decide turns data points, the newest first, into a state ("Configuring how CloudWatch alarms
+// treat missing data"): where enough real ones exist, the newest of them decide; else all real ones
+// do, and the rest is filled up as the alarm says.
+func (a *Alarm) decide(points []number) (State, error) {
+	breaching, real := 0, 0
+	for _, p := range points {
+		if !p.present || real == a.evaluation {
+			continue
+		}
+		real++
+		breach, err := a.breaches(p.value)
+		if err != nil {
+			return "", err
+		}
+		if breach {
+			breaching++
 		}
 	}
-	return a.missing
+	absent := a.evaluation - real
+	filled := absent > 0 && a.breaching && breaching+absent >= a.datapoints
+	if breaching >= a.datapoints || filled {
+		return InAlarm, nil
+	}
+	return OK, nil
 }

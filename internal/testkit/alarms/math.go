@@ -3,9 +3,12 @@ package alarms
 import (
 	"errors"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"slices"
 	"strconv"
 	"strings"
-	"text/scanner"
 )
 
 // number is one data point of an expression, or its absence.
@@ -13,14 +16,6 @@ type number struct {
 	value   float64
 	present bool
 }
-
-// operand is what an expression works on: one number, or the array of METRICS() and [a, b].
-type operand struct {
-	numbers []number
-	array   bool
-}
-
-func single(n number) operand { return operand{numbers: []number{n}} }
 
 func present(v float64) number { return number{v, true} }
 
@@ -34,169 +29,125 @@ func truth(b bool) number {
 
 var errMissing = errors.New("compares missing data: FILL it")
 
-// expression is metric math at one point in time: the numbers of the metrics by their Id, and
-// those that METRICS() means. Precedence is that of CloudWatch: * and / before + and -, these before
-// comparisons, these before AND and OR.
+// expression is metric math at one point in time: the numbers of the metrics by their Id, and all of them.
 type expression struct {
-	scan    scanner.Scanner
-	token   string
-	ids     map[string]number
-	metrics []number
+	ids map[string]number
+	all []number
 }
 
-// calculate evaluates text. Missing data makes the result of arithmetic missing, as does a division
-// by zero.
-func calculate(text string, ids map[string]number, metrics []number) (number, error) {
-	e := &expression{ids: ids, metrics: metrics}
-	e.scan.Init(strings.NewReader(text))
-	e.scan.Mode = scanner.ScanIdents | scanner.ScanFloats | scanner.ScanInts
-	e.next()
-	result, err := e.logical()
-	if err == nil && e.token != "" {
-		err = fmt.Errorf("%q is left over", e.token)
-	}
-	if err == nil && result.array {
-		err = errors.New("an alarm needs one time series")
+// calculate evaluates text, which Go's own parser reads: operators have the same precedence in both languages.
+// Missing data makes the result of arithmetic missing, as does a division by zero.
+func (e expression) calculate(text string) (number, error) {
+	tree, err := parser.ParseExpr(strings.ReplaceAll(text, " AND ", " && "))
+	var n number
+	if err == nil {
+		n, err = e.value(tree)
 	}
 	if err != nil {
 		return number{}, fmt.Errorf("expression %q: %w", text, err)
 	}
-	return result.numbers[0], nil
+	return n, nil
 }
 
-func (e *expression) next() {
-	e.token = ""
-	if e.scan.Scan() != scanner.EOF {
-		e.token = e.scan.TokenText()
-	}
-	if second := string(e.scan.Peek()); strings.Contains(" <= >= == != && || ", " "+e.token+second+" ") && e.token != "" {
-		e.scan.Next()
-		e.token += second
-	}
-}
-
-// accept takes the token if it is one of these.
-func (e *expression) accept(tokens ...string) (token string, ok bool) {
-	for _, want := range tokens {
-		if e.token == want {
-			e.next()
-			return want, true
+func (e expression) value(tree ast.Expr) (number, error) {
+	switch tree := tree.(type) {
+	case *ast.ParenExpr:
+		return e.value(tree.X)
+	case *ast.BasicLit:
+		v, err := strconv.ParseFloat(tree.Value, 64)
+		return present(v), err
+	case *ast.Ident:
+		if n, ok := e.ids[tree.Name]; ok {
+			return n, nil
 		}
-	}
-	return "", false
-}
-
-func (e *expression) expect(token string) error {
-	if _, ok := e.accept(token); !ok {
-		return fmt.Errorf("%q where %q belongs", e.token, token)
-	}
-	return nil
-}
-
-func (e *expression) logical() (operand, error) {
-	return e.binary(e.comparison, "AND", "OR", "&&", "||")
-}
-
-func (e *expression) comparison() (operand, error) {
-	return e.binary(e.terms, "<", ">", "<=", ">=", "==", "!=")
-}
-
-func (e *expression) terms() (operand, error) { return e.binary(e.factors, "+", "-") }
-
-func (e *expression) factors() (operand, error) { return e.binary(e.unary, "*", "/") }
-
-// binary reads operands of the next level joined by operators of this one.
-func (e *expression) binary(level func() (operand, error), operators ...string) (operand, error) {
-	left, err := level()
-	for err == nil {
-		operator, ok := e.accept(operators...)
-		if !ok {
-			return left, nil
-		}
-		var right operand
-		if right, err = level(); err != nil {
-			break
-		}
-		if left.array || right.array {
-			return operand{}, fmt.Errorf("%s between arrays", operator)
-		}
-		var result number
-		result, err = combine(operator, left.numbers[0], right.numbers[0])
-		left = single(result)
-	}
-	return left, err
-}
-
-func (e *expression) unary() (operand, error) {
-	if _, ok := e.accept("-"); ok {
-		n, err := e.unary()
-		if err == nil && n.array {
-			err = errors.New("- before an array")
-		}
+		return number{}, fmt.Errorf("%q is not an Id", tree.Name)
+	case *ast.BinaryExpr:
+		a, err := e.value(tree.X)
 		if err != nil {
-			return operand{}, err
+			return number{}, err
 		}
-		return single(number{-n.numbers[0].value, n.numbers[0].present}), nil
-	}
-	return e.primary()
-}
-
-func (e *expression) primary() (operand, error) {
-	token := e.token
-	if token == "(" || token == "[" {
-		return e.enclosed()
-	}
-	e.next()
-	if v, err := strconv.ParseFloat(token, 64); err == nil {
-		return single(present(v)), nil
-	}
-	if e.token == "(" {
-		return e.call(token)
-	}
-	n, ok := e.ids[token]
-	if !ok {
-		return operand{}, fmt.Errorf("%q is not an Id", token)
-	}
-	return single(n), nil
-}
-
-// enclosed reads (a) or [a, b].
-func (e *expression) enclosed() (operand, error) {
-	if e.token == "[" {
-		return e.array()
-	}
-	e.next()
-	inner, err := e.logical()
-	if err == nil {
-		err = e.expect(")")
-	}
-	return inner, err
-}
-
-func (e *expression) array() (operand, error) {
-	e.next()
-	elements, err := e.list("]")
-	all := operand{array: true}
-	for _, element := range elements {
-		all.numbers = append(all.numbers, element.numbers...)
-	}
-	return all, err
-}
-
-// list reads operands up to the closing token.
-func (e *expression) list(end string) (all []operand, err error) {
-	for e.token != end {
-		if len(all) > 0 {
-			if err = e.expect(","); err != nil {
-				return nil, err
-			}
-		}
-		next, err := e.logical()
+		b, err := e.value(tree.Y)
 		if err != nil {
-			return nil, err
+			return number{}, err
 		}
-		all = append(all, next)
+		return combine(tree.Op, a, b)
+	case *ast.CallExpr:
+		return e.call(fmt.Sprint(tree.Fun), tree.Args)
 	}
-	e.next()
-	return all, nil
+	return number{}, errors.New("holds something that is not modelled")
+}
+
+// combine applies an operator.
+func combine(operator token.Token, a, b number) (number, error) {
+	both := a.present && b.present
+	switch operator {
+	case token.ADD:
+		return number{a.value + b.value, both}, nil
+	case token.SUB:
+		return number{a.value - b.value, both}, nil
+	case token.MUL:
+		return number{a.value * b.value, both}, nil
+	case token.QUO:
+		return number{a.value / b.value, both && b.value != 0}, nil
+	}
+	if !both {
+		return number{}, errMissing
+	}
+	switch operator {
+	case token.GTR:
+		return truth(a.value > b.value), nil
+	case token.GEQ:
+		return truth(a.value >= b.value), nil
+	case token.EQL:
+		return truth(a.value == b.value), nil
+	case token.LAND:
+		return truth(a.value != 0 && b.value != 0), nil
+	}
+	return number{}, fmt.Errorf("the operator %s is not modelled", operator)
+}
+
+// call applies a function. Of IF, the branch that is not chosen may be missing.
+func (e expression) call(name string, arguments []ast.Expr) (number, error) {
+	switch {
+	case name == "FILL" && len(arguments) == 2:
+		n, err := e.value(arguments[0])
+		if err != nil || n.present {
+			return n, err
+		}
+		return e.value(arguments[1])
+	case name == "IF" && len(arguments) == 3:
+		condition, err := e.value(arguments[0])
+		if err != nil {
+			return number{}, err
+		}
+		if condition.value != 0 {
+			return e.value(arguments[1])
+		}
+		return e.value(arguments[2])
+	case (name == "SUM" || name == "MAX") && len(arguments) == 1 && isMetrics(arguments[0]):
+		return e.reduce(name), nil
+	}
+	return number{}, fmt.Errorf("%s of %d arguments is not modelled", name, len(arguments))
+}
+
+func isMetrics(tree ast.Expr) bool {
+	call, ok := tree.(*ast.CallExpr)
+	return ok && fmt.Sprint(call.Fun) == "METRICS" && len(call.Args) == 0
+}
+
+// reduce makes one number of those metrics that have data.
+func (e expression) reduce(name string) number {
+	var values []float64
+	for _, n := range e.all {
+		if n.present {
+			values = append(values, n.value)
+		}
+	}
+	switch {
+	case len(values) == 0:
+		return number{}
+	case name == "MAX":
+		return present(slices.Max(values))
+	}
+	return present(sum(values))
 }

@@ -3,7 +3,6 @@ package alarms
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"time"
 )
@@ -12,22 +11,21 @@ import (
 type Alarm struct {
 	Name string
 
-	queries    []query // of a single-metric alarm, one
+	queries    []query
+	expression string // of their ids
 	period     time.Duration
 	evaluation int // EvaluationPeriods
 	datapoints int // DatapointsToAlarm
 	threshold  float64
 	comparison string
-	missing    string // TreatMissingData
+	breaching  bool // TreatMissingData
 }
 
-// query is a metric with its statistic, or an expression.
+// query is a metric with its statistic.
 type query struct {
-	id         string
-	metric     Metric
-	stat       string
-	expression string
-	returned   bool
+	id     string
+	metric Metric
+	stat   string
 }
 
 // object is a mapping of the template; its scalars are text or booleans, its intrinsic functions
@@ -49,10 +47,10 @@ func Parse(name string, properties map[string]any, text func(v any) (string, err
 		evaluation: int(d.number(properties["EvaluationPeriods"])),
 		threshold:  d.number(properties["Threshold"]),
 		comparison: d.string(properties["ComparisonOperator"]),
-		missing:    "missing",
+		breaching:  properties["TreatMissingData"] == "breaching",
 	}
-	if treat, ok := properties["TreatMissingData"]; ok {
-		a.missing = d.string(treat)
+	if treat := properties["TreatMissingData"]; !a.breaching && treat != "notBreaching" {
+		d.fail(fmt.Errorf("TreatMissingData %v is not modelled", treat))
 	}
 	a.datapoints = a.evaluation
 	if m, ok := properties["DatapointsToAlarm"]; ok {
@@ -63,7 +61,8 @@ func Parse(name string, properties map[string]any, text func(v any) (string, err
 			d.query(&a, m)
 		}
 	} else {
-		d.metric(&a, query{id: "m", returned: true, stat: d.stat(properties)}, properties, properties)
+		a.expression = "m"
+		d.metric(&a, query{id: "m", stat: d.string(properties["Statistic"])}, properties, properties)
 	}
 	if err := errors.Join(d.err, a.check()); err != nil {
 		return Alarm{}, fmt.Errorf("alarm %s: %w", name, err)
@@ -74,16 +73,17 @@ func Parse(name string, properties map[string]any, text func(v any) (string, err
 // query reads one element of Metrics.
 func (d *definition) query(a *Alarm, element any) {
 	o, _ := element.(object)
-	q := query{id: d.string(o["Id"]), returned: o["ReturnData"] != false}
-	if expression, ok := o["Expression"]; ok {
-		q.expression = d.string(expression)
-		a.queries = append(a.queries, q)
+	expression, isExpression := o["Expression"]
+	if returned := o["ReturnData"] != false; returned != isExpression || isExpression && a.expression != "" {
+		d.fail(errors.New("data is returned by other than one expression"))
+	}
+	if isExpression {
+		a.expression = d.string(expression)
 		return
 	}
 	stat, _ := o["MetricStat"].(object)
-	q.stat = d.string(stat["Stat"])
 	metric, _ := stat["Metric"].(object)
-	d.metric(a, q, metric, stat)
+	d.metric(a, query{id: d.string(o["Id"]), stat: d.string(stat["Stat"])}, metric, stat)
 }
 
 // metric completes q with the metric of one mapping and the period of another.
@@ -101,13 +101,6 @@ func (d *definition) metric(a *Alarm, q query, metric, timed object) {
 	}
 	a.period = period
 	a.queries = append(a.queries, q)
-}
-
-func (d *definition) stat(properties object) string {
-	if extended, ok := properties["ExtendedStatistic"]; ok {
-		return d.string(extended)
-	}
-	return d.string(properties["Statistic"])
 }
 
 func (d *definition) string(v any) string {
@@ -134,20 +127,13 @@ func (a *Alarm) check() error {
 }
 
 func (a *Alarm) checkQueries() error {
-	returned := 0
 	for _, q := range a.queries {
-		if q.returned {
-			returned++
-		}
-		if q.expression == "" && q.metric.Name == "" {
-			return fmt.Errorf("%s has neither an expression nor a metric", q.id)
-		}
-		if _, err := aggregation(q.stat); q.expression == "" && err != nil {
+		if _, err := aggregation(q.stat); err != nil {
 			return err
 		}
 	}
-	if returned != 1 {
-		return fmt.Errorf("%d of its queries return data", returned)
+	if a.expression == "" {
+		return errors.New("no data is returned")
 	}
 	return nil
 }
@@ -160,19 +146,15 @@ func (a *Alarm) checkPeriods() error {
 		return fmt.Errorf("%d periods of %s", a.evaluation, a.period)
 	case a.evaluation < 1 || a.datapoints < 1 || a.datapoints > a.evaluation:
 		return fmt.Errorf("%d of %d data points", a.datapoints, a.evaluation)
-	case !slices.Contains([]string{"missing", "notBreaching", "breaching", "ignore"}, a.missing):
-		return fmt.Errorf("TreatMissingData %q", a.missing)
 	}
 	return nil
 }
 
 // Metrics returns the metrics that the alarm reads.
 func (a *Alarm) Metrics() []Metric {
-	var all []Metric
-	for _, q := range a.queries {
-		if q.expression == "" {
-			all = append(all, q.metric)
-		}
+	all := make([]Metric, len(a.queries))
+	for n, q := range a.queries {
+		all[n] = q.metric
 	}
 	return all
 }

@@ -1,0 +1,96 @@
+package awsmodel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// Mapping is an event source mapping: it receives whenever one of its processes is free.
+type Mapping struct {
+	Invocations int
+	Busy        time.Duration // of all processes together
+
+	queue       *Queue
+	free        []*Process
+	dispatching bool
+}
+
+// The time from a receive to the handler, and from its answer to the end of the invocation.
+const (
+	beforeHandler = 10 * time.Millisecond
+	afterHandler  = 10 * time.Millisecond
+)
+
+// Map gives a queue a mapping with so many processes.
+func (m *Model) Map(q *Queue, processes int, rules Rules, seed uint64) *Mapping {
+	mapping := &Mapping{queue: q}
+	for n := range processes {
+		random := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // figures that can be repeated
+		mapping.free = append(mapping.free, m.Process(fmt.Sprintf("%s %d", q.Name, n), rules, random))
+	}
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	q.mapping = mapping
+	mapping.dispatch()
+	return mapping
+}
+
+// dispatch invokes processes for as long as there is something to receive.
+func (m *Mapping) dispatch() {
+	if m == nil || m.dispatching || m.queue.model.stopped {
+		return
+	}
+	m.dispatching = true
+	defer func() { m.dispatching = false }()
+	for len(m.free) > 0 {
+		records := m.queue.Receive()
+		if len(records) == 0 {
+			return
+		}
+		last := len(m.free) - 1
+		p := m.free[last]
+		m.free = m.free[:last]
+		go m.run(p, records)
+	}
+}
+
+func (m *Mapping) run(p *Process, records []events.SQSMessage) {
+	began := time.Now()
+	time.Sleep(beforeHandler)
+	p.Batch(m.queue, records)
+	time.Sleep(afterHandler)
+	m.queue.model.Mu.Lock()
+	defer m.queue.model.Mu.Unlock()
+	m.Invocations++
+	m.Busy += time.Since(began)
+	m.free = append(m.free, p)
+	m.dispatch()
+}
+
+// arm sees to it that the mapping receives what becomes visible later.
+func (q *Queue) arm() {
+	if q.mapping == nil || q.model.stopped {
+		return
+	}
+	at, found := q.next()
+	if !found || q.alarm != nil && q.armed > q.now() && q.armed <= at {
+		return
+	}
+	q.armed = at
+	d := max(at-q.now(), 0)
+	if q.alarm == nil {
+		q.alarm = time.AfterFunc(d, func() {
+			q.model.Mu.Lock()
+			defer q.model.Mu.Unlock()
+			q.armed = 0
+			q.advance()
+			q.mapping.dispatch()
+			q.arm()
+		})
+		return
+	}
+	q.alarm.Reset(d)
+}

@@ -1,0 +1,177 @@
+// Package awsmodel models AWS in fake time (testing/synctest), for the simulation and for the tests of the
+// invariants: standard queues of SQS, the tables as Herald's stores show them, and Lambda's event source
+// mappings. Herald's own handlers run on it.
+//
+// It promises the documented behaviour where it can do harm: delays and visibility timeouts in whole
+// seconds, receive counts, redrive, the limit of messages in flight, at-least-once delivery, eventually
+// consistent reads and indexes, conditional writes, and the end of a process at its function's timeout.
+// Every call can be refused, done in part, lost, late, stalled or cut short by a crash. It leaves out
+// details that would add nothing but noise: receives from some of the servers only, and SQS's retention.
+package awsmodel
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// The settings of the template.
+const (
+	Visibility       = 180 * time.Second // of every queue
+	DeliverTimeout   = 30 * time.Second  // of deliver and of deadletter
+	ReleaseTimeout   = 50 * time.Second
+	firstReceives    = 50  // from DeliveryQueue, before SQS moves a message to DeadLetterQueue
+	retryReceives    = 100 // from RetryQueue and SlowQueue
+	maxSQSDelay      = 900 * time.Second
+	maxSQSVisibility = 12 * time.Hour
+	maxSQSAttributes = 10
+	defaultInFlight  = 120_000
+	maxReceive       = 10
+	Lateness         = 45 * time.Second // of what happens after its caller has given up
+)
+
+// Life tells deliveries apart: a replay has a life of its own.
+type Life struct {
+	ID     string
+	Replay int
+}
+
+// Model is one account with Herald's queues and tables. Mu guards every field below it, those of the
+// queues and of Backlog included.
+type Model struct {
+	DeliveryQueue, RetryQueue, SlowQueue, DeadLetterQueue *Queue
+
+	Mu        sync.Mutex
+	Endpoints map[string]endpoint.Endpoint // by id
+	Stops     map[string]endpoint.Marks    // by tenant
+	Circuits  map[string]circuit.Item      // by endpoint
+	Slow      map[string]time.Time         // slow_until by tenant
+	Backlog   *Backlog
+	States    map[string]delivery.Record // nil: no record is kept
+	Deaths    map[Life]time.Time         // sealed
+	Behind    time.Duration              // of reads that are not strongly consistent
+	Used      Usage
+
+	// These are set before anything happens, and may be nil. Those marked so are called under Mu.
+	Post  Receiver
+	Judge func(*Call) Verdict              // of every call; nil: each is done at once
+	Note  func(format string, args ...any) // marked so; takes the history
+	Check func()                           // marked so; called after what may leave a delivery nowhere
+	Sent  func(*Queue, events.SQSMessage)  // marked so; called with every message that is sent
+	Turns func(was, next circuit.Item)     // marked so; called with every change of a circuit's state
+	Puts  func(backlog.Item)               // marked so; called with every item that is put into Backlog
+	// Received is marked so; called with every message that is received, and the time since it was visible.
+	Received func(q *Queue, m events.SQSMessage, since time.Duration)
+
+	began     time.Time
+	processes int
+	stopped   bool
+	unheard   map[string][]unheard // by endpoint, oldest first
+}
+
+// unheard is an item as reads that are behind see it until then.
+type unheard struct {
+	item  circuit.Item
+	until time.Time
+}
+
+// New returns an empty account. It must be called within the bubble.
+func New() *Model {
+	m := &Model{
+		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
+		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Backlog: NewBacklog(),
+		States: map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
+		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{},
+	}
+	queue := func(name string, receives int) *Queue {
+		q := &Queue{Name: name, MaxReceives: receives, model: m}
+		if receives > 0 {
+			q.Redrive = m.DeadLetterQueue
+		}
+		return q
+	}
+	m.DeadLetterQueue = queue("DeadLetterQueue", 0)
+	m.DeliveryQueue = queue("DeliveryQueue", firstReceives)
+	m.RetryQueue = queue("RetryQueue", retryReceives)
+	m.SlowQueue = queue("SlowQueue", retryReceives)
+	return m
+}
+
+// Queues are all four, in a fixed order.
+func (m *Model) Queues() []*Queue {
+	return []*Queue{m.DeliveryQueue, m.RetryQueue, m.SlowQueue, m.DeadLetterQueue}
+}
+
+// Stop lets no mapping receive any more.
+func (m *Model) Stop() {
+	m.Mu.Lock()
+	defer m.Mu.Unlock()
+	m.stopped = true
+}
+
+// Elapsed is the time since the account was made.
+func (m *Model) Elapsed() time.Duration { return time.Since(m.began) }
+
+func (m *Model) note(format string, args ...any) {
+	if m.Note != nil {
+		m.Note(format, args...)
+	}
+}
+
+// setCircuit stores an item; the zero Version removes it.
+func (m *Model) setCircuit(id string, next circuit.Item) {
+	if m.Behind > 0 {
+		m.unheard[id] = append(m.unheard[id], unheard{m.Circuits[id], time.Now().Add(m.Behind)})
+	}
+	if next.Version == 0 {
+		delete(m.Circuits, id)
+		return
+	}
+	m.Circuits[id] = rounded(next)
+}
+
+// rounded is an item as the table keeps it: its times in milliseconds.
+func rounded(i circuit.Item) circuit.Item {
+	for _, at := range []*time.Time{
+		&i.Since, &i.HeldUntil, &i.FailingSince, &i.OutageSince, &i.Last.At, &i.ProbedAt, &i.RecoveredAt,
+		&i.Pace.Oldest, &i.Recent.Start,
+	} {
+		*at = at.UTC().Truncate(time.Millisecond)
+	}
+	return i
+}
+
+// behind is the item as reads see it that are not strongly consistent.
+func (m *Model) behind(id string) circuit.Item {
+	if m.Behind == 0 {
+		return m.Circuits[id]
+	}
+	m.unheard[id] = slices.DeleteFunc(m.unheard[id], func(u unheard) bool { return !time.Now().Before(u.until) })
+	if len(m.unheard[id]) > 0 {
+		return m.unheard[id][0].item
+	}
+	return m.Circuits[id]
+}
+
+// Usage counts what was asked of AWS, by the name of the call.
+type Usage map[string]*Asked
+
+// Asked are requests and the items in them.
+type Asked struct{ Requests, Items int }
+
+func (u Usage) add(name string, items int) {
+	a := u[name]
+	if a == nil {
+		a = &Asked{}
+		u[name] = a
+	}
+	a.Requests++
+	a.Items += items
+}

@@ -1,0 +1,120 @@
+package awsmodel
+
+import (
+	"context"
+	"path"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/queue"
+)
+
+// AttemptTimeout is how long an attempt waits for an answer.
+const AttemptTimeout = 15 * time.Second
+
+// Post is one POST as its receiver sees it.
+type Post struct {
+	EndpointID, DeliveryID string
+	Body                   []byte
+}
+
+// Answer is a receiver's. Status 0 never comes.
+type Answer struct {
+	Status     int
+	RetryAfter string
+	Took       time.Duration
+}
+
+// Receiver answers POSTs, under Mu.
+type Receiver func(p Post) Answer
+
+// poster makes POSTs (delivery.Poster).
+type poster struct{ *Process }
+
+// wh-id is the third header of a POST.
+const idHeader = 2
+
+func (p poster) Post(ctx context.Context, r delivery.Request) delivery.Response {
+	began := time.Now()
+	post := Post{path.Base(r.URL), r.Header[idHeader].Value, r.Body}
+	var got Answer
+	err := p.one(ctx, "POST", post.EndpointID+"/"+post.DeliveryID, func() { got = p.model.Post(post) })
+	timeout := err != nil || got.Status == 0 || got.Took > AttemptTimeout
+	if timeout {
+		got.Took = AttemptTimeout
+	}
+	if !wait(ctx, got.Took) || timeout {
+		return delivery.Response{Reason: delivery.ReasonTimeout, Elapsed: time.Since(began)}
+	}
+	return delivery.Response{
+		Status: got.Status, Reason: delivery.StatusReason(got.Status), RetryAfter: got.RetryAfter, Elapsed: time.Since(began),
+	}
+}
+
+// wait reports whether ctx lasted as long.
+func wait(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}
+
+// sender sends to one queue (queue.Sender).
+type sender struct {
+	*Process
+	To *Queue
+}
+
+// Send sends messages, as one call.
+func (s sender) Send(ctx context.Context, messages []queue.Outgoing) []error {
+	if len(messages) == 0 {
+		return nil
+	}
+	key := *messages[0].Attributes["delivery_id"].StringValue
+	return s.many(ctx, "Send "+s.To.Name, key, len(messages), func(i int) { s.To.Send(messages[i]) })
+}
+
+// hider changes visibility timeouts of one queue (queue.Visibility).
+type hider struct {
+	*Process
+	Of *Queue
+}
+
+// ChangeVisibility changes visibility timeouts, as one call.
+func (h hider) ChangeVisibility(ctx context.Context, changes []queue.VisibilityChange) []error {
+	if len(changes) == 0 {
+		return nil
+	}
+	gone := make([]error, len(changes))
+	errs := h.many(ctx, "ChangeVisibility "+h.Of.Name, changes[0].ReceiptHandle, len(changes), func(i int) {
+		gone[i] = h.Of.Hide(changes[i].ReceiptHandle, changes[i].Wait)
+	})
+	for i := range errs {
+		if errs[i] == nil {
+			errs[i] = gone[i]
+		}
+	}
+	return errs
+}
+
+// keys is KMS (deliver's secrets and the vault's data keys).
+type keys struct{ *Process }
+
+func (k keys) Open(ctx context.Context, id keyring.SecretID, _ []byte) (string, error) {
+	return "whs_1", k.one(ctx, "KMS Decrypt", id.EndpointID, func() {})
+}
+
+func (k keys) Generate(ctx context.Context, _ map[string]string) (plain, wrapped []byte, err error) {
+	return make([]byte, 32), []byte("wrapped"), k.one(ctx, "KMS GenerateDataKey", "", func() {})
+}
+
+// Unwrap is refused: no function of the model may open dead letters.
+func (k keys) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return nil, errAWS }

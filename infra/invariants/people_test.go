@@ -1,0 +1,73 @@
+package invariants
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// owner changes an endpoint, as webhooks does: the owner's attributes only.
+func (w *world) owner(id string, status endpoint.Status) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.note("owner: %s is %s", id, status)
+	w.edit(id, func(e *endpoint.Endpoint) {
+		e.Status, e.DeletedAt = status, time.Time{}
+		if status == endpoint.Deleted {
+			e.DeletedAt = time.Now()
+		}
+	})
+}
+
+// edit is for callers with the lock, or before anything runs.
+func (w *world) edit(id string, change func(*endpoint.Endpoint)) {
+	e := w.Endpoints[id]
+	change(&e)
+	e.UpdatedAt = time.Now()
+	w.Endpoints[id] = e
+	if e.Status == endpoint.Deleted {
+		for _, t := range w.truth {
+			t.unwanted = t.unwanted || t.endpointID == id
+		}
+	}
+}
+
+// control asks the function control, in a process of its own; id "" is the tenant. It returns the code
+// of a refusal.
+func (w *world) control(action, id string) (refusal string) {
+	return w.controlBy(w.process("control"), action, id)
+}
+
+func (w *world) controlBy(p *process, action, id string) (refusal string) {
+	request := map[string]any{"action": action, "operator": "ann", "tenant_id": tenant}
+	if id != "" {
+		request["endpoint_id"] = id
+	}
+	w.Mu.Lock()
+	w.note("operator: %s %s", action, id)
+	if action == "discard" {
+		request["confirm"] = true
+		now := time.Now().Truncate(time.Millisecond)
+		for _, t := range w.truth {
+			t.unwanted = t.unwanted || (id == "" || t.endpointID == id) && t.started.Before(now)
+		}
+	}
+	w.Mu.Unlock()
+	payload, err := json.Marshal(request)
+	if err != nil {
+		return err.Error()
+	}
+	out, err := p.Control(payload)
+	var answer struct {
+		Error *struct{ Code string }
+	}
+	switch parsed := json.Unmarshal(out, &answer); {
+	case err != nil || parsed != nil:
+		return fmt.Sprint(err, parsed)
+	case answer.Error != nil:
+		return answer.Error.Code
+	}
+	return ""
+}

@@ -1,0 +1,223 @@
+package invariants
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// probed lets three runs of release at a time, call by call, with every tenth call a fault, look
+// after an open endpoint for an hour, while another one goes on receiving. It returns the id of the
+// oldest delivery that waits.
+func probed(t *testing.T, seed uint64, answer func(oldest string) receiver) (w *walker, oldest string) {
+	t.Helper()
+	synctest.Test(t, func(*testing.T) {
+		random := rand.New(rand.NewPCG(seed, 0))
+		w = &walker{world: newWorld(), visit: func(string) {}}
+		w.own("webhook_ok", 200)
+		w.own("webhook_open", 500)
+		w.have(open("webhook_open"))
+		oldest = w.following("webhook_open")
+		w.receivers["webhook_open"] = answer(oldest)
+		for range 20 { // in one shard, in which the first is the oldest
+			for backlog.Shard(w.following("webhook_open")) != backlog.Shard(oldest) {
+				w.unique++
+			}
+			w.held("webhook_open", 0)
+			time.Sleep(time.Second)
+		}
+		well := w.process("well")
+		w.judgeBy(func(c *call) verdict {
+			if c.Process == well {
+				return awsmodel.Done
+			}
+			return w.gate(c)
+		})
+		for range 60 {
+			w.crowdedMinute(random, well)
+		}
+	})
+	return w, oldest
+}
+
+func (w *walker) crowdedMinute(random *rand.Rand, well *process) {
+	minute := time.Now().Add(time.Minute)
+	for range crowd {
+		w.start("release runs", (*process).Release)
+	}
+	for w.running.Load() > 0 {
+		calls := w.waiting()
+		if len(calls) == 0 {
+			time.Sleep(time.Second)
+			continue
+		}
+		v := awsmodel.Done
+		if random.IntN(10) == 0 {
+			v = faults[random.IntN(len(faults))]
+		}
+		calls[random.IntN(len(calls))].grant <- v
+	}
+	w.publish("webhook_ok")
+	for time.Now().Before(minute) {
+		well.Receive(w.DeliveryQueue)
+		well.Receive(w.RetryQueue)
+		time.Sleep(5 * time.Second)
+	}
+}
+
+func seeds() (n uint64) {
+	switch {
+	case budgetOf(0) > 0:
+		return 300
+	case slow:
+		return 3
+	}
+	return 15
+}
+
+// Whatever happens to the runs of release, an open endpoint gets one POST an interval of 1, 2, 4, 5, 5 …
+// minutes, and others all of theirs.
+func TestProbes_areOneAnInterval(t *testing.T) {
+	t.Parallel()
+	for seed := range seeds() {
+		w, _ := probed(t, seed, func(string) receiver { return answers(500) })
+		w.mustHold(t, fmt.Sprint("seed ", seed))
+		others, posts := 0, []time.Time{}
+		for _, p := range w.posts {
+			if p.endpointID == "webhook_ok" {
+				others++
+				continue
+			}
+			posts = append(posts, p.at)
+		}
+		for n := 1; n < len(posts); n++ {
+			least := w.rules.Circuit.Probes[min(n, 3)]*9/10 - time.Minute // each is sent at the endpoint's moment of its minute
+			if apart := posts[n].Sub(posts[n-1]); apart < least {
+				t.Errorf("seed %d: POST %d %s after the one before\n%s", seed, n, apart, strings.Join(w.history, "\n"))
+			}
+		}
+		if others != 60 || len(posts) < 3 || len(posts) > 15 {
+			t.Errorf("seed %d: %d deliveries to the other endpoint, %d probes in an hour", seed, others, len(posts))
+		}
+	}
+}
+
+// A delivery that its receiver never takes does not keep an endpoint closed that takes all others.
+func TestProbes_getPastAPoisonousOldestItem(t *testing.T) {
+	t.Parallel()
+	for n := range seeds() {
+		seed := 20 + n
+		w, _ := probed(t, seed, func(oldest string) receiver {
+			return func(id string) int {
+				if id == oldest {
+					return 500
+				}
+				return 200
+			}
+		})
+		w.mustHold(t, fmt.Sprint("seed ", seed))
+		delivered := 0
+		for _, about := range w.truth {
+			if about.acked && about.endpointID == "webhook_open" {
+				delivered++
+			}
+		}
+		if delivered != 19 {
+			t.Errorf("seed %d: %d of 19 delivered in an hour\n%s", seed, delivered, strings.Join(w.history, "\n"))
+		}
+	}
+}
+
+// toggles are what owners and operators may do without end.
+var toggles = map[string]func(w *world){
+	"off and on": func(w *world) {
+		w.owner(hook, endpoint.Disabled)
+		w.pass(30 * time.Second)
+		w.owner(hook, endpoint.Active)
+	},
+	"another URL": func(w *world) { w.owner(hook, endpoint.Active) },
+	"paused and resumed": func(w *world) {
+		w.control("pause", hook)
+		w.pass(30 * time.Second)
+		w.control("resume", hook)
+	},
+	"the tenant is paused and resumed": func(w *world) {
+		w.control("pause", "")
+		w.pass(70 * time.Second)
+		w.control("resume", "")
+	},
+}
+
+// A delivery that its receiver never takes gets ten POSTs and probes, whatever its owner toggles for 31
+// hours, and nothing is sent early more often than once in ten minutes.
+func TestPosts_areTenAndProbes(t *testing.T) {
+	t.Parallel()
+	for name, toggle := range toggles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, every := range []time.Duration{time.Minute, 7 * time.Minute, 3 * time.Hour} {
+				if every == time.Minute && leftOut() {
+					continue
+				}
+				w, probes, recoveries := toggled(t, toggle, every)
+				w.mustHold(t, fmt.Sprint(name, " every ", every))
+				for l, about := range w.truth {
+					if own := len(about.posts) - probes[l.ID]; own > w.rules.Schedule.Last() {
+						t.Errorf("%s every %s: %d POSTs and %d probes of %s\n%s", name, every, own, probes[l.ID], l.ID,
+							strings.Join(w.history, "\n"))
+					}
+				}
+				if most := int(w.Elapsed()/w.rules.Circuit.RecoverOnce) + 1; recoveries > most {
+					t.Errorf("%s every %s: %d recoveries in %s", name, every, recoveries, w.Elapsed())
+				}
+			}
+		})
+	}
+}
+
+// toggled lets three deliveries live under the toggling. Probes are counted by delivery.
+func toggled(t *testing.T, toggle func(*world), every time.Duration) (
+	w *world, probes map[string]int, recoveries int,
+) {
+	t.Helper()
+	probes = map[string]int{}
+	synctest.Test(t, func(*testing.T) {
+		w = newWorld()
+		w.own(hook, 500)
+		for range 3 {
+			w.publish(hook)
+		}
+		w.Sent = func(_ *awsmodel.Queue, m events.SQSMessage) {
+			if !awsmodel.ProgressOf(m).Probe.IsZero() {
+				probes[awsmodel.LifeOf(m).ID]++
+			}
+		}
+		w.Turns = func(_, next circuit.Item) {
+			if next.State == circuit.Recovering {
+				recoveries++
+			}
+		}
+		for w.Elapsed() < 33*time.Hour {
+			toggle(w)
+			w.pass(every)
+		}
+		w.Mu.Lock()
+		w.note("the toggling ends")
+		w.Mu.Unlock()
+		w.run(8*24*time.Hour, w.idle)
+		if !w.idle() {
+			w.breaks("not over: %s", w.left())
+		}
+	})
+	return w, probes, recoveries
+}

@@ -1,0 +1,109 @@
+package simulate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// The part of the page that is written lies between these lines.
+const (
+	writtenFrom = "<!-- make simulate writes from here -->"
+	writtenTo   = "<!-- to here -->"
+)
+
+// Write writes the figures into capacity.md in the directory, and the plots beside it.
+func Write(dir string, results []Result) error {
+	page := filepath.Join(dir, "capacity.md")
+	text, err := os.ReadFile(page) //nolint:gosec // the caller's own
+	if err != nil {
+		return fmt.Errorf("reading the page: %w", err)
+	}
+	before, rest, found := strings.Cut(string(text), writtenFrom)
+	_, behind, ends := strings.Cut(rest, writtenTo)
+	if !found || !ends {
+		return fmt.Errorf("%s has no part to write", page)
+	}
+	files := map[string]string{
+		page:                               before + writtenFrom + "\n\n" + Tables(results) + "\n" + writtenTo + behind,
+		filepath.Join(dir, "lateness.svg"): lateness(results),
+		filepath.Join(dir, "outage.svg"):   recovery(results),
+	}
+	for name, text := range files {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil { //nolint:gosec // a page for all
+			return fmt.Errorf("writing the page: %w", err)
+		}
+	}
+	return nil
+}
+
+const (
+	head = "| scenario | others/s, for | late | retries' p99 late | POSTs | in flight | Backlog | dead / lost / twice " +
+		"| requests / 1,000 | $ / million | goals |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
+	headHonest = "| scenario | others/s, for | own p99 | slow | late | requests / 1,000 | $ / million | goals |\n" +
+		"|---|---|---|---|---|---|---|---|\n"
+	headOutage = "| scenario | others/s, for | first 2xx after | caught up after | Backlog | POSTs | late " +
+		"| dead / lost / twice | goals |\n|---|---|---|---|---|---|---|---|---|\n"
+)
+
+// Tables are the figures of all results, in Markdown.
+func Tables(results []Result) string {
+	var attacks, honest, outages strings.Builder
+	for _, r := range results {
+		switch r.Kind {
+		case Attack, Calm:
+			fmt.Fprintf(&attacks, "| `%s`: %s | %s | %s | %s | %s | %s | %s | %s | %.0f | %.2f | %s |\n", r.Name, r.Says,
+				r.span(), percent(r.WorstDay), short(r.RetriesP99), thousands(r.Posts), thousands(r.InFlight),
+				thousands(r.Backlog), r.ends(), r.Requests, r.Dollars, r.reached())
+		case Honest:
+			fmt.Fprintf(&honest, "| `%s`: %s | %s | %s | %s | %s | %.0f | %.2f | %s |\n", r.Name, r.Says, r.span(),
+				short(r.OwnP99), yes(r.Slow), percent(r.WorstDay), r.Requests, r.Dollars, r.reached())
+		case Outage:
+			fmt.Fprintf(&outages, "| `%s`: %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Says, r.span(),
+				short(r.FirstOK), short(r.CaughtUp), thousands(r.Backlog), thousands(r.Posts), percent(r.WorstDay), r.ends(),
+				r.reached())
+		}
+	}
+	return "### Attacks, and bad days of many\n\n" + head + attacks.String() +
+		"\n### Honest tenants with slow answers\n\n" + headHonest + honest.String() +
+		"\n### Outages\n\n" + headOutage + outages.String()
+}
+
+func (r Result) span() string { return fmt.Sprintf("%s, %s", thousands(int(r.Rate)), short(r.Length)) }
+
+func (r Result) ends() string { return fmt.Sprintf("%d / %d / %d", r.Deaths, r.Lost, r.Twice) }
+
+func (r Result) reached() string { return yes(len(r.Problems()) == 0) }
+
+func yes(is bool) string {
+	if is {
+		return "yes"
+	}
+	return "no"
+}
+
+func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+
+func thousands(n int) string {
+	if n < 1000 {
+		return fmt.Sprint(n)
+	}
+	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
+}
+
+// short is a duration to two figures.
+func short(d time.Duration) string {
+	switch {
+	case d == 0:
+		return "–"
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	case d < 2*time.Minute:
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	case d < 2*time.Hour:
+		return fmt.Sprintf("%.0f min", d.Minutes())
+	}
+	return fmt.Sprintf("%.0f h", d.Hours())
+}

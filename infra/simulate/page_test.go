@@ -1,0 +1,113 @@
+package simulate
+
+import (
+	"encoding/xml"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestHistogram(t *testing.T) {
+	var h histogram
+	for n := range 100 {
+		h.add(time.Duration(n) * 100 * time.Millisecond)
+	}
+	h.add(time.Hour)
+	if got := h.share(time.Second); got < 0.89 || got > 0.91 {
+		t.Errorf("%v above a second", got)
+	}
+	if p50, p100 := h.quantile(0.5), h.quantile(1); p50.Round(time.Second) != 5*time.Second || p100 != time.Hour {
+		t.Errorf("quantiles %s and %s", p50, p100)
+	}
+	if empty := (&histogram{}); empty.share(0) != 0 || empty.quantile(0.99) != 0 {
+		t.Error("nothing has a share or a quantile")
+	}
+}
+
+func TestWorstDay(t *testing.T) {
+	bins := make([]bin, 3*day/binLength)
+	for n := range bins {
+		bins[n] = bin{First: 10}
+	}
+	bins[100].Late, bins[150].Late = 5, 4
+	if got, want := worstDay(bins), 9.0/960; got != want {
+		t.Errorf("of three days %v, want %v", got, want)
+	}
+	if got, want := worstDay(bins[100:102]), 5.0/20; got != want {
+		t.Errorf("of half an hour %v, want %v", got, want)
+	}
+}
+
+func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
+	good := Result{Name: "hang", Kind: Attack, Length: day, RetriesP99: time.Second}
+	for want, change := range map[string]func(*Result){
+		"":               func(*Result) {},
+		"lost":           func(r *Result) { r.Lost = 1 },
+		"first attempts": func(r *Result) { r.WorstDay = 0.003 },
+		"retries":        func(r *Result) { r.RetriesP99 = 6 * time.Second },
+		"is slow":        func(r *Result) { r.Kind, r.Slow = Honest, true },
+		"its own":        func(r *Result) { r.Kind, r.OwnP99 = Honest, 2*time.Second },
+		"dead":           func(r *Result) { r.Kind, r.Deaths = Outage, 1 },
+	} {
+		r := good
+		change(&r)
+		problems := strings.Join(r.Problems(), "\n")
+		if !strings.Contains(problems, want) || want == "" && problems != "" {
+			t.Errorf("want %q, got %q", want, problems)
+		}
+	}
+}
+
+func TestWrite(t *testing.T) {
+	dir := t.TempDir()
+	page := filepath.Join(dir, "capacity.md")
+	results := []Result{
+		{Name: "hang", Kind: Attack, Rate: 10, Length: time.Hour, Posts: 12345, Bins: []bin{{10, 1}, {10, 0}}},
+		{Name: "usual", Kind: Honest, Rate: 10, Length: time.Hour},
+		{Name: "day", Kind: Outage, Length: 2 * time.Minute, Samples: []Sample{{1, 2, 3}, {4, 5, 6}}},
+	}
+	if err := Write(dir, results); err == nil {
+		t.Error("written without a page")
+	}
+	if err := os.WriteFile(page, []byte("before\n"+writtenFrom+"\nold\n"+writtenTo+"\nbehind\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := Write(dir, results); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"before\n", "\nbehind\n", "| 12,345 |", "`usual`", "`day`"} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "old") {
+		t.Error("the old figures are still there")
+	}
+	for _, plot := range []string{"lateness.svg", "outage.svg"} {
+		wellFormed(t, filepath.Join(dir, plot))
+	}
+}
+
+func wellFormed(t *testing.T, file string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for d := xml.NewDecoder(strings.NewReader(string(text))); ; {
+		switch _, err := d.Token(); {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			t.Fatalf("%s: %v\n%s", file, err, text)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+//go:build emulator
+
+package template
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambda"
+
+	"github.com/herald-webhooks/herald/infra/pipeline"
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
+	"github.com/herald-webhooks/herald/internal/handler/control"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
+	"github.com/herald-webhooks/herald/internal/handler/webhooks"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Every function's role allows all of its calls, and nothing else.
+func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
+	s := newStage(t)
+	by := s.start()
+	s.seed()
+	for range 2 {
+		s.publish("acme", 1)
+		s.publish("slow", 1)
+		s.publish("other", 2)
+		s.reject()
+		for _, id := range []string{"webhook_bad", "webhook_off", "webhook_slow"} {
+			s.put("RetryQueue", id, 1)
+		}
+		s.consume(by)
+		s.runRelease(by.Release)
+		s.now = s.now.Add(time.Hour)
+	}
+	s.manage()
+	s.operate()
+	c := calls{all: map[string]map[asked]bool{}}
+	c.add(t, s)
+	c.refused(t, s.tpl)
+	c.unused(t, s.tpl)
+}
+
+// seed has a tenant that is slow, deliveries at their last place, and endpoints of which release sends, puts
+// back, drops and buries what waits.
+func (s *stage) seed() {
+	s.t.Helper()
+	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
+	_, err := circuits.Charge(s.t.Context(), "slow", 10*time.Hour, s.now)
+	s.must(err)
+	_, err = circuits.Charge(s.t.Context(), "passed", time.Hour, s.now.Add(-48*time.Hour))
+	s.must(err)
+	s.down["webhook_slow"] = true
+	last := s.message("webhook_bad")
+	last.Attempts = 9
+	s.send("RetryQueue", queue.Of(last, 0))
+	s.put("DeadLetterQueue", "webhook_good", 1)
+	s.send("EventsDeadLetterQueue", queue.Outgoing{Body: `{"id":"e","tenant_id":"acme","type":"user.updated","data":{}}`})
+	for id, state := range map[string]circuit.State{
+		"webhook_good": circuit.Recovering, "webhook_off": circuit.Open, "webhook_gone": circuit.Failing,
+	} {
+		item := circuit.Item{TenantID: tenants[id], EndpointID: id, Version: 1, State: state, Since: s.now.Add(-time.Hour)}
+		_, _, err := circuits.Store(s.t.Context(), circuit.Item{}, item)
+		s.must(err)
+		_, err = circuits.Hold(s.t.Context(), dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}, s.now, s.now)
+		s.must(err)
+		s.wait(s.message(id), s.now.Add(time.Hour), true)
+		last := s.message(id)
+		last.Attempts, last.Life.DueAt = 9, s.now.Add(time.Hour)
+		s.wait(last, s.now, id == "webhook_off")
+		s.wait(last, s.now.Add(time.Hour), true)
+	}
+}
+
+// manage has a tenant make every request that it can make.
+func (s *stage) manage() {
+	s.t.Helper()
+	log := telemetry.NewLogger(&s.output)
+	h, err := webhooks.New(webhooks.Config{
+		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"), Log: log,
+		Metrics: telemetry.NewMetrics(&s.output, "default", "webhooks", s.options.Now),
+	})
+	s.must(err)
+	key := s.ask(s.people()["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["api_key"]
+	id := ""
+	for _, r := range [][3]string{
+		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
+		{"PATCH", "/", `{"description":"x"}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
+	} {
+		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
+		request, err := json.Marshal(object{
+			"rawPath": path, "body": r[2], "requestContext": object{"http": object{"method": r[0]}},
+			"headers": object{"authorization": fmt.Sprint("Bearer ", key), "content-type": "application/json"},
+		})
+		s.must(err)
+		answer := s.ask(apigw.Handler(h.Serve), string(request))
+		if status := answer["statusCode"].(float64); status >= 300 {
+			s.t.Errorf("%s %s: %v", r[0], path, answer)
+		}
+		if r[0] == "POST" {
+			var made object
+			decode(s.t, []byte(answer["body"].(string)), &made)
+			id = made["id"].(string)
+		}
+	}
+}
+
+// people are the functions of operators.
+func (s *stage) people() map[string]lambda.Handler {
+	s.t.Helper()
+	log := telemetry.NewLogger(&s.output)
+	return map[string]lambda.Handler{
+		"inspect": inspect.New(inspect.Config{
+			Settings: pipeline.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,
+		}).Function(),
+		"replay": replay.New(replay.Config{
+			Settings: pipeline.Settings[replay.Settings](s.t, s.options, "replay"), AWS: s.aws("replay"), Log: log,
+		}).Function(),
+		"control": control.New(control.Config{
+			Settings: pipeline.Settings[control.Settings](s.t, s.options, "control"), AWS: s.aws("control"), Log: log,
+		}).Function(),
+		"apikeys": apikeys.New(apikeys.Config{
+			Settings: pipeline.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
+		}).Function(),
+	}
+}
+
+// operate makes the requests of the operators' runbook, about what is there.
+func (s *stage) operate() {
+	s.t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "infra/docs/operators.md"))
+	s.must(err)
+	functions := s.people()
+	shown := s.ask(functions["inspect"], `{"action":"dead_letters","operator":"ann","endpoint_id":"webhook_good"}`)
+	key := s.ask(functions["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["key_id"]
+	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
+		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "")
+	requests := regexp.MustCompile(`(?m)^(\w+): (\{"action".*\})$`).FindAllStringSubmatch(string(text), -1)
+	for _, r := range requests {
+		s.ask(functions[r[1]], names.Replace(r[2]))
+	}
+}
+
+func (s *stage) ask(function lambda.Handler, request string) (answer object) {
+	s.t.Helper()
+	text, err := function.Invoke(s.t.Context(), []byte(request))
+	s.must(err)
+	decode(s.t, text, &answer)
+	return answer
+}

@@ -1,0 +1,65 @@
+// Package allowance decides which tenants are slow. A tenant may keep processes of deliver busy for a
+// share of their time; a tenant that takes more is slow for hours, and its deliveries go through
+// SlowQueue, where they delay nobody else's.
+//
+// The whole state of a tenant is one moment, slow_until, in its item of EndpointHealth. It is moved by
+// the generic cell rate algorithm (ITU-T I.371): each charged second moves it by 1/Rate seconds, and time
+// passing pays for it. It promises that charges made at the same moment by several processes add up,
+// because the update asks only whether the moment has passed, never for its value; that a crossing lasts
+// at least Least, which makes pulses pointless; and that no stay is longer than Most. It is pure.
+package allowance
+
+import "time"
+
+// Settings are the allowance of each tenant.
+type Settings struct {
+	Rate  float64       // process-seconds a second that are paid for: 0.25 % of DeliveryQueue's processes
+	Lane  float64       // the same in SlowQueue: 25 % of its processes
+	Burst time.Duration // process time beyond it: two attempt timeouts
+	Free  time.Duration // of each batch: a fifth of the attempt timeout
+	Least time.Duration // of a stay in SlowQueue: 6 h
+	Most  time.Duration // 24 h
+}
+
+// New returns the allowance for mappings of so many processes and this attempt timeout.
+func New(processes int, attemptTimeout time.Duration) Settings {
+	return Settings{
+		Rate: float64(processes) / 400, Lane: float64(processes) / 4,
+		Burst: 2 * attemptTimeout, Free: attemptTimeout / 5,
+		Least: 6 * time.Hour, Most: 24 * time.Hour,
+	}
+}
+
+// Charge is the move of slow_until for so much process time; lane says that it was spent on SlowQueue.
+func (s Settings) Charge(kept time.Duration, lane bool) time.Duration {
+	rate := s.Rate
+	if lane {
+		rate = s.Lane
+	}
+	return time.Duration(float64(max(kept, 0)) / rate)
+}
+
+// threshold is the distance of slow_until from now beyond which a tenant is slow.
+func (s Settings) threshold() time.Duration { return time.Duration(float64(s.Burst) / s.Rate) }
+
+// Slow reports whether the tenant is slow.
+func (s Settings) Slow(until, now time.Time) bool { return until.Sub(now) > s.threshold() }
+
+// Settle says where slow_until has to be moved to after a charge of d has moved it to until, and whether
+// it has to: up, where the charge made the tenant slow, and down, where the stay would be too long.
+func (s Settings) Settle(until time.Time, d time.Duration, now time.Time) (to time.Time, move bool) {
+	least, most := now.Add(s.threshold()+s.Least), now.Add(s.threshold()+s.Most)
+	crossed := s.Slow(until, now) && !s.Slow(until.Add(-d), now)
+	switch {
+	case until.After(most):
+		return most, true
+	case crossed && until.Before(least):
+		return least, true
+	}
+	return until, false
+}
+
+// Due is the process time to charge at a moment of a batch that a tenant has kept for so long, charged
+// being what was charged for it already. While the tenant's attempts go on, it is charged each time that
+// as much again has passed: at 2 and 4 times Free; at the end, for the rest.
+func (s Settings) Due(kept, charged time.Duration) time.Duration { return max(kept-s.Free-charged, 0) }

@@ -1,0 +1,29 @@
+package circuit
+
+// Allot shares a budget among those who want some of it: equal shares, and what one does not
+// need goes to the others. release shares its sends so among kinds of work and then among
+// endpoints.
+func Allot(budget int, wants []int) []int {
+	given := make([]int, len(wants))
+	open := 0
+	for _, want := range wants {
+		if want > 0 {
+			open++
+		}
+	}
+	for budget > 0 && open > 0 {
+		share := max(budget/open, 1)
+		for n := range wants {
+			more := min(share, wants[n]-given[n], budget)
+			if more <= 0 {
+				continue
+			}
+			given[n] += more
+			budget -= more
+			if given[n] == wants[n] {
+				open--
+			}
+		}
+	}
+	return given
+}

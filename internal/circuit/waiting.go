@@ -1,0 +1,72 @@
+package circuit
+
+import "time"
+
+// Waiting is an item of Backlog, as far as decisions need it.
+type Waiting struct {
+	Held      bool // waits for its endpoint, not for its schedule
+	StoredAt  time.Time
+	StartedAt time.Time // of its life
+	DueAt     time.Time // its schedule's time for the next attempt; zero: none
+	NotBefore time.Time // the receiver's Retry-After, zero for none
+	Last      bool      // the next attempt is at the last place of the schedule
+}
+
+// Verdict is the work of one run of release for one item that it meets in a search.
+type Verdict int
+
+// The verdicts.
+const (
+	Leave   Verdict = iota // it waits
+	Send                   // to RetryQueue, within the quota
+	PutBack                // it waits for its schedule, no longer for its endpoint
+	Drop                   // it was discarded, or its endpoint is gone
+)
+
+// Verdict says what a run of release does with an item of Backlog that waits for the endpoint of i.
+func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
+	ordered := f.ReleasedAt.After(w.StoredAt)
+	switch {
+	case f.Gone, w.StartedAt.Before(f.DiscardedBefore):
+		return Drop
+	case f.Stopped, i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
+		return Leave
+	case ordered, !w.NotBefore.After(now) && (!w.Last || !w.DueAt.After(now)):
+		return Send
+	case w.Held:
+		return PutBack
+	}
+	return Leave
+}
+
+// NextQuota is the number of items that this run of release may send to a recovering endpoint; oldest is
+// the created_at of the oldest of them. It doubles up to RecoveryLimit, and beyond it while, at the
+// pace of the last run, the rest would take longer than CatchUp.
+func (i Item) NextQuota(s Settings, oldest, now time.Time) int {
+	switch quota := i.Pace.Quota; {
+	case quota == 0:
+		return s.Recovery
+	case quota < s.RecoveryLimit:
+		return min(2*quota, s.RecoveryLimit)
+	case i.late(s, oldest, now):
+		return min(2*quota, s.Budget)
+	default:
+		return quota
+	}
+}
+
+// late reports whether the rest takes too long. However little of CatchUp remains, a sixth of it
+// is allowed: no endpoint gets everything at once because it has been away for long.
+func (i Item) late(s Settings, oldest, now time.Time) bool {
+	left, done := i.Since.Sub(oldest), oldest.Sub(i.Pace.Oldest)
+	within := max(s.CatchUp-now.Sub(i.Since), s.CatchUp/6)
+	return float64(left)*float64(s.Run) > float64(within)*float64(max(done, 0))
+}
+
+// Paced is the item after a run in which the recovery was allowed to send quota items, the oldest of
+// which was created at oldest.
+func (i Item) Paced(quota int, oldest, now time.Time) Item {
+	next := i
+	next.Pace = Pace{Quota: quota, Oldest: oldest}
+	return next.changed(now)
+}

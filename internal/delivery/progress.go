@@ -1,0 +1,157 @@
+package delivery
+
+import (
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/retry"
+)
+
+// Queue is one of the queues that deliver receives from.
+type Queue string
+
+// The queues.
+const (
+	DeliveryQueue Queue = "delivery" // first attempts
+	RetryQueue    Queue = "retry"    // retries, with short waits as visibility timeouts
+	SlowQueue     Queue = "slow"     // everything of slow tenants, with short waits as visibility timeouts
+)
+
+// keeps reports whether a delivery may spend a short wait on the queue.
+func (q Queue) keeps() bool { return q != DeliveryQueue }
+
+// Way is the destination of a delivery that was neither acknowledged nor discarded.
+type Way int
+
+// The ways.
+const (
+	Stay              Way = iota // on its queue, invisible until Due
+	ToRetryQueue                 // delayed until Due; from DeliveryQueue only
+	ToSlowQueue                  // at once; from DeliveryQueue and RetryQueue only
+	ToBacklog                    // until Due or, if Held, until its endpoint can take it again
+	ToDeadLetterQueue            // at once
+)
+
+// Move is the next step of a delivery after an attempt, or instead of one. Attempts and Life are
+// those of the message or item that carries it on; a message that stays on its queue keeps its own.
+type Move struct {
+	To        Way
+	Attempts  int       // places used
+	Due       time.Time // of Held: the end of its life
+	Held      bool      // waits for its endpoint, not for its schedule
+	NotBefore time.Time // the receiver's Retry-After, of ToBacklog; zero: none
+	Life      Life
+}
+
+// Progress is a delivery in hand: its place in the schedule, and the moment.
+type Progress struct {
+	From     Queue
+	Place    int // retry.Schedule.Place
+	Receives int // from this queue, this one included
+	Life     Life
+	Now      time.Time // end of the attempt, or now if there was none
+	Random   float64   // uniform in [0, 1)
+}
+
+// over reports whether the life is over: the delivery ends where it would have to wait again.
+func (p Progress) over(s retry.Schedule) bool { return !p.Now.Before(s.End(p.Life.StartedAt)) }
+
+// Failed is the move after an attempt that the receiver did not acknowledge. The wait is at least the
+// outcome's RetryAfter. A probe uses no place, and its delivery waits for the endpoint again.
+func (p Progress) Failed(s retry.Schedule, out Outcome) Move {
+	life := p.Life
+	life.Reason, life.Status = out.Reason, out.Status
+	if !life.Probe.IsZero() {
+		p.Life = life
+		return p.hold(s, out.RetryAfter)
+	}
+	if p.Place >= s.Last() || p.over(s) {
+		return Move{To: ToDeadLetterQueue, Attempts: p.Place, Due: p.Now, Life: life}
+	}
+	due := p.Now.Add(s.Wait(p.Place, p.Random, out.RetryAfter, 0))
+	life.DueAt = earliest(due, s.End(life.StartedAt))
+	long := s.LongAfter(p.Place) || s.IsLong(out.RetryAfter)
+	return p.wait(Move{Attempts: p.Place, Due: life.DueAt, NotBefore: p.floor(s, out.RetryAfter), Life: life}, long)
+}
+
+// Fault is the move after a fault of ours: no place is used, and the wait grows with the receives.
+// A life that is over waits on its queue: it ends only by its receiver or its endpoint.
+func (p Progress) Fault(s retry.Schedule) Move {
+	receives := max(p.Receives, 1)
+	wait := s.Wait(receives, p.Random, 0, 0)
+	if p.over(s) {
+		return p.wait(p.unattempted(p.Now.Add(min(wait, retry.MaxDelay))), false)
+	}
+	return p.wait(p.unattempted(earliest(p.Now.Add(wait), s.End(p.Life.StartedAt))), s.LongAfter(receives))
+}
+
+// Again is the move of a delivery that another receive has to attempt at once: no place is used.
+func (p Progress) Again() Move { return p.wait(p.unattempted(p.Now), false) }
+
+// Aside is the move of a slow tenant's delivery to SlowQueue: no place is used.
+func (p Progress) Aside() Move {
+	m := p.unattempted(p.Now)
+	m.To = ToSlowQueue
+	return m
+}
+
+// Hold is the move of a delivery whose endpoint cannot take it: it waits for the endpoint, or dies of
+// the reason if its life is over. No place is used.
+func (p Progress) Hold(s retry.Schedule, reason Reason) Move {
+	p.Life.Reason = reason
+	return p.hold(s, 0)
+}
+
+func (p Progress) hold(s retry.Schedule, retryAfter time.Duration) Move {
+	m := p.unattempted(p.Now)
+	m.Life.Probe = time.Time{}
+	if p.over(s) {
+		m.To = ToDeadLetterQueue
+		return m
+	}
+	if m.Life.DueAt.IsZero() {
+		m.Life.DueAt = p.Now
+	}
+	m.To, m.Held, m.Due, m.NotBefore = ToBacklog, true, s.End(p.Life.StartedAt), p.floor(s, retryAfter)
+	return m
+}
+
+// Bury is the move of a delivery that ends without another attempt.
+func (p Progress) Bury(reason Reason) Move {
+	m := p.unattempted(p.Now)
+	m.To, m.Life.Reason, m.Life.Status = ToDeadLetterQueue, reason, 0
+	return m
+}
+
+// unattempted uses no place.
+func (p Progress) unattempted(due time.Time) Move {
+	return Move{Attempts: p.Place - 1, Due: due, Life: p.Life}
+}
+
+// wait spends a long wait in Backlog and a short one on a queue.
+func (p Progress) wait(m Move, long bool) Move {
+	switch {
+	case long:
+		m.To = ToBacklog
+		m.Life.Probe = time.Time{}
+	case p.From.keeps():
+		m.To = Stay
+	default:
+		m.To = ToRetryQueue
+	}
+	return m
+}
+
+// floor is the time before which the receiver asked for no attempt.
+func (p Progress) floor(s retry.Schedule, retryAfter time.Duration) time.Time {
+	if retryAfter <= 0 {
+		return time.Time{}
+	}
+	return earliest(p.Now.Add(retryAfter), s.End(p.Life.StartedAt))
+}
+
+func earliest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

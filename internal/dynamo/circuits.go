@@ -1,0 +1,179 @@
+package dynamo
+
+import (
+	"context"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+)
+
+// Circuits keeps the circuits of endpoints in trouble, and the time that tenants owe, in the table
+// EndpointHealth. A change of state is conditional on the item's version; leases only grow, and no change
+// of state touches them.
+type Circuits struct{ table }
+
+// NewCircuits returns the store on a table.
+func NewCircuits(client *dynamodb.Client, name string) *Circuits {
+	return &Circuits{table{client, name}}
+}
+
+const (
+	endpointScope = "endpoint#"
+	tenantScope   = "tenant#"
+)
+
+// healthKey is the key of the endpoint's or tenant's item.
+func healthKey(scope string) attributes {
+	return attributes{"scope": str(scope), "name": str("health")}
+}
+
+func circuitKey(i circuit.Item) attributes { return healthKey(endpointScope + i.EndpointID) }
+
+// circuitOf reads an item; where there is none, the circuit has names only.
+func circuitOf(item attributes, tenantID, endpointID string) (circuit.Item, error) {
+	i := circuit.Item{TenantID: tenantID, EndpointID: endpointID}
+	err := unmarshal(item, &i)
+	return i, err
+}
+
+// circuitAttributes are written by a change of state: all but the key and the lease.
+var circuitAttributes = namesOf[circuit.Item]("held_until")
+
+// Store writes the state next in place of was, of which nobody may have changed the state since. stored
+// is the item as it stands then, lease included. Where applied is false it is another's. A call that was
+// repeated because its answer was lost is not refused.
+func (c *Circuits) Store(
+	ctx context.Context, was, next circuit.Item,
+) (stored circuit.Item, applied bool, err error) {
+	w, err := assign(next, circuitAttributes)
+	if err != nil {
+		return circuit.Item{}, false, err
+	}
+	w.condition = "attribute_not_exists(#version)"
+	if was.Version != 0 {
+		w.condition, w.values[":was"] = "#version = :was", num(was.Version)
+	}
+	item, refused, err := c.updateItem(ctx, circuitKey(next), w)
+	if err != nil {
+		return circuit.Item{}, false, err
+	}
+	stored, err = circuitOf(item, next.TenantID, next.EndpointID)
+	if err != nil || !refused {
+		return stored, err == nil, err
+	}
+	applied, err = sameState(stored, next)
+	return stored, applied, err
+}
+
+// sameState reports whether a stored circuit is next but for its lease: the version alone may be the same
+// by chance.
+func sameState(stored, next circuit.Item) (bool, error) {
+	next.HeldUntil = stored.HeldUntil
+	a, err := marshal(stored)
+	if err != nil {
+		return false, err
+	}
+	b, err := marshal(next)
+	return reflect.DeepEqual(a, b), err
+}
+
+// Hold stores a lease until then, unless there is a longer one. stored is the item as it stands after.
+func (c *Circuits) Hold(
+	ctx context.Context, key EndpointKey, until, now time.Time,
+) (stored circuit.Item, err error) {
+	item, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
+		expression: "SET held_until = :until, tenant_id = :tenant, endpoint_id = :endpoint, " +
+			"version = if_not_exists(version, :version), since = if_not_exists(since, :now)",
+		condition: "attribute_not_exists(held_until) OR held_until < :until",
+		values: attributes{
+			":until": stamp(until), ":tenant": str(key.TenantID), ":endpoint": str(key.EndpointID),
+			":version": num(now.UnixNano()), ":now": stamp(now),
+		},
+	})
+	if err != nil {
+		return circuit.Item{}, err
+	}
+	return circuitOf(item, key.TenantID, key.EndpointID)
+}
+
+// unchanged is the condition that an item has the version and the lease of i.
+func unchanged(i circuit.Item) write {
+	w := write{
+		condition: "version = :version AND attribute_not_exists(held_until)",
+		values:    attributes{":version": num(i.Version)},
+	}
+	if !i.HeldUntil.IsZero() {
+		w.condition, w.values[":held"] = "version = :version AND held_until = :held", stamp(i.HeldUntil)
+	}
+	return w
+}
+
+// Clear removes the lease of i if nobody has changed the item since. A call that was repeated because its
+// answer was lost is not refused.
+func (c *Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
+	w := unchanged(i)
+	w.expression = "REMOVE held_until"
+	item, refused, err := c.updateItem(ctx, circuitKey(i), w)
+	_, held := item["held_until"]
+	return err == nil && (!refused || !held && getNum(item, "version") == i.Version), err
+}
+
+// Remove deletes the item of i if nobody has changed it since. An item that is gone is no refusal.
+func (c *Circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, err error) {
+	item, _, err := c.deleteItem(ctx, circuitKey(i), unchanged(i))
+	return err == nil && len(item) == 0, err
+}
+
+// Get returns an endpoint's circuit, strongly consistent; where there is none, it has the endpoint's id only.
+func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, error) {
+	item, err := c.getItem(ctx, healthKey(endpointScope+endpointID))
+	if err != nil {
+		return circuit.Item{}, err
+	}
+	return circuitOf(item, "", endpointID)
+}
+
+// Trouble returns the circuits that are stored and, by tenant, the moments slow_until, in no order,
+// strongly consistent: about limit of them together, all with 0. next is "" after the last page. An item that
+// cannot be read is an error beside all the others.
+func (c *Circuits) Trouble(
+	ctx context.Context, limit int, cursor string,
+) (items []circuit.Item, slow map[string]time.Time, next string, err error) {
+	start, err := decodeCursor(cursor, "scope", "name")
+	if err != nil {
+		return nil, nil, "", err
+	}
+	slow = map[string]time.Time{}
+	var unreadable error
+	for {
+		in := &dynamodb.ScanInput{TableName: &c.name, ConsistentRead: aws.Bool(true), ExclusiveStartKey: start}
+		if limit > 0 {
+			in.Limit = aws.Int32(int32(limit - len(items) - len(slow))) //nolint:gosec // small
+		}
+		out, err := c.client.Scan(ctx, in)
+		if err != nil {
+			return nil, nil, "", c.wrap(err)
+		}
+		for _, item := range out.Items {
+			if strings.HasPrefix(getStr(item, "scope"), tenantScope) {
+				slow[getStr(item, "tenant_id")] = slowUntil(item)
+				continue
+			}
+			i, err := circuitOf(item, "", "")
+			if err != nil {
+				unreadable = c.wrap(err)
+				continue
+			}
+			items = append(items, i)
+		}
+		start = out.LastEvaluatedKey
+		if len(start) == 0 || limit > 0 && len(items)+len(slow) >= limit {
+			return items, slow, encodeCursor(start), unreadable
+		}
+	}
+}

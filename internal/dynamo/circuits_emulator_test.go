@@ -1,0 +1,365 @@
+//go:build emulator
+
+package dynamo_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+func newCircuits(t *testing.T) (*dynamo.Circuits, *testkit.Faults) {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	faults := testkit.NewFaults(t, cfg)
+	return dynamo.NewCircuits(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).EndpointHealth), faults
+}
+
+// full has a value in every field but the lease.
+func full(endpointID string, version int64) circuit.Item {
+	return circuit.Item{
+		TenantID: "t", EndpointID: endpointID, Version: version,
+		State: circuit.Recovering, Since: at,
+		Failures: 4, FailingSince: at.Add(1 * time.Second), OutageSince: at.Add(2 * time.Second),
+		Deliveries: []string{"msg_2", "msg_1"},
+		Last:       circuit.Answer{At: at.Add(3 * time.Second), Status: 503, Reason: "http_5xx"},
+		Probes:     5, ProbedAt: at.Add(4 * time.Second), RecoveredAt: at.Add(5 * time.Second),
+		Pace:   circuit.Pace{Quota: 960, Oldest: at.Add(6 * time.Second)},
+		Recent: circuit.Recent{Start: at.Add(7 * time.Second), Tried: 9, OK: 8, TriedWas: 7, OKWas: 6},
+	}
+}
+
+func mustStore(t *testing.T, s *dynamo.Circuits, was, next circuit.Item) circuit.Item {
+	t.Helper()
+	stored, applied, err := s.Store(t.Context(), was, next)
+	if err != nil || !applied {
+		t.Fatalf("storing version %d: %v, %v", next.Version, applied, err)
+	}
+	return stored
+}
+
+func mustHold(t *testing.T, s *dynamo.Circuits, endpointID string, until time.Time) circuit.Item {
+	t.Helper()
+	stored, err := s.Hold(t.Context(), dynamo.EndpointKey{TenantID: "t", EndpointID: endpointID}, until, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stored
+}
+
+func getCircuit(t *testing.T, s *dynamo.Circuits, endpointID string) circuit.Item {
+	t.Helper()
+	i, err := s.Get(t.Context(), endpointID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func TestCircuits_Store_writesAndRemovesEveryFieldButTheLease(t *testing.T) {
+	s, _ := newCircuits(t)
+	held := mustHold(t, s, "webhook_1", at.Add(time.Hour))
+	want := full("webhook_1", held.Version+1)
+	want.HeldUntil = held.HeldUntil
+	forgetful := want
+	forgetful.HeldUntil = time.Time{} // next never says anything about the lease
+	stored := mustStore(t, s, held, forgetful)
+	if diff := cmp.Diff(want, stored); diff != "" {
+		t.Errorf("answered (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(want, getCircuit(t, s, "webhook_1")); diff != "" {
+		t.Errorf("read (-want +got)\n%s", diff)
+	}
+	bare := circuit.Item{TenantID: "t", EndpointID: "webhook_1", Version: want.Version + 1, HeldUntil: held.HeldUntil}
+	if diff := cmp.Diff(bare, mustStore(t, s, stored, bare)); diff != "" {
+		t.Errorf("emptied (-want +got)\n%s", diff)
+	}
+}
+
+// Whatever was read and whatever is stored, a state is written only over the version that was read.
+func TestCircuits_Store_refusesAnyOtherVersion(t *testing.T) {
+	s, _ := newCircuits(t)
+	round := 0
+	rapid.Check(t, func(t *rapid.T) {
+		round++
+		id := fmt.Sprint("webhook_", round)
+		stored, version := circuit.Item{TenantID: "t", EndpointID: id}, int64(0)
+		for range rapid.IntRange(1, 5).Draw(t, "writes") {
+			version++
+			was, next := stored, full(id, version)
+			was.Version = rapid.SampledFrom([]int64{stored.Version, 0, version - 1}).Draw(t, "was")
+			next.State = rapid.SampledFrom([]circuit.State{circuit.None, circuit.Failing, circuit.Open}).Draw(t, "state")
+			got, applied, err := s.Store(t.Context(), was, next)
+			if applied != (was.Version == stored.Version) || err != nil {
+				t.Fatalf("%d over %d: %v, %v", was.Version, stored.Version, applied, err)
+			}
+			if applied {
+				stored = next
+			}
+			if diff := cmp.Diff(stored, got); diff != "" {
+				t.Fatalf("(-want +got)\n%s", diff)
+			}
+		}
+	})
+}
+
+func TestCircuits_Store_makesNothingOfARemovedItem(t *testing.T) {
+	s, _ := newCircuits(t)
+	stored, applied, err := s.Store(t.Context(), full("webhook_1", 7), full("webhook_1", 8))
+	want := circuit.Item{TenantID: "t", EndpointID: "webhook_1"}
+	if diff := cmp.Diff(want, stored); applied || err != nil || diff != "" {
+		t.Errorf("%v, %v (-want +got)\n%s", applied, err, diff)
+	}
+}
+
+// The SDK asks again when an answer is lost, and is then refused by its own write.
+func TestCircuits_writesKnowThemselvesAgain(t *testing.T) {
+	s, faults := newCircuits(t)
+	loseAnswers(faults)
+	first := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
+	other := full("webhook_1", 7)
+	other.Failures++ // of the same version by chance
+	if stored, applied, err := s.Store(t.Context(), circuit.Item{}, other); applied || err != nil || stored.Failures != 4 {
+		t.Errorf("another's write: %+v, %v, %v", stored, applied, err)
+	}
+	held := mustHold(t, s, "webhook_1", at.Add(time.Hour))
+	if !held.HeldUntil.Equal(at.Add(time.Hour)) || held.Version != first.Version {
+		t.Errorf("held: %+v", held)
+	}
+	if applied, err := s.Clear(t.Context(), held); !applied || err != nil {
+		t.Errorf("cleared: %v, %v", applied, err)
+	}
+	if applied, err := s.Remove(t.Context(), first); !applied || err != nil {
+		t.Errorf("removed: %v, %v", applied, err)
+	}
+}
+
+func TestCircuits_Hold_onlyGrows(t *testing.T) {
+	s, _ := newCircuits(t)
+	want := circuit.Item{
+		TenantID: "t", EndpointID: "webhook_1", Version: at.UnixNano(), Since: at, HeldUntil: at.Add(time.Hour),
+	}
+	if diff := cmp.Diff(want, mustHold(t, s, "webhook_1", at.Add(time.Hour))); diff != "" {
+		t.Errorf("made (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(want, mustHold(t, s, "webhook_1", at.Add(time.Minute))); diff != "" {
+		t.Errorf("shorter (-want +got)\n%s", diff)
+	}
+	next := mustStore(t, s, want, full("webhook_1", want.Version+1))
+	next.HeldUntil = at.Add(2 * time.Hour)
+	if diff := cmp.Diff(next, mustHold(t, s, "webhook_1", at.Add(2*time.Hour))); diff != "" {
+		t.Errorf("longer, beside a state (-want +got)\n%s", diff)
+	}
+}
+
+func TestCircuits_Clear_Remove_refuseAChangedItem(t *testing.T) {
+	s, _ := newCircuits(t)
+	bare := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
+	held := mustHold(t, s, "webhook_1", at)
+	other, longer := held, held
+	other.Version, longer.HeldUntil = 8, at.Add(time.Second)
+	for name, seen := range map[string]circuit.Item{"no lease": bare, "other version": other, "other lease": longer} {
+		if applied, err := s.Remove(t.Context(), seen); applied || err != nil {
+			t.Errorf("%s: removed %v, %v", name, applied, err)
+		}
+		if seen.HeldUntil.IsZero() {
+			continue
+		}
+		if applied, err := s.Clear(t.Context(), seen); applied || err != nil {
+			t.Errorf("%s: cleared %v, %v", name, applied, err)
+		}
+	}
+	if applied, err := s.Clear(t.Context(), held); !applied || err != nil {
+		t.Errorf("cleared %v, %v", applied, err)
+	}
+	if diff := cmp.Diff(bare, getCircuit(t, s, "webhook_1")); diff != "" {
+		t.Errorf("cleared (-want +got)\n%s", diff)
+	}
+	if applied, err := s.Remove(t.Context(), held); applied || err != nil {
+		t.Errorf("removed with the lease that was: %v, %v", applied, err)
+	}
+	if applied, err := s.Remove(t.Context(), bare); !applied || err != nil {
+		t.Errorf("removed %v, %v", applied, err)
+	}
+	if diff := cmp.Diff(circuit.Item{EndpointID: "webhook_1"}, getCircuit(t, s, "webhook_1")); diff != "" {
+		t.Errorf("removed (-want +got)\n%s", diff)
+	}
+}
+
+func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
+	s, faults := newCircuits(t)
+	faults.On("", 0, testkit.Fail(400, "ResourceNotFoundException"))
+	i, key := full("webhook_1", 7), dynamo.EndpointKey{TenantID: "t", EndpointID: "webhook_1"}
+	for name, do := range map[string]func() (bool, error){
+		"store":   func() (bool, error) { _, applied, err := s.Store(t.Context(), i, i); return applied, err },
+		"hold":    func() (bool, error) { _, err := s.Hold(t.Context(), key, at, at); return false, err },
+		"clear":   func() (bool, error) { return s.Clear(t.Context(), i) },
+		"remove":  func() (bool, error) { return s.Remove(t.Context(), i) },
+		"get":     func() (bool, error) { _, err := s.Get(t.Context(), "webhook_1"); return false, err },
+		"trouble": func() (bool, error) { _, _, _, err := s.Trouble(t.Context(), 0, ""); return false, err },
+		"charge":  func() (bool, error) { _, err := s.Charge(t.Context(), "t", 1, at); return false, err },
+		"move":    func() (bool, error) { return false, s.MoveSlow(t.Context(), "t", at, at) },
+		"read":    func() (bool, error) { _, err := s.SlowUntil(t.Context(), []string{"t"}); return false, err },
+		"forget":  func() (bool, error) { return false, s.ForgetSlow(t.Context(), "t", at) },
+	} {
+		if applied, err := do(); applied || err == nil {
+			t.Errorf("%s: %v, %v", name, applied, err)
+		}
+	}
+}
+
+func TestCircuits_Trouble_listsCircuitsAndSlowTenants(t *testing.T) {
+	s, faults := newCircuits(t)
+	var want []circuit.Item
+	slow := map[string]time.Time{}
+	for n := range 5 {
+		want = append(want, mustStore(t, s, circuit.Item{}, full(fmt.Sprint("webhook_", n), 7)))
+		tenant := fmt.Sprint("t_", n)
+		slow[tenant] = charge(t, s, tenant, time.Minute)
+	}
+	got, gotSlow, next, err := s.Trouble(t.Context(), 0, "")
+	slices.SortFunc(got, func(a, b circuit.Item) int { return strings.Compare(a.EndpointID, b.EndpointID) })
+	if diff := cmp.Diff(want, got) + cmp.Diff(slow, gotSlow); err != nil || next != "" || diff != "" {
+		t.Errorf("%q, %v (-want +got)\n%s", next, err, diff)
+	}
+	found := 0
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		page, slow, next, err := s.Trouble(t.Context(), 2, cursor)
+		if err != nil || len(page)+len(slow) > 2 {
+			t.Fatal(len(page), len(slow), err)
+		}
+		found, cursor = found+len(page)+len(slow), next
+	}
+	if found != 10 {
+		t.Errorf("%d in pages of two, want 10", found)
+	}
+	if _, _, _, err := s.Trouble(t.Context(), 2, "nonsense"); !errors.Is(err, dynamo.ErrCursor) {
+		t.Errorf("cursor: %v", err)
+	}
+	wantConsistentReads(t, faults)
+}
+
+// One item that nobody can read keeps release from no other.
+func TestCircuits_Trouble_listsTheOthersBesideAnUnreadableOne(t *testing.T) {
+	cfg := testkit.Moto(t)
+	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).EndpointHealth
+	s := dynamo.NewCircuits(client, table)
+	want := []circuit.Item{mustStore(t, s, circuit.Item{}, full("webhook_1", 7))}
+	_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
+		"scope": &types.AttributeValueMemberS{Value: "endpoint#webhook_2"},
+		"name":  &types.AttributeValueMemberS{Value: "health"},
+		"since": &types.AttributeValueMemberS{Value: "yesterday"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, _, next, err := s.Trouble(t.Context(), 0, "")
+	if diff := cmp.Diff(want, got); err == nil || next != "" || diff != "" {
+		t.Errorf("%q, %v (-want +got)\n%s", next, err, diff)
+	}
+}
+
+func charge(t *testing.T, s *dynamo.Circuits, tenant string, d time.Duration) time.Time {
+	t.Helper()
+	until, err := s.Charge(t.Context(), tenant, d, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return until
+}
+
+// slowUntil is the moment that is stored; zero for none.
+func slowUntil(t *testing.T, s *dynamo.Circuits, tenant string) time.Time {
+	t.Helper()
+	slow, err := s.SlowUntil(t.Context(), []string{tenant, tenant, "another"})
+	if err != nil || len(slow) > 1 {
+		t.Fatal(slow, err)
+	}
+	return slow[tenant]
+}
+
+func TestCircuits_Charge_addsUpAndBeginsAnewWhenItHasPassed(t *testing.T) {
+	s, _ := newCircuits(t)
+	var wait sync.WaitGroup
+	for range 8 {
+		wait.Go(func() {
+			if _, err := s.Charge(t.Context(), "t", time.Minute, at); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	if got := slowUntil(t, s, "t"); !got.Equal(at.Add(8 * time.Minute)) {
+		t.Errorf("eight minutes make %s", got.Sub(at))
+	}
+	later := at.Add(8 * time.Minute)
+	until, err := s.Charge(t.Context(), "t", time.Second, later)
+	if err != nil || !until.Equal(later.Add(time.Second)) {
+		t.Errorf("when it has passed: %s, %v", until.Sub(later), err)
+	}
+}
+
+// Between the two forms of a charge another process may have made one.
+func TestCircuits_Charge_isTriedOnceMoreWhenRefused(t *testing.T) {
+	s, faults := newCircuits(t)
+	refuse := testkit.Fail(400, "ConditionalCheckFailedException")
+	charge(t, s, "t", time.Minute)
+	faults.Add(testkit.Rule{Action: "UpdateItem", Times: 1, Fault: refuse})
+	if got := charge(t, s, "t", time.Minute); !got.Equal(at.Add(2 * time.Minute)) {
+		t.Errorf("refused by a race: %s", got.Sub(at))
+	}
+	faults.Clear()
+	faults.On("UpdateItem", 0, refuse)
+	if until, err := s.Charge(t.Context(), "t", time.Minute, at); err == nil {
+		t.Errorf("never stored: %s", until)
+	}
+}
+
+func TestCircuits_MoveSlow_neverMovesBeyondAnother(t *testing.T) {
+	s, _ := newCircuits(t)
+	until := charge(t, s, "t", time.Hour)
+	for _, row := range []struct{ from, to, want time.Duration }{
+		{time.Hour, 2 * time.Hour, 2 * time.Hour},                        // raised
+		{time.Hour, 90 * time.Minute, 2 * time.Hour},                     // raised by another already
+		{3 * time.Hour, 150 * time.Minute, 2 * time.Hour},                // lowered by another already
+		{2 * time.Hour, 30 * time.Minute, 30 * time.Minute},              // lowered
+		{30 * time.Minute, 6 * time.Hour, 6 * time.Hour},                 // raised again
+		{6 * time.Hour, 6*time.Hour + time.Millisecond/2, 6 * time.Hour}, // no millisecond
+	} {
+		if err := s.MoveSlow(t.Context(), "t", at.Add(row.from), at.Add(row.to)); err != nil {
+			t.Fatal(err)
+		}
+		if got := slowUntil(t, s, "t").Sub(at); got != row.want {
+			t.Errorf("from %s to %s: %s, want %s", row.from, row.to, got, row.want)
+		}
+	}
+	if err := s.MoveSlow(t.Context(), "unknown", at, until); err != nil || !slowUntil(t, s, "unknown").IsZero() {
+		t.Errorf("a tenant that was forgotten: %v", err)
+	}
+}
+
+func TestCircuits_ForgetSlow_keepsANewMoment(t *testing.T) {
+	s, faults := newCircuits(t)
+	old := charge(t, s, "t", time.Minute)
+	now := charge(t, s, "t", time.Minute)
+	if err := s.ForgetSlow(t.Context(), "t", old); err != nil || !slowUntil(t, s, "t").Equal(now) {
+		t.Errorf("forgotten: %v", err)
+	}
+	faults.On("DeleteItem", 1, testkit.DropAnswer())
+	if err := s.ForgetSlow(t.Context(), "t", now); err != nil || !slowUntil(t, s, "t").IsZero() {
+		t.Errorf("remembered: %v", err)
+	}
+}

@@ -1,0 +1,187 @@
+package dynamo
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+// ReaderConfig says where and how a Reader reads.
+type ReaderConfig struct {
+	Client           *dynamodb.Client
+	Endpoints        string // the tables
+	EndpointHealth   string
+	WithoutSecrets   bool // no URL, no sealed secret: only the attributes that decide about an endpoint
+	EventualCircuits bool // circuits may be a little behind, for half the price
+}
+
+// Reader reads endpoints together with their tenants' marks, their circuits and their tenants' slow_until:
+// one BatchGetItem call where 100 keys are enough, two for an endpoint and two for a tenant. Without secrets it
+// makes a call a table: the right to read endpoints is conditional on the attributes that are asked for, and
+// IAM may evaluate that condition for everything that a call asks for.
+type Reader struct {
+	endpoints, circuits table
+	rows, health        batchRead
+	together            bool
+}
+
+// circuitTries bounds how often circuits that were left unprocessed are asked for again: nobody waits long
+// for them, since deliveries may go on without.
+const circuitTries = 3
+
+// NewReader returns a Reader.
+func NewReader(c ReaderConfig) *Reader {
+	r := &Reader{
+		endpoints: table{c.Client, c.Endpoints}, circuits: table{c.Client, c.EndpointHealth},
+		rows: consistently, health: batchRead{tries: circuitTries}, together: !c.WithoutSecrets,
+	}
+	r.health.ConsistentRead = aws.Bool(!c.EventualCircuits)
+	if c.WithoutSecrets {
+		r.rows.ProjectionExpression = aws.String(statusAttributes)
+		r.rows.ExpressionAttributeNames = map[string]string{"#status": "status"}
+	}
+	return r
+}
+
+// Reading is the state of one endpoint and its tenant. A circuit that could not be read is not that of
+// a healthy endpoint: then CircuitRead is false, and Circuit holds nothing but names.
+type Reading struct {
+	Endpoint    endpoint.Endpoint // its own marks included
+	Found       bool              // Endpoint exists
+	Tenant      endpoint.Marks    // of all the tenant's endpoints: the row "#stops"
+	Circuit     circuit.Item      // Version 0: none
+	SlowUntil   time.Time         // the tenant's; zero: never slow
+	CircuitRead bool              // Circuit and SlowUntil were read
+}
+
+// Read reads the given endpoints; of those in quiet, without circuit and slow_until, which are unread then.
+// An error says that endpoints or marks could not be read; a circuit that cannot be read is no error.
+func (r *Reader) Read(
+	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
+) (map[EndpointKey]Reading, error) {
+	rowKeys, healthKeys := wanted(keys, quiet)
+	found := result{
+		rows:   make(map[EndpointKey]attributes, len(rowKeys)),
+		health: make(map[string]attributes, len(healthKeys)),
+		read:   make(map[string]bool, len(healthKeys)),
+	}
+	for _, key := range healthKeys {
+		found.read[getStr(key, "scope")] = true
+	}
+	if r.together && len(healthKeys) > 0 && len(rowKeys)+len(healthKeys) <= maxBatchReads {
+		rowKeys, healthKeys = r.readTogether(ctx, rowKeys, healthKeys, found)
+	}
+	if err := r.readEach(ctx, rowKeys, healthKeys, found); err != nil {
+		return nil, err
+	}
+	readings := make(map[EndpointKey]Reading, len(keys))
+	for _, key := range keys {
+		reading, err := found.of(key)
+		if err != nil {
+			return nil, r.endpoints.wrap(err)
+		}
+		readings[key] = reading
+	}
+	return readings, nil
+}
+
+// readTogether reads both tables by one call and returns the keys that it did not read: all of them where the
+// call failed, since it may have failed for one table only.
+func (r *Reader) readTogether(
+	ctx context.Context, rows, health []attributes, found result,
+) (rowsLeft, healthLeft []attributes) {
+	ask := map[string]types.KeysAndAttributes{r.endpoints.name: r.rows.of(rows), r.circuits.name: r.health.of(health)}
+	out, err := r.endpoints.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: ask})
+	if err != nil {
+		return rows, health // the calls of their own say what is wrong
+	}
+	for _, row := range out.Responses[r.endpoints.name] {
+		found.addRow(row)
+	}
+	for _, item := range out.Responses[r.circuits.name] {
+		found.addHealth(item)
+	}
+	return out.UnprocessedKeys[r.endpoints.name].Keys, out.UnprocessedKeys[r.circuits.name].Keys
+}
+
+// readEach reads each table by calls of its own. The error is that of the rows.
+func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
+	readRows := func() error {
+		_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
+		return err
+	}
+	if len(health) == 0 {
+		return readRows()
+	}
+	return parallel.Each(2, 2, func(n int) error {
+		if n == 0 {
+			return readRows()
+		}
+		left, err := r.circuits.getBatch(ctx, health, r.health, found.addHealth)
+		for _, key := range left {
+			found.read[getStr(key, "scope")] = false
+		}
+		return err
+	})[0]
+}
+
+// wanted lists the keys of both tables, every one once, since DynamoDB refuses calls that name one twice.
+func wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attributes) {
+	seen := make(map[any]bool, 4*len(keys))
+	once := func(list []attributes, name any, key attributes) []attributes {
+		if seen[name] {
+			return list
+		}
+		seen[name] = true
+		return append(list, key)
+	}
+	for _, key := range keys {
+		stops := EndpointKey{key.TenantID, StopsKey}
+		rows = once(once(rows, stops, stops.item()), key, key.item())
+		if quiet[key] {
+			continue
+		}
+		own, tenant := endpointScope+key.EndpointID, tenantScope+key.TenantID
+		health = once(once(health, tenant, healthKey(tenant)), own, healthKey(own))
+	}
+	return rows, health
+}
+
+type result struct {
+	rows   map[EndpointKey]attributes
+	health map[string]attributes // by scope
+	read   map[string]bool       // scopes that were answered, found or not
+}
+
+func (r result) addRow(row attributes) {
+	r.rows[EndpointKey{getStr(row, "tenant_id"), getStr(row, "endpoint_id")}] = row
+}
+
+func (r result) addHealth(item attributes) { r.health[getStr(item, "scope")] = item }
+
+func (r result) of(key EndpointKey) (reading Reading, err error) {
+	if row, found := r.rows[key]; found {
+		reading.Found = true
+		if reading.Endpoint, err = endpointOf(row); err != nil {
+			return Reading{}, err
+		}
+	}
+	if reading.Tenant, err = marksOf(r.rows[EndpointKey{key.TenantID, StopsKey}]); err != nil {
+		return Reading{}, err
+	}
+	own, tenant := endpointScope+key.EndpointID, tenantScope+key.TenantID
+	stored, err := circuitOf(r.health[own], key.TenantID, key.EndpointID)
+	if reading.CircuitRead = err == nil && r.read[own] && r.read[tenant]; !reading.CircuitRead {
+		reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
+		return reading, nil
+	}
+	reading.Circuit, reading.SlowUntil = stored, slowUntil(r.health[tenant])
+	return reading, nil
+}

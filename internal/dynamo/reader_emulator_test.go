@@ -1,0 +1,209 @@
+//go:build emulator
+
+package dynamo_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+type readerRig struct {
+	endpoints *dynamo.Endpoints
+	circuits  *dynamo.Circuits
+	faults    *testkit.Faults
+	tables    testkit.TableNames
+}
+
+type readings = map[dynamo.EndpointKey]dynamo.Reading
+
+func newReader(t *testing.T) readerRig {
+	t.Helper()
+	cfg := testkit.Moto(t)
+	faults, tables := testkit.NewFaults(t, cfg), testkit.Tables(t, cfg)
+	client := dynamodb.NewFromConfig(cfg)
+	return readerRig{
+		endpoints: dynamo.NewEndpoints(client, tables.Endpoints),
+		circuits:  dynamo.NewCircuits(client, tables.EndpointHealth),
+		faults:    faults, tables: tables,
+	}
+}
+
+// reader reads with the options.
+func (r readerRig) reader(config dynamo.ReaderConfig) *dynamo.Reader {
+	config.Client = dynamodb.NewFromConfig(r.faults.Config())
+	config.Endpoints, config.EndpointHealth = r.tables.Endpoints, r.tables.EndpointHealth
+	return dynamo.NewReader(config)
+}
+
+// trouble makes n tenants of one endpoint each: in trouble and marked, and its tenant slow and marked,
+// where n is odd.
+func (r readerRig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want readings) {
+	t.Helper()
+	want = readings{}
+	for n := range n {
+		tenant := fmt.Sprint("t_", n)
+		e := mustCreate(t, r.endpoints, tenant, createdAt)
+		key := dynamo.EndpointKey{TenantID: tenant, EndpointID: e.ID}
+		reading := dynamo.Reading{
+			Endpoint: e, Found: true, CircuitRead: true, Circuit: circuit.Item{TenantID: tenant, EndpointID: e.ID},
+		}
+		if n%2 == 1 {
+			reading.Circuit = full(e.ID, 7)
+			reading.Circuit.TenantID = tenant
+			mustStore(t, r.circuits, circuit.Item{}, reading.Circuit)
+			reading.SlowUntil = charge(t, r.circuits, tenant, time.Hour)
+			reading.Endpoint.Marks = mark(t, r.endpoints, key)
+			reading.Tenant = mark(t, r.endpoints, dynamo.EndpointKey{TenantID: tenant, EndpointID: dynamo.StopsKey})
+		}
+		keys, want[key] = append(keys, key), reading
+	}
+	return keys, want
+}
+
+func (r readerRig) check(t *testing.T, config dynamo.ReaderConfig, keys []dynamo.EndpointKey, want readings) {
+	t.Helper()
+	got, err := r.reader(config).Read(t.Context(), keys, nil)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
+func TestReader_Read_readsAHundredKeysOfATableInACall(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 2)
+	unknown := func(tenant string) {
+		key := dynamo.EndpointKey{TenantID: tenant, EndpointID: "webhook_x"}
+		of := want[keys[1]]
+		if tenant != keys[1].TenantID {
+			of = dynamo.Reading{}
+		}
+		keys, want[key] = append(keys, key), dynamo.Reading{
+			Tenant: of.Tenant, SlowUntil: of.SlowUntil, CircuitRead: true,
+			Circuit: circuit.Item{TenantID: tenant, EndpointID: "webhook_x"},
+		}
+	}
+	for n := range 48 {
+		unknown(fmt.Sprint("unknown_", n))
+	}
+	keys = append(keys, keys[0])        // asked for once
+	for _, calls := range []int{2, 3} { // webhook_x is named by many tenants, and has one circuit
+		r.faults.Reset()
+		r.check(t, dynamo.ReaderConfig{}, keys, want)
+		if n := len(r.faults.Calls("BatchGetItem")); n != calls {
+			t.Errorf("%d calls for %d endpoints, want %d", n, len(want), calls)
+		}
+		unknown(keys[1].TenantID)
+	}
+	r.faults.Reset()
+	r.check(t, dynamo.ReaderConfig{}, nil, readings{})
+	if n := len(r.faults.Calls("")); n != 0 {
+		t.Errorf("%d calls for nothing", n)
+	}
+}
+
+func TestReader_Read_mayReadCircuitsBehindAndNothingElse(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 2)
+	for _, eventual := range []bool{false, true} {
+		r.faults.Reset()
+		r.check(t, dynamo.ReaderConfig{EventualCircuits: eventual}, keys, want)
+		got := map[string]bool{}
+		for _, c := range r.faults.Calls("BatchGetItem") {
+			var call struct {
+				RequestItems map[string]struct{ ConsistentRead bool }
+			}
+			if err := json.Unmarshal(c.Body, &call); err != nil {
+				t.Fatal(err)
+			}
+			for table, ask := range call.RequestItems {
+				got[table] = ask.ConsistentRead
+			}
+		}
+		wanted := map[string]bool{r.tables.Endpoints: true, r.tables.EndpointHealth: !eventual}
+		if diff := cmp.Diff(wanted, got); diff != "" {
+			t.Errorf("strongly consistent (-want +got)\n%s", diff)
+		}
+	}
+}
+
+func TestReader_Read_leavesOutTheCircuitsOfQuietEndpoints(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 2)
+	reader := r.reader(dynamo.ReaderConfig{})
+	for _, quiet := range []map[dynamo.EndpointKey]bool{{keys[0]: true}, {keys[0]: true, keys[1]: true}} {
+		for key := range quiet {
+			reading := want[key]
+			reading.CircuitRead, reading.SlowUntil = false, time.Time{}
+			reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
+			want[key] = reading
+		}
+		r.faults.Reset()
+		got, err := reader.Read(t.Context(), keys, quiet)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" || len(r.faults.Calls("BatchGetItem")) != 1 {
+			t.Errorf("%v after %d calls (-want +got)\n%s", err, len(r.faults.Calls("BatchGetItem")), diff)
+		}
+	}
+}
+
+func TestReader_Read_asksAgainForTheRest(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 4)
+	r.faults.On("BatchGetItem", 3, testkit.Unprocessed(2))
+	r.check(t, dynamo.ReaderConfig{}, keys, want)
+}
+
+// circuitsMeet has a fault happen to calls that ask for circuits.
+func (r readerRig) circuitsMeet(fault testkit.Fault) {
+	r.faults.Clear()
+	r.faults.Add(testkit.Rule{
+		Action: "BatchGetItem",
+		When:   func(c testkit.Call) bool { return strings.Contains(string(c.Body), r.tables.EndpointHealth) },
+		Fault:  fault,
+	})
+}
+
+func TestReader_Read_doesWithoutCircuitsAndNotWithoutEndpoints(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 4)
+	for key, reading := range want {
+		reading.CircuitRead, reading.SlowUntil = false, time.Time{}
+		reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
+		want[key] = reading
+	}
+	for name, fault := range map[string]testkit.Fault{
+		"refused": testkit.Fail(400, "AccessDeniedException"), "throttled": testkit.Unprocessed(0),
+	} {
+		t.Run(name, func(t *testing.T) {
+			r.circuitsMeet(fault)
+			r.check(t, dynamo.ReaderConfig{}, keys, want)
+			r.faults.Clear()
+			r.faults.On("BatchGetItem", 0, fault)
+			got, err := r.reader(dynamo.ReaderConfig{}).Read(t.Context(), keys, nil)
+			if err == nil || name == "throttled" && !errors.Is(err, dynamo.ErrUnprocessed) {
+				t.Errorf("endpoints that could not be read are %v, %v", got, err)
+			}
+		})
+	}
+}
+
+func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 2)
+	for key, reading := range want {
+		e := &reading.Endpoint
+		e.URL, e.Description, e.Events, e.SealedSecret, e.SecretVersion, e.Revision = "", "", nil, nil, 0, ""
+		want[key] = reading
+	}
+	r.check(t, dynamo.ReaderConfig{WithoutSecrets: true}, keys, want)
+}

@@ -1,0 +1,122 @@
+package deliver
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// patience bounds writes that a batch does not wait for longer: of charges and of circuits.
+const patience = 250 * time.Millisecond
+
+// meter measures for how long each tenant keeps a batch, until the tenant's last attempt there has
+// ended, and charges the excess to the tenant's allowance (internal/allowance).
+type meter struct {
+	h      *Handler
+	began  time.Time
+	lane   bool // the batch is of SlowQueue
+	timers []*time.Timer
+	late   sync.WaitGroup // charges of timers
+
+	mu      sync.Mutex
+	tenants map[string]*kept
+}
+
+// kept is a tenant's part of a batch.
+type kept struct {
+	open    int // attempts that have not ended
+	last    time.Time
+	charged time.Duration
+}
+
+func (h *Handler) startMeter(ctx context.Context, posts []sight) *meter {
+	m := &meter{h: h, began: h.Now(), lane: posts[0].from == delivery.SlowQueue, tenants: map[string]*kept{}}
+	for _, s := range posts {
+		if m.tenants[s.message.TenantID] == nil {
+			m.tenants[s.message.TenantID] = &kept{}
+		}
+		m.tenants[s.message.TenantID].open++
+	}
+	free := h.Rules.Allowance.Free
+	for _, after := range []time.Duration{2 * free, 4 * free} {
+		m.late.Add(1)
+		m.timers = append(m.timers, time.AfterFunc(after, func() {
+			defer m.late.Done()
+			m.charge(context.WithoutCancel(ctx))
+		}))
+	}
+	return m
+}
+
+// ended notes the end of an attempt.
+func (m *meter) ended(s sight) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	k := m.tenants[s.message.TenantID]
+	k.open--
+	k.last = m.h.Now()
+}
+
+// stop charges the rest. When it returns, nothing of the meter runs any more.
+func (m *meter) stop(ctx context.Context) {
+	for _, t := range m.timers {
+		if t.Stop() {
+			m.late.Done()
+		}
+	}
+	m.late.Wait()
+	m.charge(ctx)
+}
+
+// charge charges each tenant for what it has kept beyond the free time and was not charged for yet.
+func (m *meter) charge(ctx context.Context) {
+	due := map[string]time.Duration{}
+	var tenants []string
+	now := m.h.Now()
+	m.mu.Lock()
+	for tenant, k := range m.tenants {
+		until := now
+		if k.open == 0 {
+			until = k.last
+		}
+		if d := m.h.Rules.Allowance.Due(until.Sub(m.began), k.charged); d > 0 {
+			k.charged += d
+			due[tenant] = d
+			tenants = append(tenants, tenant)
+		}
+	}
+	m.mu.Unlock()
+	if len(tenants) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for i, err := range parallel.Each(len(tenants), tableWrites, func(i int) error {
+		return m.h.chargeTenant(ctx, tenants[i], m.h.Rules.Allowance.Charge(due[tenants[i]], m.lane))
+	}) {
+		if err != nil {
+			m.h.Output.Log.WarnContext(ctx, "slow tenant not charged",
+				telemetry.KeyTenant, tenants[i], telemetry.KeyError, err.Error())
+		}
+	}
+}
+
+// chargeTenant moves the tenant's slow_until, and settles it where a stay begins or would be too long.
+func (h *Handler) chargeTenant(ctx context.Context, tenantID string, d time.Duration) error {
+	now := h.Now()
+	until, err := h.Tables.Circuits.Charge(ctx, tenantID, d, now)
+	if err != nil {
+		return err
+	}
+	to, move := h.Rules.Allowance.Settle(until, d, now)
+	h.memory.slow(tenantID, to)
+	if !move {
+		return nil
+	}
+	h.Output.Metrics.Count("SlowTenants", 1, telemetry.Dimensions{})
+	return h.Tables.Circuits.MoveSlow(ctx, tenantID, until, to)
+}

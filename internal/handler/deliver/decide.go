@@ -1,0 +1,113 @@
+package deliver
+
+import (
+	"context"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// action is the step for a delivery in hand.
+type action int
+
+// The actions.
+const (
+	post    action = iota // make the attempt
+	hold                  // put it into Backlog until its endpoint can take it
+	aside                 // send it to SlowQueue
+	discard               // acknowledge it: nobody wants it any more
+	bury                  // end it without an attempt
+)
+
+// decision is an action and its reason; "" for post.
+type decision struct {
+	action action
+	reason delivery.Reason
+}
+
+// decide says what happens to a delivery in hand.
+func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
+	life := t.message.Life
+	switch {
+	case !r.Found, r.Endpoint.Status == endpoint.Deleted:
+		return decision{discard, delivery.ReasonEndpointDeleted}
+	case life.StartedAt.Before(r.Endpoint.DiscardedBefore(r.Tenant)):
+		return decision{discard, delivery.ReasonDiscarded}
+	case r.Endpoint.Status == endpoint.Disabled:
+		return decision{hold, delivery.ReasonEndpointDisabled}
+	case r.Endpoint.StoppedBy(r.Tenant):
+		return decision{hold, delivery.ReasonEndpointPaused}
+	case r.Circuit.State == circuit.Open && !r.Circuit.Probing(life.Probe):
+		return decision{hold, delivery.ReasonCircuitOpen}
+	}
+	return decideLane(t, r.SlowUntil, rules, now)
+}
+
+// decideLane says where an attempt is made. A probe is attempted where it is received.
+func decideLane(t task, slowUntil time.Time, rules Rules, now time.Time) decision {
+	life, inLane := t.message.Life, t.from == delivery.SlowQueue
+	end := rules.Schedule.End(life.StartedAt)
+	switch {
+	case inLane && !now.Before(end) && t.sentAt.Before(end):
+		return decision{bury, delivery.ReasonTenantSlow} // SQS would delete it unseen after 14 days
+	case !inLane && life.Probe.IsZero() && rules.Allowance.Slow(slowUntil, now):
+		return decision{aside, delivery.ReasonTenantSlow}
+	}
+	return decision{action: post}
+}
+
+// sight is a task with all that is known of its endpoint.
+type sight struct {
+	task
+	reading dynamo.Reading
+}
+
+// decideAll looks the endpoints up and splits the deliveries: ends are of those that need no POST.
+func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, posts []sight) {
+	readings, err := h.look(ctx, tasks)
+	now := h.Now()
+	for _, t := range tasks {
+		if err != nil {
+			ends = append(ends, h.fault(sight{task: t}, err))
+			continue
+		}
+		s := sight{t, readings[t.key()]}
+		switch d := decide(t, s.reading, h.Rules, now); d.action {
+		case post:
+			posts = append(posts, s)
+		default:
+			ends = append(ends, h.unattempted(s, d))
+		}
+	}
+	return ends, posts
+}
+
+// look reads the endpoints of the tasks. Where circuits cannot be read, those that the process read
+// before serve for a while.
+func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	if len(tasks) == 0 {
+		return nil, nil
+	}
+	keys := make([]dynamo.EndpointKey, 0, len(tasks))
+	seen := make(map[dynamo.EndpointKey]bool, len(tasks))
+	for _, t := range tasks {
+		if key := t.key(); !seen[key] {
+			seen[key] = true
+			keys = append(keys, key)
+		}
+	}
+	now := h.Now()
+	found, err := h.Tables.Endpoints.Read(ctx, keys, h.memory.quietOf(keys, now))
+	if err != nil {
+		return nil, err
+	}
+	now = h.Now()
+	readings := make(map[dynamo.EndpointKey]dynamo.Reading, len(keys))
+	for _, key := range keys {
+		readings[key] = h.memory.recall(key, found[key], h.Rules.Circuit.Run, now)
+	}
+	return readings, nil
+}

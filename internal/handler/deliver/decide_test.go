@@ -1,0 +1,102 @@
+package deliver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// TestDecide is the documentation of what stands between a delivery and its attempt, in its order.
+func TestDecide(t *testing.T) {
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	healthy := dynamo.Reading{Found: true, Endpoint: endpoint.Endpoint{Status: endpoint.Active}, CircuitRead: true}
+	young := task{from: delivery.DeliveryQueue, place: 1, sentAt: now}
+	young.message.Life.StartedAt = now.Add(-time.Minute)
+	retry := young
+	retry.from, retry.place = delivery.RetryQueue, 5
+	probe := retry
+	probe.message.Life.Probe = now.Add(-time.Second)
+	lane := retry
+	lane.from = delivery.SlowQueue
+	overdue := lane
+	overdue.message.Life.StartedAt, overdue.sentAt = now.Add(-8*24*time.Hour), now.Add(-2*24*time.Hour)
+	asked := overdue
+	asked.sentAt = now.Add(-time.Hour)
+
+	with := func(change ...func(r *dynamo.Reading)) dynamo.Reading {
+		r := healthy
+		for _, c := range change {
+			c(&r)
+		}
+		return r
+	}
+	gone := func(r *dynamo.Reading) { r.Found = false }
+	deleted := func(r *dynamo.Reading) { r.Endpoint.Status = endpoint.Deleted }
+	disabled := func(r *dynamo.Reading) { r.Endpoint.Status = endpoint.Disabled }
+	paused := func(r *dynamo.Reading) { r.Endpoint.Marks.PausedAt = now }
+	pausedTenant := func(r *dynamo.Reading) { r.Tenant.PausedAt = now }
+	discarded := func(r *dynamo.Reading) { r.Endpoint.Marks.DiscardedBefore = now }
+	discardedTenant := func(r *dynamo.Reading) { r.Tenant.DiscardedBefore = now }
+	discardedEarlier := func(r *dynamo.Reading) { r.Tenant.DiscardedBefore = now.Add(-time.Hour) }
+	state := func(s circuit.State) func(r *dynamo.Reading) {
+		return func(r *dynamo.Reading) { r.Circuit = circuit.Item{State: s, Since: now.Add(-time.Minute)} }
+	}
+	reopened := func(r *dynamo.Reading) { r.Circuit = circuit.Item{State: circuit.Open, Since: now} }
+	slow := func(r *dynamo.Reading) { r.SlowUntil = now.Add(6 * time.Hour) }
+	almost := func(r *dynamo.Reading) { r.SlowUntil = now.Add(time.Minute) }
+
+	for name, c := range map[string]struct {
+		task    task
+		reading dynamo.Reading
+		want    decision
+	}{
+		"an active endpoint's delivery is attempted": {young, with(), decision{post, ""}},
+		"so is its retry": {retry, with(), decision{post, ""}},
+
+		"no endpoint": {young, with(gone), decision{discard, delivery.ReasonEndpointDeleted}},
+		"a deleted one, paused and open": {
+			young, with(deleted, paused, state(circuit.Open)), decision{discard, delivery.ReasonEndpointDeleted},
+		},
+		"discarded by an operator": {young, with(discarded), decision{discard, delivery.ReasonDiscarded}},
+		"discarded with all of its tenant's": {
+			young, with(discardedTenant, paused), decision{discard, delivery.ReasonDiscarded},
+		},
+		"discarded before its life began": {young, with(discardedEarlier), decision{post, ""}},
+		"disabled by its owner":           {young, with(disabled), decision{hold, delivery.ReasonEndpointDisabled}},
+		"paused by an operator": {
+			retry, with(paused, state(circuit.Open)), decision{hold, delivery.ReasonEndpointPaused},
+		},
+		"a paused tenant's": {
+			retry, with(pausedTenant, slow), decision{hold, delivery.ReasonEndpointPaused},
+		},
+		"a probe of a paused endpoint": {
+			probe, with(paused, state(circuit.Open)), decision{hold, delivery.ReasonEndpointPaused},
+		},
+		"a failing circuit":    {young, with(state(circuit.Failing)), decision{post, ""}},
+		"a recovering circuit": {young, with(state(circuit.Recovering)), decision{post, ""}},
+		"an open circuit": {
+			young, with(state(circuit.Open), slow), decision{hold, delivery.ReasonCircuitOpen},
+		},
+		"a probe of an open circuit":             {probe, with(state(circuit.Open)), decision{post, ""}},
+		"a probe from before the circuit opened": {probe, with(reopened), decision{hold, delivery.ReasonCircuitOpen}},
+
+		"a slow tenant's first attempt":                  {young, with(slow), decision{aside, delivery.ReasonTenantSlow}},
+		"a slow tenant's retry":                          {retry, with(slow), decision{aside, delivery.ReasonTenantSlow}},
+		"a slow tenant's probe, where it is received":    {probe, with(state(circuit.Open), slow), decision{post, ""}},
+		"a slow tenant's delivery on SlowQueue":          {lane, with(slow), decision{post, ""}},
+		"a tenant that is slow no longer, on SlowQueue":  {lane, with(), decision{post, ""}},
+		"a tenant within its allowance":                  {young, with(almost), decision{post, ""}},
+		"sent to SlowQueue in its life, received after":  {overdue, with(), decision{bury, delivery.ReasonTenantSlow}},
+		"sent to SlowQueue after its life, by a release": {asked, with(), decision{post, ""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := decide(c.task, c.reading, rules, now); got != c.want {
+				t.Errorf("got %+v, want %+v", got, c.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package release
+
+import (
+	"context"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// store stores an item in place of another, and logs a change of state. Refused means that somebody else
+// was faster: stored is then theirs.
+func (h *Handler) store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error) {
+	stored, applied, err = h.Circuits.Store(ctx, was, next)
+	if err == nil && applied && was.State != next.State {
+		h.Log.InfoContext(ctx, "circuit changed",
+			telemetry.KeyEndpoint, next.EndpointID, "from", name(was.State), "to", name(next.State))
+	}
+	return stored, applied, err
+}
+
+func name(s circuit.State) string {
+	if s == circuit.None {
+		return "none"
+	}
+	return string(s)
+}
+
+// close stores the results of searches.
+func (h *Handler) close(ctx context.Context, t *tally, searches []*search) {
+	t.each(ctx, "storing the result of a search", len(searches), func(n int) error {
+		return h.result(ctx, searches[n])
+	})
+}
+
+// result stores the result of one search. One that had no time to end has none but the pace of its recovery.
+func (h *Handler) result(ctx context.Context, s *search) error {
+	i, now := s.plan.Item, h.Now()
+	switch {
+	case s.held:
+		return h.change(ctx, i, func(i circuit.Item) (circuit.Item, bool) { return i.Found(h.Settings, s.facts, now) })
+	case !s.plan.Search, s.complete():
+		return h.end(ctx, i, i.Empty(h.Settings, s.facts, s.began, now))
+	case !s.oldest.IsZero() && s.quota > 0:
+		return h.pace(ctx, s)
+	}
+	return nil
+}
+
+func (h *Handler) end(ctx context.Context, i circuit.Item, end circuit.End) (err error) {
+	switch end {
+	case circuit.Keep:
+	case circuit.Settle:
+		err = h.change(ctx, i, func(i circuit.Item) (circuit.Item, bool) {
+			return i.Settled(h.Now()), i.State == circuit.Recovering
+		})
+	case circuit.Clear:
+		_, err = h.Circuits.Clear(ctx, i)
+	case circuit.Remove:
+		_, err = h.Circuits.Remove(ctx, i)
+	}
+	return err
+}
+
+// pace stores how far a recovery came.
+func (h *Handler) pace(ctx context.Context, s *search) error {
+	return h.change(ctx, s.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
+		return i.Paced(s.quota, s.oldest, h.Now()), i.State == circuit.Recovering
+	})
+}
+
+// change stores what becomes of an item, if anything. When that is refused, because an attempt changed the
+// item meanwhile, it asks once more about the changed one.
+func (h *Handler) change(
+	ctx context.Context, i circuit.Item, next func(circuit.Item) (to circuit.Item, store bool),
+) error {
+	for range 2 {
+		to, store := next(i)
+		if !store || i.Version == 0 {
+			return nil
+		}
+		stored, applied, err := h.store(ctx, i, to)
+		if err != nil || applied {
+			return err
+		}
+		i = stored
+	}
+	return nil
+}

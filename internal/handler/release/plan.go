@@ -1,0 +1,124 @@
+package release
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+// sight is the work as a run first sees it.
+type sight struct {
+	circuits  []circuit.Item       // of the endpoints in trouble
+	slowUntil map[string]time.Time // by tenant
+	blind     bool                 // it could not read in full where there is work
+}
+
+// look reads the endpoints in trouble and the first page of each shard of the index by due time, all at the
+// same time. A run that finds nothing has made all its calls here.
+func (h *Handler) look(ctx context.Context, t *tally, d *due) (seen sight) {
+	errs := parallel.Each(backlog.DueShards+1, backlog.DueShards+1, func(n int) (err error) {
+		if n < backlog.DueShards {
+			return d.read(ctx, n)
+		}
+		seen.circuits, seen.slowUntil, _, err = h.Circuits.Trouble(ctx, 0, "")
+		return err
+	})
+	unread := 0
+	for n, err := range errs {
+		if err == nil {
+			continue
+		}
+		t.fault(ctx, "looking for work", err)
+		if n < backlog.DueShards {
+			d.lanes[n].failed = true
+			unread++
+		}
+	}
+	seen.blind = errs[backlog.DueShards] != nil || unread == backlog.DueShards
+	return seen
+}
+
+// target is one endpoint in trouble.
+type target struct {
+	key   dynamo.EndpointKey
+	facts circuit.Facts
+	plan  circuit.Plan // its Item is stored
+}
+
+func only(targets []target, which func(circuit.Plan) bool) (some []target) {
+	for _, t := range targets {
+		if which(t.plan) {
+			some = append(some, t)
+		}
+	}
+	return some
+}
+
+// plan reads the endpoints in trouble, and stores the changes of state that no attempt brings about. An
+// endpoint that could not be read, or whose change was refused, is left to the next run.
+func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) []target {
+	readings := h.readings(ctx, t, circuits)
+	targets := make([]target, len(circuits))
+	t.each(ctx, "planning for an endpoint", len(circuits), func(n int) error {
+		i := circuits[n]
+		key := dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID}
+		reading, read := readings[key]
+		if !read {
+			return nil
+		}
+		facts := factsOf(reading)
+		p := i.Plan(h.Settings, facts, h.Now())
+		if p.Changed {
+			stored, applied, err := h.store(ctx, i, p.Item)
+			if err != nil || !applied {
+				return err
+			}
+			p.Item = stored
+		}
+		targets[n] = target{key: key, facts: facts, plan: p}
+		return nil
+	})
+	targets = slices.DeleteFunc(targets, func(t target) bool { return t.key == dynamo.EndpointKey{} })
+	return inTurn(targets, func(t target) dynamo.EndpointKey { return t.key })
+}
+
+// readings reads endpoints, a call for as many as have their keys in one.
+func (h *Handler) readings(
+	ctx context.Context, t *tally, circuits []circuit.Item,
+) map[dynamo.EndpointKey]dynamo.Reading {
+	pages := slices.Collect(slices.Chunk(circuits, pageSize))
+	read := make([]map[dynamo.EndpointKey]dynamo.Reading, len(pages))
+	t.each(ctx, "reading endpoints", len(pages), func(n int) (err error) {
+		var keys []dynamo.EndpointKey
+		for _, i := range pages[n] {
+			keys = append(keys, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
+		}
+		read[n], err = h.Endpoints.Read(ctx, keys, nil)
+		return err
+	})
+	all := map[dynamo.EndpointKey]dynamo.Reading{}
+	for _, page := range read {
+		maps.Copy(all, page)
+	}
+	return all
+}
+
+// factsOf are the facts about an endpoint that its row and its tenant's hold.
+func factsOf(r dynamo.Reading) circuit.Facts {
+	e := r.Endpoint
+	latest := func(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
+	return circuit.Facts{
+		Gone:    !r.Found || !e.Live(),
+		Stopped: e.StoppedBy(r.Tenant),
+		ChangedAt: latest(e.CreatedAt, e.UpdatedAt, e.DeletedAt, e.SecretRotatedAt,
+			e.Marks.ResumedAt, r.Tenant.ResumedAt),
+		ReleasedAt:      latest(e.Marks.ReleasedAt, r.Tenant.ReleasedAt),
+		DiscardedBefore: e.DiscardedBefore(r.Tenant),
+	}
+}

@@ -1,0 +1,125 @@
+package release
+
+import (
+	"math/rand/v2"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// The waits are 1, 2, 4 and 5 minutes.
+func TestRun_probesUnderClaims(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.held(hook, 30)
+		w.store(hook, circuit.Open)
+		began := time.Now()
+		w.minutes(14)
+		var after []time.Duration
+		for _, m := range w.sent {
+			after = append(after, m.At.Sub(began))
+			if !m.Life.Probe.Equal(m.At.UTC()) || m.Delay != circuit.Default().Spread(hook) || m.Attempts != "5" {
+				t.Errorf("sent %+v", m)
+			}
+		}
+		want := []time.Duration{time.Minute, 3 * time.Minute, 7 * time.Minute, 12 * time.Minute}
+		if diff := cmp.Diff(want, after); diff != "" {
+			t.Errorf("probes (-want +got)\n%s", diff)
+		}
+		if got := w.circuits[hook]; !got.ProbedAt.Equal(w.sent[3].Life.Probe) || len(w.left(hook)) != 26 {
+			t.Errorf("claimed %+v, %d wait", got, len(w.left(hook)))
+		}
+	})
+}
+
+func TestRun_sendsNoProbe(t *testing.T) {
+	for name, spoil := range map[string]func(*world){
+		"when its claim is refused": func(w *world) {
+			w.refuses = func(call string, _ backlog.Key) bool { return call == "Store" }
+		},
+		"when another run has claimed one": func(w *world) {
+			w.refuses = func(call string, _ backlog.Key) bool {
+				i := w.circuits[hook]
+				i.Version++
+				w.circuits[hook] = i
+				return false
+			}
+		},
+		"of what waits for Retry-After": func(w *world) {
+			for key, i := range w.waiting {
+				i.NotBefore = time.Now().Add(time.Hour)
+				w.waiting[key] = i
+			}
+		},
+		"of what is discarded": func(w *world) {
+			w.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
+		},
+		"of what is over": func(w *world) {
+			for key, i := range w.waiting {
+				i.DueAt = time.Now()
+				w.waiting[key] = i
+			}
+			w.refuses = func(call string, _ backlog.Key) bool { return call == "Circuit" }
+		},
+		"to a paused endpoint": func(w *world) { w.change(hook, paused) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.held(hook, 3)
+				w.store(hook, circuit.Open)
+				time.Sleep(time.Minute)
+				spoil(w)
+				w.run()
+				if len(w.sent) != 0 || !w.circuits[hook].ProbedAt.IsZero() {
+					t.Errorf("sent %+v, claimed %+v", w.sent, w.circuits[hook])
+				}
+			})
+		})
+	}
+}
+
+func TestRun_probesAtOnceWhenTheOwnerChangedTheEndpoint(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.held(hook, 2)
+		w.store(hook, circuit.Open, func(i *circuit.Item) { i.Probes = 5 })
+		time.Sleep(time.Second)
+		w.run()
+		if len(w.sent) != 0 {
+			t.Fatal("probed too early")
+		}
+		w.change(hook, func(e *endpoint.Endpoint) { e.UpdatedAt = time.Now() })
+		w.run()
+		if len(w.sent) != 1 {
+			t.Errorf("sent %+v", w.sent)
+		}
+	})
+}
+
+// Which delivery is a probe is left to chance, so that one which no receiver takes does not keep the circuit
+// open.
+func TestRun_probesPastAPoisonousOldestItem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		random := rand.New(rand.NewPCG(1, 2))
+		w.random = random.Float64
+		w.held(hook, 41)
+		w.store(hook, circuit.Open)
+		w.minutes(60)
+		others := map[string]bool{}
+		for _, m := range w.sent {
+			others[m.ID] = true
+		}
+		delete(others, "msg_000001")
+		if len(others) < 6 {
+			t.Errorf("%d other deliveries were probes", len(others))
+		}
+	})
+}

@@ -1,0 +1,338 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// However much there is of one kind, the others get their time, and what they do not use is not lost.
+func TestRun_sharesItsTimeAmongTheKindsOfWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.latency = 400 * time.Millisecond
+		w.held("webhook_over", 5, func(i *backlog.Item) { i.DueAt = time.Now().Add(-8 * 24 * time.Hour) })
+		for range 60_000 {
+			w.due("webhook_due", 0)
+		}
+		w.store("webhook_over", circuit.None)
+		w.held("webhook_back", 500)
+		w.store("webhook_back", circuit.Recovering, func(i *circuit.Item) { i.Pace.Quota = 90 })
+		w.held("webhook_open", 5)
+		w.store("webhook_open", circuit.Open, func(i *circuit.Item) { i.Since = i.Since.Add(-time.Hour) })
+		w.held("webhook_gone", 5)
+		w.store("webhook_gone", circuit.None)
+		w.change("webhook_gone", func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
+		began := time.Now()
+		took := w.run()
+		first, last := map[string]time.Duration{}, map[string]time.Duration{}
+		for _, m := range w.sent {
+			if last[m.Endpoint] = m.At.Sub(began); first[m.Endpoint] == 0 {
+				first[m.Endpoint] = m.At.Sub(began)
+			}
+		}
+		// A fifth of 45 s is over after 9 s; then come the probe and what recovers.
+		for id, until := range map[string]time.Duration{
+			"webhook_open": 16 * time.Second, "webhook_back": 20 * time.Second, "webhook_over": 40 * time.Second,
+		} {
+			if first[id] == 0 || first[id] > until {
+				t.Errorf("the first to %s went after %s, want %s at most", id, first[id], until)
+			}
+		}
+		sent := w.sentTo()
+		if sent["webhook_open"] != 1 || sent["webhook_back"] != 180 || len(w.records) != 5 {
+			t.Errorf("sent %v, dropped %d", sent, len(w.records))
+		}
+		if last["webhook_due"] < 40*time.Second || took > 48*time.Second {
+			t.Errorf("the last that was due went after %s, the run took %s", last["webhook_due"], took)
+		}
+		w.logged(`"late_s":`, `"due":`, `"probe":1`, `"recovery":180`, `"discarded":5`, `"endpoints":4`)
+	})
+}
+
+// A run that is cut off is continued by the next one, which sends only what was not deleted.
+func TestRun_isCutOffByTimeWithoutHarm(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.latency = 500 * time.Millisecond
+		w.held("webhook_back", 900)
+		w.store("webhook_back", circuit.Recovering, func(i *circuit.Item) { i.Pace.Quota = 480 })
+		for range 9100 {
+			w.due("webhook_due", 0)
+		}
+		w.run()
+		cut := len(w.sent)
+		if got := w.circuits["webhook_back"].Pace.Quota; got != 960 || w.sentTo()["webhook_back"] >= 900 {
+			t.Errorf("%d of a quota of %d were sent", w.sentTo()["webhook_back"], got)
+		}
+		w.latency = 0
+		w.minutes(3)
+		sent := ids(w.sent)
+		if distinct := len(slices.Compact(sent)); cut == 0 || cut == 10_000 || distinct != 10_000 || len(w.sent) != distinct {
+			t.Errorf("%d at first, then %d of %d", cut, len(w.sent), distinct)
+		}
+	})
+}
+
+// A shard that does not delete gets no more duplicates than a page for each lane; the rest goes on.
+func TestRun_leavesAPartitionAloneThatDoesNotDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		sick := partition{hook, 3}
+		w.refuses = func(call string, k backlog.Key) bool {
+			return call == "Delete" && partition{k.EndpointID, k.Shard} == sick
+		}
+		for range 4000 {
+			w.due(hook, 0)
+			w.due("webhook_2", 0)
+		}
+		w.run()
+		if left := len(w.waiting); left != len(w.shards[sick]) {
+			t.Errorf("%d wait, want the %d of that shard", left, len(w.shards[sick]))
+		}
+		if again := len(w.sent) - (8000 - len(w.shards[sick])); again > lanes*pageSize || again == 0 {
+			t.Errorf("%d were sent and not deleted", again)
+		}
+	})
+}
+
+// Nor does any other kind of work touch a partition that has refused.
+func TestRun_leavesAPartitionAloneInAllKindsOfWork(t *testing.T) {
+	for _, state := range []circuit.State{circuit.Open, circuit.Recovering} {
+		t.Run(string(state), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				held := w.held(hook, 20)
+				for range 300 {
+					w.due(hook, 0)
+				}
+				over := w.held(hook, 20, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })
+				w.store(hook, state)
+				time.Sleep(time.Minute)
+				w.refuses = func(call string, _ backlog.Key) bool { return call == "Delete" }
+				w.run()
+				if strings.Contains(w.logs.String(), `"probe"`) {
+					t.Error("a probe was sent")
+				}
+				sent := ids(w.sent)
+				for _, id := range idsOf(append(held, over...)...) {
+					if slices.Contains(sent, id) || len(w.buried) > 0 {
+						t.Errorf("%s was sent, %d were buried", id, len(w.buried))
+					}
+				}
+			})
+		})
+	}
+}
+
+// A queue that takes nothing is asked by each lane once, and once for the burials.
+func TestRun_leavesAQueueAloneThatTakesNothing(t *testing.T) {
+	for name, most := range map[string]int{"RetryQueue": lanes * pageSize / 10 * 2, "DeadLetterQueue": lanes * 3} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				for range 2000 {
+					w.due("webhook_2", 0)
+				}
+				w.held(hook, 2000, func(i *backlog.Item) { i.DueAt = time.Now() })
+				w.store(hook, circuit.Open)
+				calls := 0
+				w.refuses = func(call string, _ backlog.Key) bool {
+					if call == name {
+						calls++
+					}
+					return call == name
+				}
+				if w.run(); calls == 0 || calls > most {
+					t.Errorf("%d calls, want %d at most", calls, most)
+				}
+			})
+		})
+	}
+}
+
+// Held items that are found late in a run are buried in it all the same.
+func TestRun_buriesWhatItFindsLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.latency = 100 * time.Millisecond
+		for range lanes * (keysSize + 200) { // those that are held are on the second page
+			w.due("webhook_due", 0)
+		}
+		w.held(hook, 20, func(i *backlog.Item) { i.DueAt = time.Now() })
+		w.store(hook, circuit.Open)
+		if w.run(); len(w.buried) != 20 {
+			t.Errorf("%d of 20 are buried, %d were sent", len(w.buried), len(w.sent))
+		}
+	})
+}
+
+// Whatever is refused in one run, nothing is lost: what left Backlog is on a queue, and the runs after it
+// do the rest. At most one probe goes out.
+func TestRun_losesNothingWhateverAWSRefuses(t *testing.T) {
+	for call, blind := range map[string]bool{
+		"Trouble": true, "Due": true, "BatchGet": false, "Read": false, "ReadShard": false, "RetryQueue": false,
+		"DeadLetterQueue": false, "Delete": false, "PutBack": false, "Store": false, "Update": false, "Remove": false,
+	} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				for range 12 {
+					w.due("webhook_due", 0)
+				}
+				w.held("webhook_back", 12)
+				w.held("webhook_back", 1, func(i *backlog.Item) { i.NotBefore = time.Now().Add(10 * time.Minute) })
+				w.store("webhook_back", circuit.Recovering)
+				w.held("webhook_over", 12, func(i *backlog.Item) { i.DueAt = time.Now() })
+				w.store("webhook_over", circuit.Open, func(i *circuit.Item) { i.ProbedAt = i.Since })
+				w.held("webhook_open", 12)
+				w.store("webhook_open", circuit.Open, func(i *circuit.Item) { i.Since = i.Since.Add(-time.Hour) })
+				w.held("webhook_gone", 12)
+				w.store("webhook_gone", circuit.None)
+				w.change("webhook_gone", func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
+				w.store("webhook_past", circuit.None, func(i *circuit.Item) { i.HeldUntil = time.Now().Add(-time.Hour) })
+				w.refuses = func(c string, _ backlog.Key) bool { return c == call }
+				err := w.handler().Run(t.Context())
+				if errors.Is(err, ErrBlind) != blind || blind == strings.Contains(w.logs.String(), `"Runs"`) {
+					t.Errorf("the run returned %v\n%s", err, w.logs.String())
+				}
+				w.logged(`"fault":"ours"`, `"Faults":[`)
+				w.refuses = func(string, backlog.Key) bool { return false }
+				time.Sleep(10 * time.Second)
+				w.run()
+				probes, sent := 0, ids(w.sent)
+				for _, m := range w.sent {
+					if !m.Life.Probe.IsZero() {
+						probes++
+					}
+				}
+				if distinct := len(slices.Compact(sent)); distinct != 24+probes || probes > 1 || len(w.left("webhook_open")) < 11 {
+					t.Errorf("%d sent, %d probes", distinct, probes)
+				}
+				if len(slices.Compact(ids(w.buried))) != 12 || len(w.records)+len(w.left("webhook_gone")) < 12 && call != "Update" {
+					t.Errorf("%d buried, %d dropped", len(w.buried), len(w.records))
+				}
+				w.minutes(12)
+				if left := len(w.waiting); left != len(w.left("webhook_open")) {
+					t.Errorf("%d are left", left)
+				}
+			})
+		})
+	}
+}
+
+// Runs at the same time send no more than one probe, and lose nothing.
+func TestRun_twiceAtOnceIsHarmless(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.latency = 10 * time.Millisecond
+		w.held("webhook_open", 10)
+		w.store("webhook_open", circuit.Open, func(i *circuit.Item) { i.Since = i.Since.Add(-time.Hour) })
+		want := idsOf(w.held("webhook_back", 10)...)
+		w.store("webhook_back", circuit.Recovering)
+		var wait sync.WaitGroup
+		for range 3 {
+			wait.Go(func() { w.run() })
+		}
+		wait.Wait()
+		var recovered []string
+		for _, m := range w.sent {
+			if m.Endpoint == "webhook_back" {
+				recovered = append(recovered, m.ID)
+			}
+		}
+		slices.Sort(recovered)
+		if diff := cmp.Diff(want, slices.Compact(recovered)); diff != "" || w.sentTo()["webhook_open"] != 1 {
+			t.Errorf("%d probes, recovered (-want +got)\n%s", w.sentTo()["webhook_open"], diff)
+		}
+		if len(w.left("webhook_back")) != 0 || len(w.left("webhook_open")) != 9 {
+			t.Errorf("left are %v, %v", w.left("webhook_back"), w.left("webhook_open"))
+		}
+	})
+}
+
+// What is late because nothing can be read or sent shows in the metric that the alarm looks at.
+func TestRun_saysHowLateIsWhatItCannotSend(t *testing.T) {
+	for _, call := range []string{"BatchGet", "RetryQueue", "Delete"} {
+		t.Run(call, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				w.due(hook, -20*time.Minute)
+				w.refuses = func(c string, _ backlog.Key) bool { return c == call }
+				w.run()
+				w.logged(`"BacklogLateSeconds":[1200]`, `"Faults":[1]`, `"Runs":[1]`)
+				if len(w.left(hook)) != 1 {
+					t.Error("it is gone")
+				}
+			})
+		})
+	}
+}
+
+// A run that finds nothing makes a call for each shard of the index, and one for the endpoints in trouble.
+func TestRun_asksLittleWhenThereIsNothingToDo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.due(hook, time.Hour)
+		calls := map[string]int{}
+		w.refuses = func(call string, _ backlog.Key) bool {
+			calls[call]++
+			return false
+		}
+		w.run()
+		if diff := cmp.Diff(map[string]int{"Due": backlog.DueShards, "Trouble": 1}, calls); diff != "" {
+			t.Errorf("calls (-want +got)\n%s", diff)
+		}
+		if n := strings.Count(w.logs.String(), `"Unit":`); n != 1 {
+			t.Errorf("%d metrics", n)
+		}
+	})
+}
+
+func TestInTurn(t *testing.T) {
+	all := strings.Fields("a1x a1y a1z a2x b1x a2y b1y c1x b1z")
+	of := func(s string) dynamo.EndpointKey { return dynamo.EndpointKey{TenantID: s[:1], EndpointID: s[:2]} }
+	want := strings.Fields("a1x b1x c1x a2x b1y a1y b1z a2y a1z")
+	if diff := cmp.Diff(want, inTurn(all, of)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// What is due of a tenant with many endpoints goes out in turn with that of another.
+func TestRun_letsTenantsTakeTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.latency = time.Second
+		for n := range 50 {
+			id := "webhook_" + string(rune('a'+n%25)) + string(rune('a'+n/25)) + "@big"
+			for range 200 {
+				w.due(id, 0)
+			}
+			w.store(id, circuit.Failing, func(i *circuit.Item) { i.HeldUntil = time.Time{} })
+		}
+		for range 100 {
+			w.due("webhook_1@small", 0)
+		}
+		w.store("webhook_1@small", circuit.Failing, func(i *circuit.Item) { i.HeldUntil = time.Time{} })
+		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
+		defer cancel()
+		if err := w.handler().Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.sentTo()["webhook_1@small"]; got != 100 || len(w.sent) > 2000 {
+			t.Errorf("%d of 100, and %d in all", got, len(w.sent))
+		}
+	})
+}

@@ -1,0 +1,28 @@
+package release
+
+import (
+	"context"
+	"time"
+)
+
+// forgetAfter is the time for which the number of a tenant that is slow no more is kept.
+const forgetAfter = 24 * time.Hour
+
+// slow returns a function that reports whether a tenant is slow.
+func (h *Handler) slow(until map[string]time.Time) func(tenantID string) bool {
+	now := h.Now()
+	return func(tenantID string) bool { return h.Allowance.Slow(until[tenantID], now) }
+}
+
+// forgetSlow removes the numbers of tenants that have long passed.
+func (h *Handler) forgetSlow(ctx context.Context, t *tally, until map[string]time.Time) {
+	var passed []string
+	for tenantID, at := range until {
+		if h.Now().Sub(at) >= forgetAfter {
+			passed = append(passed, tenantID)
+		}
+	}
+	t.each(ctx, "forgetting a slow tenant", len(passed), func(n int) error {
+		return h.Circuits.ForgetSlow(ctx, passed[n], until[passed[n]])
+	})
+}

@@ -1,0 +1,74 @@
+package release
+
+import (
+	"context"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+)
+
+const (
+	lanes    = 16   // calls at once
+	pageSize = 25   // items that are read, sent and deleted together
+	keysSize = 1000 // keys of the index by due time that are read in one call
+)
+
+// work is one kind of work: it goes on until the time given or until nothing is left, and reports whether
+// something is.
+type work func(ctx context.Context, until time.Time) (left bool)
+
+// share gives each kind an equal part of the time that is left. Time that one does not use is shared again
+// among those that are not finished.
+func share(ctx context.Context, now func() time.Time, until time.Time, kinds ...work) {
+	for len(kinds) > 0 && now().Before(until) {
+		var left []work
+		for n, kind := range kinds {
+			part := until.Sub(now()) / time.Duration(len(kinds)-n)
+			if kind(ctx, now().Add(part)) {
+				left = append(left, kind)
+			}
+		}
+		kinds = left
+	}
+}
+
+// inTurn orders things so that tenants take turns, and of a tenant its endpoints, each with its own things
+// in the order given.
+func inTurn[T any](all []T, of func(T) dynamo.EndpointKey) []T {
+	var tenants [][]T
+	for _, ofTenant := range grouped(all, func(one T) string { return of(one).TenantID }) {
+		tenants = append(tenants, merged(grouped(ofTenant, func(one T) string { return of(one).EndpointID })))
+	}
+	return merged(tenants)
+}
+
+// grouped returns a list for each name, in the order in which they first come.
+func grouped[T any](all []T, name func(T) string) [][]T {
+	var groups [][]T
+	index := map[string]int{}
+	for _, one := range all {
+		n, known := index[name(one)]
+		if !known {
+			n = len(groups)
+			index[name(one)] = n
+			groups = append(groups, nil)
+		}
+		groups[n] = append(groups[n], one)
+	}
+	return groups
+}
+
+// merged takes the first of each list, then the second of each, and so on.
+func merged[T any](lists [][]T) (all []T) {
+	for n := 0; len(lists) > 0; n++ {
+		var longer [][]T
+		for _, list := range lists {
+			if n < len(list) {
+				all = append(all, list[n])
+				longer = append(longer, list)
+			}
+		}
+		lists = longer
+	}
+	return all
+}

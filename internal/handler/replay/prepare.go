@@ -1,0 +1,171 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+const (
+	dead     = deadletter.Dead
+	replayed = deadletter.Replayed
+)
+
+// replay is one id on its way through the steps. Each step returns it a little further; one that is over
+// has a result and goes no further.
+type replay struct {
+	id             string
+	record         deadletter.Record
+	message        delivery.Message // Replay is the number of this replay
+	fresh          bool             // no earlier run of this replay may have sent it
+	result, reason string
+}
+
+func (p replay) ended(result, reason string) replay {
+	p.result, p.reason = result, reason
+	return p
+}
+
+func (p replay) over() bool { return p.result != "" }
+
+// prepare takes an id to the point where its message is ready to be sent. Nothing is changed before the
+// claim.
+func (r *run) prepare(ctx context.Context, id string) (p replay, err error) {
+	p = replay{id: id}
+	steps := []func(context.Context, replay) (replay, error){r.find, r.judge, r.open, r.claim, r.queue}
+	for i := 0; i < len(steps) && err == nil && !p.over(); i++ {
+		p, err = steps[i](ctx, p)
+	}
+	return p, err
+}
+
+// find reads the dead letter, and refuses one that cannot be replayed.
+func (r *run) find(ctx context.Context, p replay) (replay, error) {
+	record, found, err := r.h.DeadLetters.Get(ctx, p.id)
+	if p.record = record; !found {
+		return p.ended(resultNotFound, ""), err
+	}
+	if reason := r.refusal(record); reason != "" {
+		return p.ended(resultRefused, reason), err
+	}
+	return p, err
+}
+
+// judge refuses what its endpoint does not receive.
+func (r *run) judge(ctx context.Context, p replay) (replay, error) {
+	e, found, err := r.h.Endpoints.Get(ctx, p.record.TenantID, p.record.EndpointID)
+	if reason := refusalOf(e, found); reason != "" {
+		return p.ended(resultRefused, reason), err
+	}
+	if r.dryRun {
+		return p.ended(resultWouldReplay, ""), err
+	}
+	return p, err
+}
+
+// refusal says why a dead letter cannot be replayed, "" when it can.
+func (r *run) refusal(d deadletter.Record) string {
+	var unreadable, again, limit string
+	if d.Reason == delivery.ReasonUnreadable {
+		unreadable = reasonUnreadable
+	}
+	if d.Status == replayed {
+		again = reasonAlreadyReplayed
+	}
+	if d.Status == dead && d.ReplayCount >= deadletter.MaxReplays {
+		limit = reasonReplayLimit
+	}
+	return firstOf(foreign(d, r.tenantID), unreadable, again, claimed(d, r.now), limit)
+}
+
+func foreign(d deadletter.Record, tenantID string) string {
+	if tenantID != "" && tenantID != d.TenantID {
+		return reasonTenantMismatch
+	}
+	return ""
+}
+
+// claimed reports a replay that is running.
+func claimed(d deadletter.Record, now time.Time) string {
+	if d.Status == deadletter.Replaying && now.Sub(d.UpdatedAt) < deadletter.StaleClaim {
+		return reasonReplayRunning
+	}
+	return ""
+}
+
+func refusalOf(e endpoint.Endpoint, found bool) string {
+	switch {
+	case !found || e.Status == endpoint.Deleted:
+		return reasonEndpointDeleted
+	case e.Status != endpoint.Active:
+		return reasonEndpointDisabled
+	}
+	return ""
+}
+
+func firstOf(reasons ...string) string {
+	for _, reason := range reasons {
+		if reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// open makes the message of a new life, which nothing of the last one ends. A body that does not belong to
+// the delivery is never signed again.
+func (r *run) open(ctx context.Context, p replay) (replay, error) {
+	body, err := r.h.Vault.OpenBody(ctx, p.record)
+	p.message = delivery.Message{Ref: p.record.Ref, Body: body, Life: delivery.Life{StartedAt: r.h.Now()}}
+	if err == nil && p.message.Check() != nil {
+		err = deadletter.ErrUnopenable
+	}
+	if errors.Is(err, deadletter.ErrUnopenable) {
+		return p.ended(resultRefused, reasonUnopenable), nil
+	}
+	return p, err
+}
+
+// claim takes the dead letter.
+func (r *run) claim(ctx context.Context, p replay) (replay, error) {
+	number, fresh, ok, err := r.h.DeadLetters.Claim(ctx, p.record, r.operator, r.now)
+	if p.message.Replay, p.fresh = number, fresh; !ok && err == nil {
+		p = p.ended(resultRefused, reasonChanged)
+	}
+	return p, err
+}
+
+// queue puts the delivery's state back to queued. Where the state cannot go back, the delivery was
+// acknowledged, or an earlier run of this same replay has sent it before it broke off: then there is
+// nothing to send.
+func (r *run) queue(ctx context.Context, p replay) (replay, error) {
+	written, err := r.h.States.Update(ctx, r.state(p, delivery.Queued, delivery.ReasonReplayed))
+	if written && err == nil {
+		return p, nil
+	}
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	if err != nil {
+		return p, errors.Join(err, r.end(finish, p, dead))
+	}
+	ended := p.ended(resultReplayed, reasonResumed)
+	if p.fresh {
+		ended = p.ended(resultRefused, reasonAlreadyAcknowledged)
+	}
+	return ended, r.end(finish, p, replayed)
+}
+
+func (r *run) end(ctx context.Context, p replay, status deadletter.Status) error {
+	return r.h.DeadLetters.EndReplay(ctx, p.id, p.message.Replay, status, r.h.Now())
+}
+
+func (r *run) state(p replay, state delivery.State, reason delivery.Reason) delivery.Record {
+	return delivery.Record{
+		Ref: p.message.Ref, EventType: p.record.EventType, State: state, Reason: reason,
+		LastStatus: p.record.LastStatus, UpdatedAt: r.h.Now(),
+	}
+}
