@@ -113,7 +113,7 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 	@CGO_ENABLED=0 go build -o .local/bin/demo ./infra/demo
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
-bench: native .venv/installed ## measure what a delivery costs, compared with a bare HTTP client
+bench: ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
 simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); ARGS="-play hang@1000 -length 5m"

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -44,7 +43,7 @@ func deliver(in workload) (measurement, error) {
 	h, err := deliverhandler.New(deliverhandler.Config{
 		Settings: deliverhandler.Settings{
 			Stage: egress.LocalStage, EndpointsTable: "Endpoints", DeliveriesTable: "Deliveries", SecretsKeyARN: "key",
-			EndpointHealthTable: healthTable, BacklogTable: "Backlog", DeadLetterQueueURL: in.AWS + "/DeadLetterQueue",
+			EndpointHealthTable: "EndpointHealth", BacklogTable: "Backlog", DeadLetterQueueURL: in.AWS + "/DeadLetterQueue",
 			RetryQueueURL: in.AWS + "/RetryQueue", RetryQueueARN: queueARN + ":RetryQueue",
 			SlowQueueURL: in.AWS + "/SlowQueue", SlowQueueARN: queueARN + ":SlowQueue",
 			RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150, MaxLifeDays: 7, Minute: 60, FunctionTimeout: 30,
@@ -58,11 +57,7 @@ func deliver(in workload) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	payload, err := deliveryInvocation(in)
-	if err != nil {
-		return measurement{}, err
-	}
-	return invocations(batch.Handler(h.Process), payload, in)
+	return invocations(h.Process, deliveries(in), in)
 }
 
 // fanOut measures the fanout handler. A delivery here is an event.
@@ -73,9 +68,9 @@ func fanOut(in workload) (measurement, error) {
 	}
 	h, err := fanouthandler.New(fanouthandler.Config{
 		Settings: fanouthandler.Settings{
-			EndpointsTable: "Endpoints", EndpointHealthTable: healthTable, DeliveryQueueURL: in.AWS + "/DeliveryQueue",
-			SlowQueueURL: in.AWS + "/SlowQueue", MaximumConcurrency: maximumConcurrency, AttemptTimeout: attemptTimeout,
-			EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue", EventsMaxReceiveCount: 50,
+			EndpointsTable: "Endpoints", EndpointHealthTable: "EndpointHealth", DeliveryQueueURL: in.AWS + "/DeliveryQueue",
+			SlowQueueURL: in.AWS + "/SlowQueue", EventsDeadLetterQueueURL: in.AWS + "/EventsDeadLetterQueue",
+			EventsMaxReceiveCount: 50, MaximumConcurrency: maximumConcurrency, AttemptTimeout: attemptTimeout,
 			SuccessLogSample: logSample,
 		},
 		AWS: cfg, Log: telemetry.NewLogger(os.Stdout), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "fanout", time.Now),
@@ -83,20 +78,19 @@ func fanOut(in workload) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	payload, err := eventInvocation(in)
+	return invocations(h.Process, published(in), in)
+}
+
+// identity is that of an invocation.
+var identity = &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
+
+// invocations measures the handler over the workload's invocations with these records.
+func invocations(process batch.Process, records []events.SQSMessage, in workload) (measurement, error) {
+	payload, err := json.Marshal(events.SQSEvent{Records: records})
 	if err != nil {
 		return measurement{}, err
 	}
-	return invocations(batch.Handler(h.Process), payload, in)
-}
-
-var errNotDelivered = errors.New("the handler did not deliver every record")
-
-// identity is what Lambda tells a function about an invocation.
-var identity = &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
-
-// invocations measures the handler over the workload's invocations of payload.
-func invocations(h *batch.InvocationHandler, payload []byte, in workload) (measurement, error) {
+	h := batch.Handler(process)
 	invoke := func(n int) error {
 		for range n {
 			ctx, cancel := context.WithTimeout(lambdacontext.NewContext(context.Background(), identity), 30*time.Second)
@@ -106,7 +100,7 @@ func invocations(h *batch.InvocationHandler, payload []byte, in workload) (measu
 				return err
 			}
 			if string(answer) != `{"batchItemFailures":[]}` {
-				return fmt.Errorf("%w: %s", errNotDelivered, answer)
+				return fmt.Errorf("the handler did not deliver every record: %s", answer)
 			}
 		}
 		return nil
@@ -117,10 +111,6 @@ func invocations(h *batch.InvocationHandler, payload []byte, in workload) (measu
 	return measure(in, func() error { return invoke(in.Invocations) })
 }
 
-func deliveryID(i int, body []byte) string {
-	return delivery.ID(tenant, fmt.Sprint("evt_", i), endpointID(0), delivery.ContentOf(body))
-}
-
 func endpointID(i int) string { return fmt.Sprintf("webhook_01JD0000000000000000%06d", i) }
 
 // deliveryBody is {"type":…,"data":…} of n bytes.
@@ -129,9 +119,8 @@ func deliveryBody(n int) []byte {
 	return []byte(head + strings.Repeat("x", max(n-len(head)-len(tail), 0)) + tail)
 }
 
-// deliveryInvocation is the payload of one invocation as Lambda sends it.
-func deliveryInvocation(in workload) ([]byte, error) {
-	var event events.SQSEvent
+// deliveries are the records of one invocation of deliver.
+func deliveries(in workload) (records []events.SQSMessage) {
 	body := deliveryBody(in.BodyBytes)
 	content := delivery.ContentOf(body)
 	for i := range in.Batch {
@@ -139,22 +128,21 @@ func deliveryInvocation(in workload) ([]byte, error) {
 		eventID := fmt.Sprint("evt_", i)
 		ref := delivery.Ref{DeliveryID: delivery.ID(tenant, eventID, id, content), TenantID: tenant, EndpointID: id,
 			EventID: eventID, CreatedAt: time.Now()}
-		m := delivery.Message{Ref: ref, Body: body}
-		r := record(i, string(m.Body))
-		r.MessageAttributes = sqsevent.Attributes(queue.Attributes(m))
-		event.Records = append(event.Records, r)
+		r := record(i, string(body))
+		r.MessageAttributes = sqsevent.Attributes(queue.Attributes(delivery.Message{Ref: ref, Body: body}))
+		records = append(records, r)
 	}
-	return json.Marshal(event)
+	return records
 }
 
-func eventInvocation(in workload) ([]byte, error) {
-	var event events.SQSEvent
+// published are the records of one invocation of fanout.
+func published(in workload) (records []events.SQSMessage) {
 	for i := range in.Batch {
 		body := fmt.Sprintf(`{"id":"evt_%d","tenant_id":"%s","occurred_at":"2026-01-02T03:04:05Z",%s`,
 			i, tenant, deliveryBody(in.BodyBytes)[1:])
-		event.Records = append(event.Records, record(i, body))
+		records = append(records, record(i, body))
 	}
-	return json.Marshal(event)
+	return records
 }
 
 func record(i int, body string) events.SQSMessage {
