@@ -68,7 +68,7 @@ func newStage(t *testing.T) *stage {
 		inFlight: map[string]float64{}, deleted: map[string]float64{}, invocations: map[string]float64{},
 	}
 	for id := range s.tpl.ofType("AWS::SQS::Queue") {
-		q := testkit.NewQueue(t, cfg, id, testkit.QueueOptions{Visibility: time.Hour})
+		q := testkit.NewQueue(t, cfg, id)
 		s.queues[id], s.resources[id], s.resources[id+".Arn"] = q, q.URL, q.ARN
 	}
 	var names []string

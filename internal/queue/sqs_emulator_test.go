@@ -30,7 +30,7 @@ func message(i int) delivery.Message {
 
 func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	cfg := testkit.Moto(t)
-	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{})
+	q := testkit.NewQueue(t, cfg, "RetryQueue")
 	want := message(1)
 	want.Attempts, want.Replay = 1, 3
 	want.Life = delivery.Life{StartedAt: time.UnixMilli(1_700_000_000_000).UTC(), Reason: delivery.ReasonTimeout}
@@ -59,7 +59,7 @@ func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 
 func TestSender_Send_tellsWhichMessagesABatchLost(t *testing.T) {
 	cfg := testkit.Moto(t)
-	q := testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
+	q := testkit.NewQueue(t, cfg, "DeliveryQueue")
 	faults := testkit.NewFaults(t, cfg)
 	faults.On("SendMessageBatch", 1, testkit.FailEntries("InternalError", 2, 5))
 	var messages []queue.Outgoing
@@ -90,7 +90,7 @@ func TestSender_Send_tellsWhichMessagesABatchLost(t *testing.T) {
 func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client := sqs.NewFromConfig(cfg)
-	q := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{Visibility: time.Hour})
+	q := testkit.NewQueue(t, cfg, "RetryQueue")
 	sender := queue.Sender{Client: client, URL: q.URL}
 	for _, err := range sender.Send(t.Context(), []queue.Outgoing{queue.Of(message(0), 0), queue.Of(message(1), 0)}) {
 		if err != nil {
@@ -132,7 +132,7 @@ func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
 
 func TestSender_Send_sendsTheLargestEvent(t *testing.T) {
 	cfg := testkit.Moto(t)
-	q := testkit.NewQueue(t, cfg, "DeliveryQueue", testkit.QueueOptions{})
+	q := testkit.NewQueue(t, cfg, "DeliveryQueue")
 	m := message(0)
 	m.Body = slices.Concat(
 		[]byte(`{"type":"user.created","data":{"x":"`), slices.Repeat([]byte("x"), 256<<10-60), []byte(`"}}`),

@@ -5,19 +5,23 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
+// Fault happens to a call instead of, before or after its being forwarded. It is one of [Fail], [Throttle],
+// [Unavailable], [Hang], [Refuse], [DropAnswer], [FailEntries] and [Unprocessed].
+type Fault func(ctx context.Context, c Call, forward forwarder) (answer, error)
+
+// forwarder performs a call with this body.
 type forwarder = func(body []byte) (answer, error)
 
 // Fail answers status with the AWS error code and does not perform the call.
 func Fail(status int, code string) Fault {
-	return Fault{name: "fail " + code, do: func(context.Context, Call, forwarder) (answer, error) {
+	return func(context.Context, Call, forwarder) (answer, error) {
 		return failure(status, code), nil
-	}}
+	}
 }
 
 // Throttle answers as a throttled service does; the SDK retries it.
@@ -26,46 +30,34 @@ func Throttle() Fault { return Fail(http.StatusBadRequest, "ThrottlingException"
 // Unavailable answers 503; the SDK retries it.
 func Unavailable() Fault { return Fail(http.StatusServiceUnavailable, "ServiceUnavailable") }
 
-// Delay performs the call d later than asked.
-func Delay(d time.Duration) Fault {
-	return Fault{name: "delay", do: func(ctx context.Context, c Call, forward forwarder) (answer, error) {
-		select {
-		case <-ctx.Done():
-			return answer{}, nil
-		case <-time.After(d):
-			return forward(c.Body)
-		}
-	}}
-}
-
 // Hang neither performs nor answers the call until the client gives up.
 func Hang() Fault {
-	return Fault{name: "hang", do: func(ctx context.Context, _ Call, _ forwarder) (answer, error) {
+	return func(ctx context.Context, _ Call, _ forwarder) (answer, error) {
 		<-ctx.Done()
 		return answer{}, nil
-	}}
+	}
 }
 
 // Refuse cuts the connection without performing the call.
 func Refuse() Fault {
-	return Fault{name: "refuse", do: func(context.Context, Call, forwarder) (answer, error) { return answer{}, nil }}
+	return func(context.Context, Call, forwarder) (answer, error) { return answer{}, nil }
 }
 
 // DropAnswer performs the call and then cuts the connection, so that the client cannot know.
 func DropAnswer() Fault {
-	return Fault{name: "drop answer", do: func(_ context.Context, c Call, forward forwarder) (answer, error) {
+	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
 		if _, err := forward(c.Body); err != nil {
 			return answer{}, err
 		}
 		return answer{}, nil
-	}}
+	}
 }
 
 // FailEntries makes the entries at these positions of an SQS batch call (SendMessageBatch,
 // ChangeMessageVisibilityBatch, DeleteMessageBatch) fail inside a 200 with code, as a fault
 // of the service; the others are performed. Without positions all of them fail.
 func FailEntries(code string, positions ...int) Fault {
-	return Fault{name: "fail entries " + code, do: func(_ context.Context, c Call, forward forwarder) (answer, error) {
+	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
 		var request map[string]jsontext.Value
 		var entries []jsontext.Value
 		if err := json.Unmarshal(c.Body, &request); err != nil {
@@ -95,7 +87,7 @@ func FailEntries(code string, positions ...int) Fault {
 			}
 		}
 		return got.merge("Failed", failed)
-	}}
+	}
 }
 
 type failedEntry struct {
@@ -108,7 +100,7 @@ type failedEntry struct {
 // Unprocessed makes DynamoDB hand back all but the first done requests of a BatchWriteItem or keys of a
 // BatchGetItem as unprocessed, inside a 200; the first ones, counted over the tables by name, are performed.
 func Unprocessed(done int) Fault {
-	return Fault{name: "unprocessed", do: func(_ context.Context, c Call, forward forwarder) (answer, error) {
+	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
 		var request map[string]jsontext.Value
 		var tables map[string]jsontext.Value
 		if err := json.Unmarshal(c.Body, &request); err != nil {
@@ -131,7 +123,7 @@ func Unprocessed(done int) Fault {
 			}
 		}
 		return got.merge(field, left)
-	}}
+	}
 }
 
 // splitTables cuts the items of a batch request after the first done of them.

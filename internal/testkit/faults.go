@@ -47,17 +47,7 @@ type Call struct {
 	Action  string // from X-Amz-Target or the form's Action, else "METHOD /path"
 	Header  http.Header
 	Body    []byte
-	Status  int    // what the client was answered; 0: nothing
-	Fault   string // the fault it met; empty: none
-	Started time.Time
-}
-
-// Fault is something that happens to a call instead of, before or after its being forwarded.
-// The ready ones are [Fail], [Throttle], [Unavailable], [Delay], [Hang], [Refuse], [DropAnswer],
-// [FailEntries] and [Unprocessed].
-type Fault struct {
-	name string
-	do   func(ctx context.Context, c Call, forward func(body []byte) (answer, error)) (answer, error)
+	Status  int // of the answer; 0: none
 }
 
 // answer is a response in memory. A nil header means the connection is cut without one.
@@ -133,15 +123,14 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
-	call := Call{Service: service(r), Action: action(r, body), Header: r.Header.Clone(), Body: body, Started: time.Now()}
+	call := Call{Service: service(r), Action: action(r, body), Header: r.Header.Clone(), Body: body}
 	forward := func(body []byte) (answer, error) { return f.forward(r, body) }
-	do := func(_ context.Context, c Call, forward func([]byte) (answer, error)) (answer, error) {
-		return forward(c.Body)
-	}
+	var got answer
 	if fault := f.match(call); fault != nil {
-		call.Fault, do = fault.name, fault.do
+		got, err = fault(r.Context(), call, forward)
+	} else {
+		got, err = forward(body)
 	}
-	got, err := do(r.Context(), call, forward)
 	if err != nil {
 		got = answer{status: http.StatusBadGateway, header: http.Header{}, body: []byte(fmt.Sprintf("fault proxy: %v", err))}
 	}
@@ -153,7 +142,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // match returns the fault that c meets, if any, and counts it.
-func (f *Faults) match(c Call) *Fault {
+func (f *Faults) match(c Call) Fault {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, r := range f.rules {
@@ -162,7 +151,7 @@ func (f *Faults) match(c Call) *Fault {
 		}
 		r.seen++
 		if r.seen > r.After && (r.Times == 0 || r.seen <= r.After+r.Times) {
-			return &r.Fault
+			return r.Fault
 		}
 	}
 	return nil

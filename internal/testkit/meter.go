@@ -59,23 +59,11 @@ func (m *Meter) Config() aws.Config {
 	return cfg
 }
 
-// Units returns the write units used since the meter was made or reset, by "table" and "table/index".
+// Units returns the write units used since the meter was made, by "table" and "table/index".
 func (m *Meter) Units() map[string]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.units)
-}
-
-// Total is the sum of Units, which begins anew.
-func (m *Meter) Total() int {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	sum := 0
-	for _, units := range m.units {
-		sum += units
-	}
-	clear(m.units)
-	return sum
 }
 
 type metered struct {

@@ -2,8 +2,10 @@ package testkit
 
 import (
 	"crypto/rand"
-	"slices"
-	"strconv"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -13,6 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // TableNames holds the names of one test's own tables, by logical id of the template.
@@ -20,116 +25,84 @@ type TableNames struct {
 	Endpoints, ApiKeys, Deliveries, DeadLetters, Backlog, EndpointHealth string
 }
 
-// Tables creates the six tables with the keys and indexes of the template, on demand, under names of the test's own.
+// Tables creates the template's tables, with their keys and indexes, on demand, under names of the test's own.
 func Tables(t testing.TB, cfg aws.Config) TableNames {
 	t.Helper()
-	suffix := "-" + unique()
-	names := TableNames{
-		Endpoints:   "Endpoints" + suffix,
-		ApiKeys:     "ApiKeys" + suffix,
-		Deliveries:  "Deliveries" + suffix,
-		DeadLetters: "DeadLetters" + suffix,
-
-		Backlog:        "Backlog" + suffix,
-		EndpointHealth: "EndpointHealth" + suffix,
+	definitions, err := definitions()
+	if err != nil {
+		t.Fatalf("testkit: reading the template: %v", err)
 	}
-	client := dynamodb.NewFromConfig(cfg)
-	createTable(t, client, names.Endpoints, keys{"tenant_id", "endpoint_id"}, nil)
-	createTable(t, client, names.ApiKeys, keys{hash: "key_id"}, map[string]keys{"by-tenant": {"tenant_id", "key_id"}})
-	createTable(t, client, names.Deliveries, keys{hash: "delivery_id"}, map[string]keys{
-		"open-by-endpoint": {"open_endpoint_id", "created_at"},
-	})
-	createTable(t, client, names.DeadLetters, keys{hash: "delivery_id"}, map[string]keys{
-		"by-endpoint": {"endpoint_id", "died_at"}, "by-tenant": {"tenant_id", "died_at"}, "by-status": {"status", "died_at"},
-	})
-	createTable(t, client, names.Backlog, keys{"endpoint_shard", "position"}, map[string]keys{
-		"by-due": {"due_shard", "due_at"},
-	})
-	createTable(t, client, names.EndpointHealth, keys{"scope", "name"}, nil)
-	return names
-}
-
-// projectionOf is what the template projects into the index of a table.
-func projectionOf(index string, k keys) *dynamotypes.Projection {
-	switch {
-	case index == "open-by-endpoint", index == "by-due":
-		return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeKeysOnly}
-	case k.sort == "died_at": // a dead letter without its sealed parts
-		attributes := []string{
-			"tenant_id", "endpoint_id", "event_id", "event_type", "status", "reason", "attempts", "last_status", "replay",
-			"replay_count", "created_at", "updated_at", "expires_at",
+	client, suffix := dynamodb.NewFromConfig(cfg), "-"+unique()
+	create := func(id string) string {
+		input := definitions[id]
+		input.TableName, input.BillingMode = aws.String(id+suffix), dynamotypes.BillingModePayPerRequest
+		if _, err := client.CreateTable(t.Context(), &input); err != nil {
+			t.Fatalf("testkit: creating table %s: %v", id, err)
 		}
-		return &dynamotypes.Projection{
-			ProjectionType:   dynamotypes.ProjectionTypeInclude,
-			NonKeyAttributes: slices.DeleteFunc(attributes, func(name string) bool { return name == k.hash }),
+		return id + suffix
+	}
+	return TableNames{
+		Endpoints: create("Endpoints"), ApiKeys: create("ApiKeys"), Deliveries: create("Deliveries"),
+		DeadLetters: create("DeadLetters"), Backlog: create("Backlog"), EndpointHealth: create("EndpointHealth"),
+	}
+}
+
+// definitions are the keys and indexes of the template's tables, by logical id. CloudFormation names them as
+// the API does.
+var definitions = sync.OnceValues(func() (map[string]dynamodb.CreateTableInput, error) {
+	root, err := tools.Root()
+	if err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var template struct {
+		Resources map[string]struct {
+			Type       string    `yaml:"Type"`
+			Properties yaml.Node `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		return nil, err
+	}
+	tables := map[string]dynamodb.CreateTableInput{}
+	for id, resource := range template.Resources {
+		if resource.Type != "AWS::DynamoDB::Table" {
+			continue
 		}
+		var properties struct {
+			KeySchema              any `yaml:"KeySchema"`
+			AttributeDefinitions   any `yaml:"AttributeDefinitions"`
+			GlobalSecondaryIndexes any `yaml:"GlobalSecondaryIndexes"`
+		}
+		if err := resource.Properties.Decode(&properties); err != nil {
+			return nil, err
+		}
+		encoded, err := json.Marshal(properties)
+		if err != nil {
+			return nil, err
+		}
+		var input dynamodb.CreateTableInput
+		if err := json.Unmarshal(encoded, &input); err != nil {
+			return nil, err
+		}
+		tables[id] = input
 	}
-	return &dynamotypes.Projection{ProjectionType: dynamotypes.ProjectionTypeAll}
-}
-
-// keys names a hash key and, when set, a range key; all of them are strings.
-type keys struct{ hash, sort string }
-
-func (k keys) schema() []dynamotypes.KeySchemaElement {
-	schema := []dynamotypes.KeySchemaElement{{AttributeName: aws.String(k.hash), KeyType: dynamotypes.KeyTypeHash}}
-	if k.sort != "" {
-		schema = append(schema, dynamotypes.KeySchemaElement{
-			AttributeName: aws.String(k.sort), KeyType: dynamotypes.KeyTypeRange,
-		})
-	}
-	return schema
-}
-
-func createTable(t testing.TB, client *dynamodb.Client, name string, primary keys, indexes map[string]keys) {
-	t.Helper()
-	input := &dynamodb.CreateTableInput{
-		TableName: aws.String(name), KeySchema: primary.schema(), BillingMode: dynamotypes.BillingModePayPerRequest,
-	}
-	attributes := map[string]bool{primary.hash: true, primary.sort: true}
-	for index, k := range indexes {
-		attributes[k.hash], attributes[k.sort] = true, true
-		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, dynamotypes.GlobalSecondaryIndex{
-			IndexName: aws.String(index), KeySchema: k.schema(),
-			Projection: projectionOf(index, k),
-		})
-	}
-	delete(attributes, "")
-	for attribute := range attributes {
-		input.AttributeDefinitions = append(input.AttributeDefinitions, dynamotypes.AttributeDefinition{
-			AttributeName: aws.String(attribute), AttributeType: dynamotypes.ScalarAttributeTypeS,
-		})
-	}
-	if _, err := client.CreateTable(t.Context(), input); err != nil {
-		t.Fatalf("testkit: creating table %s: %v", name, err)
-	}
-}
-
-// QueueOptions says how a queue differs from a plain one; the zero value is a plain queue with Herald's 14
-// days of retention.
-type QueueOptions struct {
-	Visibility time.Duration // default 30 s
-	MaxSize    int           // MaximumMessageSize in bytes; default 278,528
-	DeadLetter Queue         // redrive to this queue, when set
-	MaxReceive int           // maxReceiveCount of that redrive; default 5
-}
+	return tables, nil
+})
 
 // Queue names a queue the three ways AWS does.
 type Queue struct{ Name, URL, ARN string }
 
-// NewQueue creates a standard queue called name and a suffix of the test's own.
-func NewQueue(t testing.TB, cfg aws.Config, name string, options QueueOptions) Queue {
+// NewQueue creates a standard queue called name and a suffix of the test's own. A message that was received
+// stays invisible for an hour.
+func NewQueue(t testing.TB, cfg aws.Config, name string) Queue {
 	t.Helper()
 	client := sqs.NewFromConfig(cfg)
 	name += "-" + unique()
-	attributes := map[string]string{
-		"MessageRetentionPeriod": "1209600",
-		"VisibilityTimeout":      strconv.Itoa(int(or(options.Visibility, 30*time.Second) / time.Second)),
-		"MaximumMessageSize":     strconv.Itoa(or(options.MaxSize, 278528)),
-	}
-	if options.DeadLetter.ARN != "" {
-		attributes["RedrivePolicy"] = `{"deadLetterTargetArn":"` + options.DeadLetter.ARN +
-			`","maxReceiveCount":` + strconv.Itoa(or(options.MaxReceive, 5)) + `}`
-	}
+	attributes := map[string]string{"VisibilityTimeout": "3600", "MaximumMessageSize": "278528"}
 	created, err := client.CreateQueue(t.Context(),
 		&sqs.CreateQueueInput{QueueName: aws.String(name), Attributes: attributes})
 	if err != nil {
@@ -170,11 +143,3 @@ func Key(t testing.TB, cfg aws.Config) string {
 
 // unique returns a short random string for names that must not collide between tests.
 func unique() string { return rand.Text()[:10] }
-
-func or[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
-}

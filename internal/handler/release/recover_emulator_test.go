@@ -29,14 +29,14 @@ const tenant, hook = "acme", "webhook_1"
 func TestARecoveryEndToEnd(t *testing.T) {
 	cfg := testkit.Moto(t)
 	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
-	retries := testkit.NewQueue(t, cfg, "RetryQueue", testkit.QueueOptions{})
+	retries := testkit.NewQueue(t, cfg, "RetryQueue")
 	circuits, waiting := dynamo.NewCircuits(db, tables.EndpointHealth), dynamo.NewBacklog(db, tables.Backlog)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	h, err := release.New(release.Config{
 		Settings: release.Settings{
 			EndpointsTable: tables.Endpoints, DeliveriesTable: tables.Deliveries, BacklogTable: tables.Backlog,
 			EndpointHealthTable: tables.EndpointHealth, RetryQueueURL: retries.URL,
-			DeadLetterQueueURL: testkit.NewQueue(t, cfg, "DeadLetterQueue", testkit.QueueOptions{}).URL,
+			DeadLetterQueueURL: testkit.NewQueue(t, cfg, "DeadLetterQueue").URL,
 			Minute:             60, FunctionTimeout: 30, RetryBase: 5, RetryFactor: 4, MaxRetries: 9, LongWait: 150,
 			MaxLifeDays: 7, MaximumConcurrency: 200, AttemptTimeout: 15,
 		},

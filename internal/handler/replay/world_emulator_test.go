@@ -65,9 +65,9 @@ func newWorld(t *testing.T) *world {
 	w := &world{
 		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: now, created: now,
 		states: dynamo.NewDeliveries(db, tables.Deliveries), letters: dynamo.NewDeadLetters(db, tables.DeadLetters),
-		deliveries: testkit.NewQueue(t, cfg, "deliveries", testkit.QueueOptions{}),
-		events:     testkit.NewQueue(t, cfg, "events", testkit.QueueOptions{}),
-		reject:     testkit.NewQueue(t, cfg, "rejected", testkit.QueueOptions{}),
+		deliveries: testkit.NewQueue(t, cfg, "deliveries"),
+		events:     testkit.NewQueue(t, cfg, "events"),
+		reject:     testkit.NewQueue(t, cfg, "rejected"),
 	}
 	err := dynamo.NewEndpoints(db, tables.Endpoints).Create(t.Context(), endpoint.Endpoint{
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Events: []string{"*"}, Status: endpoint.Active,

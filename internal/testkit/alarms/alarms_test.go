@@ -92,6 +92,7 @@ func TestExpression(t *testing.T) {
 		"MAX(METRICS())":                    "6",
 		"IF(zero > 0, a / zero, 7)":         "7",
 		"IF(a >= 6 AND b == 2, 100*b/a, 0)": "33.333333333333336",
+		"IF(gone, 1, 0)":                    "expression: compares missing data: FILL it",
 		"IF(gone > 1, 1, 0)":                "expression: compares missing data: FILL it",
 		"METRICS()":                         "expression: METRICS of 0 arguments is not modelled",
 		"RATE(a)":                           "expression: RATE of 1 arguments is not modelled",

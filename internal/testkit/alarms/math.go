@@ -93,20 +93,24 @@ func combine(operator token.Token, a, b number) (number, error) {
 	if !both {
 		return number{}, errMissing
 	}
+	return compare(operator, a.value, b.value)
+}
+
+func compare(operator token.Token, a, b float64) (number, error) {
 	switch operator {
 	case token.GTR:
-		return truth(a.value > b.value), nil
+		return truth(a > b), nil
 	case token.GEQ:
-		return truth(a.value >= b.value), nil
+		return truth(a >= b), nil
 	case token.EQL:
-		return truth(a.value == b.value), nil
+		return truth(a == b), nil
 	case token.LAND:
-		return truth(a.value != 0 && b.value != 0), nil
+		return truth(a != 0 && b != 0), nil
 	}
 	return number{}, fmt.Errorf("the operator %s is not modelled", operator)
 }
 
-// call applies a function. Of IF, the branch that is not chosen may be missing.
+// call applies a function.
 func (e expression) call(name string, arguments []ast.Expr) (number, error) {
 	switch {
 	case name == "FILL" && len(arguments) == 2:
@@ -116,18 +120,25 @@ func (e expression) call(name string, arguments []ast.Expr) (number, error) {
 		}
 		return e.value(arguments[1])
 	case name == "IF" && len(arguments) == 3:
-		condition, err := e.value(arguments[0])
-		if err != nil {
-			return number{}, err
-		}
-		if condition.value != 0 {
-			return e.value(arguments[1])
-		}
-		return e.value(arguments[2])
+		return e.choose(arguments[0], arguments[1], arguments[2])
 	case (name == "SUM" || name == "MAX") && len(arguments) == 1 && isMetrics(arguments[0]):
 		return e.reduce(name), nil
 	}
 	return number{}, fmt.Errorf("%s of %d arguments is not modelled", name, len(arguments))
+}
+
+// choose is IF. The branch that is not chosen may be missing.
+func (e expression) choose(condition, then, otherwise ast.Expr) (number, error) {
+	n, err := e.value(condition)
+	switch {
+	case err != nil:
+		return number{}, err
+	case !n.present:
+		return number{}, errMissing
+	case n.value != 0:
+		return e.value(then)
+	}
+	return e.value(otherwise)
 }
 
 func isMetrics(tree ast.Expr) bool {

@@ -43,18 +43,6 @@ func Load(path string) (*Contract, error) {
 	return &Contract{document: document}, nil
 }
 
-// Routes returns the documented operations, "GET /v1/webhooks/{id}".
-func (c *Contract) Routes() []string {
-	var keys []string
-	for path, item := range c.document.Paths.Map() {
-		for method := range item.Operations() {
-			keys = append(keys, method+" "+path)
-		}
-	}
-	slices.Sort(keys)
-	return keys
-}
-
 // Exchange is one request and its answer.
 type Exchange struct {
 	Method, Target string // Target is path and query
@@ -169,9 +157,4 @@ func decodeJSON(body []byte, out any) error {
 		return fmt.Errorf("decoding answer %q: %w", body, err)
 	}
 	return nil
-}
-
-// Problem returns the text that documents the codes.
-func (c *Contract) Problem() string {
-	return c.document.Components.Schemas["Problem"].Value.Description
 }

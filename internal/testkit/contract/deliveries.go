@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"slices"
 
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
@@ -32,32 +31,4 @@ func (c *Contract) CheckDelivery(event string, header http.Header, body []byte) 
 		return fmt.Errorf("a delivery of %s is not as documented: %w", event, err)
 	}
 	return nil
-}
-
-// Deliveries returns the names of the events whose deliveries are described.
-func (c *Contract) Deliveries() []string {
-	var names []string
-	for name := range c.document.Webhooks {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Sample returns the example that the description of an event's deliveries gives; nil for none.
-func (c *Contract) Sample(event string) any {
-	item := c.document.Webhooks[event]
-	if item == nil {
-		return nil
-	}
-	example := item.Post.RequestBody.Value.Content["application/json"].Examples["illustrative"]
-	if example == nil {
-		return nil
-	}
-	return example.Value.Value
-}
-
-// Subscriptions returns the event names and patterns that a request may name.
-func (c *Contract) Subscriptions() []any {
-	return c.document.Components.Schemas["Subscription"].Value.Enum
 }

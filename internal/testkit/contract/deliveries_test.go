@@ -1,6 +1,7 @@
-package contract_test
+package contract
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -22,14 +23,14 @@ func TestTheDescriptionHasTheImplementedEventsAndPatterns(t *testing.T) {
 	c := load(t)
 	want := event.Types()
 	slices.Sort(want)
-	if diff := cmp.Diff(want, c.Deliveries()); diff != "" {
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(c.document.Webhooks))); diff != "" {
 		t.Errorf("deliveries (-implemented +described):\n%s", diff)
 	}
 	var accepted []any
 	for _, name := range append(event.Types(), event.Patterns()...) {
 		accepted = append(accepted, name)
 	}
-	if diff := cmp.Diff(accepted, c.Subscriptions()); diff != "" {
+	if diff := cmp.Diff(accepted, c.document.Components.Schemas["Subscription"].Value.Enum); diff != "" {
 		t.Errorf("subscriptions (-accepted +described):\n%s", diff)
 	}
 }
@@ -45,7 +46,8 @@ func TestTheDescriptionShowsTheSampleOfEveryEvent(t *testing.T) {
 		if err := json.Unmarshal([]byte(sample.Payload()), &want); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, c.Sample(name)); diff != "" {
+		described := c.document.Webhooks[name].Post.RequestBody.Value.Content["application/json"]
+		if diff := cmp.Diff(want, described.Examples["illustrative"].Value.Value); diff != "" {
 			t.Errorf("%s (-sample +described):\n%s", name, diff)
 		}
 	}
