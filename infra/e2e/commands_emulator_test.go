@@ -159,23 +159,3 @@ func python(t *testing.T, script string, args ...string) string {
 	}
 	return string(out)
 }
-
-func TestSAMDeployIsToldWhatToDoInstead(t *testing.T) {
-	t.Parallel()
-	template := filepath.Join(t.TempDir(), "template.yaml")
-	const text = "Resources:\n  Queue:\n    Type: AWS::SQS::Queue\n"
-	if err := os.WriteFile(template, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	sam, err := tools.Command(root, "sam")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer alone()()
-	args := []string{"deploy", "--stack-name", "mine", "--template-file", template, "--resolve-s3"}
-	out, err := exec.CommandContext(t.Context(), sam, args...).CombinedOutput()
-	if err == nil {
-		t.Error("sam deploy succeeded")
-	}
-	prints(t, string(out), "the local stack does not take deployments: it deploys template.yaml itself when it starts")
-}

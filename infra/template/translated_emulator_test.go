@@ -24,7 +24,7 @@ func translated(t *testing.T) template {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(t.Context(), python,
-		"infra/local/translate.py", "template.yaml", "samconfig.toml", "default", "bucket")
+		"infra/local/translate.py", "template.yaml", "samconfig.toml", "default")
 	cmd.Dir = base
 	out, err := cmd.Output()
 	if err != nil {

@@ -11,25 +11,18 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
-	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
-	"github.com/herald-webhooks/herald/infra/local/internal/schedule"
+	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 )
 
-const (
-	tenant = "tenant_acme" // that of the sample events
-	// defaultConcurrency is that of a mapping without MaximumConcurrency: Lambda starts with five.
-	defaultConcurrency = 5
-)
+const tenant = "tenant_acme" // that of the sample events
 
 // folder is the name of a function's folder: XyzFunction lives in functions/xyz.
 func folder(logicalID string) string {
@@ -38,12 +31,9 @@ func folder(logicalID string) string {
 
 // describe tells what was deployed.
 func (s *Stack) describe() {
-	s.Region, s.StackName = region, s.options.StackName
-	s.Tables, s.Keys = s.deployed.Tables, s.deployed.Keys
-	s.Queues, s.Functions = map[string]string{}, map[string]string{}
-	for id, queue := range s.deployed.Queues {
-		s.Queues[id] = queue.URL
-	}
+	s.Region, s.StackName = region, stackName
+	s.Tables, s.Keys, s.Queues = s.deployed.Tables, s.deployed.Keys, s.deployed.Queues
+	s.Functions = map[string]string{}
 	for id, f := range s.deployed.Functions {
 		s.Functions[folder(id)] = f.Name
 	}
@@ -52,154 +42,86 @@ func (s *Stack) describe() {
 
 // makeFunctions prepares every deployed function; one without a binary is an error.
 func (s *Stack) makeFunctions(context.Context) error {
+	// The emulator does not keep a function's LoggingConfig.
+	logging, err := sam.Properties[struct {
+		LoggingConfig struct{ LogFormat, ApplicationLogLevel any }
+	}](s.template, "AWS::Lambda::Function")
+	if err != nil {
+		return err
+	}
 	for _, id := range slices.Sorted(maps.Keys(s.deployed.Functions)) {
-		f, name := s.deployed.Functions[id], folder(id)
-		format, level := s.logging(id)
-		made, err := function.New(function.Config{
-			Name: f.Name, ARN: f.ARN, Region: s.Region, Handler: f.Handler, MemoryMB: f.MemoryMB,
-			Timeout: time.Duration(f.TimeoutSeconds) * time.Second, Concurrency: f.Concurrency,
-			LogFormat: format, LogLevel: level, Variables: f.Variables,
-			Host:    map[string]string{"AWS_ENDPOINT_URL": s.emulator.URL.String(), "SSL_CERT_FILE": s.CAFile},
-			Binary:  filepath.Join(s.options.Dir, "functions", name, "bootstrap"),
-			LogFile: filepath.Join(s.options.logs(), name+".log"), Log: s.log,
-		})
+		c, name := s.deployed.Functions[id], folder(id)
+		c.Region, c.Log = s.Region, s.log
+		c.LogFormat = s.template.Text(logging[id].LoggingConfig.LogFormat)
+		c.LogLevel = s.template.Text(logging[id].LoggingConfig.ApplicationLogLevel)
+		c.Host = map[string]string{"AWS_ENDPOINT_URL": s.emulator.URL.String(), "SSL_CERT_FILE": s.CAFile}
+		c.Binary = filepath.Join(s.options.Dir, "functions", name, "bootstrap")
+		c.LogFile = filepath.Join(s.options.logs(), name+".log")
+		made, err := function.New(c)
 		if err != nil {
 			return fmt.Errorf("preparing functions: %w", err)
 		}
 		s.functions[id] = made
 		s.onClose(made.Close)
-		settings, err := async.ReadSettings(s.template, id)
-		if err != nil {
-			return fmt.Errorf("preparing functions: %w", err)
-		}
-		s.async[id] = &async.Invoker{Settings: settings, Name: f.Name, Function: made, Log: s.log}
-		s.onClose(s.async[id].Wait)
 	}
 	return nil
 }
 
-// logging reads a function's LoggingConfig from the template: the emulator does not keep it.
-func (s *Stack) logging(id string) (format, level string) {
-	for _, r := range s.template.Resources("AWS::Lambda::Function") {
-		if config, _ := r.Properties["LoggingConfig"].(map[string]any); r.ID == id {
-			return s.template.Text(config["LogFormat"]), s.template.Text(config["ApplicationLogLevel"])
-		}
-	}
-	return "", ""
-}
-
-// serve starts the HTTP API, if the template has one, and the AWS endpoint.
-func (s *Stack) serve(ctx context.Context) error {
+// serve starts the AWS endpoint, and the HTTP API if the template has one.
+func (s *Stack) serve(ctx context.Context) (err error) {
 	front := &invokeapi.API{
-		Functions: map[string]*function.Function{}, Async: map[string]*async.Invoker{},
-		Lifetime: s.life, Emulator: s.emulator.URL,
-	}
-	for id, f := range s.functions {
-		front.Functions[f.Name], front.Async[f.Name] = f, s.async[id]
-	}
-	var err error
-	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, front.Handler()); err != nil {
-		return fmt.Errorf("serving the AWS endpoint: %w", err)
-	}
-	s.LambdaEndpointURL = s.AWSEndpointURL
-	apis := s.template.Resources("AWS::ApiGatewayV2::Api")
-	if len(apis) == 0 {
-		return nil
-	}
-	if len(apis) > 1 {
-		return errors.New("the template has more than one HTTP API")
+		Functions: map[string]*function.Function{}, Lifetime: s.life, Emulator: s.emulator.URL,
 	}
 	api := &httpapi.API{
 		ID: "local", AccountID: emulator.Account, Functions: map[string]httpapi.Function{}, Lifetime: s.life,
 	}
-	if api.Routes, err = httpapi.Routes(apis[0].Properties); err != nil {
-		return fmt.Errorf("reading routes: %w", err)
-	}
 	for id, f := range s.functions {
-		api.Functions[id] = f
+		front.Functions[f.Name], api.Functions[id] = f, f
 	}
-	if api.AccessLog.Lines, err = s.logFile("http-api.log"); err != nil {
+	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, front.Handler()); err != nil {
+		return fmt.Errorf("serving the AWS endpoint: %w", err)
+	}
+	s.LambdaEndpointURL = s.AWSEndpointURL
+	declared, err := sam.Properties[httpapi.Properties](s.template, "AWS::ApiGatewayV2::Api")
+	if len(declared) > 1 {
+		err = errors.New("the template has more than one HTTP API")
+	}
+	if err != nil {
 		return err
 	}
-	for _, stage := range s.template.Resources("AWS::ApiGatewayV2::Stage") {
-		settings, _ := stage.Properties["AccessLogSettings"].(map[string]any)
-		api.AccessLog.Format = s.template.Text(settings["Format"])
-	}
-	if s.APIURL, err = s.listenAndServe(ctx, s.options.APIPort, api); err != nil {
-		return fmt.Errorf("serving the HTTP API: %w", err)
+	for _, properties := range declared {
+		if api.Routes, err = properties.Routes(); err != nil {
+			return fmt.Errorf("reading routes: %w", err)
+		}
+		if s.APIURL, err = s.listenAndServe(ctx, s.options.APIPort, api.Handler()); err != nil {
+			return fmt.Errorf("serving the HTTP API: %w", err)
+		}
 	}
 	return nil
 }
 
-func (s *Stack) listenAndServe(ctx context.Context, port int, handler http.Handler) (url string, err error) {
-	l, err := listen(ctx, port)
+func (s *Stack) listenAndServe(ctx context.Context, port string, handler http.Handler) (url string, err error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("listening on port %s: %w", port, err)
 	}
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 10 << 10}
 	go func() { _ = server.Serve(l) }() // ends with ErrServerClosed
 	s.onClose(func() { _ = server.Close() })
-	return "http://" + l.Addr().(*net.TCPAddr).String(), nil
+	return "http://" + l.Addr().String(), nil
 }
 
 // runMappings starts every event source mapping that was deployed.
 func (s *Stack) runMappings() {
+	byARN := map[string]*function.Function{}
+	for _, f := range s.functions {
+		byARN[f.ARN] = f
+	}
 	client := sqs.NewFromConfig(s.aws(s.emulator.URL.String()))
 	for _, m := range s.deployed.Mappings {
-		run := &mapping.Mapping{
-			Config: mapping.Config{
-				QueueARN: m.QueueARN, Region: s.Region, BatchSize: m.BatchSize, PartialResponses: m.PartialResponses,
-				Window: time.Duration(m.WindowSeconds) * time.Second, MaximumConcurrency: m.MaximumConcurrency,
-			},
-			Queue: client, Log: s.log,
-		}
-		if run.MaximumConcurrency == 0 {
-			run.MaximumConcurrency = defaultConcurrency
-		}
-		for _, q := range s.deployed.Queues {
-			if q.ARN == m.QueueARN {
-				run.QueueURL = q.URL
-			}
-		}
-		for id, f := range s.deployed.Functions {
-			if m.FunctionARN == f.ARN || strings.HasPrefix(m.FunctionARN, f.ARN+":") {
-				run.Function = s.functions[id]
-			}
-		}
-		s.mappings.Go(func() { run.Run(s.life) })
+		m.Region, m.Queue, m.Function, m.Log = s.Region, client, byARN[m.FunctionARN], s.log
+		s.running.Go(func() { m.Run(s.life) })
 	}
-	s.onClose(s.mappings.Wait)
-}
-
-// readSchedules finds the schedules that the template declares.
-func (s *Stack) readSchedules(context.Context) (err error) {
-	if s.schedules, err = schedule.Read(s.template, s.Region, emulator.Account); err != nil {
-		return err
-	}
-	for _, one := range s.schedules {
-		if s.async[one.Function] == nil {
-			return fmt.Errorf("schedule %s: %s is not a function of the template", one.ID, one.Function)
-		}
-	}
-	return nil
-}
-
-// runSchedules starts every schedule.
-func (s *Stack) runSchedules() {
-	var running sync.WaitGroup
-	for _, one := range s.schedules {
-		running.Go(func() { one.Run(s.life, s.async[one.Function].Send) })
-	}
-	s.onClose(running.Wait)
-}
-
-// Schedules describes each schedule that the stack fires, in a line.
-func (s *Stack) Schedules() []string {
-	var lines []string
-	for _, one := range s.schedules {
-		lines = append(lines, one.String())
-	}
-	return lines
 }
 
 // issueKey makes the stack's tenant by asking the function that issues keys, as an operator does.

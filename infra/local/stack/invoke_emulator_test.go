@@ -19,7 +19,7 @@ func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[s
 	t.Helper()
 	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
 	out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
-		FunctionName: aws.String(s.Functions["work"]), Payload: []byte(payload), LogType: lambdatypes.LogTypeTail,
+		FunctionName: aws.String(s.Functions["work"]), Payload: []byte(payload),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -60,6 +60,12 @@ func TestStack_invokesAsLambdaDoes(t *testing.T) {
 	if !errors.As(err, &missing) {
 		t.Errorf("an unknown function answers %v", err)
 	}
+	_, err = client.Invoke(t.Context(), &lambda.InvokeInput{
+		FunctionName: aws.String(s.Functions["work"]), InvocationType: lambdatypes.InvocationTypeEvent,
+	})
+	if err == nil || !strings.Contains(err.Error(), "synchronously only") {
+		t.Errorf("an asynchronous invocation answers %v", err)
+	}
 	_, before := invoke(t, s, `{}`)
 	pid, _ := before["pid"].(float64)
 	_ = syscall.Kill(int(pid), syscall.SIGKILL)
@@ -91,8 +97,8 @@ func checkEnvironment(t *testing.T, s *Stack, environ any) {
 			t.Errorf("%s is %q, want %q", name, values[name], want)
 		}
 	}
-	for _, name := range []string{"HOME", "USER", "PWD", "HTTPS_PROXY"} {
-		if value, ok := values[name]; ok && name != "PWD" {
+	for _, name := range []string{"HOME", "USER", "HTTPS_PROXY"} {
+		if value, ok := values[name]; ok {
 			t.Errorf("%s=%s came from this machine", name, value)
 		}
 	}

@@ -5,7 +5,6 @@ package stack
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
@@ -30,8 +29,11 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 	}
 	busy := o
 	busy.Dir = t.TempDir()
-	busy.MotoPort = mustPort(t, s.emulator.URL.Port())
-	if _, err := Start(t.Context(), busy); err == nil || !strings.Contains(err.Error(), "is in use") {
+	if err := os.Symlink(built, filepath.Join(busy.Dir, "functions")); err != nil {
+		t.Fatal(err)
+	}
+	_, busy.AWSPort, _ = strings.Cut(strings.TrimPrefix(s.AWSEndpointURL, "http://"), ":")
+	if _, err := Start(t.Context(), busy); err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("a busy port: %v", err)
 	}
 	pid := s.emulator.PID()
@@ -59,14 +61,6 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 	if _, err := Start(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "run `make build`") {
 		t.Errorf("missing binaries: %v", err)
 	}
-}
-
-func mustPort(t *testing.T, text string) (port int) {
-	t.Helper()
-	if err := json.Unmarshal([]byte(text), &port); err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {

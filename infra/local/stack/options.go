@@ -12,26 +12,26 @@ import (
 
 // Options says which stack to start. The zero value starts this project's own from the working directory.
 type Options struct {
-	Root        string            // the checkout; default "."
-	Dir         string            // state, logs, certificates and binaries; default Root/.local
-	Template    string            // default Root/template.yaml
-	SAMConfig   string            // default Root/samconfig.toml
-	Environment string            // table of the samconfig file; default "local"
-	StackName   string            // default "herald-local"
-	Parameters  map[string]string // of the template; they win over the samconfig file's
-	Python      string            // default: see package tools
-	APIPort     int               // of the HTTP API; 0 takes a free one
-	AWSPort     int               // of the AWS endpoint; 0 takes a free one
-	MotoPort    int               // of the emulator behind it; 0 takes a free one
-	Out         io.Writer         // gets a line per step; default none
+	Root        string    // the checkout; default "."
+	Dir         string    // state, logs, certificates and binaries; default Root/.local
+	Template    string    // default Root/template.yaml
+	SAMConfig   string    // default Root/samconfig.toml
+	Environment string    // table of the samconfig file; default "local"
+	Parameters  []string  // of the template, "Name=Value"; they win over the samconfig file's
+	Python      string    // default: see package tools
+	APIPort     string    // of the HTTP API; default: a free one
+	AWSPort     string    // of the AWS endpoint; default: a free one
+	Out         io.Writer // gets a line per step; default none
 	// NoMappings leaves the queues alone and fires no schedule, as if the functions were paused.
 	NoMappings bool
 	// NoTenant issues no API key: for templates without the function that does.
 	NoTenant bool
 }
 
-// region is none of AWS's own (infra/decisions/0017-a-region-of-its-own.md).
-const region = "local"
+const (
+	stackName = "herald-local"
+	region    = "local" // none of AWS's own (infra/decisions/0017-a-region-of-its-own.md)
+)
 
 // complete fills the defaults in and makes every path absolute.
 func (o Options) complete() (Options, error) {
@@ -49,7 +49,6 @@ func (o Options) complete() (Options, error) {
 		}
 	}
 	o.Environment = cmp.Or(o.Environment, "local")
-	o.StackName = cmp.Or(o.StackName, "herald-local")
 	if o.Out == nil {
 		o.Out = io.Discard
 	}

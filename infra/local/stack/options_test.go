@@ -21,20 +21,18 @@ func TestOptions_complete_fillsInWhatIsMissing(t *testing.T) {
 			Options{Python: "python"},
 			Options{
 				Root: here, Dir: filepath.Join(here, ".local"), Template: filepath.Join(here, "template.yaml"),
-				SAMConfig: filepath.Join(here, "samconfig.toml"), Environment: "local", StackName: "herald-local",
-				Python: "python", Out: io.Discard,
+				SAMConfig: filepath.Join(here, "samconfig.toml"), Environment: "local", Python: "python", Out: io.Discard,
 			},
 		},
 		"another one, with paths from the working directory": {
 			Options{
 				Root: "project", Dir: "state", Template: "app.yaml", SAMConfig: "app.toml", Environment: "test",
-				StackName: "app", Python: "python", APIPort: 8080, NoTenant: true,
+				Python: "python", APIPort: "8080", NoTenant: true,
 			},
 			Options{
 				Root: filepath.Join(here, "project"), Dir: filepath.Join(here, "state"),
 				Template: filepath.Join(here, "app.yaml"), SAMConfig: filepath.Join(here, "app.toml"),
-				Environment: "test", StackName: "app", Python: "python", APIPort: 8080,
-				NoTenant: true, Out: io.Discard,
+				Environment: "test", Python: "python", APIPort: "8080", NoTenant: true, Out: io.Discard,
 			},
 		},
 	} {

@@ -2,8 +2,8 @@
 // the compiled functions, their queue mappings, the HTTP API and the Invoke API run by this program.
 //
 // It promises that the template is the only description of the system: mappings, timeouts and environment
-// are read back from the deployed stack, routes and schedules from the translated template; what the emulator
-// cannot deploy is printed. A stack owns its folder while it runs and leaves no process behind, however it
+// are read back from the deployed stack, routes and schedules from the translated template; resources that the
+// emulator cannot deploy are printed. A stack owns its folder while it runs and leaves no process behind, however it
 // ends. It listens on loopback only, keeps nothing over a restart but logs, and accepts any AWS credentials.
 package stack
 
@@ -14,25 +14,22 @@ import (
 	"io"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
-	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/deploy"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
-	"github.com/herald-webhooks/herald/infra/local/internal/schedule"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
@@ -48,10 +45,9 @@ type Stack struct {
 	template  *sam.Template
 	emulator  *emulator.Emulator
 	deployed  *deploy.Stack
-	functions map[string]*function.Function // by logical id, as the next two
-	async     map[string]*async.Invoker
-	schedules []schedule.Schedule
-	mappings  sync.WaitGroup
+	functions map[string]*function.Function // by logical id
+	scheduled map[string]*function.Function // those of them that a schedule invokes
+	running   sync.WaitGroup                // mappings and schedules
 	closers   []func()
 	closing   sync.Once
 }
@@ -63,7 +59,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, functions: map[string]*function.Function{}, async: map[string]*async.Invoker{}}
+	s := &Stack{options: o, functions: map[string]*function.Function{}, scheduled: map[string]*function.Function{}}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.start(ctx); err != nil {
 		s.Close()
@@ -89,6 +85,7 @@ func (s *Stack) start(ctx context.Context) error {
 	if !s.options.NoMappings {
 		s.runMappings()
 		s.runSchedules()
+		s.onClose(s.running.Wait)
 	}
 	return s.Write(s.options.stateFile())
 }
@@ -128,39 +125,29 @@ func (s *Stack) makeCertificates() error {
 
 // bringUp translates the template while the emulator starts.
 func (s *Stack) bringUp(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var (
-		translating  sync.WaitGroup
-		translateErr error
-	)
-	translating.Go(func() {
-		s.template, translateErr = sam.Translate(ctx, sam.Source{
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		s.template, err = sam.Translate(ctx, sam.Source{
 			Python: s.options.Python, Script: s.options.script("translate.py"), Template: s.options.Template,
 			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Parameters: s.options.Parameters,
-			Bucket: deploy.Bucket,
 		})
-	})
-	var err error
-	s.emulator, err = emulator.Start(ctx, emulator.Options{
-		Root: s.options.Root, Python: s.options.Python, Port: s.options.MotoPort,
-		LogFile: filepath.Join(s.options.logs(), "moto.log"),
-	})
-	if err != nil {
-		cancel()
-	} else {
-		s.onClose(s.emulator.Close)
-	}
-	translating.Wait()
-	if err != nil {
 		return err
-	}
-	return translateErr
+	})
+	both.Go(func() (err error) {
+		s.emulator, err = emulator.Start(ctx, emulator.Options{
+			Root: s.options.Root, Python: s.options.Python, LogFile: filepath.Join(s.options.logs(), "moto.log"),
+		})
+		if err == nil {
+			s.onClose(s.emulator.Close)
+		}
+		return err
+	})
+	return both.Wait() //nolint:wrapcheck // both say it themselves
 }
 
 func (s *Stack) deploy(ctx context.Context) (err error) {
 	s.options.say("deploying %s to the AWS emulator", filepath.Base(s.options.Template))
-	s.deployed, err = deploy.Template(ctx, s.aws(s.emulator.URL.String()), s.options.StackName, s.template)
+	s.deployed, err = deploy.Template(ctx, s.aws(s.emulator.URL.String()), stackName, s.template)
 	if err != nil {
 		return err
 	}
@@ -183,18 +170,6 @@ func (s *Stack) aws(endpoint string) aws.Config {
 			t.MaxIdleConnsPerHost = 64
 		}),
 	}
-}
-
-// listen takes a port on loopback.
-func listen(ctx context.Context, port int) (net.Listener, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("port %d is in use", port)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("listening: %w", err)
-	}
-	return l, nil
 }
 
 func (s *Stack) logFile(name string) (io.Writer, error) {

@@ -58,7 +58,7 @@ func options(t *testing.T) Options {
 	}
 	return Options{
 		Root: "../../..", Dir: dir, Template: "testdata/app/template.yaml", SAMConfig: "testdata/app/samconfig.toml",
-		StackName: "app", NoTenant: true,
+		NoTenant: true,
 	}
 }
 

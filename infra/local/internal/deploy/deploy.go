@@ -5,59 +5,40 @@
 package deploy
 
 import (
-	"archive/zip"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	cfn "github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
-	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
-// Bucket is where deployed functions have their placeholder of code.
-const Bucket = "code"
+// defaultConcurrency is that of a mapping without MaximumConcurrency: Lambda starts with five.
+const defaultConcurrency = 5
 
-// Stack is what was deployed, as the emulator describes it.
+// Stack is the deployed stack, as the emulator describes it.
 type Stack struct {
-	Queues    map[string]Queue    // by logical id, as the other maps
-	Tables    map[string]string   // names
-	Keys      map[string]string   // ARNs
-	Functions map[string]Function //
-	Mappings  []Mapping
-	Removed   map[string][]string // what of the template was not deployed: logical ids by type
-}
+	Queues    map[string]string          // URLs, by logical id as in the other maps
+	Tables    map[string]string          // names
+	Keys      map[string]string          // ARNs
+	Functions map[string]function.Config // as far as the stack says it
+	Mappings  []*mapping.Mapping         // likewise
+	Removed   map[string][]string        // logical ids, by type, of the resources that were not deployed
 
-// Queue is a deployed queue.
-type Queue struct{ URL, ARN string }
-
-// Function is a deployed function.
-type Function struct {
-	Name, ARN, Handler string
-	TimeoutSeconds     int
-	MemoryMB           int
-	Concurrency        int // reserved, 0 for none
-	Variables          map[string]string
-}
-
-// Mapping is a deployed event source mapping that was enabled.
-type Mapping struct {
-	QueueARN, FunctionARN    string
-	BatchSize, WindowSeconds int
-	MaximumConcurrency       int // 0 for none
-	PartialResponses         bool
+	arns map[string]string // of the queues, to their URLs
 }
 
 // Template deploys t as a stack of this name and reads the stack back.
@@ -66,57 +47,24 @@ func Template(ctx context.Context, cfg aws.Config, name string, t *sam.Template)
 	if err != nil {
 		return nil, err
 	}
-	if err := uploadCode(ctx, cfg, t); err != nil {
-		return nil, fmt.Errorf("uploading code: %w", err)
-	}
 	cloud := cloudformation.NewFromConfig(cfg)
 	if err := create(ctx, cloud, name, body, t.Parameters); err != nil {
-		return nil, fmt.Errorf("creating stack: %w", err)
+		return nil, fmt.Errorf("deploying stack %s: %w", name, err)
 	}
 	out, err := cloud.DescribeStackResources(ctx, &cloudformation.DescribeStackResourcesInput{StackName: &name})
 	if err != nil {
-		return nil, fmt.Errorf("reading stack: %w", err)
+		return nil, fmt.Errorf("reading stack %s: %w", name, err)
 	}
 	d := &Stack{
-		Queues: map[string]Queue{}, Tables: map[string]string{}, Keys: map[string]string{},
-		Functions: map[string]Function{}, Removed: removed,
+		Queues: map[string]string{}, Tables: map[string]string{}, Keys: map[string]string{},
+		Functions: map[string]function.Config{}, Removed: removed, arns: map[string]string{},
 	}
 	for _, r := range out.StackResources {
 		if err := d.read(ctx, cfg, r); err != nil {
 			return nil, fmt.Errorf("reading %s: %w", aws.ToString(r.LogicalResourceId), err)
 		}
 	}
-	d.Mappings, err = takeMappings(ctx, lambda.NewFromConfig(cfg))
-	return d, err
-}
-
-// uploadCode gives every function an archive: the emulator refuses to make one without.
-func uploadCode(ctx context.Context, cfg aws.Config, t *sam.Template) error {
-	store := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
-	location := s3types.BucketLocationConstraint(cfg.Region)
-	if _, err := store.CreateBucket(ctx, &s3.CreateBucketInput{
-		Bucket:                    aws.String(Bucket),
-		CreateBucketConfiguration: &s3types.CreateBucketConfiguration{LocationConstraint: location},
-	}); err != nil {
-		return fmt.Errorf("making bucket: %w", err)
-	}
-	var archive bytes.Buffer
-	w := zip.NewWriter(&archive)
-	if _, err := w.Create("bootstrap"); err != nil {
-		return fmt.Errorf("making archive: %w", err)
-	}
-	if err := w.Close(); err != nil {
-		return fmt.Errorf("making archive: %w", err)
-	}
-	for _, f := range t.Resources("AWS::Lambda::Function") {
-		_, err := store.PutObject(ctx, &s3.PutObjectInput{
-			Bucket: aws.String(Bucket), Key: aws.String(f.ID + ".zip"), Body: bytes.NewReader(archive.Bytes()),
-		})
-		if err != nil {
-			return fmt.Errorf("storing archive: %w", err)
-		}
-	}
-	return nil
+	return d, d.takeMappings(ctx, lambda.NewFromConfig(cfg))
 }
 
 func create(ctx context.Context, cloud *cloudformation.Client, name string, body map[string]any,
@@ -126,8 +74,8 @@ func create(ctx context.Context, cloud *cloudformation.Client, name string, body
 		return fmt.Errorf("encoding template: %w", err)
 	}
 	var parameters []cfn.Parameter
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		parameters = append(parameters, cfn.Parameter{ParameterKey: aws.String(key), ParameterValue: aws.String(given[key])})
+	for key, value := range given {
+		parameters = append(parameters, cfn.Parameter{ParameterKey: &key, ParameterValue: &value})
 	}
 	_, err = cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
 		StackName: &name, TemplateBody: aws.String(string(text)), Parameters: parameters,
@@ -154,12 +102,13 @@ func (d *Stack) read(ctx context.Context, cfg aws.Config, r cfn.StackResource) e
 		d.Tables[id] = physical
 	case "AWS::SQS::Queue":
 		out, err := sqs.NewFromConfig(cfg).GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-			QueueUrl: &physical, AttributeNames: []types.QueueAttributeName{types.QueueAttributeNameQueueArn},
+			QueueUrl: &physical, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn},
 		})
 		if err != nil {
 			return fmt.Errorf("describing queue: %w", err)
 		}
-		d.Queues[id] = Queue{URL: physical, ARN: out.Attributes["QueueArn"]}
+		d.Queues[id] = physical
+		d.arns[out.Attributes["QueueArn"]] = physical
 	case "AWS::KMS::Key":
 		out, err := kms.NewFromConfig(cfg).DescribeKey(ctx, &kms.DescribeKeyInput{KeyId: &physical})
 		if err != nil {
@@ -167,11 +116,57 @@ func (d *Stack) read(ctx context.Context, cfg aws.Config, r cfn.StackResource) e
 		}
 		d.Keys[id] = aws.ToString(out.KeyMetadata.Arn)
 	case "AWS::Lambda::Function":
-		f, err := readFunction(ctx, lambda.NewFromConfig(cfg), physical)
+		out, err := lambda.NewFromConfig(cfg).GetFunction(ctx, &lambda.GetFunctionInput{FunctionName: &physical})
 		if err != nil {
-			return err
+			return fmt.Errorf("describing function (is a variable not a string? use !Sub): %w", err)
 		}
-		d.Functions[id] = f
+		d.Functions[id] = config(out)
+	}
+	return nil
+}
+
+func config(out *lambda.GetFunctionOutput) function.Config {
+	c := out.Configuration
+	f := function.Config{
+		Name: aws.ToString(c.FunctionName), ARN: aws.ToString(c.FunctionArn), Handler: aws.ToString(c.Handler),
+		Timeout: time.Duration(aws.ToInt32(c.Timeout)) * time.Second, MemoryMB: int(aws.ToInt32(c.MemorySize)),
+	}
+	if out.Concurrency != nil {
+		f.Concurrency = int(aws.ToInt32(out.Concurrency.ReservedConcurrentExecutions))
+	}
+	if c.Environment != nil {
+		f.Variables = c.Environment.Variables
+	}
+	return f
+}
+
+// takeMappings reads every event source mapping and disables it in the emulator.
+func (d *Stack) takeMappings(ctx context.Context, client *lambda.Client) error {
+	out, err := client.ListEventSourceMappings(ctx, &lambda.ListEventSourceMappingsInput{})
+	if err != nil {
+		return fmt.Errorf("listing mappings: %w", err)
+	}
+	for _, m := range out.EventSourceMappings {
+		if m.FilterCriteria != nil || m.ProvisionedPollerConfig != nil {
+			return errors.New("event filters and provisioned pollers are not known to the local stack")
+		}
+		arn := aws.ToString(m.EventSourceArn)
+		taken := &mapping.Mapping{
+			QueueARN: arn, QueueURL: d.arns[arn], FunctionARN: aws.ToString(m.FunctionArn),
+			BatchSize: int(aws.ToInt32(m.BatchSize)), MaximumConcurrency: defaultConcurrency,
+			Window: time.Duration(aws.ToInt32(m.MaximumBatchingWindowInSeconds)) * time.Second,
+			PartialResponses: slices.Contains(m.FunctionResponseTypes,
+				lambdatypes.FunctionResponseTypeReportBatchItemFailures),
+		}
+		if m.ScalingConfig != nil && m.ScalingConfig.MaximumConcurrency != nil {
+			taken.MaximumConcurrency = int(*m.ScalingConfig.MaximumConcurrency)
+		}
+		d.Mappings = append(d.Mappings, taken)
+		_, err := client.UpdateEventSourceMapping(ctx,
+			&lambda.UpdateEventSourceMappingInput{UUID: m.UUID, Enabled: aws.Bool(false)})
+		if err != nil {
+			return fmt.Errorf("disabling mapping: %w", err)
+		}
 	}
 	return nil
 }

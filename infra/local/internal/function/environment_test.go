@@ -1,8 +1,6 @@
 package function
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -61,28 +59,4 @@ func byName(environment []string) map[string]string {
 		values[name] += value // of a name that is there twice, both
 	}
 	return values
-}
-
-func TestFunction_LogSince_returnsTheLastLines(t *testing.T) {
-	t.Parallel()
-	f := Function{Config: Config{LogFile: filepath.Join(t.TempDir(), "work.log")}}
-	if size, lines := f.LogSize(), f.LogSince(0, 100); size != 0 || len(lines) != 0 {
-		t.Errorf("a log that is not there has %d bytes and holds %q, want nothing", size, lines)
-	}
-	if err := os.WriteFile(f.LogFile, []byte("first\nsecond\nthird\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for name, row := range map[string]struct {
-		size, limit int64
-		want        string
-	}{
-		"since the beginning":       {0, 100, "first\nsecond\nthird\n"},
-		"since the second line":     {6, 100, "second\nthird\n"},
-		"no more than is asked for": {0, 6, "third\n"},
-		"since the end":             {19, 100, ""},
-	} {
-		if diff := cmp.Diff(row.want, string(f.LogSince(row.size, row.limit))); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
-	}
 }

@@ -1,8 +1,8 @@
 // Package function runs a compiled Lambda function on this machine as Lambda runs it on its own.
 //
-// It promises the Runtime API as aws-lambda-go and any custom runtime speak it, one invocation at a time
-// per process, warm processes used again, a process of its own for every concurrent invocation, the
-// function's timeout enforced by killing, and an environment without anything of this program's own.
+// It promises the Runtime API as aws-lambda-go speaks it, one invocation at a time per process, warm processes
+// used again, a process of its own for every concurrent invocation, the function's timeout enforced by killing,
+// and an environment without anything of this program's own.
 // It never retries an invocation: what was handed to a process and failed is the caller's to judge.
 package function
 
@@ -18,7 +18,7 @@ import (
 
 // Limits of Lambda.
 const (
-	MaxPayload  = 6 << 20 // bytes of a synchronous invocation's payload, and of its answer
+	MaxPayload  = 6 << 20 // bytes of an invocation's payload, and of its answer
 	initTimeout = 10 * time.Second
 	processes   = 100 // of one function without reserved concurrency, for the sake of the machine
 )
@@ -38,7 +38,7 @@ type Config struct {
 	LogFormat   string            // JSON or Text
 	LogLevel    string            // of the application
 	Variables   map[string]string // the function's own
-	Host        map[string]string // added by the host on top of what Lambda sets
+	Host        map[string]string // added by the host on top of Lambda's
 	Binary      string            // the compiled bootstrap
 	LogFile     string            // gets standard output and error of every process
 	Log         *slog.Logger      // tells of processes started, killed and lost
@@ -54,11 +54,14 @@ type Result struct {
 // Function is a deployed function and its processes.
 type Function struct {
 	Config
-	log *os.File
+	log     *os.File
+	life    context.Context // of every process
+	end     context.CancelFunc
+	running sync.WaitGroup
 
 	mu     sync.Mutex
 	idle   []*instance
-	all    map[*instance]struct{}
+	count  int // of processes, the idle ones included
 	closed bool
 }
 
@@ -74,93 +77,91 @@ func New(c Config) (*Function, error) {
 	if c.Concurrency == 0 {
 		c.Concurrency = processes
 	}
-	return &Function{Config: c, log: log, all: map[*instance]struct{}{}}, nil
+	f := &Function{Config: c, log: log}
+	f.life, f.end = context.WithCancel(context.Background())
+	return f, nil
 }
 
 // Invoke runs the function once with payload. ErrThrottled means that it was not run.
 func (f *Function) Invoke(ctx context.Context, payload []byte) (Result, error) {
 	inv := newInvocation(payload)
 	for {
-		in, err := f.take(ctx, inv)
+		in, err := f.take()
 		if err != nil {
 			return Result{}, err
 		}
-		if in == nil {
-			return inv.failure("Runtime.ExitError", "Error: Runtime exited before it asked for an invocation"), nil
+		if in.process == nil {
+			if err := in.start(ctx); err != nil {
+				f.drop(in)
+				f.Log.Error("process did not start", "function", f.Name, "request_id", inv.id, "error", err.Error())
+				return inv.failure("Runtime.ExitError", "Error: Runtime exited before it asked for an invocation"), ctx.Err()
+			}
 		}
 		result, handed, err := in.run(ctx, inv)
-		if err != nil {
+		switch {
+		case err != nil:
 			f.drop(in)
 			return Result{}, err
+		case handed:
+			f.release(in)
+			return result, nil
 		}
-		if !handed { // the idle process had died: nothing was lost, take another
-			f.drop(in)
-			continue
-		}
-		f.release(in)
-		return result, nil
+		f.drop(in) // the idle process had died: nothing was lost, take another
 	}
 }
 
-// take returns an idle process or starts one; nil when the new process did not come up.
-func (f *Function) take(ctx context.Context, inv *invocation) (*instance, error) {
+// take returns an idle process, or a new one that is yet to be started.
+func (f *Function) take() (*instance, error) {
 	f.mu.Lock()
+	defer f.mu.Unlock()
 	if f.closed {
-		f.mu.Unlock()
 		return nil, fmt.Errorf("function %s is shut down", f.Name)
 	}
-	if n := len(f.idle); n > 0 {
-		in := f.idle[n-1]
-		f.idle = f.idle[:n-1]
-		f.mu.Unlock()
+	if last := len(f.idle) - 1; last >= 0 {
+		in := f.idle[last]
+		f.idle = f.idle[:last]
 		return in, nil
 	}
-	if len(f.all) >= f.Concurrency {
-		f.mu.Unlock()
+	if f.count >= f.Concurrency {
 		return nil, ErrThrottled
 	}
-	in := &instance{fn: f}
-	f.all[in] = struct{}{}
-	f.mu.Unlock()
-
-	if err := in.start(ctx); err != nil {
-		f.drop(in)
-		f.Log.Error("process did not start", "function", f.Name, "request_id", inv.id, "error", err.Error())
-		return nil, ctx.Err()
-	}
-	return in, nil
+	f.count++
+	f.running.Add(1)
+	return newInstance(f), nil
 }
 
 func (f *Function) release(in *instance) {
-	if in.dead() {
-		f.drop(in)
-		return
-	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if !f.closed {
+	usable := !f.closed && !in.dead()
+	if usable {
 		f.idle = append(f.idle, in)
+	}
+	f.mu.Unlock()
+	if !usable {
+		f.drop(in)
 	}
 }
 
+// drop ends a process that somebody took.
 func (f *Function) drop(in *instance) {
 	in.close()
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	delete(f.all, in)
+	f.count--
+	f.mu.Unlock()
+	f.running.Done()
 }
 
-// Close kills every process. Invocations in progress fail.
+// Close kills every process and waits for their end. Invocations in progress fail.
 func (f *Function) Close() {
 	f.mu.Lock()
 	f.closed = true
-	all := make([]*instance, 0, len(f.all))
-	for in := range f.all {
-		all = append(all, in)
-	}
+	idle := f.idle
+	f.idle = nil
 	f.mu.Unlock()
-	for _, in := range all {
-		in.close()
+	f.end()
+	for _, in := range idle {
+		f.drop(in)
 	}
+	f.running.Wait()
 	_ = f.log.Close()
 }

@@ -8,7 +8,7 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
@@ -17,71 +17,50 @@ import (
 // instance is one process of a function and the Runtime API that only it talks to.
 type instance struct {
 	fn          *Function
+	process     *child.Process // nil until it is started
 	server      *http.Server
 	invocations chan *invocation
-	polled      chan struct{} // closed at the first poll
-	failed      chan struct{} // closed when the runtime reports that it could not initialise
-	once        sync.Once
-	failing     sync.Once
+	ready       chan error // nil at the first poll, or the runtime's report that it could not initialise
+	current     atomic.Pointer[invocation]
+}
 
-	mu      sync.Mutex
-	process *child.Process
-	current *invocation
-	closed  bool
+func newInstance(f *Function) *instance {
+	in := &instance{fn: f, invocations: make(chan *invocation), ready: make(chan error, 1)}
+	in.server = &http.Server{Handler: in.routes(), ReadHeaderTimeout: time.Minute}
+	return in
 }
 
 // start brings the process up and waits for its first poll of the Runtime API.
 func (in *instance) start(ctx context.Context) error {
-	in.invocations = make(chan *invocation)
-	in.polled, in.failed = make(chan struct{}), make(chan struct{})
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening for the Runtime API: %w", err)
 	}
-	server := &http.Server{Handler: in.routes(), ReadHeaderTimeout: time.Minute}
-	in.mu.Lock()
-	in.server = server
-	in.mu.Unlock()
-	go func() { _ = server.Serve(listener) }() // ends with ErrServerClosed
+	go func() { _ = in.server.Serve(listener) }() // ends with ErrServerClosed
 
 	cmd := exec.Command(in.fn.Binary) //nolint:gosec // the function itself, killed by close
 	cmd.Dir = filepath.Dir(in.fn.Binary)
 	cmd.Env = in.fn.environment(listener.Addr().String())
 	cmd.Stdout, cmd.Stderr = in.fn.log, in.fn.log
-	process, err := child.Start(cmd)
-	if err != nil {
+	if in.process, err = child.Start(cmd); err != nil {
 		return err
 	}
-	if !in.adopt(process) {
-		process.Kill()
-		return errors.New("function is shut down")
-	}
 	select {
-	case <-in.polled:
-		return nil
-	case <-in.failed:
-		return errors.New("the runtime reported an initialisation error, see the function's log")
-	case <-process.Done():
-		return fmt.Errorf("process ended before its first poll, see the function's log: %w", errors.Join(process.Err()))
+	case err := <-in.ready:
+		return err
+	case <-in.process.Done():
+		return fmt.Errorf("process ended before its first poll, see the function's log: %w", errors.Join(in.process.Err()))
 	case <-time.After(initTimeout):
 		return fmt.Errorf("no poll within %s", initTimeout)
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-in.fn.life.Done():
+		return errors.New("function is shut down")
 	}
-}
-
-func (in *instance) adopt(process *child.Process) bool {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	in.process = process
-	return !in.closed
 }
 
 // run hands inv to the process and waits for the end of it. handed tells whether the process took it.
 func (in *instance) run(ctx context.Context, inv *invocation) (result Result, handed bool, err error) {
-	if in.dead() {
-		return Result{}, false, nil
-	}
 	select {
 	case in.invocations <- inv:
 	case <-in.process.Done():
@@ -102,6 +81,8 @@ func (in *instance) run(ctx context.Context, inv *invocation) (result Result, ha
 			fmt.Sprintf("Error: Task timed out after %.2f seconds", in.fn.Timeout.Seconds()))
 	case <-ctx.Done():
 		return Result{}, true, ctx.Err()
+	case <-in.fn.life.Done():
+		return Result{}, true, errors.New("function is shut down")
 	}
 	return result, true, nil
 }
@@ -131,14 +112,8 @@ func (in *instance) dead() bool {
 }
 
 func (in *instance) close() {
-	in.mu.Lock()
-	process, server := in.process, in.server
-	in.closed = true
-	in.mu.Unlock()
-	if process != nil {
-		process.Kill()
+	if in.process != nil {
+		in.process.Kill()
 	}
-	if server != nil {
-		_ = server.Close()
-	}
+	_ = in.server.Close()
 }

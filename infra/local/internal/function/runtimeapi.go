@@ -1,6 +1,8 @@
 package function
 
 import (
+	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -22,28 +24,26 @@ func (in *instance) routes() http.Handler {
 
 // next blocks until there is an invocation for the process.
 func (in *instance) next(w http.ResponseWriter, r *http.Request) {
-	in.once.Do(func() { close(in.polled) })
+	in.report(nil)
 	var inv *invocation
 	select {
 	case inv = <-in.invocations:
 	case <-r.Context().Done():
 		return
 	}
-	in.mu.Lock()
-	in.current = inv
-	in.mu.Unlock()
+	in.current.Store(inv)
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
 	h.Set("Lambda-Runtime-Aws-Request-Id", inv.id)
 	h.Set("Lambda-Runtime-Deadline-Ms", strconv.FormatInt(time.Now().Add(in.fn.Timeout).UnixMilli(), 10))
 	h.Set("Lambda-Runtime-Invoked-Function-Arn", in.fn.ARN)
-	h.Set("Lambda-Runtime-Trace-Id", inv.trace)
 	_, _ = w.Write(inv.payload) // a process that is gone is noticed by its end
 }
 
 func (in *instance) response(w http.ResponseWriter, r *http.Request) {
-	inv := in.takeCurrent(w, r)
-	if inv == nil {
+	inv := in.current.Load()
+	if inv == nil || inv.id != r.PathValue("id") {
+		http.Error(w, "InvalidRequestID", http.StatusBadRequest)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, MaxPayload))
@@ -52,47 +52,62 @@ func (in *instance) response(w http.ResponseWriter, r *http.Request) {
 	case errors.As(err, &tooLarge):
 		inv.answer(inv.failure("Function.ResponseSizeTooLarge",
 			"Error: Response payload size exceeded maximum allowed payload size (6291456 bytes)."))
-		refuse(w, http.StatusRequestEntityTooLarge, "RequestEntityTooLarge")
+		http.Error(w, "RequestEntityTooLarge", http.StatusRequestEntityTooLarge)
 	case err != nil:
-		inv.answer(inv.failure("Runtime.TruncatedResponse", "Error: the response broke off"))
+		return // the process is gone, which is noticed by its end
 	default:
-		inv.answer(Result{Payload: body})
+		inv.answer(Result{RequestID: inv.id, Payload: body})
 		w.WriteHeader(http.StatusAccepted)
 	}
 }
 
 func (in *instance) invocationError(w http.ResponseWriter, r *http.Request) {
-	inv := in.takeCurrent(w, r)
-	if inv == nil {
-		return
+	body, _ := io.ReadAll(io.LimitReader(r.Body, MaxPayload)) // an error that broke off is an error, too
+	if inv := in.current.Load(); inv != nil && inv.id == r.PathValue("id") {
+		inv.answer(Result{RequestID: inv.id, Payload: body, Error: unhandled})
 	}
-	body, _ := io.ReadAll(io.LimitReader(r.Body, MaxPayload)) // what arrived is what there is to tell
-	inv.answer(Result{Payload: body, Error: unhandled})
 	w.WriteHeader(http.StatusAccepted)
 }
 
 func (in *instance) initError(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10)) // for the log only
-	in.fn.Log.Error("initialisation failed", "function", in.fn.Name, "error", string(body))
 	w.WriteHeader(http.StatusAccepted)
-	in.failing.Do(func() { close(in.failed) })
+	in.report(errors.New("initialisation failed: " + string(body)))
 }
 
-// takeCurrent returns the invocation that the request names; any other than the current one is refused.
-func (in *instance) takeCurrent(w http.ResponseWriter, r *http.Request) *invocation {
-	in.mu.Lock()
-	defer in.mu.Unlock()
-	if in.current == nil || in.current.id != r.PathValue("id") {
-		refuse(w, http.StatusBadRequest, "InvalidRequestID")
-		return nil
+// report tells start of the runtime's state; later reports have no reader.
+func (in *instance) report(err error) {
+	select {
+	case in.ready <- err:
+	default:
 	}
-	inv := in.current
-	in.current = nil
-	return inv
 }
 
-func refuse(w http.ResponseWriter, status int, kind string) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_, _ = io.WriteString(w, `{"errorType":"`+kind+`","errorMessage":"`+kind+`"}`)
+// invocation is one event on its way through one process.
+type invocation struct {
+	id      string
+	payload []byte
+	result  chan Result
+}
+
+func newInvocation(payload []byte) *invocation {
+	return &invocation{id: rand.Text(), payload: payload, result: make(chan Result, 1)}
+}
+
+// answer ends the invocation; only the first answer counts.
+func (inv *invocation) answer(r Result) {
+	select {
+	case inv.result <- r:
+	default:
+	}
+}
+
+const unhandled = "Unhandled"
+
+// failure is Lambda's answer in place of a function that gave none.
+func (inv *invocation) failure(kind, message string) Result {
+	document, _ := json.Marshal(map[string]string{ // strings always encode
+		"errorType": kind, "errorMessage": "RequestId: " + inv.id + " " + message,
+	})
+	return Result{RequestID: inv.id, Payload: document, Error: unhandled}
 }

@@ -1,83 +1,53 @@
 package httpapi
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-	"gopkg.in/yaml.v3"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 
-func TestMatch_findsTheMostSpecificRoute(t *testing.T) {
+func TestProperties_Routes_areThoseOfTheTranslatedTemplate(t *testing.T) {
 	t.Parallel()
-	routes := []Route{
-		{anyMethod, defaultRoute, "F"},
-		{"GET", "/things", "F"},
-		{"GET", "/things/{id}", "F"},
-		{"GET", "/things/types", "F"},
-		{"ANY", "/things/{id}", "F"},
-		{"POST", "/things/{id}/restore", "F"},
-		{"ANY", "/files/{path+}", "F"},
-	}
-	for _, row := range []struct {
-		method, path, key string
-		values            map[string]string
-	}{
-		{"GET", "/things", "GET /things", nil},
-		{"GET", "/things/1", "GET /things/{id}", map[string]string{"id": "1"}},
-		{"GET", "/things/types", "GET /things/types", nil},
-		{"PUT", "/things/1", "ANY /things/{id}", map[string]string{"id": "1"}},
-		{"POST", "/things/1/restore", "POST /things/{id}/restore", map[string]string{"id": "1"}},
-		{"GET", "/things/1/restore", "$default", nil},
-		{"GET", "/things/", "$default", nil},
-		{"DELETE", "/files/a/b", "ANY /files/{path+}", map[string]string{"path": "a/b"}},
-		{"GET", "/", "$default", nil},
-	} {
-		got, values, ok := match(routes, row.method, row.path)
-		if !ok || got.Key() != row.key {
-			t.Errorf("%s %s matches %q, want %q", row.method, row.path, got.Key(), row.key)
+	const good = `{"Body":{"paths":{"/things/{id}":{"get":{"x-amazon-apigateway-integration":{"type":"aws_proxy",` +
+		`"payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}}}}}}`
+	read := func(text string) ([]Route, error) {
+		var p Properties
+		if err := json.Unmarshal([]byte(text), &p); err != nil {
+			t.Fatal(err)
 		}
-		if diff := cmp.Diff(row.values, values, cmpopts.EquateEmpty()); diff != "" {
-			t.Errorf("%s %s: path parameters (-want +got):\n%s", row.method, row.path, diff)
-		}
+		return p.Routes()
 	}
-	if _, _, ok := match(routes[1:], "GET", "/nothing"); ok {
-		t.Error("without a default route an unknown path must match nothing")
-	}
-}
-
-func TestRoutes_areThoseOfTheTranslatedTemplate(t *testing.T) {
-	t.Parallel()
-	const integration = `{"x-amazon-apigateway-integration":{"type":"aws_proxy","payloadFormatVersion":"2.0",` +
-		`"uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}`
-	var properties map[string]any
-	body := `{"Body":{"paths":{"/things/{id}":{"get":` + integration +
-		`}},"/$default":{"x-amazon-apigateway-any-method":` + integration + `,"isDefaultRoute":true}}}}}`
-	if err := json.Unmarshal([]byte(body), &properties); err != nil {
-		t.Fatal(err)
-	}
-	routes, err := Routes(properties)
+	routes, err := read(good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Route{{anyMethod, defaultRoute, "WebFunction"}, {"GET", "/things/{id}", "WebFunction"}}
-	if diff := cmp.Diff(want, routes); diff != "" {
+	if diff := cmp.Diff([]Route{{"GET", "/things/{id}", "WebFunction"}}, routes); diff != "" {
 		t.Errorf("routes (-want +got):\n%s", diff)
 	}
-	if err := json.Unmarshal([]byte(strings.Replace(body, "2.0", "1.0", 1)), &properties); err != nil {
+	routes, err = read(strings.Replace(good, `{"x-amazon`, `{"isDefaultRoute":true,"x-amazon`, 1))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Routes(properties); err == nil {
-		t.Error("an integration that the host does not know was accepted")
+	if diff := cmp.Diff([]Route{{"", "$default", "WebFunction"}}, routes); diff != "" {
+		t.Errorf("routes (-want +got):\n%s", diff)
+	}
+	for name, change := range map[string][2]string{
+		"another payload format": {`"2.0"`, `"1.0"`},
+		"an authorizer":          {`{"x-amazon`, `{"security":[{"key":[]}],"x-amazon`},
+		"no function":            {`${WebFunction.Arn}`, `${Url}`},
+		"a greedy path":          {`{id}`, `{id+}`},
+		"any method":             {`"get"`, `"x-amazon-apigateway-any-method"`},
+	} {
+		if _, err := read(strings.Replace(good, change[0], change[1], 1)); err == nil {
+			t.Errorf("%s was accepted", name)
+		}
 	}
 }
 
@@ -93,21 +63,45 @@ func (a *answering) Invoke(_ context.Context, payload []byte) (function.Result, 
 	return a.result, a.err
 }
 
-func serve(t *testing.T, f *answering, request *http.Request) (*httptest.ResponseRecorder, string) {
+func serve(t *testing.T, f *answering, request *http.Request, more ...Route) *httptest.ResponseRecorder {
 	t.Helper()
-	var log bytes.Buffer
 	api := &API{
-		Routes: []Route{{"POST", "/things/{id}", "F"}}, Functions: map[string]Function{"F": f}, Lifetime: t.Context(),
-		AccessLog: AccessLog{
-			Format: `{"route":"$context.routeKey","status":"$context.status","x":"$context.unheardOf"}`, Lines: &log,
-		},
+		Routes: append([]Route{
+			{"GET", "/things", "F"}, {"GET", "/things/{id}", "F"}, {"GET", "/things/types", "F"}, {"POST", "/things/{id}", "F"},
+		}, more...),
+		Functions: map[string]Function{"F": f}, Lifetime: t.Context(),
 	}
 	recorder := httptest.NewRecorder()
-	api.ServeHTTP(recorder, request)
-	return recorder, log.String()
+	api.Handler().ServeHTTP(recorder, request)
+	return recorder
 }
 
-func TestAPI_ServeHTTP_answersAsTheFunctionDid(t *testing.T) {
+func TestAPI_Handler_takesTheMostSpecificRoute(t *testing.T) {
+	t.Parallel()
+	for request, want := range map[string]string{
+		"GET /things": "GET /things", "GET /things/1": "GET /things/{id}", "GET /things/types": "GET /things/types",
+		"POST /things/1": "POST /things/{id}",
+		"PUT /things/1":  "$default", "HEAD /things": "$default", "GET /things/": "$default", "GET //things": "$default",
+		"GET /things/../things": "$default", "GET /things/1/2": "$default", "GET /": "$default",
+	} {
+		method, path, _ := strings.Cut(request, " ")
+		f := &answering{result: function.Result{Payload: []byte(`{"statusCode":204}`)}}
+		serve(t, f, httptest.NewRequest(method, "http://localhost"+path, nil), Route{"", "$default", "F"})
+		var event struct{ RouteKey string }
+		if err := json.Unmarshal(f.event, &event); err != nil || event.RouteKey != want {
+			t.Errorf("%s: route %q, want %q: %v", request, event.RouteKey, want, err)
+		}
+		if want != "$default" {
+			continue
+		}
+		answer := serve(t, f, httptest.NewRequest(method, "http://localhost"+path, nil))
+		if answer.Code != http.StatusNotFound {
+			t.Errorf("%s without a default route: %d", request, answer.Code)
+		}
+	}
+}
+
+func TestAPI_Handler_answersAsTheFunctionDid(t *testing.T) {
 	t.Parallel()
 	const internal = `{"message":"Internal Server Error"}`
 	payload := func(text string) function.Result { return function.Result{Payload: []byte(text)} }
@@ -120,7 +114,6 @@ func TestAPI_ServeHTTP_answersAsTheFunctionDid(t *testing.T) {
 	}{
 		{"a whole answer", payload(`{"statusCode":409,"body":"no"}`), nil, 409, "no"},
 		{"a base64 body", payload(`{"statusCode":200,"body":"/wA=","isBase64Encoded":true}`), nil, 200, "\xff\x00"},
-		{"no status code", payload(`{"a":1}`), nil, 200, `{"a":1}`},
 		{"not JSON", payload(`{`), nil, 500, internal},
 		{"an impossible status", payload(`{"statusCode":99}`), nil, 500, internal},
 		{"a failed invocation", function.Result{Payload: []byte(`{}`), Error: "Unhandled"}, nil, 500, internal},
@@ -128,8 +121,7 @@ func TestAPI_ServeHTTP_answersAsTheFunctionDid(t *testing.T) {
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			t.Parallel()
-			got, _ := serve(t, &answering{result: row.result, err: row.err},
-				httptest.NewRequest(http.MethodPost, "/things/1", nil))
+			got := serve(t, &answering{result: row.result, err: row.err}, httptest.NewRequest(http.MethodPost, "/things/1", nil))
 			if got.Code != row.status || got.Body.String() != row.body {
 				t.Errorf("%d %q, want %d %q", got.Code, got.Body, row.status, row.body)
 			}
@@ -137,7 +129,7 @@ func TestAPI_ServeHTTP_answersAsTheFunctionDid(t *testing.T) {
 	}
 }
 
-func TestAPI_ServeHTTP_sendsEventsOfFormat2(t *testing.T) {
+func TestAPI_Handler_sendsEventsOfFormat2(t *testing.T) {
 	t.Parallel()
 	f := &answering{result: function.Result{Payload: []byte(`{"statusCode":204}`)}}
 	request := httptest.NewRequest(http.MethodPost, "/things/x?b=2&a=1&a=3", strings.NewReader(`{"k":1}`))
@@ -145,66 +137,24 @@ func TestAPI_ServeHTTP_sendsEventsOfFormat2(t *testing.T) {
 	request.Header.Set("X-Two", "1")
 	request.Header.Add("X-Two", "2")
 	request.Header.Set("Cookie", "one=1; two=2")
-	_, log := serve(t, f, request)
+	serve(t, f, request)
 	var event map[string]any
 	if err := json.Unmarshal(f.event, &event); err != nil {
 		t.Fatal(err)
 	}
 	headers, _ := event["headers"].(map[string]any)
 	got := map[string]any{"x-two": headers["x-two"], "cookie": headers["cookie"], "host": headers["host"]}
-	for _, name := range []string{"version", "routeKey", "rawPath", "rawQueryString", "body", "isBase64Encoded"} {
+	for _, name := range []string{"version", "rawPath", "rawQueryString", "body", "isBase64Encoded", "cookies",
+		"queryStringParameters", "pathParameters"} {
 		got[name] = event[name]
 	}
 	want := map[string]any{
-		"version": "2.0", "routeKey": "POST /things/{id}", "rawPath": "/things/x", "rawQueryString": "b=2&a=1&a=3",
-		"body": `{"k":1}`, "isBase64Encoded": false,
+		"version": "2.0", "rawPath": "/things/x", "rawQueryString": "b=2&a=1&a=3",
+		"body": `{"k":1}`, "isBase64Encoded": false, "cookies": []any{"one=1", "two=2"},
+		"queryStringParameters": map[string]any{"a": "1,3", "b": "2"}, "pathParameters": map[string]any{"id": "x"},
 		"x-two": "1,2", "cookie": nil, "host": "example.com",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)
-	}
-	if log != `{"route":"POST /things/{id}","status":"204","x":"-"}`+"\n" {
-		t.Errorf("access log %q", log)
-	}
-}
-
-// The format is the template's: whatever a client sends, each line is one object with the same keys.
-func TestAPI_ServeHTTP_logsNothingThatAClientWrites(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("../../../../template.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var template struct {
-		Resources struct {
-			HttpApi struct {
-				Properties struct {
-					AccessLogSettings struct {
-						Format string `yaml:"Format"`
-					} `yaml:"AccessLogSettings"`
-				} `yaml:"Properties"`
-			} `yaml:"HttpApi"`
-		} `yaml:"Resources"`
-	}
-	if err := yaml.Unmarshal(raw, &template); err != nil {
-		t.Fatal(err)
-	}
-	const forged = `x","status":"200","x":"\`
-	request := httptest.NewRequest(http.MethodPost, "/things/1", nil)
-	request.Method, request.URL.Path, request.URL.RawQuery = "GET", "/"+forged, forged
-	request.Header.Set("User-Agent", forged)
-	request.Header.Set("X-Forwarded-For", forged)
-	var log bytes.Buffer
-	api := &API{
-		Routes: []Route{{"POST", "/things/{id}", "F"}}, Lifetime: t.Context(),
-		AccessLog: AccessLog{Format: template.Resources.HttpApi.Properties.AccessLogSettings.Format, Lines: &log},
-	}
-	api.ServeHTTP(httptest.NewRecorder(), request)
-	var line map[string]string
-	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
-		t.Fatalf("%v: %s", err, &log)
-	}
-	if strings.Contains(log.String(), `x"`) || line["status"] != "404" {
-		t.Errorf("the log has %s", &log)
 	}
 }

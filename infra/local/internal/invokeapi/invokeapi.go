@@ -1,37 +1,25 @@
 // Package invokeapi answers Lambda's Invoke API for functions on this machine and passes every
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
-// It promises Invoke's three types, its error documents and headers and the tail of the log. It
-// accepts any credentials and leaves asynchronous invocations to package async. It refuses change sets, with
-// which sam deploy begins, and says what to do instead.
+// It promises synchronous invocations, with Lambda's error documents and headers, and refuses the other types.
+// It accepts any credentials and sends no tail of the log, which is in the function's file.
 package invokeapi
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"strings"
-	"time"
 
-	"github.com/herald-webhooks/herald/infra/local/internal/async"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
-)
-
-const (
-	maxEvent = 1 << 20 // bytes of an asynchronous invocation
-	tail     = 4 << 10 // bytes of log that LogType=Tail answers
 )
 
 // API serves the functions by their deployed names.
 type API struct {
 	Functions map[string]*function.Function
-	// Async takes the events of the same functions.
-	Async map[string]*async.Invoker
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
 	Lifetime context.Context
 	// Emulator answers everything but Invoke.
@@ -52,50 +40,39 @@ func (a *API) Handler() http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", a.invoke)
-	mux.Handle("/", withoutChangeSets(proxy))
+	mux.Handle("/", proxy)
 	return mux
 }
 
 func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
-	f, ok := a.Functions[name(r.PathValue("name"))]
+	f, ok := a.Functions[r.PathValue("name")]
 	if !ok {
 		refuse(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+r.PathValue("name"))
 		return
 	}
-	kind, limit := r.Header.Get("X-Amz-Invocation-Type"), int64(function.MaxPayload)
-	if kind == "Event" {
-		limit = maxEvent
+	if kind := r.Header.Get("X-Amz-Invocation-Type"); kind != "" && kind != "RequestResponse" {
+		refuse(w, http.StatusBadRequest, "InvalidParameterValueException",
+			"the local stack invokes functions synchronously only, not by "+kind)
+		return
 	}
-	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, limit))
+	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, function.MaxPayload))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case errors.As(err, &tooLarge):
 		refuse(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException",
 			"Request must be smaller than 6291456 bytes for the InvokeFunction operation")
-		return
 	case err != nil:
 		return // the client left
-	case len(payload) == 0:
-		payload = []byte("{}")
-	case !json.Valid(payload):
+	case len(payload) > 0 && !json.Valid(payload):
 		refuse(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
-		return
-	}
-	switch kind {
-	case "DryRun":
-		w.WriteHeader(http.StatusNoContent)
-	case "Event":
-		a.Async[f.Name].Send(a.Lifetime, payload)
-		w.WriteHeader(http.StatusAccepted)
-	case "", "RequestResponse":
-		a.answer(w, f, payload, r.Header.Get("X-Amz-Log-Type") == "Tail")
+	case len(payload) == 0:
+		a.answer(w, f, []byte("{}"))
 	default:
-		refuse(w, http.StatusBadRequest, "InvalidParameterValueException", "unknown invocation type "+kind)
+		a.answer(w, f, payload)
 	}
 }
 
-func (a *API) answer(w http.ResponseWriter, f *function.Function, payload []byte, wantLog bool) {
-	start := f.LogSize()
+func (a *API) answer(w http.ResponseWriter, f *function.Function, payload []byte) {
 	result, err := f.Invoke(a.Lifetime, payload)
 	switch {
 	case errors.Is(err, function.ErrThrottled):
@@ -112,22 +89,7 @@ func (a *API) answer(w http.ResponseWriter, f *function.Function, payload []byte
 	if result.Error != "" {
 		h.Set("X-Amz-Function-Error", result.Error)
 	}
-	if wantLog {
-		time.Sleep(5 * time.Millisecond) // a process writes its last line about when it answers
-		h.Set("X-Amz-Log-Result", base64.StdEncoding.EncodeToString(f.LogSince(start, tail)))
-	}
 	_, _ = w.Write(result.Payload) // the client may have left
-}
-
-// name takes the function's name out of a name, a partial or a whole ARN, and drops a qualifier.
-func name(given string) string {
-	parts := strings.Split(given, ":")
-	for i, part := range parts {
-		if part == "function" && i+1 < len(parts) {
-			return parts[i+1]
-		}
-	}
-	return parts[0]
 }
 
 func refuse(w http.ResponseWriter, status int, kind, message string) {

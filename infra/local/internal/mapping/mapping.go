@@ -8,13 +8,15 @@ package mapping
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -32,34 +34,19 @@ const (
 	pause = 200 * time.Millisecond
 )
 
-// Config is an event source mapping as it was deployed.
-type Config struct {
+// Mapping is an event source mapping as it was deployed, and its two ends.
+type Mapping struct {
 	QueueURL           string
 	QueueARN           string
+	FunctionARN        string
 	Region             string
 	BatchSize          int
 	Window             time.Duration
 	MaximumConcurrency int
 	PartialResponses   bool // ReportBatchItemFailures
-}
 
-// Queue is the part of the SQS client that a mapping uses.
-type Queue interface {
-	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
-	DeleteMessageBatch(context.Context, *sqs.DeleteMessageBatchInput,
-		...func(*sqs.Options)) (*sqs.DeleteMessageBatchOutput, error)
-}
-
-// Function is what a mapping invokes.
-type Function interface {
-	Invoke(ctx context.Context, payload []byte) (function.Result, error)
-}
-
-// Mapping runs one event source mapping.
-type Mapping struct {
-	Config
-	Queue    Queue
-	Function Function
+	Queue    *sqs.Client
+	Function *function.Function
 	Log      *slog.Logger
 }
 
@@ -81,7 +68,9 @@ func (m *Mapping) Run(ctx context.Context) {
 		}
 		running.Go(func() {
 			defer func() { <-slots }()
-			m.process(ctx, batch)
+			if err := m.process(ctx, batch); err != nil && ctx.Err() == nil {
+				m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch), "error", err.Error())
+			}
 		})
 	}
 }
@@ -89,8 +78,8 @@ func (m *Mapping) Run(ctx context.Context) {
 // gather receives until the batch is full, its window has passed or ctx has ended.
 func (m *Mapping) gather(ctx context.Context) []types.Message {
 	batch := m.receive(ctx, m.BatchSize, poll)
-	if len(batch) == 0 || m.Window == 0 {
-		return batch
+	if len(batch) == 0 {
+		return nil
 	}
 	end := time.Now().Add(m.Window)
 	for len(batch) < m.BatchSize && ctx.Err() == nil {
@@ -126,74 +115,80 @@ func (m *Mapping) receive(ctx context.Context, count int, wait time.Duration) []
 	return out.Messages
 }
 
-// process invokes the function with the batch and deletes what succeeded.
-func (m *Mapping) process(ctx context.Context, batch []types.Message) {
+// process invokes the function with the batch and deletes the messages that succeeded.
+func (m *Mapping) process(ctx context.Context, batch []types.Message) error {
 	result, err := m.invoke(ctx, batch)
 	if err != nil {
-		if ctx.Err() == nil {
-			m.Log.Error("invoking failed", "queue", m.QueueURL, "error", err.Error())
-		}
-		return
+		return err
 	}
 	if result.Error != "" {
-		m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch),
-			"request_id", result.RequestID, "error", string(result.Payload))
-		return
+		return fmt.Errorf("invocation %s failed: %s", result.RequestID, result.Payload)
 	}
 	var failed map[string]bool
 	if m.PartialResponses {
-		ids := make(map[string]bool, len(batch))
-		for _, message := range batch {
-			ids[aws.ToString(message.MessageId)] = true
-		}
-		if failed, err = failures(result.Payload, ids); err != nil {
-			m.Log.Warn("batch failed", "queue", m.QueueURL, "messages", len(batch),
-				"request_id", result.RequestID, "error", err.Error())
-			return
+		if failed, err = failures(result.Payload, batch); err != nil {
+			return fmt.Errorf("invocation %s: %w", result.RequestID, err)
 		}
 	}
-	m.remove(ctx, batch, failed)
+	return m.remove(ctx, slices.DeleteFunc(batch, func(message types.Message) bool {
+		return failed[aws.ToString(message.MessageId)]
+	}))
 }
 
 // invoke waits for a free process of the function, as Lambda retries a throttled invocation.
 func (m *Mapping) invoke(ctx context.Context, batch []types.Message) (function.Result, error) {
-	payload, err := m.event(batch)
+	payload, err := json.Marshal(m.event(batch))
 	if err != nil {
-		return function.Result{}, err
+		return function.Result{}, fmt.Errorf("encoding batch: %w", err)
 	}
 	for {
 		result, err := m.Function.Invoke(ctx, payload)
 		if !errors.Is(err, function.ErrThrottled) {
-			if err != nil {
-				err = fmt.Errorf("invoking: %w", err)
-			}
 			return result, err
 		}
 		sleep(ctx, pause)
 	}
 }
 
-func (m *Mapping) remove(ctx context.Context, batch []types.Message, failed map[string]bool) {
-	var entries []types.DeleteMessageBatchRequestEntry
-	for i, message := range batch {
-		if !failed[aws.ToString(message.MessageId)] {
-			entries = append(entries, types.DeleteMessageBatchRequestEntry{
-				Id: aws.String(strconv.Itoa(i)), ReceiptHandle: message.ReceiptHandle,
+func (m *Mapping) event(batch []types.Message) events.SQSEvent {
+	var event events.SQSEvent
+	for _, message := range batch {
+		attributes := make(map[string]events.SQSMessageAttribute, len(message.MessageAttributes))
+		for name, v := range message.MessageAttributes {
+			attributes[name] = events.SQSMessageAttribute{
+				StringValue: v.StringValue, BinaryValue: v.BinaryValue, DataType: aws.ToString(v.DataType),
+				StringListValues: []string{}, BinaryListValues: [][]byte{},
+			}
+		}
+		event.Records = append(event.Records, events.SQSMessage{
+			MessageId: aws.ToString(message.MessageId), ReceiptHandle: aws.ToString(message.ReceiptHandle),
+			Body: aws.ToString(message.Body), Md5OfBody: aws.ToString(message.MD5OfBody),
+			Md5OfMessageAttributes: aws.ToString(message.MD5OfMessageAttributes),
+			Attributes:             message.Attributes, MessageAttributes: attributes,
+			EventSource: "aws:sqs", EventSourceARN: m.QueueARN, AWSRegion: m.Region,
+		})
+	}
+	return event
+}
+
+func (m *Mapping) remove(ctx context.Context, done []types.Message) error {
+	var failed []error
+	for chunk := range slices.Chunk(done, perCall) {
+		in := &sqs.DeleteMessageBatchInput{QueueUrl: &m.QueueURL}
+		for _, message := range chunk {
+			in.Entries = append(in.Entries, types.DeleteMessageBatchRequestEntry{
+				Id: message.MessageId, ReceiptHandle: message.ReceiptHandle,
 			})
 		}
-	}
-	for len(entries) > 0 {
-		n := min(len(entries), perCall)
-		out, err := m.Queue.DeleteMessageBatch(ctx, &sqs.DeleteMessageBatchInput{QueueUrl: &m.QueueURL, Entries: entries[:n]})
-		entries = entries[n:]
-		switch {
-		case err != nil && ctx.Err() == nil:
-			m.Log.Error("deleting failed", "queue", m.QueueURL, "error", err.Error())
-		case err == nil && len(out.Failed) > 0:
-			m.Log.Error("deleting failed", "queue", m.QueueURL, "messages", len(out.Failed),
-				"error", aws.ToString(out.Failed[0].Message))
+		out, err := m.Queue.DeleteMessageBatch(ctx, in)
+		if err == nil && len(out.Failed) > 0 {
+			err = errors.New(aws.ToString(out.Failed[0].Message))
+		}
+		if err != nil {
+			failed = append(failed, fmt.Errorf("deleting %d messages: %w", len(chunk), err))
 		}
 	}
+	return errors.Join(failed...)
 }
 
 func sleep(ctx context.Context, d time.Duration) {

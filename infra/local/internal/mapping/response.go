@@ -1,40 +1,36 @@
 package mapping
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
 
-// errUnreadable says that an answer cannot be taken as a list of failures: the whole batch failed.
-var errUnreadable = errors.New("partial batch response cannot be read")
-
-// failures reads a partial batch response by AWS's rules and returns the ids that failed.
-//
-// A null or empty answer, and a null, empty or absent list, mean that all succeeded. Anything else
-// that is not a list of items naming a message of the batch means that all failed.
-func failures(answer []byte, batch map[string]bool) (map[string]bool, error) {
-	answer = bytes.TrimSpace(answer)
-	if len(answer) == 0 || bytes.Equal(answer, []byte("null")) {
+// failures reads a partial batch response by AWS's rules and returns the ids that failed. An empty answer or list
+// means that all succeeded. An error means that the whole batch failed: the answer is anything else than a list of
+// items that each name a message of the batch.
+func failures(answer []byte, batch []types.Message) (map[string]bool, error) {
+	if len(answer) == 0 {
 		return nil, nil
 	}
-	var response map[string]json.RawMessage // maps, since struct fields match in any case
+	var response events.SQSEventResponse
 	if err := json.Unmarshal(answer, &response); err != nil {
-		return nil, errUnreadable
+		return nil, fmt.Errorf("decoding partial batch response: %w", err)
 	}
-	var items []map[string]json.RawMessage
-	if list, given := response["batchItemFailures"]; given {
-		if err := json.Unmarshal(list, &items); err != nil {
-			return nil, errUnreadable
-		}
+	ids := make(map[string]bool, len(batch))
+	for _, message := range batch {
+		ids[aws.ToString(message.MessageId)] = true
 	}
-	failed := make(map[string]bool, len(items))
-	for _, item := range items {
-		var id string
-		if err := json.Unmarshal(item["itemIdentifier"], &id); err != nil || !batch[id] {
-			return nil, errUnreadable
+	failed := make(map[string]bool, len(response.BatchItemFailures))
+	for _, item := range response.BatchItemFailures {
+		if !ids[item.ItemIdentifier] {
+			return nil, errors.New("a partial batch response names no message of the batch")
 		}
-		failed[id] = true
+		failed[item.ItemIdentifier] = true
 	}
 	return failed, nil
 }

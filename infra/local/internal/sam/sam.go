@@ -1,8 +1,7 @@
-// Package sam holds the translated SAM template, checks its parameters and makes of it what the emulator
-// can deploy.
+// Package sam holds the translated SAM template and makes of it one that the emulator can deploy.
 //
 // It promises to take out whole resources only, each listed, and never to change one. It does not
-// interpret intrinsic functions beyond a Ref to a parameter and the attribute of a resource.
+// interpret intrinsic functions beyond a Ref to a parameter.
 package sam
 
 import (
@@ -12,14 +11,14 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
-// Template is a CloudFormation template and the parameters it is deployed with.
+// Template is a CloudFormation template and the values of its parameters.
 type Template struct {
 	Body       map[string]any    `json:"template"`
 	Parameters map[string]string `json:"parameters"`
@@ -29,53 +28,45 @@ type Template struct {
 type Source struct {
 	Python, Script      string // the interpreter and translate.py
 	Template, SAMConfig string
-	Environment         string            // the table of the samconfig file
-	Parameters          map[string]string // win over that table's
-	Bucket              string            // that functions take their code from
+	Environment         string   // the table of the samconfig file
+	Parameters          []string // "Name=Value"; they win over that table's
 }
 
 // Translate runs AWS's own translator, and refuses parameters that the template does not allow.
 func Translate(ctx context.Context, s Source) (*Template, error) {
 	var out, problems bytes.Buffer
 	//nolint:gosec // this project's own script
-	cmd := exec.Command(s.Python, s.Script, s.Template, s.SAMConfig, s.Environment, s.Bucket)
-	for _, name := range slices.Sorted(maps.Keys(s.Parameters)) {
-		cmd.Args = append(cmd.Args, name+"="+s.Parameters[name])
-	}
+	cmd := exec.Command(s.Python, append([]string{s.Script, s.Template, s.SAMConfig, s.Environment}, s.Parameters...)...)
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := child.Run(ctx, cmd); err != nil {
-		return nil, fmt.Errorf("translating template: %w: %s", err, lastLine(problems.String()))
+		lines := strings.Split(strings.TrimSpace(problems.String()), "\n")
+		return nil, fmt.Errorf("translating template: %w: %s", err, lines[len(lines)-1])
 	}
 	var t Template
 	if err := json.Unmarshal(out.Bytes(), &t); err != nil {
 		return nil, fmt.Errorf("decoding translated template: %w", err)
 	}
-	return &t, t.check()
+	return &t, nil
 }
 
-func lastLine(output string) string {
-	lines := strings.Split(strings.TrimSpace(output), "\n")
-	return lines[len(lines)-1]
-}
-
-// Resource is one resource of the template.
-type Resource struct {
-	ID         string
-	Type       string
-	Properties map[string]any
-}
-
-// Resources returns the resources of one type, sorted by logical id.
-func (t *Template) Resources(kind string) []Resource {
-	var found []Resource
+// Properties decodes the properties of every resource of one type, by logical id.
+func Properties[P any](t *Template, kind string) (map[string]P, error) {
+	found := map[string]P{}
 	for id, r := range t.resources() {
-		if fields, _ := r.(map[string]any); fields["Type"] == kind {
-			properties, _ := fields["Properties"].(map[string]any)
-			found = append(found, Resource{ID: id, Type: kind, Properties: properties})
+		if typeOf(r) != kind {
+			continue
 		}
+		var resource struct{ Properties P }
+		text, err := json.Marshal(r)
+		if err == nil {
+			err = json.Unmarshal(text, &resource)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("reading %s: %w", id, err)
+		}
+		found[id] = resource.Properties
 	}
-	slices.SortFunc(found, func(a, b Resource) int { return strings.Compare(a.ID, b.ID) })
-	return found
+	return found, nil
 }
 
 func (t *Template) resources() map[string]any {
@@ -83,43 +74,66 @@ func (t *Template) resources() map[string]any {
 	return all
 }
 
-// Reference returns the logical id or parameter that the value is a Ref to, else "".
-func Reference(value any) string {
-	fields, _ := value.(map[string]any)
-	name, _ := fields["Ref"].(string)
-	return name
-}
-
-// Attribute returns the logical id of the resource whose attribute the value is, else "".
-func Attribute(value any, attribute string) string {
-	fields, _ := value.(map[string]any)
-	switch of := fields["Fn::GetAtt"].(type) {
-	case string:
-		if id, name, _ := strings.Cut(of, "."); name == attribute {
-			return id
-		}
-	case []any:
-		if len(of) == 2 && of[1] == attribute {
-			id, _ := of[0].(string)
-			return id
-		}
-	}
-	return ""
-}
-
-// Number returns a property's value when it is a whole number or a reference to a parameter that is one.
-func (t *Template) Number(value any) (int, bool) {
-	if n, ok := value.(float64); ok {
-		return int(n), n == float64(int(n))
-	}
-	n, err := strconv.Atoi(t.Text(value))
-	return n, err == nil
+func typeOf(resource any) string {
+	fields, _ := resource.(map[string]any)
+	kind, _ := fields["Type"].(string)
+	return kind
 }
 
 // Text returns a property's value when it is a string or a reference to a parameter, else "".
 func (t *Template) Text(value any) string {
-	if text, ok := value.(string); ok {
-		return text
+	if fields, ok := value.(map[string]any); ok {
+		name, _ := fields["Ref"].(string)
+		return t.Parameters[name]
 	}
-	return t.parameter(Reference(value))
+	text, _ := value.(string)
+	return text
+}
+
+// deployable are the resource types that the emulator's CloudFormation makes and that serve here. With an unknown
+// one in the template it still claims success, but then fails when it is asked to describe the stack.
+var deployable = map[string]bool{
+	"AWS::DynamoDB::Table":            true,
+	"AWS::IAM::ManagedPolicy":         true,
+	"AWS::IAM::Policy":                true,
+	"AWS::IAM::Role":                  true,
+	"AWS::KMS::Alias":                 true,
+	"AWS::KMS::Key":                   true,
+	"AWS::Lambda::EventSourceMapping": true,
+	"AWS::Lambda::Function":           true,
+	"AWS::Logs::LogGroup":             true,
+	"AWS::SNS::Topic":                 true,
+	"AWS::SQS::Queue":                 true,
+}
+
+// Deployable takes out of a copy of the template what the emulator does not know, and the outputs that need it,
+// and returns the copy with the logical ids, by type, of what it took out.
+func (t *Template) Deployable() (body map[string]any, removed map[string][]string, err error) {
+	rest, removed := maps.Clone(t.resources()), map[string][]string{}
+	var names []string
+	for _, id := range slices.Sorted(maps.Keys(rest)) {
+		if kind := typeOf(rest[id]); !deployable[kind] {
+			delete(rest, id)
+			removed[kind] = append(removed[kind], id)
+			names = append(names, id)
+		}
+	}
+	// Quoted, or the start of a placeholder: enough to find Ref, Fn::GetAtt, Fn::Sub and DependsOn.
+	missing := regexp.MustCompile(`("|\$\{)(` + strings.Join(names, "|") + `)[".}]`)
+	refers := func(value any) bool {
+		text, _ := json.Marshal(value) // as it was decoded
+		return len(names) > 0 && missing.Match(text)
+	}
+	for id, r := range rest {
+		if refers(r) {
+			return nil, nil, fmt.Errorf("%s refers to a resource that the AWS emulator cannot deploy", id)
+		}
+	}
+	body = maps.Clone(t.Body)
+	body["Resources"] = rest
+	outputs, _ := body["Outputs"].(map[string]any)
+	outputs = maps.Clone(outputs)
+	maps.DeleteFunc(outputs, func(_ string, output any) bool { return refers(output) })
+	body["Outputs"] = outputs
+	return body, removed, nil
 }

@@ -1,0 +1,77 @@
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/infra/local/internal/sam"
+)
+
+// minute is that of schedules here, so that an hour on AWS can be watched. Timeouts of functions and everything
+// about queues keep AWS's own seconds.
+const minute = 5 * time.Second
+
+// readSchedules finds the functions that the template schedules. Any schedule but the kind that Herald has is an
+// error and never ignored.
+func (s *Stack) readSchedules(context.Context) error {
+	schedules, err := sam.Properties[struct {
+		ScheduleExpression, State any
+		Target                    struct {
+			ARN struct {
+				GetAtt []string `json:"Fn::GetAtt"`
+			}
+			Input any
+		}
+	}](s.template, "AWS::Scheduler::Schedule")
+	if err != nil {
+		return err
+	}
+	for id, one := range schedules {
+		var f *function.Function
+		if target := one.Target.ARN.GetAtt; len(target) == 2 {
+			f = s.functions[target[0]]
+		}
+		if f == nil || one.ScheduleExpression != "rate(1 minute)" || one.State != nil || one.Target.Input != nil {
+			return fmt.Errorf("schedule %s: the local stack knows rate(1 minute) of a function, without State or Input", id)
+		}
+		s.scheduled[id] = f
+		s.options.say("%s is invoked by rate(1 minute), here every %s", f.Name, minute)
+	}
+	rules, err := sam.Properties[any](s.template, "AWS::Events::Rule")
+	if len(rules) > 0 {
+		err = errors.New("the local stack knows schedules of EventBridge Scheduler (ScheduleV2) only")
+	}
+	return err
+}
+
+// runSchedules invokes each scheduled function at once and then every minute, whether or not its previous
+// invocation has ended, and a failed one never again, as the template has it.
+func (s *Stack) runSchedules() {
+	for _, f := range s.scheduled {
+		s.running.Go(func() {
+			ticks := time.NewTicker(minute)
+			defer ticks.Stop()
+			for {
+				s.running.Go(func() { s.fire(f) })
+				select {
+				case <-ticks.C:
+				case <-s.life.Done():
+					return
+				}
+			}
+		})
+	}
+}
+
+func (s *Stack) fire(f *function.Function) {
+	result, err := f.Invoke(s.life, []byte("{}"))
+	if err == nil && result.Error != "" {
+		err = fmt.Errorf("%s: %s", result.Error, result.Payload)
+	}
+	if err != nil && s.life.Err() == nil {
+		s.log.Warn("scheduled invocation failed", "function", f.Name, "error", err.Error())
+	}
+}
