@@ -28,13 +28,12 @@ var connections = []Case{
 		})),
 	one("speaks plain HTTP where TLS belongs", none(ReasonTLS), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
 		_, _ = c.Read(make([]byte, 4096))
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		_, _ = c.Write([]byte(fine))
 	})),
 	one("closes after the handshake without an answer", none(ReasonProtocol), Promptly, answering(func(*conn) {})),
 	one("takes the request and never answers", none(ReasonTimeout), ByDeadline, answering((*conn).hold)),
-	one("answers with something that is not HTTP", none(ReasonProtocol), Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("220 mail.receiver.test ESMTP\r\n\r\n"))
-	})),
+	one("answers with something that is not HTTP", none(ReasonProtocol), Promptly,
+		answering(says("220 mail.receiver.test ESMTP\r\n\r\n"))),
 }
 
 // certificates fail verification or speak an old TLS: nothing of the delivery is sent.
@@ -129,7 +128,7 @@ func certified(config func(t testing.TB, ca *CA) *tls.Config) func(t testing.TB,
 		t.Helper()
 		return serveRaw(t, ca, config(t, ca), func(c *conn) {
 			if c.readRequest() == nil {
-				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+				c.say(fine)
 			}
 		})
 	}

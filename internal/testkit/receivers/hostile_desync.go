@@ -25,7 +25,7 @@ var desyncs = append(played(),
 			t.Helper()
 			config := &tls.Config{MaxVersion: tls.VersionTLS12} // in which the server ends the handshake
 			return serveCorked(t, ca, config, func(c *conn) {
-				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+				c.say(fine)
 				c.out.uncork() // with the end of the handshake
 				_ = c.readRequest()
 				c.hold()
@@ -40,25 +40,23 @@ type trick struct {
 }
 
 var tricks = []trick{
-	{"answers twice at once", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n" + stale))
-	}},
+	{"answers twice at once", Outcome{Status: 200}, says(fine + stale)},
 	{"answers twice, in two records of TLS that arrive together", Outcome{Status: 200}, func(c *conn) {
 		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		_, _ = c.Write([]byte(stale))
+		c.say(fine)
+		c.say(stale)
 		c.out.uncork()
 	}},
 	{"answers the next request before it is sent", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		c.say(fine)
 		time.Sleep(settled / 3)
-		_, _ = c.Write([]byte(stale))
+		c.say(stale)
 	}},
 	{"sends half of a record with the next answer before the request", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		c.say(fine)
 		time.Sleep(settled / 3)
 		c.out.cork()
-		_, _ = c.Write([]byte(stale))
+		c.say(stale)
 		c.out.release(20) // the rest goes when the next request is read
 	}},
 	{"sends half of a record with the next answer along with the first", Outcome{Status: 200}, front(20)},
@@ -66,64 +64,52 @@ var tricks = []trick{
 	{"answers twice in one record, and a read of 4 KiB ends between", Outcome{Status: 200}, func(c *conn) {
 		const head = "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 		length := 4<<10 - len(fmt.Sprintf(head, 1000))
-		_, _ = c.Write([]byte(fmt.Sprintf(head, length) + strings.Repeat("x", length) + stale))
+		c.say(fmt.Sprintf(head, length) + strings.Repeat("x", length) + stale)
 	}},
 	{"begins another answer in a record that arrives with the first", Outcome{Status: 200}, begins(
 		"HTTP/1.1 599 Stale\r\nContent-Length: 0\r\nX: ")},
 	{"answers, and asks for more in a record that arrives along", Outcome{Status: 200}, begins(
 		"HTTP/1.1 100 Continue\r\n\r\n")},
-	{"sends bytes after the end of its body", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + stale))
-	}},
-	{"sends bytes after its last chunk", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" + stale))
-	}},
-	{"says Connection: close and stays", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
-	}},
-	{"answers in HTTP/1.0", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n"))
-	}},
-	{"switches protocols and stays", Outcome{Status: 101, Reason: ReasonHTTP1xx}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
-	}},
-	{"sends an over-long chunk extension", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + strings.Repeat("x", 5000) +
-			"\r\nok\r\n0\r\n\r\n"))
-	}},
-	{"sends many chunks with long extensions", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
-			strings.Repeat("1;x="+strings.Repeat("x", 2000)+"\r\no\r\n", 20) + "0\r\n\r\n"))
-	}},
-	{"sends a Content-Length and then a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
-	}},
-	{"sends a Transfer-Encoding and then a Content-Length", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n0\r\n\r\n"))
-	}},
+	{"sends bytes after the end of its body", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok" + stale)},
+	{"sends bytes after its last chunk", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" + stale)},
+	{"says Connection: close and stays", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")},
+	{"answers in HTTP/1.0", Outcome{Status: 200},
+		says("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n")},
+	{"switches protocols and stays", Outcome{Status: 101, Reason: ReasonHTTP1xx},
+		says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")},
+	{"sends an over-long chunk extension", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + strings.Repeat("x", 5000) +
+			"\r\nok\r\n0\r\n\r\n")},
+	{"sends many chunks with long extensions", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+			strings.Repeat("1;x="+strings.Repeat("x", 2000)+"\r\no\r\n", 20) + "0\r\n\r\n")},
+	{"sends a Content-Length and then a Transfer-Encoding", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")},
+	{"sends a Transfer-Encoding and then a Content-Length", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\ncontent-LENGTH: 5\r\n\r\n0\r\n\r\n")},
 	{"sends a Content-Length, a pause and a Transfer-Encoding", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"))
+		c.say("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n")
 		time.Sleep(settled / 3)
-		_, _ = c.Write([]byte("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"))
+		c.say("Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
 	}},
-	{"announces a body for its 204 and sends it later", Outcome{Status: 204}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\nContent-Length: 42\r\n\r\n"))
-	}},
-	{"announces a chunked body for its 304", Outcome{Status: 304, Reason: ReasonHTTP3xx}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n"))
-	}},
-	{"sends less of its body than it announced", Outcome{Status: 200}, func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n"))
-	}},
+	{"announces a body for its 204 and sends it later", Outcome{Status: 204},
+		says("HTTP/1.1 204 No Content\r\nContent-Length: 42\r\n\r\n")},
+	{"announces a chunked body for its 304", Outcome{Status: 304, Reason: ReasonHTTP3xx},
+		says("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n")},
+	{"sends less of its body than it announced", Outcome{Status: 200},
+		says("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n")},
 }
 
 // front sends, along with its answer, so many bytes of the record that holds the next one.
 func front(n int) func(*conn) {
 	return func(c *conn) {
 		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		c.say(fine)
 		whole := c.out.corked()
-		_, _ = c.Write([]byte(stale))
+		c.say(stale)
 		c.out.release(whole + n)
 	}
 }
@@ -132,11 +118,11 @@ func front(n int) func(*conn) {
 func begins(next string) func(*conn) {
 	return func(c *conn) {
 		c.out.cork()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		_, _ = c.Write([]byte(next))
+		c.say(fine)
+		c.say(next)
 		c.out.uncork()
 		_ = c.readRequest()
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+		c.say(fine)
 	}
 }
 
@@ -155,7 +141,7 @@ func played() (cases []Case) {
 					if asked.CompareAndSwap(false, true) {
 						trick.play(c)
 					} else {
-						_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+						c.say("HTTP/1.1 204 No Content\r\n\r\n")
 					}
 					c.hold()
 				})))

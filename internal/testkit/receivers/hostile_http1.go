@@ -14,74 +14,59 @@ const drip = 20 * time.Millisecond
 
 // heads misbehave before the status and headers are complete.
 var heads = []Case{
-	one("resets the connection during the headers", none(ReasonProtocol), Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Type: text/pl"))
-		c.reset()
-	})),
+	one("resets the connection during the headers", none(ReasonProtocol), Promptly,
+		answering(says("HTTP/1.1 200 OK\r\nContent-Type: text/pl", (*conn).reset))),
 	one("sends its headers a byte at a time, for ever", none(ReasonTimeout), ByDeadline, answering(func(c *conn) {
 		c.trickle("HTTP/1.1 200 OK\r\nX-Slow: ")
 	})),
 	one("sends headers without end", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\n"))
+		c.say("HTTP/1.1 200 OK\r\n")
 		c.flood([]byte("X-Bomb: " + strings.Repeat("b", 4096) + "\r\n"))
 	})),
 	one("sends one header line without end", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nX-Bomb: "))
+		c.say("HTTP/1.1 200 OK\r\nX-Bomb: ")
 		c.flood(bytes.Repeat([]byte("b"), 16384))
 	})),
 	one("sends a status line without end", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 "))
+		c.say("HTTP/1.1 200 ")
 		c.flood(bytes.Repeat([]byte("O"), 16384))
 	})),
 	one("floods with 1xx responses", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
 		c.flood([]byte("HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"))
 	})),
-	one("sends a 1xx and then a 200", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		c.hold()
-	})),
-	one("switches protocols", Outcome{Status: 101, Reason: ReasonHTTP1xx}, ByDrain, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
-		c.hold()
-	})),
+	one("sends a 1xx and then a 200", Outcome{Status: 200}, Promptly,
+		answering(says("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", (*conn).hold))),
+	one("switches protocols", Outcome{Status: 101, Reason: ReasonHTTP1xx}, ByDrain,
+		answering(says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n", (*conn).hold))),
 }
 
 // bodies misbehave after the status is there: it alone decides.
 var bodies = []Case{
-	one("resets the connection during the body", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun"))
-		c.reset()
-	})),
-	one("answers 200 and resets at once", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
-		c.reset()
-	})),
+	one("resets the connection during the body", Outcome{Status: 200}, Promptly,
+		answering(says("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun", (*conn).reset))),
+	one("answers 200 and resets at once", Outcome{Status: 200}, Promptly,
+		answering(says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", (*conn).reset))),
 	one("answers 500 and resets during the body", Outcome{Status: 500, Reason: ReasonHTTP5xx}, Promptly,
-		answering(func(c *conn) {
-			_, _ = c.Write([]byte("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nbegun"))
-			c.reset()
-		})),
+		answering(says("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nbegun", (*conn).reset))),
 	one("sends its body a byte at a time, for ever", Outcome{Status: 200}, ByDrain, answering(func(c *conn) {
 		c.trickle("HTTP/1.1 200 OK\r\n\r\n")
 	})),
-	one("stalls in the body", Outcome{Status: 200}, ByDrain, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun"))
-		c.hold()
-	})),
+	one("stalls in the body", Outcome{Status: 200}, ByDrain,
+		answering(says("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun", (*conn).hold))),
 	one("sends a body without end", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\n\r\n"))
+		c.say("HTTP/1.1 200 OK\r\n\r\n")
 		c.flood(make([]byte, 16384))
 	})),
 	one("sends a chunked body without end", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
+		c.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
 		c.flood([]byte("1000\r\n" + strings.Repeat("c", 4096) + "\r\n"))
 	})),
 	one("sends a chunk extension without end", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x="))
+		c.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;x=")
 		c.flood(bytes.Repeat([]byte("x"), 16384))
 	})),
 	one("sends trailers without end", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Bomb\r\n\r\n0\r\n"))
+		c.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Bomb\r\n\r\n0\r\n")
 		c.flood([]byte("X-Bomb: " + strings.Repeat("b", 4096) + "\r\n"))
 	})),
 	one("sends a body of 100 MB", Outcome{Status: 200}, Promptly, answering(func(c *conn) {
@@ -103,10 +88,8 @@ var bodies = []Case{
 			}
 		})
 	}),
-	one("sends a body with a 204", Outcome{Status: 204}, Promptly, answering(func(c *conn) {
-		_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"))
-		c.hold()
-	})),
+	one("sends a body with a 204", Outcome{Status: 204}, Promptly,
+		answering(says("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello", (*conn).hold))),
 }
 
 // trickle writes head and then a byte at a time until the client goes away.

@@ -9,38 +9,10 @@ import (
 
 // kepts end connections that a client would like to keep, or make it hard to.
 var kepts = []Case{
-	{
-		Name: "closes after each answer", Want: []Outcome{{Status: 200}, {Status: 200}, {Status: 200}},
-		Ends: Promptly, Bytes: memory,
-		Start: answering(func(c *conn) {
-			_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-		}),
-	},
-	{
-		Name: "resets after each answer", Want: []Outcome{{Status: 200}, {Status: 200}, {Status: 200}},
-		Ends: Promptly, Bytes: memory,
-		Start: answering(func(c *conn) {
-			_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-			c.reset()
-		}),
-	},
-	{
-		Name: "hangs up on the second request of each connection",
-		Want: []Outcome{{Status: 200}, {Status: 200}, {Status: 200}}, Ends: Promptly, Bytes: memory,
-		Start: answering(func(c *conn) {
-			_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-			_ = c.readRequest()
-		}),
-	},
-	{
-		Name: "resets on the second request of each connection",
-		Want: []Outcome{{Status: 200}, {Status: 200}, {Status: 200}}, Ends: Promptly, Bytes: memory,
-		Start: answering(func(c *conn) {
-			_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-			_ = c.readRequest()
-			c.reset()
-		}),
-	},
+	repeated("closes after each answer", says(fine)),
+	repeated("resets after each answer", says(fine, (*conn).reset)),
+	repeated("hangs up on the second request of each connection", says(fine, (*conn).skip)),
+	repeated("resets on the second request of each connection", says(fine, (*conn).skip, (*conn).reset)),
 	{
 		Name: "hangs up on every request but the first", Ends: Promptly, Bytes: memory,
 		Want: []Outcome{{Status: 200}, none(ReasonProtocol), none(ReasonProtocol)},
@@ -48,7 +20,7 @@ var kepts = []Case{
 			var asked atomic.Int32 // of this receiver alone: tests come in any order
 			return answering(func(c *conn) {
 				if asked.Add(1) == 1 {
-					_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+					c.say(fine)
 					_ = c.readRequest()
 				}
 			})(tb, ca)
@@ -59,7 +31,7 @@ var kepts = []Case{
 		Ends: Promptly, Bytes: memory, Pause: 1300 * time.Millisecond,
 		Start: answering(func(c *conn) {
 			for err := error(nil); err == nil; err = c.readRequest() {
-				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
+				c.say(fine)
 				_ = c.SetReadDeadline(time.Now().Add(time.Second))
 			}
 		}),
@@ -71,7 +43,7 @@ var kepts = []Case{
 			t.Helper()
 			var first atomic.Bool
 			return neighboured(serveRaw(t, ca, nil, neighbourly(func(c *conn) {
-				answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+				answer := []byte(fine)
 				if !first.CompareAndSwap(false, true) {
 					answer = []byte(stale)
 				}
@@ -105,9 +77,18 @@ var kepts = []Case{
 					}
 					return shown, nil
 				},
-			}, neighbourly(func(c *conn) {
-				_, _ = c.Write([]byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"))
-			}))
+			}, neighbourly(says(fine)))
 		},
 	},
 }
+
+// repeated makes a case of three POSTs, each of which has to be answered.
+func repeated(name string, handle func(*conn)) Case {
+	return Case{
+		Name: name, Start: answering(handle), Ends: Promptly, Bytes: memory,
+		Want: []Outcome{{Status: 200}, {Status: 200}, {Status: 200}},
+	}
+}
+
+// skip takes a request that gets no answer.
+func (c *conn) skip() { _ = c.readRequest() }

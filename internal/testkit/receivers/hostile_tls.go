@@ -30,13 +30,13 @@ var secures = []Case{
 		})),
 	one("answers and asks for new handshakes without end", Outcome{Status: 200}, Promptly,
 		sealing(tls.VersionTLS12, func(s *sealer) {
-			for s.write(recordData, fine); s.write(recordHandshake, helloRequest); {
+			for s.write(recordData, []byte(fine)); s.write(recordHandshake, helloRequest); {
 			}
 		})),
 	one("changes its keys once and answers", Outcome{Status: 200}, Promptly,
 		sealing(tls.VersionTLS13, func(s *sealer) {
 			s.update()
-			s.write(recordData, fine)
+			s.write(recordData, []byte(fine))
 		})),
 	one("changes its keys without end", none(ReasonTLS), Promptly,
 		sealing(tls.VersionTLS13, func(s *sealer) {
@@ -58,13 +58,11 @@ var secures = []Case{
 		Name: "answers and changes its keys without end",
 		Want: []Outcome{{Status: 200}}, Ends: Promptly, Bytes: 8 * memory, // likewise
 		Start: sealing(tls.VersionTLS13, func(s *sealer) {
-			for s.write(recordData, fine); s.update(); {
+			for s.write(recordData, []byte(fine)); s.update(); {
 			}
 		}),
 	},
 }
-
-var fine = []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 // Content types and messages of RFC 5246, 7.4.1.1, and RFC 8446, 4.6.3 and 5.1. The update asks the
 // client to update its keys, too.

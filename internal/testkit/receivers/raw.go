@@ -35,6 +35,21 @@ func (c *conn) readRequest() error {
 	return err
 }
 
+// fine is a whole answer.
+const fine = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+func (c *conn) say(text string) { _, _ = io.WriteString(c, text) } // whether the client hears it or not
+
+// says is a handler that writes text, and goes on as told.
+func says(text string, then ...func(*conn)) func(*conn) {
+	return func(c *conn) {
+		c.say(text)
+		for _, next := range then {
+			next(c)
+		}
+	}
+}
+
 // neighbour is the path of another tenant's endpoint on the same host, which answers 204.
 const neighbour = "/neighbour"
 
@@ -47,7 +62,7 @@ func neighbourly(handle func(*conn)) func(*conn) {
 				handle(c)
 				return
 			}
-			_, _ = c.Write([]byte("HTTP/1.1 204 No Content\r\n\r\n"))
+			c.say("HTTP/1.1 204 No Content\r\n\r\n")
 			c.answered++
 		}
 	}
