@@ -13,10 +13,13 @@ import (
 // settle is for batches that were under way when the circuit opened.
 const settle = time.Second
 
+// schedule is longer than all waits of a delivery's schedule together, each with its jitter.
+const schedule = 40 * time.Second
+
 // circuit takes a receiver down under traffic and up again, and does nothing else: what Herald
 // holds meanwhile has to arrive by itself.
 func (d *demo) circuit(ctx context.Context) error {
-	heading("A receiver that goes down under traffic: its circuit opens, a probe finds it back, everything arrives")
+	heading("A receiver that is down for longer than the schedule: an open circuit, probes, and everything arrives")
 	s, err := d.open(ctx, "circuit", "user.created")
 	if err != nil {
 		return err
@@ -26,40 +29,39 @@ func (d *demo) circuit(ctx context.Context) error {
 	if _, err = s.await(ctx, 20); err != nil {
 		return err
 	}
-	opened, err := d.opens(ctx, s)
+	down := time.Now()
+	if err := d.opens(ctx, s, down); err != nil {
+		return err
+	}
+	published, err := d.probes(ctx, s, traffic)
 	if err != nil {
 		return err
 	}
-	probed, err := d.probes(ctx, s, traffic)
-	if err != nil {
-		return err
-	}
-	published, err := traffic.Stop()
+	probed, err := d.returns(ctx, s, down.Add(schedule))
 	if err != nil {
 		return err
 	}
 	if err := d.allArrive(ctx, s, published, probed); err != nil {
 		return err
 	}
-	d.checkOrder(s.inbox.Requests(), published, opened, probed)
+	d.checkOrder(s.inbox.Requests(), published, probed)
 	letters, err := d.client.DeadLetters(ctx, s.endpoint.ID)
 	if err != nil {
 		return err
 	}
-	d.check(len(letters) == 0, "nothing died, and nobody replayed anything")
+	d.check(len(letters) == 0, "nothing died in an outage longer than the schedule, and nobody replayed anything")
 	return nil
 }
 
-// opens takes the receiver down and waits until its circuit is open.
-func (d *demo) opens(ctx context.Context, s scene) (time.Time, error) {
+// opens has the receiver fail, since down, and waits until its circuit is open.
+func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	before := len(s.inbox.Requests())
 	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
-	down := time.Now()
 	health, err := d.standing(ctx, s, "open circuit", func(h client.Health, _ client.Waiting) bool {
 		return h.State == "open"
 	})
 	if err != nil {
-		return down, err
+		return err
 	}
 	opened := time.Now()
 	requests := s.inbox.Requests()
@@ -71,7 +73,7 @@ func (d *demo) opens(ctx context.Context, s scene) (time.Time, error) {
 		health.State, health.Failures, seconds(opened.Sub(down)), health.LastStatus)
 	listed, err := d.client.InState(ctx, "open")
 	d.check(slices.Equal(listed, []string{s.endpoint.ID}), "inspect endpoints: it is the only open one")
-	return opened, err
+	return err
 }
 
 // standing asks inspect for the endpoint until it is as wanted.
@@ -88,35 +90,44 @@ func (d *demo) standing(
 	return health, err
 }
 
-// probes watches the open circuit: the receiver comes back when one probe has failed, and waits for
-// the next. It returns when that arrived.
-func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) (time.Time, error) {
+// probes watches the open circuit until one probe has failed, and ends the traffic.
+func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]client.Published, error) {
 	time.Sleep(settle)
 	quiet, before := len(s.inbox.Requests()), len(traffic.Sent())
 	requests, err := s.await(ctx, quiet+1)
 	if err != nil {
-		return time.Time{}, err
+		return nil, err
 	}
-	s.inbox.Fail() // the receiver is back
-	failed := len(requests)
-	held := len(traffic.Sent()) - before
+	published, err := traffic.Stop()
+	if err != nil {
+		return nil, err
+	}
 	header()
 	row(requests[quiet], attempt(requests, quiet), requests[quiet].At)
-	d.check(failed == quiet+1 && requests[quiet].Status == 503,
-		"while %d more events were published, it got %d request: the probe", held, failed-quiet)
+	d.check(len(requests) == quiet+1 && requests[quiet].Status == 503,
+		"while %d more events were published, it got %d request: the probe", len(published)-before, len(requests)-quiet)
+	return published, nil
+}
+
+// returns has the receiver come back then, and waits for the next probe.
+func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, error) {
+	time.Sleep(time.Until(at))
+	s.inbox.Fail()
+	failed, back := len(s.inbox.Requests()), time.Now()
 	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
 	if err != nil {
 		return time.Time{}, err
 	}
-	if requests, err = s.await(ctx, failed+1); err != nil {
+	requests, err := s.await(ctx, failed+1)
+	if err != nil {
 		return time.Time{}, err
 	}
 	next := requests[failed]
-	row(next, attempt(requests, failed), requests[quiet].At)
+	row(next, attempt(requests, failed), back)
 	early := health.NextProbeAt.Sub(next.At)
 	d.check(next.Status == 200 && health.State == "open" && early < settle,
-		"it is back and gets nothing for %s, until the next probe is due; that is answered %d",
-		seconds(next.At.Sub(requests[quiet].At)), next.Status)
+		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
+		seconds(schedule), seconds(next.At.Sub(back)), next.Status)
 	return next.At, nil
 }
 
@@ -173,21 +184,16 @@ func arrivals(requests []receiver.Request) map[string]time.Time {
 	return first
 }
 
-// checkOrder compares what was published in the first half of the open circuit with the second.
-func (d *demo) checkOrder(requests []receiver.Request, published []client.Published, opened, probed time.Time) {
+// checkOrder compares the older half of what the probe brought back with the newer.
+func (d *demo) checkOrder(requests []receiver.Request, published []client.Published, probed time.Time) {
 	arrived := arrivals(requests)
-	middle := opened.Add(probed.Sub(opened) / 2)
-	var older, newer []time.Duration
+	var waits []time.Duration // after the probe, in the order of publishing
 	for _, p := range published {
-		after := arrived[p.Payload].Sub(probed)
-		switch {
-		case p.At.Before(opened) || p.At.After(probed) || after <= 0:
-		case p.At.Before(middle):
-			older = append(older, after)
-		default:
-			newer = append(newer, after)
+		if after := arrived[p.Payload].Sub(probed); after > 0 {
+			waits = append(waits, after)
 		}
 	}
-	d.check(median(older) < median(newer), "oldest first: median of the older half %s after the probe, of the newer %s",
-		seconds(median(older)), seconds(median(newer)))
+	older, newer := median(waits[:len(waits)/2]), median(waits[len(waits)/2:])
+	d.check(older < newer, "oldest first: median of the older half %s after the probe, of the newer %s",
+		seconds(older), seconds(newer))
 }

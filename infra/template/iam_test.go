@@ -175,8 +175,8 @@ func TestEndpointsAreReadAndWrittenByAttribute(t *testing.T) {
 	}
 	for _, s := range roleStatements(tpl, "DeliverRole") {
 		deletes := slices.Contains(list(s["Action"]), any("dynamodb:DeleteItem"))
-		batches := slices.Contains(list(s["Action"]), any("dynamodb:BatchWriteItem")) && target(s["Resource"]) != "Deliveries"
-		if deletes || batches {
+		batches := slices.Contains(list(s["Action"]), any("dynamodb:BatchWriteItem"))
+		if deletes || batches && target(list(s["Resource"])[0]) != "Deliveries" { // states are a record, no work
 			t.Errorf("deliver may delete: %v", s["Sid"])
 		}
 	}

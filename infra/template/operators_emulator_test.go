@@ -70,7 +70,7 @@ func (s *stage) seed() {
 	for id, state := range map[string]circuit.State{
 		"webhook_good": circuit.Recovering, "webhook_off": circuit.Open, "webhook_gone": circuit.Failing,
 	} {
-		item := circuit.Item{TenantID: tenants[id], EndpointID: id, Version: 1, State: state, Since: s.now.Add(-time.Hour)}
+		item := circuit.Item{TenantID: tenants[id], EndpointID: id, Version: 1, State: state, Since: s.now}
 		_, _, err := circuits.Store(s.t.Context(), circuit.Item{}, item)
 		s.must(err)
 		_, err = circuits.Hold(s.t.Context(), dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}, s.now, s.now)

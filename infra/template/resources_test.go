@@ -115,7 +115,10 @@ func TestNothingIsInvokedAgainByLambda(t *testing.T) {
 // A Number parameter must reach a function as text: the emulator would hand it on as a JSON number, which the
 // AWS SDK for Go refuses.
 func TestEnvironmentsAreText(t *testing.T) {
-	for name, r := range load(t).ofType("AWS::Serverless::Function") {
+	tpl := load(t)
+	functions := tpl.ofType("AWS::Serverless::Function")
+	functions["Globals"] = resource{Properties: at(tpl.Globals, "Function")}
+	for name, r := range functions {
 		for variable, v := range at(r.Properties, "Environment", "Variables") {
 			_, text := v.(string)
 			o, _ := v.(object)

@@ -3,7 +3,7 @@
 //
 // It promises that every message that is put there becomes an item of its own, whose key names no other
 // message, so that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
-// their deliveries; and that rounding never makes a due time earlier. Package health decides about items.
+// their deliveries; and that rounding never makes a due time earlier. Package circuit decides about items.
 package backlog
 
 import (

@@ -8,8 +8,12 @@ package cursor
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"strings"
 )
+
+// ErrInvalid is the error of lists that are asked for a page by a cursor of none of their pages.
+var ErrInvalid = errors.New("invalid cursor")
 
 // digestSize is how many bytes of its digest a cursor carries.
 const digestSize = 9

@@ -115,10 +115,13 @@ func (p Progress) hold(s retry.Schedule, retryAfter time.Duration) Move {
 	return m
 }
 
-// Bury is the move of a delivery that ends without another attempt.
+// Bury is the move of a delivery that ends without another attempt, or whose end was not taken before: then
+// the reason is that of its life.
 func (p Progress) Bury(reason Reason) Move {
 	m := p.unattempted(p.Now)
-	m.To, m.Life.Reason, m.Life.Status = ToDeadLetterQueue, reason, 0
+	if m.To = ToDeadLetterQueue; reason != m.Life.Reason {
+		m.Life.Reason, m.Life.Status = reason, 0
+	}
 	return m
 }
 

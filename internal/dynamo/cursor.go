@@ -2,15 +2,16 @@ package dynamo
 
 import (
 	"encoding/base64"
-	"errors"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/cursor"
 )
 
 // ErrCursor is returned for a cursor that this package did not make.
-var ErrCursor = errors.New("invalid cursor")
+var ErrCursor = cursor.ErrInvalid
 
 // encodeCursor makes the key where a Query stopped opaque; "" after the last page.
 func encodeCursor(key map[string]types.AttributeValue) string {
@@ -30,11 +31,11 @@ func encodeCursor(key map[string]types.AttributeValue) string {
 
 // decodeCursor is the reverse of encodeCursor. The cursor must hold exactly the named
 // attributes; "" is the first page.
-func decodeCursor(cursor string, names ...string) (map[string]types.AttributeValue, error) {
-	if cursor == "" {
+func decodeCursor(text string, names ...string) (map[string]types.AttributeValue, error) {
+	if text == "" {
 		return nil, nil
 	}
-	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
 		return nil, ErrCursor
 	}

@@ -8,6 +8,7 @@ package endpoint
 import (
 	"fmt"
 	"io"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -82,6 +83,15 @@ const (
 
 // Live reports whether the endpoint is not deleted.
 func (e Endpoint) Live() bool { return e.Status != Deleted }
+
+// Host is the part of the URL that logs and lists may show.
+func (e Endpoint) Host() string {
+	u, err := url.Parse(e.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Hostname()
+}
 
 // IDPrefix starts every endpoint id (infra/docs/spec.md, "Webhook endpoint").
 const IDPrefix = "webhook_"

@@ -6,9 +6,8 @@
 package event
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,58 +64,15 @@ func consists(id string, of func(byte) bool) bool {
 
 // message are the fields of an event message as they stand in its body; nil is missing.
 type message struct {
-	body                                 []byte
-	ID, TenantID, Type, OccurredAt, Data jsontext.Value
-	other                                jsontext.Value // the last one with a name of its own
-}
-
-var errNoObject = errors.New("must be an object")
-
-// UnmarshalJSONFrom reads the fields without reflection and without a copy of them.
-func (m *message) UnmarshalJSONFrom(in *jsontext.Decoder) error {
-	start, err := in.ReadToken()
-	if err != nil || start.Kind() == jsontext.KindNull {
-		return err
-	}
-	if start.Kind() != jsontext.KindBeginObject {
-		return errNoObject
-	}
-	for in.PeekKind() == jsontext.KindString {
-		name, err := in.ReadValue()
-		if err != nil {
-			return err
-		}
-		field := m.field(name)
-		value, err := in.ReadValue()
-		if err != nil {
-			return err
-		}
-		end := int(in.InputOffset())
-		*field = m.body[end-len(value) : end : end]
-	}
-	_, err = in.ReadToken()
-	return err
-}
-
-func (m *message) field(quoted []byte) *jsontext.Value {
-	name, _ := jsontext.AppendUnquote(make([]byte, 0, 64), quoted) // valid, as it has been read
-	switch string(name) {
-	case "id":
-		return &m.ID
-	case "tenant_id":
-		return &m.TenantID
-	case "type":
-		return &m.Type
-	case "occurred_at":
-		return &m.OccurredAt
-	case "data":
-		return &m.Data
-	}
-	return &m.other
+	ID         jsontext.Value `json:"id"`
+	TenantID   jsontext.Value `json:"tenant_id"`
+	Type       jsontext.Value `json:"type"`
+	OccurredAt jsontext.Value `json:"occurred_at"`
+	Data       jsontext.Value `json:"data"`
 }
 
 // Decode reads the body of a message on EventsQueue. messageID is the SQS message id, which
-// serves where the event has no id of its own. Data is a part of body. The error is always an *Invalid.
+// serves where the event has no id of its own. The error is always an *Invalid.
 func Decode(body []byte, messageID string) (Event, error) {
 	e := Event{ID: messageID}
 	refuse := func(field, format string, args ...any) (Event, error) {
@@ -125,7 +81,7 @@ func Decode(body []byte, messageID string) (Event, error) {
 	if len(body) > maxBody {
 		return refuse("", "%d bytes are more than the %d allowed", len(body), maxBody)
 	}
-	m := message{body: body}
+	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
 		return refuse("", "not a JSON object: %s", malformed(err))
 	}
@@ -185,24 +141,13 @@ func (e *Event) fill(m message) (field, reason string) {
 // Payload returns the bytes that are signed and sent: {"type":…,"data":…}, Data unchanged
 // (infra/docs/spec.md, "Delivery").
 func (e Event) Payload() []byte {
-	b := bytes.NewBuffer(make([]byte, 0, len(e.Type)+len(e.Data)+20))
-	b.WriteString(`{"type":"`)
-	b.WriteString(e.Type) // only known names get here: nothing to escape
-	b.WriteString(`","data":`)
-	b.Write(e.Data)
-	b.WriteByte('}')
-	return b.Bytes()
+	head := `{"type":"` + e.Type + `","data":` // only known names get here: nothing to escape
+	return slices.Concat([]byte(head), e.Data, []byte("}"))
 }
 
 func text(v jsontext.Value) (string, bool) {
-	if v.Kind() != '"' {
-		return "", false
-	}
-	if !bytes.ContainsRune(v, '\\') {
-		return string(v[1 : len(v)-1]), true
-	}
-	s, err := jsontext.AppendUnquote(make([]byte, 0, len(v)), v)
-	return string(s), err == nil
+	s, err := jsontext.AppendUnquote(nil, v)
+	return string(s), v.Kind() == '"' && err == nil
 }
 
 // timeOf reads a time that can be written again in UTC.

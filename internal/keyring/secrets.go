@@ -7,11 +7,9 @@
 package keyring
 
 import (
-	"container/list"
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -44,7 +42,12 @@ func (id SecretID) context() map[string]string {
 	}
 }
 
-// maxOpen bounds the plaintexts kept in memory: the least recently used goes. Rotation needs no
+// name tells ids apart. It shares no memory with the answers that ids are read from.
+func (id SecretID) name() string {
+	return id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version)
+}
+
+// maxOpen bounds the plaintexts kept in memory: any one goes for a new one. Rotation needs no
 // eviction: a new version is a new id, and the old one is not used again.
 const maxOpen = 10_000
 
@@ -56,19 +59,12 @@ type Secrets struct {
 
 	opening singleflight.Group
 	mu      sync.Mutex
-	open    map[SecretID]*list.Element
-	recent  *list.List // of opened, the most recently used first
-}
-
-// opened is a plaintext in memory.
-type opened struct {
-	id     SecretID
-	secret string
+	open    map[string]string // plaintexts by name
 }
 
 // NewSecrets returns the signing secrets of keyARN.
 func NewSecrets(client SecretsClient, keyARN string) *Secrets {
-	return &Secrets{client: client, keyARN: keyARN, open: map[SecretID]*list.Element{}, recent: list.New()}
+	return &Secrets{client: client, keyARN: keyARN, open: map[string]string{}}
 }
 
 // Seal encrypts the secret. It calls KMS each time.
@@ -84,11 +80,14 @@ func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte,
 
 // Open returns the plaintext of a sealed secret, from memory where it was opened before.
 func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string, error) {
-	if secret, ok := s.remembered(id); ok {
+	name := id.name()
+	s.mu.Lock()
+	secret, ok := s.open[name]
+	s.mu.Unlock()
+	if ok {
 		return secret, nil
 	}
-	key := id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version)
-	v, err, _ := s.opening.Do(key, func() (any, error) { return s.decrypt(ctx, id, sealed) })
+	v, err, _ := s.opening.Do(name, func() (any, error) { return s.decrypt(ctx, id, sealed) })
 	if err != nil {
 		return "", err
 	}
@@ -103,31 +102,18 @@ func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (stri
 		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
 	}
 	secret := string(out.Plaintext)
-	s.remember(id, secret)
+	s.remember(id.name(), secret)
 	return secret, nil
 }
 
-func (s *Secrets) remembered(id SecretID) (secret string, ok bool) {
+func (s *Secrets) remember(name, secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	e := s.open[id]
-	if e == nil {
-		return "", false
+	if len(s.open) >= maxOpen {
+		for old := range s.open {
+			delete(s.open, old)
+			break
+		}
 	}
-	s.recent.MoveToFront(e)
-	return e.Value.(opened).secret, true
-}
-
-func (s *Secrets) remember(id SecretID, secret string) {
-	// An id that was read is part of an answer, of which up to 4 KiB would be kept along with it.
-	id.TenantID, id.EndpointID = strings.Clone(id.TenantID), strings.Clone(id.EndpointID)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if e := s.open[id]; e != nil { // opened twice at the same time
-		s.recent.Remove(e)
-	}
-	s.open[id] = s.recent.PushFront(opened{id, secret})
-	if s.recent.Len() > maxOpen {
-		delete(s.open, s.recent.Remove(s.recent.Back()).(opened).id)
-	}
+	s.open[name] = secret
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -34,7 +35,8 @@ func (c *Call) Note(attrs ...slog.Attr) { c.attrs = append(c.attrs, attrs...) }
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
 
 // Do makes an action of a typed function. Req's fields are the request's besides action and
-// operator; unknown ones are refused. A *Refusal from do is answered, any other error is a Lambda error.
+// operator; unknown ones are refused. A *Refusal from do and
+// cursor.ErrInvalid are answered, any other error is a Lambda error.
 func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
 	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
 		var request struct {
@@ -45,7 +47,11 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
 			return nil, refuseJSON(err)
 		}
-		return do(ctx, call, request.Fields)
+		res, err := do(ctx, call, request.Fields)
+		if errors.Is(err, cursor.ErrInvalid) {
+			err = Refuse(CodeInvalidCursor, "cursor", "not a next_cursor of this list")
+		}
+		return res, err
 	}
 }
 
@@ -64,31 +70,27 @@ var errInternal = errors.New("internal error: see the function's log under this 
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
 	call := &Call{Now: started.UTC()}
-	var (
-		name   string
-		answer any
-	)
+	var name string
+	var out []byte
 	err := parallel.Guard(func() (runErr error) {
-		name, answer, runErr = f.run(ctx, call, payload)
+		var answer any
+		if name, answer, runErr = f.run(ctx, call, payload); runErr == nil {
+			out, runErr = encode(answer)
+		}
 		return runErr
 	})
-	var refusal *Refusal
-	if errors.As(err, &refusal) {
-		answer = struct {
-			Error *Refusal `json:"error"`
-		}{refusal}
-	} else if err != nil {
-		f.report(ctx, call, name, started, err)
-		return nil, errInternal
-	}
-	out, encodeErr := json.Marshal(answer, jsontext.AllowInvalidUTF8(true))
-	if encodeErr != nil {
-		f.report(ctx, call, name, started, encodeErr)
-		return nil, errInternal
-	}
 	f.report(ctx, call, name, started, err)
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return encode(map[string]*Refusal{"error": refusal})
+	case err != nil:
+		return nil, errInternal
+	}
 	return out, nil
 }
+
+func encode(answer any) ([]byte, error) { return json.Marshal(answer, jsontext.AllowInvalidUTF8(true)) }
 
 // run reads action and operator, and hands over to the action.
 func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name string, answer any, err error) {

@@ -1,9 +1,11 @@
 package operator
 
 import (
+	"log/slog"
 	"strconv"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
+	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // The bounds of lists.
@@ -49,6 +51,27 @@ func NewList[T any](data []T, filter, next string) List[T] {
 	return l
 }
 
+// Paged answers a page of the list that filter tells from others. read gets the store's cursor, "" for the
+// first page, and returns the next one, "" after the last.
+func Paged[T any](
+	call *Call, p Page, filter string, read func(limit int, start string) (data []T, next string, err error),
+) (List[T], error) {
+	limit, err := p.Size()
+	if err != nil {
+		return List[T]{}, err
+	}
+	start, err := p.Start(filter)
+	if err != nil {
+		return List[T]{}, err
+	}
+	data, next, err := read(limit, start)
+	if err != nil {
+		return List[T]{}, err
+	}
+	call.Note(slog.Int(telemetry.KeyCount, len(data)))
+	return NewList(data, filter, next), nil
+}
+
 // Start returns the store's cursor in a request for the list of filter; "" is the first page.
 func (p Page) Start(filter string) (string, error) {
 	if p.Cursor == "" {
@@ -56,14 +79,9 @@ func (p Page) Start(filter string) (string, error) {
 	}
 	start, ok := cursor.Open(p.Cursor, filter)
 	if !ok {
-		return "", InvalidCursor()
+		return "", cursor.ErrInvalid
 	}
 	return start, nil
-}
-
-// InvalidCursor refuses a cursor that no earlier page of the same list returned.
-func InvalidCursor() *Refusal {
-	return Refuse(CodeInvalidCursor, "cursor", "not a next_cursor of this list")
 }
 
 // Required refuses a missing field. Ids are taken whatever their shape: unknown ones are not

@@ -119,7 +119,7 @@ func eventOf(m types.Message) Event {
 		receipt:   aws.ToString(m.ReceiptHandle),
 	}
 	if e.MessageID == "" {
-		e.MessageID = aws.ToString(m.MessageId) // redrive keeps it; of what 0.1.0 rejected, that of this queue
+		e.MessageID = aws.ToString(m.MessageId) // redrive keeps it
 	}
 	if e.EventID == "" {
 		e.EventID = e.MessageID

@@ -1,12 +1,13 @@
 package telemetry
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"strconv"
 	"sync"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 )
 
@@ -25,38 +26,14 @@ type Metrics struct {
 	now       func() time.Time
 
 	mu   sync.Mutex
-	sets map[Dimensions]*set
-	text []byte // the lines being written
+	sets map[Dimensions]set
 }
 
-// set is what was collected under the same dimensions, in order of first use.
-type set struct{ metrics []values }
+// set is everything collected under the same dimensions.
+type set map[metric][]float64
 
-type values struct {
-	name string
-	kind kind
-	all  []float64
-}
-
-// kind is what a metric counts: the suffix of its name, if it counts a time, and its unit in EMF.
-type kind struct{ suffix, unit string }
-
-var (
-	count   = kind{"", "Count"}
-	millis  = kind{"Millis", "Milliseconds"}
-	seconds = kind{"Seconds", "Seconds"}
-)
-
-// of returns the values of a metric.
-func (s *set) of(name string, k kind) *values {
-	for i := range s.metrics {
-		if s.metrics[i].name == name && s.metrics[i].kind == k {
-			return &s.metrics[i]
-		}
-	}
-	s.metrics = append(s.metrics, values{name: name, kind: k})
-	return &s.metrics[len(s.metrics)-1]
-}
+// metric is a metric as EMF declares it.
+type metric struct{ Name, Unit string }
 
 // Dimensions tell metrics of one service apart. Empty ones are left out.
 type Dimensions struct{ Outcome, Reason, Fault string }
@@ -64,7 +41,7 @@ type Dimensions struct{ Outcome, Reason, Fault string }
 // NewMetrics returns a collector that writes to out on Flush.
 func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Metrics {
 	return &Metrics{
-		out: out, namespace: namespace + stage, service: service, now: now, sets: map[Dimensions]*set{},
+		out: out, namespace: namespace + stage, service: service, now: now, sets: map[Dimensions]set{},
 	}
 }
 
@@ -72,11 +49,11 @@ func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Met
 func (m *Metrics) Count(name string, n int, d Dimensions) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	metric := m.set(d).of(name, count)
-	if len(metric.all) == 0 {
-		metric.all = append(metric.all, 0)
+	s, count, sum := m.set(d), metric{name, "Count"}, float64(n)
+	if values := s[count]; len(values) > 0 {
+		sum += values[0]
 	}
-	metric.all[0] += float64(n)
+	s[count] = []float64{sum}
 }
 
 // Share counts a whole and a part of it with no dimension but service, because an alarm finds a
@@ -91,27 +68,26 @@ func (m *Metrics) Share(whole string, n int, part string, k int) {
 
 // Millis adds one duration to the metric name + "Millis".
 func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	metric := m.set(d).of(name, millis)
-	metric.all = append(metric.all, float64(took.Microseconds())/1000)
+	m.add(metric{name + "Millis", "Milliseconds"}, float64(took.Microseconds())/1000, d)
 }
 
 // Seconds adds one duration to the metric name + "Seconds": how late or how old something is.
-func (m *Metrics) Seconds(name string, d time.Duration, dimensions Dimensions) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	metric := m.set(dimensions).of(name, seconds)
-	metric.all = append(metric.all, d.Seconds())
+func (m *Metrics) Seconds(name string, age time.Duration, d Dimensions) {
+	m.add(metric{name + "Seconds", "Seconds"}, age.Seconds(), d)
 }
 
-func (m *Metrics) set(d Dimensions) *set {
-	s := m.sets[d]
-	if s == nil {
-		s = &set{}
-		m.sets[d] = s
+func (m *Metrics) add(duration metric, value float64, d Dimensions) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.set(d)
+	s[duration] = append(s[duration], value)
+}
+
+func (m *Metrics) set(d Dimensions) set {
+	if m.sets[d] == nil {
+		m.sets[d] = set{}
 	}
-	return s
+	return m.sets[d]
 }
 
 // maxValues is the most values of one metric in one EMF line.
@@ -121,82 +97,61 @@ const maxValues = 100
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.text = m.text[:0]
+	var text bytes.Buffer
 	for d, s := range m.sets {
-		for len(s.metrics) > 0 {
-			m.text = m.appendLine(m.text, d, s.metrics)
-			s.written()
+		for len(s) > 0 {
+			if err := json.MarshalWrite(&text, m.line(d, s), jsontext.AllowInvalidUTF8(true)); err != nil {
+				return fmt.Errorf("encoding metrics: %w", err)
+			}
+			text.WriteByte('\n')
 		}
-		delete(m.sets, d)
 	}
-	if len(m.text) == 0 {
-		return nil
-	}
-	if _, err := m.out.Write(m.text); err != nil {
+	clear(m.sets)
+	if _, err := text.WriteTo(m.out); err != nil {
 		return fmt.Errorf("writing metrics: %w", err)
 	}
 	return nil
 }
 
-// written takes out what one line has taken, at most maxValues of each metric.
-func (s *set) written() {
-	left := s.metrics[:0]
-	for _, metric := range s.metrics {
-		if metric.all = metric.all[min(len(metric.all), maxValues):]; len(metric.all) > 0 {
-			left = append(left, metric)
-		}
-	}
-	s.metrics = left
+// line is one line of the embedded metric format.
+type line struct {
+	AWS struct {
+		Timestamp         int64
+		CloudWatchMetrics []declaration
+	} `json:"_aws"`
+	Service string               `json:"service"`
+	Outcome string               `json:"outcome,omitzero"`
+	Reason  string               `json:"reason,omitzero"`
+	Fault   string               `json:"fault,omitzero"`
+	Values  map[string][]float64 `json:",embed"`
 }
 
-// appendLine appends one line of the embedded metric format. Metric names are constants and need no
-// quoting; the values of dimensions may.
-func (m *Metrics) appendLine(b []byte, d Dimensions, metrics []values) []byte {
-	members := [...]struct{ name, value string }{
-		{"service", m.service}, {"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault},
-	}
-	b = append(b, `{"_aws":{"Timestamp":`...)
-	b = strconv.AppendInt(b, m.now().UnixMilli(), 10)
-	b = append(b, `,"CloudWatchMetrics":[{"Namespace":`...)
-	b = appendText(b, m.namespace)
-	b = append(b, `,"Dimensions":[["service"`...)
-	for _, member := range members[1:] {
-		if member.value != "" {
-			b = append(append(append(b, `,"`...), member.name...), '"')
-		}
-	}
-	b = append(b, `]],"Metrics":[`...)
-	for i, metric := range metrics {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(metric.appendName(append(b, `{"Name":"`...)), `","Unit":"`...)
-		b = append(append(b, metric.kind.unit...), `"}`...)
-	}
-	b = append(b, `]}]}`...)
-	for i, member := range members {
-		if i == 0 || member.value != "" {
-			b = append(append(append(b, `,"`...), member.name...), `":`...)
-			b = appendText(b, member.value)
-		}
-	}
-	for _, metric := range metrics {
-		b = append(metric.appendName(append(b, `,"`...)), `":[`...)
-		for i, value := range metric.all[:min(len(metric.all), maxValues)] {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = strconv.AppendFloat(b, value, 'f', -1, 64)
-		}
-		b = append(b, ']')
-	}
-	return append(b, "}\n"...)
+type declaration struct {
+	Namespace  string
+	Dimensions [][]string
+	Metrics    []metric
 }
 
-func (v *values) appendName(b []byte) []byte { return append(append(b, v.name...), v.kind.suffix...) }
-
-// appendText appends a JSON string. Invalid UTF-8 is replaced, so that the line stays valid JSON.
-func appendText(b []byte, text string) []byte {
-	b, _ = jsontext.AppendQuote(b, text)
-	return b
+// line takes at most maxValues of each metric out of the set.
+func (m *Metrics) line(d Dimensions, s set) line {
+	l := line{
+		Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault,
+		Values: make(map[string][]float64, len(s)),
+	}
+	declared := declaration{Namespace: m.namespace, Dimensions: [][]string{{"service"}}}
+	for _, dimension := range [][2]string{{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault}} {
+		if dimension[1] != "" {
+			declared.Dimensions[0] = append(declared.Dimensions[0], dimension[0])
+		}
+	}
+	for metric, values := range s {
+		n := min(len(values), maxValues)
+		declared.Metrics = append(declared.Metrics, metric)
+		l.Values[metric.Name] = values[:n]
+		if s[metric] = values[n:]; n == len(values) {
+			delete(s, metric)
+		}
+	}
+	l.AWS.Timestamp, l.AWS.CloudWatchMetrics = m.now().UnixMilli(), []declaration{declared}
+	return l
 }

@@ -59,4 +59,4 @@ func TestSample_Validate(t *testing.T) {
 }
 
 // inOnePercent was computed apart from this code.
-var inOnePercent = []string{"evt_28", "evt_61", "evt_270"}
+var inOnePercent = []string{"evt_41", "evt_83", "evt_139"}

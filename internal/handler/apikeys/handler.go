@@ -7,7 +7,6 @@ package apikeys
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -16,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -139,33 +137,19 @@ type listRequest struct {
 
 // list shows a tenant's keys, newest first, revoked ones included.
 func (h *Handler) list(ctx context.Context, call *operator.Call, req listRequest) (operator.List[Key], error) {
-	var none operator.List[Key]
 	if err := checkTenantID(req.TenantID); err != nil {
-		return none, err
+		return operator.List[Key]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	limit, err := req.Size()
-	if err != nil {
-		return none, err
+	read := func(limit int, start string) ([]Key, string, error) {
+		keys, next, err := h.Keys.ListByTenant(ctx, req.TenantID, limit, start)
+		shown := make([]Key, len(keys))
+		for i, k := range keys {
+			shown[i] = show(k)
+		}
+		return shown, next, err
 	}
-	filter := "keys " + req.TenantID
-	start, err := req.Start(filter)
-	if err != nil {
-		return none, err
-	}
-	keys, next, err := h.Keys.ListByTenant(ctx, req.TenantID, limit, start)
-	if errors.Is(err, dynamo.ErrCursor) {
-		return none, operator.InvalidCursor()
-	}
-	if err != nil {
-		return none, err
-	}
-	shown := make([]Key, len(keys))
-	for i, k := range keys {
-		shown[i] = show(k)
-	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return operator.NewList(shown, filter, next), nil
+	return operator.Paged(call, req.Page, "keys "+req.TenantID, read)
 }
 
 type revokeRequest struct {

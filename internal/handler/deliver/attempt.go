@@ -37,7 +37,7 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 		wait.Go(func() {
 			defer m.ended(s)
 			err := parallel.Guard(func() (err error) {
-				ends[i], err = h.attemptOne(ctx, s, lanes[s.key()])
+				ends[i], err = h.attemptOne(ctx, s, lanes[s.key()], m)
 				return err
 			})
 			if err != nil {
@@ -49,7 +49,7 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	return ends
 }
 
-func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane) (end, error) {
+func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (end, error) {
 	select {
 	case l.slots <- struct{}{}:
 		defer func() { <-l.slots }()
@@ -69,6 +69,7 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane) (end, error)
 		return end{}, err
 	}
 	begun := h.Now()
+	m.begun(s, begun)
 	out := h.Sender.Attempt(ctx, s.message, delivery.Target{URL: e.URL, Secret: secret})
 	if out.Reason == delivery.ReasonTimeout {
 		l.hanging.Store(true)

@@ -17,7 +17,6 @@ const patience = 250 * time.Millisecond
 // ended, and charges the excess to the tenant's allowance (internal/allowance).
 type meter struct {
 	h      *Handler
-	began  time.Time
 	lane   bool // the batch is of SlowQueue
 	timers []*time.Timer
 	late   sync.WaitGroup // charges of timers
@@ -28,13 +27,14 @@ type meter struct {
 
 // kept is a tenant's part of a batch.
 type kept struct {
-	open    int // attempts that have not ended
+	open    int       // attempts that have not ended
+	began   time.Time // first attempt; zero: none has begun, and what delays it is a fault of ours
 	last    time.Time
 	charged time.Duration
 }
 
 func (h *Handler) startMeter(ctx context.Context, posts []sight) *meter {
-	m := &meter{h: h, began: h.Now(), lane: posts[0].from == delivery.SlowQueue, tenants: map[string]*kept{}}
+	m := &meter{h: h, lane: posts[0].from == delivery.SlowQueue, tenants: map[string]*kept{}}
 	for _, s := range posts {
 		if m.tenants[s.message.TenantID] == nil {
 			m.tenants[s.message.TenantID] = &kept{}
@@ -50,6 +50,15 @@ func (h *Handler) startMeter(ctx context.Context, posts []sight) *meter {
 		}))
 	}
 	return m
+}
+
+// begun notes the beginning of an attempt.
+func (m *meter) begun(s sight, at time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if k := m.tenants[s.message.TenantID]; k.began.IsZero() {
+		k.began = at
+	}
 }
 
 // ended notes the end of an attempt.
@@ -83,7 +92,10 @@ func (m *meter) charge(ctx context.Context) {
 		if k.open == 0 {
 			until = k.last
 		}
-		if d := m.h.Rules.Allowance.Due(until.Sub(m.began), k.charged); d > 0 {
+		if k.began.IsZero() {
+			continue
+		}
+		if d := m.h.Rules.Allowance.Due(until.Sub(k.began), k.charged); d > 0 {
 			k.charged += d
 			due[tenant] = d
 			tenants = append(tenants, tenant)

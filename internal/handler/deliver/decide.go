@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -40,11 +41,17 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
 		return decision{hold, delivery.ReasonEndpointDisabled}
 	case r.Endpoint.StoppedBy(r.Tenant):
 		return decision{hold, delivery.ReasonEndpointPaused}
-	case r.Circuit.State == circuit.Open && !r.Circuit.Probing(life.Probe):
+	case t.message.Attempts >= rules.Schedule.Last():
+		return decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
+	case r.Circuit.State == circuit.Open && !t.probes(r.Circuit):
 		return decision{hold, delivery.ReasonCircuitOpen}
 	}
 	return decideLane(t, r.SlowUntil, rules, now)
 }
+
+// probes reports whether the delivery is a probe of this opening. A claim is for one attempt: a message
+// that is received again, because its put into Backlog was refused, is held again.
+func (t task) probes(i circuit.Item) bool { return t.receives == 1 && i.Probing(t.message.Life.Probe) }
 
 // decideLane says where an attempt is made. A probe is attempted where it is received.
 func decideLane(t task, slowUntil time.Time, rules Rules, now time.Time) decision {

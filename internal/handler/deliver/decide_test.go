@@ -19,9 +19,13 @@ func TestDecide(t *testing.T) {
 	retry := young
 	retry.from, retry.place = delivery.RetryQueue, 5
 	probe := retry
-	probe.message.Life.Probe = now.Add(-time.Second)
+	probe.message.Life.Probe, probe.receives = now.Add(-time.Second), 1
 	lane := retry
 	lane.from = delivery.SlowQueue
+	ended := retry
+	ended.message.Attempts, ended.message.Life.Reason = 10, delivery.ReasonHTTP5xx
+	again := probe
+	again.receives = 2
 	overdue := lane
 	overdue.message.Life.StartedAt, overdue.sentAt = now.Add(-8*24*time.Hour), now.Add(-2*24*time.Hour)
 	asked := overdue
@@ -81,7 +85,11 @@ func TestDecide(t *testing.T) {
 		"an open circuit": {
 			young, with(state(circuit.Open), slow), decision{hold, delivery.ReasonCircuitOpen},
 		},
-		"a probe of an open circuit":             {probe, with(state(circuit.Open)), decision{post, ""}},
+		"a probe of an open circuit": {probe, with(state(circuit.Open)), decision{post, ""}},
+		"a probe that is received again": {
+			again, with(state(circuit.Open)), decision{hold, delivery.ReasonCircuitOpen},
+		},
+		"the last place used":                    {ended, with(), decision{bury, delivery.ReasonHTTP5xx}},
 		"a probe from before the circuit opened": {probe, with(reopened), decision{hold, delivery.ReasonCircuitOpen}},
 
 		"a slow tenant's first attempt":                  {young, with(slow), decision{aside, delivery.ReasonTenantSlow}},

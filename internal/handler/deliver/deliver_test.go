@@ -426,3 +426,26 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 		t.Errorf("hops (-want +got):\n%s", diff)
 	}
 }
+
+// What is dead is not attempted again while DeadLetterQueue refuses it.
+func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.T) {
+	in(t, status(503), func(w *world) {
+		t := w.t
+		w.fails["DeadLetter"] = true
+		if returned := w.process(t, w.retried("last", "webhook_1", 9)); len(returned) > 0 {
+			t.Errorf("returned %v", returned)
+		}
+		if len(w.held) != 1 || w.held[0].Held || w.held[0].Message.Attempts != 10 {
+			t.Fatalf("in Backlog %+v", w.held)
+		}
+		again := w.held[0].Message
+		if returned := w.process(t, w.on("retry", 1, again)); len(returned) > 0 || len(w.posts) != 1 || len(w.held) != 2 {
+			t.Errorf("%d POSTs, returned %v, in Backlog %+v", len(w.posts), returned, w.held)
+		}
+		w.fails["DeadLetter"] = false
+		w.process(t, w.on("retry", 1, again))
+		if dead := w.sent["DeadLetter"]; len(dead) != 1 || dead[0].Attempts != 10 || dead[0].Life.Status != 503 {
+			t.Errorf("dead %+v", dead)
+		}
+	})
+}

@@ -61,7 +61,9 @@ func (h *Handler) unattempted(s sight, d decision) end {
 	case aside:
 		return e.with(p.Aside())
 	case bury:
-		return e.with(p.Bury(d.reason))
+		m := p.Bury(d.reason)
+		m.Attempts = max(m.Attempts, s.message.Attempts)
+		return e.with(m)
 	case discard, post:
 	}
 	return e
@@ -83,8 +85,9 @@ func (h *Handler) attempted(s sight, out delivery.Outcome, begun, ended time.Tim
 
 // fault is the end of a delivery that met a fault of ours.
 func (h *Handler) fault(s sight, err error) end {
-	e := end{sight: s, outcome: delivery.Outcome{Reason: delivery.ReasonInternal}, err: err}
-	return e.with(h.progress(s.task).Fault(h.Rules.Schedule))
+	e := h.notBegun(s, delivery.ReasonInternal)
+	e.err = err
+	return e
 }
 
 // notBegun is the end of a delivery whose attempt did not begin.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net/url"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -128,7 +127,7 @@ func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 	if e.outcome.Reason != "" {
 		attrs = append(attrs,
 			slog.String(telemetry.KeyReason, string(e.outcome.Reason)), slog.String(telemetry.KeyFault, blame),
-			slog.String(telemetry.KeyHost, host(e.reading.Endpoint.URL)), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
+			slog.String(telemetry.KeyHost, e.reading.Endpoint.Host()), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
 	}
 	if e.err != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyError, e.err.Error()))
@@ -167,13 +166,4 @@ func (e end) number() int {
 		return e.place
 	}
 	return e.place - 1
-}
-
-// host is the part of a URL that a log may show.
-func host(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }

@@ -24,15 +24,15 @@ const (
 	leaseTime   = 500 * time.Millisecond
 )
 
-// settle carries out every move, each with the next best where AWS does not take it: leases, Backlog,
-// queues, visibility. What is returned goes back to its queue; everything else is acknowledged, and is
+// settle carries out every move, each with the next best where AWS does not take it: DeadLetterQueue,
+// leases, Backlog, queues, visibility. What is returned goes back to its queue; everything else is acknowledged, and is
 // elsewhere by now.
 func (h *Handler) settle(ctx context.Context, ends []end) []end {
+	ends = h.send(ctx, ends, delivery.ToDeadLetterQueue, h.Queues.DeadLetter) // refused: into Backlog
 	ends = h.lease(ctx, ends)
 	ends = h.putInBacklog(ctx, ends)
 	ends = h.send(ctx, ends, delivery.ToRetryQueue, h.Queues.Retry)
 	ends = h.send(ctx, ends, delivery.ToSlowQueue, h.Queues.Slow)
-	ends = h.send(ctx, ends, delivery.ToDeadLetterQueue, h.Queues.DeadLetter)
 	return h.hide(ctx, ends)
 }
 
@@ -157,16 +157,25 @@ func (h *Handler) send(ctx context.Context, ends []end, to delivery.Way, queueOf
 		if err == nil {
 			continue
 		}
-		e := h.lost(ends[those[n]], "SendsLost", err)
-		if e.from == delivery.DeliveryQueue {
-			e.returned = true
-		} else {
-			e.move.Due = time.Time{} // soon
-			e = h.onQueue(e)
-		}
-		ends[those[n]] = e
+		ends[those[n]] = h.unsent(h.lost(ends[those[n]], "SendsLost", err))
 	}
 	return ends
+}
+
+// unsent is the end of a delivery that its queue refused. One that is dead waits in Backlog; all others on
+// the queue that they came from.
+func (h *Handler) unsent(e end) end {
+	soon := h.Now().Add(h.soon(e.task))
+	switch {
+	case e.move.To == delivery.ToDeadLetterQueue:
+		e.move.To, e.move.Attempts, e.move.Due = delivery.ToBacklog, h.Rules.Schedule.Last(), soon
+		return e.with(e.move)
+	case e.from == delivery.DeliveryQueue:
+		e.returned = true
+		return e
+	}
+	e.move.Due = soon
+	return h.onQueue(e)
 }
 
 // outgoing is the message that carries a delivery on. Only a dead one carries its reason.

@@ -120,18 +120,14 @@ func (h *Handler) reject(ctx context.Context, tasks []*task) {
 	for _, t := range tasks {
 		if t.bad != nil {
 			refused = append(refused, t)
-			messages = append(messages, rejection(t))
+			messages = append(messages, rejected.Message(rejected.Event{
+				MessageID: t.record.MessageId, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
+			}))
 		}
 	}
 	for i, err := range h.Rejected.Send(ctx, messages) {
 		refused[i].err = err
 	}
-}
-
-func rejection(t *task) queue.Outgoing {
-	return rejected.Message(rejected.Event{
-		MessageID: t.record.MessageId, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
-	})
 }
 
 // fanOut sends the deliveries of all good events: one read per tenant, sends in tens.
@@ -192,6 +188,9 @@ func (o *outbox) send(ctx context.Context, to Sender) {
 	}
 }
 
+// slowTime bounds the read of slow tenants: it is a hint, and the sends need the time.
+const slowTime = time.Second
+
 // slow reads which tenants are slow. Where that fails, none is: deliver sends on what is.
 func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Time {
 	now := h.Now()
@@ -199,6 +198,8 @@ func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Ti
 	if len(tenants) == 0 {
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, slowTime)
+	defer cancel()
 	until, err := h.Slow.SlowUntil(ctx, tenants)
 	if err != nil {
 		h.Log.WarnContext(ctx, "slow tenants not read", telemetry.KeyError, err.Error())

@@ -75,35 +75,24 @@ func (r deadLettersRequest) filter() string {
 func (h *Handler) deadLetters(
 	ctx context.Context, call *operator.Call, req deadLettersRequest,
 ) (operator.List[DeadLetter], error) {
-	var none operator.List[DeadLetter]
 	wanted, err := req.selector()
 	if err != nil {
-		return none, err
+		return operator.List[DeadLetter]{}, err
 	}
 	call.Note(
 		slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String(telemetry.KeyTenant, req.TenantID),
 		slog.String("dead_letter_status", string(req.Status)),
 	)
-	page := dynamo.LetterPage{}
-	if page.Limit, err = req.Size(); err != nil {
-		return none, err
-	}
-	if page.Cursor, err = req.Start(req.filter()); err != nil {
-		return none, err
-	}
-	records, next, err := h.DeadLetters.List(ctx, wanted, page)
-	if err != nil {
-		return none, cursorFault(err)
-	}
-	shown := make([]DeadLetter, len(records))
-	for i, r := range records {
-		if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
-			return none, err
+	read := func(limit int, start string) ([]DeadLetter, string, error) {
+		records, next, err := h.DeadLetters.List(ctx, wanted, dynamo.LetterPage{Limit: limit, Cursor: start})
+		shown := make([]DeadLetter, len(records))
+		for i, r := range records {
+			err = errors.Join(err, operator.CheckTenant(req.TenantID, r.TenantID))
+			shown[i] = showDeadLetter(r)
 		}
-		shown[i] = showDeadLetter(r)
+		return shown, next, err
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return operator.NewList(shown, req.filter(), next), nil
+	return operator.Paged(call, req.Page, req.filter(), read)
 }
 
 // OpenedDeadLetter is a dead letter in clear.

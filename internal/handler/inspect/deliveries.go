@@ -9,7 +9,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -104,41 +103,20 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 func (h *Handler) openDeliveries(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (operator.List[Delivery], error) {
-	var none operator.List[Delivery]
 	if req.EndpointID == "" {
-		return none, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id, event or event_id is required")
+		const reason = "endpoint_id, event or event_id is required"
+		return operator.List[Delivery]{}, operator.Refuse(operator.CodeInvalidField, "endpoint_id", reason)
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
-	limit, err := req.Size()
-	if err != nil {
-		return none, err
-	}
-	filter := "deliveries " + req.EndpointID
-	start, err := req.Start(filter)
-	if err != nil {
-		return none, err
-	}
-	records, next, err := h.Deliveries.ListOpen(ctx, req.EndpointID, limit, start)
-	if err != nil {
-		return none, cursorFault(err)
-	}
-	var shown []Delivery
-	for _, r := range records {
-		if r.TenantID == "" {
-			continue
+	read := func(limit int, start string) (shown []Delivery, next string, err error) {
+		records, next, err := h.Deliveries.ListOpen(ctx, req.EndpointID, limit, start)
+		for _, r := range records {
+			if r.TenantID != "" {
+				err = errors.Join(err, operator.CheckTenant(req.TenantID, r.TenantID))
+				shown = append(shown, showDelivery(r))
+			}
 		}
-		if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
-			return none, err
-		}
-		shown = append(shown, showDelivery(r))
+		return shown, next, err
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return operator.NewList(shown, filter, next), nil
-}
-
-func cursorFault(err error) error {
-	if errors.Is(err, dynamo.ErrCursor) {
-		return operator.InvalidCursor()
-	}
-	return err
+	return operator.Paged(call, req.Page, "deliveries "+req.EndpointID, read)
 }

@@ -107,26 +107,14 @@ const countedAtOnce = 16
 func (h *Handler) endpoints(
 	ctx context.Context, call *operator.Call, req endpointsRequest,
 ) (operator.List[Trouble], error) {
-	var none operator.List[Trouble]
 	if req.State != "" && !slices.Contains(states, req.State) {
-		return none, operator.Refuse(operator.CodeInvalidField, "state",
+		return operator.List[Trouble]{}, operator.Refuse(operator.CodeInvalidField, "state",
 			"must be failing, open, recovering, disabled, paused, healthy or deleted")
 	}
-	limit, err := req.Size()
-	if err != nil {
-		return none, err
+	read := func(limit int, start string) ([]Trouble, string, error) {
+		return h.inState(ctx, req.State, limit, start)
 	}
-	filter := "endpoints " + req.State
-	next, err := req.Start(filter)
-	if err != nil {
-		return none, err
-	}
-	shown, next, err := h.inState(ctx, req.State, limit, next)
-	if err != nil {
-		return none, cursorFault(err)
-	}
-	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return operator.NewList(shown, filter, next), nil
+	return operator.Paged(call, req.Page, "endpoints "+req.State, read)
 }
 
 // inState looks for endpoints in a state; "" means any.
@@ -192,20 +180,12 @@ func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Tr
 		f := found[n]
 		waiting, err := h.Backlog.Count(ctx, f.Endpoint.ID)
 		shown[n] = Trouble{
-			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: hostOf(f.Endpoint.URL),
+			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
 			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
 			Health: h.showHealth(f), Waiting: showWaiting(waiting),
 		}
 		return err
 	})...)
-}
-
-func hostOf(text string) string {
-	u, err := url.Parse(text)
-	if err != nil {
-		return ""
-	}
-	return u.Hostname()
 }
 
 // Endpoint is one endpoint, and how its deliveries stand.

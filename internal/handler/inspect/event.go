@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 
+	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -67,7 +68,7 @@ func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req
 	case req.Limit != nil:
 		return nil, operator.Refuse(code, "limit", "a list by event has no pages")
 	case req.Cursor != "":
-		return nil, operator.InvalidCursor()
+		return nil, cursor.ErrInvalid
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEvent, req.EventID))
 	endpoints, err := h.Endpoints.List(ctx, req.TenantID)

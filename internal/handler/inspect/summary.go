@@ -12,7 +12,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // Summary is an overview of endpoints in trouble, of what waits, of queues and of dead letters. The
@@ -50,21 +49,10 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 		}
 		s.DeadLetters[status] = Count{Count: n, OldestDiedAt: timeOrNull(oldest)}
 	}
-	names := make([]string, 0, len(h.Queues))
-	for name := range h.Queues {
-		names = append(names, name)
-	}
-	depths := make([]Depth, len(names))
-	for _, err := range parallel.Each(len(names), len(names), func(i int) (err error) {
-		depths[i], err = h.depth(ctx, h.Queues[names[i]])
-		return err
-	}) {
-		if err != nil {
+	for name, url := range h.Queues {
+		if s.Queues[name], err = h.depth(ctx, url); err != nil {
 			return Summary{}, err
 		}
-	}
-	for i, name := range names {
-		s.Queues[name] = depths[i]
 	}
 	return s, nil
 }

@@ -126,6 +126,8 @@ func (d *due) moves(items []backlog.Item) (moves []move) {
 	for _, i := range items {
 		switch {
 		case i.DueAt.After(d.until):
+		case i.Message.Attempts >= d.h.Schedule.Last(): // DeadLetterQueue refused it before
+			moves = append(moves, dead(i, i.Message.Life.Reason))
 		case !i.Held:
 			d.t.late(now.Sub(i.DueAt))
 			moves = append(moves, move{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})

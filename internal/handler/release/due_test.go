@@ -128,3 +128,19 @@ func TestRun_sendsTwoThousandASecond(t *testing.T) {
 		}
 	})
 }
+
+// deliver puts it into Backlog where DeadLetterQueue refuses it: another attempt would be one too many.
+func TestRun_buriesWhatHasUsedItsLastPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		ended := w.due(hook, -time.Minute, func(i *backlog.Item) {
+			i.Message.Attempts = w.handler().Schedule.Last()
+			i.Message.Life.Reason = delivery.ReasonHTTP5xx
+		})
+		w.run()
+		if len(w.sent) > 0 || len(w.buried) != 1 || w.buried[0].ID != ended.Message.DeliveryID ||
+			w.buried[0].Life.Reason != delivery.ReasonHTTP5xx {
+			t.Errorf("sent %v, dead %+v", w.sent, w.buried)
+		}
+	})
+}

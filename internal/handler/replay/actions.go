@@ -84,9 +84,6 @@ func (h *Handler) deadAt(
 	dead := deadletter.Selector{EndpointID: req.EndpointID, Status: deadletter.Dead}
 	page := dynamo.LetterPage{Limit: limit, Cursor: start, OldestFirst: true}
 	records, next, err := h.DeadLetters.List(ctx, dead, page)
-	if errors.Is(err, dynamo.ErrCursor) {
-		err = operator.InvalidCursor()
-	}
 	for _, d := range records {
 		err = errors.Join(err, operator.CheckTenant(req.TenantID, d.TenantID))
 		ids = append(ids, d.DeliveryID)
@@ -151,15 +148,17 @@ func (h *Handler) purgeOne(
 	if err != nil || !found {
 		return resultNotFound, "", err
 	}
-	reason = firstOf(foreign(d, tenantID), claimed(d, call.Now))
-	deleted := false
-	if reason == "" {
-		deleted, err = h.DeadLetters.Purge(ctx, d)
+	switch {
+	case foreign(d, tenantID):
+		return resultRefused, reasonTenantMismatch, nil
+	case claimed(d, call.Now):
+		return resultRefused, reasonReplayRunning, nil
 	}
-	if deleted {
-		return resultPurged, "", err
+	deleted, err := h.DeadLetters.Purge(ctx, d)
+	if !deleted {
+		return resultRefused, reasonChanged, err
 	}
-	return resultRefused, firstOf(reason, reasonChanged), err
+	return resultPurged, "", err
 }
 
 // note puts ids and counts into the request's log line, the ids by result.

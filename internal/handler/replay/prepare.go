@@ -69,32 +69,29 @@ func (r *run) judge(ctx context.Context, p replay) (replay, error) {
 
 // refusal says why a dead letter cannot be replayed, "" when it can.
 func (r *run) refusal(d deadletter.Record) string {
-	var unreadable, again, limit string
-	if d.Reason == delivery.ReasonUnreadable {
-		unreadable = reasonUnreadable
-	}
-	if d.Status == replayed {
-		again = reasonAlreadyReplayed
-	}
-	if d.Status == dead && d.ReplayCount >= deadletter.MaxReplays {
-		limit = reasonReplayLimit
-	}
-	return firstOf(foreign(d, r.tenantID), unreadable, again, claimed(d, r.now), limit)
-}
-
-func foreign(d deadletter.Record, tenantID string) string {
-	if tenantID != "" && tenantID != d.TenantID {
+	switch {
+	case foreign(d, r.tenantID):
 		return reasonTenantMismatch
+	case d.Reason == delivery.ReasonUnreadable:
+		return reasonUnreadable
+	case d.Status == replayed:
+		return reasonAlreadyReplayed
+	case claimed(d, r.now):
+		return reasonReplayRunning
+	case d.Status == dead && d.ReplayCount >= deadletter.MaxReplays:
+		return reasonReplayLimit
 	}
 	return ""
+}
+
+// foreign reports whether the request names another tenant.
+func foreign(d deadletter.Record, tenantID string) bool {
+	return tenantID != "" && tenantID != d.TenantID
 }
 
 // claimed reports a replay that is running.
-func claimed(d deadletter.Record, now time.Time) string {
-	if d.Status == deadletter.Replaying && now.Sub(d.UpdatedAt) < deadletter.StaleClaim {
-		return reasonReplayRunning
-	}
-	return ""
+func claimed(d deadletter.Record, now time.Time) bool {
+	return d.Status == deadletter.Replaying && now.Sub(d.UpdatedAt) < deadletter.StaleClaim
 }
 
 func refusalOf(e endpoint.Endpoint, found bool) string {
@@ -103,15 +100,6 @@ func refusalOf(e endpoint.Endpoint, found bool) string {
 		return reasonEndpointDeleted
 	case e.Status != endpoint.Active:
 		return reasonEndpointDisabled
-	}
-	return ""
-}
-
-func firstOf(reasons ...string) string {
-	for _, reason := range reasons {
-		if reason != "" {
-			return reason
-		}
 	}
 	return ""
 }

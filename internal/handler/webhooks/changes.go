@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/apigw"
@@ -70,40 +69,51 @@ func (h *Handler) stamp(e *endpoint.Endpoint, now time.Time) error {
 	return nil
 }
 
-// replace stores a changed endpoint in place of the one that was read.
-func (h *Handler) replace(ctx context.Context, c *call, was endpoint.Endpoint, now *endpoint.Endpoint) error {
-	if err := h.stamp(now, c.now); err != nil {
-		return err
-	}
-	return storeProblem(h.Endpoints.Replace(ctx, was, *now))
-}
-
-func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {
-	change, err := h.readChange(c.Body)
-	if err != nil {
-		return apigw.Response{}, err
-	}
+// alter changes the endpoint of the path, and stores and audits the change, if it is one.
+func (h *Handler) alter(
+	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
+) (now endpoint.Endpoint, err error) {
 	was, err := h.load(ctx, c)
 	if err != nil {
+		return now, err
+	}
+	now = was
+	if err := change(&now); err != nil || len(changed(&was, &now)) == 0 {
+		return now, err
+	}
+	if err := h.stamp(&now, c.now); err != nil {
+		return now, err
+	}
+	if err := h.Endpoints.Replace(ctx, was, now); err != nil {
+		return now, storeProblem(err)
+	}
+	h.audit(ctx, c, action, &was, &now)
+	return now, nil
+}
+
+// altered is alter with the endpoint in the answer.
+func (h *Handler) altered(
+	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
+) (apigw.Response, error) {
+	now, err := h.alter(ctx, c, action, change)
+	if err != nil {
 		return apigw.Response{}, err
 	}
-	if !was.Live() {
-		return apigw.Response{}, problem.New(problem.CodeEndpointDeleted)
-	}
-	now := was
-	change(&now)
-	if same(was, now) {
-		return respond(200, viewOf(was))
-	}
-	if err := h.replace(ctx, c, was, &now); err != nil {
-		return apigw.Response{}, err
-	}
-	h.audit(ctx, c, "update", &was, &now)
 	return respond(200, viewOf(now))
 }
 
-func same(a, b endpoint.Endpoint) bool {
-	return a.URL == b.URL && a.Description == b.Description && a.Status == b.Status && slices.Equal(a.Events, b.Events)
+func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {
+	in, err := h.readChange(c.Body)
+	if err != nil {
+		return apigw.Response{}, err
+	}
+	return h.altered(ctx, c, "update", func(e *endpoint.Endpoint) error {
+		if !e.Live() {
+			return problem.New(problem.CodeEndpointDeleted)
+		}
+		h.apply(e, in, &reader{})
+		return nil
+	})
 }
 
 // removeTries is how often a deletion that met another change looks again: unlike a change,
@@ -111,64 +121,42 @@ func same(a, b endpoint.Endpoint) bool {
 const removeTries = 3
 
 func (h *Handler) remove(ctx context.Context, c *call) (apigw.Response, error) {
-	var conflict error
+	var err error
 	for range removeTries {
-		was, err := h.load(ctx, c)
-		if err != nil {
-			return apigw.Response{}, err
-		}
-		if !was.Live() {
-			return noContent(), nil
-		}
-		now := was
-		now.Status, now.DeletedAt = endpoint.Deleted, c.now
-		conflict = h.replace(ctx, c, was, &now)
-		if conflict == nil {
-			h.audit(ctx, c, "delete", &was, &now)
-			return noContent(), nil
-		}
-		if !errors.Is(conflict, dynamo.ErrConflict) {
+		_, err = h.alter(ctx, c, "delete", func(e *endpoint.Endpoint) error {
+			if e.Live() {
+				e.Status, e.DeletedAt = endpoint.Deleted, c.now
+			}
+			return nil
+		})
+		if !errors.Is(err, dynamo.ErrConflict) {
 			break
 		}
 	}
-	return apigw.Response{}, conflict
+	return apigw.Response{Status: 204, Header: map[string]string{}}, err
 }
 
 func (h *Handler) restore(ctx context.Context, c *call) (apigw.Response, error) {
-	was, err := h.load(ctx, c)
-	if err != nil {
-		return apigw.Response{}, err
-	}
-	if was.Live() {
-		return apigw.Response{}, problem.New(problem.CodeEndpointNotDeleted)
-	}
-	now := was
-	now.Status, now.DeletedAt = endpoint.Active, time.Time{}
-	if err := h.replace(ctx, c, was, &now); err != nil {
-		return apigw.Response{}, err
-	}
-	h.audit(ctx, c, "restore", &was, &now)
-	return respond(200, viewOf(now))
+	return h.altered(ctx, c, "restore", func(e *endpoint.Endpoint) error {
+		if e.Live() {
+			return problem.New(problem.CodeEndpointNotDeleted)
+		}
+		e.Status, e.DeletedAt = endpoint.Active, time.Time{}
+		return nil
+	})
 }
 
 func (h *Handler) rotate(ctx context.Context, c *call) (apigw.Response, error) {
-	was, err := h.load(ctx, c)
+	var secret string
+	now, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) (err error) {
+		secret, err = h.newSecret(ctx, e)
+		e.SecretRotatedAt = c.now
+		return err
+	})
 	if err != nil {
 		return apigw.Response{}, err
 	}
-	now := was
-	secret, err := h.newSecret(ctx, &now)
-	if err != nil {
-		return apigw.Response{}, err
-	}
-	now.SecretRotatedAt = c.now
-	if err := h.replace(ctx, c, was, &now); err != nil {
-		return apigw.Response{}, err
-	}
-	h.audit(ctx, c, "rotate", &was, &now)
 	shown := viewOf(now)
 	shown.SigningSecret = secret
 	return respond(200, shown)
 }
-
-func noContent() apigw.Response { return apigw.Response{Status: 204, Header: map[string]string{}} }

@@ -17,19 +17,17 @@ const (
 	maxDescription = 256 // characters
 )
 
-// input is what a tenant may set, as JSON and before any check.
-type input struct {
-	URL         jsontext.Value `json:"url"`
-	Events      jsontext.Value `json:"events"`
-	Description jsontext.Value `json:"description"`
-	Status      jsontext.Value `json:"status"`
-}
-
-// newInput is input without what create does not take.
+// newInput are the fields that create takes, before any check.
 type newInput struct {
 	URL         jsontext.Value `json:"url"`
 	Events      jsontext.Value `json:"events"`
 	Description jsontext.Value `json:"description"`
+}
+
+// input are the fields that a change takes.
+type input struct {
+	newInput `json:",embed"`
+	Status   jsontext.Value `json:"status"`
 }
 
 // readNew returns a new endpoint with the fields of the body.
@@ -46,33 +44,18 @@ func (h *Handler) readNew(body []byte) (endpoint.Endpoint, error) {
 		r.refuse("/events", "is required")
 	}
 	var e endpoint.Endpoint
-	h.apply(&e, input{URL: in.URL, Events: in.Events, Description: in.Description}, &r)
+	h.apply(&e, input{newInput: in}, &r)
 	return e, r.problem()
 }
 
-// readChange returns a change to be made to an endpoint.
-func (h *Handler) readChange(body []byte) (change func(*endpoint.Endpoint), err error) {
-	var in input
+// readChange returns the fields of the body, which can be applied to any endpoint.
+func (h *Handler) readChange(body []byte) (in input, err error) {
 	if err := decode(body, &in); err != nil {
-		return nil, err
+		return input{}, err
 	}
 	var r reader
-	var e endpoint.Endpoint
-	h.apply(&e, in, &r)
-	return func(to *endpoint.Endpoint) {
-		if in.URL != nil {
-			to.URL = e.URL
-		}
-		if in.Events != nil {
-			to.Events = e.Events
-		}
-		if in.Description != nil {
-			to.Description = e.Description
-		}
-		if in.Status != nil {
-			to.Status = e.Status
-		}
-	}, r.problem()
+	h.apply(&endpoint.Endpoint{}, in, &r)
+	return in, r.problem()
 }
 
 // apply checks the given fields and sets them.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -112,7 +113,7 @@ func changed(before, after *endpoint.Endpoint) []string {
 	}{
 		{"url", before.URL == after.URL},
 		{"description", before.Description == after.Description},
-		{"events", same(endpoint.Endpoint{Events: before.Events}, endpoint.Endpoint{Events: after.Events})},
+		{"events", slices.Equal(before.Events, after.Events)},
 		{"status", before.Status == after.Status},
 		{"secret", before.SecretVersion == after.SecretVersion},
 	} {
