@@ -7,17 +7,24 @@ import (
 	"time"
 )
 
-// operatorName is who the audit lines of demonstration and tests name.
+// operatorName is the operator in the audit lines of demonstration and tests.
 const operatorName = "demo@example.com"
+
+// about names the things that an operator's request is about.
+type about map[string]any
+
+// operate sends an operator's request and decodes its answer into out.
+func (c *Client) operate(ctx context.Context, function, action string, in about, out any) error {
+	in["action"], in["operator"] = action, operatorName
+	return c.Invoke(ctx, function, in, out)
+}
 
 // IssueKey issues an API key with both scopes to a tenant.
 func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) {
 	var key struct {
 		APIKey string `json:"api_key"`
 	}
-	err := c.Invoke(ctx, "apikeys", map[string]any{
-		"action": "issue", "operator": operatorName, "tenant_id": tenantID, "description": "demonstration",
-	}, &key)
+	err := c.operate(ctx, "apikeys", "issue", about{"tenant_id": tenantID, "description": "demonstration"}, &key)
 	return key.APIKey, err
 }
 
@@ -31,11 +38,8 @@ type Delivery struct {
 }
 
 // Delivery returns the state of one delivery.
-func (c *Client) Delivery(ctx context.Context, id string) (Delivery, error) {
-	var d Delivery
-	err := c.Invoke(ctx, "inspect", map[string]any{
-		"action": "delivery", "operator": operatorName, "delivery_id": id,
-	}, &d)
+func (c *Client) Delivery(ctx context.Context, id string) (d Delivery, err error) {
+	err = c.operate(ctx, "inspect", "delivery", about{"delivery_id": id}, &d)
 	return d, err
 }
 
@@ -59,18 +63,13 @@ func (c *Client) DeadLetters(ctx context.Context, endpointID string) ([]DeadLett
 	var list struct {
 		Data []DeadLetter `json:"data"`
 	}
-	err := c.Invoke(ctx, "inspect", map[string]any{
-		"action": "dead_letters", "operator": operatorName, "endpoint_id": endpointID,
-	}, &list)
+	err := c.operate(ctx, "inspect", "dead_letters", about{"endpoint_id": endpointID}, &list)
 	return list.Data, err
 }
 
 // DeadLetter opens one dead letter.
-func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (DeadLetter, error) {
-	var d DeadLetter
-	err := c.Invoke(ctx, "inspect", map[string]any{
-		"action": "dead_letter", "operator": operatorName, "delivery_id": deliveryID,
-	}, &d)
+func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (d DeadLetter, err error) {
+	err = c.operate(ctx, "inspect", "dead_letter", about{"delivery_id": deliveryID}, &d)
 	return d, err
 }
 
@@ -83,9 +82,7 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 			Reason     string `json:"reason"`
 		} `json:"data"`
 	}
-	if err := c.Invoke(ctx, "replay", map[string]any{
-		"action": "deliveries", "operator": operatorName, "delivery_ids": deliveryIDs,
-	}, &answer); err != nil {
+	if err := c.operate(ctx, "replay", "deliveries", about{"delivery_ids": deliveryIDs}, &answer); err != nil {
 		return err
 	}
 	if len(answer.Data) != len(deliveryIDs) {
@@ -99,7 +96,7 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 	return nil
 }
 
-// Health is how an endpoint stands, as inspect shows it.
+// Health is an endpoint's circuit as inspect shows it.
 type Health struct {
 	State       string    `json:"state"`
 	Failures    int       `json:"failures"`
@@ -108,20 +105,18 @@ type Health struct {
 	RecoveredAt time.Time `json:"recovered_at"` // beginning of the last recovery
 }
 
-// Waiting is what lies in Backlog for an endpoint, as inspect shows it.
+// Waiting are an endpoint's deliveries in Backlog as inspect shows them.
 type Waiting struct {
 	Count int `json:"count"`
 }
 
-// Health returns how an endpoint of a tenant stands and what waits for it.
+// Health returns the circuit of a tenant's endpoint and its waiting deliveries.
 func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (Health, Waiting, error) {
 	var shown struct {
 		Health  Health  `json:"health"`
 		Waiting Waiting `json:"waiting"`
 	}
-	err := c.Invoke(ctx, "inspect", map[string]any{
-		"action": "endpoint", "operator": operatorName, "tenant_id": tenantID, "endpoint_id": endpointID,
-	}, &shown)
+	err := c.operate(ctx, "inspect", "endpoint", about{"tenant_id": tenantID, "endpoint_id": endpointID}, &shown)
 	return shown.Health, shown.Waiting, err
 }
 
@@ -132,9 +127,7 @@ func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
 			EndpointID string `json:"endpoint_id"`
 		} `json:"data"`
 	}
-	err := c.Invoke(ctx, "inspect", map[string]any{
-		"action": "endpoints", "operator": operatorName, "state": state,
-	}, &list)
+	err := c.operate(ctx, "inspect", "endpoints", about{"state": state}, &list)
 	ids := make([]string, 0, len(list.Data))
 	for _, e := range list.Data {
 		ids = append(ids, e.EndpointID)
@@ -142,7 +135,7 @@ func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
 	return ids, err
 }
 
-// Check tells whether what is waited for has come.
+// Check reports whether the thing waited for has come.
 type Check = func(context.Context) (bool, error)
 
 // Eventually calls check until it returns true and no error, and fails when limit has passed.

@@ -6,7 +6,6 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -75,7 +74,7 @@ func (s *Stack) ready(ctx context.Context) error {
 		case <-deadline:
 			return fmt.Errorf("the stack was not ready after %s, see %s", startLimit, s.options.Log)
 		case <-s.child.Done():
-			return fmt.Errorf("the stack ended before it was ready: %s", lastLine(s.options.Log))
+			return fmt.Errorf("the stack ended before it was ready: %s", child.LastLine(s.options.Log))
 		case <-time.After(100 * time.Millisecond):
 		}
 		info, err := os.Stat(s.options.StateFile())
@@ -99,13 +98,4 @@ func (s *Stack) Stop() error {
 		return fmt.Errorf("the stack ended badly: %w", err)
 	}
 	return nil
-}
-
-func lastLine(path string) string {
-	raw, err := os.ReadFile(path) //nolint:gosec // our own log
-	if err != nil {
-		return err.Error()
-	}
-	lines := bytes.Split(bytes.TrimSpace(raw), []byte("\n"))
-	return string(lines[len(lines)-1])
 }

@@ -24,17 +24,17 @@ const startLimit = time.Minute
 // Receiver is a running receiver.
 type Receiver struct {
 	URL *url.URL
+	Works
 
 	process *child.Process
 	printed *output
-	works   *works
 	server  *http.Server
 }
 
 // Start builds the language's receiver, has it listen on a free loopback port and returns it. It runs
 // until Close.
 func (l Language) Start(ctx context.Context, p Place, secret string) (*Receiver, error) {
-	r := &Receiver{printed: &output{}, works: &works{}}
+	r := &Receiver{printed: &output{}}
 	err := l.prepare(ctx, p)
 	if err == nil {
 		err = r.run(ctx, l.command(p), secret)
@@ -51,7 +51,7 @@ func (r *Receiver) run(ctx context.Context, words []string, secret string) error
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	r.server = &http.Server{Handler: r.works, ReadHeaderTimeout: startLimit}
+	r.server = &http.Server{Handler: &r.Works, ReadHeaderTimeout: startLimit}
 	go func() { _ = r.server.Serve(listener) }() // ends with ErrServerClosed
 	cmd := exec.Command(words[0], words[1:]...)  //nolint:gosec // our own table; Close ends it
 	cmd.Env = append(os.Environ(), "SIGNING_SECRET="+secret, "WORK=http://"+listener.Addr().String())
@@ -107,17 +107,10 @@ func (r *Receiver) Close() {
 // PID is the receiver's process id.
 func (r *Receiver) PID() int { return r.process.PID() }
 
-// Printed is what the receiver has printed.
+// Printed is the output of the receiver so far.
 func (r *Receiver) Printed() string { return r.printed.String() }
 
-// Done returns the work that the receiver has asked for, oldest first, whatever became of it.
-func (r *Receiver) Done() []Work { return r.works.all() }
-
-// Next says what becomes of the work on the body when the receiver asks for it: each outcome once,
-// in order. Work without an outcome succeeds.
-func (r *Receiver) Next(body string, outcomes ...Outcome) { r.works.next(body, outcomes) }
-
-// output gathers what a process prints.
+// output gathers the output of a process.
 type output struct {
 	mu   sync.Mutex
 	text strings.Builder

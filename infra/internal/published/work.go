@@ -17,15 +17,15 @@ type Outcome struct {
 	Fail bool
 }
 
-// works does what receivers ask for, as the tests have said.
-type works struct {
+// Works does the work that a receiver asks for, as the tests have said.
+type Works struct {
 	mu       sync.Mutex
 	asked    []Work
 	outcomes map[string][]Outcome // by body
 }
 
 // ServeHTTP does one piece of work.
-func (s *works) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *Works) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		http.Error(w, "unreadable", http.StatusBadRequest)
@@ -43,7 +43,7 @@ func (s *works) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (s *works) take(asked Work) Outcome {
+func (s *Works) take(asked Work) Outcome {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked = append(s.asked, asked)
@@ -55,7 +55,9 @@ func (s *works) take(asked Work) Outcome {
 	return planned[0]
 }
 
-func (s *works) next(body string, outcomes []Outcome) {
+// Next says what becomes of the work on the body when the receiver asks for it: each outcome once,
+// in order. Work without an outcome succeeds.
+func (s *Works) Next(body string, outcomes ...Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.outcomes == nil {
@@ -64,7 +66,8 @@ func (s *works) next(body string, outcomes []Outcome) {
 	s.outcomes[body] = append(s.outcomes[body], outcomes...)
 }
 
-func (s *works) all() []Work {
+// Done returns the work that the receiver has asked for, oldest first, whatever became of it.
+func (s *Works) Done() []Work {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.asked)

@@ -12,8 +12,10 @@ package child
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -100,6 +102,16 @@ func (p *Process) Stop(limit time.Duration) error {
 		p.Kill()
 		return fmt.Errorf("%s did not end within %s and was killed", p.cmd.Path, limit)
 	}
+}
+
+// LastLine is the last line of a child's log, or the reason why it cannot be read: for errors.
+func LastLine(log string) string {
+	output, err := os.ReadFile(log)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
+	return lines[len(lines)-1]
 }
 
 type request struct {

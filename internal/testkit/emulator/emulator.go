@@ -70,7 +70,7 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	case line := <-first:
 		err = e.listening(line, o.Port, logFile.Name())
 	case <-time.After(startLimit):
-		err = fmt.Errorf("the AWS emulator did not start within %s: %s", startLimit, lastLine(logFile.Name()))
+		err = fmt.Errorf("the AWS emulator did not start within %s: %s", startLimit, child.LastLine(logFile.Name()))
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
@@ -151,16 +151,7 @@ func (e *Emulator) listening(line string, port int, logFile string) error {
 	if errors.As(e.process.Err(), &exit) && exit.ExitCode() == portInUse {
 		return fmt.Errorf("port %d is in use", port)
 	}
-	return fmt.Errorf("the AWS emulator did not start: %w: %s", e.process.Err(), lastLine(logFile))
-}
-
-func lastLine(path string) string {
-	output, err := os.ReadFile(path)
-	if err != nil {
-		return "its log cannot be read"
-	}
-	lines := strings.Split(strings.TrimSpace(string(output)), "\n")
-	return lines[len(lines)-1]
+	return fmt.Errorf("the AWS emulator did not start: %w: %s", e.process.Err(), child.LastLine(logFile))
 }
 
 // Done is closed when the server has ended.
