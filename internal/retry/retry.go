@@ -51,16 +51,6 @@ func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time
 	return max(wait, 0)
 }
 
-// Longest is the sum of the longest possible waits of the whole schedule, attempts not counted:
-// tests of configurations add it up.
-func (s Schedule) Longest() time.Duration {
-	var sum time.Duration
-	for n := 1; n <= s.MaxRetries; n++ {
-		sum += s.Wait(n, 1, 0, 0)
-	}
-	return sum
-}
-
 // After reads a Retry-After header (RFC 9110, 10.2.3: seconds or an HTTP date) as a wait
 // from now, at most Cap. Anything negative, past or unreadable is 0.
 func After(header string, now time.Time) time.Duration {

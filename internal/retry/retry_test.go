@@ -186,16 +186,6 @@ func TestLimits_areThoseOfSQS(t *testing.T) {
 	}
 }
 
-func TestSchedule_Longest_countsJitterAndCap(t *testing.T) {
-	short := Schedule{Base: 10 * time.Second, Factor: 1, MaxRetries: 3}
-	if got := short.Longest(); got != 36*time.Second {
-		t.Errorf("longest %s, want 36 s", got)
-	}
-	if got := production.Longest(); got <= 31*time.Hour || got > 35*time.Hour {
-		t.Errorf("longest production schedule %s", got)
-	}
-}
-
 func TestAfter(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for header, want := range map[string]time.Duration{

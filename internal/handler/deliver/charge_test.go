@@ -83,6 +83,9 @@ func TestHandler_Process_setsASlowTenantAside(t *testing.T) {
 		if diff := cmp.Diff(want, places); diff != "" || len(w.posts) != posts {
 			t.Errorf("%d POSTs, places used on SlowQueue (-want +got):\n%s", len(w.posts)-posts, diff)
 		}
+		if !w.logged("reason=tenant_slow", "next_attempt_s=0") {
+			t.Errorf("the log does not say that they go on at once: %s", w.logs)
+		}
 	})
 }
 

@@ -13,7 +13,7 @@ type end struct {
 	sight
 	outcome  delivery.Outcome
 	begun    time.Time     // of the POST; zero: there was none
-	ended    time.Time     // of the POST
+	ended    time.Time     // of the POST; without one, the moment of the decision
 	move     delivery.Move // unless it was acknowledged or discarded
 	returned bool          // its messages go back to their queue
 	err      error         // behind a fault of ours: for the log only
@@ -54,7 +54,9 @@ func (e end) with(m delivery.Move) end {
 
 // unattempted is the end of a delivery that needs no POST.
 func (h *Handler) unattempted(s sight, d decision) end {
-	e := end{sight: s, outcome: delivery.Outcome{Verdict: delivery.VerdictDiscarded, Reason: d.reason}}
+	e := end{
+		sight: s, ended: h.Now(), outcome: delivery.Outcome{Verdict: delivery.VerdictDiscarded, Reason: d.reason},
+	}
 	switch p := h.progress(s.task); d.action {
 	case hold:
 		return e.with(p.Hold(h.Rules.Schedule, d.reason))
@@ -92,7 +94,7 @@ func (h *Handler) fault(s sight, err error) end {
 
 // notBegun is the end of a delivery whose attempt did not begin.
 func (h *Handler) notBegun(s sight, reason delivery.Reason) end {
-	e := end{sight: s, outcome: delivery.Outcome{Reason: reason}}
+	e := end{sight: s, ended: h.Now(), outcome: delivery.Outcome{Reason: reason}}
 	p := h.progress(s.task)
 	if reason.Ours() {
 		return e.with(p.Fault(h.Rules.Schedule))
