@@ -1,89 +1,52 @@
 """Starts moto's server with an SQS that does not count when nobody asked.
 
-moto counts a queue several times for every message received, sent or deleted,
-which makes it quadratic, and its stores take no locks, so that two requests at once can
-lose a message or both pass a conditional write. This launcher keeps moto's behaviour
-and answers and changes four things: the Approximate... attributes are computed only when
-they are asked for, a message is found by its receipt handle instead of by search, and requests
-that change the same queue, or the same service other than SQS, run one after another. A message with more attributes than SQS takes
-is refused.
+moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
+stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
+keeps moto's behaviour and answers and changes four things: the Approximate... attributes are computed only when they
+are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
+the same service other than SQS, run one after another, and a message with more attributes than SQS takes is refused.
 
-It prints one line, "listening on URL", once it accepts connections. With --end-with-stdin it ends when its
-standard input does, which is when the program that started it ends. Exit status 98: the port is in use.
+It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
+its standard input does, which is when the program that started it ends.
 """
 
-import argparse
 import copy
-import errno
 import json
 import logging
 import os
-import signal
 import sys
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
 from typing import Any
 
 os.environ["MOTO_ALLOW_NONEXISTENT_REGION"] = "true"  # read when moto is imported: the local stack's is "local"
 sys.path.pop(0)  # the folder of this file, which would be taken for the package of the same name
 
-from moto.core.utils import camelcase_to_underscores, unix_time, unix_time_millis
+from moto.core.utils import unix_time, unix_time_millis
 from moto.kms.models import KmsBackend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sqs import models
-from moto.sqs.exceptions import InvalidAttributeName, InvalidParameterValue, ReceiptHandleIsInvalid
+from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
 from werkzeug.serving import make_server
 
-PORT_IN_USE = 98
 MAX_ATTRIBUTES = 10  # of one message (SQS Developer Guide, "Amazon SQS message quotas")
-computed_attributes = models.Queue.attributes.fget  # moto's own, which computes every attribute
+every_attribute = models.Queue.BASE_ATTRIBUTES
+get_attributes = models.SQSBackend.get_queue_attributes
 append_message = models.Queue.add_message
 send = models.SQSBackend.send_message
 change_visibility = models.SQSBackend.change_message_visibility
 create_key = KmsBackend.create_key
 
 
-class Attributes(Mapping):
-    """A queue's attributes, each computed when it is read."""
-
-    def __init__(self, queue: models.Queue) -> None:
-        self.queue = queue
-        self.names = list(queue.BASE_ATTRIBUTES)
-        if queue.fifo_queue:
-            self.names += queue.FIFO_ATTRIBUTES
-        if queue.kms_master_key_id:
-            self.names += queue.KMS_ATTRIBUTES
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in self.names:
-            raise KeyError(name)
-        if name in ("Policy", "RedrivePolicy"):
-            return computed_attributes(self.queue).get(name)
-        value = getattr(self.queue, camelcase_to_underscores(name))
-        return str(value).lower() if isinstance(value, bool) else value
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-
 def get_queue_attributes(self: models.SQSBackend, queue_name: str, attribute_names: list[str]) -> dict[str, Any]:
+    """Shows moto the attributes that it has to count, which at all other times a queue does not have."""
     queue = self.get_queue(queue_name)
-    known = ["All", *queue.BASE_ATTRIBUTES, *queue.FIFO_ATTRIBUTES, *queue.KMS_ATTRIBUTES]
-    for name in attribute_names:
-        if name not in known:
-            raise InvalidAttributeName(name)
     with queue._messages_lock:
-        if "All" in attribute_names:
-            return computed_attributes(queue)
-        wanted = {name: queue.attributes[name] for name in attribute_names if name in queue.attributes}
-    return {name: value for name, value in wanted.items() if value is not None}
+        queue.BASE_ATTRIBUTES = every_attribute
+        try:
+            return get_attributes(self, queue_name, attribute_names)
+        finally:
+            del queue.BASE_ATTRIBUTES
 
 
 def receipts(queue: models.Queue) -> dict[str, models.Message]:
@@ -227,7 +190,7 @@ class Handler(MotoRequestHandler):
 
 
 def patch() -> None:
-    models.Queue.attributes = property(Attributes)
+    models.Queue.BASE_ATTRIBUTES = [name for name in every_attribute if not name.startswith("Approximate")]
     models.Queue.add_message = add_message
     models.Queue.delete_message = delete_message
     models.SQSBackend.get_queue_attributes = get_queue_attributes
@@ -244,32 +207,15 @@ def end_with_parent() -> None:
     os._exit(0)
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
-    parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input does")
-    arguments = parser.parse_args()
+def main() -> None:
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     patch()
-    if arguments.end_with_stdin:
-        threading.Thread(target=end_with_parent, daemon=True).start()
-    try:
-        server = make_server(
-            arguments.host, arguments.port, Application(), threaded=True, request_handler=Handler
-        )
-    except (OSError, SystemExit) as error:
-        busy = isinstance(error, SystemExit) or error.errno == errno.EADDRINUSE
-        return PORT_IN_USE if busy else 1
-    print(f"listening on http://{arguments.host}:{server.server_port}", flush=True)
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    server = make_server("127.0.0.1", 0, Application(), threaded=True, request_handler=Handler)
+    print(f"listening on http://127.0.0.1:{server.server_port}", flush=True)
     sys.stdout = sys.stderr  # who waited for that line may have stopped reading
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    return 0
+    server.serve_forever()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

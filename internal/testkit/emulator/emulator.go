@@ -7,14 +7,12 @@ package emulator
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,10 +23,7 @@ import (
 // Account is the only account that the emulator knows.
 const Account = "123456789012"
 
-const (
-	portInUse  = 98               // the launcher's exit status
-	startLimit = 90 * time.Second // importing its Python packages is most of it
-)
+const startLimit = 90 * time.Second // importing its Python packages is most of it
 
 // Emulator is a running server.
 type Emulator struct {
@@ -38,11 +33,10 @@ type Emulator struct {
 	life    io.Closer // the server ends when this closes, with the program at the latest
 }
 
-// Options says how to start one. The zero value takes a free port.
+// Options says how to start one.
 type Options struct {
 	Root    string // the checkout; default: found from the working directory
 	Python  string // default: see package tools
-	Port    int    // 0 takes a free one
 	LogFile string // gets what the server prints; default: a temporary file, removed once it runs
 }
 
@@ -60,7 +54,7 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 		defer func() { _ = os.Remove(logFile.Name()) }()
 	}
 	launcher := filepath.Join(o.Root, "infra", "local", "moto.py")
-	cmd := exec.Command(o.Python, launcher, "--end-with-stdin", "--port", strconv.Itoa(o.Port))
+	cmd := exec.Command(o.Python, launcher)
 	cmd.Dir, cmd.Stderr = o.Root, logFile
 	e, first, err := launch(cmd)
 	if err != nil {
@@ -68,7 +62,7 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	}
 	select {
 	case line := <-first:
-		err = e.listening(line, o.Port, logFile.Name())
+		err = e.listening(line, logFile.Name())
 	case <-time.After(startLimit):
 		err = fmt.Errorf("the AWS emulator did not start within %s: %s", startLimit, child.LastLine(logFile.Name()))
 	case <-ctx.Done():
@@ -134,7 +128,7 @@ func launch(cmd *exec.Cmd) (*Emulator, <-chan string, error) {
 }
 
 // listening reads the launcher's first line, or the reason why there is none.
-func (e *Emulator) listening(line string, port int, logFile string) error {
+func (e *Emulator) listening(line, logFile string) error {
 	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
 	if ok {
 		var err error
@@ -146,10 +140,6 @@ func (e *Emulator) listening(line string, port int, logFile string) error {
 	case <-e.process.Done():
 	case <-time.After(5 * time.Second):
 		return fmt.Errorf("the AWS emulator answered %q for its address", line)
-	}
-	var exit *exec.ExitError
-	if errors.As(e.process.Err(), &exit) && exit.ExitCode() == portInUse {
-		return fmt.Errorf("port %d is in use", port)
 	}
 	return fmt.Errorf("the AWS emulator did not start: %w: %s", e.process.Err(), child.LastLine(logFile))
 }

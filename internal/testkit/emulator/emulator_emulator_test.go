@@ -50,22 +50,6 @@ func TestEmulator_endsWhenItsStandardInputCloses(t *testing.T) {
 	}
 }
 
-func TestStart_namesAPortInUse(t *testing.T) {
-	e, err := Start(t.Context(), Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(e.Close)
-	port, err := strconv.Atoi(e.URL.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = Start(t.Context(), Options{Port: port})
-	if want := fmt.Sprintf("port %d is in use", port); err == nil || err.Error() != want {
-		t.Errorf("got %v, want %s", err, want)
-	}
-}
-
 func TestEmulator_losesAndRepeatsNothingInParallel(t *testing.T) {
 	client := sqs.NewFromConfig(running(t))
 	made, err := client.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("busy")})
