@@ -3,7 +3,7 @@
 // It offers
 //   - [Moto]: an AWS emulator on loopback, one per test binary, as an [aws.Config];
 //   - [Tables], [NewQueue], [Key]: the tables, queues and keys of the template, under names of the test's own;
-//   - [Faults]: a proxy in front of the emulator that fails, throttles, delays, cuts off and records chosen AWS calls;
+//   - [Faults]: a proxy in front of the emulator that fails, throttles, cuts off and records chosen AWS calls;
 //   - [Meter]: an [aws.Config] whose DynamoDB calls are counted in the read and write units that AWS would bill.
 //
 // The packages beside it hold one thing each: receivers and DNS answers, friendly and hostile (receivers),

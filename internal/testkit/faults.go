@@ -16,7 +16,7 @@ import (
 )
 
 // Faults is a proxy in front of the emulator. It forwards every AWS call, records it, and lets
-// rules fail, throttle, delay or cut off the calls they match. It is safe for concurrent use.
+// rules fail, throttle or cut off the calls they match. It is safe for concurrent use.
 type Faults struct {
 	server   *httptest.Server
 	upstream string

@@ -38,18 +38,10 @@ var connections = []Case{
 
 // certificates fail verification or speak an old TLS: nothing of the delivery is sent.
 var certificates = []Case{
-	one("has a certificate for another host", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
-		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{Hosts: []string{"elsewhere.test", "127.0.0.9"}})}}
-	})),
-	one("has an expired certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
-		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{
-			NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour),
-		})}}
-	})),
-	one("has a certificate that is not valid yet", none(ReasonTLS), Promptly,
-		certified(func(t testing.TB, ca *CA) *tls.Config {
-			return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{NotBefore: time.Now().Add(time.Hour)})}}
-		})),
+	shows("has a certificate for another host", Leaf{Hosts: []string{"elsewhere.test", "127.0.0.9"}}),
+	shows("has an expired certificate",
+		Leaf{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}),
+	shows("has a certificate that is not valid yet", Leaf{NotBefore: time.Now().Add(time.Hour)}),
 	one("has a self-signed certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
 	})),
@@ -68,6 +60,13 @@ var certificates = []Case{
 		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 		return serveRaw(t, ca, config, (*conn).hold)
 	}),
+}
+
+// shows is a case of a certificate of the trusted authority that must not be accepted.
+func shows(name string, leaf Leaf) Case {
+	return one(name, none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, leaf)}}
+	}))
 }
 
 // tcp is the start of a case below TLS.
