@@ -46,10 +46,12 @@ func (s Settings) threshold() time.Duration { return time.Duration(float64(s.Bur
 func (s Settings) Slow(until, now time.Time) bool { return until.Sub(now) > s.threshold() }
 
 // Settle says where slow_until has to be moved to after a charge of d has moved it to until, and whether
-// it has to: up, where the charge made the tenant slow, and down, where the stay would be too long.
-func (s Settings) Settle(until time.Time, d time.Duration, now time.Time) (to time.Time, move bool) {
+// it has to: up, where the charge made the tenant slow, and down, where the stay would be too long. A charge
+// outside the lane that finds the tenant slow raises it, too: the answer to the one that made it slow may
+// have been lost.
+func (s Settings) Settle(until time.Time, d time.Duration, lane bool, now time.Time) (to time.Time, move bool) {
 	least, most := now.Add(s.threshold()+s.Least), now.Add(s.threshold()+s.Most)
-	crossed := s.Slow(until, now) && !s.Slow(until.Add(-d), now)
+	crossed := s.Slow(until, now) && (!lane || !s.Slow(until.Add(-d), now))
 	switch {
 	case until.After(most):
 		return most, true

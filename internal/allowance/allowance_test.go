@@ -19,7 +19,7 @@ func (x *tenant) charge(kept time.Duration, at time.Time, lane bool) {
 		x.until = at
 	}
 	x.until = x.until.Add(d)
-	if to, move := settings.Settle(x.until, d, at); move {
+	if to, move := settings.Settle(x.until, d, lane, at); move {
 		x.until = to
 	}
 }
@@ -93,5 +93,16 @@ func TestSettings_Due_chargesEachSecondOnce(t *testing.T) {
 	}
 	if want := 11500 * time.Millisecond; charged != want {
 		t.Errorf("charged %s of 14.5s, want %s", charged, want)
+	}
+}
+
+// The charge that makes a tenant slow may lose its answer, and with it the raise.
+func TestSettings_Settle_raisesWhoIsSlowAlready(t *testing.T) {
+	barely := now.Add(61 * time.Second)
+	if to, move := settings.Settle(barely, time.Millisecond, false, now); !move || to.Sub(now) < 6*time.Hour {
+		t.Errorf("a charge outside the lane leaves a stay of %s", to.Sub(now))
+	}
+	if _, move := settings.Settle(barely, time.Millisecond, true, now); move {
+		t.Error("a charge of the lane raises a stay that ends")
 	}
 }

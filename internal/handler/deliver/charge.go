@@ -108,7 +108,7 @@ func (m *meter) charge(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for i, err := range parallel.Each(len(tenants), tableWrites, func(i int) error {
-		return m.h.chargeTenant(ctx, tenants[i], m.h.Rules.Allowance.Charge(due[tenants[i]], m.lane))
+		return m.h.chargeTenant(ctx, tenants[i], m.h.Rules.Allowance.Charge(due[tenants[i]], m.lane), m.lane)
 	}) {
 		if err != nil {
 			m.h.Output.Log.WarnContext(ctx, "slow tenant not charged",
@@ -118,13 +118,13 @@ func (m *meter) charge(ctx context.Context) {
 }
 
 // chargeTenant moves the tenant's slow_until, and settles it where a stay begins or would be too long.
-func (h *Handler) chargeTenant(ctx context.Context, tenantID string, d time.Duration) error {
+func (h *Handler) chargeTenant(ctx context.Context, tenantID string, d time.Duration, lane bool) error {
 	now := h.Now()
 	until, err := h.Tables.Circuits.Charge(ctx, tenantID, d, now)
 	if err != nil {
 		return err
 	}
-	to, move := h.Rules.Allowance.Settle(until, d, now)
+	to, move := h.Rules.Allowance.Settle(until, d, lane, now)
 	h.memory.slow(tenantID, to)
 	if !move {
 		return nil
