@@ -235,7 +235,9 @@ func (w *walker) step(choice uint32) {
 		v := faults[which%len(faults)]
 		calls[which/len(faults)%len(calls)].grant <- v
 	default:
+		w.Mu.Lock() // a late write of a row may come at any moment
 		ids := slices.Sorted(maps.Keys(w.Endpoints))
+		w.Mu.Unlock()
 		pickDeed(w.mood, which/2).do(w, ids[which%2])
 	}
 	synctest.Wait()
