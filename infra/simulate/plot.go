@@ -44,7 +44,11 @@ func (p panel) draw(b *strings.Builder) {
 	x := func(n int) float64 { return left + float64(n)*plotWidth/float64(max(len(p.values)-1, 1)) }
 	y := func(v float64) float64 { return top + plotHeight*(1-v/most) }
 	fmt.Fprintf(b, "<text x=\"%d\" y=\"14\" font-weight=\"bold\">%s</text>\n", left, p.title)
-	fmt.Fprintf(b, "<text x=\"%d\" y=\"14\" text-anchor=\"end\">up to %.4g %s</text>\n", left+plotWidth, most, p.unit)
+	highest := fmt.Sprintf("%.2g", most)
+	if most >= 100 {
+		highest = thousands(int(most))
+	}
+	fmt.Fprintf(b, "<text x=\"%d\" y=\"14\" text-anchor=\"end\">up to %s %s</text>\n", left+plotWidth, highest, p.unit)
 	fmt.Fprintf(b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f4f4f4\"/>\n",
 		left, top, plotWidth, plotHeight)
 	whole := time.Duration(len(p.values)-1) * p.step
