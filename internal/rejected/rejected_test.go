@@ -66,7 +66,7 @@ func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 			"event_id": attribute("evt_1"), "reason": attribute("no tenant"), "message_id": attribute("published"),
 		},
 	}, {
-		MessageId: aws.String("m3"), Body: aws.String("["), ReceiptHandle: aws.String("r3"), // by 0.1.0
+		MessageId: aws.String("m3"), Body: aws.String("["), ReceiptHandle: aws.String("r3"),
 		MessageAttributes: map[string]types.MessageAttributeValue{
 			"event_id": attribute("evt_3"), "reason": attribute("no JSON"),
 		},
