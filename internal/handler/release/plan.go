@@ -118,7 +118,7 @@ func factsOf(r dynamo.Reading) circuit.Facts {
 		Stopped: e.StoppedBy(r.Tenant),
 		ChangedAt: latest(e.CreatedAt, e.UpdatedAt, e.DeletedAt, e.SecretRotatedAt,
 			e.Marks.ResumedAt, r.Tenant.ResumedAt),
-		ReleasedAt:      latest(e.Marks.ReleasedAt, r.Tenant.ReleasedAt),
+		ReleasedAt:      e.Marks.ReleasedAt,
 		DiscardedBefore: e.DiscardedBefore(r.Tenant),
 	}
 }
