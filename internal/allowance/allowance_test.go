@@ -106,3 +106,13 @@ func TestSettings_Settle_raisesWhoIsSlowAlready(t *testing.T) {
 		t.Error("a charge of the lane raises a stay that ends")
 	}
 }
+
+func TestSettings_atTheThreshold(t *testing.T) {
+	if settings.Slow(now.Add(time.Minute), now) || !settings.Slow(now.Add(time.Minute+1), now) {
+		t.Error("a tenant is slow otherwise than beyond its burst of a minute")
+	}
+	crossed, d := now.Add(61*time.Second), 2*time.Second
+	if to, move := settings.Settle(crossed, d, true, now); !move || to.Sub(now) < 6*time.Hour {
+		t.Errorf("a charge of the lane that crosses the threshold leaves a stay of %s", to.Sub(now))
+	}
+}

@@ -94,20 +94,28 @@ func TestVault_OpenAll_returnsARecordWithItsWholeHistory(t *testing.T) {
 	timeout := entry(3) // the second replay could not be sent
 	timeout.Reason = delivery.ReasonTimeout
 	d := testDeath
-	d.Attributes = []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}}
+	d.Attributes = []Attribute{{"version", "String", "7"}, {"trace", "Binary", "\x00\xff\""}, {"z", "String", ""}}
 	got, err := v.OpenAll(t.Context(), mustSealDeaths(t, v, testRecord, d, entry(1), timeout))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := Opened{
 		Body: []byte("body"), History: []Entry{entry(0), entry(1), timeout},
-		Attributes: []Attribute{{"trace", "Binary", "\x00\xff\""}, {"version", "String", "7"}},
+		Attributes: []Attribute{{"trace", "Binary", "\x00\xff\""}, {"version", "String", "7"}, {"z", "String", ""}},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("opened (-want +got):\n%s", diff)
 	}
 	if len(keys.made) != 3 || keys.unwraps != 3 {
 		t.Errorf("%d keys made, %d unwrapped: want one per death", len(keys.made), keys.unwraps)
+	}
+}
+
+func TestVault_SealDeath_sealsNoAttributesWhereThereAreNone(t *testing.T) {
+	v, _ := newVault()
+	sealed, err := v.SealDeath(t.Context(), testRecord, Death{Body: []byte("body"), Entry: entry(0)})
+	if err != nil || sealed.Attributes != nil {
+		t.Errorf("%d bytes of attributes, error %v: want none", len(sealed.Attributes), err)
 	}
 }
 
