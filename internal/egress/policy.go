@@ -13,14 +13,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// PortRange is a closed range of TCP ports.
-type PortRange struct{ From, To uint16 }
+// portRange is a closed range of TCP ports.
+type portRange struct{ From, To uint16 }
 
 // Policy says which addresses and ports may be dialled. The zero Policy allows every
 // globally reachable address on port 443 and nothing else.
 type Policy struct {
 	allow []netip.Prefix
-	ports []PortRange
+	ports []portRange
 }
 
 // public knows the globally reachable addresses.
@@ -67,11 +67,6 @@ func ParsePolicy(cidrs, ports, stage string) (Policy, error) {
 	return p, errors.Join(errs...)
 }
 
-// NewPolicy is ParsePolicy for values already parsed, without the stage's check: for tests.
-func NewPolicy(allow []netip.Prefix, ports []PortRange) Policy {
-	return Policy{allow: allow, ports: ports}
-}
-
 // Addr reports whether the address may be dialled. An address with a zone never may.
 func (p Policy) Addr(addr netip.Addr) bool {
 	allowed := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
@@ -81,7 +76,7 @@ func (p Policy) Addr(addr netip.Addr) bool {
 
 // Port reports whether the port may be dialled.
 func (p Policy) Port(port uint16) bool {
-	return port == 443 || slices.ContainsFunc(p.ports, func(r PortRange) bool { return r.From <= port && port <= r.To })
+	return port == 443 || slices.ContainsFunc(p.ports, func(r portRange) bool { return r.From <= port && port <= r.To })
 }
 
 // Check decides on the network and the address that are dialled ("tcp4", "192.0.2.1:443"). The
@@ -102,7 +97,7 @@ type Blocked struct{ Reason delivery.Reason }
 
 func (b *Blocked) Error() string { return "egress refused: " + string(b.Reason) }
 
-func parsePorts(s string) (r PortRange, ok bool) {
+func parsePorts(s string) (r portRange, ok bool) {
 	from, to, isRange := strings.Cut(s, "-")
 	if !isRange {
 		to = from
@@ -110,7 +105,7 @@ func parsePorts(s string) (r PortRange, ok bool) {
 	a, errA := strconv.ParseUint(strings.TrimSpace(from), 10, 16)
 	b, errB := strconv.ParseUint(strings.TrimSpace(to), 10, 16)
 	ok = errA == nil && errB == nil && 0 < a && a <= b
-	return PortRange{From: uint16(a), To: uint16(b)}, ok
+	return portRange{From: uint16(a), To: uint16(b)}, ok
 }
 
 func fields(list string) []string {

@@ -97,7 +97,10 @@ func TestParsePolicy_joinsAllFaults(t *testing.T) {
 }
 
 func TestPolicy_Addr_neverAllowsAZone(t *testing.T) {
-	policy := egress.NewPolicy([]netip.Prefix{netip.MustParsePrefix("fe80::/10")}, nil)
+	policy, err := egress.ParsePolicy("fe80::/10", "", egress.LocalStage)
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := map[string]bool{"fe80::1": true, "fe80::1%eth0": false, "2606:4700::1111": true, "2606:4700::1111%1": false}
 	got := map[string]bool{}
 	for addr := range want {

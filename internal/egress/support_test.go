@@ -3,7 +3,6 @@ package egress_test
 import (
 	"crypto/tls"
 	"net"
-	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -34,10 +33,11 @@ func newClient(ca *receivers.CA, target receivers.Target, limit limits) *egress.
 
 // loopbackPolicy is the local stage's: exactly 127.0.0.1 and the ports above the privileged ones.
 func loopbackPolicy() egress.Policy {
-	return egress.NewPolicy(
-		[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-		[]egress.PortRange{{From: 1024, To: 65535}},
-	)
+	policy, err := egress.ParsePolicy("127.0.0.1/32", "1024-65535", egress.LocalStage)
+	if err != nil {
+		panic(err)
+	}
+	return policy
 }
 
 // to is a delivery of tenant_1 to a URL.

@@ -12,10 +12,10 @@ import (
 // TestNormalise_storesNoLiteralThatTheDiallerWouldRefuse holds the rules for writing a URL against
 // the policy of internal/egress itself.
 func TestNormalise_storesNoLiteralThatTheDiallerWouldRefuse(t *testing.T) {
-	local := egress.NewPolicy(
-		[]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
-		[]egress.PortRange{{From: 1024, To: 65535}},
-	)
+	local, err := egress.ParsePolicy("127.0.0.1/32", "1024-65535", egress.LocalStage)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, policy := range map[string]egress.Policy{"everywhere": {}, "local stage": local} {
 		urls := endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port}
 		stored := 0
