@@ -241,6 +241,7 @@ func TestItem_Empty_removesNothingTooEarly(t *testing.T) {
 		"a failing endpoint that has not failed for 48 h": {old(failing()), 0, Remove},
 		"an open one that has not failed for 48 h":        {old(open().holds()), 0, Remove},
 		"a failing endpoint that has failed since":        {old(failing()).fails(1), 0, Keep},
+		"one that has just answered":                      {failing().answers(), 0, Remove},
 		"an endpoint that is gone":                        {open().gone(), 0, Remove},
 		"an endpoint that is gone, with a lease":          {open().holds().gone(), 0, Keep},
 		"a recovery":                                      {recovering(), 0, Settle},

@@ -108,14 +108,7 @@ func (i Item) over(s Settings, f Facts, now time.Time) bool {
 	if now.Sub(i.RecoveredAt) < s.RecoverOnce {
 		return false
 	}
-	switch i.State {
-	case Failing, Open:
-		return i.forgotten(s, now)
-	case Recovering:
-		return false
-	}
-	_, tried := i.Recent.Share(now)
-	return tried == 0 || now.Sub(i.Since) >= s.RecoverOnce
+	return i.State == None || i.State != Recovering && i.forgotten(s, now)
 }
 
 // forgotten reports whether nothing has failed for long.
