@@ -212,7 +212,7 @@ func TestBacklog_Due_listsWhatIsDueInOrder(t *testing.T) {
 	}
 	var want []dynamo.Due
 	for _, i := range items[:50] {
-		want = append(want, dynamo.Due{Key: i.Key, DueAt: i.DueAt})
+		want = append(want, dynamo.Due{Key: i.Key, TenantID: "t", DueAt: i.DueAt})
 	}
 	slices.SortFunc(got, func(a, b dynamo.Due) int { return a.DueAt.Compare(b.DueAt) })
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -234,7 +234,7 @@ func TestBacklog_PutBack_changesAnItemAndMakesNone(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	due, _, err := s.Due(t.Context(), want.DueShard(), want.DueAt, 10, "")
-	if err != nil || !slices.Contains(due, dynamo.Due{Key: want.Key, DueAt: want.DueAt}) {
+	if err != nil || !slices.Contains(due, dynamo.Due{Key: want.Key, TenantID: "t", DueAt: want.DueAt}) {
 		t.Errorf("due: %v, %v", due, err)
 	}
 	if found, err := s.PutBack(t.Context(), waiting(77)); err != nil || found {

@@ -50,7 +50,8 @@ func (b *Backlog) ReadShard(ctx context.Context, endpointID string, shard int, a
 // Due is one item that is due, as the index knows it.
 type Due struct {
 	backlog.Key
-	DueAt time.Time
+	TenantID string
+	DueAt    time.Time
 }
 
 // Due returns the keys of the items of one due-shard that are due until then, earliest first, at most
@@ -68,7 +69,9 @@ func (b *Backlog) Due(
 		values: attributes{":shard": str(strconv.Itoa(dueShard)), ":until": stamp(until)},
 	})
 	for _, item := range items {
-		due = append(due, Due{Key: backlogKeyOf(item), DueAt: getTime(item, "due_at")})
+		due = append(due, Due{
+			Key: backlogKeyOf(item), TenantID: getStr(item, "tenant_id"), DueAt: getTime(item, "due_at"),
+		})
 	}
 	return due, encodeCursor(last), err
 }

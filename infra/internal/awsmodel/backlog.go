@@ -45,6 +45,10 @@ func NewBacklog() *Backlog {
 
 func byPosition(a, b backlog.Key) int { return cmp.Compare(a.Position, b.Position) }
 
+func rowOf(i backlog.Item) dynamo.Due {
+	return dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt}
+}
+
 func byDue(a, b dynamo.Due) int { return cmp.Or(a.DueAt.Compare(b.DueAt), byPosition(a.Key, b.Key)) }
 
 // Put stores an item, whatever was stored under its key.
@@ -53,13 +57,13 @@ func (b *Backlog) Put(i backlog.Item, now time.Time) {
 	b.Items[i.Key] = i
 	b.Peak = max(b.Peak, len(b.Items))
 	if found {
-		b.tell(change{dynamo.Due{Key: i.Key, DueAt: was.DueAt}, true, now.Add(b.Lag)})
+		b.tell(change{rowOf(was), true, now.Add(b.Lag)})
 	} else {
 		p := partition{i.EndpointID, i.Shard}
 		at, _ := slices.BinarySearchFunc(b.shards[p], i.Key, byPosition)
 		b.shards[p] = slices.Insert(b.shards[p], at, i.Key)
 	}
-	b.tell(change{dynamo.Due{Key: i.Key, DueAt: i.DueAt}, false, now.Add(b.Lag)})
+	b.tell(change{rowOf(i), false, now.Add(b.Lag)})
 }
 
 // Delete removes an item, if it is there.
@@ -73,7 +77,7 @@ func (b *Backlog) Delete(k backlog.Key, now time.Time) {
 	if at, found := slices.BinarySearchFunc(b.shards[p], k, byPosition); found {
 		b.shards[p] = slices.Delete(b.shards[p], at, at+1)
 	}
-	b.tell(change{dynamo.Due{Key: k, DueAt: was.DueAt}, true, now.Add(b.Lag)})
+	b.tell(change{rowOf(was), true, now.Add(b.Lag)})
 }
 
 // PutBack gives an item its due time and makes it wait for it, if it is there.

@@ -14,8 +14,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// burials end the deliveries that were held to the end of their lives: as dead letters where the endpoint
-// still cannot take them. All others are sent like everything that is due.
+// burials end the deliveries whose schedule is used up, because DeadLetterQueue refused them before, and
+// those that were held to the end of their lives: as dead letters where the endpoint still cannot take
+// them. All others are sent like everything that is due.
 type burials struct {
 	h   *Handler
 	t   *tally
@@ -26,7 +27,7 @@ type burials struct {
 	ended []ended
 }
 
-// ended is a held item whose life is over. It is read again: bodies would be too much to keep.
+// ended is an item whose delivery is over. It is read again: bodies would be too much to keep.
 type ended struct {
 	key      backlog.Key
 	endpoint dynamo.EndpointKey
@@ -49,21 +50,28 @@ func endpointOf(i backlog.Item) dynamo.EndpointKey {
 
 func (b *burials) bury(ctx context.Context, until time.Time) (left bool) {
 	b.ended = inTurn(b.ended, func(e ended) dynamo.EndpointKey { return e.endpoint })
+	stuck := false // nothing of a page of the last turn could be deleted
 	for len(b.ended) > 0 && b.h.Now().Before(until) {
-		turn := b.ended[:min(len(b.ended), lanes*pageSize)]
+		turn := b.ended[:min(len(b.ended), lanes*sizeOf(stuck))]
 		b.ended = b.ended[len(turn):]
-		pages := slices.Collect(slices.Chunk(turn, pageSize))
-		errs := b.t.each(ctx, "burying", len(pages), func(n int) error { return b.page(ctx, pages[n]) })
+		pages := slices.Collect(slices.Chunk(turn, sizeOf(stuck)))
+		stays := make([]bool, len(pages))
+		errs := b.t.each(ctx, "burying", len(pages), func(n int) (err error) {
+			stays[n], err = b.page(ctx, pages[n])
+			return err
+		})
 		if !slices.Contains(errs, nil) {
 			b.ended = nil // for the next run
 		}
+		stuck = slices.Contains(stays, true)
 	}
 	return len(b.ended) > 0 || b.due.left()
 }
 
 var errRefused = errors.New("nothing of a page was taken")
 
-func (b *burials) page(ctx context.Context, page []ended) error {
+// page buries a page of items. stuck says that nothing of it could be deleted.
+func (b *burials) page(ctx context.Context, page []ended) (stuck bool, err error) {
 	var keys []backlog.Key
 	var of []dynamo.EndpointKey
 	for _, e := range page {
@@ -76,33 +84,36 @@ func (b *burials) page(ctx context.Context, page []ended) error {
 		}
 	}
 	if len(keys) == 0 {
-		return nil
+		return false, nil
 	}
 	found, err := b.h.Backlog.BatchGet(ctx, keys)
 	if err != nil {
-		return err
+		return false, err
 	}
 	readings, err := b.h.Endpoints.Read(ctx, of, nil)
 	if err != nil {
-		return err
+		return false, err
 	}
 	var moves []move
 	for _, i := range found.Items {
-		if m, ok := ending(i, readings[endpointOf(i)], b.h.Now()); ok {
+		if m, ok := b.ending(i, readings[endpointOf(i)]); ok {
 			moves = append(moves, m)
 		}
 	}
-	if len(moves) > 0 && b.out.carry(ctx, moves) == 0 {
-		return errRefused
+	done, refused := b.out.carry(ctx, moves)
+	if refused {
+		return false, errRefused
 	}
-	return nil
+	return done == 0 && len(moves) > 0, nil
 }
 
-// ending is the move of an item whose life is over; there is none for one that was changed meanwhile, or
-// whose endpoint's circuit could not be read.
-func ending(i backlog.Item, r dynamo.Reading, now time.Time) (m move, ok bool) {
-	facts := factsOf(r)
+// ending is the move of an item whose delivery is over; there is none for one that was changed meanwhile,
+// or whose endpoint's circuit could not be read.
+func (b *burials) ending(i backlog.Item, r dynamo.Reading) (m move, ok bool) {
+	facts, now := factsOf(r), b.h.Now()
 	switch {
+	case i.Message.Attempts >= b.h.Schedule.Last():
+		return dead(i, i.Message.Life.Reason), true
 	case !i.Held, i.DueAt.After(now):
 		return m, false
 	case facts.Gone:

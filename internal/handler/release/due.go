@@ -11,16 +11,16 @@ import (
 )
 
 // due sends deliveries by their schedule, whatever the state of their endpoints: deliver decides about
-// them. A held item is due at the end of its life, and goes to the burials.
+// them. A held item is due at the end of its life, and goes to the burials, as does one at the end of its
+// schedule.
 type due struct {
 	h    *Handler
 	t    *tally
 	out  *outlet
-	over *burials // of what is held
+	over *burials
 
-	until   time.Time // of due times
-	tenants map[string]string
-	lanes   [backlog.DueShards]lane
+	until time.Time // of due times
+	lanes [backlog.DueShards]lane
 }
 
 // lane is one shard of the index by due time, earliest first.
@@ -29,6 +29,7 @@ type lane struct {
 	cursor string
 	last   bool // there is no further page
 	failed bool // its partition, or SQS, refuses: the rest is for the next run
+	stuck  bool // nothing of the last page could be deleted
 }
 
 func (l lane) done() bool { return l.failed || l.last && len(l.keys) == 0 }
@@ -40,29 +41,12 @@ func (d *due) read(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
-	l.keys, l.cursor, l.last = inTurn(keys, d.owner), next, next == ""
+	l.keys, l.cursor, l.last = inTurn(keys, ownerOf), next, next == ""
 	return nil
 }
 
-// takeTurns orders the first pages, which were read before the tenants of the endpoints were known.
-func (d *due) takeTurns(targets []target) {
-	d.tenants = map[string]string{}
-	for _, t := range targets {
-		d.tenants[t.key.EndpointID] = t.key.TenantID
-	}
-	for n := range d.lanes {
-		d.lanes[n].keys = inTurn(d.lanes[n].keys, d.owner)
-	}
-}
-
-// owner is the endpoint of a key. The index names no tenant: one that is not known has its own turns for
-// each endpoint.
-func (d *due) owner(key dynamo.Due) dynamo.EndpointKey {
-	tenantID, known := d.tenants[key.EndpointID]
-	if !known {
-		tenantID = key.EndpointID
-	}
-	return dynamo.EndpointKey{TenantID: tenantID, EndpointID: key.EndpointID}
+func ownerOf(key dynamo.Due) dynamo.EndpointKey {
+	return dynamo.EndpointKey{TenantID: key.TenantID, EndpointID: key.EndpointID}
 }
 
 func (d *due) send(ctx context.Context, until time.Time) (left bool) {
@@ -94,7 +78,7 @@ func (d *due) step(ctx context.Context, shard int) error {
 	if len(l.keys) == 0 {
 		return d.read(ctx, shard)
 	}
-	page := l.keys[:min(len(l.keys), pageSize)]
+	page := l.keys[:min(len(l.keys), sizeOf(l.stuck))]
 	var found dynamo.Page
 	if keys := d.wanted(page); len(keys) > 0 {
 		var err error
@@ -105,7 +89,8 @@ func (d *due) step(ctx context.Context, shard int) error {
 	l.keys = l.keys[len(page):]
 	d.t.see(ctx, found)
 	if moves := d.moves(found.Items); len(moves) > 0 {
-		l.failed = d.out.carry(ctx, moves) == 0
+		done, refused := d.out.carry(ctx, moves)
+		l.stuck, l.failed = done == 0, refused
 	}
 	return nil
 }
@@ -126,9 +111,7 @@ func (d *due) moves(items []backlog.Item) (moves []move) {
 	for _, i := range items {
 		switch {
 		case i.DueAt.After(d.until):
-		case i.Message.Attempts >= d.h.Schedule.Last(): // DeadLetterQueue refused it before
-			moves = append(moves, dead(i, i.Message.Life.Reason))
-		case !i.Held:
+		case !i.Held && i.Message.Attempts < d.h.Schedule.Last():
 			d.t.late(now.Sub(i.DueAt))
 			moves = append(moves, move{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})
 		case !i.DueAt.After(now):

@@ -115,7 +115,6 @@ func (h *Handler) Run(ctx context.Context) error {
 
 	seen := h.look(ctx, t, scheduled)
 	targets := h.plan(ctx, t, seen.circuits)
-	scheduled.takeTurns(targets)
 	probing := &probes{h: h, t: t, out: out, targets: only(targets, func(p circuit.Plan) bool { return p.Probe })}
 	w := &walker{h: h, t: t, out: out}
 	recovering := &recoveries{

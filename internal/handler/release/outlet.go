@@ -60,8 +60,9 @@ type partition struct {
 	shard      int
 }
 
-// carry carries moves out and returns how many of them are done.
-func (o *outlet) carry(ctx context.Context, moves []move) (done int) {
+// carry carries moves out and returns how many of them are done. refused says that there were messages to
+// send, and no queue took any.
+func (o *outlet) carry(ctx context.Context, moves []move) (done int, refused bool) {
 	var retries, deaths, drops, back []move
 	for _, m := range moves {
 		switch m.kind {
@@ -75,12 +76,12 @@ func (o *outlet) carry(ctx context.Context, moves []move) (done int) {
 			retries = append(retries, m)
 		}
 	}
-	gone := slices.Concat(
+	sent := slices.Concat(
 		o.send(ctx, o.h.RetryQueue, retries, func(m move) queue.Outgoing { return queue.ToRetry(m.item.Message, m.delay) }),
 		o.send(ctx, o.h.DeadLetterQueue, deaths, func(m move) queue.Outgoing { return queue.Of(m.item.Message, 0) }),
-		o.record(ctx, drops),
 	)
-	return o.delete(ctx, gone) + o.putBack(ctx, back)
+	refused = len(sent) == 0 && len(retries)+len(deaths) > 0
+	return o.delete(ctx, append(sent, o.record(ctx, drops)...)) + o.putBack(ctx, back), refused
 }
 
 // send returns the moves whose messages the queue took.

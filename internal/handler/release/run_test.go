@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -104,6 +105,88 @@ func TestRun_leavesAPartitionAloneThatDoesNotDelete(t *testing.T) {
 		}
 		if again := len(w.sent) - (8000 - len(w.shards[sick])); again > lanes*pageSize || again == 0 {
 			t.Errorf("%d were sent and not deleted", again)
+		}
+	})
+}
+
+// sick has the partitions of these endpoints delete nothing.
+func (w *world) sick(is func(id string) bool) {
+	w.refuses = func(call string, k backlog.Key) bool { return call == "Delete" && is(k.EndpointID) }
+}
+
+func isSick(id string) bool { return strings.HasPrefix(id, "webhook_sick") }
+
+// Whatever cannot be deleted, what is behind it goes in the same run: due, held to the end of its life, or
+// discarded.
+func TestRun_goesOnBehindWhatCannotBeDeleted(t *testing.T) {
+	for name, prepare := range map[string]func(w *world) (id string){
+		"of what is due": func(w *world) string {
+			for range 30 {
+				for n := range 60 {
+					w.due(fmt.Sprint("webhook_sick", n), -time.Minute)
+				}
+			}
+			for range 500 {
+				w.due(hook, 0)
+			}
+			w.sick(isSick)
+			return hook
+		},
+		"of what is over": func(w *world) string {
+			over := func(i *backlog.Item) { i.DueAt = time.Now() }
+			w.latency = 10 * time.Millisecond
+			for n := range 2 * lanes * pageSize {
+				w.held(fmt.Sprint("webhook_sick", n, "@sick", n), 1, over)
+			}
+			w.held(hook, 30, over)
+			w.store(hook, circuit.Open)
+			w.sick(isSick)
+			return hook
+		},
+		"of what was discarded": func(w *world) string {
+			old := 0
+			for old <= pageSize {
+				if i := w.held(hook, 1)[0]; i.Shard == 3 {
+					old++
+				} else {
+					delete(w.waiting, i.Key)
+				}
+			}
+			w.held(hook, 100)
+			w.store(hook, circuit.None)
+			w.change(hook, func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
+			w.refuses = func(call string, k backlog.Key) bool { return call == "Delete" && k.Shard == 3 }
+			return hook
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(t)
+				id := prepare(w)
+				w.run()
+				for key := range w.waiting {
+					if key.EndpointID == id && !w.refuses("Delete", key) {
+						t.Fatalf("%d are left", len(w.left(id)))
+					}
+				}
+			})
+		})
+	}
+}
+
+// Where nothing at all can be deleted, each lane sends a page, and then one message at a time.
+func TestRun_sendsLittleWhereNothingCanBeDeleted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.latency = 100 * time.Millisecond
+		for n := range 20_000 {
+			w.due(fmt.Sprint("webhook_sick", n), 0)
+		}
+		w.sick(isSick)
+		took := w.run()
+		most := lanes * (pageSize + int(took/(3*w.latency)))
+		if len(w.sent) < lanes*pageSize || len(w.sent) > most {
+			t.Errorf("%d were sent in %s, want at most %d", len(w.sent), took, most)
 		}
 	})
 }
@@ -310,7 +393,8 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
-// What is due of a tenant with many endpoints goes out in turn with that of another.
+// What is due of a tenant with many endpoints goes out in turn with that of another, whether or not a circuit
+// names them.
 func TestRun_letsTenantsTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -320,12 +404,10 @@ func TestRun_letsTenantsTakeTurns(t *testing.T) {
 			for range 200 {
 				w.due(id, 0)
 			}
-			w.store(id, circuit.Failing, func(i *circuit.Item) { i.HeldUntil = time.Time{} })
 		}
 		for range 100 {
 			w.due("webhook_1@small", 0)
 		}
-		w.store("webhook_1@small", circuit.Failing, func(i *circuit.Item) { i.HeldUntil = time.Time{} })
 		ctx, cancel := context.WithTimeout(t.Context(), 12*time.Second)
 		defer cancel()
 		if err := w.handler().Run(ctx); err != nil {

@@ -122,9 +122,9 @@ func (w *walker) advance(ctx context.Context, s *search) {
 			moves = append(moves, m)
 		}
 	}
-	done := w.out.carry(ctx, moves)
+	done, refused := w.out.carry(ctx, moves)
 	s.failed = s.failed || done < len(moves)
-	s.over = s.over || done == 0 && len(moves) > 0
+	s.over = s.over || refused
 }
 
 // next takes the next item, unless the quota is used up.

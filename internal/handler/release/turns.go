@@ -13,6 +13,15 @@ const (
 	keysSize = 1000 // keys of the index by due time that are read in one call
 )
 
+// sizeOf is the number of items of the next page. Behind one of which nothing could be deleted it is a single
+// item: what refuses may be everything, and whatever is sent and stays is sent again.
+func sizeOf(stuck bool) int {
+	if stuck {
+		return 1
+	}
+	return pageSize
+}
+
 // work is one kind of work: it goes on until the time given or until nothing is left, and reports whether
 // something is.
 type work func(ctx context.Context, until time.Time) (left bool)

@@ -263,7 +263,7 @@ func (w *world) Due(
 		}
 		key := w.index[shard][n]
 		if i, ok := w.waiting[key]; ok && !i.DueAt.After(until) {
-			found = append(found, dynamo.Due{Key: key, DueAt: i.DueAt})
+			found = append(found, dynamo.Due{Key: key, TenantID: i.Message.TenantID, DueAt: i.DueAt})
 		}
 	}
 	return found, "", err
