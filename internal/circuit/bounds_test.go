@@ -72,30 +72,6 @@ func TestItem_Plan_takesAnOrderThatIsTenMinutesOldForDone(t *testing.T) {
 	}
 }
 
-func TestItem_Empty_keepsTheAttemptsOfTenMinutes(t *testing.T) {
-	now := epoch.Add(time.Hour)
-	for name, c := range map[string]struct {
-		age   time.Duration
-		tried int
-		want  End
-	}{
-		"a young state without attempts":     {time.Minute, 0, Remove},
-		"a young state with attempts":        {10*time.Minute - 1, 1, Clear},
-		"a state of ten minutes' attempts":   {10 * time.Minute, 1, Remove},
-		"an old state with attempts is over": {time.Hour, 1, Remove},
-	} {
-		t.Run(name, func(t *testing.T) {
-			item := Item{Version: 1, Since: now.Add(-c.age), HeldUntil: now.Add(-time.Minute)}
-			if c.tried > 0 {
-				item.Recent = Recent{}.Add(c.tried, c.tried, now)
-			}
-			if got := item.Empty(settings, Facts{}, now, now); got != c.want {
-				t.Errorf("got %d, want %d", got, c.want)
-			}
-		})
-	}
-}
-
 func TestSettings_NewLease_coversFourRunsOfDeliver(t *testing.T) {
 	long := settings
 	long.FunctionTimeout = 5 * time.Minute
