@@ -14,7 +14,11 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
-GO_BUILD := go build -trimpath -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
+GO_BUILD := go build -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
+DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath
+
+# One way of compiling for builds, tests and linters, so that they share it. Only the race detector needs cgo.
+export CGO_ENABLED := 0
 
 # Node.js comes with the tools; rustup puts Cargo where only login shells look.
 export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
@@ -52,16 +56,17 @@ mkdir -p .local/test; .tools/bin/gotestsum --format-hide-empty-pkg \
 	&& ! grep -h '"Action":"skip".*"Test"' .local/test/$(1).json
 endef
 
-# The race detector needs a C compiler. The simulation does without: it would take minutes.
-RACE = $(shell [ "$$(go env CGO_ENABLED)" = 1 ] && command -v $$(go env CC) >/dev/null && echo -race)
+# 1 where there is a C compiler, which the race detector needs. What plays days does without: it would take minutes.
+CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
-	@status=0; $(call go_test,unit,$(RACE) -shuffle=on $$(go list ./... | grep -v '/infra/simulate$$')) || status=1; \
-	$(call go_test,simulate,-shuffle=on ./infra/simulate) || status=1; exit $$status
+	@status=0; $(call go_test,days,-shuffle=on ./infra/simulate ./infra/invariants) || status=1; \
+	export CGO_ENABLED=$(CGO); $(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on \
+		$$(go list ./... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; exit $$status
 
 e2e: native tools ## run the tests against the emulator and the local stack
 	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u); \
-	$(call go_test,emulator,-count 1 -timeout 12m -tags emulator $$(.ci/system skip) $$packages)
+	$(call go_test,emulator,-count 1 -p 3 -timeout 12m -tags emulator $$(.ci/system skip) $$packages)
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, sam validate, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
@@ -103,14 +108,15 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 	done; exit $$status; }
 
 build: native .venv/installed ## run sam build (arm64) and make the native builds
+	@$(DEPLOYED) -o /dev/null ./functions/... # once, for nine builds at once
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
 
 native: ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26 or newer" >&2; exit 1; }
-	@for f in $(FUNCTIONS); do CGO_ENABLED=0 $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
-	@CGO_ENABLED=0 go build -o .local/bin/stack ./infra/local
-	@CGO_ENABLED=0 go build -o .local/bin/demo ./infra/demo
+	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
+	@go build -o .local/bin/stack ./infra/local
+	@go build -o .local/bin/demo ./infra/demo
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 bench: ## measure what a delivery costs, compared with a bare HTTP client
@@ -131,7 +137,7 @@ clean: ## remove everything that make has built or installed
 
 # What sam build calls, one target for each function's logical id, in this very folder.
 build-%Function:
-	@CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO_BUILD) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
+	@$(DEPLOYED) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
 
 define go_install
 @echo "building $(notdir $@), once"

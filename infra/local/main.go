@@ -28,7 +28,6 @@ func main() {
 		`parameters of the template, "Name=Value …"; they win over the samconfig file's (default PARAMS)`)
 	flag.StringVar(&o.Template, "template", "", "SAM template (default ROOT/template.yaml)")
 	flag.StringVar(&o.SAMConfig, "samconfig", "", "its configuration (default ROOT/samconfig.toml)")
-	flag.BoolVar(&o.NoTenant, "no-tenant", false, "issue no API key")
 	flag.Parse()
 	o.Parameters = strings.Fields(*params)
 	if err := run(ctx, o); err != nil {

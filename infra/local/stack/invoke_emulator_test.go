@@ -31,8 +31,8 @@ func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[s
 	return out, answer
 }
 
-func TestStack_invokesAsLambdaDoes(t *testing.T) {
-	s := start(t, options(t))
+func invokesAsLambdaDoes(t *testing.T, s *Stack) {
+	t.Helper()
 	out, first := invoke(t, s, `{"a":1}`)
 	if out.StatusCode != http.StatusOK || out.FunctionError != nil {
 		t.Fatalf("status %d, error %v", out.StatusCode, out.FunctionError)

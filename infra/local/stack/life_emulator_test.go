@@ -19,7 +19,6 @@ import (
 
 func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 	o := options(t)
-	o.NoMappings = true
 	if err := os.WriteFile(filepath.Join(o.Dir, "stack.json"), []byte("stale"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +70,7 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 	o := options(t)
 	for _, after := range []time.Duration{10 * time.Millisecond, 300 * time.Millisecond, time.Second, 2 * time.Second, 0} {
 		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", o.Python,
-			"-template", o.Template, "-samconfig", o.SAMConfig, "-no-tenant")
+			"-template", o.Template, "-samconfig", o.SAMConfig)
 		var output bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &output, &output
 		if err := cmd.Start(); err != nil {

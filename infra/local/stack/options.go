@@ -22,10 +22,6 @@ type Options struct {
 	APIPort     string    // of the HTTP API; default: a free one
 	AWSPort     string    // of the AWS endpoint; default: a free one
 	Out         io.Writer // gets a line per step; default none
-	// NoMappings leaves the queues alone and fires no schedule, as if the functions were paused.
-	NoMappings bool
-	// NoTenant issues no API key: for templates without the function that does.
-	NoTenant bool
 }
 
 const (

@@ -27,12 +27,12 @@ func TestOptions_complete_fillsInWhatIsMissing(t *testing.T) {
 		"another one, with paths from the working directory": {
 			Options{
 				Root: "project", Dir: "state", Template: "app.yaml", SAMConfig: "app.toml", Environment: "test",
-				Python: "python", APIPort: "8080", NoTenant: true,
+				Python: "python", APIPort: "8080",
 			},
 			Options{
 				Root: filepath.Join(here, "project"), Dir: filepath.Join(here, "state"),
 				Template: filepath.Join(here, "app.yaml"), SAMConfig: filepath.Join(here, "app.toml"),
-				Environment: "test", Python: "python", APIPort: "8080", NoTenant: true, Out: io.Discard,
+				Environment: "test", Python: "python", APIPort: "8080", Out: io.Discard,
 			},
 		},
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestStack_firesSchedules(t *testing.T) {
-	s := start(t, options(t))
+func firesSchedules(t *testing.T, s *Stack) {
+	t.Helper()
 	log := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(s.options.logs(), name)) // empty until something is logged
 		return string(text)

@@ -82,11 +82,9 @@ func (s *Stack) start(ctx context.Context) error {
 			return fmt.Errorf("starting: %w", err)
 		}
 	}
-	if !s.options.NoMappings {
-		s.runMappings()
-		s.runSchedules()
-		s.onClose(s.running.Wait)
-	}
+	s.runMappings()
+	s.runSchedules()
+	s.onClose(s.running.Wait)
 	return s.Write(s.options.stateFile())
 }
 

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
@@ -58,7 +59,6 @@ func options(t *testing.T) Options {
 	}
 	return Options{
 		Root: "../../..", Dir: dir, Template: "testdata/app/template.yaml", SAMConfig: "testdata/app/samconfig.toml",
-		NoTenant: true,
 	}
 }
 
@@ -115,20 +115,35 @@ func eventually(t *testing.T, what string, holds func() bool) {
 	}
 }
 
-func empty(t *testing.T, s *Stack, queue string) func() bool {
-	t.Helper()
-	return func() bool {
-		t.Helper()
-		visible, hidden := count(t, s, queue)
-		return visible == "0" && hidden == "0"
+// TestStack uses one stack for all that does not need one of its own.
+func TestStack(t *testing.T) {
+	s := start(t, options(t))
+	for name, test := range map[string]func(*testing.T, *Stack){
+		"returns and deletes messages as AWS does": returnsAndDeletesMessages,
+		"gathers a batch over its window":          gathersABatch,
+		"serves the template's routes":             servesRoutes,
+		"invokes as Lambda does":                   invokesAsLambdaDoes,
+		"fires schedules":                          firesSchedules,
+		"alone polls the queues":                   alonePolls,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
 }
 
-func TestStack_returnsAndDeletesMessagesAsAWSDoes(t *testing.T) {
-	s := start(t, options(t))
-	send(t, s, "WorkQueue", "good 1", "fail 1", "once 1", "kill 1", "show 1", "unknown 1")
+func returnsAndDeletesMessages(t *testing.T, s *Stack) {
+	t.Helper()
+	send(t, s, "WorkQueue", "kill 1")
+	eventually(t, "the process is killed", func() bool { return strings.Contains(workLog(s), "received kill 1 1") })
+	time.Sleep(time.Second) // of the five that the message stays hidden
+	if visible, hidden := count(t, s, "WorkQueue"); visible != "0" || hidden != "1" {
+		t.Errorf("after the crash %s messages are visible and %s hidden, want 0 and 1", visible, hidden)
+	}
+	send(t, s, "WorkQueue", "good 1", "fail 1", "once 1", "show 1", "unknown 1")
 	// good, once, kill and show are deleted in the end; fail and unknown are dead after three receives.
-	eventually(t, "the work queue drains", empty(t, s, "WorkQueue"))
+	eventually(t, "the work queue drains", func() bool {
+		visible, hidden := count(t, s, "WorkQueue")
+		return visible == "0" && hidden == "0"
+	})
 	if visible, _ := count(t, s, "DeadQueue"); visible != "2" {
 		t.Errorf("%s messages are dead, want 2", visible)
 	}
@@ -177,57 +192,36 @@ func checkRecord(t *testing.T, record map[string]any) {
 	}
 }
 
-func TestStack_returnsTheMessagesOfAKilledProcess(t *testing.T) {
-	s := start(t, options(t))
-	send(t, s, "WorkQueue", "kill 1")
-	eventually(t, "the process is killed", func() bool { return strings.Contains(workLog(s), "received kill 1 1") })
-	time.Sleep(time.Second) // of the five that the message stays hidden
-	if visible, hidden := count(t, s, "WorkQueue"); visible != "0" || hidden != "1" {
-		t.Errorf("after the crash %s messages are visible and %s hidden, want 0 and 1", visible, hidden)
-	}
-	eventually(t, "the message is handled again", empty(t, s, "WorkQueue"))
-}
-
-func TestStack_gathersABatchOverItsWindow(t *testing.T) {
-	s := start(t, options(t))
+func gathersABatch(t *testing.T, s *Stack) {
+	t.Helper()
 	send(t, s, "SlowQueue", "fail a", "fail b", "show c")
-	eventually(t, "the slow queue drains", empty(t, s, "SlowQueue"))
-	if n := strings.Count(workLog(s), "received"); n != 3 {
-		t.Errorf("%d receives, want 3: without ReportBatchItemFailures every answer means success", n)
+	eventually(t, "the slow queue drains", func() bool {
+		visible, hidden := count(t, s, "SlowQueue")
+		return visible == "0" && hidden == "0"
+	})
+	log := workLog(s)
+	if n := strings.Count(log, "received fail a") + strings.Count(log, "received fail b"); n != 2 {
+		t.Errorf("%d receives, want 2: without ReportBatchItemFailures every answer means success", n)
 	}
 }
 
-func TestStack_withoutMappingsReceivesNothing(t *testing.T) {
-	o := options(t)
-	o.NoMappings = true
-	s := start(t, o)
-	for range 20 {
-		send(t, s, "WorkQueue", "good")
+// alonePolls looks at the emulator's own mappings, which would receive messages, too.
+func alonePolls(t *testing.T, s *Stack) {
+	t.Helper()
+	out, err := lambda.NewFromConfig(s.aws(s.AWSEndpointURL)).ListEventSourceMappings(t.Context(),
+		&lambda.ListEventSourceMappingsInput{})
+	if err != nil || len(out.EventSourceMappings) != 2 {
+		t.Fatalf("%+v, %v", out, err)
 	}
-	time.Sleep(3 * time.Second) // as long as the emulator would take to poll them itself
-	seen := 0
-	for seen < 20 {
-		out, err := queues(s).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
-			QueueUrl: aws.String(s.Queues["WorkQueue"]), MaxNumberOfMessages: 10,
-			MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
-		})
-		if err != nil || len(out.Messages) == 0 {
-			t.Fatalf("received %d of 20: %v", seen, err)
+	for _, m := range out.EventSourceMappings {
+		if state := aws.ToString(m.State); state != "Disabled" {
+			t.Errorf("the mapping of %s is %s", aws.ToString(m.EventSourceArn), state)
 		}
-		for _, m := range out.Messages {
-			if n := m.Attributes["ApproximateReceiveCount"]; n != "1" {
-				t.Errorf("a message was received %s times", n)
-			}
-		}
-		seen += len(out.Messages)
-	}
-	if !empty(t, s, "DeadQueue")() {
-		t.Error("the dead letter queue is not empty")
 	}
 }
 
-func TestStack_servesTheTemplatesRoutes(t *testing.T) {
-	s := start(t, options(t))
+func servesRoutes(t *testing.T, s *Stack) {
+	t.Helper()
 	for _, row := range []struct {
 		method, path, body string
 		status             int
