@@ -4,16 +4,20 @@ package template
 
 import (
 	"encoding/json"
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
-// translated is what CloudFormation gets: the output of AWS's own translator.
-func translated(t *testing.T) template {
+// translated is what CloudFormation gets: the output of AWS's own translator, with these parameters ("Name=Value"),
+// and what CloudFormation then makes of conditions.
+func translated(t *testing.T, parameters ...string) template {
 	t.Helper()
 	base, err := filepath.Abs(root)
 	if err != nil {
@@ -23,18 +27,21 @@ func translated(t *testing.T) template {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), python,
-		"infra/local/translate.py", "template.yaml", "samconfig.toml", "default")
+	arguments := append([]string{"infra/local/translate.py", "template.yaml", "samconfig.toml", "default"}, parameters...)
+	cmd := exec.CommandContext(t.Context(), python, arguments...)
 	cmd.Dir = base
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("translating: %v", err)
 	}
-	var answer struct{ Template object }
+	var answer struct {
+		Template   object
+		Parameters settings
+	}
 	if err := json.Unmarshal(out, &answer); err != nil {
 		t.Fatal(err)
 	}
-	return convert(t, answer.Template)
+	return convert(t, answer.Parameters.choose(t, answer.Template))
 }
 
 // SAM adds roles and policies of AWS's own where it is not told otherwise.
@@ -65,4 +72,31 @@ func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
 			}
 		}
 	}
+}
+
+// API Gateway warns of path parameters without a schema, which is how SAM writes them.
+func TestTheAPIIsImportedDespiteWarnings(t *testing.T) {
+	for id, r := range translated(t).ofType("AWS::ApiGatewayV2::Api") {
+		if r.Properties["FailOnWarnings"] == true && strings.Contains(fmt.Sprint(r.Properties["Body"]), "{id}") {
+			t.Errorf("%s: the import fails", id)
+		}
+	}
+}
+
+func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
+	if policies := translated(t).ofType("AWS::SQS::QueuePolicy"); len(policies) != 0 {
+		t.Errorf("without PublisherAccounts: %v", policies)
+	}
+	for _, r := range translated(t, "PublisherAccounts=111122223333,444455556666").ofType("AWS::SQS::QueuePolicy") {
+		want := object{"AWS": object{"Fn::Split": []any{",", object{"Ref": "PublisherAccounts"}}}}
+		all := statements(r.Properties["PolicyDocument"])
+		if len(all) != 1 || all[0]["Action"] != "sqs:SendMessage" || target(all[0]["Resource"]) != "EventsQueue" {
+			t.Fatalf("other accounts may: %v", all)
+		}
+		if diff := cmp.Diff(want, all[0]["Principal"]); diff != "" {
+			t.Errorf("who may publish (-want +got):\n%s", diff)
+		}
+		return
+	}
+	t.Error("the accounts may not publish")
 }

@@ -1,0 +1,63 @@
+package template
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+)
+
+// The functions seal what must stay secret. A key of the account's for the rest would be billed by the request
+// (infra/decisions/0022-tables-under-keys-that-aws-owns.md).
+func TestTablesAreEncryptedUnderKeysThatAWSOwns(t *testing.T) {
+	for name, table := range load(t).ofType("AWS::DynamoDB::Table") {
+		if table.Properties["SSESpecification"] != nil {
+			t.Errorf("%s has a key that is billed by the request", name)
+		}
+	}
+}
+
+// The metrics of a new stack begin minutes after its alarms do.
+func TestAlarms_waitForANewStack(t *testing.T) {
+	tpl := load(t)
+	created := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	runs := alarms.NewMetric("Herald/default", "Runs", map[string]string{"service": "release"})
+	polled := alarms.NewMetric("AWS/SQS", "ApproximateNumberOfMessagesVisible",
+		map[string]string{"QueueName": "RetryQueue"})
+	for name, row := range map[string]struct {
+		runsFrom, polledFrom int // minutes after the creation
+		raised               []string
+	}{
+		"release first":     {2, 15, nil},
+		"the queue first":   {4, 1, nil},
+		"release never ran": {60, 1, []string{"ReleaseRunsMissingAlarm"}},
+	} {
+		var data alarms.Data
+		for minute := range 60 {
+			at := created.Add(time.Duration(minute)*time.Minute + 30*time.Second)
+			if minute >= row.runsFrom {
+				data.Put(runs, at, 1)
+			}
+			if minute >= row.polledFrom {
+				data.Put(polled, at, 0)
+			}
+		}
+		var raised []string
+		for id, a := range alarmsOf(t, tpl, configurations(t, tpl)["default"]) {
+			changes, err := a.History(&data, created, created.Add(time.Hour))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range changes {
+				if c.State == alarms.InAlarm {
+					raised = append(raised, id)
+				}
+			}
+		}
+		if diff := cmp.Diff(row.raised, raised); diff != "" {
+			t.Errorf("%s: alarms (-want +got):\n%s", name, diff)
+		}
+	}
+}
