@@ -14,7 +14,7 @@ func main() {
 }
 
 func build(p coldstart.Process, s webhooks.Settings) (lambda.Handler, error) {
-	h, err := webhooks.New(webhooks.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+	h, err := webhooks.New(webhooks.Config{Settings: s, AWS: p.AWS, Log: p.Log})
 	if err != nil {
 		return nil, err
 	}

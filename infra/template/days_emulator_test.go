@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -106,7 +107,9 @@ var days = map[string]day{
 		raises: rings("FanoutFaultsAlarm"), fault: meets("SendMessageBatch", "DeliveryQueue", refuse()),
 	},
 	"RetryQueue takes nothing": {
-		raises: rings("ResultsLostAlarm"), busy: true, fault: meets("SendMessageBatch", "RetryQueue", refuse()),
+		// what fails is attempted from DeliveryQueue again, later and later
+		raises: rings("FirstAttemptsLateAlarm", "ResultsLostAlarm"), busy: true,
+		fault: meets("SendMessageBatch", "RetryQueue", refuse()),
 	},
 	"leases cannot be stored": {
 		raises: rings("ResultsLostAlarm"), fault: meets("UpdateItem", "held_until", refuse()),
@@ -143,6 +146,13 @@ var days = map[string]day{
 		tick:   func(s *stage) { s.unconsumed["DeadLetterQueue"]++ },
 		provided: func(s *stage, provided map[sample]float64) {
 			provided[onQueue("DeadLetterQueue", visible)] = float64(s.unconsumed["DeadLetterQueue"])
+		},
+	},
+	"events reach their first attempts late": {
+		raises: rings("FirstAttemptsLateAlarm"), tick: func(s *stage) {
+			late := s.message("webhook_good")
+			late.CreatedAt = s.now.Add(-31 * time.Second)
+			s.send("DeliveryQueue", queue.Of(late, 0))
 		},
 	},
 	"every endpoint is down": {

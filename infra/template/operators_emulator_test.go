@@ -89,7 +89,6 @@ func (s *stage) manage() {
 	log := telemetry.NewLogger(&s.output)
 	h, err := webhooks.New(webhooks.Config{
 		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"), Log: log,
-		Metrics: telemetry.NewMetrics(&s.output, "default", "webhooks", s.options.Now),
 	})
 	s.must(err)
 	key := s.ask(s.people()["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["api_key"]

@@ -17,7 +17,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 type settings struct {
@@ -40,7 +39,7 @@ func build(p coldstart.Process, s settings) (lambda.Handler, error) {
 	}
 	return lambda.NewHandler(func(ctx context.Context) ([]any, error) {
 		p.Log.InfoContext(ctx, "invoked")
-		p.Metrics.Count("Invocations", 1, telemetry.Dimensions{})
+		p.Metrics.Count("Invocations", 1)
 		return []any{s, p.AWS.Region}, p.Metrics.Flush()
 	}), nil
 }

@@ -22,7 +22,7 @@ type Ref struct {
 	EndpointID string    `dynamodbav:"endpoint_id,omitempty"`
 	EventID    string    `dynamodbav:"event_id,omitempty"`
 	OccurredAt time.Time `dynamodbav:"occurred_at,omitempty"` // of the event, as its publisher says; may be zero
-	CreatedAt  time.Time `dynamodbav:"created_at"`            // when fan-out made it
+	CreatedAt  time.Time `dynamodbav:"created_at"`            // when the auth service sent the event
 	Replay     int       `dynamodbav:"replay"`                // which replay this is: 0 for the delivery's first life
 }
 

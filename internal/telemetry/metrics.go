@@ -15,79 +15,67 @@ import (
 // an account do not raise each other's alarms.
 const namespace = "Herald/"
 
-// Metrics collects counts and durations during one invocation and writes them as
-// embedded metric format lines (CloudWatch "Embedded metric format specification"), one line
-// per set of dimensions. Dimensions are of low cardinality: outcome, reason, fault; never an
-// id. It is safe for concurrent use.
+// Metrics collects counts and durations during one invocation and writes them in the
+// embedded metric format (CloudWatch "Embedded metric format specification"). Their only dimension
+// is the service: CloudWatch bills every combination as a metric, and log lines have the rest. It is
+// safe for concurrent use.
 type Metrics struct {
 	out       io.Writer
 	namespace string
 	service   string
 	now       func() time.Time
 
-	mu   sync.Mutex
-	sets map[Dimensions]set
+	mu     sync.Mutex
+	values map[metric][]float64
 }
-
-// set is everything collected under the same dimensions.
-type set map[metric][]float64
 
 // metric is a metric as EMF declares it.
 type metric struct{ Name, Unit string }
 
-// Dimensions tell metrics of one service apart. Empty ones are left out.
-type Dimensions struct{ Outcome, Reason, Fault string }
-
 // NewMetrics returns a collector that writes to out on Flush.
 func NewMetrics(out io.Writer, stage, service string, now func() time.Time) *Metrics {
 	return &Metrics{
-		out: out, namespace: namespace + stage, service: service, now: now, sets: map[Dimensions]set{},
+		out: out, namespace: namespace + stage, service: service, now: now, values: map[metric][]float64{},
 	}
 }
 
 // Count adds n to a count.
-func (m *Metrics) Count(name string, n int, d Dimensions) {
+func (m *Metrics) Count(name string, n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s, count, sum := m.set(d), metric{name, "Count"}, float64(n)
-	if values := s[count]; len(values) > 0 {
+	count, sum := metric{name, "Count"}, float64(n)
+	if values := m.values[count]; len(values) > 0 {
 		sum += values[0]
 	}
-	s[count] = []float64{sum}
+	m.values[count] = []float64{sum}
 }
 
-// Share counts a whole and a part of it with no dimension but service, because an alarm finds a
-// metric only under exactly its dimensions. It emits both, or neither if the whole is zero, so an
-// alarm never divides by zero.
-func (m *Metrics) Share(whole string, n int, part string, k int) {
-	if n > 0 {
-		m.Count(whole, n, Dimensions{})
-		m.Count(part, k, Dimensions{})
+// Share adds a 1 for each of k out of n, and a 0 for each of the rest. So one metric has the whole
+// (SampleCount), the part (Sum) and the share (Average), and an alarm divides nothing.
+func (m *Metrics) Share(name string, k, n int) {
+	for i := range n {
+		value := 0.0
+		if i < k {
+			value = 1
+		}
+		m.add(metric{name, "Count"}, value)
 	}
 }
 
 // Millis adds one duration to the metric name + "Millis".
-func (m *Metrics) Millis(name string, took time.Duration, d Dimensions) {
-	m.add(metric{name + "Millis", "Milliseconds"}, float64(took.Microseconds())/1000, d)
+func (m *Metrics) Millis(name string, took time.Duration) {
+	m.add(metric{name + "Millis", "Milliseconds"}, float64(took.Milliseconds()))
 }
 
 // Seconds adds one duration to the metric name + "Seconds": how late or how old something is.
-func (m *Metrics) Seconds(name string, age time.Duration, d Dimensions) {
-	m.add(metric{name + "Seconds", "Seconds"}, age.Seconds(), d)
+func (m *Metrics) Seconds(name string, age time.Duration) {
+	m.add(metric{name + "Seconds", "Seconds"}, float64(age.Milliseconds())/1000)
 }
 
-func (m *Metrics) add(duration metric, value float64, d Dimensions) {
+func (m *Metrics) add(to metric, value float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.set(d)
-	s[duration] = append(s[duration], value)
-}
-
-func (m *Metrics) set(d Dimensions) set {
-	if m.sets[d] == nil {
-		m.sets[d] = set{}
-	}
-	return m.sets[d]
+	m.values[to] = append(m.values[to], value)
 }
 
 // maxValues is the most values of one metric in one EMF line.
@@ -98,15 +86,12 @@ func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var text bytes.Buffer
-	for d, s := range m.sets {
-		for len(s) > 0 {
-			if err := json.MarshalWrite(&text, m.line(d, s), jsontext.AllowInvalidUTF8(true)); err != nil {
-				return fmt.Errorf("encoding metrics: %w", err)
-			}
-			text.WriteByte('\n')
+	for len(m.values) > 0 {
+		if err := json.MarshalWrite(&text, m.line(), jsontext.AllowInvalidUTF8(true)); err != nil {
+			return fmt.Errorf("encoding metrics: %w", err)
 		}
+		text.WriteByte('\n')
 	}
-	clear(m.sets)
 	if _, err := text.WriteTo(m.out); err != nil {
 		return fmt.Errorf("writing metrics: %w", err)
 	}
@@ -120,9 +105,6 @@ type line struct {
 		CloudWatchMetrics []declaration
 	} `json:"_aws"`
 	Service string               `json:"service"`
-	Outcome string               `json:"outcome,omitzero"`
-	Reason  string               `json:"reason,omitzero"`
-	Fault   string               `json:"fault,omitzero"`
 	Values  map[string][]float64 `json:",embed"`
 }
 
@@ -132,24 +114,16 @@ type declaration struct {
 	Metrics    []metric
 }
 
-// line takes at most maxValues of each metric out of the set.
-func (m *Metrics) line(d Dimensions, s set) line {
-	l := line{
-		Service: m.service, Outcome: d.Outcome, Reason: d.Reason, Fault: d.Fault,
-		Values: make(map[string][]float64, len(s)),
-	}
+// line takes at most maxValues of each metric out of what was collected.
+func (m *Metrics) line() line {
+	l := line{Service: m.service, Values: make(map[string][]float64, len(m.values))}
 	declared := declaration{Namespace: m.namespace, Dimensions: [][]string{{"service"}}}
-	for _, dimension := range [][2]string{{"outcome", d.Outcome}, {"reason", d.Reason}, {"fault", d.Fault}} {
-		if dimension[1] != "" {
-			declared.Dimensions[0] = append(declared.Dimensions[0], dimension[0])
-		}
-	}
-	for metric, values := range s {
+	for metric, values := range m.values {
 		n := min(len(values), maxValues)
 		declared.Metrics = append(declared.Metrics, metric)
 		l.Values[metric.Name] = values[:n]
-		if s[metric] = values[n:]; n == len(values) {
-			delete(s, metric)
+		if m.values[metric] = values[n:]; n == len(values) {
+			delete(m.values, metric)
 		}
 	}
 	l.AWS.Timestamp, l.AWS.CloudWatchMetrics = m.now().UnixMilli(), []declaration{declared}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,11 +16,12 @@ import (
 func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	var out bytes.Buffer
 	m := NewMetrics(&out, "test", "deliver", func() time.Time { return time.UnixMilli(1_700_000_000_000) })
-	d := Dimensions{Outcome: "retry", Reason: "timeout", Fault: "receiver"}
-	m.Count("Attempts", 1, d)
-	m.Count("Attempts", 2, d)
+	m.Count("Records", 1)
+	m.Count("Records", 2)
+	m.Share("Faults", 1, 3)
+	m.Share("Never", 0, 0)
 	for range 101 {
-		m.Millis("Attempt", 1500*time.Microsecond, d)
+		m.Millis("Attempt", 1500*time.Microsecond)
 	}
 	if err := m.Flush(); err != nil {
 		t.Fatal(err)
@@ -28,24 +30,21 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, want 2: a line holds 100 values of a metric", len(lines))
 	}
-	values := make([]any, 100)
-	for i := range values {
-		values[i] = 1.5
-	}
 	want := map[string]any{
 		"_aws": map[string]any{
 			"Timestamp": 1_700_000_000_000.0,
 			"CloudWatchMetrics": []any{map[string]any{
 				"Namespace":  "Herald/test",
-				"Dimensions": []any{[]any{"service", "outcome", "reason", "fault"}},
+				"Dimensions": []any{[]any{"service"}},
 				"Metrics": []any{
 					map[string]any{"Name": "AttemptMillis", "Unit": "Milliseconds"},
-					map[string]any{"Name": "Attempts", "Unit": "Count"},
+					map[string]any{"Name": "Faults", "Unit": "Count"},
+					map[string]any{"Name": "Records", "Unit": "Count"},
 				},
 			}},
 		},
-		"service": "deliver", "outcome": "retry", "reason": "timeout", "fault": "receiver",
-		"Attempts": []any{3.0}, "AttemptMillis": values,
+		"service": "deliver",
+		"Records": []any{3.0}, "Faults": []any{1.0, 0.0, 0.0}, "AttemptMillis": slices.Repeat([]any{1.0}, 100),
 	}
 	var line map[string]any
 	if err := json.Unmarshal([]byte(lines[0]), &line); err != nil {
@@ -64,16 +63,16 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	}
 }
 
-func TestMetrics_Flush_quotesWhatDimensionsSay(t *testing.T) {
+func TestMetrics_Flush_quotesTheServicesName(t *testing.T) {
 	var out bytes.Buffer
-	m := NewMetrics(&out, "test", `de"liver`, func() time.Time { return time.UnixMilli(0) })
-	m.Seconds("Age", 90*time.Second, Dimensions{Reason: "a\\b\n\xff"})
+	m := NewMetrics(&out, "test", "de\"liver\n\xff", func() time.Time { return time.UnixMilli(0) })
+	m.Seconds("Age", 90*time.Second)
 	if err := m.Flush(); err != nil {
 		t.Fatal(err)
 	}
 	const want = `{"_aws":{"Timestamp":0,"CloudWatchMetrics":[{"Namespace":"Herald/test",` +
-		`"Dimensions":[["service","reason"]],"Metrics":[{"Name":"AgeSeconds","Unit":"Seconds"}]}]},` +
-		`"service":"de\"liver","reason":"a\\b\n\ufffd","AgeSeconds":[90]}` + "\n"
+		`"Dimensions":[["service"]],"Metrics":[{"Name":"AgeSeconds","Unit":"Seconds"}]}]},` +
+		`"service":"de\"liver\n\ufffd","AgeSeconds":[90]}` + "\n"
 	got := strings.ReplaceAll(out.String(), "\ufffd", `\ufffd`)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("line (-want +got):\n%s", diff)

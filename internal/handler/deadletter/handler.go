@@ -55,7 +55,7 @@ const (
 
 // The outcomes of a message.
 const (
-	outcomeRecorded     = "buried"       // the metric's word for it
+	outcomeRecorded     = "buried"       // the log's word for it
 	outcomeDuplicate    = "duplicate"    // this death is recorded
 	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to record
 )
@@ -85,8 +85,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		}
 		h.report(ctx, lines[i], err)
 	}
-	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
-	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
+	h.Metrics.Share("Faults", len(failed), len(records))
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
@@ -254,8 +253,7 @@ func (h *Handler) report(ctx context.Context, l line, err error) {
 		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	}
 	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, l.outcome))...)
-	h.Metrics.Count("DeadLetters", 1, telemetry.Dimensions{Outcome: l.outcome, Reason: string(d.Reason)})
 	if l.outcome == outcomeRecorded {
-		h.Metrics.Count("Deaths", 1, telemetry.Dimensions{})
+		h.Metrics.Count("Deaths", 1)
 	}
 }

@@ -129,6 +129,6 @@ func (h *Handler) chargeTenant(ctx context.Context, tenantID string, d time.Dura
 	if !move {
 		return nil
 	}
-	h.Output.Metrics.Count("SlowTenants", 1, telemetry.Dimensions{})
+	h.Output.Metrics.Count("SlowTenants", 1)
 	return h.Tables.Circuits.MoveSlow(ctx, tenantID, until, to)
 }

@@ -21,9 +21,8 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 		logged := !e.succeededAtOnce() || h.Output.Sample.Takes(e.message.EventID)
 		for i := range e.records {
 			duplicate := i > 0
-			d := h.count(e, duplicate)
 			if logged {
-				h.reportRecord(ctx, e, duplicate, d)
+				h.reportRecord(ctx, e, duplicate)
 			}
 		}
 	}
@@ -38,22 +37,21 @@ func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
 	h.Output.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageId, telemetry.KeyOutcome, outcome,
 		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
-	h.Output.Metrics.Count("NotAttempted", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason, Fault: "ours"})
-	h.Output.Metrics.Count("Records", 1, telemetry.Dimensions{})
-	h.Output.Metrics.Share("Tried", 1, "Faults", 1)
+	h.Output.Metrics.Count("Records", 1)
+	h.Output.Metrics.Share("Faults", 1, 1)
 }
 
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Output.Log.ErrorContext(ctx, "delivery state not written",
 		telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
-	h.Output.Metrics.Count("StateWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
-	h.Output.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
+	h.Output.Metrics.Count("StateWritesLost", 1)
+	h.Output.Metrics.Count("ResultsLost", 1)
 }
 
 func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey, err error) {
 	h.Output.Log.WarnContext(ctx, "circuit not written", telemetry.KeyTenant, key.TenantID,
 		telemetry.KeyEndpoint, key.EndpointID, telemetry.KeyError, err.Error())
-	h.Output.Metrics.Count("CircuitWritesLost", 1, telemetry.Dimensions{Fault: "ours"})
+	h.Output.Metrics.Count("CircuitWritesLost", 1)
 }
 
 // reportBatch counts all records by their outcomes.
@@ -78,33 +76,20 @@ func (h *Handler) reportBatch(ctx context.Context, ends []end, unreadable []stri
 	h.Output.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
 }
 
-// count counts one record of a delivery. Attempts, which are POSTs, are counted apart from what else became
-// of the records, duplicates of an attempt among them.
-func (h *Handler) count(e end, duplicate bool) telemetry.Dimensions {
-	d := telemetry.Dimensions{Outcome: string(e.outcome.Verdict), Reason: string(e.outcome.Reason), Fault: e.blame()}
-	if e.posted() && !duplicate {
-		h.Output.Metrics.Count("Attempts", 1, d)
-		h.Output.Metrics.Millis("Attempt", e.outcome.Elapsed, telemetry.Dimensions{Outcome: d.Outcome})
-	} else {
-		h.Output.Metrics.Count("NotAttempted", 1, d)
-	}
-	return d
-}
-
 // reportRecord writes the line of one record of a delivery.
-func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool, d telemetry.Dimensions) {
+func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool) {
 	line := "no attempt"
 	if e.posted() && !duplicate {
 		line = "attempt"
 	}
-	blame, level := d.Fault, slog.LevelInfo
+	blame, level := e.blame(), slog.LevelInfo
 	if e.err != nil {
 		blame = "ours" // besides whatever the receiver did
 	}
 	switch {
 	case blame == "ours":
 		level = slog.LevelError
-	case d.Reason != "":
+	case e.outcome.Reason != "":
 		level = slog.LevelWarn
 	}
 	h.Output.Log.LogAttrs(ctx, level, line, e.attrs(duplicate, blame)...)

@@ -13,7 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // tableWrites bounds the concurrent single writes of one batch; putTime bounds the puts into Backlog, so
@@ -224,7 +223,7 @@ func (h *Handler) hide(ctx context.Context, ends []end) []end {
 // message comes back by itself, or waits elsewhere.
 func (h *Handler) lost(e end, metric string, err error) end {
 	e.err = err
-	h.Output.Metrics.Count(metric, 1, telemetry.Dimensions{Fault: "ours"})
-	h.Output.Metrics.Count("ResultsLost", 1, telemetry.Dimensions{})
+	h.Output.Metrics.Count(metric, 1)
+	h.Output.Metrics.Count("ResultsLost", 1)
 	return e
 }

@@ -1,16 +1,17 @@
 package deliver
 
 import (
+	"time"
+
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// tally counts what the alarms divide: deliveries that were attempted or failed by our own fault, and
-// first attempts that succeeded. Deliveries that were not due, or whose endpoint is disabled, count
-// in neither. What an open circuit holds counts as a first attempt that failed: otherwise an outage
-// of all endpoints would end for the alarm as soon as their circuits open.
+// tally counts for the alarms: deliveries that were attempted or failed by our own fault, and first
+// attempts that succeeded. Deliveries that were not due, or whose endpoint is disabled, count in
+// neither. What an open circuit holds counts as a first attempt that failed: otherwise an outage of
+// all endpoints would end for the alarm as soon as their circuits open.
 func (h *Handler) tally(ends []end) {
-	var records, tried, faults, first, acknowledged int
+	var records, tried, faults, first, acknowledged, replayed int
 	for _, e := range ends {
 		records += len(e.records)
 		if e.outcome.Reason == delivery.ReasonCircuitOpen && e.first() {
@@ -24,17 +25,45 @@ func (h *Handler) tally(ends []end) {
 		if ours {
 			faults++
 		}
-		if e.posted() && e.first() {
+		if !e.posted() {
+			continue
+		}
+		h.measure(e)
+		if e.first() {
 			first++
+			replayed += min(e.message.Replay, 1)
 			if e.outcome.Verdict == delivery.VerdictAcknowledged {
 				acknowledged++
 			}
 		}
 	}
-	h.Output.Metrics.Count("Records", records, telemetry.Dimensions{})
-	h.Output.Metrics.Share("Tried", tried, "Faults", faults)
-	h.Output.Metrics.Share("FirstAttempts", first, "FirstAttemptsAcknowledged", acknowledged)
+	h.Output.Metrics.Count("Records", records)
+	h.Output.Metrics.Share("Faults", faults, tried)
+	h.Output.Metrics.Share("FirstAttemptsAcknowledged", acknowledged, first)
+	if replayed > 0 {
+		h.Output.Metrics.Count("Replayed", replayed)
+	}
+}
+
+// measure takes the times of an attempt, and those of the service levels. The objective leaves out
+// SlowQueue, which is late on purpose.
+func (h *Handler) measure(e end) {
+	h.Output.Metrics.Millis("Attempt", e.outcome.Elapsed)
+	if e.first() && e.from == delivery.DeliveryQueue {
+		h.Output.Metrics.Seconds("FirstAttempt", max(e.begun.Sub(e.sent()), 0))
+	}
+	if e.outcome.Verdict == delivery.VerdictAcknowledged {
+		h.Output.Metrics.Seconds("Acknowledged", max(e.ended.Sub(e.sent()), 0))
+	}
 }
 
 // first reports whether this is the delivery's first attempt, or stands for it.
 func (e end) first() bool { return e.from != delivery.RetryQueue && e.place == 1 }
+
+// sent is when the auth service sent the event, or an operator replayed the delivery.
+func (e end) sent() time.Time {
+	if e.message.Replay > 0 {
+		return e.message.Life.StartedAt
+	}
+	return e.message.CreatedAt
+}

@@ -93,14 +93,23 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		}
 		h.report(ctx, t)
 	}
-	h.Metrics.Count("EventsRejected", h.arrivals(tasks), telemetry.Dimensions{})
+	if n := h.arrivals(tasks); n > 0 {
+		h.Metrics.Count("EventsRejected", n)
+	}
 	h.reportBatch(ctx, tasks, began)
-	h.Metrics.Count("Records", len(records), telemetry.Dimensions{})
-	h.Metrics.Share("Tried", len(records), "Faults", len(failed))
+	h.Metrics.Share("Faults", len(failed), len(records))
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
 	return failed
+}
+
+// sentAt is when the auth service sent the event.
+func (t *task) sentAt(now time.Time) time.Time {
+	if sent := queue.ReceiveOf(t.record).SentAt; !sent.IsZero() {
+		return sent
+	}
+	return now
 }
 
 func decode(r events.SQSMessage) *task {
@@ -158,7 +167,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				EndpointID: e.ID,
 				EventID:    t.event.ID,
 				OccurredAt: t.event.OccurredAt,
-				CreatedAt:  now,
+				CreatedAt:  t.sentAt(now),
 			}}
 			to.add(t, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})
 		}

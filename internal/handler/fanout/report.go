@@ -44,11 +44,9 @@ func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Tim
 	h.Log.LogAttrs(ctx, slog.LevelInfo, "batch", attrs...)
 }
 
-// report counts an event and writes its line, unless all went well and it is not in the sample.
+// report writes the line of an event, unless all went well and it is not in the sample.
 func (h *Handler) report(ctx context.Context, t *task) {
 	outcome, level := t.outcome(), slog.LevelInfo
-	h.Metrics.Count("Events", 1, telemetry.Dimensions{Outcome: outcome})
-	h.Metrics.Count("Deliveries", t.sends, telemetry.Dimensions{Outcome: outcome})
 	if outcome == outcomeFannedOut && !t.reused && !h.Sample.Takes(t.event.ID) {
 		return
 	}
@@ -62,7 +60,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	case t.reused:
 		level = slog.LevelWarn
 		attrs = append(attrs, slog.String(telemetry.KeyReason, reasonReused))
-		h.Metrics.Count("EventIdsReused", 1, telemetry.Dimensions{})
+		h.Metrics.Count("EventIdsReused", 1)
 	}
 	if t.bad != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))

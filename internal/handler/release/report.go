@@ -100,22 +100,25 @@ func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summar
 	for _, k := range kinds {
 		if n := t.moved[k]; n > 0 {
 			attrs = append(attrs, slog.Int(string(k), n))
-			metrics.Count("Released", n, telemetry.Dimensions{Outcome: string(k)})
+			metrics.Count("Released", n)
 		}
 	}
 	if t.due {
 		attrs = append(attrs, slog.Float64("late_s", t.behind.Seconds()))
-		metrics.Seconds("BacklogLate", t.behind, telemetry.Dimensions{})
+		metrics.Seconds("BacklogLate", t.behind)
 	}
 	if t.held > 0 {
 		attrs = append(attrs, slog.Int("seen_held", t.held))
-		metrics.Count("BacklogHeldSeen", t.held, telemetry.Dimensions{})
+		metrics.Count("BacklogHeldSeen", t.held)
+	}
+	if s.endpoints > 0 {
+		metrics.Count("EndpointsInTrouble", s.endpoints)
 	}
 	if faults > 0 {
-		metrics.Count("Faults", faults, telemetry.Dimensions{})
+		metrics.Count("Faults", faults)
 	}
 	if !s.blind {
-		metrics.Count("Runs", 1, telemetry.Dimensions{})
+		metrics.Count("Runs", 1)
 	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "run", attrs...)
 	if err := metrics.Flush(); err != nil {

@@ -23,7 +23,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
 
@@ -70,9 +69,8 @@ func newWorld(t testing.TB) *world {
 	}
 	w.handler = &webhooks.Handler{
 		Endpoints: w, Keys: keyStore{w}, Secrets: w,
-		URLs:    endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
-		Log:     slog.New(slog.NewJSONHandler(w.log, nil)),
-		Metrics: telemetry.NewMetrics(&bytes.Buffer{}, "test", "webhooks", time.Now),
+		URLs: endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
+		Log:  slog.New(slog.NewJSONHandler(w.log, nil)),
 		Now: func() time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()

@@ -14,7 +14,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // Settings are the function's environment variables.
@@ -32,7 +31,6 @@ type Config struct {
 	Settings Settings
 	AWS      aws.Config
 	Log      *slog.Logger
-	Metrics  *telemetry.Metrics
 }
 
 // New returns the handler on the AWS resources that the settings name. The error names the
@@ -49,7 +47,6 @@ func New(c Config) (*Handler, error) {
 		Secrets:   keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
 		URLs:      endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
 		Log:       c.Log,
-		Metrics:   c.Metrics,
 		Now:       time.Now,
 		Random:    rand.Reader,
 	}, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// report writes the one wide line of a request, and its metric.
+// report writes the one wide line of a request. API Gateway counts requests.
 func (h *Handler) report(ctx context.Context, c *call, status int, took time.Duration, refused *problem.Error) {
 	name, outcome, level := "none", "answered", slog.LevelInfo
 	if c.route != nil {
@@ -32,20 +32,15 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 	if endpoint.ValidID(c.endpointID) {
 		attrs = append(attrs, slog.String(telemetry.KeyEndpoint, c.endpointID))
 	}
-	var reason string
 	if refused != nil {
-		outcome, reason = "refused", string(refused.Code)
-		attrs = append(attrs, slog.String(telemetry.KeyReason, reason))
+		outcome = "refused"
+		attrs = append(attrs, slog.String(telemetry.KeyReason, string(refused.Code)))
 		if status >= 500 {
 			outcome, level = "failed", slog.LevelError
 			attrs = append(attrs, causes(refused)...)
 		}
 	}
 	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
-	h.Metrics.Count("Requests", 1, telemetry.Dimensions{Outcome: outcome, Reason: reason})
-	if err := h.Metrics.Flush(); err != nil {
-		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
-	}
 }
 
 func causes(refused *problem.Error) []slog.Attr {

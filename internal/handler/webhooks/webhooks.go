@@ -21,7 +21,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit or errors of
@@ -50,7 +49,6 @@ type Handler struct {
 	Secrets   Sealer
 	URLs      endpoint.URLPolicy
 	Log       *slog.Logger
-	Metrics   *telemetry.Metrics
 	Now       func() time.Time
 	Random    io.Reader // cryptographic
 }

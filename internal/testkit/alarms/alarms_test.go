@@ -134,9 +134,12 @@ func TestData_ReadEMF_readsWhatIsDeclared(t *testing.T) {
 		t.Errorf("metrics (-want +got):\n%s", diff)
 	}
 	m := NewMetric("N", "Millis", map[string]string{"service": "deliver"})
-	sum, ok, err := d.statistic(m, "Sum", noon, noon.Add(time.Minute))
-	if sum != 3.5 || !ok || err != nil {
-		t.Errorf("the sum is %v, %v, %v", sum, ok, err)
+	for stat, want := range map[string]float64{
+		"Sum": 3.5, "Average": 1.75, "SampleCount": 2, "Minimum": 1, "Maximum": 2.5, "p50": 1, "p51": 2.5, "p99": 2.5,
+	} {
+		if got, ok, err := d.statistic(m, stat, noon, noon.Add(time.Minute)); got != want || !ok || err != nil {
+			t.Errorf("%s is %v, %v, %v, want %v", stat, got, ok, err, want)
+		}
 	}
 }
 
@@ -220,7 +223,7 @@ func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
 		"no operator":               simple("ComparisonOperator="),
 		"an anomaly band":           simple("ComparisonOperator=GreaterThanUpperThreshold"),
 		"another treatment":         simple("TreatMissingData=maybe"),
-		"an unknown statistic":      simple("Statistic=p99"),
+		"an unknown statistic":      simple("Statistic=tm99"),
 		"two queries return data":   both,
 	} {
 		if _, err := Parse("Alarm", properties, text); err == nil {

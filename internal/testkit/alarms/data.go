@@ -14,7 +14,9 @@ package alarms
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -88,12 +90,26 @@ func aggregation(stat string) (func([]float64) float64, error) {
 	switch stat {
 	case "Sum":
 		return sum, nil
+	case "SampleCount":
+		return func(values []float64) float64 { return float64(len(values)) }, nil
+	case "Average":
+		return func(values []float64) float64 { return sum(values) / float64(len(values)) }, nil
 	case "Minimum":
 		return slices.Min[[]float64], nil
 	case "Maximum":
 		return slices.Max[[]float64], nil
 	}
+	percent, isPercentile := strings.CutPrefix(stat, "p")
+	if p, err := strconv.ParseFloat(percent, 64); isPercentile && err == nil && p > 0 && p <= 100 {
+		return func(values []float64) float64 { return percentile(values, p) }, nil
+	}
 	return nil, fmt.Errorf("the statistic %q is not modelled", stat)
+}
+
+// percentile is the smallest value that p percent of the values do not exceed; CloudWatch interpolates.
+func percentile(values []float64, p float64) float64 {
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[max(int(math.Ceil(p/100*float64(len(sorted))))-1, 0)]
 }
 
 func sum(values []float64) (total float64) {

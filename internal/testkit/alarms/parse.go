@@ -1,6 +1,7 @@
 package alarms
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strconv"
@@ -62,7 +63,8 @@ func Parse(name string, properties map[string]any, text func(v any) (string, err
 		}
 	} else {
 		a.expression = "m"
-		d.metric(&a, query{id: "m", stat: d.string(properties["Statistic"])}, properties, properties)
+		stat := cmp.Or(properties["Statistic"], properties["ExtendedStatistic"])
+		d.metric(&a, query{id: "m", stat: d.string(stat)}, properties, properties)
 	}
 	if err := errors.Join(d.err, a.check()); err != nil {
 		return Alarm{}, fmt.Errorf("alarm %s: %w", name, err)

@@ -1,0 +1,60 @@
+package deliver
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// The service levels count from the event's SendMessage, or from the replay.
+func TestHandler_Process_measuresServiceLevels(t *testing.T) {
+	const first, acknowledged = `"FirstAttemptSeconds":[`, `"AcknowledgedSeconds":[`
+	message := func(w *world) delivery.Message {
+		m := message("e", "webhook_1")
+		m.CreatedAt = w.born.Add(-40 * time.Second)
+		return m
+	}
+	for name, row := range map[string]struct {
+		status  int
+		record  func(w *world) events.SQSMessage
+		want    []string
+		without []string
+	}{
+		"a first attempt": {204, func(w *world) events.SQSMessage { return w.on("delivery", 1, message(w)) },
+			[]string{first + "40]", acknowledged + "40]", `"AttemptMillis":[1]`}, nil},
+		"one that fails": {503, func(w *world) events.SQSMessage { return w.on("delivery", 1, message(w)) },
+			[]string{first + "40]", `"FirstAttemptsAcknowledged":[0]`}, []string{acknowledged}},
+		"a retry": {204, func(w *world) events.SQSMessage {
+			m := message(w)
+			m.Attempts, m.Life = 1, delivery.Life{StartedAt: w.born, DueAt: w.born}
+			return w.on("retry", 1, m)
+		}, []string{acknowledged + "40]"}, []string{first, "FirstAttemptsAcknowledged"}},
+		"a replay": {204, func(w *world) events.SQSMessage {
+			m := message(w)
+			m.Replay, m.Life.StartedAt = 2, w.born.Add(-3*time.Second)
+			return w.on("delivery", 1, m)
+		}, []string{first + "3]", acknowledged + "3]", `"Replayed":[1]`}, nil},
+		"one of a slow tenant": {204, func(w *world) events.SQSMessage { return w.on("slow", 1, message(w)) },
+			[]string{acknowledged + "40]"}, []string{first}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(status(row.status))
+				w.t = t
+				w.process(t, row.record(w))
+				if !w.logged(row.want...) {
+					t.Errorf("no line has %q\n%s", row.want, w.logs)
+				}
+				for _, text := range row.without {
+					if w.logged(text) {
+						t.Errorf("a line has %q\n%s", text, w.logs)
+					}
+				}
+			})
+		})
+	}
+}
