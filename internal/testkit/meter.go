@@ -17,7 +17,8 @@ import (
 // Meter counts DynamoDB's units as AWS bills them on demand (Developer Guide, "DynamoDB read and write
 // operations" and "Global secondary indexes"). Writes: 1 KB of the larger of the item before and after,
 // of every index entry that is made, removed or changed, and of refused writes too; [Meter.Reads] has the
-// reads. The emulator itself says 1 for everything. Writes through a Meter run one after another.
+// reads. moto itself says 1 for everything; where DynamoDB Local serves the calls, the counts are compared with
+// what it says. Writes through a Meter run one after another.
 type Meter struct {
 	t      testing.TB
 	cfg    aws.Config
@@ -75,6 +76,9 @@ type metered struct {
 func (m *Meter) handle(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
+	if telling() {
+		in.Parameters = asking(in.Parameters)
+	}
 	writes := m.writes(in.Parameters)
 	if len(writes) == 0 {
 		out, metadata, err := next.HandleInitialize(ctx, in)
@@ -88,11 +92,14 @@ func (m *Meter) handle(
 	for n, w := range writes {
 		writes[n].key = pick(w.key, m.table(ctx, w.table).key)
 	}
-	before := m.read(ctx, writes)
+	before, units := m.read(ctx, writes), maps.Clone(m.units)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	for n, after := range m.read(ctx, writes) {
 		writes[n].before = before[n]
 		m.count(writes[n], after)
+	}
+	if err == nil && telling() {
+		m.checkWrites(out.Result, units)
 	}
 	return out, metadata, err
 }

@@ -26,9 +26,44 @@ func (m *Meter) Reads() map[string]float64 {
 
 // countReads bills what a call that succeeded has read: nothing for those that do not read.
 func (m *Meter) countReads(ctx context.Context, parameters, result any) {
+	reads := m.readings(ctx, parameters, result)
+	m.mu.Lock()
+	for _, r := range reads {
+		m.reads[r.table] += r.units(1)
+	}
+	m.mu.Unlock()
+	if len(reads) > 0 && telling() {
+		m.checkReads(result, reads)
+	}
+}
+
+// reading is what a call has read of a table, in bytes: each item, or all together.
+type reading struct {
+	table string
+	sizes []int
+	share float64 // of a unit: half of it where the read is not strongly consistent
+}
+
+func newReading(table *string, consistent *bool, sizes ...int) reading {
+	share := 0.5
+	if aws.ToBool(consistent) {
+		share = 1
+	}
+	return reading{*table, sizes, share}
+}
+
+// units are those of the sizes, at least so many for each.
+func (r reading) units(least float64) (sum float64) {
+	for _, bytes := range r.sizes {
+		sum += r.share * max(math.Ceil(float64(bytes)/readUnit), least)
+	}
+	return sum
+}
+
+func (m *Meter) readings(ctx context.Context, parameters, result any) (reads []reading) {
 	switch in := parameters.(type) {
 	case *dynamodb.GetItemInput:
-		m.bill(*in.TableName, []int{size(result.(*dynamodb.GetItemOutput).Item)}, in.ConsistentRead)
+		reads = append(reads, newReading(in.TableName, in.ConsistentRead, size(result.(*dynamodb.GetItemOutput).Item)))
 	case *dynamodb.BatchGetItemInput:
 		out := result.(*dynamodb.BatchGetItemOutput)
 		for table, ask := range in.RequestItems {
@@ -36,25 +71,14 @@ func (m *Meter) countReads(ctx context.Context, parameters, result any) {
 			for i, item := range out.Responses[table] {
 				sizes[i] = size(item)
 			}
-			m.bill(table, sizes, ask.ConsistentRead)
+			reads = append(reads, newReading(&table, ask.ConsistentRead, sizes...))
 		}
 	case *dynamodb.QueryInput:
-		m.bill(*in.TableName, []int{m.queried(ctx, *in)}, in.ConsistentRead)
+		reads = append(reads, newReading(in.TableName, in.ConsistentRead, m.queried(ctx, *in)))
 	case *dynamodb.ScanInput:
-		m.bill(*in.TableName, []int{m.scanned(ctx, *in)}, in.ConsistentRead)
+		reads = append(reads, newReading(in.TableName, in.ConsistentRead, m.scanned(ctx, *in)))
 	}
-}
-
-func (m *Meter) bill(table string, sizes []int, consistent *bool) {
-	share := 0.5
-	if aws.ToBool(consistent) {
-		share = 1
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, bytes := range sizes {
-		m.reads[table] += share * max(math.Ceil(float64(bytes)/readUnit), 1)
-	}
+	return reads
 }
 
 // queried is the size of what a query reads, its filter aside: it reads again, without.
