@@ -49,7 +49,9 @@ func bare(in workload) (measurement, error) {
 
 // exchange measures Herald's own HTTP client, called as the bare client is: no queue, no state, no log.
 func exchange(in workload) (measurement, error) {
-	policy, err := egress.ParsePolicy(allowedCIDRs, allowedPorts, egress.LocalStage)
+	policy, err := egress.ParsePolicy(egress.Settings{
+		Stage: egress.LocalStage, AllowCIDRs: allowedCIDRs, AllowPorts: allowedPorts,
+	})
 	if err != nil {
 		return measurement{}, err
 	}

@@ -20,7 +20,9 @@ func ExampleClient_Post() {
 	roots := x509.NewCertPool()
 	roots.AddCert(receiver.Certificate())
 
-	local, err := egress.ParsePolicy("127.0.0.1/32", "1024-65535", egress.LocalStage)
+	local, err := egress.ParsePolicy(egress.Settings{
+		Stage: egress.LocalStage, AllowCIDRs: "127.0.0.1/32", AllowPorts: "1024-65535",
+	})
 	if err != nil {
 		fmt.Println(err)
 		return

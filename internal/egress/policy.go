@@ -20,11 +20,14 @@ type portRange struct{ From, To uint16 }
 // globally reachable address on port 443 and nothing else.
 type Policy struct {
 	allow []netip.Prefix
+	deny  []netip.Prefix // wins over all else
 	ports []portRange
 }
 
-// public knows the globally reachable addresses.
-var public = ssrf.New(ssrf.WithAnyPort())
+// public knows the globally reachable addresses. IANA's registries say nothing of the 6bone's, given back in 2006.
+var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV6Prefixes(sixBone))
+
+var sixBone = netip.MustParsePrefix("3ffe::/16")
 
 // LocalStage is the only stage whose policy may reach loopback and link-local addresses.
 const LocalStage = "local"
@@ -33,30 +36,51 @@ var neverWidened = []netip.Prefix{
 	netip.MustParsePrefix("127.0.0.0/8"),    // Lambda's Runtime API lives here
 	netip.MustParsePrefix("169.254.0.0/16"), // credentials and telemetry
 	netip.MustParsePrefix("0.0.0.0/8"),
-	netip.MustParsePrefix("::/96"), // unspecified, loopback, IPv4-compatible
-	netip.MustParsePrefix("::ffff:0:0/96"),
 	netip.MustParsePrefix("fe80::/10"),
+	netip.MustParsePrefix("fd00:ec2::/32"), // AWS's own: metadata, credentials, DNS, time
+	// IPv6 that a gateway turns into IPv4 of any range
+	netip.MustParsePrefix("::/96"), // compatible; unspecified and loopback, too
+	mapped,
+	netip.MustParsePrefix("::ffff:0:0:0/96"), // translated
+	netip.MustParsePrefix("64:ff9b::/96"),    // NAT64
+	netip.MustParsePrefix("64:ff9b:1::/48"),
+	netip.MustParsePrefix("2001::/32"), // Teredo
+	netip.MustParsePrefix("2002::/16"), // 6to4
+	sixBone,
 }
 
-// ParsePolicy reads EgressAllowCidrs and EgressAllowPorts: comma-separated prefixes, and
-// ports or ranges ("8443,9000-9100"). Outside LocalStage a prefix that meets a loopback or
-// link-local range is refused. All errors are joined in one, which shows no value.
-func ParsePolicy(cidrs, ports, stage string) (Policy, error) {
+var mapped = netip.MustParsePrefix("::ffff:0:0/96")
+
+// Settings are the stage and the parameters of the same names: comma-separated prefixes, and ports or
+// ranges ("8443,9000-9100").
+type Settings struct{ Stage, AllowCIDRs, DenyCIDRs, AllowPorts string }
+
+// ParsePolicy reads the settings. Outside LocalStage it refuses to allow what meets loopback, link-local or
+// AWS's own addresses, or a range of IPv6 that holds IPv4. All errors are joined in one, which shows no value.
+func ParsePolicy(s Settings) (Policy, error) {
 	var p Policy
 	var errs []error
-	for i, s := range fields(cidrs) {
-		prefix, err := netip.ParsePrefix(s)
+	for i, entry := range fields(s.AllowCIDRs) {
+		prefix, err := netip.ParsePrefix(entry)
 		switch {
 		case err != nil:
 			errs = append(errs, fmt.Errorf("EGRESS_ALLOW_CIDRS: entry %d is not a CIDR prefix", i+1))
-		case stage != LocalStage && slices.ContainsFunc(neverWidened, prefix.Overlaps):
-			errs = append(errs, fmt.Errorf(
-				"EGRESS_ALLOW_CIDRS: entry %d reaches loopback or link-local addresses, allowed in the local stage only", i+1))
+		case s.Stage != LocalStage && slices.ContainsFunc(neverWidened, prefix.Overlaps):
+			errs = append(errs, fmt.Errorf("EGRESS_ALLOW_CIDRS: entry %d reaches loopback, link-local or AWS's own "+
+				"addresses, or IPv4 inside IPv6, allowed in the local stage only", i+1))
 		default:
 			p.allow = append(p.allow, prefix.Masked())
 		}
 	}
-	for i, s := range fields(ports) {
+	for i, entry := range fields(s.DenyCIDRs) {
+		prefix, err := netip.ParsePrefix(entry)
+		if err != nil || mapped.Contains(prefix.Addr()) { // IPv4 in that form matches no IPv4 address
+			errs = append(errs, fmt.Errorf("EGRESS_DENY_CIDRS: entry %d is not a CIDR prefix", i+1))
+			continue
+		}
+		p.deny = append(p.deny, prefix.Masked())
+	}
+	for i, s := range fields(s.AllowPorts) {
 		r, ok := parsePorts(s)
 		if !ok {
 			errs = append(errs, fmt.Errorf("EGRESS_ALLOW_PORTS: entry %d is not a port or a range of ports", i+1))
@@ -69,9 +93,9 @@ func ParsePolicy(cidrs, ports, stage string) (Policy, error) {
 
 // Addr reports whether the address may be dialled. An address with a zone never may.
 func (p Policy) Addr(addr netip.Addr) bool {
-	allowed := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
-	return addr.IsValid() && addr.Zone() == "" &&
-		(slices.ContainsFunc(p.allow, allowed) || public.SafeAddr(addr) == nil)
+	has := func(prefix netip.Prefix) bool { return prefix.Contains(addr) }
+	return addr.IsValid() && addr.Zone() == "" && !slices.ContainsFunc(p.deny, has) &&
+		(slices.ContainsFunc(p.allow, has) || public.SafeAddr(addr) == nil)
 }
 
 // Port reports whether the port may be dialled.

@@ -33,7 +33,9 @@ func newClient(ca *receivers.CA, target receivers.Target, limit limits) *egress.
 
 // loopbackPolicy is the local stage's: exactly 127.0.0.1 and the ports above the privileged ones.
 func loopbackPolicy() egress.Policy {
-	policy, err := egress.ParsePolicy("127.0.0.1/32", "1024-65535", egress.LocalStage)
+	policy, err := egress.ParsePolicy(egress.Settings{
+		Stage: egress.LocalStage, AllowCIDRs: "127.0.0.1/32", AllowPorts: "1024-65535",
+	})
 	if err != nil {
 		panic(err)
 	}

@@ -50,6 +50,7 @@ type Settings struct {
 
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
 	EgressAllowCIDRs string           `env:"EGRESS_ALLOW_CIDRS"`
+	EgressDenyCIDRs  string           `env:"EGRESS_DENY_CIDRS"`
 	EgressAllowPorts string           `env:"EGRESS_ALLOW_PORTS"`
 }
 
@@ -66,7 +67,9 @@ type Config struct {
 func New(c Config) (*Handler, error) {
 	s := c.Settings
 	rules, rulesErr := s.rules()
-	policy, policyErr := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
+	policy, policyErr := egress.ParsePolicy(egress.Settings{
+		Stage: s.Stage, AllowCIDRs: s.EgressAllowCIDRs, DenyCIDRs: s.EgressDenyCIDRs, AllowPorts: s.EgressAllowPorts,
+	})
 	if err := errors.Join(s.validate(), rulesErr, policyErr); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}

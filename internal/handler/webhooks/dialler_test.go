@@ -12,7 +12,9 @@ import (
 // TestNormalise_storesNoLiteralThatTheDiallerWouldRefuse holds the rules for writing a URL against
 // the policy of internal/egress itself.
 func TestNormalise_storesNoLiteralThatTheDiallerWouldRefuse(t *testing.T) {
-	local, err := egress.ParsePolicy("127.0.0.1/32", "1024-65535", egress.LocalStage)
+	local, err := egress.ParsePolicy(egress.Settings{
+		Stage: egress.LocalStage, AllowCIDRs: "127.0.0.1/32", AllowPorts: "1024-65535",
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ type Settings struct {
 	APIKeysTable     string `env:"API_KEYS_TABLE,notEmpty"`
 	SecretsKeyARN    string `env:"SECRETS_KEY_ARN,notEmpty"`
 	EgressAllowCIDRs string `env:"EGRESS_ALLOW_CIDRS"`
+	EgressDenyCIDRs  string `env:"EGRESS_DENY_CIDRS"`
 	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
 }
 
@@ -37,7 +38,9 @@ type Config struct {
 // variables that are out of their range.
 func New(c Config) (*Handler, error) {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
-	policy, err := egress.ParsePolicy(s.EgressAllowCIDRs, s.EgressAllowPorts, s.Stage)
+	policy, err := egress.ParsePolicy(egress.Settings{
+		Stage: s.Stage, AllowCIDRs: s.EgressAllowCIDRs, DenyCIDRs: s.EgressDenyCIDRs, AllowPorts: s.EgressAllowPorts,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 var environment = map[string]string{
 	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
-	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_ALLOW_PORTS": "8443",
+	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_DENY_CIDRS": "1.0.0.0/24", "EGRESS_ALLOW_PORTS": "8443",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -37,7 +37,9 @@ func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for address, want := range map[string]bool{"10.1.2.3": true, "10.2.0.1": false, "127.0.0.1": false, "1.1.1.1": true} {
+	for address, want := range map[string]bool{
+		"10.1.2.3": true, "10.2.0.1": false, "127.0.0.1": false, "1.1.1.1": true, "1.0.0.1": false,
+	} {
 		if got := h.URLs.Addr(netip.MustParseAddr(address)); got != want {
 			t.Errorf("%s is allowed: %v, want %v", address, got, want)
 		}
