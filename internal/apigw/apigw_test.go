@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/apigw"
@@ -37,6 +38,7 @@ const recorded = `{
 // serve invokes a function that answers every request alike, and returns what it saw.
 func serve(t *testing.T, payload string) (seen apigw.Request, answer string, err error) {
 	t.Helper()
+	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "lambda-1"})
 	out, err := apigw.Handler(func(_ context.Context, req apigw.Request) apigw.Response {
 		seen = req
 		return apigw.Response{
@@ -44,7 +46,7 @@ func serve(t *testing.T, payload string) (seen apigw.Request, answer string, err
 			Header: map[string]string{"Content-Type": "application/json"},
 			Body:   []byte(`{"é":"\"<"}`),
 		}
-	}).Invoke(t.Context(), []byte(payload))
+	}).Invoke(ctx, []byte(payload))
 	return seen, string(out), err
 }
 
@@ -76,11 +78,16 @@ func TestInvocationHandler_Invoke_handsOnARequestAsItWasSent(t *testing.T) {
 	}
 }
 
-func TestInvocationHandler_Invoke_refusesWhatIsNotARequest(t *testing.T) {
+func TestInvocationHandler_Invoke_handsOnThatItIsNoRequest(t *testing.T) {
 	notBase64 := fmt.Sprintf(recorded, `"body":"?","isBase64Encoded":true`)
-	for _, payload := range []string{``, `null x`, `[]`, `{"rawPath":1}`, notBase64} {
-		if _, out, err := serve(t, payload); err == nil {
-			t.Errorf("%q is answered %s", payload, out)
+	twice := fmt.Sprintf(recorded, `"headers":{}`)
+	for _, payload := range []string{``, `null x`, `[]`, `{"rawPath":1}`, "{\"rawPath\":\"\xff\"}", notBase64, twice} {
+		got, _, err := serve(t, payload)
+		if err != nil {
+			t.Errorf("%q: the invocation fails: %v", payload, err)
+		}
+		if diff := cmp.Diff(apigw.Request{ID: "lambda-1", Malformed: true}, got); diff != "" {
+			t.Errorf("%q: request (-want +got):\n%s", payload, diff)
 		}
 	}
 }

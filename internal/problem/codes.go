@@ -7,6 +7,7 @@ type Code string
 
 // The codes of the management API.
 const (
+	CodeMalformedRequest     Code = "malformed_request"
 	CodeInvalidJSON          Code = "invalid_json"
 	CodeInvalidBody          Code = "invalid_body"
 	CodeUnexpectedBody       Code = "unexpected_body"
@@ -35,6 +36,10 @@ type meaning struct {
 }
 
 var meanings = map[Code]meaning{
+	CodeMalformedRequest: {
+		400, "Request is malformed",
+		"The gateway handed on something that is not an HTTP request.",
+	},
 	CodeInvalidJSON: {
 		400, "Body is not JSON",
 		"The body is not one well-formed JSON value in UTF-8 without duplicate names.",

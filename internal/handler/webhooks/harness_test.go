@@ -236,7 +236,13 @@ func (w *world) do(key, method, target, body string) answer {
 
 func (w *world) call(method, target string, header http.Header, body []byte) answer {
 	w.t.Helper()
-	out, err := w.invoke(w.t.Context(), invocation(w.t, method, target, header, body))
+	return w.exchange(method, target, header, body, invocation(w.t, method, target, header, body))
+}
+
+// exchange sends a request as this payload.
+func (w *world) exchange(method, target string, header http.Header, body, payload []byte) answer {
+	w.t.Helper()
+	out, err := w.invoke(w.t.Context(), payload)
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", method, target, err)
 	}
@@ -251,6 +257,9 @@ func (w *world) call(method, target string, header http.Header, body []byte) ans
 	a := answer{status: in.StatusCode, header: http.Header{}, body: []byte(in.Body)}
 	for name, value := range in.Headers {
 		a.header.Set(name, value)
+	}
+	if a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
+		w.t.Errorf("%s %s: the answer may be sniffed or stored: %v", method, target, a.header)
 	}
 	if err := w.contract.Check(contract.Exchange{
 		Method: method, Target: target, RequestHeader: header, RequestBody: body,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -68,8 +69,11 @@ func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 	}
 	if in.Description != nil {
 		text, ok := r.text(in.Description, "/description")
-		if ok && utf8.RuneCountInString(text) > maxDescription {
+		switch {
+		case ok && utf8.RuneCountInString(text) > maxDescription:
 			r.refuse("/description", fmt.Sprintf("must have at most %d characters", maxDescription))
+		case ok && strings.ContainsFunc(text, disguises):
+			r.refuse("/description", "must not have control characters, or characters that change the direction of text")
 		}
 		e.Description = text
 	}
@@ -77,6 +81,9 @@ func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 		e.Status = readStatus(in.Status, r)
 	}
 }
+
+// disguises finds characters by which a text looks like another one in a terminal or a portal.
+func disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func (h *Handler) readURL(v jsontext.Value, r *reader) string {
 	raw, ok := r.text(v, "/url")

@@ -81,6 +81,11 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 		withEvents + `["User.created","user.created ","connection.*"]}`: `422 validation_failed` +
 			` "/events/0" "/events/1" "/events/2"`,
 		withEvents + `["*"],"description":"` + long + `"}`:      `422 validation_failed "/description"`,
+		withEvents + `["*"],"description":"a\nb"}`:              `422 validation_failed "/description"`,
+		withEvents + `["*"],"description":"\u001b[2J"}`:         `422 validation_failed "/description"`,
+		withEvents + `["*"],"description":"\u0085"}`:            `422 validation_failed "/description"`,
+		withEvents + `["*"],"description":"a\u202eb"}`:          `422 validation_failed "/description"`,
+		withEvents + `["*"],"description":"\u2066a"}`:           `422 validation_failed "/description"`,
 		withEvents + `[` + strings.Repeat(`"*",`, 50) + `"*"]}`: `422 validation_failed "/events"`,
 		withEvents + `["` + strings.Repeat("x", 70_000) + `"]}`: `413 body_too_large`,
 		strings.Repeat("[", 20_000):                             `400 invalid_body ""`,
@@ -323,6 +328,7 @@ func TestHandler_Serve_canAnswerEveryCode(t *testing.T) {
 	}
 	reached := map[string]bool{}
 	play := func(a answer) { reached[a.code()] = true }
+	play(w.exchange("GET", path, nil, nil, []byte(`{"headers":{"a":"1","a":"2"}}`)))
 	play(w.do(key, "POST", "/v1/webhooks", "{"))
 	play(w.do(key, "POST", "/v1/webhooks", "[]"))
 	play(w.do(key, "POST", path+"/restore", "[]"))

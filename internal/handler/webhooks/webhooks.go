@@ -89,6 +89,7 @@ func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
 	}
 	res.Header["X-Request-Id"] = c.ID
 	res.Header["Cache-Control"] = "no-store"
+	res.Header["X-Content-Type-Options"] = "nosniff"
 	h.report(ctx, c, res.Status, h.Now().Sub(started), refused)
 	return res
 }
@@ -96,6 +97,9 @@ func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
 // answer takes a request through the checks that all share, in the order the documentation
 // gives: key, path, method, scope, query, body.
 func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
+	if c.Malformed {
+		return apigw.Response{}, problem.New(problem.CodeMalformedRequest)
+	}
 	if err := h.authenticate(ctx, c); err != nil {
 		return apigw.Response{}, err
 	}

@@ -2,7 +2,8 @@
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
 // It promises synchronous invocations, with Lambda's error documents and headers, and refuses the other types.
-// It accepts any credentials and sends no tail of the log, which is in the function's file.
+// It accepts any credentials, refuses what comes from a web page, and sends no tail of the log, which is in the
+// function's file.
 package invokeapi
 
 import (
@@ -10,9 +11,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httputil"
+	"net/netip"
 	"net/url"
+	"strings"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
@@ -41,7 +45,30 @@ func (a *API) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /2015-03-31/functions/{name}/invocations", a.invoke)
 	mux.Handle("/", proxy)
-	return mux
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !local(r.Host) || fromPage(r.Header) {
+			refuse(w, http.StatusForbidden, "AccessDeniedException", "the local stack answers programs of this machine only")
+			return
+		}
+		mux.ServeHTTP(w, r)
+	})
+}
+
+// local reports whether a request names this machine as its host. A page whose own name resolves to loopback
+// names itself.
+func local(host string) bool {
+	name, _, err := net.SplitHostPort(host)
+	if err != nil {
+		name = strings.Trim(host, "[]")
+	}
+	addr, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// fromPage reports whether a browser sends the request for a page: it says so, the one or the other way.
+func fromPage(h http.Header) bool {
+	site := h.Get("Sec-Fetch-Site")
+	return h.Get("Origin") != "" || site != "" && site != "none"
 }
 
 func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
