@@ -67,15 +67,20 @@ var (
 
 // EventType returns the body's "type", which fan-out always writes first.
 func (m Message) EventType() (string, error) {
+	name, err := m.eventType()
+	return string(name), err
+}
+
+func (m Message) eventType() ([]byte, error) {
 	rest, ok := bytes.CutPrefix(m.Body, []byte(`{"type":"`))
 	if !ok {
-		return "", ErrNoType
+		return nil, ErrNoType
 	}
 	end := bytes.IndexByte(rest[:min(len(rest), maxType)], '"')
 	if end <= 0 {
-		return "", ErrNoType
+		return nil, ErrNoType
 	}
-	return string(rest[:end]), nil
+	return rest[:end], nil
 }
 
 // Check finds parts of a message that do not belong together: what was mixed up or cut off on its way is
@@ -84,7 +89,7 @@ func (m Message) Check() error {
 	if m.DeliveryID != ID(m.TenantID, m.EventID, m.EndpointID, ContentOf(m.Body)) {
 		return ErrForeign
 	}
-	_, err := m.EventType()
+	_, err := m.eventType()
 	return err
 }
 

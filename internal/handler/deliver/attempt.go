@@ -33,8 +33,9 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	defer m.stop(context.WithoutCancel(ctx))
 	ends := make([]end, len(posts))
 	var wait sync.WaitGroup
-	for i, s := range posts {
+	for i := range posts {
 		wait.Go(func() {
+			s := posts[i]
 			defer m.ended(s)
 			err := parallel.Guard(func() (err error) {
 				ends[i], err = h.attemptOne(ctx, s, lanes[s.key()], m)

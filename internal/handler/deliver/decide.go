@@ -69,20 +69,21 @@ func decideLane(t task, slowUntil time.Time, rules Rules, now time.Time) decisio
 // sight is a task with all that is known of its endpoint.
 type sight struct {
 	task
-	reading dynamo.Reading
+	reading *dynamo.Reading // never nil
 }
 
 // decideAll looks the endpoints up and splits the deliveries: ends are of those that need no POST.
 func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, posts []sight) {
 	readings, err := h.look(ctx, tasks)
 	now := h.Now()
+	posts = make([]sight, 0, len(tasks))
 	for _, t := range tasks {
 		if err != nil {
-			ends = append(ends, h.fault(sight{task: t}, err))
+			ends = append(ends, h.fault(sight{t, &dynamo.Reading{}}, err))
 			continue
 		}
 		s := sight{t, readings[t.key()]}
-		switch d := decide(t, s.reading, h.Rules, now); d.action {
+		switch d := decide(t, *s.reading, h.Rules, now); d.action {
 		case post:
 			posts = append(posts, s)
 		default:
@@ -94,7 +95,7 @@ func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, post
 
 // look reads the endpoints of the tasks. Where circuits cannot be read, those that the process read
 // before serve for a while.
-func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKey]*dynamo.Reading, error) {
 	if len(tasks) == 0 {
 		return nil, nil
 	}
@@ -112,9 +113,10 @@ func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKe
 		return nil, err
 	}
 	now = h.Now()
-	readings := make(map[dynamo.EndpointKey]dynamo.Reading, len(keys))
+	readings := make(map[dynamo.EndpointKey]*dynamo.Reading, len(keys))
 	for _, key := range keys {
-		readings[key] = h.memory.recall(key, found[key], h.Rules.Circuit.Run, now)
+		reading := h.memory.recall(key, found[key], h.Rules.Circuit.Run, now)
+		readings[key] = &reading
 	}
 	return readings, nil
 }

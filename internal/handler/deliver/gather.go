@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -37,14 +38,15 @@ type life struct {
 func (h *Handler) gather(ctx context.Context, records []events.SQSMessage) (tasks []task, unreadable []string) {
 	now := h.Now()
 	known := make(map[life]int, len(records))
-	for _, r := range records {
+	tasks = make([]task, 0, len(records))
+	for i, r := range records {
 		m, err := queue.Decode(r)
 		if err != nil {
 			h.reportUnreadable(ctx, r, err)
 			unreadable = append(unreadable, r.MessageId)
 			continue
 		}
-		t := h.read(m, r, now)
+		t := h.read(m, records[i:i+1:i+1], now)
 		key := life{m.DeliveryID, m.Replay}
 		if n, found := known[key]; found {
 			tasks[n] = tasks[n].with(t)
@@ -57,16 +59,16 @@ func (h *Handler) gather(ctx context.Context, records []events.SQSMessage) (task
 }
 
 // read finds the place of a message in its schedule, and the beginning of its life.
-func (h *Handler) read(m delivery.Message, r events.SQSMessage, now time.Time) task {
-	receive := queue.ReceiveOf(r)
+func (h *Handler) read(m delivery.Message, one []events.SQSMessage, now time.Time) task {
+	receive := queue.ReceiveOf(one[0])
 	if receive.SentAt.IsZero() {
 		receive.SentAt = now
 	}
 	t := task{
-		records: []events.SQSMessage{r}, message: m, from: delivery.DeliveryQueue,
+		records: one, message: m, from: delivery.DeliveryQueue,
 		place: 1, receives: receive.Count, sentAt: receive.SentAt,
 	}
-	if from, found := h.Queues.ARNs[r.EventSourceARN]; found {
+	if from, found := h.Queues.ARNs[one[0].EventSourceARN]; found {
 		t.from, t.place = from, h.Rules.Schedule.Place(m.Attempts, receive.Count)
 	}
 	if t.message.Life.StartedAt.IsZero() {
@@ -82,7 +84,7 @@ func (t task) with(other task) task {
 	if other.place < t.place || other.place == t.place && other.message.Life.Probe.After(t.message.Life.Probe) {
 		joined = other
 	}
-	joined.records = append(append([]events.SQSMessage{}, t.records...), other.records...)
+	joined.records = slices.Concat(t.records, other.records)
 	return joined
 }
 

@@ -22,7 +22,8 @@ func (h *Handler) record(ctx context.Context, ends []end) {
 
 func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	now := h.Now()
-	var acknowledged, others []delivery.Record
+	acknowledged := make([]delivery.Record, 0, len(ends))
+	var others []delivery.Record
 	for _, e := range ends {
 		switch {
 		case h.Rules.Unrecorded && e.succeededAtOnce():

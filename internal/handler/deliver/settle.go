@@ -48,7 +48,6 @@ func going(ends []end, to delivery.Way) (those []int) {
 // lease makes sure that release looks for what is about to be held: first the endpoint's circuit has to
 // say so. Where that fails, the deliveries wait on their queue and are decided about again.
 func (h *Handler) lease(ctx context.Context, ends []end) []end {
-	ends = slices.Clone(ends)
 	now := h.Now()
 	held := map[dynamo.EndpointKey][]int{}
 	var keys []dynamo.EndpointKey
@@ -65,6 +64,7 @@ func (h *Handler) lease(ctx context.Context, ends []end) []end {
 	if len(keys) == 0 {
 		return ends
 	}
+	ends = slices.Clone(ends)
 	ctx, cancel := context.WithTimeout(ctx, leaseTime)
 	defer cancel()
 	errs := parallel.Each(len(keys), tableWrites, func(i int) error {
@@ -194,11 +194,15 @@ func rest(m delivery.Move, now time.Time) time.Duration {
 
 // hide makes what stays on its queue invisible there until its next attempt, with all its duplicates.
 func (h *Handler) hide(ctx context.Context, ends []end) []end {
+	those := going(ends, delivery.Stay)
+	if len(those) == 0 {
+		return ends
+	}
 	now := h.Now()
 	owners := map[delivery.Queue][]int{}
 	changes := map[delivery.Queue][]queue.VisibilityChange{}
 	ends = slices.Clone(ends)
-	for _, i := range going(ends, delivery.Stay) {
+	for _, i := range those {
 		ends[i].returned = true
 		from := ends[i].from
 		for _, r := range ends[i].records {
