@@ -67,12 +67,12 @@ func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	requests := s.inbox.Requests()
 	header()
 	for _, i := range []int{before, len(requests) - 1} {
-		row(requests[i], attempt(requests, i), down)
+		row(requests, i, down)
 	}
 	d.check(health.LastStatus == 503, "inspect endpoint: %s after %d failures in %s, last status %d",
 		health.State, health.Failures, seconds(opened.Sub(down)), health.LastStatus)
 	listed, err := d.client.InState(ctx, "open")
-	d.check(slices.Equal(listed, []string{s.endpoint.ID}), "inspect endpoints: it is the only open one")
+	d.check(slices.Contains(listed, s.endpoint.ID), "inspect endpoints: it is listed as open")
 	return err
 }
 
@@ -91,7 +91,7 @@ func (d *demo) standing(
 }
 
 // probes watches the open circuit until one probe has failed, and ends the traffic.
-func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]client.Published, error) {
+func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]string, error) {
 	time.Sleep(settle)
 	quiet, before := len(s.inbox.Requests()), len(traffic.Sent())
 	requests, err := s.await(ctx, quiet+1)
@@ -103,7 +103,7 @@ func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]
 		return nil, err
 	}
 	header()
-	row(requests[quiet], attempt(requests, quiet), requests[quiet].At)
+	row(requests, quiet, requests[quiet].At)
 	d.check(len(requests) == quiet+1 && requests[quiet].Status == 503,
 		"while %d more events were published, it got %d request: the probe", len(published)-before, len(requests)-quiet)
 	return published, nil
@@ -123,7 +123,7 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 		return time.Time{}, err
 	}
 	next := requests[failed]
-	row(next, attempt(requests, failed), back)
+	row(requests, failed, back)
 	early := health.NextProbeAt.Sub(next.At)
 	d.check(next.Status == 200 && health.State == "open" && early < settle,
 		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
@@ -131,24 +131,13 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 	return next.At, nil
 }
 
-// attempt counts the requests for the same delivery up to the one at index i.
-func attempt(requests []receiver.Request, i int) int {
-	n := 0
-	for _, r := range requests[:i+1] {
-		if r.ID == requests[i].ID {
-			n++
-		}
-	}
-	return n
-}
-
 // allArrive waits for every event, verified and with the body that was published.
-func (d *demo) allArrive(ctx context.Context, s scene, published []client.Published, probed time.Time) error {
+func (d *demo) allArrive(ctx context.Context, s scene, published []string, probed time.Time) error {
 	var arrived map[string]time.Time
 	err := client.Eventually(ctx, patience, "every event", func(context.Context) (bool, error) {
 		arrived = arrivals(s.inbox.Requests())
 		for _, p := range published {
-			if arrived[p.Payload].IsZero() {
+			if arrived[p].IsZero() {
 				return false, fmt.Errorf("%d of %d arrived", len(arrived), len(published))
 			}
 		}
@@ -185,11 +174,11 @@ func arrivals(requests []receiver.Request) map[string]time.Time {
 }
 
 // checkOrder compares the older half of what the probe brought back with the newer.
-func (d *demo) checkOrder(requests []receiver.Request, published []client.Published, probed time.Time) {
+func (d *demo) checkOrder(requests []receiver.Request, published []string, probed time.Time) {
 	arrived := arrivals(requests)
 	var waits []time.Duration // after the probe, in the order of publishing
 	for _, p := range published {
-		if after := arrived[p.Payload].Sub(probed); after > 0 {
+		if after := arrived[p].Sub(probed); after > 0 {
 			waits = append(waits, after)
 		}
 	}

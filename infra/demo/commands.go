@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,29 +15,26 @@ import (
 func (d *demo) printCommands() {
 	tenant := d.events.tenant
 	played := commands.Played{
-		TenantID: tenant.TenantID, APIKey: tenant.APIKey, ReceiverURL: d.events.inbox.URL, DeadLetter: "msg_…",
-	}
-	if len(d.deadLetters) > 0 {
-		played.DeadLetter = d.deadLetters[0]
+		TenantID: tenant.TenantID, APIKey: tenant.APIKey, ReceiverURL: d.events.inbox.URL,
+		DeadLetter: cmp.Or(d.deadLetter, "msg_…"),
 	}
 	heading("The stack stays up until Ctrl-C. In another terminal, from this folder:")
 	fmt.Printf("\n%s\n", commands.Demonstration(d.client.State, played))
 }
 
 // watch shows what the first scene's receiver gets until the context or the stack ends.
-func (d *demo) watch(ctx context.Context, stack *process.Stack) error {
+func (d *demo) watch(ctx context.Context, stack *process.Stack, log string) error {
 	header()
 	for {
-		for _, r := range d.events.inbox.Requests()[d.shown:] {
-			row(r, 1, time.Unix(r.Timestamp, 0))
-			d.shown++
+		for got := d.events.inbox.Requests(); d.shown < len(got); d.shown++ {
+			row(got, d.shown, time.Unix(got[d.shown].Timestamp, 0))
 		}
 		select {
 		case <-ctx.Done():
 			fmt.Println("Stopping …")
 			return nil
 		case <-stack.Exited():
-			return errors.New("the stack ended by itself, see " + d.options.stack.Log)
+			return errors.New("the stack ended by itself, see " + log)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -12,16 +12,14 @@ import (
 
 // demo is one showing: who it talks to and what held so far.
 type demo struct {
-	client  *client.Client
-	server  *receiver.Server
-	options options
-	checks  []check
+	client *client.Client
+	server *receiver.Server
+	checks []check
 
-	events      scene           // the first scene's endpoint stays in use
-	shown       int             // how many of its requests are on the terminal
-	doomed      doomed          // published early, since it takes half a minute to die
-	latencies   []time.Duration // SendMessage → POST, first attempts on the idle stack
-	deadLetters []string        // delivery ids that died
+	events     scene  // the first scene's endpoint stays in use
+	shown      int    // how many of its requests are on the terminal
+	doomed     doomed // published early, since it takes half a minute to die
+	deadLetter string // the id of the delivery that died
 }
 
 type check struct {
@@ -43,16 +41,20 @@ func (c check) mark() string {
 	return "✗"
 }
 
-func heading(format string, args ...any) {
-	fmt.Printf("\n── %s\n", fmt.Sprintf(format, args...))
-}
+func heading(text string) { fmt.Printf("\n── %s\n", text) }
 
 func header() {
 	fmt.Printf("  %-40s %-36s %7s %6s %8s  %s\n", "event", "wh-id", "attempt", "status", "latency", "verdict")
 }
 
-// row prints one attempt; since is when it became due.
-func row(r receiver.Request, attempt int, since time.Time) {
+// row prints the request at index i; since is when it became due.
+func row(requests []receiver.Request, i int, since time.Time) {
+	r, attempt := requests[i], 0
+	for _, earlier := range requests[:i+1] {
+		if earlier.ID == r.ID {
+			attempt++
+		}
+	}
 	fmt.Printf("  %-40s %-36s %7d %6d %8s  %s\n", r.Event, r.ID, attempt, r.Status, seconds(r.At.Sub(since)), verdict(r))
 }
 
@@ -62,14 +64,10 @@ func verdict(r receiver.Request) string {
 		_, library, _ = strings.Cut(r.Standard.Error(), "err: ")
 		library = "standard-webhooks: " + library
 	}
-	switch {
-	case r.Status < 300:
+	if r.Status < 300 {
 		return "verified, " + library
-	case r.Status == 400:
-		return "refused, " + library
-	default:
-		return "receiver fails, " + library
 	}
+	return "receiver fails, " + library
 }
 
 // summary prints what held and reports whether all of it did.
@@ -90,7 +88,7 @@ func (d *demo) summary() bool {
 	return failed == 0
 }
 
-func median[T int64 | time.Duration](values []T) T {
+func median(values []time.Duration) time.Duration {
 	if len(values) == 0 {
 		return 0
 	}

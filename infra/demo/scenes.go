@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -11,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
-const patience = 60 * time.Second // for anything that takes the stack a few seconds
+const patience = 3 * time.Minute // for anything that takes the stack a few seconds
 
 // scene is a tenant of its own with one endpoint.
 type scene struct {
@@ -29,6 +30,7 @@ type doomed struct {
 
 // open issues a key to a new tenant, and registers an HTTPS receiver with it.
 func (d *demo) open(ctx context.Context, name string, events ...string) (scene, error) {
+	name = fmt.Sprintf("%s_%d", name, time.Now().Unix()) // a stack may be demonstrated again
 	tenantID := "tenant_" + name
 	key, err := d.client.IssueKey(ctx, tenantID)
 	if err != nil {
@@ -43,13 +45,12 @@ func (d *demo) open(ctx context.Context, name string, events ...string) (scene, 
 		func(string, []byte) error { return nil }))
 }
 
-// publish puts the sample of one event on the queue; suffix keeps its id apart from others.
-func (s scene) publish(ctx context.Context, eventType, suffix string) (examples.Message, time.Time, error) {
+// publish puts the sample of one event on the queue.
+func (s scene) publish(ctx context.Context, eventType string) (examples.Message, time.Time, error) {
 	message, err := examples.Event(eventType, s.tenant.TenantID)
 	if err != nil {
 		return message, time.Time{}, err
 	}
-	message.ID += suffix
 	body, err := message.Body()
 	if err != nil {
 		return message, time.Time{}, err
@@ -92,8 +93,9 @@ func (d *demo) everyEvent(ctx context.Context) error {
 	}
 	header()
 	verified, exact, ids := 0, 0, map[string]bool{}
+	var latencies []time.Duration // SendMessage → POST
 	for i, eventType := range types {
-		message, at, err := d.events.publish(ctx, eventType, "")
+		message, at, err := d.events.publish(ctx, eventType)
 		if err != nil {
 			return err
 		}
@@ -102,8 +104,8 @@ func (d *demo) everyEvent(ctx context.Context) error {
 			return err
 		}
 		r := got[i]
-		row(r, 1, at)
-		d.latencies = append(d.latencies, r.At.Sub(at))
+		row(got, i, at)
+		latencies = append(latencies, r.At.Sub(at))
 		ids[r.ID] = true
 		if r.Status == 200 && r.Standard == nil && r.Event == eventType {
 			verified++
@@ -117,7 +119,7 @@ func (d *demo) everyEvent(ctx context.Context) error {
 		"%d of 26 verified by the README's Go receiver and by the Standard Webhooks library", verified)
 	d.check(exact == 26, "%d of 26 bodies are byte for byte what was published", exact)
 	d.check(len(ids) == 26, "%d different wh-ids", len(ids))
-	d.check(median(d.latencies) < time.Second, "median from SendMessage to POST: %s", seconds(median(d.latencies)))
+	fmt.Printf("    median from SendMessage to POST: %s\n", seconds(median(latencies)))
 	return nil
 }
 
@@ -127,8 +129,8 @@ func (d *demo) recovery(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.inbox.Fail(503, 500)
-	_, at, err := s.publish(ctx, "user.updated", "")
+	s.inbox.Fail(503, 302)
+	_, at, err := s.publish(ctx, "user.updated")
 	if err != nil {
 		return err
 	}
@@ -137,17 +139,29 @@ func (d *demo) recovery(ctx context.Context) error {
 		return err
 	}
 	header()
-	sameID, fresh, genuine := true, true, true
+	genuine := true
 	for i, r := range got {
-		row(r, i+1, at)
-		sameID = sameID && r.ID == got[0].ID
-		fresh = fresh && (i == 0 || r.Timestamp > got[i-1].Timestamp)
+		row(got, i, at)
 		genuine = genuine && r.Standard == nil
 	}
+	same, fresh := compare(got)
 	d.check(got[2].Status == 200, "the third attempt is acknowledged")
-	d.check(sameID, "every attempt has the same wh-id")
+	d.check(same, "every attempt has the same wh-id and body")
 	d.check(fresh && genuine, "every attempt has a fresh wh-timestamp and a signature of its own")
 	state, err := d.acknowledged(ctx, got[0].ID)
-	d.check(err == nil && state.Attempts == 3, "the operator sees: %s after %d attempts", state.State, state.Attempts)
+	d.check(err == nil && state.Attempts == 3 && state.LastStatus == 200,
+		"the operator sees: %s after %d attempts", state.State, state.Attempts)
 	return nil
+}
+
+// compare tells whether all attempts are of the same delivery, and each newly signed.
+func compare(got []receiver.Request) (same, fresh bool) {
+	same, fresh = true, true
+	for i, r := range got[1:] {
+		before := got[i]
+		same = same && r.ID == before.ID && bytes.Equal(r.Body, before.Body)
+		fresh = fresh && r.Timestamp > before.Timestamp &&
+			r.Header.Get("wh-signature") != before.Header.Get("wh-signature")
+	}
+	return same, fresh
 }

@@ -60,28 +60,6 @@ func TestEveryEventReachesExactlyTheEndpointsThatWantIt(t *testing.T) {
 	}
 }
 
-func TestAReceiverThatFailsTwiceRecovers(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	s.Fail(503, 302)
-	publish(t, c, "organizationInvitation.created")
-	got := s.await(t, 3)
-	genuine(t, got)
-	if !sameDelivery(got) || got[2].Status != 200 {
-		t.Errorf("attempts: %+v", got)
-	}
-	for i := 1; i < len(got); i++ {
-		if got[i].Timestamp <= got[i-1].Timestamp ||
-			got[i].Header.Get("wh-signature") == got[i-1].Header.Get("wh-signature") {
-			t.Errorf("attempt %d is not freshly signed", i+1)
-		}
-	}
-	if d := state(t, got[0].ID, "acknowledged"); d.Attempts != 3 || d.LastStatus != 200 {
-		t.Errorf("state %+v", d)
-	}
-}
-
 // sameDelivery tells whether all requests are attempts of one delivery.
 func sameDelivery(requests []receiver.Request) bool {
 	type content struct{ id, event, body string }

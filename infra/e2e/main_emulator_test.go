@@ -21,6 +21,7 @@ import (
 
 var (
 	operator  *client.Client   // of the stack under test
+	stateFile string           // of that stack
 	exchanges *described       // what it and the clients made of it said
 	server    *receiver.Server // every test's receivers
 	root      string           // the checkout
@@ -37,8 +38,8 @@ func run(m *testing.M) int {
 	if root, err = filepath.Abs("../.."); err != nil {
 		return fail(err)
 	}
-	if path := os.Getenv("HERALD_STACK"); path != "" {
-		state, err := statefile.Read(path)
+	if stateFile = os.Getenv("HERALD_STACK"); stateFile != "" {
+		state, err := statefile.Read(stateFile)
 		if err != nil {
 			return fail(err)
 		}
@@ -52,6 +53,7 @@ func run(m *testing.M) int {
 	if err != nil {
 		return fail(err)
 	}
+	stateFile = o.StateFile()
 	code := test(m, stack.State)
 	if err := ended(stack, o); err != nil {
 		return fail(err)

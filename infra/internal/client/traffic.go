@@ -20,19 +20,13 @@ import (
 // as a whole is counted as a whole, so that a circuit opens after five seconds.
 const perSecond = 10
 
-// Published is an event that was put on the events queue.
-type Published struct {
-	Payload string // the body that receivers must get
-	At      time.Time
-}
-
 // Traffic is a stream of events, each with a body of its own.
 type Traffic struct {
 	cancel context.CancelFunc
 	done   chan struct{}
 
 	mu   sync.Mutex
-	sent []Published
+	sent []string
 	err  error
 }
 
@@ -64,7 +58,7 @@ func (c *Client) StartTraffic(ctx context.Context, prefix string) *Traffic {
 
 func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second int) error {
 	in := &sqs.SendMessageBatchInput{QueueUrl: &c.EventsQueueURL}
-	published := make([]Published, 0, perSecond)
+	published := make([]string, 0, perSecond)
 	for n := range perSecond {
 		id := fmt.Sprintf("%s_%04d", prefix, second*perSecond+n)
 		message := examples.Message{
@@ -77,7 +71,7 @@ func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second 
 		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
 			Id: aws.String(strconv.Itoa(n)), MessageBody: &body,
 		})
-		published = append(published, Published{message.Payload(), time.Now()})
+		published = append(published, message.Payload())
 	}
 	out, err := c.SQS.SendMessageBatch(ctx, in)
 	if err != nil {
@@ -92,16 +86,16 @@ func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second 
 	return nil
 }
 
-// Sent returns what was published so far, oldest first.
-func (t *Traffic) Sent() []Published {
+// Sent returns the bodies that receivers must get of what was published so far, oldest first.
+func (t *Traffic) Sent() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return slices.Clone(t.sent)
 }
 
-// Stop ends the stream and returns what was published, and why it ended if that was not Stop. It
+// Stop ends the stream and returns the bodies that it published, and why it ended if that was not Stop. It
 // may be called more than once.
-func (t *Traffic) Stop() ([]Published, error) {
+func (t *Traffic) Stop() ([]string, error) {
 	t.cancel()
 	<-t.done
 	return t.Sent(), t.err
