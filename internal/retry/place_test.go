@@ -109,6 +109,9 @@ func TestSchedule_End_isSevenDaysAfterTheBeginningAtMost(t *testing.T) {
 			t.Errorf("ends at %s, want %s", got, want)
 		}
 	}
+	if shorter.MaxLife = MaxLife; shorter.Validate() != nil {
+		t.Error("a life may not last 7 days")
+	}
 	shorter.MaxLife = MaxLife + 1
 	if shorter.Validate() == nil {
 		t.Error("a life may last longer than 7 days")
