@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/urfave/cli/v3"
+)
+
+// fields are those of a request, but for action and operator. Empty strings are left out.
+type fields map[string]any
+
+// refusal is a function's own "no".
+type refusal struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Field   string `json:"field"`
+}
+
+func (r *refusal) Error() string {
+	if r.Field == "" {
+		return r.Message
+	}
+	return r.Field + ": " + r.Message
+}
+
+// ask sends one request to an operator function and decodes its answer into out; raw is the answer's text.
+func (s stack) ask(ctx context.Context, function, action string, f fields, out any) (raw jsontext.Value, err error) {
+	request := fields{"action": action, "operator": s.operator}
+	maps.Copy(request, f)
+	maps.DeleteFunc(request, func(_ string, v any) bool { return v == "" || v == nil })
+	payload, err := json.Marshal(request, json.Deterministic(true))
+	if err != nil {
+		return nil, fmt.Errorf("encoding the request: %w", err)
+	}
+	answer, err := s.invoke(ctx, function, payload)
+	if err != nil {
+		return nil, err
+	}
+	var refused struct {
+		Error *refusal `json:"error"`
+	}
+	if err := json.Unmarshal(answer, &refused); err != nil {
+		return nil, fmt.Errorf("%s answered no JSON: %w", function, err)
+	}
+	if refused.Error != nil {
+		return nil, refused.Error
+	}
+	if out != nil {
+		if err := json.Unmarshal(answer, out); err != nil {
+			return nil, fmt.Errorf("reading the answer of %s: %w", function, err)
+		}
+	}
+	return answer, nil
+}
+
+// row is one object of an answer.
+type row = map[string]any
+
+// page is the answer of a list.
+type page struct {
+	Data []row   `json:"data"`
+	Next *string `json:"next_cursor"`
+	Note string  `json:"note"`
+}
+
+// maxPage is the most that one answer of a list has.
+const maxPage = 100
+
+// all reads a list's pages until it has ended or limit rows are read; more says that there are others.
+func (s stack) all(ctx context.Context, function, action string, f fields, limit int) (p page, more bool, err error) {
+	f = maps.Clone(f)
+	for {
+		f["limit"] = min(limit-len(p.Data), maxPage)
+		var next page
+		if _, err := s.ask(ctx, function, action, f, &next); err != nil {
+			return p, false, err
+		}
+		p.Data, p.Note = append(p.Data, next.Data...), next.Note
+		if next.Next == nil {
+			return p, false, nil
+		}
+		if len(p.Data) >= limit {
+			return p, true, nil
+		}
+		f["cursor"] = *next.Next
+	}
+}
+
+// stack connects to the stack of the command's flags.
+func (a *app) stack(ctx context.Context, c *cli.Command) (stack, error) {
+	return a.connect(ctx, target{
+		stack: c.String("stack"), region: c.String("region"), profile: c.String("profile"), local: c.Bool("local"),
+	})
+}
+
+// exit is the exit code of a refusal: what the caller wrote wrongly is a matter of usage.
+func (r *refusal) exit() int {
+	switch r.Code {
+	case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
+		return exitUsage
+	}
+	return exitFailed
+}

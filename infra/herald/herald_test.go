@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+)
+
+// fake answers the requests of a command, by action, and keeps them.
+type fake struct {
+	answers  map[string]string // by function and action
+	requests []row
+}
+
+func (f *fake) invoke(_ context.Context, function string, payload []byte) ([]byte, error) {
+	var r row
+	if err := json.Unmarshal(payload, &r); err != nil {
+		return nil, err
+	}
+	action, _ := r["action"].(string)
+	f.requests = append(f.requests, r)
+	answer, ok := f.answers[function+" "+action]
+	if !ok {
+		return nil, fail(exitFailed, "unexpected %s %s", function, payload)
+	}
+	return []byte(answer), nil
+}
+
+var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
+
+// play runs a command line and returns its exit code and output.
+func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, words string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	a := &app{
+		terminal: terminal{in: strings.NewReader(input), out: &stdout, err: &stderr},
+		connect: func(context.Context, target) (stack, error) {
+			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", invoke: f.invoke}, nil
+		},
+		now: func() time.Time { return now },
+	}
+	code = a.end(a.root().Run(t.Context(), append([]string{"herald"}, args...)))
+	return code, stdout.String(), stderr.String()
+}
+
+func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
+	list := `{"data":[],"next_cursor":null}`
+	for line, want := range map[string]row{
+		"deliveries show msg_1": {"action": "delivery", "delivery_id": "msg_1"},
+		"dead list --tenant acme --reason http_5xx --since 22:00 --until 06:00": {
+			"action": "dead_letters", "tenant_id": "acme", "reason": "http_5xx", "limit": 100.0,
+			"since": "2026-05-01T22:00:00Z", "until": "2026-05-02T06:00:00Z",
+		},
+		"dead list":                             {"action": "dead_letters", "status": "dead", "limit": 100.0},
+		"endpoints list --state open --limit 5": {"action": "endpoints", "state": "open", "limit": 5.0},
+		"endpoints show hooks.example.com --path": {
+			"action": "endpoint", "endpoint_id": "hooks.example.com", "show_path": true,
+		},
+		"-y endpoints pause webhook_1 --tenant acme --reason ticket": {
+			"action": "pause", "endpoint_id": "webhook_1", "tenant_id": "acme", "reason": "ticket",
+		},
+		"-y endpoints discard webhook_1 --before 2h": {
+			"action": "discard", "endpoint_id": "webhook_1", "discarded_before": "2026-05-02T07:00:00Z", "confirm": true,
+		},
+		"tenants resume acme":              {"action": "resume", "tenant_id": "acme"},
+		"-y dead replay msg_1 msg_2":       {"action": "deliveries", "delivery_ids": []any{"msg_1", "msg_2"}},
+		"-y dead purge msg_1":              {"action": "purge", "delivery_ids": []any{"msg_1"}, "confirm": true},
+		"-y rejected publish a":            {"action": "rejected_events", "message_ids": []any{"a"}},
+		"-y rejected discard a":            {"action": "discard_rejected_events", "message_ids": []any{"a"}, "confirm": true},
+		"jobs stop job_1":                  {"action": "stop_job", "job_id": "job_1"},
+		"keys issue --tenant acme":         {"action": "issue", "tenant_id": "acme"},
+		"-y keys revoke hk_01":             {"action": "revoke", "key_id": "01"},
+		"deliveries find --endpoint a.com": {"action": "deliveries", "endpoint_id": "a.com", "limit": 100.0},
+	} {
+		t.Run(line, func(t *testing.T) {
+			action, _ := want["action"].(string)
+			f := &fake{answers: map[string]string{}}
+			for _, function := range []string{"inspect", "replay", "control", "apikeys"} {
+				f.answers[function+" "+action] = list
+			}
+			code, _, words := f.play(t, "", strings.Fields(line)...)
+			want["operator"] = "arn:aws:iam::1:user/ann"
+			if diff := cmp.Diff([]row{want}, f.requests); code != exitDone || diff != "" {
+				t.Errorf("exit code %d, %s(-want +got):\n%s", code, words, diff)
+			}
+		})
+	}
+}
+
+func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
+	f := &fake{answers: map[string]string{"replay start_job": `{"selected":12,"ready":10,
+		"refused":{"endpoint_deleted":2},"complete":true,"job":{"job_id":"job_1"}}`}}
+	code, out, words := f.play(t, "y\n", "dead", "replay", "--tenant", "acme")
+	if code != exitDone || out != "job_1\n" || len(f.requests) != 2 {
+		t.Fatalf("exit code %d, %d requests, output %q, %s", code, len(f.requests), out, words)
+	}
+	counted, started := f.requests[0], f.requests[1]
+	if counted["dry_run"] != true || started["dry_run"] != nil || counted["token"] != started["token"] {
+		t.Errorf("counted with %v, started with %v", counted, started)
+	}
+	for _, said := range []string{"12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10"} {
+		if !strings.Contains(words, said) {
+			t.Errorf("does not say %q:\n%s", said, words)
+		}
+	}
+}
+
+func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
+	for input, args := range map[string][]string{
+		"n\n": {"dead", "purge", "--tenant", "acme"},
+		"":    {"dead", "purge", "--tenant", "acme"},
+		"y\n": {"--no-input", "dead", "purge", "--tenant", "acme"},
+		"y":   {"--dry-run", "dead", "purge", "--tenant", "acme"},
+	} {
+		f := &fake{answers: map[string]string{"replay start_job": `{"selected":1,"ready":1,"complete":true,"job":null}`}}
+		f.play(t, input, args...)
+		if len(f.requests) != 1 || f.requests[0]["dry_run"] != true {
+			t.Errorf("input %q: %v", input, f.requests)
+		}
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	refused := func(code string) string {
+		return `{"error":{"code":"` + code + `","message":"no","field":"tenant_id"}}`
+	}
+	for name, c := range map[string]struct {
+		args   []string
+		answer string
+		want   int
+	}{
+		"a refusal":                 {[]string{"deliveries", "show", "x"}, refused("not_found"), exitFailed},
+		"a value that is refused":   {[]string{"deliveries", "show", "x"}, refused("invalid_field"), exitUsage},
+		"no argument":               {[]string{"deliveries", "show"}, "", exitUsage},
+		"no such command":           {[]string{"dead", "reply"}, "", exitUsage},
+		"no such flag":              {[]string{"dead", "list", "--tennant", "a"}, "", exitUsage},
+		"no time":                   {[]string{"dead", "list", "--since", "soon"}, "", exitUsage},
+		"an end before the start":   {[]string{"dead", "list", "--since", "1h", "--until", "2h"}, "", exitUsage},
+		"ids and flags":             {[]string{"dead", "replay", "msg_1", "--tenant", "acme"}, "", exitUsage},
+		"neither ids nor flags":     {[]string{"dead", "replay"}, "", exitUsage},
+		"acts that were not done":   {[]string{"-y", "dead", "replay", "a"}, `{"data":[{"result":"no"}]}`, exitUnhealthy},
+		"an answer that is no JSON": {[]string{"deliveries", "show", "x"}, `<html>`, exitFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{answers: map[string]string{
+				"inspect delivery": c.answer, "replay deliveries": c.answer,
+			}}
+			if code, _, words := f.play(t, "", c.args...); code != c.want || words == "" && c.want != exitUnhealthy {
+				t.Errorf("exit code %d, want %d: %s", code, c.want, words)
+			}
+		})
+	}
+}
+
+func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
+	well := `{"endpoints":{"open":0,"failing":1},"waiting":{},"dead_letters":{"dead":{"count":0}},"queues":{}}`
+	trouble := `{"data":[{"tenant_id":"acme","host":"evil\u001b[2J.example","state":"failing","last_reason":"timeout"}],
+		"next_cursor":null}`
+	f := &fake{answers: map[string]string{"inspect summary": well, "inspect endpoints": trouble}}
+	code, out, _ := f.play(t, "", "status")
+	if code != exitDone || !strings.Contains(out, "timeout") || strings.Contains(out, "\x1b") {
+		t.Errorf("exit code %d, output %q", code, out)
+	}
+	f.answers["inspect summary"] = strings.Replace(well, `"count":0`, `"count":3`, 1)
+	if code, _, _ := f.play(t, "", "status"); code != exitUnhealthy {
+		t.Errorf("exit code %d with dead letters", code)
+	}
+}
+
+func TestList_readsPagesUpToItsLimit(t *testing.T) {
+	f := &fake{answers: map[string]string{"inspect dead_letters": `{"data":[{"delivery_id":"a"}],"next_cursor":"c"}`}}
+	code, out, words := f.play(t, "", "-o", "json", "dead", "list", "--limit", "3")
+	var rows []row
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != exitDone || len(rows) != 3 {
+		t.Errorf("exit code %d, %d rows, %v", code, len(rows), err)
+	}
+	if !strings.Contains(words, "more than 3") || f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
+		t.Errorf("said %q, asked %v", words, f.requests)
+	}
+}
+
+func TestParseTime(t *testing.T) {
+	for text, want := range map[string]string{
+		"08:30": "2026-05-02T08:30:00Z", "09:30": "2026-05-01T09:30:00Z", "90m": "2026-05-02T07:30:00Z",
+		"2026-04-30": "2026-04-30T00:00:00Z", "2026-04-30T01:02:03+01:00": "2026-04-30T00:02:03Z",
+	} {
+		got, err := parseTime("since", text, now)
+		if err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s is %s, %v; want %s", text, got, err, want)
+		}
+	}
+}

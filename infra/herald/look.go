@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
+func (a *app) status() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "what is wrong, at a glance; exit code 3 if something is",
+		Flags: []cli.Flag{limit(20)},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			var sum summary
+			raw, err := s.ask(ctx, "inspect", "summary", nil, &sum)
+			if err != nil {
+				return err
+			}
+			trouble, more, err := s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
+			if err != nil {
+				return err
+			}
+			if isJSON(c) {
+				err = a.printJSON(map[string]any{"stack": s.name, "summary": raw, "endpoints": nonNil(trouble.Data), "more": more})
+			} else {
+				err = a.showStatus(s, sum, trouble.Data, more)
+			}
+			if err == nil && sum.unhealthy() {
+				return &failure{code: exitUnhealthy}
+			}
+			return err
+		},
+	}
+}
+
+// summary is the part of inspect's answer that is judged.
+type summary struct {
+	Endpoints   map[string]any `json:"endpoints"`
+	Waiting     map[string]any `json:"waiting"`
+	DeadLetters map[string]struct {
+		Count  int    `json:"count"`
+		Oldest string `json:"oldest_died_at"`
+	} `json:"dead_letters"`
+	Queues map[string]struct {
+		Visible  int `json:"visible"`
+		InFlight int `json:"in_flight"`
+		Delayed  int `json:"delayed"`
+	} `json:"queues"`
+}
+
+func (s summary) unhealthy() bool {
+	open, _ := s.Endpoints["open"].(float64)
+	return open > 0 || s.DeadLetters["dead"].Count > 0 || s.Queues["EventsDeadLetterQueue"].Visible > 0
+}
+
+// flow is the order of the queues along a delivery's way.
+var flow = []string{
+	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
+}
+
+func (a *app) showStatus(s stack, sum summary, trouble []row, more bool) error {
+	a.say("%s in %s", s.name, s.aws.Region)
+	if err := a.show(row{"endpoints": sum.Endpoints, "waiting": sum.Waiting}); err != nil {
+		return err
+	}
+	var letters []row
+	for _, status := range []string{"dead", "replaying", "replayed"} {
+		d := sum.DeadLetters[status]
+		letters = append(letters, row{"dead_letters": status, "count": float64(d.Count), "oldest": d.Oldest})
+	}
+	var queues []row
+	for _, name := range flow {
+		if q, ok := sum.Queues[name]; ok {
+			queues = append(queues, row{"queue": name, "visible": float64(q.Visible), "in_flight": float64(q.InFlight),
+				"delayed": float64(q.Delayed)})
+		}
+	}
+	for _, t := range []struct {
+		rows    []row
+		columns []string
+	}{
+		{letters, []string{"dead_letters", "count", "oldest"}},
+		{queues, []string{"queue", "visible", "in_flight", "delayed"}},
+		{trouble, troubleColumns},
+	} {
+		if len(t.rows) == 0 {
+			continue
+		}
+		if err := a.print(""); err != nil {
+			return err
+		}
+		if err := a.table(t.rows, t.columns...); err != nil {
+			return err
+		}
+	}
+	if more {
+		a.say("and more: herald endpoints list")
+	}
+	return nil
+}
+
+var troubleColumns = []string{"tenant_id", "endpoint_id", "host", "state", "outage_since", "last_status", "last_reason",
+	"waiting.count", "next_probe_at"}
+
+func (a *app) deliveries() *cli.Command {
+	return &cli.Command{Name: "deliveries", Usage: "those of an event or endpoint, or one", Commands: []*cli.Command{
+		{
+			Name: "show", Usage: "one delivery, by the wh-id that its receiver saw", ArgsUsage: "WH-ID",
+			Action: func(ctx context.Context, c *cli.Command) error {
+				id, err := argument(c, "WH-ID")
+				if err != nil {
+					return err
+				}
+				return a.one(ctx, c, "inspect", "delivery", fields{"delivery_id": id})
+			},
+		},
+		{
+			Name: "find", Usage: "by event, or what an endpoint has not acknowledged", Flags: []cli.Flag{
+				text("tenant", "the tenant's id"), text("event", "the event's id"),
+				text("event-file", "the event as it was published, or - for standard input: exact, and finds acknowledged ones"),
+				text("endpoint", "id, host or description of an endpoint"), limit(maxPage),
+			},
+			Action: a.findDeliveries,
+		},
+	}}
+}
+
+func (a *app) findDeliveries(ctx context.Context, c *cli.Command) error {
+	f := fields{"tenant_id": c.String("tenant"), "event_id": c.String("event"), "endpoint_id": c.String("endpoint")}
+	columns := []string{"delivery_id", "endpoint_id", "event_type", "state", "attempts", "last_status", "reason",
+		"next_attempt_at", "updated_at"}
+	path := c.String("event-file")
+	if path == "" && f["event_id"] == "" {
+		return a.list(ctx, c, "inspect", "deliveries", f, columns...)
+	}
+	if path != "" {
+		body, err := a.read(path)
+		if err != nil {
+			return err
+		}
+		if f["event"], err = jsonObject(path, body); err != nil {
+			return err
+		}
+	}
+	s, err := a.stack(ctx, c)
+	if err != nil {
+		return err
+	}
+	var found page
+	if _, err := s.ask(ctx, "inspect", "deliveries", f, &found); err != nil {
+		return err
+	}
+	if found.Note != "" {
+		a.say("note: %s", found.Note)
+	}
+	if isJSON(c) {
+		return a.printJSON(nonNil(found.Data))
+	}
+	return a.table(found.Data, columns...)
+}
+
+func readAll(r io.Reader) ([]byte, error) {
+	b, err := io.ReadAll(r)
+	if err != nil {
+		return nil, fmt.Errorf("reading standard input: %w", err)
+	}
+	return b, nil
+}
+
+func (a *app) keys() *cli.Command {
+	tenant := &cli.StringFlag{Name: "tenant", Usage: "the tenant's id", Required: true}
+	return &cli.Command{Name: "keys", Usage: "API keys of tenants (policy KeyIssuers)", Commands: []*cli.Command{
+		{
+			Name: "issue", Usage: "a new key; it is shown once", Flags: []cli.Flag{
+				tenant, text("description", "whose it is"),
+				&cli.StringSliceFlag{Name: "scope", Usage: "webhooks:read, webhooks:write; both by default"},
+			},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				f := fields{"tenant_id": c.String("tenant"), "description": c.String("description")}
+				if scopes := c.StringSlice("scope"); len(scopes) > 0 {
+					f["scopes"] = scopes
+				}
+				return a.one(ctx, c, "apikeys", "issue", f)
+			},
+		},
+		{
+			Name: "list", Usage: "the keys of a tenant, newest first", Flags: []cli.Flag{tenant, limit(maxPage)},
+			Action: func(ctx context.Context, c *cli.Command) error {
+				return a.list(ctx, c, "apikeys", "list", fields{"tenant_id": c.String("tenant")},
+					"key_id", "scopes", "description", "created_at", "last_used_at", "revoked_at")
+			},
+		},
+		{
+			Name: "revoke", Usage: "end a key for good", ArgsUsage: "KEY-ID",
+			Action: func(ctx context.Context, c *cli.Command) error {
+				id, err := argument(c, "KEY-ID")
+				if err != nil {
+					return err
+				}
+				id = strings.TrimPrefix(id, "hk_")
+				if err := a.confirm(c, "End the key "+safe(id)+" for good"); err != nil {
+					return err
+				}
+				return a.one(ctx, c, "apikeys", "revoke", fields{"key_id": id})
+			},
+		},
+	}}
+}

@@ -1,0 +1,86 @@
+// Command herald is the operator's tool: it looks at a stack, and acts on it, through the operator functions
+// that the stack already has, so IAM decides what its caller may do.
+//
+// It promises data on standard output and words on standard error, one exit code for each kind of end, no
+// act without a question or --yes, and errors that say what to do next. It keeps nothing and knows no table:
+// what it shows is an answer of a function.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"time"
+)
+
+// The exit codes.
+const (
+	exitDone      = 0
+	exitFailed    = 1
+	exitUsage     = 2
+	exitUnhealthy = 3 // of status and verify; of acts: done in part
+	exitDenied    = 4 // no credentials, expired ones, or no right
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := run(ctx, os.Args, terminal{in: os.Stdin, out: os.Stdout, err: os.Stderr})
+	stop()
+	os.Exit(code)
+}
+
+// terminal is where a command reads and writes.
+type terminal struct {
+	in       io.Reader
+	out, err io.Writer
+}
+
+// app is what the commands share.
+type app struct {
+	terminal
+	connect func(context.Context, target) (stack, error)
+	now     func() time.Time
+}
+
+func run(ctx context.Context, args []string, t terminal) int {
+	a := &app{terminal: t, connect: connect, now: time.Now}
+	return a.end(a.root().Run(ctx, args))
+}
+
+// end says why a command failed, and how to go on.
+func (a *app) end(err error) int {
+	var failed *failure
+	var refused *refusal
+	switch {
+	case err == nil:
+		return exitDone
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(a.err, "herald: interrupted; what a function had begun, it finishes")
+		return exitFailed
+	case errors.As(err, &failed):
+		if failed.text != "" {
+			fmt.Fprintln(a.err, "herald: "+failed.text)
+		}
+		return failed.code
+	case errors.As(err, &refused):
+		fmt.Fprintln(a.err, "herald: refused: "+refused.Error())
+		return refused.exit()
+	}
+	fmt.Fprintln(a.err, "herald: "+err.Error())
+	return exitFailed
+}
+
+// failure is an error with an exit code.
+type failure struct {
+	code int
+	text string // "" where everything has been said
+}
+
+func (f *failure) Error() string { return f.text }
+
+func fail(code int, format string, args ...any) error {
+	return &failure{code, fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+)
+
+func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
+
+func (a *app) rejected() *cli.Command {
+	return &cli.Command{Name: "rejected", Usage: "events that were not accepted", Commands: []*cli.Command{
+		{
+			Name: "list", Usage: "with the reason of each", Flags: append(eventSelectors(), limit(maxPage)),
+			Action: func(ctx context.Context, c *cli.Command) error {
+				f, err := a.selected(c)
+				if err != nil {
+					return err
+				}
+				s, err := a.stack(ctx, c)
+				if err != nil {
+					return err
+				}
+				f["limit"] = min(c.Int("limit"), maxPage) // a queue has no pages
+				var p page
+				if _, err := s.ask(ctx, "inspect", "rejected_events", f, &p); err != nil {
+					return err
+				}
+				if isJSON(c) {
+					return a.printJSON(nonNil(p.Data))
+				}
+				return a.table(p.Data, "message_id", "event_id", "reason", "sent_at", "bytes")
+			},
+		},
+		{
+			Name: "show", Usage: "one event, its body included", ArgsUsage: "MESSAGE-ID", Action: a.showRejected,
+		},
+		{
+			Name: "publish", Usage: "publish again those named, or all that the flags select, as a job",
+			ArgsUsage: "[MESSAGE-ID…]", Flags: append(eventSelectors(), watchFlag()),
+			Action: func(ctx context.Context, c *cli.Command) error {
+				return a.bulk(ctx, c, bulk{act: "publish", ids: "rejected_events", question: "Publish %d events again"})
+			},
+		},
+		{
+			Name: "discard", Usage: "delete for good those named", ArgsUsage: "MESSAGE-ID…",
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if !c.Args().Present() {
+					return fail(exitUsage, "say which: the ids of herald rejected list")
+				}
+				return a.bulk(ctx, c, bulk{act: "discard", ids: "discard_rejected_events", confirm: true,
+					question: "Delete %d events for good"})
+			},
+		},
+	}}
+}
+
+// eventSelectors are the flags that choose rejected events.
+func eventSelectors() []cli.Flag {
+	return slices.DeleteFunc(selectors(), func(f cli.Flag) bool {
+		return slices.Contains([]string{"endpoint", "status"}, f.Names()[0])
+	})
+}
+
+func (a *app) showRejected(ctx context.Context, c *cli.Command) error {
+	id, err := argument(c, "MESSAGE-ID")
+	if err != nil {
+		return err
+	}
+	s, err := a.stack(ctx, c)
+	if err != nil {
+		return err
+	}
+	var p page
+	if _, err := s.ask(ctx, "inspect", "rejected_events", fields{"limit": maxPage}, &p); err != nil {
+		return err
+	}
+	for _, r := range p.Data {
+		if r["message_id"] == id {
+			return a.printOne(c, r)
+		}
+	}
+	return fail(exitFailed, "no rejected event %s among the first %d; another request may be looking at it: ask again",
+		safe(id), maxPage)
+}
+
+func (a *app) events() *cli.Command {
+	return &cli.Command{Name: "events", Usage: "events as an auth service sends them", Commands: []*cli.Command{
+		{
+			Name: "types", Usage: "the event types", Action: func(context.Context, *cli.Command) error {
+				types, err := examples.Types()
+				if err != nil {
+					return fmt.Errorf("listing types: %w", err)
+				}
+				return a.print(strings.Join(types, "\n"))
+			},
+		},
+		{
+			Name: "send", Usage: "send a sample, or a file, to the stack's events queue", ArgsUsage: "[TYPE]",
+			Flags: []cli.Flag{
+				text("tenant", "the tenant of the sample"), text("file", "an event message, or - for standard input"),
+			},
+			Action: a.sendEvent,
+		},
+	}}
+}
+
+func (a *app) sendEvent(ctx context.Context, c *cli.Command) error {
+	body, err := a.eventBody(c)
+	if err != nil {
+		return err
+	}
+	s, err := a.stack(ctx, c)
+	if err != nil {
+		return err
+	}
+	if c.Bool("dry-run") {
+		return a.print(body)
+	}
+	if err := a.confirm(c, "Send this event to "+s.name+", whose endpoints will get it"); err != nil {
+		return err
+	}
+	out, err := sqs.NewFromConfig(s.aws).SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: aws.String(s.outputs["EventsQueueUrl"]), MessageBody: &body,
+	})
+	if err != nil {
+		return s.explain("sending the event (policy EventPublishers)", err)
+	}
+	return a.print(aws.ToString(out.MessageId))
+}
+
+// eventBody is the file's, or a sample's.
+func (a *app) eventBody(c *cli.Command) (string, error) {
+	if path := c.String("file"); path != "" {
+		b, err := a.read(path)
+		if err != nil {
+			return "", err
+		}
+		_, err = jsonObject(path, b)
+		return string(b), err
+	}
+	name, err := argument(c, "TYPE")
+	if err != nil {
+		return "", err
+	}
+	if c.String("tenant") == "" {
+		return "", fail(exitUsage, "--tenant is required with a sample")
+	}
+	message, err := examples.Event(name, c.String("tenant"))
+	if err != nil {
+		return "", fail(exitUsage, "no sample of %s; see herald events types", safe(name))
+	}
+	return message.Body() //nolint:wrapcheck // says what it was doing
+}
+
+// jsonObject checks that a file holds one.
+func jsonObject(path string, b []byte) (jsontext.Value, error) {
+	var object map[string]jsontext.Value
+	if err := json.Unmarshal(b, &object); err != nil {
+		return nil, fail(exitUsage, "%s is no JSON object: %v", path, err)
+	}
+	return b, nil
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/internal/config"
+)
+
+// root is the tree of commands.
+func (a *app) root() *cli.Command {
+	root := &cli.Command{
+		Name:  "herald",
+		Usage: "look at a stack of Herald and act on it",
+		Description: "What you may do is decided by IAM: attach the stack's policy InstanceManagers, and KeyIssuers for\n" +
+			"keys. Your ARN is logged with every request; CloudTrail has the proof.\n" +
+			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
+		Version:               config.Version,
+		EnableShellCompletion: true,
+		Suggest:               true,
+		Reader:                a.in,
+		Writer:                a.out,
+		ErrWriter:             a.err,
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run says what is wrong
+		OnUsageError: func(_ context.Context, c *cli.Command, err error, _ bool) error {
+			return fail(exitUsage, "%v; see %s --help", err, c.FullName())
+		},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "stack", Sources: cli.EnvVars("HERALD_STACK"), Usage: "the stack, if there are several"},
+			&cli.StringFlag{Name: "region", Usage: "AWS region"},
+			&cli.StringFlag{Name: "profile", Usage: "profile of your AWS configuration"},
+			&cli.BoolFlag{Name: "local", Usage: "the local stack that runs from this folder"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: outputTable, Usage: "table or json",
+				Validator: func(s string) error {
+					if s != outputTable && s != outputJSON {
+						return fmt.Errorf("--output is table or json, not %q", s)
+					}
+					return nil
+				}},
+			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "act without a question"},
+			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse what would need an answer"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and do nothing"},
+		},
+		Commands: []*cli.Command{
+			a.status(), a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
+			a.tail(),
+		},
+	}
+	prepare(root, root.OnUsageError)
+	return root
+}
+
+// prepare has every command refuse wrong usage alike.
+func prepare(c *cli.Command, onUsage cli.OnUsageErrorFunc) {
+	c.OnUsageError = onUsage
+	if len(c.Commands) > 0 {
+		c.Action = unknown
+	}
+	for _, sub := range c.Commands {
+		prepare(sub, onUsage)
+	}
+}
+
+// unknown is the action of a command that only has others.
+func unknown(_ context.Context, c *cli.Command) error {
+	if !c.Args().Present() {
+		return cli.ShowSubcommandHelp(c) //nolint:wrapcheck // writing to the terminal
+	}
+	var names []string
+	for _, sub := range c.Commands {
+		if sub.Name != "help" {
+			names = append(names, sub.Name)
+		}
+	}
+	return fail(exitUsage, "no command %q of %s: there are %s",
+		safe(c.Args().First()), c.FullName(), strings.Join(names, ", "))
+}
+
+// json reports whether the output is to be JSON.
+func isJSON(c *cli.Command) bool { return c.String("output") == outputJSON }
+
+// one asks for one object and shows it.
+func (a *app) one(ctx context.Context, c *cli.Command, function, action string, f fields) error {
+	s, err := a.stack(ctx, c)
+	if err != nil {
+		return err
+	}
+	var answer row
+	if _, err := s.ask(ctx, function, action, f, &answer); err != nil {
+		return err
+	}
+	return a.printOne(c, answer)
+}
+
+func (a *app) printOne(c *cli.Command, answer row) error {
+	if isJSON(c) {
+		return a.printJSON(answer)
+	}
+	return a.show(answer)
+}
+
+// list asks for a list, up to --limit, and shows the columns.
+func (a *app) list(ctx context.Context, c *cli.Command, function, action string, f fields, columns ...string) error {
+	s, err := a.stack(ctx, c)
+	if err != nil {
+		return err
+	}
+	p, more, err := s.all(ctx, function, action, f, c.Int("limit"))
+	if err != nil {
+		return err
+	}
+	if p.Note != "" {
+		a.say("note: %s", p.Note)
+	}
+	if more {
+		a.say("there are more than %d: narrow the search, or raise --limit", c.Int("limit"))
+	}
+	if isJSON(c) {
+		return a.printJSON(nonNil(p.Data))
+	}
+	if len(p.Data) == 0 {
+		a.say("none")
+		return nil
+	}
+	return a.table(p.Data, columns...)
+}
+
+func nonNil(rows []row) []row {
+	if rows == nil {
+		return []row{}
+	}
+	return rows
+}
+
+// argument is a command's one argument.
+func argument(c *cli.Command, name string) (string, error) {
+	if c.Args().Len() != 1 {
+		return "", fail(exitUsage, "give one argument, %s; see %s --help", name, c.FullName())
+	}
+	return c.Args().First(), nil
+}
+
+// limit is the flag of lists.
+func limit(n int) cli.Flag {
+	return &cli.IntFlag{Name: "limit", Value: n, Usage: "rows at most"}
+}
+
+func text(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }
+
+// read reads a file, or standard input for "-".
+func (a *app) read(path string) ([]byte, error) {
+	if path == "-" {
+		return readAll(a.in)
+	}
+	b, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	if err != nil {
+		return nil, fail(exitUsage, "%v", err)
+	}
+	return b, nil
+}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	"github.com/go-json-experiment/json"
+)
+
+// target says which stack, and as whom.
+type target struct {
+	stack, region, profile string
+	local                  bool // the local stack below the working folder
+}
+
+// The names of the local stack and of the AWS profile that leads to it.
+const (
+	localStack  = "herald-local"
+	localConfig = ".local/aws/config"
+)
+
+// stack is a deployed stack: the outputs of its template, and AWS as its caller may use it.
+type stack struct {
+	name     string
+	operator string            // ARN of the caller, or the user of this machine on the local stack
+	outputs  map[string]string // by the names in the template
+	aws      aws.Config
+	invoke   func(ctx context.Context, function string, payload []byte) (answer []byte, err error)
+}
+
+// connect finds the stack and its functions.
+func connect(ctx context.Context, t target) (stack, error) {
+	cfg, err := t.config(ctx)
+	if err != nil {
+		return stack{}, err
+	}
+	s := stack{name: t.stack, aws: cfg, outputs: map[string]string{}}
+	if t.local {
+		s.name = localStack
+	}
+	if err := s.find(ctx); err != nil {
+		return stack{}, err
+	}
+	who, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return stack{}, s.explain("asking who you are", err)
+	}
+	s.operator = aws.ToString(who.Arn)
+	client := lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }) // no act twice
+	s.invoke = func(ctx context.Context, function string, payload []byte) ([]byte, error) {
+		return s.call(ctx, client, function, payload)
+	}
+	return s, nil
+}
+
+func (t target) config(ctx context.Context) (aws.Config, error) {
+	var options []func(*config.LoadOptions) error
+	if t.local {
+		file, err := filepath.Abs(localConfig)
+		if _, missing := os.Stat(localConfig); err != nil || missing != nil {
+			return aws.Config{}, fail(exitFailed, "no local stack runs from this folder: start it with `make stack`")
+		}
+		options = append(options, config.WithSharedConfigFiles([]string{file}),
+			config.WithSharedConfigProfile(localStack), config.WithRegion("local"))
+	}
+	if t.profile != "" {
+		options = append(options, config.WithSharedConfigProfile(t.profile))
+	}
+	if t.region != "" {
+		options = append(options, config.WithRegion(t.region))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx, options...)
+	if err != nil {
+		return aws.Config{}, fail(exitUsage, "loading the AWS configuration: %v", err)
+	}
+	if cfg.Region == "" {
+		return aws.Config{}, fail(exitUsage, "no region: give --region, or set AWS_REGION")
+	}
+	return cfg, nil
+}
+
+// find reads the stack's outputs. Where there is no such stack, the error names those that are Herald's.
+func (s *stack) find(ctx context.Context) error {
+	client := cloudformation.NewFromConfig(s.aws)
+	if s.name == "" {
+		known, err := heraldStacks(ctx, client)
+		if err != nil {
+			return s.explain("looking for stacks", err)
+		}
+		if len(known) != 1 {
+			return fail(exitUsage, "say which stack, with --stack: %s", list(known, s.aws.Region))
+		}
+		s.name = known[0]
+	}
+	out, err := client.DescribeStacks(ctx, &cloudformation.DescribeStacksInput{StackName: &s.name})
+	if err != nil || len(out.Stacks) == 0 {
+		if known, listErr := heraldStacks(ctx, client); listErr == nil {
+			return fail(exitFailed, "no stack %s in %s: %s", s.name, s.aws.Region, list(known, s.aws.Region))
+		}
+		return s.explain("looking for the stack "+s.name, err)
+	}
+	for _, o := range out.Stacks[0].Outputs {
+		s.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+	}
+	if s.outputs["InspectFunctionName"] == "" {
+		return fail(exitFailed, "%s is not a stack of Herald: it has no output InspectFunctionName", s.name)
+	}
+	return nil
+}
+
+func list(stacks []string, region string) string {
+	if len(stacks) == 0 {
+		return "there are none of Herald in " + region + "; is it the right region and account?"
+	}
+	return "stacks there are " + strings.Join(stacks, ", ")
+}
+
+// heraldStacks are the stacks of the region with Herald's outputs.
+func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []string, err error) {
+	pages := cloudformation.NewDescribeStacksPaginator(client, &cloudformation.DescribeStacksInput{})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("listing stacks: %w", err)
+		}
+		for _, s := range page.Stacks {
+			if slices.ContainsFunc(s.Outputs, func(o types.Output) bool {
+				return aws.ToString(o.OutputKey) == "InspectFunctionName"
+			}) {
+				names = append(names, aws.ToString(s.StackName))
+			}
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// call invokes an operator function, named by its folder.
+func (s *stack) call(ctx context.Context, client *lambda.Client, function string, payload []byte) ([]byte, error) {
+	output := strings.ToUpper(function[:1]) + function[1:] + "FunctionName"
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(s.outputs[output]), Payload: payload})
+	if err != nil {
+		return nil, s.explain("invoking "+function, err)
+	}
+	if out.FunctionError == nil {
+		return out.Payload, nil
+	}
+	var fault struct {
+		Message string `json:"errorMessage"`
+	}
+	if err := json.Unmarshal(out.Payload, &fault); err != nil {
+		fault.Message = "it gave no reason"
+	}
+	return nil, fail(exitFailed, "%s failed: %s\nAsking again is safe. Its log: aws logs tail /aws/lambda/%s",
+		function, fault.Message, s.outputs[output])
+}
+
+// explain turns an error of AWS into one that says what to do.
+func (s *stack) explain(doing string, err error) error {
+	var api smithy.APIError
+	if !errors.As(err, &api) {
+		if strings.Contains(err.Error(), "credentials") {
+			return fail(exitDenied, "%s: no AWS credentials: log in, or give --profile", doing)
+		}
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	switch code := api.ErrorCode(); {
+	case strings.Contains(code, "Expired"):
+		return fail(exitDenied, "%s: your AWS credentials have expired: log in again", doing)
+	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
+		strings.Contains(code, "InvalidClientTokenId"):
+		return fail(exitDenied, "%s: you have no right to do that: the policies InstanceManagers and KeyIssuers of the "+
+			"stack give it (%s)", doing, api.ErrorMessage())
+	case strings.Contains(code, "ResourceNotFound"):
+		return fail(exitFailed, "%s: the stack %s has gone, or is being replaced", doing, s.name)
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}

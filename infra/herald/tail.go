@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
+	"github.com/go-json-experiment/json"
+	"github.com/urfave/cli/v3"
+)
+
+// localLog is the log of deliver on the local stack.
+const localLog = ".local/logs/deliver.log"
+
+func (a *app) tail() *cli.Command {
+	return &cli.Command{
+		Name: "tail", Usage: "attempts as they are made; of successes at the first attempt, only a sample is logged",
+		Flags: []cli.Flag{
+			text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
+			text("outcome", "such as acknowledged, retry or dead"),
+		},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
+			each := func(line string) error { return a.attempt(c, line) }
+			if c.Bool("local") {
+				err = follow(ctx, localLog, each)
+			} else {
+				err = s.liveTail(ctx, each)
+			}
+			if errors.Is(err, context.Canceled) {
+				return nil // Ctrl-C is how it ends
+			}
+			return err
+		},
+	}
+}
+
+var attemptFields = []string{
+	"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
+}
+
+// attempt prints a line of the log if it is an attempt that the flags ask for.
+func (a *app) attempt(c *cli.Command, line string) error {
+	var r row
+	err := json.Unmarshal([]byte(line), &r)
+	isAttempt := err == nil && r["outcome"] != nil && r["endpoint_id"] != nil // no platform line, no batch's sum
+	if !isAttempt {
+		return nil
+	}
+	for flag, field := range map[string]string{"tenant": "tenant_id", "endpoint": "endpoint_id", "outcome": "outcome"} {
+		if want := c.String(flag); want != "" && r[field] != want {
+			return nil
+		}
+	}
+	if isJSON(c) {
+		return a.print(line)
+	}
+	at, _ := r["time"].(string)
+	cells := []string{at}
+	for _, field := range attemptFields {
+		cells = append(cells, a.cell(r, field))
+	}
+	return a.print(strings.Join(cells, "  "))
+}
+
+// follow reads lines that are added to a file.
+func follow(ctx context.Context, path string, each func(string) error) error {
+	f, err := os.Open(path) //nolint:gosec // a constant, or a test's
+	if err != nil {
+		return fail(exitFailed, "no log of the local stack: %v", err)
+	}
+	defer f.Close()
+	if _, err := f.Seek(0, io.SeekEnd); err != nil {
+		return fmt.Errorf("reading the log: %w", err)
+	}
+	lines, part := bufio.NewReader(f), ""
+	for {
+		text, err := lines.ReadString('\n')
+		if part += text; err == nil {
+			if err := each(strings.TrimSuffix(part, "\n")); err != nil {
+				return err
+			}
+			part = ""
+			continue
+		}
+		if !errors.Is(err, io.EOF) {
+			return fmt.Errorf("reading the log: %w", err)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err() //nolint:wrapcheck // is looked for
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// liveTail follows the log group of deliver. CloudWatch Logs ends a session after three hours.
+func (s stack) liveTail(ctx context.Context, each func(string) error) error {
+	group, err := s.logGroup()
+	if err != nil {
+		return err
+	}
+	out, err := cloudwatchlogs.NewFromConfig(s.aws).StartLiveTail(ctx, &cloudwatchlogs.StartLiveTailInput{
+		LogGroupIdentifiers: []string{group},
+	})
+	if err != nil {
+		return s.explain("following the log (logs:StartLiveTail)", err)
+	}
+	stream := out.GetStream()
+	defer stream.Close() //nolint:errcheck // nothing was written
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err() //nolint:wrapcheck // is looked for
+		case event, open := <-stream.Events():
+			if !open {
+				ended := errors.Join(errors.New("the session has ended: start it again"), stream.Err())
+				return s.explain("following the log", ended)
+			}
+			update, ok := event.(*types.StartLiveTailResponseStreamMemberSessionUpdate)
+			if !ok {
+				continue
+			}
+			for _, line := range update.Value.SessionResults {
+				if err := each(aws.ToString(line.Message)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+}
+
+// logGroup is the ARN of deliver's log group.
+func (s stack) logGroup() (string, error) {
+	caller, err := arn.Parse(s.operator)
+	if err != nil {
+		return "", fmt.Errorf("reading your ARN: %w", err)
+	}
+	return arn.ARN{
+		Partition: caller.Partition, Service: "logs", Region: s.aws.Region, AccountID: caller.AccountID,
+		Resource: "log-group:/aws/lambda/" + s.name + "-deliver",
+	}.String(), nil
+}
