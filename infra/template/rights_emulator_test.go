@@ -3,7 +3,6 @@
 package template
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -16,14 +15,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// asked is a call as IAM sees it.
-type asked struct {
-	action, resource string
-	attributes       string // of items, sorted, that the call names
-	answer           string // dynamodb:Select of a read, dynamodb:ReturnValues of a write
-	purpose          string // of what KMS seals or opens
-}
-
 // request is the part of a call's body that IAM looks at.
 type request struct {
 	TableName, IndexName, KeyID, ReturnValues               string
@@ -31,6 +22,7 @@ type request struct {
 	ProjectionExpression, KeyConditionExpression            string
 	FilterExpression, ConditionExpression, UpdateExpression string
 	ExpressionAttributeNames, EncryptionContext             map[string]string
+	ExpressionAttributeValues                               map[string]any
 	Key, Item                                               map[string]any
 	Keys                                                    []map[string]any
 	RequestItems                                            map[string]json.RawMessage
@@ -106,7 +98,7 @@ func decode(t *testing.T, text []byte, v any) {
 func (r request) asks(action string) asked {
 	a := asked{
 		action: action, resource: r.TableName + r.QueueURL + r.KeyID, attributes: strings.Join(r.attributes(), " "),
-		purpose: r.EncryptionContext["purpose"], answer: r.ReturnValues,
+		purpose: r.EncryptionContext["purpose"], answer: r.ReturnValues, tenants: strings.Join(r.tenants(), " "),
 	}
 	if r.IndexName != "" {
 		a.resource += "/" + r.IndexName
@@ -124,6 +116,17 @@ var (
 	reads = regexp.MustCompile(`^dynamodb:(BatchGetItem|GetItem|Query|Scan)$`)
 	word  = regexp.MustCompile(`[:#]?[A-Za-z_]\w*\(?`)
 )
+
+// tenants are the partitions of the table Endpoints that the request names.
+func (r request) tenants() []string {
+	named := map[string]bool{}
+	for _, item := range append(r.Keys, r.Key, r.Item, object{"tenant_id": r.ExpressionAttributeValues[":tenant"]}) {
+		if tenant, ok := at(item, "tenant_id")["S"].(string); ok {
+			named[tenant] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(named))
+}
 
 // attributes are the names in the request's keys and expressions. DynamoDB's own words are in upper case, or
 // functions.
@@ -147,29 +150,6 @@ func (r request) attributes() []string {
 		}
 	}
 	return slices.Sorted(maps.Keys(named))
-}
-
-// allows reports whether a statement of a role allows the call.
-func allows(s object, a asked) bool {
-	names := func(all []any, one string) bool {
-		return slices.ContainsFunc(all, func(v any) bool { return fmt.Sprint(v) == one || onResource(v) == one })
-	}
-	if !names(list(s["Action"]), a.action) || !names(list(s["Resource"]), a.resource) {
-		return false
-	}
-	equal := at(s, "Condition", "StringEquals")
-	if purpose := equal["kms:EncryptionContext:purpose"]; purpose != nil && purpose != a.purpose {
-		return false
-	}
-	limits := at(s, "Condition", "StringEqualsIfExists")
-	answers := append(list(limits["dynamodb:Select"]), list(limits["dynamodb:ReturnValues"])...)
-	if len(answers) > 0 && !names(answers, cmp.Or(a.answer, "NONE")) {
-		return false
-	}
-	named := list(at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"])
-	return named == nil || !slices.ContainsFunc(strings.Fields(a.attributes), func(name string) bool {
-		return !names(named, name)
-	})
 }
 
 // refused finds the calls that IAM would refuse, as the emulator does not.

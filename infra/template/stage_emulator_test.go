@@ -86,8 +86,10 @@ func newStage(t *testing.T) *stage {
 		Root: root, Parameters: configurations(t, s.tpl)["default"], Resources: s.resources, Receivers: s,
 		AWS: s.aws, Now: func() time.Time { return s.now }, Output: s.outputOf,
 	}
-	_, _, err := dynamo.NewEndpoints(s.tables, s.resources["Endpoints"]).
-		Pause(t.Context(), dynamo.EndpointKey{TenantID: "paused", EndpointID: "webhook_off"}, s.now, "ann", "")
+	_, _, err := dynamo.NewEndpoints(s.tables, s.resources["Endpoints"]).Mark(
+		t.Context(), dynamo.EndpointKey{TenantID: "paused", EndpointID: "webhook_off"},
+		func(m *endpoint.Marks) bool { return m.Pause(s.now, "ann", "") },
+	)
 	s.must(err)
 	return s
 }

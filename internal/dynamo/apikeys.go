@@ -35,7 +35,7 @@ func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
 	if err != nil {
 		return err
 	}
-	refused, err := s.putItem(ctx, item, write{
+	_, refused, err := s.putItem(ctx, item, write{
 		condition: "attribute_not_exists(key_id) OR #hash = :hash",
 		names:     map[string]string{"#hash": "hash"}, values: attributes{":hash": item["hash"]},
 	})

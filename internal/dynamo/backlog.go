@@ -29,7 +29,7 @@ func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 		if err != nil {
 			return err
 		}
-		_, err = b.putItem(ctx, item, write{})
+		_, _, err = b.putItem(ctx, item, write{})
 		return err
 	})
 }

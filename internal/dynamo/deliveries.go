@@ -68,7 +68,7 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 	if err != nil {
 		return false, err
 	}
-	refused, err := d.putItem(ctx, item, write{
+	_, refused, err := d.putItem(ctx, item, write{
 		condition: newer,
 		names:     map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
 		values: attributes{

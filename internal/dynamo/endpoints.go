@@ -3,6 +3,8 @@ package dynamo
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -12,12 +14,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// Endpoints keeps the tenants' endpoints. Every read is strongly consistent: a change holds
-// for everything that starts after it was answered. Owners' attributes and operators' marks share a row, and
-// no write of the ones touches the others: every write is an UpdateItem, or the removal of a row without marks.
+// Endpoints keeps the tenants' endpoints, and the operators' marks on them. Every read is strongly
+// consistent: a change holds for everything that starts after it was answered.
 //
-// An endpoint has its id as its key. When it is deleted without marks it moves to a key of its own, where
-// fanout does not meet it; with marks it stays, so that they hold again after it was restored.
+// An endpoint has its id as its key. When it is deleted it moves to a key of its own, where fanout does not
+// meet it.
 type Endpoints struct {
 	table
 	fields string            // of Get and List; "": all
@@ -40,10 +41,8 @@ func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 // statusAttributes decide about an endpoint; shownAttributes may be seen by operators, too. status and
 // url are words of DynamoDB's own.
 const (
-	statusAttributes = "tenant_id, endpoint_id, #status, created_at, updated_at, deleted_at, secret_rotated_at, " +
-		markAttributes
-	shownAttributes = statusAttributes + ", #url, description, events"
-	markAttributes  = "paused_at, paused_by, pause_reason, resumed_at, discarded_before, released_at"
+	statusAttributes = "tenant_id, endpoint_id, #status, created_at, updated_at, deleted_at, secret_rotated_at"
+	shownAttributes  = statusAttributes + ", #url, description, events"
 )
 
 // WithoutSecrets returns the store whose Get and List ask for nothing that is sealed, as the roles
@@ -62,100 +61,104 @@ func (s *Endpoints) StatusOnly() *Endpoints {
 	return &with
 }
 
-// EndpointKey names one endpoint, or with StopsKey the row of the tenant's marks.
+// EndpointKey names one endpoint.
 type EndpointKey struct{ TenantID, EndpointID string }
 
 const (
-	// StopsKey is the sort key of the row that bears a tenant's marks. No endpoint id starts with '#'.
-	StopsKey = "#stops"
-	// countsKey is the sort key of the row that counts a tenant's live endpoints.
-	countsKey     = "#counts"
+	countsKey     = "#counts" // of the row that counts a tenant's live endpoints
 	deletedPrefix = "deleted#"
+	withPrefix    = "tenant_id = :tenant AND begins_with(endpoint_id, :prefix)"
+	allOfTenant   = "tenant_id = :tenant AND endpoint_id > :counts" // no endpoint's key begins with '#'
 )
 
 func (k EndpointKey) item() attributes {
 	return attributes{"tenant_id": str(k.TenantID), "endpoint_id": str(k.EndpointID)}
 }
 
-// deleted is the key of a deleted endpoint without marks.
+// deleted is the key of the endpoint while it is deleted.
 func (k EndpointKey) deleted() EndpointKey {
 	return EndpointKey{k.TenantID, deletedPrefix + k.EndpointID}
 }
 
-// Get returns one endpoint of the tenant, whatever its status.
-func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
-	_, e, found, err = s.find(ctx, EndpointKey{tenantID, endpointID})
-	return e, found, err
+func ofTenant(tenantID string) attributes {
+	return attributes{":tenant": str(tenantID), ":counts": str(countsKey)}
 }
 
-// find returns an endpoint and the key that it has. It looks at the first key again, since the endpoint
-// may be restored between the reads.
-func (s *Endpoints) find(
-	ctx context.Context, live EndpointKey,
-) (key EndpointKey, e endpoint.Endpoint, found bool, err error) {
+// Get returns one endpoint of the tenant, whatever its status. It looks at the first key again, since the
+// endpoint may be restored between the reads.
+func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
+	live := EndpointKey{tenantID, endpointID}
 	for _, key := range []EndpointKey{live, live.deleted(), live} {
 		row, err := s.getFields(ctx, key.item(), s.fields, s.names)
 		if err != nil {
-			return key, e, false, err
+			return e, false, err
 		}
 		if len(row) > 0 {
 			e, err = endpointOf(row)
-			return key, e, err == nil, err
+			return e, err == nil, err
 		}
 	}
-	return live, e, false, nil
+	return e, false, nil
 }
 
 // Subscriptions returns the ids and events of the tenant's active endpoints.
 func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	all, err := s.all(ctx, query{
-		condition: "tenant_id = :tenant AND begins_with(endpoint_id, :prefix)",
-		values:    attributes{":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix)},
-		fields:    "tenant_id, endpoint_id, #status, events", names: map[string]string{"#status": "status"},
+		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix)},
+		fields: "tenant_id, endpoint_id, #status, events", names: map[string]string{"#status": "status"},
 	})
 	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active }), err
 }
 
-// List returns all of the tenant's endpoints, oldest first, deleted ones included.
+// List returns all of the tenant's endpoints, oldest first, deleted ones included. Where a row cannot be
+// read, it returns the others with an endpoint.ErrUnreadable.
 func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	return s.all(ctx, query{
-		condition: "tenant_id = :tenant AND endpoint_id > :stops", // counts sort before
-		values:    attributes{":tenant": str(tenantID), ":stops": str(StopsKey)}, fields: s.fields, names: s.names,
-	})
+	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: s.fields, names: s.names})
 }
 
 func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint, err error) {
+	rows, err := s.rows(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range rows {
+		e, failed := endpointOf(row)
+		if failed != nil {
+			err = errors.Join(err, failed)
+			continue
+		}
+		found = append(found, e)
+	}
+	slices.SortFunc(found, func(a, b endpoint.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
+	return found, err
+}
+
+// rows reads all pages of a query.
+func (s *Endpoints) rows(ctx context.Context, q query) (rows []attributes, err error) {
 	for {
-		rows, last, err := s.query(ctx, q)
+		page, last, err := s.query(ctx, q)
 		if err != nil {
 			return nil, err
 		}
-		for _, row := range rows {
-			e, err := endpointOf(row)
-			if err != nil {
-				return nil, err
-			}
-			found = append(found, e)
-		}
+		rows = append(rows, page...)
 		if q.start = last; len(last) == 0 {
-			break
+			return rows, nil
 		}
 	}
-	slices.SortFunc(found, func(a, b endpoint.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
-	return found, nil
 }
 
 // endpointOf reads a row under either key.
 func endpointOf(row attributes) (e endpoint.Endpoint, err error) {
 	if err := unmarshal(row, &e); err != nil {
-		return endpoint.Endpoint{}, err
+		return endpoint.Endpoint{}, unreadable(err)
 	}
 	e.ID = strings.TrimPrefix(e.ID, deletedPrefix)
-	e.Marks, err = marksOf(row)
-	return e, err
+	return e, nil
 }
 
-func marksOf(row attributes) (m endpoint.Marks, err error) {
-	err = unmarshal(row, &m)
-	return m, err
+func unreadable(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", endpoint.ErrUnreadable, err)
 }

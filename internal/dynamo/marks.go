@@ -2,99 +2,122 @@ package dynamo
 
 import (
 	"context"
-	"errors"
-	"time"
+	"crypto/rand"
+	"strings"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// ErrNoEndpoint is returned for a mark on an endpoint that is deleted or was never there.
-var ErrNoEndpoint = errors.New("no such endpoint")
+// The marks of a tenant and of its endpoints are one row, in a partition of its own: IAM tells partitions
+// apart, and only control may write this one. No tenant id contains '#'.
+const (
+	marksPartition  = "marks#"
+	marksName       = "#marks"
+	marksAttributes = "tenant, endpoints"
+)
 
-// Marks returns the operators' marks on all endpoints of the tenant.
-func (s *Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.Marks, error) {
-	marks, _, err := s.marks(ctx, EndpointKey{tenantID, StopsKey})
-	return marks, err
+func marksKey(tenantID string) EndpointKey { return EndpointKey{marksPartition + tenantID, marksName} }
+
+type marksRow struct {
+	Partition string `dynamodbav:"tenant_id"`
+	Name      string `dynamodbav:"endpoint_id"`
+	endpoint.TenantMarks
+	Revision string `dynamodbav:"revision"` // changes with every write
 }
 
-func (s *Endpoints) marks(ctx context.Context, key EndpointKey) (m endpoint.Marks, found bool, err error) {
-	row, err := s.getFields(ctx, key.item(), "endpoint_id, "+markAttributes, nil)
+// Marks returns the operators' marks on the tenant and on its endpoints.
+func (s *Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
+	row, err := s.marks(ctx, tenantID, marksAttributes)
+	return row.TenantMarks, err
+}
+
+func (s *Endpoints) marks(ctx context.Context, tenantID, fields string) (marksRow, error) {
+	item, err := s.getFields(ctx, marksKey(tenantID).item(), fields, nil)
 	if err != nil {
-		return m, false, err
+		return marksRow{}, err
 	}
-	m, err = marksOf(row)
-	return m, len(row) > 0, err
+	return marksOf(item)
 }
 
-// Pause has nothing sent any more. It changes nothing where there is a pause already. As with every mark,
-// the key's EndpointID is StopsKey for all endpoints of the tenant, and marks are those after the call.
-func (s *Endpoints) Pause(
-	ctx context.Context, key EndpointKey, at time.Time, by, reason string,
+func marksOf(item attributes) (row marksRow, err error) {
+	err = unmarshal(item, &row)
+	return row, unreadable(err)
+}
+
+// Mark changes the marks of an endpoint or, where the key names none, of the tenant, and returns them as
+// they are then. change reports whether there is anything to change; it is called again where another
+// operator was faster.
+func (s *Endpoints) Mark(
+	ctx context.Context, key EndpointKey, change func(*endpoint.Marks) (changed bool),
 ) (changed bool, marks endpoint.Marks, err error) {
-	changed, marks, err = s.mark(ctx, key, write{
-		expression: "SET paused_at = :at, paused_by = :by, pause_reason = :reason",
-		condition:  "attribute_not_exists(paused_at)",
-		values:     attributes{":at": stamp(at), ":by": str(by), ":reason": str(reason)},
-	})
-	performed := sameStamp(marks.PausedAt, at) && marks.PausedBy == by && marks.PauseReason == reason
-	return changed || err == nil && performed, marks, err
-}
-
-// Resume ends a pause.
-func (s *Endpoints) Resume(
-	ctx context.Context, key EndpointKey, at time.Time,
-) (changed bool, marks endpoint.Marks, err error) {
-	changed, marks, err = s.mark(ctx, key, write{
-		expression: "SET resumed_at = :at REMOVE paused_at, paused_by, pause_reason",
-		condition:  "attribute_exists(paused_at)",
-		values:     attributes{":at": stamp(at)},
-	})
-	return changed || err == nil && !marks.Paused() && sameStamp(marks.ResumedAt, at), marks, err
-}
-
-// Discard has deliveries dropped whose lives began before a moment. The moment only grows.
-func (s *Endpoints) Discard(
-	ctx context.Context, key EndpointKey, before time.Time,
-) (changed bool, marks endpoint.Marks, err error) {
-	changed, marks, err = s.mark(ctx, key, later("discarded_before", before))
-	return changed || err == nil && sameStamp(marks.DiscardedBefore, before), marks, err
-}
-
-// Release orders that everything that waits is sent. The moment of the order only grows.
-func (s *Endpoints) Release(
-	ctx context.Context, key EndpointKey, at time.Time,
-) (changed bool, marks endpoint.Marks, err error) {
-	changed, marks, err = s.mark(ctx, key, later("released_at", at))
-	return changed || err == nil && sameStamp(marks.ReleasedAt, at), marks, err
-}
-
-// sameStamp reports whether both are stored alike: then a call that was refused had been performed, and
-// only its answer was lost.
-func sameStamp(a, b time.Time) bool { return a.Equal(b.UTC().Truncate(time.Millisecond)) }
-
-// later is a write of a moment that only grows.
-func later(name string, at time.Time) write {
-	return write{
-		expression: "SET " + name + " = :at", condition: "attribute_not_exists(" + name + ") OR " + name + " < :at",
-		values: attributes{":at": stamp(at)},
+	revision := rand.Text()
+	for try := range maxTries {
+		row, err := s.marks(ctx, key.TenantID, marksAttributes+", revision")
+		if marks = row.of(key.EndpointID); err != nil {
+			return false, marks, err
+		}
+		if row.Revision == revision || !change(&marks) { // stored by a call whose answer was lost, or nothing to do
+			return row.Revision == revision, marks, nil
+		}
+		refused, err := s.putMarks(ctx, key, row, marks, revision)
+		if err != nil || !refused {
+			return err == nil, marks, err
+		}
+		if err := pause(ctx, try); err != nil {
+			return false, marks, s.wrap(err)
+		}
 	}
+	return false, marks, ErrConflict
 }
 
-// mark changes operators' attributes where the condition holds. It asks for no attribute of the owner's,
-// neither after the change nor where it is refused.
-func (s *Endpoints) mark(
-	ctx context.Context, key EndpointKey, w write,
-) (changed bool, marks endpoint.Marks, err error) {
-	if w.blind = true; key.EndpointID != StopsKey {
-		w.condition = "attribute_exists(endpoint_id) AND (" + w.condition + ")"
+// of are the marks of an endpoint, or of the tenant.
+func (r marksRow) of(endpointID string) endpoint.Marks {
+	if endpointID == "" {
+		return r.Tenant
 	}
-	_, refused, err := s.updateItem(ctx, key.item(), w)
+	return r.Endpoints[endpointID]
+}
+
+// putMarks stores new marks in place of row, without those of endpoints that are gone for good.
+func (s *Endpoints) putMarks(
+	ctx context.Context, key EndpointKey, row marksRow, marks endpoint.Marks, revision string,
+) (refused bool, err error) {
+	w := write{condition: "attribute_not_exists(revision)"}
+	if row.Revision != "" {
+		w = write{condition: unwritten, values: attributes{":was": str(row.Revision)}}
+	}
+	if row.Endpoints, err = s.known(ctx, key.TenantID, row.Endpoints); err != nil {
+		return false, err
+	}
+	if key.EndpointID == "" {
+		row.Tenant = marks
+	} else {
+		row.Endpoints[key.EndpointID] = marks
+	}
+	to := marksKey(key.TenantID)
+	row.Partition, row.Name, row.Revision = to.TenantID, to.EndpointID, revision
+	item, err := marshal(row)
 	if err != nil {
-		return false, endpoint.Marks{}, err
+		return false, err
 	}
-	marks, found, err := s.marks(ctx, key)
-	if err == nil && !found && key.EndpointID != StopsKey {
-		err = ErrNoEndpoint
+	_, refused, err = s.putItem(ctx, item, w)
+	return refused, err
+}
+
+// known are the marks of those endpoints that are stored, deleted ones included.
+func (s *Endpoints) known(
+	ctx context.Context, tenantID string, marks map[string]endpoint.Marks,
+) (map[string]endpoint.Marks, error) {
+	known := map[string]endpoint.Marks{}
+	if len(marks) == 0 {
+		return known, nil
 	}
-	return !refused && err == nil, marks, err
+	rows, err := s.rows(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: "endpoint_id"})
+	for _, row := range rows {
+		id := strings.TrimPrefix(getStr(row, "endpoint_id"), deletedPrefix)
+		if m, marked := marks[id]; marked {
+			known[id] = m
+		}
+	}
+	return known, err
 }

@@ -3,7 +3,8 @@
 package dynamo_test
 
 import (
-	"errors"
+	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -14,146 +15,115 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// mark makes every mark of an endpoint or, with dynamo.StopsKey, of a tenant.
-func mark(t *testing.T, s *dynamo.Endpoints, key dynamo.EndpointKey) endpoint.Marks {
+// allMarks are one of each kind.
+var allMarks = endpoint.Marks{
+	PausedAt: at, PausedBy: "ann", PauseReason: "asked for", ResumedAt: at.Add(-time.Hour),
+	DiscardedBefore: at.Add(time.Second), ReleasedAt: at.Add(2 * time.Second),
+}
+
+// mark makes every mark of an endpoint or, where the key names none, of a tenant.
+func mark(t *testing.T, s *dynamo.Endpoints, key dynamo.EndpointKey) {
 	t.Helper()
-	want := endpoint.Marks{
-		PausedAt: at, PausedBy: "ann", PauseReason: "asked for",
-		DiscardedBefore: at.Add(time.Second), ReleasedAt: at.Add(2 * time.Second),
+	set := func(m *endpoint.Marks) bool { *m = allMarks; return true }
+	if changed, got, err := s.Mark(t.Context(), key, set); err != nil || !changed || got != allMarks {
+		t.Fatalf("marking: %v, %+v, %v", changed, got, err)
 	}
-	for _, do := range []func() (bool, endpoint.Marks, error){
-		func() (bool, endpoint.Marks, error) { return s.Pause(t.Context(), key, at, "ann", "asked for") },
-		func() (bool, endpoint.Marks, error) { return s.Discard(t.Context(), key, want.DiscardedBefore) },
-		func() (bool, endpoint.Marks, error) { return s.Release(t.Context(), key, want.ReleasedAt) },
-	} {
-		if changed, _, err := do(); err != nil || !changed {
-			t.Fatalf("marking: %v, %v", changed, err)
+}
+
+func marksOf(t *testing.T, s *dynamo.Endpoints) endpoint.TenantMarks {
+	t.Helper()
+	marks, err := s.Marks(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return marks
+}
+
+func TestEndpoints_Mark(t *testing.T) {
+	s, faults, _, _ := endpoints(t)
+	first, second := mustCreate(t, s, "acme", createdAt), mustCreate(t, s, "acme", createdAt)
+	want := endpoint.TenantMarks{Endpoints: map[string]endpoint.Marks{}}
+	for _, id := range []string{first.ID, second.ID, ""} {
+		mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: id})
+		if id == "" {
+			want.Tenant = allMarks
+		} else {
+			want.Endpoints[id] = allMarks
+		}
+		if diff := cmp.Diff(want, marksOf(t, s)); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
 		}
 	}
-	return want
-}
-
-// both are an endpoint's row and its tenant's.
-func both(t *testing.T, s *dynamo.Endpoints) map[string]dynamo.EndpointKey {
-	t.Helper()
-	e := mustCreate(t, s, "acme", createdAt)
-	return map[string]dynamo.EndpointKey{
-		"endpoint": {TenantID: "acme", EndpointID: e.ID}, "tenant": {TenantID: "acme", EndpointID: dynamo.StopsKey},
+	nothing := func(*endpoint.Marks) bool { return false }
+	key := dynamo.EndpointKey{TenantID: "acme", EndpointID: first.ID}
+	if changed, got, err := s.Mark(t.Context(), key, nothing); changed || err != nil || got != allMarks {
+		t.Errorf("no change: %v, %+v, %v", changed, got, err)
 	}
-}
-
-func TestEndpoints_marks(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
-	for name, key := range both(t, s) {
-		t.Run(name, func(t *testing.T) {
-			all := mark(t, s, key)
-			got, err := s.Marks(t.Context(), "acme")
-			if key.EndpointID != dynamo.StopsKey {
-				got = getEndpoint(t, s, key.EndpointID).Marks
-			}
-			if diff := cmp.Diff(all, got); err != nil || diff != "" {
-				t.Errorf("%v (-want +got)\n%s", err, diff)
-			}
-			later := all
-			later.DiscardedBefore = at.Add(time.Hour)
-			resumed := endpoint.Marks{DiscardedBefore: later.DiscardedBefore, ReleasedAt: all.ReleasedAt, ResumedAt: at}
-			for _, row := range []struct {
-				name    string
-				do      func() (bool, endpoint.Marks, error)
-				changed bool
-				want    endpoint.Marks
-			}{
-				{"a second pause", func() (bool, endpoint.Marks, error) {
-					return s.Pause(t.Context(), key, at.Add(time.Hour), "bob", "too")
-				}, false, all},
-				{"an earlier discard", func() (bool, endpoint.Marks, error) { return s.Discard(t.Context(), key, at) }, false, all},
-				{"an earlier release", func() (bool, endpoint.Marks, error) { return s.Release(t.Context(), key, at) }, false, all},
-				{"a later discard", func() (bool, endpoint.Marks, error) {
-					return s.Discard(t.Context(), key, at.Add(time.Hour))
-				}, true, later},
-				{"a resumption", func() (bool, endpoint.Marks, error) { return s.Resume(t.Context(), key, at) }, true, resumed},
-				{"a second one", func() (bool, endpoint.Marks, error) {
-					return s.Resume(t.Context(), key, at.Add(time.Hour))
-				}, false, resumed},
-			} {
-				changed, got, err := row.do()
-				if diff := cmp.Diff(row.want, got); changed != row.changed || err != nil || diff != "" {
-					t.Errorf("%s: %v, %v (-want +got)\n%s", row.name, changed, err, diff)
-				}
-			}
-		})
+	if got, err := s.Marks(t.Context(), "acm"); err != nil || got.Tenant.Paused() || len(got.Endpoints) > 0 {
+		t.Errorf("another tenant's: %+v, %v", got, err)
 	}
 	wantConsistentReads(t, faults)
 }
 
-func TestEndpoints_marks_knowTheirOwnWritesAgain(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
-	keys := both(t, s)
-	loseAnswers(faults)
-	for name, key := range keys {
-		mark(t, s, key)
-		if changed, marks, err := s.Resume(t.Context(), key, at); err != nil || !changed || marks.Paused() {
-			t.Errorf("%s: %+v, %v", name, marks, err)
+func TestEndpoints_Mark_isHeardOnceHoweverManyAtOnce(t *testing.T) {
+	s, _, _, _ := endpoints(t)
+	key := dynamo.EndpointKey{TenantID: "acme"}
+	heard := make([]bool, 4)
+	var all sync.WaitGroup
+	for n := range heard {
+		all.Go(func() {
+			var err error
+			heard[n], _, err = s.Mark(t.Context(), key, func(m *endpoint.Marks) bool { return m.Pause(at, fmt.Sprint(n), "") })
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	by := marksOf(t, s).Tenant.PausedBy
+	for n := range heard {
+		if heard[n] != (by == fmt.Sprint(n)) {
+			t.Errorf("operator %d is told %v, and %s has paused the tenant", n, heard[n], by)
 		}
 	}
 }
 
-func TestEndpoints_marks_needAnEndpoint(t *testing.T) {
-	s, faults, client, table := endpoints(t)
-	e := mustCreate(t, s, "acme", createdAt)
-	mustReplace(t, s, e, gone(e, createdAt))
-	for _, id := range []string{e.ID, "webhook_unknown"} {
-		key := dynamo.EndpointKey{TenantID: "acme", EndpointID: id}
-		if changed, _, err := s.Pause(t.Context(), key, at, "ann", ""); changed || !errors.Is(err, dynamo.ErrNoEndpoint) {
-			t.Errorf("%s: %v, %v", id, changed, err)
-		}
-		if row := rawRow(t, client, table, "acme", id); len(row) > 0 {
-			t.Errorf("%s: made %v", id, row)
-		}
+func TestEndpoints_Mark_knowsItsOwnWriteAgain(t *testing.T) {
+	s, faults, _, _ := endpoints(t)
+	loseAnswers(faults)
+	pause := func(m *endpoint.Marks) bool { return m.Pause(at, "ann", "") }
+	changed, marks, err := s.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, pause)
+	if err != nil || !changed || !marks.Paused() {
+		t.Errorf("%v, %+v, %v", changed, marks, err)
 	}
-	faults.On("UpdateItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
-	key := dynamo.EndpointKey{TenantID: "acme", EndpointID: dynamo.StopsKey}
-	if changed, _, err := s.Resume(t.Context(), key, at); changed || err == nil {
+	faults.Clear()
+	faults.On("PutItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
+	resume := func(m *endpoint.Marks) bool { return m.Resume(at) }
+	if changed, _, err := s.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, resume); changed || err == nil {
 		t.Errorf("a fault: %v, %v", changed, err)
 	}
 }
 
-// An owner's changes leave the marks, even where they were made after the owner read the row.
-func TestEndpoints_Replace_keepsMarks(t *testing.T) {
+// The marks of an endpoint outlast every change of its owner's, and are forgotten when it is gone for good.
+func TestEndpoints_Mark_lastsAsLongAsTheEndpoint(t *testing.T) {
 	s, _, client, table := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
-	want := mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
+	mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
 	changed := e
 	changed.URL, changed.Revision = "https://second.example", "2"
-	for was, now := range pairs(e, changed, gone(changed, createdAt), back(changed)) {
-		if was.Revision == now.Revision {
-			continue
+	deleted := gone(changed, createdAt)
+	for was, now := range pairs(e, changed, deleted, back(changed)) {
+		if was.Revision != now.Revision {
+			mustReplace(t, s, was, now)
 		}
-		mustReplace(t, s, was, now)
-		now.Marks = want
-		if diff := cmp.Diff(now, getEndpoint(t, s, e.ID)); diff != "" {
-			t.Errorf("(-want +got)\n%s", diff)
-		}
-		if len(rawRow(t, client, table, "acme", e.ID)) == 0 {
-			t.Errorf("a marked endpoint that is %s has another key", now.Status)
+		mark(t, s, dynamo.EndpointKey{TenantID: "acme"}) // another change of the row
+		if got := marksOf(t, s).Endpoints[e.ID]; got != allMarks {
+			t.Errorf("%s: %+v", now.Status, got)
 		}
 	}
-	if got := counts(t, s, client, table); got != "counted 1, are 1 of 1" {
-		t.Error(got)
-	}
-}
-
-// A mark made between the read and the transaction of a deletion is not moved away with the row.
-func TestEndpoints_Replace_looksAgainForAMarkMadeMeanwhile(t *testing.T) {
-	s, faults, client, table := endpoints(t)
-	e := mustCreate(t, s, "acme", createdAt)
-	key := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
-	faults.Add(testkit.Rule{Action: "TransactWriteItems", Times: 1, When: func(testkit.Call) bool {
-		_, _, err := dynamo.NewEndpoints(client, table).Pause(t.Context(), key, at, "ann", "")
-		return err != nil // lets the call pass, and is asked again by the next
-	}})
-	mustReplace(t, s, e, gone(e, createdAt))
-	if row := rawRow(t, client, table, "acme", e.ID); len(row) == 0 || !getEndpoint(t, s, e.ID).Marks.Paused() {
-		t.Errorf("stored: %v", row)
+	deleteRow(t, client, table, "acme", e.ID)
+	mark(t, s, dynamo.EndpointKey{TenantID: "acme"})
+	if got := marksOf(t, s).Endpoints; len(got) > 0 {
+		t.Errorf("of an endpoint that is gone: %+v", got)
 	}
 }

@@ -44,7 +44,7 @@ func NewReader(c ReaderConfig) *Reader {
 	}
 	r.health.ConsistentRead = aws.Bool(!c.EventualCircuits)
 	if c.WithoutSecrets {
-		r.rows.ProjectionExpression = aws.String(statusAttributes)
+		r.rows.ProjectionExpression = aws.String(statusAttributes + ", " + marksAttributes)
 		r.rows.ExpressionAttributeNames = map[string]string{"#status": "status"}
 	}
 	return r
@@ -53,16 +53,18 @@ func NewReader(c ReaderConfig) *Reader {
 // Reading is the state of one endpoint and its tenant. A circuit that could not be read is not that of
 // a healthy endpoint: then CircuitRead is false, and Circuit holds nothing but names.
 type Reading struct {
+	Err         error             // endpoint.ErrUnreadable: then nothing is known of the endpoint but that it exists
 	Endpoint    endpoint.Endpoint // its own marks included
 	Found       bool              // Endpoint exists
-	Tenant      endpoint.Marks    // of all the tenant's endpoints: the row "#stops"
+	Tenant      endpoint.Marks    // of all the tenant's endpoints
 	Circuit     circuit.Item      // Version 0: none
 	SlowUntil   time.Time         // the tenant's; zero: never slow
 	CircuitRead bool              // Circuit and SlowUntil were read
 }
 
 // Read reads the given endpoints; of those in quiet, without circuit and slow_until, which are unread then.
-// An error says that endpoints or marks could not be read; a circuit that cannot be read is no error.
+// An error says that the table could not be read. A row that has another form than it should is an error of
+// its Reading; a circuit that cannot be read is none.
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {
@@ -83,11 +85,7 @@ func (r *Reader) Read(
 	}
 	readings := make(map[EndpointKey]Reading, len(keys))
 	for _, key := range keys {
-		reading, err := found.of(key)
-		if err != nil {
-			return nil, r.endpoints.wrap(err)
-		}
-		readings[key] = reading
+		readings[key] = found.of(key)
 	}
 	return readings, nil
 }
@@ -143,8 +141,8 @@ func wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attr
 		return append(list, key)
 	}
 	for _, key := range keys {
-		stops := EndpointKey{key.TenantID, StopsKey}
-		rows = once(once(rows, stops, stops.item()), key, key.item())
+		marks := marksKey(key.TenantID)
+		rows = once(once(rows, marks, marks.item()), key, key.item())
 		if quiet[key] {
 			continue
 		}
@@ -166,22 +164,23 @@ func (r result) addRow(row attributes) {
 
 func (r result) addHealth(item attributes) { r.health[getStr(item, "scope")] = item }
 
-func (r result) of(key EndpointKey) (reading Reading, err error) {
-	if row, found := r.rows[key]; found {
-		reading.Found = true
-		if reading.Endpoint, err = endpointOf(row); err != nil {
-			return Reading{}, err
-		}
+func (r result) of(key EndpointKey) (reading Reading) {
+	row, found := r.rows[key]
+	marks, err := marksOf(r.rows[marksKey(key.TenantID)])
+	if found && err == nil {
+		reading.Endpoint, err = endpointOf(row)
 	}
-	if reading.Tenant, err = marksOf(r.rows[EndpointKey{key.TenantID, StopsKey}]); err != nil {
-		return Reading{}, err
+	if err != nil {
+		return Reading{Err: err, Found: true}
 	}
+	if reading.Found, reading.Tenant = found, marks.Tenant; found {
+		reading.Endpoint.Marks = marks.Endpoints[key.EndpointID]
+	}
+	reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
 	own, tenant := endpointScope+key.EndpointID, tenantScope+key.TenantID
 	stored, err := circuitOf(r.health[own], key.TenantID, key.EndpointID)
-	if reading.CircuitRead = err == nil && r.read[own] && r.read[tenant]; !reading.CircuitRead {
-		reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
-		return reading, nil
+	if err == nil && r.read[own] && r.read[tenant] {
+		reading.Circuit, reading.SlowUntil, reading.CircuitRead = stored, slowUntil(r.health[tenant]), true
 	}
-	reading.Circuit, reading.SlowUntil = stored, slowUntil(r.health[tenant])
-	return reading, nil
+	return reading
 }

@@ -9,12 +9,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -63,8 +67,9 @@ func (r readerRig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want
 			reading.Circuit.TenantID = tenant
 			mustStore(t, r.circuits, circuit.Item{}, reading.Circuit)
 			reading.SlowUntil = charge(t, r.circuits, tenant, time.Hour)
-			reading.Endpoint.Marks = mark(t, r.endpoints, key)
-			reading.Tenant = mark(t, r.endpoints, dynamo.EndpointKey{TenantID: tenant, EndpointID: dynamo.StopsKey})
+			mark(t, r.endpoints, key)
+			mark(t, r.endpoints, dynamo.EndpointKey{TenantID: tenant})
+			reading.Endpoint.Marks, reading.Tenant = allMarks, allMarks
 		}
 		keys, want[key] = append(keys, key), reading
 	}
@@ -74,7 +79,7 @@ func (r readerRig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want
 func (r readerRig) check(t *testing.T, config dynamo.ReaderConfig, keys []dynamo.EndpointKey, want readings) {
 	t.Helper()
 	got, err := r.reader(config).Read(t.Context(), keys, nil)
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
@@ -195,6 +200,37 @@ func TestReader_Read_doesWithoutCircuitsAndNotWithoutEndpoints(t *testing.T) {
 			}
 		})
 	}
+}
+
+// One row or item that somebody has broken is the fault of its own endpoints, and nobody else's.
+func TestReader_Read_doesWithoutWhatIsUnreadable(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 4)
+	client := dynamodb.NewFromConfig(testkit.Moto(t))
+	for n, row := range []struct {
+		table, attribute string
+		key              map[string]types.AttributeValue
+	}{
+		{r.tables.Endpoints, "secret_version", rowKey(keys[0].TenantID, keys[0].EndpointID)},
+		{r.tables.Endpoints, "tenant", rowKey("marks#"+keys[1].TenantID, "#marks")},
+		{r.tables.EndpointHealth, "failures", map[string]types.AttributeValue{
+			"scope": text("endpoint#" + keys[2].EndpointID), "name": text("health"),
+		}},
+	} {
+		if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+			TableName: &row.table, Key: row.key, UpdateExpression: aws.String("SET " + row.attribute + " = :broken"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{":broken": text("broken")},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		reading := want[keys[n]]
+		reading.CircuitRead, reading.Circuit = false, circuit.Item{TenantID: keys[n].TenantID, EndpointID: keys[n].EndpointID}
+		if row.table == r.tables.Endpoints {
+			reading = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
+		}
+		want[keys[n]] = reading
+	}
+	r.check(t, dynamo.ReaderConfig{}, keys, want)
 }
 
 func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {

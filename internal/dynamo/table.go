@@ -86,14 +86,17 @@ func (t table) updateItem(ctx context.Context, key attributes, w write) (item at
 	return out.Attributes, false, nil
 }
 
-// putItem stores an item.
-func (t table) putItem(ctx context.Context, item attributes, w write) (refused bool, err error) {
-	_, err = t.client.PutItem(ctx, &dynamodb.PutItemInput{
+// putItem stores an item. Where the condition did not hold and w is terse, was is the item as it is.
+func (t table) putItem(ctx context.Context, item attributes, w write) (was attributes, refused bool, err error) {
+	in := &dynamodb.PutItemInput{
 		TableName: &t.name, Item: item, ConditionExpression: optional(w.condition),
 		ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values,
-	})
-	_, refused, err = t.refused(err)
-	return refused, err
+	}
+	if w.terse {
+		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
+	}
+	_, err = t.client.PutItem(ctx, in)
+	return t.refused(err)
 }
 
 // deleteItem deletes an item. Where the condition did not hold, item is the item as it is.

@@ -6,6 +6,7 @@
 package endpoint
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -29,8 +30,8 @@ const (
 )
 
 // Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
-// grows with each rotation. Zero times are times that never were. The tags name the owner's attributes in
-// the table Endpoints.
+// grows with each rotation. Zero times are times that never were. The tags name attributes in the table
+// Endpoints.
 type Endpoint struct {
 	ID              string    `dynamodbav:"endpoint_id"`
 	TenantID        string    `dynamodbav:"tenant_id"`
@@ -44,36 +45,13 @@ type Endpoint struct {
 	SecretRotatedAt time.Time `dynamodbav:"secret_rotated_at,omitempty"`
 	SecretVersion   int       `dynamodbav:"secret_version,omitempty"`
 	SealedSecret    []byte    `dynamodbav:"sealed_secret,omitempty"`
-	Revision        string    `dynamodbav:"revision"` // changes with every write of the owner's
-	Marks           Marks     `dynamodbav:"-"`        // operators' marks on this endpoint
+	Revision        string    `dynamodbav:"revision"` // changes with every write
+	Marks           Marks     `dynamodbav:"-"`        // operators' marks on this endpoint, which have a row of their own
 }
 
-// Marks are what operators ask for, of an endpoint or, in the tenant's row, of all its endpoints. Zero
-// times are marks that were never made. The tags name operators' attributes in the table Endpoints.
-type Marks struct {
-	PausedAt        time.Time `dynamodbav:"paused_at,omitempty"`
-	PausedBy        string    `dynamodbav:"paused_by,omitempty"`        // operator
-	PauseReason     string    `dynamodbav:"pause_reason,omitempty"`     // as given
-	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
-	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // deliveries whose life began before are dropped
-	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send what waits
-}
-
-// Paused reports whether nothing is sent.
-func (m Marks) Paused() bool { return !m.PausedAt.IsZero() }
-
-// StoppedBy reports whether nothing is sent to the endpoint, given its tenant's marks.
-func (e Endpoint) StoppedBy(tenant Marks) bool {
-	return e.Status == Disabled || e.Marks.Paused() || tenant.Paused()
-}
-
-// DiscardedBefore is the moment before which lives began that are dropped, given the tenant's marks.
-func (e Endpoint) DiscardedBefore(tenant Marks) time.Time {
-	if tenant.DiscardedBefore.After(e.Marks.DiscardedBefore) {
-		return tenant.DiscardedBefore
-	}
-	return e.Marks.DiscardedBefore
-}
+// ErrUnreadable is wrapped where what is stored of an endpoint, or of its marks, has another form than it
+// should. Nothing is decided about such an endpoint.
+var ErrUnreadable = errors.New("what is stored of the endpoint cannot be read")
 
 // The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
 const (

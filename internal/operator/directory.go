@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
@@ -12,7 +13,7 @@ import (
 type Directory struct {
 	Endpoints interface {
 		Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
-		Marks(ctx context.Context, tenantID string) (endpoint.Marks, error)
+		Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
 	}
 	Circuits interface {
 		Get(ctx context.Context, endpointID string) (circuit.Item, error)
@@ -22,9 +23,18 @@ type Directory struct {
 // Found is an endpoint, deleted or not, with its tenant's marks and its circuit. The circuit has its
 // names even where nothing is stored.
 type Found struct {
-	Endpoint endpoint.Endpoint
-	Tenant   endpoint.Marks
-	Circuit  circuit.Item
+	Endpoint   endpoint.Endpoint
+	Tenant     endpoint.Marks
+	Circuit    circuit.Item
+	Unreadable bool // its row or its tenant's marks: then Endpoint has names only
+}
+
+// Unreadable tells what cannot be read from a fault that may pass.
+func Unreadable(err error) (unreadable bool, fault error) {
+	if errors.Is(err, endpoint.ErrUnreadable) {
+		return true, nil
+	}
+	return false, err
 }
 
 // Find returns the endpoint, or a Refusal. Endpoints are kept by tenant: tenantID may be left out
@@ -48,32 +58,42 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 			return Found{}, err
 		}
 	}
-	e, found, err := d.Endpoints.Get(ctx, tenantID, endpointID)
-	if err != nil {
-		return Found{}, err
-	}
-	if !found {
+	item.TenantID, item.EndpointID = tenantID, endpointID
+	return d.read(ctx, item)
+}
+
+// read completes what is known of a circuit.
+func (d Directory) read(ctx context.Context, item circuit.Item) (Found, error) {
+	e, found, err := d.Endpoints.Get(ctx, item.TenantID, item.EndpointID)
+	if err == nil && !found {
 		return Found{}, Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
 	}
-	tenant, err := d.Endpoints.Marks(ctx, tenantID)
-	if err != nil {
-		return Found{}, err
+	var marks endpoint.TenantMarks
+	if err == nil {
+		marks, err = d.Endpoints.Marks(ctx, item.TenantID)
 	}
-	item.TenantID, item.EndpointID = tenantID, endpointID
-	return Found{Endpoint: e, Tenant: tenant, Circuit: item}, nil
+	if unreadable, fault := Unreadable(err); unreadable || fault != nil {
+		named := endpoint.Endpoint{ID: item.EndpointID, TenantID: item.TenantID}
+		return Found{Endpoint: named, Circuit: item, Unreadable: unreadable}, fault
+	}
+	e.Marks = marks.Endpoints[item.EndpointID]
+	return Found{Endpoint: e, Tenant: marks.Tenant, Circuit: item}, nil
 }
 
 // The states that are shown beside those of a circuit.
 const (
-	StateDeleted  = "deleted"
-	StatePaused   = "paused"
-	StateDisabled = "disabled"
-	StateHealthy  = "healthy"
+	StateDeleted    = "deleted"
+	StatePaused     = "paused"
+	StateDisabled   = "disabled"
+	StateHealthy    = "healthy"
+	StateUnreadable = "unreadable"
 )
 
 // State is the endpoint's state in a word: a stop hides the state of the circuit under it.
 func (f Found) State() string {
 	switch {
+	case f.Unreadable:
+		return StateUnreadable
 	case !f.Endpoint.Live():
 		return StateDeleted
 	case f.Endpoint.Marks.Paused() || f.Tenant.Paused():
@@ -98,7 +118,7 @@ func (f Found) Since() time.Time {
 			return f.Endpoint.Marks.PausedAt
 		}
 		return f.Tenant.PausedAt
-	case StateHealthy:
+	case StateHealthy, StateUnreadable:
 		return time.Time{}
 	}
 	return f.Circuit.Since

@@ -23,8 +23,10 @@ func (s shelf) Get(_ context.Context, tenantID, endpointID string) (endpoint.End
 	return endpoint.Endpoint{ID: endpointID, TenantID: tenantID}, known, s.endpointErr
 }
 
-func (s shelf) Marks(context.Context, string) (endpoint.Marks, error) {
-	return endpoint.Marks{PausedAt: pausedAt}, s.marksErr
+func (s shelf) Marks(context.Context, string) (endpoint.TenantMarks, error) {
+	return endpoint.TenantMarks{
+		Tenant: endpoint.Marks{PausedAt: pausedAt}, Endpoints: map[string]endpoint.Marks{"webhook_ill": {PausedBy: "ann"}},
+	}, s.marksErr
 }
 
 type circuits struct{ shelf }
@@ -56,6 +58,9 @@ func TestDirectory_Find(t *testing.T) {
 				Endpoint: endpoint.Endpoint{ID: row.endpointID, TenantID: "acme"}, Tenant: endpoint.Marks{PausedAt: pausedAt},
 				Circuit: row.item,
 			}
+			if row.endpointID == "webhook_ill" {
+				want.Endpoint.Marks.PausedBy = "ann"
+			}
 			got, err := find(t, shelf{}, row.tenantID, row.endpointID)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -79,6 +84,12 @@ func TestDirectory_Find_refuses(t *testing.T) {
 				t.Errorf("got %v, want %s of %s", err, row.code, row.field)
 			}
 		})
+	}
+	for _, s := range []shelf{{endpointErr: endpoint.ErrUnreadable}, {marksErr: endpoint.ErrUnreadable}} {
+		found, err := find(t, s, "acme", "webhook_1")
+		if err != nil || found.State() != "unreadable" || found.Endpoint.ID != "webhook_1" || !found.Since().IsZero() {
+			t.Errorf("what is unreadable is %+v, %v", found, err)
+		}
 	}
 	fault := errors.New("ThrottlingException")
 	for _, s := range []shelf{{endpointErr: fault}, {circuitErr: fault}, {marksErr: fault}} {

@@ -2,9 +2,9 @@
 // in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
 // It promises that every request names its operator, that a field which nobody reads is refused
-// and not ignored, that a refused request is an answer ({"error":{code, message, field}})
-// while an error of ours is a Lambda error without its detail, and that each invocation leaves
-// one log line with operator, action and ids. It never logs a body, a key or a cursor.
+// and not ignored, that what is called a tenant's id can be one, that a refused request is an answer
+// ({"error":{code, message, field}}) while an error of ours is a Lambda error without its detail, and that
+// each invocation leaves one log line with operator, action and ids. It never logs a body, a key or a cursor.
 package operator
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
+	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -97,6 +98,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	var head struct {
 		Action   string `json:"action"`
 		Operator string `json:"operator"`
+		TenantID string `json:"tenant_id"`
 	}
 	if err := json.Unmarshal(payload, &head); err != nil {
 		return "", nil, refuseJSON(err)
@@ -106,6 +108,9 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	}
 	if !printable(head.Operator) {
 		return "", nil, Refuse(CodeInvalidField, "operator", "who is asking: 1 to 128 printable characters")
+	}
+	if head.TenantID != "" && !event.ValidTenantID(head.TenantID) {
+		return "", nil, Refuse(CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
 	}
 	call.Operator = head.Operator
 	action, ok := f.Actions[head.Action]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -30,67 +29,29 @@ func (r rows) List(ctx context.Context, tenantID string) (all []endpoint.Endpoin
 	})
 }
 
-func (r rows) Marks(ctx context.Context, tenantID string) (endpoint.Marks, error) {
-	return asked(ctx, r.Process, "Read Endpoints", tenantID, func() endpoint.Marks { return r.model.Stops[tenantID] })
-}
-
-func (r rows) Pause(
-	ctx context.Context, key dynamo.EndpointKey, at time.Time, by, reason string,
-) (changed bool, marks endpoint.Marks, err error) {
-	return r.mark(ctx, key, func(m *endpoint.Marks) bool {
-		changed := m.PausedAt.IsZero()
-		if changed {
-			m.PausedAt, m.PausedBy, m.PauseReason = at, by, reason
+func (r rows) Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error) {
+	return asked(ctx, r.Process, "Read Endpoints", tenantID, func() endpoint.TenantMarks {
+		marks := endpoint.TenantMarks{Tenant: r.model.Stops[tenantID], Endpoints: map[string]endpoint.Marks{}}
+		for id, e := range r.model.Endpoints {
+			marks.Endpoints[id] = e.Marks
 		}
-		return changed
+		return marks
 	})
 }
 
-func (r rows) Resume(ctx context.Context, key dynamo.EndpointKey, at time.Time) (
-	changed bool, marks endpoint.Marks, err error,
-) {
-	return r.mark(ctx, key, func(m *endpoint.Marks) bool {
-		changed := !m.PausedAt.IsZero()
-		if changed {
-			m.PausedAt, m.PausedBy, m.PauseReason, m.ResumedAt = time.Time{}, "", "", at
-		}
-		return changed
-	})
-}
-
-func (r rows) Discard(
-	ctx context.Context, key dynamo.EndpointKey, before time.Time,
-) (changed bool, marks endpoint.Marks, err error) {
-	return r.mark(ctx, key, func(m *endpoint.Marks) bool { return later(&m.DiscardedBefore, before) })
-}
-
-func (r rows) Release(
-	ctx context.Context, key dynamo.EndpointKey, at time.Time,
-) (changed bool, marks endpoint.Marks, err error) {
-	return r.mark(ctx, key, func(m *endpoint.Marks) bool { return later(&m.ReleasedAt, at) })
-}
-
-func later(stored *time.Time, at time.Time) bool {
-	if !at.After(*stored) {
-		return false
-	}
-	*stored = at
-	return true
-}
-
-// mark changes an operator's marks, on a row that exists or the tenant's.
-func (r rows) mark(ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool) (
+// Mark changes the marks of an endpoint, or of a tenant.
+func (r rows) Mark(ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) bool) (
 	changed bool, marks endpoint.Marks, err error,
 ) {
 	m := r.model
 	err = r.one(ctx, "Write Endpoints", key.EndpointID, func() {
-		if key.EndpointID == dynamo.StopsKey {
+		if key.EndpointID == "" {
 			marks = m.Stops[key.TenantID]
 			changed = change(&marks)
 			m.Stops[key.TenantID] = marks
 			return
 		}
-		if e, found := m.row(key.EndpointID); found {
+		if e, found := m.Endpoints[key.EndpointID]; found {
 			changed = change(&e.Marks)
 			m.Endpoints[key.EndpointID], marks = e, e.Marks
 		}

@@ -102,7 +102,7 @@ func (m *Model) Process(name string, rules Rules, random *rand.Rand) *Process {
 		Log: log, Metrics: metrics("deadletter"), Now: now,
 	}
 	p.control = &control.Handler{
-		Endpoints: rows{p}, Marks: rows{p}, Circuits: circuits{p}, Backlog: backlogTable{p}, Settings: rules.Circuit,
+		Endpoints: rows{p}, Circuits: circuits{p}, Backlog: backlogTable{p}, Settings: rules.Circuit,
 		Log: log, Now: now,
 	}
 	return p

@@ -74,10 +74,10 @@ func (r reader) circuit(k dynamo.EndpointKey) circuit.Item {
 	return i
 }
 
-// row is an endpoint's row under its own id: a deleted endpoint keeps it only with an operator's mark.
+// row is an endpoint's row under its own id, which a deleted endpoint has not.
 func (m *Model) row(id string) (endpoint.Endpoint, bool) {
 	e, found := m.Endpoints[id]
-	if !found || e.Status == endpoint.Deleted && e.Marks == (endpoint.Marks{}) {
+	if !found || e.Status == endpoint.Deleted {
 		return endpoint.Endpoint{}, false
 	}
 	return e, true

@@ -15,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
-	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -80,18 +79,8 @@ type issueRequest struct {
 // maxDescription is in characters, as for an endpoint's description.
 const maxDescription = 256
 
-func checkTenantID(id string) error {
-	if err := operator.Required("tenant_id", id); err != nil {
-		return err
-	}
-	if !event.ValidTenantID(id) {
-		return operator.Refuse(operator.CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
-	}
-	return nil
-}
-
 func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueRequest) (IssuedKey, error) {
-	if err := checkTenantID(req.TenantID); err != nil {
+	if err := operator.Required("tenant_id", req.TenantID); err != nil {
 		return IssuedKey{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
@@ -137,7 +126,7 @@ type listRequest struct {
 
 // list shows a tenant's keys, newest first, revoked ones included.
 func (h *Handler) list(ctx context.Context, call *operator.Call, req listRequest) (operator.List[Key], error) {
-	if err := checkTenantID(req.TenantID); err != nil {
+	if err := operator.Required("tenant_id", req.TenantID); err != nil {
 		return operator.List[Key]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))

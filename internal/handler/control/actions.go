@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
@@ -21,7 +22,9 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 	if err != nil {
 		return Answer{}, err
 	}
-	changed, stored, err := h.Marks.Pause(ctx, t.key, call.Now, call.Operator, req.Reason)
+	changed, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool {
+		return m.Pause(call.Now, call.Operator, req.Reason)
+	})
 	if err == nil && !changed {
 		err = operator.Refuse(codeAlreadyPaused, t.field(), t.name()+" is paused already")
 	}
@@ -34,7 +37,7 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	if err != nil {
 		return Answer{}, err
 	}
-	changed, stored, err := h.Marks.Resume(ctx, t.key, call.Now)
+	changed, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
 	if err == nil && !changed {
 		err = operator.Refuse(codeNotPaused, t.field(), t.name()+" is not paused")
 	}
@@ -56,7 +59,8 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	if err := h.look(ctx, t); err != nil { // before the order, which counts for what the circuit's item has seen begin
 		return Answer{}, err
 	}
-	_, stored, err := h.Marks.Release(ctx, t.key, h.Now().Add(time.Millisecond)) // later than an item made now
+	at := h.Now().Add(time.Millisecond) // later than an item made now
+	_, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool { return m.Release(at) })
 	answer, err := h.answer(t, stored, resultReleasing, err)
 	return h.counted(ctx, answer, err)
 }
@@ -83,7 +87,7 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 		return Answer{}, err
 	}
 	call.Note(slog.Time("discarded_before", before))
-	_, stored, err := h.Marks.Discard(ctx, t.key, before)
+	_, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool { return m.Discard(before) })
 	answer, err := h.done(ctx, t, stored, resultDiscarded, err)
 	if err == nil && answer.EndpointID == "" {
 		answer.Note = noteLater

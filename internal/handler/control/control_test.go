@@ -77,9 +77,24 @@ func (w *world) fault(call string) error {
 
 type endpoints struct{ *world }
 
+// unreadable is the status of an endpoint whose row is broken.
+const unreadable endpoint.Status = "unreadable"
+
+func (w *world) broken(id string) *world {
+	for n := range w.endpoints {
+		if w.endpoints[n].ID == id {
+			w.endpoints[n].Status = unreadable
+		}
+	}
+	return w
+}
+
 func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
 	for _, e := range w.endpoints {
 		if e.TenantID == tenantID && e.ID == endpointID {
+			if e.Status == unreadable {
+				return endpoint.Endpoint{}, false, endpoint.ErrUnreadable
+			}
 			return e, true, w.fault("Get")
 		}
 	}
@@ -88,49 +103,35 @@ func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint
 
 func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.Endpoint, err error) {
 	for _, e := range w.endpoints {
-		if e.TenantID == tenantID {
+		switch {
+		case e.TenantID == tenantID && e.Status == unreadable:
+			err = endpoint.ErrUnreadable
+		case e.TenantID == tenantID:
 			found = append(found, e)
 		}
 	}
-	return found, w.fault("List")
+	return found, errors.Join(err, w.fault("List"))
 }
 
-func (w endpoints) Marks(context.Context, string) (endpoint.Marks, error) {
-	return w.tenant, w.fault("Marks")
-}
-
-// write changes the marks of an endpoint or of the tenant.
-func (w *world) write(call string, key dynamo.EndpointKey, changes bool, change func(m *endpoint.Marks)) (
-	bool, endpoint.Marks, error,
-) {
-	m := w.marks(key.EndpointID)
-	if changes {
-		change(m)
-		w.calls = append(w.calls, call+" "+key.EndpointID)
+func (w endpoints) Marks(context.Context, string) (endpoint.TenantMarks, error) {
+	marks := endpoint.TenantMarks{Tenant: w.tenant, Endpoints: map[string]endpoint.Marks{}}
+	for _, e := range w.endpoints {
+		marks.Endpoints[e.ID] = e.Marks
 	}
-	return changes, *m, w.fault(call)
+	return marks, w.fault("Marks")
 }
 
-func (w *world) Pause(_ context.Context, k dynamo.EndpointKey, at time.Time, by, reason string) (
-	bool, endpoint.Marks, error,
+func (w endpoints) Mark(_ context.Context, key dynamo.EndpointKey, change func(m *endpoint.Marks) bool) (
+	changed bool, marks endpoint.Marks, err error,
 ) {
-	return w.write("Pause", k, !w.marks(k.EndpointID).Paused(), func(m *endpoint.Marks) {
-		m.PausedAt, m.PausedBy, m.PauseReason = at, by, reason
-	})
-}
-
-func (w *world) Resume(_ context.Context, k dynamo.EndpointKey, at time.Time) (bool, endpoint.Marks, error) {
-	return w.write("Resume", k, w.marks(k.EndpointID).Paused(), func(m *endpoint.Marks) {
-		m.PausedAt, m.PausedBy, m.PauseReason, m.ResumedAt = time.Time{}, "", "", at
-	})
-}
-
-func (w *world) Discard(_ context.Context, k dynamo.EndpointKey, before time.Time) (bool, endpoint.Marks, error) {
-	return w.write("Discard", k, true, func(m *endpoint.Marks) { m.DiscardedBefore = before })
-}
-
-func (w *world) Release(_ context.Context, k dynamo.EndpointKey, at time.Time) (bool, endpoint.Marks, error) {
-	return w.write("Release", k, true, func(m *endpoint.Marks) { m.ReleasedAt = at })
+	m, name := w.marks(key.EndpointID), key.EndpointID
+	if name == "" {
+		name = key.TenantID
+	}
+	if changed = change(m); changed {
+		w.calls = append(w.calls, "Mark "+name)
+	}
+	return changed, *m, w.fault("Mark")
 }
 
 type circuits struct{ *world }
@@ -160,7 +161,7 @@ func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, err
 func (w *world) ask(t *testing.T, action, fields string) (a Answer, refusal *operator.Refusal, err error) {
 	t.Helper()
 	h := &Handler{
-		Endpoints: endpoints{w}, Marks: w, Circuits: circuits{w}, Backlog: w, Settings: circuit.Default(),
+		Endpoints: endpoints{w}, Circuits: circuits{w}, Backlog: w, Settings: circuit.Default(),
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return now },
 	}
 	if fields != "" {
@@ -199,32 +200,35 @@ func TestHandler_acts(t *testing.T) {
 	}{
 		"pauses an endpoint": {newWorld(), "pause", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
-			[]string{"Pause webhook_1", "Hold webhook_1"}},
+			[]string{"Mark webhook_1", "Hold webhook_1"}},
 		"pauses one in trouble, by its id": {newWorld().open("webhook_1"), "pause", `"endpoint_id":"webhook_1"`,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
-			[]string{"Pause webhook_1", "Hold webhook_1"}},
+			[]string{"Mark webhook_1", "Hold webhook_1"}},
 		"pauses a tenant, and release looks at each of its endpoints": {newWorld(), "pause", all,
 			Answer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
-			[]string{"Pause #stops", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+		"pauses a tenant of whose endpoints one is unreadable": {newWorld().broken("webhook_1"), "pause", all,
+			Answer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
+			[]string{"Mark acme", "Hold webhook_2", "Hold webhook_off"}},
 		"resumes an endpoint, whose circuit stays open": {newWorld().open("webhook_1").paused("webhook_1"), "resume", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "open"},
-			[]string{"Resume webhook_1", "Hold webhook_1"}},
-		"resumes an endpoint of a paused tenant": {newWorld().paused("webhook_1").paused("#stops"), "resume", one,
+			[]string{"Mark webhook_1", "Hold webhook_1"}},
+		"resumes an endpoint of a paused tenant": {newWorld().paused("webhook_1").paused("acme"), "resume", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "paused", TenantPaused: true},
-			[]string{"Resume webhook_1", "Hold webhook_1"}},
-		"resumes a tenant": {newWorld().paused("#stops"), "resume", all,
+			[]string{"Mark webhook_1", "Hold webhook_1"}},
+		"resumes a tenant": {newWorld().paused("acme"), "resume", all,
 			Answer{TenantID: "acme", Result: "resumed", State: "healthy"},
-			[]string{"Resume #stops", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"releases what waits, once release looks for it": {newWorld().open("webhook_1"), "release", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "open", Waiting: waits},
-			[]string{"Hold webhook_1", "Release webhook_1"}},
+			[]string{"Hold webhook_1", "Mark webhook_1"}},
 		"discards what waits": {newWorld(), "discard", one + discarded + `"2026-04-30T12:00:00Z"`,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "discarding", State: "healthy",
-				DiscardedBefore: &yesterday, Waiting: waits}, []string{"Discard webhook_1", "Hold webhook_1"}},
+				DiscardedBefore: &yesterday, Waiting: waits}, []string{"Mark webhook_1", "Hold webhook_1"}},
 		"discards all of a tenant's": {newWorld(), "discard", all + `,"confirm":true`,
 			Answer{TenantID: "acme", Result: "discarding", State: "healthy", DiscardedBefore: &now,
 				Waiting: &Waiting{Count: 1012, More: true}, Note: noteLater},
-			[]string{"Discard #stops", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, refusal, err := row.world.ask(t, row.action, row.fields)
@@ -266,13 +270,13 @@ func TestHandler_refuses(t *testing.T) {
 	}{
 		"pausing nothing":                       {newWorld(), "pause", ``, "invalid_field endpoint_id"},
 		"pausing what is paused":                {newWorld().paused("webhook_1"), "pause", one, "already_paused endpoint_id"},
-		"pausing a tenant that is paused":       {newWorld().paused("#stops"), "pause", all, "already_paused tenant_id"},
+		"pausing a tenant that is paused":       {newWorld().paused("acme"), "pause", all, "already_paused tenant_id"},
 		"resuming what is not paused":           {newWorld(), "resume", one, "not_paused endpoint_id"},
 		"resuming what is open":                 {newWorld().open("webhook_1"), "resume", one, "not_paused endpoint_id"},
 		"resuming a tenant that is not paused":  {newWorld(), "resume", all, "not_paused tenant_id"},
-		"resuming an endpoint of a pausing one": {newWorld().paused("#stops"), "resume", one, "not_paused endpoint_id"},
+		"resuming an endpoint of a pausing one": {newWorld().paused("acme"), "resume", one, "not_paused endpoint_id"},
 		"releasing what is paused":              {newWorld().paused("webhook_1"), "release", one, "paused endpoint_id"},
-		"releasing under a paused tenant":       {newWorld().paused("#stops"), "release", one, "tenant_paused endpoint_id"},
+		"releasing under a paused tenant":       {newWorld().paused("acme"), "release", one, "tenant_paused endpoint_id"},
 		"releasing what its owner disabled":     {newWorld(), "release", off, "disabled endpoint_id"},
 		"releasing a tenant":                    {newWorld(), "release", all, "invalid_field endpoint_id"},
 		"discarding without a confirmation":     {newWorld(), "discard", one, "invalid_field confirm"},
@@ -281,11 +285,13 @@ func TestHandler_refuses(t *testing.T) {
 		"discarding before a word": {
 			newWorld(), "discard", one + discarded + `"yesterday"`, "invalid_field discarded_before",
 		},
+		"a tenant that no key can have": {newWorld(), "pause", `"tenant_id":"marks#acme"`, "invalid_field tenant_id"},
 		"an endpoint that does not exist": {newWorld(), "pause", `"tenant_id":"acme","endpoint_id":"webhook_9"`,
 			"not_found endpoint_id"},
 		"an endpoint that is deleted": {newWorld(), "pause", `"tenant_id":"acme","endpoint_id":"webhook_gone"`,
 			"deleted endpoint_id"},
-		"a tenant without endpoints": {newWorld(), "pause", `"tenant_id":"acmee"`, "not_found tenant_id"},
+		"an endpoint that is unreadable": {newWorld().broken("webhook_1"), "pause", one, "unreadable endpoint_id"},
+		"a tenant without endpoints":     {newWorld(), "pause", `"tenant_id":"acmee"`, "not_found tenant_id"},
 		"a reason that is too long": {newWorld(), "pause", one + `,"reason":"` + strings.Repeat("x", 257) + `"`,
 			"invalid_field reason"},
 		"a reason of two lines":     {newWorld(), "pause", one + `,"reason":"a\nb"`, "invalid_field reason"},
@@ -311,7 +317,7 @@ func TestHandler_refuses(t *testing.T) {
 }
 
 func TestHandler_failsWhereAWSRefuses(t *testing.T) {
-	for _, call := range []string{"Get", "Marks", "Circuits", "Pause", "Hold"} {
+	for _, call := range []string{"Get", "Marks", "Circuits", "Mark", "Hold"} {
 		w := newWorld()
 		w.fails = call
 		if _, refusal, err := w.ask(t, "pause", one); err == nil || refusal != nil {

@@ -1,11 +1,10 @@
 // Package control lets operators stop what is sent to an endpoint or to all of a tenant's, start
 // it again, send at once what waits for an endpoint, and throw away what waits.
 //
-// It promises that every action is one write of an operator's mark, on the endpoint's own row or on its
-// tenant's; that release looks for what waits there afterwards; that a request which would change nothing
-// is refused with the reason, and that each is logged with operator and resource. It sends and deletes
-// nothing itself: release and deliver act on the marks, release within a minute, deliver with its next
-// batch.
+// It promises that every action is one write of the tenant's row of marks; that release looks for what waits
+// there afterwards; that a request which would change nothing is refused with the reason, and that each is
+// logged with operator and resource. It sends and deletes nothing itself: release and deliver act on the
+// marks, release within a minute, deliver with its next batch.
 package control
 
 import (
@@ -19,25 +18,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Endpoints reads endpoints without their sealed secrets, strongly consistent, and their tenants' marks
-// (dynamo.Endpoints).
+// Endpoints reads endpoints without their sealed secrets, strongly consistent, and writes operators' marks,
+// of an endpoint or, where the key names none, of a tenant (dynamo.Endpoints).
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
-	Marks(ctx context.Context, tenantID string) (endpoint.Marks, error)
-}
-
-// Marks writes operators' marks, of an endpoint or, under dynamo.StopsKey, of a tenant. changed is false
-// where there was nothing to change (dynamo.Endpoints).
-type Marks interface {
-	Pause(ctx context.Context, key dynamo.EndpointKey, at time.Time, by, reason string) (
-		changed bool, stored endpoint.Marks, err error)
-	Resume(ctx context.Context, key dynamo.EndpointKey, at time.Time) (
-		changed bool, stored endpoint.Marks, err error)
-	Discard(ctx context.Context, key dynamo.EndpointKey, before time.Time) (
-		changed bool, stored endpoint.Marks, err error)
-	Release(ctx context.Context, key dynamo.EndpointKey, at time.Time) (
-		changed bool, stored endpoint.Marks, err error)
+	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
+	Mark(ctx context.Context, key dynamo.EndpointKey, change func(*endpoint.Marks) (changed bool)) (
+		changed bool, marks endpoint.Marks, err error)
 }
 
 // Circuits stores the leases by which release looks for what waits (dynamo.Circuits).
@@ -54,7 +42,6 @@ type Backlog interface {
 // Handler acts. All fields are required.
 type Handler struct {
 	Endpoints Endpoints
-	Marks     Marks
 	Circuits  Circuits
 	Backlog   Backlog
 	Settings  circuit.Settings
@@ -109,4 +96,5 @@ const (
 	codePaused        = "paused"   // resume first: nothing is released to a paused endpoint
 	codeDisabled      = "disabled" // only its owner can change that
 	codeTenantPaused  = "tenant_paused"
+	codeUnreadable    = "unreadable"
 )

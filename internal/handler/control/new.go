@@ -32,12 +32,10 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
-	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets()
 	settings := circuit.Default().Scaled(s.Minute.Duration())
 	settings.FunctionTimeout = s.FunctionTimeout.Duration()
 	return &Handler{
-		Endpoints: endpoints,
-		Marks:     endpoints,
+		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
 		Circuits:  dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
 		Settings:  settings,

@@ -15,11 +15,11 @@ import (
 
 // target is what a request names: an endpoint, or a tenant and all it has.
 type target struct {
-	key   dynamo.EndpointKey // under dynamo.StopsKey: a tenant
+	key   dynamo.EndpointKey // without EndpointID: a tenant
 	found operator.Found     // Tenant alone of a tenant
 }
 
-func (t target) ofTenant() bool { return t.key.EndpointID == dynamo.StopsKey }
+func (t target) ofTenant() bool { return t.key.EndpointID == "" }
 
 func (t target) field() string {
 	if t.ofTenant() {
@@ -71,6 +71,10 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 	if req.TenantID == "" {
 		call.Note(slog.String("tenant_found", found.Endpoint.TenantID))
 	}
+	if found.Unreadable {
+		return target{}, operator.Refuse(codeUnreadable, "endpoint_id",
+			"what is stored of the endpoint, or of its tenant's marks, cannot be read: nothing is sent to it")
+	}
 	if !found.Endpoint.Live() {
 		return target{}, operator.Refuse(codeDeleted, "endpoint_id",
 			"the endpoint is deleted: nothing is sent to it, and what waited is discarded")
@@ -83,19 +87,26 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 	if tenantID == "" {
 		return target{}, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or tenant_id is required")
 	}
-	endpoints, err := h.Endpoints.List(ctx, tenantID)
+	endpoints, unreadable, err := h.list(ctx, tenantID)
 	if err != nil {
 		return target{}, err
 	}
-	if len(endpoints) == 0 {
+	if len(endpoints) == 0 && !unreadable {
 		return target{}, operator.Refuse(operator.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
 	}
 	marks, err := h.Endpoints.Marks(ctx, tenantID)
 	if err != nil {
 		return target{}, err
 	}
-	key := dynamo.EndpointKey{TenantID: tenantID, EndpointID: dynamo.StopsKey}
-	return target{key: key, found: operator.Found{Tenant: marks}}, nil
+	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: operator.Found{Tenant: marks.Tenant}}, nil
+}
+
+// list returns the tenant's endpoints but for those that cannot be read: they keep nobody from stopping the
+// tenant.
+func (h *Handler) list(ctx context.Context, tenantID string) (all []endpoint.Endpoint, unreadable bool, err error) {
+	all, err = h.Endpoints.List(ctx, tenantID)
+	unreadable, err = operator.Unreadable(err)
+	return all, unreadable, err
 }
 
 // printable accepts the empty string.
@@ -121,7 +132,7 @@ func (h *Handler) done(ctx context.Context, t target, stored endpoint.Marks, res
 func (h *Handler) look(ctx context.Context, t target) error {
 	keys := []dynamo.EndpointKey{t.key}
 	if t.ofTenant() {
-		endpoints, err := h.Endpoints.List(ctx, t.key.TenantID)
+		endpoints, _, err := h.list(ctx, t.key.TenantID)
 		if err != nil {
 			return err
 		}
@@ -171,7 +182,7 @@ func (h *Handler) counted(ctx context.Context, a Answer, err error) (Answer, err
 	}
 	ids := []string{a.EndpointID}
 	if a.EndpointID == "" {
-		endpoints, err := h.Endpoints.List(ctx, a.TenantID)
+		endpoints, _, err := h.list(ctx, a.TenantID)
 		if err != nil {
 			h.Log.ErrorContext(ctx, "counting what waits", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
 			return a, nil

@@ -83,6 +83,10 @@ func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, post
 			continue
 		}
 		s := sight{t, readings[t.key()]}
+		if s.reading.Err != nil {
+			ends = append(ends, h.fault(s, s.reading.Err))
+			continue
+		}
 		switch d := decide(t, *s.reading, h.Rules, now); d.action {
 		case post:
 			posts = append(posts, s)

@@ -183,6 +183,28 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 	}
 }
 
+// A row that is broken is a fault of ours for the deliveries of its endpoint, and no place of theirs; nobody
+// else notices.
+func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
+	in(t, status(200), func(w *world) {
+		t := w.t
+		w.broken = "webhook_1"
+		first := w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
+		again := w.process(t, w.retried("last", "webhook_1", 9), w.retried("other", "webhook_2", 9))
+		if diff := cmp.Diff([]string{"id-last"}, append(first, again...)); diff != "" || len(w.posts) != 2 {
+			t.Errorf("%d POSTs, returned (-want +got)\n%s", len(w.posts), diff)
+		}
+		sent := w.sent["Retry"]
+		if len(sent) != 1 || sent[0].EventID != "e1" || sent[0].Attempts != 0 || len(w.held)+len(w.sent["DeadLetter"]) > 0 {
+			t.Errorf("held %+v, sent %+v", w.held, w.sent)
+		}
+		last := w.states[message("last", "webhook_1").DeliveryID]
+		if last.Attempts != 9 || last.Reason != delivery.ReasonInternal || last.State != delivery.Retrying {
+			t.Errorf("recorded as %+v", last)
+		}
+	})
+}
+
 // somewhere reports whether the event's delivery was acknowledged, or waits or died elsewhere.
 func (w *world) somewhere(event string) bool {
 	is := func(m delivery.Message) bool { return m.EventID == event }

@@ -46,8 +46,9 @@ type world struct {
 	respond   func(ctx context.Context, url string) delivery.Response
 	rules     Rules
 
-	blind bool            // circuits cannot be read
-	fails map[string]bool // calls that AWS refuses, by their names in calls
+	blind  bool            // circuits cannot be read
+	broken string          // the endpoint whose row is unreadable
+	fails  map[string]bool // calls that AWS refuses, by their names in calls
 
 	posts  []delivery.Request
 	calls  []string // writes and sends, in their order
@@ -117,7 +118,9 @@ func (w *world) Read(
 			if r.CircuitRead {
 				r.Circuit, r.SlowUntil = w.circuits[key.EndpointID], w.slowUntil
 			}
-			found[key] = r
+			if found[key] = r; key.EndpointID == w.broken {
+				found[key] = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
+			}
 		}
 	})
 	return found, err

@@ -95,6 +95,7 @@ type endpointsRequest struct {
 var states = []string{
 	string(circuit.Failing), string(circuit.Open), string(circuit.Recovering),
 	operator.StateDisabled, operator.StatePaused, operator.StateHealthy, operator.StateDeleted,
+	operator.StateUnreadable,
 }
 
 // rounds bounds how long a page looks for items in a rare state. It then ends early, with a cursor.
@@ -109,7 +110,7 @@ func (h *Handler) endpoints(
 ) (operator.List[Trouble], error) {
 	if req.State != "" && !slices.Contains(states, req.State) {
 		return operator.List[Trouble]{}, operator.Refuse(operator.CodeInvalidField, "state",
-			"must be failing, open, recovering, disabled, paused, healthy or deleted")
+			"must be failing, open, recovering, disabled, paused, healthy, deleted or unreadable")
 	}
 	read := func(limit int, start string) ([]Trouble, string, error) {
 		return h.inState(ctx, req.State, limit, start)
@@ -152,24 +153,28 @@ func (h *Handler) whose(ctx context.Context, items []circuit.Item) ([]operator.F
 			tenants = append(tenants, i.TenantID)
 		}
 	}
-	marks := make([]endpoint.Marks, len(tenants))
+	marks, unreadable := make([]endpoint.TenantMarks, len(tenants)), make([]bool, len(tenants))
 	found := make([]operator.Found, len(items))
 	err := errors.Join(append(
 		parallel.Each(len(tenants), countedAtOnce, func(n int) (err error) {
 			marks[n], err = h.Endpoints.Marks(ctx, tenants[n])
+			unreadable[n], err = operator.Unreadable(err)
 			return err
 		}),
 		parallel.Each(len(items), countedAtOnce, func(n int) error {
 			i := items[n]
 			e, ok, err := h.Endpoints.Get(ctx, i.TenantID, i.EndpointID)
+			unreadable, err := operator.Unreadable(err)
 			if !ok {
 				e = endpoint.Endpoint{TenantID: i.TenantID, ID: i.EndpointID, Status: endpoint.Deleted}
 			}
-			found[n] = operator.Found{Endpoint: e, Circuit: i}
+			found[n] = operator.Found{Endpoint: e, Circuit: i, Unreadable: unreadable}
 			return err
 		})...)...)
 	for n := range found {
-		found[n].Tenant = marks[slices.Index(tenants, items[n].TenantID)]
+		tenant := slices.Index(tenants, items[n].TenantID)
+		found[n].Unreadable = found[n].Unreadable || unreadable[tenant]
+		found[n].Tenant, found[n].Endpoint.Marks = marks[tenant].Tenant, marks[tenant].Endpoints[items[n].EndpointID]
 	}
 	return found, err
 }

@@ -150,8 +150,8 @@ func TestEndpointsInTroubleAreListedPageByPageWithTheirBacklog(t *testing.T) {
 func TestAnEndpointIsShownWithTheMarksOfItsTenant(t *testing.T) {
 	w := newWorld(t)
 	w.create(t, "webhook_1", 3)
-	acme := dynamo.EndpointKey{TenantID: "acme", EndpointID: dynamo.StopsKey}
-	if _, _, err := w.endpoints.Pause(t.Context(), acme, w.now, "ann", "asked"); err != nil {
+	pause := func(m *endpoint.Marks) bool { return m.Pause(w.now, "ann", "asked") }
+	if _, _, err := w.endpoints.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, pause); err != nil {
 		t.Fatal(err)
 	}
 	want := inspect.Endpoint{

@@ -19,9 +19,15 @@ import (
 
 type endpoints struct{ *world }
 
+// unreadable is the status of an endpoint whose row is broken.
+const unreadable endpoint.Status = "unreadable"
+
 func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
 	for _, e := range w.endpoints {
 		if e.TenantID == tenantID && e.ID == endpointID {
+			if e.Status == unreadable {
+				return endpoint.Endpoint{}, false, endpoint.ErrUnreadable
+			}
 			return e, true, w.fault("Endpoints.Get")
 		}
 	}
@@ -37,8 +43,12 @@ func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.En
 	return found, w.fault("Endpoints.List")
 }
 
-func (w endpoints) Marks(_ context.Context, tenantID string) (endpoint.Marks, error) {
-	return w.tenants[tenantID], w.fault("Marks")
+func (w endpoints) Marks(_ context.Context, tenantID string) (endpoint.TenantMarks, error) {
+	marks := endpoint.TenantMarks{Tenant: w.tenants[tenantID], Endpoints: map[string]endpoint.Marks{}}
+	for _, e := range w.endpoints {
+		marks.Endpoints[e.ID] = e.Marks
+	}
+	return marks, w.fault("Marks")
 }
 
 type circuits struct{ *world }
@@ -202,6 +212,21 @@ func TestHandler_endpoints_neverShowsMoreThanTheLimit(t *testing.T) {
 	}
 	if count := strings.Count(w.log.String(), `"count":2`); count != 2 {
 		t.Errorf("%d of 2 lines say how many are shown: %s", count, &w.log)
+	}
+}
+
+// A row that is broken hides no other.
+func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
+	w := &world{}
+	for _, id := range []string{"webhook_0", "webhook_1"} {
+		w.add(circuit.Item{TenantID: "acme", EndpointID: id, Version: 1, State: circuit.Open})
+	}
+	w.endpoints[0].Status = unreadable
+	if diff := cmp.Diff([][]string{{"webhook_0"}}, w.pages(t, `"state":"unreadable"`)); diff != "" {
+		t.Errorf("unreadable (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([][]string{{"webhook_1"}}, w.pages(t, `"state":"open"`)); diff != "" {
+		t.Errorf("open (-want +got):\n%s", diff)
 	}
 }
 

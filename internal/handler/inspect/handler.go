@@ -43,7 +43,7 @@ type DeadLetters interface {
 // Endpoints reads endpoints without their sealed secrets, strongly consistent.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
-	Marks(ctx context.Context, tenantID string) (endpoint.Marks, error)
+	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }
 

@@ -108,13 +108,13 @@ func (b *burials) page(ctx context.Context, page []ended) (stuck bool, err error
 }
 
 // ending is the move of an item whose delivery is over; there is none for one that was changed meanwhile,
-// or whose endpoint's circuit could not be read.
+// or whose endpoint or circuit could not be read.
 func (b *burials) ending(i backlog.Item, r dynamo.Reading) (m move, ok bool) {
 	facts, now := factsOf(r), b.h.Now()
 	switch {
 	case i.Message.Attempts >= b.h.Schedule.Last():
 		return dead(i, i.Message.Life.Reason), true
-	case !i.Held, i.DueAt.After(now):
+	case !i.Held, i.DueAt.After(now), r.Err != nil:
 		return m, false
 	case facts.Gone:
 		return discarded(i, delivery.ReasonEndpointDeleted), true

@@ -55,6 +55,7 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		state  circuit.State
 		change func(*endpoint.Endpoint)
 		blind  bool // the circuit cannot be read
+		broken bool // nor the row
 		want   end
 	}{
 		"open":     {state: circuit.Open, want: end{Dead: delivery.ReasonCircuitOpen}},
@@ -73,7 +74,8 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 			state: circuit.Open, change: func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() },
 			want: end{Record: delivery.ReasonDiscarded},
 		},
-		"nobody knows": {state: circuit.Open, blind: true, want: end{Left: 1}},
+		"nobody knows":                       {state: circuit.Open, blind: true, want: end{Left: 1}},
+		"nobody knows whether it is deleted": {state: circuit.Open, broken: true, want: end{Left: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -88,7 +90,9 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 				if row.change != nil {
 					w.change(hook, row.change)
 				}
-				w.refuses = func(call string, _ backlog.Key) bool { return row.blind && call == "Circuit" }
+				w.refuses = func(call string, _ backlog.Key) bool {
+					return row.blind && call == "Circuit" || row.broken && call == "Row"
+				}
 				c := w.circuits[hook]
 				c.ProbedAt = time.Now()
 				w.circuits[hook] = c

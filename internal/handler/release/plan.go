@@ -69,8 +69,8 @@ func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) [
 		i := circuits[n]
 		key := dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID}
 		reading, read := readings[key]
-		if !read {
-			return nil
+		if !read || reading.Err != nil {
+			return reading.Err
 		}
 		facts := factsOf(reading)
 		p := i.Plan(h.Settings, facts, h.Now())

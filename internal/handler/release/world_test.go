@@ -398,7 +398,9 @@ func (w *world) Read(
 	readings := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
 		r := dynamo.Reading{Circuit: w.circuits[key.EndpointID], CircuitRead: !w.refuses("Circuit", backlog.Key{})}
-		r.Endpoint, r.Found = w.endpoints[key.EndpointID]
+		if r.Endpoint, r.Found = w.endpoints[key.EndpointID]; w.refuses("Row", backlog.Key{}) {
+			r = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
+		}
 		readings[key] = r
 	}
 	return readings, nil

@@ -157,8 +157,8 @@ func TestHandler_Serve_answers503AndWritesNothingWhenAWSFails(t *testing.T) {
 			{"Encrypt", "POST", "/v1/webhooks", valid},
 			{"TransactWriteItems", "POST", "/v1/webhooks", valid},
 			{"Encrypt", "POST", path + "/rotate-secret", ""},
-			{"UpdateItem", "POST", path + "/rotate-secret", ""},
-			{"UpdateItem", "PATCH", path, `{"description":"x"}`},
+			{"PutItem", "POST", path + "/rotate-secret", ""},
+			{"PutItem", "PATCH", path, `{"description":"x"}`},
 			{"TransactWriteItems", "DELETE", path, ""},
 		} {
 			r.faults.On(test.action, 0, fault)

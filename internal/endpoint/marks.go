@@ -1,0 +1,68 @@
+package endpoint
+
+import "time"
+
+// Marks are what operators ask for, of an endpoint or of a tenant. Zero times are marks that were never
+// made. The tags name attributes in the table Endpoints.
+type Marks struct {
+	PausedAt        time.Time `dynamodbav:"paused_at,omitempty"`
+	PausedBy        string    `dynamodbav:"paused_by,omitempty"`        // operator
+	PauseReason     string    `dynamodbav:"pause_reason,omitempty"`     // as given
+	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
+	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // deliveries whose life began before are dropped
+	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send what waits
+}
+
+// TenantMarks are all operators' marks on a tenant: for everything it has, and on single endpoints.
+type TenantMarks struct {
+	Tenant    Marks            `dynamodbav:"tenant"`
+	Endpoints map[string]Marks `dynamodbav:"endpoints,omitempty"` // by id
+}
+
+// Paused reports whether nothing is sent.
+func (m Marks) Paused() bool { return !m.PausedAt.IsZero() }
+
+// Pause has nothing sent any more. Like the other changes, it reports whether there was anything to change.
+func (m *Marks) Pause(at time.Time, by, reason string) (changed bool) {
+	if m.Paused() {
+		return false
+	}
+	m.PausedAt, m.PausedBy, m.PauseReason = at, by, reason
+	return true
+}
+
+// Resume ends a pause.
+func (m *Marks) Resume(at time.Time) (changed bool) {
+	if !m.Paused() {
+		return false
+	}
+	m.PausedAt, m.PausedBy, m.PauseReason, m.ResumedAt = time.Time{}, "", "", at
+	return true
+}
+
+// Discard has deliveries dropped whose lives began before a moment. The moment only grows.
+func (m *Marks) Discard(before time.Time) (changed bool) { return grow(&m.DiscardedBefore, before) }
+
+// Release orders that everything that waits is sent. The moment of the order only grows.
+func (m *Marks) Release(at time.Time) (changed bool) { return grow(&m.ReleasedAt, at) }
+
+func grow(mark *time.Time, at time.Time) bool {
+	if !at.After(*mark) {
+		return false
+	}
+	*mark = at
+	return true
+}
+
+// StoppedBy reports whether nothing is sent to the endpoint, given its tenant's marks.
+func (e Endpoint) StoppedBy(tenant Marks) bool {
+	return e.Status == Disabled || e.Marks.Paused() || tenant.Paused()
+}
+
+// DiscardedBefore is the moment before which lives began that are dropped, given the tenant's marks.
+func (e Endpoint) DiscardedBefore(tenant Marks) time.Time {
+	if tenant.DiscardedBefore.After(e.Marks.DiscardedBefore) {
+		return tenant.DiscardedBefore
+	}
+	return e.Marks.DiscardedBefore
+}
