@@ -15,7 +15,7 @@ MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 GO_BUILD := go build -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
-DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath
+DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
 
 # One way of compiling for builds, tests and linters, so that they share it. Only the race detector needs cgo.
 export CGO_ENABLED := 0
@@ -29,7 +29,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build native cli bench simulate cost second-engine tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build package native cli bench simulate cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -111,6 +111,13 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 	@$(DEPLOYED) -o /dev/null ./functions/... # once, for nine builds at once
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
+
+package: VERSION = $(shell cat VERSION)
+package: ## write what installs this version without building it, the same bytes each time, into .local/package
+	@rm -rf .local/arm64; mkdir -p .local/arm64
+	@$(DEPLOYED) -o .local/arm64 ./functions/...
+	@go run ./infra/pack -binaries .local/arm64 -out .local/package
+	@echo "Herald $(VERSION) is in .local/package"
 
 native: ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26 or newer" >&2; exit 1; }

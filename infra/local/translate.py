@@ -3,7 +3,7 @@
 Usage: translate.py TEMPLATE SAMCONFIG ENVIRONMENT [NAME=VALUE …]
 Prints {"template": …, "parameters": {name: value}}: the parameters are those given, else those of the environment's
 table in the samconfig file, else the template's defaults. One that the template does not allow is refused.
-Functions get a line of code in place of theirs, which this machine runs itself.
+Functions whose code is in this checkout get a line of code in its place: this machine runs them itself.
 """
 
 import json
@@ -83,8 +83,9 @@ def main() -> int:
         if wrong := sorted(faults(declared, parameters)):
             raise ValueError("; ".join(wrong))
         for resource in template["Resources"].values():
-            if resource["Type"] == "AWS::Serverless::Function":
-                resource.setdefault("Properties", {})["InlineCode"] = "none"
+            properties = resource.setdefault("Properties", {})
+            if resource["Type"] == "AWS::Serverless::Function" and not isinstance(properties.get("CodeUri"), dict):
+                properties["InlineCode"] = "none"
         translated = Translator({}, Parser()).translate(template, parameter_values=parameters)
     except InvalidDocumentException as error:
         print("; ".join(cause.message for cause in error.causes), file=sys.stderr)

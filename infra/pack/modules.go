@@ -1,0 +1,138 @@
+package main
+
+import (
+	"debug/buildinfo"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// module is one that a binary contains. Go's own library has the path std.
+type module struct{ path, version string }
+
+func (m module) String() string { return m.path + " " + m.version }
+
+// modules are those that are linked into any of the binaries, by path. They must agree on versions, or one bill of
+// materials could not speak for all of them.
+func modules(binaries []string) ([]module, error) {
+	found := map[string]string{}
+	add := func(binary, path, version string) error {
+		if before, known := found[path]; known && before != version {
+			return fmt.Errorf("%s contains %s %s, another binary %s", binary, path, version, before)
+		}
+		found[path] = version
+		return nil
+	}
+	for _, binary := range binaries {
+		info, err := buildinfo.ReadFile(binary)
+		if err != nil {
+			return nil, fmt.Errorf("reading modules of %s: %w", binary, err)
+		}
+		if err := add(binary, "std", strings.TrimPrefix(info.GoVersion, "go")); err != nil {
+			return nil, err
+		}
+		for _, m := range info.Deps {
+			if m.Replace != nil {
+				m = m.Replace
+			}
+			if err := add(binary, m.Path, m.Version); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var all []module
+	for _, path := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, module{path, found[path]})
+	}
+	return all, nil
+}
+
+// licences are the texts of all modules' licences, each once, with the modules that it is of.
+func licences(root string, linked []module) ([]byte, error) {
+	folders, err := folders(root, linked)
+	if err != nil {
+		return nil, err
+	}
+	owners := map[string][]string{}
+	for _, m := range linked {
+		texts, err := legal(folders[m.path], m.path == "std")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", m, err)
+		}
+		for _, file := range slices.Sorted(maps.Keys(texts)) {
+			owners[texts[file]] = append(owners[texts[file]], fmt.Sprintf("%s: %s", m, file))
+		}
+	}
+	var sections []string
+	for text, files := range owners {
+		sections = append(sections, strings.Join(files, "\n")+"\n\n"+strings.TrimSpace(text)+"\n")
+	}
+	slices.Sort(sections)
+	line := strings.Repeat("-", 80) + "\n"
+	return []byte("Herald's binaries contain the following modules.\n\n" + line + strings.Join(sections, "\n"+line)), nil
+}
+
+// folders are those of the modules' sources, by path.
+func folders(root string, linked []module) (map[string]string, error) {
+	arguments := []string{"list", "-m", "-f", "{{.Path}}\t{{.Dir}}"}
+	for _, m := range linked {
+		if m.path != "std" {
+			arguments = append(arguments, m.path)
+		}
+	}
+	found := map[string]string{}
+	for _, arguments := range [][]string{arguments, {"env", "GOROOT"}} {
+		cmd := exec.Command("go", arguments...) //nolint:gosec // paths of modules
+		cmd.Dir, cmd.Stderr = root, os.Stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("asking go: %w", err)
+		}
+		for line := range strings.Lines(string(out)) {
+			path, folder, ok := strings.Cut(strings.TrimSpace(line), "\t")
+			if !ok {
+				path, folder = "std", path
+			}
+			found[path] = folder
+		}
+	}
+	return found, nil
+}
+
+var legalFile = regexp.MustCompile(`(?i)^(LICEN[CS]E|COPYING|NOTICE|PATENTS)(\.(txt|md))?$`)
+
+// legal are the texts of the files in a folder that licences ask to be passed on, by path in it. Below the root of a
+// module there may be more, of code that it has taken over.
+func legal(folder string, rootOnly bool) (map[string]string, error) {
+	texts := map[string]string{}
+	err := filepath.WalkDir(folder, func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && file != folder && (rootOnly || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case d.IsDir() || !legalFile.MatchString(d.Name()):
+			return nil
+		}
+		text, err := os.ReadFile(file) //nolint:gosec // the module cache's
+		if err != nil {
+			return err
+		}
+		relative, err := filepath.Rel(folder, file)
+		texts[filepath.ToSlash(relative)] = string(text)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for licences: %w", err)
+	}
+	if len(texts) == 0 {
+		return nil, fmt.Errorf("%s has no file named LICENSE", folder)
+	}
+	return texts, nil
+}

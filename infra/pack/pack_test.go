@@ -1,0 +1,179 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+)
+
+const root = "../.."
+
+func file(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+type object = map[string]any
+
+func decode(t *testing.T, text []byte) (template object) {
+	t.Helper()
+	if err := yaml.Unmarshal(text, &template); err != nil {
+		t.Fatal(err)
+	}
+	return template
+}
+
+func at(from object, path ...string) object {
+	for _, name := range path {
+		from, _ = from[name].(object)
+	}
+	return from
+}
+
+// Nothing but where the code is differs from template.yaml.
+func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
+	text := file(t, filepath.Join(root, "template.yaml"))
+	packaged, functions, err := install(text, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, got := decode(t, text), decode(t, packaged)
+	for _, name := range functions {
+		id := strings.ToUpper(name[:1]) + name[1:] + "Function"
+		code := object{"Bucket": "CodeBucket", "Key": "${CodePrefix}/" + name + ".zip"}
+		if diff := cmp.Diff(code, at(got, "Resources", id, "Properties", "CodeUri")); diff != "" {
+			t.Errorf("code of %s (-want +got):\n%s", name, diff)
+		}
+		delete(at(got, "Resources", id, "Properties"), "CodeUri")
+		delete(at(want, "Resources", id), "Metadata")
+	}
+	if prefix := at(got, "Parameters", "CodePrefix")["Default"]; prefix != "herald/1.2.3" {
+		t.Errorf("the archives are in %v", prefix)
+	}
+	for section, names := range map[string][]string{"Parameters": {"CodeBucket", "CodePrefix"}, "Outputs": {"Version"}} {
+		for _, name := range names {
+			if at(got, section, name) == nil {
+				t.Errorf("%s has no %s", section, name)
+			}
+			delete(at(got, section), name)
+		}
+	}
+	delete(at(want, "Globals", "Function"), "CodeUri")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("template (-want +got):\n%s", diff)
+	}
+	folders, err := os.ReadDir(filepath.Join(root, "functions"))
+	if err != nil || len(folders) != len(functions) {
+		t.Errorf("%d folders of functions (%v), but the template has %v", len(folders), err, functions)
+	}
+}
+
+func TestInstall_refusesWhatIsNoTemplate(t *testing.T) {
+	for _, text := range []string{"", "[", "Resources: {}", "Parameters: {}\nOutputs: {}\nResources: {}"} {
+		if _, _, err := install([]byte(text), "1.0.0"); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestArchive_tellsNothingOfWhereItWasMade(t *testing.T) {
+	var archives [2][]byte
+	for i := range archives {
+		path := filepath.Join(t.TempDir(), "deliver")
+		if err := os.WriteFile(path, []byte("code"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(path, time.Time{}, time.Unix(int64(i)*1e9, 0)); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if archives[i], err = archive(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(archives[0], archives[1]) {
+		t.Error("the same binary gives two archives")
+	}
+	r, err := zip.NewReader(bytes.NewReader(archives[0]), int64(len(archives[0])))
+	if err != nil || len(r.File) != 1 || r.File[0].Name != "bootstrap" || r.File[0].Mode() != 0o755 {
+		t.Fatalf("not what Lambda starts: %v, %v", r, err)
+	}
+	entry, err := r.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, err := io.ReadAll(entry); string(code) != "code" || err != nil {
+		t.Errorf("the code is %q, %v", code, err)
+	}
+}
+
+// This test is a binary with modules of its own.
+func TestBillOfMaterialsAndLicences_nameEachModule(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	linked, err := modules([]string{self, self})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bom, err := billOfMaterials(linked, "1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts, err := licences(root, linked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(linked) < 3 || linked[len(linked)-1].path != "std" {
+		t.Errorf("the binary contains %v", linked)
+	}
+	for _, m := range linked {
+		if !bytes.Contains(bom, []byte(`"purl": "pkg:golang/`+m.path+"@"+m.version+`"`)) {
+			t.Errorf("the bill of materials leaves out %s", m)
+		}
+		if !bytes.Contains(texts, []byte("\n"+m.String()+": LICENSE")) {
+			t.Errorf("there is no licence of %s", m)
+		}
+	}
+	if !bytes.Contains(bom, []byte("pkg:golang/github.com/herald-webhooks/herald@v1.2.3")) {
+		t.Error("the bill of materials does not say what it is of")
+	}
+}
+
+func TestLegal_refusesAModuleWithoutLicence(t *testing.T) {
+	if texts, err := legal(t.TempDir(), false); err == nil {
+		t.Errorf("found %v", texts)
+	}
+}
+
+// VERSION is the next version. Those in the changelog came before it, so that each has a tag.
+func TestTheChangelogNamesNoVersionWithoutATag(t *testing.T) {
+	next := strings.TrimSpace(string(file(t, filepath.Join(root, "VERSION"))))
+	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(next) {
+		t.Fatalf("VERSION is %q", next)
+	}
+	changelog := string(file(t, filepath.Join(root, "infra/docs/CHANGELOG.md")))
+	headings := regexp.MustCompile(`(?m)^## .*$`).FindAllString(changelog, -1)
+	if len(headings) == 0 || headings[0] != "## Unreleased" {
+		t.Errorf("the changelog begins with %v", headings)
+	}
+	for _, heading := range headings[1:] {
+		if strings.HasPrefix(heading, "## "+next) {
+			t.Errorf("%q has no tag yet", heading)
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// added are the parameters and the output of a packaged template; %s is the version.
+const added = `
+Parameters:
+  CodeBucket:
+    Type: String
+    AllowedPattern: "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
+    Description: S3 bucket, in the stack's region, that holds the functions' archives.
+  CodePrefix:
+    Type: String
+    Default: herald/%[1]s
+    AllowedPattern: "[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*"
+    Description: Folder of the archives in CodeBucket.
+Outputs:
+  Version: { Description: Version of Herald that is installed, Value: "%[1]s" }
+`
+
+// install turns template.yaml into one that takes the functions' code from a bucket, and names the functions.
+func install(text []byte, version string) (packaged []byte, functions []string, err error) {
+	var document, more yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, nil, fmt.Errorf("reading: %w", err)
+	}
+	if err := yaml.Unmarshal(fmt.Appendf(nil, added, version), &more); err != nil {
+		return nil, nil, fmt.Errorf("reading additions: %w", err)
+	}
+	if len(document.Content) == 0 {
+		return nil, nil, errors.New("it is empty")
+	}
+	root := document.Content[0]
+	for _, section := range []string{"Parameters", "Outputs"} {
+		mapping := child(root, section)
+		if mapping == nil {
+			return nil, nil, fmt.Errorf("it has no %s", section)
+		}
+		mapping.Content = append(mapping.Content, child(more.Content[0], section).Content...)
+	}
+	remove(child(child(root, "Globals"), "Function"), "CodeUri")
+	if functions, err = pointToArchives(child(root, "Resources")); err != nil {
+		return nil, nil, err
+	}
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
+	if err := errors.Join(encoder.Encode(&document), encoder.Close()); err != nil {
+		return nil, nil, fmt.Errorf("writing: %w", err)
+	}
+	return b.Bytes(), functions, nil
+}
+
+// pointToArchives sets the code of every function, whose folder has the name of its logical id.
+func pointToArchives(resources *yaml.Node) (functions []string, err error) {
+	if resources == nil {
+		return nil, errors.New("it has no Resources")
+	}
+	for i := 0; i < len(resources.Content); i += 2 {
+		id, resource := resources.Content[i].Value, resources.Content[i+1]
+		if kind := child(resource, "Type"); kind == nil || kind.Value != "AWS::Serverless::Function" {
+			continue
+		}
+		folder := strings.ToLower(strings.TrimSuffix(id, "Function"))
+		var code yaml.Node
+		err := yaml.Unmarshal(fmt.Appendf(nil,
+			"CodeUri: { Bucket: !Ref CodeBucket, Key: !Sub \"${CodePrefix}/%s.zip\" }", folder), &code)
+		properties := child(resource, "Properties")
+		if err != nil || properties == nil {
+			return nil, fmt.Errorf("%s has no properties: %w", id, err)
+		}
+		remove(properties, "CodeUri")
+		remove(resource, "Metadata") // how sam builds it
+		properties.Content = append(properties.Content, code.Content[0].Content...)
+		functions = append(functions, folder)
+	}
+	if len(functions) == 0 {
+		return nil, errors.New("it has no functions")
+	}
+	return functions, nil
+}
+
+// child is the value under a key of a mapping, or nil.
+func child(mapping *yaml.Node, key string) *yaml.Node {
+	if i := index(mapping, key); i >= 0 {
+		return mapping.Content[i+1]
+	}
+	return nil
+}
+
+func remove(mapping *yaml.Node, key string) {
+	if i := index(mapping, key); i >= 0 {
+		mapping.Content = slices.Delete(mapping.Content, i, i+2)
+	}
+}
+
+func index(mapping *yaml.Node, key string) int {
+	if mapping == nil || mapping.Kind != yaml.MappingNode {
+		return -1
+	}
+	for i := 0; i < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return i
+		}
+	}
+	return -1
+}
