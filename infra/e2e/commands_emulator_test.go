@@ -113,7 +113,7 @@ func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	profile := commands.Environment(operator.State) + "\n"
 	t.Run("local-stack.md", func(t *testing.T) {
-		prints(t, shell(t, blocks(t, "local-stack.md")), `EventsQueue-`, `"TableNames"`, `"queues":{`, `"MessageId"`)
+		prints(t, shell(t, blocks(t, "local-stack.md")), `-events`, `"TableNames"`, `"queues":{`, `"MessageId"`)
 	})
 	t.Run("publishing.md and the README", func(t *testing.T) {
 		const readme = `sh infra/examples/publisher/cli/publish.sh` // what the README shows

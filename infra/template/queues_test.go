@@ -1,0 +1,93 @@
+package template
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// SQS moves a message into a dead-letter queue without asking for a right: this is what asks.
+func TestOnlyOurQueuesRedriveIntoOurDeadLetterQueues(t *testing.T) {
+	tpl := load(t)
+	queues := tpl.ofType("AWS::SQS::Queue")
+	sources := map[string][]string{} // ARNs, by dead-letter queue
+	for name, q := range queues {
+		arn := fmt.Sprint("arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:", at(q.Properties, "QueueName")["Fn::Sub"])
+		if dead := target(at(q.Properties, "RedrivePolicy")["deadLetterTargetArn"]); dead != "" {
+			sources[dead] = append(sources[dead], arn)
+		}
+		if !strings.Contains(arn, ":${AWS::StackName}-") {
+			t.Errorf("%s is not named after its stack", name)
+		}
+	}
+	for dead, want := range sources {
+		policy := at(queues[dead].Properties, "RedriveAllowPolicy")
+		var got []string
+		for _, arn := range list(policy["sourceQueueArns"]) {
+			got = append(got, fmt.Sprint(arn.(object)["Fn::Sub"]))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" || policy["redrivePermission"] != "byQueue" {
+			t.Errorf("%s takes by %v from (-want +got):\n%s", dead, policy["redrivePermission"], diff)
+		}
+	}
+	if len(sources) != 2 {
+		t.Errorf("%d dead-letter queues, want those of events and of deliveries", len(sources))
+	}
+}
+
+// What is on a queue of deliveries is signed. Whoever may send anywhere in the account may not send there.
+func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
+	tpl := load(t)
+	policies := map[string][]object{}
+	for _, p := range tpl.ofType("AWS::SQS::QueuePolicy") {
+		for _, q := range list(p.Properties["Queues"]) {
+			policies[target(q)] = append(policies[target(q)], statements(p.Properties["PolicyDocument"])...)
+		}
+	}
+	for name := range tpl.ofType("AWS::SQS::Queue") {
+		denied := map[any]object{} // by action
+		for _, s := range policies[name] {
+			if s["Effect"] == "Deny" && s["Principal"] == "*" && target(s["Resource"]) == name {
+				denied[s["Action"]] = at(s, "Condition")
+			}
+		}
+		plain := object{"Bool": object{"aws:SecureTransport": "false"}}
+		if diff := cmp.Diff(plain, denied["sqs:*"]); diff != "" {
+			t.Errorf("%s refuses what is not TLS (-want +got):\n%s", name, diff)
+		}
+		if name == "EventsQueue" { // publishers have their own policies
+			continue
+		}
+		var want, got []string
+		for role := range tpl.ofType("AWS::IAM::Role") {
+			if mayItself(tpl, role, "sqs:SendMessage", name) {
+				want = append(want, role)
+			}
+		}
+		for _, role := range list(at(denied["sqs:SendMessage"], "ArnNotEquals")["aws:PrincipalArn"]) {
+			got = append(got, target(role))
+		}
+		slices.Sort(want)
+		slices.Sort(got)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s takes messages of (-want +got):\n%s", name, diff)
+		}
+		services := object{"aws:PrincipalIsAWSService": "false"} // SQS moves messages, and may ask as itself
+		if diff := cmp.Diff(services, at(denied["sqs:SendMessage"], "BoolIfExists")); diff != "" {
+			t.Errorf("%s and services (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// mayItself reports whether a role's own policies allow an action on a resource of this stack.
+func mayItself(tpl template, role, action, resource string) bool {
+	return slices.ContainsFunc(roleStatements(tpl, role), func(s object) bool {
+		return slices.Contains(list(s["Action"]), any(action)) &&
+			slices.ContainsFunc(list(s["Resource"]), func(r any) bool { return target(r) == resource })
+	})
+}
