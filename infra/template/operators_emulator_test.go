@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/apigw"
@@ -95,7 +98,7 @@ func (s *stage) manage() {
 	id := ""
 	for _, r := range [][3]string{
 		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
-		{"PATCH", "/", `{"description":"x"}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
+		{"PATCH", "/", `{"description":"x"}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""}, {"DELETE", "/", ""},
 	} {
 		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
 		request, err := json.Marshal(object{
@@ -107,10 +110,48 @@ func (s *stage) manage() {
 		if status := answer["statusCode"].(float64); status >= 300 {
 			s.t.Errorf("%s %s: %v", r[0], path, answer)
 		}
-		if r[0] == "POST" {
+		if answer["statusCode"] == 201.0 {
 			var made object
 			decode(s.t, []byte(answer["body"].(string)), &made)
 			id = made["id"].(string)
+		}
+	}
+}
+
+// What is dead or deleted is kept for as long as the template says.
+func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
+	s := newStage(t)
+	s.put("DeadLetterQueue", "webhook_good", 1)
+	s.consume(s.start())
+	s.manage()
+	for table, row := range map[string]struct{ since, days string }{
+		"DeadLetters": {"died_at", "DeadLetterDays"}, "Endpoints": {"deleted_at", "DeletedEndpointDays"},
+	} {
+		rows, err := s.tables.Scan(t.Context(), &dynamodb.ScanInput{TableName: aws.String(s.resources[table])})
+		s.must(err)
+		expiring := 0
+		for _, item := range rows.Items {
+			var stored map[string]any
+			s.must(attributevalue.UnmarshalMap(item, &stored))
+			since, done := stored[row.since].(string)
+			expires, expiresEver := stored["expires_at"].(float64)
+			if done != expiresEver {
+				t.Errorf("%s: %v", table, stored)
+			}
+			if !done {
+				continue
+			}
+			expiring++
+			from, err := time.Parse(time.RFC3339, since)
+			s.must(err)
+			days := settings(s.options.Parameters).number(t, row.days)
+			if want := from.Unix() + int64(days)*24*3600; int64(expires) != want {
+				t.Errorf("%s: expires at %v, want %d", table, expires, want)
+			}
+		}
+		if ttl := at(s.tpl.Resources[table].Properties, "TimeToLiveSpecification"); expiring == 0 ||
+			ttl["AttributeName"] != "expires_at" || ttl["Enabled"] != true {
+			t.Errorf("%s: %d expire by %v", table, expiring, ttl)
 		}
 	}
 }

@@ -85,3 +85,9 @@ type Seconds int
 
 // Duration converts to a time.Duration.
 func (s Seconds) Duration() time.Duration { return time.Duration(s) * time.Second }
+
+// Days is a number of whole days in the environment; 0 usually means for ever.
+type Days uint
+
+// Duration converts to a time.Duration.
+func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour } //nolint:gosec // few

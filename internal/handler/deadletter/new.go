@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -17,10 +18,10 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
-	DeadLettersTable string `env:"DEAD_LETTERS_TABLE,notEmpty"`
-	DeliveriesTable  string `env:"DELIVERIES_TABLE,notEmpty"`
-	DeadLetterKeyARN string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
-	DeadLetterDays   int    `env:"DEAD_LETTER_DAYS" envDefault:"0"` // 0: dead letters are kept for ever
+	DeadLettersTable string      `env:"DEAD_LETTERS_TABLE,notEmpty"`
+	DeliveriesTable  string      `env:"DELIVERIES_TABLE,notEmpty"`
+	DeadLetterKeyARN string      `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
+	DeadLetterDays   config.Days `env:"DEAD_LETTER_DAYS"` // 0: dead letters are kept for ever
 }
 
 // Config is what New needs. All fields are required.
@@ -36,7 +37,7 @@ func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
 	return &Handler{
 		States: dynamo.NewDeliveries(tables, s.DeliveriesTable),
-		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable).KeepDead(time.Duration(s.DeadLetterDays) * 24 * time.Hour),
+		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable).KeepDead(s.DeadLetterDays.Duration()),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},

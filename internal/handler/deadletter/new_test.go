@@ -12,7 +12,7 @@ import (
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries",
-		"DEAD_LETTER_KEY_ARN": "key",
+		"DEAD_LETTER_KEY_ARN": "key", "DEAD_LETTER_DAYS": "90",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -25,6 +26,8 @@ type Settings struct {
 	EgressAllowCIDRs string `env:"EGRESS_ALLOW_CIDRS"`
 	EgressDenyCIDRs  string `env:"EGRESS_DENY_CIDRS"`
 	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
+
+	DeletedEndpointDays config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
 }
 
 // Config is what New needs. All fields are required.
@@ -45,7 +48,7 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	return &Handler{
-		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable),
+		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable).KeepDeleted(s.DeletedEndpointDays.Duration()),
 		Keys:      dynamo.NewAPIKeys(tables, s.APIKeysTable),
 		Secrets:   keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
 		URLs:      endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},

@@ -15,6 +15,7 @@ import (
 var environment = map[string]string{
 	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
 	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_DENY_CIDRS": "1.0.0.0/24", "EGRESS_ALLOW_PORTS": "8443",
+	"DELETED_ENDPOINT_DAYS": "30",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
