@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
+)
+
+func (a *app) console() *cli.Command {
+	return &cli.Command{
+		Name: "console", Usage: "the same as a page, on this machine only, until Ctrl-C",
+		Flags: []cli.Flag{&cli.IntFlag{Name: "port", Usage: "any free one by default"}},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(c.Int("port")))
+			if err != nil {
+				return fail(exitFailed, "no port to listen on: %v", err)
+			}
+			return a.serve(ctx, s, l)
+		},
+	}
+}
+
+// serve shows the console until the context ends.
+func (a *app) serve(ctx context.Context, s stack, l net.Listener) error {
+	shown, err := console.New(console.Config{Stack: asker{s}, Name: s.name, Operator: s.operator, Now: a.now}, l)
+	if err != nil {
+		return fmt.Errorf("starting the console: %w", err)
+	}
+	server := &http.Server{Handler: shown.Handler(), ReadHeaderTimeout: 10 * time.Second}
+	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends Serve
+	defer stop()
+	a.say("the console of %s, until Ctrl-C; the address lets in whoever has it:", s.name)
+	if err := a.print(shown.URL()); err != nil {
+		return err
+	}
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serving the console: %w", err)
+	}
+	return nil
+}
+
+// asker is the stack as the console uses it.
+type asker struct{ stack }
+
+func (s asker) Ask(ctx context.Context, function, action string, f map[string]any, out any) error {
+	_, err := s.ask(ctx, function, action, f, out)
+	if failed := new(failure); errors.As(err, &failed) && failed.code == exitDenied {
+		return fmt.Errorf("%w: %w", console.ErrDenied, err)
+	}
+	return err
+}

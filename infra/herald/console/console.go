@@ -1,0 +1,127 @@
+// Package console is a page for operators, served on loopback by the command line tool.
+//
+// It promises to be as exposed as the tool itself: it listens on loopback, answers only who has the token of
+// this start, only to its own Host, and takes acts only from its own pages. It loads nothing from the network,
+// shows what tenants and receivers wrote as text, and does nothing that the operator functions do not do: IAM
+// decides. It keeps nothing.
+package console
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"net"
+	"net/http"
+	"slices"
+	"time"
+)
+
+// Stack asks the operator functions of one stack. Errors are sentences for operators.
+type Stack interface {
+	Ask(ctx context.Context, function, action string, fields map[string]any, out any) error
+}
+
+// ErrDenied is the error of a request that IAM or AWS's credentials do not allow.
+var ErrDenied = errors.New("denied")
+
+// Config says what is shown. All fields are required.
+type Config struct {
+	Stack    Stack
+	Name     string // of the stack
+	Operator string
+	Now      func() time.Time
+}
+
+// Server is a console on one address.
+type Server struct {
+	Config
+	host  string // the page's own, with its port
+	token string
+	pages *template.Template
+}
+
+//go:embed pages/*.html
+var pages embed.FS
+
+//go:embed static
+var static embed.FS
+
+// New returns the console of a listener on loopback.
+func New(c Config, l net.Listener) (*Server, error) {
+	s := &Server{Config: c, host: l.Addr().String(), token: rand.Text()}
+	var err error
+	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pages, "pages/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("reading the pages: %w", err)
+	}
+	return s, nil
+}
+
+// URL is the address that lets a browser in.
+func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
+
+// Handler serves the console.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for path, v := range s.views() {
+		mux.HandleFunc("GET "+path, s.show(v))
+	}
+	for path, act := range s.acts() {
+		mux.HandleFunc("POST "+path, s.do(act))
+	}
+	files, _ := fs.Sub(static, "static") // it is there: embedded above
+	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
+	return s.guard(mux)
+}
+
+// policy forbids everything that is not the page's own.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+
+// guard lets in who has the token, under the page's own name. Other names could be a foreign site's that leads
+// to loopback, other origins a foreign page's that posts here.
+func (s *Server) guard(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Cache-Control", "no-store")
+		switch {
+		case r.Host != s.host:
+			http.Error(w, "this is the console of "+s.host, http.StatusForbidden)
+		case r.URL.Path == "/" && s.matches(r.URL.Query().Get("token")):
+			http.SetCookie(w, &http.Cookie{ //nolint:gosec // loopback speaks no TLS
+				Name: s.cookie(), Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+			})
+			http.Redirect(w, r, "/", http.StatusSeeOther)
+		case !s.known(r):
+			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
+		case r.Method != http.MethodGet && !s.sameOrigin(r):
+			http.Error(w, "another site sent this", http.StatusForbidden)
+		default:
+			next.ServeHTTP(w, r)
+		}
+	})
+}
+
+// cookie has the port in its name, since browsers send cookies to every port of a host.
+func (s *Server) cookie() string {
+	_, port, _ := net.SplitHostPort(s.host)
+	return "herald_console_" + port
+}
+
+func (s *Server) known(r *http.Request) bool {
+	return slices.ContainsFunc(r.CookiesNamed(s.cookie()), func(c *http.Cookie) bool { return s.matches(c.Value) })
+}
+
+func (s *Server) matches(token string) bool {
+	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
+}
+
+func (s *Server) sameOrigin(r *http.Request) bool { return r.Header.Get("Origin") == "http://"+s.host }

@@ -1,0 +1,182 @@
+package console
+
+import (
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// functions are those of the pages.
+func (s *Server) functions() template.FuncMap {
+	return template.FuncMap{
+		"at": at, "text": text, "when": s.when, "link": link, "words": words, "fields": fields, "pretty": pretty,
+		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
+		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
+		"states":         func() []string { return states },
+		"statuses":       func() []string { return []string{"", "dead", "replaying", "replayed"} },
+		"filterFields":   func() []string { return filterFields },
+		"controlButtons": func() map[string]string { return controlButtons },
+		"jobButtons":     func() map[string]string { return map[string]string{"stop": "Stop", "resume": "Go on"} },
+	}
+}
+
+// place is an entry of the navigation.
+type place struct{ Path, Page, Title string }
+
+var places = []place{
+	{"/", "overview", "Overview"}, {"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
+	{"/dead?status=dead", "dead", "Dead letters"}, {"/rejected", "rejected", "Rejected events"}, {"/jobs", "jobs", "Jobs"},
+	{"/keys", "keys", "API keys"},
+}
+
+// refreshing are the pages that ask again by themselves: those without boxes to tick and fields to fill in.
+var refreshing = []string{"overview", "delivery", "job", "jobs"}
+
+var states = []string{"", "failing", "open", "recovering", "paused", "disabled", "healthy", "deleted"}
+
+var controlButtons = map[string]string{"pause": "Pause", "resume": "Resume", "release": "Send what waits"}
+
+// asList reads the answer of a list.
+func asList(v any) (l list) {
+	rows, _ := at(v, "data").([]any)
+	for _, r := range rows {
+		if found, ok := r.(row); ok {
+			l.Data = append(l.Data, found)
+		}
+	}
+	return l
+}
+
+// at is the field of a row at a path: "health.state". Nil where there is none.
+func at(v any, path string) any {
+	for name := range strings.SplitSeq(path, ".") {
+		r, ok := v.(row)
+		if !ok {
+			return nil
+		}
+		v = r[name]
+	}
+	return v
+}
+
+// text is a field as a person reads it; "–" where there is nothing.
+func text(v any, path string) string {
+	switch found := at(v, path).(type) {
+	case nil:
+		return "–"
+	case string:
+		if found == "" {
+			return "–"
+		}
+		return found
+	case []any:
+		parts := make([]string, len(found))
+		for n, p := range found {
+			parts[n] = fmt.Sprint(p)
+		}
+		return strings.Join(parts, ", ")
+	case float64:
+		return strconv.FormatFloat(found, 'f', -1, 64)
+	default:
+		return fmt.Sprint(found)
+	}
+}
+
+// when is a moment with its distance from now.
+func (s *Server) when(v any, path string) string {
+	written, _ := at(v, path).(string)
+	moment, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		return text(v, path)
+	}
+	distance := s.Now().Sub(moment).Round(time.Second)
+	if distance < 0 {
+		return "in " + (-distance).String()
+	}
+	if distance < 24*time.Hour {
+		return distance.String() + " ago"
+	}
+	return moment.UTC().Format("2006-01-02 15:04 MST")
+}
+
+// link is a path with a query of names and values; empty values are left out.
+func link(path string, pairs ...any) string {
+	q := url.Values{}
+	for n := 0; n+1 < len(pairs); n += 2 {
+		if v := pairs[n+1]; v != nil && v != "" && v != "–" {
+			q.Set(fmt.Sprint(pairs[n]), fmt.Sprint(v))
+		}
+	}
+	return path + "?" + q.Encode()
+}
+
+// next is the path of a list's next page, "" after the last.
+func next(path string, query url.Values, data any) string {
+	cursor, _ := at(data, "next_cursor").(string)
+	if l, ok := data.(list); ok && l.Next != nil {
+		cursor = *l.Next
+	}
+	if cursor == "" {
+		return ""
+	}
+	q := url.Values{}
+	for name, values := range query {
+		if name != "done" {
+			q[name] = values
+		}
+	}
+	q.Set("cursor", cursor)
+	return path + "?" + q.Encode()
+}
+
+// words makes a field's name readable.
+func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+
+// field is a name with its value.
+type field struct {
+	Name  string
+	Value any
+}
+
+// fields are those of a row that say something, in alphabetical order.
+func fields(v any) (all []field) {
+	r, _ := v.(row)
+	for name, value := range r {
+		if value != nil && value != "" {
+			all = append(all, field{name, value})
+		}
+	}
+	slices.SortFunc(all, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}
+
+// pretty indents JSON, and leaves everything else as it is.
+func pretty(v any) string {
+	if s, ok := v.(string); ok {
+		var parsed any
+		if json.Unmarshal([]byte(s), &parsed) != nil {
+			return s
+		}
+		v = parsed
+	}
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(b)
+}
+
+// share is the percentage of successes among the attempts of the last ten minutes.
+func share(v any) string {
+	tried, _ := at(v, "attempts").(float64)
+	ok, _ := at(v, "successes").(float64)
+	if tried == 0 {
+		return "–"
+	}
+	return fmt.Sprintf("%.0f %% of %.0f", 100*ok/tried, tried)
+}

@@ -1,0 +1,152 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+)
+
+// row is one object of an answer.
+type row = map[string]any
+
+// list is the answer of a list.
+type list struct {
+	Data []row   `json:"data"`
+	Next *string `json:"next_cursor"`
+	Note string  `json:"note"`
+}
+
+// view reads the data of a page from the functions. page is the name of its template.
+type view struct {
+	page, title string
+	read        func(ctx context.Context, s *Server, query url.Values) (any, error)
+}
+
+// model is what a page shows.
+type model struct {
+	Title, Page, Stack, Operator string
+	Query                        url.Values
+	Path                         string // with the query: what a refresh asks for
+	Data                         any
+	Problem                      string // instead of Data
+	Denied                       bool
+	Done                         string // what an act did
+}
+
+// views are the pages. None takes more than five calls.
+func (s *Server) views() map[string]view {
+	return map[string]view{
+		"/{$}":        {"overview", "Overview", overview},
+		"/endpoints":  {"endpoints", "Endpoints", one("endpoints", "tenant_id", "state", "host", "cursor")},
+		"/endpoint":   {"endpoint", "Endpoint", endpoint},
+		"/deliveries": {"deliveries", "Deliveries", deliveries},
+		"/delivery":   {"delivery", "Delivery", one("delivery", "delivery_id")},
+		"/dead":       {"dead", "Dead letters", one("dead_letters", append(slices.Clone(filterFields), "cursor")...)},
+		"/letter":     {"letter", "Dead letter", one("dead_letter", "delivery_id")},
+		"/rejected":   {"rejected", "Rejected events", one("rejected_events")},
+		"/jobs":       {"jobs", "Jobs", one("jobs", "cursor")},
+		"/job":        {"job", "Job", one("job", "job_id")},
+		"/keys":       {"keys", "API keys", keys},
+	}
+}
+
+// one is the view of one answer of inspect, asked for with those fields of the query that are given.
+func one(action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
+	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
+		var answer row
+		err := s.Stack.Ask(ctx, "inspect", action, pick(query, fields...), &answer)
+		return answer, err
+	}
+}
+
+// pick takes the fields that are given.
+func pick(query url.Values, fields ...string) row {
+	picked := row{}
+	for _, f := range fields {
+		if v := query.Get(f); v != "" {
+			picked[f] = v
+		}
+	}
+	return picked
+}
+
+func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
+	var summary row
+	if err := s.Stack.Ask(ctx, "inspect", "summary", row{}, &summary); err != nil {
+		return nil, err
+	}
+	var trouble list
+	if err := s.Stack.Ask(ctx, "inspect", "endpoints", row{"limit": 20}, &trouble); err != nil {
+		return nil, err
+	}
+	return row{"summary": summary, "trouble": trouble}, nil
+}
+
+func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
+	id := pick(query, "endpoint_id", "tenant_id")
+	var shown row
+	if err := s.Stack.Ask(ctx, "inspect", "endpoint", id, &shown); err != nil {
+		return nil, err
+	}
+	found := row{"endpoint_id": shown["endpoint_id"], "limit": 20} // the query may have named it by its host
+	var open, dead list
+	if err := s.Stack.Ask(ctx, "inspect", "deliveries", found, &open); err != nil {
+		return nil, err
+	}
+	if err := s.Stack.Ask(ctx, "inspect", "dead_letters", found, &dead); err != nil {
+		return nil, err
+	}
+	return row{"endpoint": shown, "open": open, "dead": dead}, nil
+}
+
+// deliveries searches only when it was asked something.
+func deliveries(ctx context.Context, s *Server, query url.Values) (any, error) {
+	f := pick(query, "endpoint_id", "tenant_id", "event_id", "cursor")
+	if len(f) == 0 {
+		return nil, nil
+	}
+	var found list
+	err := s.Stack.Ask(ctx, "inspect", "deliveries", f, &found)
+	return found, err
+}
+
+func keys(ctx context.Context, s *Server, query url.Values) (any, error) {
+	if query.Get("tenant_id") == "" {
+		return nil, nil
+	}
+	var found list
+	err := s.Stack.Ask(ctx, "apikeys", "list", pick(query, "tenant_id", "cursor"), &found)
+	return found, err
+}
+
+// show answers with a whole page, or with its refreshed part where the page itself asks.
+func (s *Server) show(v view) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m := model{
+			Title: v.title, Page: v.page, Stack: s.Name, Operator: s.Operator, Query: r.URL.Query(), Path: r.URL.RequestURI(),
+			Done: r.URL.Query().Get("done"),
+		}
+		var err error
+		m.Data, err = v.read(r.Context(), s, m.Query)
+		s.render(w, r, m, err)
+	}
+}
+
+func (s *Server) render(w http.ResponseWriter, r *http.Request, m model, err error) {
+	status := http.StatusOK
+	if err != nil {
+		status, m.Problem, m.Denied = http.StatusBadGateway, err.Error(), errors.Is(err, ErrDenied)
+		if m.Denied {
+			status = http.StatusForbidden
+		}
+	}
+	name := "layout"
+	if r.Header.Get("Hx-Request") == "true" {
+		name, status = "content", http.StatusOK // htmx shows no other
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_ = s.pages.ExecuteTemplate(w, name, m) // the browser has gone: nothing else can fail, the tests render every page
+}
