@@ -133,7 +133,7 @@ bench: ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
 simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); ARGS="-play hang@1000 -length 5m"
-	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs)
+	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs -plot ../docs)
 
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write

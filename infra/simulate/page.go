@@ -14,7 +14,7 @@ const (
 	writtenTo   = "<!-- to here -->"
 )
 
-// Write writes the figures into capacity.md in the directory, and the plots beside it.
+// Write writes the figures into capacity.md in the directory.
 func Write(dir string, results []Result) error {
 	page := filepath.Join(dir, "capacity.md")
 	text, err := os.ReadFile(page) //nolint:gosec // the caller's own
@@ -26,15 +26,24 @@ func Write(dir string, results []Result) error {
 	if !found || !ends {
 		return fmt.Errorf("%s has no part to write", page)
 	}
-	files := map[string]string{
-		page:                               before + writtenFrom + "\n\n" + Tables(results) + "\n" + writtenTo + behind,
-		filepath.Join(dir, "lateness.svg"): lateness(results),
-		filepath.Join(dir, "outage.svg"):   recovery(results),
-	}
-	for name, text := range files {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil { //nolint:gosec // a page for all
-			return fmt.Errorf("writing the page: %w", err)
+	return write(page, before+writtenFrom+"\n\n"+Tables(results)+"\n"+writtenTo+behind)
+}
+
+// Plot writes those plots into the directory whose scenarios were played.
+func Plot(dir string, results []Result) error {
+	for name, plot := range map[string]func([]Result) string{"lateness.svg": lateness, "outage.svg": recovery} {
+		if drawn := plot(results); drawn != "" {
+			if err := write(filepath.Join(dir, name), drawn); err != nil {
+				return err
+			}
 		}
+	}
+	return nil
+}
+
+func write(file, text string) error {
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil { //nolint:gosec // a page for all
+		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil
 }

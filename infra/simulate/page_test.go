@@ -66,9 +66,9 @@ func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "capacity.md")
 	results := []Result{
-		{Name: "hang", Kind: Attack, Rate: 10, Length: time.Hour, Posts: 12345, Bins: []bin{{10, 1}, {10, 0}}},
+		{Name: "hang", Kind: Attack, Rate: 10, Length: time.Hour, Posts: 12345},
 		{Name: "usual", Kind: Honest, Rate: 10, Length: time.Hour},
-		{Name: "day", Kind: Outage, Length: 2 * time.Minute, Samples: []Sample{{1, 2, 3}, {4, 5, 6}}},
+		{Name: "day", Kind: Outage, Length: 2 * time.Minute},
 	}
 	if err := Write(dir, results); err == nil {
 		t.Error("written without a page")
@@ -91,8 +91,39 @@ func TestWrite(t *testing.T) {
 	if strings.Contains(string(text), "old") {
 		t.Error("the old figures are still there")
 	}
-	for _, plot := range []string{"lateness.svg", "outage.svg"} {
-		wellFormed(t, filepath.Join(dir, plot))
+}
+
+// A plot is left as it is unless all that it shows was played.
+func TestPlot(t *testing.T) {
+	day := Result{Name: "day", Kind: Outage, Length: 2 * time.Minute, Samples: []Sample{{1, 2, 3}, {86_921, 5, 6}}}
+	var all []Result
+	for _, s := range attacks() {
+		all = append(all, Result{Name: s.Name, Kind: Attack, Length: time.Hour, Bins: []bin{{10, 1}, {10, 0}}})
+	}
+	for name, c := range map[string]struct {
+		results []Result
+		want    []string
+	}{
+		"an outage":   {[]Result{day, all[0]}, []string{"outage.svg"}},
+		"all attacks": {all, []string{"lateness.svg"}},
+		"both":        {append(all, day), []string{"lateness.svg", "outage.svg"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := Plot(dir, c.results); err != nil {
+				t.Fatal(err)
+			}
+			drawn, err := filepath.Glob(filepath.Join(dir, "*"))
+			if err != nil || len(drawn) != len(c.want) {
+				t.Fatalf("%v, %v", drawn, err)
+			}
+			for _, plot := range c.want {
+				wellFormed(t, filepath.Join(dir, plot))
+			}
+		})
+	}
+	if drawn := recovery([]Result{day}); !strings.Contains(drawn, "up to 86,921 deliveries") {
+		t.Error(drawn)
 	}
 }
 

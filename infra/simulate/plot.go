@@ -65,7 +65,8 @@ func (p panel) draw(b *strings.Builder) {
 	fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", left+plotWidth, panelHeight-8, short(whole))
 }
 
-// lateness draws the share of others' first attempts that were late, under each attack: of its runs, the longest.
+// lateness draws the share of others' first attempts that were late, under each attack: of its runs, the longest. It is
+// "" unless all attacks were played.
 func lateness(results []Result) string {
 	longest := map[string]Result{}
 	var names []string
@@ -79,6 +80,9 @@ func lateness(results []Result) string {
 		if r.Length > longest[r.Name].Length {
 			longest[r.Name] = r
 		}
+	}
+	if len(names) < len(attacks()) {
+		return ""
 	}
 	var panels []panel
 	for _, name := range names {
@@ -94,11 +98,11 @@ func lateness(results []Result) string {
 	return drawing(2, panels)
 }
 
-// recovery draws one receiver's outage of a day: what waits, and what is sent.
+// recovery draws one receiver's outage of a day, what waits and what is sent; "" unless that was played.
 func recovery(results []Result) string {
 	n := slices.IndexFunc(results, func(r Result) bool { return r.Name == "day" })
 	if n < 0 {
-		return drawing(1, nil)
+		return ""
 	}
 	r := results[n]
 	marks := []time.Duration{calm, r.Length}

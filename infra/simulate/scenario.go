@@ -3,6 +3,7 @@ package simulate
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -151,10 +152,13 @@ func attacks() []Scenario {
 	ten := adaptive
 	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants at once", 10
 	flap := attack("flap", "50 endpoints that fail for 10 minutes of every 20", flaps)
-	toggle := attack("toggle", "50 endpoints that hang, switched off and on every minute", always(hangs))
-	toggle.act = func(w *world, hooks []*hook) {
-		go w.toggle(hooks, time.Minute)
-		w.publishEvenly(hooks)
+	toggle := func(name, says string, cycle time.Duration, off window) Scenario {
+		s := attack(name, says, always(hangs))
+		s.act = func(w *world, hooks []*hook) {
+			go w.toggle(hooks, cycle, off)
+			w.publishEvenly(hooks)
+		}
+		return s
 	}
 	return []Scenario{
 		attack("hang", "50 endpoints that hang", always(hangs)),
@@ -164,7 +168,11 @@ func attacks() []Scenario {
 		pulses("pulse-minute", "two events every minute, all answers 2xx after 14.5 s", time.Minute),
 		pulses("pulse-hour", "two events every hour, likewise", time.Hour),
 		pulses("pulse-day", "two events once a day, likewise", 24*time.Hour),
-		adaptive, ten, flap, toggle,
+		adaptive, ten, flap,
+		toggle("toggle", "50 endpoints that hang, switched off and on every minute",
+			2*time.Minute, window{time.Minute, 2 * time.Minute}),
+		toggle("toggle-in-phase", "likewise, off 5 s after each run of `release` and on right before the next",
+			time.Minute, window{5 * time.Second, 59 * time.Second}),
 		attack("down", "50 endpoints that are down all the time", always(down)),
 	}
 }
@@ -242,16 +250,13 @@ func Scenarios() (all []Scenario) {
 	for _, s := range attacks() {
 		for _, rate := range []float64{1000, 100, 10} {
 			s.Rate, s.Length = rate, day
-			switch {
-			case rate == 1000:
-				s.Length = 2 * time.Hour
-			case rate == 10 && s.Name == "down":
-				s.Length, s.events = 7*day, 0.01
-			default:
-				s.events = 0.1
+			if s.events = 0.1; rate == 1000 {
+				s.Length, s.events = 2*time.Hour, 1
 			}
 			all = append(all, s)
 		}
 	}
-	return append(append(all, honestTenants()...), outages()...)
+	week := attack("down-week", "50 endpoints that are down for a week", always(down))
+	week.Rate, week.Length, week.events = 5, 7*day, 0.01
+	return slices.Concat(all, []Scenario{week}, honestTenants(), outages())
 }

@@ -16,10 +16,12 @@ var (
 	play    = flag.String("play", "", `scenarios to play, as names or "name@rate", separated by commas; "all" plays all`)
 	length  = flag.Duration("length", 0, "how long scenarios are at most; 0: as they are")
 	results = flag.String("results", "", "directory of results: scenarios that are there are not played again")
-	write   = flag.String("write", "", "directory of the page capacity.md, to write the figures into")
+	page    = flag.String("write", "", "directory of the page capacity.md, to write the figures into")
+	plots   = flag.String("plot", "", "directory to draw the plots into")
 )
 
-// Plays the scenarios that -play names ("make simulate"), and writes their figures where -write says.
+// Plays the scenarios that -play names ("make simulate"), writes their figures where -write says, and draws where -plot
+// says.
 func TestSimulate(t *testing.T) {
 	var played []Scenario
 	for _, s := range Scenarios() {
@@ -46,9 +48,14 @@ func TestSimulate(t *testing.T) {
 			})
 		}
 	})
-	if *write == "" {
+	if *plots != "" {
+		if err := Plot(*plots, all); err != nil {
+			t.Error(err)
+		}
+	}
+	if *page == "" {
 		t.Log("\n" + Tables(all))
-	} else if err := Write(*write, all); err != nil {
+	} else if err := Write(*page, all); err != nil {
 		t.Error(err)
 	}
 }

@@ -263,18 +263,23 @@ func (w *world) adapt(hooks []*hook) {
 	}
 }
 
-// toggle switches endpoints off and on.
-func (w *world) toggle(hooks []*hook, every time.Duration) {
-	for time.Sleep(calm); w.now() < w.scenario.Length; time.Sleep(every) {
-		w.Mu.Lock()
-		for _, h := range hooks {
-			e := w.Endpoints[h.id]
-			if e.Status = endpoint.Active; w.now()/every%2 == 0 {
-				e.Status = endpoint.Disabled
-			}
-			e.UpdatedAt = time.Now()
-			w.Endpoints[h.id] = e
-		}
-		w.Mu.Unlock()
+// toggle switches endpoints off and on again in every cycle.
+func (w *world) toggle(hooks []*hook, cycle time.Duration, off window) {
+	for begin := calm; begin < w.scenario.Length; begin += cycle {
+		time.Sleep(begin + off.from - w.now())
+		w.owns(hooks, endpoint.Disabled)
+		time.Sleep(begin + off.to - w.now())
+		w.owns(hooks, endpoint.Active)
+	}
+}
+
+// owns has the owner give endpoints a status.
+func (w *world) owns(hooks []*hook, status endpoint.Status) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	for _, h := range hooks {
+		e := w.Endpoints[h.id]
+		e.Status, e.UpdatedAt = status, time.Now()
+		w.Endpoints[h.id] = e
 	}
 }
