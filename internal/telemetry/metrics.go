@@ -85,6 +85,10 @@ const maxValues = 100
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.out == io.Discard { // nobody reads them, as in fake time
+		clear(m.values)
+		return nil
+	}
 	var text bytes.Buffer
 	for len(m.values) > 0 {
 		if err := json.MarshalWrite(&text, m.line(), jsontext.AllowInvalidUTF8(true)); err != nil {
