@@ -158,7 +158,7 @@ func TestExitCodes(t *testing.T) {
 }
 
 func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
-	well := `{"endpoints":{"open":0,"failing":1},"waiting":{},"dead_letters":{"dead":{"count":0}},"queues":{}}`
+	well := `{"endpoints":{"states":{"failing":1}},"waiting":{},"dead_letters":{"dead":{"count":0}},"queues":{}}`
 	trouble := `{"data":[{"tenant_id":"acme","host":"evil\u001b[2J.example","state":"failing","last_reason":"timeout"}],
 		"next_cursor":null}`
 	f := &fake{answers: map[string]string{"inspect summary": well, "inspect endpoints": trouble}}
@@ -166,9 +166,11 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	if code != exitDone || !strings.Contains(out, "timeout") || strings.Contains(out, "\x1b") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
-	f.answers["inspect summary"] = strings.Replace(well, `"count":0`, `"count":3`, 1)
-	if code, _, _ := f.play(t, "", "status"); code != exitUnhealthy {
-		t.Errorf("exit code %d with dead letters", code)
+	for before, after := range map[string]string{`"count":0`: `"count":3`, `"failing"`: `"open"`} {
+		f.answers["inspect summary"] = strings.Replace(well, before, after, 1)
+		if code, _, _ := f.play(t, "", "status"); code != exitUnhealthy {
+			t.Errorf("exit code %d with %s", code, after)
+		}
 	}
 }
 

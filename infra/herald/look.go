@@ -57,7 +57,8 @@ type summary struct {
 }
 
 func (s summary) unhealthy() bool {
-	open, _ := s.Endpoints["open"].(float64)
+	states, _ := s.Endpoints["states"].(row)
+	open, _ := states["open"].(float64)
 	return open > 0 || s.DeadLetters["dead"].Count > 0 || s.Queues["EventsDeadLetterQueue"].Visible > 0
 }
 

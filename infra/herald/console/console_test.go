@@ -27,7 +27,7 @@ type functions struct {
 const markup = `<img src=x onerror=alert(1)>`
 
 var answers = map[string]string{
-	"summary": `{"endpoints":{"open":1},"waiting":{"count":1234567},"dead_letters":{"dead":{"count":3}},
+	"summary": `{"endpoints":{"states":{"open":1}},"waiting":{"count":1234567},"dead_letters":{"dead":{"count":3}},
 		"queues":{"EventsQueue":{"visible":1,"in_flight":0,"delayed":0}}}`,
 	"endpoints": `{"data":[{"tenant_id":"%[1]s","endpoint_id":"webhook_1","host":"%[1]s","description":"%[1]s",
 		"state":"open","last_reason":"timeout","recent":{"attempts":10,"successes":5}}],"next_cursor":"abc"}`,

@@ -14,7 +14,7 @@ import (
 // functions are those of the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"at": at, "text": text, "when": s.when, "link": link, "words": words, "fields": fields, "pretty": pretty,
+		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields, "pretty": pretty,
 		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
 		"states":         func() []string { return states },
@@ -85,6 +85,14 @@ func text(v any, path string) string {
 	default:
 		return fmt.Sprint(found)
 	}
+}
+
+// count is a number that is left out where it is 0.
+func count(v any, path string) string {
+	if at(v, path) == nil {
+		return "0"
+	}
+	return text(v, path)
 }
 
 // when is a moment with its distance from now.
