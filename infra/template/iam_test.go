@@ -88,42 +88,6 @@ func ofThisStack(tpl template, r any) bool {
 		"stack/${AWS::StackName}/*"
 }
 
-var purposes = map[string]string{"SecretsKey": "signing-secret", "DeadLetterKey": "dead-letter"}
-
-// usesKeyFor reports whether a statement allows something to be sealed or opened, and no more than for this purpose.
-func usesKeyFor(s object, purpose string) (uses, bound bool) {
-	for _, action := range list(s["Action"]) {
-		uses = uses || slices.Contains([]any{"kms:Encrypt", "kms:Decrypt", "kms:GenerateDataKey"}, action)
-	}
-	return uses, at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"] == purpose
-}
-
-// The account's root administers each key, or nobody could; using it is delegated under the condition of its
-// purpose, to it and to roles.
-func TestKeysAreUsedForTheirPurposeOnly(t *testing.T) {
-	tpl := load(t)
-	for name, key := range tpl.ofType("AWS::KMS::Key") {
-		if key.Properties["EnableKeyRotation"] != true {
-			t.Errorf("%s is not rotated", name)
-		}
-		for _, s := range statements(key.Properties["KeyPolicy"]) {
-			root := object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}
-			broad := strings.Contains(fmt.Sprint(s["Action"]), "*") || slices.Contains(list(s["Action"]), any("kms:CreateGrant"))
-			uses, bound := usesKeyFor(s, purposes[name])
-			if fmt.Sprint(at(s, "Principal")["AWS"]) != fmt.Sprint(root) || broad || uses && !bound {
-				t.Errorf("%s: %v allows %v to %v without its purpose", name, s["Sid"], s["Action"], s["Principal"])
-			}
-		}
-	}
-	for name := range tpl.ofType("AWS::IAM::Role") {
-		for _, s := range roleStatements(tpl, name) {
-			if uses, bound := usesKeyFor(s, purposes[target(s["Resource"])]); uses && (!bound || len(list(s["Action"])) != 1) {
-				t.Errorf("%s: %v allows more than one thing, or for any purpose", name, s["Sid"])
-			}
-		}
-	}
-}
-
 // onResource is the logical id of a statement's resource, with its index where it names one.
 func onResource(r any) string {
 	o, _ := r.(object)

@@ -15,7 +15,8 @@ func TestOnlyOurQueuesRedriveIntoOurDeadLetterQueues(t *testing.T) {
 	queues := tpl.ofType("AWS::SQS::Queue")
 	sources := map[string][]string{} // ARNs, by dead-letter queue
 	for name, q := range queues {
-		arn := fmt.Sprint("arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:", at(q.Properties, "QueueName")["Fn::Sub"])
+		own := at(q.Properties, "QueueName")["Fn::Sub"]
+		arn := fmt.Sprint("arn:${AWS::Partition}:sqs:${AWS::Region}:${AWS::AccountId}:", own)
 		if dead := target(at(q.Properties, "RedrivePolicy")["deadLetterTargetArn"]); dead != "" {
 			sources[dead] = append(sources[dead], arn)
 		}

@@ -156,7 +156,7 @@ func (r request) attributes() []string {
 func (c *calls) refused(t *testing.T, tpl template) {
 	t.Helper()
 	for _, name := range functionsOf(tpl) {
-		given := roleStatements(tpl, name+"Role")
+		given := granted(tpl, name+"Role")
 		for a := range c.all[strings.ToLower(name)] {
 			if !slices.ContainsFunc(given, func(s object) bool { return allows(s, a) }) {
 				t.Errorf("%s calls %+v, which its role does not allow", name, a)
@@ -180,7 +180,7 @@ func (c *calls) unused(t *testing.T, tpl template) {
 				needed[action+target(p["Queue"])] = true
 			}
 		}
-		for _, s := range roleStatements(tpl, name+"Role") {
+		for _, s := range granted(tpl, name+"Role") {
 			for _, right := range rightsOf(s) {
 				if !needed[right] && !strings.HasPrefix(right, "logs:") {
 					t.Errorf("%s may %s, and never does", name, right)

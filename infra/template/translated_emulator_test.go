@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,6 +62,50 @@ func TestTranslationAddsNoRights(t *testing.T) {
 		t.Error("the translated template names a policy of AWS's own")
 	}
 }
+
+// Whoever may use any key of the account by IAM may use none of ours, and administrators would have to change the
+// key's policy first, which CloudTrail shows.
+func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
+	tpl := translated(t)
+	var got []string
+	for key, r := range tpl.ofType("AWS::KMS::Key") {
+		all := statements(r.Properties["KeyPolicy"])
+		for _, s := range all[1:] {
+			for _, principal := range list(at(s, "Principal")["AWS"]) {
+				purpose := at(s, "Condition", "StringEquals")["kms:EncryptionContext:purpose"]
+				got = append(got, fmt.Sprint(key, " ", target(principal), " ", s["Action"], " ", purpose))
+			}
+		}
+		root := object{"AWS": object{"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}
+		if diff := cmp.Diff(root, at(all[0], "Principal")); diff != "" || uses.MatchString(fmt.Sprint(all[0]["Action"])) {
+			t.Errorf("%s's administrators may %v (-want +got):\n%s", key, all[0]["Action"], diff)
+		}
+		if r.Properties["EnableKeyRotation"] != true {
+			t.Errorf("%s is not rotated", key)
+		}
+	}
+	want := []string{
+		"DeadLetterKey DeadletterRole kms:GenerateDataKey dead-letter",
+		"DeadLetterKey InspectRole kms:Decrypt dead-letter",
+		"DeadLetterKey ReplayRole kms:Decrypt dead-letter",
+		"SecretsKey DeliverRole kms:Decrypt signing-secret",
+		"SecretsKey WebhooksRole kms:Encrypt signing-secret",
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("use of keys (-want +got):\n%s", diff)
+	}
+	for role := range tpl.ofType("AWS::IAM::Role") {
+		for _, s := range roleStatements(tpl, role) {
+			if strings.Contains(fmt.Sprint(s["Action"]), "kms:") {
+				t.Errorf("%s: %v is allowed by IAM, too", role, s["Sid"])
+			}
+		}
+	}
+}
+
+// uses finds actions that read or write with a key, or let others do so.
+var uses = regexp.MustCompile(`\*|Decrypt|Encrypt|DataKey|CreateGrant`)
 
 // A second stack in the account and region could not be created.
 func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
