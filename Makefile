@@ -124,6 +124,7 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
 	@go build -o .local/bin/stack ./infra/local
 	@go build -o .local/bin/demo ./infra/demo
+	@go build -o .local/bin/restore ./infra/restore
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 cli: ## build herald, the operator's tool, into .local/bin

@@ -66,19 +66,30 @@ var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 // blocks are the shell commands that a document shows, for the local stack instead of one on AWS.
 func blocks(t *testing.T, document string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "infra", "docs", document))
+	return section(t, document, "")
+}
+
+// section is blocks of the text under one heading.
+func section(t *testing.T, document, heading string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(root, "infra", "docs", document))
 	if err != nil {
 		t.Fatal(err)
 	}
+	text := string(content)
+	if heading != "" {
+		_, text, _ = strings.Cut(text, "\n## "+heading+"\n")
+		text, _, _ = strings.Cut(text, "\n## ")
+	}
 	var script strings.Builder
-	for _, block := range shellBlock.FindAllStringSubmatch(string(text), -1) {
+	for _, block := range shellBlock.FindAllStringSubmatch(text, -1) {
 		if strings.Contains(block[1], "sam deploy") { // the local stack takes no deployments
 			continue
 		}
 		script.WriteString(strings.ReplaceAll(block[1], "herald-prod", "herald-local"))
 	}
 	if script.Len() == 0 {
-		t.Fatalf("%s shows no commands", document)
+		t.Fatalf("%s shows no commands %s", document, heading)
 	}
 	return script.String()
 }

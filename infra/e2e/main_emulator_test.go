@@ -99,9 +99,11 @@ func folder() (process.Options, error) {
 	if err := os.MkdirAll(o.Dir, 0o750); err != nil {
 		return o, fmt.Errorf("making folder: %w", err)
 	}
-	err := os.Symlink(filepath.Join(local, "functions"), filepath.Join(o.Dir, "functions"))
-	if err != nil && !errors.Is(err, fs.ErrExist) {
-		return o, fmt.Errorf("linking functions: %w", err)
+	for _, built := range []string{"functions", "bin"} {
+		err := os.Symlink(filepath.Join(local, built), filepath.Join(o.Dir, built))
+		if err != nil && !errors.Is(err, fs.ErrExist) {
+			return o, fmt.Errorf("linking %s: %w", built, err)
+		}
 	}
 	return o, nil
 }

@@ -1,0 +1,98 @@
+// Command restore takes back a table of a stack: it copies items from a copy of the table, as point-in-time recovery
+// makes one, into the stack's own (infra/docs/recovery.md).
+//
+// It promises to write at a bounded rate, to count what it does, to go on where an earlier run ended, and to leave
+// what is in the stack's table as it is unless it is told to overwrite it. It never deletes and never changes the copy.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+)
+
+// options are what the user says.
+type options struct {
+	stack, table, from string
+	tenant             string // "": all
+	rate               int    // items a second
+	overwrite, dryRun  bool
+	file               string // of the progress
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.stack, "stack", "", "name of the stack")
+	flag.StringVar(&o.table, "table", "", "table to restore, as the template names it: "+known())
+	flag.StringVar(&o.from, "from", "", "name of the copy")
+	flag.StringVar(&o.tenant, "tenant", "", "tenant whose items alone are restored (default all)")
+	flag.IntVar(&o.rate, "rate", 100, "items to write per second, at most")
+	flag.BoolVar(&o.overwrite, "overwrite", false, "also replace items that are different in the copy")
+	flag.BoolVar(&o.dryRun, "dry-run", false, "count only, and write nothing")
+	flag.StringVar(&o.file, "progress", "", "file that remembers how far it is (default restore-STACK-TABLE.json)")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "restore:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, o options) error {
+	if err := o.complete(); err != nil {
+		return err
+	}
+	cfg, err := awsconfig.LoadDefaultConfig(ctx)
+	if err != nil {
+		return fmt.Errorf("loading the AWS configuration: %w", err)
+	}
+	return o.restore(ctx, cfg)
+}
+
+func (o *options) complete() error {
+	var faults []error
+	for name, value := range map[string]string{"-stack": o.stack, "-table": o.table, "-from": o.from} {
+		if value == "" {
+			faults = append(faults, fmt.Errorf("%s is missing", name))
+		}
+	}
+	plan, ok := plans[o.table]
+	if o.table != "" && !ok {
+		faults = append(faults, fmt.Errorf("-table %s cannot be restored; these can: %s", o.table, known()))
+	}
+	if o.overwrite && ok && !plan.overwrite {
+		faults = append(faults, fmt.Errorf("-overwrite: items of %s never change", o.table))
+	}
+	if o.rate < 1 {
+		faults = append(faults, fmt.Errorf("-rate %d is less than 1", o.rate))
+	}
+	if o.file == "" {
+		o.file = "restore-" + o.stack + "-" + o.table + ".json"
+	}
+	return errors.Join(faults...)
+}
+
+// restore runs the whole restore of a table.
+func (o *options) restore(ctx context.Context, cfg aws.Config) error {
+	r, err := open(ctx, cfg, *o)
+	if err != nil {
+		return err
+	}
+	err = r.run(ctx)
+	if o.dryRun {
+		fmt.Print("dry run: ")
+	}
+	fmt.Println(r.done)
+	if err != nil && !o.dryRun {
+		return fmt.Errorf("%w; the same command goes on where this one ended", err)
+	}
+	return err
+}

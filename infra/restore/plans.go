@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/internal/backlog"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+)
+
+// plan is how one table is restored.
+type plan struct {
+	key       []string
+	overwrite bool // items change, so that one that is there may have to be replaced
+
+	// choose returns those of the missing items that come back; nil: all.
+	choose func(ctx context.Context, s stack, into string, missing []item) ([]item, error)
+	// before prepares the write of an item.
+	before func(ctx context.Context, s stack, i item) error
+	// mend corrects what the table counts, after a page, and returns how many numbers were wrong.
+	mend func(ctx context.Context, s stack, into string, page []item) (int, error)
+}
+
+var endpointKey = []string{"tenant_id", "endpoint_id"}
+
+// plans are the tables that have point-in-time recovery, by logical id. Deliveries and EndpointHealth fill themselves.
+var plans = map[string]plan{
+	"Endpoints":   {key: endpointKey, overwrite: true, choose: goneEndpoints, mend: countEndpoints},
+	"ApiKeys":     {key: []string{"key_id"}, overwrite: true},
+	"DeadLetters": {key: []string{"delivery_id"}, overwrite: true},
+	"Backlog":     {key: []string{"endpoint_shard", "position"}, choose: unfinished, before: lease},
+}
+
+func known() string { return strings.Join(slices.Sorted(maps.Keys(plans)), ", ") }
+
+const (
+	deletedPrefix = "deleted#" // of the key of a deleted endpoint without marks
+	countsKey     = "#counts"
+)
+
+// goneEndpoints leaves out endpoints that have been deleted or restored since: they have another key now. The counts
+// are counted anew.
+func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (gone []item, err error) {
+	moved := make([]item, 0, len(missing))
+	for _, i := range missing {
+		moved = append(moved, otherKey(i))
+	}
+	there, err := s.get(ctx, into, endpointKey, moved, endpointKey)
+	if err != nil {
+		return nil, err
+	}
+	for n, i := range missing {
+		_, found := there[keyText(moved[n], endpointKey)]
+		if !found && text(i, "endpoint_id") != countsKey {
+			gone = append(gone, i)
+		}
+	}
+	return gone, nil
+}
+
+// otherKey is the key that an endpoint has before or after it is deleted.
+func otherKey(i item) item {
+	id, deleted := strings.CutPrefix(text(i, "endpoint_id"), deletedPrefix)
+	if !deleted {
+		id = deletedPrefix + id
+	}
+	return item{"tenant_id": i["tenant_id"], "endpoint_id": &types.AttributeValueMemberS{Value: id}}
+}
+
+// countEndpoints makes the numbers of the page's tenants those of their endpoints.
+func countEndpoints(ctx context.Context, s stack, into string, page []item) (mended int, err error) {
+	tenants := map[string]bool{}
+	for _, i := range page {
+		tenants[text(i, "tenant_id")] = true
+	}
+	for tenant := range tenants {
+		wrong, err := s.count(ctx, into, tenant)
+		if err != nil {
+			return mended, err
+		}
+		if wrong {
+			mended++
+		}
+	}
+	return mended, nil
+}
+
+const countTries = 10
+
+// count corrects the number of a tenant's endpoints. Whoever makes or deletes one changes the number with it, so that
+// a number which is still the same was counted with the same endpoints.
+func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err error) {
+	key := item{"tenant_id": &types.AttributeValueMemberS{Value: tenant},
+		"endpoint_id": &types.AttributeValueMemberS{Value: countsKey}}
+	endpoints := dynamo.NewEndpoints(s.client, into).StatusOnly()
+	for range countTries {
+		row, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &into, Key: key, ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return false, fmt.Errorf("reading the number of endpoints: %w", err)
+		}
+		all, err := endpoints.List(ctx, tenant)
+		if err != nil {
+			return false, fmt.Errorf("counting endpoints: %w", err)
+		}
+		live := 0
+		for _, e := range all {
+			if e.Live() {
+				live++
+			}
+		}
+		want := &types.AttributeValueMemberN{Value: strconv.Itoa(live)}
+		was, found := row.Item["live_count"].(*types.AttributeValueMemberN)
+		if found && was.Value == want.Value || !found && live == 0 {
+			return false, nil
+		}
+		update := &dynamodb.UpdateItemInput{
+			TableName: &into, Key: key, UpdateExpression: aws.String("SET live_count = :now"),
+			ConditionExpression:       aws.String("attribute_not_exists(live_count)"),
+			ExpressionAttributeValues: item{":now": want},
+		}
+		if found {
+			update.ConditionExpression, update.ExpressionAttributeValues[":was"] = aws.String("live_count = :was"), was
+		}
+		_, err = s.client.UpdateItem(ctx, update)
+		var changed *types.ConditionalCheckFailedException
+		if !errors.As(err, &changed) {
+			return err == nil, err
+		}
+	}
+	return false, fmt.Errorf("the endpoints of tenant %s are being changed all the time", tenant)
+}
+
+// unfinished leaves out deliveries that have come to their end since: acknowledged, discarded or dead in the same life
+// or a later one. What was sent on meanwhile and is not at its end comes back, too, as a duplicate.
+func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []item, err error) {
+	refs := make([]delivery.Ref, len(missing))
+	ids := map[string]bool{}
+	for n, i := range missing {
+		if refs[n], err = backlog.Parse(text(i, "position")); err != nil {
+			return nil, fmt.Errorf("reading an item of Backlog: %w", err)
+		}
+		ids[refs[n].DeliveryID] = true
+	}
+	records, err := dynamo.NewDeliveries(s.client, s.deliveries).BatchGet(ctx, slices.Collect(maps.Keys(ids)))
+	if err != nil {
+		return nil, fmt.Errorf("reading the deliveries' records: %w", err)
+	}
+	for n, i := range missing {
+		record, found := records[refs[n].DeliveryID]
+		ended := record.State == delivery.Acknowledged ||
+			record.Replay >= refs[n].Replay && (record.State == delivery.Discarded || record.State == delivery.Dead)
+		if !found || !ended {
+			open = append(open, i)
+		}
+	}
+	return open, nil
+}
+
+// leased is how long release looks for what is held for an endpoint.
+const leased = time.Hour
+
+// lease has release look for a delivery that is held for its endpoint (infra/docs/design.md, "The lease").
+func lease(ctx context.Context, s stack, i item) error {
+	if held, ok := i["held"].(*types.AttributeValueMemberBOOL); !ok || !held.Value {
+		return nil
+	}
+	endpointID, _, _ := strings.Cut(text(i, "endpoint_shard"), "#")
+	now := time.Now()
+	_, err := dynamo.NewCircuits(s.client, s.health).Hold(ctx,
+		dynamo.EndpointKey{TenantID: text(i, "tenant_id"), EndpointID: endpointID}, now.Add(leased), now)
+	if err != nil {
+		return fmt.Errorf("storing a lease: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"gopkg.in/yaml.v3"
+)
+
+// A table that can be taken back has a plan, with the table's own key.
+func TestPlans_areThoseOfTheTablesWithRecovery(t *testing.T) {
+	content, err := os.ReadFile("../../template.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Resources map[string]struct {
+			Properties struct {
+				Recovery struct {
+					Enabled bool `yaml:"PointInTimeRecoveryEnabled"`
+				} `yaml:"PointInTimeRecoverySpecification"`
+				KeySchema yaml.Node `yaml:"KeySchema"`
+			} `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal(content, &template); err != nil {
+		t.Fatal(err)
+	}
+	want, got := map[string][]string{}, map[string][]string{}
+	for id, r := range template.Resources {
+		if !r.Properties.Recovery.Enabled {
+			continue
+		}
+		var key []struct {
+			AttributeName string `yaml:"AttributeName"`
+		}
+		if err := r.Properties.KeySchema.Decode(&key); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range key {
+			want[id] = append(want[id], part.AttributeName)
+		}
+	}
+	for id, plan := range plans {
+		got[id] = plan.key
+	}
+	if diff := cmp.Diff(want, got); diff != "" || len(want) == 0 {
+		t.Errorf("%v (-template +plans)\n%s", slices.Sorted(maps.Keys(want)), diff)
+	}
+}
+
+func TestOptions_namesEveryFault(t *testing.T) {
+	for name, row := range map[string]struct {
+		o    options
+		want string
+	}{
+		"nothing":                {options{rate: 1}, "-from is missing|-stack is missing|-table is missing"},
+		"a table without a plan": {options{stack: "s", table: "Deliveries", from: "f", rate: 1}, "-table Deliveries cannot"},
+		"items that never change": {
+			options{stack: "s", table: "Backlog", from: "f", rate: 1, overwrite: true}, "-overwrite: items of Backlog",
+		},
+		"no rate": {options{stack: "s", table: "ApiKeys", from: "f"}, "-rate 0 is less than 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := row.o.complete()
+			if err == nil {
+				t.Fatal("no fault")
+			}
+			for want := range strings.SplitSeq(row.want, "|") {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in %q", want, err)
+				}
+			}
+		})
+	}
+	fine := options{stack: "s", table: "ApiKeys", from: "f", rate: 1, overwrite: true}
+	if err := fine.complete(); err != nil || fine.file != "restore-s-ApiKeys.json" {
+		t.Errorf("%+v, %v", fine, err)
+	}
+}

@@ -1,0 +1,200 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+const (
+	pageSize = 100 // items that are read, and repeated after a crash; a BatchGetItem takes no more
+	atOnce   = 16  // writes under way
+)
+
+type item = map[string]types.AttributeValue
+
+// restorer restores one table.
+type restorer struct {
+	options
+	plan   plan
+	stack  stack
+	into   string // the stack's own table
+	writes *time.Ticker
+	done   progress
+}
+
+// stack is what plans use of the stack.
+type stack struct {
+	client             *dynamodb.Client
+	deliveries, health string // tables
+}
+
+// open finds both tables, and what an earlier run has done.
+func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
+	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
+	r.stack.client = dynamodb.NewFromConfig(cfg)
+	cloud := cloudformation.NewFromConfig(cfg)
+	for id, name := range map[string]*string{
+		o.table: &r.into, "Deliveries": &r.stack.deliveries, "EndpointHealth": &r.stack.health,
+	} {
+		out, err := cloud.DescribeStackResource(ctx,
+			&cloudformation.DescribeStackResourceInput{StackName: &o.stack, LogicalResourceId: &id})
+		if err != nil {
+			return nil, fmt.Errorf("finding table %s of -stack %s: %w", id, o.stack, err)
+		}
+		*name = aws.ToString(out.StackResourceDetail.PhysicalResourceId)
+	}
+	if r.into == o.from {
+		return nil, fmt.Errorf("-from %s is the stack's own table, not a copy", o.from)
+	}
+	own, err := r.describe(ctx, r.into)
+	if err != nil {
+		return nil, err
+	}
+	copied, err := r.describe(ctx, o.from)
+	if err != nil {
+		return nil, err
+	}
+	if copied.TableStatus != types.TableStatusActive {
+		return nil, fmt.Errorf("-from %s is %s; wait until it is active", o.from, copied.TableStatus)
+	}
+	if !reflect.DeepEqual(own.KeySchema, copied.KeySchema) {
+		return nil, fmt.Errorf("-from %s is no copy of %s: its key is another", o.from, o.table)
+	}
+	return r, r.begin()
+}
+
+// begin takes up what an earlier run has left.
+func (r *restorer) begin() (err error) {
+	r.done = progress{Table: r.into, From: r.from, Tenant: r.tenant}
+	if !r.dryRun {
+		r.done, err = resume(r.file, r.done)
+	}
+	return err
+}
+
+func (r *restorer) describe(ctx context.Context, table string) (*types.TableDescription, error) {
+	out, err := r.stack.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+	if err != nil {
+		return nil, fmt.Errorf("describing table %s: %w", table, err)
+	}
+	return out.Table, nil
+}
+
+// run restores a page of the copy after the other, and remembers each.
+func (r *restorer) run(ctx context.Context) error {
+	for {
+		scan := &dynamodb.ScanInput{TableName: &r.from, Limit: aws.Int32(pageSize), ExclusiveStartKey: r.done.start()}
+		if r.tenant != "" {
+			scan.FilterExpression = aws.String("tenant_id = :tenant")
+			scan.ExpressionAttributeValues = item{":tenant": &types.AttributeValueMemberS{Value: r.tenant}}
+		}
+		page, err := r.stack.client.Scan(ctx, scan)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", r.from, err)
+		}
+		if err := r.page(ctx, page.Items); err != nil {
+			return err
+		}
+		last := len(page.LastEvaluatedKey) == 0
+		r.done.end(page.LastEvaluatedKey)
+		switch {
+		case r.dryRun:
+		case last:
+			err = forget(r.file)
+		default:
+			err = r.done.save(r.file)
+		}
+		if err != nil || last {
+			return err
+		}
+	}
+}
+
+// page restores a page of items.
+func (r *restorer) page(ctx context.Context, items []item) error {
+	missing, err := r.missing(ctx, items)
+	if err != nil {
+		return err
+	}
+	back := missing
+	if r.plan.choose != nil {
+		if back, err = r.plan.choose(ctx, r.stack, r.into, missing); err != nil {
+			return err
+		}
+	}
+	mended := 0
+	if !r.dryRun {
+		if err := r.write(ctx, back); err != nil {
+			return err
+		}
+		if r.plan.mend != nil {
+			if mended, err = r.plan.mend(ctx, r.stack, r.into, items); err != nil {
+				return err
+			}
+		}
+	}
+	r.done.Read += len(items)
+	r.done.Kept += len(items) - len(missing)
+	r.done.Left += len(missing) - len(back)
+	r.done.Restored += len(back)
+	r.done.Mended += mended
+	return nil
+}
+
+// missing are the items that the stack's table lacks or, where it is to be overwritten, has otherwise.
+func (r *restorer) missing(ctx context.Context, items []item) (missing []item, err error) {
+	fields := r.plan.key
+	if r.overwrite {
+		fields = nil
+	}
+	there, err := r.stack.get(ctx, r.into, r.plan.key, items, fields)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range items {
+		own, found := there[keyText(i, r.plan.key)]
+		if !found || r.overwrite && !reflect.DeepEqual(own, i) {
+			missing = append(missing, i)
+		}
+	}
+	return missing, nil
+}
+
+// write puts items into the stack's table. One that has come there meanwhile stays, unless it is to be overwritten.
+func (r *restorer) write(ctx context.Context, items []item) error {
+	return errors.Join(parallel.Each(len(items), atOnce, func(n int) error {
+		select {
+		case <-r.writes.C:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		if r.plan.before != nil {
+			if err := r.plan.before(ctx, r.stack, items[n]); err != nil {
+				return err
+			}
+		}
+		put := &dynamodb.PutItemInput{TableName: &r.into, Item: items[n]}
+		if !r.overwrite {
+			put.ConditionExpression = aws.String("attribute_not_exists(" + r.plan.key[0] + ")")
+		}
+		_, err := r.stack.client.PutItem(ctx, put)
+		var there *types.ConditionalCheckFailedException
+		if errors.As(err, &there) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("writing to %s: %w", r.into, err)
+		}
+		return nil
+	})...)
+}
