@@ -46,7 +46,6 @@ func New(s statefile.State) *Client {
 		SQS:      sqs.NewFromConfig(cfg),
 		DynamoDB: dynamodb.NewFromConfig(cfg),
 		Lambda: lambda.NewFromConfig(cfg, func(o *lambda.Options) {
-			o.BaseEndpoint = aws.String(s.LambdaEndpointURL)
 			o.RetryMaxAttempts = 1 // operator functions must not run twice
 		}),
 	}

@@ -20,7 +20,7 @@ const Profile = "herald-local"
 type State struct {
 	APIURL            string            `json:"api_url"`
 	AWSEndpointURL    string            `json:"aws_endpoint_url"`    // every AWS service, Lambda's Invoke included
-	LambdaEndpointURL string            `json:"lambda_endpoint_url"` // the same endpoint
+	LambdaEndpointURL string            `json:"lambda_endpoint_url"` // the same endpoint, for scripts
 	AWSConfigFile     string            `json:"aws_config_file"`     // defines Profile
 	Region            string            `json:"region"`
 	StackName         string            `json:"stack_name"`

@@ -19,7 +19,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
-	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 )
 
 const tenant = "tenant_acme" // that of the sample events
@@ -72,11 +71,8 @@ func (s *Stack) serve(ctx context.Context) (err error) {
 	front := &invokeapi.API{
 		Functions: map[string]*function.Function{}, Lifetime: s.life, Emulator: s.emulator.URL,
 	}
-	api := &httpapi.API{
-		ID: "local", AccountID: emulator.Account, Functions: map[string]httpapi.Function{}, Lifetime: s.life,
-	}
-	for id, f := range s.functions {
-		front.Functions[f.Name], api.Functions[id] = f, f
+	for _, f := range s.functions {
+		front.Functions[f.Name] = f
 	}
 	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, front.Handler()); err != nil {
 		return fmt.Errorf("serving the AWS endpoint: %w", err)
@@ -90,10 +86,12 @@ func (s *Stack) serve(ctx context.Context) (err error) {
 		return err
 	}
 	for _, properties := range declared {
-		if api.Routes, err = properties.Routes(); err != nil {
+		id, err := properties.Function()
+		if err != nil {
 			return fmt.Errorf("reading routes: %w", err)
 		}
-		if s.APIURL, err = s.listenAndServe(ctx, s.options.APIPort, api.Handler()); err != nil {
+		api := &httpapi.API{Function: s.functions[id], Lifetime: s.life}
+		if s.APIURL, err = s.listenAndServe(ctx, s.options.APIPort, api); err != nil {
 			return fmt.Errorf("serving the HTTP API: %w", err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 
 func invoke(t *testing.T, s *Stack, payload string) (*lambda.InvokeOutput, map[string]any) {
 	t.Helper()
-	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
+	client := lambda.NewFromConfig(s.aws(s.AWSEndpointURL))
 	out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
 		FunctionName: aws.String(s.Functions["work"]), Payload: []byte(payload),
 	})
@@ -54,7 +54,7 @@ func invokesAsLambdaDoes(t *testing.T, s *Stack) {
 			t.Errorf("%s: error %q, answer %s, want %s", wish, aws.ToString(out.FunctionError), out.Payload, want)
 		}
 	}
-	client := lambda.NewFromConfig(s.aws(s.LambdaEndpointURL))
+	client := lambda.NewFromConfig(s.aws(s.AWSEndpointURL))
 	var missing *lambdatypes.ResourceNotFoundException
 	_, err := client.Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("nobody")})
 	if !errors.As(err, &missing) {

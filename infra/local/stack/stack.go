@@ -2,7 +2,7 @@
 // the compiled functions, their queue mappings, the HTTP API and the Invoke API run by this program.
 //
 // It promises that the template is the only description of the system: mappings, timeouts and environment
-// are read back from the deployed stack, routes and schedules from the translated template; resources that the
+// are read back from the deployed stack, API and schedules from the translated template; resources that the
 // emulator cannot deploy are printed. A stack owns its folder while it runs and leaves no process behind, however it
 // ends. It listens on loopback only, keeps nothing over a restart but logs, and accepts any AWS credentials.
 package stack
@@ -149,7 +149,7 @@ func (s *Stack) deploy(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.options.say("not deployed, since the emulator does not know them; the host itself serves routes and schedules:")
+	s.options.say("not deployed, since the emulator does not know them; the host itself serves API and schedules:")
 	for _, kind := range slices.Sorted(maps.Keys(s.deployed.Removed)) {
 		s.options.say("  %s: %s", kind, strings.Join(s.deployed.Removed[kind], ", "))
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -14,30 +13,17 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// event is a request in payload format 2.0.
-func (a *API) event(r *http.Request, body []byte, route Route) events.APIGatewayV2HTTPRequest {
-	now := time.Now().UTC()
-	host, _, err := net.SplitHostPort(r.Host)
-	if err != nil {
-		host = r.Host
-	}
-	prefix, _, _ := strings.Cut(host, ".")
+// event is a request in payload format 2.0, without what API Gateway reads out of path, query and cookies.
+func event(r *http.Request, body []byte) events.APIGatewayV2HTTPRequest {
 	ip, _, _ := net.SplitHostPort(r.RemoteAddr) // always host and port on a TCP listener
 	e := events.APIGatewayV2HTTPRequest{
-		Version: "2.0", RouteKey: route.Key(), RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery,
-		Cookies: cookies(r.Header), Headers: headers(r),
-		QueryStringParameters: query(r.URL.RawQuery), PathParameters: map[string]string{},
+		Version: "2.0", RouteKey: defaultRoute, RawPath: r.URL.Path, RawQueryString: r.URL.RawQuery, Headers: headers(r),
 		RequestContext: events.APIGatewayV2HTTPRequestContext{
-			AccountID: a.AccountID, APIID: a.ID, DomainName: host, DomainPrefix: prefix, RequestID: rand.Text(),
-			RouteKey: route.Key(), Stage: "$default", Time: now.Format("02/Jan/2006:15:04:05 -0700"),
-			TimeEpoch: now.UnixMilli(),
+			RequestID: rand.Text(), RouteKey: defaultRoute, Stage: "$default", TimeEpoch: time.Now().UnixMilli(),
 			HTTP: events.APIGatewayV2HTTPRequestContextHTTPDescription{
 				Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip, UserAgent: r.UserAgent(),
 			},
 		},
-	}
-	for _, name := range route.variables() {
-		e.PathParameters[name] = r.PathValue(name)
 	}
 	if isText(r.Header.Get("Content-Type")) && utf8.Valid(body) {
 		e.Body = string(body)
@@ -69,24 +55,4 @@ func headers(r *http.Request) map[string]string {
 		}
 	}
 	return all
-}
-
-func cookies(h http.Header) []string {
-	var all []string
-	for _, line := range h.Values("Cookie") {
-		for one := range strings.SplitSeq(line, ";") {
-			all = append(all, strings.TrimSpace(one))
-		}
-	}
-	return all
-}
-
-// query joins the values of a parameter given more than once with commas, as payload format 2.0 does.
-func query(raw string) map[string]string {
-	values, _ := url.ParseQuery(raw) // the readable part is passed on
-	joined := make(map[string]string, len(values))
-	for name, list := range values {
-		joined[name] = strings.Join(list, ",")
-	}
-	return joined
 }

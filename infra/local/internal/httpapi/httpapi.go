@@ -1,8 +1,8 @@
 // Package httpapi is the front of an HTTP API: it turns requests into Lambda events of payload format
-// 2.0 and the functions' answers into responses, as API Gateway does.
+// 2.0 and the function's answers into responses, as API Gateway does.
 //
-// It promises the routes of the translated template and no other, and API Gateway's own answers (404, 413,
-// 500, 503) word for word. It never looks into a body.
+// It promises API Gateway's own answers (400, 413, 500, 503) word for word. It sends every request through the
+// default route, as all routes of Herald's API lead to one function, and never looks into a body.
 package httpapi
 
 import (
@@ -10,62 +10,76 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
-	"path"
+	"regexp"
+	"slices"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 
-const maxBody = 10_000_000 // API Gateway's limit of a request body
+const (
+	maxBody      = 10_000_000 // API Gateway's limit of a request body
+	defaultRoute = "$default"
+)
 
-// Function is the target of a route.
+// Properties are those of an AWS::ApiGatewayV2::Api, as the SAM translator writes them.
+type Properties struct {
+	Body struct {
+		Paths map[string]map[string]struct {
+			IsDefaultRoute bool
+			Security       any
+			Integration    struct {
+				Type, PayloadFormatVersion string
+				URI                        struct {
+					Sub string `json:"Fn::Sub"`
+				}
+			} `json:"x-amazon-apigateway-integration"`
+		}
+	}
+}
+
+var functionARN = regexp.MustCompile(`\$\{([A-Za-z0-9]+)\.Arn\}`)
+
+// Function returns the logical id of the function behind all routes, and refuses any API but the kind that Herald has.
+func (p Properties) Function() (string, error) {
+	var names []string
+	rest := false
+	for path, operations := range p.Body.Paths {
+		for method, o := range operations {
+			call := o.Integration
+			found := functionARN.FindStringSubmatch(call.URI.Sub)
+			if o.Security != nil || call.Type != "aws_proxy" || call.PayloadFormatVersion != "2.0" || found == nil {
+				return "", fmt.Errorf("route %s %s: the local stack knows Lambda proxies of payload format 2.0 "+
+					"without authorizers only", method, path)
+			}
+			names, rest = append(names, found[1]), rest || o.IsDefaultRoute
+		}
+	}
+	slices.Sort(names)
+	if names = slices.Compact(names); len(names) != 1 || !rest {
+		return "", fmt.Errorf("the local stack knows APIs of one function with a default route only, not of %v", names)
+	}
+	return names[0], nil
+}
+
+// Function is the target of all routes.
 type Function interface {
 	Invoke(ctx context.Context, payload []byte) (function.Result, error)
 }
 
 // API is one HTTP API.
 type API struct {
-	ID        string
-	AccountID string
-	Routes    []Route
-	Functions map[string]Function // by the logical id that routes name
+	Function Function
 	// Lifetime bounds invocations: like API Gateway, the front does not stop a function when its client leaves.
 	Lifetime context.Context
 }
 
-// Handler serves the routes. API Gateway matches paths as they are and methods exactly: it neither cleans a path,
-// nor takes a HEAD for a GET, nor tells which methods a path has. The rest is the default route's, if there is one.
-func (a *API) Handler() http.Handler {
-	rest := func(w http.ResponseWriter, _ *http.Request) { own(w, http.StatusNotFound, "Not Found") }
-	mux := http.NewServeMux()
-	for _, route := range a.Routes {
-		serve := func(w http.ResponseWriter, r *http.Request) { a.serve(w, r, route) }
-		if route.Path == defaultRoute {
-			rest = serve
-			continue
-		}
-		mux.HandleFunc(route.Key(), func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != route.Method {
-				rest(w, r)
-				return
-			}
-			serve(w, r)
-		})
-	}
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { rest(w, r) })
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if given := r.URL.EscapedPath(); given != path.Clean(given) {
-			rest(w, r)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
-}
-
-func (a *API) serve(w http.ResponseWriter, r *http.Request, route Route) {
+// ServeHTTP answers a request.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	var tooLarge *http.MaxBytesError
 	switch {
@@ -76,9 +90,9 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, route Route) {
 		own(w, http.StatusBadRequest, "Bad Request")
 		return
 	}
-	event := a.event(r, body, route)
-	w.Header().Set("Apigw-Requestid", event.RequestContext.RequestID)
-	payload, err := json.Marshal(event)
+	e := event(r, body)
+	w.Header().Set("Apigw-Requestid", e.RequestContext.RequestID)
+	payload, err := json.Marshal(e)
 	switch {
 	case err != nil:
 		own(w, http.StatusInternalServerError, "Internal Server Error")
@@ -87,7 +101,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, route Route) {
 		own(w, http.StatusRequestEntityTooLarge, "Request Too Long")
 		return
 	}
-	result, err := a.Functions[route.Function].Invoke(a.Lifetime, payload)
+	result, err := a.Function.Invoke(a.Lifetime, payload)
 	if err != nil {
 		own(w, http.StatusServiceUnavailable, "Service Unavailable")
 		return

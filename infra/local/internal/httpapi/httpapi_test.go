@@ -13,37 +13,28 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 )
 
-func TestProperties_Routes_areThoseOfTheTranslatedTemplate(t *testing.T) {
+func TestProperties_Function_isBehindEveryRoute(t *testing.T) {
 	t.Parallel()
-	const good = `{"Body":{"paths":{"/things/{id}":{"get":{"x-amazon-apigateway-integration":{"type":"aws_proxy",` +
-		`"payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}}}}}}`
-	read := func(text string) ([]Route, error) {
+	const good = `{"Body":{"paths":{"/things":{"get":{"x-amazon-apigateway-integration":{"type":"aws_proxy",` +
+		`"payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}}},` +
+		`"/$default":{"x-amazon-apigateway-any-method":{"isDefaultRoute":true,"x-amazon-apigateway-integration":{` +
+		`"type":"aws_proxy","payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}}}}}}`
+	read := func(text string) (string, error) {
 		var p Properties
 		if err := json.Unmarshal([]byte(text), &p); err != nil {
 			t.Fatal(err)
 		}
-		return p.Routes()
+		return p.Function()
 	}
-	routes, err := read(good)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]Route{{"GET", "/things/{id}", "WebFunction"}}, routes); diff != "" {
-		t.Errorf("routes (-want +got):\n%s", diff)
-	}
-	routes, err = read(strings.Replace(good, `{"x-amazon`, `{"isDefaultRoute":true,"x-amazon`, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]Route{{"", "$default", "WebFunction"}}, routes); diff != "" {
-		t.Errorf("routes (-want +got):\n%s", diff)
+	if name, err := read(good); name != "WebFunction" || err != nil {
+		t.Errorf("%q, %v", name, err)
 	}
 	for name, change := range map[string][2]string{
 		"another payload format": {`"2.0"`, `"1.0"`},
 		"an authorizer":          {`{"x-amazon`, `{"security":[{"key":[]}],"x-amazon`},
 		"no function":            {`${WebFunction.Arn}`, `${Url}`},
-		"a greedy path":          {`{id}`, `{id+}`},
-		"any method":             {`"get"`, `"x-amazon-apigateway-any-method"`},
+		"two functions":          {`${WebFunction.Arn}`, `${OtherFunction.Arn}`},
+		"no default route":       {`"isDefaultRoute":true`, `"isDefaultRoute":false`},
 	} {
 		if _, err := read(strings.Replace(good, change[0], change[1], 1)); err == nil {
 			t.Errorf("%s was accepted", name)
@@ -63,45 +54,14 @@ func (a *answering) Invoke(_ context.Context, payload []byte) (function.Result, 
 	return a.result, a.err
 }
 
-func serve(t *testing.T, f *answering, request *http.Request, more ...Route) *httptest.ResponseRecorder {
+func serve(t *testing.T, f *answering, request *http.Request) *httptest.ResponseRecorder {
 	t.Helper()
-	api := &API{
-		Routes: append([]Route{
-			{"GET", "/things", "F"}, {"GET", "/things/{id}", "F"}, {"GET", "/things/types", "F"}, {"POST", "/things/{id}", "F"},
-		}, more...),
-		Functions: map[string]Function{"F": f}, Lifetime: t.Context(),
-	}
 	recorder := httptest.NewRecorder()
-	api.Handler().ServeHTTP(recorder, request)
+	(&API{Function: f, Lifetime: t.Context()}).ServeHTTP(recorder, request)
 	return recorder
 }
 
-func TestAPI_Handler_takesTheMostSpecificRoute(t *testing.T) {
-	t.Parallel()
-	for request, want := range map[string]string{
-		"GET /things": "GET /things", "GET /things/1": "GET /things/{id}", "GET /things/types": "GET /things/types",
-		"POST /things/1": "POST /things/{id}",
-		"PUT /things/1":  "$default", "HEAD /things": "$default", "GET /things/": "$default", "GET //things": "$default",
-		"GET /things/../things": "$default", "GET /things/1/2": "$default", "GET /": "$default",
-	} {
-		method, path, _ := strings.Cut(request, " ")
-		f := &answering{result: function.Result{Payload: []byte(`{"statusCode":204}`)}}
-		serve(t, f, httptest.NewRequest(method, "http://localhost"+path, nil), Route{"", "$default", "F"})
-		var event struct{ RouteKey string }
-		if err := json.Unmarshal(f.event, &event); err != nil || event.RouteKey != want {
-			t.Errorf("%s: route %q, want %q: %v", request, event.RouteKey, want, err)
-		}
-		if want != "$default" {
-			continue
-		}
-		answer := serve(t, f, httptest.NewRequest(method, "http://localhost"+path, nil))
-		if answer.Code != http.StatusNotFound {
-			t.Errorf("%s without a default route: %d", request, answer.Code)
-		}
-	}
-}
-
-func TestAPI_Handler_answersAsTheFunctionDid(t *testing.T) {
+func TestAPI_answersAsTheFunctionDid(t *testing.T) {
 	t.Parallel()
 	const internal = `{"message":"Internal Server Error"}`
 	payload := func(text string) function.Result { return function.Result{Payload: []byte(text)} }
@@ -129,30 +89,26 @@ func TestAPI_Handler_answersAsTheFunctionDid(t *testing.T) {
 	}
 }
 
-func TestAPI_Handler_sendsEventsOfFormat2(t *testing.T) {
+func TestAPI_sendsEventsOfFormat2(t *testing.T) {
 	t.Parallel()
 	f := &answering{result: function.Result{Payload: []byte(`{"statusCode":204}`)}}
 	request := httptest.NewRequest(http.MethodPost, "/things/x?b=2&a=1&a=3", strings.NewReader(`{"k":1}`))
 	request.Header.Set("Content-Type", "application/json; charset=utf-8")
 	request.Header.Set("X-Two", "1")
 	request.Header.Add("X-Two", "2")
-	request.Header.Set("Cookie", "one=1; two=2")
 	serve(t, f, request)
 	var event map[string]any
 	if err := json.Unmarshal(f.event, &event); err != nil {
 		t.Fatal(err)
 	}
 	headers, _ := event["headers"].(map[string]any)
-	got := map[string]any{"x-two": headers["x-two"], "cookie": headers["cookie"], "host": headers["host"]}
-	for _, name := range []string{"version", "rawPath", "rawQueryString", "body", "isBase64Encoded", "cookies",
-		"queryStringParameters", "pathParameters"} {
+	got := map[string]any{"x-two": headers["x-two"], "host": headers["host"]}
+	for _, name := range []string{"version", "rawPath", "rawQueryString", "body", "isBase64Encoded"} {
 		got[name] = event[name]
 	}
 	want := map[string]any{
 		"version": "2.0", "rawPath": "/things/x", "rawQueryString": "b=2&a=1&a=3",
-		"body": `{"k":1}`, "isBase64Encoded": false, "cookies": []any{"one=1", "two=2"},
-		"queryStringParameters": map[string]any{"a": "1,3", "b": "2"}, "pathParameters": map[string]any{"id": "x"},
-		"x-two": "1,2", "cookie": nil, "host": "example.com",
+		"body": `{"k":1}`, "isBase64Encoded": false, "x-two": "1,2", "host": "example.com",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event (-want +got):\n%s", diff)

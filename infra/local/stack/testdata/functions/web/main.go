@@ -13,10 +13,10 @@ func main() { lambda.Start(handle) }
 
 func handle(_ context.Context, event json.RawMessage) (any, error) {
 	var request struct {
-		PathParameters map[string]string `json:"pathParameters"`
+		RawPath string `json:"rawPath"`
 	}
-	_ = json.Unmarshal(event, &request) // a request without them is fine
-	if request.PathParameters["id"] == "broken" {
+	_ = json.Unmarshal(event, &request) // it is the host's
+	if request.RawPath == "/things/broken" {
 		return nil, errors.New("as asked")
 	}
 	return map[string]any{
