@@ -20,12 +20,7 @@ func NewAPIKeys(client *dynamodb.Client, name string) *APIKeys { return &APIKeys
 // Get returns the key, strongly consistent: revocation holds for the next request. It is the
 // one read without a tenant, since it tells who the tenant is.
 func (s *APIKeys) Get(ctx context.Context, keyID string) (key apikey.Key, found bool, err error) {
-	item, err := s.getItem(ctx, attributes{"key_id": str(keyID)})
-	if err != nil || len(item) == 0 {
-		return key, false, err
-	}
-	key, err = keyOf(item)
-	return key, err == nil, err
+	return get[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)})
 }
 
 // Put stores a new key. An id that is taken is an error, unless it is the same key: the SDK
@@ -36,8 +31,7 @@ func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
 		return err
 	}
 	_, refused, err := s.putItem(ctx, item, write{
-		condition: "attribute_not_exists(key_id) OR #hash = :hash",
-		names:     map[string]string{"#hash": "hash"}, values: attributes{":hash": item["hash"]},
+		condition: "attribute_not_exists(key_id) OR #hash = :hash", values: attributes{":hash": item["hash"]},
 	})
 	if refused {
 		return errKeyTaken
@@ -67,7 +61,7 @@ func (s *APIKeys) ListByTenant(
 		return nil, "", err
 	}
 	for _, item := range items {
-		key, err := keyOf(item)
+		key, err := decode[apikey.Key](item)
 		if err != nil {
 			return nil, "", err
 		}
@@ -83,16 +77,11 @@ func (s *APIKeys) Revoke(
 ) (key apikey.Key, found bool, err error) {
 	item, refused, err := s.updateItem(ctx, attributes{"key_id": str(keyID)}, write{
 		expression: "SET revoked_at = if_not_exists(revoked_at, :now)", condition: "tenant_id = :tenant",
-		values: attributes{":tenant": str(tenantID), ":now": stamp(now)},
+		values: attributes{":tenant": str(tenantID), ":now": stamp(now)}, shows: true,
 	})
 	if err != nil || refused {
 		return key, false, err
 	}
-	key, err = keyOf(item)
+	key, err = decode[apikey.Key](item)
 	return key, err == nil, err
-}
-
-func keyOf(item attributes) (key apikey.Key, err error) {
-	err = unmarshal(item, &key)
-	return key, err
 }

@@ -49,7 +49,13 @@ func marshal(v any) (attributes, error) {
 	return item, err
 }
 
-// unmarshal reads attributes into a tagged struct.
+// decode reads attributes as a tagged struct.
+func decode[T any](item attributes) (v T, err error) {
+	err = unmarshal(item, &v)
+	return v, err
+}
+
+// unmarshal reads attributes into a tagged struct, over what it has.
 func unmarshal(item attributes, v any) error {
 	return decoder.Decode(&types.AttributeValueMemberM{Value: item}, v)
 }
@@ -87,9 +93,9 @@ func getTime(item attributes, name string) time.Time {
 }
 
 // pick returns the named attributes only.
-func pick(item attributes, names ...string) attributes {
-	picked := make(attributes, len(names))
-	for _, name := range names {
+func pick(item attributes, those ...string) attributes {
+	picked := make(attributes, len(those))
+	for _, name := range those {
 		picked[name] = item[name]
 	}
 	return picked

@@ -48,7 +48,7 @@ func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
 func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, err error) {
 	_, refused, err := b.updateItem(ctx, backlogKey(item.Key), write{
 		expression: "SET due_at = :due, held = :held", condition: "attribute_exists(endpoint_shard)",
-		values: attributes{":due": stamp(item.DueAt), ":held": boolean(false)}, blind: true,
+		values: attributes{":due": stamp(item.DueAt), ":held": boolean(false)},
 	})
 	return err == nil && !refused, err
 }

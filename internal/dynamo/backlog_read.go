@@ -34,7 +34,7 @@ func (b *Backlog) ReadShard(ctx context.Context, endpointID string, shard int, a
 	}
 	if after != "" {
 		q.condition += " AND #position > :after"
-		q.names, q.values[":after"] = map[string]string{"#position": "position"}, str(after)
+		q.values[":after"] = str(after)
 	}
 	items, last, err := b.query(ctx, q)
 	if err != nil {
@@ -115,8 +115,7 @@ func (b *Backlog) Count(ctx context.Context, endpointID string) (Waiting, error)
 	for shard := range backlog.Shards {
 		items, last, err := b.query(ctx, query{
 			condition: "endpoint_shard = :shard", values: attributes{":shard": str(shardName(endpointID, shard))},
-			fields: "#position, held", names: map[string]string{"#position": "position"},
-			limit: maxPerShard, behind: true,
+			fields: "#position, held", limit: maxPerShard, behind: true,
 		})
 		if err != nil {
 			return Waiting{}, err

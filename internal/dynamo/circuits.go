@@ -54,7 +54,7 @@ func (c *Circuits) Store(
 	if err != nil {
 		return circuit.Item{}, false, err
 	}
-	w.condition = "attribute_not_exists(#version)"
+	w.shows, w.condition = true, "attribute_not_exists(#version)"
 	if was.Version != 0 {
 		w.condition, w.values[":was"] = "#version = :was", num(was.Version)
 	}
@@ -94,6 +94,7 @@ func (c *Circuits) Hold(
 			":until": stamp(until), ":tenant": str(key.TenantID), ":endpoint": str(key.EndpointID),
 			":version": num(now.UnixNano()), ":now": stamp(now),
 		},
+		shows: true,
 	})
 	if err != nil {
 		return circuit.Item{}, err
@@ -131,7 +132,7 @@ func (c *Circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, er
 
 // Get returns an endpoint's circuit, strongly consistent; where there is none, it has the endpoint's id only.
 func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, error) {
-	item, err := c.getItem(ctx, healthKey(endpointScope+endpointID))
+	item, err := c.getItem(ctx, healthKey(endpointScope+endpointID), "")
 	if err != nil {
 		return circuit.Item{}, err
 	}

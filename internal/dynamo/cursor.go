@@ -31,7 +31,7 @@ func encodeCursor(key map[string]types.AttributeValue) string {
 
 // decodeCursor is the reverse of encodeCursor. The cursor must hold exactly the named
 // attributes; "" is the first page.
-func decodeCursor(text string, names ...string) (map[string]types.AttributeValue, error) {
+func decodeCursor(text string, keys ...string) (map[string]types.AttributeValue, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -40,12 +40,12 @@ func decodeCursor(text string, names ...string) (map[string]types.AttributeValue
 		return nil, ErrCursor
 	}
 	var plain map[string]string
-	if err := json.Unmarshal(b, &plain); err != nil || len(plain) != len(names) {
+	if err := json.Unmarshal(b, &plain); err != nil || len(plain) != len(keys) {
 		return nil, ErrCursor
 	}
-	key := make(map[string]types.AttributeValue, len(names))
+	key := make(map[string]types.AttributeValue, len(keys))
 	for name, value := range plain {
-		if !slices.Contains(names, name) || value == "" {
+		if !slices.Contains(keys, name) || value == "" {
 			return nil, ErrCursor
 		}
 		key[name] = str(value)

@@ -73,8 +73,8 @@ func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written 
 	if err != nil {
 		return false, err
 	}
-	w.condition, w.names["#delivery_id"] = "attribute_not_exists(#delivery_id)", "delivery_id"
-	item, refused, err := d.change(ctx, r.DeliveryID, w)
+	w.condition = "attribute_not_exists(delivery_id)"
+	item, refused, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
 	if err != nil || !refused {
 		return err == nil, err
 	}
@@ -95,7 +95,7 @@ func (d *DeadLetters) Append(
 	}
 	w.expression = strings.Replace(w.expression, "#history = :history", "#history = list_append(#history, :history)", 1)
 	w.condition, w.values[":before"] = "#replay < :replay AND size(#history) = :before", num(int64(n-1))
-	item, refused, err := d.change(ctx, r.DeliveryID, w)
+	item, refused, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
 	if err != nil || !refused {
 		return err == nil, seen, err
 	}
@@ -128,11 +128,10 @@ func (d *DeadLetters) Claim(
 	w.expression = "SET #status = :replaying, #replay_count = :replay, #updated_at = :now, " +
 		"replayed_by = :by, claim = :claim"
 	w.condition += " AND #replay_count = :seen_count"
-	w.names["#replay_count"] = "replay_count"
 	w.values[":seen_count"], w.values[":replay"] = num(int64(r.ReplayCount)), num(int64(replay))
 	w.values[":replaying"], w.values[":now"] = str(string(deadletter.Replaying)), stamp(now)
 	w.values[":by"], w.values[":claim"] = str(operator), str(claim)
-	item, refused, err := d.change(ctx, r.DeliveryID, w)
+	item, refused, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
 	ok = err == nil && (!refused || getStr(item, "claim") == claim)
 	return replay, fresh, ok, err
 }
@@ -142,10 +141,9 @@ func (d *DeadLetters) Claim(
 func (d *DeadLetters) EndReplay(
 	ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
 ) error {
-	_, _, err := d.change(ctx, deliveryID, write{
+	_, _, err := d.updateItem(ctx, deadLetterKey(deliveryID), write{
 		expression: "SET #status = :status, updated_at = :now",
 		condition:  "#status = :replaying AND replay_count = :replay",
-		names:      map[string]string{"#status": "status"},
 		values: attributes{
 			":status": str(string(status)), ":now": stamp(now),
 			":replaying": str(string(deadletter.Replaying)), ":replay": num(int64(replay)),
@@ -157,9 +155,7 @@ func (d *DeadLetters) EndReplay(
 // Purge deletes r, as Get returned it. deleted is false when it changed since it was read; one that is gone
 // is deleted.
 func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
-	w := seen(r)
-	w.terse = true
-	item, refused, err := d.deleteItem(ctx, deadLetterKey(r.DeliveryID), w)
+	item, refused, err := d.deleteItem(ctx, deadLetterKey(r.DeliveryID), seen(r))
 	return err == nil && (!refused || len(item) == 0), err
 }
 
@@ -167,15 +163,6 @@ func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted b
 func seen(r deadletter.Record) write {
 	return write{
 		condition: "#status = :seen_status AND #updated_at = :seen_at",
-		names:     map[string]string{"#status": "status", "#updated_at": "updated_at"},
 		values:    attributes{":seen_status": str(string(r.Status)), ":seen_at": stamp(r.UpdatedAt)},
 	}
-}
-
-// change writes where the condition holds. Where it does not, item is the one that stands there.
-func (d *DeadLetters) change(
-	ctx context.Context, deliveryID string, w write,
-) (item attributes, refused bool, err error) {
-	w.terse = true
-	return d.updateItem(ctx, deadLetterKey(deliveryID), w)
 }

@@ -10,7 +10,7 @@ import (
 
 // Get returns a dead letter with its sealed parts, strongly consistent.
 func (d *DeadLetters) Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error) {
-	item, err := d.getItem(ctx, deadLetterKey(deliveryID))
+	item, err := d.getItem(ctx, deadLetterKey(deliveryID), "")
 	if err != nil || len(item) == 0 {
 		return r, false, err
 	}
@@ -98,10 +98,7 @@ func selection(s deadletter.Selector) (q query, hash string, err error) {
 	if !s.Until.IsZero() {
 		until = s.Until.Add(-time.Millisecond)
 	}
-	q = query{
-		names:  map[string]string{"#died_at": "died_at"},
-		values: attributes{":since": stamp(s.Since), ":until": stamp(until)},
-	}
+	q = query{values: attributes{":since": stamp(s.Since), ":until": stamp(until)}}
 	for _, by := range []struct{ index, attribute, value string }{
 		{"by-endpoint", "endpoint_id", s.EndpointID},
 		{"by-tenant", "tenant_id", s.TenantID},
@@ -112,11 +109,11 @@ func selection(s deadletter.Selector) (q query, hash string, err error) {
 			continue
 		}
 		equal := "#" + by.attribute + " = :" + by.attribute
-		q.names["#"+by.attribute], q.values[":"+by.attribute] = by.attribute, str(by.value)
+		q.values[":"+by.attribute] = str(by.value)
 		switch {
 		case q.index == "" && by.index != "":
 			q.index, hash = by.index, by.attribute
-			q.condition = equal + " AND #died_at BETWEEN :since AND :until"
+			q.condition = equal + " AND died_at BETWEEN :since AND :until"
 		case q.filter == "":
 			q.filter = equal
 		default:

@@ -70,7 +70,6 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 	}
 	_, refused, err := d.putItem(ctx, item, write{
 		condition: newer,
-		names:     map[string]string{"#state": "state", "#replay": "replay", "#attempts": "attempts"},
 		values: attributes{
 			":replay":       num(int64(r.Replay)),
 			":attempts":     num(int64(r.Attempts)),
@@ -84,12 +83,7 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 
 // Get returns the record of a delivery, strongly consistent.
 func (d *Deliveries) Get(ctx context.Context, deliveryID string) (r delivery.Record, found bool, err error) {
-	item, err := d.getItem(ctx, attributes{"delivery_id": str(deliveryID)})
-	if err != nil || len(item) == 0 {
-		return r, false, err
-	}
-	r, err = deliveryRecord(item)
-	return r, err == nil, err
+	return get[delivery.Record](ctx, d.table, attributes{"delivery_id": str(deliveryID)})
 }
 
 // openIndex is sparse: it leaves out acknowledged deliveries. A retry does not touch it.
@@ -138,7 +132,7 @@ func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]del
 	found := make(map[string]delivery.Record, len(ids))
 	var unreadable error
 	_, err := d.getBatch(ctx, keys, consistently, func(item attributes) {
-		r, err := deliveryRecord(item)
+		r, err := decode[delivery.Record](item)
 		unreadable = errors.Join(unreadable, err)
 		found[r.DeliveryID] = r
 	})
@@ -161,9 +155,4 @@ func deliveryItem(r delivery.Record, life time.Duration) (attributes, error) {
 		row.Open = r.EndpointID
 	}
 	return marshal(row)
-}
-
-func deliveryRecord(item attributes) (r delivery.Record, err error) {
-	err = unmarshal(item, &r)
-	return r, err
 }

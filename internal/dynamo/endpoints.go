@@ -21,9 +21,8 @@ import (
 // meet it.
 type Endpoints struct {
 	table
-	fields string            // of Get and List; "": all
-	names  map[string]string // placeholders in fields
-	kept   time.Duration     // how long deleted endpoints are; 0: for ever
+	fields string        // of Get and List; "": all
+	kept   time.Duration // how long deleted endpoints are; 0: for ever
 }
 
 // NewEndpoints returns the store on a table.
@@ -38,8 +37,7 @@ func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 	return &with
 }
 
-// statusAttributes decide about an endpoint; shownAttributes may be seen by operators, too. status and
-// url are words of DynamoDB's own.
+// statusAttributes decide about an endpoint; shownAttributes may be seen by operators, too.
 const (
 	statusAttributes = "tenant_id, endpoint_id, #status, created_at, updated_at, deleted_at, secret_rotated_at"
 	shownAttributes  = statusAttributes + ", #url, description, events"
@@ -49,7 +47,7 @@ const (
 // of functions for operators demand. What it returns cannot be written back.
 func (s *Endpoints) WithoutSecrets() *Endpoints {
 	with := *s
-	with.fields, with.names = shownAttributes, map[string]string{"#status": "status", "#url": "url"}
+	with.fields = shownAttributes
 	return &with
 }
 
@@ -57,7 +55,7 @@ func (s *Endpoints) WithoutSecrets() *Endpoints {
 // nor what is sealed. What it returns cannot be written back.
 func (s *Endpoints) StatusOnly() *Endpoints {
 	with := *s
-	with.fields, with.names = statusAttributes, map[string]string{"#status": "status"}
+	with.fields = statusAttributes
 	return &with
 }
 
@@ -89,7 +87,7 @@ func ofTenant(tenantID string) attributes {
 func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
 	live := EndpointKey{tenantID, endpointID}
 	for _, key := range []EndpointKey{live, live.deleted(), live} {
-		row, err := s.getFields(ctx, key.item(), s.fields, s.names)
+		row, err := s.getItem(ctx, key.item(), s.fields)
 		if err != nil {
 			return e, false, err
 		}
@@ -105,7 +103,7 @@ func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e end
 func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	all, err := s.all(ctx, query{
 		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix)},
-		fields: "tenant_id, endpoint_id, #status, events", names: map[string]string{"#status": "status"},
+		fields: "tenant_id, endpoint_id, #status, events",
 	})
 	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active }), err
 }
@@ -113,7 +111,7 @@ func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpo
 // List returns all of the tenant's endpoints, oldest first, deleted ones included. Where a row cannot be
 // read, it returns the others with an endpoint.ErrUnreadable.
 func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: s.fields, names: s.names})
+	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: s.fields})
 }
 
 func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint, err error) {

@@ -134,7 +134,10 @@ func TestEndpoints_Get_returnsEveryFieldWhateverTheStatus(t *testing.T) {
 	changed.SecretRotatedAt = createdAt.Add(time.Second)
 	bare := changed
 	bare.Description, bare.SecretRotatedAt, bare.Revision = "", time.Time{}, "3"
-	for was, want := range pairs(e, changed, bare, gone(bare, createdAt.Add(time.Minute)), back(bare)) {
+	deleted := gone(bare, createdAt.Add(time.Minute))
+	rotated := deleted
+	rotated.SecretVersion, rotated.SealedSecret, rotated.Revision = 2, []byte("sealed again"), "4"
+	for was, want := range pairs(e, changed, bare, deleted, rotated, back(rotated)) {
 		if want.Revision != was.Revision {
 			mustReplace(t, s, was, want)
 		}
@@ -152,6 +155,9 @@ func TestEndpoints_Get_returnsEveryFieldWhateverTheStatus(t *testing.T) {
 		if !want.Live() && (!ok || at.Value != fmt.Sprint(want.DeletedAt.Add(30*24*time.Hour).Unix())) {
 			t.Errorf("expires at %+v", at)
 		}
+	}
+	if got := counts(t, s, client, table); got != "counted 1, are 1 of 1" {
+		t.Error(got)
 	}
 }
 

@@ -79,7 +79,7 @@ func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) err
 		return err
 	}
 	stored, refused, err := s.putItem(ctx, row, write{
-		condition: unwritten, values: attributes{":was": str(was.Revision)}, terse: true,
+		condition: unwritten, values: attributes{":was": str(was.Revision)},
 	})
 	var busy *types.TransactionConflictException
 	switch {
@@ -98,7 +98,7 @@ const maxPurged = 10
 func (s *Endpoints) surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	deleted, err := s.all(ctx, query{
 		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(deletedPrefix)},
-		fields: "tenant_id, endpoint_id, #status, deleted_at, revision", names: map[string]string{"#status": "status"},
+		fields: "tenant_id, endpoint_id, #status, deleted_at, revision",
 	})
 	slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// assign is a write that gives an item those of the attributes named that row has, and removes the others.
-func assign(row any, names []string) (write, error) {
+// assign is a write that gives an item those of the attributes that row has, and removes the others.
+func assign(row any, those []string) (write, error) {
 	item, err := marshal(row)
 	if err != nil {
 		return write{}, err
 	}
-	w := write{names: map[string]string{}, values: attributes{}}
+	w := write{values: attributes{}}
 	var set, remove []string
-	for _, name := range names {
-		w.names["#"+name] = name
+	for _, name := range those {
 		if value, present := item[name]; present {
 			set = append(set, "#"+name+" = :"+name)
 			w.values[":"+name] = value
@@ -35,12 +34,12 @@ func namesOf[T any](without ...string) []string {
 	for _, name := range without {
 		skip[name] = true
 	}
-	var names []string
+	var named []string
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[T]()) {
 		name, _, _ := strings.Cut(field.Tag.Get("dynamodbav"), ",")
 		if !skip[name] {
-			names = append(names, name)
+			named = append(named, name)
 		}
 	}
-	return names
+	return named
 }

@@ -32,15 +32,15 @@ func (s *Endpoints) Marks(ctx context.Context, tenantID string) (endpoint.Tenant
 }
 
 func (s *Endpoints) marks(ctx context.Context, tenantID, fields string) (marksRow, error) {
-	item, err := s.getFields(ctx, marksKey(tenantID).item(), fields, nil)
+	item, err := s.getItem(ctx, marksKey(tenantID).item(), fields)
 	if err != nil {
 		return marksRow{}, err
 	}
 	return marksOf(item)
 }
 
-func marksOf(item attributes) (row marksRow, err error) {
-	err = unmarshal(item, &row)
+func marksOf(item attributes) (marksRow, error) {
+	row, err := decode[marksRow](item)
 	return row, unreadable(err)
 }
 

@@ -45,7 +45,7 @@ func NewReader(c ReaderConfig) *Reader {
 	r.health.ConsistentRead = aws.Bool(!c.EventualCircuits)
 	if c.WithoutSecrets {
 		r.rows.ProjectionExpression = aws.String(statusAttributes + ", " + marksAttributes)
-		r.rows.ExpressionAttributeNames = map[string]string{"#status": "status"}
+		r.rows.ExpressionAttributeNames = names(statusAttributes)
 	}
 	return r
 }

@@ -27,12 +27,13 @@ func (c *Circuits) Charge(
 ) (until time.Time, err error) {
 	later := write{
 		expression: "SET slow_until = slow_until + :d", condition: "slow_until > :now",
-		values: attributes{":d": num(d.Milliseconds()), ":now": millis(now)},
+		values: attributes{":d": num(d.Milliseconds()), ":now": millis(now)}, shows: true,
 	}
 	passed := write{
 		expression: "SET slow_until = :until, tenant_id = :tenant",
 		condition:  "attribute_not_exists(slow_until) OR slow_until <= :now",
 		values:     attributes{":until": millis(now.Add(d)), ":now": millis(now), ":tenant": str(tenantID)},
+		shows:      true,
 	}
 	for _, w := range []write{later, passed, later} {
 		item, refused, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), w)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -31,18 +33,27 @@ func optional(s string) *string {
 	return &s
 }
 
-// getItem returns the item with the key, strongly consistent; empty where there is none.
-func (t table) getItem(ctx context.Context, key attributes) (attributes, error) {
-	return t.getFields(ctx, key, "", nil)
+var placeholder = regexp.MustCompile(`#\w+`)
+
+// names resolves the placeholders of expressions: #name is the attribute name, where that is a word of
+// DynamoDB's own.
+func names(expressions ...string) map[string]string {
+	var named map[string]string
+	for _, text := range placeholder.FindAllString(strings.Join(expressions, " "), -1) {
+		if named == nil {
+			named = map[string]string{}
+		}
+		named[text] = text[1:]
+	}
+	return named
 }
 
-// getFields is getItem of some attributes only; "" means all.
-func (t table) getFields(
-	ctx context.Context, key attributes, fields string, names map[string]string,
-) (attributes, error) {
+// getItem returns the item with the key, strongly consistent; empty where there is none. fields are the
+// attributes to read, "" all.
+func (t table) getItem(ctx context.Context, key attributes, fields string) (attributes, error) {
 	out, err := t.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &t.name, Key: key, ConsistentRead: aws.Bool(true),
-		ProjectionExpression: optional(fields), ExpressionAttributeNames: names,
+		ProjectionExpression: optional(fields), ExpressionAttributeNames: names(fields),
 	})
 	if err != nil {
 		return nil, t.wrap(err)
@@ -50,62 +61,57 @@ func (t table) getFields(
 	return out.Item, nil
 }
 
-// write is a write of one item under a condition.
+// get reads an item as a tagged struct, strongly consistent.
+func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, err error) {
+	item, err := t.getItem(ctx, key, "")
+	if err != nil || len(item) == 0 {
+		return v, false, err
+	}
+	v, err = decode[T](item)
+	return v, err == nil, err
+}
+
+// write is a write of one item under a condition. Where that did not hold, the item is returned as it is.
 type write struct {
 	expression string // of an update
 	condition  string
-	names      map[string]string
 	values     attributes
-	blind      bool // asks for no attribute of the item
-	terse      bool // asks for the item only where it is refused
+	shows      bool // an update returns the item as it is then
 }
 
-// answers are the attributes that a write asks for.
-func (w write) answers() (written types.ReturnValue, refused types.ReturnValuesOnConditionCheckFailure) {
-	switch {
-	case w.blind:
-		return types.ReturnValueNone, types.ReturnValuesOnConditionCheckFailureNone
-	case w.terse:
-		return types.ReturnValueNone, types.ReturnValuesOnConditionCheckFailureAllOld
-	}
-	return types.ReturnValueAllNew, types.ReturnValuesOnConditionCheckFailureAllOld
-}
+const asItIs = types.ReturnValuesOnConditionCheckFailureAllOld
 
-// updateItem changes an item. item is the item after it or, where the condition did not hold, as it is.
 func (t table) updateItem(ctx context.Context, key attributes, w write) (item attributes, refused bool, err error) {
-	written, refusal := w.answers()
-	out, err := t.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+	in := &dynamodb.UpdateItemInput{
 		TableName: &t.name, Key: key,
 		UpdateExpression: &w.expression, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values,
-		ReturnValues: written, ReturnValuesOnConditionCheckFailure: refusal,
-	})
+		ExpressionAttributeNames: names(w.expression, w.condition), ExpressionAttributeValues: w.values,
+		ReturnValuesOnConditionCheckFailure: asItIs,
+	}
+	if w.shows {
+		in.ReturnValues = types.ReturnValueAllNew
+	}
+	out, err := t.client.UpdateItem(ctx, in)
 	if err != nil {
 		return t.refused(err)
 	}
 	return out.Attributes, false, nil
 }
 
-// putItem stores an item. Where the condition did not hold and w is terse, was is the item as it is.
 func (t table) putItem(ctx context.Context, item attributes, w write) (was attributes, refused bool, err error) {
-	in := &dynamodb.PutItemInput{
+	_, err = t.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &t.name, Item: item, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values,
-	}
-	if w.terse {
-		in.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
-	}
-	_, err = t.client.PutItem(ctx, in)
+		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values,
+		ReturnValuesOnConditionCheckFailure: asItIs,
+	})
 	return t.refused(err)
 }
 
-// deleteItem deletes an item. Where the condition did not hold, item is the item as it is.
 func (t table) deleteItem(ctx context.Context, key attributes, w write) (item attributes, refused bool, err error) {
-	_, refusal := w.answers()
 	_, err = t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &t.name, Key: key, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: w.names, ExpressionAttributeValues: w.values,
-		ReturnValuesOnConditionCheckFailure: refusal,
+		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values,
+		ReturnValuesOnConditionCheckFailure: asItIs,
 	})
 	return t.refused(err)
 }
@@ -125,7 +131,6 @@ type query struct {
 	condition string
 	filter    string // of the page that the condition cut out
 	fields    string // "" means all
-	names     map[string]string
 	values    attributes
 	limit     int
 	backwards bool
@@ -157,7 +162,7 @@ func (t table) input(q query) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{
 		TableName: &t.name, IndexName: optional(q.index), KeyConditionExpression: &q.condition,
 		FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
-		ExpressionAttributeNames: q.names, ExpressionAttributeValues: q.values,
+		ExpressionAttributeNames: names(q.condition, q.filter, q.fields), ExpressionAttributeValues: q.values,
 		ScanIndexForward: aws.Bool(!q.backwards), ConsistentRead: aws.Bool(q.index == "" && !q.behind),
 		ExclusiveStartKey: q.start,
 	}

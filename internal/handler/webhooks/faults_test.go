@@ -3,7 +3,6 @@ package webhooks_test
 import (
 	"maps"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,41 +94,5 @@ func TestHandler_replace_losesNoneOfTwoChangesSilently(t *testing.T) {
 		if after.URL != "https://theirs.example" {
 			t.Errorf("%s: the first change is lost: %+v", name, after)
 		}
-	}
-}
-
-func TestHandler_create_keepsToFiftyLiveEndpointsHoweverManyAtOnce(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
-	var deleted []string
-	for range 20 {
-		deleted = append(deleted, w.create(key).ID)
-	}
-	for _, id := range deleted {
-		w.do(key, "DELETE", "/v1/webhooks/"+id, "")
-	}
-	w.log.Reset()
-	statuses := make([]int, 80)
-	var wait sync.WaitGroup
-	for i := range statuses {
-		wait.Go(func() {
-			if i < len(deleted) {
-				statuses[i] = w.do(key, "POST", "/v1/webhooks/"+deleted[i]+"/restore", "").status
-				return
-			}
-			statuses[i] = w.do(key, "POST", "/v1/webhooks", valid).status
-		})
-	}
-	wait.Wait()
-	made := 0
-	for _, s := range statuses {
-		if s < 300 {
-			made++
-		} else if s != 409 {
-			t.Errorf("answered %d", s)
-		}
-	}
-	if made != 50 || w.live("acme") != 50 {
-		t.Errorf("%d succeeded, %d live", made, w.live("acme"))
 	}
 }
