@@ -81,7 +81,11 @@ func says(values map[sample]float64) func(*stage, map[sample]float64) {
 func rings(alarms ...string) []string { return alarms }
 
 var days = map[string]day{
-	"a good day":   {busy: true},
+	"a good day": {busy: true, tick: func(s *stage) {
+		replayed := s.message("webhook_good")
+		replayed.Replay, replayed.Attempts = 1, 0
+		s.send("DeliveryQueue", queue.Of(replayed, 0))
+	}},
 	"a silent day": {silent: true},
 	"one invocation meets faults of ours": {
 		once: all(meets("Decrypt", "", refuse()), meets("Query", "", refuse()), meets("GenerateDataKey", "", refuse())),

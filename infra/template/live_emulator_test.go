@@ -5,6 +5,8 @@ package template
 import (
 	"maps"
 	"slices"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,6 +31,7 @@ func TestAlarms_onEveryDay(t *testing.T) {
 	tpl := load(t)
 	defined := alarmsOf(t, tpl, configurations(t, tpl)["default"])
 	proven, called := map[string]bool{}, calls{all: map[string]map[asked]bool{}}
+	emitted := metrics{all: map[alarms.Metric]bool{}}
 	t.Run("days", func(t *testing.T) {
 		for name, d := range days {
 			for _, alarm := range d.raises {
@@ -46,6 +49,7 @@ func TestAlarms_onEveryDay(t *testing.T) {
 					t.Errorf("alarms (-want +got):\n%s", diff)
 				}
 				called.add(t, s)
+				emitted.add(s.data.Metrics())
 			})
 		}
 	})
@@ -54,6 +58,25 @@ func TestAlarms_onEveryDay(t *testing.T) {
 		if !proven[name] {
 			t.Errorf("no day raises %s", name)
 		}
+	}
+	for _, m := range shown(t, tpl, configurations(t, tpl)["default"]) {
+		if strings.HasPrefix(m.Namespace, "Herald/") && !emitted.all[m] {
+			t.Errorf("the dashboard shows %s, which is emitted on no day", m)
+		}
+	}
+}
+
+// metrics are those of all days.
+type metrics struct {
+	mu  sync.Mutex
+	all map[alarms.Metric]bool
+}
+
+func (m *metrics) add(more []alarms.Metric) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, metric := range more {
+		m.all[metric] = true
 	}
 }
 

@@ -53,6 +53,28 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	c.add(t, s)
 	c.refused(t, s.tpl)
 	c.unused(t, s.tpl)
+	s.answers()
+}
+
+// answers holds the fields of the saved queries against the lines that the functions have written.
+func (s *stage) answers() {
+	s.t.Helper()
+	written := map[string]bool{}
+	for line := range strings.Lines(s.output.String() + s.ran.String()) {
+		var fields object
+		if err := json.Unmarshal([]byte(line), &fields); err == nil {
+			for field := range fields {
+				written[field] = true
+			}
+		}
+	}
+	for id, fields := range queried(s.t, s.tpl) {
+		for _, field := range fields {
+			if !written[field] {
+				s.t.Errorf("%s asks for %s, which no function has logged", id, field)
+			}
+		}
+	}
 }
 
 // seed has a tenant that is slow, deliveries at their last place, and endpoints of which release sends, puts

@@ -1,0 +1,111 @@
+package template
+
+import (
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+)
+
+// completed are the fields of a metric's line without its options. A "..." stands for fields of the line before.
+func completed(line []any, before []string) (fields []string) {
+	for _, field := range line {
+		if text, isText := field.(string); isText {
+			fields = append(fields, text)
+		}
+	}
+	if fields[0] == "..." {
+		fields = append(slices.Clone(before[:len(before)-len(fields)+1]), fields[1:]...)
+	}
+	return fields
+}
+
+// shown are the metrics of the dashboard.
+func shown(t *testing.T, tpl template, s settings) []alarms.Metric {
+	t.Helper()
+	s = maps.Clone(s)
+	s["AWS::Region"] = "eu-central-1"
+	text, err := resolve(tpl, s)(tpl.Resources["OverviewDashboard"].Properties["DashboardBody"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var body struct {
+		Widgets []struct {
+			Properties struct {
+				Title   string
+				Metrics [][]any
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(text), &body); err != nil {
+		t.Fatal(err)
+	}
+	var all []alarms.Metric
+	for _, widget := range body.Widgets {
+		var fields []string
+		for _, line := range widget.Properties.Metrics {
+			if fields = completed(line, fields); len(fields) != 4 {
+				t.Fatalf("%s: %v is not a metric with one dimension", widget.Properties.Title, line)
+			}
+			all = append(all, alarms.NewMetric(fields[0], fields[1], map[string]string{fields[2]: fields[3]}))
+		}
+	}
+	if len(all) == 0 {
+		t.Fatal("the dashboard shows nothing")
+	}
+	return all
+}
+
+// documented are metrics that AWS describes, by namespace: "Available CloudWatch metrics for Amazon SQS", "Types of
+// metrics for Lambda functions", "DynamoDB Metrics and dimensions".
+var documented = map[string]string{
+	"AWS/SQS": "ApproximateAgeOfOldestMessage ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesVisible " +
+		"NumberOfEmptyReceives NumberOfMessagesDeleted NumberOfMessagesReceived NumberOfMessagesSent",
+	"AWS/Lambda":   "ConcurrentExecutions Duration Errors Invocations Throttles",
+	"AWS/DynamoDB": "ConsumedReadCapacityUnits ConsumedWriteCapacityUnits ThrottledRequests",
+}
+
+// Those of Herald's own are proved by TestAlarms_onEveryDay.
+func TestTheDashboardShowsMetricsThatAWSDescribes(t *testing.T) {
+	tpl := load(t)
+	for environment, s := range configurations(t, tpl) {
+		for _, m := range shown(t, tpl, s) {
+			if m.Namespace == "Herald/"+s["Stage"] {
+				continue
+			}
+			if !slices.Contains(strings.Fields(documented[m.Namespace]), m.Name) {
+				t.Errorf("%s: AWS describes no %s", environment, m)
+			}
+		}
+	}
+}
+
+var (
+	quoted  = regexp.MustCompile(`"[^"]*"`)
+	aliases = regexp.MustCompile(` as \w+`)
+	named   = regexp.MustCompile(`@?\b[a-z_]+\b`)
+	grammar = strings.Fields("filter display stats by and ispresent count sum avg bin m @timestamp @log")
+)
+
+// queried are the fields of every saved query, by its logical id.
+func queried(t *testing.T, tpl template) map[string][]string {
+	t.Helper()
+	all := map[string][]string{}
+	for id, r := range tpl.ofType("AWS::Logs::QueryDefinition") {
+		query, _, _ := strings.Cut(r.Properties["QueryString"].(string), "| sort ")
+		query = aliases.ReplaceAllString(quoted.ReplaceAllString(query, ""), "")
+		for _, field := range named.FindAllString(query, -1) {
+			if !slices.Contains(grammar, field) {
+				all[id] = append(all[id], field)
+			}
+		}
+		if len(all[id]) == 0 {
+			t.Errorf("%s asks for nothing", id)
+		}
+	}
+	return all
+}
