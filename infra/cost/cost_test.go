@@ -1,13 +1,16 @@
 package cost
 
 import (
+	"math"
+	"os"
 	"strings"
 	"testing"
 )
 
 func TestSplice_writesBetweenTheMarks(t *testing.T) {
 	rows := []row{{"a name", 10, usage{requests: 20, fair: 10, published: 10, writes: 20, logged: 10_000, sent: 10_000}}}
-	made := text(rows, []row{{"two keys", 1, usage{keys: 2}}, {"alarms", 1, usage{alarms: 10}}})
+	both := usage{keys: 2}
+	made := figures{rows: rows, fixed: []fixed{{"two keys", both, both}, {"alarms", usage{alarms: 10}, usage{}}}}.text()
 	got, err := splice("before\n"+begin+"old\n"+end+"after\n", made)
 	if want := "before\n" + begin + "\n" + made + "\n" + end + "after\n"; got != want || err != nil {
 		t.Errorf("got %q, %v, want %q", got, err, want)
@@ -15,7 +18,7 @@ func TestSplice_writesBetweenTheMarks(t *testing.T) {
 	for _, line := range []string{
 		"| a name | 0.90 | 0.00 | 1.25 | 0.00 | 0.00 | 0.50 | 0.00 | **2.65** | 0.40 | 0.09 | **3.14** |",
 		"| a name | 2.00 | 0.00 | 0.0 | 2.00 | 0.00 | 1000 | 0.00 | 1000 |",
-		"| two keys | 2.00 |\n| alarms | 1.00 |\n| **all** | **3.00** |",
+		"| two keys | 2.00 | 2.00 |\n| alarms | 1.00 | 0.00 |\n| **all, the dashboard apart** | **3.00** | **2.00** |",
 		"| KMS | 0.03 per 10,000 calls |",
 	} {
 		if !strings.Contains(got, line+"\n") {
@@ -24,5 +27,46 @@ func TestSplice_writesBetweenTheMarks(t *testing.T) {
 	}
 	if _, err := splice(end+begin, made); err == nil {
 		t.Error("a page without marks was taken")
+	}
+}
+
+// With a window a batch is filled by what arrives meanwhile; without one, by what waits while all pollers are busy.
+func TestProfile_fill(t *testing.T) {
+	for _, row := range []struct {
+		perSecond, window float64
+		want              int
+		mean, most        float64
+	}{
+		{0.1, 0, 1, 0, 0}, {11.6, 0, 1, 0, 0}, {1000, 0, 10, 0, 0}, {0.1, 5, 1, 10, 10}, {5, 5, 5, 4, 10},
+		{11.6, 5, 10, 3.9, 10},
+	} {
+		p := profile{batch: 10, window: row.window}
+		mean, most := p.wait(row.perSecond)
+		if n := p.fill(row.perSecond); n != row.want || math.Abs(mean-row.mean) > 0.05 || most != row.most {
+			t.Errorf("%d in a batch, later by %.2f s and %v s, want %+v", n, mean, most, row)
+		}
+	}
+}
+
+// The README quotes the page.
+func TestTheReadmeQuotesThePage(t *testing.T) {
+	page, err := os.ReadFile("../docs/cost.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []string{
+		"1,000,000 a day | default", "1,000,000 a day | `low-traffic`", "batches of 10, 10 % fail once",
+	} {
+		_, rest, _ := strings.Cut(string(page), "\n| "+row+" |")
+		line, _, _ := strings.Cut(rest, "\n")
+		cells := strings.Split(strings.TrimSuffix(line, " |"), "|")
+		price := strings.Trim(cells[len(cells)-1], " *")
+		if price == "" || !strings.Contains(string(readme), "$"+price) {
+			t.Errorf("the README does not say that %q costs $%s", row, price)
+		}
 	}
 }

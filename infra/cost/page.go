@@ -16,9 +16,19 @@ type row struct {
 // each is what was used for n of them.
 func (r row) each(n float64) usage { return usage{}.plus(n/r.of, r.used) }
 
-// text renders the generated part of the page; monthly is used without any deliveries, too.
-func text(rows, monthly []row) string {
-	return strings.Join([]string{dollars(rows), counts(rows), fixed(monthly), listed()}, "\n")
+// figures are those of the page.
+type figures struct {
+	rows   []row // of traffic
+	fixed  []fixed
+	months []monthly
+	saves  []saving
+}
+
+// text renders the generated part of the page.
+func (f figures) text() string {
+	return strings.Join([]string{
+		people(f.months), savings(f.saves), fixedCosts(f.fixed), dollars(f.rows), counts(f.rows), listed(),
+	}, "\n")
 }
 
 func dollars(rows []row) string {
@@ -50,16 +60,28 @@ func counts(rows []row) string {
 	return b.String()
 }
 
-// fixed shows what costs the same however much is delivered.
-func fixed(monthly []row) string {
-	var b strings.Builder
-	b.WriteString("| fixed | dollars a month |\n|---|---|\n")
-	sum := 0.0
-	for _, r := range monthly {
-		fmt.Fprintf(&b, "| %s | %.2f |\n", r.name, r.used.all())
-		sum += r.used.all()
+// fixed is what a month costs whatever is delivered: without any traffic, and with some.
+type fixed struct {
+	name       string
+	idle, busy usage
+}
+
+func sums(all []fixed) (idle, busy usage) {
+	for _, f := range all {
+		idle, busy = idle.plus(1, f.idle), busy.plus(1, f.busy)
 	}
-	fmt.Fprintf(&b, "| **all** | **%.2f** |\n", sum)
+	return idle, busy
+}
+
+func fixedCosts(all []fixed) string {
+	var b strings.Builder
+	b.WriteString("| dollars a month | idle | with traffic |\n|---|---|---|\n")
+	for _, f := range all {
+		fmt.Fprintf(&b, "| %s | %.2f | %.2f |\n", f.name, f.idle.all(), f.busy.all())
+	}
+	idle, busy := sums(all)
+	apart := idle.dollars(dashboards)
+	fmt.Fprintf(&b, "| **all, the dashboard apart** | **%.2f** | **%.2f** |\n", idle.all()-apart, busy.all()-apart)
 	return b.String()
 }
 

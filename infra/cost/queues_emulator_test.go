@@ -131,6 +131,9 @@ func (r *rig) handOver(queue string, messages []message) {
 		}
 	}
 	calls := batches(len(messages)) + batches(len(messages)-len(failed)) // to receive, to delete
+	if r.trickle {
+		calls += float64(len(messages)) - batches(len(messages))
+	}
 	r.lambda[requests] += calls
 	if queue != "EventsQueue" {
 		r.lambda[fair] += calls

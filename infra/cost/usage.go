@@ -27,6 +27,7 @@ const (
 	alarms     // metrics that alarms look at, for a month
 	metrics    // custom ones, for a month
 	keys       // of KMS, for a month
+	dashboards // for a month
 	kinds
 )
 
@@ -49,7 +50,8 @@ const (
 	month        = 30 * 24 * 3600 // seconds
 	itemOverhead = 100            // bytes that DynamoDB adds to each stored item
 	framing      = 150            // bytes of TLS, TCP and IP of each POST
-	pollers      = 5              // of an idle queue mapping
+	pollers      = 5              // of an idle queue mapping with MaximumConcurrency
+	fewPollers   = 2              // of one without
 	pollSeconds  = 20             // of a long poll
 )
 
@@ -76,6 +78,7 @@ var prices = [kinds]price{
 	alarms:      {"CloudWatch, alarms", 0.10, 1, "metric and month"},
 	metrics:     {"CloudWatch, custom metrics", 0.30, 1, "metric and month"},
 	keys:        {"KMS, keys", 1, 1, "key and month"},
+	dashboards:  {"CloudWatch, dashboards", 3, 1, "dashboard and month, beyond three"},
 }
 
 func (p price) String() string {

@@ -61,15 +61,17 @@ func TestReservedConcurrencyCoversTheMappings(t *testing.T) {
 			function := tpl.Resources[name+"Function"].Properties
 			for _, p := range mappingsOf(function) {
 				if tpl.Resources[target(p["Queue"])].Properties["RedrivePolicy"] != nil {
-					need[name] += s.number(t, target(at(p, "ScalingConfig")["MaximumConcurrency"]))
+					limited := list(at(p, "ScalingConfig")["Fn::If"])
+					need[name] += s.number(t, target(limited[1].(object)["MaximumConcurrency"]))
 				}
 			}
 			choice := list(at(function, "ReservedConcurrentExecutions")["Fn::If"])
 			if need[name] == 0 || len(choice) == 0 {
 				continue
 			}
-			if reserved := s.number(t, target(choice[1])); reserved != 0 && reserved < need[name] {
-				t.Errorf("%s: %s reserves %v, its mappings may need %v", environment, name, reserved, need[name])
+			reserved, limited := s.number(t, target(choice[1])), s["LimitConcurrency"] == "true"
+			if reserved != 0 && (reserved < need[name] || !limited) {
+				t.Errorf("%s: %s reserves %v, its mappings may need %v or more", environment, name, reserved, need[name])
 			}
 		}
 		if len(need) != 2 {

@@ -35,6 +35,7 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	s := newStage(t)
 	by := s.start()
 	s.seed()
+	s.send("RetryQueue", queue.Outgoing{Body: "unreadable"}) // for a line about a fault
 	for range 2 {
 		s.publish("acme", 1)
 		s.publish("slow", 1)

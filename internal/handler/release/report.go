@@ -109,7 +109,6 @@ func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summar
 	}
 	if t.held > 0 {
 		attrs = append(attrs, slog.Int("seen_held", t.held))
-		metrics.Count("BacklogHeldSeen", t.held)
 	}
 	if s.endpoints > 0 {
 		metrics.Count("EndpointsInTrouble", s.endpoints)
