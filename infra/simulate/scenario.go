@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 )
 
 // Scenario is what happens to the world.
@@ -46,11 +48,10 @@ type window struct{ from, to time.Duration }
 
 func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
 
-// answer is a receiver's. Status 0 never comes.
-type answer struct {
-	status int
-	took   time.Duration
-}
+type answer = awsmodel.Answer
+
+// ok is a 2xx after so long.
+func ok(took time.Duration) answer { return answer{Status: 200, Took: took} }
 
 // spread is a log-normal distribution of latency.
 type spread struct{ median, p99 time.Duration }
@@ -66,7 +67,7 @@ func (s spread) draw(random *rand.Rand) time.Duration {
 var (
 	usual  = spread{200 * time.Millisecond, time.Second}
 	slower = spread{500 * time.Millisecond, 2500 * time.Millisecond}
-	down   = answer{503, 50 * time.Millisecond}
+	down   = answer{Status: 503, Took: 50 * time.Millisecond}
 	hangs  = answer{}
 )
 
@@ -80,7 +81,7 @@ func (w *world) healthy() answer {
 	if w.random.Float64() < failing {
 		return down
 	}
-	return answer{200, usual.draw(w.random)}
+	return ok(usual.draw(w.random))
 }
 
 // after lets the endpoints answer as usual while it is calm.
@@ -101,7 +102,7 @@ func always(a answer) func(*world, *hook) answer {
 func sometimes(share float64, took func(*rand.Rand) time.Duration) func(*world, *hook) answer {
 	return after(func(w *world, _ *hook) answer {
 		if w.random.Float64() < share {
-			return answer{200, took(w.random)}
+			return ok(took(w.random))
 		}
 		return w.healthy()
 	})
@@ -142,12 +143,12 @@ func attack(name, says string, answers func(*world, *hook) answer) Scenario {
 
 func attacks() []Scenario {
 	pulses := func(name, says string, every time.Duration) Scenario {
-		s := attack(name, says, always(answer{200, slowest}))
+		s := attack(name, says, always(ok(slowest)))
 		s.act = func(w *world, hooks []*hook) { w.pulse(hooks, every) }
 		return s
 	}
 	adaptive := attack("adaptive", "two events, likewise, again the moment its stay ends",
-		always(answer{200, slowest}))
+		always(ok(slowest)))
 	adaptive.act = (*world).adapt
 	ten := adaptive
 	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants at once", 10
@@ -162,9 +163,9 @@ func attacks() []Scenario {
 	}
 	return []Scenario{
 		attack("hang", "50 endpoints that hang", always(hangs)),
-		attack("always", "50 endpoints, each answer 2xx after 14.5 s", always(answer{200, slowest})),
+		attack("always", "50 endpoints, each answer 2xx after 14.5 s", always(ok(slowest))),
 		attack("two-percent", "50 endpoints, 2 % of the answers 2xx after 14.5 s", sometimes(0.02, exactly(slowest))),
-		attack("under", "50 endpoints, each answer 2xx after 2.9 s", always(answer{200, 2900 * time.Millisecond})),
+		attack("under", "50 endpoints, each answer 2xx after 2.9 s", always(ok(2900*time.Millisecond))),
 		pulses("pulse-minute", "two events every minute, all answers 2xx after 14.5 s", time.Minute),
 		pulses("pulse-hour", "two events every hour, likewise", time.Hour),
 		pulses("pulse-day", "two events once a day, likewise", 24*time.Hour),
@@ -187,7 +188,7 @@ func honest(name, says string, perSecond float64, answers func(*world, *hook) an
 
 func honestTenants() []Scenario {
 	like := func(s spread) func(*world, *hook) answer {
-		return func(w *world, _ *hook) answer { return answer{200, s.draw(w.random)} }
+		return func(w *world, _ *hook) answer { return ok(s.draw(w.random)) }
 	}
 	thirty := Scenario{
 		Name: "thirty", Says: "30 honest tenants, 1 delivery/s each, hang for an hour", Kind: Calm, Rate: 1000,
@@ -198,7 +199,7 @@ func honestTenants() []Scenario {
 		Name: "stall", Says: "nobody answers for 28 s", Kind: Calm, Rate: 1000, Length: 2 * time.Hour, Processes: 200,
 		all: true, answer: func(w *world, _ *hook) answer {
 			if end := calm + 28*time.Second; w.now() >= calm && w.now() < end {
-				return answer{200, end - w.now() + usual.draw(w.random)}
+				return ok(end - w.now() + usual.draw(w.random))
 			}
 			return w.healthy()
 		},
@@ -208,7 +209,7 @@ func honestTenants() []Scenario {
 		honest("slower", "100/s with a median of 500 ms and a p99 of 2.5 s", 100, like(slower)),
 		honest("three-seconds", "500/s, 1 % of them after 3 s", 500, sometimes(0.01, exactly(3*time.Second))),
 		honest("six-seconds", "500/s, 1 % of them after 6 s", 500, sometimes(0.01, exactly(6*time.Second))),
-		honest("crawl", "100/s after 1.5 s each", 100, always(answer{200, 1500 * time.Millisecond})),
+		honest("crawl", "100/s after 1.5 s each", 100, always(ok(1500*time.Millisecond))),
 		thirty, stall,
 	}
 }

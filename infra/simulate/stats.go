@@ -87,7 +87,7 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	if !s.attempted.set(n) {
 		s.first(h.subject && !w.scenario.all, s.at(n), now)
 	}
-	if a.status/100 != 2 || a.took >= awsmodel.AttemptTimeout {
+	if a.Status/100 != 2 || a.Took >= awsmodel.AttemptTimeout {
 		return
 	}
 	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && s.firstOK == 0 {

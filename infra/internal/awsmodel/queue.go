@@ -15,7 +15,6 @@ type Queue struct {
 	Limit       int    // messages in flight; 0: 120,000
 	MaxReceives int    // beyond which a message is moved to Redrive; 0: never
 	Redrive     *Queue // nil: none
-	Fair        bool   // fair queues: messages of noisy groups come last
 
 	Sent         int // messages, ever
 	PeakInFlight int
@@ -24,12 +23,10 @@ type Queue struct {
 	slots    []slot
 	free     []int32
 	visible  ring[entry]
-	noisy    ring[entry] // visible messages of groups that were noisy when their turn came
 	timeouts ring[timer] // of receives: all equally long, so in order
 	timers   timers      // of delays and changed visibility
 	inFlight int
 	stored   int
-	groups   map[string]int // in flight, by group; only of a fair queue
 	mapping  *Mapping
 	alarm    *time.Timer // of a mapped queue: when something becomes visible next
 	armed    time.Duration
@@ -37,8 +34,8 @@ type Queue struct {
 
 // slot is one message.
 type slot struct {
-	record   record
-	id       int // 0: the slot is free
+	message  events.SQSMessage // without ids and receives
+	id       int               // 0: the slot is free
 	sentAt   time.Time
 	visible  time.Duration // when it becomes visible, or did
 	received time.Duration
@@ -60,14 +57,14 @@ func (q *Queue) Send(o queue.Outgoing) {
 	if delay > maxSQSDelay || len(o.Attributes) > maxSQSAttributes {
 		panic(fmt.Sprintf("SQS takes no delay of %s, nor %d attributes", delay, len(o.Attributes)))
 	}
-	r := recordOf(o, q.Name)
+	m := messageOf(o, q.Name)
 	if q.model.Sent != nil {
-		q.model.Sent(q, r.message)
+		q.model.Sent(q, m)
 	}
-	q.put(r, time.Now(), delay)
+	q.put(m, time.Now(), delay)
 }
 
-func (q *Queue) put(r record, sentAt time.Time, delay time.Duration) {
+func (q *Queue) put(m events.SQSMessage, sentAt time.Time, delay time.Duration) {
 	var n int32
 	if last := len(q.free) - 1; last >= 0 {
 		n, q.free = q.free[last], q.free[:last]
@@ -78,7 +75,7 @@ func (q *Queue) put(r record, sentAt time.Time, delay time.Duration) {
 	q.Sent++
 	q.stored++
 	s := &q.slots[n]
-	*s = slot{record: r, id: q.Sent, sentAt: sentAt, turn: s.turn + 1, visible: q.now() + delay}
+	*s = slot{message: m, id: q.Sent, sentAt: sentAt, turn: s.turn + 1, visible: q.now() + delay}
 	if delay <= 0 {
 		q.show(n)
 		return
@@ -97,14 +94,9 @@ func (q *Queue) show(n int32) {
 }
 
 func (q *Queue) land(n int32) {
-	s := &q.slots[n]
-	if !s.flying {
-		return
-	}
-	s.flying = false
-	q.inFlight--
-	if q.Fair {
-		q.groups[s.record.group]--
+	if s := &q.slots[n]; s.flying {
+		s.flying = false
+		q.inFlight--
 	}
 }
 
@@ -159,7 +151,7 @@ func (q *Queue) Next() time.Time {
 func (q *Queue) Duplicate() bool {
 	for n := range q.slots {
 		if s := q.slots[n]; s.id != 0 {
-			q.put(s.record, s.sentAt, 0)
+			q.put(s.message, s.sentAt, 0)
 			return true
 		}
 	}
@@ -169,12 +161,9 @@ func (q *Queue) Duplicate() bool {
 // Visible is the number of messages that could be received, those beyond the redrive policy included.
 func (q *Queue) Visible() int {
 	visible := 0
-	for _, r := range []*ring[entry]{&q.visible, &q.noisy} {
-		for i := range r.n {
-			e := r.at(i)
-			if q.slots[e.slot].turn == e.turn {
-				visible++
-			}
+	for i := range q.visible.n {
+		if e := q.visible.at(i); q.slots[e.slot].turn == e.turn {
+			visible++
 		}
 	}
 	return visible
@@ -187,7 +176,7 @@ func (q *Queue) Stored() int { return q.stored }
 func (q *Queue) Each(visit func(r events.SQSMessage, wait time.Duration, receives int)) {
 	for n := range q.slots {
 		if s := &q.slots[n]; s.id != 0 {
-			visit(s.record.message, max(s.visible-q.now(), 0), s.receives)
+			visit(s.message, max(s.visible-q.now(), 0), s.receives)
 		}
 	}
 }

@@ -100,23 +100,6 @@ func TestQueue_Delete_takesTheReceiptOfAnEarlierReceive(t *testing.T) {
 	})
 }
 
-func TestQueue_fair_handsOverQuietGroupsFirst(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q := New().RetryQueue
-		q.Fair = true
-		for range 60 {
-			q.Send(queue.Outgoing{Group: "noisy"})
-		}
-		for range 4 {
-			q.Receive()
-		}
-		q.Send(queue.Outgoing{Group: "quiet", Body: "quiet"})
-		if got := q.Receive(); len(got) != 10 || got[0].Body != "quiet" {
-			t.Errorf("received %d, first %q", len(got), got[0].Body)
-		}
-	})
-}
-
 func TestQueue_Duplicate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := New().RetryQueue

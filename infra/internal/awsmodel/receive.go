@@ -22,7 +22,8 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 		s := &q.slots[n]
 		s.turn++
 		if q.Redrive != nil && s.receives >= q.MaxReceives {
-			q.Redrive.put(s.record.from(q.Redrive.Name), s.sentAt, 0)
+			s.message.EventSourceARN = q.Redrive.Name
+			q.Redrive.put(s.message, s.sentAt, 0)
 			q.remove(n)
 			continue
 		}
@@ -30,17 +31,11 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 		s.flying, s.received = true, q.now()
 		q.inFlight++
 		q.PeakInFlight = max(q.PeakInFlight, q.inFlight)
-		if q.Fair {
-			if q.groups == nil {
-				q.groups = map[string]int{}
-			}
-			q.groups[s.record.group]++
-		}
 		q.timeouts.push(timer{at: s.received + Visibility, slot: n, turn: s.turn})
-		record := s.record.received(q.messageID(n), q.receipt(n), s)
-		received = append(received, record)
+		message := s.handedOver(q.messageID(n), q.receipt(n))
+		received = append(received, message)
 		if q.model.Received != nil {
-			q.model.Received(q, record, s.received-s.visible)
+			q.model.Received(q, message, s.received-s.visible)
 		}
 		s.visible = s.received + Visibility
 	}
@@ -70,37 +65,14 @@ func (q *Queue) find(receipt string) (n int32, latest, found bool) {
 	return int32(at), q.slots[at].receives == receives, true //nolint:gosec // an index
 }
 
-// take returns the next visible message; of a fair queue, one of a group that is not noisy, if there is one.
+// take returns the next visible message.
 func (q *Queue) take() (n int32, found bool) {
 	for q.visible.n > 0 {
-		e := q.visible.pop()
-		s := &q.slots[e.slot]
-		if s.turn != e.turn {
-			continue
-		}
-		if q.Fair && q.isNoisy(s.record.group) {
-			q.noisy.push(e)
-			continue
-		}
-		return e.slot, true
-	}
-	for q.noisy.n > 0 {
-		if e := q.noisy.pop(); q.slots[e.slot].turn == e.turn {
+		if e := q.visible.pop(); q.slots[e.slot].turn == e.turn {
 			return e.slot, true
 		}
 	}
 	return 0, false
-}
-
-// A group is noisy with 30 messages in flight that are a tenth of all.
-const (
-	noisyLeast = 30
-	noisyShare = 10
-)
-
-func (q *Queue) isNoisy(group string) bool {
-	n := q.groups[group]
-	return n >= noisyLeast && n*noisyShare > q.inFlight
 }
 
 func (q *Queue) limit() int {

@@ -9,32 +9,22 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// record is a message as a queue keeps it: without ids and receives.
-type record struct {
-	message events.SQSMessage
-	group   string
-}
-
-func recordOf(o queue.Outgoing, name string) record {
-	r := events.SQSMessage{
+// messageOf is a message as a queue keeps it: without ids and receives.
+func messageOf(o queue.Outgoing, name string) events.SQSMessage {
+	m := events.SQSMessage{
 		Body: o.Body, EventSourceARN: name,
 		MessageAttributes: make(map[string]events.SQSMessageAttribute, len(o.Attributes)),
 	}
 	for name, a := range o.Attributes {
-		r.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
+		m.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
 	}
-	return record{r, o.Group}
+	return m
 }
 
-// from is the same message on another queue.
-func (r record) from(name string) record {
-	r.message.EventSourceARN = name
-	return r
-}
-
-// received is what Lambda hands over. The attributes are shared by all receives: handlers only read them.
-func (r record) received(id, receipt string, s *slot) events.SQSMessage {
-	m := r.message
+// handedOver is the message as Lambda hands it over. The attributes are shared by all receives: handlers only read
+// them.
+func (s *slot) handedOver(id, receipt string) events.SQSMessage {
+	m := s.message
 	m.MessageId, m.ReceiptHandle = id, receipt
 	m.Attributes = map[string]string{
 		"ApproximateReceiveCount": strconv.Itoa(s.receives),

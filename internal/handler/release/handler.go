@@ -121,13 +121,12 @@ func (h *Handler) Run(ctx context.Context) error {
 		walker: w, slow: h.slow(seen.slowUntil),
 		searches: searchesOf(only(targets, func(p circuit.Plan) bool { return p.Recover })),
 	}
-	sweeping := &sweeps{
-		walker: w, searches: searchesOf(only(targets, func(p circuit.Plan) bool { return p.Search && !p.Recover })),
-	}
-	share(ctx, h.Now, until, scheduled.send, over.bury, probing.send, recovering.send, sweeping.drop)
+	sweeping := searchesOf(only(targets, func(p circuit.Plan) bool { return p.Search && !p.Recover }))
+	drop := func(ctx context.Context, until time.Time) (left bool) { return w.goOn(ctx, sweeping, until) }
+	share(ctx, h.Now, until, scheduled.send, over.bury, probing.send, recovering.send, drop)
 
 	unsearched := searchesOf(only(targets, func(p circuit.Plan) bool { return !p.Search }))
-	h.close(ctx, t, slices.Concat(recovering.searches, sweeping.searches, unsearched))
+	h.close(ctx, t, slices.Concat(recovering.searches, sweeping, unsearched))
 	h.forgetSlow(ctx, t, seen.slowUntil)
 	scheduled.countUnsent()
 	t.report(ctx, h.Metrics, summary{took: h.Now().Sub(began), endpoints: len(targets), blind: seen.blind})
