@@ -72,6 +72,7 @@ const (
 	nonceSize  = 12
 	tagSize    = 16
 	keySize    = 32
+	maxWrapped = 6144 // bytes that KMS takes; it calls more a fault of the request, and not of the ciphertext
 	aadLabel   = "herald/dead-letter"
 )
 
@@ -81,7 +82,7 @@ var ErrUnopenable = errors.New("sealed part does not open")
 
 // seal encrypts plain for one part of one record. random supplies the nonce: crypto/rand.
 func seal(key dataKey, b Binding, p part, plain []byte, random io.Reader) ([]byte, error) {
-	if len(key.Wrapped) == 0 || len(key.Wrapped) > 0xffff {
+	if len(key.Wrapped) == 0 || len(key.Wrapped) > maxWrapped {
 		return nil, fmt.Errorf("sealing: wrapped key of %d bytes", len(key.Wrapped))
 	}
 	aead, err := newAEAD(key.Plain)
@@ -107,7 +108,7 @@ func wrappedKey(sealed []byte) ([]byte, error) {
 		return nil, ErrUnopenable
 	}
 	n := int(binary.BigEndian.Uint16(sealed[1:]))
-	if n == 0 || len(sealed) < headerSize+n+nonceSize+tagSize {
+	if n == 0 || n > maxWrapped || len(sealed) < headerSize+n+nonceSize+tagSize {
 		return nil, ErrUnopenable
 	}
 	return sealed[headerSize : headerSize+n], nil

@@ -90,7 +90,7 @@ func TestSeal_refusesWeakKeys(t *testing.T) {
 		"128 bits":           {Plain: testKey.Plain[:16], Wrapped: testKey.Wrapped},
 		"264 bits":           {Plain: append(bytes.Clone(testKey.Plain), 0), Wrapped: testKey.Wrapped},
 		"no wrapped key":     {Plain: testKey.Plain},
-		"a huge wrapped key": {Plain: testKey.Plain, Wrapped: make([]byte, 1<<16)},
+		"a huge wrapped key": {Plain: testKey.Plain, Wrapped: make([]byte, 6145)},
 	} {
 		if sealed, err := seal(key, testBinding, partBody, nil, rand.Reader); err == nil {
 			t.Errorf("%s: sealed %d bytes", name, len(sealed))
@@ -99,7 +99,7 @@ func TestSeal_refusesWeakKeys(t *testing.T) {
 }
 
 func TestWrappedKey(t *testing.T) {
-	longest := dataKey{Plain: testKey.Plain, Wrapped: bytes.Repeat([]byte("w"), 1<<16-1)}
+	longest := dataKey{Plain: testKey.Plain, Wrapped: bytes.Repeat([]byte("w"), 6144)}
 	sealed, err := seal(longest, testBinding, partBody, nil, rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +116,8 @@ func TestWrappedKey(t *testing.T) {
 		"another version":                  {"\x02\x00\x01w" + rest, ""},
 		"no key at all":                    {"\x01\x00\x00" + rest, ""},
 		"one byte less than nonce and tag": {"\x01\x00\x01w" + rest[1:], ""},
-		"a key longer than what is there":  {"\x01\xff\xffw" + rest, ""},
+		"a key longer than what is there":  {"\x01\x00\x02w" + rest, ""},
+		"a key longer than KMS takes":      {"\x01\x18\x01" + strings.Repeat("w", 6145) + rest, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := wrappedKey([]byte(row.sealed))

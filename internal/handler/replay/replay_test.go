@@ -186,6 +186,18 @@ func TestRun_prepare_namesTheReasonOfARefusal(t *testing.T) {
 	unreadable := func(r *deadletter.Record) { // has neither tenant nor endpoint
 		r.Ref, r.Reason = delivery.Ref{DeliveryID: "unreadable_1"}, delivery.ReasonUnreadable
 	}
+	sealed := func(id string, reason delivery.Reason) deadletter.Sealed {
+		other := letter(t, nil)
+		other.DeliveryID, other.Reason = id, reason
+		parts, err := vault.SealDeath(t.Context(), other, deadletter.Death{
+			Body: []byte(body), Entry: deadletter.Entry{Reason: reason},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return parts
+	}
+	other, unread := sealed("msg_2", delivery.ReasonTimeout), sealed("unreadable_1", delivery.ReasonUnreadable)
 	for name, row := range map[string]struct {
 		change func(*deadletter.Record)
 		want   string
@@ -200,6 +212,9 @@ func TestRun_prepare_namesTheReasonOfARefusal(t *testing.T) {
 		"an unknown endpoint":   {func(r *deadletter.Record) { r.EndpointID = "webhook_9" }, "endpoint_deleted"},
 		"of another type":       {func(r *deadletter.Record) { r.EventType = "user.created" }, "unopenable"},
 		"of another event":      {func(r *deadletter.Record) { r.EventID = "evt_2" }, "unopenable"},
+		"with another's body":   {func(r *deadletter.Record) { r.Sealed.Body = other.Body }, "unopenable"},
+		"with another's parts":  {func(r *deadletter.Record) { r.Sealed = other }, "unopenable"},
+		"of what was not read":  {func(r *deadletter.Record) { r.Sealed = unread }, "unopenable"},
 		"as if it had failed":   {func(r *deadletter.Record) { r.Reason = delivery.ReasonHTTP5xx }, "unopenable"},
 	} {
 		w := newWorld(letter(t, row.change))
