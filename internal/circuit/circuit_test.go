@@ -396,7 +396,7 @@ func live(t *rapid.T, seen map[string]bool) {
 			t.Fatal("a lease shrank")
 		}
 		if s.item.State != was.item.State {
-			seen[name(was.item.State)+" --> "+name(s.item.State)] = true
+			seen[was.item.State.String()+" --> "+s.item.State.String()] = true
 			if s.item.Version <= was.item.Version {
 				t.Fatal("a state changed without a new version")
 			}
@@ -408,13 +408,6 @@ func live(t *rapid.T, seen map[string]bool) {
 			recovered, ordered = s.item.Since, false
 		}
 	}
-}
-
-func name(s State) string {
-	if s == None {
-		return "none"
-	}
-	return string(s)
 }
 
 func drawnTransitions(t *testing.T) (all []string) {

@@ -13,6 +13,13 @@ const (
 	Recovering State = "recovering"
 )
 
+func (s State) String() string {
+	if s == None {
+		return "none"
+	}
+	return string(s)
+}
+
 // Item is the stored circuit of one endpoint in trouble. The zero Item is that of a healthy endpoint:
 // nothing is stored. The tags name its attributes in the table EndpointHealth.
 type Item struct {

@@ -31,7 +31,7 @@ func (c circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.It
 			return stored{now, sameState(now, next)}
 		}
 		if m.Note != nil {
-			m.Note("%s: %s is %s", c.Name, next.EndpointID, nameOf(next.State))
+			m.Note("%s: %s is %s", c.Name, next.EndpointID, next.State)
 		}
 		if m.Turns != nil && now.State != next.State {
 			m.Turns(now, next)
@@ -47,13 +47,6 @@ func (c circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.It
 func sameState(now, next circuit.Item) bool {
 	now.HeldUntil, next.HeldUntil = time.Time{}, time.Time{}
 	return reflect.DeepEqual(now, rounded(next))
-}
-
-func nameOf(s circuit.State) string {
-	if s == circuit.None {
-		return "none"
-	}
-	return string(s)
 }
 
 func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (circuit.Item, error) {

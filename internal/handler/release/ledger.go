@@ -13,16 +13,9 @@ func (h *Handler) store(ctx context.Context, was, next circuit.Item) (stored cir
 	stored, applied, err = h.Circuits.Store(ctx, was, next)
 	if err == nil && applied && was.State != next.State {
 		h.Log.InfoContext(ctx, "circuit changed",
-			telemetry.KeyEndpoint, next.EndpointID, "from", name(was.State), "to", name(next.State))
+			telemetry.KeyEndpoint, next.EndpointID, "from", was.State.String(), "to", next.State.String())
 	}
 	return stored, applied, err
-}
-
-func name(s circuit.State) string {
-	if s == circuit.None {
-		return "none"
-	}
-	return string(s)
 }
 
 // close stores the results of searches.
