@@ -158,8 +158,11 @@ def change_message_visibility(
         queue._messages_lock.notify_all()
 
 
-def create_key_with_text_policy(self: KmsBackend, policy: Any, *arguments: Any, **named: Any) -> Any:
-    """CloudFormation hands the policy over as an object, and then moto fails on every DescribeKey."""
+def create_key_of_template(self: KmsBackend, policy: Any, *arguments: Any, **named: Any) -> Any:
+    """CloudFormation hands over the policy as an object, and tags in its own form; moto fails on both."""
+    named["tags"] = [
+        {"TagKey": tag["Key"], "TagValue": tag["Value"]} if "Key" in tag else tag for tag in named.get("tags") or []
+    ]
     return create_key(self, json.dumps(policy) if isinstance(policy, dict) else policy, *arguments, **named)
 
 
@@ -197,7 +200,7 @@ def patch() -> None:
     models.SQSBackend.receive_message = receive_message
     models.SQSBackend.send_message = send_message
     models.SQSBackend.change_message_visibility = change_message_visibility
-    KmsBackend.create_key = create_key_with_text_policy
+    KmsBackend.create_key = create_key_of_template
 
 
 def end_with_parent() -> None:

@@ -1,6 +1,8 @@
 package template
 
 import (
+	"fmt"
+	"maps"
 	"testing"
 	"time"
 
@@ -17,6 +19,48 @@ func TestTablesAreEncryptedUnderKeysThatAWSOwns(t *testing.T) {
 			t.Errorf("%s has a key that is billed by the request", name)
 		}
 	}
+}
+
+// CloudFormation refuses halves of what belongs together before it creates anything.
+func TestRulesRefuseHalves(t *testing.T) {
+	tpl := load(t)
+	pairs := map[string]string{
+		"VpcSubnetIds": "VpcSecurityGroupIds", "VpcSecurityGroupIds": "VpcSubnetIds",
+		"DomainName": "CertificateArn", "CertificateArn": "DomainName",
+	}
+	defaults := configurations(t, tpl)["default"]
+	for given, needed := range pairs {
+		half := maps.Clone(defaults)
+		half[given] = "given"
+		want := []string{given + " is set and needs " + needed}
+		if diff := cmp.Diff(want, half.refused(t, tpl)); diff != "" {
+			t.Errorf("%s alone (-want +got):\n%s", given, diff)
+		}
+		half[needed] = "given"
+		if refused := half.refused(t, tpl); len(refused) != 0 {
+			t.Errorf("%s with %s: %q", given, needed, refused)
+		}
+	}
+	if refused := defaults.refused(t, tpl); len(refused) != 0 {
+		t.Errorf("the defaults: %q", refused)
+	}
+}
+
+// refused are what the rules say about these settings.
+func (s settings) refused(t *testing.T, tpl template) (said []string) {
+	t.Helper()
+	c := conditions{t: t, settings: s}
+	for name := range tpl.Rules {
+		if !c.holds(at(tpl.Rules, name)["RuleCondition"]) {
+			continue
+		}
+		for _, assertion := range list(at(tpl.Rules, name)["Assertions"]) {
+			if a := assertion.(object); !c.holds(a["Assert"]) {
+				said = append(said, fmt.Sprint(a["AssertDescription"]))
+			}
+		}
+	}
+	return said
 }
 
 // The metrics of a new stack begin minutes after its alarms do.

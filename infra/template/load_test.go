@@ -27,6 +27,7 @@ type object = map[string]any
 type template struct {
 	Parameters map[string]object
 	Globals    object
+	Rules      object
 	Resources  map[string]resource
 }
 
@@ -61,7 +62,7 @@ func read(t *testing.T, file string) template {
 func convert(t *testing.T, whole object) template {
 	t.Helper()
 	converted := template{Parameters: map[string]object{}, Resources: map[string]resource{}}
-	converted.Globals, _ = whole["Globals"].(object)
+	converted.Globals, converted.Rules = at(whole, "Globals"), at(whole, "Rules")
 	for name, p := range at(whole, "Parameters") {
 		converted.Parameters[name] = p.(object)
 	}

@@ -152,3 +152,98 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 		t.Errorf("who may publish (-want +got):\n%s", diff)
 	}
 }
+
+// What has no tags has none in CloudFormation, or gets none from SAM (mappings).
+var untagged = []string{
+	"AWS::ApiGatewayV2::ApiMapping", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::KMS::Alias",
+	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission",
+	"AWS::Logs::QueryDefinition", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
+}
+
+func TestEverythingIsTaggedWithItsStage(t *testing.T) {
+	tpl := translated(t, everything...)
+	for id, r := range tpl.Resources {
+		tags := r.Properties["Tags"]
+		if r.Type == "AWS::ApiGatewayV2::Api" {
+			tags = at(r.Properties, "Body")["tags"]
+		}
+		tagged := strings.Contains(fmt.Sprint(tags), "herald:stage")
+		if slices.Contains(untagged, r.Type) == tagged {
+			t.Errorf("%s, of type %s, has the tags %v", id, r.Type, tags)
+		}
+	}
+}
+
+// everything are parameters that switch on what is off by default.
+var everything = []string{
+	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms", "PublisherAccounts=111122223333",
+	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary",
+	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
+	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
+}
+
+func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
+	for id, r := range translated(t, everything...).ofType("AWS::IAM::Role") {
+		if target(r.Properties["PermissionsBoundary"]) != "PermissionsBoundaryArn" {
+			t.Errorf("%s is bounded by %v", id, r.Properties["PermissionsBoundary"])
+		}
+	}
+	for id, r := range translated(t).ofType("AWS::IAM::Role") {
+		if r.Properties["PermissionsBoundary"] != nil {
+			t.Errorf("without a boundary %s has %v", id, r.Properties["PermissionsBoundary"])
+		}
+	}
+}
+
+// Whoever takes over deliver must not be able to use what Lambda needs to connect it.
+func TestDeliverAloneRunsInTheVPCThatIsGiven(t *testing.T) {
+	tpl := translated(t, everything...)
+	for id, r := range tpl.ofType("AWS::Lambda::Function") {
+		if connected := r.Properties["VpcConfig"] != nil; connected != (id == "DeliverFunction") {
+			t.Errorf("%s: %v", id, r.Properties["VpcConfig"])
+		}
+	}
+	allowed, denied := map[string][]any{}, map[string][]any{}
+	if got := list(tpl.Resources["DeliverRole"].Properties["ManagedPolicyArns"]); len(got) != 1 ||
+		target(got[0]) != "DeliverConnections" {
+		t.Errorf("Lambda connects deliver with %v", got)
+	}
+	for _, s := range statements(tpl.Resources["DeliverConnections"].Properties["PolicyDocument"]) {
+		allowed[fmt.Sprint(s["Effect"])] = list(s["Action"])
+		if s["Effect"] == "Deny" {
+			denied[fmt.Sprint(at(s, "Condition", "ArnEquals")["lambda:SourceFunctionArn"])] = list(s["Action"])
+		}
+	}
+	self := "map[Fn::Sub:arn:${AWS::Partition}:lambda:${AWS::Region}:${AWS::AccountId}:function:${AWS::StackName}-deliver]"
+	if diff := cmp.Diff(allowed["Allow"], denied[self]); diff != "" || len(denied) != 1 {
+		t.Errorf("of what Lambda may, the function may (-Lambda +denied):\n%s", diff)
+	}
+	for _, action := range allowed["Allow"] {
+		if !strings.HasPrefix(fmt.Sprint(action), "ec2:") {
+			t.Errorf("deliver may %v anything", action)
+		}
+	}
+	tpl = translated(t)
+	if tpl.Resources["DeliverFunction"].Properties["VpcConfig"] != nil || tpl.Resources["DeliverConnections"].Type != "" {
+		t.Error("without subnets, deliver is in a VPC or has the rights for it")
+	}
+}
+
+func TestTheAPIHasTheDomainThatIsGiven(t *testing.T) {
+	for kind, want := range map[string]object{
+		"AWS::ApiGatewayV2::DomainName": {"DomainName": object{"Ref": "DomainName"}},
+		"AWS::ApiGatewayV2::ApiMapping": {"DomainName": object{"Ref": "ApiDomain"}, "ApiId": object{"Ref": "HttpApi"}},
+	} {
+		with, without := translated(t, everything...).ofType(kind), translated(t).ofType(kind)
+		if len(with) != 1 || len(without) != 0 {
+			t.Errorf("%s: %v with a domain, %v without", kind, with, without)
+		}
+		for _, r := range with {
+			for property, value := range want {
+				if diff := cmp.Diff(value, r.Properties[property]); diff != "" {
+					t.Errorf("%s (-want +got):\n%s", property, diff)
+				}
+			}
+		}
+	}
+}
