@@ -5,7 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
 // The part of the page that is written lies between these lines.
@@ -31,8 +32,8 @@ func Write(dir string, results []Result) error {
 
 // Plot writes those plots into the directory whose scenarios were played.
 func Plot(dir string, results []Result) error {
-	for name, plot := range map[string]func([]Result) string{"lateness.svg": lateness, "outage.svg": recovery} {
-		if drawn := plot(results); drawn != "" {
+	for name, draw := range map[string]func([]Result) string{"lateness.svg": lateness, "outage.svg": recovery} {
+		if drawn := draw(results); drawn != "" {
 			if err := write(filepath.Join(dir, name), drawn); err != nil {
 				return err
 			}
@@ -64,15 +65,15 @@ func Tables(results []Result) string {
 		switch r.Kind {
 		case Attack, Calm:
 			fmt.Fprintf(&attacks, "| `%s`: %s | %s | %s | %s | %s | %s | %s | %s | %.0f | %.2f | %s |\n", r.Name, r.Says,
-				r.span(), percent(r.WorstDay), short(r.RetriesP99), thousands(r.Posts), thousands(r.InFlight),
-				thousands(r.Backlog), r.ends(), r.Requests, r.Dollars, r.reached())
+				r.span(), percent(r.WorstDay), plot.Short(r.RetriesP99), plot.Thousands(r.Posts), plot.Thousands(r.InFlight),
+				plot.Thousands(r.Backlog), r.ends(), r.Requests, r.Dollars, r.reached())
 		case Honest:
 			fmt.Fprintf(&honest, "| `%s`: %s | %s | %s | %s | %s | %.0f | %.2f | %s |\n", r.Name, r.Says, r.span(),
-				short(r.OwnP99), yes(r.Slow), percent(r.WorstDay), r.Requests, r.Dollars, r.reached())
+				plot.Short(r.OwnP99), yes(r.Slow), percent(r.WorstDay), r.Requests, r.Dollars, r.reached())
 		case Outage:
 			fmt.Fprintf(&outages, "| `%s`: %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Says, r.span(),
-				short(r.FirstOK), short(r.CaughtUp), thousands(r.Backlog), thousands(r.Posts), percent(r.WorstDay), r.ends(),
-				r.reached())
+				plot.Short(r.FirstOK), plot.Short(r.CaughtUp), plot.Thousands(r.Backlog), plot.Thousands(r.Posts),
+				percent(r.WorstDay), r.ends(), r.reached())
 		}
 	}
 	return "### Attacks, and bad days of many\n\n" + head + attacks.String() +
@@ -80,7 +81,9 @@ func Tables(results []Result) string {
 		"\n### Outages\n\n" + headOutage + outages.String()
 }
 
-func (r Result) span() string { return fmt.Sprintf("%s, %s", thousands(int(r.Rate)), short(r.Length)) }
+func (r Result) span() string {
+	return fmt.Sprintf("%s, %s", plot.Thousands(int(r.Rate)), plot.Short(r.Length))
+}
 
 func (r Result) ends() string { return fmt.Sprintf("%d / %d / %d", r.Deaths, r.Lost, r.Twice) }
 
@@ -94,25 +97,3 @@ func yes(is bool) string {
 }
 
 func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
-
-func thousands(n int) string {
-	if n < 1000 {
-		return fmt.Sprint(n)
-	}
-	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
-}
-
-// short is a duration to two figures.
-func short(d time.Duration) string {
-	switch {
-	case d == 0:
-		return "–"
-	case d < time.Second:
-		return fmt.Sprintf("%d ms", d.Milliseconds())
-	case d < 2*time.Minute:
-		return fmt.Sprintf("%.1f s", d.Seconds())
-	case d < 2*time.Hour:
-		return fmt.Sprintf("%.0f min", d.Minutes())
-	}
-	return fmt.Sprintf("%.0f h", d.Hours())
-}
