@@ -21,20 +21,12 @@ func Environment(s statefile.State) string {
 func Stack(s statefile.State) string {
 	return fmt.Sprintf(`%s
 
-# the tenant's endpoints
+# the tenant's endpoints, an event and an operator's request
 curl -sS %s/v1/webhooks -H 'Authorization: Bearer %s'; echo
-
-# an event: with the AWS CLI, and another with the SAM CLI
 aws sqs send-message --queue-url %s \
   --message-body file://infra/examples/events/user.created.json
-sam remote invoke EventsQueue --stack-name %[5]s --event-file infra/examples/events/user.updated.json
-
-# an operator's request, likewise
-aws lambda invoke --function-name %s --payload '%s' .local/answer.json
-cat .local/answer.json; echo
-sam remote invoke InspectFunction --stack-name %[5]s --event '%[7]s'
-`, Environment(s), s.APIURL, s.APIKey, s.EventsQueueURL, s.StackName, s.Functions["inspect"],
-		`{"action":"summary","operator":"me@example.com"}`)
+sam remote invoke InspectFunction --stack-name %s --event '{"action":"summary","operator":"me@example.com"}'
+`, Environment(s), s.APIURL, s.APIKey, s.EventsQueueURL, s.StackName)
 }
 
 // Played is what a demonstration has left behind.
@@ -47,26 +39,21 @@ type Played struct {
 // Demonstration are the commands for a stack that has been demonstrated.
 func Demonstration(s statefile.State, p Played) string {
 	return fmt.Sprintf(`%s
-export HERALD_API=%s HERALD_KEY=%s EVENTS_QUEUE_URL=%s
 
-# the tenant's endpoints, and one more
-curl -sS "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY"
-curl -sS "$HERALD_API/v1/webhooks" -H "Authorization: Bearer $HERALD_KEY" -H 'Content-Type: application/json' \
-  -d '{"url":"%s","events":["organization.deleted"],"description":"from the command line"}'
+# another endpoint of the tenant
+curl -sS %s/v1/webhooks -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
+  -d '{"url":"%s","events":["organization.deleted"],"description":"from the command line"}'; echo
 
 # an event; this terminal shows its delivery
-aws sqs send-message --queue-url "$EVENTS_QUEUE_URL" \
+aws sqs send-message --queue-url %s \
   --message-body '{"tenant_id":"%s","type":"user.created","data":{"userId":"user_42"}}'
 
-# what an operator sees of it all, and of a dead letter
-sam remote invoke InspectFunction --stack-name %s --event '{"action":"summary","operator":"me@example.com"}'
-sam remote invoke InspectFunction --stack-name %[7]s \
-  --event '{"action":"dead_letter","operator":"me@example.com","delivery_id":"%[8]s"}'
-
-# replaying it (this one has been replayed already, and the answer says so), with the AWS CLI
-aws lambda invoke --function-name %[9]s \
+# what an operator sees of a dead letter, and its replay (it has been replayed already, and the answer says so)
+sam remote invoke InspectFunction --stack-name %s \
+  --event '{"action":"dead_letter","operator":"me@example.com","delivery_id":"%s"}'
+aws lambda invoke --function-name %s \
   --payload '{"action":"deliveries","operator":"me@example.com","delivery_ids":["%[8]s"]}' .local/answer.json
 cat .local/answer.json; echo
-`, Environment(s), s.APIURL, p.APIKey, s.EventsQueueURL, p.ReceiverURL, p.TenantID, s.StackName, p.DeadLetter,
+`, Environment(s), s.APIURL, p.APIKey, p.ReceiverURL, s.EventsQueueURL, p.TenantID, s.StackName, p.DeadLetter,
 		s.Functions["replay"])
 }
