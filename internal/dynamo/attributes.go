@@ -91,12 +91,3 @@ func getTime(item attributes, name string) time.Time {
 	}
 	return t
 }
-
-// pick returns the named attributes only.
-func pick(item attributes, those ...string) attributes {
-	picked := make(attributes, len(those))
-	for _, name := range those {
-		picked[name] = item[name]
-	}
-	return picked
-}

@@ -54,7 +54,7 @@ func (d *DeadLetters) List(
 			}
 			records = append(records, r)
 			if len(records) == p.Limit && i+1 < len(items) {
-				last = pick(item, "delivery_id", hash, "died_at")
+				last = attributes{"delivery_id": item["delivery_id"], hash: item[hash], "died_at": item["died_at"]}
 				break
 			}
 		}

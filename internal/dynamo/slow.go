@@ -57,16 +57,11 @@ func (c *Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.
 	return err
 }
 
-// SlowUntil returns the moments of those tenants who were ever charged, a little behind.
+// SlowUntil returns the moments of those tenants who were ever charged, a little behind. The ids are distinct.
 func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error) {
-	slow := make(map[string]time.Time, len(tenantIDs))
-	asked := make(map[string]bool, len(tenantIDs))
-	var keys []attributes
-	for _, id := range tenantIDs {
-		if !asked[id] {
-			asked[id] = true
-			keys = append(keys, healthKey(tenantScope+id))
-		}
+	slow, keys := make(map[string]time.Time, len(tenantIDs)), make([]attributes, len(tenantIDs))
+	for n, id := range tenantIDs {
+		keys[n] = healthKey(tenantScope + id)
 	}
 	_, err := c.getBatch(ctx, keys, batchRead{tries: circuitTries}, func(item attributes) {
 		slow[getStr(item, "tenant_id")] = slowUntil(item)
