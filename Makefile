@@ -29,7 +29,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build package native cli bench simulate cost second-engine tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build package native cli bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -135,6 +135,9 @@ bench: ## measure what a delivery costs, compared with a bare HTTP client
 
 simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); ARGS="-play hang@1000 -length 5m"
 	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs -plot ../docs)
+
+dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
+	go run ./infra/dashboard
 
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write

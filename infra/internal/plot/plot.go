@@ -92,12 +92,13 @@ func (p Panel) draw(b *strings.Builder) {
 func (l Line) draw(b *strings.Builder, colour string, steps int, most float64) {
 	var points []string
 	end := func() {
-		if len(points) == 1 {
-			points = append(points, points[0])
-		}
-		if len(points) > 0 {
-			fmt.Fprintf(b, "<polyline fill=\"none\" stroke=\"%s\" stroke-linecap=\"round\" points=\"%s\"/>\n",
-				colour, strings.Join(points, " "))
+		switch len(points) {
+		case 0:
+		case 1:
+			x, y, _ := strings.Cut(points[0], ",")
+			fmt.Fprintf(b, "<circle cx=\"%s\" cy=\"%s\" r=\"2\" fill=\"%s\"/>\n", x, y, colour)
+		default:
+			fmt.Fprintf(b, "<polyline fill=\"none\" stroke=\"%s\" points=\"%s\"/>\n", colour, strings.Join(points, " "))
 		}
 		points = nil
 	}

@@ -137,7 +137,7 @@ func TestData_ReadEMF_readsWhatIsDeclared(t *testing.T) {
 	for stat, want := range map[string]float64{
 		"Sum": 3.5, "Average": 1.75, "SampleCount": 2, "Minimum": 1, "Maximum": 2.5, "p50": 1, "p51": 2.5, "p99": 2.5,
 	} {
-		if got, ok, err := d.statistic(m, stat, noon, noon.Add(time.Minute)); got != want || !ok || err != nil {
+		if got, ok, err := d.Statistic(m, stat, noon, noon.Add(time.Minute)); got != want || !ok || err != nil {
 			t.Errorf("%s is %v, %v, %v, want %v", stat, got, ok, err, want)
 		}
 	}

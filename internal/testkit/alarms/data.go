@@ -70,8 +70,8 @@ func (d *Data) Metrics() []Metric {
 	})
 }
 
-// statistic aggregates what lies in [from, until). ok is false where nothing does.
-func (d *Data) statistic(m Metric, stat string, from, until time.Time) (value float64, ok bool, err error) {
+// Statistic aggregates what lies in [from, until). ok is false where nothing does.
+func (d *Data) Statistic(m Metric, stat string, from, until time.Time) (value float64, ok bool, err error) {
 	var values []float64
 	for _, s := range d.samples[m] {
 		if !s.at.Before(from) && s.at.Before(until) {

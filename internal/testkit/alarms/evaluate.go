@@ -81,7 +81,7 @@ func (a *Alarm) at(d *Data, at time.Time, more int) (State, error) {
 func (a *Alarm) point(d *Data, from, until time.Time) (number, error) {
 	e := expression{ids: map[string]number{}}
 	for _, q := range a.queries {
-		value, ok, err := d.statistic(q.metric, q.stat, from, until)
+		value, ok, err := d.Statistic(q.metric, q.stat, from, until)
 		if err != nil {
 			return number{}, err
 		}
