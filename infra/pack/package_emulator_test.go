@@ -4,12 +4,15 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
@@ -48,7 +51,25 @@ func copyTo(t *testing.T, checkout string) {
 	}
 }
 
-func translate(t *testing.T, template string) {
+type translation struct {
+	Resources map[string]struct {
+		Type       string
+		Properties map[string]any
+	}
+}
+
+// ids are the logical ids of the resources of one type, sorted.
+func (tr translation) ids(kind string) (ids []string) {
+	for id, r := range tr.Resources {
+		if r.Type == kind {
+			ids = append(ids, id)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func translate(t *testing.T, template string, parameters ...string) translation {
 	t.Helper()
 	base, err := filepath.Abs(root)
 	if err != nil {
@@ -58,29 +79,65 @@ func translate(t *testing.T, template string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := run(t, base, python, "infra/local/translate.py", template, "samconfig.toml", "default", "CodeBucket=releases")
-	var answer struct {
-		Template struct {
-			Resources map[string]struct {
-				Type       string
-				Properties struct{ Code map[string]any }
-			}
-		}
-	}
-	if err := json.Unmarshal(out, &answer); err != nil {
+	command := []string{python, "infra/local/translate.py", template, "samconfig.toml", "default", "CodeBucket=releases"}
+	var answer struct{ Template translation }
+	if err := json.Unmarshal(run(t, base, append(command, parameters...)...), &answer); err != nil {
 		t.Fatal(err)
 	}
-	functions := 0
-	for id, r := range answer.Template.Resources {
-		if r.Type == "AWS::Lambda::Function" {
-			functions++
-			if r.Properties.Code["S3Bucket"] == nil || r.Properties.Code["S3Key"] == nil {
-				t.Errorf("the code of %s is in %v", id, r.Properties.Code)
-			}
+	for _, id := range answer.Template.ids("AWS::Lambda::Function") {
+		code, _ := answer.Template.Resources[id].Properties["Code"].(map[string]any)
+		if code["S3Bucket"] == nil || code["S3Key"] == nil {
+			t.Errorf("the code of %s is in %v", id, code)
 		}
 	}
-	if functions == 0 {
-		t.Error("there are no functions")
+	return answer.Template
+}
+
+// An update publishes a version of exactly the functions whose code or configuration it changes: a missing one would
+// go on with the old, and Lambda refuses one that changes nothing.
+func TestUpdatesPublishWhatTheyChange(t *testing.T) {
+	text, _, err := install(file(t, filepath.Join(root, "template.yaml")), "1.0.0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := filepath.Join(t.TempDir(), "template.yaml")
+	if err := os.WriteFile(template, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	before := translate(t, template)
+	if groups := before.ids("AWS::CodeDeploy::DeploymentGroup"); len(groups) != 0 {
+		t.Errorf("nobody asked for %v", groups)
+	}
+	every := []string{"Deadletter", "Deliver", "Fanout", "Webhooks"}
+	for parameter, want := range map[string][]string{
+		"CodePrefix=herald/1.0.1": every, "LogLevel=DEBUG": every, "Stage=other": every,
+		"MaxRetries=3": {"Deliver"}, "ApiTimeoutSeconds=20": {"Webhooks"}, "VpcSubnetIds=subnet-0a": {"Deliver"},
+		"DeliverReservedConcurrency=900": nil, "BatchSize=7": nil, "DeathsPerHour=7": nil,
+	} {
+		var changed []string
+		for _, id := range translate(t, template, parameter).ids("AWS::Lambda::Version") {
+			if before.Resources[id].Type == "" {
+				name, _, _ := strings.Cut(id, "FunctionVersion")
+				changed = append(changed, name)
+			}
+		}
+		if diff := cmp.Diff(want, changed); diff != "" {
+			t.Errorf("%s publishes versions of (-want +got):\n%s", parameter, diff)
+		}
+	}
+	gradual := translate(t, template, "GradualDeployment=true")
+	for _, name := range every {
+		group := gradual.Resources[name+"FunctionDeploymentGroup"].Properties
+		alarms, _ := group["AlarmConfiguration"].(map[string]any)["Alarms"].([]any)
+		if len(alarms) == 0 || !strings.Contains(fmt.Sprint(group["ServiceRoleArn"]), "GradualDeploymentRole") {
+			t.Errorf("%s is shifted by %v, watched by %v", name, group["ServiceRoleArn"], alarms)
+		}
+	}
+	for _, id := range gradual.ids("AWS::Lambda::EventSourceMapping") {
+		invoked := fmt.Sprint(gradual.Resources[id].Properties["FunctionName"])
+		if !strings.Contains(invoked, "Aliaslive") {
+			t.Errorf("%s invokes %s past the alias", id, invoked)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	_ "embed" // additions.yaml
 	"errors"
 	"fmt"
 	"slices"
@@ -10,21 +11,11 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// added are the parameters and the output of a packaged template; %s is the version.
-const added = `
-Parameters:
-  CodeBucket:
-    Type: String
-    AllowedPattern: "[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"
-    Description: S3 bucket, in the stack's region, that holds the functions' archives.
-  CodePrefix:
-    Type: String
-    Default: herald/%[1]s
-    AllowedPattern: "[A-Za-z0-9._-]+(/[A-Za-z0-9._-]+)*"
-    Description: Folder of the archives in CodeBucket.
-Outputs:
-  Version: { Description: Version of Herald that is installed, Value: "%[1]s" }
-`
+//go:embed additions.yaml
+var additions string
+
+// shifted are the functions whose new versions an update may put to work little by little.
+var shifted = []string{"webhooks", "fanout", "deliver", "deadletter"}
 
 // install turns template.yaml into one that takes the functions' code from a bucket, and names the functions.
 func install(text []byte, version string) (packaged []byte, functions []string, err error) {
@@ -32,22 +23,21 @@ func install(text []byte, version string) (packaged []byte, functions []string, 
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, nil, fmt.Errorf("reading: %w", err)
 	}
-	if err := yaml.Unmarshal(fmt.Appendf(nil, added, version), &more); err != nil {
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(additions, "VERSION", version)), &more); err != nil {
 		return nil, nil, fmt.Errorf("reading additions: %w", err)
 	}
 	if len(document.Content) == 0 {
 		return nil, nil, errors.New("it is empty")
 	}
 	root := document.Content[0]
-	for _, section := range []string{"Parameters", "Outputs"} {
+	for _, section := range []string{"Parameters", "Conditions", "Resources", "Outputs"} {
 		mapping := child(root, section)
 		if mapping == nil {
 			return nil, nil, fmt.Errorf("it has no %s", section)
 		}
 		mapping.Content = append(mapping.Content, child(more.Content[0], section).Content...)
 	}
-	remove(child(child(root, "Globals"), "Function"), "CodeUri")
-	if functions, err = pointToArchives(child(root, "Resources")); err != nil {
+	if functions, err = pointToArchives(root, child(more.Content[0], "Shifted")); err != nil {
 		return nil, nil, err
 	}
 	var b bytes.Buffer
@@ -59,23 +49,30 @@ func install(text []byte, version string) (packaged []byte, functions []string, 
 	return b.Bytes(), functions, nil
 }
 
-// pointToArchives sets the code of every function, whose folder has the name of its logical id.
-func pointToArchives(resources *yaml.Node) (functions []string, err error) {
-	if resources == nil {
-		return nil, errors.New("it has no Resources")
-	}
+// pointToArchives sets the code of every function, whose folder has the name of its logical id, and adds properties
+// to those that are shifted.
+func pointToArchives(root, more *yaml.Node) (functions []string, err error) {
+	globals := child(child(root, "Globals"), "Function")
+	remove(globals, "CodeUri")
+	resources := child(root, "Resources")
 	for i := 0; i < len(resources.Content); i += 2 {
 		id, resource := resources.Content[i].Value, resources.Content[i+1]
 		if kind := child(resource, "Type"); kind == nil || kind.Value != "AWS::Serverless::Function" {
 			continue
 		}
-		folder := strings.ToLower(strings.TrimSuffix(id, "Function"))
-		var code yaml.Node
-		err := yaml.Unmarshal(fmt.Appendf(nil,
-			"CodeUri: { Bucket: !Ref CodeBucket, Key: !Sub \"${CodePrefix}/%s.zip\" }", folder), &code)
 		properties := child(resource, "Properties")
-		if err != nil || properties == nil {
-			return nil, fmt.Errorf("%s has no properties: %w", id, err)
+		if properties == nil {
+			return nil, fmt.Errorf("%s has no properties", id)
+		}
+		folder := strings.ToLower(strings.TrimSuffix(id, "Function"))
+		key := fmt.Sprintf(`!Sub "${CodePrefix}/%s.zip"`, folder)
+		if slices.Contains(shifted, folder) {
+			key = fmt.Sprintf("!Select [0, [%s%s]]", key, configuration(root, globals, properties))
+			properties.Content = append(properties.Content, more.Content...)
+		}
+		var code yaml.Node
+		if err := yaml.Unmarshal(fmt.Appendf(nil, "CodeUri: { Bucket: !Ref CodeBucket, Key: %s }", key), &code); err != nil {
+			return nil, fmt.Errorf("writing the code of %s: %w", id, err)
 		}
 		remove(properties, "CodeUri")
 		remove(resource, "Metadata") // how sam builds it

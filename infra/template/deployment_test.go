@@ -12,7 +12,7 @@ import (
 )
 
 // The functions seal what must stay secret. A key of the account's for the rest would be billed by the request
-// (infra/decisions/0022-tables-under-keys-that-aws-owns.md).
+// (infra/decisions/0023-tables-under-keys-that-aws-owns.md).
 func TestTablesAreEncryptedUnderKeysThatAWSOwns(t *testing.T) {
 	for name, table := range load(t).ofType("AWS::DynamoDB::Table") {
 		if table.Properties["SSESpecification"] != nil {
