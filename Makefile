@@ -86,7 +86,7 @@ sizes: ## print lines of Go and of the template, and words of documents; generat
 	count -l 'template' template.yaml
 
 # Packages without I/O, whose own tests have to be enough: depguard's field list in .golangci.yml.
-PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endpoint event problem retry signature
+PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endpoint event job problem retry signature
 
 # Gremlins copies the module for each worker, and runs all tests once: the copy has those of the pure packages alone.
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); PURE=retry

@@ -1,0 +1,201 @@
+// Package job is an operator's act on many dead letters or rejected events, worked off page by page.
+//
+// It promises exact counts: what was taken up is stored before it is done, so a worker that dies anywhere
+// is followed by one that finishes the same page, and nothing is counted twice or forgotten. It knows no AWS;
+// the handler of replay does the work.
+package job
+
+import (
+	"crypto/sha256"
+	"encoding/base32"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+)
+
+// Act is what a job does with what it selects.
+type Act string
+
+// The acts.
+const (
+	Replay  Act = "replay"  // dead letters
+	Purge   Act = "purge"   // dead letters
+	Publish Act = "publish" // rejected events
+)
+
+// Valid reports whether a is one of the acts.
+func (a Act) Valid() bool { return a == Replay || a == Purge || a == Publish }
+
+// State is where a job stands.
+type State string
+
+// The states. Running ↔ stopped, by operators; running → done, by the worker.
+const (
+	Running State = "running"
+	Stopped State = "stopped"
+	Done    State = "done"
+)
+
+// Valid reports whether s is one of the states.
+func (s State) Valid() bool { return s == Running || s == Stopped || s == Done }
+
+// Job is one job. The tags name its attributes in the table Jobs.
+type Job struct {
+	ID        string              `dynamodbav:"job_id"`
+	Act       Act                 `dynamodbav:"act"`
+	Selector  deadletter.Selector `dynamodbav:"selector"` // of rejected events: tenant, part of the reason, time
+	Operator  string              `dynamodbav:"operator"`
+	StartedAt time.Time           `dynamodbav:"started_at"`
+	Selected  int                 `dynamodbav:"selected"` // when it was started
+	State     State               `dynamodbav:"state"`
+	StoppedBy string              `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
+	Progress
+}
+
+// Progress is how far a job has come.
+type Progress struct {
+	Done    int            `dynamodbav:"done"`
+	Refused map[string]int `dynamodbav:"refused,omitempty"` // by reason
+	Failed  map[string]int `dynamodbav:"failed,omitempty"`  // by reason, given up after MaxTries
+
+	Pages     int       `dynamodbav:"pages"`             // that were stored
+	Pending   []string  `dynamodbav:"pending,omitempty"` // ids that were taken up and have no result
+	Tries     int       `dynamodbav:"tries,omitempty"`   // of what is pending
+	Cursor    string    `dynamodbav:"cursor,omitempty"`  // behind what was taken up
+	Listed    bool      `dynamodbav:"listed,omitempty"`  // nothing is left behind the cursor
+	UpdatedAt time.Time `dynamodbav:"updated_at"`
+}
+
+// MaxTries bounds how often a page is tried whose replays meet faults of ours, or are held by another replay.
+// Each try is a minute after the last: longer than a claim lasts.
+const MaxTries = 5
+
+// Kind is what became of one id.
+type Kind int
+
+// The kinds of results. What was not begun has none.
+const (
+	Succeeded Kind = iota
+	Refused
+	Again // a fault of ours, or another replay: to be tried again
+)
+
+// Result is what became of one id.
+type Result struct {
+	ID     string
+	Kind   Kind
+	Reason string
+}
+
+// Failure is an id that was refused or given up, and why.
+type Failure struct {
+	ID      string `dynamodbav:"id"`
+	Refused bool   `dynamodbav:"refused,omitempty"`
+	Reason  string `dynamodbav:"reason"`
+}
+
+// Page is what became of a job's ids: those that succeeded, and the others.
+type Page struct {
+	Number   int       `dynamodbav:"number"`
+	Done     []string  `dynamodbav:"done,omitempty"`
+	Failures []Failure `dynamodbav:"failures,omitempty"`
+}
+
+// Empty reports whether the page has no id.
+func (p Page) Empty() bool { return len(p.Done)+len(p.Failures) == 0 }
+
+// Begin takes up ids, behind which the list goes on at cursor; "" is its end.
+func (p Progress) Begin(ids []string, cursor string) Progress {
+	p.Pending, p.Tries, p.Cursor, p.Listed = ids, 0, cursor, cursor == ""
+	return p
+}
+
+// Settle counts results of what is pending, which come as a page. What has none stays pending, and what is to
+// be tried again, until it was tried often enough.
+func (p Progress) Settle(results []Result) (Progress, Page) {
+	page := Page{Number: p.Pages + 1}
+	p.Refused, p.Failed = copied(p.Refused), copied(p.Failed)
+	open := slices.Clone(p.Pending)
+	last, again := p.Tries+1 >= MaxTries, false
+	for _, r := range results {
+		n := slices.Index(open, r.ID)
+		if n < 0 {
+			continue
+		}
+		switch {
+		case r.Kind == Succeeded:
+			p.Done++
+			page.Done = append(page.Done, r.ID)
+		case r.Kind == Refused:
+			p.Refused[r.Reason]++
+			page.Failures = append(page.Failures, Failure{r.ID, true, r.Reason})
+		case last:
+			p.Failed[r.Reason]++
+			page.Failures = append(page.Failures, Failure{r.ID, false, r.Reason})
+		default:
+			again = true
+			continue
+		}
+		open = slices.Delete(open, n, n+1)
+	}
+	if p.Pending = open; again {
+		p.Tries++
+	}
+	if !page.Empty() {
+		p.Pages++
+	}
+	return p, page
+}
+
+func copied(counts map[string]int) map[string]int {
+	if counts == nil {
+		return map[string]int{}
+	}
+	return maps.Clone(counts)
+}
+
+// Finished reports whether nothing is left to do.
+func (p Progress) Finished() bool { return p.Listed && len(p.Pending) == 0 }
+
+// Total is the sum of the counts of reasons.
+func Total(counts map[string]int) (n int) {
+	for _, c := range counts {
+		n += c
+	}
+	return n
+}
+
+var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// ID is the id of the job that was asked for under a token: asked twice, there is one job.
+func ID(token string) string {
+	sum := sha256.Sum256([]byte("job " + token))
+	return "job_" + encoding.EncodeToString(sum[:16])
+}
+
+// Selects reports whether a job on rejected events is about one of this tenant, reason and time.
+func (j Job) Selects(tenantID, reason string, at time.Time) bool {
+	s := j.Selector
+	return (s.TenantID == "" || s.TenantID == tenantID) && strings.Contains(reason, string(s.Reason)) &&
+		!at.Before(s.Since) && (s.Until.IsZero() || at.Before(s.Until))
+}
+
+// MaxFailures is how many events that cannot be published are listed with their reasons.
+const MaxFailures = 100
+
+// Sweep counts one way through all rejected events: those published since the last call, and those that stay
+// because they would be rejected again. A later sweep meets the latter again, so the last one counts.
+func (p Progress) Sweep(published int, refused []Failure, complete bool) (Progress, Page) {
+	p.Done, p.Pages, p.Listed = p.Done+published, 1, complete
+	p.Refused = map[string]int{}
+	if len(refused) > 0 {
+		p.Refused[ReasonInvalidEvent] = len(refused)
+	}
+	return p, Page{Number: 1, Failures: refused[:min(len(refused), MaxFailures)]}
+}
+
+// ReasonInvalidEvent counts events that this version would reject again.
+const ReasonInvalidEvent = "invalid_event"

@@ -1,0 +1,155 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+)
+
+func TestProgress_Settle_countsEachIDOnce(t *testing.T) {
+	p := Progress{Done: 5, Pages: 2, Refused: map[string]int{"replay_limit": 1}}
+	p = p.Begin([]string{"a", "b", "c", "d"}, "next")
+	got, page := p.Settle([]Result{
+		{ID: "a"}, {ID: "b", Kind: Refused, Reason: "replay_limit"}, {ID: "c", Kind: Again, Reason: "internal"},
+		{ID: "a"}, {ID: "stranger"},
+	})
+	want := Progress{
+		Done: 6, Pages: 3, Refused: map[string]int{"replay_limit": 2}, Failed: map[string]int{},
+		Pending: []string{"c", "d"}, Tries: 1, Cursor: "next",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("progress (-want +got)\n%s", diff)
+	}
+	wantPage := Page{Number: 3, Done: []string{"a"}, Failures: []Failure{{"b", true, "replay_limit"}}}
+	if diff := cmp.Diff(wantPage, page); diff != "" {
+		t.Errorf("page (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(map[string]int{"replay_limit": 1}, p.Refused); diff != "" {
+		t.Errorf("the progress before was changed (-want +got)\n%s", diff)
+	}
+}
+
+func TestProgress_Settle_givesUpWhatFailsTooOften(t *testing.T) {
+	p := Progress{}.Begin([]string{"a", "late"}, "")
+	for try := 1; try < MaxTries; try++ {
+		var page Page
+		p, page = p.Settle([]Result{{ID: "a", Kind: Again, Reason: "internal"}})
+		if p.Tries != try || !page.Empty() || p.Pages != 0 {
+			t.Fatalf("try %d: %+v, %+v", try, p, page)
+		}
+	}
+	p, page := p.Settle([]Result{{ID: "a", Kind: Again, Reason: "internal"}})
+	if diff := cmp.Diff(Page{Number: 1, Failures: []Failure{{"a", false, "internal"}}}, page); diff != "" {
+		t.Errorf("page (-want +got)\n%s", diff)
+	}
+	if p.Failed["internal"] != 1 || len(p.Pending) != 1 || p.Finished() {
+		t.Errorf("%+v", p)
+	}
+	if p, _ = p.Settle([]Result{{ID: "late"}}); !p.Finished() || p.Done != 1 {
+		t.Errorf("%+v is not finished", p)
+	}
+}
+
+// Whatever the results and however often pages are tried, every id ends with one count, on one page.
+func TestProgress_forgetsAndRepeatsNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p Progress
+		paged, taken := map[string]int{}, 0
+		for n := rapid.IntRange(0, 4).Draw(t, "lists"); !p.Finished(); {
+			if len(p.Pending) == 0 {
+				ids := rapid.SliceOfNDistinct(rapid.StringN(8, 8, -1), 0, 5, rapid.ID).Draw(t, "ids")
+				taken += len(ids)
+				cursor := "more"
+				if n--; n < 0 {
+					cursor = ""
+				}
+				p = p.Begin(ids, cursor)
+			}
+			var results []Result
+			for _, id := range p.Pending {
+				if rapid.Bool().Draw(t, "begun") {
+					results = append(results, Result{id, rapid.SampledFrom([]Kind{Succeeded, Refused, Again}).Draw(t, "kind"), "r"})
+				}
+			}
+			var page Page
+			p, page = p.Settle(results)
+			for _, id := range page.Done {
+				paged[id]++
+			}
+			for _, f := range page.Failures {
+				paged[f.ID]++
+			}
+		}
+		sum := 0
+		for _, times := range paged {
+			sum += times
+		}
+		if counted := p.Done + Total(p.Refused) + Total(p.Failed); counted != taken || sum != taken {
+			t.Fatalf("%d taken up, %d counted, %d on pages", taken, counted, sum)
+		}
+	})
+}
+
+func TestProgress_Sweep_countsTheLastLookAtWhatStays(t *testing.T) {
+	p, _ := Progress{}.Sweep(3, []Failure{{ID: "1"}, {ID: "2"}}, false)
+	p, page := p.Sweep(4, []Failure{{ID: "2"}}, true)
+	want := Progress{Done: 7, Pages: 1, Refused: map[string]int{ReasonInvalidEvent: 1}, Listed: true}
+	if diff := cmp.Diff(want, p); diff != "" || !p.Finished() {
+		t.Errorf("progress (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(Page{Number: 1, Failures: []Failure{{ID: "2"}}}, page); diff != "" {
+		t.Errorf("page (-want +got)\n%s", diff)
+	}
+	if _, page := p.Sweep(0, make([]Failure, MaxFailures+1), true); len(page.Failures) != MaxFailures {
+		t.Errorf("%d failures are listed", len(page.Failures))
+	}
+}
+
+func TestJob_Selects_byTenantReasonAndTime(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	j := Job{Selector: deadletter.Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}}
+	for name, row := range map[string]struct {
+		tenant, reason string
+		at             time.Time
+		want           bool
+	}{
+		"selected":         {"acme", "invalid event: type: unknown", at, true},
+		"another tenant's": {"other", "invalid event: type: unknown", at, false},
+		"another reason":   {"acme", "not_processed", at, false},
+		"earlier":          {"acme", "type", at.Add(-1), false},
+		"later":            {"acme", "type", at.Add(time.Hour), false},
+	} {
+		if got := j.Selects(row.tenant, row.reason, row.at); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if !(Job{}).Selects("", "", time.Time{}) {
+		t.Error("a job without a selection does not select everything")
+	}
+}
+
+func TestID_isTheTokens(t *testing.T) {
+	if a, b := ID("x"), ID("y"); a != ID("x") || a == b || len(a) != len("job_")+26 {
+		t.Errorf("%s, %s", a, b)
+	}
+}
+
+func TestActsAndStates_areClosed(t *testing.T) {
+	for _, a := range []Act{Replay, Purge, Publish} {
+		if !a.Valid() {
+			t.Errorf("%s is no act", a)
+		}
+	}
+	for _, s := range []State{Running, Stopped, Done} {
+		if !s.Valid() {
+			t.Errorf("%s is no state", s)
+		}
+	}
+	if Act("delete").Valid() || State("").Valid() {
+		t.Error("others are valid")
+	}
+}
