@@ -50,6 +50,7 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	}
 	s.manage()
 	s.operate()
+	s.workJobs(by)
 	c := calls{all: map[string]map[asked]bool{}}
 	c.add(t, s)
 	c.refused(t, s.tpl)
@@ -213,6 +214,20 @@ func (s *stage) operate() {
 	for _, r := range requests {
 		s.ask(functions[r[1]], names.Replace(r[2]))
 	}
+}
+
+// workJobs has release wake replay for jobs, replay work them off, and inspect show one.
+func (s *stage) workJobs(by pipeline.Functions) {
+	s.t.Helper()
+	s.put("DeadLetterQueue", "webhook_good", 1)
+	s.consume(by)
+	people := s.people()
+	const request = `{"action":"start_job","operator":"ann","act":"replay","endpoint_id":"webhook_good"}`
+	started := s.ask(people["replay"], request)
+	s.runRelease(by.Release)
+	s.ask(people["replay"], `{"action":"work_jobs","operator":"release"}`)
+	id := started["job"].(object)["job_id"].(string)
+	s.ask(people["inspect"], `{"action":"job_failures","operator":"ann","job_id":"`+id+`"}`)
 }
 
 func (s *stage) ask(function lambda.Handler, request string) (answer object) {

@@ -35,6 +35,8 @@ type calls struct {
 	all map[string]map[asked]bool // by function
 }
 
+var invoked = regexp.MustCompile(`^POST /2015-03-31/functions/(.+)/invocations$`)
+
 var caller = regexp.MustCompile(`app/(\w+)`)
 
 // add takes the calls that passed a stage's proxy.
@@ -65,6 +67,9 @@ func askedBy(t *testing.T, c testkit.Call) (all []asked) {
 	decode(t, c.Body, &whole)
 	action := c.Service + ":" + c.Action
 	switch {
+	case c.Service == "lambda":
+		name := invoked.FindStringSubmatch(c.Action)
+		return []asked{{action: "lambda:InvokeFunction", resource: name[1]}}
 	case c.Service == "sqs":
 		action = strings.TrimSuffix(action, "Batch")
 	case c.Action == "TransactWriteItems":

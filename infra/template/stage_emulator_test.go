@@ -71,6 +71,7 @@ func newStage(t *testing.T) *stage {
 		q := testkit.NewQueue(t, cfg, id)
 		s.queues[id], s.resources[id], s.resources[id+".Arn"] = q, q.URL, q.ARN
 	}
+	s.resources["ReplayFunction"] = "stage-replay"
 	var names []string
 	for id, name := range s.resources {
 		names = append(names, name, strings.TrimSuffix(id, ".Arn"))

@@ -104,6 +104,7 @@ const (
 	Acknowledged State = "acknowledged"
 	Dead         State = "dead"
 	Discarded    State = "discarded"
+	Purged       State = "purged" // its dead letter, by an operator
 )
 
 // Record is what operators see of a delivery. Attempts counts the places in the retry

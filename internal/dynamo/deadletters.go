@@ -59,7 +59,7 @@ func deadLetterOf(item attributes) (deadletter.Record, error) {
 
 // firstDeath and laterDeath are the attributes that a death sets.
 var (
-	firstDeath = namesOf[deadLetterRow]("delivery_id")
+	firstDeath = namesOf[deadLetterRow]("delivery_id", "job_id")
 	laterDeath = []string{
 		"status", "reason", "attempts", "last_status", "replay", "died_at", "updated_at", "expires_at", "history",
 	}
@@ -109,11 +109,11 @@ func sameDeath(seen, r deadletter.Record) bool {
 	return last >= 0 && slices.Equal(seen.Sealed.History[last].Sealed, r.Sealed.History[0].Sealed)
 }
 
-// Claim takes r, as Get returned it, for a replay, and returns the replay's number. fresh is
-// false when it resumes a replay that broke off, whose message may be on its way. ok is false
+// Claim takes r, as Get returned it, for a replay by an operator or by their job, and returns the replay's
+// number. fresh is false when it resumes a replay that broke off, whose message may be on its way. ok is false
 // when r is neither dead nor stale, or changed since it was read.
 func (d *DeadLetters) Claim(
-	ctx context.Context, r deadletter.Record, operator string, now time.Time,
+	ctx context.Context, r deadletter.Record, operator, jobID string, now time.Time,
 ) (replay int, fresh, ok bool, err error) {
 	replay, fresh = r.ReplayCount, r.Status == deadletter.Dead
 	if fresh {
@@ -127,6 +127,12 @@ func (d *DeadLetters) Claim(
 	w := seen(r)
 	w.expression = "SET #status = :replaying, #replay_count = :replay, #updated_at = :now, " +
 		"replayed_by = :by, claim = :claim"
+	if jobID == "" {
+		w.expression += " REMOVE job_id"
+	} else {
+		w.expression += ", job_id = :job"
+		w.values[":job"] = str(jobID)
+	}
 	w.condition += " AND #replay_count = :seen_count"
 	w.values[":seen_count"], w.values[":replay"] = num(int64(r.ReplayCount)), num(int64(replay))
 	w.values[":replaying"], w.values[":now"] = str(string(deadletter.Replaying)), stamp(now)

@@ -259,7 +259,7 @@ func claimed(
 ) (got claimResult) {
 	t.Helper()
 	var err error
-	if got.replay, got.fresh, got.ok, err = store.Claim(t.Context(), r, operator, now); err != nil {
+	if got.replay, got.fresh, got.ok, err = store.Claim(t.Context(), r, operator, "", now); err != nil {
 		t.Fatalf("claiming %s: %v", r.DeliveryID, err)
 	}
 	return got
@@ -274,7 +274,7 @@ func TestDeadLetters_Claim_isWonByOneOfMany(t *testing.T) {
 	won := make(chan int, 8)
 	for range 8 {
 		wait.Go(func() {
-			if replay, _, ok, err := store.Claim(t.Context(), seen, "ann", deadAt.Add(time.Hour)); err != nil {
+			if replay, _, ok, err := store.Claim(t.Context(), seen, "ann", "", deadAt.Add(time.Hour)); err != nil {
 				t.Error(err)
 			} else if ok {
 				won <- replay

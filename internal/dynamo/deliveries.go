@@ -59,7 +59,7 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 // is known yet, or only an earlier replay, or the same replay, no further
 // in the schedule and not at its end.
 const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND (#replay < :replay OR " +
-	"(#replay = :replay AND #attempts <= :attempts AND NOT #state IN (:dead, :discarded))))"
+	"(#replay = :replay AND #attempts <= :attempts AND NOT #state IN (:dead, :discarded, :purged))))"
 
 // Update records any other state. written is false when the delivery is known to be further
 // along, or at its end already: duplicates in any order never take it back.
@@ -76,9 +76,25 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 			":acknowledged": str(string(delivery.Acknowledged)),
 			":dead":         str(string(delivery.Dead)),
 			":discarded":    str(string(delivery.Discarded)),
+			":purged":       str(string(delivery.Purged)),
 		},
 	})
 	return err == nil && !refused, err
+}
+
+// Purged records that the dead letter of a delivery was purged, unless the delivery has gone on since: it was
+// acknowledged after all, or replayed.
+func (d *Deliveries) Purged(ctx context.Context, r delivery.Record) error {
+	r.State = delivery.Purged
+	item, err := deliveryItem(r, deliveryLife)
+	if err != nil {
+		return err
+	}
+	_, _, err = d.putItem(ctx, item, write{
+		condition: "attribute_not_exists(delivery_id) OR #state = :dead AND #replay = :replay",
+		values:    attributes{":dead": str(string(delivery.Dead)), ":replay": num(int64(r.Replay))},
+	})
+	return err
 }
 
 // Get returns the record of a delivery, strongly consistent.

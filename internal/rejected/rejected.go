@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -152,4 +154,15 @@ func (q Queue) Delete(ctx context.Context, e Event) error {
 		return fmt.Errorf("deleting a rejected event: %w", err)
 	}
 	return nil
+}
+
+// TenantOf is the tenant that an event names, "" for none: it may be no event at all.
+func TenantOf(e Event) string {
+	var named struct {
+		TenantID string `json:"tenant_id"`
+	}
+	if err := json.Unmarshal([]byte(e.Body), &named); err != nil {
+		return ""
+	}
+	return named.TenantID
 }

@@ -22,7 +22,7 @@ import (
 
 // TableNames holds the names of one test's own tables, by logical id of the template.
 type TableNames struct {
-	Endpoints, ApiKeys, Deliveries, DeadLetters, Backlog, EndpointHealth string
+	Endpoints, ApiKeys, Deliveries, DeadLetters, Backlog, EndpointHealth, Jobs string
 }
 
 // Tables creates the template's tables, with their keys and indexes, on demand, under names of the test's own.
@@ -44,6 +44,7 @@ func Tables(t testing.TB, cfg aws.Config) TableNames {
 	return TableNames{
 		Endpoints: create("Endpoints"), ApiKeys: create("ApiKeys"), Deliveries: create("Deliveries"),
 		DeadLetters: create("DeadLetters"), Backlog: create("Backlog"), EndpointHealth: create("EndpointHealth"),
+		Jobs: create("Jobs"),
 	}
 }
 

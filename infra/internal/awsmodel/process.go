@@ -93,7 +93,7 @@ func (m *Model) Process(name string, rules Rules, random *rand.Rand) *Process {
 	}
 	p.release = &release.Handler{
 		Backlog: backlogTable{p}, Circuits: circuits{p}, Endpoints: reader{p, false}, Records: deliveries{p},
-		RetryQueue: sender{p, m.RetryQueue}, DeadLetterQueue: sender{p, m.DeadLetterQueue},
+		RetryQueue: sender{p, m.RetryQueue}, DeadLetterQueue: sender{p, m.DeadLetterQueue}, Waker: nobody{},
 		Settings: rules.Circuit, Schedule: rules.Schedule, Allowance: rules.Allowance,
 		Log: log, Metrics: metrics("release"), Now: now, Random: number,
 	}
@@ -211,3 +211,8 @@ func (zeros) Read(b []byte) (int, error) {
 	clear(b)
 	return len(b), nil
 }
+
+// nobody has jobs here.
+type nobody struct{}
+
+func (nobody) Wake(context.Context) error { return nil }

@@ -53,7 +53,10 @@ func (s *Stack) makeFunctions(context.Context) error {
 		c.Region, c.Log = s.Region, s.log
 		c.LogFormat = s.template.Text(logging[id].LoggingConfig.LogFormat)
 		c.LogLevel = s.template.Text(logging[id].LoggingConfig.ApplicationLogLevel)
-		c.Host = map[string]string{"AWS_ENDPOINT_URL": s.emulator.URL.String(), "SSL_CERT_FILE": s.CAFile}
+		c.Host = map[string]string{
+			"AWS_ENDPOINT_URL": s.emulator.URL.String(), "AWS_ENDPOINT_URL_LAMBDA": s.AWSEndpointURL,
+			"SSL_CERT_FILE": s.CAFile,
+		}
 		c.Binary = filepath.Join(s.options.Dir, "functions", name, "bootstrap")
 		c.LogFile = filepath.Join(s.options.logs(), name+".log")
 		made, err := function.New(c)
@@ -66,18 +69,25 @@ func (s *Stack) makeFunctions(context.Context) error {
 	return nil
 }
 
+// listen opens the AWS endpoint, whose address functions need that invoke others.
+func (s *Stack) listen(ctx context.Context) (err error) {
+	if s.front, s.AWSEndpointURL, err = listen(ctx, s.options.AWSPort); err != nil {
+		return fmt.Errorf("opening the AWS endpoint: %w", err)
+	}
+	s.onClose(func() { _ = s.front.Close() }) // also closed by its server
+	s.LambdaEndpointURL = s.AWSEndpointURL
+	return nil
+}
+
 // serve starts the AWS endpoint, and the HTTP API if the template has one.
 func (s *Stack) serve(ctx context.Context) (err error) {
 	front := &invokeapi.API{
-		Functions: map[string]*function.Function{}, Lifetime: s.life, Emulator: s.emulator.URL,
+		Functions: map[string]*function.Function{}, Lifetime: s.life, Emulator: s.emulator.URL, Go: s.running.Go,
 	}
 	for _, f := range s.functions {
 		front.Functions[f.Name] = f
 	}
-	if s.AWSEndpointURL, err = s.listenAndServe(ctx, s.options.AWSPort, front.Handler()); err != nil {
-		return fmt.Errorf("serving the AWS endpoint: %w", err)
-	}
-	s.LambdaEndpointURL = s.AWSEndpointURL
+	s.serveOn(s.front, front.Handler())
 	declared, err := sam.Properties[httpapi.Properties](s.template, "AWS::ApiGatewayV2::Api")
 	if len(declared) > 1 {
 		err = errors.New("the template has more than one HTTP API")
@@ -90,23 +100,27 @@ func (s *Stack) serve(ctx context.Context) (err error) {
 		if err != nil {
 			return fmt.Errorf("reading routes: %w", err)
 		}
-		api := &httpapi.API{Function: s.functions[id], Lifetime: s.life}
-		if s.APIURL, err = s.listenAndServe(ctx, s.options.APIPort, api); err != nil {
+		l, url, err := listen(ctx, s.options.APIPort)
+		if err != nil {
 			return fmt.Errorf("serving the HTTP API: %w", err)
 		}
+		s.APIURL = url
+		s.serveOn(l, &httpapi.API{Function: s.functions[id], Lifetime: s.life})
 	}
 	return nil
 }
 
-func (s *Stack) listenAndServe(ctx context.Context, port string, handler http.Handler) (url string, err error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port)
-	if err != nil {
-		return "", fmt.Errorf("listening on port %s: %w", port, err)
+func listen(ctx context.Context, port string) (l net.Listener, url string, err error) {
+	if l, err = (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:"+port); err != nil {
+		return nil, "", fmt.Errorf("listening on port %s: %w", port, err)
 	}
+	return l, "http://" + l.Addr().String(), nil
+}
+
+func (s *Stack) serveOn(l net.Listener, handler http.Handler) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 10 << 10}
 	go func() { _ = server.Serve(l) }() // ends with ErrServerClosed
 	s.onClose(func() { _ = server.Close() })
-	return "http://" + l.Addr().String(), nil
 }
 
 // runMappings starts every event source mapping that was deployed.

@@ -60,11 +60,15 @@ func invokesAsLambdaDoes(t *testing.T, s *Stack) {
 	if !errors.As(err, &missing) {
 		t.Errorf("an unknown function answers %v", err)
 	}
-	_, err = client.Invoke(t.Context(), &lambda.InvokeInput{
-		FunctionName: aws.String(s.Functions["work"]), InvocationType: lambdatypes.InvocationTypeEvent,
-	})
-	if err == nil || !strings.Contains(err.Error(), "synchronously only") {
-		t.Errorf("an asynchronous invocation answers %v", err)
+	for kind, want := range map[lambdatypes.InvocationType]int32{
+		lambdatypes.InvocationTypeEvent: 202, lambdatypes.InvocationTypeDryRun: 0,
+	} {
+		out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
+			FunctionName: aws.String(s.Functions["work"]), InvocationType: kind,
+		})
+		if accepted := err == nil && out.StatusCode == want; accepted != (want != 0) {
+			t.Errorf("an invocation by %s answers %v", kind, err)
+		}
 	}
 	_, before := invoke(t, s, `{}`)
 	pid, _ := before["pid"].(float64)

@@ -14,6 +14,7 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -44,6 +45,7 @@ type Stack struct {
 	end       context.CancelFunc
 	template  *sam.Template
 	emulator  *emulator.Emulator
+	front     net.Listener // of the AWS endpoint
 	deployed  *deploy.Stack
 	functions map[string]*function.Function // by logical id
 	scheduled map[string]*function.Function // those of them that a schedule invokes
@@ -73,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 func (s *Stack) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.takeFolder, s.bringUp, s.deploy, s.makeFunctions, s.readSchedules, s.serve, s.writeProfile, s.issueKey,
+		s.takeFolder, s.bringUp, s.deploy, s.listen, s.makeFunctions, s.readSchedules, s.serve, s.writeProfile, s.issueKey,
 	} {
 		if err := step(ctx); err != nil {
 			return err

@@ -84,6 +84,7 @@ type Handler struct {
 	Backlog     Backlog
 	Vault       deadletter.Vault
 	Rejected    Rejected
+	Jobs        Jobs
 	Meter       QueueMeter
 	Queues      map[string]string // logical id → URL
 	Log         *slog.Logger
@@ -100,6 +101,10 @@ func (h *Handler) Function() *operator.Function {
 		"dead_letters":    operator.Do(h.deadLetters),
 		"dead_letter":     operator.Do(h.deadLetter),
 		"summary":         operator.Do(h.summary),
+		"jobs":            operator.Do(h.jobs),
+		"job":             operator.Do(h.job),
+		"job_failures":    operator.Do(h.jobFailures),
+		"job_outcome":     operator.Do(h.jobOutcome),
 		"rejected_events": operator.Do(h.rejectedEvents),
 	}}
 }

@@ -26,6 +26,7 @@ type Settings struct {
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
 	EndpointHealthTable      string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	BacklogTable             string `env:"BACKLOG_TABLE,notEmpty"`
+	JobsTable                string `env:"JOBS_TABLE,notEmpty"`
 	DeadLetterKeyARN         string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
 	EventsQueueURL           string `env:"EVENTS_QUEUE_URL,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
@@ -62,6 +63,7 @@ func New(c Config) *Handler {
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},
 		Rejected: rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Jobs:     dynamo.NewJobs(tables, s.JobsTable),
 		Meter:    queues,
 		Queues: map[string]string{
 			"EventsQueue":           s.EventsQueueURL,

@@ -15,6 +15,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"DELIVERIES_TABLE": "Deliveries", "DEAD_LETTERS_TABLE": "DeadLetters", "DEAD_LETTER_KEY_ARN": "key",
 		"ENDPOINTS_TABLE": "Endpoints", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog",
+		"JOBS_TABLE":       "Jobs",
 		"EVENTS_QUEUE_URL": "url/events", "EVENTS_DEAD_LETTER_QUEUE_URL": "url/rejected",
 		"DELIVERY_QUEUE_URL": "url/deliveries", "RETRY_QUEUE_URL": "url/retries", "DEAD_LETTER_QUEUE_URL": "url/dead",
 		"SLOW_QUEUE_URL": "url/slow", "MINUTE_SECONDS": "60", "MAXIMUM_CONCURRENCY": "200", "ATTEMPT_TIMEOUT_SECONDS": "15",
@@ -35,6 +36,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	calls.Check(t, func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters")
 	calls.Check(t, func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints")
 	calls.Check(t, func() error { _, err := h.Circuits.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth")
+	calls.Check(t, func() error { _, _, err := h.Jobs.Get(t.Context(), "id"); return err }, "GetItem Jobs")
 	calls.Check(t, func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog")
 	calls.Check(t, func() error {
 		_, err := h.Vault.SealDeath(t.Context(), deadletter.Record{}, deadletter.Death{})

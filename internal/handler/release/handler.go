@@ -12,6 +12,7 @@
 //     turns. A partition or queue that refuses is left alone until the next run, while others go on.
 //   - Two runs at once are harmless. There is no lock.
 //
+// It also wakes replay while an operator's job is running.
 // It never makes an attempt, never reads a secret, and never changes a message's body, id or place in the
 // schedule.
 package release
@@ -91,6 +92,7 @@ type Handler struct {
 	Records         Records
 	RetryQueue      Queue
 	DeadLetterQueue Queue
+	Waker           Waker
 	Settings        circuit.Settings
 	Schedule        retry.Schedule
 	Allowance       allowance.Settings
@@ -113,6 +115,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	scheduled := &due{h: h, t: t, out: out, over: over, until: began.Add(h.Settings.Ahead)}
 	over.due = scheduled
 
+	h.wake(ctx, t)
 	seen := h.look(ctx, t, scheduled)
 	targets := h.plan(ctx, t, seen.circuits)
 	probing := &probes{h: h, t: t, out: out, targets: only(targets, func(p circuit.Plan) bool { return p.Probe })}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
@@ -28,6 +29,8 @@ type Settings struct {
 	EndpointHealthTable string         `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	RetryQueueURL       string         `env:"RETRY_QUEUE_URL,notEmpty"`
 	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
+	JobsTable           string         `env:"JOBS_TABLE,notEmpty"`
+	ReplayFunction      string         `env:"REPLAY_FUNCTION,notEmpty"`
 	Minute              config.Seconds `env:"MINUTE_SECONDS"`
 	// Those of deliver:
 	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
@@ -64,13 +67,16 @@ func New(c Config) (*Handler, error) {
 		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
-		Settings:        s.circuit(),
-		Schedule:        s.schedule(),
-		Allowance:       allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
-		Log:             c.Log,
-		Metrics:         c.Metrics,
-		Now:             time.Now,
-		Random:          rand.Float64,
+		Waker: ReplayWaker{
+			Jobs: dynamo.NewJobs(tables, s.JobsTable), Lambda: lambda.NewFromConfig(c.AWS), Function: s.ReplayFunction,
+		},
+		Settings:  s.circuit(),
+		Schedule:  s.schedule(),
+		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		Log:       c.Log,
+		Metrics:   c.Metrics,
+		Now:       time.Now,
+		Random:    rand.Float64,
 	}, nil
 }
 

@@ -24,6 +24,7 @@ var environment = map[string]string{
 	"DEAD_LETTER_QUEUE_URL": "https://sqs/DeadLetterQueue", "MINUTE_SECONDS": "30",
 	"FUNCTION_TIMEOUT_SECONDS": "90", "RETRY_BASE_SECONDS": "7", "RETRY_FACTOR": "3", "MAX_RETRIES": "8",
 	"LONG_WAIT_SECONDS": "100", "MAX_LIFE_DAYS": "5", "MAXIMUM_CONCURRENCY": "50", "ATTEMPT_TIMEOUT_SECONDS": "10",
+	"JOBS_TABLE": "Jobs", "REPLAY_FUNCTION": "replay",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -56,6 +57,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		_, err := h.Records.Update(ctx, delivery.Record{})
 		return err
 	}, "PutItem Deliveries")
+	calls.Check(t, func() error { return h.Waker.Wake(ctx) }, "Query Jobs")
 	calls.Check(t, func() error { return h.RetryQueue.Send(ctx, one)[0] }, "SendMessageBatch https://sqs/RetryQueue")
 	calls.Check(t, func() error {
 		return h.DeadLetterQueue.Send(ctx, one)[0]

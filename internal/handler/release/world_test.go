@@ -89,6 +89,7 @@ func (w *world) handler() *Handler {
 	return &Handler{
 		Backlog: w, Circuits: w, Endpoints: w, Records: w,
 		RetryQueue: queueOf{w, "RetryQueue", &w.sent}, DeadLetterQueue: queueOf{w, "DeadLetterQueue", &w.buried},
+		Waker:     w,
 		Settings:  circuit.Default(),
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
 		Allowance: allowance.New(200, 15*time.Second),
@@ -97,6 +98,9 @@ func (w *world) handler() *Handler {
 		Now:       time.Now, Random: w.random,
 	}
 }
+
+// Wake finds no job.
+func (w *world) Wake(context.Context) error { return nil }
 
 // run runs release once, within Lambda's timeout, and returns how long it took.
 func (w *world) run() time.Duration {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
@@ -28,7 +29,7 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 	if err != nil {
 		return Results{}, err
 	}
-	r := &run{h: h, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
+	r := &run{h: h, to: h.Deliveries, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
 	results := r.all(ctx, ids)
 	note(call, results)
 	return Results{results}, nil
@@ -65,7 +66,7 @@ func (h *Handler) endpoint(
 	if err != nil {
 		return none, err
 	}
-	r := &run{h: h, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
+	r := &run{h: h, to: h.Deliveries, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
 	results := r.all(ctx, ids)
 	note(call, results)
 	if unfinished(results) {
@@ -121,44 +122,72 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		const reason = "purging cannot be undone: confirm must be true"
 		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
 	}
+	r := &run{h: h, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
+	results := r.purgeAll(ctx, ids)
+	note(call, results)
+	return Results{results}, nil
+}
+
+// purgeAll purges the ids and answers in their order.
+func (r *run) purgeAll(ctx context.Context, ids []string) []Result {
 	results := make([]Result, len(ids))
 	errs := parallel.Each(len(ids), chunk, func(i int) (err error) {
 		results[i] = Result{DeliveryID: ids[i], Result: resultNotStarted}
 		if late(ctx) {
 			return nil
 		}
-		results[i].Result, results[i].Reason, err = h.purgeOne(ctx, call, ids[i], req.TenantID)
+		results[i].Result, results[i].Reason, err = r.purge(ctx, ids[i])
 		return err
 	})
 	for i, err := range errs {
 		if err != nil {
 			results[i].Result, results[i].Reason = resultFailed, reasonInternal
-			h.Log.ErrorContext(ctx, "purge fault", telemetry.KeyDelivery, ids[i], telemetry.KeyError, err.Error())
+			r.h.Log.ErrorContext(ctx, "purge fault", telemetry.KeyDelivery, ids[i], telemetry.KeyError, err.Error())
 		}
 	}
-	note(call, results)
-	return Results{results}, nil
+	return results
 }
 
-// purgeOne deletes a dead letter that no replay holds.
-func (h *Handler) purgeOne(
-	ctx context.Context, call *operator.Call, id, tenantID string,
-) (result, reason string, err error) {
-	d, found, err := h.DeadLetters.Get(ctx, id)
-	if err != nil || !found {
-		return resultNotFound, "", err
-	}
+// purge deletes a dead letter that no replay holds. One that a job selected and that is gone was purged by a
+// worker that broke off.
+func (r *run) purge(ctx context.Context, id string) (result, reason string, err error) {
+	d, found, err := r.h.DeadLetters.Get(ctx, id)
 	switch {
-	case foreign(d, tenantID):
+	case err != nil:
+		return resultFailed, reasonInternal, err
+	case !found && r.job.ID != "":
+		return resultPurged, "", nil
+	case !found:
+		return resultNotFound, "", nil
+	case foreign(d, r.tenantID):
 		return resultRefused, reasonTenantMismatch, nil
-	case claimed(d, call.Now):
+	case claimed(d, r.now):
 		return resultRefused, reasonReplayRunning, nil
+	case r.job.ID != "" && (r.isLater(d) || d.Status != r.job.Selector.Status):
+		return resultRefused, reasonNotSelected, nil
 	}
-	deleted, err := h.DeadLetters.Purge(ctx, d)
+	deleted, err := r.h.DeadLetters.Purge(ctx, d)
 	if !deleted {
 		return resultRefused, reasonChanged, err
 	}
+	r.recordPurge(ctx, d)
 	return resultPurged, "", err
+}
+
+// recordPurge writes the state of a delivery whose dead letter is gone. A write that is lost loses information only.
+func (r *run) recordPurge(ctx context.Context, d deadletter.Record) {
+	if d.Reason == delivery.ReasonUnreadable { // no delivery
+		return
+	}
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	err := r.h.States.Purged(finish, delivery.Record{
+		Ref: d.Ref, EventType: d.EventType, State: delivery.Purged, Attempts: d.Attempts, LastStatus: d.LastStatus,
+		Reason: d.Reason, UpdatedAt: r.h.Now(),
+	})
+	if err != nil {
+		r.report(ctx, replay{id: d.DeliveryID, result: resultPurged}, err)
+	}
 }
 
 // note puts ids and counts into the request's log line, the ids by result.

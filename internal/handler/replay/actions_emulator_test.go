@@ -16,8 +16,10 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	vault "github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 	"github.com/herald-webhooks/herald/internal/handler/replay"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -125,6 +127,50 @@ func TestHandler_purge_needsConfirmation(t *testing.T) {
 		if diff := cmp.Diff(results, got); diff != "" {
 			t.Errorf("purged (-want +got):\n%s", diff)
 		}
+	}
+	shown := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"`+id+`"`)
+	if shown.State != delivery.Purged || shown.Reason != delivery.ReasonHTTP5xx {
+		t.Errorf("its delivery is shown as %s of %s", shown.State, shown.Reason)
+	}
+	late := delivery.Record{Ref: w.message("event_1", 0).Ref, State: delivery.Retrying, Attempts: 10, UpdatedAt: w.clock()}
+	if written, err := w.states.Update(t.Context(), late); written || err != nil {
+		t.Errorf("a late duplicate took it back: %v", err)
+	}
+}
+
+// A job on real tables and queues: it finds what died, sends it to RetryQueue, and knows what became of it.
+func TestAJobEndToEnd(t *testing.T) {
+	const letters = 30
+	w := newWorld(t)
+	for n := range letters {
+		w.die(t, fmt.Sprint("event_", n), 0)
+	}
+	w.pass(time.Minute)
+	survey := ask[replay.Survey](t, w.replay.Function(), "start_job", `"act":"replay","tenant_id":"acme","token":"t"`)
+	if survey.Selected != letters || survey.Ready != letters || survey.Job == nil {
+		t.Fatalf("%+v", survey)
+	}
+	ask[replay.Worked](t, w.replay.Function(), "work_jobs", "")
+	id := `"job_id":"` + survey.Job.JobID + `"`
+	if got := ask[operator.Job](t, w.inspect.Function(), "job", id); got.State != job.Done || got.Done != letters {
+		t.Errorf("%+v", got)
+	}
+	got := 0
+	for messages := testkit.Receive(t, w.cfg, w.retries, 0); len(messages) > 0; {
+		got += len(messages)
+		messages = testkit.Receive(t, w.cfg, w.retries, 0)
+	}
+	if got != letters {
+		t.Errorf("%d messages are on RetryQueue", got)
+	}
+	w.die(t, "event_0", 1)
+	acknowledged := delivery.Record{Ref: w.message("event_1", 1).Ref, UpdatedAt: w.clock()}
+	if err := w.states.Acknowledge(t.Context(), []delivery.Record{acknowledged}); err != nil {
+		t.Fatal(err)
+	}
+	want := inspect.JobOutcome{Sent: letters, Delivered: 1, DeadAgain: 1, UnderWay: letters - 2}
+	if diff := cmp.Diff(want, ask[inspect.JobOutcome](t, w.inspect.Function(), "job_outcome", id)); diff != "" {
+		t.Errorf("outcome (-want +got)\n%s", diff)
 	}
 }
 

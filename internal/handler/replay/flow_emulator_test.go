@@ -117,6 +117,8 @@ func (c *crashing) Update(ctx context.Context, r delivery.Record) (bool, error) 
 	return c.states.Update(ctx, r)
 }
 
+func (c *crashing) Purged(context.Context, delivery.Record) error { return errCrash }
+
 func (c *crashing) Send(ctx context.Context, messages []queue.Outgoing) []error {
 	if c.dead = c.dead || c.step == "send"; !c.dead {
 		return c.queue.Send(ctx, messages)

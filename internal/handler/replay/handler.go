@@ -4,8 +4,9 @@
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery
 // never run at once, and that a replay which is interrupted anywhere can be resumed: the dead
 // letter is claimed, the state written, the message sent and the replay of the dead letter ended, in
-// this order. For each id that cannot be replayed, the answer has the reason. It never replays to an
-// endpoint that is deleted or disabled, and never by a range of time.
+// this order. For each id that cannot be replayed, the answer has the reason. Jobs on many dead letters are
+// worked off at a bounded rate by invocations of its own, each of which goes on where the last one ended. It
+// never replays to an endpoint that is deleted or disabled, and never what was delivered.
 package replay
 
 import (
@@ -28,7 +29,8 @@ type DeadLetters interface {
 	List(
 		ctx context.Context, s deadletter.Selector, p dynamo.LetterPage,
 	) (records []deadletter.Record, next string, err error)
-	Claim(ctx context.Context, r deadletter.Record, operator string, now time.Time) (replay int, fresh, ok bool, err error)
+	Claim(ctx context.Context, r deadletter.Record, operator, jobID string, now time.Time) (
+		replay int, fresh, ok bool, err error)
 	EndReplay(
 		ctx context.Context, deliveryID string, replay int, status deadletter.Status, now time.Time,
 	) error
@@ -38,6 +40,7 @@ type DeadLetters interface {
 // States writes delivery records.
 type States interface {
 	Update(ctx context.Context, r delivery.Record) (written bool, err error)
+	Purged(ctx context.Context, r delivery.Record) error
 }
 
 // Endpoints reads one endpoint, strongly consistent.
@@ -62,8 +65,10 @@ type Handler struct {
 	DeadLetters DeadLetters
 	States      States
 	Endpoints   Endpoints
+	Jobs        Jobs
 	Vault       deadletter.Vault
 	Deliveries  Sender // DeliveryQueue
+	Retries     Sender // RetryQueue, for jobs
 	Events      Sender // EventsQueue
 	Rejected    Rejected
 	Log         *slog.Logger
@@ -78,6 +83,10 @@ func (h *Handler) Function() *operator.Function {
 		"rejected_events":         operator.Do(h.rejectedEvents),
 		"discard_rejected_events": operator.Do(h.discardRejectedEvents),
 		"purge":                   operator.Do(h.purge),
+		"start_job":               operator.Do(h.startJob),
+		"stop_job":                operator.Do(h.stopJob),
+		"resume_job":              operator.Do(h.resumeJob),
+		"work_jobs":               operator.Do(h.workJobs),
 	}}
 }
 
@@ -127,6 +136,8 @@ const (
 	reasonEndpointDisabled    = "endpoint_disabled"
 	reasonTenantMismatch      = "tenant_mismatch"
 	reasonChanged             = "changed_meanwhile"
+	reasonDiedAgain           = "died_again"         // since the job began
+	reasonNotSelected         = "no_longer_selected" // it died again or was replayed since the job began
 	reasonNotSent             = "not_sent"
 	reasonInternal            = "internal"
 )

@@ -24,6 +24,8 @@ type Settings struct {
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
 	DeadLetterKeyARN         string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
+	JobsTable                string `env:"JOBS_TABLE,notEmpty"`
+	RetryQueueURL            string `env:"RETRY_QUEUE_URL,notEmpty"`
 	EventsQueueURL           string `env:"EVENTS_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 }
@@ -42,10 +44,12 @@ func New(c Config) *Handler {
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		States:      dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).StatusOnly(),
+		Jobs:        dynamo.NewJobs(tables, s.JobsTable),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},
 		Deliveries: queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
+		Retries:    queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
 		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Log:        c.Log,

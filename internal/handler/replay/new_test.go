@@ -14,7 +14,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries", "ENDPOINTS_TABLE": "Endpoints",
 		"DEAD_LETTER_KEY_ARN": "key", "DELIVERY_QUEUE_URL": "DeliveryQueue", "EVENTS_QUEUE_URL": "EventsQueue",
-		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue",
+		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue", "JOBS_TABLE": "Jobs", "RETRY_QUEUE_URL": "RetryQueue",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -30,6 +30,8 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		return err
 	}, "GenerateDataKey key")
 	calls.Check(t, func() error { return h.Deliveries.Send(t.Context(), messages)[0] }, "SendMessageBatch DeliveryQueue")
+	calls.Check(t, func() error { return h.Retries.Send(t.Context(), messages)[0] }, "SendMessageBatch RetryQueue")
+	calls.Check(t, func() error { _, _, err := h.Jobs.Get(t.Context(), "id"); return err }, "GetItem Jobs")
 	calls.Check(t, func() error { return h.Events.Send(t.Context(), messages)[0] }, "SendMessageBatch EventsQueue")
 	calls.Check(t, func() error {
 		_, err := h.Rejected.Receive(t.Context(), 1)

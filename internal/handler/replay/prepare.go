@@ -49,6 +49,9 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 	if p.record = record; !found {
 		return p.ended(resultNotFound, ""), err
 	}
+	if r.replayedBefore(record) {
+		return p.ended(resultReplayed, reasonResumed), err
+	}
 	if reason := r.refusal(record); reason != "" {
 		return p.ended(resultRefused, reason), err
 	}
@@ -74,6 +77,8 @@ func (r *run) refusal(d deadletter.Record) string {
 		return reasonTenantMismatch
 	case d.Reason == delivery.ReasonUnreadable:
 		return reasonUnreadable
+	case r.isLater(d):
+		return reasonDiedAgain
 	case d.Status == replayed:
 		return reasonAlreadyReplayed
 	case claimed(d, r.now):
@@ -82,6 +87,16 @@ func (r *run) refusal(d deadletter.Record) string {
 		return reasonReplayLimit
 	}
 	return ""
+}
+
+// isLater reports whether a dead letter has died since the job began, which selected it before.
+func (r *run) isLater(d deadletter.Record) bool {
+	return r.job.ID != "" && !d.DiedAt.Before(r.job.Selector.Until)
+}
+
+// replayedBefore reports whether a worker that broke off has replayed the dead letter for this job.
+func (r *run) replayedBefore(d deadletter.Record) bool {
+	return r.job.ID != "" && d.JobID == r.job.ID && (d.Status == replayed || r.isLater(d))
 }
 
 // foreign reports whether the request names another tenant.
@@ -120,7 +135,7 @@ func (r *run) open(ctx context.Context, p replay) (replay, error) {
 
 // claim takes the dead letter.
 func (r *run) claim(ctx context.Context, p replay) (replay, error) {
-	number, fresh, ok, err := r.h.DeadLetters.Claim(ctx, p.record, r.operator, r.now)
+	number, fresh, ok, err := r.h.DeadLetters.Claim(ctx, p.record, r.operator, r.job.ID, r.now)
 	if p.message.Replay, p.fresh = number, fresh; !ok && err == nil {
 		p = p.ended(resultRefused, reasonChanged)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -51,7 +52,7 @@ func (h *Handler) rejectedEvents(
 			return RejectedResults{}, err
 		}
 	}
-	s := &sweep{h: h, all: req.All, each: (*sweep).publish}
+	s := &sweep{h: h, all: req.All, most: maxIDs, each: (*sweep).publish}
 	return s.answerFor(ctx, call, ids)
 }
 
@@ -72,7 +73,7 @@ func (h *Handler) discardRejectedEvents(
 		const reason = "discarding cannot be undone: confirm must be true"
 		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
 	}
-	s := &sweep{h: h, each: (*sweep).discard}
+	s := &sweep{h: h, most: maxIDs, each: (*sweep).discard}
 	return s.answerFor(ctx, call, ids)
 }
 
@@ -80,6 +81,8 @@ func (h *Handler) discardRejectedEvents(
 type sweep struct {
 	h        *Handler
 	all      bool
+	job      *job.Job                                        // whose selection it is, nil for none
+	most     int                                             // results in the answer
 	each     func(*sweep, context.Context, []rejected.Event) // what is done with those wanted
 	wanted   map[string]bool                                 // by message id; false once met
 	returned []rejected.Event                                // to their queue, once all is received
@@ -119,7 +122,7 @@ func (s *sweep) missing() string {
 // run receives until the queue is empty, or time or room runs out. That each id was met is no reason to
 // stop: an event that was rejected twice lies there twice under one message id.
 func (s *sweep) run(ctx context.Context) error {
-	for !late(ctx) && len(s.answer.Data) < maxIDs {
+	for !late(ctx) && len(s.answer.Data) < s.most {
 		events, err := s.h.Rejected.Receive(ctx, 10)
 		if err != nil {
 			return err
@@ -137,7 +140,7 @@ func (s *sweep) run(ctx context.Context) error {
 func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 	var named []rejected.Event
 	for _, e := range events {
-		if _, wanted := s.wanted[e.MessageID]; s.all || wanted {
+		if s.wants(e) {
 			s.wanted[e.MessageID] = false
 			named = append(named, e)
 		} else {
@@ -145,6 +148,14 @@ func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 		}
 	}
 	s.each(s, ctx, named)
+}
+
+func (s *sweep) wants(e rejected.Event) bool {
+	if s.job != nil {
+		return s.job.Selects(rejected.TenantOf(e), e.Reason, e.SentAt)
+	}
+	_, named := s.wanted[e.MessageID]
+	return s.all || named
 }
 
 func (s *sweep) publish(ctx context.Context, events []rejected.Event) {

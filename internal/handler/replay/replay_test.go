@@ -59,7 +59,7 @@ func (w letters) List(context.Context, deadletter.Selector, dynamo.LetterPage) (
 	return nil, "", dynamo.ErrCursor
 }
 
-func (w letters) Claim(_ context.Context, r deadletter.Record, by string, _ time.Time) (int, bool, bool, error) {
+func (w letters) Claim(_ context.Context, r deadletter.Record, by, _ string, _ time.Time) (int, bool, bool, error) {
 	w.step("claim " + r.DeliveryID + " by " + by)
 	return r.ReplayCount + 1, true, true, nil
 }
@@ -77,6 +77,11 @@ func (w letters) Purge(_ context.Context, r deadletter.Record) (bool, error) {
 func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
 	w.step("write " + r.DeliveryID + " " + string(r.State))
 	return true, nil
+}
+
+func (w *world) Purged(_ context.Context, r delivery.Record) error {
+	w.step("purged " + r.DeliveryID)
+	return nil
 }
 
 type endpoints struct{ *world }

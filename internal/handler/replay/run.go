@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -19,13 +20,20 @@ const (
 	chunks = 4
 )
 
-// run is one request's replays.
+// run is one request's replays, or those of a page of a job.
 type run struct {
 	h        *Handler
+	to       Sender
 	operator string
 	tenantID string // "" for any
 	dryRun   bool
 	now      time.Time
+	job      job.Job // zero: none
+}
+
+// runOf is a run for a job. Its deliveries go where retries go: no first attempt waits behind them.
+func (h *Handler) runOf(j job.Job) *run {
+	return &run{h: h, to: h.Retries, operator: j.Operator, tenantID: j.Selector.TenantID, now: h.Now(), job: j}
 }
 
 // all replays the ids, in any order, and answers in theirs.
@@ -69,7 +77,7 @@ func (r *run) some(ctx context.Context, ids []string) []Result {
 			messages = append(messages, queue.Of(replays[i].message, 0))
 		}
 	}
-	sent := r.h.Deliveries.Send(ctx, messages)
+	sent := r.to.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	errs = parallel.Each(len(sending), chunk, func(i int) (err error) {

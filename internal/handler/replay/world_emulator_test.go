@@ -44,9 +44,9 @@ type world struct {
 	states     *dynamo.Deliveries
 	letters    *dynamo.DeadLetters
 
-	cfg                        aws.Config
-	sqs                        *sqs.Client
-	deliveries, events, reject testkit.Queue
+	cfg                                 aws.Config
+	sqs                                 *sqs.Client
+	deliveries, retries, events, reject testkit.Queue
 
 	created time.Time // of every delivery
 
@@ -66,6 +66,7 @@ func newWorld(t *testing.T) *world {
 		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: now, created: now,
 		states: dynamo.NewDeliveries(db, tables.Deliveries), letters: dynamo.NewDeadLetters(db, tables.DeadLetters),
 		deliveries: testkit.NewQueue(t, cfg, "deliveries"),
+		retries:    testkit.NewQueue(t, cfg, "retries"),
 		events:     testkit.NewQueue(t, cfg, "events"),
 		reject:     testkit.NewQueue(t, cfg, "rejected"),
 	}
@@ -83,12 +84,13 @@ func newWorld(t *testing.T) *world {
 	w.inspect = inspect.New(inspect.Config{AWS: cfg, Log: log, Settings: inspect.Settings{
 		DeadLettersTable: tables.DeadLetters, DeliveriesTable: tables.Deliveries, DeadLetterKeyARN: key,
 		EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
-		EventsDeadLetterQueueURL: w.reject.URL, MaximumConcurrency: 200, AttemptTimeout: 15,
+		JobsTable: tables.Jobs, EventsDeadLetterQueueURL: w.reject.URL, MaximumConcurrency: 200, AttemptTimeout: 15,
 	}})
 	w.inspect.Queues = map[string]string{"DeliveryQueue": w.deliveries.URL, "EventsDeadLetterQueue": w.reject.URL}
 	w.replay = replay.New(replay.Config{AWS: cfg, Log: log, Settings: replay.Settings{
 		DeadLettersTable: tables.DeadLetters, DeliveriesTable: tables.Deliveries, DeadLetterKeyARN: key,
 		EndpointsTable: tables.Endpoints, DeliveryQueueURL: w.deliveries.URL, EventsQueueURL: w.events.URL,
+		JobsTable: tables.Jobs, RetryQueueURL: w.retries.URL,
 		EventsDeadLetterQueueURL: w.reject.URL,
 	}})
 	w.control = control.New(control.Config{AWS: cfg, Log: log, Settings: control.Settings{

@@ -1,9 +1,9 @@
 // Package invokeapi answers Lambda's Invoke API for functions on this machine and passes every
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
-// It promises synchronous invocations, with Lambda's error documents and headers, and refuses the other types.
-// It accepts any credentials, refuses what comes from a web page, and sends no tail of the log, which is in the
-// function's file.
+// It promises invocations with Lambda's error documents and headers, synchronous ones and events, which are never
+// tried again; it refuses the other types. It accepts any credentials, refuses what comes from a web page, and
+// sends no tail of the log, which is in the function's file.
 package invokeapi
 
 import (
@@ -26,6 +26,8 @@ type API struct {
 	Functions map[string]*function.Function
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
 	Lifetime context.Context
+	// Go runs what nobody waits for.
+	Go func(func())
 	// Emulator answers everything but Invoke.
 	Emulator *url.URL
 }
@@ -77,9 +79,10 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+r.PathValue("name"))
 		return
 	}
-	if kind := r.Header.Get("X-Amz-Invocation-Type"); kind != "" && kind != "RequestResponse" {
+	kind := r.Header.Get("X-Amz-Invocation-Type")
+	if kind != "" && kind != "RequestResponse" && kind != "Event" {
 		refuse(w, http.StatusBadRequest, "InvalidParameterValueException",
-			"the local stack invokes functions synchronously only, not by "+kind)
+			"the local stack invokes functions synchronously or by events, not by "+kind)
 		return
 	}
 	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, function.MaxPayload))
@@ -92,9 +95,15 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 		return // the client left
 	case len(payload) > 0 && !json.Valid(payload):
 		refuse(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
-	case len(payload) == 0:
-		a.answer(w, f, []byte("{}"))
 	default:
+		if len(payload) == 0 {
+			payload = []byte("{}")
+		}
+		if kind == "Event" {
+			a.Go(func() { _, _ = f.Invoke(a.Lifetime, payload) }) // its log tells how it went
+			w.WriteHeader(http.StatusAccepted)
+			return
+		}
 		a.answer(w, f, payload)
 	}
 }

@@ -1,0 +1,192 @@
+package replay
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Jobs keeps operators' jobs (dynamo.Jobs).
+type Jobs interface {
+	Create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error)
+	Get(ctx context.Context, id string) (j job.Job, found bool, err error)
+	SetState(ctx context.Context, j job.Job, to job.State, operator string, now time.Time) (
+		stored job.Job, changed bool, err error)
+	Work
+}
+
+// Survey is what a job would do, and the job where one was started.
+type Survey struct {
+	Selected int            `json:"selected"`
+	Ready    int            `json:"ready"`
+	Refused  map[string]int `json:"refused"`  // what cannot be done, by reason
+	Complete bool           `json:"complete"` // false: time ran out, and there is more
+	Job      *operator.Job  `json:"job"`      // null: a dry run
+}
+
+type startRequest struct {
+	operator.Selection
+	Act     job.Act `json:"act"`
+	Token   string  `json:"token"` // the same one starts no second job
+	DryRun  bool    `json:"dry_run"`
+	Confirm bool    `json:"confirm"` // of a purge
+}
+
+// maxToken bounds tokens.
+const maxToken = 128
+
+// check refuses a request for a job that cannot be.
+func (r startRequest) check() error {
+	const code = operator.CodeInvalidField
+	switch {
+	case !r.Act.Valid():
+		return operator.Refuse(code, "act", "must be replay, purge or publish")
+	case len(r.Token) > maxToken:
+		return operator.Refuse(code, "token", "must have at most 128 bytes")
+	case r.Act == job.Replay && r.Status == replayed:
+		return operator.Refuse(code, "status", "must be dead or replaying: others cannot be replayed")
+	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
+		return operator.Refuse(code, "confirm", "purging cannot be undone: confirm must be true")
+	case r.Act != job.Publish:
+		return nil
+	case r.EndpointID != "":
+		return operator.Refuse(code, "endpoint_id", "rejected events have no endpoint")
+	case r.Status != "":
+		return operator.Refuse(code, "status", "rejected events have no status")
+	}
+	return r.CheckTimes()
+}
+
+// job is the job that the request asks for. It selects nothing that dies after it was started: what dies
+// again is not replayed again.
+func (r startRequest) job(call *operator.Call) (job.Job, error) {
+	if r.Act != job.Publish && r.Status == "" {
+		r.Status = dead
+	}
+	if r.Token == "" {
+		r.Token = rand.Text()
+	}
+	now := call.Now.Truncate(time.Millisecond)
+	j := job.Job{
+		ID: job.ID(r.Token), Act: r.Act, Operator: call.Operator, State: job.Running, StartedAt: now,
+		Progress: job.Progress{UpdatedAt: now},
+	}
+	if r.Until.IsZero() || r.Until.After(now) {
+		r.Until = now
+	}
+	if r.Act == job.Publish {
+		j.Selector = deadletter.Selector{TenantID: r.TenantID, Reason: r.Reason, Since: r.Since, Until: r.Until}
+		return j, nil
+	}
+	var err error
+	j.Selector, err = r.Selector()
+	return j, err
+}
+
+// startJob counts what a request selects and, unless it is a dry run, starts a job on it.
+func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRequest) (Survey, error) {
+	if err := req.check(); err != nil {
+		return Survey{}, err
+	}
+	j, err := req.job(call)
+	if err != nil {
+		return Survey{}, err
+	}
+	call.Note(slog.String("act", string(j.Act)), slog.Bool("dry_run", req.DryRun), slog.String("job_id", j.ID),
+		slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEndpoint, req.EndpointID))
+	stood, found, err := h.Jobs.Get(ctx, j.ID)
+	if err != nil || found {
+		return started(j, stood, err)
+	}
+	survey, err := h.survey(ctx, j)
+	call.Note(slog.Int(telemetry.KeyCount, survey.Selected))
+	if err != nil || req.DryRun {
+		return survey, err
+	}
+	j.Selected = survey.Selected
+	stored, created, err := h.Jobs.Create(ctx, j)
+	if err != nil || !created {
+		return started(j, stored, err)
+	}
+	shown := operator.ShowJob(stored)
+	survey.Job = &shown
+	return survey, nil
+}
+
+// started answers with the job that was started before under the same token.
+func started(asked, stood job.Job, err error) (Survey, error) {
+	if err != nil {
+		return Survey{}, err
+	}
+	until := asked.Selector.Until
+	if until.Equal(asked.StartedAt) {
+		until = stood.Selector.Until
+	}
+	same := asked.Selector
+	if same.Until = until; asked.Act != stood.Act || !sameSelector(same, stood.Selector) {
+		return Survey{}, operator.Refuse(operator.CodeInvalidField, "token", "another job was started with it")
+	}
+	shown := operator.ShowJob(stood)
+	return Survey{
+		Selected: stood.Selected, Ready: stood.Selected, Refused: map[string]int{}, Complete: true, Job: &shown,
+	}, nil
+}
+
+// sameSelector compares times as they are stored.
+func sameSelector(a, b deadletter.Selector) bool {
+	return a.TenantID == b.TenantID && a.EndpointID == b.EndpointID && a.Reason == b.Reason && a.Status == b.Status &&
+		sameMillisecond(a.Since, b.Since) && sameMillisecond(a.Until, b.Until)
+}
+
+func sameMillisecond(a, b time.Time) bool {
+	return a.Truncate(time.Millisecond).Equal(b.Truncate(time.Millisecond))
+}
+
+type jobRequest struct {
+	JobID string `json:"job_id"`
+}
+
+// stopJob stops a job after the page that is under way.
+func (h *Handler) stopJob(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
+	return h.setState(ctx, call, req, job.Stopped)
+}
+
+// resumeJob has a stopped job go on where it was.
+func (h *Handler) resumeJob(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
+	return h.setState(ctx, call, req, job.Running)
+}
+
+// The code of a job that can be neither stopped nor resumed.
+const codeJobDone = "job_done"
+
+func (h *Handler) setState(
+	ctx context.Context, call *operator.Call, req jobRequest, to job.State,
+) (operator.Job, error) {
+	if err := operator.Required("job_id", req.JobID); err != nil {
+		return operator.Job{}, err
+	}
+	call.Note(slog.String("job_id", req.JobID))
+	j, found, err := h.Jobs.Get(ctx, req.JobID)
+	switch {
+	case err != nil:
+		return operator.Job{}, err
+	case !found:
+		return operator.Job{}, operator.Refuse(operator.CodeNotFound, "job_id", "no job has this id")
+	case j.State == to:
+		return operator.ShowJob(j), nil
+	}
+	changed := j.State != job.Done
+	if changed {
+		j, changed, err = h.Jobs.SetState(ctx, j, to, call.Operator, call.Now)
+	}
+	if err == nil && !changed {
+		err = operator.Refuse(codeJobDone, "job_id", "the job is done")
+	}
+	return operator.ShowJob(j), err
+}

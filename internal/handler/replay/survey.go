@@ -1,0 +1,107 @@
+package replay
+
+import (
+	"context"
+	"errors"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/parallel"
+)
+
+// surveyPage is how many dead letters are counted together.
+const surveyPage = 1000
+
+// survey counts what a job would do. It changes nothing, and opens no dead letter.
+func (h *Handler) survey(ctx context.Context, j job.Job) (Survey, error) {
+	if j.Act == job.Publish {
+		return h.surveyEvents(ctx, j)
+	}
+	r := h.runOf(j)
+	s := Survey{Refused: map[string]int{}}
+	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
+	known := map[dynamo.EndpointKey]string{}
+	for !late(ctx) {
+		records, next, err := h.DeadLetters.List(ctx, j.Selector, page)
+		if err != nil {
+			return Survey{}, err
+		}
+		if j.Act == job.Replay {
+			if err := h.judgeAll(ctx, records, known); err != nil {
+				return Survey{}, err
+			}
+		}
+		for _, d := range records {
+			reason := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
+			s.count(r.foreseen(j.Act, d, reason))
+		}
+		if page.Cursor = next; next == "" {
+			s.Complete = true
+			break
+		}
+	}
+	return s, nil
+}
+
+// foreseen says why nothing can be done with a dead letter, "" when something can.
+func (r *run) foreseen(act job.Act, d deadletter.Record, endpoint string) string {
+	if act == job.Purge {
+		if claimed(d, r.now) {
+			return reasonReplayRunning
+		}
+		return ""
+	}
+	if reason := r.refusal(d); reason != "" {
+		return reason
+	}
+	return endpoint
+}
+
+func (s *Survey) count(refusal string) {
+	if s.Selected++; refusal == "" {
+		s.Ready++
+		return
+	}
+	s.Refused[refusal]++
+}
+
+// judgeAll adds what the endpoints of the records refuse.
+func (h *Handler) judgeAll(
+	ctx context.Context, records []deadletter.Record, known map[dynamo.EndpointKey]string,
+) error {
+	var keys []dynamo.EndpointKey
+	for _, d := range records {
+		key := dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}
+		if _, judged := known[key]; !judged && d.EndpointID != "" { // unreadable messages have none
+			known[key] = ""
+			keys = append(keys, key)
+		}
+	}
+	reasons := make([]string, len(keys))
+	errs := parallel.Each(len(keys), chunk, func(i int) error {
+		e, found, err := h.Endpoints.Get(ctx, keys[i].TenantID, keys[i].EndpointID)
+		reasons[i] = refusalOf(e, found)
+		return err
+	})
+	for i, key := range keys {
+		known[key] = reasons[i]
+	}
+	return errors.Join(errs...)
+}
+
+// surveyEvents looks at all rejected events and returns them to their queue.
+func (h *Handler) surveyEvents(ctx context.Context, j job.Job) (Survey, error) {
+	s := h.sweepOf(j)
+	s.each = (*sweep).judge
+	err := s.run(ctx)
+	s.restore(ctx)
+	survey := Survey{Refused: map[string]int{}, Complete: s.answer.Complete}
+	for _, r := range s.answer.Data {
+		if r.Result == resultRefused {
+			r.Reason = job.ReasonInvalidEvent
+		}
+		survey.count(r.Reason)
+	}
+	return survey, err
+}

@@ -1,0 +1,44 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/rejected"
+)
+
+// maxSwept bounds the results of a job's sweep: an invocation has no time for more.
+const maxSwept = 100_000
+
+// sweepOf goes through the rejected events that a job selects.
+func (h *Handler) sweepOf(j job.Job) *sweep {
+	return &sweep{h: h, job: &j, most: maxSwept, wanted: map[string]bool{}}
+}
+
+// judge returns all events, and says which of them would be rejected again.
+func (s *sweep) judge(_ context.Context, events []rejected.Event) {
+	for _, e := range events {
+		result, reason := resultWouldReplay, ""
+		if _, err := event.Decode(withID(e), e.EventID); err != nil {
+			result, reason = resultRefused, err.Error()
+		}
+		s.giveBack(e)
+		s.end(e, result, reason)
+	}
+}
+
+// counts are the results of a job's sweep.
+func (s *sweep) counts() (published, failed int, refused []job.Failure) {
+	for _, r := range s.answer.Data {
+		switch r.Result {
+		case resultReplayed:
+			published++
+		case resultRefused:
+			refused = append(refused, job.Failure{ID: r.MessageID, Refused: true, Reason: r.Reason})
+		default:
+			failed++
+		}
+	}
+	return published, failed, refused
+}

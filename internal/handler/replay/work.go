@@ -1,0 +1,215 @@
+package replay
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Work is the part of the jobs' store that their worker calls.
+type Work interface {
+	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
+	Lease(ctx context.Context, id, worker string, now, until time.Time) (j job.Job, leased bool, err error)
+	Advance(ctx context.Context, j job.Job, worker string) (stored job.Job, leased bool, err error)
+	PutPage(ctx context.Context, j job.Job, p job.Page) error
+	Leave(ctx context.Context, id, worker string) error
+}
+
+const (
+	// jobPage is how many dead letters are taken up together.
+	jobPage = 100
+	// perSecond bounds the dead letters and events of all jobs together. 100,000 take an hour. A sixth of what
+	// recoveries may send: where receivers hang for 15 s, 75 of the 200 processes of RetryQueue's mapping wait.
+	perSecond = 50
+	// maxJobs bounds the jobs that take turns.
+	maxJobs = 20
+	// lease is longer than an invocation, so that the worker of a job is alone.
+	lease = time.Minute
+)
+
+// Worked is what an invocation did for jobs.
+type Worked struct {
+	Jobs  int `json:"jobs"`
+	Turns int `json:"turns"`
+}
+
+// workJobs works off the jobs that are running, in turns of a page, until its time is over. The next
+// invocation goes on.
+func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{}) (Worked, error) {
+	running, _, err := h.Jobs.List(ctx, job.Running, maxJobs, "")
+	if err != nil {
+		return Worked{}, err
+	}
+	w := &worker{h: h, name: rand.Text(), free: h.Now()}
+	var jobs []job.Job
+	var errs []error
+	for _, j := range running {
+		leased, ok, err := h.Jobs.Lease(ctx, j.ID, w.name, h.Now(), h.Now().Add(lease))
+		if ok {
+			jobs = append(jobs, leased)
+		}
+		errs = append(errs, err)
+	}
+	worked := Worked{Jobs: len(jobs)}
+	defer w.leave(ctx, jobs)
+	for left := jobs; len(left) > 0 && !late(ctx); {
+		turns := left
+		left = nil
+		for _, j := range turns {
+			next, more, err := w.turn(ctx, j)
+			if more {
+				left = append(left, next)
+			}
+			errs = append(errs, err)
+			worked.Turns++
+		}
+	}
+	call.Note(slog.Int("jobs", worked.Jobs), slog.Int("turns", worked.Turns))
+	return worked, errors.Join(errs...)
+}
+
+// worker works off jobs in one invocation.
+type worker struct {
+	h    *Handler
+	name string
+	free time.Time // when the next page may begin
+}
+
+// turn brings a job a page further: what is pending is done, the next page taken up, and both stored at once.
+// more is false where nothing else can be done for it now.
+func (w *worker) turn(ctx context.Context, j job.Job) (stored job.Job, more bool, err error) {
+	done, page, listing := w.advance(ctx, j)
+	done.UpdatedAt = w.h.Now()
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	if !page.Empty() {
+		if err := w.h.Jobs.PutPage(finish, j, page); err != nil {
+			return j, false, errors.Join(listing, err) // the page is done again: what it did is found done
+		}
+	}
+	stored, leased, err := w.h.Jobs.Advance(finish, done, w.name)
+	more = leased && stored.State == job.Running && stored.Tries == 0 && listing == nil
+	return stored, more, errors.Join(listing, err)
+}
+
+func (w *worker) advance(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
+	if j.Act == job.Publish {
+		return w.publish(ctx, j)
+	}
+	var page job.Page
+	if len(j.Pending) > 0 {
+		if !w.pace(ctx, len(j.Pending)) {
+			return j, page, nil
+		}
+		j.Progress, page = j.Settle(w.act(ctx, j))
+	}
+	if len(j.Pending) > 0 || j.Listed {
+		return j, page, nil
+	}
+	letters := dynamo.LetterPage{Limit: jobPage, Cursor: j.Cursor, OldestFirst: true}
+	records, next, err := w.h.DeadLetters.List(ctx, j.Selector, letters)
+	if err != nil {
+		return j, page, err
+	}
+	ids := make([]string, len(records))
+	for i, d := range records {
+		ids[i] = d.DeliveryID
+	}
+	j.Progress = j.Begin(ids, next)
+	return j, page, nil
+}
+
+// act does what a job does with the dead letters that are pending.
+func (w *worker) act(ctx context.Context, j job.Job) []job.Result {
+	r := w.h.runOf(j)
+	var results []Result
+	if j.Act == job.Purge {
+		results = r.purgeAll(ctx, j.Pending)
+	} else {
+		results = r.all(ctx, j.Pending)
+	}
+	settled := make([]job.Result, 0, len(results))
+	for _, one := range results {
+		if one.Result != resultNotStarted {
+			settled = append(settled, job.Result{ID: one.DeliveryID, Kind: kindOf(one), Reason: one.Reason})
+		}
+	}
+	return settled
+}
+
+func kindOf(r Result) job.Kind {
+	switch {
+	case r.Result == resultReplayed || r.Result == resultPurged:
+		return job.Succeeded
+	case r.Result == resultFailed || r.Reason == reasonReplayRunning || r.Reason == reasonChanged:
+		return job.Again
+	}
+	return job.Refused
+}
+
+// pace waits for n at the rate of all jobs together. It reports false where no time is left after that.
+func (w *worker) pace(ctx context.Context, n int) bool {
+	now := w.h.Now()
+	timer := time.NewTimer(w.free.Sub(now))
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+	w.free = maxTime(w.free, now).Add(time.Duration(n) * time.Second / perSecond)
+	return !late(ctx)
+}
+
+func maxTime(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// leave ends the leases, so that the next invocation need not wait for their ends.
+func (w *worker) leave(ctx context.Context, jobs []job.Job) {
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	for _, j := range jobs {
+		if err := w.h.Jobs.Leave(finish, j.ID, w.name); err != nil {
+			w.h.Log.WarnContext(ctx, "a job waits for the end of its lease", "job_id", j.ID, telemetry.KeyError, err.Error())
+		}
+	}
+}
+
+// publish goes through all rejected events once, and is done with a job that has met the queue's end.
+func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
+	s := w.h.sweepOf(j)
+	s.each = func(s *sweep, ctx context.Context, events []rejected.Event) {
+		if w.pace(ctx, len(events)) {
+			s.publish(ctx, events)
+			return
+		}
+		for _, e := range events {
+			s.giveBack(e)
+		}
+	}
+	err := s.run(ctx)
+	s.restore(ctx)
+	var page job.Page
+	published, failed, refused := s.counts()
+	complete := s.answer.Complete && err == nil
+	if failed > 0 {
+		j.Tries++
+		complete = complete && j.Tries >= job.MaxTries
+	}
+	j.Progress, page = j.Sweep(published, refused, complete)
+	if complete && failed > 0 {
+		j.Failed = map[string]int{reasonNotSent: failed}
+	}
+	return j, page, err
+}
