@@ -29,7 +29,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build package native cli bench simulate dashboard cost second-engine tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build package native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -129,6 +129,9 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 
 cli: ## build herald, the operator's tool, into .local/bin
 	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)' -o .local/bin/herald ./infra/herald
+
+verify: cli ## prove the stack STACK end to end, from outside; herald-local is that of make stack
+	@.local/bin/herald --yes $(if $(filter herald-local,$(STACK)),--local,--stack "$(or $(STACK),$(error say which: make verify STACK=name))") verify
 
 bench: ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)

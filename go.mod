@@ -30,6 +30,8 @@ require (
 
 require github.com/CycloneDX/cyclonedx-go v0.12.0
 
+require github.com/aws/aws-sdk-go-v2/service/cloudwatch v1.75.4
+
 require (
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect
 	github.com/aws/aws-sdk-go-v2/feature/ec2/imds v1.20.6 // indirect

@@ -147,6 +147,21 @@ func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []s
 	return names, nil
 }
 
+// parameters are those of the stack.
+func (s stack) parameters(ctx context.Context) (map[string]string, error) {
+	out, err := cloudformation.NewFromConfig(s.aws).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
+		StackName: &s.name,
+	})
+	if err != nil || len(out.Stacks) == 0 {
+		return nil, s.explain("reading the stack's parameters", err)
+	}
+	found := map[string]string{}
+	for _, p := range out.Stacks[0].Parameters {
+		found[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
+	}
+	return found, nil
+}
+
 // call invokes an operator function, named by its folder.
 func (s *stack) call(ctx context.Context, client *lambda.Client, function string, payload []byte) ([]byte, error) {
 	output := strings.ToUpper(function[:1]) + function[1:] + "FunctionName"

@@ -14,8 +14,9 @@ import (
 // functions are those of the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields, "pretty": pretty,
-		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
+		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields,
+		"pretty": pretty,
+		"share":  share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
 		"states":         func() []string { return states },
 		"statuses":       func() []string { return []string{"", "dead", "replaying", "replayed"} },

@@ -27,6 +27,7 @@ import (
 // Client talks to one stack as one tenant, whose id and key its State holds.
 type Client struct {
 	statefile.State
+	Operator string // in the audit lines of this client's acts
 	HTTP     *http.Client
 	SQS      *sqs.Client
 	Lambda   *lambda.Client
@@ -42,6 +43,7 @@ func New(s statefile.State) *Client {
 	}
 	return &Client{
 		State:    s,
+		Operator: "demo@example.com",
 		HTTP:     &http.Client{Timeout: 30 * time.Second},
 		SQS:      sqs.NewFromConfig(cfg),
 		DynamoDB: dynamodb.NewFromConfig(cfg),

@@ -7,15 +7,12 @@ import (
 	"time"
 )
 
-// operatorName is the operator in the audit lines of demonstration and tests.
-const operatorName = "demo@example.com"
-
 // about names the things that an operator's request is about.
 type about map[string]any
 
 // operate sends an operator's request and decodes its answer into out.
 func (c *Client) operate(ctx context.Context, function, action string, in about, out any) error {
-	in["action"], in["operator"] = action, operatorName
+	in["action"], in["operator"] = action, c.Operator
 	return c.Invoke(ctx, function, in, out)
 }
 

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/infra/verify"
+)
+
+// localState is the state file of the local stack.
+const localState = ".local/stack.json"
+
+func (a *app) verify() *cli.Command {
+	return &cli.Command{
+		Name: "verify", Usage: "prove the stack end to end, as a tenant of its own; a report in Markdown",
+		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
+			"schedule, deaths. Interrupted, it removes what it left when it is run again.",
+		Flags: []cli.Flag{text("report", "write the report to this file, too")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			if err := a.confirm(c, "Send some 40 events of a tenant of its own through "+s.name); err != nil {
+				return err
+			}
+			config, end, err := s.verification(ctx, c.Bool("local"))
+			if err != nil {
+				return err
+			}
+			defer end()
+			config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
+			results, ok := verify.Run(ctx, config)
+			report := verify.Report(s.name, a.now(), results, ok)
+			if path := c.String("report"); path != "" {
+				if err := os.WriteFile(path, []byte(report), 0o600); err != nil {
+					return fmt.Errorf("writing the report: %w", err)
+				}
+			}
+			if err := a.print(report); err != nil || ok {
+				return err
+			}
+			return &failure{code: exitUnhealthy, text: "the stack does not work as it should"}
+		},
+	}
+}
+
+// verification is the configuration of a run against the stack; end stops its receiver.
+func (s stack) verification(ctx context.Context, local bool) (c verify.Config, end func(), err error) {
+	state := statefile.State{
+		APIURL: s.outputs["ApiUrl"], EventsQueueURL: s.outputs["EventsQueueUrl"], Region: s.aws.Region, StackName: s.name,
+		Functions: map[string]string{},
+	}
+	for _, name := range []string{"Inspect", "Replay", "Control", "Apikeys"} {
+		state.Functions[strings.ToLower(name)] = s.outputs[name+"FunctionName"]
+	}
+	c = verify.Config{Name: s.name, Local: local, Patience: 3 * time.Minute}
+	c.Schedule, err = s.schedule(ctx)
+	if err != nil {
+		return c, nil, err
+	}
+	var receiver *verify.Local
+	if local {
+		if state, err = statefile.Read(localState); err != nil {
+			return c, nil, fail(exitFailed, "%v", err)
+		}
+		if receiver, err = verify.StartLocal(state.ReceiverCertFile, state.ReceiverKeyFile); err != nil {
+			return c, nil, fmt.Errorf("starting a receiver: %w", err)
+		}
+		c.Receiver, end = receiver, func() { _ = receiver.Close() }
+	} else {
+		made, err := verify.StartOnAWS(ctx, s.aws, s.name)
+		if err != nil {
+			return c, nil, s.explain("making a receiver", err)
+		}
+		c.Receiver, end = made, func() { made.Close(context.WithoutCancel(ctx)) }
+	}
+	c.Client = &client.Client{
+		State: state, Operator: s.operator, HTTP: &http.Client{Timeout: 30 * time.Second}, SQS: sqs.NewFromConfig(s.aws),
+		Lambda: lambda.NewFromConfig(s.aws, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }),
+	}
+	return c, end, nil
+}
+
+// schedule is the time from a delivery's first attempt to its last, by the stack's parameters.
+func (s stack) schedule(ctx context.Context) (time.Duration, error) {
+	parameters, err := s.parameters(ctx)
+	if err != nil {
+		return 0, err
+	}
+	number := func(name string) float64 {
+		n, parseErr := strconv.ParseFloat(parameters[name], 64)
+		if parseErr != nil && err == nil {
+			err = fail(exitFailed, "the stack has no parameter %s: it is not of this version", name)
+		}
+		return n
+	}
+	seconds, wait, factor := 0.0, number("RetryBaseSeconds"), number("RetryFactor")
+	for range int(number("MaxRetries")) {
+		seconds += math.Min(wait*1.2, 43_000) // jitter lengthens a wait by a fifth at most
+		wait *= factor
+	}
+	return time.Duration(seconds * float64(time.Second)).Round(time.Second), err
+}

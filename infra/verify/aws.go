@@ -1,0 +1,160 @@
+package verify
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	cloudwatchtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
+	"github.com/go-json-experiment/json"
+	"gopkg.in/yaml.v3"
+)
+
+//go:embed aws/receiver.yaml
+var receiverTemplate []byte
+
+//go:embed aws/index.mjs
+var receiverCode string
+
+// AWS is a receiver in a small stack of its own: a function with a URL, which puts requests on a queue.
+type AWS struct {
+	stack, verified string // names
+	url, queue      string
+	cloud           *cloudformation.Client
+	sqs             *sqs.Client
+	watch           *cloudwatch.Client
+	requests        map[string][]Request // by inbox
+}
+
+// StartOnAWS makes the receiver's stack, or takes the one that an interrupted run has left.
+func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, error) {
+	r := &AWS{
+		stack: verified + "-verify-receiver", verified: verified, cloud: cloudformation.NewFromConfig(cfg),
+		sqs: sqs.NewFromConfig(cfg), watch: cloudwatch.NewFromConfig(cfg), requests: map[string][]Request{},
+	}
+	body, err := template()
+	if err != nil {
+		return nil, err
+	}
+	_, err = r.cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
+		StackName: &r.stack, TemplateBody: &body, Capabilities: []types.Capability{types.CapabilityCapabilityIam},
+		OnFailure: types.OnFailureDelete,
+	})
+	var exists *types.AlreadyExistsException
+	if err != nil && !errors.As(err, &exists) {
+		return nil, fmt.Errorf("creating the stack %s: %w", r.stack, err)
+	}
+	described := &cloudformation.DescribeStacksInput{StackName: &r.stack}
+	if err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).Wait(ctx, described, 5*time.Minute); err != nil {
+		return nil, fmt.Errorf("waiting for the stack %s: %w", r.stack, err)
+	}
+	out, err := r.cloud.DescribeStacks(ctx, described)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stack %s: %w", r.stack, err)
+	}
+	for _, o := range out.Stacks[0].Outputs {
+		switch aws.ToString(o.OutputKey) {
+		case "Url":
+			r.url = strings.TrimSuffix(aws.ToString(o.OutputValue), "/")
+		case "Queue":
+			r.queue = aws.ToString(o.OutputValue)
+		}
+	}
+	return r, nil
+}
+
+// template is the receiver's, with its code as text.
+func template() (string, error) {
+	var document yaml.Node
+	if err := yaml.Unmarshal(receiverTemplate, &document); err != nil {
+		return "", fmt.Errorf("reading the receiver's template: %w", err)
+	}
+	insert(&document)
+	b, err := yaml.Marshal(&document)
+	if err != nil {
+		return "", fmt.Errorf("writing the receiver's template: %w", err)
+	}
+	return string(b), nil
+}
+
+// insert puts the code where the template says CODE.
+func insert(n *yaml.Node) {
+	if n.Value == "CODE" {
+		n.SetString(receiverCode)
+	}
+	for _, child := range n.Content {
+		insert(child)
+	}
+}
+
+// Close deletes the receiver's stack. What goes wrong is left to the next run, which takes the stack as it is.
+func (r *AWS) Close(ctx context.Context) {
+	_, _ = r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
+}
+
+// Open returns the address of an inbox.
+func (r *AWS) Open(_ context.Context, inbox string, fails time.Time) (string, error) {
+	return address(r.url, inbox, fails), nil
+}
+
+// Requests reads what has come onto the queue, and returns what came to the inbox.
+func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
+	for {
+		out, err := r.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+			QueueUrl: &r.queue, MaxNumberOfMessages: 10, WaitTimeSeconds: 1,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("receiving the receiver's requests: %w", err)
+		}
+		if len(out.Messages) == 0 {
+			break
+		}
+		for _, m := range out.Messages {
+			var got struct {
+				Request
+				Inbox string `json:"inbox"`
+			}
+			if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &got); err != nil {
+				return nil, fmt.Errorf("reading a request: %w", err)
+			}
+			r.requests[got.Inbox] = append(r.requests[got.Inbox], got.Request)
+			_, err := r.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &r.queue, ReceiptHandle: m.ReceiptHandle})
+			if err != nil {
+				return nil, fmt.Errorf("deleting a request: %w", err)
+			}
+		}
+	}
+	slices.SortStableFunc(r.requests[inbox], func(a, b Request) int { return a.At.Compare(b.At) })
+	return slices.Clone(r.requests[inbox]), nil
+}
+
+// Alarms returns the stack's alarms that are on.
+func (r *AWS) Alarms(ctx context.Context) (on []string, err error) {
+	pages := cloudwatch.NewDescribeAlarmsPaginator(r.watch, &cloudwatch.DescribeAlarmsInput{
+		AlarmNamePrefix: aws.String(r.verified + "-"), StateValue: cloudwatchtypes.StateValueAlarm,
+	})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		var api smithy.APIError
+		if errors.As(err, &api) && api.ErrorCode() == "AccessDenied" {
+			return nil, notShown("you have no right to look (cloudwatch:DescribeAlarms)")
+		}
+		if err != nil {
+			return nil, fmt.Errorf("listing alarms: %w", err)
+		}
+		for _, a := range page.MetricAlarms {
+			on = append(on, aws.ToString(a.AlarmName))
+		}
+	}
+	return on, nil
+}

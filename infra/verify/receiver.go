@@ -1,0 +1,103 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+)
+
+// Request is one attempt as it arrived.
+type Request struct {
+	ID        string    `json:"id"`
+	Event     string    `json:"event"`
+	Timestamp string    `json:"timestamp"`
+	Signature string    `json:"signature"`
+	Body      []byte    `json:"body"` // base64 where it is written
+	Status    int       `json:"status"`
+	At        time.Time `json:"at"`
+}
+
+// Receiver is a tenant's HTTPS server that Herald can reach.
+type Receiver interface {
+	// Open returns the address of an inbox, which answers 503 until the moment and 200 after it. The address says
+	// so itself: the server keeps nothing.
+	Open(ctx context.Context, inbox string, fails time.Time) (address string, err error)
+	// Requests returns those of an inbox, in the order of their arrival.
+	Requests(ctx context.Context, inbox string) ([]Request, error)
+	// Alarms returns the names of the stack's alarms that are on.
+	Alarms(ctx context.Context) ([]string, error)
+}
+
+// address is that of an inbox behind a base URL.
+func address(base, inbox string, fails time.Time) string {
+	a := base + "/" + url.PathEscape(inbox)
+	if !fails.IsZero() {
+		a += "?until=" + strconv.FormatInt(fails.UnixMilli(), 10)
+	}
+	return a
+}
+
+// Local is a receiver on loopback.
+type Local struct {
+	server *receiver.Server
+
+	mu       sync.Mutex
+	requests map[string][]Request // by inbox
+}
+
+// StartLocal starts a receiver with the certificate that the local stack trusts.
+func StartLocal(certFile, keyFile string) (*Local, error) {
+	l := &Local{requests: map[string][]Request{}}
+	var err error
+	l.server, err = receiver.Serve(certFile, keyFile, l)
+	return l, err //nolint:wrapcheck // says what it was doing
+}
+
+// Close stops the receiver.
+func (l *Local) Close() error { return l.server.Close() } //nolint:wrapcheck // says so
+
+// Open returns the address of an inbox.
+func (l *Local) Open(_ context.Context, inbox string, fails time.Time) (string, error) {
+	return address(l.server.URL, inbox, fails), nil
+}
+
+// Requests returns those of an inbox.
+func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Request(nil), l.requests[inbox]...), nil
+}
+
+// Alarms are not there: the local stack deploys none.
+func (l *Local) Alarms(context.Context) ([]string, error) {
+	return nil, fmt.Errorf("the local stack has no alarms")
+}
+
+// ServeHTTP answers as the address says.
+func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
+	if err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+		return
+	}
+	got := Request{
+		ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"), Timestamp: r.Header.Get("wh-timestamp"),
+		Signature: r.Header.Get("wh-signature"), Body: body, Status: http.StatusOK, At: time.Now(),
+	}
+	if until, err := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64); err == nil && got.At.UnixMilli() < until {
+		got.Status = http.StatusServiceUnavailable
+	}
+	inbox := strings.TrimPrefix(r.URL.Path, "/")
+	l.mu.Lock()
+	l.requests[inbox] = append(l.requests[inbox], got)
+	l.mu.Unlock()
+	w.WriteHeader(got.Status)
+}

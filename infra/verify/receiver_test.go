@@ -1,0 +1,103 @@
+package verify
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"gopkg.in/yaml.v3"
+)
+
+func TestTemplate_holdsTheReceiversCode(t *testing.T) {
+	body, err := template()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parsed struct {
+		Resources map[string]struct {
+			Properties struct {
+				Code struct {
+					ZipFile string `yaml:"ZipFile"`
+				} `yaml:"Code"`
+			} `yaml:"Properties"`
+		} `yaml:"Resources"`
+	}
+	if err := yaml.Unmarshal([]byte(body), &parsed); err != nil {
+		t.Fatal(err)
+	}
+	if parsed.Resources["Receiver"].Properties.Code.ZipFile != receiverCode || len(receiverCode) > 4096 {
+		t.Errorf("the code, of %d bytes, is not in the template", len(receiverCode))
+	}
+	if !strings.Contains(body, "!GetAtt Requests.Arn") {
+		t.Error("the template lost its functions")
+	}
+}
+
+// TestReceiverOnAWS runs the receiver's code under Node.js, with a queue client that prints.
+func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"index.mjs": receiverCode,
+		"node_modules/@aws-sdk/client-sqs/package.json": `{"type":"module","main":"index.js"}`,
+		"node_modules/@aws-sdk/client-sqs/index.js": `export class SQSClient { send(c) { console.log(c.MessageBody) } }
+			export class SendMessageCommand { constructor(i) { Object.assign(this, i) } }`,
+		"run.mjs": `import { handler } from "./index.mjs";
+			console.log(JSON.stringify(await handler(JSON.parse(process.argv[2]))))`,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for until, want := range map[string]int{"": 200, `"until":"1"`: 200, `"until":"9999999999999"`: 503} {
+		event := `{"rawPath":"/main","queryStringParameters":{` + until + `},"body":"aGk=","isBase64Encoded":true,
+			"headers":{"wh-id":"msg_1","wh-webhook-event":"user.created","wh-timestamp":"1","wh-signature":"v1,x"}}`
+		node := exec.CommandContext(t.Context(), node(t), "run.mjs", event)
+		node.Dir = dir
+		out, err := node.Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		recorded, answered, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+		var got struct {
+			Request
+			Inbox string `json:"inbox"`
+		}
+		if err := json.Unmarshal([]byte(recorded), &got); err != nil {
+			t.Fatal(err)
+		}
+		var answer struct {
+			StatusCode int `json:"statusCode"`
+		}
+		if err := json.Unmarshal([]byte(answered), &answer); err != nil {
+			t.Fatal(err)
+		}
+		if answer.StatusCode != want || got.Status != want || got.ID != "msg_1" || string(got.Body) != "hi" ||
+			got.Inbox != "main" || got.Event != "user.created" || got.Timestamp != "1" || got.Signature != "v1,x" {
+			t.Errorf("with {%s}: answered %d and recorded %+v", until, answer.StatusCode, got)
+		}
+	}
+}
+
+// node is that of the checkout's tools, or the machine's.
+func node(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs("../../.tools/bin/node")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		return path
+	}
+	path, err = exec.LookPath("node")
+	if err != nil {
+		t.Fatal(err, ": run make tools")
+	}
+	return path
+}

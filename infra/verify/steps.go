@@ -1,0 +1,259 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+const inbox = "main"
+
+func register(ctx context.Context, r *run) (string, error) {
+	address, err := r.Receiver.Open(ctx, inbox, time.Time{})
+	if err != nil {
+		return "", fmt.Errorf("making a receiver: %w", err)
+	}
+	r.endpoint, err = r.tenant.CreateEndpoint(ctx, address, "*")
+	r.secret = r.endpoint.SigningSecret
+	return "at " + address[:strings.LastIndexByte(address, '/')+1] + "…", err
+}
+
+// publish sends the sample of an event type under an id of its own.
+func (r *run) publish(ctx context.Context, eventType string) (examples.Message, error) {
+	m, err := examples.Event(eventType, Tenant)
+	if err != nil {
+		return m, fmt.Errorf("reading the sample: %w", err)
+	}
+	mark := strconv.FormatInt(time.Now().UnixNano(), 36)
+	m.ID = "verify_" + mark
+	m.Data = jsontext.Value(`{"verify":"` + mark + `",` + strings.TrimSpace(string(m.Data))[1:]) // no two bodies are alike
+	body, err := m.Body()
+	if err != nil {
+		return m, fmt.Errorf("writing the event: %w", err)
+	}
+	_, err = r.Client.Publish(ctx, body)
+	return m, err //nolint:wrapcheck // says that it published
+}
+
+// arrive waits for the event's body, byte for byte, at the endpoint, and checks its signature. Where it does not
+// come, the error names the link at which the event got stuck.
+func (r *run) arrive(ctx context.Context, m examples.Message) (Request, error) {
+	var got Request
+	err := r.eventually(ctx, "the delivery of "+m.Type, func(ctx context.Context) (bool, error) {
+		all, err := r.Receiver.Requests(ctx, inbox)
+		for _, request := range all {
+			if string(request.Body) == m.Payload() {
+				got = request
+			}
+		}
+		return got.ID != "", err
+	})
+	if err != nil {
+		return got, fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
+	}
+	if err := genuine(got, r.secret); err != nil {
+		return got, fmt.Errorf("%s arrived, and its signature is wrong: %w", got.ID, err)
+	}
+	return got, nil
+}
+
+// genuine has the Standard Webhooks library judge a request, not Herald's own code.
+func genuine(r Request, secret string) error {
+	judge, err := standardwebhooks.NewWebhookRaw([]byte(secret))
+	if err != nil {
+		return fmt.Errorf("making a verifier: %w", err)
+	}
+	h := http.Header{}
+	h.Set("webhook-id", r.ID)
+	h.Set("webhook-timestamp", r.Timestamp)
+	h.Set("webhook-signature", r.Signature)
+	if err := judge.VerifyIgnoringTimestamp(r.Body, h); err != nil {
+		return fmt.Errorf("verifying: %w", err)
+	}
+	return nil
+}
+
+func everyEvent(ctx context.Context, r *run) (string, error) {
+	types, err := examples.Types()
+	if err != nil {
+		return "", fmt.Errorf("listing the samples: %w", err)
+	}
+	sent := map[string]time.Time{}
+	var events []examples.Message
+	for _, eventType := range types {
+		sent[eventType] = time.Now()
+		m, err := r.publish(ctx, eventType)
+		if err != nil {
+			return "", err
+		}
+		events = append(events, m)
+	}
+	var took []time.Duration
+	for _, m := range events {
+		got, err := r.arrive(ctx, m)
+		if err != nil {
+			return "", err
+		}
+		if got.Event != m.Type {
+			return "", fmt.Errorf("%s arrived under the type %s", m.Type, got.Event)
+		}
+		took = append(took, got.At.Sub(sent[m.Type]))
+	}
+	slices.Sort(took)
+	return fmt.Sprintf("%d of %d; from SendMessage to the POST: median %s, slowest %s", len(took), len(types),
+		took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond)), nil
+}
+
+// failing has an endpoint of its own: the main one's circuit stays out of it.
+func (r *run) failing(ctx context.Context, name string, until time.Time, eventType string) (client.Endpoint, error) {
+	address, err := r.Receiver.Open(ctx, name, until)
+	if err != nil {
+		return client.Endpoint{}, fmt.Errorf("making a receiver: %w", err)
+	}
+	return r.tenant.CreateEndpoint(ctx, address, eventType) //nolint:wrapcheck // says that it created
+}
+
+func recovery(ctx context.Context, r *run) (string, error) {
+	e, err := r.failing(ctx, "recovery", time.Now().Add(3*time.Second), "user.updated")
+	if err != nil {
+		return "", err
+	}
+	m, err := r.publish(ctx, "user.updated")
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.arrive(ctx, m); err != nil { // the main endpoint gets it too
+		return "", err
+	}
+	var got []Request
+	err = r.eventually(ctx, "the retry", func(ctx context.Context) (bool, error) {
+		got, err = r.Receiver.Requests(ctx, "recovery")
+		return len(got) > 1 && got[len(got)-1].Status == http.StatusOK, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
+	}
+	first, last := got[0], got[len(got)-1]
+	if first.ID != last.ID || first.Status == http.StatusOK || first.Signature == last.Signature {
+		return "", errors.New("the retry has another wh-id, or the old signature")
+	}
+	return fmt.Sprintf("%d attempts with one wh-id", len(got)), r.remove(ctx, e)
+}
+
+func (r *run) remove(ctx context.Context, e client.Endpoint) error {
+	status, err := r.tenant.API(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil)
+	if err == nil && status != http.StatusNoContent {
+		err = fmt.Errorf("deleting an endpoint: answered %d", status)
+	}
+	return err
+}
+
+func badAmongGood(ctx context.Context, r *run) (string, error) {
+	const bad = `{"id":"verify_bad","tenant_id":"` + Tenant + `","type":"user.unknown","data":{}}`
+	id, err := r.Client.Publish(ctx, bad)
+	if err != nil {
+		return "", err //nolint:wrapcheck // says that it published
+	}
+	m, err := r.publish(ctx, "user.created")
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.arrive(ctx, m); err != nil {
+		return "", err
+	}
+	err = r.eventually(ctx, "the rejected event", func(ctx context.Context) (bool, error) {
+		return r.rejected(ctx, id)
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w: fanout does not put bad events into EventsDeadLetterQueue", err)
+	}
+	discard := map[string]any{"message_ids": []string{id}, "confirm": true}
+	return "rejected with its reason, and discarded", r.ask(ctx, "replay", "discard_rejected_events", discard, &struct{}{})
+}
+
+func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
+	var found struct {
+		Data []struct {
+			MessageID string `json:"message_id"`
+			Reason    string `json:"reason"`
+		} `json:"data"`
+	}
+	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"limit": 100}, &found)
+	for _, e := range found.Data {
+		if e.MessageID == messageID {
+			return e.Reason != "", err
+		}
+	}
+	return false, err
+}
+
+func rotation(ctx context.Context, r *run) (string, error) {
+	var rotated client.Endpoint
+	status, err := r.tenant.API(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/rotate-secret", nil, &rotated)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("rotating the secret: answered %d", status)
+	}
+	if err != nil || rotated.SigningSecret == r.secret {
+		return "", errors.Join(err, errors.New("the secret was not changed"))
+	}
+	r.secret = rotated.SigningSecret
+	return "verified with the new secret", r.once(ctx)
+}
+
+// once publishes an event and waits for its one delivery.
+func (r *run) once(ctx context.Context) error {
+	m, err := r.publish(ctx, "user.created")
+	if err != nil {
+		return err
+	}
+	_, err = r.arrive(ctx, m)
+	return err
+}
+
+func restored(ctx context.Context, r *run) (string, error) {
+	if err := r.remove(ctx, r.endpoint); err != nil {
+		return "", err
+	}
+	m, err := r.publish(ctx, "user.deleted")
+	if err != nil {
+		return "", err
+	}
+	if err := r.silent(ctx, m); err != nil {
+		return "", fmt.Errorf("a deleted endpoint: %w", err)
+	}
+	status, err := r.tenant.API(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/restore", nil, nil)
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("restoring the endpoint: answered %d", status)
+	}
+	if err != nil {
+		return "", err
+	}
+	return "with its id and secret", r.once(ctx)
+}
+
+// silence is how long nothing may arrive.
+const silence = 3 * time.Second
+
+func (r *run) silent(ctx context.Context, m examples.Message) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // interrupted
+	case <-time.After(silence):
+	}
+	got, err := r.Receiver.Requests(ctx, inbox)
+	if slices.ContainsFunc(got, func(q Request) bool { return string(q.Body) == m.Payload() }) {
+		return errors.New("it got the event all the same")
+	}
+	return err //nolint:wrapcheck // of the receiver
+}

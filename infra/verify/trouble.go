@@ -1,0 +1,132 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+func paused(ctx context.Context, r *run) (string, error) {
+	whom := map[string]any{"tenant_id": Tenant, "endpoint_id": r.endpoint.ID}
+	if err := r.ask(ctx, "control", "pause", whom, &struct{}{}); err != nil {
+		return "", err
+	}
+	m, err := r.publish(ctx, "organization.created")
+	if err != nil {
+		return "", err
+	}
+	silentErr := r.silent(ctx, m)
+	if err := r.ask(ctx, "control", "resume", whom, &struct{}{}); err != nil {
+		return "", err
+	}
+	if silentErr != nil {
+		return "", fmt.Errorf("a paused endpoint: %w", silentErr)
+	}
+	_, err = r.arrive(ctx, m)
+	return "held, and sent after the pause", err
+}
+
+// maxSchedule is the longest schedule whose end is waited for.
+const maxSchedule = 3 * time.Minute
+
+func death(ctx context.Context, r *run) (string, error) {
+	if r.Schedule > maxSchedule {
+		return "", notShown(fmt.Sprintf("the schedule takes %s: verify a stack with the parameters of [verify]", r.Schedule))
+	}
+	e, err := r.failing(ctx, "death", time.Now().Add(24*time.Hour), "user.banned")
+	if err != nil {
+		return "", err
+	}
+	m, err := r.publish(ctx, "user.banned")
+	if err != nil {
+		return "", err
+	}
+	if _, err := r.arrive(ctx, m); err != nil {
+		return "", err
+	}
+	letter, err := r.sealed(ctx, e, m)
+	if err != nil {
+		return "", err
+	}
+	if err := r.replayed(ctx, e, letter, m); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("after %d attempts; replayed with the same wh-id and body", letter.Attempts), r.remove(ctx, e)
+}
+
+// sealed waits for the dead letter of the endpoint, and opens it.
+func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message) (client.DeadLetter, error) {
+	var letters []client.DeadLetter
+	err := client.Eventually(ctx, r.Schedule+r.Patience, "the dead letter", func(ctx context.Context) (bool, error) {
+		var err error
+		letters, err = r.Client.DeadLetters(ctx, e.ID)
+		return len(letters) == 1, err
+	})
+	if err != nil {
+		return client.DeadLetter{}, fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
+	}
+	opened, err := r.Client.DeadLetter(ctx, letters[0].DeliveryID)
+	if err == nil && opened.Body != m.Payload() {
+		err = errors.New("the body of the dead letter is not that which was published")
+	}
+	return opened, err //nolint:wrapcheck // names the function
+}
+
+// replayed replays the dead letter to a receiver that works.
+func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.DeadLetter, m examples.Message) error {
+	const name = "replay"
+	well, err := r.Receiver.Open(ctx, name, time.Time{})
+	if err != nil {
+		return fmt.Errorf("making a receiver: %w", err)
+	}
+	change := map[string]any{"url": well}
+	if status, err := r.tenant.API(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil); err != nil || status != 200 {
+		return errors.Join(fmt.Errorf("changing the URL: answered %d", status), err)
+	}
+	if err := r.Client.Replay(ctx, letter.DeliveryID); err != nil {
+		return err //nolint:wrapcheck // names the function
+	}
+	err = r.eventually(ctx, "the replayed delivery", func(ctx context.Context) (bool, error) {
+		got, err := r.Receiver.Requests(ctx, name)
+		return len(got) > 0 && got[0].ID == letter.DeliveryID && string(got[0].Body) == m.Payload(), err
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
+	}
+	return nil
+}
+
+func drained(ctx context.Context, r *run) (string, error) {
+	var left []string
+	err := r.eventually(ctx, "empty queues", func(ctx context.Context) (bool, error) {
+		queues, err := r.queues(ctx)
+		left = nil
+		for _, name := range []string{"EventsQueue", "DeliveryQueue", "DeadLetterQueue"} {
+			if n := queues[name].Visible; n > 0 {
+				left = append(left, fmt.Sprintf("%s has %d", name, n))
+			}
+		}
+		return len(left) == 0, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w: %s", err, strings.Join(left, ", "))
+	}
+	return "events, first attempts and dead deliveries are processed", nil
+}
+
+func alarms(ctx context.Context, r *run) (string, error) {
+	if r.Local {
+		return "", notShown("the local stack has no alarms")
+	}
+	on, err := r.Receiver.Alarms(ctx)
+	if err == nil && len(on) > 0 {
+		err = fmt.Errorf("these are on: %s", strings.Join(on, ", "))
+	}
+	return "none of the stack's", err
+}

@@ -1,0 +1,101 @@
+//go:build emulator
+
+package verify_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/process"
+	"github.com/herald-webhooks/herald/infra/verify"
+)
+
+// start starts a local stack whose functions are those of the build, but for those given.
+func start(t *testing.T, instead map[string]string) verify.Config {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	built, err := os.ReadDir(filepath.Join(root, ".local", "functions"))
+	if err != nil {
+		t.Fatal(err, ": run make native")
+	}
+	for _, f := range built {
+		from, to := filepath.Join(root, ".local", "functions", f.Name()), filepath.Join(dir, "functions", f.Name())
+		if instead[f.Name()] == "" {
+			err = os.Symlink(from, mkdir(t, to))
+		} else {
+			err = os.WriteFile(filepath.Join(mkdir(t, to+"/"), "bootstrap"), []byte(instead[f.Name()]), 0o700)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	running, err := process.Start(t.Context(), process.Options{
+		Binary: filepath.Join(root, ".local", "bin", "stack"), Root: root, Dir: dir,
+		Log: filepath.Join(dir, "logs", "stack.log"),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := running.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	receiver, err := verify.StartLocal(running.State.ReceiverCertFile, running.State.ReceiverKeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = receiver.Close() })
+	return verify.Config{
+		Client: client.New(running.State), Receiver: receiver, Name: "herald-local", Local: true,
+		Schedule: 40 * time.Second, Patience: 2 * time.Minute,
+		Progress: func(r verify.Result) { t.Logf("%s %s: %s", r.State, r.Step, r.Says) },
+	}
+}
+
+// mkdir makes the folder that holds the path.
+func mkdir(t *testing.T, path string) string {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestRun_ofAStackThatWorks(t *testing.T) {
+	t.Parallel()
+	c := start(t, nil)
+	results, ok := verify.Run(t.Context(), c)
+	shown := 0
+	for _, r := range results {
+		if r.State == verify.Held {
+			shown++
+		}
+	}
+	if !ok || shown != len(results)-1 { // all but the alarms
+		t.Errorf("%d of %d steps held:\n%s", shown, len(results), verify.Report(c.Name, time.Now(), results, ok))
+	}
+}
+
+func TestRun_namesTheBrokenLink(t *testing.T) {
+	t.Parallel()
+	c := start(t, map[string]string{"fanout": "#!/bin/sh\nexit 1\n"})
+	c.Patience = 10 * time.Second
+	results, ok := verify.Run(t.Context(), c)
+	broken, last := results[len(results)-2], results[len(results)-1]
+	const link = "fanout does not get its events off EventsQueue"
+	if ok || broken.State != verify.Broken || !strings.Contains(broken.Says, link) {
+		t.Errorf("says of a stack without fanout: %+v", broken)
+	}
+	if last.State != verify.Held || !strings.HasPrefix(last.Says, "1 endpoints") {
+		t.Errorf("did not remove what it made: %+v", last)
+	}
+}
