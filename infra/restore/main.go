@@ -22,6 +22,7 @@ import (
 type options struct {
 	stack, table, from string
 	tenant             string // "": all
+	key                string // under which the copy is sealed; "": the stack's own
 	rate               int    // items a second
 	overwrite, dryRun  bool
 	file               string // of the progress
@@ -33,6 +34,8 @@ func main() {
 	flag.StringVar(&o.table, "table", "", "table to restore, as the template names it: "+known())
 	flag.StringVar(&o.from, "from", "", "name of the copy")
 	flag.StringVar(&o.tenant, "tenant", "", "tenant whose items alone are restored (default all)")
+	flag.StringVar(&o.key, "key", "", "ARN of the KMS key of another stack under which the copy is sealed; "+
+		"what is restored is sealed anew, under the key of -stack")
 	flag.IntVar(&o.rate, "rate", 100, "items to write per second, at most")
 	flag.BoolVar(&o.overwrite, "overwrite", false, "also replace items that are different in the copy")
 	flag.BoolVar(&o.dryRun, "dry-run", false, "count only, and write nothing")
@@ -64,12 +67,8 @@ func (o *options) complete() error {
 			faults = append(faults, fmt.Errorf("%s is missing", name))
 		}
 	}
-	plan, ok := plans[o.table]
-	if o.table != "" && !ok {
-		faults = append(faults, fmt.Errorf("-table %s cannot be restored; these can: %s", o.table, known()))
-	}
-	if o.overwrite && ok && !plan.overwrite {
-		faults = append(faults, fmt.Errorf("-overwrite: items of %s never change", o.table))
+	if o.table != "" {
+		faults = append(faults, o.planned())
 	}
 	if o.rate < 1 {
 		faults = append(faults, fmt.Errorf("-rate %d is less than 1", o.rate))
@@ -78,6 +77,20 @@ func (o *options) complete() error {
 		o.file = "restore-" + o.stack + "-" + o.table + ".json"
 	}
 	return errors.Join(faults...)
+}
+
+// planned finds what does not fit the table.
+func (o *options) planned() error {
+	plan, ok := plans[o.table]
+	switch {
+	case !ok:
+		return fmt.Errorf("-table %s cannot be restored; these can: %s", o.table, known())
+	case o.overwrite && !plan.overwrite:
+		return fmt.Errorf("-overwrite: items of %s never change", o.table)
+	case o.key != "" && plan.reseal == nil:
+		return fmt.Errorf("-key: nothing in %s is sealed", o.table)
+	}
+	return nil
 }
 
 // restore runs the whole restore of a table.

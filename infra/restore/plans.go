@@ -28,6 +28,9 @@ type plan struct {
 	choose func(ctx context.Context, s stack, into string, missing []item) ([]item, error)
 	// before prepares the write of an item.
 	before func(ctx context.Context, s stack, i item) error
+	// reseal returns an item under the stack's own key, which sealedBy names; nil where nothing is sealed.
+	reseal   func(ctx context.Context, r *restorer, i item) (item, error)
+	sealedBy string
 	// mend corrects what the table counts, after a page, and returns how many numbers were wrong.
 	mend func(ctx context.Context, s stack, into string, page []item) (int, error)
 }
@@ -36,9 +39,12 @@ var endpointKey = []string{"tenant_id", "endpoint_id"}
 
 // plans are the tables that have point-in-time recovery, by logical id. Deliveries and EndpointHealth fill themselves.
 var plans = map[string]plan{
-	"Endpoints":   {key: endpointKey, overwrite: true, choose: goneEndpoints, mend: countEndpoints},
+	"Endpoints": {
+		key: endpointKey, overwrite: true, choose: goneEndpoints, mend: countEndpoints,
+		reseal: resealSecret, sealedBy: "SecretsKey",
+	},
 	"ApiKeys":     {key: []string{"key_id"}, overwrite: true},
-	"DeadLetters": {key: []string{"delivery_id"}, overwrite: true},
+	"DeadLetters": {key: []string{"delivery_id"}, overwrite: true, reseal: resealLetter, sealedBy: "DeadLetterKey"},
 	"Backlog":     {key: []string{"endpoint_shard", "position"}, choose: unfinished, before: lease},
 }
 
@@ -47,6 +53,7 @@ func known() string { return strings.Join(slices.Sorted(maps.Keys(plans)), ", ")
 const (
 	deletedPrefix = "deleted#" // of the key of a deleted endpoint without marks
 	countsKey     = "#counts"
+	marksPrefix   = "marks#" // of the partition of a tenant's operators' marks
 )
 
 // goneEndpoints leaves out endpoints that have been deleted or restored since: they have another key now. The counts
@@ -82,7 +89,9 @@ func otherKey(i item) item {
 func countEndpoints(ctx context.Context, s stack, into string, page []item) (mended int, err error) {
 	tenants := map[string]bool{}
 	for _, i := range page {
-		tenants[text(i, "tenant_id")] = true
+		if tenant := text(i, "tenant_id"); !strings.HasPrefix(tenant, marksPrefix) {
+			tenants[tenant] = true
+		}
 	}
 	for tenant := range tenants {
 		wrong, err := s.count(ctx, into, tenant)

@@ -63,6 +63,9 @@ func TestOptions_namesEveryFault(t *testing.T) {
 		"items that never change": {
 			options{stack: "s", table: "Backlog", from: "f", rate: 1, overwrite: true}, "-overwrite: items of Backlog",
 		},
+		"a key for what is not sealed": {
+			options{stack: "s", table: "ApiKeys", from: "f", rate: 1, key: "arn"}, "-key: nothing in ApiKeys",
+		},
 		"no rate": {options{stack: "s", table: "ApiKeys", from: "f"}, "-rate 0 is less than 1"},
 	} {
 		t.Run(name, func(t *testing.T) {

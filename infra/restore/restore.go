@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
@@ -27,6 +28,7 @@ type restorer struct {
 	options
 	plan   plan
 	stack  stack
+	seals  seals
 	into   string // the stack's own table
 	writes *time.Ticker
 	done   progress
@@ -42,14 +44,19 @@ type stack struct {
 func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
+	r.seals = seals{client: kms.NewFromConfig(cfg), old: o.key}
 	cloud := cloudformation.NewFromConfig(cfg)
-	for id, name := range map[string]*string{
+	names := map[string]*string{
 		o.table: &r.into, "Deliveries": &r.stack.deliveries, "EndpointHealth": &r.stack.health,
-	} {
+	}
+	if o.key != "" {
+		names[r.plan.sealedBy] = &r.seals.own
+	}
+	for id, name := range names {
 		out, err := cloud.DescribeStackResource(ctx,
 			&cloudformation.DescribeStackResourceInput{StackName: &o.stack, LogicalResourceId: &id})
 		if err != nil {
-			return nil, fmt.Errorf("finding table %s of -stack %s: %w", id, o.stack, err)
+			return nil, fmt.Errorf("finding %s of -stack %s: %w", id, o.stack, err)
 		}
 		*name = aws.ToString(out.StackResourceDetail.PhysicalResourceId)
 	}
@@ -95,8 +102,11 @@ func (r *restorer) run(ctx context.Context) error {
 	for {
 		scan := &dynamodb.ScanInput{TableName: &r.from, Limit: aws.Int32(pageSize), ExclusiveStartKey: r.done.start()}
 		if r.tenant != "" {
-			scan.FilterExpression = aws.String("tenant_id = :tenant")
-			scan.ExpressionAttributeValues = item{":tenant": &types.AttributeValueMemberS{Value: r.tenant}}
+			scan.FilterExpression = aws.String("tenant_id IN (:tenant, :marks)")
+			scan.ExpressionAttributeValues = item{
+				":tenant": &types.AttributeValueMemberS{Value: r.tenant},
+				":marks":  &types.AttributeValueMemberS{Value: marksPrefix + r.tenant},
+			}
 		}
 		page, err := r.stack.client.Scan(ctx, scan)
 		if err != nil {
@@ -170,6 +180,14 @@ func (r *restorer) missing(ctx context.Context, items []item) (missing []item, e
 	return missing, nil
 }
 
+// sealed is the item as the stack's functions can open it.
+func (r *restorer) sealed(ctx context.Context, i item) (item, error) {
+	if r.key == "" || r.plan.reseal == nil {
+		return i, nil
+	}
+	return r.plan.reseal(ctx, r, i)
+}
+
 // write puts items into the stack's table. One that has come there meanwhile stays, unless it is to be overwritten.
 func (r *restorer) write(ctx context.Context, items []item) error {
 	return errors.Join(parallel.Each(len(items), atOnce, func(n int) error {
@@ -183,11 +201,15 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 				return err
 			}
 		}
-		put := &dynamodb.PutItemInput{TableName: &r.into, Item: items[n]}
+		sealed, err := r.sealed(ctx, items[n])
+		if err != nil {
+			return err
+		}
+		put := &dynamodb.PutItemInput{TableName: &r.into, Item: sealed}
 		if !r.overwrite {
 			put.ConditionExpression = aws.String("attribute_not_exists(" + r.plan.key[0] + ")")
 		}
-		_, err := r.stack.client.PutItem(ctx, put)
+		_, err = r.stack.client.PutItem(ctx, put)
 		var there *types.ConditionalCheckFailedException
 		if errors.As(err, &there) {
 			return nil

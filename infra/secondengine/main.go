@@ -21,8 +21,8 @@ import (
 
 // packages have tests that use DynamoDB over the wire, on tables of their own.
 var packages = []string{
-	"./internal/dynamo", "./internal/testkit", "./infra/cost", "./internal/handler/control", "./internal/handler/inspect",
-	"./internal/handler/release", "./internal/handler/replay", "./internal/handler/webhooks",
+	"./internal/dynamo", "./internal/testkit", "./infra/cost", "./infra/restore", "./internal/handler/control",
+	"./internal/handler/inspect", "./internal/handler/release", "./internal/handler/replay", "./internal/handler/webhooks",
 }
 
 func main() {

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/keyring"
+)
+
+// seals are the keys of a restore into another stack than the copy's: what the old one opens is sealed under the
+// stack's own. Plaintexts are in memory only, and only for a moment.
+type seals struct {
+	client   *kms.Client
+	old, own string
+}
+
+// resealSecret seals an endpoint's signing secret anew.
+func resealSecret(ctx context.Context, r *restorer, i item) (item, error) {
+	sealed, ok := i["sealed_secret"].(*types.AttributeValueMemberB)
+	if !ok {
+		return i, nil
+	}
+	var row struct {
+		Version int `dynamodbav:"secret_version"`
+	}
+	if err := attributevalue.UnmarshalMap(i, &row); err != nil {
+		return nil, fmt.Errorf("reading an endpoint: %w", err)
+	}
+	id := keyring.SecretID{
+		TenantID: text(i, "tenant_id"), EndpointID: strings.TrimPrefix(text(i, "endpoint_id"), deletedPrefix),
+		Version: row.Version,
+	}
+	secret, err := keyring.NewSecrets(r.seals.client, r.seals.old).Open(ctx, id, sealed.Value)
+	if err != nil {
+		return nil, fmt.Errorf("opening the secret of %s: %w", id.EndpointID, err)
+	}
+	anew, err := keyring.NewSecrets(r.seals.client, r.seals.own).Seal(ctx, id, secret)
+	if err != nil {
+		return nil, fmt.Errorf("sealing the secret of %s: %w", id.EndpointID, err)
+	}
+	i = maps.Clone(i)
+	i["sealed_secret"] = &types.AttributeValueMemberB{Value: anew}
+	return i, nil
+}
+
+// resealLetter seals a dead letter's body and all its deaths anew.
+func resealLetter(ctx context.Context, r *restorer, i item) (item, error) {
+	id := text(i, "delivery_id")
+	record, found, err := dynamo.NewDeadLetters(r.stack.client, r.from).Get(ctx, id)
+	if err != nil {
+		return nil, fmt.Errorf("reading dead letter %s: %w", id, err)
+	}
+	if !found {
+		return nil, fmt.Errorf("dead letter %s is gone from the copy", id)
+	}
+	old := deadletter.Vault{Keys: keyring.NewDataKeys(r.seals.client, r.seals.old), Random: rand.Reader}
+	own := deadletter.Vault{Keys: keyring.NewDataKeys(r.seals.client, r.seals.own), Random: rand.Reader}
+	open, err := old.OpenAll(ctx, record)
+	if err != nil {
+		return nil, fmt.Errorf("opening dead letter %s: %w", id, err)
+	}
+	sealed, err := own.SealDeath(ctx, record,
+		deadletter.Death{Body: open.Body, Attributes: open.Attributes, Entry: open.History[0]})
+	if err != nil {
+		return nil, fmt.Errorf("sealing dead letter %s: %w", id, err)
+	}
+	for n, death := range open.History[1:] {
+		entry, err := own.SealEntry(ctx, record, n+2, death)
+		if err != nil {
+			return nil, fmt.Errorf("sealing dead letter %s: %w", id, err)
+		}
+		sealed.History = append(sealed.History, entry)
+	}
+	parts, err := attributevalue.MarshalMap(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("encoding dead letter %s: %w", id, err)
+	}
+	i = maps.Clone(i)
+	maps.Copy(i, parts)
+	return i, nil
+}

@@ -1,0 +1,107 @@
+//go:build emulator
+
+package main
+
+import (
+	"crypto/rand"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/keyring"
+)
+
+func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
+	s := newScene(t)
+	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
+	e := made(t, old, "acme")
+	id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
+	sealed, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whs_secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := func(secret []byte) string {
+		now := e
+		now.SealedSecret, now.Revision = secret, rand.Text()
+		if err := old.Replace(t.Context(), e, now); err != nil {
+			t.Fatal(err)
+		}
+		e = now
+		return now.ID
+	}
+	live(sealed)
+	s.restored(options{table: "Endpoints", key: s.oldKey}, progress{Read: 2, Restored: 1, Left: 1, Mended: 1})
+	got, found, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).Get(t.Context(), "acme", e.ID)
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	secret, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), id, got.SealedSecret)
+	if err != nil || secret != "whs_secret" {
+		t.Errorf("%q, %v", secret, err)
+	}
+	if got.SealedSecret = e.SealedSecret; !cmp.Equal(e, got) {
+		t.Errorf("changed (-want +got)\n%s", cmp.Diff(e, got))
+	}
+}
+
+func TestRestore_sealsDeadLettersUnderTheOtherStacksKey(t *testing.T) {
+	s := newScene(t)
+	old := deadletter.Vault{Keys: keyring.NewDataKeys(s.kms, s.oldKey), Random: rand.Reader}
+	own := deadletter.Vault{Keys: keyring.NewDataKeys(s.kms, s.ownKey), Random: rand.Reader}
+	letters := dynamo.NewDeadLetters(s.client, s.copied.DeadLetters)
+	record := deadletter.Record{
+		Ref: delivery.Ref{
+			DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "e", CreatedAt: at,
+		},
+		EventType: "user.created", Reason: delivery.ReasonHTTP5xx, Attempts: 10, LastStatus: 503, DiedAt: at,
+	}
+	first := deadletter.Entry{Reason: record.Reason, DiedAt: at}
+	var err error
+	record.Sealed, err = old.SealDeath(t.Context(), record, deadletter.Death{Body: []byte("body"), Entry: first})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if written, err := letters.Create(t.Context(), record); err != nil || !written {
+		t.Fatal(written, err)
+	}
+	record.Replay, record.Reason, record.DiedAt = 1, delivery.ReasonTimeout, at.Add(time.Hour)
+	second := deadletter.Entry{Replay: 1, Reason: record.Reason, DiedAt: record.DiedAt}
+	entry, err := old.SealEntry(t.Context(), record, 2, second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	record.Sealed = deadletter.Sealed{History: []deadletter.SealedEntry{entry}}
+	if written, _, err := letters.Append(t.Context(), record, 2); err != nil || !written {
+		t.Fatal(written, err)
+	}
+
+	s.restored(options{table: "DeadLetters", key: s.oldKey}, progress{Read: 1, Restored: 1})
+	got, found, err := dynamo.NewDeadLetters(s.client, s.own.DeadLetters).Get(t.Context(), "msg_1")
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	opened, err := own.OpenAll(t.Context(), got)
+	want := deadletter.Opened{Body: []byte("body"), History: []deadletter.Entry{first, second}}
+	if diff := cmp.Diff(want, opened); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+	if _, err := old.OpenAll(t.Context(), got); err == nil {
+		t.Error("the old key still opens it")
+	}
+}
+
+func TestRestore_namesWhatTheKeyDoesNotOpen(t *testing.T) {
+	s := newScene(t)
+	made(t, dynamo.NewEndpoints(s.client, s.copied.Endpoints), "acme") // not sealed at all
+	if _, err := s.restore(options{table: "Endpoints", key: s.oldKey}); err == nil {
+		t.Error("a secret that does not open was restored")
+	}
+	got, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).List(t.Context(), "acme")
+	if err != nil || len(got) > 0 {
+		t.Errorf("%v, %v", got, err)
+	}
+}
