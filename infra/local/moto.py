@@ -158,12 +158,20 @@ def change_message_visibility(
         queue._messages_lock.notify_all()
 
 
-def create_key_of_template(self: KmsBackend, policy: Any, *arguments: Any, **named: Any) -> Any:
+def create_key_of_template(
+    self: KmsBackend,
+    policy: Any,
+    key_usage: str,
+    key_spec: str,
+    description: str,
+    tags: list[dict[str, str]] | None,
+    *arguments: Any,
+    **named: Any,
+) -> Any:
     """CloudFormation hands over the policy as an object, and tags in its own form; moto fails on both."""
-    named["tags"] = [
-        {"TagKey": tag["Key"], "TagValue": tag["Value"]} if "Key" in tag else tag for tag in named.get("tags") or []
-    ]
-    return create_key(self, json.dumps(policy) if isinstance(policy, dict) else policy, *arguments, **named)
+    text = json.dumps(policy) if isinstance(policy, dict) else policy
+    tags = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} if "Key" in tag else tag for tag in tags or []]
+    return create_key(self, text, key_usage, key_spec, description, tags, *arguments, **named)
 
 
 class Application(DomainDispatcherApplication):
