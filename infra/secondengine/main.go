@@ -13,6 +13,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -59,7 +61,7 @@ func run(ctx context.Context, chosen []string) error {
 	if err != nil {
 		return err
 	}
-	faults := compare(os.Stdout, onMoto, onSecond, differences)
+	faults := compare(os.Stdout, onMoto, onSecond, among(chosen, differences))
 	if faults > 0 {
 		return fmt.Errorf("%d cases are not as expected; %s has what the tests said", faults, folder)
 	}
@@ -67,4 +69,15 @@ func run(ctx context.Context, chosen []string) error {
 		return errors.New("there are no tests")
 	}
 	return nil
+}
+
+// among are the differences of the packages.
+func among(packages []string, all map[string]string) map[string]string {
+	of := map[string]string{}
+	for name, why := range all {
+		if pkg, _, _ := strings.Cut(name, " "); slices.Contains(packages, "./"+pkg) {
+			of[name] = why
+		}
+	}
+	return of
 }
