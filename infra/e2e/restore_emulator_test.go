@@ -20,7 +20,7 @@ import (
 )
 
 // taken are the tables that are taken back, in the order of infra/docs/recovery.md.
-var taken = []string{"ApiKeys", "Endpoints", "DeadLetters", "Backlog"}
+var taken = []string{"ApiKeys", "Endpoints", "DeadLetters", "Backlog", "Jobs"}
 
 // The rehearsal of infra/docs/recovery.md: a tenant's endpoints, waiting deliveries and dead letters are lost, and come
 // back by the page's own commands. DynamoDB would make the copies afterwards, of a moment before the damage; moto
@@ -59,7 +59,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	for _, id := range taken {
 		lost[id] = lose(t, c, id)
 	}
-	want := map[string]int{"ApiKeys": 1, "Endpoints": 4, "DeadLetters": 1, "Backlog": waiting}
+	want := map[string]int{"ApiKeys": 1, "Endpoints": 4, "DeadLetters": 1, "Backlog": waiting, "Jobs": 0}
 	if !maps.Equal(lost, want) {
 		t.Fatalf("lost %v, want %v", lost, want)
 	}

@@ -46,6 +46,7 @@ var plans = map[string]plan{
 	"ApiKeys":     {key: []string{"key_id"}, overwrite: true},
 	"DeadLetters": {key: []string{"delivery_id"}, overwrite: true, reseal: resealLetter, sealedBy: "DeadLetterKey"},
 	"Backlog":     {key: []string{"endpoint_shard", "position"}, choose: unfinished, before: lease},
+	"Jobs":        {key: []string{"job_id", "part"}, overwrite: true},
 }
 
 func known() string { return strings.Join(slices.Sorted(maps.Keys(plans)), ", ") }
