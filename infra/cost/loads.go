@@ -73,7 +73,7 @@ func people(months []monthly) string {
 	for _, m := range months {
 		mean, most := m.wait(m.perSecond)
 		all, perMillion := m.dollars()
-		fmt.Fprintf(&b, "| %s | %s | %d | %.1f s, %.0f s | %.2f | %.2f | %.2f | **%.2f** | **%.2f** |\n", m.load.name,
+		fmt.Fprintf(&b, "| %s | %s | %d | %.1f s, %.0f s | %.2f | %.2f | %.2f | **%.0f** | **%.3g** |\n", m.load.name,
 			m.profile.name, m.fill(m.perSecond), mean, most, m.each.herald(), m.each.all(), m.fixed, all, perMillion)
 	}
 	return b.String()
