@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
@@ -14,6 +15,7 @@ type Directory struct {
 	Endpoints interface {
 		Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
 		Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
+		List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 	}
 	Circuits interface {
 		Get(ctx context.Context, endpointID string) (circuit.Item, error)
@@ -38,10 +40,18 @@ func Unreadable(err error) (unreadable bool, fault error) {
 }
 
 // Find returns the endpoint, or a Refusal. Endpoints are kept by tenant: tenantID may be left out
-// only where the endpoint is in trouble, since its circuit names its tenant.
+// only where the endpoint is in trouble, since its circuit names its tenant. With a tenant, an endpoint may be named
+// by its host or its description where no other has it.
 func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found, error) {
 	if err := Required("endpoint_id", endpointID); err != nil {
 		return Found{}, err
+	}
+	if !strings.HasPrefix(endpointID, endpoint.IDPrefix) {
+		id, err := d.named(ctx, tenantID, endpointID)
+		if err != nil {
+			return Found{}, err
+		}
+		endpointID = id
 	}
 	item, err := d.Circuits.Get(ctx, endpointID)
 	if err != nil {
@@ -60,6 +70,31 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	}
 	item.TenantID, item.EndpointID = tenantID, endpointID
 	return d.read(ctx, item)
+}
+
+// named returns the id of the tenant's only endpoint with this host or description.
+func (d Directory) named(ctx context.Context, tenantID, name string) (string, error) {
+	if tenantID == "" {
+		return "", Refuse(CodeInvalidField, "tenant_id", "is required where an endpoint is named by host or description")
+	}
+	all, err := d.Endpoints.List(ctx, tenantID)
+	if err != nil {
+		return "", err
+	}
+	var ids, candidates []string
+	for _, e := range all {
+		if e.Live() && (strings.EqualFold(e.Host(), name) || e.Description == name) {
+			ids = append(ids, e.ID)
+			candidates = append(candidates, strings.TrimSpace(e.ID+" "+e.Host()+" "+e.Description))
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return "", Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id, host or description")
+	case 1:
+		return ids[0], nil
+	}
+	return "", Refuse(CodeInvalidField, "endpoint_id", "give the id, since several match: "+strings.Join(candidates, "; "))
 }
 
 // read completes what is known of a circuit.

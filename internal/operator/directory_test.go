@@ -23,6 +23,16 @@ func (s shelf) Get(_ context.Context, tenantID, endpointID string) (endpoint.End
 	return endpoint.Endpoint{ID: endpointID, TenantID: tenantID}, known, s.endpointErr
 }
 
+// List has two endpoints of one host, and one that was deleted.
+func (s shelf) List(_ context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return []endpoint.Endpoint{
+		{ID: "webhook_1", TenantID: tenantID, URL: "https://a.example/x", Description: "orders"},
+		{ID: "webhook_ill", TenantID: tenantID, URL: "https://a.example/y", Description: "invoices"},
+		{ID: "webhook_old", TenantID: tenantID, URL: "https://a.example", Description: "orders", Status: endpoint.Deleted},
+		{ID: "webhook_2", TenantID: tenantID, URL: "https://b.example"},
+	}, s.endpointErr
+}
+
 func (s shelf) Marks(context.Context, string) (endpoint.TenantMarks, error) {
 	return endpoint.TenantMarks{
 		Tenant: endpoint.Marks{PausedAt: pausedAt}, Endpoints: map[string]endpoint.Marks{"webhook_ill": {PausedBy: "ann"}},
@@ -124,5 +134,28 @@ func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
 				t.Errorf("%s since %s, want %s since %s", row.found.State(), row.found.Since(), row.state, row.since)
 			}
 		})
+	}
+}
+
+func TestDirectory_Find_byHostOrDescription(t *testing.T) {
+	for name, want := range map[string]string{
+		"orders":   "webhook_1",
+		"invoices": "webhook_ill",
+		"A.example": "invalid_field endpoint_id: give the id, since several match: webhook_1 a.example orders; " +
+			"webhook_ill a.example invoices",
+		"c.example": "not_found endpoint_id: the tenant has no endpoint with this id, host or description",
+	} {
+		found, err := find(t, shelf{}, "acme", name)
+		got := found.Endpoint.ID
+		if err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s finds %s, want %s", name, got, want)
+		}
+	}
+	var refused *operator.Refusal
+	if _, err := find(t, shelf{}, "", "orders"); !errors.As(err, &refused) || refused.Field != "tenant_id" {
+		t.Errorf("without a tenant: %v", err)
 	}
 }

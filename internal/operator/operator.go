@@ -11,6 +11,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"reflect"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -46,7 +47,7 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 			Fields   Req    `json:",embed"`
 		}
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
-			return nil, refuseJSON(err)
+			return nil, knowing(refuseJSON(err), fieldsOf(reflect.TypeOf(request)))
 		}
 		res, err := do(ctx, call, request.Fields)
 		if errors.Is(err, cursor.ErrInvalid) {

@@ -63,7 +63,7 @@ func refused(code, field, message string) string {
 
 func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 	const (
-		unknown   = "this action does not know the field"
+		unknown   = "this action does not know the field; it knows action, cursor, ids, limit, name, operator"
 		bounds    = "must be 1 to 100"
 		who       = "who is asking: 1 to 128 printable characters"
 		malformed = "the request must be one well-formed JSON object"

@@ -2,6 +2,7 @@ package operator
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"unicode"
@@ -50,6 +51,28 @@ func refuseJSON(err error) *Refusal {
 		return Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
 	}
 	return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
+}
+
+// knowing adds the fields that an action knows to the refusal of one that it does not.
+func knowing(r *Refusal, fields []string) *Refusal {
+	if r.Code == CodeUnknownField {
+		r.Message += "; it knows " + strings.Join(fields, ", ")
+	}
+	return r
+}
+
+// fieldsOf are the names of a request's fields, those of embedded structs included.
+func fieldsOf(request reflect.Type) (names []string) {
+	for _, field := range reflect.VisibleFields(request) {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if options == "embed" {
+			names = append(names, fieldsOf(field.Type)...)
+		} else if name != "" {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func printable(s string) bool {

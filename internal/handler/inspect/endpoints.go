@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
@@ -88,7 +89,16 @@ type Trouble struct {
 
 type endpointsRequest struct {
 	operator.Page
-	State string `json:"state"`
+	TenantID    string `json:"tenant_id"` // all of its endpoints; "": those in trouble
+	State       string `json:"state"`
+	Host        string `json:"host"`
+	Description string `json:"description"` // a part of it
+}
+
+func (r endpointsRequest) wants(f operator.Found) bool {
+	e := f.Endpoint
+	return (r.State == "" || r.State == f.State()) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
+		strings.Contains(strings.ToLower(e.Description), strings.ToLower(r.Description))
 }
 
 // states are what endpoints can be filtered by.
@@ -104,7 +114,7 @@ const rounds = 20
 // countedAtOnce bounds the endpoints whose Backlog is counted at a time.
 const countedAtOnce = 16
 
-// endpoints lists what is in trouble, in no order.
+// endpoints lists what is in trouble, in no order, or all endpoints of a tenant.
 func (h *Handler) endpoints(
 	ctx context.Context, call *operator.Call, req endpointsRequest,
 ) (operator.List[Trouble], error) {
@@ -112,15 +122,52 @@ func (h *Handler) endpoints(
 		return operator.List[Trouble]{}, operator.Refuse(operator.CodeInvalidField, "state",
 			"must be failing, open, recovering, disabled, paused, healthy, deleted or unreadable")
 	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	read := func(limit int, start string) ([]Trouble, string, error) {
-		return h.inState(ctx, req.State, limit, start)
+		if req.TenantID != "" {
+			return h.ofTenant(ctx, req, limit, start)
+		}
+		return h.inTrouble(ctx, req, limit, start)
 	}
-	return operator.Paged(call, req.Page, "endpoints "+req.State, read)
+	filter := strings.Join([]string{"endpoints", req.TenantID, req.State, req.Host, req.Description}, " ")
+	return operator.Paged(call, req.Page, filter, read)
 }
 
-// inState looks for endpoints in a state; "" means any.
-func (h *Handler) inState(
-	ctx context.Context, state string, limit int, start string,
+// ofTenant lists the endpoints of a tenant, healthy ones included; deleted ones only where they are asked for.
+func (h *Handler) ofTenant(
+	ctx context.Context, req endpointsRequest, limit int, start string,
+) (shown []Trouble, next string, err error) {
+	all, err := h.Endpoints.List(ctx, req.TenantID)
+	if err != nil {
+		return nil, "", err
+	}
+	all = slices.DeleteFunc(all, func(e endpoint.Endpoint) bool {
+		return e.ID <= start || !e.Live() && req.State != operator.StateDeleted
+	})
+	items := make([]circuit.Item, len(all))
+	errs := parallel.Each(len(all), countedAtOnce, func(n int) (err error) {
+		items[n], err = h.Circuits.Get(ctx, all[n].ID)
+		items[n].TenantID, items[n].EndpointID = req.TenantID, all[n].ID
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, "", err
+	}
+	found, err := h.whose(ctx, items)
+	if err != nil {
+		return nil, "", err
+	}
+	found = slices.DeleteFunc(found, func(f operator.Found) bool { return !req.wants(f) })
+	if len(found) > limit {
+		found, next = found[:limit], found[limit-1].Endpoint.ID
+	}
+	shown, err = h.showTrouble(ctx, found)
+	return shown, next, err
+}
+
+// inTrouble looks for endpoints in trouble.
+func (h *Handler) inTrouble(
+	ctx context.Context, req endpointsRequest, limit int, start string,
 ) (shown []Trouble, next string, err error) {
 	next = start
 	for range rounds {
@@ -132,7 +179,7 @@ func (h *Handler) inState(
 		if err != nil {
 			return nil, "", err
 		}
-		found = slices.DeleteFunc(found, func(f operator.Found) bool { return state != "" && f.State() != state })
+		found = slices.DeleteFunc(found, func(f operator.Found) bool { return !req.wants(f) })
 		page, err := h.showTrouble(ctx, found)
 		if err != nil {
 			return nil, "", err
@@ -197,7 +244,8 @@ func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Tr
 type Endpoint struct {
 	TenantID        string          `json:"tenant_id"`
 	EndpointID      string          `json:"endpoint_id"`
-	URL             string          `json:"url"` // without its query
+	URL             string          `json:"url"` // without its query and, unless it is asked for, its path
+	Description     string          `json:"description"`
 	Status          endpoint.Status `json:"status"`
 	Events          []string        `json:"events"`
 	CreatedAt       time.Time       `json:"created_at"`
@@ -212,34 +260,39 @@ type Endpoint struct {
 type endpointRequest struct {
 	EndpointID string `json:"endpoint_id"`
 	TenantID   string `json:"tenant_id"`
+	ShowPath   bool   `json:"show_path"` // of a chat product's URL it is a secret: this is logged
 }
 
 func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (Endpoint, error) {
-	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
+	call.Note(slog.Bool("show_path", req.ShowPath))
 	found, err := operator.Directory{Endpoints: h.Endpoints, Circuits: h.Circuits}.Find(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	e := found.Endpoint
-	call.Note(slog.String(telemetry.KeyTenant, e.TenantID))
+	call.Note(slog.String(telemetry.KeyTenant, e.TenantID), slog.String(telemetry.KeyEndpoint, e.ID))
 	waiting, err := h.Backlog.Count(ctx, e.ID)
 	if err != nil {
 		return Endpoint{}, err
 	}
 	return Endpoint{
-		TenantID: e.TenantID, EndpointID: e.ID, URL: withoutQuery(e.URL), Status: e.Status, Events: e.Events,
+		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
+		Status: e.Status, Events: e.Events,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: timeOrNull(e.DeletedAt),
 		SecretRotatedAt: timeOrNull(e.SecretRotatedAt), TenantPaused: found.Tenant.Paused(),
 		Health: h.showHealth(found), Waiting: showWaiting(waiting),
 	}, nil
 }
 
-// withoutQuery leaves out the query, which may hold a receiver's secret.
-func withoutQuery(text string) string {
+// shownURL leaves out the query, which may hold a receiver's secret, and the path unless it is asked for.
+func shownURL(text string, path bool) string {
 	u, err := url.Parse(text)
 	if err != nil {
 		return ""
 	}
 	u.RawQuery, u.ForceQuery, u.Fragment, u.User = "", false, "", nil
+	if !path {
+		u.Path, u.RawPath = "", ""
+	}
 	return u.String()
 }

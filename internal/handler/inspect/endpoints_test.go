@@ -230,14 +230,14 @@ func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
 	}
 }
 
-func TestHandler_endpoint_showsItWithoutTheQueryOfItsURL(t *testing.T) {
+func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 	w := &world{
 		endpoints: rows, circuits: []circuit.Item{down}, tenants: map[string]endpoint.Marks{"acme": {PausedAt: at}},
 		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 3, Held: 2, Oldest: failed}},
 	}
 	paused, probed := at, down.ProbedAt
 	want := Endpoint{
-		TenantID: "acme", EndpointID: "webhook_down", URL: "https://down.example/hooks", Status: "active",
+		TenantID: "acme", EndpointID: "webhook_down", URL: "https://down.example", Description: "orders", Status: "active",
 		Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since, TenantPaused: true,
 		Health: Health{
 			State: "paused", Since: &paused, Failures: 57, FailingSince: &failed, OutageSince: &failed, LastFailureAt: &since,
@@ -248,6 +248,31 @@ func TestHandler_endpoint_showsItWithoutTheQueryOfItsURL(t *testing.T) {
 	for _, fields := range []string{`"endpoint_id":"webhook_down"`, `"endpoint_id":"webhook_down","tenant_id":"acme"`} {
 		if diff := cmp.Diff(want, read[Endpoint](t, w.ask(t, "endpoint", fields))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", fields, diff)
+		}
+	}
+	want.URL = "https://down.example/hooks"
+	opened := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down","show_path":true`))
+	if diff := cmp.Diff(want, opened); diff != "" || !strings.Contains(w.log.String(), `"show_path":true`) {
+		t.Errorf("with its path (-want +got):\n%s\n%s", diff, &w.log)
+	}
+}
+
+func TestHandler_endpoints_ofATenantHasTheHealthyOnes(t *testing.T) {
+	w := &world{circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open}}}
+	for _, e := range [][2]string{{"webhook_1", "https://a.example/"}, {"webhook_2", "https://b.example/"}} {
+		w.endpoints = append(w.endpoints, endpoint.Endpoint{
+			ID: e[0], TenantID: "acme", URL: e[1], Description: "for " + e[0], Status: endpoint.Active,
+		})
+	}
+	for fields, want := range map[string][][]string{
+		``:                               {{"webhook_1", "webhook_2"}},
+		`,"limit":1`:                     {{"webhook_1"}, {"webhook_2"}},
+		`,"state":"healthy"`:             {{"webhook_1"}},
+		`,"host":"B.example"`:            {{"webhook_2"}},
+		`,"description":"For webhook_1"`: {{"webhook_1"}},
+	} {
+		if diff := cmp.Diff(want, w.pages(t, `"tenant_id":"acme"`+fields)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", fields, diff)
 		}
 	}
 }

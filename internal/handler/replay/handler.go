@@ -134,6 +134,7 @@ const (
 	reasonUnopenable          = "unopenable" // changed since it was sealed, or another record's: an incident
 	reasonEndpointDeleted     = "endpoint_deleted"
 	reasonEndpointDisabled    = "endpoint_disabled"
+	reasonEndpointUnreadable  = "endpoint_unreadable" // its row was damaged
 	reasonTenantMismatch      = "tenant_mismatch"
 	reasonChanged             = "changed_meanwhile"
 	reasonDiedAgain           = "died_again"         // since the job began

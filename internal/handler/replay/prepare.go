@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 const (
@@ -61,6 +62,10 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 // judge refuses what its endpoint does not receive.
 func (r *run) judge(ctx context.Context, p replay) (replay, error) {
 	e, found, err := r.h.Endpoints.Get(ctx, p.record.TenantID, p.record.EndpointID)
+	unreadable, err := operator.Unreadable(err)
+	if unreadable {
+		return p.ended(resultRefused, reasonEndpointUnreadable), nil
+	}
 	if reason := refusalOf(e, found); reason != "" {
 		return p.ended(resultRefused, reason), err
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
@@ -82,6 +83,10 @@ func (h *Handler) judgeAll(
 	errs := parallel.Each(len(keys), chunk, func(i int) error {
 		e, found, err := h.Endpoints.Get(ctx, keys[i].TenantID, keys[i].EndpointID)
 		reasons[i] = refusalOf(e, found)
+		unreadable, err := operator.Unreadable(err)
+		if unreadable {
+			reasons[i] = reasonEndpointUnreadable
+		}
 		return err
 	})
 	for i, key := range keys {
