@@ -45,20 +45,14 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
 	r.seals = seals{client: kms.NewFromConfig(cfg), old: o.key}
-	cloud := cloudformation.NewFromConfig(cfg)
-	names := map[string]*string{
-		o.table: &r.into, "Deliveries": &r.stack.deliveries, "EndpointHealth": &r.stack.health,
+	resources, err := resourcesOf(ctx, cfg, o.stack)
+	if err != nil {
+		return nil, err
 	}
-	if o.key != "" {
-		names[r.plan.sealedBy] = &r.seals.own
-	}
-	for id, name := range names {
-		out, err := cloud.DescribeStackResource(ctx,
-			&cloudformation.DescribeStackResourceInput{StackName: &o.stack, LogicalResourceId: &id})
-		if err != nil {
-			return nil, fmt.Errorf("finding %s of -stack %s: %w", id, o.stack, err)
-		}
-		*name = aws.ToString(out.StackResourceDetail.PhysicalResourceId)
+	r.into, r.seals.own = resources[o.table], resources[r.plan.sealedBy]
+	r.stack.deliveries, r.stack.health = resources["Deliveries"], resources["EndpointHealth"]
+	if r.into == "" || r.stack.deliveries == "" || r.stack.health == "" {
+		return nil, fmt.Errorf("-stack %s is no stack of Herald: it lacks %s, Deliveries or EndpointHealth", o.stack, o.table)
 	}
 	if r.into == o.from {
 		return nil, fmt.Errorf("-from %s is the stack's own table, not a copy", o.from)
@@ -78,6 +72,23 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 		return nil, fmt.Errorf("-from %s is no copy of %s: its key is another", o.from, o.table)
 	}
 	return r, r.begin()
+}
+
+// resourcesOf are the names of a stack's resources, by logical id.
+func resourcesOf(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
+	names := map[string]string{}
+	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(cfg),
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("listing the resources of -stack %s: %w", stack, err)
+		}
+		for _, resource := range page.StackResourceSummaries {
+			names[aws.ToString(resource.LogicalResourceId)] = aws.ToString(resource.PhysicalResourceId)
+		}
+	}
+	return names, nil
 }
 
 // begin takes up what an earlier run has left.
