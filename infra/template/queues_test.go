@@ -9,8 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// SQS moves a message into a dead-letter queue without asking for a right: this is what asks.
-func TestOnlyOurQueuesRedriveIntoOurDeadLetterQueues(t *testing.T) {
+// SQS moves a message into a dead-letter queue without asking for a right, and without a policy any queue of the
+// account may name ours as its dead-letter queue: this is what asks.
+func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 	tpl := load(t)
 	queues := tpl.ofType("AWS::SQS::Queue")
 	sources := map[string][]string{} // ARNs, by dead-letter queue
@@ -24,16 +25,19 @@ func TestOnlyOurQueuesRedriveIntoOurDeadLetterQueues(t *testing.T) {
 			t.Errorf("%s is not named after its stack", name)
 		}
 	}
-	for dead, want := range sources {
-		policy := at(queues[dead].Properties, "RedriveAllowPolicy")
+	for name, q := range queues {
+		policy, want, permission := at(q.Properties, "RedriveAllowPolicy"), sources[name], "byQueue"
+		if len(want) == 0 {
+			permission = "denyAll"
+		}
 		var got []string
 		for _, arn := range list(policy["sourceQueueArns"]) {
 			got = append(got, fmt.Sprint(arn.(object)["Fn::Sub"]))
 		}
 		slices.Sort(want)
 		slices.Sort(got)
-		if diff := cmp.Diff(want, got); diff != "" || policy["redrivePermission"] != "byQueue" {
-			t.Errorf("%s takes by %v from (-want +got):\n%s", dead, policy["redrivePermission"], diff)
+		if diff := cmp.Diff(want, got); diff != "" || policy["redrivePermission"] != permission {
+			t.Errorf("%s: %v, want %s, from (-want +got):\n%s", name, policy["redrivePermission"], permission, diff)
 		}
 	}
 	if len(sources) != 2 {
