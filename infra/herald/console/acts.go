@@ -56,7 +56,7 @@ func replay(ctx context.Context, s *Server, form url.Values) (done, back string,
 	}
 	var results list
 	err = s.Stack.Ask(ctx, "replay", "deliveries", row{"delivery_ids": ids}, &results)
-	return counted(results), "/dead?" + filter(form).Encode(), err
+	return counted(results), "/dead?status=dead", err
 }
 
 // counted says how many there were of each result.

@@ -90,7 +90,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
 		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers name the Origin of the page's own forms "null"
 		h.Set("Cache-Control", "no-store")
 		switch {
 		case r.Host != s.host:

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -16,6 +15,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // functions answers like a stack with one endpoint, whose owner and receiver wrote markup wherever they could.
@@ -166,7 +167,11 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	if got := post(browser, s.host, web.URL); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
 		t.Errorf("its own form answers %d and asked %v", got, f.asked)
 	}
-	policy := get(t, browser, web.URL+"/").Header.Get("Content-Security-Policy")
+	page := get(t, browser, web.URL+"/").Header
+	if referrer := page.Get("Referrer-Policy"); referrer != "same-origin" { // else browsers send the Origin "null"
+		t.Errorf("referrer policy %q", referrer)
+	}
+	policy := page.Get("Content-Security-Policy")
 	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
@@ -185,6 +190,26 @@ func other(t *testing.T, address string) http.CookieJar {
 	}
 	jar.SetCookies(u, []*http.Cookie{{Name: "herald_console_" + u.Port(), Value: "of another start"}})
 	return jar
+}
+
+func TestReplayOfTickedLetters_leadsToAPageThatShows(t *testing.T) {
+	f := &functions{}
+	web, browser, _ := open(t, f)
+	req, err := http.NewRequest(http.MethodPost, web.URL+"/replay", strings.NewReader("delivery_id=msg_1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", web.URL)
+	resp, err := browser.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	want := []string{`replay deliveries {"delivery_ids":["msg_1"]}`, `inspect dead_letters {"status":"dead"}`}
+	if diff := cmp.Diff(want, f.asked); diff != "" { // without a selection, dead_letters refuses
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
 }
 
 func TestReplayOfAFilter_countsFirstAndStartsWithTheSameToken(t *testing.T) {
