@@ -143,6 +143,8 @@ func TestExitCodes(t *testing.T) {
 		"an end before the start":   {[]string{"dead", "list", "--since", "1h", "--until", "2h"}, "", exitUsage},
 		"ids and flags":             {[]string{"dead", "replay", "msg_1", "--tenant", "acme"}, "", exitUsage},
 		"neither ids nor flags":     {[]string{"dead", "replay"}, "", exitUsage},
+		"an empty argument":         {[]string{"-y", "endpoints", "discard", "", "--tenant", "acme"}, "", exitUsage},
+		"an empty flag":             {[]string{"-y", "dead", "purge", "--tenant", "", "--reason", "timeout"}, "", exitUsage},
 		"acts that were not done":   {[]string{"-y", "dead", "replay", "a"}, `{"data":[{"result":"no"}]}`, exitUnhealthy},
 		"an answer that is no JSON": {[]string{"deliveries", "show", "x"}, `<html>`, exitFailed},
 	} {
@@ -150,10 +152,23 @@ func TestExitCodes(t *testing.T) {
 			f := &fake{answers: map[string]string{
 				"inspect delivery": c.answer, "replay deliveries": c.answer,
 			}}
-			if code, _, words := f.play(t, "", c.args...); code != c.want || words == "" && c.want != exitUnhealthy {
+			code, _, words := f.play(t, "", c.args...)
+			if code != c.want || words == "" && c.want != exitUnhealthy {
 				t.Errorf("exit code %d, want %d: %s", code, c.want, words)
 			}
+			if c.answer == "" && len(f.requests) > 0 {
+				t.Errorf("asked %v", f.requests)
+			}
 		})
+	}
+}
+
+func TestRefusals_steerNoTerminal(t *testing.T) {
+	f := &fake{answers: map[string]string{
+		"inspect delivery": `{"error":{"code":"not_found","message":"\u001b[2Jgone","field":"delivery_id"}}`,
+	}}
+	if _, _, words := f.play(t, "", "deliveries", "show", "x"); strings.Contains(words, "\x1b") {
+		t.Errorf("%q", words)
 	}
 }
 

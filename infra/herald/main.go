@@ -66,7 +66,7 @@ func (a *app) end(err error) int {
 		}
 		return failed.code
 	case errors.As(err, &refused):
-		fmt.Fprintln(a.err, "herald: refused: "+refused.Error())
+		fmt.Fprintln(a.err, "herald: refused: "+safe(refused.Error()))
 		return refused.exit()
 	}
 	fmt.Fprintln(a.err, "herald: "+err.Error())

@@ -57,12 +57,24 @@ func (a *app) root() *cli.Command {
 // prepare has every command refuse wrong usage alike.
 func prepare(c *cli.Command, onUsage cli.OnUsageErrorFunc) {
 	c.OnUsageError = onUsage
+	c.Before = refuseEmpty
 	if len(c.Commands) > 0 {
 		c.Action = unknown
 	}
 	for _, sub := range c.Commands {
 		prepare(sub, onUsage)
 	}
+}
+
+// refuseEmpty refuses flags without a value: left out, an unset variable of a script would widen a request.
+func refuseEmpty(ctx context.Context, c *cli.Command) (context.Context, error) {
+	for _, f := range c.Flags {
+		name := f.Names()[0]
+		if _, ok := f.(*cli.StringFlag); ok && c.IsSet(name) && c.String(name) == "" {
+			return ctx, fail(exitUsage, "--%s is empty", name)
+		}
+	}
+	return ctx, nil
 }
 
 // unknown is the action of a command that only has others.
@@ -138,7 +150,7 @@ func nonNil(rows []row) []row {
 
 // argument is a command's one argument.
 func argument(c *cli.Command, name string) (string, error) {
-	if c.Args().Len() != 1 {
+	if c.Args().Len() != 1 || c.Args().First() == "" {
 		return "", fail(exitUsage, "give one argument, %s; see %s --help", name, c.FullName())
 	}
 	return c.Args().First(), nil
