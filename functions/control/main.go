@@ -1,4 +1,5 @@
-// Command control is the Lambda function with which operators stop, start, release and discard deliveries.
+// Command control is the Lambda function with which operators stop, start, release and discard deliveries,
+// and test endpoints.
 package main
 
 import (

@@ -14,6 +14,7 @@ import (
 // fake answers the requests of a command, by action, and keeps them.
 type fake struct {
 	answers  map[string]string // by function and action
+	later    []string          // in turn, where answers has none
 	requests []row
 }
 
@@ -25,6 +26,10 @@ func (f *fake) invoke(_ context.Context, function string, payload []byte) ([]byt
 	action, _ := r["action"].(string)
 	f.requests = append(f.requests, r)
 	answer, ok := f.answers[function+" "+action]
+	if !ok && len(f.later) > 0 {
+		answer, f.later = f.later[0], f.later[1:]
+		return []byte(answer), nil
+	}
 	if !ok {
 		return nil, fail(exitFailed, "unexpected %s %s", function, payload)
 	}

@@ -47,7 +47,7 @@ func (a *app) root() *cli.Command {
 		},
 		Commands: []*cli.Command{
 			a.status(), a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
-			a.tail(), a.verify(), a.console(),
+			a.test(), a.tail(), a.verify(), a.console(),
 		},
 	}
 	prepare(root, root.OnUsageError)

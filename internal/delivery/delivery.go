@@ -83,6 +83,16 @@ func (m Message) eventType() ([]byte, error) {
 	return rest[:end], nil
 }
 
+// TestType is the type of a test delivery. No event has it.
+const TestType = "herald.test"
+
+// IsTest reports whether an operator asked for the delivery, to see what its receiver answers. It is
+// attempted once: no receiver needs it, so nothing is retried or kept.
+func (m Message) IsTest() bool {
+	name, err := m.eventType()
+	return err == nil && string(name) == TestType
+}
+
 // Check finds parts of a message that do not belong together: what was mixed up or cut off on its way is
 // never signed. It finds corruption, no forger: an id is a hash without a key.
 func (m Message) Check() error {

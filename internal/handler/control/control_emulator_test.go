@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/config"
@@ -27,7 +29,9 @@ type world struct {
 	endpoints *dynamo.Endpoints
 	circuits  *dynamo.Circuits
 	faults    *testkit.Faults
-	id        string // of acme's endpoint
+	cfg       aws.Config
+	queue     testkit.Queue // DeliveryQueue
+	id        string        // of acme's endpoint
 }
 
 func newWorld(t *testing.T) *world {
@@ -35,13 +39,15 @@ func newWorld(t *testing.T) *world {
 	cfg := testkit.Moto(t)
 	tables, faults := testkit.Tables(t, cfg), testkit.NewFaults(t, cfg)
 	db := dynamodb.NewFromConfig(cfg)
+	deliveries := testkit.NewQueue(t, cfg, "deliveries")
 	w := &world{
+		cfg: cfg, queue: deliveries,
 		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), circuits: dynamo.NewCircuits(db, tables.EndpointHealth),
 		faults: faults,
 		control: control.New(control.Config{
 			Settings: control.Settings{
 				EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
-				Minute: config.Seconds(60), FunctionTimeout: config.Seconds(30),
+				DeliveryQueueURL: deliveries.URL, Minute: config.Seconds(60), FunctionTimeout: config.Seconds(30),
 			},
 			AWS: faults.Config(), Log: slog.New(slog.DiscardHandler),
 		}),
@@ -137,5 +143,28 @@ func TestOfTwoOperatorsOneIsHeard(t *testing.T) {
 	}
 	if diff := cmp.Diff(map[string]int{"": 1, "already_paused": 3}, count); diff != "" {
 		t.Errorf("answers (-want +got):\n%s", diff)
+	}
+}
+
+func TestATestIsOnDeliveryQueueUnlessItIsRefused(t *testing.T) {
+	w := newWorld(t)
+	one := fmt.Sprintf(`,"endpoint_id":%q`, w.id)
+	if _, code := w.answer(t, "pause", one); code != "" {
+		t.Fatal(code)
+	}
+	if _, code := w.answer(t, "test", one); code != "paused" {
+		t.Errorf("tested under the pause: %q", code)
+	}
+	if _, code := w.answer(t, "resume", one); code != "" {
+		t.Fatal(code)
+	}
+	if a, code := w.answer(t, "test", one); a.Result != "sent" || code != "" {
+		t.Fatalf("%+v %s", a, code)
+	}
+	got, err := sqs.NewFromConfig(w.cfg).ReceiveMessage(t.Context(), &sqs.ReceiveMessageInput{
+		QueueUrl: &w.queue.URL, MaxNumberOfMessages: 10,
+	})
+	if err != nil || len(got.Messages) != 1 || *got.Messages[0].Body != `{"type":"herald.test","data":{}}` {
+		t.Errorf("%v, on the queue %+v", err, got)
 	}
 }

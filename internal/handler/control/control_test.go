@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -34,6 +35,7 @@ type world struct {
 
 	mu    sync.Mutex
 	calls []string // writes, in their order
+	sent  []delivery.Message
 	log   bytes.Buffer
 }
 
@@ -158,16 +160,20 @@ func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, err
 	return waiting[endpointID], w.fault("Count")
 }
 
+func (w *world) handler() *Handler {
+	return &Handler{
+		Endpoints: endpoints{w}, Circuits: circuits{w}, Backlog: w, Deliveries: w, Settings: circuit.Default(),
+		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return now },
+		NewID: func() string { return "1" },
+	}
+}
+
 func (w *world) ask(t *testing.T, action, fields string) (a Answer, refusal *operator.Refusal, err error) {
 	t.Helper()
-	h := &Handler{
-		Endpoints: endpoints{w}, Circuits: circuits{w}, Backlog: w, Settings: circuit.Default(),
-		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return now },
-	}
 	if fields != "" {
 		fields = "," + fields
 	}
-	out, err := h.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	out, err := w.handler().Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
 	if err != nil {
 		return a, nil, err
 	}
@@ -299,6 +305,13 @@ func TestHandler_refuses(t *testing.T) {
 		"an identifier that is misspelt": {
 			newWorld(), "pause", all + `,"endpointid":"webhook_1"`, "unknown_field endpointid",
 		},
+		"testing a tenant":              {newWorld(), "test", all, "invalid_field endpoint_id"},
+		"testing what is paused":        {newWorld().paused("webhook_1"), "test", one, "paused endpoint_id"},
+		"testing under a paused tenant": {newWorld().paused("acme"), "test", one, "tenant_paused endpoint_id"},
+		"testing what is disabled":      {newWorld(), "test", off, "disabled endpoint_id"},
+		"testing what is open":          {newWorld().open("webhook_1"), "test", one, "circuit_open endpoint_id"},
+		"testing what is deleted": {newWorld(), "test", `"tenant_id":"acme","endpoint_id":"webhook_gone"`,
+			"deleted endpoint_id"},
 		"an unknown action": {newWorld(), "stop", one, "unknown_action action"},
 	} {
 		t.Run(name, func(t *testing.T) {

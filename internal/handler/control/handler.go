@@ -1,10 +1,10 @@
 // Package control lets operators stop what is sent to an endpoint or to all of a tenant's, start
-// it again, send at once what waits for an endpoint, and throw away what waits.
+// it again, send at once what waits for an endpoint, throw away what waits, and test an endpoint.
 //
-// It promises that every action is one write of the tenant's row of marks; that release looks for what waits
-// there afterwards; that a request which would change nothing is refused with the reason, and that each is
-// logged with operator and resource. It sends and deletes nothing itself: release and deliver act on the
-// marks, release within a minute, deliver with its next batch.
+// It promises that every other action is one write of the tenant's row of marks; that release looks for what
+// waits there afterwards; that a request which would change nothing is refused with the reason, and that each
+// is logged with operator and resource. It sends no event's delivery and deletes nothing: release and deliver
+// act on the marks, release within a minute, deliver with its next batch.
 package control
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Endpoints reads endpoints without their sealed secrets, strongly consistent, and writes operators' marks,
@@ -39,14 +40,21 @@ type Backlog interface {
 	Count(ctx context.Context, endpointID string) (dynamo.Waiting, error)
 }
 
+// Sender sends to DeliveryQueue and answers with one error per message (queue.Sender).
+type Sender interface {
+	Send(ctx context.Context, messages []queue.Outgoing) []error
+}
+
 // Handler acts. All fields are required.
 type Handler struct {
-	Endpoints Endpoints
-	Circuits  Circuits
-	Backlog   Backlog
-	Settings  circuit.Settings
-	Log       *slog.Logger
-	Now       func() time.Time
+	Endpoints  Endpoints
+	Circuits   Circuits
+	Backlog    Backlog
+	Deliveries Sender
+	Settings   circuit.Settings
+	Log        *slog.Logger
+	Now        func() time.Time
+	NewID      func() string // of a test: unique
 }
 
 // Function returns the operator function with the actions of this package.
@@ -56,6 +64,7 @@ func (h *Handler) Function() *operator.Function {
 		"resume":  operator.Do(h.resume),
 		"release": operator.Do(h.release),
 		"discard": operator.Do(h.discard),
+		"test":    operator.Do(h.test),
 	}}
 }
 
@@ -83,6 +92,7 @@ const (
 	resultResumed   = "resumed"
 	resultReleasing = "releasing"
 	resultDiscarded = "discarding"
+	resultSent      = "sent"
 )
 
 // noteLater is the note of a tenant's discard.
@@ -96,5 +106,6 @@ const (
 	codePaused        = "paused"   // resume first: nothing is released to a paused endpoint
 	codeDisabled      = "disabled" // only its owner can change that
 	codeTenantPaused  = "tenant_paused"
+	codeOpen          = "circuit_open" // of test: probes find out by themselves
 	codeUnreadable    = "unreadable"
 )

@@ -1,15 +1,18 @@
 package control
 
 import (
+	"crypto/rand"
 	"log/slog"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Settings are the function's environment variables.
@@ -17,6 +20,7 @@ type Settings struct {
 	EndpointsTable      string `env:"ENDPOINTS_TABLE,notEmpty"`
 	EndpointHealthTable string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	BacklogTable        string `env:"BACKLOG_TABLE,notEmpty"`
+	DeliveryQueueURL    string `env:"DELIVERY_QUEUE_URL,notEmpty"`
 
 	Minute          config.Seconds `env:"MINUTE_SECONDS"`
 	FunctionTimeout config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"` // of deliver
@@ -35,11 +39,13 @@ func New(c Config) *Handler {
 	settings := circuit.Default().Scaled(s.Minute.Duration())
 	settings.FunctionTimeout = s.FunctionTimeout.Duration()
 	return &Handler{
-		Endpoints: dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
-		Circuits:  dynamo.NewCircuits(tables, s.EndpointHealthTable),
-		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
-		Settings:  settings,
-		Log:       c.Log,
-		Now:       time.Now,
+		Endpoints:  dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
+		Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
+		Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
+		Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},
+		Settings:   settings,
+		Log:        c.Log,
+		Now:        time.Now,
+		NewID:      rand.Text,
 	}
 }

@@ -6,13 +6,15 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"ENDPOINTS_TABLE": "Endpoints", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog",
-		"MINUTE_SECONDS": "60", "FUNCTION_TIMEOUT_SECONDS": "30",
+		"DELIVERY_QUEUE_URL": "DeliveryQueue",
+		"MINUTE_SECONDS":     "60", "FUNCTION_TIMEOUT_SECONDS": "30",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -25,4 +27,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		return err
 	}, "UpdateItem EndpointHealth")
 	calls.Check(t, func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog")
+	calls.Check(t, func() error {
+		return h.Deliveries.Send(t.Context(), []queue.Outgoing{{Body: "test"}})[0]
+	}, "SendMessageBatch DeliveryQueue")
 }

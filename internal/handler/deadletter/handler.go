@@ -58,6 +58,7 @@ const (
 	outcomeRecorded     = "buried"       // the log's word for it
 	outcomeDuplicate    = "duplicate"    // this death is recorded
 	outcomeAcknowledged = "acknowledged" // it was delivered after all: nothing to record
+	outcomeTest         = "test"         // an operator's: nobody misses it
 )
 
 // death is a message as it is to be recorded.
@@ -98,8 +99,12 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, ou
 	if d, err = h.examine(ctx, r); err != nil || d.delivered {
 		return d, outcomeAcknowledged, err
 	}
+	if d.record.EventType == delivery.TestType {
+		_, err = h.States.Update(ctx, d.state(delivery.Discarded))
+		return d, outcomeTest, err
+	}
 	if outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
-		_, err = h.States.Update(ctx, d.state())
+		_, err = h.States.Update(ctx, d.state(delivery.Dead))
 	}
 	return d, outcome, err
 }
@@ -154,11 +159,11 @@ func (d death) entered(messageID, detail string) death {
 	return d
 }
 
-// state is the delivery's.
-func (d death) state() delivery.Record {
+// state is the delivery's record in its last state.
+func (d death) state(last delivery.State) delivery.Record {
 	r := d.record
 	return delivery.Record{
-		Ref: r.Ref, EventType: r.EventType, State: delivery.Dead, Attempts: r.Attempts, LastStatus: r.LastStatus,
+		Ref: r.Ref, EventType: r.EventType, State: last, Attempts: r.Attempts, LastStatus: r.LastStatus,
 		Reason: r.Reason, DurationMS: d.lastMS, UpdatedAt: r.DiedAt,
 	}
 }

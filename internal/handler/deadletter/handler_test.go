@@ -309,3 +309,20 @@ func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
 		t.Errorf("dead without a record: %+v", s)
 	}
 }
+
+// SQS moves a test here if deliver crashes on it: nobody would miss or replay it.
+func TestHandler_Process_keepsNoTest(t *testing.T) {
+	w := newWorld()
+	body := `{"type":"` + delivery.TestType + `","data":{}}`
+	m := delivery.Message{Body: []byte(body), Ref: delivery.Ref{
+		DeliveryID: delivery.ID("acme", "test_1", "webhook_1", delivery.ContentOf([]byte(body))),
+		TenantID:   "acme", EndpointID: "webhook_1", EventID: "test_1", CreatedAt: diedAt,
+	}}
+	failed := w.Process(t.Context(), []events.SQSMessage{
+		{MessageId: "sqs-a", Body: body, MessageAttributes: sqsevent.Attributes(queue.Attributes(m))},
+	})
+	got := w.states[m.DeliveryID]
+	if len(failed) > 0 || len(w.records) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
+		t.Errorf("returned %v, kept %v, state %+v", failed, w.records, got)
+	}
+}

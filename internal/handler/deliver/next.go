@@ -27,8 +27,9 @@ func (e end) moves() bool {
 // posted reports whether an attempt was begun.
 func (e end) posted() bool { return !e.begun.IsZero() }
 
-// counts reports whether an attempt was made and says something about its endpoint.
-func (e end) counts() bool { return e.posted() && !e.outcome.Reason.Ours() }
+// counts reports whether an attempt was made and says something about its endpoint. A test does not: an
+// operator would open or close a circuit with it.
+func (e end) counts() bool { return e.posted() && !e.outcome.Reason.Ours() && !e.message.IsTest() }
 
 // places counts the places of the schedule used so far, this attempt included.
 func (e end) places() int {
@@ -42,8 +43,13 @@ func (e end) places() int {
 	}
 }
 
-// with is the end with its next move.
+// with is the end with its next move. A test ends where any other delivery would wait or die; the slow lane
+// is its way to its one attempt.
 func (e end) with(m delivery.Move) end {
+	if e.message.IsTest() && m.To != delivery.ToSlowQueue {
+		e.outcome.Verdict = delivery.VerdictDiscarded
+		return e
+	}
 	e.move = m
 	e.outcome.Verdict = delivery.VerdictRetry
 	if m.To == delivery.ToDeadLetterQueue {

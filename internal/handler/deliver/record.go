@@ -49,9 +49,10 @@ func (h *Handler) recordStates(ctx context.Context, ends []end) {
 	}
 }
 
-// succeededAtOnce reports whether no process has written anything about the delivery before.
+// succeededAtOnce reports whether no process has written anything about the delivery before, and nobody
+// waits to read of it.
 func (e end) succeededAtOnce() bool {
-	return e.outcome.Verdict == delivery.VerdictAcknowledged && e.err == nil && e.firstTime()
+	return e.outcome.Verdict == delivery.VerdictAcknowledged && e.err == nil && e.firstTime() && !e.message.IsTest()
 }
 
 func (e end) state(now time.Time) delivery.Record {

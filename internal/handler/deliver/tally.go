@@ -52,13 +52,16 @@ func (h *Handler) measure(e end) {
 	if e.first() && e.from == delivery.DeliveryQueue {
 		h.Output.Metrics.Seconds("FirstAttempt", max(e.begun.Sub(e.sent()), 0))
 	}
-	if e.outcome.Verdict == delivery.VerdictAcknowledged {
+	if e.outcome.Verdict == delivery.VerdictAcknowledged && !e.message.IsTest() {
 		h.Output.Metrics.Seconds("Acknowledged", max(e.ended.Sub(e.sent()), 0))
 	}
 }
 
-// first reports whether this is the delivery's first attempt, or stands for it.
-func (e end) first() bool { return e.from != delivery.RetryQueue && e.place == 1 }
+// first reports whether this is the delivery's first attempt, or stands for it. Tests go to endpoints that
+// somebody doubts: their failures are no news.
+func (e end) first() bool {
+	return e.from != delivery.RetryQueue && e.place == 1 && !e.message.IsTest()
+}
 
 // sent is when the auth service sent the event, or an operator replayed the delivery.
 func (e end) sent() time.Time {

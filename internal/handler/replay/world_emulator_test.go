@@ -95,7 +95,7 @@ func newWorld(t *testing.T) *world {
 	}})
 	w.control = control.New(control.Config{AWS: cfg, Log: log, Settings: control.Settings{
 		EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
-		Minute: 60, FunctionTimeout: 30,
+		DeliveryQueueURL: w.deliveries.URL, Minute: 60, FunctionTimeout: 30,
 	}})
 	w.deadletter.Now, w.inspect.Now, w.replay.Now, w.control.Now = w.clock, w.clock, w.clock, w.clock
 	return w

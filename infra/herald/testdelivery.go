@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/urfave/cli/v3"
+)
+
+// How long a test may take to be made and recorded, and how often it is asked for.
+const (
+	testPatience = 2 * time.Minute
+	testInterval = time.Second
+)
+
+func (a *app) test() *cli.Command {
+	return &cli.Command{
+		Name: "test", Usage: "send an endpoint one signed delivery, and show what it answers", ArgsUsage: "ENDPOINT",
+		Description: "It has the type herald.test, is sent whatever the endpoint subscribes to, and never again.\n" +
+			"Exit code 3: it was not acknowledged.",
+		Flags: []cli.Flag{text("tenant", "the tenant's id")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			endpoint, err := argument(c, "ENDPOINT")
+			if err != nil {
+				return err
+			}
+			if c.Bool("dry-run") {
+				a.say("would test: %s", safe(endpoint))
+				return nil
+			}
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			var sent row
+			about := fields{"endpoint_id": endpoint, "tenant_id": c.String("tenant")}
+			if _, err := s.ask(ctx, "control", "test", about, &sent); err != nil {
+				return err
+			}
+			ended, err := s.testEnd(ctx, sent["delivery_id"])
+			if err != nil {
+				return err
+			}
+			if err := a.printOne(c, row{"sent": sent, "ended": ended}); err != nil {
+				return err
+			}
+			if ended["state"] != "acknowledged" {
+				return &failure{code: exitUnhealthy}
+			}
+			return nil
+		},
+	}
+}
+
+// testEnd waits until a test has ended. There is no record of it before.
+func (s stack) testEnd(ctx context.Context, id any) (ended row, err error) {
+	ctx, cancel := context.WithTimeout(ctx, testPatience)
+	defer cancel()
+	for {
+		var d row
+		_, err := s.ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
+		if refused := (*refusal)(nil); err != nil && (!errors.As(err, &refused) || refused.Code != "not_found") {
+			return nil, err
+		}
+		if d["state"] == "acknowledged" || d["state"] == "discarded" {
+			return row{
+				"state": d["state"], "status": d["last_status"], "reason": d["reason"], "duration_ms": d["duration_ms"],
+				"at": d["updated_at"],
+			}, nil
+		}
+		select {
+		case <-ctx.Done():
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return nil, context.Canceled
+			}
+			return nil, fail(exitUnhealthy, "sent, and not ended in %s: herald deliveries show %v", testPatience, id)
+		case <-time.After(testInterval):
+		}
+	}
+}

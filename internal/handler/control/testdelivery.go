@@ -1,0 +1,80 @@
+package control
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+type testRequest struct {
+	EndpointID string `json:"endpoint_id"`
+	TenantID   string `json:"tenant_id"`
+}
+
+// Test is a test delivery on its way. inspect shows what became of it.
+type Test struct {
+	TenantID   string            `json:"tenant_id"`
+	EndpointID string            `json:"endpoint_id"`
+	Host       string            `json:"host"`
+	DeliveryID string            `json:"delivery_id"`
+	Result     string            `json:"result"`
+	Headers    map[string]string `json:"headers"` // but for timestamp and signature, which deliver makes
+	Body       string            `json:"body"`
+}
+
+// test sends a test delivery to an endpoint, whatever it subscribes to.
+func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest) (Test, error) {
+	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
+		return Test{}, err
+	}
+	t, err := h.find(ctx, call, request{EndpointID: req.EndpointID, TenantID: req.TenantID})
+	if err != nil {
+		return Test{}, err
+	}
+	if err := t.untestable(); err != nil {
+		return Test{}, err
+	}
+	m := h.newTest(t)
+	call.Note(slog.String(telemetry.KeyDelivery, m.DeliveryID))
+	if err := h.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]; err != nil {
+		return Test{}, err
+	}
+	return Test{
+		TenantID: m.TenantID, EndpointID: m.EndpointID, Host: t.found.Endpoint.Host(), DeliveryID: m.DeliveryID,
+		Result: resultSent, Body: string(m.Body), Headers: map[string]string{
+			"content-type": "application/json", "wh-id": m.DeliveryID, "wh-webhook-event": delivery.TestType,
+		},
+	}, nil
+}
+
+// testBody says nothing: a test is about the way.
+const testBody = `{"type":"` + delivery.TestType + `","data":{}}`
+
+// newTest is a test delivery for the endpoint.
+func (h *Handler) newTest(t target) delivery.Message {
+	eventID, body := "test_"+h.NewID(), []byte(testBody)
+	return delivery.Message{
+		Ref: delivery.Ref{
+			DeliveryID: delivery.ID(t.key.TenantID, eventID, t.key.EndpointID, delivery.ContentOf(body)),
+			TenantID:   t.key.TenantID, EndpointID: t.key.EndpointID, EventID: eventID, CreatedAt: h.Now(),
+		},
+		Body: body,
+	}
+}
+
+// untestable says why the endpoint takes no deliveries now.
+func (t target) untestable() error {
+	if err := t.unreleasable(); err != nil {
+		return err
+	}
+	if t.found.Circuit.State == circuit.Open {
+		return operator.Refuse(codeOpen, "endpoint_id",
+			"the endpoint's circuit is open: it gets nothing but probes, and inspect shows what they meet")
+	}
+	return nil
+}

@@ -1,0 +1,91 @@
+package deliver
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// trial is a test delivery to an endpoint.
+func trial(event, endpointID string) delivery.Message {
+	m := message(event, endpointID)
+	m.Body = []byte(`{"type":"` + delivery.TestType + `","data":{}}`)
+	m.DeliveryID = delivery.ID(m.TenantID, m.EventID, m.EndpointID, delivery.ContentOf(m.Body))
+	return m
+}
+
+// A test is made once and recorded, whatever becomes of it. It moves nowhere but to the slow lane.
+func TestHandler_Process_triesATestOnce(t *testing.T) {
+	disabled := func(w *world) {
+		w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
+	}
+	for name, row := range map[string]struct {
+		status int
+		given  func(w *world)
+		from   string
+		posts  int
+		state  delivery.State // "" for none
+		reason delivery.Reason
+		sent   int // to SlowQueue
+	}{
+		"a 2xx is recorded": {204, func(*world) {}, "delivery", 1, delivery.Acknowledged, "", 0},
+		"so it is where most are not": {204, func(w *world) { w.rules.Unrecorded = true }, "delivery", 1,
+			delivery.Acknowledged, "", 0},
+		"a failure":             {503, func(*world) {}, "delivery", 1, delivery.Discarded, delivery.ReasonHTTP5xx, 0},
+		"a failure in the lane": {503, func(*world) {}, "slow", 1, delivery.Discarded, delivery.ReasonHTTP5xx, 0},
+		"a disabled endpoint":   {204, disabled, "delivery", 0, delivery.Discarded, delivery.ReasonEndpointDisabled, 0},
+		"an open circuit": {204, func(w *world) { w.opened(time.Minute) }, "delivery", 0, delivery.Discarded,
+			delivery.ReasonCircuitOpen, 0},
+		"a fault of ours": {204, func(w *world) { w.fails["Open"] = true }, "delivery", 0, delivery.Discarded,
+			delivery.ReasonInternal, 0},
+		"a slow tenant": {204, func(w *world) { w.slowUntil = time.Now().Add(6 * time.Hour) }, "delivery", 0,
+			delivery.Retrying, delivery.ReasonTenantSlow, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, status(row.status), func(w *world) {
+				row.given(w)
+				m := trial("test", "webhook_1")
+				returned := w.process(w.t, w.on(row.from, 1, m))
+				got := w.states[m.DeliveryID]
+				if len(w.acked) > 0 {
+					got = w.acked[0]
+				}
+				if len(returned) > 0 || len(w.posts) != row.posts || got.State != row.state || got.Reason != row.reason {
+					w.t.Errorf("returned %v, %d POSTs, %s %q", returned, len(w.posts), got.State, got.Reason)
+				}
+				others := len(w.held) + len(w.sent["Retry"]) + len(w.sent["DeadLetter"]) + len(w.hidden)
+				if others > 0 || len(w.sent["Slow"]) != row.sent {
+					w.t.Errorf("moved to %v, held %v, hidden %v", w.sent, w.held, w.hidden)
+				}
+			})
+		})
+	}
+}
+
+// Neither failures nor successes of tests change a circuit, and no service level counts them.
+func TestHandler_Process_learnsNothingFromTests(t *testing.T) {
+	for _, code := range []int{204, 503} {
+		in(t, status(code), func(w *world) {
+			w.circuits["webhook_1"] = circuit.Item{EndpointID: "webhook_1", Version: 1, State: circuit.Failing, Failures: 3}
+			before := w.circuits["webhook_1"]
+			batch := make([]events.SQSMessage, 60)
+			for n := range batch {
+				batch[n] = w.on("delivery", 1, trial(string(rune('A'+n)), "webhook_1"))
+			}
+			w.process(w.t, batch...)
+			if diff := cmp.Diff(before, w.circuits["webhook_1"]); diff != "" || len(w.posts) != len(batch) {
+				w.t.Errorf("%d POSTs, circuit (-want +got):\n%s", len(w.posts), diff)
+			}
+			if w.logged("FirstAttemptsAcknowledged") || w.logged("FirstAttemptSeconds") ||
+				w.logged("AcknowledgedSeconds") {
+				w.t.Errorf("service levels count tests: %s", w.logs[len(w.logs)-1])
+			}
+		})
+	}
+}
