@@ -41,7 +41,7 @@ func (d *demo) open(ctx context.Context, name string, events ...string) (scene, 
 		return scene{}, err
 	}
 	// The receiver is the README's, not Herald's own code.
-	return s, s.inbox.Verify(s.endpoint.SigningSecret, verifier.Handler(s.endpoint.SigningSecret,
+	return s, s.inbox.Verify(s.endpoint.SigningSecret, verifier.Handler([]string{s.endpoint.SigningSecret},
 		func(string, []byte) error { return nil }))
 }
 

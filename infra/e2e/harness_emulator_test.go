@@ -70,7 +70,7 @@ func subscribe(t *testing.T, c *client.Client, events ...string) subscription {
 
 func (s subscription) verify(t *testing.T, secret string) {
 	t.Helper()
-	if err := s.Verify(secret, verifier.Handler(secret, func(string, []byte) error { return nil })); err != nil {
+	if err := s.Verify(secret, verifier.Handler([]string{secret}, func(string, []byte) error { return nil })); err != nil {
 		t.Fatal(err)
 	}
 }

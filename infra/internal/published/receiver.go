@@ -31,13 +31,13 @@ type Receiver struct {
 	server  *http.Server
 }
 
-// Start builds the language's receiver, has it listen on a free loopback port and returns it. It runs
-// until Close.
-func (l Language) Start(ctx context.Context, p Place, secret string) (*Receiver, error) {
+// Start builds the language's receiver, has it listen on a free loopback port and returns it. It accepts
+// each of the secrets, and runs until Close.
+func (l Language) Start(ctx context.Context, p Place, secrets ...string) (*Receiver, error) {
 	r := &Receiver{printed: &output{}}
 	err := l.prepare(ctx, p)
 	if err == nil {
-		err = r.run(ctx, l.command(p), secret)
+		err = r.run(ctx, l.command(p), secrets)
 	}
 	if err != nil {
 		r.Close()
@@ -46,7 +46,7 @@ func (l Language) Start(ctx context.Context, p Place, secret string) (*Receiver,
 	return r, nil
 }
 
-func (r *Receiver) run(ctx context.Context, words []string, secret string) error {
+func (r *Receiver) run(ctx context.Context, words, secrets []string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
@@ -54,7 +54,7 @@ func (r *Receiver) run(ctx context.Context, words []string, secret string) error
 	r.server = &http.Server{Handler: &r.Works, ReadHeaderTimeout: startLimit}
 	go func() { _ = r.server.Serve(listener) }() // ends with ErrServerClosed
 	cmd := exec.Command(words[0], words[1:]...)  //nolint:gosec // our own table; Close ends it
-	cmd.Env = append(os.Environ(), "SIGNING_SECRET="+secret, "WORK=http://"+listener.Addr().String())
+	cmd.Env = append(os.Environ(), "SIGNING_SECRETS="+strings.Join(secrets, ","), "WORK=http://"+listener.Addr().String())
 	stdout, theirs, err := os.Pipe()
 	if err != nil {
 		return fmt.Errorf("making a pipe: %w", err)

@@ -30,6 +30,7 @@ import (
 
 const (
 	secret = "whs_oYx2-Rk0fJm7Qe4LwT1bVn8sCz5uHd3gPa6iKq9rBtE"
+	older  = "whs_Jq7vN2mXc9RtLk4WbZs6PyHd0GfUe3oAi8TxQn5CrVw" // what a rotation has replaced
 	event  = "user.created"
 )
 
@@ -53,7 +54,7 @@ func TestReceivers(t *testing.T) {
 	for _, language := range published.Languages() {
 		t.Run(language.Name, func(t *testing.T) {
 			t.Parallel()
-			r, err := language.Start(t.Context(), published.Place{Root: root, Scratch: t.TempDir()}, secret)
+			r, err := language.Start(t.Context(), published.Place{Root: root, Scratch: t.TempDir()}, secret, "", older)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -65,6 +66,7 @@ func TestReceivers(t *testing.T) {
 			})
 			s := subject{language, r}
 			t.Run("take what is genuine, once", s.takeWhatIsGenuine)
+			t.Run("take both secrets of a rotation", s.takeBothSecrets)
 			t.Run("refuse what is not genuine", s.refuseForgeries)
 			t.Run("process again what failed", s.processAgainWhatFailed)
 			t.Run("answer 409 while at work", s.conflictWhileAtWork)
@@ -204,6 +206,14 @@ func (s subject) takeWhatIsGenuine(t *testing.T) {
 	s.expect(t, d, times, []answer{want}, []answer{send(t, req)})
 }
 
+// takeBothSecrets sends a delivery whose second attempt is signed with the secret after a rotation.
+func (s subject) takeBothSecrets(t *testing.T) {
+	d := genuine("msg_rotated")
+	before, stamp := d, time.Now().Unix()
+	before.stamp, before.signature = strconv.FormatInt(stamp, 10), signature.Sign(older, d.id, stamp, []byte(d.body))
+	s.expect(t, d, 1, []answer{taken, taken}, []answer{s.post(t, before), s.post(t, d)})
+}
+
 func (s subject) refuseForgeries(t *testing.T) {
 	before := s.Done()
 	for name, change := range map[string]func(d *delivery){
@@ -222,6 +232,9 @@ func (s subject) refuseForgeries(t *testing.T) {
 		"a timestamp signed that is no number": func(d *delivery) { d.sign("soon") },
 		"another key": func(d *delivery) {
 			d.signature = signature.Sign("whs_other", d.id, time.Now().Unix(), []byte(d.body))
+		},
+		"the empty key": func(d *delivery) {
+			d.signature = signature.Sign("", d.id, time.Now().Unix(), []byte(d.body))
 		},
 		"no signature":                 func(d *delivery) { d.signature = "" },
 		"no version":                   func(d *delivery) { d.signature = d.signature[len("v1,"):] },

@@ -89,7 +89,7 @@ func TestOnlyGenuineDeliveriesAreProcessed(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			processed := 0
-			h := receiver.Handler(secret, func(_ string, got []byte) error {
+			h := receiver.Handler([]string{"", secret}, func(_ string, got []byte) error {
 				processed++
 				if string(got) != body {
 					t.Errorf("processed %q", got)
@@ -118,7 +118,7 @@ func big(r *http.Request) *http.Request {
 
 func TestADuplicateIsAcknowledgedAndNotProcessedAgain(t *testing.T) {
 	processed := 0
-	h := receiver.Handler(secret, func(string, []byte) error { processed++; return nil })
+	h := receiver.Handler([]string{"", secret}, func(string, []byte) error { processed++; return nil })
 	for attempt := range 3 {
 		if got := answer(h, signed(t, "msg_a", time.Now().Add(time.Duration(attempt)*time.Second))); got != 200 {
 			t.Errorf("attempt %d answered %d", attempt, got)
@@ -135,7 +135,7 @@ func TestAFailedDeliveryIsProcessedAgainOnItsRetry(t *testing.T) {
 		func() error { panic("a bug") },
 		func() error { return nil },
 	}
-	server := httptest.NewUnstartedServer(receiver.Handler(secret, func(string, []byte) error {
+	server := httptest.NewUnstartedServer(receiver.Handler([]string{"", secret}, func(string, []byte) error {
 		fault := faults[0]
 		faults = faults[1:]
 		return fault()
@@ -162,7 +162,7 @@ func TestAFailedDeliveryIsProcessedAgainOnItsRetry(t *testing.T) {
 
 func TestARetryThatComesWhileTheFirstIsAtWorkGets409(t *testing.T) {
 	begun, end := make(chan struct{}), make(chan struct{})
-	h := receiver.Handler(secret, func(string, []byte) error {
+	h := receiver.Handler([]string{"", secret}, func(string, []byte) error {
 		close(begun) // a second time would panic
 		<-end
 		return nil

@@ -2,11 +2,12 @@ import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.HttpURLConnection;
 import java.net.URL;
+import java.util.List;
 
 /** Starts the receiver for the tests, which say what becomes of each delivery: infra/internal/published. */
 public final class Main {
     public static void main(String[] args) throws IOException {
-        HttpServer server = Receiver.create(System.getenv("SIGNING_SECRET"), Main::process, 0);
+        HttpServer server = Receiver.create(List.of(System.getenv("SIGNING_SECRETS").split(",")), Main::process, 0);
         server.start();
         System.out.println("http://127.0.0.1:" + server.getAddress().getPort());
     }

@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.GeneralSecurityException;
 import java.security.MessageDigest;
 import java.util.Base64;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executors;
@@ -15,7 +16,7 @@ import java.util.regex.Pattern;
 import javax.crypto.Mac;
 import javax.crypto.spec.SecretKeySpec;
 
-/** Processes each genuine delivery once and answers 2xx only when that is done. */
+/** Processes each genuine delivery once and answers 2xx only when that is done. A rotation needs two secrets. */
 public final class Receiver {
     public interface Process {
         void run(String event, byte[] body) throws Exception;
@@ -26,19 +27,19 @@ public final class Receiver {
 
     // By wh-id, false at work; in production: a store all instances share, kept for days.
     private final ConcurrentMap<String, Boolean> done = new ConcurrentHashMap<>();
-    private final String secret;
+    private final List<String> secrets;
     private final Process process;
 
-    private Receiver(String secret, Process process) {
-        this.secret = secret;
+    private Receiver(List<String> secrets, Process process) {
+        this.secrets = secrets;
         this.process = process;
     }
 
-    public static HttpServer create(String secret, Process process, int port) throws IOException {
+    public static HttpServer create(List<String> secrets, Process process, int port) throws IOException {
         System.setProperty("sun.net.httpserver.maxReqTime", "10"); // seconds, for slow senders
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 128);
         server.setExecutor(Executors.newCachedThreadPool());
-        Receiver receiver = new Receiver(secret, process);
+        Receiver receiver = new Receiver(secrets, process);
         server.createContext("/", exchange -> {
             try (exchange) {
                 int status = receiver.receive(exchange);
@@ -91,16 +92,21 @@ public final class Receiver {
         if (id == null || stamp == null || signature == null || !stamp.matches("[0-9]{1,11}")) {
             return false;
         }
-        byte[] want;
+        boolean fresh = Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(stamp)) <= 300;
+        byte[] start = (id + "." + stamp + ".").getBytes(StandardCharsets.UTF_8);
+        byte[] got = signature.getBytes(StandardCharsets.UTF_8);
+        return fresh && secrets.stream().anyMatch(
+                secret -> !secret.isEmpty() && MessageDigest.isEqual(sign(secret, start, body), got));
+    }
+
+    private static byte[] sign(String secret, byte[] start, byte[] body) {
         try {
             Mac mac = Mac.getInstance("HmacSHA256");
             mac.init(new SecretKeySpec(secret.getBytes(StandardCharsets.UTF_8), "HmacSHA256")); // whs_ included
-            mac.update((id + "." + stamp + ".").getBytes(StandardCharsets.UTF_8));
-            want = ("v1," + Base64.getEncoder().encodeToString(mac.doFinal(body))).getBytes(StandardCharsets.UTF_8);
+            mac.update(start);
+            return ("v1," + Base64.getEncoder().encodeToString(mac.doFinal(body))).getBytes(StandardCharsets.UTF_8);
         } catch (GeneralSecurityException e) {
             throw new IllegalStateException(e); // every Java has HmacSHA256
         }
-        boolean fresh = Math.abs(System.currentTimeMillis() / 1000 - Long.parseLong(stamp)) <= 300;
-        return MessageDigest.isEqual(want, signature.getBytes(StandardCharsets.UTF_8)) && fresh;
     }
 }

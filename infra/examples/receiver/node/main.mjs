@@ -1,7 +1,7 @@
 // Starts the receiver for the tests, which say what becomes of each delivery: infra/internal/published.
 import { receiver } from "./receiver.mjs";
 
-const server = receiver(process.env.SIGNING_SECRET, async (event, body) => {
+const server = receiver(process.env.SIGNING_SECRETS.split(","), async (event, body) => {
   const answer = await fetch(process.env.WORK, { method: "POST", headers: { event }, body });
   if (!answer.ok) throw new Error(`the work failed: ${answer.status}`);
 });

@@ -13,23 +13,27 @@ async function read(req) { // the raw bytes, never re-serialised; undefined wher
   return body.subarray(0, length);
 }
 
-function genuine(secret, headers, body) {
+function genuine(secrets, headers, body) {
   const { "wh-id": id, "wh-timestamp": stamp, "wh-signature": signature = "" } = headers;
-  const hmac = createHmac("sha256", secret); // its literal text, whs_ included
-  const want = Buffer.from("v1," + hmac.update(`${id}.${stamp}.`).update(body).digest("base64"));
   const got = Buffer.from(signature);
+  const signed = secrets.some((secret) => {
+    const hmac = createHmac("sha256", secret); // its literal text, whs_ included
+    const want = Buffer.from("v1," + hmac.update(`${id}.${stamp}.`).update(body).digest("base64"));
+    return secret !== "" && got.length === want.length && timingSafeEqual(got, want);
+  });
   const fresh = Math.abs(Date.now() / 1000 - Number(stamp)) <= 300; // false where it is not a number
-  return got.length === want.length && timingSafeEqual(got, want) && fresh;
+  return signed && fresh;
 }
 
-// A server that processes each genuine delivery once and answers 2xx only when that is done.
-export function receiver(secret, process) {
+// A server that processes each genuine delivery once and answers 2xx only when that is done. A rotation needs
+// two secrets.
+export function receiver(secrets, process) {
   const done = new Map(); // by wh-id, false at work; in production: a store all instances share, kept for days
   async function answer(req) {
     if (Number(req.headers["content-length"] ?? 0) > LIMIT) return 413;
     const body = await read(req);
     if (body === undefined) return 413;
-    if (!genuine(secret, req.headers, body)) return 400;
+    if (!genuine(secrets, req.headers, body)) return 400;
     const { type } = JSON.parse(body); // signed, unlike the header that repeats it
     if (type !== req.headers["wh-webhook-event"]) return 400;
     const id = req.headers["wh-id"];

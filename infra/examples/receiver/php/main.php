@@ -8,4 +8,4 @@ $process = function (string $event, string $body): void {
         throw new Exception('the work failed');
     }
 };
-http_response_code(receive(getenv('SIGNING_SECRET'), $process, getenv('FOLDER')));
+http_response_code(receive(explode(',', getenv('SIGNING_SECRETS')), $process, getenv('FOLDER')));

@@ -1,7 +1,8 @@
 <?php
 // Processes each genuine delivery once and returns 2xx only when that is done. The folder remembers
 // what is done, in a file for each delivery; in production: a store all instances share, kept for days.
-function receive(string $secret, callable $process, string $folder): int
+// A rotation needs two secrets.
+function receive(array $secrets, callable $process, string $folder): int
 {
     ignore_user_abort(true); // the work goes on when its sender gives up
     $length = ($_SERVER['CONTENT_LENGTH'] ?? '') ?: '0';
@@ -11,8 +12,11 @@ function receive(string $secret, callable $process, string $folder): int
     $body = stream_get_contents(fopen('php://input', 'r'), (int) $length); // raw, never re-serialised
     $id = $_SERVER['HTTP_WH_ID'] ?? '';
     $stamp = $_SERVER['HTTP_WH_TIMESTAMP'] ?? '';
-    $hmac = hash_hmac('sha256', "$id.$stamp.$body", $secret, true); // the secret's literal text, whs_ included
-    $genuine = hash_equals('v1,' . base64_encode($hmac), $_SERVER['HTTP_WH_SIGNATURE'] ?? '');
+    $genuine = false;
+    foreach (array_filter($secrets, fn($secret) => $secret !== '') as $secret) {
+        $hmac = hash_hmac('sha256', "$id.$stamp.$body", $secret, true); // the secret's literal text, whs_ included
+        $genuine = hash_equals('v1,' . base64_encode($hmac), $_SERVER['HTTP_WH_SIGNATURE'] ?? '') || $genuine;
+    }
     if (!$genuine || !preg_match('/^\d{1,11}$/D', $stamp) || abs(time() - (int) $stamp) > 300) {
         return 400;
     }

@@ -9,6 +9,6 @@ def process(event, body):
     urllib.request.urlopen(urllib.request.Request(os.environ["WORK"], body, {"event": event})).close()
 
 
-server = receiver(os.environ["SIGNING_SECRET"], process, 0)
+server = receiver(os.environ["SIGNING_SECRETS"].split(","), process, 0)
 print(f"http://127.0.0.1:{server.server_port}", flush=True)
 server.serve_forever()

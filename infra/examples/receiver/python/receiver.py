@@ -2,16 +2,21 @@ import base64, hmac, json, re, socket, threading, time, traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
-def genuine(secret, headers, body):
+def signed(secret, content, signature):
+    digest = hmac.digest(secret.encode(), content, "sha256")  # the secret's literal text, whs_ included
+    return secret != "" and hmac.compare_digest(b"v1," + base64.b64encode(digest), signature.encode())
+
+
+def genuine(secrets, headers, body):
     wh_id, stamp, signature = (headers.get(h, "") for h in ("wh-id", "wh-timestamp", "wh-signature"))
-    digest = hmac.digest(secret.encode(), f"{wh_id}.{stamp}.".encode() + body, "sha256")  # whs_ included
-    if not hmac.compare_digest(b"v1," + base64.b64encode(digest), signature.encode()):
+    content = f"{wh_id}.{stamp}.".encode() + body
+    if not any(signed(secret, content, signature) for secret in secrets):
         return False
     return re.fullmatch("[0-9]{1,11}", stamp) is not None and abs(time.time() - int(stamp)) <= 300
 
 
-def receiver(secret, process, port):
-    """A server that processes each genuine delivery once and answers 2xx only when that is done."""
+def receiver(secrets, process, port):
+    """Processes each genuine delivery once and answers 2xx only when that is done. A rotation needs two secrets."""
     done = {}  # by wh-id, a request at work; in production: a store all instances share, kept for days
 
     class Receiver(BaseHTTPRequestHandler):
@@ -37,7 +42,7 @@ def receiver(secret, process, port):
                 return 413 if length else 411
             body = self.rfile.read(int(length))  # raw, never re-serialised
             self.deadline.cancel()
-            if len(body) < int(length) or not genuine(secret, self.headers, body):
+            if len(body) < int(length) or not genuine(secrets, self.headers, body):
                 return 400
             event = json.loads(body)["type"]  # signed, unlike the header that repeats it
             if event != self.headers["wh-webhook-event"]:

@@ -2,7 +2,7 @@
 require "net/http"
 require_relative "receiver"
 
-server = Receiver.new(ENV.fetch("SIGNING_SECRET"), 0) do |event, body|
+server = Receiver.new(ENV.fetch("SIGNING_SECRETS").split(",", -1), 0) do |event, body|
   answer = Net::HTTP.post(URI(ENV.fetch("WORK")), body, "event" => event)
   raise "the work failed: #{answer.code}" unless answer.code == "200"
 end

@@ -3,13 +3,14 @@ require "openssl"
 require "timeout"
 require "webrick"
 
-# A server that processes each genuine delivery once and answers 2xx only when that is done.
+# A server that processes each genuine delivery once and answers 2xx only when that is done. A rotation needs two
+# secrets.
 class Receiver < WEBrick::HTTPServer
   LIMIT = 1 << 20
 
-  def initialize(secret, port, &process)
+  def initialize(secrets, port, &process)
     super(Port: port, BindAddress: "127.0.0.1", RequestTimeout: 10, AccessLog: []) # behind whatever ends TLS
-    @secret, @process, @lock = secret, process, Mutex.new
+    @secrets, @process, @lock = secrets, process, Mutex.new
     @done = {} # by wh-id, false at work; in production: a store all instances share, kept for days
     mount_proc("/") do |request, response|
       response.status = take(request)
@@ -40,8 +41,11 @@ class Receiver < WEBrick::HTTPServer
 
   def genuine?(request, body)
     id, stamp, signature = %w[wh-id wh-timestamp wh-signature].map { |name| request[name].to_s }
-    digest = OpenSSL::HMAC.digest("SHA256", @secret, "#{id}.#{stamp}.".b + body) # whs_ included
-    return false unless OpenSSL.secure_compare("v1,#{[digest].pack("m0")}", signature)
+    signed = @secrets.reject(&:empty?).any? do |secret|
+      digest = OpenSSL::HMAC.digest("SHA256", secret, "#{id}.#{stamp}.".b + body) # whs_ included
+      OpenSSL.secure_compare("v1,#{[digest].pack("m0")}", signature)
+    end
+    return false unless signed
 
     stamp.match?(/\A\d{1,11}\z/) && (Time.now.to_i - stamp.to_i).abs <= 300
   end

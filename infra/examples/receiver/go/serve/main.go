@@ -8,25 +8,26 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	receiver "github.com/herald-webhooks/herald/infra/examples/receiver/go"
 )
 
 func main() {
-	if err := serve(os.Getenv("SIGNING_SECRET"), os.Getenv("WORK")); err != nil {
+	if err := serve(strings.Split(os.Getenv("SIGNING_SECRETS"), ","), os.Getenv("WORK")); err != nil {
 		fmt.Fprintln(os.Stderr, "serve:", err)
 		os.Exit(1)
 	}
 }
 
-func serve(secret, work string) error {
+func serve(secrets []string, work string) error {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
 	fmt.Fprintf(os.Stdout, "http://%s\n", listener.Addr())
-	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: receiver.Handler(secret, process(work))}
+	server := http.Server{ReadHeaderTimeout: 10 * time.Second, Handler: receiver.Handler(secrets, process(work))}
 	return server.Serve(listener)
 }
 

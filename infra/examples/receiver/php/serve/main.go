@@ -34,7 +34,7 @@ func serve(script, folder string) error {
 	handler := &cgi.Handler{
 		Path: php, Args: []string{"-d", "memory_limit=16M"},
 		Env:        []string{"SCRIPT_FILENAME=" + script, "REDIRECT_STATUS=200", "FOLDER=" + folder},
-		InheritEnv: []string{"SIGNING_SECRET", "WORK"},
+		InheritEnv: []string{"SIGNING_SECRETS", "WORK"},
 	}
 	server := http.Server{ReadTimeout: 10 * time.Second, Handler: http.MaxBytesHandler(handler, 1<<20)}
 	return server.Serve(listener)

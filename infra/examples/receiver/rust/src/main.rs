@@ -5,11 +5,12 @@ mod receiver;
 use std::io::{Read, Write};
 
 fn main() -> std::io::Result<()> {
-    let secret = std::env::var("SIGNING_SECRET").expect("SIGNING_SECRET");
+    let secrets = std::env::var("SIGNING_SECRETS").expect("SIGNING_SECRETS");
+    let secrets = secrets.split(',').map(String::from).collect();
     tokio::runtime::Runtime::new()?.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         println!("http://{}", listener.local_addr()?);
-        receiver::Receiver::serve(secret, process, listener).await
+        receiver::Receiver::serve(secrets, process, listener).await
     })
 }
 
