@@ -34,6 +34,9 @@ func (d *DeadLetters) List(
 	if err != nil {
 		return nil, "", err
 	}
+	if !s.Until.IsZero() && !s.Until.After(s.Since) {
+		return nil, "", nil // DynamoDB refuses a range whose end lies before its beginning
+	}
 	if q.start, err = decodeCursor(p.Cursor, "delivery_id", hash, "died_at"); err != nil {
 		return nil, "", err
 	}
