@@ -115,6 +115,25 @@ func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 	}
 }
 
+func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
+	f := &fake{answers: map[string]string{
+		"inspect endpoint": `{"endpoint_id":"webhook_1"}`, "replay start_job": `{"selected":1,"ready":1,"complete":true}`,
+	}}
+	f.play(t, "", "--dry-run", "dead", "replay", "--tenant", "acme", "--endpoint", "hooks.example.com")
+	var asked []any
+	for _, r := range f.requests {
+		asked = append(asked, r["endpoint_id"], r["tenant_id"])
+	}
+	if diff := cmp.Diff([]any{"hooks.example.com", "acme", "webhook_1", "acme"}, asked); diff != "" {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+	f = &fake{answers: map[string]string{"inspect endpoint": `{"error":{"code":"invalid_field","message":"several"}}`}}
+	code, _, words := f.play(t, "", "-y", "dead", "replay", "--tenant", "acme", "--endpoint", "orders")
+	if code != exitUsage || !strings.Contains(words, "several") || len(f.requests) != 1 {
+		t.Errorf("exit code %d, %s, asked %v", code, words, f.requests)
+	}
+}
+
 func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
 	for input, args := range map[string][]string{
 		"n\n": {"dead", "purge", "--tenant", "acme"},

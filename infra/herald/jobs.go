@@ -50,6 +50,9 @@ func reasons(counts map[string]int) string {
 // start counts what a job would do, asks, and starts it. The token makes a request that is repeated start no
 // second job.
 func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
+	if err := s.identify(ctx, f); err != nil {
+		return err
+	}
 	f["act"], f["token"], f["dry_run"] = b.act, rand.Text(), true
 	would, err := a.count(ctx, c, s, f)
 	if err != nil || c.Bool("dry-run") {

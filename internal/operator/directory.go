@@ -46,12 +46,9 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	if err := Required("endpoint_id", endpointID); err != nil {
 		return Found{}, err
 	}
-	if !strings.HasPrefix(endpointID, endpoint.IDPrefix) {
-		id, err := d.named(ctx, tenantID, endpointID)
-		if err != nil {
-			return Found{}, err
-		}
-		endpointID = id
+	endpointID, err := d.ID(ctx, tenantID, endpointID)
+	if err != nil {
+		return Found{}, err
 	}
 	item, err := d.Circuits.Get(ctx, endpointID)
 	if err != nil {
@@ -70,6 +67,25 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	}
 	item.TenantID, item.EndpointID = tenantID, endpointID
 	return d.read(ctx, item)
+}
+
+// ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is.
+func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error) {
+	if isID(name) {
+		return name, nil
+	}
+	return d.named(ctx, tenantID, name)
+}
+
+func isID(name string) bool { return name == "" || strings.HasPrefix(name, endpoint.IDPrefix) }
+
+// CheckEndpointID refuses a host or a description where a function may not read them.
+func CheckEndpointID(endpointID string) error {
+	if isID(endpointID) {
+		return nil
+	}
+	const reason = "must be an id here: inspect endpoint shows that of a host or description"
+	return Refuse(CodeInvalidField, "endpoint_id", reason)
 }
 
 // named returns the id of the tenant's only endpoint with this host or description.

@@ -20,6 +20,9 @@ type Selection struct {
 
 // Selector refuses what selects nothing.
 func (s Selection) Selector() (deadletter.Selector, error) {
+	if err := CheckEndpointID(s.EndpointID); err != nil {
+		return deadletter.Selector{}, err
+	}
 	switch {
 	case s.EndpointID == "" && s.TenantID == "" && s.Status == "":
 		return deadletter.Selector{}, Refuse(CodeInvalidField, "endpoint_id", "endpoint_id, tenant_id or status is required")

@@ -3,7 +3,6 @@ package inspect
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -40,44 +39,26 @@ func showDeadLetter(r deadletter.Record) DeadLetter {
 
 type deadLettersRequest struct {
 	operator.Page
-	EndpointID string            `json:"endpoint_id"`
-	TenantID   string            `json:"tenant_id"`
-	Status     deadletter.Status `json:"status"`
-	Reason     delivery.Reason   `json:"reason"`
-	Since      time.Time         `json:"since"` // of the latest death, inclusive
-	Until      time.Time         `json:"until"` // likewise, exclusive
+	operator.Selection
 }
 
-// selector refuses a request that selects nothing. With an endpoint, the tenant is checked and selects nothing.
-func (r deadLettersRequest) selector() (s deadletter.Selector, err error) {
-	s = deadletter.Selector{
-		TenantID: r.TenantID, EndpointID: r.EndpointID, Reason: r.Reason, Status: r.Status, Since: r.Since, Until: r.Until,
-	}
-	if s.EndpointID != "" {
-		s.TenantID = ""
-	} else if s.TenantID == "" && s.Status == "" {
-		const reason = "endpoint_id, tenant_id or status is required"
-		err = operator.Refuse(operator.CodeInvalidField, "endpoint_id", reason)
-	}
-	if s.Status != "" && !s.Status.Valid() {
-		err = operator.Refuse(operator.CodeInvalidField, "status", "must be dead, replaying or replayed")
-	}
-	return s, err
-}
-
-// filter tells the lists of different selections apart.
-func (r deadLettersRequest) filter() string {
-	return fmt.Sprintf("dead_letters %s %s %s %s %s %s", r.Status, r.EndpointID, r.TenantID, r.Reason,
-		r.Since.Format(time.RFC3339Nano), r.Until.Format(time.RFC3339Nano))
-}
-
-// deadLetters lists by endpoint, tenant or status, and by reason and time among those, latest death first.
+// deadLetters lists by endpoint, tenant or status, and by reason and time among those, latest death first. With an
+// endpoint, the tenant is checked and selects nothing.
 func (h *Handler) deadLetters(
 	ctx context.Context, call *operator.Call, req deadLettersRequest,
 ) (operator.List[DeadLetter], error) {
-	wanted, err := req.selector()
+	var none operator.List[DeadLetter]
+	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
-		return operator.List[DeadLetter]{}, err
+		return none, err
+	}
+	req.EndpointID = id
+	wanted, err := req.Selector()
+	if err != nil {
+		return none, err
+	}
+	if wanted.EndpointID != "" {
+		wanted.TenantID = ""
 	}
 	call.Note(
 		slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String(telemetry.KeyTenant, req.TenantID),
@@ -92,7 +73,7 @@ func (h *Handler) deadLetters(
 		}
 		return shown, next, err
 	}
-	return operator.Paged(call, req.Page, req.filter(), read)
+	return operator.Paged(call, req.Page, "dead_letters "+req.Filter(), read)
 }
 
 // OpenedDeadLetter is a dead letter in clear.

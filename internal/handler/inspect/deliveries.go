@@ -107,6 +107,11 @@ func (h *Handler) openDeliveries(
 		const reason = "endpoint_id, event or event_id is required"
 		return operator.List[Delivery]{}, operator.Refuse(operator.CodeInvalidField, "endpoint_id", reason)
 	}
+	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
+	if err != nil {
+		return operator.List[Delivery]{}, err
+	}
+	req.EndpointID = id
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
 	read := func(limit int, start string) (shown []Delivery, next string, err error) {
 		records, next, err := h.Deliveries.ListOpen(ctx, req.EndpointID, limit, start)

@@ -265,7 +265,7 @@ type endpointRequest struct {
 
 func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (Endpoint, error) {
 	call.Note(slog.Bool("show_path", req.ShowPath))
-	found, err := operator.Directory{Endpoints: h.Endpoints, Circuits: h.Circuits}.Find(ctx, req.TenantID, req.EndpointID)
+	found, err := h.directory().Find(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return Endpoint{}, err
 	}

@@ -91,6 +91,10 @@ type Handler struct {
 	Now         func() time.Time
 }
 
+func (h *Handler) directory() operator.Directory {
+	return operator.Directory{Endpoints: h.Endpoints, Circuits: h.Circuits}
+}
+
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
 	return &operator.Function{Name: "inspect", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{

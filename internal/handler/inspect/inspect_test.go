@@ -290,10 +290,21 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		"another tenant's endpoint in trouble": {
 			"endpoint", `"endpoint_id":"webhook_down","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
-		"too many deliveries":       {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
-		"dead letters of nothing":   {"dead_letters", ``, "invalid_field endpoint_id"},
-		"dead letters of no status": {"dead_letters", `"status":"alive"`, "invalid_field status"},
-		"dead letters of no time":   {"dead_letters", `"status":"dead","since":"22:00"`, "invalid_field since"},
+		"too many deliveries":               {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
+		"dead letters of nothing":           {"dead_letters", ``, "invalid_field endpoint_id"},
+		"dead letters of no status":         {"dead_letters", `"status":"alive"`, "invalid_field status"},
+		"deliveries of a host of no tenant": {"deliveries", `"endpoint_id":"a.example"`, "invalid_field tenant_id"},
+		"deliveries of an unknown host": {
+			"deliveries", `"endpoint_id":"a.example","tenant_id":"acme"`, "not_found endpoint_id",
+		},
+		"dead letters of two endpoints of one description": {
+			"dead_letters", `"endpoint_id":"orders","tenant_id":"acme"`, "invalid_field endpoint_id",
+		},
+		"dead letters of a span that ends before it begins": {
+			"dead_letters", `"status":"dead","since":"2026-05-01T12:00:00Z","until":"2026-05-01T12:00:00Z"`,
+			"invalid_field until",
+		},
+		"dead letters of no time": {"dead_letters", `"status":"dead","since":"22:00"`, "invalid_field since"},
 		"another tenant's dead letters": {
 			"dead_letters", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
@@ -309,9 +320,12 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := &world{
 				deliveries: []delivery.Record{{Ref: ref("msg_1")}, {Ref: delivery.Ref{DeliveryID: "hanging#1"}}},
-				endpoints:  []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}, {ID: "webhook_down", TenantID: "acme"}},
-				circuits:   []circuit.Item{{TenantID: "acme", EndpointID: "webhook_down", Version: 1, State: circuit.Open}},
-				letters:    []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
+				endpoints: []endpoint.Endpoint{
+					{ID: "webhook_1", TenantID: "acme", Status: endpoint.Active, Description: "orders"},
+					{ID: "webhook_down", TenantID: "acme", Status: endpoint.Active, Description: "orders"},
+				},
+				circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_down", Version: 1, State: circuit.Open}},
+				letters:  []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
 			}
 			if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
 				t.Errorf("refused as %q, want %q", got, row.want)
@@ -404,11 +418,13 @@ func TestHandler_deadLetters_selects(t *testing.T) {
 	for fields, want := range map[string]deadletter.Selector{
 		`"endpoint_id":"webhook_1","tenant_id":"acme"`: {EndpointID: "webhook_1"}, // checked against each record
 		`"status":"dead","reason":"unreadable"`:        {Status: "dead", Reason: delivery.ReasonUnreadable},
-		`"tenant_id":"acme","since":"2026-05-01T12:00:00Z","until":"2026-05-01T13:00:00+01:00"`: {
-			TenantID: "acme", Since: at, Until: at,
+		`"tenant_id":"acme","since":"2026-05-01T12:00:00Z","until":"2026-05-01T14:00:00+01:00"`: {
+			TenantID: "acme", Since: at, Until: at.Add(time.Hour),
 		},
+		`"tenant_id":"acme","endpoint_id":"down.example"`: {EndpointID: "webhook_down"},
+		`"tenant_id":"acme","endpoint_id":"orders"`:       {EndpointID: "webhook_down"},
 	} {
-		w := &world{next: "more"}
+		w := &world{next: "more", endpoints: rows}
 		page := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", fields))
 		if diff := cmp.Diff(want, w.selector); diff != "" || page.NextCursor == nil {
 			t.Fatalf("%s (-want +got):\n%s", fields, diff)

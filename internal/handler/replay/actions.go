@@ -49,7 +49,8 @@ func (h *Handler) endpoint(
 	ctx context.Context, call *operator.Call, req endpointRequest,
 ) (operator.List[Result], error) {
 	var none operator.List[Result]
-	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
+	err := errors.Join(operator.Required("endpoint_id", req.EndpointID), operator.CheckEndpointID(req.EndpointID))
+	if err != nil {
 		return none, err
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.Bool("dry_run", req.DryRun))

@@ -435,6 +435,7 @@ func TestHandler_startJob_namesTheFieldAtFault(t *testing.T) {
 		`"act":"publish","status":"dead"`:                                                                 "status",
 		`"act":"replay","token":"` + strings.Repeat("x", 129) + `"`:                                       "token",
 		`"act":"replay","tenant_id":"acme","since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`: "until",
+		`"act":"replay","tenant_id":"acme","endpoint_id":"a.example"`:                                     "endpoint_id",
 		`"act":"replay","tenant":"acme"`:                                                                  "tenant",
 	} {
 		got := askJobs[refusal](t, s.handler(), `{"action":"start_job","operator":"ann",`+fields+`}`)

@@ -306,6 +306,15 @@ func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestHandler_endpoint_takesNoHost(t *testing.T) {
+	for _, id := range []string{"", "a.example"} {
+		got := (&world{}).ask(t, `{"operator":"ann","action":"endpoint","endpoint_id":"`+id+`"}`)
+		if !strings.Contains(got, `"code":"invalid_field"`) || !strings.Contains(got, `"field":"endpoint_id"`) {
+			t.Errorf("%q: %s", id, got)
+		}
+	}
+}
+
 func TestHandler_rejectedEvents_areNamedAndConfirmed(t *testing.T) {
 	for fields, field := range map[string]string{
 		`discard_rejected_events","message_ids":["1"]`:                 "confirm",
