@@ -31,11 +31,8 @@ func (d *DeadLetters) List(
 	ctx context.Context, s deadletter.Selector, p LetterPage,
 ) (records []deadletter.Record, next string, err error) {
 	q, hash, err := selection(s)
-	if err != nil {
+	if err != nil || ofNoTime(s) {
 		return nil, "", err
-	}
-	if !s.Until.IsZero() && !s.Until.After(s.Since) {
-		return nil, "", nil // DynamoDB refuses a range whose end lies before its beginning
 	}
 	if q.start, err = decodeCursor(p.Cursor, "delivery_id", hash, "died_at"); err != nil {
 		return nil, "", err
@@ -66,6 +63,9 @@ func (d *DeadLetters) List(
 		}
 	}
 }
+
+// ofNoTime reports whether nothing can be selected. DynamoDB refuses a range whose end lies before its beginning.
+func ofNoTime(s deadletter.Selector) bool { return !s.Until.IsZero() && !s.Until.After(s.Since) }
 
 // filteredPage is the size of a filtered Query's pages: DynamoDB filters after it has cut the page, and
 // few of many may be selected.
