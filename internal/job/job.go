@@ -1,8 +1,9 @@
 // Package job is an operator's act on many dead letters or rejected events, worked off page by page.
 //
-// It promises exact counts: what was taken up is stored before it is done, so a worker that dies anywhere
-// is followed by one that finishes the same page, and nothing is counted twice or forgotten. It knows no AWS;
-// the handler of replay does the work.
+// It promises exact counts of dead letters: what was taken up is stored before it is done, so a worker that dies
+// anywhere is followed by one that finishes the same page, and nothing is counted twice or forgotten. Rejected
+// events have no list: what a worker published before it died is missing from the count. It knows no AWS; the
+// handler of replay does the work.
 package job
 
 import (

@@ -158,21 +158,28 @@ func (s *sweep) wants(e rejected.Event) bool {
 	return s.all || named
 }
 
-func (s *sweep) publish(ctx context.Context, events []rejected.Event) {
-	var sending []rejected.Event
-	var messages []queue.Outgoing
+func (s *sweep) publish(ctx context.Context, events []rejected.Event) { s.send(ctx, s.accepted(events)) }
+
+// accepted are the events that this version takes; the others are refused and returned.
+func (s *sweep) accepted(events []rejected.Event) (good []rejected.Event) {
 	for _, e := range events {
-		body := withID(e)
-		if _, err := event.Decode(body, e.EventID); err != nil {
+		if _, err := event.Decode(withID(e), e.EventID); err != nil {
 			s.giveBack(e)
 			s.end(e, resultRefused, err.Error())
 			continue
 		}
-		sending = append(sending, e)
-		messages = append(messages, queue.Outgoing{Body: string(body)})
+		good = append(good, e)
+	}
+	return good
+}
+
+func (s *sweep) send(ctx context.Context, events []rejected.Event) {
+	messages := make([]queue.Outgoing, len(events))
+	for i, e := range events {
+		messages[i] = queue.Outgoing{Body: string(withID(e))}
 	}
 	for i, err := range s.h.Events.Send(ctx, messages) {
-		s.sent(ctx, sending[i], err)
+		s.sent(ctx, events[i], err)
 	}
 }
 

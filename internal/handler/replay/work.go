@@ -190,8 +190,9 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
 	s := w.h.sweepOf(j)
 	s.each = func(s *sweep, ctx context.Context, events []rejected.Event) {
-		if w.pace(ctx, len(events)) {
-			s.publish(ctx, events)
+		events = s.accepted(events) // those that are refused take no time, or many would keep the sweep from its end
+		if len(events) > 0 && w.pace(ctx, len(events)) {
+			s.send(ctx, events)
 			return
 		}
 		for _, e := range events {
