@@ -158,7 +158,9 @@ func (s *sweep) wants(e rejected.Event) bool {
 	return s.all || named
 }
 
-func (s *sweep) publish(ctx context.Context, events []rejected.Event) { s.send(ctx, s.accepted(events)) }
+func (s *sweep) publish(ctx context.Context, events []rejected.Event) {
+	s.send(ctx, s.accepted(events))
+}
 
 // accepted are the events that this version takes; the others are refused and returned.
 func (s *sweep) accepted(events []rejected.Event) (good []rejected.Event) {
