@@ -31,7 +31,7 @@ func (d *DeadLetters) List(
 	ctx context.Context, s deadletter.Selector, p LetterPage,
 ) (records []deadletter.Record, next string, err error) {
 	q, hash, err := selection(s)
-	if err != nil || ofNoTime(s) {
+	if err != nil {
 		return nil, "", err
 	}
 	if q.start, err = decodeCursor(p.Cursor, "delivery_id", hash, "died_at"); err != nil {
@@ -64,9 +64,6 @@ func (d *DeadLetters) List(
 	}
 }
 
-// ofNoTime reports whether nothing can be selected. DynamoDB refuses a range whose end lies before its beginning.
-func ofNoTime(s deadletter.Selector) bool { return !s.Until.IsZero() && !s.Until.After(s.Since) }
-
 // filteredPage is the size of a filtered Query's pages: DynamoDB filters after it has cut the page, and
 // few of many may be selected.
 const filteredPage = 500
@@ -97,11 +94,14 @@ var ErrSelector = errors.New("dead letters are selected by endpoint, tenant or s
 // selection makes the Query of a selector on the index with the fewest records, and names its hash key. The
 // indexes hold everything but the sealed parts, which would make each page as heavy as the bodies.
 func selection(s deadletter.Selector) (q query, hash string, err error) {
-	until := endOfTime
+	since, until := s.Since, endOfTime
 	if !s.Until.IsZero() {
 		until = s.Until.Add(-time.Millisecond)
 	}
-	q = query{values: attributes{":since": stamp(s.Since), ":until": stamp(until)}}
+	if until.Before(since) { // DynamoDB refuses a range that ends before it begins
+		since, until = endOfTime, endOfTime
+	}
+	q = query{values: attributes{":since": stamp(since), ":until": stamp(until)}}
 	for _, by := range []struct{ index, attribute, value string }{
 		{"by-endpoint", "endpoint_id", s.EndpointID},
 		{"by-tenant", "tenant_id", s.TenantID},
