@@ -26,7 +26,7 @@ func (a *app) endpoints() *cli.Command {
 		Commands: []*cli.Command{
 			{
 				Name: "list", Usage: "those in trouble, or all of a tenant", Flags: []cli.Flag{
-					tenant, text("state", "failing, open, recovering, paused, disabled, healthy or deleted"),
+					tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
 					text("host", "of the URL"), text("description", "its owner's"), limit(maxPage),
 				},
 				Action: func(ctx context.Context, c *cli.Command) error {

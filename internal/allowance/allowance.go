@@ -45,6 +45,9 @@ func (s Settings) threshold() time.Duration { return time.Duration(float64(s.Bur
 // Slow reports whether the tenant is slow.
 func (s Settings) Slow(until, now time.Time) bool { return until.Sub(now) > s.threshold() }
 
+// End is the moment from which a tenant with this slow_until is no longer slow.
+func (s Settings) End(until time.Time) time.Time { return until.Add(-s.threshold()) }
+
 // Settle says where slow_until has to be moved to after a charge of d has moved it to until, and whether
 // it has to: up, where the charge made the tenant slow, and down, where the stay would be too long. A charge
 // outside the lane that finds the tenant slow raises it, too: the answer to the one that made it slow may

@@ -111,6 +111,9 @@ func TestSettings_atTheThreshold(t *testing.T) {
 	if settings.Slow(now.Add(time.Minute), now) || !settings.Slow(now.Add(time.Minute+1), now) {
 		t.Error("a tenant is slow otherwise than beyond its burst of a minute")
 	}
+	if end := settings.End(now.Add(time.Hour)); !end.Equal(now.Add(59 * time.Minute)) {
+		t.Errorf("a tenant that owes an hour is slow until %s", end)
+	}
 	crossed, d := now.Add(61*time.Second), 2*time.Second
 	if to, move := settings.Settle(crossed, d, true, now); !move || to.Sub(now) < 6*time.Hour {
 		t.Errorf("a charge of the lane that crosses the threshold leaves a stay of %s", to.Sub(now))

@@ -10,71 +10,11 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
-
-// Health is what stands between an endpoint and its deliveries.
-type Health struct {
-	State           string     `json:"state"`
-	Since           *time.Time `json:"since"`
-	Failures        int        `json:"failures"` // in a row, since failing_since
-	FailingSince    *time.Time `json:"failing_since"`
-	OutageSince     *time.Time `json:"outage_since"` // first failure since the last 2xx of a healthy endpoint
-	LastFailureAt   *time.Time `json:"last_failure_at"`
-	LastStatus      int        `json:"last_status"` // of the last failure; 0: no response
-	LastReason      string     `json:"last_reason"`
-	Recent          *Recent    `json:"recent"`        // null where nothing was counted
-	LastProbeAt     *time.Time `json:"last_probe_at"` // of an open circuit; null before the first
-	NextProbeAt     *time.Time `json:"next_probe_at"` // of an open circuit under which something waits
-	RecoveredAt     *time.Time `json:"recovered_at"`  // beginning of the last recovery
-	PausedBy        string     `json:"paused_by"`
-	PauseReason     string     `json:"pause_reason"`
-	DiscardedBefore *time.Time `json:"discarded_before"`
-}
-
-// Recent counts the attempts of the last ten minutes, as far as they were written down with failures.
-type Recent struct {
-	Attempts  int `json:"attempts"`
-	Successes int `json:"successes"`
-}
-
-func (h *Handler) showHealth(f operator.Found) Health {
-	i, marks, probe := f.Circuit, f.Endpoint.Marks, time.Time{}
-	if f.State() == string(circuit.Open) {
-		probe = i.NextProbe(h.Settings)
-	}
-	if !marks.Paused() {
-		marks.PausedBy, marks.PauseReason = f.Tenant.PausedBy, f.Tenant.PauseReason
-	}
-	shown := Health{
-		State: f.State(), Since: timeOrNull(f.Since()), Failures: i.Failures, FailingSince: timeOrNull(i.FailingSince),
-		OutageSince: timeOrNull(i.OutageSince), LastFailureAt: timeOrNull(i.Last.At),
-		LastStatus: i.Last.Status, LastReason: i.Last.Reason,
-		LastProbeAt: timeOrNull(i.ProbedAt), NextProbeAt: timeOrNull(probe), RecoveredAt: timeOrNull(i.RecoveredAt),
-		PausedBy: marks.PausedBy, PauseReason: marks.PauseReason,
-		DiscardedBefore: timeOrNull(f.Endpoint.DiscardedBefore(f.Tenant)),
-	}
-	if ok, tried := i.Recent.Share(h.Now()); tried > 0 {
-		shown.Recent = &Recent{Attempts: tried, Successes: ok}
-	}
-	return shown
-}
-
-// Waiting is what lies in Backlog for an endpoint, counted up to 1,000.
-type Waiting struct {
-	Count           int        `json:"count"`
-	Held            int        `json:"held"` // of them wait for the endpoint and not for their schedule
-	More            bool       `json:"more"` // there are more than were counted
-	OldestCreatedAt *time.Time `json:"oldest_created_at"`
-}
-
-func showWaiting(w dynamo.Waiting) *Waiting {
-	return &Waiting{Count: w.Items, Held: w.Held, More: w.More, OldestCreatedAt: timeOrNull(w.Oldest)}
-}
 
 // Trouble is an endpoint that is not simply healthy.
 type Trouble struct {
@@ -95,15 +35,15 @@ type endpointsRequest struct {
 	Description string `json:"description"` // a part of it
 }
 
-func (r endpointsRequest) wants(f operator.Found) bool {
+func (h *Handler) wants(r endpointsRequest, f operator.Found) bool {
 	e := f.Endpoint
-	return (r.State == "" || r.State == f.State()) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
+	return (r.State == "" || r.State == h.state(f)) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
 		strings.Contains(strings.ToLower(e.Description), strings.ToLower(r.Description))
 }
 
 // states are what endpoints can be filtered by.
 var states = []string{
-	string(circuit.Failing), string(circuit.Open), string(circuit.Recovering),
+	string(circuit.Failing), stateFlapping, string(circuit.Open), string(circuit.Recovering),
 	operator.StateDisabled, operator.StatePaused, operator.StateHealthy, operator.StateDeleted,
 	operator.StateUnreadable,
 }
@@ -120,7 +60,7 @@ func (h *Handler) endpoints(
 ) (operator.List[Trouble], error) {
 	if req.State != "" && !slices.Contains(states, req.State) {
 		return operator.List[Trouble]{}, operator.Refuse(operator.CodeInvalidField, "state",
-			"must be failing, open, recovering, disabled, paused, healthy, deleted or unreadable")
+			"must be failing, flapping, open, recovering, disabled, paused, healthy, deleted or unreadable")
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	read := func(limit int, start string) ([]Trouble, string, error) {
@@ -157,7 +97,7 @@ func (h *Handler) ofTenant(
 	if err != nil {
 		return nil, "", err
 	}
-	found = slices.DeleteFunc(found, func(f operator.Found) bool { return !req.wants(f) })
+	found = slices.DeleteFunc(found, func(f operator.Found) bool { return !h.wants(req, f) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Endpoint.ID
 	}
@@ -179,7 +119,7 @@ func (h *Handler) inTrouble(
 		if err != nil {
 			return nil, "", err
 		}
-		found = slices.DeleteFunc(found, func(f operator.Found) bool { return !req.wants(f) })
+		found = slices.DeleteFunc(found, func(f operator.Found) bool { return !h.wants(req, f) })
 		page, err := h.showTrouble(ctx, found)
 		if err != nil {
 			return nil, "", err
@@ -234,7 +174,7 @@ func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Tr
 		shown[n] = Trouble{
 			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
 			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
-			Health: h.showHealth(f), Waiting: showWaiting(waiting),
+			Health: h.showHealth(f, waiting), Waiting: h.showWaiting(waiting),
 		}
 		return err
 	})...)
@@ -280,7 +220,7 @@ func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpoin
 		Status: e.Status, Events: e.Events,
 		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: timeOrNull(e.DeletedAt),
 		SecretRotatedAt: timeOrNull(e.SecretRotatedAt), TenantPaused: found.Tenant.Paused(),
-		Health: h.showHealth(found), Waiting: showWaiting(waiting),
+		Health: h.showHealth(found, waiting), Waiting: h.showWaiting(waiting),
 	}, nil
 }
 

@@ -46,7 +46,7 @@ func newWorld(t *testing.T) *world {
 		inspect: inspect.New(inspect.Config{
 			Settings: inspect.Settings{
 				EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth,
-				BacklogTable: tables.Backlog, DeliveriesTable: tables.Deliveries,
+				BacklogTable: tables.Backlog, DeliveriesTable: tables.Deliveries, MaxLifeDays: 7,
 			},
 			AWS: cfg, Log: slog.New(slog.DiscardHandler),
 		}),
@@ -109,7 +109,7 @@ type page struct {
 
 func TestEndpointsInTroubleAreListedPageByPageWithTheirBacklog(t *testing.T) {
 	w := newWorld(t)
-	since := w.now.Add(-time.Hour)
+	since, kept := w.now.Add(-time.Hour), w.now.Add(7*24*time.Hour)
 	for i := range 5 {
 		id := fmt.Sprint("webhook_", i)
 		w.create(t, id, i)
@@ -132,7 +132,7 @@ func TestEndpointsInTroubleAreListedPageByPageWithTheirBacklog(t *testing.T) {
 	for i := range 5 {
 		waiting := &inspect.Waiting{Count: i, Held: i}
 		if i > 0 {
-			waiting.OldestCreatedAt = &w.now
+			waiting.OldestCreatedAt, waiting.KeptUntil = &w.now, &kept
 		}
 		want = append(want, inspect.Trouble{
 			TenantID: "acme", EndpointID: fmt.Sprint("webhook_", i), Host: "example.com", Waiting: waiting,
@@ -141,7 +141,7 @@ func TestEndpointsInTroubleAreListedPageByPageWithTheirBacklog(t *testing.T) {
 			},
 		})
 	}
-	unknown := cmpopts.IgnoreFields(inspect.Health{}, "NextProbeAt") // circuit's
+	unknown := cmpopts.IgnoreFields(inspect.Health{}, "NextProbeAt", "Note") // circuit's
 	if diff := cmp.Diff(want, got, unknown); diff != "" {
 		t.Errorf("endpoints (-want +got):\n%s", diff)
 	}
@@ -154,11 +154,12 @@ func TestAnEndpointIsShownWithTheMarksOfItsTenant(t *testing.T) {
 	if _, _, err := w.endpoints.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, pause); err != nil {
 		t.Fatal(err)
 	}
+	kept := w.now.Add(7 * 24 * time.Hour)
 	want := inspect.Endpoint{
-		TenantID: "acme", EndpointID: "webhook_1", URL: "https://example.com/webhook_1", Status: "active",
+		TenantID: "acme", EndpointID: "webhook_1", URL: "https://example.com", Status: "active",
 		Events: []string{"user.*"}, CreatedAt: w.now, UpdatedAt: w.now, TenantPaused: true,
 		Health:  inspect.Health{State: "paused", Since: &w.now, PausedBy: "ann", PauseReason: "asked"},
-		Waiting: &inspect.Waiting{Count: 3, Held: 3, OldestCreatedAt: &w.now},
+		Waiting: &inspect.Waiting{Count: 3, Held: 3, OldestCreatedAt: &w.now, KeptUntil: &kept},
 	}
 	got := answer[inspect.Endpoint](t, w, "endpoint", `,"tenant_id":"acme","endpoint_id":"webhook_1"`)
 	if diff := cmp.Diff(want, got); diff != "" {

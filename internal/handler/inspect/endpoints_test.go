@@ -89,6 +89,7 @@ func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, err
 func (w *world) Total(context.Context, int) (dynamo.Total, error) { return w.total, w.fault("Total") }
 
 var (
+	kept                 = failed.Add(7 * 24 * time.Hour)
 	since, failed, probe = at.Add(-time.Hour), at.Add(-2 * time.Hour), at.Add(3 * time.Minute)
 
 	down = circuit.Item{
@@ -128,7 +129,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 				LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: &probed,
 				NextProbeAt: &probe,
 			},
-			Waiting: &Waiting{Count: 1000, Held: 990, More: true, OldestCreatedAt: &failed},
+			Waiting: &Waiting{Count: 1000, Held: 990, More: true, OldestCreatedAt: &failed, KeptUntil: &kept},
 		},
 		{
 			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not probed
@@ -243,7 +244,7 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 			State: "paused", Since: &paused, Failures: 57, FailingSince: &failed, OutageSince: &failed, LastFailureAt: &since,
 			LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: &probed,
 		},
-		Waiting: &Waiting{Count: 3, Held: 2, OldestCreatedAt: &failed},
+		Waiting: &Waiting{Count: 3, Held: 2, OldestCreatedAt: &failed, KeptUntil: &kept},
 	}
 	for _, fields := range []string{`"endpoint_id":"webhook_down"`, `"endpoint_id":"webhook_down","tenant_id":"acme"`} {
 		if diff := cmp.Diff(want, read[Endpoint](t, w.ask(t, "endpoint", fields))); diff != "" {
@@ -320,6 +321,7 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 	counts := EndpointCounts{
 		States:        map[string]int{"open": 1, "paused": 1, "recovering": 1, "failing": 1, "deleted": 1},
 		PausedTenants: 1, SlowTenants: 1,
+		Slow: []SlowTenant{{TenantID: "hog", Until: at.Add(6*time.Hour - time.Minute)}}, // less what a burst is paid for in
 	}
 	if diff := cmp.Diff(counts, got.Endpoints); diff != "" {
 		t.Errorf("endpoints (-want +got):\n%s", diff)
@@ -331,6 +333,63 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 	holding := []string{"webhook_asleep", "webhook_back", "webhook_down", "webhook_purged"}
 	if diff := cmp.Diff(holding, w.asked); diff != "" {
 		t.Errorf("counted (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_summary_namesTheTenantsThatAreSlowTheLongest(t *testing.T) {
+	w := &world{
+		depths: map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
+		slow:   map[string]time.Time{},
+	}
+	for n := range maxSlow + 5 {
+		w.slow[fmt.Sprintf("t%02d", n)] = at.Add(time.Duration(n+1) * time.Hour)
+	}
+	got := read[Summary](t, w.ask(t, "summary", "")).Endpoints
+	first, last := got.Slow[0].TenantID, got.Slow[len(got.Slow)-1].TenantID
+	if got.SlowTenants != 25 || len(got.Slow) != 20 || first != "t24" || last != "t05" {
+		t.Errorf("%d slow tenants, of which %d are named, %s to %s", got.SlowTenants, len(got.Slow), first, last)
+	}
+}
+
+func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
+	for name, row := range map[string]struct {
+		state     circuit.State
+		ok, tried int
+		want      string
+	}{
+		"a run of failures":      {circuit.Failing, 1, 11, "failing"},
+		"one success in ten":     {circuit.Failing, 1, 10, "flapping"},
+		"a 2xx a moment ago":     {circuit.None, 5, 10, "flapping"},
+		"nine successes in ten":  {circuit.None, 9, 10, "flapping"},
+		"a failure now and then": {circuit.None, 19, 21, "healthy"},
+		"too few to tell":        {circuit.Failing, 5, 9, "failing"},
+		"an open circuit":        {circuit.Open, 5, 10, "open"},
+		"a recovery":             {circuit.Recovering, 5, 10, "recovering"},
+	} {
+		w := &world{}
+		w.add(circuit.Item{
+			TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: row.state,
+			Recent: circuit.Recent{Start: at, Tried: row.tried, OK: row.ok},
+		})
+		if got := w.pages(t, `"state":"`+row.want+`"`); len(got[0]) != 1 {
+			t.Errorf("%s: not among those %s", name, row.want)
+		}
+		if got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != row.want {
+			t.Errorf("%s: %s, want %s", name, got, row.want)
+		}
+	}
+}
+
+func TestHandler_endpoint_isNotProbedWhereNothingWaits(t *testing.T) {
+	w := &world{endpoints: rows, circuits: []circuit.Item{down}}
+	got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
+	if got.State != "open" || got.NextProbeAt != nil || got.Note != noteNoProbe {
+		t.Errorf("%+v", got)
+	}
+	w.waiting = map[string]dynamo.Waiting{"webhook_down": {Items: 1}}
+	got = read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
+	if got.NextProbeAt == nil || got.Note != "" {
+		t.Errorf("once something waits: %+v", got)
 	}
 }
 

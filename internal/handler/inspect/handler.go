@@ -81,6 +81,7 @@ type Handler struct {
 	Circuits    Circuits
 	Allowance   allowance.Settings
 	Settings    circuit.Settings
+	MaxLife     time.Duration // of a delivery that waits
 	Backlog     Backlog
 	Vault       deadletter.Vault
 	Rejected    Rejected

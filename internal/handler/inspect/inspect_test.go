@@ -171,7 +171,7 @@ func (w *world) ask(t *testing.T, action, fields string) string {
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w,
 		Endpoints: endpoints{w}, Circuits: circuits{w}, Allowance: allowance.New(200, 15*time.Second),
-		Settings: circuit.Default(), Backlog: w,
+		Settings: circuit.Default(), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
 		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
@@ -482,7 +482,7 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 	}
 	oldest := at
 	want := Summary{
-		Endpoints: EndpointCounts{States: map[string]int{}},
+		Endpoints: EndpointCounts{States: map[string]int{}, Slow: []SlowTenant{}},
 		DeadLetters: map[deadletter.Status]Count{
 			"dead": {Count: 3, OldestDiedAt: &oldest}, "replaying": {}, "replayed": {Count: 1, OldestDiedAt: &oldest},
 		},

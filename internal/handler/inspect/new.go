@@ -35,10 +35,11 @@ type Settings struct {
 	DeadLetterQueueURL       string `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 
-	// Of deliver: they say which tenants are slow, and when endpoints are probed.
+	// Of deliver: which tenants are slow, when endpoints are probed, how long deliveries are kept.
 	Minute             config.Seconds `env:"MINUTE_SECONDS"`
 	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
+	MaxLifeDays        int            `env:"MAX_LIFE_DAYS"`
 }
 
 // Config is what New needs. All fields are required.
@@ -58,6 +59,7 @@ func New(c Config) *Handler {
 		Circuits:    dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		Settings:    circuit.Default().Scaled(s.Minute.Duration()),
+		MaxLife:     time.Duration(s.MaxLifeDays) * 24 * time.Hour,
 		Backlog:     dynamo.NewBacklog(tables, s.BacklogTable),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,

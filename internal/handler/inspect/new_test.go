@@ -3,6 +3,7 @@ package inspect
 import (
 	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,6 +20,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		"EVENTS_QUEUE_URL": "url/events", "EVENTS_DEAD_LETTER_QUEUE_URL": "url/rejected",
 		"DELIVERY_QUEUE_URL": "url/deliveries", "RETRY_QUEUE_URL": "url/retries", "DEAD_LETTER_QUEUE_URL": "url/dead",
 		"SLOW_QUEUE_URL": "url/slow", "MINUTE_SECONDS": "60", "MAXIMUM_CONCURRENCY": "200", "ATTEMPT_TIMEOUT_SECONDS": "15",
+		"MAX_LIFE_DAYS": "7",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -28,6 +30,9 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	}
 	if diff := cmp.Diff(queues, h.Queues); diff != "" {
 		t.Errorf("queues (-want +got):\n%s", diff)
+	}
+	if h.MaxLife != 7*24*time.Hour {
+		t.Errorf("deliveries are kept for %s", h.MaxLife)
 	}
 	if url := h.Rejected.(rejected.Queue).URL; url != "url/rejected" {
 		t.Errorf("rejected events are read from %s", url)

@@ -1,7 +1,10 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -14,7 +17,14 @@ type EndpointCounts struct {
 	States        map[string]int `json:"states"`
 	PausedTenants int            `json:"paused_tenants"` // that own one of these endpoints
 	SlowTenants   int            `json:"slow_tenants"`   // whose deliveries go through SlowQueue
+	Slow          []SlowTenant   `json:"slow"`           // some of them, those slow the longest first
 	More          bool           `json:"more"`           // than were counted
+}
+
+// SlowTenant is a tenant whose deliveries go through SlowQueue until then, or longer if it stays slow.
+type SlowTenant struct {
+	TenantID string    `json:"tenant_id"`
+	Until    time.Time `json:"until"`
 }
 
 // Backlogged is how much lies in Backlog for all endpoints together, at least.
@@ -29,6 +39,7 @@ type Backlogged struct {
 const (
 	maxTrouble  = 1000 // items of EndpointHealth
 	maxHeld     = 50   // endpoints whose held deliveries are counted, up to 1,000 each
+	maxSlow     = 20   // slow tenants that are named
 	maxDueShard = 1000 // items of each of the 16 parts of Backlog's index
 )
 
@@ -45,8 +56,10 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}
-	counts, holding := countStates(found)
-	counts.SlowTenants = h.slowTenants(slow)
+	counts, holding := h.countStates(found)
+	counts.Slow = h.slowTenants(slow)
+	counts.SlowTenants = len(counts.Slow)
+	counts.Slow = counts.Slow[:min(counts.SlowTenants, maxSlow)]
 	counts.More = next != ""
 	waiting := Backlogged{Count: total.Items, More: total.More || counts.More, NextDueAt: timeOrNull(total.NextDue)}
 	if len(holding) > maxHeld {
@@ -67,11 +80,11 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 }
 
 // countStates also names the endpoints under which something may be held.
-func countStates(found []operator.Found) (counts EndpointCounts, holding []string) {
+func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts, holding []string) {
 	counts.States = map[string]int{}
 	paused := map[string]bool{}
 	for _, f := range found {
-		counts.States[f.State()]++
+		counts.States[h.state(f)]++
 		if f.Tenant.Paused() {
 			paused[f.Endpoint.TenantID] = true
 		}
@@ -83,13 +96,16 @@ func countStates(found []operator.Found) (counts EndpointCounts, holding []strin
 	return counts, holding
 }
 
-// slowTenants counts the tenants whose deliveries go through SlowQueue.
-func (h *Handler) slowTenants(until map[string]time.Time) (n int) {
-	now := h.Now()
-	for _, at := range until {
-		if h.Allowance.Slow(at, now) {
-			n++
+// slowTenants are those whose deliveries go through SlowQueue, the longest to stay there first. It is never null.
+func (h *Handler) slowTenants(until map[string]time.Time) []SlowTenant {
+	slow := []SlowTenant{}
+	for tenantID, at := range until {
+		if h.Allowance.Slow(at, h.Now()) {
+			slow = append(slow, SlowTenant{TenantID: tenantID, Until: h.Allowance.End(at)})
 		}
 	}
-	return n
+	slices.SortFunc(slow, func(a, b SlowTenant) int {
+		return cmp.Or(b.Until.Compare(a.Until), strings.Compare(a.TenantID, b.TenantID))
+	})
+	return slow
 }
