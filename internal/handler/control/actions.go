@@ -41,7 +41,11 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	if err == nil && !changed {
 		err = operator.Refuse(codeNotPaused, t.field(), t.name()+" is not paused")
 	}
-	return h.done(ctx, t, stored, resultResumed, err)
+	answer, err := h.done(ctx, t, stored, resultResumed, err)
+	if err == nil && t.ofTenant() {
+		answer = h.standing(ctx, answer)
+	}
+	return answer, err
 }
 
 // release has what waits for an endpoint sent now, at the pace of a recovery.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -222,8 +223,11 @@ func TestHandler_acts(t *testing.T) {
 		"resumes an endpoint of a paused tenant": {newWorld().paused("webhook_1").paused("acme"), "resume", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "paused", TenantPaused: true},
 			[]string{"Mark webhook_1", "Hold webhook_1"}},
-		"resumes a tenant": {newWorld().paused("acme"), "resume", all,
-			Answer{TenantID: "acme", Result: "resumed", State: "healthy"},
+		"resumes a tenant, not its endpoints": {
+			newWorld().paused("acme").open("webhook_1").paused("webhook_2"), "resume", all,
+			Answer{TenantID: "acme", Result: "resumed", State: "healthy", Held: []Standing{
+				{"webhook_1", "open"}, {"webhook_2", "paused"}, {"webhook_off", "disabled"},
+			}},
 			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"releases what waits, once release looks for it": {newWorld().open("webhook_1"), "release", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "open", Waiting: waits},
@@ -326,6 +330,23 @@ func TestHandler_refuses(t *testing.T) {
 				t.Errorf("wrote %v", row.world.calls)
 			}
 		})
+	}
+}
+
+func TestHandler_resume_namesTwentyEndpointsThatStayStopped(t *testing.T) {
+	w := newWorld().paused("acme")
+	for n := range 22 {
+		id := fmt.Sprint("webhook_", 10+n)
+		w.endpoints = append(w.endpoints, endpoint.Endpoint{ID: id, TenantID: "acme", Status: endpoint.Disabled})
+	}
+	got, _, err := w.ask(t, "resume", all)
+	if err != nil || len(got.Held) != 20 || !strings.HasPrefix(got.Note, "3 more") {
+		t.Errorf("%d named, note %q, %v", len(got.Held), got.Note, err)
+	}
+	w = newWorld().paused("acme")
+	w.fails = "Circuits"
+	if got, _, err := w.ask(t, "resume", all); err != nil || got.Result != "resumed" || got.Note != noteUnread {
+		t.Errorf("what is done is not answered, because endpoints cannot be read: %+v, %v", got, err)
 	}
 }
 

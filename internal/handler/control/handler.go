@@ -77,6 +77,7 @@ type Answer struct {
 	TenantPaused    bool       `json:"tenant_paused"`
 	DiscardedBefore *time.Time `json:"discarded_before"` // null when nothing is discarded
 	Waiting         *Waiting   `json:"waiting,omitzero"` // of release and discard
+	Held            []Standing `json:"held,omitzero"`    // of a tenant's resume: what stays stopped or open, up to 20
 	Note            string     `json:"note,omitzero"`    // what the result does not do yet
 }
 
