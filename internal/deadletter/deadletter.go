@@ -20,7 +20,7 @@ type Status string
 const (
 	Dead      Status = "dead"
 	Replaying Status = "replaying" // an operator's replay has claimed it and not yet finished
-	Replayed  Status = "replayed"  // its message is on DeliveryQueue, or was
+	Replayed  Status = "replayed"  // its message is on DeliveryQueue or RetryQueue, or was
 )
 
 // Valid reports whether s is one of the statuses.

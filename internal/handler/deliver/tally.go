@@ -29,9 +29,11 @@ func (h *Handler) tally(ends []end) {
 			continue
 		}
 		h.measure(e)
+		if e.place == 1 { // on RetryQueue, too: jobs replay to it
+			replayed += min(e.message.Replay, 1)
+		}
 		if e.first() {
 			first++
-			replayed += min(e.message.Replay, 1)
 			if e.outcome.Verdict == delivery.VerdictAcknowledged {
 				acknowledged++
 			}

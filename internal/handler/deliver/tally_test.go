@@ -38,6 +38,11 @@ func TestHandler_Process_measuresServiceLevels(t *testing.T) {
 			m.Replay, m.Life.StartedAt = 2, w.born.Add(-3*time.Second)
 			return w.on("delivery", 1, m)
 		}, []string{first + "3]", acknowledged + "3]", `"Replayed":[1]`}, nil},
+		"a job's replay": {204, func(w *world) events.SQSMessage {
+			m := message(w)
+			m.Replay, m.Life.StartedAt = 2, w.born.Add(-3*time.Second)
+			return w.on("retry", 1, m)
+		}, []string{acknowledged + "3]", `"Replayed":[1]`}, []string{first, "FirstAttemptsAcknowledged"}},
 		"one of a slow tenant": {204, func(w *world) events.SQSMessage { return w.on("slow", 1, message(w)) },
 			[]string{acknowledged + "40]"}, []string{first}},
 	} {
