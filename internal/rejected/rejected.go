@@ -19,6 +19,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -124,7 +125,7 @@ func eventOf(m types.Message) Event {
 		e.MessageID = aws.ToString(m.MessageId) // redrive keeps it
 	}
 	if e.EventID == "" {
-		e.EventID = e.MessageID
+		e.EventID = idOf(e)
 	}
 	if e.Reason == "" {
 		e.Reason = reasonNotProcessed
@@ -134,6 +135,16 @@ func eventOf(m types.Message) Event {
 		e.SentAt = time.UnixMilli(ms).UTC()
 	}
 	return e
+}
+
+// idOf is the id that the event itself has, or the message's.
+func idOf(e Event) string {
+	decoded, err := event.Decode([]byte(e.Body), e.MessageID)
+	var invalid *event.Invalid
+	if errors.As(err, &invalid) {
+		return invalid.EventID
+	}
+	return decoded.ID
 }
 
 // Restore makes received events visible at once.

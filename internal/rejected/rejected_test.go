@@ -91,6 +91,22 @@ func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 	}
 }
 
+func TestQueue_Receive_readsTheIDOfAnEventThatSQSMoved(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`: "evt_1",
+		`{"tenant_id":"acme","type":"user.deleted","data":{}}`:              "m1",
+		`{"id":"evt_1","type":"unknown"}`:                                   "evt_1",
+		`{"id":7,"tenant_id":"acme","type":"user.deleted","data":{}}`:       "m1",
+		`{`: "m1",
+	} {
+		client := &fakeSQS{messages: []types.Message{{MessageId: aws.String("m1"), Body: aws.String(body)}}}
+		got, err := Queue{Client: client}.Receive(t.Context(), 1)
+		if err != nil || got[0].EventID != want || got[0].Reason != "not_processed" {
+			t.Errorf("%s: %+v, %v; want %s", body, got, err, want)
+		}
+	}
+}
+
 // SQS moves a message with its attributes, and a publisher may have used the names that fanout uses.
 func TestQueue_Receive_leavesPublishersTheirAttributes(t *testing.T) {
 	client := &fakeSQS{messages: []types.Message{{

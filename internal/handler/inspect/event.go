@@ -54,7 +54,11 @@ func (h *Handler) deliveriesOfEvent(
 		}
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	return DeliveryList{List: operator.NewList(shown, "", "")}, nil
+	list := DeliveryList{List: operator.NewList(shown, "", "")}
+	if len(shown) == 0 {
+		list.Note = noteNoMatch
+	}
+	return list, nil
 }
 
 // endpointsOfEvent refuses what no list by event has and returns the tenant's endpoints, the oldest first.
@@ -88,9 +92,14 @@ const (
 	searchPages = 10
 )
 
+// noteNoMatch is the note where no delivery is of the event as it was given.
+const noteNoMatch = "nothing matches: every byte of data counts, spaces included, and so does the id, or that of " +
+	"the SQS message where there is none. Search by tenant_id and event_id alone, or look at rejected_events"
+
 // What a search by event id leaves out.
 const (
 	noteSearched = "deliveries that were acknowledged were not searched: give the event as it was published"
+	noteNone     = "no delivery of this event id was found; "
 	noteBound    = "; of an endpoint's deliveries only the newest 1,000 were searched"
 )
 
@@ -121,6 +130,9 @@ func (h *Handler) searchDeliveries(
 		shown = append(shown, found[i]...)
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
+	if len(shown) == 0 {
+		note = noteNone + note
+	}
 	return DeliveryList{List: operator.NewList(shown, "", ""), Note: note}, nil
 }
 
