@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func statements(document any) (all []object) {
@@ -125,5 +127,23 @@ func TestEndpointsAreReadByAttribute(t *testing.T) {
 		if deletes || batches && target(list(s["Resource"])[0]) != "Deliveries" { // states are a record, no work
 			t.Errorf("deliver may delete: %v", s["Sid"])
 		}
+	}
+}
+
+// A compromised webhooks neither makes a key nor brings one back: of a key it writes what the key has spent.
+func TestWebhooksWritesNothingOfAKeyButItsCounters(t *testing.T) {
+	var got []any
+	for _, s := range roleStatements(load(t), "WebhooksRole") {
+		if target(list(s["Resource"])[0]) == "ApiKeys" {
+			named := at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"]
+			got = append(got, list(s["Action"]), list(named))
+		}
+	}
+	want := []any{
+		[]any{"dynamodb:GetItem"}, []any(nil),
+		[]any{"dynamodb:UpdateItem"}, []any{"key_id", "spent", "spent_minute", "last_used_at"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rights to keys (-want +got):\n%s", diff)
 	}
 }

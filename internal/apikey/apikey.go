@@ -4,7 +4,7 @@
 // It promises that a key is "hk_", an id without underscore, "_" and 43 base64url characters
 // of 32 random bytes, that only a SHA-256 of the text is kept (256 random bits need no slow
 // hash), and that comparing takes the same time whatever was guessed. It keeps the text nowhere, and
-// only New returns it.
+// only New returns it. A key counts what it spends of the requests of each minute.
 package apikey
 
 import (
@@ -44,7 +44,13 @@ type Key struct {
 	Hash        []byte    `dynamodbav:"hash"` // SHA-256 of the whole text
 	CreatedAt   time.Time `dynamodbav:"created_at"`
 	RevokedAt   time.Time `dynamodbav:"revoked_at,omitempty"` // zero while the key holds
+	LastUsedAt  time.Time `dynamodbav:"last_used_at,omitempty"`
+	SpentMinute int64     `dynamodbav:"spent_minute,omitempty"` // the minute of its last request, since 1970
+	Spent       int       `dynamodbav:"spent,omitempty"`        // in that minute
 }
+
+// Minute is the minute, since 1970, that a time is in.
+func Minute(t time.Time) int64 { return t.Unix() / 60 }
 
 const (
 	prefix     = "hk_"
@@ -92,6 +98,12 @@ func ParseID(text string) (id string, ok bool) {
 func (k Key) Accepts(text string) bool {
 	same := subtle.ConstantTimeCompare(hash(text), k.Hash) == 1
 	return same && k.RevokedAt.IsZero()
+}
+
+// Affords reports whether the key has so many units left of its budget for the minute of now. A minute that
+// another process has begun a little earlier counts.
+func (k Key) Affords(units, budget int, now time.Time) bool {
+	return k.SpentMinute < Minute(now) || k.Spent+units <= budget
 }
 
 // Allows reports whether the key has the scope.

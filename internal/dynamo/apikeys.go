@@ -41,6 +41,43 @@ func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
 
 var errKeyTaken = errors.New("API key: the id is taken")
 
+// Spend counts units against the key's budget of the minute, and stamps the key once a minute as used. It
+// returns the key as it is then; spent is false where the budget does not allow the units. was is the key as it
+// was seen last: it tells whether the minute has begun for it, which saves a call. Every attribute that is named
+// is one that the function webhooks may write: the caller looks at the hash and at the revocation.
+func (s *APIKeys) Spend(
+	ctx context.Context, was apikey.Key, units, budget int, now time.Time,
+) (key apikey.Key, spent bool, err error) {
+	minute := apikey.Minute(now)
+	for range spendTries {
+		w := write{
+			expression: "SET spent = spent + :units", condition: "spent_minute >= :minute AND spent <= :most",
+			values: attributes{":minute": num(minute), ":units": num(int64(units)), ":most": num(int64(budget - units))},
+			shows:  true,
+		}
+		if was.SpentMinute < minute {
+			w.expression = "SET spent = :units, spent_minute = :minute, last_used_at = :now"
+			w.condition = "attribute_exists(key_id) AND (attribute_not_exists(spent_minute) OR spent_minute < :minute)"
+			w.values = attributes{":minute": num(minute), ":units": num(int64(units)), ":now": stamp(now)}
+		}
+		item, refused, err := s.updateItem(ctx, attributes{"key_id": str(was.ID)}, w)
+		if err != nil {
+			return key, false, err
+		}
+		if key, err = decode[apikey.Key](item); err != nil || !refused {
+			return key, err == nil, err
+		}
+		if key.ID == "" || !key.Affords(units, budget, now) {
+			return key, false, nil
+		}
+		was = key
+	}
+	return key, false, s.wrap(ErrConflict)
+}
+
+// spendTries is enough for a minute that begins, and for another process that began it first.
+const spendTries = 3
+
 // ListByTenant returns a page of the tenant's keys, newest first, revoked ones included. The
 // index trails the table by moments. next is "" after the last page.
 func (s *APIKeys) ListByTenant(

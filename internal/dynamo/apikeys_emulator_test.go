@@ -138,3 +138,47 @@ func TestAPIKeys_ListByTenant_isNewestFirstInPages(t *testing.T) {
 		t.Errorf("listed (-want +got):\n%s", diff)
 	}
 }
+
+func TestAPIKeys_Spend_countsUpToTheBudgetOfEachMinute(t *testing.T) {
+	s, faults := apiKeys(t)
+	key, text := putKey(t, s, "acme", createdAt)
+	minute := createdAt.Truncate(time.Minute)
+	spend := func(was apikey.Key, units int, at time.Time, want, calls int) apikey.Key {
+		t.Helper()
+		faults.Reset()
+		got, spent, err := s.Spend(t.Context(), was, units, 10, at)
+		if err != nil || spent != (want > 0) || spent && got.Spent != want || !got.Accepts(text) {
+			t.Fatalf("spent %v: %+v, %v, want %d", spent, got, err, want)
+		}
+		if n := len(faults.Calls("UpdateItem")); n != calls {
+			t.Errorf("%d calls, want %d", n, calls)
+		}
+		return got
+	}
+	seen := spend(key, 4, minute, 4, 1)
+	seen = spend(seen, 6, minute.Add(59*time.Second), 10, 1)
+	spend(seen, 1, minute.Add(59*time.Second), 0, 1)
+	other := spend(key, 1, minute.Add(time.Minute), 1, 1) // a process that has not seen it for long
+	spend(seen, 4, minute.Add(time.Minute), 5, 2)         // one that does not know that the minute has begun
+	spend(other, 1, minute.Add(59*time.Second), 6, 1)     // one whose clock is behind
+	if got := getKey(t, s, key.ID); !got.LastUsedAt.Equal(minute.Add(time.Minute)) {
+		t.Errorf("last used at %v", got.LastUsedAt)
+	}
+}
+
+func TestAPIKeys_Spend_showsThatAKeyIsGoneOrRevoked(t *testing.T) {
+	s, _ := apiKeys(t)
+	key, text := putKey(t, s, "acme", createdAt)
+	if _, _, err := s.Revoke(t.Context(), "acme", key.ID, createdAt); err != nil {
+		t.Fatal(err)
+	}
+	if got, _, err := s.Spend(t.Context(), key, 1, 10, createdAt); err != nil || got.Accepts(text) {
+		t.Errorf("a revoked key: %+v, %v", got, err)
+	}
+	for _, minute := range []int64{0, apikey.Minute(createdAt)} {
+		gone := apikey.Key{ID: "01JB3ZKX9M4W0S5V7N2Q8R6TYA", SpentMinute: minute}
+		if got, spent, err := s.Spend(t.Context(), gone, 1, 10, createdAt); err != nil || spent || got.ID != "" {
+			t.Errorf("no key: %+v, %v, %v", got, spent, err)
+		}
+	}
+}

@@ -25,6 +25,7 @@ const (
 	CodeBodyTooLarge         Code = "body_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeValidationFailed     Code = "validation_failed"
+	CodeTooManyRequests      Code = "too_many_requests"
 	CodeInternal             Code = "internal"
 	CodeUnavailable          Code = "unavailable"
 )
@@ -107,6 +108,10 @@ var meanings = map[Code]meaning{
 	CodeValidationFailed: {
 		422, "Not allowed",
 		"The body is well-formed, but what it asks for is not allowed.",
+	},
+	CodeTooManyRequests: {
+		429, "Too many requests",
+		"The API key has used up its requests of this minute. Try again after the time in Retry-After.",
 	},
 	CodeInternal: {
 		500, "Internal error",

@@ -16,9 +16,9 @@ import (
 
 // Meter counts DynamoDB's units as AWS bills them on demand (Developer Guide, "DynamoDB read and write
 // operations" and "Global secondary indexes"). Writes: 1 KB of the larger of the item before and after,
-// of every index entry that is made, removed or changed, and of refused writes too; [Meter.Reads] has the
-// reads. moto itself says 1 for everything; where DynamoDB Local serves the calls, the counts are compared with
-// what it says. Writes through a Meter run one after another.
+// of every index entry that is made, removed or changed, and of refused writes too, twice in a transaction;
+// [Meter.Reads] has the reads. moto itself says 1 for everything; where DynamoDB Local serves the calls, the counts
+// are compared with what it says. Writes through a Meter run one after another.
 type Meter struct {
 	t      testing.TB
 	cfg    aws.Config
@@ -71,6 +71,7 @@ type metered struct {
 	table  string
 	key    item
 	before item
+	twice  bool // in a transaction
 }
 
 func (m *Meter) handle(
@@ -124,9 +125,23 @@ func (m *Meter) writes(parameters any) (writes []metered) {
 			}
 		}
 	case *dynamodb.TransactWriteItemsInput:
-		m.t.Error("testkit: Meter does not know what a transaction costs")
+		for _, w := range in.TransactItems {
+			writes = append(writes, m.transacted(w))
+		}
 	}
 	return writes
+}
+
+func (m *Meter) transacted(w dynamotypes.TransactWriteItem) metered {
+	switch {
+	case w.Put != nil:
+		return metered{table: *w.Put.TableName, key: w.Put.Item, twice: true}
+	case w.Update != nil:
+		return metered{table: *w.Update.TableName, key: w.Update.Key, twice: true}
+	case w.Delete == nil:
+		m.t.Fatal("testkit: Meter does not count condition checks")
+	}
+	return metered{table: *w.Delete.TableName, key: w.Delete.Key, twice: true}
 }
 
 func (m *Meter) table(ctx context.Context, name string) meteredTable {
@@ -185,7 +200,11 @@ func (m *Meter) read(ctx context.Context, writes []metered) []item {
 // count bills one write whose item is after it as given.
 func (m *Meter) count(w metered, after item) {
 	table := m.tables[w.table]
-	m.units[w.table] += max(units(w.before), units(after), 1)
+	used := max(units(w.before), units(after), 1)
+	if w.twice {
+		used *= 2
+	}
+	m.units[w.table] += used
 	for _, index := range table.indexes {
 		was, is := index.entry(table, w.before), index.entry(table, after)
 		if written := indexUnits(index, was, is); written > 0 {

@@ -53,11 +53,15 @@ type Key struct {
 	Scopes      []apikey.Scope `json:"scopes"`
 	Description string         `json:"description"`
 	CreatedAt   time.Time      `json:"created_at"`
+	LastUsedAt  *time.Time     `json:"last_used_at"` // to the minute
 	RevokedAt   *time.Time     `json:"revoked_at"`
 }
 
 func show(k apikey.Key) Key {
 	shown := Key{KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt}
+	if !k.LastUsedAt.IsZero() {
+		shown.LastUsedAt = &k.LastUsedAt
+	}
 	if !k.RevokedAt.IsZero() {
 		shown.RevokedAt = &k.RevokedAt
 	}

@@ -3,6 +3,7 @@ package webhooks
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -67,6 +68,9 @@ func respond(status int, body any) (apigw.Response, error) {
 // retryAfter is the Retry-After of a 503, in seconds.
 const retryAfter = "5"
 
+// untilNextMinute is the Retry-After of a 429, in seconds.
+func untilNextMinute(now time.Time) string { return strconv.Itoa(60 - now.Second()) }
+
 func refusal(p *problem.Error, c *call) apigw.Response {
 	header := map[string]string{"Content-Type": problem.MediaType}
 	switch p.Code {
@@ -76,6 +80,8 @@ func refusal(p *problem.Error, c *call) apigw.Response {
 		header["Allow"] = p.Allow
 	case problem.CodeUnavailable:
 		header["Retry-After"] = retryAfter
+	case problem.CodeTooManyRequests:
+		header["Retry-After"] = untilNextMinute(c.now)
 	}
 	return apigw.Response{Status: p.Code.Status(), Header: header, Body: p.Document(c.ID)}
 }

@@ -45,6 +45,7 @@ type world struct {
 	keys      map[string]apikey.Key
 	endpoints map[dynamo.EndpointKey]endpoint.Endpoint
 	reads     int  // of keys and endpoints
+	writes    int  // of keys
 	keysDown  bool // faults
 	readDown  bool
 	writeDown bool
@@ -78,6 +79,7 @@ func newWorld(t testing.TB) *world {
 			return w.now
 		},
 		Random: rand.Reader,
+		Budget: 1_000_000,
 	}
 	w.invoke = apigw.Handler(w.handler.Serve).Invoke
 	return w
@@ -113,6 +115,27 @@ func (s keyStore) Get(_ context.Context, id string) (apikey.Key, bool, error) {
 	}
 	key, ok := s.w.keys[id]
 	return key, ok, nil
+}
+
+func (s keyStore) Spend(
+	_ context.Context, was apikey.Key, units, budget int, now time.Time,
+) (apikey.Key, bool, error) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.w.writes++
+	if s.w.keysDown {
+		return apikey.Key{}, false, errDown
+	}
+	key := s.w.keys[was.ID]
+	if !key.Affords(units, budget, now) {
+		return key, false, nil
+	}
+	if minute := apikey.Minute(now); key.SpentMinute < minute {
+		key.SpentMinute, key.Spent = minute, 0
+	}
+	key.Spent += units
+	s.w.keys[was.ID] = key
+	return key, true, nil
 }
 
 func (w *world) Get(_ context.Context, tenant, id string) (endpoint.Endpoint, bool, error) {

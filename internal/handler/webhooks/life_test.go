@@ -2,6 +2,7 @@ package webhooks_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -299,6 +300,9 @@ func TestHandler_report_leavesOneLinePerRequest(t *testing.T) {
 	keyID, _ := apikey.ParseID(key)
 	id := w.oneOfEach(key)
 	w.do("hk_wrong", "GET", "/v1/webhooks/"+id, "")
+	w.do(wrongSecret(key), "GET", "/v1/webhooks/"+id, "")
+	w.revoke(key)
+	w.do(key, "GET", "/v1/webhooks/"+id, "")
 	line := func(route string, status float64) map[string]any {
 		return map[string]any{
 			"level": "INFO", "msg": "request", "request_id": "req-1", "route": route, "status": status,
@@ -309,9 +313,11 @@ func TestHandler_report_leavesOneLinePerRequest(t *testing.T) {
 		line["outcome"], line["reason"] = "refused", reason
 		return line
 	}
-	stranger := refused(line("none", 401), "unauthenticated")
+	stranger := refused(line("GET /v1/webhooks/{id}", 401), "unauthenticated")
 	stranger["tenant_id"], stranger["key_id"] = "", ""
-	delete(stranger, "endpoint_id")
+	guessed := refused(line("GET /v1/webhooks/{id}", 401), "unauthenticated") // names the key that is guessed at
+	guessed["tenant_id"] = ""
+	revoked := maps.Clone(guessed)
 	want := []map[string]any{
 		line("POST /v1/webhooks", 201),
 		line("PATCH /v1/webhooks/{id}", 200),
@@ -322,6 +328,8 @@ func TestHandler_report_leavesOneLinePerRequest(t *testing.T) {
 		line("POST /v1/webhooks/{id}/restore", 200),
 		refused(line("POST /v1/webhooks/{id}/restore", 409), "endpoint_not_deleted"),
 		stranger,
+		guessed,
+		revoked,
 	}
 	got := w.lines("request")
 	for _, line := range got {

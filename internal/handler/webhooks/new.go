@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"log/slog"
 	"time"
@@ -27,7 +28,8 @@ type Settings struct {
 	EgressDenyCIDRs  string `env:"EGRESS_DENY_CIDRS"`
 	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
 
-	DeletedEndpointDays config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
+	DeletedEndpointDays  config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
+	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
 }
 
 // Config is what New needs. All fields are required.
@@ -44,6 +46,9 @@ func New(c Config) (*Handler, error) {
 	policy, err := egress.ParsePolicy(egress.Settings{
 		Stage: s.Stage, AllowCIDRs: s.EgressAllowCIDRs, DenyCIDRs: s.EgressDenyCIDRs, AllowPorts: s.EgressAllowPorts,
 	})
+	if n := s.KeyRequestsPerMinute; n < 10 || n > 1_000_000 {
+		err = errors.Join(err, errors.New("API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000"))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
@@ -55,5 +60,6 @@ func New(c Config) (*Handler, error) {
 		Log:       c.Log,
 		Now:       time.Now,
 		Random:    rand.Reader,
+		Budget:    s.KeyRequestsPerMinute,
 	}, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
@@ -15,7 +16,7 @@ import (
 var environment = map[string]string{
 	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
 	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_DENY_CIDRS": "1.0.0.0/24", "EGRESS_ALLOW_PORTS": "8443",
-	"DELETED_ENDPOINT_DAYS": "30",
+	"DELETED_ENDPOINT_DAYS": "30", "API_KEY_REQUESTS_PER_MINUTE": "300",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -27,6 +28,10 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	}
 	calls.Check(t, func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints")
 	calls.Check(t, func() error { _, _, err := h.Keys.Get(t.Context(), "id"); return err }, "GetItem Keys")
+	calls.Check(t, func() error {
+		_, _, err := h.Keys.Spend(t.Context(), apikey.Key{ID: "id"}, 1, 1, h.Now())
+		return err
+	}, "UpdateItem Keys")
 	calls.Check(t, func() error {
 		_, err := h.Secrets.Seal(t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, "secret")
 		return err
@@ -54,11 +59,12 @@ func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
 
 func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := wiring.Settings[Settings](t, environment)
-	s.EgressAllowCIDRs, s.EgressAllowPorts = "10.1.0.0/16, hush", "hush"
+	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
 		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 1 is not a port or a range of ports",
+		"API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000",
 	}, "\n")
 	if err == nil {
 		t.Fatal("faulty settings are taken")

@@ -348,6 +348,11 @@ func TestHandler_Serve_canAnswerEveryCode(t *testing.T) {
 	play(w.do(key, "PATCH", path, `{"description":"second"}`))
 	w.do(key, "DELETE", path, "")
 	play(w.do(key, "PATCH", path, "{}"))
+	spent := w.issue("acme", apikey.Scopes()...)
+	w.handler.Budget = 4
+	w.do(spent, "GET", "/v1/webhooks", "")
+	play(w.do(spent, "GET", "/v1/webhooks", ""))
+	w.handler.Budget = 1_000_000
 	w.readDown = true
 	play(w.do(key, "GET", path, ""))
 	w.panics = true

@@ -26,7 +26,7 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 		slog.Int(telemetry.KeyStatus, status),
 		slog.Float64(telemetry.KeyMillis, float64(took.Microseconds())/1000),
 		slog.String(telemetry.KeyTenant, c.key.TenantID),
-		slog.String(telemetry.KeyKey, c.key.ID),
+		slog.String(telemetry.KeyKey, c.keyID),
 		slog.String("source_ip", c.SourceIP),
 	}
 	if endpoint.ValidID(c.endpointID) {

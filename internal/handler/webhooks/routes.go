@@ -15,6 +15,7 @@ import (
 type route struct {
 	method, path string
 	scope        apikey.Scope
+	units        int      // of the key's budget; for a list, see units
 	body         bool     // takes one
 	query        []string // the parameters it takes
 	do           func(*Handler, context.Context, *call) (apigw.Response, error)
@@ -24,14 +25,40 @@ type route struct {
 const base = "/v1/webhooks"
 
 var routes = []route{
-	{method: "POST", path: base, scope: apikey.Write, body: true, do: (*Handler).create},
-	{method: "GET", path: base, scope: apikey.Read, query: []string{"limit", "cursor", "status"}, do: (*Handler).list},
-	{method: "GET", path: base + "/event-types", scope: apikey.Read, do: (*Handler).eventTypes},
-	{method: "GET", path: base + "/{id}", scope: apikey.Read, do: (*Handler).read},
-	{method: "PATCH", path: base + "/{id}", scope: apikey.Write, body: true, do: (*Handler).change},
-	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, do: (*Handler).remove},
-	{method: "POST", path: base + "/{id}/restore", scope: apikey.Write, do: (*Handler).restore},
-	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, do: (*Handler).rotate},
+	{method: "POST", path: base, scope: apikey.Write, units: changeUnits, body: true, do: (*Handler).create},
+	{
+		method: "GET", path: base, scope: apikey.Read, units: listUnits,
+		query: []string{"limit", "cursor", "status"}, do: (*Handler).list,
+	},
+	{method: "GET", path: base + "/event-types", scope: apikey.Read, units: 1, do: (*Handler).eventTypes},
+	{method: "GET", path: base + "/{id}", scope: apikey.Read, units: 1, do: (*Handler).read},
+	{method: "PATCH", path: base + "/{id}", scope: apikey.Write, units: changeUnits, body: true, do: (*Handler).change},
+	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, units: changeUnits, do: (*Handler).remove},
+	{method: "POST", path: base + "/{id}/restore", scope: apikey.Write, units: changeUnits, do: (*Handler).restore},
+	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits, do: (*Handler).rotate},
+}
+
+// A change writes several items twice, and may read all that are deleted; a list reads all endpoints and may answer
+// with half a megabyte. TestWhatOneKeyCanBurn has what they cost.
+const (
+	changeUnits = 5
+	listUnits   = 2
+	pageUnits   = 25 // endpoints of a page that are another unit
+)
+
+// units are what the request spends of its key's budget. A request that will be refused spends one at least.
+func (c *call) units() int {
+	if c.route == nil {
+		return 1
+	}
+	if c.route.units != listUnits {
+		return c.route.units
+	}
+	limit, _, err := c.listQuery()
+	if err != nil {
+		limit = defaultLimit
+	}
+	return listUnits + (limit+pageUnits-1)/pageUnits
 }
 
 // Routes returns the routes as API Gateway writes their keys, "GET /v1/webhooks/{id}": for tests that

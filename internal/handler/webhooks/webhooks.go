@@ -1,7 +1,8 @@
 // Package webhooks is the management API: the life of a tenant's webhook endpoints.
 //
-// It promises that every request with a well-formed key costs one strongly consistent read of it,
-// and another tenant's endpoint looks exactly like one that does not exist; that a change is
+// It promises that every request is counted against its key by one conditional write, which also shows
+// whether the key still holds, and that the refusal of a key beyond its limit costs no more than that;
+// that another tenant's endpoint looks exactly like one that does not exist; that a change is
 // stored whole or not at all, and that every error is a problem document. A signing secret is
 // returned by the call that made it and never again: this package cannot decrypt. It calls no
 // receiver and publishes no event.
@@ -32,9 +33,12 @@ type Endpoints interface {
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error
 }
 
-// Keys reads API keys, strongly consistent.
+// Keys reads API keys, strongly consistent, and counts what they spend (dynamo.APIKeys).
 type Keys interface {
 	Get(ctx context.Context, keyID string) (apikey.Key, bool, error)
+	Spend(
+		ctx context.Context, was apikey.Key, units, budget int, now time.Time,
+	) (key apikey.Key, spent bool, err error)
 }
 
 // Sealer encrypts signing secrets.
@@ -51,6 +55,9 @@ type Handler struct {
 	Log       *slog.Logger
 	Now       func() time.Time
 	Random    io.Reader // cryptographic
+	Budget    int       // units that a key may spend in a minute
+
+	seen seen
 }
 
 // patience bounds a request, and reserve is kept back of the function's time to answer: a
@@ -65,7 +72,8 @@ type call struct {
 	apigw.Request
 	now        time.Time // UTC, whole milliseconds as they are stored
 	route      *route
-	key        apikey.Key
+	key        apikey.Key // zero until it is authenticated
+	keyID      string     // of a key that exists, whether the request has its secret or not
 	endpointID string
 	query      map[string]string
 }
@@ -100,11 +108,16 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 	if c.Malformed {
 		return apigw.Response{}, problem.New(problem.CodeMalformedRequest)
 	}
+	unrouted := c.find() // what a request spends depends on its route and query
+	var badQuery error
+	if unrouted == nil {
+		badQuery = c.readQuery()
+	}
 	if err := h.authenticate(ctx, c); err != nil {
 		return apigw.Response{}, err
 	}
-	if err := c.find(); err != nil {
-		return apigw.Response{}, err
+	if unrouted != nil {
+		return apigw.Response{}, unrouted
 	}
 	if !c.key.Allows(c.route.scope) {
 		return apigw.Response{}, &problem.Error{
@@ -112,8 +125,8 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
 		}
 	}
-	if err := c.readQuery(); err != nil {
-		return apigw.Response{}, err
+	if badQuery != nil {
+		return apigw.Response{}, badQuery
 	}
 	if err := c.checkBody(); err != nil {
 		return apigw.Response{}, err

@@ -1,0 +1,91 @@
+package webhooks_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+)
+
+// wrongSecret is a well-formed key with the id of another.
+func wrongSecret(key string) string { return key[:len(key)-43] + strings.Repeat("A", 43) }
+
+func TestHandler_authenticate_countsWhatARequestCosts(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	id, _ := apikey.ParseID(key)
+	path := "/v1/webhooks/" + w.create(key).ID
+	w.do(key, "DELETE", path, "")
+	for request, want := range map[string]int{
+		"GET " + path: 1, "GET /v1/webhooks/event-types": 1, "GET /nothing": 1, "PUT /v1/webhooks": 1,
+		"GET /v1/webhooks": 4, "GET /v1/webhooks?limit=1": 3, "GET /v1/webhooks?limit=26": 4,
+		"GET /v1/webhooks?limit=100&status=deleted": 6, "GET /v1/webhooks?limit=101": 4,
+		"PATCH " + path: 5, "DELETE " + path: 5, "POST " + path + "/restore": 5, "POST " + path + "/rotate-secret": 5,
+		"POST /v1/webhooks": 5,
+	} {
+		w.now = w.now.Add(time.Minute)
+		method, target, _ := strings.Cut(request, " ")
+		w.do(key, method, target, "")
+		if got := w.keys[id].Spent; got != want {
+			t.Errorf("%s spends %d, want %d", request, got, want)
+		}
+	}
+}
+
+func TestHandler_authenticate_refusesAKeyBeyondItsLimitUntilTheMinuteEnds(t *testing.T) {
+	w := newWorld(t)
+	w.handler.Budget = 10
+	w.now = start.Add(15 * time.Second)
+	key, other := w.issue("acme", apikey.Scopes()...), w.issue("acme", apikey.Scopes()...)
+	for range 2 {
+		if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 200 {
+			t.Fatalf("within the limit: %d %s", a.status, a.body)
+		}
+	}
+	a := w.do(key, "GET", "/v1/webhooks", "")
+	if a.code() != "too_many_requests" || a.header.Get("Retry-After") != "45" {
+		t.Errorf("beyond the limit: %d %s, after %s", a.status, a.body, a.header.Get("Retry-After"))
+	}
+	if a := w.do(key, "GET", "/v1/webhooks/event-types", ""); a.status != 200 {
+		t.Errorf("what is left is refused: %d %s", a.status, a.body)
+	}
+	if a := w.do(other, "GET", "/v1/webhooks", ""); a.status != 200 {
+		t.Errorf("another key of the tenant: %d %s", a.status, a.body)
+	}
+	w.now = start.Add(time.Minute)
+	if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 200 {
+		t.Errorf("a minute later: %d %s", a.status, a.body)
+	}
+}
+
+func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
+	w := newWorld(t)
+	w.handler.Budget = 4
+	key := w.issue("acme", apikey.Scopes()...)
+	id, _ := apikey.ParseID(key)
+	w.do(key, "GET", "/v1/webhooks", "")
+	spent := w.keys[id].Spent
+	w.reads, w.writes = 0, 0
+	for range 100 {
+		if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 429 {
+			t.Fatalf("beyond the limit: %d", a.status)
+		}
+		if a := w.do(wrongSecret(key), "GET", "/v1/webhooks", ""); a.status != 401 {
+			t.Fatalf("a wrong secret: %d", a.status)
+		}
+	}
+	if w.reads+w.writes > 0 || w.keys[id].Spent != spent {
+		t.Errorf("%d reads, %d writes, %d spent beyond %d", w.reads, w.writes, w.keys[id].Spent, spent)
+	}
+	w.now = w.now.Add(time.Minute)
+	w.revoke(key)
+	for range 3 {
+		if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 401 {
+			t.Errorf("a key that was revoked since it was seen: %d", a.status)
+		}
+	}
+	if w.writes != 1 {
+		t.Errorf("%d writes of a revoked key, want 1", w.writes)
+	}
+}
