@@ -85,7 +85,7 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 	}
 	for n := range endpoint.MaxLive - 2 {
 		e.ID, e.URL = fmt.Sprintf("webhook_01JD%06d0000000000%06d", 1, n), fatURL(n)
-		must(0, store.Create(a.t.Context(), e))
+		must(0, store.Create(a.t.Context(), e, nil))
 	}
 	row := must(client.GetItem(a.t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: attributes{
 		"tenant_id": text("acme"), "endpoint_id": text(e.ID),

@@ -89,7 +89,7 @@ func Subscribe(t testing.TB, cfg aws.Config, resources map[string]string, e endp
 		Seal(t.Context(), id, "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK")
 	if err == nil {
 		e.SealedSecret = sealed
-		err = dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), resources["Endpoints"]).Create(t.Context(), e)
+		err = dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), resources["Endpoints"]).Create(t.Context(), e, nil)
 	}
 	if err != nil {
 		t.Fatalf("pipeline: subscribing: %v", err)

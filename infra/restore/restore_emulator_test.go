@@ -101,7 +101,7 @@ func made(t *testing.T, s *dynamo.Endpoints, tenant string) endpoint.Endpoint {
 		ID: id, TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active, Events: []string{"*"},
 		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
 	}
-	if err := s.Create(t.Context(), e); err != nil {
+	if err := s.Create(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
 	return e

@@ -55,7 +55,7 @@ func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
 func mustCreate(t *testing.T, s *dynamo.Endpoints, tenant string, at time.Time) endpoint.Endpoint {
 	t.Helper()
 	e := newEndpoint(t, tenant, at)
-	if err := s.Create(t.Context(), e); err != nil {
+	if err := s.Create(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
 	return e
@@ -263,7 +263,7 @@ func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
 				errs[i] = s.Replace(t.Context(), deleted[i], back(deleted[i]))
 				return
 			}
-			errs[i] = s.Create(t.Context(), newEndpoint(t, "acme", createdAt.Add(time.Hour)))
+			errs[i] = s.Create(t.Context(), newEndpoint(t, "acme", createdAt.Add(time.Hour)), nil)
 		})
 	}
 	wait.Wait()
@@ -379,7 +379,7 @@ func TestEndpoints_tryAgainWhenAnotherTransactionIsInTheWay(t *testing.T) {
 		t.Errorf("%d conflicts left, want none", left)
 	}
 	left = 1000
-	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt)); !errors.Is(err, dynamo.ErrConflict) {
+	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil); !errors.Is(err, dynamo.ErrConflict) {
 		t.Errorf("creating against all odds: %v, want a conflict", err)
 	}
 }
@@ -408,7 +408,7 @@ func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
 	e := mustCreate(t, s, "acme", createdAt)
 	faults.On("", 0, testkit.Throttle())
 	for name, err := range map[string]error{
-		"create": s.Create(t.Context(), newEndpoint(t, "acme", createdAt)),
+		"create": s.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil),
 		"change": s.Replace(t.Context(), e, e),
 		"delete": s.Replace(t.Context(), e, gone(e, createdAt)),
 	} {
@@ -465,5 +465,57 @@ func wantConsistentReads(t *testing.T, faults *testkit.Faults) {
 		if read && !bytes.Contains(c.Body, []byte(`"ConsistentRead":true`)) {
 			t.Errorf("%s is not strongly consistent: %s", c.Action, c.Body)
 		}
+	}
+}
+
+// Of URLs that are set at once, each is checked beside all that were set before it.
+func TestEndpoints_Create_checksEachURLBesideTheOthers(t *testing.T) {
+	s, _, _, _ := endpoints(t)
+	taken := errors.New("taken")
+	once := func(live []endpoint.Endpoint) error {
+		for _, e := range live {
+			if e.URL == "https://victim.example/" {
+				return taken
+			}
+		}
+		return nil
+	}
+	const n = 6
+	var made []endpoint.Endpoint
+	for i := range n {
+		e := newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
+		e.URL = "https://example.com/" + e.ID
+		if err := s.Create(t.Context(), e, once); err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, e)
+	}
+	errs := make([]error, 2*n)
+	var wait sync.WaitGroup
+	for i := range errs {
+		wait.Go(func() {
+			if i >= n {
+				e := newEndpoint(t, "acme", createdAt.Add(time.Hour))
+				e.URL = "https://victim.example/"
+				errs[i] = s.Create(t.Context(), e, once)
+				return
+			}
+			moved := made[i]
+			moved.URL, moved.Revision = "https://victim.example/", moved.Revision+"x"
+			errs[i] = s.Readdress(t.Context(), made[i], moved, once)
+		})
+	}
+	wait.Wait()
+	set := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+			set++
+		case !errors.Is(err, taken) && !errors.Is(err, dynamo.ErrConflict):
+			t.Error(err)
+		}
+	}
+	if set != 1 {
+		t.Errorf("the URL was set %d times", set)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -51,24 +52,67 @@ func rowKey(e endpoint.Endpoint) EndpointKey {
 	return key.deleted()
 }
 
-// Create stores a new endpoint. It is ErrLimit when endpoint.MaxLive are not deleted, however many are
-// created at once, and ErrConflict when others kept being faster.
-func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint) error {
-	return s.move(ctx, e, func() ([]endpoint.Endpoint, error) { return nil, nil })
+// Check decides whether an endpoint may have its URL beside its tenant's live endpoints, of which it has ids,
+// statuses and URLs.
+type Check func(live []endpoint.Endpoint) error
+
+// Create stores a new endpoint that check allows; nil allows every one. It is ErrLimit when endpoint.MaxLive are not
+// deleted, however many are created at once, and ErrConflict when others kept being faster.
+func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check) error {
+	return s.move(ctx, e, func(row attributes) ([]types.TransactWriteItem, error) {
+		seen, err := s.check(ctx, e.TenantID, check)
+		return []types.TransactWriteItem{s.put(row), s.count(e.TenantID, 1, seen)}, err
+	})
+}
+
+// Readdress is Replace of a live endpoint by one with another URL, which check allows.
+func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, check Check) error {
+	return s.move(ctx, now, func(row attributes) ([]types.TransactWriteItem, error) {
+		seen, err := s.check(ctx, now.TenantID, check)
+		changed := s.put(row)
+		changed.Put.ConditionExpression = aws.String(unwritten)
+		changed.Put.ExpressionAttributeValues = attributes{":was": str(was.Revision)}
+		return []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, err
+	})
+}
+
+// check has the URLs of the tenant's live endpoints checked. Since then seen changes whenever a URL is set, so that
+// of two that are set at once one is checked again.
+func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (seen *int64, err error) {
+	if check == nil {
+		return nil, nil
+	}
+	counts, err := s.getItem(ctx, EndpointKey{tenantID, countsKey}.item(), "url_changes")
+	if err != nil {
+		return nil, err
+	}
+	live, err := s.all(ctx, query{
+		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix)},
+		fields: "tenant_id, endpoint_id, #status, #url",
+	})
+	if err != nil {
+		return nil, err
+	}
+	changes := getNum(counts, "url_changes")
+	return &changes, check(live)
 }
 
 // Replace stores now in place of was, which must still be stored: ErrConflict otherwise. now has a revision
 // of its own. Bringing a deleted endpoint back can meet ErrLimit.
 func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
-	switch {
-	case was.Live() == now.Live():
+	if was.Live() == now.Live() {
 		return s.rewrite(ctx, was, now)
-	case now.Live():
-		return s.move(ctx, now, func() ([]endpoint.Endpoint, error) { return []endpoint.Endpoint{was}, nil })
 	}
-	return s.move(ctx, now, func() ([]endpoint.Endpoint, error) {
+	return s.move(ctx, now, func(row attributes) ([]types.TransactWriteItem, error) {
+		if now.Live() {
+			return []types.TransactWriteItem{s.put(row), s.count(now.TenantID, 1, nil), s.drop(was)}, nil
+		}
+		items := []types.TransactWriteItem{s.put(row), s.count(now.TenantID, -1, nil), s.drop(was)}
 		surplus, err := s.surplus(ctx, was.TenantID)
-		return append([]endpoint.Endpoint{was}, surplus...), err
+		for _, e := range surplus {
+			items = append(items, s.drop(e))
+		}
+		return items, err
 	})
 }
 
@@ -110,23 +154,20 @@ func (s *Endpoints) surplus(ctx context.Context, tenantID string) ([]endpoint.En
 // errBusy is a transaction to try again from the start: nothing was written.
 var errBusy = errors.New("another transaction was in the way")
 
-// move stores an endpoint under a key that it did not have, counts it, and removes the rows of gone, all or
-// nothing: of itself first, then of others. It tries again while another transaction is in its way.
+// move stores an endpoint with a change of the tenant's counts and what else is planned, all or nothing: first the
+// row, then the counts, what the endpoint had, and rows of others. It plans again while another transaction is in
+// its way.
 func (s *Endpoints) move(
-	ctx context.Context, now endpoint.Endpoint, gone func() ([]endpoint.Endpoint, error),
+	ctx context.Context, now endpoint.Endpoint, plan func(row attributes) ([]types.TransactWriteItem, error),
 ) error {
 	row, err := s.row(now)
 	if err != nil {
 		return err
 	}
 	for try := range maxTries {
-		drops, err := gone()
+		items, err := plan(row)
 		if err != nil {
 			return err
-		}
-		items := []types.TransactWriteItem{s.put(row), s.count(now)}
-		for _, e := range drops {
-			items = append(items, s.drop(e))
 		}
 		if err := s.transact(ctx, items, now.Revision); !errors.Is(err, errBusy) {
 			return err
@@ -153,18 +194,28 @@ func (s *Endpoints) drop(e endpoint.Endpoint) types.TransactWriteItem {
 	}}
 }
 
-// count changes the number of the tenant's live endpoints, which stays within its bound.
-func (s *Endpoints) count(now endpoint.Endpoint) types.TransactWriteItem {
-	u := types.Update{
-		TableName: &s.name, Key: EndpointKey{now.TenantID, countsKey}.item(),
-		UpdateExpression:          aws.String("ADD live_count :change"),
-		ExpressionAttributeValues: attributes{":change": num(-1)},
+// count changes the number of the tenant's live endpoints, which stays within its bound. Where URLs were checked, it
+// counts the change of one, unless another was changed since seen.
+func (s *Endpoints) count(tenantID string, change int64, seen *int64) types.TransactWriteItem {
+	expression, condition, values := "ADD live_count :change", "", attributes{":change": num(change)}
+	if change > 0 {
+		condition = "(attribute_not_exists(live_count) OR live_count < :most)"
+		values[":most"] = num(endpoint.MaxLive)
 	}
-	if now.Live() {
-		u.ConditionExpression = aws.String("attribute_not_exists(live_count) OR live_count < :most")
-		u.ExpressionAttributeValues = attributes{":change": num(1), ":most": num(endpoint.MaxLive)}
+	if seen != nil {
+		expression += ", url_changes :one"
+		values[":one"] = num(1)
+		unchanged := "attribute_not_exists(url_changes)"
+		if *seen > 0 {
+			unchanged, values[":seen"] = "url_changes = :seen", num(*seen)
+		}
+		condition = strings.TrimPrefix(condition+" AND "+unchanged, " AND ")
 	}
-	return types.TransactWriteItem{Update: &u}
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.name, Key: EndpointKey{tenantID, countsKey}.item(),
+		UpdateExpression: &expression, ConditionExpression: optional(condition), ExpressionAttributeValues: values,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}}
 }
 
 // transact writes all items or none. The SDK gives the call a token, so that a repetition of a call that had
@@ -190,15 +241,15 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 	return verdict
 }
 
-// refusal says why the item with this index of a transaction was refused: the endpoint is there, there are
-// too many, its former row has changed, or that of another, and then the change looks again.
+// refusal says why the item with this index of a transaction was refused: the endpoint is there, or has changed, there
+// are too many, or a URL, or the row of another endpoint, has changed: then the change looks again.
 func refusal(n int, row attributes, revision string) error {
 	switch {
 	case n == 0 && getStr(row, "revision") == revision:
 		return nil // it had been performed, and its token was forgotten
-	case n == 1:
+	case n == 1 && getNum(row, "live_count") >= endpoint.MaxLive:
 		return ErrLimit
-	case n > 2:
+	case n == 1, n > 2:
 		return errBusy
 	}
 	return ErrConflict

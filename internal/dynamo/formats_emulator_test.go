@@ -129,7 +129,7 @@ func formats() map[string]format {
 	endpointKey := dynamo.EndpointKey{TenantID: "acme", EndpointID: endpointID}
 	readEndpoint := func(s stores) any { return getEndpoint(s.t, s.endpoints, endpointID) }
 	create := func(s stores, e endpoint.Endpoint) {
-		if err := s.endpoints.Create(s.t.Context(), e); err != nil {
+		if err := s.endpoints.Create(s.t.Context(), e, nil); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -163,7 +163,7 @@ func formats() map[string]format {
 				}
 			},
 			func(s stores) any {
-				return errors.Is(s.endpoints.Create(s.t.Context(), wantEndpoint), dynamo.ErrLimit)
+				return errors.Is(s.endpoints.Create(s.t.Context(), wantEndpoint, nil), dynamo.ErrLimit)
 			}, true,
 		},
 		"circuit": {

@@ -22,6 +22,8 @@ const (
 	CodeEndpointDeleted      Code = "endpoint_deleted"
 	CodeEndpointNotDeleted   Code = "endpoint_not_deleted"
 	CodeEndpointLimit        Code = "endpoint_limit"
+	CodeDuplicateURL         Code = "duplicate_url"
+	CodeHostLimit            Code = "host_limit"
 	CodeBodyTooLarge         Code = "body_too_large"
 	CodeUnsupportedMediaType Code = "unsupported_media_type"
 	CodeValidationFailed     Code = "validation_failed"
@@ -96,6 +98,14 @@ var meanings = map[Code]meaning{
 	CodeEndpointLimit: {
 		409, "Too many endpoints",
 		"The tenant has 50 webhook endpoints that are not deleted, which is the most there can be. Delete one first.",
+	},
+	CodeDuplicateURL: {
+		409, "URL is in use",
+		"Another endpoint of the tenant has this URL and is not deleted. Change that one, or delete it first.",
+	},
+	CodeHostLimit: {
+		409, "Too many endpoints at a host",
+		"The tenant has as many endpoints at this host as there can be. Delete one first.",
 	},
 	CodeBodyTooLarge: {
 		413, "Body too large",

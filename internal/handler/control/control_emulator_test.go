@@ -60,7 +60,7 @@ func newWorld(t *testing.T) *world {
 	err = w.endpoints.Create(t.Context(), endpoint.Endpoint{
 		ID: id, TenantID: "acme", URL: "https://example.com/", Events: []string{"*"}, Status: endpoint.Active,
 		CreatedAt: time.Now(), UpdatedAt: time.Now(), SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: "1",
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,26 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// lane bounds the attempts of one batch to one endpoint.
+// lane bounds the attempts of one batch to one endpoint, and with those to others of its tenant, to one host.
 type lane struct {
-	slots   chan struct{}
-	hanging atomic.Bool // an attempt ran into its time limit
+	slots   chan struct{} // of all endpoints of the tenant at the host
+	hanging atomic.Bool   // an attempt ran into its time limit
+}
+
+// lanes has one for each endpoint. Tenants share none: a host may be that of a chat product.
+func (h *Handler) lanes(posts []sight) map[dynamo.EndpointKey]*lane {
+	type place struct{ tenantID, host string }
+	lanes, hosts := map[dynamo.EndpointKey]*lane{}, map[place]chan struct{}{}
+	for _, s := range posts {
+		at := place{s.key().TenantID, s.reading.Endpoint.Host()}
+		if hosts[at] == nil {
+			hosts[at] = make(chan struct{}, max(h.Rules.PerEndpoint, 1))
+		}
+		if lanes[s.key()] == nil {
+			lanes[s.key()] = &lane{slots: hosts[at]}
+		}
+	}
+	return lanes
 }
 
 // attempt makes all attempts, concurrently, and returns when all have ended. The deadline of ctx ends
@@ -23,12 +39,7 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	if len(posts) == 0 {
 		return nil
 	}
-	lanes := map[dynamo.EndpointKey]*lane{}
-	for _, s := range posts {
-		if lanes[s.key()] == nil {
-			lanes[s.key()] = &lane{slots: make(chan struct{}, max(h.Rules.PerEndpoint, 1))}
-		}
-	}
+	lanes := h.lanes(posts)
 	m := h.startMeter(ctx, posts)
 	defer m.stop(context.WithoutCancel(ctx))
 	ends := make([]end, len(posts))

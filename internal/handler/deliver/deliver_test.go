@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -470,4 +471,42 @@ func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.
 			t.Errorf("dead %+v", dead)
 		}
 	})
+}
+
+// Chat products have a host for all tenants: each tenant has slots of its own there.
+func TestHandler_Process_boundsTheAttemptsOfATenantAtAHost(t *testing.T) {
+	var mu sync.Mutex
+	now, most := map[string]int{}, map[string]int{} // by tenant
+	slow := func(_ context.Context, url string) delivery.Response {
+		tenant := strings.Split(url, "/")[3]
+		mu.Lock()
+		now[tenant]++
+		now["all"]++
+		most[tenant], most["all"] = max(most[tenant], now[tenant]), max(most["all"], now["all"])
+		mu.Unlock()
+		time.Sleep(time.Second)
+		mu.Lock()
+		now[tenant]--
+		now["all"]--
+		mu.Unlock()
+		return delivery.Response{Status: 204, Elapsed: time.Second}
+	}
+	in(t, slow, func(w *world) {
+		w.rules.PerEndpoint = 2
+		var records []events.SQSMessage
+		for n := range 8 {
+			tenant, id := []string{"acme", "globex"}[n%2], fmt.Sprint("webhook_host_", n)
+			w.endpoints[id] = endpoint.Endpoint{
+				ID: id, TenantID: tenant, URL: fmt.Sprintf("https://chat.example/%s/%d", tenant, n),
+				Status: endpoint.Active, SecretVersion: 1,
+			}
+			m := message(fmt.Sprint("e", n), id)
+			m.TenantID, m.DeliveryID = tenant, delivery.ID(tenant, m.EventID, id, delivery.ContentOf(m.Body))
+			records = append(records, w.on("delivery", 1, m))
+		}
+		w.process(w.t, records...)
+	})
+	if diff := cmp.Diff(map[string]int{"acme": 2, "globex": 2, "all": 4}, most); diff != "" {
+		t.Errorf("attempts at a time (-want +got):\n%s", diff)
+	}
 }

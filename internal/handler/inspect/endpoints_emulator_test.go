@@ -60,7 +60,7 @@ func (w *world) create(t *testing.T, id string, n int) {
 		ID: id, TenantID: "acme", URL: "https://example.com/" + id + "?key=secret", Events: []string{"user.*"},
 		Status: endpoint.Active, CreatedAt: w.now, UpdatedAt: w.now, SecretVersion: 1, SealedSecret: []byte("sealed"),
 		Revision: "1",
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func TestARecoveryEndToEnd(t *testing.T) {
 		ID: hook, TenantID: tenant, URL: "https://receiver.example/hook", Events: []string{"*"},
 		Status: endpoint.Active, CreatedAt: now, UpdatedAt: now, SecretVersion: 1, SealedSecret: []byte("sealed"),
 		Revision: "0",
-	}); err != nil {
+	}, nil); err != nil {
 		t.Fatal(err)
 	}
 	key := dynamo.EndpointKey{TenantID: tenant, EndpointID: hook}

@@ -73,7 +73,7 @@ func newWorld(t *testing.T) *world {
 	err := dynamo.NewEndpoints(db, tables.Endpoints).Create(t.Context(), endpoint.Endpoint{
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Events: []string{"*"}, Status: endpoint.Active,
 		CreatedAt: now, UpdatedAt: now, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: "1",
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

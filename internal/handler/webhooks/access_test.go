@@ -59,7 +59,7 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 			method, target, _ := strings.Cut(strings.ReplaceAll(route, "{id}", e.ID), " ")
 			body := ""
 			if route == "POST /v1/webhooks" || method == "PATCH" {
-				body = valid
+				body = w.fresh()
 			}
 			if test.who == "the owner" && strings.HasSuffix(route, "/restore") {
 				w.do(owner, "DELETE", "/v1/webhooks/"+e.ID, "")

@@ -32,7 +32,7 @@ func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
 	if err := h.stamp(&e, c.now); err != nil {
 		return apigw.Response{}, err
 	}
-	if err := h.Endpoints.Create(ctx, e); err != nil {
+	if err := h.Endpoints.Create(ctx, e, h.allowURL(e)); err != nil {
 		return apigw.Response{}, storeProblem(err)
 	}
 	h.audit(ctx, c, "create", nil, &e)
@@ -84,7 +84,12 @@ func (h *Handler) alter(
 	if err := h.stamp(&now, c.now); err != nil {
 		return now, err
 	}
-	if err := h.Endpoints.Replace(ctx, was, now); err != nil {
+	if was.URL == now.URL {
+		err = h.Endpoints.Replace(ctx, was, now)
+	} else {
+		err = h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
+	}
+	if err != nil {
 		return now, storeProblem(err)
 	}
 	h.audit(ctx, c, action, &was, &now)
@@ -159,4 +164,26 @@ func (h *Handler) rotate(ctx context.Context, c *call) (apigw.Response, error) {
 	shown := viewOf(now)
 	shown.SigningSecret = secret
 	return respond(200, shown)
+}
+
+// allowURL bounds what a host gets for one event of a tenant, since its owner may never have agreed. An endpoint that
+// is restored comes back as it was.
+func (h *Handler) allowURL(e endpoint.Endpoint) dynamo.Check {
+	return func(live []endpoint.Endpoint) error {
+		atHost := 0
+		for _, other := range live {
+			switch {
+			case other.ID == e.ID:
+			case other.URL == e.URL:
+				return problem.At(problem.CodeDuplicateURL, "/url", "is the URL of "+other.ID)
+			case other.Host() == e.Host():
+				atHost++
+			}
+		}
+		if atHost >= h.PerHost && atHost < endpoint.MaxLive { // with MaxLive of them, no other host is allowed either
+			detail := fmt.Sprintf("names a host at which the tenant has %d endpoints that are not deleted", atHost)
+			return problem.At(problem.CodeHostLimit, "/url", detail)
+		}
+		return nil
+	}
 }

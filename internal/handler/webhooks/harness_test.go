@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
 	"net/http"
@@ -46,6 +47,7 @@ type world struct {
 	endpoints map[dynamo.EndpointKey]endpoint.Endpoint
 	reads     int  // of keys and endpoints
 	writes    int  // of keys
+	made      int  // endpoints, each with a URL of its own
 	keysDown  bool // faults
 	readDown  bool
 	writeDown bool
@@ -79,7 +81,7 @@ func newWorld(t testing.TB) *world {
 			return w.now
 		},
 		Random: rand.Reader,
-		Budget: 1_000_000,
+		Budget: 1_000_000, PerHost: endpoint.MaxLive,
 	}
 	w.invoke = apigw.Handler(w.handler.Serve).Invoke
 	return w
@@ -173,15 +175,27 @@ func (w *world) of(tenant string) []endpoint.Endpoint {
 	return found
 }
 
-func (w *world) live(tenant string) int {
-	return len(slices.DeleteFunc(w.of(tenant), func(e endpoint.Endpoint) bool { return !e.Live() }))
+func (w *world) lived(tenant string) []endpoint.Endpoint {
+	return slices.DeleteFunc(w.of(tenant), func(e endpoint.Endpoint) bool { return !e.Live() })
 }
 
-func (w *world) Create(_ context.Context, e endpoint.Endpoint) error {
+func (w *world) live(tenant string) int { return len(w.lived(tenant)) }
+
+func (w *world) Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error {
+	if err := check(w.lived(now.TenantID)); err != nil {
+		return err
+	}
+	return w.Replace(ctx, was, now)
+}
+
+func (w *world) Create(_ context.Context, e endpoint.Endpoint, check dynamo.Check) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.writeDown {
 		return errDown
+	}
+	if err := check(w.lived(e.TenantID)); err != nil {
+		return err
 	}
 	if w.live(e.TenantID) >= endpoint.MaxLive {
 		return dynamo.ErrLimit
@@ -331,9 +345,17 @@ type shown struct {
 
 const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`
 
+// fresh is valid, with a URL that no endpoint has had since the first.
+func (w *world) fresh() string {
+	if w.made++; w.made == 1 {
+		return valid
+	}
+	return strings.Replace(valid, "/hooks", fmt.Sprintf("/hooks/%d", w.made), 1)
+}
+
 func (w *world) create(key string) shown {
 	w.t.Helper()
-	a := w.do(key, "POST", "/v1/webhooks", valid)
+	a := w.do(key, "POST", "/v1/webhooks", w.fresh())
 	if a.status != 201 {
 		w.t.Fatalf("create answered %d %s", a.status, a.body)
 	}

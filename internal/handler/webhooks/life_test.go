@@ -128,7 +128,7 @@ func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 		t.Errorf("event types (-want +got):\n%s", diff)
 	}
 	for _, name := range append(got.EventTypes, got.Patterns...) {
-		body := fmt.Sprintf(`{"url":"https://example.com","events":[%q]}`, name)
+		body := fmt.Sprintf(`{"url":"https://example.com/%s","events":[%q]}`, name, name)
 		if a := w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body); a.status != 201 {
 			t.Errorf("%s is refused: %s", name, a.body)
 		}

@@ -29,6 +29,7 @@ type Settings struct {
 	EgressAllowPorts string `env:"EGRESS_ALLOW_PORTS"`
 
 	DeletedEndpointDays  config.Days `env:"DELETED_ENDPOINT_DAYS"` // 0: deleted endpoints are kept for ever
+	MaxEndpointsPerHost  int         `env:"MAX_ENDPOINTS_PER_HOST,notEmpty"`
 	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
 }
 
@@ -46,6 +47,9 @@ func New(c Config) (*Handler, error) {
 	policy, err := egress.ParsePolicy(egress.Settings{
 		Stage: s.Stage, AllowCIDRs: s.EgressAllowCIDRs, DenyCIDRs: s.EgressDenyCIDRs, AllowPorts: s.EgressAllowPorts,
 	})
+	if n := s.MaxEndpointsPerHost; n < 1 || n > endpoint.MaxLive {
+		err = errors.Join(err, fmt.Errorf("MAX_ENDPOINTS_PER_HOST must be 1 to %d", endpoint.MaxLive))
+	}
 	if n := s.KeyRequestsPerMinute; n < 10 || n > 1_000_000 {
 		err = errors.Join(err, errors.New("API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000"))
 	}
@@ -61,5 +65,6 @@ func New(c Config) (*Handler, error) {
 		Now:       time.Now,
 		Random:    rand.Reader,
 		Budget:    s.KeyRequestsPerMinute,
+		PerHost:   s.MaxEndpointsPerHost,
 	}, nil
 }

@@ -16,7 +16,7 @@ import (
 var environment = map[string]string{
 	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
 	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_DENY_CIDRS": "1.0.0.0/24", "EGRESS_ALLOW_PORTS": "8443",
-	"DELETED_ENDPOINT_DAYS": "30", "API_KEY_REQUESTS_PER_MINUTE": "300",
+	"DELETED_ENDPOINT_DAYS": "30", "API_KEY_REQUESTS_PER_MINUTE": "300", "MAX_ENDPOINTS_PER_HOST": "20",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -60,10 +60,12 @@ func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
 func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
 	s := wiring.Settings[Settings](t, environment)
 	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
+	s.MaxEndpointsPerHost = 51
 	_, err := New(Config{Settings: s})
 	want := strings.Join([]string{
 		"reading the environment: EGRESS_ALLOW_CIDRS: entry 2 is not a CIDR prefix",
 		"EGRESS_ALLOW_PORTS: entry 1 is not a port or a range of ports",
+		"MAX_ENDPOINTS_PER_HOST must be 1 to 50",
 		"API_KEY_REQUESTS_PER_MINUTE must be 10 to 1000000",
 	}, "\n")
 	if err == nil {

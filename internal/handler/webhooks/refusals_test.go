@@ -171,7 +171,7 @@ func TestCall_checkBody_takesJSONOnly(t *testing.T) {
 		if media != "" {
 			header.Set("Content-Type", media)
 		}
-		if a := w.call("POST", "/v1/webhooks", header, []byte(valid)); a.status != status {
+		if a := w.call("POST", "/v1/webhooks", header, []byte(w.fresh())); a.status != status {
 			t.Errorf("%q: %d, want %d", media, a.status, status)
 		}
 	}
@@ -339,7 +339,10 @@ func TestHandler_Serve_canAnswerEveryCode(t *testing.T) {
 	play(w.do(key, "GET", "/v1/webhooks/x", ""))
 	play(w.do(key, "GET", "/x", ""))
 	play(w.do(key, "PUT", path, ""))
-	play(w.do(full, "POST", "/v1/webhooks", valid))
+	play(w.do(full, "POST", "/v1/webhooks", w.fresh()))
+	play(w.do(key, "POST", "/v1/webhooks", valid))
+	w.handler.PerHost = 1
+	play(w.do(key, "POST", "/v1/webhooks", w.fresh()))
 	play(w.do(key, "POST", "/v1/webhooks", strings.Repeat(" ", 70_000)))
 	play(w.do(key, "POST", "/v1/webhooks", ""))
 	play(w.do(key, "POST", "/v1/webhooks", "{}"))

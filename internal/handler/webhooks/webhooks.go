@@ -24,12 +24,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
-// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit or errors of
-// the store.
+// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, those of a check or of the store.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
-	Create(ctx context.Context, e endpoint.Endpoint) error
+	Create(ctx context.Context, e endpoint.Endpoint, check dynamo.Check) error
+	Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error
 }
 
@@ -56,6 +56,7 @@ type Handler struct {
 	Now       func() time.Time
 	Random    io.Reader // cryptographic
 	Budget    int       // units that a key may spend in a minute
+	PerHost   int       // live endpoints that a tenant may have at one host
 
 	seen seen
 }
@@ -136,9 +137,12 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 
 // storeProblem turns an error of a store into the one its caller sees.
 func storeProblem(err error) error {
+	var known *problem.Error
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &known):
+		return known
 	case errors.Is(err, dynamo.ErrConflict):
 		return problem.Because(problem.CodeConflict, err)
 	case errors.Is(err, dynamo.ErrLimit):
