@@ -76,6 +76,7 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 		"-y dead replay msg_1 msg_2":       {"action": "deliveries", "delivery_ids": []any{"msg_1", "msg_2"}},
 		"-y dead purge msg_1":              {"action": "purge", "delivery_ids": []any{"msg_1"}, "confirm": true},
 		"-y rejected publish a":            {"action": "rejected_events", "message_ids": []any{"a"}},
+		"rejected list --tenant acme":      {"action": "rejected_events", "tenant_id": "acme", "limit": 100.0},
 		"-y rejected discard a":            {"action": "discard_rejected_events", "message_ids": []any{"a"}, "confirm": true},
 		"jobs stop job_1":                  {"action": "stop_job", "job_id": "job_1"},
 		"keys issue --tenant acme":         {"action": "issue", "tenant_id": "acme"},

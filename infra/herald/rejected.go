@@ -35,6 +35,9 @@ func (a *app) rejected() *cli.Command {
 				if _, err := s.ask(ctx, "inspect", "rejected_events", f, &p); err != nil {
 					return err
 				}
+				if p.Note != "" {
+					a.say("note: %s", p.Note)
+				}
 				if isJSON(c) {
 					return a.printJSON(nonNil(p.Data))
 				}

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -26,37 +29,74 @@ type RejectedEvent struct {
 const maxBodies = 2 << 20
 
 type rejectedRequest struct {
-	Limit *int `json:"limit"`
+	Limit    *int            `json:"limit"`
+	TenantID string          `json:"tenant_id"`
+	Reason   delivery.Reason `json:"reason"` // a part of it
+	Since    time.Time       `json:"since"`  // of sent_at, inclusive
+	Until    time.Time       `json:"until"`  // likewise, exclusive
 }
 
-// rejectedEvents shows what waits on EventsDeadLetterQueue. A queue has no pages: there is no
+// RejectedList is a list of rejected events.
+type RejectedList struct {
+	operator.List[RejectedEvent] `json:",embed"`
+	Note                         string `json:"note,omitzero"` // what was not searched
+}
+
+// maxSearched bounds the events that are received for one answer.
+const maxSearched = 1000
+
+const noteSearchedPart = "more events wait than the 1,000 that were searched: a job counts all that are selected"
+
+// rejectedEvents shows those selected of what waits on EventsDeadLetterQueue. A queue has no pages: there is no
 // cursor, and next_cursor is always null.
-func (h *Handler) rejectedEvents(
-	ctx context.Context, call *operator.Call, req rejectedRequest,
-) (operator.List[RejectedEvent], error) {
+func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req rejectedRequest) (RejectedList, error) {
 	limit, err := operator.Page{Limit: req.Limit}.Size()
 	if err != nil {
-		return operator.List[RejectedEvent]{}, err
+		return RejectedList{}, err
 	}
-	events, err := h.look(ctx, limit)
-	h.putBack(ctx, events)
+	if err := (operator.Selection{Since: req.Since, Until: req.Until}).CheckTimes(); err != nil {
+		return RejectedList{}, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
+	found, received, err := h.look(ctx, req, limit)
+	h.putBack(ctx, received)
 	if err != nil {
-		return operator.List[RejectedEvent]{}, err
+		return RejectedList{}, err
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(events)))
-	return operator.NewList(showRejected(events), "", ""), nil
+	call.Note(slog.Int(telemetry.KeyCount, len(found)))
+	list := RejectedList{List: operator.NewList(showRejected(found), "", "")}
+	if len(found) < limit && len(received) >= maxSearched {
+		list.Note = noteSearchedPart
+	}
+	return list, nil
 }
 
-// look receives up to limit events; those received before a fault come with it.
-func (h *Handler) look(ctx context.Context, limit int) (events []rejected.Event, err error) {
-	for len(events) < limit {
-		some, err := h.Rejected.Receive(ctx, limit-len(events))
-		if err != nil || len(some) == 0 {
-			return events, err
+// look receives until it has found as many as are wanted, or the queue is empty. What was received before a fault
+// comes with it; the bodies of what was not selected are forgotten.
+func (h *Handler) look(
+	ctx context.Context, req rejectedRequest, limit int,
+) (found, received []rejected.Event, err error) {
+	selection := job.Job{Selector: deadletter.Selector{
+		TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until,
+	}}
+	for len(found) < limit && len(received) < maxSearched {
+		most := limit - len(found)
+		if selection.Selector != (deadletter.Selector{}) {
+			most = maxSearched - len(received)
 		}
-		events = append(events, some...)
+		some, err := h.Rejected.Receive(ctx, most)
+		if err != nil || len(some) == 0 {
+			return found, received, err
+		}
+		for _, e := range some {
+			if len(found) < limit && selection.Selects(rejected.TenantOf(e), e.Reason, e.SentAt) {
+				found = append(found, e)
+			}
+			e.Body = ""
+			received = append(received, e)
+		}
 	}
-	return events, nil
+	return found, received, nil
 }
 
 // putBack makes what was received visible again, whatever became of ctx meanwhile.

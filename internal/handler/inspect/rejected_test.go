@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,52 @@ func TestHandler_rejectedEvents_looksAtNoMoreThanItShows(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"1", "2", "3"}, w.restored); diff != "" {
 		t.Errorf("restored (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_rejectedEvents_selects(t *testing.T) {
+	event := func(id, tenant, reason string, sent time.Time) rejected.Event {
+		return rejected.Event{MessageID: id, Reason: reason, Body: `{"tenant_id":"` + tenant + `"}`, SentAt: sent}
+	}
+	events := []rejected.Event{
+		event("1", "acme", "invalid event: type: unknown", at), event("2", "big", "not_processed", at.Add(time.Hour)),
+		event("3", "acme", "not_processed", at.Add(2*time.Hour)), event("4", "acme", "not_processed", at.Add(3*time.Hour)),
+	}
+	for fields, want := range map[string][]string{
+		`"tenant_id":"acme"`:                              {"1", "3", "4"},
+		`"reason":"type"`:                                 {"1"},
+		`"tenant_id":"acme","reason":"not_processed"`:     {"3", "4"},
+		`"since":"2026-05-01T13:00:00Z"`:                  {"2", "3", "4"},
+		`"until":"2026-05-01T13:00:00Z"`:                  {"1"},
+		`"tenant_id":"acme","reason":"not_pro","limit":1`: {"3"},
+		`"tenant_id":"nobody"`:                            nil,
+	} {
+		w := &world{rejected: events}
+		var got []string
+		for _, e := range read[RejectedList](t, w.ask(t, "rejected_events", fields)).Data {
+			got = append(got, e.MessageID)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", fields, diff)
+		}
+		if len(w.restored)+len(w.rejected) != len(events) {
+			t.Errorf("%s: of 4 events, %v are restored and %d left", fields, w.restored, len(w.rejected))
+		}
+	}
+	w := &world{rejected: events}
+	backwards := `"since":"2026-05-01T13:00:00Z","until":"2026-05-01T12:00:00Z"`
+	if got := refusal(t, w.ask(t, "rejected_events", backwards)); got != "invalid_field until" || len(w.rejected) != 4 {
+		t.Errorf("a span that ends before it begins: %q", got)
+	}
+}
+
+func TestHandler_rejectedEvents_saysWhereTheSearchEnds(t *testing.T) {
+	for n, want := range map[int]string{maxSearched - 2: "", maxSearched + 2: noteSearchedPart} {
+		w := &world{rejected: slices.Repeat([]rejected.Event{anEvent("1", at)}, n)}
+		got := read[RejectedList](t, w.ask(t, "rejected_events", `"tenant_id":"acme"`))
+		if got.Note != want || len(w.restored) != min(n, maxSearched) {
+			t.Errorf("of %d events %d are received, note %q", n, len(w.restored), got.Note)
+		}
 	}
 }
 
