@@ -65,10 +65,10 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 	const (
 		unknown   = "this action does not know the field; it knows action, cursor, ids, limit, name, operator"
 		bounds    = "must be 1 to 100"
-		who       = "who is asking: 1 to 128 printable characters"
+		who       = "who is asking: 1 to 256 printable characters"
 		malformed = "the request must be one well-formed JSON object"
 	)
-	longOperator := strings.Repeat("a", 129)
+	longOperator := strings.Repeat("a", 257)
 	for name, row := range map[string]struct{ in, want string }{
 		"done": {
 			`{"action":"greet","operator":"ann","name":"bob"}`, `{"greeting":"hello bob from ann"}`,
@@ -229,7 +229,7 @@ func TestPage_Size(t *testing.T) {
 
 func TestPrintable(t *testing.T) {
 	for text, want := range map[string]bool{
-		"": false, " ": false, "a": true, strings.Repeat("é", 128): true, strings.Repeat("a", 129): false, "a\nb": false,
+		"": false, " ": false, "a": true, strings.Repeat("é", 256): true, strings.Repeat("a", 257): false, "a\nb": false,
 	} {
 		if got := printable(text); got != want {
 			t.Errorf("%q is taken: %v, want %v", text, got, want)

@@ -75,6 +75,9 @@ func fieldsOf(request reflect.Type) (names []string) {
 	return slices.Compact(names)
 }
 
+// maxOperator takes the ARN of any session of a role: 39 bytes, and two names of up to 64.
+const maxOperator = 256
+
 func printable(s string) bool {
 	n := 0
 	for _, r := range s {
@@ -83,7 +86,7 @@ func printable(s string) bool {
 		}
 		n++
 	}
-	return n >= 1 && n <= 128 && strings.TrimSpace(s) != ""
+	return n >= 1 && n <= maxOperator && strings.TrimSpace(s) != ""
 }
 
 func names(actions map[string]Action) string {
