@@ -371,12 +371,24 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 			TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: row.state,
 			Recent: circuit.Recent{Start: at, Tried: row.tried, OK: row.ok},
 		})
+		w.circuits[0].RecoveredAt = at.Add(-10 * time.Minute)
 		if got := w.pages(t, `"state":"`+row.want+`"`); len(got[0]) != 1 {
 			t.Errorf("%s: not among those %s", name, row.want)
 		}
 		if got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != row.want {
 			t.Errorf("%s: %s, want %s", name, got, row.want)
 		}
+	}
+}
+
+func TestHandler_endpoint_isNotFlappingAfterARecovery(t *testing.T) {
+	w := &world{}
+	w.add(circuit.Item{
+		TenantID: "acme", EndpointID: "webhook_1", Version: 1, RecoveredAt: at.Add(-9 * time.Minute),
+		Recent: circuit.Recent{Start: at, Tried: 20, OK: 10},
+	})
+	if got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != "healthy" {
+		t.Errorf("%s, want healthy", got)
 	}
 }
 

@@ -86,12 +86,17 @@ const stateFlapping = "flapping"
 // flappingAttempts is the fewest attempts of ten minutes that tell a flapping endpoint from an unlucky one.
 const flappingAttempts = 10
 
-// state is the endpoint's state in a word. It flaps if between 10 and 90 % of its recent attempts succeeded.
+// recently is the time that circuit.Recent covers.
+const recently = 10 * time.Minute
+
+// state is the endpoint's state in a word. It flaps if between 10 and 90 % of its recent attempts succeeded. After a
+// recovery, the failures among them are those of the outage.
 func (h *Handler) state(f operator.Found) string {
 	state := f.State()
 	ok, tried := f.Circuit.Recent.Share(h.Now())
 	mixed := tried >= flappingAttempts && 10*ok >= tried && 10*ok <= 9*tried
-	if mixed && (state == operator.StateHealthy || state == string(circuit.Failing)) {
+	recovered := h.Now().Sub(f.Circuit.RecoveredAt) < recently
+	if mixed && !recovered && (state == operator.StateHealthy || state == string(circuit.Failing)) {
 		return stateFlapping
 	}
 	return state
