@@ -30,7 +30,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack test unit e2e lint sizes mutants invariants fuzz vulns build package native cli verify bench simulate dashboard cost second-engine tools clean
+.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,9 @@ run: native .venv/installed ## start the local stack and show Herald at work; ON
 
 stack: native .venv/installed ## start the local stack alone, until Ctrl-C
 	@PARAMS='$(PARAMS)' exec .local/bin/stack
+
+incident: native ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
+	@exec .local/bin/incident -seed $(or $(SEED),1)
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
 	@rm -rf .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
@@ -131,6 +134,7 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 	@go build -o .local/bin/stack ./infra/local
 	@go build -o .local/bin/demo ./infra/demo
 	@go build -o .local/bin/restore ./infra/restore
+	@go build -o .local/bin/incident ./infra/incident
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 cli: ## build herald, the operator's tool, into .local/bin

@@ -1,0 +1,54 @@
+// Command incident is `make incident`: it gives a running local stack an incident to practise on. Three tenants have
+// ten endpoints, of which some are down, slow, flapping or answer 400; 1,200 deliveries are dead, and 13 events
+// rejected.
+//
+// It promises the same incident for the same seed. Endpoints and their traffic are real. Dead letters and events that
+// were not processed are put on the queues that keep them, as deliver and SQS's redrive do: a schedule that is used up
+// a thousand times would take the local stack a quarter of an hour. It stays until Ctrl-C, since its receivers answer
+// what is replayed.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "incident:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	path := flag.String("state", ".local/"+statefile.Name, "the state file of a running stack")
+	seed := flag.Uint64("seed", 1, "which incident; a stack has each only once")
+	letters := flag.Int("letters", 1200, "dead letters")
+	once := flag.Bool("once", false, "end as soon as the incident is there")
+	flag.Parse()
+	state, err := statefile.Read(*path)
+	if err != nil {
+		return fmt.Errorf("no local stack runs here, start one with make stack: %w", err)
+	}
+	i := incident{plan: newPlan(*seed, *letters), client: client.New(state)}
+	defer func() { err = errors.Join(err, i.close()) }()
+	if err := i.play(ctx); err != nil {
+		return err
+	}
+	fmt.Println("There it is: DeathsAlarm and RejectedEventsAlarm are on. Begin with: .local/bin/herald --local status")
+	if !*once {
+		fmt.Println("The receivers answer until Ctrl-C.")
+		<-ctx.Done()
+	}
+	return nil
+}

@@ -1,0 +1,71 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/event"
+)
+
+func TestPlan_followsFromTheSeed(t *testing.T) {
+	all := cmp.AllowUnexported(plan{}, endpoint{})
+	if diff := cmp.Diff(newPlan(7, 1200), newPlan(7, 1200), all); diff != "" {
+		t.Errorf("the same seed again (-first +second):\n%s", diff)
+	}
+	if cmp.Equal(newPlan(7, 1200), newPlan(8, 1200), all) {
+		t.Error("another seed makes the same incident")
+	}
+}
+
+func TestPlan_hasThreeTenantsTenEndpointsAndAllLetters(t *testing.T) {
+	for seed := range uint64(50) {
+		p := newPlan(seed, 1200)
+		letters, types := 0, map[string]bool{}
+		for _, e := range p.endpoints {
+			letters += e.letters
+			types[e.tenant+e.event] = true
+		}
+		if letters != 1200 || len(p.tenants) != 3 || len(types) != 10 {
+			t.Errorf("seed %d: %d letters, %d tenants, %d endpoints with a type of their own",
+				seed, letters, len(p.tenants), len(types))
+		}
+	}
+}
+
+func TestPlan_rejectsThirteenEventsOfTwoKinds(t *testing.T) {
+	p := newPlan(1, 1200)
+	invalid, unprocessed, err := p.rejected()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(invalid)+len(unprocessed) != 13 || len(invalid) != p.invalid {
+		t.Errorf("%d and %d events, want %d of 13", len(invalid), len(unprocessed), p.invalid)
+	}
+	for _, body := range invalid {
+		if _, err := event.Decode([]byte(body), "message"); err == nil {
+			t.Errorf("accepted: %s", body)
+		}
+	}
+	for _, body := range unprocessed {
+		if _, err := event.Decode([]byte(body), "message"); err != nil {
+			t.Errorf("refused, %v: %s", err, body)
+		}
+	}
+}
+
+func TestParty_answersAsItsKindDoes(t *testing.T) {
+	for k, want := range map[kind][3]int{ // three attempts of one delivery
+		healthy: {200, 200, 200}, recovered: {200, 200, 200}, slow: {200, 200, 200},
+		down: {503, 503, 503}, rejecting: {400, 400, 400}, flapping: {502, 200, 502},
+	} {
+		p := party{endpoint: endpoint{kind: k}, failed: map[string]bool{}}
+		var got [3]int
+		for n := range got {
+			got[n] = p.answer("msg_1")
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", k, got, want)
+		}
+	}
+}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/queue"
+)
+
+// incident is a plan on a stack.
+type incident struct {
+	plan
+
+	client  *client.Client
+	parties []*party
+}
+
+func (i *incident) close() error {
+	var errs []error
+	for _, p := range i.parties {
+		errs = append(errs, p.server.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// play makes the incident and waits until it is there.
+func (i *incident) play(ctx context.Context) error {
+	fmt.Printf("Making the incident of seed %d\n", i.seed)
+	for _, step := range []func(context.Context) error{i.register, i.traffic, i.reject, i.bury, i.settle} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// register issues keys to the tenants and creates their endpoints.
+func (i *incident) register(ctx context.Context) error {
+	tenants := map[string]*client.Client{}
+	for _, id := range i.tenants {
+		key, err := i.client.IssueKey(ctx, id)
+		if err != nil {
+			return err
+		}
+		tenants[id] = i.client.As(id, key)
+		var list struct {
+			Data []client.Endpoint `json:"data"`
+		}
+		if _, err := tenants[id].API(ctx, http.MethodGet, "/v1/webhooks", nil, &list); err != nil {
+			return err
+		}
+		if len(list.Data) > 0 {
+			return fmt.Errorf("this stack has had the incident of seed %d: restart it, or choose another seed", i.seed)
+		}
+	}
+	for _, e := range i.endpoints {
+		p, err := serve(i.client.State, e)
+		if err != nil {
+			return err
+		}
+		i.parties = append(i.parties, p)
+		var made client.Endpoint
+		request := map[string]any{"url": p.server.URL + "/hooks", "events": []string{e.event}, "description": e.description}
+		status, err := tenants[e.tenant].API(ctx, http.MethodPost, "/v1/webhooks", request, &made)
+		if err != nil {
+			return err
+		}
+		if status != http.StatusCreated {
+			return fmt.Errorf("creating the endpoint %q: answered %d", e.description, status)
+		}
+		p.id = made.ID
+	}
+	return nil
+}
+
+// traffic publishes some events for every endpoint.
+func (i *incident) traffic(ctx context.Context) error {
+	var messages []queue.Outgoing
+	for _, e := range i.endpoints {
+		for n := range e.traffic() {
+			body, err := i.message(e, "order", n).Body()
+			if err != nil {
+				return fmt.Errorf("making an event: %w", err)
+			}
+			messages = append(messages, queue.Outgoing{Body: body})
+		}
+	}
+	return i.send(ctx, i.client.EventsQueueURL, messages)
+}
+
+// reject publishes events that break a rule, and puts others where SQS moves what fanout did not process.
+func (i *incident) reject(ctx context.Context) error {
+	invalid, unprocessed, err := i.rejected()
+	if err == nil {
+		err = i.send(ctx, i.client.EventsQueueURL, outgoing(invalid))
+	}
+	if err == nil {
+		err = i.send(ctx, i.client.Queues["EventsDeadLetterQueue"], outgoing(unprocessed))
+	}
+	return err
+}
+
+func outgoing(bodies []string) []queue.Outgoing {
+	messages := make([]queue.Outgoing, len(bodies))
+	for n, body := range bodies {
+		messages[n].Body = body
+	}
+	return messages
+}
+
+// bury sends to DeadLetterQueue what deliver would after the last failed attempt.
+func (i *incident) bury(ctx context.Context) error {
+	const places, life = 6, time.Minute // of the local stack's schedule
+	var messages []queue.Outgoing
+	for _, p := range i.parties {
+		for n := range p.letters {
+			event := i.message(p.endpoint, "dead", n)
+			body, began := []byte(event.Payload()), time.Now().Add(-life)
+			messages = append(messages, queue.Of(delivery.Message{
+				Ref: delivery.Ref{
+					DeliveryID: delivery.ID(p.tenant, event.ID, p.id, delivery.ContentOf(body)),
+					TenantID:   p.tenant, EndpointID: p.id, EventID: event.ID, CreatedAt: began,
+				},
+				Attempts: places, Body: body,
+				Life: delivery.Life{StartedAt: began, Reason: p.kind.reason(), Status: p.kind.failure()},
+			}, 0))
+		}
+	}
+	return i.send(ctx, i.client.Queues["DeadLetterQueue"], messages)
+}
+
+func (i *incident) send(ctx context.Context, url string, messages []queue.Outgoing) error {
+	sender := queue.Sender{Client: i.client.SQS, URL: url}
+	if err := errors.Join(sender.Send(ctx, messages)...); err != nil {
+		return fmt.Errorf("sending: %w", err)
+	}
+	return nil
+}
+
+// settle waits for all dead letters, and for the circuits of the endpoints that fail.
+func (i *incident) settle(ctx context.Context) error {
+	const patience = 5 * time.Minute
+	want := 0
+	for _, e := range i.endpoints {
+		want += e.letters
+	}
+	return client.Eventually(ctx, patience, "the incident", func(ctx context.Context) (bool, error) {
+		dead, err := i.dead(ctx)
+		if err != nil {
+			return false, err
+		}
+		open, err := i.client.InState(ctx, "open")
+		if err != nil {
+			return false, err
+		}
+		missing := slices.ContainsFunc(i.parties, func(p *party) bool {
+			return (p.kind == down || p.kind == rejecting) && !slices.Contains(open, p.id)
+		})
+		fmt.Printf("%d of %d deliveries are dead\n", dead, want)
+		return dead == want && !missing, pause(ctx, time.Second)
+	})
+}
+
+// dead counts the tenants' dead letters.
+func (i *incident) dead(ctx context.Context) (n int, err error) {
+	for _, id := range i.tenants {
+		var answer struct {
+			Selected int `json:"selected"`
+		}
+		err := i.client.Invoke(ctx, "replay", map[string]any{
+			"action": "start_job", "operator": i.client.Operator, "act": "replay", "tenant_id": id, "dry_run": true,
+		}, &answer)
+		if err != nil {
+			return n, err
+		}
+		n += answer.Selected
+	}
+	return n, nil
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err() //nolint:wrapcheck // says all
+	case <-time.After(d):
+		return nil
+	}
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/internal/delivery"
+)
+
+// lateness is how late a slow endpoint answers: beyond what is free, and within the attempt's time.
+const lateness = 1200 * time.Millisecond
+
+// party is the receiver behind one endpoint.
+type party struct {
+	endpoint
+
+	id     string // of the endpoint
+	server *receiver.Server
+
+	mu     sync.Mutex
+	failed map[string]bool // deliveries whose last attempt a flapping endpoint failed
+}
+
+func serve(state statefile.State, e endpoint) (*party, error) {
+	p := &party{endpoint: e, failed: map[string]bool{}}
+	var err error
+	p.server, err = receiver.Serve(state.ReceiverCertFile, state.ReceiverKeyFile, p)
+	return p, err
+}
+
+// ServeHTTP answers one attempt as the endpoint's kind does.
+func (p *party) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if _, err := io.Copy(io.Discard, http.MaxBytesReader(w, r.Body, 1<<20)); err != nil {
+		http.Error(w, "unreadable", http.StatusBadRequest)
+		return
+	}
+	if p.kind == slow {
+		select {
+		case <-time.After(lateness):
+		case <-r.Context().Done():
+		}
+	}
+	w.WriteHeader(p.answer(r.Header.Get("wh-id")))
+}
+
+// answer depends on the delivery and its attempts alone, so that every run has the same answers.
+func (p *party) answer(id string) int {
+	if p.kind != flapping {
+		if status := p.kind.failure(); p.kind == down || p.kind == rejecting {
+			return status
+		}
+		return http.StatusOK
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed[id] = !p.failed[id]
+	if p.failed[id] {
+		return p.kind.failure()
+	}
+	return http.StatusOK
+}
+
+// failure is the status that endpoints of the kind fail with; 0: they do not answer in time.
+func (k kind) failure() int {
+	switch k {
+	case down:
+		return http.StatusServiceUnavailable
+	case rejecting:
+		return http.StatusBadRequest
+	case flapping:
+		return http.StatusBadGateway
+	case recovered:
+		return http.StatusInternalServerError
+	case slow, healthy:
+	}
+	return 0
+}
+
+// reason is what deliveries to endpoints of the kind died of.
+func (k kind) reason() delivery.Reason {
+	if status := k.failure(); status != 0 {
+		return delivery.StatusReason(status)
+	}
+	return delivery.ReasonTimeout
+}
