@@ -103,6 +103,7 @@ func (h *Handler) Function() *operator.Function {
 		"deliveries":      operator.Do(h.deliveries),
 		"endpoints":       operator.Do(h.endpoints),
 		"endpoint":        operator.Do(h.endpoint),
+		"causes":          operator.Do(h.causes),
 		"dead_letters":    operator.Do(h.deadLetters),
 		"dead_letter":     operator.Do(h.deadLetter),
 		"summary":         operator.Do(h.summary),

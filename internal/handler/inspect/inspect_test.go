@@ -345,6 +345,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"Endpoints.List", "deliveries", published},
 		{"BatchGet", "deliveries", published},
 		{"DeadLetters.List", "dead_letters", `"status":"dead"`},
+		{"DeadLetters.List", "causes", ``},
 		{"DeadLetters.Get", "dead_letter", `"delivery_id":"msg_1"`},
 		{"Trouble", "endpoints", ``},
 		{"Backlog.Count", "endpoints", ``},

@@ -1,0 +1,123 @@
+package inspect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// Cause is an endpoint, and a reason that deliveries to it died of.
+type Cause struct {
+	TenantID     string          `json:"tenant_id"` // empty, as the endpoint, of unreadable messages
+	EndpointID   string          `json:"endpoint_id"`
+	Host         string          `json:"host"`
+	Description  string          `json:"description"`
+	State        string          `json:"state"` // of the endpoint, now
+	Reason       delivery.Reason `json:"reason"`
+	LastStatus   int             `json:"last_status"` // of the latest death; 0: no response
+	Count        int             `json:"count"`
+	FirstDiedAt  time.Time       `json:"first_died_at"`
+	LatestDiedAt time.Time       `json:"latest_died_at"`
+}
+
+// Causes are what deliveries died of, the most frequent first.
+type Causes struct {
+	Data []Cause `json:"data"`
+	More bool    `json:"more"` // there are more dead letters than were counted, or more causes than are shown
+}
+
+// The most that are counted and shown: dead letters, the latest deaths first, and causes.
+const (
+	maxDeaths  = 20_000
+	deathsPage = 500
+	maxCauses  = 50
+)
+
+// causes counts the dead letters that are not replayed, or those selected, by endpoint and reason.
+func (h *Handler) causes(ctx context.Context, call *operator.Call, req operator.Selection) (Causes, error) {
+	req.Status = cmp.Or(req.Status, deadletter.Dead)
+	selector, err := req.Selector()
+	if err != nil {
+		return Causes{}, err
+	}
+	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEndpoint, req.EndpointID))
+	var letters []deadletter.Record
+	var next string
+	for len(letters) < maxDeaths {
+		page, after, err := h.DeadLetters.List(ctx, selector, dynamo.LetterPage{Limit: deathsPage, Cursor: next})
+		if err != nil {
+			return Causes{}, err
+		}
+		letters = append(letters, page...)
+		if next = after; next == "" {
+			break
+		}
+	}
+	found := Causes{Data: countCauses(letters), More: next != ""}
+	if len(found.Data) > maxCauses {
+		found.Data, found.More = found.Data[:maxCauses], true
+	}
+	return found, h.nameEndpoints(ctx, found.Data)
+}
+
+// countCauses wants the latest deaths first.
+func countCauses(letters []deadletter.Record) []Cause {
+	type cause struct {
+		endpoint string
+		reason   delivery.Reason
+	}
+	at, causes := map[cause]int{}, []Cause{}
+	for _, l := range letters {
+		key := cause{l.EndpointID, l.Reason}
+		n, known := at[key]
+		if !known {
+			n = len(causes)
+			at[key] = n
+			causes = append(causes, Cause{
+				TenantID: l.TenantID, EndpointID: l.EndpointID, Reason: l.Reason, LastStatus: l.LastStatus,
+				LatestDiedAt: l.DiedAt,
+			})
+		}
+		causes[n].Count++
+		causes[n].FirstDiedAt = l.DiedAt
+	}
+	slices.SortStableFunc(causes, func(a, b Cause) int { return b.Count - a.Count })
+	return causes
+}
+
+// nameEndpoints adds what is known of the causes' endpoints.
+func (h *Handler) nameEndpoints(ctx context.Context, causes []Cause) error {
+	items := make([]circuit.Item, len(causes))
+	errs := parallel.Each(len(causes), countedAtOnce, func(n int) (err error) {
+		if causes[n].EndpointID == "" {
+			return nil
+		}
+		items[n], err = h.Circuits.Get(ctx, causes[n].EndpointID)
+		items[n].TenantID, items[n].EndpointID = causes[n].TenantID, causes[n].EndpointID
+		return err
+	})
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	known := slices.DeleteFunc(items, func(i circuit.Item) bool { return i.EndpointID == "" })
+	found, err := h.whose(ctx, known)
+	for n, c := range causes {
+		for _, f := range found {
+			if f.Endpoint.ID == c.EndpointID {
+				causes[n].Host, causes[n].Description, causes[n].State = f.Endpoint.Host(), f.Endpoint.Description, f.State()
+			}
+		}
+	}
+	return err
+}
