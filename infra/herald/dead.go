@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 )
@@ -19,7 +18,7 @@ func (a *app) dead() *cli.Command {
 		{
 			Name: "list", Usage: "bodies stay sealed", Flags: append(selectors(), limit(maxPage)),
 			Action: func(ctx context.Context, c *cli.Command) error {
-				f, err := a.selected(c)
+				f, err := a.selected(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -70,7 +69,7 @@ type bulk struct {
 
 // bulk acts on the ids of the arguments, or starts a job on what the flags select.
 func (a *app) bulk(ctx context.Context, c *cli.Command, b bulk) error {
-	f, err := a.selected(c)
+	f, err := a.selected(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -93,20 +92,6 @@ func (a *app) bulk(ctx context.Context, c *cli.Command, b bulk) error {
 		f["status"] = "dead"
 	}
 	return a.start(ctx, c, s, b, f)
-}
-
-// identify puts an endpoint's id in place of its host or description, which replay may not read.
-func (s stack) identify(ctx context.Context, f fields) error {
-	name, _ := f["endpoint_id"].(string)
-	if name == "" || strings.HasPrefix(name, "webhook_") {
-		return nil
-	}
-	var named struct {
-		ID string `json:"endpoint_id"`
-	}
-	_, err := s.ask(ctx, "inspect", "endpoint", fields{"endpoint_id": name, "tenant_id": f["tenant_id"]}, &named)
-	f["endpoint_id"] = named.ID
-	return err
 }
 
 // byID acts on ids, and says which of them were not done.

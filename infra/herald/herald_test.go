@@ -70,28 +70,38 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 			"action": "pause", "endpoint_id": "webhook_1", "tenant_id": "acme", "reason": "ticket",
 		},
 		"-y endpoints discard webhook_1 --before 2h": {
-			"action": "discard", "endpoint_id": "webhook_1", "discarded_before": "2026-05-02T07:00:00Z", "confirm": true,
+			"action": "discard", "endpoint_id": "webhook_1", "tenant_id": "acme", "confirm": true,
+			"discarded_before": "2026-05-02T07:00:00Z",
 		},
-		"tenants resume acme":              {"action": "resume", "tenant_id": "acme"},
-		"-y dead replay msg_1 msg_2":       {"action": "deliveries", "delivery_ids": []any{"msg_1", "msg_2"}},
-		"-y dead purge msg_1":              {"action": "purge", "delivery_ids": []any{"msg_1"}, "confirm": true},
-		"-y rejected publish a":            {"action": "rejected_events", "message_ids": []any{"a"}},
-		"rejected list --tenant acme":      {"action": "rejected_events", "tenant_id": "acme", "limit": 100.0},
-		"-y rejected discard a":            {"action": "discard_rejected_events", "message_ids": []any{"a"}, "confirm": true},
-		"jobs stop job_1":                  {"action": "stop_job", "job_id": "job_1"},
-		"keys issue --tenant acme":         {"action": "issue", "tenant_id": "acme"},
-		"-y keys revoke hk_01":             {"action": "revoke", "key_id": "01"},
-		"deliveries find --endpoint a.com": {"action": "deliveries", "endpoint_id": "a.com", "limit": 100.0},
+		"tenants resume acme":         {"action": "resume", "tenant_id": "acme"},
+		"-y dead replay msg_1 msg_2":  {"action": "deliveries", "delivery_ids": []any{"msg_1", "msg_2"}},
+		"-y dead purge msg_1":         {"action": "purge", "delivery_ids": []any{"msg_1"}, "confirm": true},
+		"-y rejected publish a":       {"action": "rejected_events", "message_ids": []any{"a"}},
+		"-y rejected discard a":       {"action": "discard_rejected_events", "message_ids": []any{"a"}, "confirm": true},
+		"rejected list --tenant acme": {"action": "rejected_events", "tenant_id": "acme", "limit": 100.0},
+		"jobs stop job_1":             {"action": "stop_job", "job_id": "job_1"},
+		"keys issue --tenant acme":    {"action": "issue", "tenant_id": "acme"},
+		"-y keys revoke hk_01":        {"action": "revoke", "key_id": "01"},
+		"deliveries find --endpoint acme/a.com": {
+			"action": "deliveries", "endpoint_id": "webhook_1", "tenant_id": "acme", "limit": 100.0,
+		},
+		"dead list --endpoint acme/a.com": {
+			"action": "dead_letters", "endpoint_id": "webhook_1", "tenant_id": "acme", "limit": 100.0,
+		},
 	} {
 		t.Run(line, func(t *testing.T) {
 			action, _ := want["action"].(string)
 			f := &fake{answers: map[string]string{}}
+			f.answers["inspect endpoint"] = `{"endpoint_id":"webhook_1","tenant_id":"acme","url":"https://a.com"}`
 			for _, function := range []string{"inspect", "replay", "control", "apikeys"} {
+				if action == "endpoint" {
+					break
+				}
 				f.answers[function+" "+action] = list
 			}
 			code, _, words := f.play(t, "", strings.Fields(line)...)
 			want["operator"] = "arn:aws:iam::1:user/ann"
-			if diff := cmp.Diff([]row{want}, f.requests); code != exitDone || diff != "" {
+			if diff := cmp.Diff(want, f.requests[len(f.requests)-1]); code != exitDone || diff != "" {
 				t.Errorf("exit code %d, %s(-want +got):\n%s", code, words, diff)
 			}
 		})
@@ -201,15 +211,51 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	well := `{"endpoints":{"states":{"failing":1}},"waiting":{},"dead_letters":{"dead":{"count":0}},"queues":{}}`
 	trouble := `{"data":[{"tenant_id":"acme","host":"evil\u001b[2J.example","state":"failing","last_reason":"timeout"}],
 		"next_cursor":null}`
-	f := &fake{answers: map[string]string{"inspect summary": well, "inspect endpoints": trouble}}
+	f := &fake{answers: map[string]string{
+		"inspect summary": well, "inspect endpoints": trouble,
+		"inspect causes": `{"data":[{"tenant_id":"acme","description":"crm","reason":"http_4xx","count":3}]}`,
+	}}
 	code, out, _ := f.play(t, "", "status")
 	if code != exitDone || !strings.Contains(out, "timeout") || strings.Contains(out, "\x1b") {
 		t.Errorf("exit code %d, output %q", code, out)
 	}
 	for before, after := range map[string]string{`"count":0`: `"count":3`, `"failing"`: `"open"`} {
 		f.answers["inspect summary"] = strings.Replace(well, before, after, 1)
-		if code, _, _ := f.play(t, "", "status"); code != exitUnhealthy {
-			t.Errorf("exit code %d with %s", code, after)
+		code, out, _ := f.play(t, "", "status")
+		if code != exitUnhealthy || strings.Contains(out, "crm") != (after == `"count":3`) {
+			t.Errorf("exit code %d with %s:\n%s", code, after, out)
+		}
+	}
+}
+
+func TestEndpoints_areActedOnOnlyIfAllAreFound(t *testing.T) {
+	found := `{"endpoint_id":"webhook_1","tenant_id":"acme","url":"https://a.com","description":"crm"}`
+	f := &fake{answers: map[string]string{"inspect endpoint": found, "control pause": `{}`}}
+	code, _, words := f.play(t, "y\n", "endpoints", "pause", "acme/crm", "acme/a.com")
+	if code != exitDone || !strings.Contains(words, "Send nothing to acme/crm (https://a.com)") || len(f.requests) != 4 {
+		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
+	}
+	f.answers["inspect endpoint"], f.requests = `{"error":{"code":"not_found","message":"none"}}`, nil
+	code, _, words = f.play(t, "", "-y", "endpoints", "pause", "acme/crmm")
+	if code != exitFailed || len(f.requests) != 1 {
+		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
+	}
+}
+
+func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
+	f := &fake{answers: map[string]string{
+		"inspect job":          `{"job_id":"job_1","act":"replay","state":"done"}`,
+		"inspect job_outcome":  `{"sent":2000,"delivered":1999,"dead_again":1,"next_cursor":"c"}`,
+		"inspect job_failures": `{"data":[{"id":"msg_1","result":"refused","reason":"endpoint_disabled"}]}`,
+	}}
+	code, out, words := f.play(t, "", "jobs", "show", "job_1")
+	const mostCalls = 5
+	if code != exitDone || len(f.requests) > mostCalls {
+		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
+	}
+	for _, shown := range []string{"outcome.sent        6000", "outcome.dead_again  3", "msg_1", "endpoint_disabled"} {
+		if !strings.Contains(out, shown) {
+			t.Errorf("does not show %q:\n%s", shown, out)
 		}
 	}
 }

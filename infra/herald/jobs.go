@@ -50,9 +50,6 @@ func reasons(counts map[string]int) string {
 // start counts what a job would do, asks, and starts it. The token makes a request that is repeated start no
 // second job.
 func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
-	if err := s.identify(ctx, f); err != nil {
-		return err
-	}
 	f["act"], f["token"], f["dry_run"] = b.act, rand.Text(), true
 	would, err := a.count(ctx, c, s, f)
 	if err != nil || c.Bool("dry-run") {
@@ -123,6 +120,8 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 		if j.State != "running" {
 			if isJSON(c) {
 				err = a.printJSON(raw)
+			} else if j.Act == "replay" {
+				err = a.sayOutcome(ctx, s, id)
 			}
 			if err == nil && (j.State != "done" || len(j.Refused)+len(j.Failed) > 0) {
 				return &failure{code: exitUnhealthy, text: "not all were done: herald jobs show " + id}
@@ -171,7 +170,8 @@ func (a *app) jobs() *cli.Command {
 	}
 	return &cli.Command{Name: "jobs", Usage: "acts on many dead letters or rejected events", Commands: []*cli.Command{
 		{
-			Name: "list", Usage: "newest first", Flags: []cli.Flag{text("state", "running, stopped or done"), limit(20)},
+			Name: "list", Usage: "those stopped, then those running, then those done, each newest first",
+			Flags: []cli.Flag{text("state", "running, stopped or done"), limit(20)},
 			Action: func(ctx context.Context, c *cli.Command) error {
 				return a.list(ctx, c, "inspect", "jobs", fields{"state": c.String("state")},
 					"job_id", "act", "state", "selected", "done", "left", "operator", "started_at")
@@ -185,14 +185,14 @@ func (a *app) jobs() *cli.Command {
 				if err != nil {
 					return err
 				}
-				if !c.Bool("watch") {
-					return a.one(ctx, c, "inspect", "job", fields{"job_id": id})
-				}
 				s, err := a.stack(ctx, c)
 				if err != nil {
 					return err
 				}
-				return a.watch(ctx, c, s, id)
+				if c.Bool("watch") {
+					return a.watch(ctx, c, s, id)
+				}
+				return a.showJob(ctx, c, s, id)
 			},
 		},
 		byID("stop", "stop after the page that is under way", "replay", "stop_job"),

@@ -28,10 +28,20 @@ func (a *app) status() *cli.Command {
 			if err != nil {
 				return err
 			}
+			var causes page
+			if sum.DeadLetters["dead"].Count > 0 {
+				if _, err := s.ask(ctx, "inspect", "causes", nil, &causes); err != nil {
+					return err
+				}
+			}
 			if isJSON(c) {
-				err = a.printJSON(map[string]any{"stack": s.name, "summary": raw, "endpoints": nonNil(trouble.Data), "more": more})
+				err = a.printJSON(map[string]any{"stack": s.name, "summary": raw, "causes": nonNil(causes.Data),
+					"endpoints": nonNil(trouble.Data), "more": more})
 			} else {
-				err = a.showStatus(s, sum, trouble.Data, more)
+				err = a.showStatus(s, sum, causes.Data, trouble.Data)
+				if more {
+					a.say("and more endpoints: herald endpoints list")
+				}
 			}
 			if err == nil && sum.unhealthy() {
 				return &failure{code: exitUnhealthy}
@@ -67,7 +77,7 @@ var flow = []string{
 	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
 }
 
-func (a *app) showStatus(s stack, sum summary, trouble []row, more bool) error {
+func (a *app) showStatus(s stack, sum summary, causes, trouble []row) error {
 	a.say("%s in %s", s.name, s.aws.Region)
 	if err := a.show(row{"endpoints": sum.Endpoints, "waiting": sum.Waiting}); err != nil {
 		return err
@@ -90,6 +100,7 @@ func (a *app) showStatus(s stack, sum summary, trouble []row, more bool) error {
 	}{
 		{letters, []string{"dead_letters", "count", "oldest"}},
 		{queues, []string{"queue", "visible", "in_flight", "delayed"}},
+		{causes, causeColumns},
 		{trouble, troubleColumns},
 	} {
 		if len(t.rows) == 0 {
@@ -102,14 +113,16 @@ func (a *app) showStatus(s stack, sum summary, trouble []row, more bool) error {
 			return err
 		}
 	}
-	if more {
-		a.say("and more: herald endpoints list")
-	}
 	return nil
 }
 
-var troubleColumns = []string{"tenant_id", "endpoint_id", "host", "state", "outage_since", "last_status", "last_reason",
-	"waiting.count", "next_probe_at"}
+// The columns of endpoints in trouble, and of what deliveries died of. Descriptions tell endpoints apart; ids are last.
+var (
+	troubleColumns = []string{"tenant_id", "description", "host", "state", "last_status", "last_reason",
+		"waiting.count", "outage_since", "pause_reason", "endpoint_id"}
+	causeColumns = []string{"tenant_id", "description", "host", "state", "reason", "last_status", "count",
+		"latest_died_at", "endpoint_id"}
+)
 
 func (a *app) deliveries() *cli.Command {
 	return &cli.Command{Name: "deliveries", Usage: "those of an event or endpoint, or one", Commands: []*cli.Command{
@@ -127,7 +140,7 @@ func (a *app) deliveries() *cli.Command {
 			Name: "find", Usage: "by event, or what an endpoint has not acknowledged", Flags: []cli.Flag{
 				text("tenant", "the tenant's id"), text("event", "the event's id"),
 				text("event-file", "the event as it was published, or - for standard input: exact, and finds acknowledged ones"),
-				text("endpoint", "id, host or description of an endpoint"), limit(maxPage),
+				text("endpoint", "its id, or TENANT/NAME with its host or description"), limit(maxPage),
 			},
 			Action: a.findDeliveries,
 		},
@@ -136,6 +149,9 @@ func (a *app) deliveries() *cli.Command {
 
 func (a *app) findDeliveries(ctx context.Context, c *cli.Command) error {
 	f := fields{"tenant_id": c.String("tenant"), "event_id": c.String("event"), "endpoint_id": c.String("endpoint")}
+	if err := a.resolve(ctx, c, f); err != nil {
+		return err
+	}
 	columns := []string{"delivery_id", "endpoint_id", "event_type", "state", "attempts", "last_status", "reason",
 		"next_attempt_at", "updated_at"}
 	path := c.String("event-file")

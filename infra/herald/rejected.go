@@ -22,7 +22,7 @@ func (a *app) rejected() *cli.Command {
 		{
 			Name: "list", Usage: "with the reason of each", Flags: append(eventSelectors(), limit(maxPage)),
 			Action: func(ctx context.Context, c *cli.Command) error {
-				f, err := a.selected(c)
+				f, err := a.selected(ctx, c)
 				if err != nil {
 					return err
 				}
@@ -69,9 +69,10 @@ func (a *app) rejected() *cli.Command {
 
 // eventSelectors are the flags that choose rejected events.
 func eventSelectors() []cli.Flag {
-	return slices.DeleteFunc(selectors(), func(f cli.Flag) bool {
-		return slices.Contains([]string{"endpoint", "status"}, f.Names()[0])
+	kept := slices.DeleteFunc(selectors(), func(f cli.Flag) bool {
+		return slices.Contains([]string{"endpoint", "status", "reason"}, f.Names()[0])
 	})
+	return append(kept, text("reason", "a part of it, such as not_processed"))
 }
 
 func (a *app) showRejected(ctx context.Context, c *cli.Command) error {
