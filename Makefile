@@ -16,6 +16,7 @@ MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
 GO_BUILD := go build -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
+HERALD_BUILD = CGO_ENABLED=0 $(GO_BUILD) -trimpath -buildvcs=false
 DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
 
 # One way of compiling for builds, tests and linters, so that they share it. Only the race detector needs cgo.
@@ -121,11 +122,16 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 	$(SAM) build
 	@$(call check_sizes,.aws-sam/build/*/bootstrap)
 
-package: VERSION = $(shell cat VERSION)
+PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
+package: VERSION = $(shell cat infra/pack/VERSION)
 package: ## write what installs this version without building it, the same bytes each time, into .local/package
-	@rm -rf .local/arm64; mkdir -p .local/arm64
+	@rm -rf .local/arm64 .local/cli; mkdir -p .local/arm64 .local/cli
 	@$(DEPLOYED) -o .local/arm64 ./functions/...
-	@go run ./infra/pack -binaries .local/arm64 -out .local/package
+	@for p in $(PLATFORMS); do \
+		case $$p in windows*) suffix=.exe;; *) suffix=;; esac; \
+		GOOS=$${p%_*} GOARCH=$${p#*_} $(HERALD_BUILD) -o .local/cli/herald_$$p$$suffix ./infra/herald; \
+	done
+	@go run ./infra/pack -binaries .local/arm64 -cli .local/cli -out .local/package
 	@echo "Herald $(VERSION) is in .local/package"
 
 native: ## build functions, stack and demonstration for this machine, into .local
@@ -138,7 +144,7 @@ native: ## build functions, stack and demonstration for this machine, into .loca
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
 cli: ## build herald, the operator's tool, into .local/bin
-	@CGO_ENABLED=0 go build -trimpath -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)' -o .local/bin/herald ./infra/herald
+	@$(HERALD_BUILD) -o .local/bin/herald ./infra/herald
 
 verify: cli ## prove the stack STACK end to end, from outside; herald-local is that of make stack
 	@.local/bin/herald --yes $(if $(filter herald-local,$(STACK)),--local,--stack "$(or $(STACK),$(error say which: make verify STACK=name))") verify

@@ -1,6 +1,6 @@
 // Package main writes what CloudFormation needs to install a version of Herald without building it: the functions'
-// archives, a template that finds them in a bucket, their software bill of materials, the licences of what they
-// contain, and checksums of all that.
+// archives, a template that finds them in a bucket, the operators' tool, a software bill of materials, the licences
+// of what they contain, and checksums of all that.
 //
 // It promises the same bytes for the same binaries, wherever and whenever it runs. It builds and uploads nothing.
 package main
@@ -19,23 +19,24 @@ import (
 func main() {
 	root := flag.String("root", ".", "the checkout")
 	binaries := flag.String("binaries", "", "folder of the functions' binaries, for linux/arm64")
+	cli := flag.String("cli", "", "folder of the operators' tool, a binary for each platform")
 	out := flag.String("out", "", "folder to write; it is emptied first")
 	flag.Parse()
-	if err := write(*root, *binaries, *out); err != nil {
+	if err := write(*root, *binaries, *cli, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
 }
 
-func write(root, binaries, out string) error {
-	if binaries == "" || out == "" {
-		return fmt.Errorf("-binaries and -out are required")
+func write(root, binaries, cli, out string) error {
+	if binaries == "" || cli == "" || out == "" {
+		return fmt.Errorf("-binaries, -cli and -out are required")
 	}
-	version, err := os.ReadFile(filepath.Join(root, "VERSION")) //nolint:gosec // the checkout's
+	version, err := os.ReadFile(filepath.Join(root, "infra/pack/VERSION")) //nolint:gosec // the checkout's
 	if err != nil {
 		return fmt.Errorf("reading version: %w", err)
 	}
-	files, err := contents(root, binaries, strings.TrimSpace(string(version)))
+	files, err := contents(root, binaries, cli, strings.TrimSpace(string(version)))
 	if err != nil {
 		return err
 	}
@@ -55,7 +56,7 @@ func write(root, binaries, out string) error {
 }
 
 // contents makes every file of the package but the checksums.
-func contents(root, binaries, version string) (map[string][]byte, error) {
+func contents(root, binaries, cli, version string) (map[string][]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, "template.yaml")) //nolint:gosec // the checkout's
 	if err != nil {
 		return nil, fmt.Errorf("reading template: %w", err)
@@ -72,6 +73,20 @@ func contents(root, binaries, version string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("archiving %s: %w", name, err)
 		}
 		paths = append(paths, path)
+	}
+	tools, err := filepath.Glob(filepath.Join(cli, "herald_*"))
+	if err != nil || len(tools) == 0 {
+		return nil, fmt.Errorf("no binary of herald in %s: %w", cli, err)
+	}
+	for _, path := range tools {
+		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // was built before
+			return nil, fmt.Errorf("reading herald: %w", err)
+		}
+	}
+	paths = append(paths, tools...)
+	const htmx = "infra/herald/console/static/htmx.LICENSE"
+	if files["htmx.LICENSE"], err = os.ReadFile(filepath.Join(root, htmx)); err != nil { //nolint:gosec // likewise
+		return nil, fmt.Errorf("reading the licence of htmx: %w", err)
 	}
 	linked, err := modules(paths)
 	if err != nil {

@@ -168,7 +168,7 @@ func TestLegal_refusesAModuleWithoutLicence(t *testing.T) {
 
 // VERSION is the next version. Those in the changelog came before it, so that each has a tag.
 func TestTheChangelogNamesNoVersionWithoutATag(t *testing.T) {
-	next := strings.TrimSpace(string(file(t, filepath.Join(root, "VERSION"))))
+	next := strings.TrimSpace(string(file(t, filepath.Join(root, "infra/pack/VERSION"))))
 	if !regexp.MustCompile(`^\d+\.\d+\.\d+$`).MatchString(next) {
 		t.Fatalf("VERSION is %q", next)
 	}
