@@ -32,10 +32,10 @@ func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
 	if err := h.stamp(&e, c.now); err != nil {
 		return apigw.Response{}, err
 	}
+	h.audit(ctx, c, "create", nil, &e)
 	if err := h.Endpoints.Create(ctx, e, h.allowURL(e)); err != nil {
 		return apigw.Response{}, storeProblem(err)
 	}
-	h.audit(ctx, c, "create", nil, &e)
 	shown := viewOf(e)
 	shown.SigningSecret = secret
 	return respond(201, shown)
@@ -69,7 +69,7 @@ func (h *Handler) stamp(e *endpoint.Endpoint, now time.Time) error {
 	return nil
 }
 
-// alter changes the endpoint of the path, and stores and audits the change, if it is one.
+// alter changes the endpoint of the path, and audits and stores the change, if it is one.
 func (h *Handler) alter(
 	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
 ) (now endpoint.Endpoint, err error) {
@@ -84,6 +84,7 @@ func (h *Handler) alter(
 	if err := h.stamp(&now, c.now); err != nil {
 		return now, err
 	}
+	h.audit(ctx, c, action, &was, &now)
 	if was.URL == now.URL {
 		err = h.Endpoints.Replace(ctx, was, now)
 	} else {
@@ -92,7 +93,6 @@ func (h *Handler) alter(
 	if err != nil {
 		return now, storeProblem(err)
 	}
-	h.audit(ctx, c, action, &was, &now)
 	return now, nil
 }
 

@@ -1,6 +1,8 @@
 package webhooks_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"maps"
 	"regexp"
@@ -257,14 +259,17 @@ func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
 	keyID, _ := apikey.ParseID(key)
 	id := w.oneOfEach(key)
 	trail := func(url, status string, version float64) map[string]any {
+		sum := sha256.Sum256([]byte(url))
 		return map[string]any{
-			"url": url, "description": "", "events": []any{"user.created"}, "status": status, "secret_version": version,
+			"host": "example.com", "url_digest": hex.EncodeToString(sum[:16]), "description": "",
+			"events": []any{"user.created"}, "status": status, "secret_version": version,
 		}
 	}
 	const plain = "https://example.com/hooks"
 	states := []map[string]any{
-		trail(plain, "active", 1), trail(plain+"?…", "active", 1), trail(plain+"?…", "active", 1),
-		trail(plain+"?…", "active", 2), trail(plain+"?…", "deleted", 2), trail(plain+"?…", "active", 2),
+		trail(plain, "active", 1), trail(plain+"?token=hidden", "active", 1), trail(plain+"?token=hidden2", "active", 1),
+		trail(plain+"?token=hidden2", "active", 2), trail(plain+"?token=hidden2", "deleted", 2),
+		trail(plain+"?token=hidden2", "active", 2),
 	}
 	var before any
 	var want []map[string]any
@@ -289,8 +294,22 @@ func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
 	if diff := cmp.Diff(want, w.lines("audit")); diff != "" {
 		t.Errorf("audit lines (-want +got):\n%s", diff)
 	}
-	if strings.Contains(w.log.String(), "hidden") {
-		t.Error("a URL's query is in the log")
+	if strings.Contains(w.log.String(), "hidden") || strings.Contains(w.log.String(), "/hooks") {
+		t.Error("a URL's path or query is in the log")
+	}
+}
+
+func TestHandler_audit_precedesTheChange(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	path := "/v1/webhooks/" + w.create(key).ID
+	w.log.Reset()
+	w.writeDown = true
+	for _, r := range [][3]string{{"POST", "/v1/webhooks", w.fresh()}, {"PATCH", path, `{"description":"x"}`}} {
+		w.do(key, r[0], r[1], r[2])
+	}
+	if n := len(w.lines("audit")); n != 2 {
+		t.Errorf("%d audit lines of two changes that may have been stored", n)
 	}
 }
 
