@@ -51,7 +51,7 @@ func life(ctx context.Context, api caller) error {
 }
 
 func lists(ctx context.Context, api caller, oldest string) error {
-	if _, err := api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url, Events: everything}); err != nil {
+	if _, err := api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url + "/2", Events: everything}); err != nil {
 		return err
 	}
 	limit := 1

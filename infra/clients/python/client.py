@@ -44,7 +44,7 @@ def life(api):
     say("create", answer.status_code.value, made.status, ",".join(made.events), made.signing_secret.startswith("whs_"))
     answer = get_endpoint.sync_detailed(made.id, client=api)
     say("get", answer.status_code.value, answer.parsed.url, answer.parsed.created_at == made.created_at)
-    create_endpoint.sync_detailed(client=api, body=NewEndpoint(url=URL, events=[Subscription.VALUE_26]))
+    create_endpoint.sync_detailed(client=api, body=NewEndpoint(url=URL + "/2", events=[Subscription.VALUE_26]))
     first = list_endpoints.sync_detailed(client=api, limit=1).parsed
     answer = list_endpoints.sync_detailed(client=api, limit=1, cursor=first.next_cursor)
     last = answer.parsed
