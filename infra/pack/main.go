@@ -74,20 +74,11 @@ func contents(root, binaries, cli, version string) (map[string][]byte, error) {
 		}
 		paths = append(paths, path)
 	}
-	tools, err := filepath.Glob(filepath.Join(cli, "herald_*"))
-	if err != nil || len(tools) == 0 {
-		return nil, fmt.Errorf("no binary of herald in %s: %w", cli, err)
-	}
-	for _, path := range tools {
-		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // was built before
-			return nil, fmt.Errorf("reading herald: %w", err)
-		}
+	tools, err := tool(root, cli, files)
+	if err != nil {
+		return nil, err
 	}
 	paths = append(paths, tools...)
-	const htmx = "infra/herald/console/static/htmx.LICENSE"
-	if files["htmx.LICENSE"], err = os.ReadFile(filepath.Join(root, htmx)); err != nil { //nolint:gosec // likewise
-		return nil, fmt.Errorf("reading the licence of htmx: %w", err)
-	}
 	linked, err := modules(paths)
 	if err != nil {
 		return nil, err
@@ -102,6 +93,28 @@ func contents(root, binaries, cli, version string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("reading license: %w", err)
 	}
 	return files, nil
+}
+
+// tool adds the operators' tool for each platform, and the licence of what it contains beside modules. It returns
+// the paths of the binaries.
+func tool(root, cli string, files map[string][]byte) (paths []string, err error) {
+	paths, err = filepath.Glob(filepath.Join(cli, "herald_*"))
+	if err != nil {
+		return nil, fmt.Errorf("looking for herald: %w", err)
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no binary of herald is in %s", cli)
+	}
+	for _, path := range paths {
+		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // was built before
+			return nil, fmt.Errorf("reading herald: %w", err)
+		}
+	}
+	const htmx = "infra/herald/console/static/htmx.LICENSE"
+	if files["htmx.LICENSE"], err = os.ReadFile(filepath.Join(root, htmx)); err != nil { //nolint:gosec // likewise
+		return nil, fmt.Errorf("reading the licence of htmx: %w", err)
+	}
+	return paths, nil
 }
 
 // sums are the lines that sha256sum --check reads.
