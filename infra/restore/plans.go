@@ -41,7 +41,7 @@ var endpointKey = []string{"tenant_id", "endpoint_id"}
 var plans = map[string]plan{
 	"Endpoints": {
 		key: endpointKey, overwrite: true, choose: goneEndpoints, mend: countEndpoints,
-		reseal: resealSecret, sealedBy: "SecretsKey",
+		reseal: resealEndpoint, sealedBy: "SecretsKey",
 	},
 	"ApiKeys":     {key: []string{"key_id"}, overwrite: true},
 	"DeadLetters": {key: []string{"delivery_id"}, overwrite: true, reseal: resealLetter, sealedBy: "DeadLetterKey"},

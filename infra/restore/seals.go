@@ -23,32 +23,43 @@ type seals struct {
 	old, own string
 }
 
-// resealSecret seals an endpoint's signing secret anew.
-func resealSecret(ctx context.Context, r *restorer, i item) (item, error) {
-	sealed, ok := i["sealed_secret"].(*types.AttributeValueMemberB)
-	if !ok {
-		return i, nil
-	}
+// resealEndpoint seals an endpoint's signing secret and its owner's headers anew.
+func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	var row struct {
-		Version int `dynamodbav:"secret_version"`
+		Secret  int `dynamodbav:"secret_version"`
+		Headers int `dynamodbav:"headers_version"`
 	}
 	if err := attributevalue.UnmarshalMap(i, &row); err != nil {
 		return nil, fmt.Errorf("reading an endpoint: %w", err)
 	}
 	id := keyring.SecretID{
 		TenantID: text(i, "tenant_id"), EndpointID: strings.TrimPrefix(text(i, "endpoint_id"), deletedPrefix),
-		Version: row.Version,
+		Version: row.Secret,
 	}
-	secret, err := keyring.NewSecrets(r.seals.client, r.seals.old).Open(ctx, id, sealed.Value)
+	i, err := resealOne(ctx, r, i, "sealed_secret", id)
 	if err != nil {
-		return nil, fmt.Errorf("opening the secret of %s: %w", id.EndpointID, err)
+		return nil, err
 	}
-	anew, err := keyring.NewSecrets(r.seals.client, r.seals.own).Seal(ctx, id, secret)
+	id.Version, id.Headers = row.Headers, true
+	return resealOne(ctx, r, i, "sealed_headers", id)
+}
+
+// resealOne seals an attribute anew, if the item has it.
+func resealOne(ctx context.Context, r *restorer, i item, name string, id keyring.SecretID) (item, error) {
+	sealed, ok := i[name].(*types.AttributeValueMemberB)
+	if !ok {
+		return i, nil
+	}
+	plain, err := keyring.NewSecrets(r.seals.client, r.seals.old).Open(ctx, id, sealed.Value)
 	if err != nil {
-		return nil, fmt.Errorf("sealing the secret of %s: %w", id.EndpointID, err)
+		return nil, fmt.Errorf("opening %s of %s: %w", name, id.EndpointID, err)
+	}
+	anew, err := keyring.NewSecrets(r.seals.client, r.seals.own).Seal(ctx, id, plain)
+	if err != nil {
+		return nil, fmt.Errorf("sealing %s of %s: %w", name, id.EndpointID, err)
 	}
 	i = maps.Clone(i)
-	i["sealed_secret"] = &types.AttributeValueMemberB{Value: anew}
+	i[name] = &types.AttributeValueMemberB{Value: anew}
 	return i, nil
 }
 

@@ -24,9 +24,15 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	ofHeaders := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 2, Headers: true}
+	headers, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), ofHeaders, "X:y\n")
+	if err != nil {
+		t.Fatal(err)
+	}
 	live := func(secret []byte) string {
 		now := e
 		now.SealedSecret, now.Revision = secret, rand.Text()
+		now.SealedHeaders, now.HeadersVersion, now.HeaderNames = headers, 2, []string{"X"}
 		if err := old.Replace(t.Context(), e, now); err != nil {
 			t.Fatal(err)
 		}
@@ -43,6 +49,11 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	if err != nil || secret != "whs_secret" {
 		t.Errorf("%q, %v", secret, err)
 	}
+	opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), ofHeaders, got.SealedHeaders)
+	if err != nil || opened != "X:y\n" {
+		t.Errorf("headers %q, %v", opened, err)
+	}
+	got.SealedHeaders = e.SealedHeaders
 	if got.SealedSecret = e.SealedSecret; !cmp.Equal(e, got) {
 		t.Errorf("changed (-want +got)\n%s", cmp.Diff(e, got))
 	}

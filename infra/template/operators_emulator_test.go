@@ -122,7 +122,8 @@ func (s *stage) manage() {
 	id := ""
 	for _, r := range [][3]string{
 		{"POST", "", `{"url":"https://example.com/","events":["*"]}`}, {"GET", "", ""}, {"GET", "/", ""},
-		{"PATCH", "/", `{"description":"x"}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""}, {"DELETE", "/", ""},
+		{"PATCH", "/", `{"description":"x","headers":{"X":"y"}}`}, {"DELETE", "/", ""}, {"POST", "//restore", ""},
+		{"DELETE", "/", ""},
 	} {
 		path := "/v1/webhooks" + strings.Replace(r[1], "/", "/"+id, 1)
 		request, err := json.Marshal(object{

@@ -27,7 +27,7 @@ func allows(s object, a asked) bool {
 		return false
 	}
 	equal := at(s, "Condition", "StringEquals")
-	if purpose := equal["kms:EncryptionContext:purpose"]; purpose != nil && purpose != a.purpose {
+	if purposes := list(equal["kms:EncryptionContext:purpose"]); len(purposes) > 0 && !names(purposes, a.purpose) {
 		return false
 	}
 	limits := at(s, "Condition", "StringEqualsIfExists")

@@ -88,8 +88,8 @@ func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 		"DeadLetterKey DeadletterRole kms:GenerateDataKey dead-letter",
 		"DeadLetterKey InspectRole kms:Decrypt dead-letter",
 		"DeadLetterKey ReplayRole kms:Decrypt dead-letter",
-		"SecretsKey DeliverRole kms:Decrypt signing-secret",
-		"SecretsKey WebhooksRole kms:Encrypt signing-secret",
+		"SecretsKey DeliverRole kms:Decrypt [signing-secret headers]",
+		"SecretsKey WebhooksRole kms:Encrypt [signing-secret headers]",
 	}
 	slices.Sort(got)
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -57,8 +57,9 @@ type Outcome struct {
 
 // Target is where a delivery goes now: read afresh for every attempt.
 type Target struct {
-	URL    string
-	Secret string // the literal text of the signing secret
+	URL     string
+	Secret  string  // the literal text of the signing secret
+	Headers []Field // the owner's own
 }
 
 // Sender makes attempts.
@@ -77,15 +78,15 @@ func (s Sender) Attempt(ctx context.Context, m Message, t Target) Outcome {
 	}
 	sent := s.Now()
 	seconds := sent.Unix()
-	header := [...]Field{
+	header := append([]Field{
 		{"Content-Type", "application/json"},
 		{"User-Agent", s.UserAgent},
 		{"Wh-Id", m.DeliveryID},
 		{"Wh-Timestamp", strconv.FormatInt(seconds, 10)},
 		{"Wh-Signature", signature.Sign(t.Secret, m.DeliveryID, seconds, m.Body)},
 		{"Wh-Webhook-Event", name},
-	}
-	r := s.Client.Post(ctx, Request{TenantID: m.TenantID, URL: t.URL, Header: header[:], Body: m.Body})
+	}, t.Headers...)
+	r := s.Client.Post(ctx, Request{TenantID: m.TenantID, URL: t.URL, Header: header, Body: m.Body})
 	out := Outcome{Verdict: VerdictRetry, Reason: r.Reason, Status: r.Status, Elapsed: r.Elapsed}
 	switch {
 	case r.Status >= 200 && r.Status <= 299:

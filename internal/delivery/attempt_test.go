@@ -37,12 +37,13 @@ func attempt(ctx context.Context, r Response) Outcome {
 
 func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
-	ref := Ref{DeliveryID: "msg_1", TenantID: "tenant_1"}
-	sender(client).Attempt(t.Context(), Message{Ref: ref, Body: []byte(body)}, target)
+	ref, own := Ref{DeliveryID: "msg_1", TenantID: "tenant_1"}, target
+	own.Headers = []Field{{"Authorization", "Bearer x"}}
+	sender(client).Attempt(t.Context(), Message{Ref: ref, Body: []byte(body)}, own)
 	want := []Request{{TenantID: "tenant_1", URL: target.URL, Body: []byte(body), Header: []Field{
 		{"Content-Type", "application/json"}, {"User-Agent", "Herald/test"}, {"Wh-Id", "msg_1"},
 		{"Wh-Timestamp", "1700000000"}, {"Wh-Signature", signature.Sign("whs_x", "msg_1", 1_700_000_000, []byte(body))},
-		{"Wh-Webhook-Event", "user.created"},
+		{"Wh-Webhook-Event", "user.created"}, {"Authorization", "Bearer x"},
 	}}}
 	if diff := cmp.Diff(want, client.posts); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -30,8 +30,8 @@ const (
 )
 
 // Endpoint is one subscription. SealedSecret is the signing secret under KMS; SecretVersion
-// grows with each rotation. Zero times are times that never were. The tags name attributes in the table
-// Endpoints.
+// grows with each rotation, as HeadersVersion does with each change of SealedHeaders. Zero times are times
+// that never were. The tags name attributes in the table Endpoints.
 type Endpoint struct {
 	ID              string    `dynamodbav:"endpoint_id"`
 	TenantID        string    `dynamodbav:"tenant_id"`
@@ -45,6 +45,9 @@ type Endpoint struct {
 	SecretRotatedAt time.Time `dynamodbav:"secret_rotated_at,omitempty"`
 	SecretVersion   int       `dynamodbav:"secret_version,omitempty"`
 	SealedSecret    []byte    `dynamodbav:"sealed_secret,omitempty"`
+	HeaderNames     []string  `dynamodbav:"header_names,omitempty"` // of the owner's own headers
+	HeadersVersion  int       `dynamodbav:"headers_version,omitempty"`
+	SealedHeaders   []byte    `dynamodbav:"sealed_headers,omitempty"`
 	Revision        string    `dynamodbav:"revision"` // changes with every write
 	Marks           Marks     `dynamodbav:"-"`        // operators' marks on this endpoint, which have a row of their own
 }

@@ -77,6 +77,20 @@ func TestSecrets_Seal_bindsASecretToItsEndpointAndVersion(t *testing.T) {
 	}
 }
 
+func TestSecrets_Seal_bindsHeadersToAContextOfTheirOwn(t *testing.T) {
+	client, id := &fakeKMS{}, secretID
+	id.Headers = true
+	if _, err := NewSecrets(client, "key").Seal(t.Context(), id, "X:y\n"); err != nil {
+		t.Fatal(err)
+	}
+	own := map[string]string{
+		"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "3",
+	}
+	if diff := cmp.Diff([]call{{"Encrypt", "key", own, "X:y\n"}}, client.calls); diff != "" {
+		t.Errorf("calls (-want +got):\n%s", diff)
+	}
+}
+
 func TestSecrets_Open_asksKMSOnceForEachVersion(t *testing.T) {
 	client := &fakeKMS{}
 	secrets := NewSecrets(client, "key")
@@ -145,7 +159,8 @@ func (s *slowKMS) Decrypt(
 // Deliveries that wait for the same secret share a call, and never the secret of another.
 func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	ids := []SecretID{
-		{"acme", "webhook_1", 3}, {"globex", "webhook_1", 3}, {"acme", "webhook_2", 3}, {"acme", "webhook_1", 4},
+		{"acme", "webhook_1", 3, false}, {"globex", "webhook_1", 3, false}, {"acme", "webhook_2", 3, false},
+		{"acme", "webhook_1", 4, false}, {"acme", "webhook_1", 3, true},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		client := &slowKMS{gate: make(chan struct{})}

@@ -24,27 +24,29 @@ type SecretsClient interface {
 	Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 
-// SecretID names one version of one endpoint's signing secret.
+// SecretID names one version of one endpoint's signing secret, or of its owner's own headers.
 type SecretID struct {
 	TenantID   string
 	EndpointID string
 	Version    int
+	Headers    bool // the headers, which have versions of their own
 }
 
 // context is the KMS encryption context: a sealed secret moved to another endpoint, tenant or
 // version does not open. It appears in CloudTrail: ids only.
 func (id SecretID) context() map[string]string {
+	purpose, version := "signing-secret", "secret_version"
+	if id.Headers {
+		purpose, version = "headers", "headers_version"
+	}
 	return map[string]string{
-		"purpose":        "signing-secret",
-		"tenant_id":      id.TenantID,
-		"endpoint_id":    id.EndpointID,
-		"secret_version": strconv.Itoa(id.Version),
+		"purpose": purpose, "tenant_id": id.TenantID, "endpoint_id": id.EndpointID, version: strconv.Itoa(id.Version),
 	}
 }
 
 // name tells ids apart. It shares no memory with the answers that ids are read from.
 func (id SecretID) name() string {
-	return id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version)
+	return id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version) + strconv.FormatBool(id.Headers)
 }
 
 // maxOpen bounds the plaintexts kept in memory: any one goes for a new one. Rotation needs no

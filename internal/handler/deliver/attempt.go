@@ -7,6 +7,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
@@ -74,15 +75,13 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (e
 		return h.notBegun(s, delivery.ReasonEndpointHanging), nil
 	}
 	e := s.reading.Endpoint
-	secret, err := h.Secrets.Open(ctx, keyring.SecretID{
-		TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion,
-	}, e.SealedSecret)
+	to, err := h.target(ctx, e)
 	if err != nil {
 		return end{}, err
 	}
 	begun := h.Now()
 	m.begun(s, begun)
-	out := h.Sender.Attempt(ctx, s.message, delivery.Target{URL: e.URL, Secret: secret})
+	out := h.Sender.Attempt(ctx, s.message, to)
 	if out.Reason == delivery.ReasonTimeout {
 		l.hanging.Store(true)
 		if ctx.Err() != nil { // our deadline, not the attempt's
@@ -90,4 +89,23 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (e
 		}
 	}
 	return h.attempted(s, out, begun, h.Now()), nil
+}
+
+// target opens what is sealed of an endpoint.
+func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.Target, err error) {
+	to.URL = e.URL
+	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
+	if to.Secret, err = h.Secrets.Open(ctx, id, e.SealedSecret); err != nil || len(e.SealedHeaders) == 0 {
+		return to, err
+	}
+	id.Version, id.Headers = e.HeadersVersion, true
+	text, err := h.Secrets.Open(ctx, id, e.SealedHeaders)
+	if err != nil {
+		return to, err
+	}
+	headers, err := endpoint.DecodeHeaders(text)
+	for _, header := range headers {
+		to.Headers = append(to.Headers, delivery.Field(header))
+	}
+	return to, err
 }

@@ -170,7 +170,10 @@ func (w *world) Put(_ context.Context, items []backlog.Item) []error {
 	return errs
 }
 
-func (w *world) Open(_ context.Context, id keyring.SecretID, _ []byte) (string, error) {
+func (w *world) Open(_ context.Context, id keyring.SecretID, sealed []byte) (string, error) {
+	if id.Headers {
+		return string(sealed), nil
+	}
 	return "whs_" + fmt.Sprint(id.Version), w.do("Open", func() {})
 }
 

@@ -20,6 +20,7 @@ type view struct {
 	URL             string          `json:"url"`
 	Description     string          `json:"description"`
 	Events          []string        `json:"events"`
+	HeaderNames     []string        `json:"header_names,omitempty"` // where the owner has set headers
 	Status          endpoint.Status `json:"status"`
 	CreatedAt       *string         `json:"created_at"`
 	UpdatedAt       *string         `json:"updated_at"`
@@ -41,7 +42,8 @@ type typesAnswer struct {
 func viewOf(e endpoint.Endpoint) view {
 	return view{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,
-		CreatedAt: when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
+		HeaderNames: e.HeaderNames,
+		CreatedAt:   when(e.CreatedAt), UpdatedAt: when(e.UpdatedAt), DeletedAt: when(e.DeletedAt),
 		SecretRotatedAt: when(e.SecretRotatedAt),
 	}
 }

@@ -127,8 +127,19 @@ func TestHandler_Serve_showsTheSecretThatIsStored(t *testing.T) {
 	if r.secret(e.ID) != rotated.SigningSecret {
 		t.Error("restore changes the secret")
 	}
+	r.do(key, "PATCH", "/v1/webhooks/"+e.ID, `{"headers":{"Authorization":"Bearer s3cret"}}`)
+	stored, _, err := r.store.Get(t.Context(), "acme", e.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1, Headers: true}
+	headers, err := r.opener.Open(t.Context(), id, stored.SealedHeaders)
+	if err != nil || headers != "Authorization:Bearer s3cret\n" {
+		t.Errorf("headers %q, %v", headers, err)
+	}
 	for _, c := range r.faults.Calls("") {
-		if c.Service == "dynamodb" && strings.Contains(string(c.Body), e.SigningSecret) {
+		body := string(c.Body)
+		if c.Service == "dynamodb" && (strings.Contains(body, e.SigningSecret) || strings.Contains(body, "s3cret")) {
 			t.Error("a secret reaches DynamoDB in plaintext")
 		}
 		if c.Action == "Decrypt" {

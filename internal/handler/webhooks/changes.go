@@ -17,7 +17,7 @@ import (
 )
 
 func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
-	e, err := h.readNew(c.Body)
+	e, in, err := h.readNew(c.Body)
 	if err != nil {
 		return apigw.Response{}, err
 	}
@@ -27,6 +27,9 @@ func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
 	e.TenantID, e.Status, e.CreatedAt, c.endpointID = c.key.TenantID, endpoint.Active, c.now, e.ID
 	secret, err := h.newSecret(ctx, &e)
 	if err != nil {
+		return apigw.Response{}, err
+	}
+	if err := h.setHeaders(ctx, &e, in.Headers); err != nil {
 		return apigw.Response{}, err
 	}
 	if err := h.stamp(&e, c.now); err != nil {
@@ -117,7 +120,7 @@ func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {
 			return problem.New(problem.CodeEndpointDeleted)
 		}
 		h.apply(e, in, &reader{})
-		return nil
+		return h.setHeaders(ctx, e, in.Headers)
 	})
 }
 

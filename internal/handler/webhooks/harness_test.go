@@ -341,6 +341,7 @@ type shown struct {
 	DeletedAt       *string  `json:"deleted_at"`
 	SecretRotatedAt *string  `json:"secret_rotated_at"`
 	SigningSecret   string   `json:"signing_secret"`
+	HeaderNames     []string `json:"header_names"`
 }
 
 const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`

@@ -23,6 +23,7 @@ type newInput struct {
 	URL         jsontext.Value `json:"url"`
 	Events      jsontext.Value `json:"events"`
 	Description jsontext.Value `json:"description"`
+	Headers     jsontext.Value `json:"headers"`
 }
 
 // input are the fields that a change takes.
@@ -32,10 +33,9 @@ type input struct {
 }
 
 // readNew returns a new endpoint with the fields of the body.
-func (h *Handler) readNew(body []byte) (endpoint.Endpoint, error) {
-	var in newInput
+func (h *Handler) readNew(body []byte) (e endpoint.Endpoint, in newInput, err error) {
 	if err := decode(body, &in); err != nil {
-		return endpoint.Endpoint{}, err
+		return e, in, err
 	}
 	var r reader
 	if in.URL == nil {
@@ -44,9 +44,8 @@ func (h *Handler) readNew(body []byte) (endpoint.Endpoint, error) {
 	if in.Events == nil {
 		r.refuse("/events", "is required")
 	}
-	var e endpoint.Endpoint
 	h.apply(&e, input{newInput: in}, &r)
-	return e, r.problem()
+	return e, in, r.problem()
 }
 
 // readChange returns the fields of the body, which can be applied to any endpoint.
@@ -59,7 +58,7 @@ func (h *Handler) readChange(body []byte) (in input, err error) {
 	return in, r.problem()
 }
 
-// apply checks the given fields and sets them.
+// apply checks the given fields and sets them, but for the headers, which have to be sealed.
 func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 	if in.URL != nil {
 		e.URL = h.readURL(in.URL, r)
@@ -76,6 +75,9 @@ func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 			r.refuse("/description", "must not have control characters, or characters that change the direction of text")
 		}
 		e.Description = text
+	}
+	if in.Headers != nil {
+		readHeaders(in.Headers, r)
 	}
 	if in.Status != nil {
 		e.Status = readStatus(in.Status, r)

@@ -108,6 +108,7 @@ func changed(before, after *endpoint.Endpoint) []string {
 		{"events", slices.Equal(before.Events, after.Events)},
 		{"status", before.Status == after.Status},
 		{"secret", before.SecretVersion == after.SecretVersion},
+		{"headers", before.HeadersVersion == after.HeadersVersion},
 	} {
 		if !f.same {
 			names = append(names, f.name)

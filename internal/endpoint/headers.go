@@ -1,0 +1,71 @@
+package endpoint
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Header is a header that an endpoint's owner has every delivery carry, Authorization for instance.
+type Header struct{ Name, Value string }
+
+// The bounds of an endpoint's headers. What KMS encrypts in one call has 4 KiB.
+const (
+	MaxHeaders     = 8
+	MaxHeaderBytes = 3 << 10 // of all names and values together
+)
+
+// headerName is a token (RFC 9110, 5.6.2), no longer than any that is in use.
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
+
+// ours are the headers, besides those of a prefix of ours, that Herald, HTTP or a connection sets (RFC 9110, 7.6.1).
+var ours = []string{
+	"connection", "expect", "host", "http2-settings", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+	"user-agent",
+}
+
+// CheckName says why the name cannot be that of an owner's header.
+func (h Header) CheckName() error {
+	name := strings.ToLower(h.Name)
+	reserved := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
+	switch {
+	case !headerName.MatchString(name):
+		return errors.New("must be the name of a header, with at most 64 characters")
+	case slices.Contains(ours, name) || slices.ContainsFunc([]string{"wh-", "content-", "proxy-"}, reserved):
+		return errors.New("is a header that Herald or HTTP sets")
+	}
+	return nil
+}
+
+// CheckValue says why the value cannot be sent as it is.
+func (h Header) CheckValue() error {
+	outside := func(r rune) bool { return r < ' ' || r > '~' }
+	if h.Value == "" || strings.Trim(h.Value, " ") != h.Value || strings.ContainsFunc(h.Value, outside) {
+		return errors.New("must be printable ASCII on one line, without spaces around it")
+	}
+	return nil
+}
+
+// EncodeHeaders writes headers that passed the checks as lines, to be sealed.
+func EncodeHeaders(headers []Header) string {
+	var b strings.Builder
+	for _, h := range headers {
+		b.WriteString(h.Name + ":" + h.Value + "\n")
+	}
+	return b.String()
+}
+
+// DecodeHeaders reads what EncodeHeaders wrote. The error quotes nothing of it.
+func DecodeHeaders(text string) (headers []Header, err error) {
+	for line := range strings.Lines(text) {
+		name, value, found := strings.Cut(strings.TrimSuffix(line, "\n"), ":")
+		h := Header{name, value}
+		if !found || h.CheckName() != nil || h.CheckValue() != nil {
+			return nil, fmt.Errorf("%w: its headers", ErrUnreadable)
+		}
+		headers = append(headers, h)
+	}
+	return headers, nil
+}

@@ -1,0 +1,95 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
+)
+
+// readHeaders reads an object of strings by the names of headers, in its order. null is none.
+func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
+	const pointer = "/headers"
+	if v.Kind() == 'n' {
+		return nil
+	}
+	if v.Kind() != '{' {
+		r.mistyped(pointer, "must be an object or null")
+		return nil
+	}
+	size := 0
+	d := jsontext.NewDecoder(bytes.NewReader(v))
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var name jsontext.Token
+		var value jsontext.Value
+		if name, err = d.ReadToken(); err != nil {
+			break
+		}
+		at := string(jsontext.Pointer(pointer).AppendToken(name.String()))
+		h := endpoint.Header{Name: name.String()}
+		if value, err = d.ReadValue(); err != nil {
+			break
+		}
+		if text, ok := r.text(value, at); ok {
+			h.Value = text
+			checkHeader(h, headers, shortened(at), r)
+		}
+		headers, size = append(headers, h), size+len(h.Name)+len(h.Value)
+	}
+	switch {
+	case err != nil: // the body was read as JSON before
+		r.mistyped(pointer, "must be an object or null")
+	case len(headers) > endpoint.MaxHeaders:
+		r.refuse(pointer, fmt.Sprintf("must have at most %d headers", endpoint.MaxHeaders))
+	case size > endpoint.MaxHeaderBytes:
+		r.refuse(pointer, fmt.Sprintf("must have at most %d bytes of names and values", endpoint.MaxHeaderBytes))
+	}
+	return headers
+}
+
+// checkHeader holds a header to the rules, and its name against those before it.
+func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r *reader) {
+	same := func(other endpoint.Header) bool { return strings.EqualFold(other.Name, h.Name) }
+	if slices.ContainsFunc(before, same) {
+		r.refuse(pointer, "is a duplicate: names of headers are alike in any case")
+	}
+	if err := h.CheckName(); err != nil {
+		r.refuse(pointer, err.Error())
+	}
+	if err := h.CheckValue(); err != nil {
+		r.refuse(pointer, err.Error())
+	}
+}
+
+// setHeaders seals the headers of the input, if it has any, as the endpoint's.
+func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, in jsontext.Value) error {
+	if in == nil {
+		return nil
+	}
+	headers := readHeaders(in, &reader{})
+	if len(headers) == 0 {
+		if e.SealedHeaders != nil {
+			e.HeadersVersion++
+		}
+		e.HeaderNames, e.SealedHeaders = nil, nil
+		return nil
+	}
+	e.HeadersVersion++
+	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true}
+	sealed, err := h.Secrets.Seal(ctx, id, endpoint.EncodeHeaders(headers))
+	if err != nil {
+		return storeProblem(err)
+	}
+	e.HeaderNames, e.SealedHeaders = make([]string, len(headers)), sealed
+	for n, header := range headers {
+		e.HeaderNames[n] = header.Name
+	}
+	return nil
+}

@@ -1,0 +1,108 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+func withHeaders(headers string) string {
+	return `{"url":"https://a.example","events":["*"],"headers":` + headers + `}`
+}
+
+func TestHandler_readHeaders_namesEveryPlaceAtFault(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	many := `{"x0":"y"`
+	for n := range endpoint.MaxHeaders {
+		many += fmt.Sprintf(`,"x%d":"y"`, n+1)
+	}
+	half := strings.Repeat("v", endpoint.MaxHeaderBytes/2-1)
+	for headers, want := range map[string]string{
+		`[]`:                      `400 invalid_body "/headers"`,
+		`"x: y"`:                  `400 invalid_body "/headers"`,
+		`{"X":null}`:              `400 invalid_body "/headers/X"`,
+		`{"X":["y"]}`:             `400 invalid_body "/headers/X"`,
+		`{"X":"y","X":"z"}`:       `400 invalid_json "/headers/X"`,
+		`{"X":"y","x":"z"}`:       `422 validation_failed "/headers/x"`,
+		`{"X":"y\r\nWh-Id: z"}`:   `422 validation_failed "/headers/X"`,
+		`{"X":"é","Host":"b"}`:    `422 validation_failed "/headers/X" "/headers/Host"`,
+		`{"wh-id":"","a/b~":"c"}`: `422 validation_failed "/headers/wh-id" "/headers/wh-id" "/headers/a~1b~0"`,
+		many + `}`:                `422 validation_failed "/headers"`,
+		`{"a":"` + half + `","b":"` + half + `z"}`: `422 validation_failed "/headers"`,
+		`{"a":"` + half + `","b":"` + half + `"}`:  `201 `,
+	} {
+		if got := w.do(key, "POST", "/v1/webhooks", withHeaders(headers)); got.brief(t) != want {
+			t.Errorf("%.40s: got %s, want %s", headers, got.brief(t), want)
+		}
+	}
+}
+
+// Headers are set with an endpoint or later, replaced as a whole and removed, and each time sealed under a version
+// of their own: what a process of deliver has opened before is not used again.
+func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	var e shown
+	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret","X-Tenant":"1"}`)).decode(t, &e)
+	type stored struct {
+		Names   []string
+		Version int
+		Sealed  string
+	}
+	look := func() stored {
+		e := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]
+		return stored{e.HeaderNames, e.HeadersVersion, strings.TrimPrefix(string(e.SealedHeaders), "sealed:"+e.ID+":")}
+	}
+	want := stored{[]string{"Authorization", "X-Tenant"}, 1, "Authorization:Bearer s3cret\nX-Tenant:1\n"}
+	if diff := cmp.Diff(want, look()); diff != "" {
+		t.Errorf("created (-want +got):\n%s", diff)
+	}
+	for _, step := range []struct {
+		patch string
+		want  stored
+	}{
+		{`{"description":"d"}`, want},
+		{`{"headers":{"Cookie":"a=b"}}`, stored{[]string{"Cookie"}, 2, "Cookie:a=b\n"}},
+		{`{"headers":null}`, stored{nil, 3, ""}},
+		{`{"headers":{}}`, stored{nil, 3, ""}},
+		{`{"headers":{"X":"y"}}`, stored{[]string{"X"}, 4, "X:y\n"}},
+	} {
+		a := w.do(key, "PATCH", "/v1/webhooks/"+e.ID, step.patch)
+		var now shown
+		a.decode(t, &now)
+		if diff := cmp.Diff(step.want, look()); a.status != 200 || diff != "" {
+			t.Errorf("%s: %d (-want +got):\n%s", step.patch, a.status, diff)
+		}
+		if diff := cmp.Diff(step.want.Names, now.HeaderNames); diff != "" {
+			t.Errorf("%s shows (-want +got):\n%s", step.patch, diff)
+		}
+	}
+	for _, secret := range []string{"s3cret", "a=b"} {
+		if strings.Contains(w.log.String(), secret) {
+			t.Errorf("the log has %s", secret)
+		}
+	}
+	if !strings.Contains(w.log.String(), `"changed":["headers"]`) {
+		t.Errorf("no change of headers is audited: %s", w.log)
+	}
+}
+
+func TestHandler_change_storesNoHeadersThatWereNotSealed(t *testing.T) {
+	w := newWorld(t)
+	key := w.issue("acme", apikey.Scopes()...)
+	e := w.create(key)
+	w.sealDown = true
+	if a := w.do(key, "PATCH", "/v1/webhooks/"+e.ID, `{"headers":{"X":"y"}}`); a.status != 503 {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+	if e := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]; e.HeadersVersion != 0 {
+		t.Errorf("stored %+v", e)
+	}
+}
