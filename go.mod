@@ -30,7 +30,11 @@ require (
 
 require github.com/CycloneDX/cyclonedx-go v0.12.0
 
-require github.com/aws/aws-sdk-go-v2/service/cloudwatch v1.75.4
+require (
+	github.com/aws/aws-sdk-go-v2/service/cloudwatch v1.75.4
+	github.com/chromedp/cdproto v0.159.0
+	github.com/chromedp/chromedp v0.23.0
+)
 
 require (
 	github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream v1.7.26 // indirect

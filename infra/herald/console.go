@@ -27,14 +27,22 @@ func (a *app) console() *cli.Command {
 			if err != nil {
 				return fail(exitFailed, "no port to listen on: %v", err)
 			}
-			return a.serve(ctx, s, l)
+			var metrics console.Metrics = logged{localLog}
+			if !c.Bool("local") {
+				if metrics, err = s.watch(ctx); err != nil {
+					return err
+				}
+			}
+			return a.serve(ctx, s, metrics, l)
 		},
 	}
 }
 
 // serve shows the console until the context ends.
-func (a *app) serve(ctx context.Context, s stack, l net.Listener) error {
-	shown, err := console.New(console.Config{Stack: asker{s}, Name: s.name, Operator: s.operator, Now: a.now}, l)
+func (a *app) serve(ctx context.Context, s stack, m console.Metrics, l net.Listener) error {
+	shown, err := console.New(console.Config{
+		Stack: asker{s}, Metrics: m, Name: s.name, Operator: s.operator, Now: a.now,
+	}, l)
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -186,6 +187,12 @@ func (s *stack) call(ctx context.Context, client *lambda.Client, function string
 func (s *stack) explain(doing string, err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
+		if refused := new(net.OpError); errors.As(err, &refused) {
+			if s.name == localStack {
+				return fail(exitFailed, "%s: the local stack has gone: start it again, then this", doing)
+			}
+			return fail(exitFailed, "%s: AWS cannot be reached: %v", doing, refused)
+		}
 		if strings.Contains(err.Error(), "credentials") {
 			return fail(exitDenied, "%s: no AWS credentials: log in, or give --profile", doing)
 		}
@@ -196,8 +203,8 @@ func (s *stack) explain(doing string, err error) error {
 		return fail(exitDenied, "%s: your AWS credentials have expired: log in again", doing)
 	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
 		strings.Contains(code, "InvalidClientTokenId"):
-		return fail(exitDenied, "%s: you have no right to do that: the policies InstanceManagers and KeyIssuers of the "+
-			"stack give it (%s)", doing, api.ErrorMessage())
+		return fail(exitDenied, "%s: you have no right to do that; the stack's policies InstanceManagers and KeyIssuers "+
+			"allow invoking its functions (%s)", doing, api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
 		return fail(exitFailed, "%s: the stack %s has gone, or is being replaced", doing, s.name)
 	}

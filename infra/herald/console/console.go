@@ -32,6 +32,7 @@ var ErrDenied = errors.New("denied")
 // Config says what is shown. All fields are required.
 type Config struct {
 	Stack    Stack
+	Metrics  Metrics
 	Name     string // of the stack
 	Operator string
 	Now      func() time.Time

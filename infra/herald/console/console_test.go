@@ -8,10 +8,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,8 +23,9 @@ import (
 
 // functions answers like a stack with one endpoint, whose owner and receiver wrote markup wherever they could.
 type functions struct {
-	asked []string
-	err   error
+	asked   []string
+	err     error
+	metrics measured
 }
 
 const markup = `<img src=x onerror=alert(1)>`
@@ -61,11 +64,25 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 	return json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", markup)), out)
 }
 
+// measured is one value in the last step of every curve, or nothing.
+type measured struct{ value float64 }
+
+func (m measured) Read(_ context.Context, w Window, curves []Curve) ([][]float64, error) {
+	all := make([][]float64, len(curves))
+	for n := range all {
+		all[n] = slices.Repeat([]float64{math.NaN()}, w.Steps)
+		all[n][w.Steps-1] = m.value
+	}
+	return all, nil
+}
+
 // open starts a console and a browser that has its cookie.
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
-	s, err := New(Config{Stack: f, Name: "herald-test", Operator: "ann", Now: time.Now}, web.Listener)
+	s, err := New(Config{
+		Stack: f, Metrics: f.metrics, Name: "herald-test", Operator: "ann", Now: time.Now,
+	}, web.Listener)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +139,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 			if strings.Contains(page, "<img") {
 				t.Error("markup of a tenant or receiver is markup of the page")
 			}
-			if len(f.asked) == 0 || len(f.asked) > 5 {
+			if (len(f.asked) == 0) != (path == "/traffic") || len(f.asked) > 5 {
 				t.Errorf("took %d calls: %v", len(f.asked), f.asked)
 			}
 		})
@@ -256,6 +273,29 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 		resp := get(t, browser, web.URL+"/")
 		if page := body(t, resp); resp.StatusCode != c.status || !strings.Contains(page, c.says) {
 			t.Errorf("%s: %s\n%s", name, resp.Status, page)
+		}
+	}
+}
+
+func TestPretty_changesNothingButSpace(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"b":"<i>","a":12345678901234567890}`: "{\n  \"b\": \"<i>\",\n  \"a\": 12345678901234567890\n}", "not {": "not {",
+	} {
+		if got := pretty(in); got != want {
+			t.Errorf("%s is shown as %s", in, got)
+		}
+	}
+}
+
+func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
+	for value, says := range map[float64]string{
+		0.25:       `First attempts that succeeded</th><td>share</td><td>%</td><td class="n">25<`,
+		math.NaN(): "No metrics in the last day",
+	} {
+		web, browser, _ := open(t, &functions{metrics: measured{value}})
+		page := body(t, get(t, browser, web.URL+"/traffic?span=day"))
+		if !strings.Contains(page, says) || strings.Contains(page, "<svg") == math.IsNaN(value) {
+			t.Errorf("%v: not %q\n%s", value, says, page)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package console
 
 import (
-	"encoding/json"
 	"fmt"
 	"html/template"
 	"net/url"
@@ -9,6 +8,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // functions are those of the pages.
@@ -18,6 +20,7 @@ func (s *Server) functions() template.FuncMap {
 		"pretty": pretty,
 		"share":  share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
+		"spanNames":      func() []string { return []string{"hour", "day", "week"} },
 		"states":         func() []string { return states },
 		"statuses":       func() []string { return []string{"", "dead", "replaying", "replayed"} },
 		"filterFields":   func() []string { return filterFields },
@@ -30,7 +33,8 @@ func (s *Server) functions() template.FuncMap {
 type place struct{ Path, Page, Title string }
 
 var places = []place{
-	{"/", "overview", "Overview"}, {"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
+	{"/", "overview", "Overview"}, {"/traffic", "traffic", "Traffic"},
+	{"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
 	{"/dead?status=dead", "dead", "Dead letters"}, {"/rejected", "rejected", "Rejected events"}, {"/jobs", "jobs", "Jobs"},
 	{"/keys", "keys", "API keys"},
 }
@@ -166,18 +170,19 @@ func fields(v any) (all []field) {
 
 // pretty indents JSON, and leaves everything else as it is.
 func pretty(v any) string {
-	if s, ok := v.(string); ok {
-		var parsed any
-		if json.Unmarshal([]byte(s), &parsed) != nil {
-			return s
+	written, ok := v.(string)
+	if !ok {
+		b, err := json.Marshal(v, json.Deterministic(true))
+		if err != nil {
+			return fmt.Sprint(v)
 		}
-		v = parsed
+		written = string(b)
 	}
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return fmt.Sprint(v)
+	indented := jsontext.Value(written)
+	if indented.Indent(jsontext.WithIndent("  ")) != nil {
+		return written
 	}
-	return string(b)
+	return string(indented)
 }
 
 // share is the percentage of successes among the attempts of the last ten minutes.

@@ -39,6 +39,7 @@ type model struct {
 func (s *Server) views() map[string]view {
 	return map[string]view{
 		"/{$}":        {"overview", "Overview", overview},
+		"/traffic":    {"traffic", "Traffic", traffic},
 		"/endpoints":  {"endpoints", "Endpoints", one("endpoints", "tenant_id", "state", "host", "cursor")},
 		"/endpoint":   {"endpoint", "Endpoint", endpoint},
 		"/deliveries": {"deliveries", "Deliveries", deliveries},

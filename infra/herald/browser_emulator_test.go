@@ -1,0 +1,132 @@
+//go:build emulator
+
+package main
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/aws/smithy-go"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+)
+
+var write = flag.Bool("write", false, "write the pictures of infra/docs/images")
+
+const markup = `<img src=x onerror="document.title='broken in'">`
+
+// The console of a local stack in an incident, in a browser: what tenants and receivers wrote is text, each view
+// passes axe-core in light and dark, the buttons do what they say.
+func TestTheConsoleInABrowser(t *testing.T) {
+	axe, err := os.ReadFile("../../.tools/openapi/node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, err := filepath.Abs("../docs/images")
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := startStack(t)
+	b := openBrowser(t, string(axe), images)
+	address := b.console(t, connect)
+
+	b.visit(t, "/", "No endpoint is in trouble")
+	b.picture(t, "console-empty.png", "light")
+
+	views := i.happens(t)
+	for path, says := range views {
+		t.Run(path, func(t *testing.T) {
+			b.visit(t, path, says)
+			b.isTextAndAccessible(t)
+		})
+	}
+	b.visit(t, "/", "http_5xx")
+	b.picture(t, "console-light.png", "light")
+	b.visit(t, "/traffic", "p99")
+	b.picture(t, "console-traffic.png", "dark")
+
+	t.Run("pause and resume", func(t *testing.T) {
+		b.visit(t, "/endpoints?state=open", "open")
+		b.press(t, `main td a`, `form[action="/control/pause"]`)
+		b.press(t, `form[action="/control/pause"] button`, `[role=status]`)
+		b.says(t, "paused_by")
+		b.press(t, `form[action="/control/resume"] button`, `[role=status]`)
+		b.says(t, "resumed")
+	})
+	t.Run("replay of a filter", func(t *testing.T) {
+		b.visit(t, "/dead?status=dead&tenant_id=acme", "msg_")
+		b.press(t, `form[action="/start"] button`, `form[action="/start"] .note`)
+		b.says(t, "Replay all 2, as a job")
+		b.press(t, `form[action="/start"] button`, `progress`)
+		b.says(t, "done: 2 of 2 done") // the page asks again by itself
+	})
+	t.Run("denied", func(t *testing.T) {
+		b.console(t, readOnly)
+		b.visit(t, "/endpoints?state=open", "open")
+		b.press(t, `main td a`, `form[action="/control/pause"]`)
+		b.press(t, `form[action="/control/pause"] button`, `[role=alert]`)
+		b.says(t, "You may not do that")
+		b.picture(t, "console-denied.png", "light")
+	})
+	t.Run("a stack that has gone", func(t *testing.T) {
+		b.address = address
+		b.visit(t, "/", "Endpoints in trouble")
+		i.Close()
+		b.says(t, "the local stack has gone")
+		b.picture(t, "console-broken.png", "dark")
+	})
+}
+
+// happens lets an endpoint be down and others kill deliveries, and returns the views with what they say then.
+func (i incident) happens(t *testing.T) map[string]string {
+	t.Helper()
+	i.answering(t, "well", "user.created")
+	i.answering(t, "down", "user.created", slices.Repeat([]int{503}, 10000)...)
+	broken := i.answering(t, "broken", "user.deleted", slices.Repeat([]int{500}, 12)...)
+	traffic := i.tenant.StartTraffic(t.Context(), "evt")
+	for _, id := range []string{"evt_1", "evt_2"} {
+		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted",
+			Data: jsontext.Value(`{"userId":` + quoted(markup+id) + `}`)})
+	}
+	i.publish(t, examples.Message{ID: markup, TenantID: markup, Type: "user.deleted", Data: jsontext.Value("{}")})
+	eventually(t, "an open circuit", func(ctx context.Context) (bool, error) {
+		open, err := i.tenant.InState(ctx, "open")
+		return len(open) == 1, err
+	})
+	if _, err := traffic.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	id := i.dies(t, broken, 2)
+	return map[string]string{
+		"/": "http_5xx", "/traffic": "First attempts that succeeded", "/endpoints": "open",
+		"/endpoint?tenant_id=acme&endpoint_id=" + broken.ID: id,
+		"/deliveries?tenant_id=acme&event_id=evt_1":         "dead", "/delivery?delivery_id=" + id: "6 attempts",
+		"/dead?status=dead": id, "/letter?delivery_id=" + id: "<img", "/rejected": "tenant_id",
+		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration",
+	}
+}
+
+func quoted(s string) string {
+	text, _ := jsontext.AppendQuote(nil, s) // it is UTF-8
+	return string(text)
+}
+
+// readOnly connects as a role that may look and do nothing.
+func readOnly(ctx context.Context, t target) (stack, error) {
+	s, err := connect(ctx, t)
+	invoke := s.invoke
+	s.invoke = func(ctx context.Context, function string, payload []byte) ([]byte, error) {
+		if function != "inspect" {
+			return nil, s.explain("invoking "+function, &smithy.GenericAPIError{ // the emulator never denies
+				Code: "AccessDeniedException", Message: "not authorized to perform: lambda:InvokeFunction",
+			})
+		}
+		return invoke(ctx, function, payload)
+	}
+	return s, err
+}

@@ -1,0 +1,123 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"html/template"
+	"math"
+	"net/url"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/plot"
+)
+
+// Curve names a statistic of one of deliver's metrics.
+type Curve struct{ Metric, Stat string }
+
+// Window is a span of time in equal steps.
+type Window struct {
+	From  time.Time
+	Step  time.Duration
+	Steps int
+}
+
+// Metrics reads a stack's metrics. Each curve has a value for every step, NaN where nothing was measured.
+type Metrics interface {
+	Read(ctx context.Context, w Window, curves []Curve) ([][]float64, error)
+}
+
+// spans are what the traffic view may show.
+var spans = map[string]struct {
+	Window
+	per string // a step in words
+}{
+	"hour": {Window{Step: time.Minute, Steps: 60}, "a minute"},
+	"day":  {Window{Step: 15 * time.Minute, Steps: 96}, "in 15 min"},
+	"week": {Window{Step: 2 * time.Hour, Steps: 84}, "in 2 h"},
+}
+
+// charts are the diagrams of the traffic view.
+var charts = []struct {
+	title, unit string // the unit of counts is the step
+	scale       float64
+	least       float64 // of the diagram's scale
+	labels      []string
+	curves      []Curve
+}{
+	{"Attempts", "", 1, 1, []string{"all", "first"},
+		[]Curve{{"AttemptMillis", "SampleCount"}, {"FirstAttemptsAcknowledged", "SampleCount"}}},
+	{"First attempts that succeeded", "%", 100, 100, []string{"share"}, []Curve{{"FirstAttemptsAcknowledged", "Average"}}},
+	{"From the event to the first attempt", "s", 1, 1, []string{"p50", "p99"},
+		[]Curve{{"FirstAttemptSeconds", "p50"}, {"FirstAttemptSeconds", "p99"}}},
+	{"Duration of attempts", "ms", 1, 1, []string{"p50", "p99"},
+		[]Curve{{"AttemptMillis", "p50"}, {"AttemptMillis", "p99"}}},
+}
+
+// drawn is the traffic view: a picture, and the same in numbers.
+type drawn struct {
+	Span    string
+	Picture template.HTML
+	Rows    []numbers
+}
+
+// numbers sum a curve up.
+type numbers struct{ Title, Label, Unit, Least, Most, Last string }
+
+func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
+	d := drawn{Span: query.Get("span")}
+	span, ok := spans[d.Span]
+	if !ok {
+		d.Span, span = "hour", spans["hour"]
+	}
+	window := span.Window
+	window.From = s.Now().Add(-time.Duration(window.Steps) * window.Step).Truncate(window.Step).Add(window.Step)
+	var curves []Curve
+	for _, c := range charts {
+		curves = append(curves, c.curves...)
+	}
+	values, err := s.Metrics.Read(ctx, window, curves)
+	if err != nil {
+		return nil, err
+	}
+	panels, measured := make([]plot.Panel, len(charts)), false
+	for n, c := range charts {
+		if c.unit == "" {
+			c.unit = span.per
+		}
+		panels[n] = plot.Panel{Title: c.title, Unit: c.unit, Step: window.Step, Least: c.least}
+		for l, label := range c.labels {
+			line := plot.Line{Label: label, Values: scaled(values[0], c.scale)}
+			values = values[1:]
+			panels[n].Lines = append(panels[n].Lines, line)
+			row, some := sum(line.Values)
+			row.Title, row.Label, row.Unit = c.title, c.labels[l], c.unit
+			d.Rows, measured = append(d.Rows, row), measured || some
+		}
+	}
+	if measured {
+		d.Picture = template.HTML(plot.Drawing(2, panels)) //nolint:gosec // numbers and our own words
+	}
+	return d, nil
+}
+
+func scaled(values []float64, by float64) []float64 {
+	for n := range values {
+		values[n] *= by
+	}
+	return values
+}
+
+// sum says the least, the most and the last of what was measured.
+func sum(values []float64) (row numbers, some bool) {
+	least, most, last := math.Inf(1), math.Inf(-1), math.NaN()
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			least, most, last, some = min(least, v), max(most, v), v, true
+		}
+	}
+	if !some {
+		return numbers{Least: "–", Most: "–", Last: "–"}, false
+	}
+	write := func(v float64) string { return fmt.Sprintf("%.4g", v) }
+	return numbers{Least: write(least), Most: write(most), Last: write(last)}, true
+}

@@ -1,0 +1,107 @@
+//go:build emulator
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	local "github.com/herald-webhooks/herald/infra/local/stack"
+)
+
+// patience bounds every wait: a delivery dies after half a minute on the local stack.
+const patience = 3 * time.Minute
+
+// incident is a local stack, found by --local from the folder that the test is in, and its receivers.
+type incident struct {
+	*local.Stack
+	tenant *client.Client
+	server *receiver.Server
+}
+
+func startStack(t *testing.T) incident {
+	t.Helper()
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir(".local", 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(root, ".local", "functions"), filepath.Join(".local", "functions")); err != nil {
+		t.Fatal(err)
+	}
+	s, err := local.Start(t.Context(), local.Options{Root: root, Dir: ".local"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	server, err := receiver.Start(s.ReceiverCertFile, s.ReceiverKeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	operator := client.New(s.State)
+	key, err := operator.IssueKey(t.Context(), "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return incident{s, operator.As("acme", key), server}
+}
+
+// answering registers a receiver that answers with the statuses, one a request, and with 200 after them.
+func (i incident) answering(t *testing.T, name, event string, statuses ...int) client.Endpoint {
+	t.Helper()
+	inbox := i.server.Inbox("/" + name)
+	e, err := i.tenant.CreateEndpoint(t.Context(), inbox.URL, event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+	if err := inbox.Verify(e.SigningSecret, ok); err != nil {
+		t.Fatal(err)
+	}
+	inbox.Fail(statuses...)
+	return e
+}
+
+func (i incident) publish(t *testing.T, m examples.Message) {
+	t.Helper()
+	body, err := m.Body()
+	if err == nil {
+		_, err = i.tenant.Publish(t.Context(), body)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dies waits until the endpoint has so many dead letters, and returns the id of one.
+func (i incident) dies(t *testing.T, e client.Endpoint, n int) (deliveryID string) {
+	t.Helper()
+	eventually(t, fmt.Sprintf("%d dead letters", n), func(ctx context.Context) (bool, error) {
+		letters, err := i.tenant.DeadLetters(ctx, e.ID)
+		if err != nil || len(letters) < n {
+			return false, err
+		}
+		deliveryID = letters[0].DeliveryID
+		return true, nil
+	})
+	return deliveryID
+}
+
+func eventually(t *testing.T, what string, check client.Check) {
+	t.Helper()
+	if err := client.Eventually(t.Context(), patience, what, check); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+)
+
+// namespace is that of the stage's metrics.
+func namespace(stage string) string { return "Herald/" + stage }
+
+// watched is a stack's metrics in CloudWatch.
+type watched struct {
+	stack
+	stage  string
+	client cloudwatch.GetMetricDataAPIClient
+}
+
+// watch is for the stack's own stage.
+func (s stack) watch(ctx context.Context) (watched, error) {
+	parameters, err := s.parameters(ctx)
+	return watched{s, parameters["Stage"], cloudwatch.NewFromConfig(s.aws)}, err
+}
+
+func (w watched) Read(ctx context.Context, in console.Window, curves []console.Curve) ([][]float64, error) {
+	ask := &cloudwatch.GetMetricDataInput{
+		StartTime: aws.Time(in.From), EndTime: aws.Time(in.From.Add(time.Duration(in.Steps) * in.Step)),
+	}
+	for n, c := range curves {
+		ask.MetricDataQueries = append(ask.MetricDataQueries, types.MetricDataQuery{
+			Id: aws.String("c" + strconv.Itoa(n)),
+			MetricStat: &types.MetricStat{
+				Stat: aws.String(c.Stat), Period: aws.Int32(int32(in.Step / time.Second)), //nolint:gosec // hours at most
+				Metric: &types.Metric{
+					Namespace: aws.String(namespace(w.stage)), MetricName: aws.String(c.Metric),
+					Dimensions: []types.Dimension{{Name: aws.String("service"), Value: aws.String("deliver")}},
+				},
+			},
+		})
+	}
+	all := gaps(in, len(curves))
+	for pages := cloudwatch.NewGetMetricDataPaginator(w.client, ask); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, w.explain("reading metrics (cloudwatch:GetMetricData)", err)
+		}
+		for _, result := range page.MetricDataResults {
+			id, err := strconv.Atoi(aws.ToString(result.Id)[1:])
+			if err != nil || id >= len(all) {
+				return nil, fmt.Errorf("CloudWatch answered about %q", aws.ToString(result.Id))
+			}
+			for n, at := range result.Timestamps {
+				if step := int(at.Sub(in.From) / in.Step); step >= 0 && step < in.Steps {
+					all[id][step] = result.Values[n]
+				}
+			}
+		}
+	}
+	return all, nil
+}
+
+// gaps are curves without a value.
+func gaps(in console.Window, curves int) [][]float64 {
+	all := make([][]float64, curves)
+	for n := range all {
+		all[n] = make([]float64, in.Steps)
+		for step := range all[n] {
+			all[n][step] = math.NaN()
+		}
+	}
+	return all
+}
+
+// logged is the metrics of the local stack, in the log of deliver: the emulator's CloudWatch gets none.
+type logged struct{ path string }
+
+func (l logged) Read(_ context.Context, in console.Window, curves []console.Curve) ([][]float64, error) {
+	all, data := gaps(in, len(curves)), &alarms.Data{}
+	log, err := os.Open(l.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil // nothing was attempted
+	}
+	if err != nil {
+		return nil, fmt.Errorf("opening the log: %w", err)
+	}
+	defer log.Close()
+	if err := data.ReadEMF(log); err != nil {
+		return nil, fmt.Errorf("reading the log: %w", err)
+	}
+	for n, c := range curves {
+		metric := alarms.NewMetric(namespace("local"), c.Metric, map[string]string{"service": "deliver"})
+		for step := range in.Steps {
+			from := in.From.Add(time.Duration(step) * in.Step)
+			value, ok, err := data.Statistic(metric, c.Stat, from, from.Add(in.Step))
+			if err != nil {
+				return nil, fmt.Errorf("reading the log: %w", err)
+			}
+			if ok {
+				all[n][step] = value
+			}
+		}
+	}
+	return all, nil
+}
