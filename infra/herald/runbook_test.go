@@ -1,0 +1,82 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var (
+	shown = regexp.MustCompile(`^(inspect|replay|control|apikeys): (\{.*\})$`)
+	word  = regexp.MustCompile(`"[^"]*"|\S+`)
+)
+
+// Every command line of the runbook makes the requests below it. Those without one have a better way: jobs.
+func TestRunbook_showsTheRequestOfEachCommand(t *testing.T) {
+	text, err := os.ReadFile("../docs/operators.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(t.TempDir())
+	bare := regexp.MustCompile(`^\{"action":"(endpoint"|rejected_events",.*"all":true)`)
+	command, played := "", 0
+	for line := range strings.Lines(string(text)) {
+		line = strings.TrimSpace(line)
+		request := shown.FindStringSubmatch(line)
+		switch {
+		case request == nil:
+			command, _ = strings.CutPrefix(line, "herald ")
+		case request[1] == "replay" && bare.MatchString(request[2]):
+		default:
+			t.Run(command, func(t *testing.T) { playRunbook(t, command, request[2]) })
+			played++
+		}
+	}
+	if played < 35 {
+		t.Errorf("played %d commands", played)
+	}
+}
+
+// playRunbook looks for the request among those that the command makes.
+func playRunbook(t *testing.T, command, request string) {
+	t.Helper()
+	var want row
+	if err := json.Unmarshal([]byte(request), &want); err != nil {
+		t.Fatal(err)
+	}
+	event, err := json.Marshal(want["event"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile("event.json", event, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const answer = `{"data":[],"next_cursor":null,"ready":1,"complete":true,"job":{"job_id":"job_1"},
+		"state":"acknowledged","act":"replay","done":1,"endpoint_id":"webhook_…","dead_letters":{"dead":{"count":1}}}`
+	f := &fake{later: slices.Repeat([]string{answer}, 10)}
+	args := word.FindAllString(command, -1)
+	for n := range args {
+		args[n] = strings.Trim(args[n], `"`)
+	}
+	code, _, words := f.play(t, "y\n", args...)
+	if code != exitDone && code != exitUnhealthy {
+		t.Fatalf("exit code %d: %s", code, words)
+	}
+	for _, got := range f.requests {
+		got["operator"] = want["operator"] // the caller's ARN
+		for _, own := range []string{"limit", "token"} {
+			if _, given := want[own]; !given || own == "token" {
+				delete(got, own)
+			}
+		}
+	}
+	delete(want, "token")
+	if !slices.ContainsFunc(f.requests, func(got row) bool { return cmp.Equal(want, got) }) {
+		t.Errorf("made %v, want %v", f.requests, want)
+	}
+}
