@@ -36,7 +36,7 @@ SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: native .venv/installed ## start the local stack and show Herald at work; ONCE=1 stops it afterwards
+run: native cli .venv/installed ## start the local stack and show Herald at work; ONCE=1 stops it afterwards
 	@ONCE=$(ONCE) exec .local/bin/demo
 
 stack: native .venv/installed ## start the local stack alone, until Ctrl-C

@@ -96,6 +96,11 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 		return ok, err
 	}
 	d.printCommands()
+	end, err := openConsole(o.stack.Dir)
+	if err != nil {
+		return false, err
+	}
+	defer end()
 	return ok, d.watch(ctx, running, o.stack.Log)
 }
 
