@@ -1,0 +1,86 @@
+//go:build emulator
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+)
+
+// ends runs a command on the local stack, fails the test unless it ends with this exit code, and returns its output.
+func ends(t *testing.T, code int, line string) (out string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	args := append([]string{"herald", "--local", "--yes"}, strings.Fields(line)...)
+	got := run(t.Context(), args, terminal{in: strings.NewReader(""), out: &stdout, err: &stderr})
+	if got != code {
+		t.Errorf("herald %s: exit code %d, want %d: %s%s", line, got, code, &stdout, &stderr)
+	}
+	return stdout.String()
+}
+
+// An incident from its alarm to its end, by commands alone.
+func TestCommandsOnTheLocalStack(t *testing.T) {
+	i := startStack(t)
+	ends(t, exitDone, "status")
+	lines := tailing(t)
+	broken := i.answering(t, "broken", "user.deleted", slices.Repeat([]int{500}, 12)...)
+	for _, id := range []string{"evt_1", "evt_2"} {
+		data := jsontext.Value(`{"userId":"` + id + `"}`)
+		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted", Data: data})
+	}
+	i.publish(t, examples.Message{ID: "evt_3", TenantID: "acme", Type: "no.such", Data: jsontext.Value("{}")})
+	says := func(text, from string) {
+		t.Helper()
+		if !strings.Contains(from, text) {
+			t.Errorf("no %q in %s", text, from)
+		}
+	}
+	id := i.dies(t, broken, 2)
+	eventually(t, "a line of tail", func(context.Context) (bool, error) { return len(lines) > 0, nil })
+	says("http_5xx", <-lines)
+	says(broken.ID, ends(t, exitUnhealthy, "status"))
+	says("failing", ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme"))
+	ends(t, exitDone, "endpoints pause "+broken.ID+" --tenant acme --reason ticket")
+	says("ticket", ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme"))
+	ends(t, exitDone, "endpoints resume "+broken.ID+" --tenant acme")
+	says(id, ends(t, exitDone, "dead list --tenant acme --reason http_5xx --since 1h"))
+	says("evt_", ends(t, exitDone, "dead show "+id))
+
+	ends(t, exitDone, "dead replay --tenant acme --watch")
+	job := strings.Fields(ends(t, exitDone, "jobs list"))
+	says("done", strings.Join(job, " "))
+	jobID := job[slices.IndexFunc(job, func(w string) bool { return strings.HasPrefix(w, "job_") })]
+	eventually(t, "both delivered", func(context.Context) (bool, error) {
+		return strings.Contains(ends(t, exitDone, "-o json jobs show "+jobID), `"delivered": 2`), nil
+	})
+
+	says("evt_3", ends(t, exitDone, "rejected list"))
+}
+
+// tailing runs `herald tail` until the test ends.
+func tailing(t *testing.T) <-chan string {
+	t.Helper()
+	r, w := io.Pipe()
+	lines := make(chan string, 100)
+	go func() {
+		run(t.Context(), []string{"herald", "--local", "tail", "--tenant", "acme", "--outcome", "retry"},
+			terminal{in: strings.NewReader(""), out: w, err: io.Discard})
+		_ = w.Close()
+	}()
+	go func() {
+		buffer := make([]byte, 4096) // a write is a line
+		for n, err := r.Read(buffer); err == nil; n, err = r.Read(buffer) {
+			lines <- string(buffer[:n])
+		}
+	}()
+	return lines
+}
