@@ -95,6 +95,8 @@ func (s *store) call(do func()) error {
 
 // handler is a new process.
 func (s *store) handler() *Handler {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.calls = 0
 	return &Handler{
 		DeadLetters: storedLetters{s}, States: storedStates{s}, Endpoints: endpoints{s.world}, Jobs: s, Vault: vault,
