@@ -42,7 +42,7 @@ func Demonstration(s statefile.State, p Played) string {
 
 # another endpoint of the tenant
 curl -sS %s/v1/webhooks -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' \
-  -d '{"url":"%s","events":["organization.deleted"],"description":"from the command line"}'; echo
+  -d '{"url":"%s?second","events":["organization.deleted"],"description":"from the command line"}'; echo
 
 # an event; this terminal shows its delivery
 aws sqs send-message --queue-url %s \

@@ -224,7 +224,7 @@ func TestHandler_rejectedEvents_publishesUnderTheFirstID(t *testing.T) {
 	named := w.rejectEvent(t, `{"id":"e2",`+goodEvent[1:])
 	other := w.rejectEvent(t, goodEvent)
 	for range 2 {
-		want := map[string]string{bad: "e1", crashed: crashed, named: named, other: other}
+		want := map[string]string{bad: "e1", crashed: crashed, named: "e2", other: other}
 		if diff := cmp.Diff(want, w.left(t)); diff != "" {
 			t.Errorf("rejected events (-want +got):\n%s", diff)
 		}

@@ -163,8 +163,8 @@ func TestHandler_Serve_answers503AndWritesNothingWhenAWSFails(t *testing.T) {
 		for _, test := range []struct{ action, method, target, body string }{
 			{"GetItem", "GET", path, ""},
 			{"Query", "GET", "/v1/webhooks", ""},
-			{"Encrypt", "POST", "/v1/webhooks", valid},
-			{"TransactWriteItems", "POST", "/v1/webhooks", valid},
+			{"Encrypt", "POST", "/v1/webhooks", r.fresh()},
+			{"TransactWriteItems", "POST", "/v1/webhooks", r.fresh()},
 			{"Encrypt", "POST", path + "/rotate-secret", ""},
 			{"PutItem", "POST", path + "/rotate-secret", ""},
 			{"PutItem", "PATCH", path, `{"description":"x"}`},
