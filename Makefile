@@ -31,7 +31,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package native cli verify bench simulate dashboard cost second-engine tools clean
+.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -70,7 +70,7 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 		$$(go list ./... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; exit $$status
 
 e2e: native tools ## run the tests against the emulator and the local stack
-	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u); \
+	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u | grep -v infra/pack); \
 	$(call go_test,emulator,-count 1 -p 3 -timeout 12m -tags emulator $$(.ci/system skip) $$packages)
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, sam validate, redocly and spectral
@@ -133,6 +133,9 @@ package: ## write what installs this version without building it, the same bytes
 	done
 	@go run ./infra/pack -binaries .local/arm64 -cli .local/cli -out .local/package
 	@echo "Herald $(VERSION) is in .local/package"
+
+reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
+	go test -count 1 -tags emulator ./infra/pack
 
 native: ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26 or newer" >&2; exit 1; }
