@@ -112,12 +112,12 @@ func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]
 // returns has the receiver come back then, and waits for the next probe.
 func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, error) {
 	time.Sleep(time.Until(at))
-	s.inbox.Fail()
-	failed, back := len(s.inbox.Requests()), time.Now()
-	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
+	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID) // before a probe can close the circuit
 	if err != nil {
 		return time.Time{}, err
 	}
+	s.inbox.Fail()
+	failed, back := len(s.inbox.Requests()), time.Now()
 	requests, err := s.await(ctx, failed+1)
 	if err != nil {
 		return time.Time{}, err
