@@ -71,7 +71,7 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 
 e2e: native tools ## run the tests against the emulator and the local stack
 	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u | grep -v infra/pack); \
-	$(call go_test,emulator,-count 1 -timeout 12m -tags emulator $$(.ci/system skip) $$packages)
+	$(call go_test,emulator,-count 1 -p 3 -timeout 12m -tags emulator $$(.ci/system skip) $$packages)
 
 lint: tools ## run gofmt, golangci-lint (go vet and more), cfn-lint, sam validate, redocly and spectral
 	@status=0; files=$$(gofmt -l functions internal infra); [ -z "$$files" ] || { echo "not gofmt'ed: $$files"; status=1; }; \
