@@ -59,8 +59,8 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 // recoverOnce is how long there is at most one recovery of an endpoint: ten minutes of 5 s.
 const recoverOnce = 50 * time.Second
 
+// It runs before the others: beside them, its toggles could take longer than the time of one recovery.
 func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
-	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
 	recovered := func() time.Time {
