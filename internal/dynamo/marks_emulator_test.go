@@ -106,9 +106,10 @@ func TestEndpoints_Mark_knowsItsOwnWriteAgain(t *testing.T) {
 
 // The marks of an endpoint outlast every change of its owner's, and are forgotten when it is gone for good.
 func TestEndpoints_Mark_lastsAsLongAsTheEndpoint(t *testing.T) {
-	s, _, client, table := endpoints(t)
+	s, faults, client, table := endpoints(t)
 	e := mustCreate(t, s, "acme", createdAt)
 	mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
+	faults.On("Query", 1, testkit.FindNothing())
 	changed := e
 	changed.URL, changed.Revision = "https://second.example", "2"
 	deleted := gone(changed, createdAt)

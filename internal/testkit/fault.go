@@ -11,7 +11,7 @@ import (
 )
 
 // Fault happens to a call instead of, before or after its being forwarded. It is one of [Fail], [Throttle],
-// [Unavailable], [Hang], [Refuse], [DropAnswer], [FailEntries] and [Unprocessed].
+// [Unavailable], [Hang], [Refuse], [DropAnswer], [FindNothing], [FailEntries] and [Unprocessed].
 type Fault func(ctx context.Context, c Call, forward forwarder) (answer, error)
 
 // forwarder performs a call with this body.
@@ -50,6 +50,13 @@ func DropAnswer() Fault {
 			return answer{}, err
 		}
 		return answer{}, nil
+	}
+}
+
+// FindNothing answers a Query as if no row were there, as one that reads beside a row that moves.
+func FindNothing() Fault {
+	return func(_ context.Context, c Call, _ forwarder) (answer, error) {
+		return emptyAnswer(c, `{"Items":[],"Count":0,"ScannedCount":0}`), nil
 	}
 }
 
