@@ -1,5 +1,5 @@
-// Package event is the vocabulary of what the auth service publishes: the 26 implemented
-// event names, the four subscription patterns and the message on EventsQueue.
+// Package event is the vocabulary of what the auth service publishes: the event names of the
+// catalogue, the four subscription patterns and the message on EventsQueue.
 //
 // It promises that a decoded Event is complete and valid, and that Data holds the published
 // bytes unchanged. It never guesses: anything it cannot accept is an *Invalid naming the field.
@@ -121,7 +121,7 @@ func (e *Event) fill(m message) (field, reason string) {
 		return "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -"
 	}
 	if e.Type, ok = text(m.Type); !ok || !Known(e.Type) {
-		return "type", "is not an implemented event"
+		return "type", unknown(e.Type)
 	}
 	if m.OccurredAt != nil {
 		if e.OccurredAt, ok = timeOf(m.OccurredAt); !ok {

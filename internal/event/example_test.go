@@ -23,7 +23,7 @@ func ExampleDecode() {
 func ExampleDecode_refused() {
 	_, err := event.Decode([]byte(`{"tenant_id":"acme","type":"user.exploded","data":{}}`), "5fea7756")
 	fmt.Println(err)
-	// Output: invalid event: type: is not an implemented event
+	// Output: invalid event: type: is not an implemented event; the nearest are user.updated, user.deleted, user.restored
 }
 
 func ExampleMatches() {

@@ -3,21 +3,18 @@ package event
 import (
 	"slices"
 	"strings"
+
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
-var types = []string{
-	"user.created", "user.updated", "user.deleted", "user.restored", "user.banned", "user.unbanned", "user.deactivated",
-	"organization.created", "organization.updated", "organization.deleted", "organization.restored",
-	"organization.auth_policy.updated",
-	"organization.delivery_channels.updated",
-	"organization.social_providers.updated",
-	"organization.outbound_saml_app.created", "organization.outbound_saml_app.deleted",
-	"organization.scim_target.created", "organization.scim_target.deleted",
-	"organizationMembership.created", "organizationMembership.updated",
-	"organizationMembership.deleted", "organizationMembership.restored",
-	"organizationInvitation.created", "organizationInvitation.accepted", "organizationInvitation.revoked",
-	"connection.saml_certificate_renewed",
-}
+var types = func() []string {
+	all := catalogue.Types()
+	names := make([]string, len(all))
+	for i, t := range all {
+		names[i] = t.Name
+	}
+	return names
+}()
 
 var patterns = []string{"*", "user.*", "organization.*", "organizationMembership.*"}
 
@@ -29,17 +26,17 @@ var known = func() map[string]bool {
 	return m
 }()
 
-// Types returns the implemented event names in the order of the specification ("Events").
+// Types returns the event names: the specification's in its order ("Events"), then those of an adopter's own catalogue.
 func Types() []string { return slices.Clone(types) }
 
 // Patterns returns the accepted subscription wildcards (infra/docs/spec.md, "Subscription wildcards").
 func Patterns() []string { return slices.Clone(patterns) }
 
-// Known reports whether name is an implemented event.
+// Known reports whether name is one of Types.
 func Known(name string) bool { return known[name] }
 
-// ValidPattern reports whether s may stand in a subscription: an implemented event name or
-// one of the four patterns.
+// ValidPattern reports whether s may stand in a subscription: an event name or one of the four
+// patterns.
 func ValidPattern(s string) bool { return known[s] || slices.Contains(patterns, s) }
 
 // Matches reports whether the subscription entry (a name or a pattern) selects the event

@@ -374,7 +374,7 @@ func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 		t.Errorf("%d deliveries", len(r.deliveries.sent))
 	}
 	want := []queue.Outgoing{
-		kept(bad, "evt_bad", "invalid event: type: is not an implemented event"),
+		kept(bad, "evt_bad", reasonOf(bad)),
 		kept(junk, "m-junk", reasonOf(junk)),
 	}
 	if diff := cmp.Diff(want, r.rejected.sent, sqsValues); diff != "" { // no reason shows the data

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+const root = "../.."
+
+func TestWhatIsCommittedIsGenerated(t *testing.T) {
+	files, err := committed(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range files {
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s: run go generate ./internal/event/catalogue (-generated +committed):\n%s", path, diff)
+		}
+	}
+}
+
+func TestReadOwn_replacesReferences(t *testing.T) {
+	got, err := readOwn(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []entry{
+		{
+			Name: "order.shipped", Description: "An order left the warehouse",
+			Schema: `{"type":"object","required":["orderId","items"],"properties":{"orderId":{"type":"string",` +
+				`"pattern":"^ord_"},"items":{"type":"array","minItems":1,"items":{"type":"object","required":["sku",` +
+				`"quantity"],"properties":{"sku":{"type":"string"},"quantity":{"type":"integer","minimum":1}}}}}}`,
+			Example: `{"orderId":"ord_7F2K","items":[{"sku":"mug-blue","quantity":2}],"carrier":"Zoë's Couriers"}`,
+		},
+		{
+			Name: "invoice.line_item.refunded", Description: "A line of an invoice was refunded",
+			Schema: `{"type":"object","required":["invoiceId","amount"],"properties":{"invoiceId":{"type":"string",` +
+				`"pattern":"^inv_"},"amount":{"type":"object","required":["value","currency"],"properties":{"value":` +
+				`{"type":"string","pattern":"^[0-9]+\\.[0-9]{2}$"},"currency":{"type":"string","minLength":3,"maxLength":3}}}}}`,
+			Example: `{"invoiceId":"inv_01JCRX4H7C2K","amount":{"value":"12.90","currency":"EUR"}}`,
+		},
+	}
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" {
+		t.Errorf("types (-want +got):\n%s", diff)
+	}
+}
+
+// catalogueOf is a catalogue whose type a.b stands in line 5, its schema in line 12 and its example in line 14.
+func catalogueOf(name, data, example, more string) string {
+	return `openapi: 3.1.0
+info: { title: t, version: "1" }
+
+webhooks:
+  ` + name + `:
+    post:
+      summary: Something happened
+      requestBody:
+        content:
+          application/json:
+            schema:
+              properties: { data: ` + data + ` }
+            example:
+              data: ` + example + `
+` + more
+}
+
+func TestReadOwn_namesTheLine(t *testing.T) {
+	const (
+		object = "{ type: object }"
+		loop   = "components: { schemas: { A: { properties: { b: { $ref: '#/components/schemas/B' } } },\n" +
+			"  B: { items: { $ref: '#/components/schemas/A' } } } }\n"
+	)
+	long := strings.Repeat("a", 195) + ".made"
+	for name, row := range map[string]struct{ text, want string }{
+		"nothing wrong": {catalogueOf("a.b", object, "{}", ""), ""},
+		"a long name": {
+			catalogueOf(long, object, "{}", ""), "own.yaml:5: a name may have 64 characters, and this one has 200",
+		},
+		"a name without action": {
+			catalogueOf("a", object, "{}", ""), `own.yaml:5: "a" must be object.action, of A-Z a-z 0-9 _ - and dots between`,
+		},
+		"a name with a space": {
+			catalogueOf("a.b c", object, "{}", ""),
+			`own.yaml:5: "a.b c" must be object.action, of A-Z a-z 0-9 _ - and dots between`,
+		},
+		"a name of the specification": {
+			catalogueOf("user.created", object, "{}", ""),
+			"own.yaml:5: user.created: names below user. are Herald's own",
+		},
+		"a reserved prefix, in another case": {
+			catalogueOf("Connection.made", object, "{}", ""),
+			"own.yaml:5: Connection.made: names below Connection. are Herald's own",
+		},
+		"the test delivery": {
+			catalogueOf("herald.test", object, "{}", ""), "own.yaml:5: herald.test: names below herald. are Herald's own",
+		},
+		"a name twice": {
+			catalogueOf("a.b", object, "{}", "  a.b: {}\n"), "own.yaml:15: a.b stands in line 5 already",
+		},
+		"a loop of references": {
+			catalogueOf("a.b", "{ $ref: '#/components/schemas/A' }", "{}", loop),
+			"own.yaml:16: $ref loop: #/components/schemas/A → #/components/schemas/B → #/components/schemas/A",
+		},
+		"a reference to itself": {
+			catalogueOf("a.b", "{ $ref: '#/components/x' }", "{}", "components: { x: { $ref: '#/components/x' } }\n"),
+			"own.yaml:15: $ref loop: #/components/x → #/components/x",
+		},
+		"a reference to nothing": {
+			catalogueOf("a.b", "{ $ref: '#/components/x' }", "{}", ""),
+			"own.yaml:12: $ref #/components/x: there is nothing of that name",
+		},
+		"a reference to another file": {
+			catalogueOf("a.b", "{ $ref: 'other.yaml' }", "{}", ""),
+			"own.yaml:12: $ref other.yaml: references must stay in the file and begin with #/",
+		},
+		"no schema of the data": {
+			strings.Replace(catalogueOf("a.b", object, "{}", ""), "data: { type", "date: { type", 1),
+			"own.yaml:12: a.b has no data here",
+		},
+		"no example": {
+			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:", "sample:", 1),
+			"own.yaml:11: a.b has no examples here",
+		},
+		"an example that does not fit": {
+			catalogueOf("a.b", "{ properties: { n: { type: string } } }", "{ n: 1 }", ""),
+			"own.yaml:14: the example of a.b: does not fulfil /properties/n/type of its schema",
+		},
+		"an example that is no object": {catalogueOf("a.b", object, "[]", ""), "own.yaml:14: must be an object"},
+		"a number that is not JSON's": {
+			catalogueOf("a.b", object, "{ n: 0x1F }", ""), "own.yaml:14: 0x1F: write it as JSON does",
+		},
+		"the name of another type": {
+			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:", "example:\n              type: a.c", 1),
+			`own.yaml:14: this is "a.c", below a.b`,
+		},
+		"a pattern that is none": {
+			catalogueOf("a.b", "{ pattern: '(' }", "{}", ""), "own.yaml:12: the schema of a.b: ",
+		},
+		"no YAML":         {"a: [", "own.yaml: yaml: line 1: "},
+		"an empty file":   {"", "own.yaml:1: the catalogue is empty"},
+		"another version": {"openapi: 3.0.3\nwebhooks: {}\n", "own.yaml:1: openapi must be 3.1"},
+		"no webhooks":     {"openapi: 3.1.0\n", "own.yaml:1: webhooks is missing"},
+		"an anchor that contains itself": {
+			catalogueOf("a.b", "&s { not: *s }", "{}", ""), "own.yaml:12: more than 64 levels",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "own.yaml")
+			if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			_, err := readOwn(root, path)
+			if row.want == "" {
+				if err != nil {
+					t.Error(err)
+				}
+				return
+			}
+			if err == nil {
+				t.Fatalf("nothing is wrong, want %s", row.want)
+			}
+			got := strings.ReplaceAll(err.Error(), path, "own.yaml")
+			if first, _, _ := strings.Cut(got, "\n"); !strings.HasPrefix(first, row.want) {
+				t.Errorf("fault %s\nwant  %s", got, row.want)
+			}
+		})
+	}
+}
+
+func TestReadOwn_namesAllLinesAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	text := catalogueOf("user.moved", "{ type: object }", "{}", "  x: {}\n  y: {}\n")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := readOwn(root, path)
+	if err == nil || strings.Count(err.Error(), path) != 3 {
+		t.Errorf("faults %v, want 3", err)
+	}
+}
+
+func TestOverlay_replacesTheCommittedSource(t *testing.T) {
+	out := t.TempDir()
+	files, err := overlay(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Replace map[string]string }
+	if err := json.Unmarshal(files[filepath.Join(out, "overlay.json")], &got); err != nil {
+		t.Fatal(err)
+	}
+	from, err := filepath.Abs(filepath.Join(root, ownSource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(out, "own.go")
+	if diff := cmp.Diff(map[string]string{from: to}, got.Replace); diff != "" {
+		t.Errorf("overlay (-want +got):\n%s", diff)
+	}
+	if text := string(files[to]); !strings.Contains(text, `"invoice.line_item.refunded"`) {
+		t.Errorf("the source has not all types:\n%s", text)
+	}
+}

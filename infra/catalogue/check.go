@@ -1,0 +1,25 @@
+package main
+
+import (
+	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/schema"
+)
+
+// compiles finds a schema that is none.
+func (d *document) compiles(n *yaml.Node, t entry) {
+	if _, err := schema.Compile(t.Schema); err != nil {
+		d.fault(n, "the schema of %s: %v", t.Name, err)
+	}
+}
+
+// fits finds an example that is not as its schema says.
+func (d *document) fits(n *yaml.Node, t entry) {
+	s, err := schema.Compile(t.Schema)
+	if err == nil {
+		err = s.Check([]byte(t.Example))
+	}
+	if err != nil {
+		d.fault(n, "the example of %s: %v", t.Name, err)
+	}
+}

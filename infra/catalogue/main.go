@@ -1,0 +1,135 @@
+// Command catalogue turns catalogues of event types, which are OpenAPI 3.1 files, into the Go source of
+// internal/event/catalogue.
+//
+// It promises that what is wrong with a catalogue is said with its line, all of it at once, and that nothing is
+// written then. Its output depends on nothing but the catalogues.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/go-json-experiment/json"
+)
+
+// Below the checkout.
+const (
+	folder      = "internal/event/catalogue"
+	ownSource   = folder + "/own.go"
+	description = "infra/openapi.yaml"
+)
+
+func main() {
+	root := flag.String("root", ".", "the checkout")
+	own := flag.String("own", "", "a catalogue of your own; without it, what is committed is written again")
+	out := flag.String("out", "", "folder for the overlay that builds -own instead of own.yaml")
+	flag.Parse()
+	files, err := wanted(*root, *own, *out)
+	if err == nil {
+		err = write(files)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func wanted(root, own, out string) (map[string][]byte, error) {
+	if own == "" {
+		return committed(root)
+	}
+	if out == "" {
+		return nil, errors.New("-own needs -out")
+	}
+	return overlay(root, own, out)
+}
+
+// committed are the files that come from the two committed catalogues, by path.
+func committed(root string) (map[string][]byte, error) {
+	path := filepath.Join(root, folder, "catalogue.yaml")
+	types, err := read(path)
+	if err != nil {
+		return nil, err
+	}
+	own, err := readOwn(root, filepath.Join(root, folder, "own.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	files := map[string][]byte{}
+	if files[filepath.Join(root, folder, "herald.go")], err = source("herald", "catalogue.yaml", types); err != nil {
+		return nil, err
+	}
+	if files[filepath.Join(root, ownSource)], err = source("own", "own.yaml", own); err != nil {
+		return nil, err
+	}
+	files[filepath.Join(root, description)], err = described(filepath.Join(root, description), path)
+	return files, err
+}
+
+// overlay are the source of a catalogue that is not committed, and the file that has go build take it.
+func overlay(root, own, out string) (map[string][]byte, error) {
+	types, err := readOwn(root, own)
+	if err != nil {
+		return nil, err
+	}
+	from, err := filepath.Abs(filepath.Join(root, ownSource))
+	if err != nil {
+		return nil, fmt.Errorf("finding the checkout: %w", err)
+	}
+	to, err := filepath.Abs(filepath.Join(out, "own.go"))
+	if err != nil {
+		return nil, fmt.Errorf("finding the folder: %w", err)
+	}
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
+	if err != nil {
+		return nil, fmt.Errorf("encoding the overlay: %w", err)
+	}
+	text, err := source("own", filepath.Base(own), types)
+	return map[string][]byte{to: text, filepath.Join(out, "overlay.json"): replace}, err
+}
+
+// readOwn reads a catalogue of an adopter's own types, which keeps off the names of the specification.
+func readOwn(root, path string) ([]entry, error) {
+	herald, err := read(filepath.Join(root, folder, "catalogue.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	own, err := read(path)
+	return own, errors.Join(err, clashes(path, own, herald))
+}
+
+// described is the API description with the section webhooks of the catalogue.
+func described(path, cataloguePath string) ([]byte, error) {
+	text, err := os.ReadFile(path) //nolint:gosec // the checkout's
+	if err != nil {
+		return nil, fmt.Errorf("reading the API description: %w", err)
+	}
+	catalogue, err := os.ReadFile(cataloguePath) //nolint:gosec // the checkout's
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	const from, to = "\nwebhooks:\n", "\n\ncomponents:\n"
+	before, rest, found := bytes.Cut(text, []byte(from))
+	_, after, ends := bytes.Cut(rest, []byte(to))
+	_, section, begins := bytes.Cut(catalogue, []byte(from))
+	if !found || !ends || !begins {
+		return nil, fmt.Errorf("%s: webhooks, an empty line and components are not where they were", path)
+	}
+	return bytes.Join([][]byte{before, []byte(from), bytes.TrimRight(section, "\n"), []byte(to), after}, nil), nil
+}
+
+func write(files map[string][]byte) error {
+	for path, text := range files {
+		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+			return fmt.Errorf("making folder: %w", err)
+		}
+		if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // source
+			return fmt.Errorf("writing file: %w", err)
+		}
+	}
+	return nil
+}

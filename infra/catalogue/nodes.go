@@ -1,0 +1,113 @@
+package main
+
+import (
+	"slices"
+	"strings"
+
+	"gopkg.in/yaml.v3"
+)
+
+// get returns the value of a mapping's key, or nil. It looks through aliases and merged mappings.
+func get(n *yaml.Node, key string) *yaml.Node {
+	n = real(n)
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return real(n.Content[i+1])
+		}
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" && real(n.Content[i+1]) != n {
+			return get(n.Content[i+1], key)
+		}
+	}
+	return nil
+}
+
+// real is what an alias stands for.
+func real(n *yaml.Node) *yaml.Node {
+	if n != nil && n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+// follow walks down mappings, through references, but not through one that it ends at. A missing key is a fault of the
+// type's.
+func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
+	for i, key := range path {
+		if n = d.target(real(n), nil); n == nil {
+			return nil
+		}
+		next := get(n, key)
+		if next == nil {
+			d.fault(n, "%s has no %s here", name.Value, strings.Join(path[i:], "."))
+			return nil
+		}
+		n = next
+	}
+	return n
+}
+
+// target follows the references of a node. Those that are being followed already are a loop.
+func (d *document) target(n *yaml.Node, open []string) *yaml.Node {
+	for {
+		ref := get(n, "$ref")
+		if ref == nil {
+			return n
+		}
+		next := d.pointed(ref, open)
+		if next == nil {
+			return nil
+		}
+		open = append(slices.Clone(open), ref.Value)
+		n = next
+	}
+}
+
+// pointed is what a reference points to, in this very file.
+func (d *document) pointed(ref *yaml.Node, open []string) *yaml.Node {
+	if slices.Contains(open, ref.Value) {
+		d.fault(ref, "$ref loop: %s", strings.Join(append(slices.Clone(open), ref.Value), " → "))
+		return nil
+	}
+	pointer, here := strings.CutPrefix(ref.Value, "#/")
+	if !here {
+		d.fault(ref, "$ref %s: references must stay in the file and begin with #/", ref.Value)
+		return nil
+	}
+	n := d.root
+	for token := range strings.SplitSeq(pointer, "/") {
+		n = get(n, strings.NewReplacer("~1", "/", "~0", "~").Replace(token))
+		if n == nil {
+			d.fault(ref, "$ref %s: there is nothing of that name", ref.Value)
+			return nil
+		}
+	}
+	return n
+}
+
+// repeated finds keys that a mapping has twice, and what is nested too deeply to be meant.
+func (d *document) repeated(n *yaml.Node) { d.repeatedBelow(n, 0) }
+
+func (d *document) repeatedBelow(n *yaml.Node, depth int) {
+	if depth > maxDepth {
+		d.fault(n, "more than %d levels", maxDepth)
+		return
+	}
+	if n.Kind == yaml.MappingNode {
+		first := map[string]int{}
+		for i := 0; i < len(n.Content); i += 2 {
+			key := n.Content[i]
+			if line, twice := first[key.Value]; twice {
+				d.fault(key, "%s stands in line %d already", key.Value, line)
+			}
+			first[key.Value] = key.Line
+		}
+	}
+	for _, below := range n.Content { // an alias has none
+		d.repeatedBelow(below, depth+1)
+	}
+}

@@ -1,0 +1,30 @@
+// Package catalogue is the table of event types: those of the specification in catalogue.yaml, and an adopter's own
+// in own.yaml, or in the file that make's CATALOGUE names.
+//
+// It promises that nothing is parsed when a function starts: the tables are Go source, which infra/catalogue writes.
+package catalogue
+
+import "slices"
+
+//go:generate go run ../../../infra/catalogue -root ../../..
+
+// Type is an event type.
+type Type struct {
+	Name        string
+	Description string // one line
+	Schema      string // of data: JSON Schema 2020-12, without references
+	Example     string // of data
+}
+
+// Types returns all types: the specification's in its order ("Events"), then the adopter's own.
+func Types() []Type { return slices.Concat(herald, own) }
+
+// Find returns the type of the name.
+func Find(name string) (Type, bool) {
+	all := Types()
+	i := slices.IndexFunc(all, func(t Type) bool { return t.Name == name })
+	if i < 0 {
+		return Type{}, false
+	}
+	return all[i], true
+}

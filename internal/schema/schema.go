@@ -1,0 +1,78 @@
+// Package schema checks the data of events against JSON Schemas (2020-12).
+//
+// It promises that a mismatch is told by where in the schema it is and never by the data. It resolves no reference to
+// another document.
+package schema
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// Schema is a compiled schema. Its methods may be called concurrently.
+type Schema struct{ resolved *jsonschema.Resolved }
+
+// Compile reads the text of a schema.
+func Compile(text string) (*Schema, error) {
+	s := &jsonschema.Schema{}
+	if err := s.UnmarshalJSON([]byte(text)); err != nil {
+		return nil, fmt.Errorf("reading schema: %w", err)
+	}
+	resolved, err := s.Resolve(nil)
+	if err != nil {
+		return nil, fmt.Errorf("resolving schema: %w", err)
+	}
+	return &Schema{resolved}, nil
+}
+
+// Mismatch says which keyword of the schema the data does not fulfil, as a JSON Pointer: /properties/amount/type.
+type Mismatch struct{ Keyword string }
+
+func (m *Mismatch) Error() string { return "does not fulfil " + m.Keyword + " of its schema" }
+
+// Check returns a *Mismatch unless the data fulfils the schema. Of several, it is any.
+func (s *Schema) Check(data []byte) error {
+	var value any
+	if err := json.Unmarshal(data, &value); err != nil {
+		return &Mismatch{Keyword: "/"} // a number that no float can hold
+	}
+	err := s.resolved.Validate(value)
+	if err == nil {
+		return nil
+	}
+	return &Mismatch{Keyword: keyword(err)}
+}
+
+// What the library's errors begin with: "validating /properties/amount: " for each level, then "type: ".
+var (
+	level = regexp.MustCompile(`^validating (.+): $`)
+	first = regexp.MustCompile(`^(\w+)[:\[]`)
+)
+
+// keyword is the innermost place that an error names. The rest of its text has values in it.
+func keyword(err error) string {
+	at := ""
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			break
+		}
+		head := strings.TrimSuffix(err.Error(), inner.Error())
+		if found := level.FindStringSubmatch(head); found != nil && found[1] != "root" {
+			at = found[1]
+		}
+		err = inner
+	}
+	if found := first.FindStringSubmatch(err.Error()); found != nil {
+		return at + "/" + found[1]
+	}
+	if strings.HasPrefix(err.Error(), "unexpected additional properties") {
+		return at + "/additionalProperties"
+	}
+	return at + "/"
+}
