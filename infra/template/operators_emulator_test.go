@@ -84,8 +84,9 @@ func (s *stage) answers() {
 func (s *stage) seed() {
 	s.t.Helper()
 	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
-	_, err := circuits.Charge(s.t.Context(), "slow", 10*time.Hour, s.now)
+	until, err := circuits.Charge(s.t.Context(), "slow", time.Hour, s.now)
 	s.must(err)
+	s.must(circuits.MoveSlow(s.t.Context(), "slow", until, s.now.Add(10*time.Hour)))
 	_, err = circuits.Charge(s.t.Context(), "passed", time.Hour, s.now.Add(-48*time.Hour))
 	s.must(err)
 	s.down["webhook_slow"] = true

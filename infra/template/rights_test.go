@@ -80,6 +80,7 @@ func TestOnlyControlWritesMarksAndOnlyWebhooksEndpoints(t *testing.T) {
 		"Control PutItem marks#acme",
 		"Deliver BatchGetItem acme", "Deliver BatchGetItem marks#acme",
 		"Fanout Query acme",
+		"Inspect BatchGetItem acme", "Inspect BatchGetItem marks#acme",
 		"Inspect GetItem acme", "Inspect GetItem marks#acme", "Inspect Query acme", "Inspect Query marks#acme",
 		"Release BatchGetItem acme", "Release BatchGetItem marks#acme",
 		"Replay GetItem acme",

@@ -146,6 +146,7 @@ func (w *Waiting) count(item attributes) {
 // Total is how much waits for all endpoints together.
 type Total struct {
 	Items   int       // counted: at least so many
+	Held    int       // of them, for their endpoints and not for their schedules
 	More    bool      // there are more than counted
 	NextDue time.Time // of the item that is due first; zero when nothing waits
 }
@@ -157,7 +158,7 @@ func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 	for shard := range backlog.DueShards {
 		items, last, err := b.query(ctx, query{
 			index: "by-due", condition: "due_shard = :shard", values: attributes{":shard": str(strconv.Itoa(shard))},
-			fields: "due_at", limit: perShard,
+			fields: "due_at, held", limit: perShard,
 		})
 		if err != nil {
 			return Total{}, err
@@ -166,6 +167,11 @@ func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 		total.More = total.More || len(last) > 0
 		if len(items) == 0 {
 			continue
+		}
+		for _, item := range items {
+			if getBool(item, "held") {
+				total.Held++
+			}
 		}
 		if first := getTime(items[0], "due_at"); total.NextDue.IsZero() || first.Before(total.NextDue) {
 			total.NextDue = first

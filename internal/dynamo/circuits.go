@@ -3,10 +3,8 @@ package dynamo
 import (
 	"context"
 	"reflect"
-	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
@@ -41,8 +39,14 @@ func circuitOf(item attributes, tenantID, endpointID string) (circuit.Item, erro
 	return i, err
 }
 
+// circuitRow is a circuit as it is stored.
+type circuitRow struct {
+	circuit.Item
+	Listed string `dynamodbav:"listed"` // key of listedIndex
+}
+
 // circuitAttributes are written by a change of state: all but the key and the lease.
-var circuitAttributes = namesOf[circuit.Item]("held_until")
+var circuitAttributes = namesOf[circuitRow]("held_until")
 
 // Store writes the state next in place of was, of which nobody may have changed the state since. stored
 // is the item as it stands then, lease included. Where applied is false it is another's. A call that was
@@ -50,7 +54,7 @@ var circuitAttributes = namesOf[circuit.Item]("held_until")
 func (c *Circuits) Store(
 	ctx context.Context, was, next circuit.Item,
 ) (stored circuit.Item, applied bool, err error) {
-	w, err := assign(next, circuitAttributes)
+	w, err := assign(circuitRow{next, listedEndpoint}, circuitAttributes)
 	if err != nil {
 		return circuit.Item{}, false, err
 	}
@@ -87,12 +91,12 @@ func (c *Circuits) Hold(
 	ctx context.Context, key EndpointKey, until, now time.Time,
 ) (stored circuit.Item, err error) {
 	item, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
-		expression: "SET held_until = :until, tenant_id = :tenant, endpoint_id = :endpoint, " +
+		expression: "SET held_until = :until, tenant_id = :tenant, endpoint_id = :endpoint, listed = :listed, " +
 			"version = if_not_exists(version, :version), since = if_not_exists(since, :now)",
 		condition: "attribute_not_exists(held_until) OR held_until < :until",
 		values: attributes{
 			":until": stamp(until), ":tenant": str(key.TenantID), ":endpoint": str(key.EndpointID),
-			":version": num(now.UnixNano()), ":now": stamp(now),
+			":version": num(now.UnixNano()), ":now": stamp(now), ":listed": str(listedEndpoint),
 		},
 		shows: true,
 	})
@@ -137,44 +141,4 @@ func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, er
 		return circuit.Item{}, err
 	}
 	return circuitOf(item, "", endpointID)
-}
-
-// Trouble returns the circuits that are stored and, by tenant, the moments slow_until, in no order,
-// strongly consistent: about limit of them together, all with 0. next is "" after the last page. An item that
-// cannot be read is an error beside all the others.
-func (c *Circuits) Trouble(
-	ctx context.Context, limit int, cursor string,
-) (items []circuit.Item, slow map[string]time.Time, next string, err error) {
-	start, err := decodeCursor(cursor, "scope", "name")
-	if err != nil {
-		return nil, nil, "", err
-	}
-	slow = map[string]time.Time{}
-	var unreadable error
-	for {
-		in := &dynamodb.ScanInput{TableName: &c.name, ConsistentRead: aws.Bool(true), ExclusiveStartKey: start}
-		if limit > 0 {
-			in.Limit = aws.Int32(int32(limit - len(items) - len(slow))) //nolint:gosec // small
-		}
-		out, err := c.client.Scan(ctx, in)
-		if err != nil {
-			return nil, nil, "", c.wrap(err)
-		}
-		for _, item := range out.Items {
-			if strings.HasPrefix(getStr(item, "scope"), tenantScope) {
-				slow[getStr(item, "tenant_id")] = slowUntil(item)
-				continue
-			}
-			i, err := circuitOf(item, "", "")
-			if err != nil {
-				unreadable = c.wrap(err)
-				continue
-			}
-			items = append(items, i)
-		}
-		start = out.LastEvaluatedKey
-		if len(start) == 0 || limit > 0 && len(items)+len(slow) >= limit {
-			return items, slow, encodeCursor(start), unreadable
-		}
-	}
 }

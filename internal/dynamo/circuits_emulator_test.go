@@ -209,7 +209,9 @@ func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
 		"clear":   func() (bool, error) { return s.Clear(t.Context(), i) },
 		"remove":  func() (bool, error) { return s.Remove(t.Context(), i) },
 		"get":     func() (bool, error) { _, err := s.Get(t.Context(), "webhook_1"); return false, err },
-		"trouble": func() (bool, error) { _, _, _, err := s.Trouble(t.Context(), 0, ""); return false, err },
+		"all":     func() (bool, error) { _, _, err := s.All(t.Context()); return false, err },
+		"trouble": func() (bool, error) { _, _, err := s.Trouble(t.Context(), 1, ""); return false, err },
+		"slow":    func() (bool, error) { _, _, err := s.Slow(t.Context(), 1); return false, err },
 		"charge":  func() (bool, error) { _, err := s.Charge(t.Context(), "t", 1, at); return false, err },
 		"move":    func() (bool, error) { return false, s.MoveSlow(t.Context(), "t", at, at) },
 		"read":    func() (bool, error) { _, err := s.SlowUntil(t.Context(), []string{"t"}); return false, err },
@@ -221,7 +223,7 @@ func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
 	}
 }
 
-func TestCircuits_Trouble_listsCircuitsAndSlowTenants(t *testing.T) {
+func TestCircuits_All_hasCircuitsAndTenants(t *testing.T) {
 	s, faults := newCircuits(t)
 	var want []circuit.Item
 	slow := map[string]time.Time{}
@@ -230,30 +232,61 @@ func TestCircuits_Trouble_listsCircuitsAndSlowTenants(t *testing.T) {
 		tenant := fmt.Sprint("t_", n)
 		slow[tenant] = charge(t, s, tenant, time.Minute)
 	}
-	got, gotSlow, next, err := s.Trouble(t.Context(), 0, "")
+	got, gotSlow, err := s.All(t.Context())
 	slices.SortFunc(got, func(a, b circuit.Item) int { return strings.Compare(a.EndpointID, b.EndpointID) })
-	if diff := cmp.Diff(want, got) + cmp.Diff(slow, gotSlow); err != nil || next != "" || diff != "" {
-		t.Errorf("%q, %v (-want +got)\n%s", next, err, diff)
-	}
-	found := 0
-	for cursor, first := "", true; first || cursor != ""; first = false {
-		page, slow, next, err := s.Trouble(t.Context(), 2, cursor)
-		if err != nil || len(page)+len(slow) > 2 {
-			t.Fatal(len(page), len(slow), err)
-		}
-		found, cursor = found+len(page)+len(slow), next
-	}
-	if found != 10 {
-		t.Errorf("%d in pages of two, want 10", found)
-	}
-	if _, _, _, err := s.Trouble(t.Context(), 2, "nonsense"); !errors.Is(err, dynamo.ErrCursor) {
-		t.Errorf("cursor: %v", err)
+	if diff := cmp.Diff(want, got) + cmp.Diff(slow, gotSlow); err != nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	wantConsistentReads(t, faults)
 }
 
+// Operators find endpoints that have a circuit or a lease, and tenants that became slow: no others, and without a scan.
+func TestCircuits_Trouble_namesEndpointsAndNoTenants(t *testing.T) {
+	s, faults := newCircuits(t)
+	var want []dynamo.EndpointKey
+	slow := map[string]time.Time{}
+	for n := range 3 {
+		i := mustStore(t, s, circuit.Item{}, full(fmt.Sprint("webhook_", n), 7))
+		want = append(want, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
+		tenant := fmt.Sprint("t_", n)
+		until := charge(t, s, tenant, time.Minute)
+		if n > 0 {
+			slow[tenant] = until.Add(time.Hour)
+			if err := s.MoveSlow(t.Context(), tenant, until, slow[tenant]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	held := dynamo.EndpointKey{TenantID: "t_9", EndpointID: "webhook_9"}
+	if _, err := s.Hold(t.Context(), held, at, at); err != nil {
+		t.Fatal(err)
+	}
+	want = append(want, held)
+	var got []dynamo.EndpointKey
+	for cursor, first := "", true; first || cursor != ""; first = false {
+		page, next, err := s.Trouble(t.Context(), 3, cursor)
+		if err != nil || len(page) > 3 {
+			t.Fatal(page, err)
+		}
+		got, cursor = append(got, page...), next
+	}
+	gotSlow, more, err := s.Slow(t.Context(), 10)
+	if diff := cmp.Diff(want, got) + cmp.Diff(slow, gotSlow); err != nil || more || diff != "" {
+		t.Errorf("%v, %v (-want +got)\n%s", more, err, diff)
+	}
+	if _, more, err = s.Slow(t.Context(), 1); err != nil || !more {
+		t.Errorf("one of two slow tenants: more is %v, %v", more, err)
+	}
+	if _, _, err := s.Trouble(t.Context(), 2, "nonsense"); !errors.Is(err, dynamo.ErrCursor) {
+		t.Errorf("cursor: %v", err)
+	}
+	if n := len(faults.Calls("Scan")); n != 0 {
+		t.Errorf("%d scans", n)
+	}
+}
+
 // One item that nobody can read keeps release from no other.
-func TestCircuits_Trouble_listsTheOthersBesideAnUnreadableOne(t *testing.T) {
+func TestCircuits_All_listsTheOthersBesideAnUnreadableOne(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).EndpointHealth
 	s := dynamo.NewCircuits(client, table)
@@ -266,9 +299,9 @@ func TestCircuits_Trouble_listsTheOthersBesideAnUnreadableOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, _, next, err := s.Trouble(t.Context(), 0, "")
-	if diff := cmp.Diff(want, got); err == nil || next != "" || diff != "" {
-		t.Errorf("%q, %v (-want +got)\n%s", next, err, diff)
+	got, _, err := s.All(t.Context())
+	if diff := cmp.Diff(want, got); err == nil || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 }
 

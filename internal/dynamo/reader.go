@@ -19,6 +19,7 @@ type ReaderConfig struct {
 	Endpoints        string // the tables
 	EndpointHealth   string
 	WithoutSecrets   bool // no URL, no sealed secret: only the attributes that decide about an endpoint
+	ForOperators     bool // likewise, but with what operators may see, and with endpoints that are deleted
 	EventualCircuits bool // circuits may be a little behind, for half the price
 }
 
@@ -29,7 +30,7 @@ type ReaderConfig struct {
 type Reader struct {
 	endpoints, circuits table
 	rows, health        batchRead
-	together            bool
+	together, deleted   bool
 }
 
 // circuitTries bounds how often circuits that were left unprocessed are asked for again: nobody waits long
@@ -40,14 +41,24 @@ const circuitTries = 3
 func NewReader(c ReaderConfig) *Reader {
 	r := &Reader{
 		endpoints: table{c.Client, c.Endpoints}, circuits: table{c.Client, c.EndpointHealth},
-		rows: consistently, health: batchRead{tries: circuitTries}, together: !c.WithoutSecrets,
+		rows: consistently, health: batchRead{tries: circuitTries}, together: !c.WithoutSecrets && !c.ForOperators,
+		deleted: c.ForOperators,
 	}
 	r.health.ConsistentRead = aws.Bool(!c.EventualCircuits)
-	if c.WithoutSecrets {
-		r.rows.ProjectionExpression = aws.String(statusAttributes + ", " + marksAttributes)
-		r.rows.ExpressionAttributeNames = names(statusAttributes)
+	switch {
+	case c.ForOperators:
+		r.rows = projected(shownAttributes)
+	case c.WithoutSecrets:
+		r.rows = projected(statusAttributes)
 	}
 	return r
+}
+
+// projected reads these attributes of endpoints, and marks.
+func projected(fields string) batchRead {
+	how := consistently
+	how.ProjectionExpression, how.ExpressionAttributeNames = aws.String(fields+", "+marksAttributes), names(fields)
+	return how
 }
 
 // Reading is the state of one endpoint and its tenant. A circuit that could not be read is not that of
@@ -68,7 +79,7 @@ type Reading struct {
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {
-	rowKeys, healthKeys := wanted(keys, quiet)
+	rowKeys, healthKeys := r.wanted(keys, quiet)
 	found := result{
 		rows:   make(map[EndpointKey]attributes, len(rowKeys)),
 		health: make(map[string]attributes, len(healthKeys)),
@@ -131,7 +142,7 @@ func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found 
 }
 
 // wanted lists the keys of both tables, every one once, since DynamoDB refuses calls that name one twice.
-func wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attributes) {
+func (r *Reader) wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attributes) {
 	seen := make(map[any]bool, 4*len(keys))
 	once := func(list []attributes, name any, key attributes) []attributes {
 		if seen[name] {
@@ -143,6 +154,9 @@ func wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attr
 	for _, key := range keys {
 		marks := marksKey(key.TenantID)
 		rows = once(once(rows, marks, marks.item()), key, key.item())
+		if r.deleted {
+			rows = once(rows, key.deleted(), key.deleted().item())
+		}
 		if quiet[key] {
 			continue
 		}
@@ -166,6 +180,9 @@ func (r result) addHealth(item attributes) { r.health[getStr(item, "scope")] = i
 
 func (r result) of(key EndpointKey) (reading Reading) {
 	row, found := r.rows[key]
+	if !found {
+		row, found = r.rows[key.deleted()]
+	}
 	marks, err := marksOf(r.rows[marksKey(key.TenantID)])
 	if found && err == nil {
 		reading.Endpoint, err = endpointOf(row)

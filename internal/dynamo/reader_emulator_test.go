@@ -243,3 +243,17 @@ func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {
 	}
 	r.check(t, dynamo.ReaderConfig{WithoutSecrets: true}, keys, want)
 }
+
+func TestReader_Read_showsOperatorsDeletedEndpointsAndNothingSealed(t *testing.T) {
+	r := newReader(t)
+	keys, want := r.trouble(t, 2)
+	first := want[keys[0]]
+	first.Endpoint = mustReplace(t, r.endpoints, first.Endpoint, gone(first.Endpoint, createdAt.Add(time.Minute)))
+	want[keys[0]] = first
+	for key, reading := range want {
+		e := &reading.Endpoint
+		e.SealedSecret, e.SecretVersion, e.Revision = nil, 0, ""
+		want[key] = reading
+	}
+	r.check(t, dynamo.ReaderConfig{ForOperators: true}, keys, want)
+}

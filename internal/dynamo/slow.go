@@ -48,7 +48,8 @@ func (c *Circuits) Charge(
 // already, or gone, it stays.
 func (c *Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error {
 	w := write{
-		expression: "SET slow_until = :to", condition: "slow_until < :to", values: attributes{":to": millis(to)},
+		expression: "SET slow_until = :to, listed = :listed", condition: "slow_until < :to",
+		values: attributes{":to": millis(to), ":listed": str(listedSlow)},
 	}
 	if to.Before(from) {
 		w.condition = "slow_until > :to"

@@ -106,9 +106,7 @@ func (c circuits) Get(ctx context.Context, endpointID string) (circuit.Item, err
 	})
 }
 
-func (c circuits) Trouble(
-	ctx context.Context, _ int, _ string,
-) (items []circuit.Item, slow map[string]time.Time, next string, err error) {
+func (c circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	m := c.model
 	err = c.one(ctx, "Scan EndpointHealth", "", func() {
 		for _, id := range slices.Sorted(maps.Keys(m.Circuits)) {
@@ -117,9 +115,9 @@ func (c circuits) Trouble(
 		slow = maps.Clone(m.Slow)
 	})
 	if err != nil { // whoever gave up sees nothing of a late answer
-		return nil, nil, "", err
+		return nil, nil, err
 	}
-	return items, slow, "", nil
+	return items, slow, nil
 }
 
 func (c circuits) Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (time.Time, error) {

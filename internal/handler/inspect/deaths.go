@@ -3,17 +3,14 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"errors"
 	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -40,13 +37,17 @@ type Causes struct {
 // The most that are counted and shown: dead letters, the latest deaths first, and causes.
 const (
 	maxDeaths  = 20_000
-	deathsPage = 500
+	deathsPage = 2000 // less than the 1 MB of a call
 	maxCauses  = 50
 )
 
 // causes counts the dead letters that are not replayed, or those selected, by endpoint and reason.
 func (h *Handler) causes(ctx context.Context, call *operator.Call, req operator.Selection) (Causes, error) {
-	req.Status = cmp.Or(req.Status, deadletter.Dead)
+	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
+	if err != nil {
+		return Causes{}, err
+	}
+	req.EndpointID, req.Status = id, cmp.Or(req.Status, deadletter.Dead)
 	selector, err := req.Selector()
 	if err != nil {
 		return Causes{}, err
@@ -98,20 +99,13 @@ func countCauses(letters []deadletter.Record) []Cause {
 
 // nameEndpoints adds what is known of the causes' endpoints.
 func (h *Handler) nameEndpoints(ctx context.Context, causes []Cause) error {
-	items := make([]circuit.Item, len(causes))
-	errs := parallel.Each(len(causes), countedAtOnce, func(n int) (err error) {
-		if causes[n].EndpointID == "" {
-			return nil
+	var keys []dynamo.EndpointKey
+	for _, c := range causes {
+		if c.EndpointID != "" {
+			keys = append(keys, dynamo.EndpointKey{TenantID: c.TenantID, EndpointID: c.EndpointID})
 		}
-		items[n], err = h.Circuits.Get(ctx, causes[n].EndpointID)
-		items[n].TenantID, items[n].EndpointID = causes[n].TenantID, causes[n].EndpointID
-		return err
-	})
-	if err := errors.Join(errs...); err != nil {
-		return err
 	}
-	known := slices.DeleteFunc(items, func(i circuit.Item) bool { return i.EndpointID == "" })
-	found, err := h.whose(ctx, known)
+	found, err := h.whose(ctx, keys)
 	for n, c := range causes {
 		for _, f := range found {
 			if f.Endpoint.ID == c.EndpointID {

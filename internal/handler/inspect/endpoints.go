@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
@@ -84,16 +85,11 @@ func (h *Handler) ofTenant(
 	all = slices.DeleteFunc(all, func(e endpoint.Endpoint) bool {
 		return e.ID <= start || !e.Live() && req.State != operator.StateDeleted
 	})
-	items := make([]circuit.Item, len(all))
-	errs := parallel.Each(len(all), countedAtOnce, func(n int) (err error) {
-		items[n], err = h.Circuits.Get(ctx, all[n].ID)
-		items[n].TenantID, items[n].EndpointID = req.TenantID, all[n].ID
-		return err
-	})
-	if err := errors.Join(errs...); err != nil {
-		return nil, "", err
+	keys := make([]dynamo.EndpointKey, len(all))
+	for n, e := range all {
+		keys[n] = dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID}
 	}
-	found, err := h.whose(ctx, items)
+	found, err := h.whose(ctx, keys)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,11 +107,11 @@ func (h *Handler) inTrouble(
 ) (shown []Trouble, next string, err error) {
 	next = start
 	for range rounds {
-		var items []circuit.Item
-		if items, _, next, err = h.Circuits.Trouble(ctx, limit-len(shown), next); err != nil {
+		var keys []dynamo.EndpointKey
+		if keys, next, err = h.Circuits.Trouble(ctx, limit-len(shown), next); err != nil {
 			return nil, "", err
 		}
-		found, err := h.whose(ctx, items)
+		found, err := h.whose(ctx, keys)
 		if err != nil {
 			return nil, "", err
 		}
@@ -131,39 +127,29 @@ func (h *Handler) inTrouble(
 	return shown, next, nil
 }
 
-// whose reads the rows of the endpoints in trouble, and their tenants' marks. One whose row is gone has
-// nothing but names.
-func (h *Handler) whose(ctx context.Context, items []circuit.Item) ([]operator.Found, error) {
-	var tenants []string
-	for _, i := range items {
-		if !slices.Contains(tenants, i.TenantID) {
-			tenants = append(tenants, i.TenantID)
+var errUnread = errors.New("the circuits of some endpoints could not be read")
+
+// whose reads endpoints with their tenants' marks and their circuits. One whose row is gone has nothing but names.
+func (h *Handler) whose(ctx context.Context, keys []dynamo.EndpointKey) ([]operator.Found, error) {
+	readings, err := h.Readings.Read(ctx, keys, nil)
+	if err != nil {
+		return nil, err
+	}
+	found := make([]operator.Found, len(keys))
+	for n, key := range keys {
+		r := readings[key]
+		named := endpoint.Endpoint{TenantID: key.TenantID, ID: key.EndpointID, Status: endpoint.Deleted}
+		found[n] = operator.Found{Endpoint: r.Endpoint, Tenant: r.Tenant, Circuit: r.Circuit, Unreadable: r.Err != nil}
+		switch {
+		case r.Err != nil:
+			found[n].Endpoint, found[n].Circuit = named, circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
+		case !r.CircuitRead:
+			return nil, errUnread
+		case !r.Found:
+			found[n].Endpoint = named
 		}
 	}
-	marks, unreadable := make([]endpoint.TenantMarks, len(tenants)), make([]bool, len(tenants))
-	found := make([]operator.Found, len(items))
-	err := errors.Join(append(
-		parallel.Each(len(tenants), countedAtOnce, func(n int) (err error) {
-			marks[n], err = h.Endpoints.Marks(ctx, tenants[n])
-			unreadable[n], err = operator.Unreadable(err)
-			return err
-		}),
-		parallel.Each(len(items), countedAtOnce, func(n int) error {
-			i := items[n]
-			e, ok, err := h.Endpoints.Get(ctx, i.TenantID, i.EndpointID)
-			unreadable, err := operator.Unreadable(err)
-			if !ok {
-				e = endpoint.Endpoint{TenantID: i.TenantID, ID: i.EndpointID, Status: endpoint.Deleted}
-			}
-			found[n] = operator.Found{Endpoint: e, Circuit: i, Unreadable: unreadable}
-			return err
-		})...)...)
-	for n := range found {
-		tenant := slices.Index(tenants, items[n].TenantID)
-		found[n].Unreadable = found[n].Unreadable || unreadable[tenant]
-		found[n].Tenant, found[n].Endpoint.Marks = marks[tenant].Tenant, marks[tenant].Endpoints[items[n].EndpointID]
-	}
-	return found, err
+	return found, nil
 }
 
 func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Trouble, error) {

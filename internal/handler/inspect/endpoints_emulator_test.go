@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -38,18 +39,23 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	cfg := testkit.Moto(t)
-	tables, db := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
+	tables := testkit.Tables(t, cfg)
+	return newWorldOn(cfg, tables, inspect.New(inspect.Config{
+		Settings: inspect.Settings{
+			EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth,
+			BacklogTable: tables.Backlog, DeliveriesTable: tables.Deliveries, MaxLifeDays: 7,
+		},
+		AWS: cfg, Log: slog.New(slog.DiscardHandler),
+	}))
+}
+
+func newWorldOn(cfg aws.Config, tables testkit.TableNames, h *inspect.Handler) *world {
+	db := dynamodb.NewFromConfig(cfg)
 	return &world{
 		now:       time.Now().UTC().Truncate(time.Millisecond),
 		endpoints: dynamo.NewEndpoints(db, tables.Endpoints), circuits: dynamo.NewCircuits(db, tables.EndpointHealth),
 		backlog: dynamo.NewBacklog(db, tables.Backlog), deliveries: dynamo.NewDeliveries(db, tables.Deliveries),
-		inspect: inspect.New(inspect.Config{
-			Settings: inspect.Settings{
-				EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth,
-				BacklogTable: tables.Backlog, DeliveriesTable: tables.Deliveries, MaxLifeDays: 7,
-			},
-			AWS: cfg, Log: slog.New(slog.DiscardHandler),
-		}),
+		inspect: h,
 	}
 }
 

@@ -62,21 +62,41 @@ func (w circuits) Get(_ context.Context, endpointID string) (circuit.Item, error
 	return circuit.Item{EndpointID: endpointID}, w.fault("Circuits.Get")
 }
 
-// Trouble's cursor is how many items came before.
-func (w circuits) Trouble(_ context.Context, limit int, cursor string) (
-	[]circuit.Item, map[string]time.Time, string, error,
-) {
+// Trouble's cursor is how many endpoints came before.
+func (w circuits) Trouble(_ context.Context, limit int, cursor string) ([]dynamo.EndpointKey, string, error) {
 	start := 0
 	if cursor != "" {
 		if _, err := fmt.Sscan(cursor, &start); err != nil {
-			return nil, nil, "", dynamo.ErrCursor
+			return nil, "", dynamo.ErrCursor
 		}
 	}
 	end, next := min(start+limit, len(w.circuits)), ""
 	if end < len(w.circuits) {
 		next = fmt.Sprint(end)
 	}
-	return w.circuits[start:end], w.slow, next, w.fault("Trouble")
+	var keys []dynamo.EndpointKey
+	for _, i := range w.circuits[start:end] {
+		keys = append(keys, dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID})
+	}
+	return keys, next, w.fault("Trouble")
+}
+
+func (w circuits) Slow(_ context.Context, limit int) (map[string]time.Time, bool, error) {
+	return w.slow, len(w.slow) > limit, w.fault("Slow")
+}
+
+func (w *world) Read(
+	ctx context.Context, keys []dynamo.EndpointKey, _ map[dynamo.EndpointKey]bool,
+) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	readings := map[dynamo.EndpointKey]dynamo.Reading{}
+	for _, key := range keys {
+		e, found, err := endpoints{w}.Get(ctx, key.TenantID, key.EndpointID)
+		i, _ := circuits{w}.Get(ctx, key.EndpointID)
+		readings[key] = dynamo.Reading{
+			Err: err, Endpoint: e, Found: found, Tenant: w.tenants[key.TenantID], Circuit: i, CircuitRead: !w.unread,
+		}
+	}
+	return readings, w.fault("Read")
 }
 
 func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, error) {
@@ -311,11 +331,8 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 		circuits:  []circuit.Item{down, asleep, back, failing, purged},
 		tenants:   map[string]endpoint.Marks{"big": {PausedAt: at}},
 		slow:      map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)},
-		waiting: map[string]dynamo.Waiting{
-			"webhook_down": {Items: 20, Held: 15}, "webhook_back": {Items: 4, Held: 4}, "webhook_ill": {Items: 7, Held: 7},
-		},
-		total:  dynamo.Total{Items: 31, NextDue: since},
-		depths: map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
+		total:     dynamo.Total{Items: 31, Held: 19, NextDue: since},
+		depths:    map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
 	}
 	got := read[Summary](t, w.ask(t, "summary", ""))
 	counts := EndpointCounts{
@@ -329,10 +346,8 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 	if diff := cmp.Diff(Backlogged{Count: 31, Held: 19, NextDueAt: &since}, got.Waiting); diff != "" {
 		t.Errorf("waiting (-want +got):\n%s", diff)
 	}
-	slices.Sort(w.asked)
-	holding := []string{"webhook_asleep", "webhook_back", "webhook_down", "webhook_purged"}
-	if diff := cmp.Diff(holding, w.asked); diff != "" {
-		t.Errorf("counted (-want +got):\n%s", diff)
+	if len(w.asked) > 0 {
+		t.Errorf("the Backlog of %s was counted", w.asked)
 	}
 }
 
@@ -407,29 +422,33 @@ func TestHandler_endpoint_isNotProbedWhereNothingWaits(t *testing.T) {
 
 func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 	depths := map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}}
-	many := func(n int) (all []circuit.Item) {
-		for i := range n {
-			all = append(all, circuit.Item{EndpointID: fmt.Sprint(i), State: circuit.Open, HeldUntil: at})
-		}
-		return all
-	}
 	failing := slices.Repeat([]circuit.Item{{EndpointID: "1", State: circuit.Failing}}, 1001)
+	slow := map[string]time.Time{}
+	for n := range 1001 {
+		slow[fmt.Sprint(n)] = at
+	}
 	for name, row := range map[string]struct {
-		world           *world
-		endpoints, held bool
+		world             *world
+		endpoints, counts bool
 	}{
-		"50 endpoints hold":   {&world{circuits: many(50)}, false, false},
-		"51 endpoints hold":   {&world{circuits: many(51)}, false, true},
-		"more are in trouble": {&world{circuits: failing}, true, true},
-		"one holds more": {
-			&world{circuits: many(1), waiting: map[string]dynamo.Waiting{"0": {More: true}}}, false, true,
-		},
-		"a part has more": {&world{total: dynamo.Total{More: true}}, false, true},
+		"all are counted":     {&world{circuits: failing[:1000]}, false, false},
+		"more are in trouble": {&world{circuits: failing}, true, false},
+		"more became slow":    {&world{slow: slow}, true, false},
+		"more waits":          {&world{total: dynamo.Total{More: true}}, false, true},
 	} {
 		row.world.depths = depths
 		got := read[Summary](t, row.world.ask(t, "summary", ""))
-		if got.Endpoints.More != row.endpoints || got.Waiting.More != row.held || len(row.world.asked) > maxHeld {
-			t.Errorf("%s: %+v, %+v after %d counts", name, got.Endpoints, got.Waiting, len(row.world.asked))
+		if got.Endpoints.More != row.endpoints || got.Waiting.More != row.counts {
+			t.Errorf("%s: %+v, %+v", name, got.Endpoints, got.Waiting)
 		}
+	}
+}
+
+// A circuit that could not be read is not that of a healthy endpoint.
+func TestHandler_endpoints_doesNotCallHealthyWhatItCouldNotRead(t *testing.T) {
+	w := &world{unread: true}
+	w.add(circuit.Item{TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: circuit.Open})
+	if got := w.ask(t, "endpoints", ""); got != internal || !strings.Contains(w.log.String(), errUnread.Error()) {
+		t.Errorf("answered %s, logged %s", got, &w.log)
 	}
 }

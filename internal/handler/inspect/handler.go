@@ -47,11 +47,17 @@ type Endpoints interface {
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }
 
-// Circuits reads the circuits of endpoints in trouble (dynamo.Circuits).
+// Circuits finds endpoints in trouble and slow tenants, a little behind (dynamo.Circuits).
 type Circuits interface {
 	Get(ctx context.Context, endpointID string) (circuit.Item, error)
-	Trouble(ctx context.Context, limit int, cursor string) (
-		items []circuit.Item, slow map[string]time.Time, next string, err error)
+	Trouble(ctx context.Context, limit int, cursor string) (keys []dynamo.EndpointKey, next string, err error)
+	Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error)
+}
+
+// Readings reads endpoints with their tenants' marks and their circuits, strongly consistent (dynamo.Reader).
+type Readings interface {
+	Read(ctx context.Context, keys []dynamo.EndpointKey, quiet map[dynamo.EndpointKey]bool) (
+		map[dynamo.EndpointKey]dynamo.Reading, error)
 }
 
 // Backlog counts what waits.
@@ -79,6 +85,7 @@ type Handler struct {
 	DeadLetters DeadLetters
 	Endpoints   Endpoints
 	Circuits    Circuits
+	Readings    Readings
 	Allowance   allowance.Settings
 	Settings    circuit.Settings
 	MaxLife     time.Duration // of a delivery that waits

@@ -43,6 +43,7 @@ type world struct {
 	circuits   []circuit.Item
 	tenants    map[string]endpoint.Marks
 	slow       map[string]time.Time
+	unread     bool                      // circuits could not be read
 	waiting    map[string]dynamo.Waiting // by endpoint
 	total      dynamo.Total
 	open       map[string][][]delivery.Record // pages, by endpoint
@@ -170,7 +171,7 @@ func (w *world) ask(t *testing.T, action, fields string) string {
 	t.Helper()
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w,
-		Endpoints: endpoints{w}, Circuits: circuits{w}, Allowance: allowance.New(200, 15*time.Second),
+		Endpoints: endpoints{w}, Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.Default(), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
@@ -346,8 +347,12 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"BatchGet", "deliveries", published},
 		{"DeadLetters.List", "dead_letters", `"status":"dead"`},
 		{"DeadLetters.List", "causes", ``},
+		{"Read", "causes", ``},
 		{"DeadLetters.Get", "dead_letter", `"delivery_id":"msg_1"`},
 		{"Trouble", "endpoints", ``},
+		{"Read", "endpoints", ``},
+		{"Read", "endpoints", `"tenant_id":"acme"`},
+		{"Endpoints.List", "endpoints", `"tenant_id":"acme"`},
 		{"Backlog.Count", "endpoints", ``},
 		{"Circuits.Get", "endpoint", one},
 		{"Endpoints.Get", "endpoint", one},
@@ -355,7 +360,8 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"Backlog.Count", "endpoint", one},
 		{"Trouble", "summary", ``},
 		{"Total", "summary", ``},
-		{"Backlog.Count", "summary", ``},
+		{"Slow", "summary", ``},
+		{"Read", "summary", ``},
 		{"DeadLetters.Count", "summary", ``},
 		{"GetQueueAttributes", "summary", ``},
 	} {

@@ -57,10 +57,13 @@ func New(c Config) *Handler {
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
 		Circuits:    dynamo.NewCircuits(tables, s.EndpointHealthTable),
-		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
-		Settings:    circuit.Default().Scaled(s.Minute.Duration()),
-		MaxLife:     time.Duration(s.MaxLifeDays) * 24 * time.Hour,
-		Backlog:     dynamo.NewBacklog(tables, s.BacklogTable),
+		Readings: dynamo.NewReader(dynamo.ReaderConfig{
+			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, ForOperators: true,
+		}),
+		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		Settings:  circuit.Default().Scaled(s.Minute.Duration()),
+		MaxLife:   time.Duration(s.MaxLifeDays) * 24 * time.Hour,
+		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
 		},

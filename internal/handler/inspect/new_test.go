@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
@@ -41,6 +42,14 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	calls.Check(t, func() error { _, _, err := h.DeadLetters.Get(t.Context(), "id"); return err }, "GetItem DeadLetters")
 	calls.Check(t, func() error { _, err := h.Endpoints.List(t.Context(), "t"); return err }, "Query Endpoints")
 	calls.Check(t, func() error { _, err := h.Circuits.Get(t.Context(), "id"); return err }, "GetItem EndpointHealth")
+	calls.Check(t, func() error {
+		_, _, err := h.Circuits.Trouble(t.Context(), 1, "")
+		return err
+	}, "Query EndpointHealth")
+	calls.Check(t, func() error {
+		_, err := h.Readings.Read(t.Context(), []dynamo.EndpointKey{{TenantID: "t", EndpointID: "id"}}, nil)
+		return err
+	}, "BatchGetItem EndpointHealth", "BatchGetItem Endpoints")
 	calls.Check(t, func() error { _, _, err := h.Jobs.Get(t.Context(), "id"); return err }, "GetItem Jobs")
 	calls.Check(t, func() error { _, err := h.Backlog.Count(t.Context(), "id"); return err }, "Query Backlog")
 	calls.Check(t, func() error {

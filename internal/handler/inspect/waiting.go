@@ -7,9 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // EndpointCounts is how many endpoints are in which state, without the healthy ones that have no item.
@@ -37,14 +35,21 @@ type Backlogged struct {
 
 // The most that a summary counts.
 const (
-	maxTrouble  = 1000 // items of EndpointHealth
-	maxHeld     = 50   // endpoints whose held deliveries are counted, up to 1,000 each
+	maxTrouble  = 1000 // endpoints in trouble, and tenants that became slow
 	maxSlow     = 20   // slow tenants that are named
 	maxDueShard = 1000 // items of each of the 16 parts of Backlog's index
 )
 
 func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, error) {
-	items, slow, next, err := h.Circuits.Trouble(ctx, maxTrouble, "")
+	keys, next, err := h.Circuits.Trouble(ctx, maxTrouble, "")
+	if err != nil {
+		return EndpointCounts{}, Backlogged{}, err
+	}
+	found, err := h.whose(ctx, keys)
+	if err != nil {
+		return EndpointCounts{}, Backlogged{}, err
+	}
+	slow, more, err := h.Circuits.Slow(ctx, maxTrouble)
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}
@@ -52,35 +57,17 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}
-	found, err := h.whose(ctx, items)
-	if err != nil {
-		return EndpointCounts{}, Backlogged{}, err
-	}
-	counts, holding := h.countStates(found)
+	counts := h.countStates(found)
 	counts.Slow = h.slowTenants(slow)
 	counts.SlowTenants = len(counts.Slow)
 	counts.Slow = counts.Slow[:min(counts.SlowTenants, maxSlow)]
-	counts.More = next != ""
-	waiting := Backlogged{Count: total.Items, More: total.More || counts.More, NextDueAt: timeOrNull(total.NextDue)}
-	if len(holding) > maxHeld {
-		holding, waiting.More = holding[:maxHeld], true
-	}
-	held := make([]dynamo.Waiting, len(holding))
-	for i, err := range parallel.Each(len(holding), countedAtOnce, func(i int) (err error) {
-		held[i], err = h.Backlog.Count(ctx, holding[i])
-		return err
-	}) {
-		if err != nil {
-			return EndpointCounts{}, Backlogged{}, err
-		}
-		waiting.Held += held[i].Held
-		waiting.More = waiting.More || held[i].More
-	}
-	return counts, waiting, nil
+	counts.More = more || next != ""
+	return counts, Backlogged{
+		Count: total.Items, Held: total.Held, More: total.More, NextDueAt: timeOrNull(total.NextDue),
+	}, nil
 }
 
-// countStates also names the endpoints under which something may be held.
-func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts, holding []string) {
+func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts) {
 	counts.States = map[string]int{}
 	paused := map[string]bool{}
 	for _, f := range found {
@@ -88,12 +75,9 @@ func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts, ho
 		if f.Tenant.Paused() {
 			paused[f.Endpoint.TenantID] = true
 		}
-		if !f.Circuit.HeldUntil.IsZero() {
-			holding = append(holding, f.Endpoint.ID)
-		}
 	}
 	counts.PausedTenants = len(paused)
-	return counts, holding
+	return counts
 }
 
 // slowTenants are those whose deliveries go through SlowQueue, the longest to stay there first. It is never null.

@@ -60,8 +60,7 @@ type Backlog interface {
 
 // Circuits keeps circuits, and how long tenants are slow (dynamo.Circuits).
 type Circuits interface {
-	Trouble(ctx context.Context, limit int, cursor string) (
-		items []circuit.Item, slow map[string]time.Time, next string, err error)
+	All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error)
 	Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
 	Clear(ctx context.Context, i circuit.Item) (applied bool, err error)
 	Remove(ctx context.Context, i circuit.Item) (applied bool, err error)

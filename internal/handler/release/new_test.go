@@ -47,7 +47,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	}
 	ctx, one := t.Context(), []queue.Outgoing{{Body: "x"}}
 	calls.Check(t, func() error { _, _, err := h.Backlog.Due(ctx, 0, time.Now(), 1, ""); return err }, "Query Backlog")
-	calls.Check(t, func() error { _, _, _, err := h.Circuits.Trouble(ctx, 0, ""); return err }, "Scan EndpointHealth")
+	calls.Check(t, func() error { _, _, err := h.Circuits.All(ctx); return err }, "Scan EndpointHealth")
 	calls.Check(t, func() error { return h.Backlog.Delete(ctx, []backlog.Key{{}})[0] }, "DeleteItem Backlog")
 	calls.Check(t, func() error {
 		_, err := h.Endpoints.Read(ctx, []dynamo.EndpointKey{{TenantID: "t", EndpointID: "id"}}, nil)

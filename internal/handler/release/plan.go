@@ -26,7 +26,7 @@ func (h *Handler) look(ctx context.Context, t *tally, d *due) (seen sight) {
 		if n < backlog.DueShards {
 			return d.read(ctx, n)
 		}
-		seen.circuits, seen.slowUntil, _, err = h.Circuits.Trouble(ctx, 0, "")
+		seen.circuits, seen.slowUntil, err = h.Circuits.All(ctx)
 		return err
 	})
 	unread := 0

@@ -266,7 +266,7 @@ func TestRun_buriesWhatItFindsLate(t *testing.T) {
 // do the rest. At most one probe goes out.
 func TestRun_losesNothingWhateverAWSRefuses(t *testing.T) {
 	for call, blind := range map[string]bool{
-		"Trouble": true, "Due": true, "BatchGet": false, "Read": false, "ReadShard": false, "RetryQueue": false,
+		"All": true, "Due": true, "BatchGet": false, "Read": false, "ReadShard": false, "RetryQueue": false,
 		"DeadLetterQueue": false, "Delete": false, "PutBack": false, "Store": false, "Update": false, "Remove": false,
 	} {
 		t.Run(call, func(t *testing.T) {
@@ -375,7 +375,7 @@ func TestRun_asksLittleWhenThereIsNothingToDo(t *testing.T) {
 			return false
 		}
 		w.run()
-		if diff := cmp.Diff(map[string]int{"Due": backlog.DueShards, "Trouble": 1}, calls); diff != "" {
+		if diff := cmp.Diff(map[string]int{"Due": backlog.DueShards, "All": 1}, calls); diff != "" {
 			t.Errorf("calls (-want +got)\n%s", diff)
 		}
 		if n := strings.Count(w.logs.String(), `"Unit":`); n != 1 {

@@ -337,15 +337,13 @@ func (w *world) PutBack(ctx context.Context, item backlog.Item) (bool, error) {
 	return found, err
 }
 
-func (w *world) Trouble(
-	ctx context.Context, _ int, _ string,
-) (items []circuit.Item, slow map[string]time.Time, next string, err error) {
-	unlock, err := w.call(ctx, "Trouble", backlog.Key{})
+func (w *world) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
+	unlock, err := w.call(ctx, "All", backlog.Key{})
 	defer unlock()
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
-	return slices.Collect(maps.Values(w.circuits)), maps.Clone(w.slow), "", nil
+	return slices.Collect(maps.Values(w.circuits)), maps.Clone(w.slow), nil
 }
 
 func (w *world) Store(ctx context.Context, was, next circuit.Item) (circuit.Item, bool, error) {

@@ -1,0 +1,87 @@
+package dynamo
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+)
+
+// listedIndex lists endpoints in trouble and tenants that became slow, apart from each other, for operators. Its
+// keys never change: it is written when an item is made or removed, and not with each failure.
+const listedIndex = "listed"
+
+// The values of its hash key.
+const (
+	listedEndpoint = "endpoint"
+	listedSlow     = "slow"
+)
+
+// Trouble names endpoints that have a circuit, in the order of their ids, at most limit of them. It is a little
+// behind; next is "" after the last page.
+func (c *Circuits) Trouble(ctx context.Context, limit int, cursor string) (keys []EndpointKey, next string, err error) {
+	q := listed(listedEndpoint, limit)
+	if q.start, err = decodeCursor(cursor, "scope", "name", "listed"); err != nil {
+		return nil, "", err
+	}
+	items, last, err := c.query(ctx, q)
+	for _, item := range items {
+		id := strings.TrimPrefix(getStr(item, "scope"), endpointScope)
+		keys = append(keys, EndpointKey{getStr(item, "tenant_id"), id})
+	}
+	return keys, encodeCursor(last), err
+}
+
+// Slow returns the moments slow_until of at most limit tenants that became slow; more says that there are others. It
+// is a little behind, and a moment may have passed.
+func (c *Circuits) Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error) {
+	items, last, err := c.query(ctx, listed(listedSlow, limit))
+	if err != nil {
+		return nil, false, err
+	}
+	ids := make([]string, len(items))
+	for n, item := range items {
+		ids[n] = getStr(item, "tenant_id")
+	}
+	slow, err = c.SlowUntil(ctx, ids)
+	return slow, len(last) > 0, err
+}
+
+func listed(what string, limit int) query {
+	return query{
+		index: listedIndex, condition: "listed = :listed", values: attributes{":listed": str(what)}, limit: limit,
+	}
+}
+
+// All returns the circuits that are stored and, by tenant, the moments slow_until, in no order, strongly
+// consistent. An item that cannot be read is an error beside all the others.
+func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
+	slow = map[string]time.Time{}
+	var unreadable error
+	for start := attributes(nil); ; {
+		in := &dynamodb.ScanInput{TableName: &c.name, ConsistentRead: aws.Bool(true), ExclusiveStartKey: start}
+		out, err := c.client.Scan(ctx, in)
+		if err != nil {
+			return nil, nil, c.wrap(err)
+		}
+		for _, item := range out.Items {
+			if strings.HasPrefix(getStr(item, "scope"), tenantScope) {
+				slow[getStr(item, "tenant_id")] = slowUntil(item)
+				continue
+			}
+			i, err := circuitOf(item, "", "")
+			if err != nil {
+				unreadable = c.wrap(err)
+				continue
+			}
+			items = append(items, i)
+		}
+		if start = out.LastEvaluatedKey; len(start) == 0 {
+			return items, slow, unreadable
+		}
+	}
+}
