@@ -15,7 +15,13 @@ VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 MAX_BINARY := 12000000 # 12 MB each: cold starts read it all
 
 FUNCTIONS := $(notdir $(patsubst %/main.go,%,$(wildcard functions/*/main.go)))
-GO_BUILD := go build -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
+
+# A catalogue of event types of your own (infra/examples/catalogue.yaml); sam build hands it on by the environment.
+CATALOGUE ?=
+export CATALOGUE
+OVERLAY := $(if $(CATALOGUE),.local/catalogue/overlay.json)
+COMPILE := go build $(addprefix -overlay ,$(OVERLAY))
+GO_BUILD := $(COMPILE) -tags lambda.norpc -ldflags '-s -w -X github.com/herald-webhooks/herald/internal/config.Version=$(VERSION)'
 HERALD_BUILD = CGO_ENABLED=0 $(GO_BUILD) -trimpath -buildvcs=false
 DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
 
@@ -36,10 +42,10 @@ SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: native cli .venv/installed ## start the local stack and show Herald at work; ONCE=1 stops it afterwards
+run: native cli .venv/installed ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 stops it
 	@ONCE=$(ONCE) exec .local/bin/demo
 
-stack: native .venv/installed ## start the local stack alone, until Ctrl-C
+stack: native .venv/installed ## start the local stack alone, until Ctrl-C; CATALOGUE=file adds events
 	@PARAMS='$(PARAMS)' exec .local/bin/stack
 
 incident: native ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
@@ -126,7 +132,7 @@ build: native .venv/installed ## run sam build (arm64) and make the native build
 
 PLATFORMS := linux_amd64 linux_arm64 darwin_amd64 darwin_arm64 windows_amd64 windows_arm64
 package: VERSION = $(shell cat infra/pack/VERSION)
-package: ## write what installs this version without building it, the same bytes each time, into .local/package
+package: $(OVERLAY) ## write what installs this version, the same bytes each time, into .local/package; CATALOGUE=file adds events
 	@rm -rf .local/arm64 .local/cli; mkdir -p .local/arm64 .local/cli
 	@$(DEPLOYED) -o .local/arm64 ./functions/...
 	@for p in $(PLATFORMS); do \
@@ -139,16 +145,16 @@ package: ## write what installs this version without building it, the same bytes
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
 	go test -count 1 -tags emulator ./infra/pack
 
-native: ## build functions, stack and demonstration for this machine, into .local
+native: $(OVERLAY) ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26 or newer" >&2; exit 1; }
 	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
 	@go build -o .local/bin/stack ./infra/local
-	@go build -o .local/bin/demo ./infra/demo
+	@$(COMPILE) -o .local/bin/demo ./infra/demo
 	@go build -o .local/bin/restore ./infra/restore
 	@go build -o .local/bin/incident ./infra/incident
 	@$(call check_sizes,.local/functions/*/bootstrap)
 
-cli: ## build herald, the operator's tool, into .local/bin
+cli: $(OVERLAY) ## build herald, the operator's tool, into .local/bin
 	@$(HERALD_BUILD) -o .local/bin/herald ./infra/herald
 
 verify: cli ## prove the stack STACK end to end, from outside; herald-local is that of make stack
@@ -177,8 +183,13 @@ clean: ## remove everything that make has built or installed
 	rm -rf .local .aws-sam .venv .tools
 
 # What sam build calls, one target for each function's logical id, in this very folder.
-build-%Function:
+build-%Function: $(OVERLAY)
 	@$(DEPLOYED) -o "$(ARTIFACTS_DIR)/bootstrap" ./functions/$(shell echo $* | tr A-Z a-z)
+
+.local/catalogue/overlay.json: FORCE
+	@go run ./infra/catalogue -own "$(CATALOGUE)" -out $(@D)
+
+FORCE:
 
 define go_install
 @echo "building $(notdir $@), once"

@@ -10,6 +10,7 @@ import (
 	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	"github.com/herald-webhooks/herald/internal/event"
 )
 
 const patience = 3 * time.Minute // for anything that takes the stack a few seconds
@@ -87,10 +88,7 @@ func (d *demo) everyEvent(ctx context.Context) error {
 	if d.events, err = d.open(ctx, "events", "*"); err != nil {
 		return err
 	}
-	types, err := examples.Types()
-	if err != nil {
-		return err
-	}
+	types := event.Types()
 	header()
 	verified, exact, ids := 0, 0, map[string]bool{}
 	var latencies []time.Duration // SendMessage → POST
@@ -115,10 +113,11 @@ func (d *demo) everyEvent(ctx context.Context) error {
 		}
 	}
 	d.shown = len(types)
-	d.check(len(types) == 26 && verified == 26,
-		"%d of 26 verified by the README's Go receiver and by the Standard Webhooks library", verified)
-	d.check(exact == 26, "%d of 26 bodies are byte for byte what was published", exact)
-	d.check(len(ids) == 26, "%d different wh-ids", len(ids))
+	n := len(types)
+	d.check(n >= 26 && verified == n,
+		"%d of %d verified by the README's Go receiver and by the Standard Webhooks library", verified, n)
+	d.check(exact == n, "%d of %d bodies are byte for byte what was published", exact, n)
+	d.check(len(ids) == n, "%d different wh-ids", len(ids))
 	fmt.Printf("    median from SendMessage to POST: %s\n", seconds(median(latencies)))
 	return nil
 }

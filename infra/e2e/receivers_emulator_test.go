@@ -9,8 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/published"
+	"github.com/herald-webhooks/herald/internal/event"
 )
 
 // TestThePublishedReceiversTakeRealDeliveries sends every event to the receivers of all languages.
@@ -36,10 +36,7 @@ func TestThePublishedReceiversTakeRealDeliveries(t *testing.T) {
 			if err := inbox.Verify(endpoint.SigningSecret, httputil.NewSingleHostReverseProxy(receiver.URL)); err != nil {
 				t.Fatal(err)
 			}
-			types, err := examples.Types()
-			if err != nil {
-				t.Fatal(err)
-			}
+			types := event.Types()
 			want := map[published.Work]int{}
 			for _, name := range types {
 				m := publish(t, c, name)

@@ -1,4 +1,4 @@
-// Package examples holds one realistic message of every implemented event, and beside it the
+// Package examples holds one realistic message of every event of the specification, and beside it the
 // publishers and receivers of README.md and infra/docs/receivers.md.
 //
 // It promises that each message is one the service accepts. Its receivers and publishers use
@@ -7,11 +7,15 @@ package examples
 
 import (
 	"embed"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
 //go:embed events/*.json
@@ -43,9 +47,13 @@ func (m Message) Body() (string, error) {
 	return strings.TrimSuffix(string(b), "{}}") + string(m.Data) + "}", nil
 }
 
-// Event returns the sample message of one event type, addressed to the tenant.
+// Event returns the sample message of one event type, addressed to the tenant. That of an adopter's own type is the
+// example of the catalogue, without an id.
 func Event(eventType, tenantID string) (Message, error) {
 	raw, err := events.ReadFile("events/" + eventType + ".json")
+	if t, known := catalogue.Find(eventType); errors.Is(err, fs.ErrNotExist) && known {
+		return Message{TenantID: tenantID, Type: t.Name, Data: jsontext.Value(t.Example)}, nil
+	}
 	if err != nil {
 		return Message{}, fmt.Errorf("reading sample: %w", err)
 	}
@@ -55,17 +63,4 @@ func Event(eventType, tenantID string) (Message, error) {
 	}
 	m.TenantID = tenantID
 	return m, nil
-}
-
-// Types returns the event types that have a sample.
-func Types() ([]string, error) {
-	entries, err := events.ReadDir("events")
-	if err != nil {
-		return nil, fmt.Errorf("listing samples: %w", err)
-	}
-	types := make([]string, 0, len(entries))
-	for _, e := range entries {
-		types = append(types, strings.TrimSuffix(e.Name(), ".json"))
-	}
-	return types, nil
 }

@@ -13,17 +13,14 @@ import (
 )
 
 func TestEveryImplementedEventHasASampleTheServiceAccepts(t *testing.T) {
-	have, err := examples.Types()
+	files, err := os.ReadDir("events")
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := event.Types()
-	slices.Sort(want)
-	slices.Sort(have)
-	if !slices.Equal(have, want) {
-		t.Fatalf("samples: %v\nimplemented: %v", have, want)
+	if len(files) != len(event.Types()) {
+		t.Errorf("%d samples of %d events", len(files), len(event.Types()))
 	}
-	for _, name := range want {
+	for _, name := range event.Types() {
 		sample, err := examples.Event(name, "tenant_1")
 		if err != nil {
 			t.Fatal(err)
@@ -36,6 +33,9 @@ func TestEveryImplementedEventHasASampleTheServiceAccepts(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
+		}
+		if _, err := os.Stat("events/" + name + ".json"); err != nil {
+			t.Error(err)
 		}
 		if decoded.OccurredAt.IsZero() {
 			t.Errorf("%s does not say when it occurred", name)

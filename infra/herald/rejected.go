@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -13,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
@@ -100,13 +100,8 @@ func (a *app) showRejected(ctx context.Context, c *cli.Command) error {
 func (a *app) events() *cli.Command {
 	return &cli.Command{Name: "events", Usage: "events as an auth service sends them", Commands: []*cli.Command{
 		{
-			Name: "types", Usage: "the event types", Action: func(context.Context, *cli.Command) error {
-				types, err := examples.Types()
-				if err != nil {
-					return fmt.Errorf("listing types: %w", err)
-				}
-				return a.print(strings.Join(types, "\n"))
-			},
+			Name: "list", Usage: "the event types that this herald was built with; as JSON, with schemas and examples",
+			Action: func(_ context.Context, c *cli.Command) error { return a.listTypes(c) },
 		},
 		{
 			Name: "send", Usage: "send a sample, or a file, to the stack's events queue", ArgsUsage: "[TYPE]",
@@ -116,6 +111,20 @@ func (a *app) events() *cli.Command {
 			Action: a.sendEvent,
 		},
 	}}
+}
+
+func (a *app) listTypes(c *cli.Command) error {
+	var rows []row
+	for _, t := range catalogue.Types() {
+		rows = append(rows, row{
+			"type": t.Name, "description": t.Description,
+			"schema": jsontext.Value(t.Schema), "example": jsontext.Value(t.Example),
+		})
+	}
+	if isJSON(c) {
+		return a.printJSON(rows)
+	}
+	return a.table(rows, "type", "description")
 }
 
 func (a *app) sendEvent(ctx context.Context, c *cli.Command) error {
@@ -161,7 +170,7 @@ func (a *app) eventBody(c *cli.Command) (string, error) {
 	}
 	message, err := examples.Event(name, c.String("tenant"))
 	if err != nil {
-		return "", fail(exitUsage, "no sample of %s; see herald events types", safe(name))
+		return "", fail(exitUsage, "no sample of %s; see herald events list", safe(name))
 	}
 	return message.Body() //nolint:wrapcheck // says what it was doing
 }

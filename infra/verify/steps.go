@@ -15,6 +15,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/event"
 )
 
 const inbox = "main"
@@ -85,10 +86,7 @@ func genuine(r Request, secret string) error {
 }
 
 func everyEvent(ctx context.Context, r *run) (string, error) {
-	types, err := examples.Types()
-	if err != nil {
-		return "", fmt.Errorf("listing the samples: %w", err)
-	}
+	types := event.Types()
 	sent := map[string]time.Time{}
 	var events []examples.Message
 	for _, eventType := range types {
