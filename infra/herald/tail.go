@@ -19,7 +19,7 @@ import (
 )
 
 // localLog is the log of deliver on the local stack.
-const localLog = ".local/logs/deliver.log"
+const localLog = localLogs + "/deliver.log"
 
 func (a *app) tail() *cli.Command {
 	return &cli.Command{

@@ -3,13 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"math"
 	"net/http"
 	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/urfave/cli/v3"
@@ -19,15 +19,21 @@ import (
 	"github.com/herald-webhooks/herald/infra/verify"
 )
 
-// localState is the state file of the local stack.
-const localState = ".local/stack.json"
+// The state file and the logs of the local stack.
+const (
+	localState = ".local/stack.json"
+	localLogs  = ".local/logs"
+)
 
 func (a *app) verify() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "prove the stack end to end, as a tenant of its own; a report in Markdown",
 		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
 			"schedule, deaths. Interrupted, it removes what it left when it is run again.",
-		Flags: []cli.Flag{text("report", "write the report to this file, too")},
+		Flags: []cli.Flag{
+			text("report", "write the report to this file, too"),
+			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try what it must not do"},
+		},
 		Action: func(ctx context.Context, c *cli.Command) error {
 			s, err := a.stack(ctx, c)
 			if err != nil {
@@ -41,6 +47,11 @@ func (a *app) verify() *cli.Command {
 				return err
 			}
 			defer end()
+			if c.Bool("probe") && !config.Local {
+				if config.Probe, err = verify.NewProbe(ctx, s.aws, s.name); err != nil {
+					return s.explain("making a probe", err)
+				}
+			}
 			config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
 			results, ok := verify.Run(ctx, config)
 			report := verify.Report(s.name, a.now(), results, ok)
@@ -67,8 +78,7 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		state.Functions[strings.ToLower(name)] = s.outputs[name+"FunctionName"]
 	}
 	c = verify.Config{Name: s.name, Local: local, Patience: 3 * time.Minute}
-	c.Schedule, err = s.schedule(ctx)
-	if err != nil {
+	if c.Waits, err = s.waits(ctx); err != nil {
 		return c, nil, err
 	}
 	var receiver *verify.Local
@@ -79,13 +89,14 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		if receiver, err = verify.StartLocal(state.ReceiverCertFile, state.ReceiverKeyFile); err != nil {
 			return c, nil, fmt.Errorf("starting a receiver: %w", err)
 		}
-		c.Receiver, end = receiver, func() { _ = receiver.Close() }
+		c.Receiver, c.Logs, end = receiver, verify.LocalLogs(localLogs), func() { _ = receiver.Close() }
 	} else {
 		made, err := verify.StartOnAWS(ctx, s.aws, s.name)
 		if err != nil {
 			return c, nil, s.explain("making a receiver", err)
 		}
 		c.Receiver, end = made, func() { made.Close(context.WithoutCancel(ctx)) }
+		c.Logs = verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.aws), Stack: s.name}
 	}
 	c.Client = &client.Client{
 		State: state, Operator: s.operator, HTTP: &http.Client{Timeout: 30 * time.Second}, SQS: sqs.NewFromConfig(s.aws),
@@ -94,11 +105,11 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 	return c, end, nil
 }
 
-// schedule is the time from a delivery's first attempt to its last, by the stack's parameters.
-func (s stack) schedule(ctx context.Context) (time.Duration, error) {
+// waits are those between a delivery's attempts, by the stack's parameters.
+func (s stack) waits(ctx context.Context) (all []time.Duration, err error) {
 	parameters, err := s.parameters(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
 	number := func(name string) float64 {
 		n, parseErr := strconv.ParseFloat(parameters[name], 64)
@@ -107,10 +118,10 @@ func (s stack) schedule(ctx context.Context) (time.Duration, error) {
 		}
 		return n
 	}
-	seconds, wait, factor := 0.0, number("RetryBaseSeconds"), number("RetryFactor")
+	wait, factor := number("RetryBaseSeconds"), number("RetryFactor")
 	for range int(number("MaxRetries")) {
-		seconds += math.Min(wait*1.2, 43_000) // jitter lengthens a wait by a fifth at most
+		all = append(all, time.Duration(min(wait, 43_000)*float64(time.Second)))
 		wait *= factor
 	}
-	return time.Duration(seconds * float64(time.Second)).Round(time.Second), err
+	return all, err
 }

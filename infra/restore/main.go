@@ -18,6 +18,9 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 )
 
+// maxRate is what DynamoDB lets an account write to a table at most, in units, unless its quota is raised.
+const maxRate = 40_000
+
 // options are what the user says.
 type options struct {
 	stack, table, from string
@@ -70,8 +73,8 @@ func (o *options) complete() error {
 	if o.table != "" {
 		faults = append(faults, o.planned())
 	}
-	if o.rate < 1 {
-		faults = append(faults, fmt.Errorf("-rate %d is less than 1", o.rate))
+	if o.rate < 1 || o.rate > maxRate {
+		faults = append(faults, fmt.Errorf("-rate %d is not between 1 and %d", o.rate, maxRate))
 	}
 	if o.file == "" {
 		o.file = "restore-" + o.stack + "-" + o.table + ".json"

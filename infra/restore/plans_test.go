@@ -66,7 +66,8 @@ func TestOptions_namesEveryFault(t *testing.T) {
 		"a key for what is not sealed": {
 			options{stack: "s", table: "ApiKeys", from: "f", rate: 1, key: "arn"}, "-key: nothing in ApiKeys",
 		},
-		"no rate": {options{stack: "s", table: "ApiKeys", from: "f"}, "-rate 0 is less than 1"},
+		"no rate":            {options{stack: "s", table: "ApiKeys", from: "f"}, "-rate 0 is not between 1 and 40000"},
+		"a rate of no pause": {options{stack: "s", table: "ApiKeys", from: "f", rate: 2e9}, "-rate 2000000000 is not"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := row.o.complete()

@@ -32,7 +32,7 @@ type AWS struct {
 	url, queue      string
 	cloud           *cloudformation.Client
 	sqs             *sqs.Client
-	watch           *cloudwatch.Client
+	watch           cloudwatch.DescribeAlarmsAPIClient
 	requests        map[string][]Request // by inbox
 }
 
@@ -138,23 +138,59 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 	return slices.Clone(r.requests[inbox]), nil
 }
 
-// Alarms returns the stack's alarms that are on.
+// Alarms returns those of the stack that are on.
 func (r *AWS) Alarms(ctx context.Context) (on []string, err error) {
-	pages := cloudwatch.NewDescribeAlarmsPaginator(r.watch, &cloudwatch.DescribeAlarmsInput{
-		AlarmNamePrefix: aws.String(r.verified + "-"), StateValue: cloudwatchtypes.StateValueAlarm,
-	})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		var api smithy.APIError
-		if errors.As(err, &api) && api.ErrorCode() == "AccessDenied" {
-			return nil, notShown("you have no right to look (cloudwatch:DescribeAlarms)")
-		}
+	names, err := r.ofType(ctx, "AWS::CloudWatch::Alarm") // a prefix would find those of other stacks, too
+	if err != nil {
+		return nil, err
+	}
+	for some := range slices.Chunk(names, 100) { // that CloudWatch takes
+		out, err := r.watch.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{
+			AlarmNames: some, StateValue: cloudwatchtypes.StateValueAlarm, MaxRecords: aws.Int32(100),
+		})
 		if err != nil {
-			return nil, fmt.Errorf("listing alarms: %w", err)
+			return nil, noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
 		}
-		for _, a := range page.MetricAlarms {
+		for _, a := range out.MetricAlarms {
 			on = append(on, aws.ToString(a.AlarmName))
 		}
 	}
 	return on, nil
+}
+
+// ofType are the names of resources of the stack that is verified.
+func (r *AWS) ofType(ctx context.Context, want string) (names []string, err error) {
+	err = eachResource(ctx, r.cloud, r.verified, func(_, kind, physical string) {
+		if kind == want {
+			names = append(names, physical)
+		}
+	})
+	return names, err
+}
+
+// eachResource calls f with each resource of a stack.
+func eachResource(
+	ctx context.Context, client *cloudformation.Client, stack string, f func(logical, kind, physical string),
+) error {
+	pages := cloudformation.NewListStackResourcesPaginator(client,
+		&cloudformation.ListStackResourcesInput{StackName: &stack})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return noRight("listing the stack's resources", "cloudformation:ListStackResources", err)
+		}
+		for _, r := range page.StackResourceSummaries {
+			f(aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId))
+		}
+	}
+	return nil
+}
+
+// noRight makes of a refusal by IAM that the step cannot be shown.
+func noRight(doing, action string, err error) error {
+	var api smithy.APIError
+	if errors.As(err, &api) && strings.HasPrefix(api.ErrorCode(), "AccessDenied") {
+		return notShown("you have no right to look (" + action + ")")
+	}
+	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -43,8 +43,13 @@ func (r *run) publish(ctx context.Context, eventType string) (examples.Message, 
 	if err != nil {
 		return m, fmt.Errorf("writing the event: %w", err)
 	}
-	_, err = r.Client.Publish(ctx, body)
-	return m, err //nolint:wrapcheck // says that it published
+	_, err = r.send(ctx, body)
+	return m, err
+}
+
+func (r *run) send(ctx context.Context, body string) (id string, err error) {
+	r.published++
+	return r.Client.Publish(ctx, body) //nolint:wrapcheck // says that it published
 }
 
 // arrive waits for the event's body, byte for byte, at the endpoint, and checks its signature. Where it does not
@@ -122,33 +127,6 @@ func (r *run) failing(ctx context.Context, name string, until time.Time, eventTy
 	return r.tenant.CreateEndpoint(ctx, address, eventType) //nolint:wrapcheck // says that it created
 }
 
-func recovery(ctx context.Context, r *run) (string, error) {
-	e, err := r.failing(ctx, "recovery", time.Now().Add(3*time.Second), "user.updated")
-	if err != nil {
-		return "", err
-	}
-	m, err := r.publish(ctx, "user.updated")
-	if err != nil {
-		return "", err
-	}
-	if _, err := r.arrive(ctx, m); err != nil { // the main endpoint gets it too
-		return "", err
-	}
-	var got []Request
-	err = r.eventually(ctx, "the retry", func(ctx context.Context) (bool, error) {
-		got, err = r.Receiver.Requests(ctx, "recovery")
-		return len(got) > 1 && got[len(got)-1].Status == http.StatusOK, err
-	})
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
-	}
-	first, last := got[0], got[len(got)-1]
-	if first.ID != last.ID || first.Status == http.StatusOK || first.Signature == last.Signature {
-		return "", errors.New("the retry has another wh-id, or the old signature")
-	}
-	return fmt.Sprintf("%d attempts with one wh-id", len(got)), r.remove(ctx, e)
-}
-
 func (r *run) remove(ctx context.Context, e client.Endpoint) error {
 	status, err := r.tenant.API(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil)
 	if err == nil && status != http.StatusNoContent {
@@ -159,9 +137,9 @@ func (r *run) remove(ctx context.Context, e client.Endpoint) error {
 
 func badAmongGood(ctx context.Context, r *run) (string, error) {
 	const bad = `{"id":"verify_bad","tenant_id":"` + Tenant + `","type":"user.unknown","data":{}}`
-	id, err := r.Client.Publish(ctx, bad)
+	id, err := r.send(ctx, bad)
 	if err != nil {
-		return "", err //nolint:wrapcheck // says that it published
+		return "", err
 	}
 	m, err := r.publish(ctx, "user.created")
 	if err != nil {
@@ -176,8 +154,7 @@ func badAmongGood(ctx context.Context, r *run) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("%w: fanout does not put bad events into EventsDeadLetterQueue", err)
 	}
-	discard := map[string]any{"message_ids": []string{id}, "confirm": true}
-	return "rejected with its reason, and discarded", r.ask(ctx, "replay", "discard_rejected_events", discard, &struct{}{})
+	return "rejected with its reason, and discarded", r.end(ctx, "discard_rejected_events", "message_ids", []string{id})
 }
 
 func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
@@ -187,7 +164,7 @@ func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
 			Reason    string `json:"reason"`
 		} `json:"data"`
 	}
-	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"limit": 100}, &found)
+	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": Tenant, "limit": 100}, &found)
 	for _, e := range found.Data {
 		if e.MessageID == messageID {
 			return e.Reason != "", err

@@ -10,7 +10,6 @@ package verify
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -19,15 +18,17 @@ import (
 // Tenant owns everything that a run makes. One run at a time: the next one clears away what it finds.
 const Tenant = "herald-verify"
 
-// Config says what is verified, and how. All fields are required.
+// Config says what is verified, and how. All fields but Probe are required.
 type Config struct {
 	Client   *client.Client
 	Receiver Receiver
-	Name     string        // of the stack
-	Local    bool          // no alarms, no AWS of its own
-	Schedule time.Duration // from the first attempt to the last
-	Patience time.Duration // for anything that takes a working stack seconds
-	Progress func(Result)  // is told of each step when it has ended
+	Name     string          // of the stack
+	Local    bool            // no alarms, no AWS of its own
+	Logs     Logs            // of the functions
+	Probe    Prober          // nil: no role is probed
+	Waits    []time.Duration // between attempts, before they are lengthened at random
+	Patience time.Duration   // for anything that takes a working stack seconds
+	Progress func(Result)    // is told of each step when it has ended
 }
 
 // Result is what became of a step.
@@ -59,13 +60,18 @@ var steps = []step{
 	{"leftovers of an earlier run are removed", clearAway},
 	{"a tenant gets a key, and registers an endpoint", register},
 	{"all events arrive, verified and byte for byte", everyEvent},
-	{"an attempt that fails is made again", recovery},
+	{"attempts that fail are made again", retried},
+	{"of a batch, each delivery that failed waits for itself (partial batches)", partialBatches},
 	{"of a batch, a bad event is rejected and the good ones arrive", badAmongGood},
 	{"a rotated secret signs the next delivery", rotation},
 	{"a deleted endpoint gets nothing, a restored one does", restored},
 	{"a paused endpoint gets nothing, and everything after its pause", paused},
 	{"a delivery that stays undeliverable is sealed, opened and replayed", death},
 	{"no queue keeps anything", drained},
+	{"batches are filled", batchFill},
+	{"deliveries are as fast as promised", latencies},
+	{"functions start fast", coldStarts},
+	{"each role does its own work and no other's", roles},
 	{"no alarm is on", alarms},
 	{"what the run made is gone", clearAway},
 }
@@ -77,6 +83,19 @@ type run struct {
 	keyID    string
 	endpoint client.Endpoint
 	secret   string
+
+	began     time.Time
+	published int                  // events
+	attempts  map[string][]Request // at deliveries that were retried, by wh-id
+	log       log
+}
+
+// schedule is the longest time from a delivery's first attempt to its last.
+func (c Config) schedule() (total time.Duration) {
+	for _, wait := range c.Waits {
+		total += wait * 12 / 10
+	}
+	return total
 }
 
 // notShown is the error of a step that cannot be seen here.
@@ -86,7 +105,7 @@ func (n notShown) Error() string { return string(n) }
 
 // Run takes every step, the last one whatever happened. ok is false if any is broken.
 func Run(ctx context.Context, c Config) (results []Result, ok bool) {
-	r := &run{Config: c}
+	r := &run{Config: c, began: time.Now()}
 	ok = true
 	for n, s := range steps {
 		last := n == len(steps)-1
@@ -120,42 +139,6 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 	return client.Eventually(ctx, r.Patience, what, check) //nolint:wrapcheck // says what it waited for
 }
 
-// clearAway removes the tenant's endpoints, dead letters and keys.
-func clearAway(ctx context.Context, r *run) (string, error) {
-	removed, err := r.removeEndpoints(ctx)
-	if err != nil {
-		return "", err
-	}
-	purged, err := r.purge(ctx)
-	if err != nil {
-		return "", err
-	}
-	revoked, err := r.revokeKeys(ctx)
-	return fmt.Sprintf("%d endpoints, %d dead letters, %d keys", removed, purged, revoked), err
-}
-
-func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
-	if r.tenant == nil {
-		if err := r.issueKey(ctx); err != nil { // an earlier run's is not known
-			return 0, err
-		}
-	}
-	var found struct {
-		Data []client.Endpoint `json:"data"`
-	}
-	status, err := r.tenant.API(ctx, "GET", "/v1/webhooks", nil, &found)
-	if err == nil && status != 200 {
-		err = fmt.Errorf("listing endpoints: answered %d", status)
-	}
-	for _, e := range found.Data {
-		if err := r.remove(ctx, e); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, err
-}
-
 // ask sends an operator's request.
 func (r *run) ask(ctx context.Context, function, action string, fields map[string]any, out any) error {
 	request := map[string]any{"action": action, "operator": r.Client.Operator}
@@ -163,21 +146,6 @@ func (r *run) ask(ctx context.Context, function, action string, fields map[strin
 		request[name] = v
 	}
 	return r.Client.Invoke(ctx, function, request, out) //nolint:wrapcheck // names the function
-}
-
-func (r *run) purge(ctx context.Context) (n int, err error) {
-	var found struct {
-		Data []client.DeadLetter `json:"data"`
-	}
-	err = r.ask(ctx, "inspect", "dead_letters", map[string]any{"tenant_id": Tenant, "limit": 100}, &found)
-	if err != nil || len(found.Data) == 0 {
-		return 0, err
-	}
-	ids := make([]string, len(found.Data))
-	for n, d := range found.Data {
-		ids[n] = d.DeliveryID
-	}
-	return len(ids), r.ask(ctx, "replay", "purge", map[string]any{"delivery_ids": ids, "confirm": true}, &struct{}{})
 }
 
 func (r *run) issueKey(ctx context.Context) error {
@@ -188,27 +156,4 @@ func (r *run) issueKey(ctx context.Context) error {
 	err := r.ask(ctx, "apikeys", "issue", map[string]any{"tenant_id": Tenant, "description": "herald verify"}, &key)
 	r.tenant, r.keyID = r.Client.As(Tenant, key.Text), key.ID
 	return err
-}
-
-// revokeKeys ends every key but that of this run, which its last step ends too.
-func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
-	var found struct {
-		Data []struct {
-			ID        string     `json:"key_id"`
-			RevokedAt *time.Time `json:"revoked_at"`
-		} `json:"data"`
-	}
-	if err := r.ask(ctx, "apikeys", "list", map[string]any{"tenant_id": Tenant}, &found); err != nil {
-		return 0, err
-	}
-	for _, k := range found.Data {
-		if k.RevokedAt != nil || k.ID == r.keyID && r.endpoint.ID == "" {
-			continue
-		}
-		if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": k.ID}, &struct{}{}); err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
 }

@@ -1,0 +1,43 @@
+//go:build emulator
+
+package template
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/herald-webhooks/herald/infra/verify"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+// What the probe expects of AWS is what the template says: AWS alone can show that IAM reads it the same way.
+func TestTheProbeExpectsWhatRolesAllow(t *testing.T) {
+	tpl := load(t)
+	tried := map[string]map[bool]bool{}
+	for _, c := range verify.Rights {
+		service, action, _ := strings.Cut(c.Action, ":")
+		input := c.Named(func(logical string) string {
+			if tpl.Resources[logical].Type == "" {
+				t.Errorf("%s: no resource %s", c.Function, logical)
+			}
+			return logical
+		})
+		name := strings.ToUpper(c.Function[:1]) + c.Function[1:]
+		given := granted(tpl, name+"Role")
+		for _, a := range askedBy(t, testkit.Call{Service: service, Action: action, Body: input}) {
+			if got := slices.ContainsFunc(given, func(s object) bool { return allows(s, a) }); got != c.Allowed {
+				t.Errorf("%s: %+v is allowed: %v", c.Function, a, got)
+			}
+		}
+		if tried[name] == nil {
+			tried[name] = map[bool]bool{}
+		}
+		tried[name][c.Allowed] = true
+	}
+	for _, name := range functionsOf(tpl) {
+		if len(tried[name]) != 2 {
+			t.Errorf("%s: the probe tries no call that is allowed, or none that is refused", name)
+		}
+	}
+}

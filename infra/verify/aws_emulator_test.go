@@ -1,0 +1,152 @@
+//go:build emulator
+
+package verify
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	logtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
+)
+
+func TestOfType_knowsTheStackFromItsNamesakes(t *testing.T) {
+	r := &AWS{verified: "herald", cloud: cloudformation.NewFromConfig(testkit.Moto(t))}
+	for _, stack := range []string{"herald", "herald-prod"} {
+		if _, err := r.cloud.CreateStack(t.Context(), &cloudformation.CreateStackInput{
+			StackName: &stack, TemplateBody: aws.String(`{"Resources":{"Topic":{"Type":"AWS::SNS::Topic"},
+				"Queue":{"Type":"AWS::SQS::Queue","Properties":{"QueueName":{"Ref":"AWS::StackName"}}}}}`),
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	queues, err := r.ofType(t.Context(), "AWS::SQS::Queue")
+	if err != nil || len(queues) != 1 || !strings.HasSuffix(queues[0], "/herald") {
+		t.Errorf("the stack has these queues: %q, %v", queues, err)
+	}
+}
+
+// The lines are those of a log group with JSON, written by deliver and by Lambda.
+func TestCloudWatchLogs_areReadFromTheRunsBeginning(t *testing.T) {
+	began := time.Now().Truncate(time.Second)
+	client, group, stream := cloudwatchlogs.NewFromConfig(testkit.Moto(t)), "/aws/lambda/herald-deliver", "one"
+	if _, err := client.CreateLogGroup(t.Context(),
+		&cloudwatchlogs.CreateLogGroupInput{LogGroupName: &group}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.CreateLogStream(t.Context(),
+		&cloudwatchlogs.CreateLogStreamInput{LogGroupName: &group, LogStreamName: &stream}); err != nil {
+		t.Fatal(err)
+	}
+	var lines []logtypes.InputLogEvent
+	for n, text := range []string{
+		`{"timestamp":"BEFORE","message":"batch","records":10}`,
+		`no JSON`,
+		`{"timestamp":"AFTER","message":"batch","records":3}`,
+		`{"_aws":{"Timestamp":AT},"FirstAttemptSeconds":[0.5,1],"AcknowledgedSeconds":[2]}`,
+		`{"time":"AFTER","type":"platform.report","record":{"metrics":{"durationMs":9,"initDurationMs":81.5}}}`,
+		`{"time":"AFTER","type":"platform.report","record":{"metrics":{"durationMs":9}}}`,
+	} {
+		at := began.Add(time.Duration(n-1) * time.Second) // the first is older
+		lines = append(lines, logtypes.InputLogEvent{
+			Timestamp: aws.Int64(at.UnixMilli()),
+			Message: aws.String(strings.NewReplacer("BEFORE", at.UTC().Format(time.RFC3339), "AFTER",
+				at.UTC().Format(time.RFC3339Nano), "AT", jsontext.Int(at.UnixMilli()).String()).Replace(text)),
+		})
+	}
+	if _, err := client.PutLogEvents(t.Context(), &cloudwatchlogs.PutLogEventsInput{
+		LogGroupName: &group, LogStreamName: &stream, LogEvents: lines,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := readLog(t.Context(), CloudWatchLogs{Client: client, Stack: "herald"}, []string{"deliver"}, began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(l.batches["deliver"], []int{3}) || !slices.Equal(l.first, []float64{0.5, 1}) ||
+		!slices.Equal(l.acknowledged, []float64{2}) || l.runs["deliver"] != 2 ||
+		!slices.Equal(l.inits["deliver"], []float64{81.5}) {
+		t.Errorf("read %+v", l)
+	}
+	says, err := coldStarts(t.Context(), &run{log: l})
+	const want = "deliver 1 of 2 runs, 82–82 ms; not fanout, which report with LogLevel=DEBUG"
+	if says != want || err != nil {
+		t.Errorf("says %q, %v, want %q", says, err, want)
+	}
+}
+
+// moto enforces no rights: every call is allowed, so each is one that AWS would take, and none changes anything.
+func TestProbe_triesCallsThatChangeNothing(t *testing.T) {
+	cfg := testkit.Moto(t)
+	tables := testkit.Tables(t, cfg)
+	names := map[string]string{
+		"Endpoints": tables.Endpoints, "ApiKeys": tables.ApiKeys, "DeadLetters": tables.DeadLetters,
+		"Backlog": tables.Backlog, "EndpointHealth": tables.EndpointHealth,
+		"SecretsKey": testkit.Key(t, cfg), "DeadLetterKey": testkit.Key(t, cfg),
+	}
+	payload, err := requestOf(Rights, names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := probed(t, aws.ToString(cfg.BaseEndpoint), payload)
+	if len(got.Codes) != len(Rights) || !strings.HasPrefix(got.Who, "arn:aws:") {
+		t.Fatalf("%d codes for %d calls, by %q", len(got.Codes), len(Rights), got.Who)
+	}
+	for n, c := range Rights {
+		if fault := c.judge(got.Codes[n]); (fault == "") != c.Allowed || strings.Contains(fault, "could not be tried") {
+			t.Errorf("%s of %s: %q: %s", c.Action, c.Function, got.Codes[n], fault)
+		}
+	}
+	client := dynamodb.NewFromConfig(cfg)
+	for id, table := range names {
+		if strings.HasSuffix(id, "Key") {
+			continue
+		}
+		if out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table}); err != nil || out.Count != 0 {
+			t.Errorf("%s has %d items now, %v", id, out.Count, err)
+		}
+	}
+}
+
+// probed runs the probe's code with the AWS SDK for Python.
+func probed(t *testing.T, endpoint string, payload []byte) (got answer) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "index.py"), []byte(probeCode), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := tools.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	python, err := tools.Python(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), python, "-c",
+		"import index, json, sys; print(json.dumps(index.handler(json.load(sys.stdin), None)))")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(string(payload))
+	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1",
+		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}

@@ -1,0 +1,137 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+)
+
+// clearAway removes the tenant's endpoints, dead letters, rejected events and keys.
+func clearAway(ctx context.Context, r *run) (string, error) {
+	var counts [4]int
+	for n, remove := range []func(context.Context) (int, error){
+		r.removeEndpoints, r.purge, r.discardRejected, r.revokeKeys, // the keys last: the endpoints need one
+	} {
+		var err error
+		if counts[n], err = remove(ctx); err != nil {
+			return "", err
+		}
+	}
+	return fmt.Sprintf("%d endpoints, %d dead letters, %d rejected events, %d keys",
+		counts[0], counts[1], counts[2], counts[3]), nil
+}
+
+func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
+	if r.tenant == nil {
+		if err := r.issueKey(ctx); err != nil { // an earlier run's is not known
+			return 0, err
+		}
+	}
+	var found struct {
+		Data []client.Endpoint `json:"data"` // all: a tenant has 50 at most
+	}
+	status, err := r.tenant.API(ctx, "GET", "/v1/webhooks?limit=100", nil, &found)
+	if err == nil && status != 200 {
+		err = fmt.Errorf("listing endpoints: answered %d", status)
+	}
+	for _, e := range found.Data {
+		if err := r.remove(ctx, e); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, err
+}
+
+func (r *run) purge(ctx context.Context) (n int, err error) {
+	return r.removeListed(ctx, "dead_letters", "delivery_id", func(ids []string) error {
+		return r.end(ctx, "purge", "delivery_ids", ids)
+	})
+}
+
+func (r *run) discardRejected(ctx context.Context) (n int, err error) {
+	return r.removeListed(ctx, "rejected_events", "message_id", func(ids []string) error {
+		return r.end(ctx, "discard_rejected_events", "message_ids", ids)
+	})
+}
+
+// removeListed removes what a list of inspect shows of the tenant, until it shows nothing new: an index may show for
+// a moment what is gone.
+func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids []string) error) (int, error) {
+	removed := map[string]bool{}
+	for {
+		var found struct {
+			Data []map[string]any `json:"data"`
+		}
+		request := map[string]any{"tenant_id": Tenant, "limit": 100}
+		if err := r.ask(ctx, "inspect", list, request, &found); err != nil {
+			return len(removed), err
+		}
+		var ids []string
+		for _, item := range found.Data {
+			if id := fmt.Sprint(item[id]); !removed[id] {
+				ids = append(ids, id)
+			}
+		}
+		if len(ids) == 0 {
+			return len(removed), nil
+		}
+		if err := remove(ids); err != nil {
+			return len(removed), err
+		}
+		for _, id := range ids {
+			removed[id] = true
+		}
+	}
+}
+
+// end has replay purge or discard these for good.
+func (r *run) end(ctx context.Context, action, field string, ids []string) error {
+	var answer struct {
+		Data []struct {
+			Result string `json:"result"`
+			Reason string `json:"reason"`
+		} `json:"data"`
+	}
+	if err := r.ask(ctx, "replay", action, map[string]any{field: ids, "confirm": true}, &answer); err != nil {
+		return err
+	}
+	for _, result := range answer.Data {
+		if result.Result == "refused" || result.Result == "failed" {
+			return fmt.Errorf("%s: %s (%s)", action, result.Result, result.Reason)
+		}
+	}
+	return nil
+}
+
+// revokeKeys ends every key but that of this run, which its last step ends too.
+func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
+	request := map[string]any{"tenant_id": Tenant, "limit": 100}
+	for {
+		var found struct {
+			Data []struct {
+				ID        string     `json:"key_id"`
+				RevokedAt *time.Time `json:"revoked_at"`
+			} `json:"data"`
+			Next *string `json:"next_cursor"`
+		}
+		if err := r.ask(ctx, "apikeys", "list", request, &found); err != nil {
+			return n, err
+		}
+		for _, k := range found.Data {
+			if k.RevokedAt != nil || k.ID == r.keyID && r.endpoint.ID == "" {
+				continue
+			}
+			if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": k.ID}, &struct{}{}); err != nil {
+				return n, err
+			}
+			n++
+		}
+		if found.Next == nil {
+			return n, nil
+		}
+		request["cursor"] = *found.Next
+	}
+}

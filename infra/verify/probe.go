@@ -1,0 +1,226 @@
+package verify
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+//go:embed aws/probe.py
+var probeCode string
+
+// Probe is a function that holds the role of another one of the stack, and makes calls with it.
+type Probe struct {
+	name, stack string
+	lambda      *lambda.Client
+	physical    map[string]string // resources by logical id
+}
+
+// NewProbe is for the stack. The function is made by the first call of Try.
+func NewProbe(ctx context.Context, cfg aws.Config, stack string) (*Probe, error) {
+	p := &Probe{
+		name: stack + "-verify-probe", stack: stack, lambda: lambda.NewFromConfig(cfg), physical: map[string]string{},
+	}
+	err := eachResource(ctx, cloudformation.NewFromConfig(cfg), stack, func(logical, _, physical string) {
+		p.physical[logical] = physical
+	})
+	return p, err
+}
+
+// Try makes the calls with the role of a function, and returns AWS's code for each, "" where there was none.
+func (p *Probe) Try(ctx context.Context, function string, calls []Call) ([]string, error) {
+	own, err := p.lambda.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{
+		FunctionName: aws.String(p.stack + "-" + function),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for the role of %s: %w", function, err)
+	}
+	if err := p.hold(ctx, own.Role); err != nil {
+		return nil, fmt.Errorf("giving the probe the role of %s: %w", function, err)
+	}
+	payload, err := requestOf(calls, p.physical)
+	if err != nil {
+		return nil, err
+	}
+	return p.ask(ctx, path.Base(aws.ToString(own.Role)), payload)
+}
+
+// requestOf is the probe's request to make the calls, with the names of resources.
+func requestOf(calls []Call, physical map[string]string) ([]byte, error) {
+	type call struct {
+		Action string         `json:"action"`
+		Input  jsontext.Value `json:"input"`
+	}
+	var request struct {
+		Calls []call `json:"calls"`
+	}
+	for _, c := range calls {
+		request.Calls = append(request.Calls, call{c.Action, c.Named(func(id string) string { return physical[id] })})
+	}
+	payload, err := json.Marshal(request)
+	if err != nil {
+		return nil, fmt.Errorf("encoding the calls: %w", err)
+	}
+	return payload, nil
+}
+
+// answer is the probe's: as whom it called, and AWS's codes.
+type answer struct {
+	Who   string   `json:"who"`
+	Codes []string `json:"codes"`
+}
+
+// hold makes the function with the role, or gives it to the one that is there.
+func (p *Probe) hold(ctx context.Context, role *string) error {
+	code, err := zipped("index.py", probeCode)
+	if err != nil {
+		return err
+	}
+	_, err = p.lambda.CreateFunction(ctx, &lambda.CreateFunctionInput{
+		FunctionName: &p.name, Role: role, Runtime: types.RuntimePython313, Handler: aws.String("index.handler"),
+		Architectures: []types.Architecture{types.ArchitectureArm64}, Timeout: aws.Int32(30), MemorySize: aws.Int32(256),
+		Code: &types.FunctionCode{ZipFile: code}, Description: aws.String("Of herald verify. It can be deleted at any time."),
+	})
+	var exists *types.ResourceConflictException
+	if errors.As(err, &exists) {
+		_, err = p.lambda.UpdateFunctionConfiguration(ctx, &lambda.UpdateFunctionConfigurationInput{
+			FunctionName: &p.name, Role: role,
+		})
+	}
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	const limit = 2 * time.Minute
+	described := &lambda.GetFunctionInput{FunctionName: &p.name}
+	if err := lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, described, limit); err != nil {
+		return err //nolint:wrapcheck // likewise
+	}
+	return lambda.NewFunctionUpdatedV2Waiter(p.lambda).Wait(ctx, described, limit) //nolint:wrapcheck // likewise
+}
+
+// ask invokes the function until it holds the role: an older process may still answer.
+func (p *Probe) ask(ctx context.Context, role string, payload []byte) ([]string, error) {
+	var got answer
+	for range 30 {
+		out, err := p.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &p.name, Payload: payload})
+		if err != nil {
+			return nil, fmt.Errorf("invoking the probe: %w", err)
+		}
+		if out.FunctionError != nil {
+			return nil, fmt.Errorf("the probe failed: %s", out.Payload)
+		}
+		if err := json.Unmarshal(out.Payload, &got); err != nil {
+			return nil, fmt.Errorf("reading the probe's answer: %w", err)
+		}
+		if strings.Contains(got.Who, ":assumed-role/"+role+"/") {
+			return got.Codes, nil
+		}
+		time.Sleep(time.Second)
+	}
+	return nil, fmt.Errorf("the probe is still %s", got.Who)
+}
+
+// Close deletes the function.
+func (p *Probe) Close(ctx context.Context) error {
+	_, err := p.lambda.DeleteFunction(ctx, &lambda.DeleteFunctionInput{FunctionName: &p.name})
+	var gone *types.ResourceNotFoundException
+	if err != nil && !errors.As(err, &gone) {
+		return fmt.Errorf("deleting %s: %w", p.name, err)
+	}
+	return nil
+}
+
+func zipped(name, text string) ([]byte, error) {
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	file, err := archive.Create(name)
+	if err == nil {
+		_, err = file.Write([]byte(text))
+	}
+	if err = errors.Join(err, archive.Close()); err != nil {
+		return nil, fmt.Errorf("packing %s: %w", name, err)
+	}
+	return b.Bytes(), nil
+}
+
+// Prober makes calls with the role of a function: a Probe, or a test's.
+type Prober interface {
+	Try(ctx context.Context, function string, calls []Call) (codes []string, err error)
+	Close(ctx context.Context) error
+}
+
+// roles has the probe hold each role in turn.
+func roles(ctx context.Context, r *run) (says string, err error) {
+	switch {
+	case r.Local:
+		return "", notShown("the emulator enforces no rights")
+	case r.Probe == nil:
+		return "", notShown("nobody asked for it: --probe makes a function that holds each role in turn")
+	}
+	defer func() { err = errors.Join(err, r.Probe.Close(context.WithoutCancel(ctx))) }()
+	var wrong []string
+	refused := 0
+	for calls := range byFunction(Rights) {
+		codes, err := r.Probe.Try(ctx, calls[0].Function, calls)
+		if err != nil {
+			return "", err
+		}
+		for n, c := range calls {
+			if fault := c.judge(codes[n]); fault != "" {
+				wrong = append(wrong, fault)
+			}
+			if !c.Allowed {
+				refused++
+			}
+		}
+	}
+	if len(wrong) > 0 {
+		return "", errors.New(strings.Join(wrong, "; "))
+	}
+	return fmt.Sprintf("%d calls were refused and %d allowed, as they should be", refused, len(Rights)-refused), nil
+}
+
+// byFunction yields the calls of one function after the other.
+func byFunction(all []Call) func(func([]Call) bool) {
+	return func(yield func([]Call) bool) {
+		for len(all) > 0 {
+			n := slices.IndexFunc(all, func(c Call) bool { return c.Function != all[0].Function })
+			if n < 0 {
+				n = len(all)
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
+// judge says what is wrong with AWS's code for the call.
+func (c Call) judge(code string) string {
+	refused := strings.HasPrefix(code, "AccessDenied")
+	allowed := code == "" || code == "ConditionalCheckFailedException"
+	switch {
+	case !refused && !allowed:
+		return fmt.Sprintf("%s by %s could not be tried: %s", c.Action, c.Function, code)
+	case refused && c.Allowed:
+		return fmt.Sprintf("%s may not %s %s", c.Function, c.Action, c.Input)
+	case allowed && !c.Allowed:
+		return fmt.Sprintf("%s MAY %s %s", c.Function, c.Action, c.Input)
+	}
+	return ""
+}

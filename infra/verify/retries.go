@@ -1,0 +1,92 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/herald-webhooks/herald/infra/examples"
+)
+
+// together is how many deliveries fail side by side, so that batches have some that succeed and some that do not.
+const together = 5
+
+// retried has deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
+func retried(ctx context.Context, r *run) (string, error) {
+	e, err := r.failing(ctx, "retries", time.Now().Add((r.Waits[0]+r.Waits[1])*11/10), "user.updated")
+	if err != nil {
+		return "", err
+	}
+	events := make([]examples.Message, together)
+	for n := range events {
+		if events[n], err = r.publish(ctx, "user.updated"); err != nil {
+			return "", err
+		}
+	}
+	for _, m := range events { // the main endpoint gets them, too
+		if _, err := r.arrive(ctx, m); err != nil {
+			return "", err
+		}
+	}
+	var attempts int
+	err = r.eventually(ctx, "the retries", func(ctx context.Context) (bool, error) {
+		got, err := r.Receiver.Requests(ctx, "retries")
+		attempts, r.attempts = len(got), byID(got)
+		return delivered(r.attempts) == together, err
+	})
+	if err != nil {
+		return "", fmt.Errorf("%w: %d of %d deliveries: %s", err, delivered(r.attempts), together, r.stuck(ctx, events[0]))
+	}
+	for id, all := range r.attempts {
+		first, last := all[0], all[len(all)-1]
+		if first.Status == http.StatusOK || first.Signature == last.Signature {
+			return "", fmt.Errorf("%s did not fail first, or its retry has the old signature", id)
+		}
+	}
+	return fmt.Sprintf("%d attempts at %d deliveries, each with one wh-id", attempts, together), r.remove(ctx, e)
+}
+
+func byID(all []Request) map[string][]Request {
+	found := map[string][]Request{}
+	for _, q := range all {
+		found[q.ID] = append(found[q.ID], q)
+	}
+	return found
+}
+
+// delivered counts the deliveries whose last attempt was answered 200.
+func delivered(attempts map[string][]Request) (n int) {
+	for _, all := range attempts {
+		if all[len(all)-1].Status == http.StatusOK {
+			n++
+		}
+	}
+	return n
+}
+
+// partialBatches looks at what was retried: deliver answers a batch with the messages that failed, and has given each
+// a visibility timeout of its own. If Lambda or SQS ignored those, retries would come at once, or only after that of
+// the queue, which is longer than the wait for them here.
+func partialBatches(_ context.Context, r *run) (string, error) {
+	var hidden []time.Duration
+	for id, all := range r.attempts {
+		for n := 1; n < len(all) && n <= len(r.Waits); n++ {
+			waited := all[n].At.Sub(all[n-1].At)
+			if waited < r.Waits[n-1] {
+				return "", fmt.Errorf("attempt %d of %s came %s after the one before, and not after %s",
+					n+1, id, waited, r.Waits[n-1])
+			}
+			if n == 2 {
+				hidden = append(hidden, waited)
+			}
+		}
+	}
+	if len(hidden) == 0 {
+		return "", errors.New("no delivery failed twice")
+	}
+	return fmt.Sprintf("%d of %d deliveries were hidden on RetryQueue for %s at least, each for its own wait of %s",
+		len(hidden), together, slices.Min(hidden).Round(time.Millisecond), r.Waits[1]), nil
+}

@@ -1,0 +1,123 @@
+package verify
+
+import (
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Call is one that a function's role must be allowed, or refused. None changes anything, if it were allowed: writes
+// have a condition that no item meets.
+type Call struct {
+	Function string // its folder
+	Action   string // as IAM names it
+	Input    string // AWS's JSON, with ${…} for the physical name of a resource
+	Allowed  bool
+}
+
+// What the calls name. No item is there.
+const (
+	tenantKey   = `{"tenant_id":{"S":"` + Tenant + `"},"endpoint_id":{"S":"none"}}`
+	marksKey    = `{"tenant_id":{"S":"marks#` + Tenant + `"},"endpoint_id":{"S":"#marks"}}`
+	projected   = `,"ProjectionExpression":"endpoint_id, #status","ExpressionAttributeNames":{"#status":"status"}`
+	never       = `,"ConditionExpression":"attribute_exists(never)"`
+	partition   = `"KeyConditionExpression":"tenant_id = :tenant","ExpressionAttributeValues":{":tenant":{"S":"`
+	ofTenant    = partition + Tenant + `"}}`
+	ofMarks     = partition + "marks#" + Tenant + `"}}`
+	ofShard     = `"KeyConditionExpression":"endpoint_shard = :one","ExpressionAttributeValues":{":one":{"S":"none"}}`
+	healthKey   = `{"scope":{"S":"none"},"name":{"S":"none"}}`
+	backlogKey  = `{"endpoint_shard":{"S":"none"},"position":{"S":"none"}}`
+	deliveryKey = `{"delivery_id":{"S":"none"}}`
+	idOfKey     = `{"key_id":{"S":"none"}}`
+)
+
+func on(table, fields string) string { return `{"TableName":"${` + table + `}",` + fields + `}` }
+
+func get(table, key, more string) string { return on(table, `"Key":`+key+more) }
+
+func putEndpoint(key string) string { return on("Endpoints", `"Item":`+key+never) }
+
+func batchGet(table, key, more string) string {
+	return `{"RequestItems":{"${` + table + `}":{"Keys":[` + key + `]` + more + `}}}`
+}
+
+func set(table, key, attribute string) string {
+	return on(table, `"Key":`+key+`,"UpdateExpression":"SET #one = :one","ExpressionAttributeNames":{"#one":"`+
+		attribute+`"},"ExpressionAttributeValues":{":one":{"S":"none"}}`+never)
+}
+
+func encrypt(key, purpose string) string {
+	return `{"KeyId":"${` + key + `}","Plaintext":"none","EncryptionContext":{"purpose":"` + purpose + `"}}`
+}
+
+func dataKey(purpose string) string {
+	return `{"KeyId":"${DeadLetterKey}","KeySpec":"AES_256","EncryptionContext":{"purpose":"` + purpose + `"}}`
+}
+
+// Rights are the calls by which the probe tells a role's work from what it must not do. What a role may do, too, shows
+// that a refusal is one of the right, and not of the probe.
+var Rights = []Call{
+	{"webhooks", "kms:Encrypt", encrypt("SecretsKey", "signing-secret"), true},
+	{"webhooks", "kms:Encrypt", encrypt("SecretsKey", "none"), false},
+	{"webhooks", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), true},
+	{"webhooks", "dynamodb:GetItem", get("Endpoints", marksKey, ""), false},
+	{"webhooks", "dynamodb:PutItem", putEndpoint(marksKey), false},
+	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "scopes"), false},
+	{"webhooks", "dynamodb:GetItem", get("DeadLetters", deliveryKey, ""), false},
+
+	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+projected), true},
+	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant), false},
+	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+`,"ProjectionExpression":"endpoint_id, sealed_secret"`), false},
+	{"fanout", "dynamodb:Query", on("Endpoints", ofMarks+projected), false},
+	{"fanout", "dynamodb:PutItem", putEndpoint(tenantKey), false},
+
+	{"deliver", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, ""), true},
+	{"deliver", "dynamodb:PutItem", putEndpoint(marksKey), false},
+	{"deliver", "dynamodb:DeleteItem", get("EndpointHealth", healthKey, never), false},
+	{"deliver", "dynamodb:DeleteItem", get("Backlog", backlogKey, never), false},
+	{"deliver", "kms:Encrypt", encrypt("SecretsKey", "signing-secret"), false},
+	{"deliver", "kms:GenerateDataKey", dataKey("dead-letter"), false},
+
+	{"deadletter", "kms:GenerateDataKey", dataKey("dead-letter"), true},
+	{"deadletter", "kms:GenerateDataKey", dataKey("none"), false},
+	{"deadletter", "dynamodb:GetItem", get("DeadLetters", deliveryKey, ""), false},
+
+	{"release", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, projected), true},
+	{"release", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, ""), false},
+	{"release", "dynamodb:PutItem", putEndpoint(marksKey), false},
+
+	{"inspect", "dynamodb:GetItem", get("Endpoints", tenantKey, projected), true},
+	{"inspect", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), false},
+	{"inspect", "dynamodb:Query", on("Endpoints", ofTenant), false},
+	{"inspect", "dynamodb:Query", on("Backlog", ofShard), false},
+	{"inspect", "dynamodb:DeleteItem", get("DeadLetters", deliveryKey, never), false},
+	{"inspect", "kms:GenerateDataKey", dataKey("dead-letter"), false},
+
+	{"replay", "dynamodb:GetItem", get("Endpoints", tenantKey, projected), true},
+	{"replay", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), false},
+	{"replay", "dynamodb:GetItem", get("Endpoints", marksKey, projected), false},
+	{"replay", "kms:GenerateDataKey", dataKey("dead-letter"), false},
+
+	{"control", "dynamodb:PutItem", putEndpoint(marksKey), true},
+	{"control", "dynamodb:PutItem", putEndpoint(tenantKey), false},
+	{"control", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), false},
+	{"control", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "state"), false},
+	{"control", "dynamodb:Query", on("Backlog", ofShard), false},
+
+	{"apikeys", "dynamodb:GetItem", get("ApiKeys", idOfKey, ""), true},
+	{"apikeys", "dynamodb:DeleteItem", get("ApiKeys", idOfKey, never), false},
+	{"apikeys", "dynamodb:GetItem", get("Endpoints", tenantKey, projected), false},
+}
+
+// Named is the call's input with the names of a stack's resources.
+func (c Call) Named(physical func(logical string) string) jsontext.Value {
+	input := c.Input
+	for {
+		before, rest, found := strings.Cut(input, "${")
+		if !found {
+			return jsontext.Value(input)
+		}
+		logical, after, _ := strings.Cut(rest, "}")
+		input = before + physical(logical) + after
+	}
+}

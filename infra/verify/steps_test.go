@@ -1,0 +1,130 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Each row is the moments of attempts at one delivery, in seconds.
+func TestPartialBatches_needEachItsOwnWait(t *testing.T) {
+	waits := []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+	for name, row := range map[string]struct {
+		moments []float64
+		want    string // what is wrong
+	}{
+		"on time":              {[]float64{0, 1.1, 3.2}, ""},
+		"one fails for longer": {[]float64{0, 1, 3.1, 7.5}, ""},
+		"no wait on the queue": {[]float64{0, 1, 1.2}, "attempt 3 of msg_1 came 200ms after the one before"},
+		"a first wait too few": {[]float64{0, 0.5, 3}, "attempt 2 of msg_1 came 500ms after the one before"},
+		"none failed twice":    {[]float64{0, 1}, "no delivery failed twice"},
+	} {
+		var all []Request
+		for _, s := range row.moments {
+			all = append(all, Request{ID: "msg_1", At: time.Unix(0, 0).Add(time.Duration(s * float64(time.Second)))})
+		}
+		_, err := partialBatches(context.Background(), &run{Config: Config{Waits: waits}, attempts: byID(all)})
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %q", name, err, row.want)
+		}
+	}
+}
+
+func TestLatencies_missTheObjective(t *testing.T) {
+	fast := log{first: []float64{0.2, 0.1, 29}, acknowledged: []float64{0.3}}
+	says, err := latencies(context.Background(), &run{log: fast})
+	if !strings.Contains(says, "first attempt: 0.20, 29.00, 29.00 s; to the 2xx: 0.30, 0.30, 0.30 s") || err != nil {
+		t.Errorf("says %q, %v", says, err)
+	}
+	late := log{first: []float64{0.2, 31}, acknowledged: []float64{0.3}}
+	if _, err := latencies(context.Background(), &run{log: late}); err == nil {
+		t.Error("a p99 of 31 s passes")
+	}
+}
+
+// alarming is a receiver on AWS with these alarms on.
+type alarming struct {
+	Receiver
+	on []string
+}
+
+func (a alarming) Alarms(context.Context) ([]string, error) { return a.on, nil }
+
+// The run itself has an event rejected.
+func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
+	own := "herald-RejectedEventsAlarm-1A2B"
+	for _, row := range []struct {
+		on   []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{own}, ""},
+		{[]string{own, "herald-DeliverFaultsAlarm-3C"}, "these are on: herald-DeliverFaultsAlarm-3C"},
+	} {
+		r := &run{Config: Config{Name: "herald", Receiver: alarming{on: row.on}}}
+		_, err := alarms(context.Background(), r)
+		if (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
+			t.Errorf("%q: %v, want %q", row.on, err, row.want)
+		}
+	}
+}
+
+// iam answers as it should but for one call.
+type iam struct {
+	but    Call
+	code   string
+	closed bool
+}
+
+func (i *iam) Try(_ context.Context, _ string, calls []Call) (codes []string, err error) {
+	for _, c := range calls {
+		switch {
+		case c == i.but:
+			codes = append(codes, i.code)
+		case c.Allowed:
+			codes = append(codes, "ConditionalCheckFailedException")
+		default:
+			codes = append(codes, "AccessDeniedException")
+		}
+	}
+	return codes, nil
+}
+
+func (i *iam) Close(context.Context) error {
+	i.closed = true
+	return nil
+}
+
+func TestRoles_nameTheRightThatIsWrong(t *testing.T) {
+	var open, closed Call
+	for _, c := range Rights {
+		if c.Allowed {
+			open = c
+		} else {
+			closed = c
+		}
+	}
+	for _, row := range []struct {
+		iam  iam
+		want string
+	}{
+		{iam{}, ""},
+		{iam{but: closed}, closed.Function + " MAY " + closed.Action},
+		{iam{but: open, code: "AccessDenied"}, open.Function + " may not " + open.Action},
+		{iam{but: open, code: "ResourceNotFoundException"}, "could not be tried: ResourceNotFoundException"},
+	} {
+		_, err := roles(context.Background(), &run{Config: Config{Probe: &row.iam}})
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%v, want %q", err, row.want)
+		}
+		if !row.iam.closed {
+			t.Error("the probe was left behind")
+		}
+	}
+	var hidden notShown
+	if _, err := roles(context.Background(), &run{}); !errors.As(err, &hidden) {
+		t.Errorf("unasked: %v", err)
+	}
+}
