@@ -1,8 +1,8 @@
-// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing") and makes
-// the signing secrets.
+// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing"), makes
+// the signing secrets, and reads those of other senders.
 //
-// It promises: the signed content is id + "." + timestamp + "." + body, the key is the text
-// of the secret exactly as issued (prefix included), and the header value starts with the
+// It promises: the signed content is id + "." + timestamp + "." + body, the key of a secret of ours is its text
+// exactly as issued (prefix included), and the header value starts with the
 // scheme version "v1,". It never parses the body and never keeps a secret.
 package signature
 
@@ -10,9 +10,11 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 )
 
 // Prefix starts every signing secret. It is not Standard Webhooks' "whsec_", which promises
@@ -31,6 +33,34 @@ func NewSecret(random io.Reader) (string, error) {
 		return "", fmt.Errorf("reading randomness: %w", err)
 	}
 	return Prefix + base64.RawURLEncoding.EncodeToString(raw[:]), nil
+}
+
+// The bounds of a key that another sender used. A shorter one can be found out from a delivery.
+const (
+	minKeyBytes = 16
+	maxKeyBytes = 1024
+)
+
+// ImportKey returns what signs like the secret of another sender: the bytes of the Base64 after "whsec_" (Standard
+// Webhooks), or else its literal text.
+func ImportKey(secret string) (key string, err error) {
+	switch {
+	case strings.TrimSpace(secret) != secret:
+		return "", errors.New("must not have spaces around it")
+	case strings.HasPrefix(secret, "whsk_") || strings.HasPrefix(secret, "whpk_"):
+		return "", errors.New("is a key of asymmetric signatures, which Herald does not make")
+	}
+	if encoded, found := strings.CutPrefix(secret, "whsec_"); found {
+		raw, err := base64.RawStdEncoding.Strict().DecodeString(strings.TrimRight(encoded, "="))
+		if err != nil {
+			return "", errors.New("must have Base64 after whsec_")
+		}
+		secret = string(raw)
+	}
+	if len(secret) < minKeyBytes || len(secret) > maxKeyBytes {
+		return "", fmt.Errorf("must be a key of %d to %d bytes", minKeyBytes, maxKeyBytes)
+	}
+	return secret, nil
 }
 
 // Sign returns the wh-signature header: "v1," and the Base64 HMAC-SHA256 of
