@@ -17,7 +17,8 @@ const (
 func (a *app) test() *cli.Command {
 	return &cli.Command{
 		Name: "test", Usage: "send an endpoint one signed delivery, and show what it answers", ArgsUsage: "ENDPOINT",
-		Description: "It has the type herald.test, is sent whatever the endpoint subscribes to, and never again.\n" +
+		Description: "An ENDPOINT is an id, or TENANT/NAME with its host or description. The delivery has the type\n" +
+			"herald.test, is sent whatever the endpoint subscribes to, and never again.\n" +
 			"Exit code 3: it was not acknowledged.",
 		Flags: []cli.Flag{text("tenant", "the tenant's id")},
 		Action: func(ctx context.Context, c *cli.Command) error {
@@ -34,8 +35,7 @@ func (a *app) test() *cli.Command {
 				return err
 			}
 			var sent row
-			about := fields{"endpoint_id": endpoint, "tenant_id": c.String("tenant")}
-			if _, err := s.ask(ctx, "control", "test", about, &sent); err != nil {
+			if _, err := s.ask(ctx, "control", "test", place(c, endpoint), &sent); err != nil {
 				return err
 			}
 			ended, err := s.testEnd(ctx, sent["delivery_id"])

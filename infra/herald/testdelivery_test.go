@@ -17,8 +17,8 @@ func TestTest_waitsForTheEnd(t *testing.T) {
 				`{"error":{"code":"not_found","message":"no","field":"delivery_id"}}`, `{"state":"retrying"}`,
 				`{"state":"` + state + `","last_status":503,"reason":"http_5xx","duration_ms":12}`,
 			}}
-			code, out, words := f.play(t, "", "test", "webhook_1", "--tenant", "acme")
-			wantAsked := row{"action": "test", "endpoint_id": "webhook_1", "tenant_id": "acme",
+			code, out, words := f.play(t, "", "test", "acme/crm")
+			wantAsked := row{"action": "test", "endpoint_id": "crm", "tenant_id": "acme",
 				"operator": "arn:aws:iam::1:user/ann"}
 			if diff := cmp.Diff(wantAsked, f.requests[0]); diff != "" || code != want || len(f.requests) != 4 {
 				t.Errorf("%s: exit code %d, %d requests, %s(-want +got):\n%s", state, code, len(f.requests), words, diff)
