@@ -1,10 +1,10 @@
-// Command webhooks is the Lambda function behind the HTTP API: the management API.
+// Command webhooks is the Lambda function behind the HTTP API, the management API, with which operators import
+// endpoints, too.
 package main
 
 import (
 	"github.com/aws/aws-lambda-go/lambda"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/coldstart"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 )
@@ -18,5 +18,5 @@ func build(p coldstart.Process, s webhooks.Settings) (lambda.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return apigw.Handler(h.Serve), nil
+	return h.Function(), nil
 }

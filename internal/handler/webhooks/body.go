@@ -86,6 +86,13 @@ func (r *reader) refuse(pointer, detail string) {
 	r.rules = append(r.rules, problem.Field{Pointer: pointer, Detail: detail})
 }
 
+// require refuses a field that is not given.
+func (r *reader) require(pointer string, v jsontext.Value) {
+	if v == nil {
+		r.refuse(pointer, "is required")
+	}
+}
+
 // text reads a string; ok is false for any other value, null too.
 func (r *reader) text(v jsontext.Value, pointer string) (s string, ok bool) {
 	if v.Kind() != '"' || json.Unmarshal(v, &s) != nil {

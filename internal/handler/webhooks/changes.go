@@ -8,6 +8,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -21,42 +23,47 @@ func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
 	if err != nil {
 		return apigw.Response{}, err
 	}
-	if e.ID, err = endpoint.NewID(c.now, h.Random); err != nil {
-		return apigw.Response{}, err
-	}
-	e.TenantID, e.Status, e.CreatedAt, c.endpointID = c.key.TenantID, endpoint.Active, c.now, e.ID
-	secret, err := h.newSecret(ctx, &e)
+	secret, err := signature.NewSecret(h.Random)
 	if err != nil {
 		return apigw.Response{}, err
 	}
-	if err := h.setHeaders(ctx, &e, in.Headers); err != nil {
+	e.TenantID, e.Status = c.key.TenantID, endpoint.Active
+	if err := h.add(ctx, c, &e, in.Headers, secret); err != nil {
 		return apigw.Response{}, err
-	}
-	if err := h.stamp(&e, c.now); err != nil {
-		return apigw.Response{}, err
-	}
-	h.audit(ctx, c, "create", nil, &e)
-	if err := h.Endpoints.Create(ctx, e, h.allowURL(e)); err != nil {
-		return apigw.Response{}, storeProblem(err)
 	}
 	shown := viewOf(e)
 	shown.SigningSecret = secret
 	return respond(201, shown)
 }
 
-// newSecret gives the endpoint its next signing secret, sealed, and returns the plaintext.
-// Nothing is stored yet: an error here leaves all as it was.
-func (h *Handler) newSecret(ctx context.Context, e *endpoint.Endpoint) (string, error) {
-	secret, err := signature.NewSecret(h.Random)
-	if err != nil {
-		return "", err
+// add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it.
+func (h *Handler) add(
+	ctx context.Context, c *call, e *endpoint.Endpoint, headers jsontext.Value, secret string,
+) (err error) {
+	if e.ID, err = endpoint.NewID(c.now, h.Random); err != nil {
+		return err
 	}
+	e.CreatedAt, c.endpointID = c.now, e.ID
+	if err := h.setSecret(ctx, e, secret); err != nil {
+		return err
+	}
+	if err := h.setHeaders(ctx, e, headers); err != nil {
+		return err
+	}
+	if err := h.stamp(e, c.now); err != nil {
+		return err
+	}
+	h.audit(ctx, c, "create", nil, e)
+	return storeProblem(h.Endpoints.Create(ctx, *e, h.allowURL(*e)))
+}
+
+// setSecret gives the endpoint its next signing secret, sealed.
+// Nothing is stored yet: an error here leaves all as it was.
+func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret string) (err error) {
 	e.SecretVersion++
 	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
-	if e.SealedSecret, err = h.Secrets.Seal(ctx, id, secret); err != nil {
-		return "", storeProblem(err)
-	}
-	return secret, nil
+	e.SealedSecret, err = h.Secrets.Seal(ctx, id, secret)
+	return storeProblem(err)
 }
 
 // stamp marks a new state of an endpoint, so that the store can tell it from every other.
@@ -155,11 +162,13 @@ func (h *Handler) restore(ctx context.Context, c *call) (apigw.Response, error) 
 }
 
 func (h *Handler) rotate(ctx context.Context, c *call) (apigw.Response, error) {
-	var secret string
-	now, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) (err error) {
-		secret, err = h.newSecret(ctx, e)
+	secret, err := signature.NewSecret(h.Random)
+	if err != nil {
+		return apigw.Response{}, err
+	}
+	now, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
 		e.SecretRotatedAt = c.now
-		return err
+		return h.setSecret(ctx, e, secret)
 	})
 	if err != nil {
 		return apigw.Response{}, err

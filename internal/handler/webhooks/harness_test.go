@@ -18,7 +18,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -53,6 +52,7 @@ type world struct {
 	writeDown bool
 	sealDown  bool
 	panics    bool
+	slow      bool   // a write takes a minute
 	raced     func() // runs once between a read and the write that follows
 }
 
@@ -83,7 +83,7 @@ func newWorld(t testing.TB) *world {
 		Random: rand.Reader,
 		Budget: 1_000_000, PerHost: endpoint.MaxLive,
 	}
-	w.invoke = apigw.Handler(w.handler.Serve).Invoke
+	w.invoke = w.handler.Function().Invoke
 	return w
 }
 
@@ -199,6 +199,9 @@ func (w *world) Create(_ context.Context, e endpoint.Endpoint, check dynamo.Chec
 	}
 	if w.live(e.TenantID) >= endpoint.MaxLive {
 		return dynamo.ErrLimit
+	}
+	if w.slow {
+		w.now = w.now.Add(time.Minute)
 	}
 	w.endpoints[dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}] = e
 	return nil

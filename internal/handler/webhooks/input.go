@@ -38,12 +38,8 @@ func (h *Handler) readNew(body []byte) (e endpoint.Endpoint, in newInput, err er
 		return e, in, err
 	}
 	var r reader
-	if in.URL == nil {
-		r.refuse("/url", "is required")
-	}
-	if in.Events == nil {
-		r.refuse("/events", "is required")
-	}
+	r.require("/url", in.URL)
+	r.require("/events", in.Events)
 	h.apply(&e, input{newInput: in}, &r)
 	return e, in, r.problem()
 }

@@ -56,16 +56,22 @@ func causes(refused *problem.Error) []slog.Attr {
 // and after. The line of the request says whether it was stored. There is no secret in it, and of a URL its host and a
 // digest alone: receivers keep tokens in paths and queries.
 func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) {
-	h.Log.LogAttrs(ctx, slog.LevelInfo, "audit",
-		slog.String(telemetry.KeyRequest, c.ID),
+	h.Log.LogAttrs(ctx, slog.LevelInfo, "audit", append(c.by(),
 		slog.String(telemetry.KeyAction, action),
-		slog.String(telemetry.KeyTenant, c.key.TenantID),
-		slog.String(telemetry.KeyKey, c.key.ID),
+		slog.String(telemetry.KeyTenant, after.TenantID),
 		slog.String(telemetry.KeyEndpoint, after.ID),
 		slog.Any("changed", changed(before, after)),
 		slog.Any("before", trail(before)),
 		slog.Any("after", trail(after)),
-	)
+	)...)
+}
+
+// by says who makes a change: a tenant by a request with a key, or an operator.
+func (c *call) by() []slog.Attr {
+	if c.operator != "" {
+		return []slog.Attr{slog.String(telemetry.KeyOperator, c.operator)}
+	}
+	return []slog.Attr{slog.String(telemetry.KeyRequest, c.ID), slog.String(telemetry.KeyKey, c.key.ID)}
 }
 
 // record is what an audit line tells of an endpoint.

@@ -1,6 +1,7 @@
-// Package webhooks is the management API: the life of a tenant's webhook endpoints.
+// Package webhooks is the management API: the life of a tenant's webhook endpoints. Operators import endpoints
+// that tenants had at another sender.
 //
-// It promises that every request is counted against its key by one conditional write, which also shows
+// It promises that every request of the API is counted against its key by one conditional write, which also shows
 // whether the key still holds, and that the refusal of a key beyond its limit costs no more than that;
 // that another tenant's endpoint looks exactly like one that does not exist; that a change is
 // stored whole or not at all, and that every error is a problem document. A signing secret is
@@ -75,6 +76,7 @@ type call struct {
 	route      *route
 	key        apikey.Key // zero until it is authenticated
 	keyID      string     // of a key that exists, whether the request has its secret or not
+	operator   string     // who imports, in place of a key
 	endpointID string
 	query      map[string]string
 }

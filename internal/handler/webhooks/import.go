@@ -1,0 +1,179 @@
+package webhooks
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// maxImported bounds the endpoints of a request, and importPatience the time in which it begins another one.
+const (
+	maxImported    = 10
+	importPatience = 5 * time.Second
+)
+
+// The results.
+const (
+	resultCreated     = "created"
+	resultWouldCreate = "would_create"
+	resultExists      = "exists"      // the tenant has an endpoint with this URL, which stays as it is
+	resultRefused     = "refused"     // errors say why
+	resultFailed      = "failed"      // a fault of ours, or another change at the same moment: ask again
+	resultNotStarted  = "not_started" // time ran out: ask again
+)
+
+type importRequest struct {
+	Endpoints []jsontext.Value `json:"endpoints"`
+	DryRun    bool             `json:"dry_run"`
+}
+
+type importAnswer struct {
+	Data []imported `json:"data"` // in the order of the request
+}
+
+type imported struct {
+	TenantID   string       `json:"tenant_id"`
+	Host       string       `json:"host"`
+	EndpointID string       `json:"endpoint_id"`
+	Result     string       `json:"result"`
+	Errors     []fieldError `json:"errors,omitzero"`
+}
+
+type fieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+// newImport are the fields of an endpoint that is imported, before any check.
+type newImport struct {
+	TenantID jsontext.Value `json:"tenant_id"`
+	Secret   jsontext.Value `json:"secret"`
+	input    `json:",embed"`
+}
+
+// importEndpoints creates endpoints that tenants had at another sender, whose keys sign on. One that is there already
+// stays as it is, so the same request may be made again.
+func (h *Handler) importEndpoints(
+	ctx context.Context, by *operator.Call, req importRequest,
+) (answer importAnswer, err error) {
+	if n := len(req.Endpoints); n == 0 || n > maxImported {
+		return answer, operator.Refuse(operator.CodeInvalidField, "endpoints",
+			fmt.Sprintf("must hold 1 to %d endpoints", maxImported))
+	}
+	ctx, stop := parallel.Deadline(ctx, reserve)
+	defer stop()
+	started, counts := h.Now(), map[string]int{}
+	for _, text := range req.Endpoints {
+		one := imported{Result: resultNotStarted}
+		if h.Now().Sub(started) < importPatience {
+			one = h.importEndpoint(ctx, by, text, req.DryRun)
+		}
+		counts[one.Result]++
+		answer.Data = append(answer.Data, one)
+	}
+	by.Note(slog.Bool("dry_run", req.DryRun), slog.Any("results", counts))
+	return answer, nil
+}
+
+func (h *Handler) importEndpoint(
+	ctx context.Context, by *operator.Call, text jsontext.Value, dryRun bool,
+) (one imported) {
+	e, headers, key, err := h.readImport(text)
+	one.TenantID, one.Host = e.TenantID, e.Host()
+	if err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	live, err := h.Endpoints.List(ctx, e.TenantID)
+	if err != nil {
+		return h.notImported(ctx, one, storeProblem(err))
+	}
+	live = slices.DeleteFunc(live, func(other endpoint.Endpoint) bool { return !other.Live() })
+	same := func(other endpoint.Endpoint) bool { return other.URL == e.URL }
+	if at := slices.IndexFunc(live, same); at >= 0 {
+		one.EndpointID, one.Result = live[at].ID, resultExists
+		return one
+	}
+	if err := h.fits(e, live); err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	if dryRun {
+		one.Result = resultWouldCreate
+		return one
+	}
+	c := &call{now: h.Now().UTC().Truncate(time.Millisecond), operator: by.Operator}
+	if err := h.add(ctx, c, &e, headers, key); err != nil {
+		return h.notImported(ctx, one, err)
+	}
+	one.EndpointID, one.Result = e.ID, resultCreated
+	return one
+}
+
+// fits says why the tenant cannot have the endpoint beside its live ones.
+func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
+	if len(live) >= endpoint.MaxLive {
+		detail := fmt.Sprintf("has %d endpoints that are not deleted", len(live))
+		return problem.At(problem.CodeEndpointLimit, "/tenant_id", detail)
+	}
+	return h.allowURL(e)(live)
+}
+
+// notImported says what is wrong with an endpoint, or logs what is wrong with us.
+func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
+	p := problem.From(err)
+	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
+		h.Log.ErrorContext(ctx, "importing", telemetry.KeyTenant, one.TenantID, telemetry.KeyHost, one.Host,
+			telemetry.KeyError, p.Error())
+		one.Result, one.Errors = resultFailed, []fieldError{{"", "a fault of ours, or another change just now: try again"}}
+		return one
+	}
+	one.Result = resultRefused
+	for _, f := range p.Fields {
+		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(f.Pointer, "/"), f.Detail})
+	}
+	if len(one.Errors) == 0 {
+		one.Errors = []fieldError{{"", string(p.Code)}}
+	}
+	return one
+}
+
+// readImport returns a new endpoint and the key that signs its deliveries.
+func (h *Handler) readImport(text jsontext.Value) (e endpoint.Endpoint, headers jsontext.Value, key string, err error) {
+	var in newImport
+	if err := decode(text, &in); err != nil {
+		return e, nil, "", err
+	}
+	var r reader
+	r.require("/tenant_id", in.TenantID)
+	r.require("/url", in.URL)
+	r.require("/events", in.Events)
+	r.require("/secret", in.Secret)
+	if in.TenantID != nil {
+		id, ok := r.text(in.TenantID, "/tenant_id")
+		if e.TenantID = id; ok && !event.ValidTenantID(id) {
+			r.refuse("/tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+		}
+	}
+	e.Status = endpoint.Active
+	h.apply(&e, in.input, &r)
+	if in.Secret != nil {
+		if secret, ok := r.text(in.Secret, "/secret"); ok {
+			if key, err = signature.ImportKey(secret); err != nil {
+				r.refuse("/secret", err.Error())
+			}
+		}
+	}
+	return e, in.Headers, key, r.problem()
+}

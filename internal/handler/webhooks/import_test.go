@@ -1,0 +1,206 @@
+package webhooks_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// moved is what became of an endpoint that was imported.
+type moved struct {
+	Tenant string `json:"tenant_id"`
+	Host   string `json:"host"`
+	ID     string `json:"endpoint_id"`
+	Result string `json:"result"`
+	Errors []struct {
+		Field   string `json:"field"`
+		Message string `json:"message"`
+	} `json:"errors"`
+}
+
+// ask makes an operator's request and returns its answer.
+func (w *world) ask(request string) (answer string) {
+	w.t.Helper()
+	out, err := w.invoke(w.t.Context(), []byte(request))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return string(out)
+}
+
+// move imports endpoints as an operator.
+func (w *world) move(dryRun bool, endpoints ...string) []moved {
+	w.t.Helper()
+	out := w.ask(fmt.Sprintf(`{"action":"import","operator":"ann","dry_run":%t,"endpoints":[%s]}`,
+		dryRun, strings.Join(endpoints, ",")))
+	var answer struct {
+		Data []moved `json:"data"`
+	}
+	if err := json.Unmarshal([]byte(out), &answer); err != nil || len(answer.Data) != len(endpoints) {
+		w.t.Fatalf("answered %s, %v", out, err)
+	}
+	return answer.Data
+}
+
+func results(all []moved) (results []string) {
+	for _, m := range all {
+		results = append(results, m.Result)
+	}
+	return results
+}
+
+// leaving is an endpoint of acme that leaves another sender.
+func leaving(path, secret string) string {
+	return fmt.Sprintf(`{"tenant_id":"acme","url":"https://Example.com/%s","events":["*"],"description":"crm",
+		"headers":{"Authorization":"Bearer hidden"},"secret":"%s"}`, path, secret)
+}
+
+const oldKey = "hidden key of another sender"
+
+func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
+	w := newWorld(t)
+	two := []string{leaving("a", oldKey), leaving("b", "whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A")}
+	if got := results(w.move(true, two...)); !slices.Equal(got, []string{"would_create", "would_create"}) ||
+		len(w.endpoints) > 0 || len(w.lines("audit")) > 0 {
+		t.Fatalf("a dry run: %v, %d endpoints", got, len(w.endpoints))
+	}
+	first := w.move(false, two...)
+	if got := results(first); !slices.Equal(got, []string{"created", "created"}) {
+		t.Fatalf("%v", first)
+	}
+	sealed := map[string]string{first[0].ID: oldKey, first[1].ID: strings.Repeat("\x00\xff\x80", 8)}
+	for _, e := range w.of("acme") {
+		want := endpoint.Endpoint{
+			ID: e.ID, TenantID: "acme", URL: e.URL, Events: []string{"*"}, Description: "crm", Status: endpoint.Active,
+			CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, SecretVersion: 1, HeaderNames: []string{"Authorization"},
+			HeadersVersion: 1, SealedHeaders: e.SealedHeaders, Revision: e.Revision,
+			SealedSecret: []byte("sealed:" + e.ID + ":" + sealed[e.ID]),
+		}
+		if diff := cmp.Diff(want, e); diff != "" {
+			t.Errorf("imported (-want +got):\n%s", diff)
+		}
+	}
+	before := len(w.lines("audit"))
+	again := w.move(false, two...)
+	if got := results(again); !slices.Equal(got, []string{"exists", "exists"}) || again[1].ID != first[1].ID ||
+		len(w.endpoints) != 2 || len(w.lines("audit")) != before {
+		t.Errorf("again: %v", again)
+	}
+	for _, line := range w.lines("audit") {
+		if line["operator"] != "ann" || line["action"] != "create" || line["tenant_id"] != "acme" || line["key_id"] != nil {
+			t.Errorf("audit line %v", line)
+		}
+	}
+	if before != 2 || strings.Contains(w.log.String(), "hidden") {
+		t.Errorf("%d audit lines, or a secret in the log: %s", before, w.log)
+	}
+}
+
+// A tenant changes an imported endpoint, and rotates its secret, as any other.
+func TestHandler_import_leavesAnEndpointLikeAnyOther(t *testing.T) {
+	w := newWorld(t)
+	path := "/v1/webhooks/" + w.move(false, leaving("a", oldKey))[0].ID
+	key := w.issue("acme", apikey.Scopes()...)
+	if a := w.do(key, "GET", path, ""); a.status != 200 || strings.Contains(string(a.body), "hidden") {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+	var rotated shown
+	w.do(key, "POST", path+"/rotate-secret", "").decode(t, &rotated)
+	if !strings.HasPrefix(rotated.SigningSecret, "whs_") || rotated.SecretRotatedAt == nil {
+		t.Errorf("rotated: %+v", rotated)
+	}
+}
+
+func TestHandler_import_namesEveryFieldAtFault(t *testing.T) {
+	w := newWorld(t)
+	for _, c := range []struct {
+		line string
+		want []string
+	}{
+		{`{}`, []string{"tenant_id", "url", "events", "secret"}},
+		{leaving("a", "too short"), []string{"secret"}},
+		{strings.Replace(leaving("a", oldKey), "https:", "http:", 1), []string{"url"}},
+		{strings.Replace(leaving("a", oldKey), `["*"]`, `["*","user.invented"]`, 1), []string{"events/1"}},
+		{strings.Replace(leaving("a", oldKey), `"acme"`, `"a b"`, 1), []string{"tenant_id"}},
+		{strings.Replace(leaving("a", oldKey), `"acme"`, `42`, 1), []string{"tenant_id"}},
+		{strings.Replace(leaving("a", oldKey), `{`, `{"status":"deleted",`, 1), []string{"status"}},
+		{strings.Replace(leaving("a", oldKey), `{`, `{"typo":"hidden",`, 1), []string{"typo"}},
+		{`"hidden"`, []string{""}},
+		{`null`, []string{""}},
+	} {
+		got := w.move(false, c.line)[0]
+		var named []string
+		for _, e := range got.Errors {
+			named = append(named, e.Field)
+		}
+		if diff := cmp.Diff(c.want, named); diff != "" || got.Result != "refused" {
+			t.Errorf("%s: %+v (-want +got):\n%s", c.line, got, diff)
+		}
+	}
+	if len(w.endpoints) > 0 || strings.Contains(w.log.String(), "hidden") {
+		t.Errorf("%d endpoints; log: %s", len(w.endpoints), w.log)
+	}
+}
+
+func TestHandler_import_keepsToTheBoundsOfATenant(t *testing.T) {
+	w := newWorld(t)
+	w.handler.PerHost = 2
+	for _, dryRun := range []bool{false, true} {
+		got := w.move(dryRun, leaving("a", oldKey), leaving("b", oldKey), leaving("c", oldKey))
+		if got[2].Result != "refused" || got[2].Errors[0].Field != "url" {
+			t.Errorf("a third endpoint at a host: %v", got)
+		}
+	}
+	w.handler.PerHost = endpoint.MaxLive
+	for n := range endpoint.MaxLive - 2 {
+		w.move(false, leaving(fmt.Sprint("more/", n), oldKey))
+	}
+	if got := w.move(true, leaving("one/too/many", oldKey))[0]; got.Result != "refused" ||
+		got.Errors[0].Field != "tenant_id" {
+		t.Errorf("beyond the limit: %v", got)
+	}
+}
+
+func TestHandler_import_saysWhatToAskForAgain(t *testing.T) {
+	w := newWorld(t)
+	w.writeDown = true
+	if got := w.move(false, leaving("a", oldKey))[0]; got.Result != "failed" || got.ID != "" {
+		t.Errorf("while the store is down: %v", got)
+	}
+	w.writeDown = false
+	w.slow = true
+	got := results(w.move(false, leaving("a", oldKey), leaving("b", oldKey), leaving("c", oldKey)))
+	if diff := cmp.Diff([]string{"created", "not_started", "not_started"}, got); diff != "" {
+		t.Errorf("while the store is slow (-want +got):\n%s", diff)
+	}
+}
+
+func TestFunction_Invoke_tellsOperatorsFromTenants(t *testing.T) {
+	w := newWorld(t)
+	for _, request := range []string{
+		`{"action":"import","operator":"ann","endpoints":[]}`,
+		`{"action":"import","operator":"ann","endpoints":[` + strings.Repeat("{},", 10) + `{}]}`,
+		`{"action":"import","operator":"","endpoints":[{}]}`,
+		`{"action":"import","operator":"ann","endpoint":[{}]}`,
+		`{"action":"export","operator":"ann"}`,
+	} {
+		if got := w.ask(request); !strings.HasPrefix(got, `{"error":{"code":`) {
+			t.Errorf("%s: %s", request, got)
+		}
+	}
+	tenant := string(invocation(t, "GET", "/v1/webhooks", nil, nil))
+	for _, request := range []string{
+		`{}`, `[]`, tenant, strings.Replace(tenant, "{", `{"action":"import","operator":"ann","endpoints":[{}],`, 1),
+	} {
+		if got := w.ask(request); !strings.Contains(got, `"statusCode":4`) {
+			t.Errorf("%s: %s", request, got)
+		}
+	}
+}
