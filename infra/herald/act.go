@@ -61,6 +61,7 @@ func (a *app) endpoints() *cli.Command {
 					return a.one(ctx, c, "inspect", "endpoint", f)
 				},
 			},
+			a.importEndpoints(),
 			act("pause", "send it nothing; its deliveries are held", reason),
 			act("resume", "end a pause: what is held is sent"),
 			act("release", "send at once what waits, whatever circuit and schedule say"),

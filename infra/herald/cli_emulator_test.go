@@ -29,6 +29,7 @@ func ends(t *testing.T, code int, line string) (out string) {
 
 // An incident from its alarm to its end, by commands alone.
 func TestCommandsOnTheLocalStack(t *testing.T) {
+	page := pageOf(t, "moving-in.md")
 	i := startStack(t)
 	ends(t, exitDone, "status")
 	lines := tailing(t)
@@ -64,6 +65,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	})
 
 	says("evt_3", ends(t, exitDone, "rejected list"))
+	i.movesIn(t, page)
 }
 
 // tailing runs `herald tail` until the test ends.

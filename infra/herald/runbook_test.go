@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	shown = regexp.MustCompile(`^(inspect|replay|control|apikeys): (\{.*\})$`)
+	shown = regexp.MustCompile(`^(inspect|replay|control|apikeys|webhooks): (\{.*\})$`)
 	word  = regexp.MustCompile(`"[^"]*"|\S+`)
 )
 
@@ -53,12 +53,20 @@ func playRunbook(t *testing.T, command, request string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("event.json", event, 0o600); err != nil {
+	lines, _ := want["endpoints"].([]any)
+	endpoints, err := json.Marshal(append(lines, row{})[0])
+	if err != nil {
 		t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{"event.json": event, "endpoints.jsonl": endpoints} {
+		if err := os.WriteFile(name, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	const answer = `{"data":[],"next_cursor":null,"ready":1,"complete":true,"job":{"job_id":"job_1"},
 		"state":"acknowledged","act":"replay","done":1,"endpoint_id":"webhook_…","dead_letters":{"dead":{"count":1}}}`
-	f := &fake{later: slices.Repeat([]string{answer}, 10)}
+	const imported = `{"data":[{"result":"would_create"}]}`
+	f := &fake{later: slices.Repeat([]string{answer}, 10), answers: map[string]string{"webhooks import": imported}}
 	args := word.FindAllString(command, -1)
 	for n := range args {
 		args[n] = strings.Trim(args[n], `"`)

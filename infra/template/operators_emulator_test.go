@@ -114,11 +114,7 @@ func (s *stage) seed() {
 // manage has a tenant make every request that it can make.
 func (s *stage) manage() {
 	s.t.Helper()
-	log := telemetry.NewLogger(&s.output)
-	h, err := webhooks.New(webhooks.Config{
-		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"), Log: log,
-	})
-	s.must(err)
+	h := s.webhooks()
 	key := s.ask(s.people()["apikeys"], `{"action":"issue","operator":"ann","tenant_id":"acme"}`)["api_key"]
 	id := ""
 	for _, r := range [][3]string{
@@ -142,6 +138,16 @@ func (s *stage) manage() {
 			id = made["id"].(string)
 		}
 	}
+}
+
+func (s *stage) webhooks() *webhooks.Handler {
+	s.t.Helper()
+	h, err := webhooks.New(webhooks.Config{
+		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"),
+		Log: telemetry.NewLogger(&s.output),
+	})
+	s.must(err)
+	return h
 }
 
 // What is dead or deleted is kept for as long as the template says.
@@ -199,6 +205,7 @@ func (s *stage) people() map[string]lambda.Handler {
 		"apikeys": apikeys.New(apikeys.Config{
 			Settings: pipeline.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
 		}).Function(),
+		"webhooks": s.webhooks().Function(),
 	}
 }
 

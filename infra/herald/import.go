@@ -1,0 +1,227 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/internal/badjson"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// What a request may have: endpoints, and bytes of each.
+const (
+	importAtOnce  = 10
+	maxImportLine = 64 << 10
+)
+
+// importLine is an endpoint of the file, and what became of it.
+type importLine struct {
+	Line       int            `json:"line"`
+	TenantID   string         `json:"tenant_id"`
+	Host       string         `json:"host"`
+	EndpointID string         `json:"endpoint_id"`
+	Result     string         `json:"result"`
+	Errors     []fieldError   `json:"errors,omitempty"`
+	text       jsontext.Value // never printed: it has the secret
+}
+
+type fieldError struct {
+	Field   string `json:"field"`
+	Message string `json:"message"`
+}
+
+func (a *app) importEndpoints() *cli.Command {
+	return &cli.Command{
+		Name: "import", Usage: "create endpoints that another sender had (policy KeyIssuers)", ArgsUsage: "FILE",
+		Description: "A line of FILE, or of standard input for -, is a JSON object: tenant_id, url, events, secret, and\n" +
+			"perhaps description, headers, status. The secret is the literal text of the key, or whsec_ and its Base64.\n" +
+			"Nothing is created unless every line can be. What exists stays as it is: if it breaks off, run it again.",
+		Action: func(ctx context.Context, c *cli.Command) error {
+			path, err := argument(c, "FILE")
+			if err != nil {
+				return err
+			}
+			content, err := a.read(path)
+			if err != nil {
+				return err
+			}
+			lines, err := importLines(content)
+			if err != nil {
+				return err
+			}
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			return a.moveIn(ctx, c, s, lines)
+		},
+	}
+}
+
+// importLines reads JSON lines. Its errors quote no values.
+func importLines(content []byte) (lines []importLine, err error) {
+	number, first := 0, map[string]int{}
+	for text := range bytes.Lines(content) {
+		number++
+		if text = bytes.TrimSpace(text); len(text) == 0 {
+			continue
+		}
+		if len(text) > maxImportLine {
+			return nil, fail(exitUsage, "line %d: longer than %d bytes", number, maxImportLine)
+		}
+		var of struct {
+			TenantID string `json:"tenant_id"`
+			URL      string `json:"url"`
+		}
+		if err := json.Unmarshal(text, &of); err != nil {
+			return nil, fail(exitUsage, "line %d: %s", number, badLine(err))
+		}
+		if url, err := anyURL.Normalise(of.URL); err == nil {
+			of.URL = url
+		}
+		key := of.TenantID + " " + of.URL
+		if before := first[key]; before > 0 && of.URL != "" {
+			return nil, fail(exitUsage, "line %d: url: the tenant has it in line %d, too", number, before)
+		}
+		first[key] = number
+		lines = append(lines, importLine{Line: number, text: text})
+	}
+	if len(lines) == 0 {
+		return nil, fail(exitUsage, "the file has no lines")
+	}
+	return lines, nil
+}
+
+// badLine says what is wrong with a line, and quotes nothing of it.
+func badLine(err error) string {
+	d := badjson.Diagnose(err)
+	switch {
+	case d.Kind == badjson.DuplicateName:
+		return safe(d.TopLevel()) + ": appears twice"
+	case d.Kind == badjson.Malformed:
+		return fmt.Sprintf("no JSON at byte %d", d.Offset)
+	case d.TopLevel() != "":
+		return safe(d.TopLevel()) + ": must be a string"
+	}
+	return "must be a JSON object"
+}
+
+// anyURL tells URLs apart as the function does, and leaves it to the function to refuse one.
+var anyURL = endpoint.URLPolicy{
+	Addr: func(netip.Addr) bool { return true }, Port: func(uint16) bool { return true },
+}
+
+// moveIn has every line checked, and then all that are new created.
+func (a *app) moveIn(ctx context.Context, c *cli.Command, s stack, lines []importLine) error {
+	fresh, err := a.checked(ctx, c, s, lines)
+	if err != nil {
+		return err
+	}
+	a.say("%d to create, %d exist", len(fresh), len(lines)-len(fresh))
+	if c.Bool("dry-run") || len(fresh) == 0 {
+		return a.printLines(c, lines)
+	}
+	if err := a.confirm(c, fmt.Sprintf("Create %d endpoints in %s", len(fresh), s.name)); err != nil {
+		return err
+	}
+	broken := s.importAll(ctx, fresh, false)
+	if err := a.printLines(c, fresh); err != nil {
+		return err
+	}
+	created := len(byResult(fresh)["created"])
+	a.say("%d of %d created", created, len(fresh))
+	if broken == nil && created < len(fresh) {
+		return fail(exitUnhealthy, "not all were created: run it again")
+	}
+	return broken
+}
+
+// checked are the lines whose endpoints are not there yet. It fails if one cannot be imported.
+func (a *app) checked(
+	ctx context.Context, c *cli.Command, s stack, lines []importLine,
+) (fresh []importLine, err error) {
+	if err := s.importAll(ctx, lines, true); err != nil {
+		return nil, err
+	}
+	by := byResult(lines)
+	bad := append(by["refused"], by["failed"]...)
+	if len(bad) == 0 {
+		return by["would_create"], nil
+	}
+	code := exitUsage
+	if len(by["failed"]) > 0 {
+		code = exitFailed
+	}
+	if err := a.printLines(c, bad); err != nil {
+		return nil, err
+	}
+	return nil, fail(code, "%d of %d lines cannot be imported, so nothing was created", len(bad), len(lines))
+}
+
+func byResult(lines []importLine) map[string][]importLine {
+	by := map[string][]importLine{}
+	for _, l := range lines {
+		by[l.Result] = append(by[l.Result], l)
+	}
+	return by
+}
+
+// importAll sends the lines, and sets what became of each. Those for which a request had no time go into another.
+func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) error {
+	for done := 0; done < len(lines); {
+		batch := lines[done:min(done+importAtOnce, len(lines))]
+		texts := make([]jsontext.Value, len(batch))
+		for n, l := range batch {
+			texts[n] = l.text
+		}
+		f := fields{"endpoints": texts}
+		if dryRun {
+			f["dry_run"] = true
+		}
+		var answer struct {
+			Data []importLine `json:"data"`
+		}
+		if _, err := s.ask(ctx, "webhooks", "import", f, &answer); err != nil {
+			return fmt.Errorf("line %d and after it: %w", batch[0].Line, err)
+		}
+		if len(answer.Data) != len(batch) {
+			return fail(exitFailed, "webhooks answered %d of %d lines", len(answer.Data), len(batch))
+		}
+		began := 0
+		for n, got := range answer.Data {
+			if got.Result == "not_started" {
+				break
+			}
+			got.Line, got.text = batch[n].Line, batch[n].text
+			batch[n], began = got, began+1
+		}
+		if began == 0 {
+			return fail(exitFailed, "line %d: webhooks had no time for it: run it again", batch[0].Line)
+		}
+		done += began
+	}
+	return nil
+}
+
+func (a *app) printLines(c *cli.Command, lines []importLine) error {
+	if isJSON(c) {
+		return a.printJSON(lines)
+	}
+	rows := make([]row, len(lines))
+	for n, l := range lines {
+		faults := make([]string, len(l.Errors))
+		for n, e := range l.Errors {
+			faults[n] = strings.TrimPrefix(e.Field+": "+e.Message, ": ")
+		}
+		rows[n] = row{"line": float64(l.Line), "tenant_id": l.TenantID, "host": l.Host, "result": l.Result,
+			"endpoint_id": l.EndpointID, "errors": strings.Join(faults, "; ")}
+	}
+	return a.table(rows, "line", "tenant_id", "host", "result", "endpoint_id", "errors")
+}

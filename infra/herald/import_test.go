@@ -1,0 +1,117 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const someLines = `{"tenant_id":"acme","url":"https://a.com/1","events":["*"],"secret":"hidden"}
+
+{"tenant_id":"acme","url":"https://a.com/2","events":["*"],"secret":"hidden"}
+`
+
+// importing plays an import of the file.
+func importing(t *testing.T, f *fake, file string, flags ...string) (code int, out, words string) {
+	t.Helper()
+	path := t.TempDir() + "/endpoints.jsonl"
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, words = f.play(t, "", append(flags, "endpoints", "import", path)...)
+	if strings.Contains(out+words, "hidden") {
+		t.Errorf("shows a secret: %s%s", out, words)
+	}
+	return code, out, words
+}
+
+func data(results ...string) string {
+	return `{"data":[{"result":"` + strings.Join(results, `"},{"result":"`) + `"}]}`
+}
+
+func TestImport_createsWhatIsNotThereYet(t *testing.T) {
+	f := &fake{later: []string{data("exists", "would_create"), data("created")}}
+	code, out, words := importing(t, f, someLines, "-y")
+	if code != exitDone || !strings.Contains(words, "1 to create, 1 exist") || !strings.Contains(out, "3 ") {
+		t.Errorf("exit code %d: %s%s", code, out, words)
+	}
+	second := row{"tenant_id": "acme", "url": "https://a.com/2", "events": []any{"*"}, "secret": "hidden"}
+	want := row{"action": "import", "operator": "arn:aws:iam::1:user/ann", "endpoints": []any{second}}
+	if diff := cmp.Diff(want, f.requests[1]); diff != "" || f.requests[0]["dry_run"] != true {
+		t.Errorf("asked (-want +got):\n%s", diff)
+	}
+}
+
+func TestImport_createsNothing(t *testing.T) {
+	const refused = `{"data":[{"result":"would_create"},
+		{"result":"refused","errors":[{"field":"secret","message":"too short"},{"field":"","message":"limit"}]}]}`
+	for name, c := range map[string]struct {
+		flags  []string
+		answer string
+		code   int
+		says   string
+	}{
+		"a line that is refused":       {[]string{"-y"}, refused, exitUsage, "secret: too short; limit"},
+		"a fault of ours":              {[]string{"-y"}, data("would_create", "failed"), exitFailed, "failed"},
+		"a dry run":                    {[]string{"--dry-run"}, data("would_create", "exists"), exitDone, "1 to create"},
+		"nothing to do":                {nil, data("exists", "exists"), exitDone, "0 to create"},
+		"no answer to the question":    {nil, data("would_create", "exists"), exitFailed, "Create 1 endpoints in"},
+		"an answer about others":       {[]string{"-y"}, data("would_create"), exitFailed, "1 of 2"},
+		"no time, whatever the number": {[]string{"-y"}, data("not_started", "not_started"), exitFailed, "line 1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := &fake{later: []string{c.answer}}
+			code, out, words := importing(t, f, someLines, c.flags...)
+			if code != c.code || len(f.requests) != 1 || !strings.Contains(out+words, c.says) {
+				t.Errorf("exit code %d, %d requests: %s%s", code, len(f.requests), out, words)
+			}
+		})
+	}
+}
+
+func TestImport_saysWhatIsLeftToDo(t *testing.T) {
+	f := &fake{later: []string{data("would_create", "would_create"), data("created", "failed")}}
+	code, _, words := importing(t, f, someLines, "-y")
+	if code != exitUnhealthy || !strings.Contains(words, "1 of 2 created") {
+		t.Errorf("exit code %d: %s", code, words)
+	}
+	f = &fake{later: []string{data("would_create", "would_create"), data("created", "not_started"), `<html>`}}
+	code, out, words := importing(t, f, someLines, "-y", "-o", "json")
+	if code != exitFailed || !strings.Contains(words, "1 of 2 created") || strings.Count(out, `"result"`) != 2 {
+		t.Errorf("exit code %d: %s%s", code, out, words)
+	}
+}
+
+func TestImport_asksForTenAtATime(t *testing.T) {
+	var file strings.Builder
+	for n := range 25 {
+		file.WriteString(`{"url":"https://a.com/` + strings.Repeat("x", n) + `"}` + "\n")
+	}
+	exist := func(n int) string { return data(strings.Split(strings.Repeat("exists ", n)[:7*n-1], " ")...) }
+	f := &fake{later: []string{exist(10), exist(10), exist(5)}}
+	if code, _, words := importing(t, f, file.String()); code != exitDone || len(f.requests) != 3 {
+		t.Errorf("exit code %d, %d requests: %s", code, len(f.requests), words)
+	}
+}
+
+func TestImport_readsTheWholeFileBeforeItAsks(t *testing.T) {
+	for file, says := range map[string]string{
+		"":                          "no lines",
+		"\n\n":                      "no lines",
+		someLines + "hidden":        "line 4: no JSON at byte 0",
+		someLines + `{"a":1,"a":2}`: "line 4: a: appears twice",
+		someLines + `["hidden"]`:    "line 4: must be a JSON object",
+		someLines + `{"url":["x"]}`: "line 4: url: must be a string",
+		`{"a":"` + big + `"}`:       "line 1: longer than",
+		someLines + `{"tenant_id":"acme","url":"https://A.com:443/1"}`: "line 4: url: the tenant has it in line 1, too",
+	} {
+		f := &fake{}
+		if code, _, words := importing(t, f, file, "-y"); code != exitUsage || !strings.Contains(words, says) {
+			t.Errorf("%.80q: exit code %d: %s", file, code, words)
+		}
+	}
+}
+
+var big = strings.Repeat("x", maxImportLine)
