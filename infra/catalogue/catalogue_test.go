@@ -1,6 +1,7 @@
 package main
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,6 +10,9 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/herald-webhooks/herald/internal/signature"
+	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
 
 const root = "../.."
@@ -209,5 +213,33 @@ func TestOverlay_replacesTheCommittedSource(t *testing.T) {
 	}
 	if text := string(files[to]); !strings.Contains(text, `"invoice.line_item.refunded"`) {
 		t.Errorf("the source has not all types:\n%s", text)
+	}
+}
+
+func TestOverlay_describesTheAPIWithItsTypes(t *testing.T) {
+	out := t.TempDir()
+	files, err := overlay(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := write(files); err != nil {
+		t.Fatal(err)
+	}
+	c, err := contract.Load(filepath.Join(out, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{
+		"Content-Type": {"application/json"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1772366400"},
+		"Wh-Signature": {signature.Sign("whs_x", "msg_1", 1772366400, nil)}, "Wh-Webhook-Event": {"order.shipped"},
+	}
+	for data, wrong := range map[string]bool{`{"orderId":"ord_1","items":[{"sku":"a","quantity":1}]}`: false, `{}`: true} {
+		err := c.CheckDelivery("order.shipped", header, []byte(`{"type":"order.shipped","data":`+data+`}`))
+		if wrong != (err != nil) {
+			t.Errorf("a delivery of %s: %v", data, err)
+		}
+	}
+	if text := string(files[filepath.Join(out, "openapi.yaml")]); !strings.Contains(text, "\n        - order.shipped\n") {
+		t.Error("subscriptions do not take order.shipped")
 	}
 }

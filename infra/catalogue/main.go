@@ -6,7 +6,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"flag"
 	"fmt"
@@ -66,13 +65,18 @@ func committed(root string) (map[string][]byte, error) {
 	if files[filepath.Join(root, ownSource)], err = source("own", "own.yaml", own); err != nil {
 		return nil, err
 	}
-	files[filepath.Join(root, description)], err = described(filepath.Join(root, description), path)
+	files[filepath.Join(root, description)], err = described(root, types, own)
 	return files, err
 }
 
-// overlay are the source of a catalogue that is not committed, and the file that has go build take it.
+// overlay are the source of a catalogue that is not committed, the file that has go build take it, and the API
+// description with its types.
 func overlay(root, own, out string) (map[string][]byte, error) {
 	types, err := readOwn(root, own)
+	if err != nil {
+		return nil, err
+	}
+	herald, err := read(filepath.Join(root, folder, "catalogue.yaml"))
 	if err != nil {
 		return nil, err
 	}
@@ -88,8 +92,12 @@ func overlay(root, own, out string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding the overlay: %w", err)
 	}
-	text, err := source("own", filepath.Base(own), types)
-	return map[string][]byte{to: text, filepath.Join(out, "overlay.json"): replace}, err
+	files := map[string][]byte{filepath.Join(out, "overlay.json"): replace}
+	if files[to], err = source("own", filepath.Base(own), types); err != nil {
+		return nil, err
+	}
+	files[filepath.Join(out, "openapi.yaml")], err = described(root, herald, types)
+	return files, err
 }
 
 // readOwn reads a catalogue of an adopter's own types, which keeps off the names of the specification.
@@ -100,26 +108,6 @@ func readOwn(root, path string) ([]entry, error) {
 	}
 	own, err := read(path)
 	return own, errors.Join(err, clashes(path, own, herald))
-}
-
-// described is the API description with the section webhooks of the catalogue.
-func described(path, cataloguePath string) ([]byte, error) {
-	text, err := os.ReadFile(path) //nolint:gosec // the checkout's
-	if err != nil {
-		return nil, fmt.Errorf("reading the API description: %w", err)
-	}
-	catalogue, err := os.ReadFile(cataloguePath) //nolint:gosec // the checkout's
-	if err != nil {
-		return nil, fmt.Errorf("reading the catalogue: %w", err)
-	}
-	const from, to = "\nwebhooks:\n", "\n\ncomponents:\n"
-	before, rest, found := bytes.Cut(text, []byte(from))
-	_, after, ends := bytes.Cut(rest, []byte(to))
-	_, section, begins := bytes.Cut(catalogue, []byte(from))
-	if !found || !ends || !begins {
-		return nil, fmt.Errorf("%s: webhooks, an empty line and components are not where they were", path)
-	}
-	return bytes.Join([][]byte{before, []byte(from), bytes.TrimRight(section, "\n"), []byte(to), after}, nil), nil
 }
 
 func write(files map[string][]byte) error {

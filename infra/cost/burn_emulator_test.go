@@ -175,6 +175,7 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 		{"GET", "/v1/webhooks?limit=1", "", 3}, {"GET", "/v1/webhooks", "", 4},
 		{"GET", "/v1/webhooks?status=deleted&limit=25", "", 3},
 		{"GET", "/v1/webhooks?status=deleted&limit=100", "", 6}, {"GET", "/v1/webhooks/event-types", "", 1},
+		{"GET", "/v1/event-types", "", 4},
 	} {
 		a.now = a.now.Add(time.Minute)
 		status, dollars := a.do(r.method, strings.Replace(r.target, "{id}", a.id, 1), r.body)

@@ -18,6 +18,7 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 		"POST /v1/webhooks":                    201,
 		"GET /v1/webhooks":                     200,
 		"GET /v1/webhooks/event-types":         200,
+		"GET /v1/event-types":                  200,
 		"GET /v1/webhooks/{id}":                200,
 		"PATCH /v1/webhooks/{id}":              200,
 		"DELETE /v1/webhooks/{id}":             204,

@@ -39,6 +39,16 @@ type typesAnswer struct {
 	Patterns   []string `json:"patterns"`
 }
 
+type catalogueAnswer struct {
+	Data []eventType `json:"data"`
+}
+
+type eventType struct {
+	Name        string         `json:"name"`
+	Description string         `json:"description"`
+	Schema      jsontext.Value `json:"schema"` // of data
+}
+
 func viewOf(e endpoint.Endpoint) view {
 	return view{
 		ID: e.ID, URL: e.URL, Description: e.Description, Events: e.Events, Status: e.Status,

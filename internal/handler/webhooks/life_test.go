@@ -15,6 +15,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
 func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
@@ -134,6 +135,25 @@ func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 		if a := w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body); a.status != 201 {
 			t.Errorf("%s is refused: %s", name, a.body)
 		}
+	}
+}
+
+func TestHandler_catalogue_hasTheSchemaOfEachType(t *testing.T) {
+	w := newWorld(t)
+	type answer struct {
+		Data []map[string]any `json:"data"`
+	}
+	var want, got answer
+	for _, c := range catalogue.Types() {
+		var schema map[string]any
+		if err := json.Unmarshal([]byte(c.Schema), &schema); err != nil {
+			t.Fatal(err)
+		}
+		want.Data = append(want.Data, map[string]any{"name": c.Name, "description": c.Description, "schema": schema})
+	}
+	w.do(w.issue("acme", apikey.Read), "GET", "/v1/event-types", "").decode(t, &got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("catalogue (-want +got):\n%s", diff)
 	}
 }
 

@@ -6,10 +6,13 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/go-json-experiment/json/jsontext"
+
 	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
@@ -110,4 +113,12 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 
 func (h *Handler) eventTypes(context.Context, *call) (apigw.Response, error) {
 	return respond(200, typesAnswer{EventTypes: event.Types(), Patterns: event.Patterns()})
+}
+
+func (h *Handler) catalogue(context.Context, *call) (apigw.Response, error) {
+	var answer catalogueAnswer
+	for _, t := range catalogue.Types() {
+		answer.Data = append(answer.Data, eventType{t.Name, t.Description, jsontext.Value(t.Schema)})
+	}
+	return respond(200, answer)
 }

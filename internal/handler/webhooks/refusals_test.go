@@ -182,7 +182,7 @@ func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
 	key := w.issue("acme", apikey.Scopes()...)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for _, target := range []string{
-		"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types",
+		"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types", "GET /v1/event-types",
 		"POST " + path + "/rotate-secret", "DELETE " + path, "POST " + path + "/restore",
 	} {
 		method, target, _ := strings.Cut(target, " ")

@@ -31,6 +31,7 @@ var routes = []route{
 		query: []string{"limit", "cursor", "status"}, do: (*Handler).list,
 	},
 	{method: "GET", path: base + "/event-types", scope: apikey.Read, units: 1, do: (*Handler).eventTypes},
+	{method: "GET", path: "/v1/event-types", scope: apikey.Read, units: catalogueUnits, do: (*Handler).catalogue},
 	{method: "GET", path: base + "/{id}", scope: apikey.Read, units: 1, do: (*Handler).read},
 	{method: "PATCH", path: base + "/{id}", scope: apikey.Write, units: changeUnits, body: true, do: (*Handler).change},
 	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, units: changeUnits, do: (*Handler).remove},
@@ -39,11 +40,12 @@ var routes = []route{
 }
 
 // A change writes several items twice, and may read all that are deleted; a list reads all endpoints and may answer
-// with half a megabyte. TestWhatOneKeyCanBurn has what they cost.
+// with half a megabyte, the catalogue with a third of one. TestWhatOneKeyCanBurn has what they cost.
 const (
-	changeUnits = 5
-	listUnits   = 2
-	pageUnits   = 25 // endpoints of a page that are another unit
+	changeUnits    = 5
+	catalogueUnits = 4
+	listUnits      = 2
+	pageUnits      = 25 // endpoints of a page that are another unit
 )
 
 // units are what the request spends of its key's budget. A request that will be refused spends one at least.

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// described is the API description, with the names that subscriptions take and the section webhooks of both catalogues.
+func described(root string, herald, own []entry) ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(root, description)) //nolint:gosec // the checkout's
+	if err != nil {
+		return nil, fmt.Errorf("reading the API description: %w", err)
+	}
+	catalogue, err := os.ReadFile(filepath.Join(root, folder, "catalogue.yaml")) //nolint:gosec // the checkout's
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogue: %w", err)
+	}
+	const section = "\nwebhooks:\n"
+	_, webhooks, _ := strings.Cut(string(catalogue), section)
+	var names, more strings.Builder
+	for _, t := range slices.Concat(herald, own) {
+		fmt.Fprintf(&names, "        - %s\n", t.Name)
+	}
+	seen := map[string]bool{}
+	for _, t := range own {
+		more.WriteString(webhook(t, seen))
+	}
+	all, first := replaced(string(text), section, "\ncomponents:\n", webhooks+more.String())
+	all, second := replaced(all, "      enum: &subscriptions\n", `        - "*"`, names.String())
+	return []byte(all), errors.Join(first, second)
+}
+
+// replaced puts a text between two that stay.
+func replaced(text, from, to, between string) (string, error) {
+	before, rest, begins := strings.Cut(text, from)
+	_, after, ends := strings.Cut(rest, to)
+	if !begins || !ends {
+		return "", fmt.Errorf("%s: there is no %q before a %q", description, from, to)
+	}
+	return before + from + between + to + after, nil
+}
+
+// webhook describes the delivery of a type: JSON is YAML. The rest is that of the first delivery.
+func webhook(t entry, seen map[string]bool) string {
+	operation := "on"
+	for _, word := range strings.FieldsFunc(t.Name, func(r rune) bool { return strings.ContainsRune("._-", r) }) {
+		operation += strings.ToUpper(word[:1]) + word[1:]
+	}
+	for seen[operation] {
+		operation += "X"
+	}
+	seen[operation] = true
+	summary, err := jsontext.AppendQuote(nil, t.Description)
+	if err != nil {
+		summary = []byte(`""`) // the catalogue was read as UTF-8
+	}
+	return fmt.Sprintf(`  %[1]s:
+    post:
+      <<: *delivery
+      operationId: %[2]s
+      summary: %[3]s
+      requestBody:
+        required: true
+        content:
+          application/json:
+            schema:
+              type: object
+              required: [type, data]
+              properties: {"type":{"type":"string","const":"%[1]s"},"data":%[4]s}
+            examples: {"illustrative":{"value":{"type":"%[1]s","data":%[5]s}}}
+`, t.Name, operation, summary, t.Schema, t.Example)
+}
