@@ -78,7 +78,7 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		state.Functions[strings.ToLower(name)] = s.outputs[name+"FunctionName"]
 	}
 	c = verify.Config{Name: s.name, Local: local, Patience: 3 * time.Minute}
-	if c.Waits, err = s.waits(ctx); err != nil {
+	if c.Waits, c.Processes, err = s.pace(ctx); err != nil {
 		return c, nil, err
 	}
 	var receiver *verify.Local
@@ -105,11 +105,11 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 	return c, end, nil
 }
 
-// waits are those between a delivery's attempts, by the stack's parameters.
-func (s stack) waits(ctx context.Context) (all []time.Duration, err error) {
+// pace is what the stack's parameters say of the waits between a delivery's attempts, and of deliver's processes.
+func (s stack) pace(ctx context.Context) (waits []time.Duration, processes int, err error) {
 	parameters, err := s.parameters(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	number := func(name string) float64 {
 		n, parseErr := strconv.ParseFloat(parameters[name], 64)
@@ -120,8 +120,8 @@ func (s stack) waits(ctx context.Context) (all []time.Duration, err error) {
 	}
 	wait, factor := number("RetryBaseSeconds"), number("RetryFactor")
 	for range int(number("MaxRetries")) {
-		all = append(all, time.Duration(min(wait, 43_000)*float64(time.Second)))
+		waits = append(waits, time.Duration(min(wait, 43_000)*float64(time.Second)))
 		wait *= factor
 	}
-	return all, err
+	return waits, int(number("DeliverMaximumConcurrency")), err
 }

@@ -103,8 +103,8 @@ func (r *AWS) Close(ctx context.Context) {
 }
 
 // Open returns the address of an inbox.
-func (r *AWS) Open(_ context.Context, inbox string, fails time.Time) (string, error) {
-	return address(r.url, inbox, fails), nil
+func (r *AWS) Open(_ context.Context, inbox string, fails time.Time, pause time.Duration) (string, error) {
+	return address(r.url, inbox, fails, pause), nil
 }
 
 // Requests reads what has come onto the queue, and returns what came to the inbox.

@@ -8,19 +8,36 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// clearAway removes the tenant's endpoints, dead letters, rejected events and keys.
+// clearAway removes what its tenants have: endpoints, dead letters, rejected events and keys. The noisy one's key is
+// there only if a run was interrupted.
 func clearAway(ctx context.Context, r *run) (string, error) {
-	var counts [4]int
-	for n, remove := range []func(context.Context) (int, error){
-		r.removeEndpoints, r.purge, r.discardRejected, r.revokeKeys, // the keys last: the endpoints need one
-	} {
-		var err error
-		if counts[n], err = remove(ctx); err != nil {
-			return "", err
+	neighbour := &run{Config: r.Config, id: noisy, over: true}
+	counts, err := r.clear(ctx)
+	if err != nil {
+		return "", err
+	}
+	keys, err := neighbour.keys(ctx)
+	if err == nil && len(keys) > 0 {
+		var more [4]int
+		more, err = neighbour.clear(ctx)
+		for n := range counts {
+			counts[n] += more[n]
 		}
 	}
 	return fmt.Sprintf("%d endpoints, %d dead letters, %d rejected events, %d keys",
-		counts[0], counts[1], counts[2], counts[3]), nil
+		counts[0], counts[1], counts[2], counts[3]), err
+}
+
+// clear ends the keys last: removing endpoints needs one.
+func (r *run) clear(ctx context.Context) (counts [4]int, err error) {
+	for n, remove := range []func(context.Context) (int, error){
+		r.removeEndpoints, r.purge, r.discardRejected, r.revokeKeys,
+	} {
+		if counts[n], err = remove(ctx); err != nil {
+			return counts, err
+		}
+	}
+	return counts, nil
 }
 
 func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
@@ -65,7 +82,7 @@ func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids
 		var found struct {
 			Data []map[string]any `json:"data"`
 		}
-		request := map[string]any{"tenant_id": Tenant, "limit": 100}
+		request := map[string]any{"tenant_id": r.id, "limit": 100}
 		if err := r.ask(ctx, "inspect", list, request, &found); err != nil {
 			return len(removed), err
 		}
@@ -106,9 +123,24 @@ func (r *run) end(ctx context.Context, action, field string, ids []string) error
 	return nil
 }
 
-// revokeKeys ends every key but that of this run, which its last step ends too.
+// revokeKeys ends every key, that of this run when it is over.
 func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
-	request := map[string]any{"tenant_id": Tenant, "limit": 100}
+	keys, err := r.keys(ctx)
+	for _, id := range keys {
+		if id == r.keyID && !r.over {
+			continue
+		}
+		if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, &struct{}{}); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, err
+}
+
+// keys are those of the tenant that were not revoked.
+func (r *run) keys(ctx context.Context) (ids []string, err error) {
+	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {
 		var found struct {
 			Data []struct {
@@ -118,19 +150,15 @@ func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
 			Next *string `json:"next_cursor"`
 		}
 		if err := r.ask(ctx, "apikeys", "list", request, &found); err != nil {
-			return n, err
+			return nil, err
 		}
 		for _, k := range found.Data {
-			if k.RevokedAt != nil || k.ID == r.keyID && r.endpoint.ID == "" {
-				continue
+			if k.RevokedAt == nil {
+				ids = append(ids, k.ID)
 			}
-			if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": k.ID}, &struct{}{}); err != nil {
-				return n, err
-			}
-			n++
 		}
 		if found.Next == nil {
-			return n, nil
+			return ids, nil
 		}
 		request["cursor"] = *found.Next
 	}

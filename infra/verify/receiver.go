@@ -27,9 +27,9 @@ type Request struct {
 
 // Receiver is a tenant's HTTPS server that Herald can reach.
 type Receiver interface {
-	// Open returns the address of an inbox, which answers 503 until the moment and 200 after it. The address says
-	// so itself: the server keeps nothing.
-	Open(ctx context.Context, inbox string, fails time.Time) (address string, err error)
+	// Open returns the address of an inbox, which answers 503 until the moment and 200 after it, or 200 after the
+	// pause. The address says so itself: the server keeps nothing.
+	Open(ctx context.Context, inbox string, fails time.Time, pause time.Duration) (address string, err error)
 	// Requests returns those of an inbox, in the order of their arrival.
 	Requests(ctx context.Context, inbox string) ([]Request, error)
 	// Alarms returns the names of the stack's alarms that are on.
@@ -37,10 +37,13 @@ type Receiver interface {
 }
 
 // address is that of an inbox behind a base URL.
-func address(base, inbox string, fails time.Time) string {
+func address(base, inbox string, fails time.Time, pause time.Duration) string {
 	a := base + "/" + url.PathEscape(inbox)
 	if !fails.IsZero() {
 		a += "?until=" + strconv.FormatInt(fails.UnixMilli(), 10)
+	}
+	if pause > 0 {
+		a += "?pause=" + strconv.FormatInt(pause.Milliseconds(), 10)
 	}
 	return a
 }
@@ -65,8 +68,8 @@ func StartLocal(certFile, keyFile string) (*Local, error) {
 func (l *Local) Close() error { return l.server.Close() } //nolint:wrapcheck // says so
 
 // Open returns the address of an inbox.
-func (l *Local) Open(_ context.Context, inbox string, fails time.Time) (string, error) {
-	return address(l.server.URL, inbox, fails), nil
+func (l *Local) Open(_ context.Context, inbox string, fails time.Time, pause time.Duration) (string, error) {
+	return address(l.server.URL, inbox, fails, pause), nil
 }
 
 // Requests returns those of an inbox.
@@ -94,6 +97,9 @@ func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if until, err := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64); err == nil && got.At.UnixMilli() < until {
 		got.Status = http.StatusServiceUnavailable
+	}
+	if ms, err := strconv.Atoi(r.URL.Query().Get("pause")); err == nil {
+		time.Sleep(time.Duration(ms) * time.Millisecond)
 	}
 	inbox := strings.TrimPrefix(r.URL.Path, "/")
 	l.mu.Lock()

@@ -55,7 +55,9 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for until, want := range map[string]int{"": 200, `"until":"1"`: 200, `"until":"9999999999999"`: 503} {
+	for until, want := range map[string]int{
+		"": 200, `"until":"1"`: 200, `"until":"9999999999999"`: 503, `"pause":"1"`: 200,
+	} {
 		event := `{"rawPath":"/main","queryStringParameters":{` + until + `},"body":"aGk=","isBase64Encoded":true,
 			"headers":{"wh-id":"msg_1","wh-webhook-event":"user.created","wh-timestamp":"1","wh-signature":"v1,x"}}`
 		node := exec.CommandContext(t.Context(), node(t), "run.mjs", event)

@@ -21,7 +21,7 @@ import (
 const inbox = "main"
 
 func register(ctx context.Context, r *run) (string, error) {
-	address, err := r.Receiver.Open(ctx, inbox, time.Time{})
+	address, err := r.Receiver.Open(ctx, inbox, time.Time{}, 0)
 	if err != nil {
 		return "", fmt.Errorf("making a receiver: %w", err)
 	}
@@ -32,7 +32,7 @@ func register(ctx context.Context, r *run) (string, error) {
 
 // publish sends the sample of an event type under an id of its own.
 func (r *run) publish(ctx context.Context, eventType string) (examples.Message, error) {
-	m, err := examples.Event(eventType, Tenant)
+	m, err := examples.Event(eventType, r.id)
 	if err != nil {
 		return m, fmt.Errorf("reading the sample: %w", err)
 	}
@@ -120,7 +120,7 @@ func everyEvent(ctx context.Context, r *run) (string, error) {
 
 // failing has an endpoint of its own: the main one's circuit stays out of it.
 func (r *run) failing(ctx context.Context, name string, until time.Time, eventType string) (client.Endpoint, error) {
-	address, err := r.Receiver.Open(ctx, name, until)
+	address, err := r.Receiver.Open(ctx, name, until, 0)
 	if err != nil {
 		return client.Endpoint{}, fmt.Errorf("making a receiver: %w", err)
 	}
@@ -164,7 +164,7 @@ func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
 			Reason    string `json:"reason"`
 		} `json:"data"`
 	}
-	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": Tenant, "limit": 100}, &found)
+	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
 	for _, e := range found.Data {
 		if e.MessageID == messageID {
 			return e.Reason != "", err

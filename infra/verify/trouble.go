@@ -82,7 +82,7 @@ func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message)
 // replayed replays the dead letter to a receiver that works.
 func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.DeadLetter, m examples.Message) error {
 	const name = "replay"
-	well, err := r.Receiver.Open(ctx, name, time.Time{})
+	well, err := r.Receiver.Open(ctx, name, time.Time{}, 0)
 	if err != nil {
 		return fmt.Errorf("making a receiver: %w", err)
 	}

@@ -15,20 +15,25 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// Tenant owns everything that a run makes. One run at a time: the next one clears away what it finds.
-const Tenant = "herald-verify"
+// Tenant and its noisy neighbour own everything that a run makes. One run at a time: the next one clears away what it
+// finds.
+const (
+	Tenant = "herald-verify"
+	noisy  = "herald-verify-noisy"
+)
 
 // Config says what is verified, and how. All fields but Probe are required.
 type Config struct {
-	Client   *client.Client
-	Receiver Receiver
-	Name     string          // of the stack
-	Local    bool            // no alarms, no AWS of its own
-	Logs     Logs            // of the functions
-	Probe    Prober          // nil: no role is probed
-	Waits    []time.Duration // between attempts, before they are lengthened at random
-	Patience time.Duration   // for anything that takes a working stack seconds
-	Progress func(Result)    // is told of each step when it has ended
+	Client    *client.Client
+	Receiver  Receiver
+	Name      string          // of the stack
+	Local     bool            // no alarms, no AWS of its own
+	Logs      Logs            // of the functions
+	Probe     Prober          // nil: no role is probed
+	Waits     []time.Duration // between attempts, before they are lengthened at random
+	Processes int             // that deliver may have for a queue
+	Patience  time.Duration   // for anything that takes a working stack seconds
+	Progress  func(Result)    // is told of each step when it has ended
 }
 
 // Result is what became of a step.
@@ -66,6 +71,7 @@ var steps = []step{
 	{"a rotated secret signs the next delivery", rotation},
 	{"a deleted endpoint gets nothing, a restored one does", restored},
 	{"a paused endpoint gets nothing, and everything after its pause", paused},
+	{"a quiet tenant's deliveries overtake a noisy one's (fair queues)", fairQueues},
 	{"a delivery that stays undeliverable is sealed, opened and replayed", death},
 	{"no queue keeps anything", drained},
 	{"batches are filled", batchFill},
@@ -79,12 +85,14 @@ var steps = []step{
 // run is a run under way.
 type run struct {
 	Config
+	id       string // of its tenant
 	tenant   *client.Client
 	keyID    string
 	endpoint client.Endpoint
 	secret   string
 
 	began     time.Time
+	over      bool                 // nothing of the run is needed any more
 	published int                  // events
 	attempts  map[string][]Request // at deliveries that were retried, by wh-id
 	log       log
@@ -105,7 +113,7 @@ func (n notShown) Error() string { return string(n) }
 
 // Run takes every step, the last one whatever happened. ok is false if any is broken.
 func Run(ctx context.Context, c Config) (results []Result, ok bool) {
-	r := &run{Config: c, began: time.Now()}
+	r := &run{Config: c, id: Tenant, began: time.Now()}
 	ok = true
 	for n, s := range steps {
 		last := n == len(steps)-1
@@ -115,6 +123,7 @@ func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 		within := ctx
 		if last {
 			var cancel context.CancelFunc
+			r.over = true
 			within, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 			defer cancel()
 		}
@@ -153,7 +162,7 @@ func (r *run) issueKey(ctx context.Context) error {
 		ID   string `json:"key_id"`
 		Text string `json:"api_key"`
 	}
-	err := r.ask(ctx, "apikeys", "issue", map[string]any{"tenant_id": Tenant, "description": "herald verify"}, &key)
-	r.tenant, r.keyID = r.Client.As(Tenant, key.Text), key.ID
+	err := r.ask(ctx, "apikeys", "issue", map[string]any{"tenant_id": r.id, "description": "herald verify"}, &key)
+	r.tenant, r.keyID = r.Client.As(r.id, key.Text), key.ID
 	return err
 }

@@ -56,7 +56,7 @@ func start(t *testing.T, instead map[string]string) verify.Config {
 	t.Cleanup(func() { _ = receiver.Close() })
 	return verify.Config{
 		Client: client.New(running.State), Receiver: receiver, Name: "herald-local", Local: true,
-		Logs: verify.LocalLogs(filepath.Join(dir, "logs")), Patience: 2 * time.Minute,
+		Logs: verify.LocalLogs(filepath.Join(dir, "logs")), Patience: 2 * time.Minute, Processes: 4,
 		Waits:    []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second},
 		Progress: func(r verify.Result) { t.Logf("%s %s: %s", r.State, r.Step, r.Says) },
 	}
@@ -81,7 +81,7 @@ func TestRun_ofAStackThatWorks(t *testing.T) {
 			shown++
 		}
 	}
-	if !ok || shown != len(results)-3 { // all but cold starts, roles and alarms
+	if !ok || shown != len(results)-4 { // all but fair queues, cold starts, roles and alarms
 		t.Errorf("%d of %d steps held:\n%s", shown, len(results), verify.Report(c.Name, time.Now(), results, ok))
 	}
 }

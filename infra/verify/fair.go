@@ -1,0 +1,117 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// What makes a tenant noisy: more deliveries than so few processes of deliver take at once, to a receiver that takes
+// its time, but not as much as would make the tenant a slow one.
+const (
+	fewProcesses   = 10
+	noisyEndpoints = 10
+	noisyEvents    = 20
+	quietEvents    = 5
+	pause          = 500 * time.Millisecond
+)
+
+func fairQueues(ctx context.Context, r *run) (says string, err error) {
+	if r.Processes > fewProcesses {
+		return "", notShown(fmt.Sprintf("%d processes leave no backlog: verify a stack with the parameters of [verify]",
+			r.Processes))
+	}
+	neighbour := &run{Config: r.Config, id: noisy, over: true}
+	if _, err := neighbour.clear(ctx); err != nil { // issues a key
+		return "", err
+	}
+	if err := neighbour.issueKey(ctx); err != nil {
+		return "", err
+	}
+	behind, err := neighbour.crowd(ctx)
+	if err != nil {
+		return "", err
+	}
+	beside, err := r.beside(ctx)
+	if err != nil {
+		return "", err
+	}
+	last, err := neighbour.lastOf(ctx, behind)
+	if err != nil {
+		return "", err
+	}
+	r.published += neighbour.published
+	says = fmt.Sprintf("%d deliveries of a quiet tenant took %s at most, the last of a noisy one's %d took %s",
+		quietEvents, beside.Round(time.Millisecond), noisyEvents*noisyEndpoints, last.Round(time.Millisecond))
+	if _, err := neighbour.clear(ctx); err != nil {
+		return "", err
+	}
+	switch {
+	case r.Local:
+		return "", notShown("the emulator's queues are not fair: " + says)
+	case beside > last/2: // SQS promises no more than to try
+		return "", notShown("no effect: " + says)
+	}
+	return says, nil
+}
+
+// crowd makes a backlog, and returns when it began.
+func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
+	for n := range noisyEndpoints {
+		address, err := r.Receiver.Open(ctx, noisyInbox(n), time.Time{}, pause)
+		if err != nil {
+			return began, fmt.Errorf("making a receiver: %w", err)
+		}
+		if _, err := r.tenant.CreateEndpoint(ctx, address, "user.created"); err != nil {
+			return began, err //nolint:wrapcheck // says that it created
+		}
+	}
+	began = time.Now()
+	for range noisyEvents {
+		if _, err := r.publish(ctx, "user.created"); err != nil {
+			return began, err
+		}
+	}
+	return began, nil
+}
+
+func noisyInbox(n int) string { return "noisy-" + strconv.Itoa(n) }
+
+// beside publishes a few events of a quiet tenant, and returns how long the slowest took.
+func (r *run) beside(ctx context.Context) (slowest time.Duration, err error) {
+	for range quietEvents {
+		began := time.Now()
+		m, err := r.publish(ctx, "user.created")
+		if err != nil {
+			return 0, err
+		}
+		got, err := r.arrive(ctx, m)
+		if err != nil {
+			return 0, err
+		}
+		slowest = max(slowest, got.At.Sub(began))
+	}
+	return slowest, nil
+}
+
+// lastOf waits for the whole backlog, and returns how long it took.
+func (r *run) lastOf(ctx context.Context, began time.Time) (took time.Duration, err error) {
+	err = r.eventually(ctx, "the noisy tenant's deliveries", func(ctx context.Context) (bool, error) {
+		var all []Request
+		for n := range noisyEndpoints {
+			some, err := r.Receiver.Requests(ctx, noisyInbox(n))
+			if err != nil {
+				return false, err //nolint:wrapcheck // of the receiver
+			}
+			all = append(all, some...)
+		}
+		if len(byID(all)) < noisyEvents*noisyEndpoints {
+			return false, nil
+		}
+		took = slices.MaxFunc(all, func(a, b Request) int { return a.At.Compare(b.At) }).At.Sub(began)
+		return true, nil
+	})
+	return took, err
+}
