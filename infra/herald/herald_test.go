@@ -110,13 +110,14 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 
 func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 	f := &fake{answers: map[string]string{"replay start_job": `{"selected":12,"ready":10,
-		"refused":{"endpoint_deleted":2},"complete":true,"job":{"job_id":"job_1"}}`}}
+		"refused":{"endpoint_deleted":2},"complete":true,"until":"2026-01-03T08:00:00Z","job":{"job_id":"job_1"}}`}}
 	code, out, words := f.play(t, "y\n", "dead", "replay", "--tenant", "acme")
 	if code != exitDone || out != "job_1\n" || len(f.requests) != 2 {
 		t.Fatalf("exit code %d, %d requests, output %q, %s", code, len(f.requests), out, words)
 	}
 	counted, started := f.requests[0], f.requests[1]
-	if counted["dry_run"] != true || started["dry_run"] != nil || counted["token"] != started["token"] {
+	if counted["dry_run"] != true || started["dry_run"] != nil || counted["token"] != started["token"] ||
+		started["until"] != "2026-01-03T08:00:00Z" {
 		t.Errorf("counted with %v, started with %v", counted, started)
 	}
 	for _, said := range []string{"12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10"} {

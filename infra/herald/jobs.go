@@ -18,6 +18,7 @@ type survey struct {
 	Ready    int            `json:"ready"`
 	Refused  map[string]int `json:"refused"`
 	Complete bool           `json:"complete"`
+	Until    string         `json:"until"`
 	Job      *job           `json:"job"`
 }
 
@@ -62,6 +63,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 		return err
 	}
 	delete(f, "dry_run")
+	f["until"] = would.Until // what was counted, and nothing that died since
 	if b.confirm {
 		f["confirm"] = true
 	}

@@ -47,7 +47,8 @@ func (s State) Valid() bool { return s == Running || s == Stopped || s == Done }
 type Job struct {
 	ID        string              `dynamodbav:"job_id"`
 	Act       Act                 `dynamodbav:"act"`
-	Selector  deadletter.Selector `dynamodbav:"selector"` // of rejected events: tenant, part of the reason, time
+	Selector  deadletter.Selector `dynamodbav:"selector"`        // of rejected events: tenant, part of the reason, time
+	Asked     time.Time           `dynamodbav:"asked,omitempty"` // end of the selection as it was asked for
 	Operator  string              `dynamodbav:"operator"`
 	StartedAt time.Time           `dynamodbav:"started_at"`
 	Selected  int                 `dynamodbav:"selected"` // when it was started
@@ -62,11 +63,12 @@ type Progress struct {
 	Refused map[string]int `dynamodbav:"refused,omitempty"` // by reason
 	Failed  map[string]int `dynamodbav:"failed,omitempty"`  // by reason, given up after MaxTries
 
-	Pages     int       `dynamodbav:"pages"`             // that were stored
-	Pending   []string  `dynamodbav:"pending,omitempty"` // ids that were taken up and have no result
-	Tries     int       `dynamodbav:"tries,omitempty"`   // of what is pending
-	Cursor    string    `dynamodbav:"cursor,omitempty"`  // behind what was taken up
-	Listed    bool      `dynamodbav:"listed,omitempty"`  // nothing is left behind the cursor
+	Pages     int       `dynamodbav:"pages"`              // that were stored
+	Pending   []string  `dynamodbav:"pending,omitempty"`  // ids that were taken up and have no result
+	Tries     int       `dynamodbav:"tries,omitempty"`    // of what is pending
+	Cursor    string    `dynamodbav:"cursor,omitempty"`   // behind what was taken up
+	Listed    bool      `dynamodbav:"listed,omitempty"`   // nothing is left behind the cursor
+	WayFrom   time.Time `dynamodbav:"way_from,omitempty"` // beginning of a job's way through rejected events
 	UpdatedAt time.Time `dynamodbav:"updated_at"`
 }
 
@@ -187,15 +189,31 @@ func (j Job) Selects(tenantID, reason string, at time.Time) bool {
 // MaxFailures is how many events that cannot be published are listed with their reasons.
 const MaxFailures = 100
 
-// Sweep counts one way through all rejected events: those published since the last call, and those that stay
-// because they would be rejected again. A later sweep meets the latter again, so the last one counts.
-func (p Progress) Sweep(published int, refused []Failure, complete bool) (Progress, Page) {
-	p.Done, p.Pages, p.Listed = p.Done+published, 1, complete
-	p.Refused = map[string]int{}
-	if len(refused) > 0 {
-		p.Refused[ReasonInvalidEvent] = len(refused)
+// Way is how long a job goes on behind the rejected events that it has passed. An invocation passes 10,000 of them
+// or more, and a queue hides at most 120,000: a way meets the end of every queue.
+const Way = 15 * time.Minute
+
+// Swept is what a run through rejected events met.
+type Swept struct {
+	Begun     time.Time
+	Published int
+	Refused   []Failure // they stay, because they would be rejected again
+	Complete  bool      // nothing is left to do
+}
+
+// Sweep counts a run through rejected events, which goes on where the last one ended. A way that begins anew meets
+// again what is refused, so the last one counts.
+func (p Progress) Sweep(s Swept) (Progress, Page) {
+	p.Refused = copied(p.Refused)
+	if s.Begun.Sub(p.WayFrom) >= Way-time.Minute {
+		p.WayFrom, p.Pages, p.Refused = s.Begun, 0, map[string]int{}
 	}
-	return p, Page{Number: 1, Failures: refused[:min(len(refused), MaxFailures)]}
+	listed := max(0, MaxFailures-p.Refused[ReasonInvalidEvent])
+	p.Done, p.Pages, p.Listed = p.Done+s.Published, p.Pages+1, s.Complete
+	if len(s.Refused) > 0 {
+		p.Refused[ReasonInvalidEvent] += len(s.Refused)
+	}
+	return p, Page{Number: p.Pages, Failures: s.Refused[:min(len(s.Refused), listed)]}
 }
 
 // ReasonInvalidEvent counts events that this version would reject again.

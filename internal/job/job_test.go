@@ -94,18 +94,32 @@ func TestProgress_forgetsAndRepeatsNothing(t *testing.T) {
 	})
 }
 
-func TestProgress_Sweep_countsTheLastLookAtWhatStays(t *testing.T) {
-	p, _ := Progress{}.Sweep(3, []Failure{{ID: "1"}, {ID: "2"}}, false)
-	p, page := p.Sweep(4, []Failure{{ID: "2"}}, true)
-	want := Progress{Done: 7, Pages: 1, Refused: map[string]int{ReasonInvalidEvent: 1}, Listed: true}
-	if diff := cmp.Diff(want, p); diff != "" || !p.Finished() {
-		t.Errorf("progress (-want +got)\n%s", diff)
+// A run goes on behind the last one; a way that begins anew meets what is refused again.
+func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
+	begun := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	refused := func(ids ...string) (all []Failure) {
+		for _, id := range ids {
+			all = append(all, Failure{ID: id, Refused: true})
+		}
+		return all
 	}
-	if diff := cmp.Diff(Page{Number: 1, Failures: []Failure{{ID: "2"}}}, page); diff != "" {
-		t.Errorf("page (-want +got)\n%s", diff)
+	p, page := Progress{}.Sweep(Swept{Begun: begun, Published: 3, Refused: refused("1", "2")})
+	p, second := p.Sweep(Swept{Begun: begun.Add(13 * time.Minute), Published: 1, Refused: refused("3")})
+	want := Progress{Done: 4, Pages: 2, Refused: map[string]int{ReasonInvalidEvent: 3}, WayFrom: begun}
+	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("1", "2")}, page) +
+		cmp.Diff(Page{Number: 2, Failures: refused("3")}, second); diff != "" {
+		t.Errorf("on the way (-want +got)\n%s", diff)
 	}
-	if _, page := p.Sweep(0, make([]Failure, MaxFailures+1), true); len(page.Failures) != MaxFailures {
-		t.Errorf("%d failures are listed", len(page.Failures))
+	p, page = p.Sweep(Swept{Begun: begun.Add(14 * time.Minute), Published: 4, Refused: refused("2"), Complete: true})
+	want = Progress{
+		Done: 8, Pages: 1, Refused: map[string]int{ReasonInvalidEvent: 1}, Listed: true, WayFrom: begun.Add(14 * time.Minute),
+	}
+	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("2")}, page); diff != "" || !p.Finished() {
+		t.Errorf("anew (-want +got)\n%s", diff)
+	}
+	p, page = p.Sweep(Swept{Begun: begun.Add(15 * time.Minute), Refused: make([]Failure, MaxFailures+1)})
+	if p.Refused[ReasonInvalidEvent] != MaxFailures+2 || len(page.Failures) != MaxFailures-1 {
+		t.Errorf("%v, of which %d more are listed", p.Refused, len(page.Failures))
 	}
 }
 

@@ -7,6 +7,7 @@
 package rejected
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,10 +72,10 @@ type Client interface {
 type Queue struct {
 	Client Client
 	URL    string
+	Hidden time.Duration // how long a received event stays invisible unless it is restored before; 0: a minute
 }
 
-// hidden is how long a received event stays invisible unless it is restored before: longer
-// than an operator function runs, so that one invocation sees each event once.
+// hidden is longer than an operator function runs, so that one invocation sees each event once.
 const hidden = time.Minute
 
 // SQS hands out at most ten messages in a call. The wait makes it ask all its servers: an
@@ -89,8 +90,8 @@ const (
 func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl:              aws.String(q.URL),
-		MaxNumberOfMessages:   int32(min(most, receiveBatch)), //nolint:gosec // at most ten
-		VisibilityTimeout:     int32(hidden / time.Second),
+		MaxNumberOfMessages:   int32(min(most, receiveBatch)),                //nolint:gosec // at most ten
+		VisibilityTimeout:     int32(cmp.Or(q.Hidden, hidden) / time.Second), //nolint:gosec // minutes
 		WaitTimeSeconds:       receiveWait,
 		MessageAttributeNames: []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{

@@ -103,6 +103,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 		Selected int            `json:"selected"`
 		Ready    int            `json:"ready"`
 		Refused  map[string]int `json:"refused"`
+		Until    string         `json:"until"`
 		Job      *struct {
 			ID string `json:"job_id"`
 		} `json:"job"`
@@ -120,6 +121,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	q := filter(form)
 	q.Set("token", fmt.Sprint(f["token"]))
 	q.Set("ready", fmt.Sprint(answer.Ready))
+	q.Set("until", answer.Until) // what was counted, and nothing that died since
 	var refused []string
 	for reason, n := range answer.Refused {
 		refused = append(refused, fmt.Sprint(n, " ", reason))

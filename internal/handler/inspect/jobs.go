@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
@@ -125,7 +126,8 @@ func (h *Handler) pagesOf(
 		}
 	}
 	pages, more, err := h.Jobs.Pages(ctx, j.ID, after, pagesAtOnce)
-	if err == nil && more {
+	pages = slices.DeleteFunc(pages, func(p job.Page) bool { return j.Act == job.Publish && p.Number > j.Pages })
+	if err == nil && more && len(pages) > 0 {
 		bound := cursor.Make(strconv.Itoa(pages[len(pages)-1].Number), filter)
 		next = &bound
 	}

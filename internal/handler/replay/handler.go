@@ -71,6 +71,7 @@ type Handler struct {
 	Retries     Sender // RetryQueue, for jobs
 	Events      Sender // EventsQueue
 	Rejected    Rejected
+	Passing     Rejected // likewise, for jobs: what is received stays hidden for job.Way
 	Log         *slog.Logger
 	Now         func() time.Time
 }

@@ -27,6 +27,7 @@ type Survey struct {
 	Ready    int            `json:"ready"`
 	Refused  map[string]int `json:"refused"`  // what cannot be done, by reason
 	Complete bool           `json:"complete"` // false: time ran out, and there is more
+	Until    time.Time      `json:"until"`    // end of the selection: asked for with it, a job is about what was counted
 	Job      *operator.Job  `json:"job"`      // null: a dry run
 }
 
@@ -74,7 +75,7 @@ func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	}
 	now := call.Now.Truncate(time.Millisecond)
 	j := job.Job{
-		ID: job.ID(r.Token), Act: r.Act, Operator: call.Operator, State: job.Running, StartedAt: now,
+		ID: job.ID(r.Token), Act: r.Act, Asked: r.Until, Operator: call.Operator, State: job.Running, StartedAt: now,
 		Progress: job.Progress{UpdatedAt: now},
 	}
 	if r.Until.IsZero() || r.Until.After(now) {
@@ -105,6 +106,7 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 		return started(j, stood, err)
 	}
 	survey, err := h.survey(ctx, j)
+	survey.Until = j.Selector.Until
 	call.Note(slog.Int(telemetry.KeyCount, survey.Selected))
 	if err != nil || req.DryRun {
 		return survey, err
@@ -124,17 +126,14 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 	if err != nil {
 		return Survey{}, err
 	}
-	until := asked.Selector.Until
-	if until.Equal(asked.StartedAt) {
-		until = stood.Selector.Until
-	}
-	same := asked.Selector
-	if same.Until = until; asked.Act != stood.Act || !sameSelector(same, stood.Selector) {
+	same, as := asked.Selector, stood.Selector
+	if same.Until, as.Until = asked.Asked, stood.Asked; asked.Act != stood.Act || !sameSelector(same, as) {
 		return Survey{}, operator.Refuse(operator.CodeInvalidField, "token", "another job was started with it")
 	}
 	shown := operator.ShowJob(stood)
 	return Survey{
-		Selected: stood.Selected, Ready: stood.Selected, Refused: map[string]int{}, Complete: true, Job: &shown,
+		Selected: stood.Selected, Ready: stood.Selected, Refused: map[string]int{}, Complete: true,
+		Until: stood.Selector.Until, Job: &shown,
 	}, nil
 }
 

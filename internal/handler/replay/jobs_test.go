@@ -39,6 +39,7 @@ type store struct {
 	calls int            // of this process
 	last  int            // the process dies at this call, 0: never
 	lost  bool           // the last call is done, and its answer lost
+	takes time.Duration  // to receive
 }
 
 // newStore has dead letters of webhook_1, one a second, the first just after the beginning.
@@ -100,7 +101,8 @@ func (s *store) handler() *Handler {
 	s.calls = 0
 	return &Handler{
 		DeadLetters: storedLetters{s}, States: storedStates{s}, Endpoints: endpoints{s.world}, Jobs: s, Vault: vault,
-		Deliveries: nowhere{}, Retries: s, Events: nowhere{}, Rejected: s, Log: slog.New(slog.DiscardHandler), Now: time.Now,
+		Deliveries: nowhere{}, Retries: s, Events: nowhere{}, Rejected: s, Passing: s,
+		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
 }
 
@@ -275,6 +277,7 @@ func (s *store) Leave(_ context.Context, id, worker string) error {
 
 // Receive gives each event once until all are returned.
 func (s *store) Receive(_ context.Context, most int) (some []rejected.Event, err error) {
+	time.Sleep(s.takes)
 	err = s.call(func() { some, err = s.world.Receive(context.Background(), most) })
 	return some, err
 }
@@ -405,7 +408,7 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 		refused := map[string]int{"endpoint_deleted": 1, "endpoint_disabled": 1, "replay_limit": 1, "unreadable": 1}
 		request := strings.Replace(startReplay, `"tenant_id":"acme"`, `"status":"dead"`, 1)
 		dry := askJobs[Survey](t, s.handler(), request+`,"dry_run":true}`)
-		want := Survey{Selected: 6, Ready: 2, Refused: refused, Complete: true}
+		want := Survey{Selected: 6, Ready: 2, Refused: refused, Complete: true, Until: time.Now().UTC()}
 		if diff := gocmp.Diff(want, dry); diff != "" || len(s.jobs) != 0 {
 			t.Errorf("dry run, %d jobs (-want +got)\n%s", len(s.jobs), diff)
 		}
@@ -418,6 +421,10 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 		other := askJobs[refusal](t, s.handler(), startReplay+"}")
 		if other.Error.Field != "token" {
 			t.Errorf("another request under the token: %+v", other)
+		}
+		ended := askJobs[refusal](t, s.handler(), request+`,"until":"`+dry.Until.Format(time.RFC3339Nano)+`"}`)
+		if ended.Error.Field != "token" {
+			t.Errorf("with another end under the token: %+v", ended)
 		}
 		done, _ := s.finish(t)
 		if diff := gocmp.Diff(refused, done.Refused); diff != "" || done.Done != 2 || len(s.sent) != 2 {
@@ -512,7 +519,7 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 		all := slices.Clone(s.rejected)
 		request := strings.Replace(startReplay, "replay", "publish", 1) + `,"reason":"processed"}`
 		survey := askJobs[Survey](t, s.handler(), request)
-		survey.Job = nil
+		survey.Job, survey.Until = nil, time.Time{}
 		want := Survey{Selected: 3, Ready: 2, Refused: map[string]int{"invalid_event": 1}, Complete: true}
 		if diff := gocmp.Diff(want, survey); diff != "" || len(s.restored) != 4 {
 			t.Errorf("%d returned (-want +got)\n%s", len(s.restored), diff)
@@ -530,6 +537,31 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 		if diff := gocmp.Diff([]job.Failure{{ID: "2", Refused: true, Reason: "invalid event: type: is required"}},
 			s.pages[1].Failures); diff != "" {
 			t.Errorf("failures (-want +got)\n%s", diff)
+		}
+	})
+}
+
+// Of many jobs, those have their turn whose last one was the longest ago: none waits for the others' ends.
+func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(at.Add(time.Hour)))
+		s := newStore(t, 1)
+		for n := range 2*maxJobs + 1 {
+			id := fmt.Sprint("job_", n)
+			s.jobs[id] = job.Job{ID: id, Act: job.Purge, State: job.Running, StartedAt: at, Progress: job.Progress{
+				Pending: []string{"gone"}, Cursor: "more", UpdatedAt: at.Add(time.Duration(-n) * time.Second),
+			}}
+		}
+		for range 3 {
+			if err := s.wake(t); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+		}
+		for id, j := range s.jobs {
+			if !j.UpdatedAt.After(at) {
+				t.Errorf("%s had no turn", id)
+			}
 		}
 	})
 }

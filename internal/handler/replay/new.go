@@ -12,6 +12,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -52,6 +53,7 @@ func New(c Config) *Handler {
 		Retries:    queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
 		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Passing:    rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL, Hidden: job.Way},
 		Log:        c.Log,
 		Now:        time.Now,
 	}

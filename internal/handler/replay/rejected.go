@@ -52,7 +52,7 @@ func (h *Handler) rejectedEvents(
 			return RejectedResults{}, err
 		}
 	}
-	s := &sweep{h: h, all: req.All, most: maxIDs, each: (*sweep).publish}
+	s := &sweep{h: h, from: h.Rejected, all: req.All, most: maxIDs, each: (*sweep).publish}
 	return s.answerFor(ctx, call, ids)
 }
 
@@ -73,19 +73,21 @@ func (h *Handler) discardRejectedEvents(
 		const reason = "discarding cannot be undone: confirm must be true"
 		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
 	}
-	s := &sweep{h: h, most: maxIDs, each: (*sweep).discard}
+	s := &sweep{h: h, from: h.Rejected, most: maxIDs, each: (*sweep).discard}
 	return s.answerFor(ctx, call, ids)
 }
 
 // sweep goes once through EventsDeadLetterQueue.
 type sweep struct {
 	h        *Handler
+	from     Rejected
 	all      bool
 	job      *job.Job                                        // whose selection it is, nil for none
 	most     int                                             // results in the answer
 	each     func(*sweep, context.Context, []rejected.Event) // what is done with those wanted
 	wanted   map[string]bool                                 // by message id; false once met
 	returned []rejected.Event                                // to their queue, once all is received
+	passed   []rejected.Event                                // likewise: those that are not wanted or would be refused
 	answer   RejectedResults
 }
 
@@ -123,7 +125,7 @@ func (s *sweep) missing() string {
 // stop: an event that was rejected twice lies there twice under one message id.
 func (s *sweep) run(ctx context.Context) error {
 	for !late(ctx) && len(s.answer.Data) < s.most {
-		events, err := s.h.Rejected.Receive(ctx, 10)
+		events, err := s.from.Receive(ctx, 10)
 		if err != nil {
 			return err
 		}
@@ -144,7 +146,7 @@ func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 			s.wanted[e.MessageID] = false
 			named = append(named, e)
 		} else {
-			s.giveBack(e)
+			s.pass(e)
 		}
 	}
 	s.each(s, ctx, named)
@@ -166,7 +168,7 @@ func (s *sweep) publish(ctx context.Context, events []rejected.Event) {
 func (s *sweep) accepted(events []rejected.Event) (good []rejected.Event) {
 	for _, e := range events {
 		if _, err := event.Decode(withID(e), e.EventID); err != nil {
-			s.giveBack(e)
+			s.pass(e)
 			s.end(e, resultRefused, err.Error())
 			continue
 		}
@@ -222,6 +224,12 @@ func (s *sweep) giveBack(e rejected.Event) {
 	s.returned = append(s.returned, e)
 }
 
+// pass is giveBack of what nothing can be done with.
+func (s *sweep) pass(e rejected.Event) {
+	e.Body = ""
+	s.passed = append(s.passed, e)
+}
+
 func (s *sweep) end(e rejected.Event, result, reason string) {
 	s.answer.Data = append(s.answer.Data, RejectedResult{
 		MessageID: e.MessageID, EventID: e.EventID, Result: result, Reason: reason,
@@ -236,7 +244,7 @@ func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
 func (s *sweep) restore(ctx context.Context) {
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	if err := s.h.Rejected.Restore(finish, s.returned); err != nil {
+	if err := s.from.Restore(finish, slices.Concat(s.returned, s.passed)); err != nil {
 		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
 	}
 }

@@ -97,7 +97,7 @@ func (h *Handler) judgeAll(
 
 // surveyEvents looks at all rejected events and returns them to their queue.
 func (h *Handler) surveyEvents(ctx context.Context, j job.Job) (Survey, error) {
-	s := h.sweepOf(j)
+	s := h.sweepOf(j, h.Rejected)
 	s.each = (*sweep).judge
 	err := s.run(ctx)
 	s.restore(ctx)

@@ -12,8 +12,8 @@ import (
 const maxSwept = 100_000
 
 // sweepOf goes through the rejected events that a job selects.
-func (h *Handler) sweepOf(j job.Job) *sweep {
-	return &sweep{h: h, job: &j, most: maxSwept, wanted: map[string]bool{}}
+func (h *Handler) sweepOf(j job.Job, from Rejected) *sweep {
+	return &sweep{h: h, from: from, job: &j, most: maxSwept, wanted: map[string]bool{}}
 }
 
 // judge returns all events, and says which of them would be rejected again.

@@ -33,3 +33,28 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
+func TestHandler_workJobs_goesOnBehindTheEventsThatItPassed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(at.Add(time.Hour)))
+		s := newStore(t, 0)
+		for n := range 10_000 {
+			body := `{"tenant_id":"other"}`
+			if n%1000 == 0 {
+				body = `{"tenant_id":"acme"}`
+			}
+			s.rejected = append(s.rejected, rejected.Event{MessageID: strconv.Itoa(n), Body: body, SentAt: at})
+		}
+		all := slices.Clone(s.rejected)
+		askJobs[Survey](t, s.handler(), strings.Replace(startReplay, "replay", "publish", 1)+`}`)
+		s.rejected, s.restored, s.takes = all, nil, 100*time.Millisecond
+		done, minutes := s.finish(t)
+		if done.Refused["invalid_event"] != 10 || done.Pages != 3 || minutes != 3 {
+			t.Errorf("after %d minutes: %+v", minutes, done.Progress)
+		}
+		if returned := len(s.restored); returned == 0 || returned > 4000 {
+			t.Errorf("%d events are returned at once, want those of the last invocation", returned)
+		}
+	})
+}

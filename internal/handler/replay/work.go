@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -29,7 +30,7 @@ const (
 	// perSecond bounds the dead letters and events of all jobs together. 100,000 take an hour. A sixth of what
 	// recoveries may send: where receivers hang for 15 s, 75 of the 200 processes of RetryQueue's mapping wait.
 	perSecond = 50
-	// maxJobs bounds the jobs that take turns.
+	// maxJobs bounds the jobs that take turns in an invocation.
 	maxJobs = 20
 	// lease is longer than an invocation, so that the worker of a job is alone.
 	lease = time.Minute
@@ -44,7 +45,7 @@ type Worked struct {
 // workJobs works off the jobs that are running, in turns of a page, until its time is over. The next
 // invocation goes on.
 func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{}) (Worked, error) {
-	running, _, err := h.Jobs.List(ctx, job.Running, maxJobs, "")
+	running, err := h.running(ctx)
 	if err != nil {
 		return Worked{}, err
 	}
@@ -76,6 +77,21 @@ func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{})
 	return worked, errors.Join(errs...)
 }
 
+// running are the jobs that take turns now: of many, those whose last turn was the longest ago.
+func (h *Handler) running(ctx context.Context) (jobs []job.Job, err error) {
+	for next := ""; ; {
+		var page []job.Job
+		if page, next, err = h.Jobs.List(ctx, job.Running, jobPage, next); err != nil {
+			return nil, err
+		}
+		if jobs = append(jobs, page...); next == "" {
+			break
+		}
+	}
+	slices.SortStableFunc(jobs, func(a, b job.Job) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
+	return jobs[:min(len(jobs), maxJobs)], nil
+}
+
 // worker works off jobs in one invocation.
 type worker struct {
 	h    *Handler
@@ -90,7 +106,7 @@ func (w *worker) turn(ctx context.Context, j job.Job) (stored job.Job, more bool
 	done.UpdatedAt = w.h.Now()
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	if !page.Empty() {
+	if !page.Empty() || j.Act == job.Publish { // whose pages are written anew
 		if err := w.h.Jobs.PutPage(finish, j, page); err != nil {
 			return j, false, errors.Join(listing, err) // the page is done again: what it did is found done
 		}
@@ -186,9 +202,10 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 	}
 }
 
-// publish goes through all rejected events once, and is done with a job that has met the queue's end.
+// publish goes through the rejected events, and is done with a job that has met the queue's end. What it passes before
+// that stays hidden, so that the next invocation goes on behind it.
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
-	s := w.h.sweepOf(j)
+	s := w.h.sweepOf(j, w.h.Passing)
 	s.each = func(s *sweep, ctx context.Context, events []rejected.Event) {
 		events = s.accepted(events) // those that are refused take no time, or many would keep the sweep from its end
 		if len(events) > 0 && w.pace(ctx, len(events)) {
@@ -199,16 +216,20 @@ func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, err
 			s.giveBack(e)
 		}
 	}
+	begun := w.h.Now()
 	err := s.run(ctx)
-	s.restore(ctx)
-	var page job.Page
 	published, failed, refused := s.counts()
 	complete := s.answer.Complete && err == nil
 	if failed > 0 {
 		j.Tries++
 		complete = complete && j.Tries >= job.MaxTries
 	}
-	j.Progress, page = j.Sweep(published, refused, complete)
+	if !complete {
+		s.passed = nil
+	}
+	s.restore(ctx)
+	var page job.Page
+	j.Progress, page = j.Sweep(job.Swept{Begun: begun, Published: published, Refused: refused, Complete: complete})
 	if complete && failed > 0 {
 		j.Failed = map[string]int{reasonNotSent: failed}
 	}
