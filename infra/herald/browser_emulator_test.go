@@ -14,6 +14,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 var write = flag.Bool("write", false, "write the pictures of infra/docs/images")
@@ -38,8 +39,8 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	b.visit(t, "/", "No endpoint is in trouble")
 	b.picture(t, "console-empty.png", "light")
 
-	views := i.happens(t)
-	for path, says := range views {
+	broken, gone := i.happens(t)
+	for path, says := range i.views(t, broken) {
 		t.Run(path, func(t *testing.T) {
 			b.visit(t, path, says)
 			b.isTextAndAccessible(t)
@@ -50,31 +51,22 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	b.visit(t, "/traffic", "p99")
 	b.picture(t, "console-traffic.png", "dark")
 
-	t.Run("pause and resume", func(t *testing.T) {
-		b.visit(t, "/endpoints?state=open", "open")
-		b.press(t, `main td a`, `form[action="/control/pause"]`)
-		b.press(t, `form[action="/control/pause"] button`, `[role=status]`)
-		b.says(t, "paused_by")
-		b.press(t, `form[action="/control/resume"] button`, `[role=status]`)
-		b.says(t, "resumed")
-	})
-	t.Run("replay of a filter", func(t *testing.T) {
-		b.visit(t, "/dead?status=dead&tenant_id=acme", "msg_")
-		b.press(t, `form[action="/start"] button`, `form[action="/start"] .note`)
-		b.says(t, "Replay all 2, as a job")
-		b.press(t, `form[action="/start"] button`, `progress`)
-		b.says(t, "done: 2 of 2 done") // the page asks again by itself
-	})
+	t.Run("pause by clicks, resume by keys", func(t *testing.T) { b.pausesAndResumes(t, gone) })
+	t.Run("somebody else was faster", func(t *testing.T) { b.pausesAgain(t, gone) })
+	t.Run("replay of a cause", func(t *testing.T) { b.replaysACause(t, broken) })
+	t.Run("a job whose endpoint was deleted meanwhile", func(t *testing.T) { b.replaysToNobody(t, i, gone) })
+	t.Run("a page that nobody sees", func(t *testing.T) { b.restsWhileHidden(t) })
 	t.Run("denied", func(t *testing.T) {
 		b.console(t, readOnly)
 		b.visit(t, "/endpoints?state=open", "open")
-		b.press(t, `main td a`, `form[action="/control/pause"]`)
-		b.press(t, `form[action="/control/pause"] button`, `[role=alert]`)
-		b.says(t, "You may not do that")
+		b.press(t, `main td a`, `form[action="/control/pause"] button:disabled`)
+		b.says(t, "you have no right to do that")
+		b.isTextAndAccessible(t)
 		b.picture(t, "console-denied.png", "light")
 	})
+	t.Run("loading", func(t *testing.T) { b.leaves(t) })
 	t.Run("a stack that has gone", func(t *testing.T) {
-		b.address = address
+		b.address = address // the first console, beside which two others were started
 		b.visit(t, "/", "Endpoints in trouble")
 		i.Close()
 		b.says(t, "the local stack has gone")
@@ -82,12 +74,13 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	})
 }
 
-// happens lets an endpoint be down and others kill deliveries, and returns the views with what they say then.
-func (i incident) happens(t *testing.T) map[string]string {
+// happens lets one endpoint be down, and kills two deliveries to each of two others.
+func (i incident) happens(t *testing.T) (broken, gone client.Endpoint) {
 	t.Helper()
 	i.answering(t, "well", "user.created")
 	i.answering(t, "down", "user.created", slices.Repeat([]int{503}, 10000)...)
-	broken := i.answering(t, "broken", "user.deleted", slices.Repeat([]int{500}, 12)...)
+	broken = i.answering(t, "broken", "user.deleted", slices.Repeat([]int{500}, 12)...)
+	gone = i.answering(t, "gone", "user.deleted", slices.Repeat([]int{410}, 12)...)
 	traffic := i.tenant.StartTraffic(t.Context(), "evt")
 	for _, id := range []string{"evt_1", "evt_2"} {
 		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted",
@@ -101,6 +94,14 @@ func (i incident) happens(t *testing.T) map[string]string {
 	if _, err := traffic.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	i.dies(t, broken, 2)
+	i.dies(t, gone, 2)
+	return broken, gone
+}
+
+// views are the pages after that, with what they say.
+func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string {
+	t.Helper()
 	id := i.dies(t, broken, 2)
 	return map[string]string{
 		"/": "http_5xx", "/traffic": "First attempts that succeeded", "/endpoints": "open",
@@ -120,11 +121,17 @@ func quoted(s string) string {
 func readOnly(ctx context.Context, t target) (stack, error) {
 	s, err := connect(ctx, t)
 	invoke := s.invoke
+	s.may = func(_ context.Context, function string) error {
+		if function == "inspect" {
+			return nil
+		}
+		return s.explain("invoking "+function, &smithy.GenericAPIError{ // the emulator never denies
+			Code: "AccessDeniedException", Message: "not authorized to perform: lambda:InvokeFunction",
+		})
+	}
 	s.invoke = func(ctx context.Context, function string, payload []byte) ([]byte, error) {
-		if function != "inspect" {
-			return nil, s.explain("invoking "+function, &smithy.GenericAPIError{ // the emulator never denies
-				Code: "AccessDeniedException", Message: "not authorized to perform: lambda:InvokeFunction",
-			})
+		if err := s.may(ctx, function); err != nil {
+			return nil, err
 		}
 		return invoke(ctx, function, payload)
 	}

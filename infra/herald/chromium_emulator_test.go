@@ -30,6 +30,7 @@ type browser struct {
 	axe     string // axe-core's source
 	images  string // the folder of the pictures
 	address string // of the console that it looks at
+	clicks  int
 
 	mu     sync.Mutex
 	asked  []string // addresses
@@ -139,11 +140,11 @@ func (b *browser) says(t *testing.T, text string) {
 	ctx, cancel := context.WithTimeout(b.page, time.Minute)
 	defer cancel()
 	for !strings.Contains(shown, text) {
-		var err error
-		shown, err = chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main")?.innerText ?? ""`))
+		now, err := chromedp.Run(ctx, chromedp.Evaluate[string](`document.querySelector("main")?.innerText ?? ""`))
 		if err != nil {
 			t.Fatalf("no %q: %v\n%s", text, err, shown)
 		}
+		shown = now
 		time.Sleep(100 * time.Millisecond)
 	}
 }
@@ -151,6 +152,7 @@ func (b *browser) says(t *testing.T, text string) {
 // press clicks the first such element, and waits for what comes then.
 func (b *browser) press(t *testing.T, selector, then string) {
 	t.Helper()
+	b.clicks++
 	b.do(t, chromedp.Click(chromedp.CSS(selector)), chromedp.WaitVisible(chromedp.CSS(then)))
 }
 

@@ -64,6 +64,16 @@ type asker struct{ stack }
 
 func (s asker) Ask(ctx context.Context, function, action string, f map[string]any, out any) error {
 	_, err := s.ask(ctx, function, action, f, out)
+	if refused := new(refusal); errors.As(err, &refused) && refused.Code == "not_found" {
+		return fmt.Errorf("%w: %w", console.ErrNotFound, err)
+	}
+	return denied(err)
+}
+
+func (s asker) May(ctx context.Context, function string) error { return denied(s.may(ctx, function)) }
+
+// denied tells the console of a denial.
+func denied(err error) error {
 	if failed := new(failure); errors.As(err, &failed) && failed.code == exitDenied {
 		return fmt.Errorf("%w: %w", console.ErrDenied, err)
 	}

@@ -208,6 +208,23 @@ func TestRefusals_steerNoTerminal(t *testing.T) {
 	}
 }
 
+func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {
+	const name = "a\u009b2J\u202e\U000e0001é"
+	answer, err := json.Marshal(row{"host": name})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fake{answers: map[string]string{"inspect delivery": string(answer)}}
+	_, out, _ := f.play(t, "", "-o", "json", "deliveries", "show", "x")
+	var got row
+	if err := json.Unmarshal([]byte(out), &got); err != nil || got["host"] != name {
+		t.Errorf("%v, %v", err, got)
+	}
+	if want := "{\n  \"host\": \"a\\u009b2J\\u202e\\udb40\\udc01é\"\n}\n"; out != want {
+		t.Errorf("%q, want %q", out, want)
+	}
+}
+
 func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	well := `{"endpoints":{"states":{"failing":1}},"waiting":{},"dead_letters":{"dead":{"count":0}},"queues":{}}`
 	trouble := `{"data":[{"tenant_id":"acme","host":"evil\u001b[2J.example","state":"failing","last_reason":"timeout"}],

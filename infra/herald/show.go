@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 	"unicode"
+	"unicode/utf16"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -28,7 +29,22 @@ func (a *app) printJSON(v any) error {
 	if err != nil {
 		return fmt.Errorf("encoding the output: %w", err)
 	}
-	return a.print(string(text))
+	return a.print(escaped(string(text)))
+}
+
+// escaped is JSON without characters that steer a terminal: they stand in strings alone, where it may escape them.
+func escaped(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) || r == '\n' {
+			b.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			fmt.Fprintf(&b, `\u%04x`, unit)
+		}
+	}
+	return b.String()
 }
 
 func (a *app) print(line string) error {

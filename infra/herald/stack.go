@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
@@ -39,6 +40,7 @@ type stack struct {
 	outputs  map[string]string // by the names in the template
 	aws      aws.Config
 	invoke   func(ctx context.Context, function string, payload []byte) (answer []byte, err error)
+	may      func(ctx context.Context, function string) error // nil if the caller may invoke the function
 }
 
 // connect finds the stack and its functions.
@@ -62,6 +64,15 @@ func connect(ctx context.Context, t target) (stack, error) {
 	client := lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }) // no act twice
 	s.invoke = func(ctx context.Context, function string, payload []byte) ([]byte, error) {
 		return s.call(ctx, client, function, payload)
+	}
+	s.may = func(ctx context.Context, function string) error {
+		_, err := client.Invoke(ctx, &lambda.InvokeInput{
+			FunctionName: s.function(function), InvocationType: lambdatypes.InvocationTypeDryRun,
+		})
+		if err != nil {
+			return s.explain("invoking "+function, err)
+		}
+		return nil
 	}
 	return s, nil
 }
@@ -163,10 +174,10 @@ func (s stack) parameters(ctx context.Context) (map[string]string, error) {
 	return found, nil
 }
 
-// call invokes an operator function, named by its folder.
+// call invokes an operator function.
 func (s *stack) call(ctx context.Context, client *lambda.Client, function string, payload []byte) ([]byte, error) {
-	output := strings.ToUpper(function[:1]) + function[1:] + "FunctionName"
-	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String(s.outputs[output]), Payload: payload})
+	name := s.function(function)
+	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: name, Payload: payload})
 	if err != nil {
 		return nil, s.explain("invoking "+function, err)
 	}
@@ -180,7 +191,12 @@ func (s *stack) call(ctx context.Context, client *lambda.Client, function string
 		fault.Message = "it gave no reason"
 	}
 	return nil, fail(exitFailed, "%s failed: %s\nAsking again is safe. Its log: aws logs tail /aws/lambda/%s",
-		function, fault.Message, s.outputs[output])
+		function, fault.Message, *name)
+}
+
+// function is the name of an operator function, which is called by its folder.
+func (s *stack) function(folder string) *string {
+	return aws.String(s.outputs[strings.ToUpper(folder[:1])+folder[1:]+"FunctionName"])
 }
 
 // explain turns an error of AWS into one that says what to do.

@@ -66,7 +66,7 @@ func (a *app) attempt(c *cli.Command, line string) error {
 		}
 	}
 	if isJSON(c) {
-		return a.print(line)
+		return a.print(escaped(line))
 	}
 	at, _ := r["time"].(string)
 	cells := []string{at}

@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -25,7 +26,9 @@ func (s *Server) acts() map[string]act {
 }
 
 // controls are the actions of control that have a button. Throwing away is left to the command line.
-var controls = map[string]string{"pause": "paused", "resume": "resumed", "release": "releasing"}
+var controls = map[string]string{
+	"pause": "paused", "resume": "resumed", "release": "releasing", "test": "a test was sent",
+}
 
 func control(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
@@ -33,7 +36,11 @@ func control(action string) act {
 		if action == "pause" {
 			f["reason"] = form.Get("reason")
 		}
-		err = s.Stack.Ask(ctx, "control", action, f, nil)
+		var answer row
+		err = s.Stack.Ask(ctx, "control", action, f, &answer)
+		if action == "test" {
+			return controls[action], link("/delivery", "delivery_id", answer["delivery_id"]), err
+		}
 		return controls[action], "/endpoint?" + idQuery(f), err
 	}
 }
@@ -171,6 +178,9 @@ func (s *Server) do(a act) http.HandlerFunc {
 		}
 		done, back, err := a(r.Context(), s, r.PostForm)
 		if err != nil {
+			if errors.Is(err, ErrDenied) {
+				s.rights.forget()
+			}
 			s.render(w, r, model{Title: "Not done", Page: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
 			return
 		}

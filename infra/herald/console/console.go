@@ -1,7 +1,7 @@
 // Package console is a page for operators, served on loopback by the command line tool.
 //
 // It promises to be as exposed as the tool itself: it listens on loopback, answers only who has the token of
-// this start, only to its own Host, and takes acts only from its own pages. It loads nothing from the network,
+// this start, only under its own names, and takes acts only from its own pages. It loads nothing from the network,
 // shows what tenants and receivers wrote as text, and does nothing that the operator functions do not do: IAM
 // decides. It keeps nothing.
 package console
@@ -18,16 +18,22 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 )
 
 // Stack asks the operator functions of one stack. Errors are sentences for operators.
 type Stack interface {
 	Ask(ctx context.Context, function, action string, fields map[string]any, out any) error
+	// May says whether the caller may invoke a function, without invoking it: nil, or why not.
+	May(ctx context.Context, function string) error
 }
 
-// ErrDenied is the error of a request that IAM or AWS's credentials do not allow.
-var ErrDenied = errors.New("denied")
+// The errors that are told from others.
+var (
+	ErrDenied   = errors.New("denied")    // by IAM, or for want of AWS's credentials
+	ErrNotFound = errors.New("not found") // a function's answer about an id
+)
 
 // Config says what is shown. All fields are required.
 type Config struct {
@@ -41,9 +47,10 @@ type Config struct {
 // Server is a console on one address.
 type Server struct {
 	Config
-	host  string // the page's own, with its port
-	token string
-	pages *template.Template
+	hosts  []string // the page's own names, with its port; the first is the one that is printed
+	token  string
+	pages  *template.Template
+	rights rights
 }
 
 //go:embed pages/*.html
@@ -52,10 +59,16 @@ var pages embed.FS
 //go:embed static
 var static embed.FS
 
-// New returns the console of a listener on loopback.
+// New returns the console of a listener on loopback. Its name is new with each start: browsers lead every *.localhost
+// to loopback, and send a cookie to all ports of a name. The address serves browsers that do not.
 func New(c Config, l net.Listener) (*Server, error) {
-	s := &Server{Config: c, host: l.Addr().String(), token: rand.Text()}
-	var err error
+	address := l.Addr().String()
+	_, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("reading the console's own address: %w", err)
+	}
+	name := "herald-" + strings.ToLower(rand.Text()[:8]) + ".localhost"
+	s := &Server{Config: c, hosts: []string{net.JoinHostPort(name, port), address}, token: rand.Text()}
 	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pages, "pages/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("reading the pages: %w", err)
@@ -64,7 +77,7 @@ func New(c Config, l net.Listener) (*Server, error) {
 }
 
 // URL is the address that lets a browser in.
-func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
+func (s *Server) URL() string { return "http://" + s.hosts[0] + "/?token=" + s.token }
 
 // Handler serves the console.
 func (s *Server) Handler() http.Handler {
@@ -94,16 +107,16 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "same-origin") // with no-referrer, browsers name the Origin of the page's own forms "null"
 		h.Set("Cache-Control", "no-store")
 		switch {
-		case r.Host != s.host:
-			http.Error(w, "this is the console of "+s.host, http.StatusForbidden)
+		case !slices.Contains(s.hosts, r.Host):
+			http.Error(w, "the console has another name: open the address that herald console printed", http.StatusForbidden)
 		case r.URL.Path == "/" && s.matches(r.URL.Query().Get("token")):
 			http.SetCookie(w, &http.Cookie{ //nolint:gosec // loopback speaks no TLS
-				Name: s.cookie(), Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				Name: cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 			})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
 		case !s.known(r):
 			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
-		case r.Method != http.MethodGet && !s.sameOrigin(r):
+		case r.Method != http.MethodGet && r.Header.Get("Origin") != "http://"+r.Host:
 			http.Error(w, "another site sent this", http.StatusForbidden)
 		default:
 			next.ServeHTTP(w, r)
@@ -111,18 +124,12 @@ func (s *Server) guard(next http.Handler) http.Handler {
 	})
 }
 
-// cookie has the port in its name, since browsers send cookies to every port of a host.
-func (s *Server) cookie() string {
-	_, port, _ := net.SplitHostPort(s.host)
-	return "herald_console_" + port
-}
+const cookie = "herald_console"
 
 func (s *Server) known(r *http.Request) bool {
-	return slices.ContainsFunc(r.CookiesNamed(s.cookie()), func(c *http.Cookie) bool { return s.matches(c.Value) })
+	return slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return s.matches(c.Value) })
 }
 
 func (s *Server) matches(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1
 }
-
-func (s *Server) sameOrigin(r *http.Request) bool { return r.Header.Get("Origin") == "http://"+s.host }

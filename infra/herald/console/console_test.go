@@ -2,13 +2,12 @@ package console
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -25,14 +24,22 @@ import (
 type functions struct {
 	asked   []string
 	err     error
+	denied  string // the function that the caller may not invoke
 	metrics measured
+}
+
+func (f *functions) Read(ctx context.Context, w Window, curves []Curve) ([][]float64, error) {
+	f.asked = append(f.asked, "metrics")
+	return f.metrics.Read(ctx, w, curves)
 }
 
 const markup = `<img src=x onerror=alert(1)>`
 
 var answers = map[string]string{
-	"summary": `{"endpoints":{"states":{"open":1}},"waiting":{"count":1234567},"dead_letters":{"dead":{"count":3}},
-		"queues":{"EventsQueue":{"visible":1,"in_flight":0,"delayed":0}}}`,
+	"causes": `{"data":[{"tenant_id":"acme","endpoint_id":"webhook_1","host":"%[1]s","description":"%[1]s",
+		"reason":"http_5xx","count":3}]}`,
+	"summary": `{"endpoints":{"states":{"open":1,"flapping":4}},"waiting":{"count":1234567},
+		"dead_letters":{"dead":{"count":3}},"queues":{"EventsQueue":{"visible":1,"in_flight":0,"delayed":0}}}`,
 	"endpoints": `{"data":[{"tenant_id":"%[1]s","endpoint_id":"webhook_1","host":"%[1]s","description":"%[1]s",
 		"state":"open","last_reason":"timeout","recent":{"attempts":10,"successes":5}}],"next_cursor":"abc"}`,
 	"endpoint": `{"tenant_id":"acme","endpoint_id":"webhook_1","url":"https://%[1]s/","health":{"state":"open"}}`,
@@ -43,9 +50,10 @@ var answers = map[string]string{
 	"dead_letter":     `{"delivery_id":"msg_1","body":"%[1]s","history":[{"reason":"%[1]s"}],"headers":{}}`,
 	"rejected_events": `{"data":[{"message_id":"m_1","reason":"%[1]s","body":"%[1]s","bytes":12}],"next_cursor":null}`,
 	"jobs":            `{"data":[{"job_id":"job_1","act":"replay","operator":"%[1]s"}],"next_cursor":null}`,
-	"job":             `{"job_id":"job_1","act":"replay","state":"running","selected":10,"done":5,"left":5}`,
-	"list":            `{"data":[{"key_id":"01","description":"%[1]s"}],"next_cursor":null}`,
-	"start_job":       `{"selected":12,"ready":10,"refused":{"endpoint_deleted":2},"job":{"job_id":"job_1"}}`,
+	"job": `{"job_id":"job_1","act":"replay","state":"running","selected":10,"done":5,"left":2,
+		"refused":{"endpoint_deleted":3}}`,
+	"list":      `{"data":[{"key_id":"01","description":"%[1]s"}],"next_cursor":null}`,
+	"start_job": `{"selected":12,"ready":10,"refused":{"endpoint_deleted":2},"job":{"job_id":"job_1"}}`,
 }
 
 func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any, out any) error {
@@ -54,6 +62,9 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 		return err
 	}
 	f.asked = append(f.asked, function+" "+action+" "+string(request))
+	if function == f.denied {
+		return fmt.Errorf("%w: no right", ErrDenied)
+	}
 	if f.err != nil || out == nil {
 		return f.err
 	}
@@ -62,6 +73,14 @@ func (f *functions) Ask(_ context.Context, function, action string, fields map[s
 		answer = `{"data":[{"result":"replayed"},{"result":"refused","reason":"deleted"}]}`
 	}
 	return json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", markup)), out)
+}
+
+func (f *functions) May(_ context.Context, function string) error {
+	f.asked = append(f.asked, "may "+function)
+	if function == f.denied {
+		return fmt.Errorf("%w: no right", ErrDenied)
+	}
+	return f.err
 }
 
 // measured is one value in the last step of every curve, or nothing.
@@ -76,12 +95,12 @@ func (m measured) Read(_ context.Context, w Window, curves []Curve) ([][]float64
 	return all, nil
 }
 
-// open starts a console and a browser that has its cookie.
+// open starts a console and a browser that has its cookie. The server's URL is the console's own name.
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	s, err := New(Config{
-		Stack: f, Metrics: f.metrics, Name: "herald-test", Operator: "ann", Now: time.Now,
+		Stack: f, Metrics: f, Name: "herald-test", Operator: "ann", Now: time.Now,
 	}, web.Listener)
 	if err != nil {
 		t.Fatal(err)
@@ -89,11 +108,16 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	web.Config.Handler = s.Handler()
 	web.Start()
 	t.Cleanup(web.Close)
+	web.URL = "http://" + s.hosts[0]
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar}
+	browser := &http.Client{Jar: jar, Transport: &http.Transport{
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) { // as browsers resolve *.localhost
+			return new(net.Dialer).DialContext(ctx, network, web.Listener.Addr().String())
+		},
+	}}
 	if got := get(t, browser, s.URL()); got.StatusCode != http.StatusOK {
 		t.Fatalf("the printed address answers %s", got.Status)
 	}
@@ -104,6 +128,23 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 func get(t *testing.T, c *http.Client, address string) *http.Response {
 	t.Helper()
 	resp, err := c.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = resp.Body.Close() })
+	return resp
+}
+
+// submit sends a form as the console's own page does.
+func submit(t *testing.T, c *http.Client, address string, form url.Values) *http.Response {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Origin", "http://"+req.Host)
+	resp, err := c.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,6 +168,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 	for path := range s.views() {
 		t.Run(path, func(t *testing.T) {
 			f.asked = nil
+			s.rights.forget()
 			address := web.URL + path
 			if q, ok := queries[path]; ok {
 				address = web.URL + q
@@ -139,7 +181,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 			if strings.Contains(page, "<img") {
 				t.Error("markup of a tenant or receiver is markup of the page")
 			}
-			if (len(f.asked) == 0) != (path == "/traffic") || len(f.asked) > 5 {
+			if len(f.asked) == 0 || len(f.asked) > 5 {
 				t.Errorf("took %d calls: %v", len(f.asked), f.asked)
 			}
 		})
@@ -149,6 +191,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	f := &functions{}
 	web, browser, s := open(t, f)
+	name, stranger := s.hosts[0], &http.Client{Transport: browser.Transport}
 	post := func(c *http.Client, host, origin string) int {
 		req, err := http.NewRequest(http.MethodPost, web.URL+"/control/pause", strings.NewReader("endpoint_id=webhook_1"))
 		if err != nil {
@@ -165,14 +208,17 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 		return resp.StatusCode
 	}
 	for name, got := range map[string]int{
-		"no cookie":            post(http.DefaultClient, s.host, web.URL),
-		"a foreign host":       post(browser, "evil.example", web.URL),
-		"a foreign origin":     post(browser, s.host, "https://evil.example"),
-		"no origin":            post(browser, s.host, ""),
-		"a wrong token":        get(t, http.DefaultClient, web.URL+"/?token=guess").StatusCode,
-		"a page, no cookie":    get(t, http.DefaultClient, web.URL+"/dead").StatusCode,
-		"a script, no cookie":  get(t, http.DefaultClient, web.URL+"/static/htmx.min.js").StatusCode,
-		"another port's token": get(t, &http.Client{Jar: other(t, web.URL)}, web.URL+"/").StatusCode,
+		"no cookie":           post(stranger, name, web.URL),
+		"a foreign host":      post(browser, "evil.example", web.URL),
+		"a foreign origin":    post(browser, name, "https://evil.example"),
+		"no origin":           post(browser, name, ""),
+		"a wrong token":       get(t, stranger, web.URL+"/?token=guess").StatusCode,
+		"a page, no cookie":   get(t, stranger, web.URL+"/dead").StatusCode,
+		"a script, no cookie": get(t, stranger, web.URL+"/static/htmx.min.js").StatusCode,
+		"another start's token": get(t, &http.Client{
+			Jar: other(t, web.URL), Transport: browser.Transport,
+		}, web.URL+"/").StatusCode,
+		"its address's origin": post(browser, name, "http://"+s.hosts[1]),
 	} {
 		if got != http.StatusForbidden {
 			t.Errorf("%s: %d, want 403", name, got)
@@ -181,7 +227,7 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	if len(f.asked) > 0 {
 		t.Errorf("asked the functions: %v", f.asked)
 	}
-	if got := post(browser, s.host, web.URL); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
+	if got := post(browser, name, web.URL); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
 		t.Errorf("its own form answers %d and asked %v", got, f.asked)
 	}
 	page := get(t, browser, web.URL+"/").Header
@@ -205,25 +251,40 @@ func other(t *testing.T, address string) http.CookieJar {
 	if err != nil {
 		t.Fatal(err)
 	}
-	jar.SetCookies(u, []*http.Cookie{{Name: "herald_console_" + u.Port(), Value: "of another start"}})
+	jar.SetCookies(u, []*http.Cookie{{Name: cookie, Value: "of another start"}})
 	return jar
+}
+
+// A browser sends a cookie to all ports of a name, so another user's server on the machine gets none.
+func TestCookie_isForNoOtherNameAndNoOtherStart(t *testing.T) {
+	_, browser, s := open(t, &functions{})
+	_, _, again := open(t, &functions{})
+	for _, host := range []string{s.hosts[1], "localhost", "127.0.0.1:1", again.hosts[0]} {
+		if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: "/"}); len(sent) > 0 {
+			t.Errorf("%s gets %v", host, sent)
+		}
+	}
+}
+
+// A browser that does not resolve *.localhost gets in by the address.
+func TestGuard_letsInByTheAddressToo(t *testing.T) {
+	web, browser, s := open(t, &functions{})
+	address := "http://" + web.Listener.Addr().String()
+	if got := get(t, browser, address+"/dead").StatusCode; got != http.StatusForbidden {
+		t.Errorf("without the token: %d", got)
+	}
+	if got := get(t, browser, address+"/?token="+s.token); got.StatusCode != http.StatusOK || got.Request.URL.Path != "/" {
+		t.Errorf("%s at %s", got.Status, got.Request.URL)
+	}
 }
 
 func TestReplayOfTickedLetters_leadsToAPageThatShows(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
-	req, err := http.NewRequest(http.MethodPost, web.URL+"/replay", strings.NewReader("delivery_id=msg_1"))
-	if err != nil {
-		t.Fatal(err)
+	submit(t, browser, web.URL+"/replay", url.Values{"delivery_id": {"msg_1"}})
+	want := []string{
+		`replay deliveries {"delivery_ids":["msg_1"]}`, "may replay", `inspect dead_letters {"status":"dead"}`,
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", web.URL)
-	resp, err := browser.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_ = resp.Body.Close()
-	want := []string{`replay deliveries {"delivery_ids":["msg_1"]}`, `inspect dead_letters {"status":"dead"}`}
 	if diff := cmp.Diff(want, f.asked); diff != "" { // without a selection, dead_letters refuses
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
@@ -232,27 +293,14 @@ func TestReplayOfTickedLetters_leadsToAPageThatShows(t *testing.T) {
 func TestReplayOfAFilter_countsFirstAndStartsWithTheSameToken(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
-	submit := func(form url.Values) (string, *http.Response) {
-		req, err := http.NewRequest(http.MethodPost, web.URL+"/start", strings.NewReader(form.Encode()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Origin", web.URL)
-		resp, err := browser.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = resp.Body.Close() })
-		return body(t, resp), resp
-	}
-	page, resp := submit(url.Values{"tenant_id": {"acme"}})
+	resp := submit(t, browser, web.URL+"/start", url.Values{"tenant_id": {"acme"}})
+	page := body(t, resp)
 	if !strings.Contains(f.asked[0], `"dry_run":true`) || !strings.Contains(page, "Replay all 10") {
 		t.Fatalf("asked %v and shows\n%s", f.asked, page)
 	}
 	token := resp.Request.URL.Query().Get("token")
 	f.asked = nil
-	_, resp = submit(url.Values{"tenant_id": {"acme"}, "token": {token}})
+	resp = submit(t, browser, web.URL+"/start", url.Values{"tenant_id": {"acme"}, "token": {token}})
 	if !strings.Contains(f.asked[0], token) || strings.Contains(f.asked[0], "dry_run") || resp.Request.URL.Path != "/job" {
 		t.Errorf("asked %v and leads to %s", f.asked, resp.Request.URL)
 	}
@@ -274,39 +322,5 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 		if page := body(t, resp); resp.StatusCode != c.status || !strings.Contains(page, c.says) {
 			t.Errorf("%s: %s\n%s", name, resp.Status, page)
 		}
-	}
-}
-
-func TestPretty_changesNothingButSpace(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"b":"<i>","a":12345678901234567890}`: "{\n  \"b\": \"<i>\",\n  \"a\": 12345678901234567890\n}", "not {": "not {",
-	} {
-		if got := pretty(in); got != want {
-			t.Errorf("%s is shown as %s", in, got)
-		}
-	}
-}
-
-func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
-	for value, says := range map[float64]string{
-		0.25:       `First attempts that succeeded</th><td>share</td><td>%</td><td class="n">25<`,
-		math.NaN(): "No metrics in the last day",
-	} {
-		web, browser, _ := open(t, &functions{metrics: measured{value}})
-		page := body(t, get(t, browser, web.URL+"/traffic?span=day"))
-		if !strings.Contains(page, says) || strings.Contains(page, "<svg") == math.IsNaN(value) {
-			t.Errorf("%v: not %q\n%s", value, says, page)
-		}
-	}
-}
-
-func TestHtmx_isTheReleaseThatItsNameSays(t *testing.T) {
-	script, err := static.ReadFile("static/htmx.min.js")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const release = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717" // htmx.org 2.0.11, dist/htmx.min.js
-	if sum := sha256.Sum256(script); hex.EncodeToString(sum[:]) != release {
-		t.Errorf("SHA-256 %x, want %s", sum, release)
 	}
 }

@@ -17,8 +17,9 @@ import (
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields,
-		"pretty": pretty,
-		"share":  share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
+		"reasons": reasons, "workedOff": workedOff, "results": func() []string { return results },
+		"pretty": pretty, "off": s.off, "denial": s.denial,
+		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
 		"spanNames":      func() []string { return []string{"hour", "day", "week"} },
 		"states":         func() []string { return states },
@@ -42,9 +43,13 @@ var places = []place{
 // refreshing are the pages that ask again by themselves: those without boxes to tick and fields to fill in.
 var refreshing = []string{"overview", "delivery", "job", "jobs"}
 
-var states = []string{"", "failing", "open", "recovering", "paused", "disabled", "healthy", "deleted"}
+var states = []string{
+	"", "failing", "flapping", "open", "recovering", "paused", "disabled", "healthy", "deleted", "unreadable",
+}
 
-var controlButtons = map[string]string{"pause": "Pause", "resume": "Resume", "release": "Send what waits"}
+var controlButtons = map[string]string{
+	"pause": "Pause", "resume": "Resume", "release": "Send what waits", "test": "Send a test",
+}
 
 // asList reads the answer of a list.
 func asList(v any) (l list) {
@@ -193,4 +198,28 @@ func share(v any) string {
 		return "–"
 	}
 	return fmt.Sprintf("%.0f %% of %.0f", 100*ok/tried, tried)
+}
+
+// results are the counts of a job, by reason, of what it did not do.
+var results = []string{"refused", "failed"}
+
+// reasons writes counts by reason.
+func reasons(v any) string {
+	var parts []string
+	for _, f := range fields(v) {
+		parts = append(parts, fmt.Sprintf("%v %s", f.Value, f.Name))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// workedOff is how many of those selected a job has dealt with.
+func workedOff(j any) float64 {
+	n, _ := at(j, "done").(float64)
+	for _, r := range results {
+		for _, f := range fields(at(j, r)) {
+			count, _ := f.Value.(float64)
+			n += count
+		}
+	}
+	return n
 }

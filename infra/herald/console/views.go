@@ -18,10 +18,11 @@ type list struct {
 	Note string  `json:"note"`
 }
 
-// view reads the data of a page from the functions. page is the name of its template.
+// view reads the data of a page from the functions. page is the name of its template; its buttons invoke acts.
 type view struct {
 	page, title string
 	read        func(ctx context.Context, s *Server, query url.Values) (any, error)
+	acts        []string
 }
 
 // model is what a page shows.
@@ -32,24 +33,26 @@ type model struct {
 	Data                         any
 	Problem                      string // instead of Data
 	Denied                       bool
-	Done                         string // what an act did
+	Done                         string   // what an act did
+	Acts                         []string // the functions that the page's buttons invoke
 }
 
-// views are the pages. None takes more than five calls.
+// views are the pages. None takes more than five calls, questions about rights included.
 func (s *Server) views() map[string]view {
+	replays, paged := []string{"replay"}, append(slices.Clone(filterFields), "cursor")
 	return map[string]view{
-		"/{$}":        {"overview", "Overview", overview},
-		"/traffic":    {"traffic", "Traffic", traffic},
-		"/endpoints":  {"endpoints", "Endpoints", one("endpoints", "tenant_id", "state", "host", "cursor")},
-		"/endpoint":   {"endpoint", "Endpoint", endpoint},
-		"/deliveries": {"deliveries", "Deliveries", deliveries},
-		"/delivery":   {"delivery", "Delivery", one("delivery", "delivery_id")},
-		"/dead":       {"dead", "Dead letters", one("dead_letters", append(slices.Clone(filterFields), "cursor")...)},
-		"/letter":     {"letter", "Dead letter", one("dead_letter", "delivery_id")},
-		"/rejected":   {"rejected", "Rejected events", one("rejected_events")},
-		"/jobs":       {"jobs", "Jobs", one("jobs", "cursor")},
-		"/job":        {"job", "Job", one("job", "job_id")},
-		"/keys":       {"keys", "API keys", keys},
+		"/{$}":        {"overview", "Overview", overview, nil},
+		"/traffic":    {"traffic", "Traffic", traffic, nil},
+		"/endpoints":  {"endpoints", "Endpoints", one("endpoints", "tenant_id", "state", "host", "cursor"), nil},
+		"/endpoint":   {"endpoint", "Endpoint", endpoint, []string{"control", "replay"}},
+		"/deliveries": {"deliveries", "Deliveries", deliveries, nil},
+		"/delivery":   {"delivery", "Delivery", delivery, nil},
+		"/dead":       {"dead", "Dead letters", one("dead_letters", paged...), replays},
+		"/letter":     {"letter", "Dead letter", one("dead_letter", "delivery_id"), replays},
+		"/rejected":   {"rejected", "Rejected events", one("rejected_events"), replays},
+		"/jobs":       {"jobs", "Jobs", one("jobs", "cursor"), nil},
+		"/job":        {"job", "Job", one("job", "job_id"), replays},
+		"/keys":       {"keys", "API keys", keys, nil},
 	}
 }
 
@@ -82,7 +85,13 @@ func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
 	if err := s.Stack.Ask(ctx, "inspect", "endpoints", row{"limit": 20}, &trouble); err != nil {
 		return nil, err
 	}
-	return row{"summary": summary, "trouble": trouble}, nil
+	var causes list
+	if dead, _ := at(summary, "dead_letters.dead.count").(float64); dead > 0 {
+		if err := s.Stack.Ask(ctx, "inspect", "causes", row{}, &causes); err != nil {
+			return nil, err
+		}
+	}
+	return row{"summary": summary, "trouble": trouble, "causes": causes}, nil
 }
 
 func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
@@ -100,6 +109,16 @@ func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
 		return nil, err
 	}
 	return row{"endpoint": shown, "open": open, "dead": dead}, nil
+}
+
+// delivery has nothing of a test that was just sent: there is no record of it before it has ended.
+func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
+	var found row
+	err := s.Stack.Ask(ctx, "inspect", "delivery", pick(query, "delivery_id"), &found)
+	if errors.Is(err, ErrNotFound) && query.Get("done") == controls["test"] {
+		return nil, nil
+	}
+	return found, err
 }
 
 // deliveries searches only when it was asked something.
@@ -127,8 +146,9 @@ func (s *Server) show(v view) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		m := model{
 			Title: v.title, Page: v.page, Stack: s.Name, Operator: s.Operator, Query: r.URL.Query(), Path: r.URL.RequestURI(),
-			Done: r.URL.Query().Get("done"),
+			Done: r.URL.Query().Get("done"), Acts: v.acts,
 		}
+		s.learn(r.Context(), v.acts)
 		var err error
 		m.Data, err = v.read(r.Context(), s, m.Query)
 		s.render(w, r, m, err)

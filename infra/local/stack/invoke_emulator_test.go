@@ -61,7 +61,7 @@ func invokesAsLambdaDoes(t *testing.T, s *Stack) {
 		t.Errorf("an unknown function answers %v", err)
 	}
 	for kind, want := range map[lambdatypes.InvocationType]int32{
-		lambdatypes.InvocationTypeEvent: 202, lambdatypes.InvocationTypeDryRun: 0,
+		lambdatypes.InvocationTypeEvent: 202, lambdatypes.InvocationTypeDryRun: 204, "Later": 0,
 	} {
 		out, err := client.Invoke(t.Context(), &lambda.InvokeInput{
 			FunctionName: aws.String(s.Functions["work"]), InvocationType: kind,

@@ -1,8 +1,8 @@
 // Package invokeapi answers Lambda's Invoke API for functions on this machine and passes every
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
-// It promises invocations with Lambda's error documents and headers, synchronous ones and events, which are never
-// tried again; it refuses the other types. It accepts any credentials, refuses what comes from a web page, and
+// It promises invocations with Lambda's error documents and headers, synchronous ones, dry runs, and events, which are
+// never tried again. It accepts any credentials, refuses what comes from a web page, and
 // sends no tail of the log, which is in the function's file.
 package invokeapi
 
@@ -16,6 +16,7 @@ import (
 	"net/http/httputil"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
@@ -80,9 +81,8 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kind := r.Header.Get("X-Amz-Invocation-Type")
-	if kind != "" && kind != "RequestResponse" && kind != "Event" {
-		refuse(w, http.StatusBadRequest, "InvalidParameterValueException",
-			"the local stack invokes functions synchronously or by events, not by "+kind)
+	if !slices.Contains([]string{"", "RequestResponse", "Event", "DryRun"}, kind) {
+		refuse(w, http.StatusBadRequest, "InvalidParameterValueException", "there is no invocation type "+kind)
 		return
 	}
 	payload, err := io.ReadAll(http.MaxBytesReader(w, r.Body, function.MaxPayload))
@@ -99,12 +99,15 @@ func (a *API) invoke(w http.ResponseWriter, r *http.Request) {
 		if len(payload) == 0 {
 			payload = []byte("{}")
 		}
-		if kind == "Event" {
+		switch kind {
+		case "DryRun": // whoever asks may invoke everything here
+			w.WriteHeader(http.StatusNoContent)
+		case "Event":
 			a.Go(func() { _, _ = f.Invoke(a.Lifetime, payload) }) // its log tells how it went
 			w.WriteHeader(http.StatusAccepted)
-			return
+		default:
+			a.answer(w, f, payload)
 		}
-		a.answer(w, f, payload)
 	}
 }
 

@@ -1,0 +1,53 @@
+package console
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestPretty_changesNothingButSpace(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"b":"<i>","a":12345678901234567890}`: "{\n  \"b\": \"<i>\",\n  \"a\": 12345678901234567890\n}", "not {": "not {",
+	} {
+		if got := pretty(in); got != want {
+			t.Errorf("%s is shown as %s", in, got)
+		}
+	}
+}
+
+func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
+	for value, says := range map[float64]string{
+		0.25:       `First attempts that succeeded</th><td>share</td><td>%</td><td class="n">25<`,
+		math.NaN(): "No metrics in the last day",
+	} {
+		web, browser, _ := open(t, &functions{metrics: measured{value}})
+		page := body(t, get(t, browser, web.URL+"/traffic?span=day"))
+		if !strings.Contains(page, says) || strings.Contains(page, "<svg") == math.IsNaN(value) {
+			t.Errorf("%v: not %q\n%s", value, says, page)
+		}
+	}
+}
+
+func TestJob_showsWhatItDidNotDo(t *testing.T) {
+	web, browser, _ := open(t, &functions{})
+	page := body(t, get(t, browser, web.URL+"/job?job_id=job_1"))
+	for _, says := range []string{`max="10" value="8"`, "running: 5 of 10 done, refused: 3 endpoint_deleted; 2 left"} {
+		if !strings.Contains(page, says) {
+			t.Errorf("no %q in\n%s", says, page)
+		}
+	}
+}
+
+func TestHtmx_isTheReleaseThatItsNameSays(t *testing.T) {
+	script, err := static.ReadFile("static/htmx.min.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const release = "d6fdc75f204e6bdefa99b69bf1e6d4ac69b8a364f77929f45c13476b4000f717" // htmx.org 2.0.11, dist/htmx.min.js
+	if sum := sha256.Sum256(script); hex.EncodeToString(sum[:]) != release {
+		t.Errorf("SHA-256 %x, want %s", sum, release)
+	}
+}
