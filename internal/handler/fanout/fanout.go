@@ -21,6 +21,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -54,9 +55,12 @@ type Handler struct {
 	Log           *slog.Logger
 	Metrics       *telemetry.Metrics
 	MaxReceives   int // of an event, before SQS moves it to EventsDeadLetterQueue
+	SchemaCheck   SchemaCheck
+	Types         func(name string) (catalogue.Type, bool) // that have schemas
 	Now           func() time.Time
 
-	memory memory
+	memory  memory
+	schemas schemas
 }
 
 // reserve is the time kept back before the function's deadline.
@@ -73,6 +77,8 @@ type task struct {
 	sends  int   // deliveries made of it
 	reused bool  // an event of another content had its id before
 	err    error // a fault of ours: the message is received again
+
+	mismatch string // of its data with its schema, where that is only reported
 }
 
 // Process handles the records of one invocation. It returns the message ids of those that go back to
@@ -84,6 +90,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	tasks := make([]*task, len(records))
 	for i, r := range records {
 		tasks[i] = decode(r)
+		h.check(tasks[i])
 	}
 	h.reject(ctx, tasks)
 	h.fanOut(ctx, tasks)

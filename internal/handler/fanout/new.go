@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -13,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -31,6 +33,7 @@ type Settings struct {
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 
 	SuccessLogSample telemetry.Sample `env:"SUCCESS_LOG_SAMPLE"`
+	SchemaCheck      SchemaCheck      `env:"SCHEMA_CHECK"`
 }
 
 // Config is what New needs. All fields are required.
@@ -51,6 +54,9 @@ func New(c Config) (*Handler, error) {
 	if s.MaximumConcurrency < 2 || s.AttemptTimeout < 1 {
 		return nil, errors.New("reading the environment: MAXIMUM_CONCURRENCY must be at least 2, ATTEMPT_TIMEOUT_SECONDS 1")
 	}
+	if !slices.Contains([]SchemaCheck{checkOff, checkWarn, checkReject}, s.SchemaCheck) {
+		return nil, errors.New("reading the environment: SCHEMA_CHECK must be off, warn or reject")
+	}
 	return &Handler{
 		Subscriptions: dynamo.NewEndpoints(tables, s.EndpointsTable),
 		Slow:          dynamo.NewCircuits(tables, s.EndpointHealthTable),
@@ -62,6 +68,8 @@ func New(c Config) (*Handler, error) {
 		Metrics:       c.Metrics,
 		MaxReceives:   s.EventsMaxReceiveCount,
 		Sample:        s.SuccessLogSample,
+		SchemaCheck:   s.SchemaCheck,
+		Types:         catalogue.Find,
 		Now:           time.Now,
 	}, nil
 }

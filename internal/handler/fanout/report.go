@@ -47,7 +47,8 @@ func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Tim
 // report writes the line of an event, unless all went well and it is not in the sample.
 func (h *Handler) report(ctx context.Context, t *task) {
 	outcome, level := t.outcome(), slog.LevelInfo
-	if outcome == outcomeFannedOut && !t.reused && !h.Sample.Takes(t.event.ID) {
+	odd := t.reused || t.mismatch != ""
+	if outcome == outcomeFannedOut && !odd && !h.Sample.Takes(t.event.ID) {
 		return
 	}
 	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageId)}
@@ -61,6 +62,9 @@ func (h *Handler) report(ctx context.Context, t *task) {
 		level = slog.LevelWarn
 		attrs = append(attrs, slog.String(telemetry.KeyReason, reasonReused))
 		h.Metrics.Count("EventIdsReused", 1)
+	case t.mismatch != "":
+		level = slog.LevelWarn
+		attrs = append(attrs, slog.String(telemetry.KeyReason, t.mismatch))
 	}
 	if t.bad != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))

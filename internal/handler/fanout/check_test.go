@@ -1,0 +1,80 @@
+package fanout
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// strict is a type of which data.n must be a number.
+func strict(name string) (catalogue.Type, bool) {
+	return catalogue.Type{Name: name, Schema: `{"properties":{"n":{"type":"number"}}}`}, true
+}
+
+func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
+	const mismatch = "does not fulfil /properties/n/type of its schema"
+	fits := events.SQSMessage{MessageId: "1", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":1}}`}
+	not := events.SQSMessage{MessageId: "2", Body: `{"id":"b","tenant_id":"t","type":"user.banned","data":{"n":"s3cret"}}`}
+	rejected := []queue.Outgoing{kept(not, "b", "invalid event: data: "+mismatch)}
+	for check, want := range map[SchemaCheck]struct {
+		delivered int
+		rejected  []queue.Outgoing
+		line      string
+		counted   string
+	}{
+		"":          {delivered: 2},
+		checkOff:    {delivered: 2},
+		checkWarn:   {delivered: 2, line: `reason="data ` + mismatch + `"`, counted: `"SchemaMismatches":[1]`},
+		checkReject: {1, rejected, `reason="invalid event: data: ` + mismatch + `"`, `"EventsRejected":[1]`},
+	} {
+		t.Run(string(check), func(t *testing.T) {
+			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
+			var lines, metrics bytes.Buffer
+			r.Log = slog.New(slog.NewTextHandler(&lines, nil))
+			r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
+			r.SchemaCheck, r.Types = check, strict
+			if failed := r.Process(t.Context(), []events.SQSMessage{fits, not}); len(failed) != 0 {
+				t.Errorf("failed %v", failed)
+			}
+			if len(r.deliveries.sent) != want.delivered {
+				t.Errorf("%d deliveries, want %d", len(r.deliveries.sent), want.delivered)
+			}
+			if diff := cmp.Diff(want.rejected, r.rejected.sent, sqsValues); diff != "" {
+				t.Errorf("rejected (-want +got):\n%s", diff)
+			}
+			if n := strings.Count(lines.String(), "level=WARN"); n != min(1, len(want.line)) {
+				t.Errorf("%d warnings:\n%s", n, &lines)
+			}
+			if !strings.Contains(lines.String(), want.line) || strings.Contains(lines.String(), "s3cret") {
+				t.Errorf("want %s and no data in\n%s", want.line, &lines)
+			}
+			if !strings.Contains(metrics.String(), want.counted) {
+				t.Errorf("want %s in\n%s", want.counted, &metrics)
+			}
+		})
+	}
+}
+
+func TestCatalogue_hasSchemasThatCompile(t *testing.T) {
+	var s schemas
+	for _, c := range catalogue.Types() {
+		compiled, err := s.of(c.Name, c.Schema)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if err := compiled.Check([]byte(c.Example)); err != nil {
+			t.Errorf("the example of %s: %v", c.Name, err)
+		}
+	}
+}
