@@ -17,7 +17,7 @@ func (a *app) root() *cli.Command {
 		Name:  "herald",
 		Usage: "look at a stack of Herald and act on it",
 		Description: "What you may do is decided by IAM: attach the stack's policy InstanceManagers, and KeyIssuers for\n" +
-			"keys. Your ARN is logged with every request; CloudTrail has the proof.\n" +
+			"keys and imports. Your ARN is logged with every request; CloudTrail has the proof.\n" +
 			"Exit codes: 0 done, 1 failed, 2 usage, 3 unhealthy or done in part, 4 denied.",
 		Version:               config.Version,
 		EnableShellCompletion: true,

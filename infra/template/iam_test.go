@@ -147,3 +147,24 @@ func TestWebhooksWritesNothingOfAKeyButItsCounters(t *testing.T) {
 		t.Errorf("rights to keys (-want +got):\n%s", diff)
 	}
 }
+
+// Whoever issues keys or imports endpoints gets at a tenant's events: that is not for all operators.
+func TestOnlyKeyIssuersActAsTenants(t *testing.T) {
+	got := map[string][]string{}
+	for name, r := range load(t).ofType("AWS::IAM::ManagedPolicy") {
+		for _, s := range statements(r.Properties["PolicyDocument"]) {
+			for _, resource := range list(s["Resource"]) {
+				if slices.Contains(list(s["Action"]), any("lambda:InvokeFunction")) {
+					got[name] = append(got[name], target(resource))
+				}
+			}
+		}
+	}
+	want := map[string][]string{
+		"InstanceManagers": {"InspectFunction", "ReplayFunction", "ControlFunction"},
+		"KeyIssuers":       {"ApikeysFunction", "WebhooksFunction"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("who may invoke what (-want +got):\n%s", diff)
+	}
+}

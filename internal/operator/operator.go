@@ -1,4 +1,4 @@
-// Package operator is what the operator functions (apikeys, control, inspect, replay) have in common: JSON
+// Package operator is what the operator functions (apikeys, control, inspect, replay, webhooks) have in common: JSON
 // in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
 // It promises that every request names its operator, that a field which nobody reads is refused
