@@ -246,6 +246,35 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	}
 }
 
+// From what is wrong to the act, nobody types an id: commands fit a line, and names need no quotes.
+func TestStatus_namesTheNextCommands(t *testing.T) {
+	const id = "webhook_01KEXAMPLE0000000000000000"
+	cause := func(description string) string {
+		return `{"data":[{"reason":"unreadable"},{"tenant_id":"acme","endpoint_id":"` + id +
+			`","description":"` + description + `","state":"open"},{"tenant_id":"acme","endpoint_id":"webhook_2","description":"mail","state":"open"}]}`
+	}
+	for description, want := range map[string][]string{
+		"crm":     {"herald --stack prod endpoints show acme/crm", "herald --stack prod dead replay --endpoint acme/crm"},
+		"our crm": {"herald --stack prod endpoints show " + id},
+		"mail":    {"herald --stack prod dead replay --endpoint " + id},
+	} {
+		f := &fake{answers: map[string]string{
+			"inspect summary": `{"dead_letters":{"dead":{"count":2}},"queues":{"EventsDeadLetterQueue":{"visible":1}}}`,
+			"inspect causes":  cause(description), "inspect endpoints": `{"data":[]}`,
+		}}
+		_, _, words := f.play(t, "", "--stack", "prod", "status")
+		for _, command := range append(want, "herald --stack prod rejected list") {
+			if !strings.Contains(words, "next: "+command+"\n") || len(command) > 80 {
+				t.Errorf("%s: no %q in\n%s", description, command, words)
+			}
+		}
+		const views = 3 // and two calls to find the stack and its caller
+		if len(f.requests) != views {
+			t.Errorf("%d requests", len(f.requests))
+		}
+	}
+}
+
 func TestEndpoints_areActedOnOnlyIfAllAreFound(t *testing.T) {
 	found := `{"endpoint_id":"webhook_1","tenant_id":"acme","url":"https://a.com","description":"crm"}`
 	f := &fake{answers: map[string]string{"inspect endpoint": found, "control pause": `{}`}}

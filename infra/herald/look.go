@@ -40,7 +40,10 @@ func (a *app) status() *cli.Command {
 			} else {
 				err = a.showStatus(s, sum, causes.Data, trouble.Data)
 				if more {
-					a.say("and more endpoints: herald endpoints list")
+					a.say("and more endpoints: %s endpoints list", called(c))
+				}
+				for _, command := range next(called(c), sum, causes.Data, trouble.Data) {
+					a.say("next: %s", command)
 				}
 			}
 			if err == nil && sum.unhealthy() {

@@ -204,13 +204,19 @@ func honestTenants() []Scenario {
 			return w.healthy()
 		},
 	}
+	replay := Scenario{
+		Name: "replay", Says: "a job replays 100,000 dead letters of 50 endpoints", Kind: Calm, Rate: 100,
+		Length: 75 * time.Minute, Processes: 200, tenants: 1, hooks: 50, act: (*world).replay,
+	}
+	hanging := replay
+	hanging.Name, hanging.Says, hanging.answer = "replay-hang", "the same, and all of them hang again", always(hangs)
 	return []Scenario{
 		honest("usual", "100/s with a median of 200 ms and a p99 of 1 s", 100, like(usual)),
 		honest("slower", "100/s with a median of 500 ms and a p99 of 2.5 s", 100, like(slower)),
 		honest("three-seconds", "500/s, 1 % of them after 3 s", 500, sometimes(0.01, exactly(3*time.Second))),
 		honest("six-seconds", "500/s, 1 % of them after 6 s", 500, sometimes(0.01, exactly(6*time.Second))),
 		honest("crawl", "100/s after 1.5 s each", 100, always(ok(1500*time.Millisecond))),
-		thirty, stall,
+		thirty, stall, replay, hanging,
 	}
 }
 

@@ -66,7 +66,7 @@ func TestScenarios_inShort(t *testing.T) {
 	for _, s := range Scenarios() {
 		from, found := map[string]time.Duration{
 			"hang@100": 6 * time.Minute, "adaptive@100": 6 * time.Minute, "flap@100": 30 * time.Minute, "usual": 5 * time.Minute,
-			"three-seconds": 5 * time.Minute, "tables": 80 * time.Minute, "day": time.Hour,
+			"three-seconds": 5 * time.Minute, "tables": 80 * time.Minute, "day": time.Hour, "replay": 4 * time.Minute,
 		}[s.Title()]
 		if !found {
 			continue

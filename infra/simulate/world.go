@@ -143,21 +143,24 @@ func (w *world) publish(rate float64, of uint64, to func(*rand.Rand) []*hook) {
 func (w *world) fanOut(hooks []*hook) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
-	now := time.Now()
 	for _, h := range hooks {
-		n := w.stats.published(w, h)
-		body := `{"type":"user.updated","data":` + strconv.Itoa(n) + `}`
-		event := "e" + strconv.Itoa(n)
-		m := delivery.Message{Body: []byte(body), Ref: delivery.Ref{
-			DeliveryID: delivery.ID(h.tenant, event, h.id, delivery.ContentOf([]byte(body))),
-			TenantID:   h.tenant, EndpointID: h.id, EventID: event, CreatedAt: now.UTC(),
-		}}
 		to := w.DeliveryQueue
-		if w.rules.Allowance.Slow(w.Slow[h.tenant], now) {
+		if w.rules.Allowance.Slow(w.Slow[h.tenant], time.Now()) {
 			to = w.SlowQueue
 		}
-		to.Send(queue.Of(m, 0))
+		to.Send(queue.Of(w.message(h), 0))
 	}
+}
+
+// message is a new delivery to an endpoint.
+func (w *world) message(h *hook) delivery.Message {
+	n := w.stats.published(w, h)
+	body := `{"type":"user.updated","data":` + strconv.Itoa(n) + `}`
+	event := "e" + strconv.Itoa(n)
+	return delivery.Message{Body: []byte(body), Ref: delivery.Ref{
+		DeliveryID: delivery.ID(h.tenant, event, h.id, delivery.ContentOf([]byte(body))),
+		TenantID:   h.tenant, EndpointID: h.id, EventID: event, CreatedAt: time.Now().UTC(),
+	}}
 }
 
 // numberOf is the number of the delivery with this body.
@@ -237,48 +240,5 @@ func (w *world) finish() {
 			return
 		}
 		w.minute()
-	}
-}
-
-// pulse publishes two events at once, again and again.
-func (w *world) pulse(hooks []*hook, every time.Duration) {
-	for next := calm; next < w.scenario.Length; next += every {
-		time.Sleep(next - w.now())
-		w.fanOut(hooks)
-		w.fanOut(hooks)
-	}
-}
-
-// adapt publishes two events whenever the tenant is not slow.
-func (w *world) adapt(hooks []*hook) {
-	for time.Sleep(calm); w.now() < w.scenario.Length; time.Sleep(20 * time.Second) {
-		w.Mu.Lock()
-		slow := w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
-		w.Mu.Unlock()
-		if !slow {
-			w.fanOut(hooks)
-			w.fanOut(hooks)
-		}
-	}
-}
-
-// toggle switches endpoints off and on again in every cycle.
-func (w *world) toggle(hooks []*hook, cycle time.Duration, off window) {
-	for begin := calm; begin < w.scenario.Length; begin += cycle {
-		time.Sleep(begin + off.from - w.now())
-		w.owns(hooks, endpoint.Disabled)
-		time.Sleep(begin + off.to - w.now())
-		w.owns(hooks, endpoint.Active)
-	}
-}
-
-// owns has the owner give endpoints a status.
-func (w *world) owns(hooks []*hook, status endpoint.Status) {
-	w.Mu.Lock()
-	defer w.Mu.Unlock()
-	for _, h := range hooks {
-		e := w.Endpoints[h.id]
-		e.Status, e.UpdatedAt = status, time.Now()
-		w.Endpoints[h.id] = e
 	}
 }

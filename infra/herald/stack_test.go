@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go"
+)
+
+// cloud answers DescribeStacks: of all stacks, or that there is none of a name.
+type cloud struct{ stacks string }
+
+func (c cloud) Do(r *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	form, err := url.ParseQuery(string(body))
+	if err != nil {
+		return nil, err
+	}
+	status, text := http.StatusOK, `<DescribeStacksResponse><DescribeStacksResult><Stacks>`+c.stacks+
+		`</Stacks></DescribeStacksResult></DescribeStacksResponse>`
+	if form.Has("StackName") {
+		status, text = http.StatusBadRequest, `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>`+
+			`<Message>Stack with id herald-prod does not exist</Message></Error></ErrorResponse>`
+	}
+	return &http.Response{
+		StatusCode: status, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(text)),
+	}, nil
+}
+
+func member(name, output string) string {
+	return `<member><StackName>` + name + `</StackName><Outputs><member><OutputKey>` + output +
+		`</OutputKey><OutputValue>x</OutputValue></member></Outputs></member>`
+}
+
+func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
+	const output = "InspectFunctionName"
+	ours := member("herald-test", output) + member("shop", "Url") + member("herald-dev", output)
+	for name, row := range map[string]struct {
+		stack, stacks, want string
+		code                int
+	}{
+		"another name": {
+			"herald-prod", ours, "no stack herald-prod in eu-central-1: stacks there are herald-dev, herald-test", exitFailed,
+		},
+		"no name, and several": {
+			"", ours, "say which stack, with --stack: stacks there are herald-dev, herald-test", exitUsage,
+		},
+		"another region": {
+			"", member("shop", "Url"),
+			"say which stack, with --stack: there are none of Herald in eu-central-1; is it the right region and account?",
+			exitUsage,
+		},
+	} {
+		s := stack{name: row.stack, outputs: map[string]string{}, aws: aws.Config{
+			Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
+			HTTPClient: cloud{row.stacks},
+		}}
+		var failed *failure
+		if err := s.find(t.Context()); !errors.As(err, &failed) || failed.text != row.want || failed.code != row.code {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestStack_explain_saysWhatToDo(t *testing.T) {
+	refused := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	for name, row := range map[string]struct {
+		stack, want string
+		err         error
+		code        int
+	}{
+		"expired credentials": {"p", "log in again", &smithy.GenericAPIError{Code: "ExpiredTokenException"}, exitDenied},
+		"wrong credentials":   {"p", "no right", &smithy.GenericAPIError{Code: "InvalidClientTokenId"}, exitDenied},
+		"a role that may inspect only": {
+			"p", "the stack's policies InstanceManagers", &smithy.GenericAPIError{Code: "AccessDeniedException"}, exitDenied,
+		},
+		"no credentials": {"p", "log in, or give --profile", errors.New("get credentials: none"), exitDenied},
+		"the stack has gone": {
+			"p", "p has gone", &smithy.GenericAPIError{Code: "ResourceNotFoundException"}, exitFailed,
+		},
+		"no network":               {"p", "AWS cannot be reached", refused, exitFailed},
+		"the local stack has gone": {localStack, "start it again", refused, exitFailed},
+	} {
+		s := stack{name: row.stack}
+		var failed *failure
+		err := s.explain("invoking replay", row.err)
+		if !errors.As(err, &failed) || failed.code != row.code || !strings.Contains(failed.text, row.want) ||
+			!strings.HasPrefix(failed.text, "invoking replay: ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
