@@ -40,7 +40,7 @@ func TestCost(t *testing.T) {
 		t.FailNow()
 	}
 	for n, r := range f.rows {
-		if d := r.each(million).herald(); d > traffics[n].most {
+		if d := r.perMillion().herald(); d > traffics[n].most {
 			t.Errorf("%s: $%.2f per million, more than %.2f", r.name, d, traffics[n].most)
 		}
 	}
@@ -157,7 +157,7 @@ func (b bill) traffic(l load, p profile) traffic {
 func (b bill) million(c traffic) usage {
 	if _, known := b.counted[c]; !known {
 		b.t.Run(fmt.Sprintf("batches of %d, trickle %v, records %q", c.batch, c.trickle, c.record), func(t *testing.T) {
-			b.counted[c] = c.count(t, b.idle, b.ours).each(million)
+			b.counted[c] = c.count(t, b.idle, b.ours).perMillion()
 		})
 	}
 	return b.counted[c]
@@ -169,7 +169,7 @@ func (b bill) saves(f figures) []saving {
 	usual, low := f.months[2], f.months[3]
 	unrecorded := b.traffic(usual.load, usual.profile)
 	unrecorded.record = "none"
-	lines := f.rows[4].each(million).all() - f.rows[2].each(million).all() // SuccessLogSample 100 and 0
+	lines := f.rows[4].perMillion().all() - f.rows[2].each(million).all() // SuccessLogSample 100 and 0
 	return []saving{
 		{
 			fmt.Sprintf("`BatchWindowSeconds=%v`, `QueueVisibilitySeconds=%v`", low.window, 180+low.window),

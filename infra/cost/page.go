@@ -13,8 +13,8 @@ type row struct {
 	used usage
 }
 
-// each is what was used for n of them.
-func (r row) each(n float64) usage { return usage{}.plus(n/r.of, r.used) }
+// perMillion is what was used for a million of them.
+func (r row) perMillion() usage { return usage{}.plus(million/r.of, r.used) }
 
 // figures are those of the page.
 type figures struct {
@@ -27,7 +27,7 @@ type figures struct {
 // text renders the generated part of the page.
 func (f figures) text() string {
 	return strings.Join([]string{
-		people(f.months), savings(f.saves), fixedCosts(f.fixed), dollars(f.rows), counts(f.rows), listed(),
+		people(f.months), savings(f.saves), fixedCosts(f.fixed), dollars(f.rows), listed(),
 	}, "\n")
 }
 
@@ -36,26 +36,13 @@ func dollars(rows []row) string {
 	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB writes | reads | storage | logs | KMS | **Herald** |" +
 		" publisher's sends | to receivers | **all** |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		u := r.each(million)
+		u := r.perMillion()
 		fmt.Fprintf(&b, "| %s |", r.name)
 		for _, column := range [][]kind{{requests, fair}, {invocations, gbSeconds}, {writes}, {reads}, {byteMonths},
 			{logged}, {keyCalls}} {
 			fmt.Fprintf(&b, " %.2f |", u.dollars(column...))
 		}
 		fmt.Fprintf(&b, " **%.2f** | %.2f | %.2f | **%.2f** |\n", u.herald(), u.dollars(published), u.dollars(sent), u.all())
-	}
-	return b.String()
-}
-
-// counts shows what the dollars are made of.
-func counts(rows []row) string {
-	var b strings.Builder
-	b.WriteString("| of each | SQS requests | invocations | MB-seconds | write units | read units | bytes of log |" +
-		" KMS calls | bytes to receivers |\n|---|---|---|---|---|---|---|---|---|\n")
-	for _, r := range rows {
-		u := r.each(1)
-		fmt.Fprintf(&b, "| %s | %.2f | %.2f | %.1f | %.2f | %.2f | %.0f | %.2f | %.0f |\n", r.name, u[requests],
-			u[invocations], 1024*u[gbSeconds], u[writes], u[reads], u[logged], u[keyCalls], u[sent])
 	}
 	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 // clearAway removes what its tenants have: endpoints, dead letters, rejected events and keys. The noisy one's key is
 // there only if a run was interrupted.
 func clearAway(ctx context.Context, r *run) (string, error) {
-	neighbour := &run{Config: r.Config, id: noisy, over: true}
+	neighbour := &run{Config: r.Config, id: Noisy, over: true}
 	counts, err := r.clear(ctx)
 	if err != nil {
 		return "", err

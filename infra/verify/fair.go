@@ -23,7 +23,7 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 		return "", notShown(fmt.Sprintf("%d processes leave no backlog: verify a stack with the parameters of [verify]",
 			r.Processes))
 	}
-	neighbour := &run{Config: r.Config, id: noisy, over: true}
+	neighbour := &run{Config: r.Config, id: Noisy, over: true}
 	if _, err := neighbour.clear(ctx); err != nil { // issues a key
 		return "", err
 	}

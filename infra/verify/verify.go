@@ -15,11 +15,11 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// Tenant and its noisy neighbour own everything that a run makes. One run at a time: the next one clears away what it
+// Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away what it
 // finds.
 const (
 	Tenant = "herald-verify"
-	noisy  = "herald-verify-noisy"
+	Noisy  = "herald-verify-noisy"
 )
 
 // Config says what is verified, and how. All fields but Probe are required.

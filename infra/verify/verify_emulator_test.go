@@ -86,17 +86,40 @@ func TestRun_ofAStackThatWorks(t *testing.T) {
 	}
 }
 
+// interrupted leaves what a run leaves that was killed.
+func interrupted(t *testing.T, c verify.Config) {
+	t.Helper()
+	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
+		key, err := c.Client.IssueKey(t.Context(), tenant)
+		if err != nil {
+			t.Fatal(err)
+		}
+		address, err := c.Receiver.Open(t.Context(), "left", time.Time{}, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Client.As(tenant, key).CreateEndpoint(t.Context(), address, "*"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestRun_namesTheBrokenLink(t *testing.T) {
 	t.Parallel()
 	c := start(t, map[string]string{"fanout": "#!/bin/sh\nexit 1\n"})
 	c.Patience = 10 * time.Second
+	interrupted(t, c)
 	results, ok := verify.Run(t.Context(), c)
+	const left = "2 endpoints, 0 dead letters, 0 rejected events, 3 keys" // one to remove the neighbour's endpoint
+	if results[0].State != verify.Held || results[0].Says != left {
+		t.Errorf("removed of an earlier run: %+v, want %s", results[0], left)
+	}
 	broken, last := results[len(results)-2], results[len(results)-1]
 	const link = "fanout does not get its events off EventsQueue"
 	if ok || broken.State != verify.Broken || !strings.Contains(broken.Says, link) {
 		t.Errorf("says of a stack without fanout: %+v", broken)
 	}
-	if last.State != verify.Held || !strings.HasPrefix(last.Says, "1 endpoints") {
+	if last.State != verify.Held || last.Says != "1 endpoints, 0 dead letters, 0 rejected events, 1 keys" {
 		t.Errorf("did not remove what it made: %+v", last)
 	}
 }
