@@ -169,7 +169,7 @@ func (b bill) saves(f figures) []saving {
 	usual, low := f.months[2], f.months[3]
 	unrecorded := b.traffic(usual.load, usual.profile)
 	unrecorded.record = "none"
-	lines := f.rows[4].perMillion().all() - f.rows[2].each(million).all() // SuccessLogSample 100 and 0
+	lines := f.rows[4].perMillion().all() - f.rows[2].perMillion().all() // SuccessLogSample 100 and 0
 	return []saving{
 		{
 			fmt.Sprintf("`BatchWindowSeconds=%v`, `QueueVisibilitySeconds=%v`", low.window, 180+low.window),
