@@ -21,6 +21,11 @@ func roleStatements(tpl template, role string) (all []object) {
 	for _, p := range list(tpl.Resources[role].Properties["Policies"]) {
 		all = append(all, statements(p.(object)["PolicyDocument"])...)
 	}
+	for _, p := range tpl.ofType("AWS::IAM::Policy") {
+		if slices.ContainsFunc(list(p.Properties["Roles"]), func(r any) bool { return target(r) == role }) {
+			all = append(all, statements(p.Properties["PolicyDocument"])...)
+		}
+	}
 	return all
 }
 

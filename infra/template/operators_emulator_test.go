@@ -33,6 +33,7 @@ import (
 // Every function's role allows all of its calls, and nothing else.
 func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	s := newStage(t)
+	s.tellOwners()
 	by := s.start()
 	s.seed()
 	s.send("RetryQueue", queue.Outgoing{Body: "unreadable"}) // for a line about a fault

@@ -27,6 +27,7 @@ type request struct {
 	Keys                                                    []map[string]any
 	RequestItems                                            map[string]json.RawMessage
 	TransactItems                                           []map[string]request
+	Entries                                                 []struct{ EventBusName string }
 }
 
 // calls are the calls of a function that are not alike.
@@ -53,6 +54,9 @@ func (c *calls) add(t *testing.T, s *stage) {
 			c.all[function[1]] = map[asked]bool{}
 		}
 		for _, a := range askedBy(t, call) {
+			if a.resource == s.bus {
+				a.resource = "NoticesBus"
+			}
 			a.resource = s.logical.Replace(a.resource)
 			c.all[function[1]][a] = true
 		}
@@ -70,6 +74,8 @@ func askedBy(t *testing.T, c testkit.Call) (all []asked) {
 	case c.Service == "lambda":
 		name := invoked.FindStringSubmatch(c.Action)
 		return []asked{{action: "lambda:InvokeFunction", resource: name[1]}}
+	case c.Service == "events":
+		return []asked{{action: action, resource: whole.Entries[0].EventBusName}}
 	case c.Service == "sqs":
 		action = strings.TrimSuffix(action, "Batch")
 	case c.Action == "TransactWriteItems":
@@ -120,6 +126,7 @@ func (r request) asks(action string) asked {
 var (
 	reads = regexp.MustCompile(`^dynamodb:(BatchGetItem|GetItem|Query|Scan)$`)
 	word  = regexp.MustCompile(`[:#]?[A-Za-z_]\w*\(?`)
+	inner = regexp.MustCompile(`\.#?\w+`) // of a map: IAM knows attributes of the item alone
 )
 
 // tenants are the partitions of the table Endpoints that the request names.
@@ -145,7 +152,7 @@ func (r request) attributes() []string {
 	for _, expression := range []string{
 		r.ProjectionExpression, r.KeyConditionExpression, r.FilterExpression, r.ConditionExpression, r.UpdateExpression,
 	} {
-		for _, name := range word.FindAllString(expression, -1) {
+		for _, name := range word.FindAllString(inner.ReplaceAllString(expression, ""), -1) {
 			switch {
 			case name[0] == '#':
 				named[r.ExpressionAttributeNames[name]] = true

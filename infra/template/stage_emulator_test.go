@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awsretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
@@ -45,6 +47,7 @@ type stage struct {
 	down      map[string]bool // endpoints that answer 503
 	bad       int             // POSTs to webhook_bad
 	counter   int
+	bus       string  // for notices, if there is one
 	rejected  float64 // messages on EventsDeadLetterQueue, which nobody takes off
 
 	unconsumed  map[string]int     // messages of queues whose consumer does not run
@@ -100,6 +103,17 @@ func (s *stage) must(err error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// tellOwners switches notices on.
+func (s *stage) tellOwners() {
+	s.t.Helper()
+	name := s.queues["EventsQueue"].Name + "-notices" // a name of the stage's own
+	_, err := eventbridge.NewFromConfig(s.cfg).CreateEventBus(s.t.Context(), &eventbridge.CreateEventBusInput{Name: &name})
+	s.must(err)
+	s.options.Parameters = maps.Clone(s.options.Parameters)
+	s.options.Parameters["Notices"], s.options.Parameters["AWS::StackName"] = "on", strings.TrimSuffix(name, "-notices")
+	s.bus = name
 }
 
 // Post answers as the receivers do. webhook_bad takes every third POST, so that its circuit does not

@@ -155,7 +155,8 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 
 // What has no tags has none in CloudFormation, or gets none from SAM (mappings).
 var untagged = []string{
-	"AWS::ApiGatewayV2::ApiMapping", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::KMS::Alias",
+	"AWS::ApiGatewayV2::ApiMapping", "AWS::CloudWatch::Dashboard", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
+	"AWS::KMS::Alias",
 	"AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Permission",
 	"AWS::Logs::QueryDefinition", "AWS::SQS::QueuePolicy", "AWS::Scheduler::Schedule",
 }
@@ -176,7 +177,7 @@ func TestEverythingIsTaggedWithItsStage(t *testing.T) {
 
 // everything are parameters that switch on what is off by default.
 var everything = []string{
-	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms", "PublisherAccounts=111122223333",
+	"AlarmTopicArn=arn:aws:sns:eu-central-1:111122223333:alarms", "PublisherAccounts=111122223333", "Notices=on",
 	"PermissionsBoundaryArn=arn:aws:iam::111122223333:policy/boundary",
 	"VpcSubnetIds=subnet-0a,subnet-0b", "VpcSecurityGroupIds=sg-0c",
 	"DomainName=webhooks.example.com", "CertificateArn=arn:aws:acm:eu-central-1:111122223333:certificate/0d",
@@ -245,5 +246,29 @@ func TestTheAPIHasTheDomainThatIsGiven(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+func TestNoticesAreOffUnlessTheyAreAskedFor(t *testing.T) {
+	about := func(parameters ...string) (ids []string) {
+		for id, r := range translated(t, parameters...).Resources {
+			text, err := json.Marshal(r.Properties)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Type == "AWS::Events::EventBus" || strings.Contains(string(text), "events:PutEvents") ||
+				r.Type == "AWS::IAM::Policy" {
+				ids = append(ids, id)
+			}
+		}
+		slices.Sort(ids)
+		return ids
+	}
+	if got := about(); len(got) > 0 {
+		t.Errorf("off: the stack has %v", got)
+	}
+	want := []string{"DeadletterNotices", "NoticesBus", "ReleaseNotices"}
+	if diff := cmp.Diff(want, about("Notices=on")); diff != "" {
+		t.Errorf("on (-want +got):\n%s", diff)
 	}
 }

@@ -48,6 +48,12 @@ type Item struct {
 	Pace        Pace      `dynamodbav:"pace,omitempty"`         // of this recovery
 
 	Recent Recent `dynamodbav:"recent,omitempty"` // attempts of the last ten minutes
+
+	// Of what the owner is told. Only release writes them, and only where Settings.Notices is set; no change of state
+	// touches them. Death is deadletter's, too.
+	Outage Spell `dynamodbav:"outage,omitempty"` // from an open circuit to the end of a recovery
+	Pause  Spell `dynamodbav:"pause,omitempty"`  // by an operator
+	Death  Spell `dynamodbav:"death,omitempty"`  // a dead letter; it has no end
 }
 
 // Answer is an endpoint's answer to an attempt.
@@ -69,6 +75,7 @@ func (i Item) enter(state State, now time.Time) Item {
 		TenantID: i.TenantID, EndpointID: i.EndpointID, Version: i.Version, HeldUntil: i.HeldUntil,
 		State: state, Since: now,
 		Last: i.Last, RecoveredAt: i.RecoveredAt, Recent: i.Recent,
+		Outage: i.Outage, Pause: i.Pause, Death: i.Death,
 	}
 }
 

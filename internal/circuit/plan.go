@@ -12,6 +12,8 @@ type Facts struct {
 	ChangedAt       time.Time // last change by the owner, secret included, or by an operator
 	ReleasedAt      time.Time // an operator's order to send what waits; zero: none
 	DiscardedBefore time.Time // deliveries whose life began before are dropped; zero: none
+	PausedAt        time.Time // by an operator; zero: it is not
+	ResumedAt       time.Time // end of the last pause
 }
 
 // Plan is the work of one run of release for one endpoint.
@@ -27,13 +29,26 @@ type Plan struct {
 func (i Item) Plan(s Settings, f Facts, now time.Time) Plan {
 	p := Plan{Item: i}
 	if !f.Gone {
-		p.Item, p.Changed = i.turn(s, f, now)
+		p.Item, p.Changed = i.tend(s, f, now)
 	}
 	free := !f.Gone && !f.Stopped
 	p.Probe = free && p.Item.probeDue(s, f, now)
 	p.Recover = free && p.Item.State == Recovering
 	p.Search = p.Recover || !i.HeldUntil.IsZero() && p.Item.searched(s, f, now)
 	return p
+}
+
+// tend notes what the owner has to be told, and turns.
+func (i Item) tend(s Settings, f Facts, now time.Time) (next Item, changed bool) {
+	next, noted := i, false
+	if s.Notices {
+		next, noted = i.noted(f)
+	}
+	next, turned := next.turn(s, f, now)
+	if noted && !turned {
+		next = next.changed(now)
+	}
+	return next, noted || turned
 }
 
 // turn is the change of state that an operator's order or a stop brings about.
@@ -74,7 +89,7 @@ type End int
 // The ends.
 const (
 	Keep   End = iota // the item as it is
-	Settle            // the state none: the recovery has emptied
+	Settle            // the state none: the recovery has emptied, or an outage of which the owner hears is over
 	Clear             // remove the lease: only the state keeps the item
 	Remove            // remove the item
 )
@@ -90,7 +105,7 @@ func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 	case !ended:
 		return Keep
 	case i.over(s, f, now):
-		return Remove
+		return i.last(s, f, now)
 	case !i.HeldUntil.IsZero():
 		return Clear
 	}
@@ -98,7 +113,7 @@ func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 }
 
 // Settled is the item after a recovery has emptied.
-func (i Item) Settled(now time.Time) Item { return i.enter(None, now).changed(now) }
+func (i Item) Settled(now time.Time) Item { return i.enter(None, now).ended(now).changed(now) }
 
 // over reports whether nothing is worth keeping of the item but its lease.
 func (i Item) over(s Settings, f Facts, now time.Time) bool {

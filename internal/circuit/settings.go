@@ -36,6 +36,8 @@ type Settings struct {
 	Ahead  time.Duration // before it is due an item of Backlog is sent, delayed: 3 min
 
 	FunctionTimeout time.Duration // of deliver: 30 s; no matter of policy, so never scaled
+
+	Notices bool // owners are told what becomes of their endpoints
 }
 
 // Default returns the settings of every deployed stage.

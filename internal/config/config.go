@@ -91,3 +91,16 @@ type Days uint
 
 // Duration converts to a time.Duration.
 func (d Days) Duration() time.Duration { return time.Duration(d) * 24 * time.Hour } //nolint:gosec // few
+
+// Switch is "on" or "off" in the environment.
+type Switch bool
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *Switch) UnmarshalText(text []byte) error {
+	switch string(text) {
+	case "on", "off":
+		*s = string(text) == "on"
+		return nil
+	}
+	return errors.New("must be on or off")
+}

@@ -22,6 +22,22 @@ type settings struct {
 	Limit   int            `env:"TEST_LIMIT"`
 }
 
+func TestLoad_readsASwitch(t *testing.T) {
+	type settings struct {
+		On config.Switch `env:"TEST_SWITCH"`
+	}
+	for text, want := range map[string]bool{"on": true, "off": false} {
+		t.Setenv("TEST_SWITCH", text)
+		if got, err := config.Load[settings](); err != nil || bool(got.On) != want {
+			t.Errorf("%s: %v, %v", text, got, err)
+		}
+	}
+	t.Setenv("TEST_SWITCH", "true")
+	if _, err := config.Load[settings](); err == nil || !strings.Contains(err.Error(), "TEST_SWITCH") {
+		t.Errorf("another word: %v", err)
+	}
+}
+
 func TestLoad_readsSettingsIntoTheirTypes(t *testing.T) {
 	t.Setenv("TEST_TABLE", "Endpoints")
 	t.Setenv("TEST_QUEUE", "")

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
@@ -104,6 +105,25 @@ func (c *Circuits) Hold(
 		return circuit.Item{}, err
 	}
 	return circuitOf(item, key.TenantID, key.EndpointID)
+}
+
+// MarkDeath notes a dead letter of the endpoint, of which release tells its owner, unless one was noted since before.
+func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit.Spell, before time.Time) error {
+	mark, err := marshal(death)
+	if err != nil {
+		return err
+	}
+	_, _, err = c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
+		expression: "SET tenant_id = :tenant, endpoint_id = :endpoint, death = :death, " +
+			"version = if_not_exists(version, :version) + :one, since = if_not_exists(since, :now)",
+		condition: "attribute_not_exists(death) OR death.#at < :before",
+		values: attributes{
+			":tenant": str(key.TenantID), ":endpoint": str(key.EndpointID), ":now": stamp(death.At),
+			":death": &types.AttributeValueMemberM{Value: mark}, ":before": stamp(before),
+			":version": num(death.At.UnixNano()), ":one": num(1),
+		},
+	})
+	return err
 }
 
 // unchanged is the condition that an item has the version and the lease of i.

@@ -39,6 +39,8 @@ func full(endpointID string, version int64) circuit.Item {
 		Probes:     5, ProbedAt: at.Add(4 * time.Second), RecoveredAt: at.Add(5 * time.Second),
 		Pace:   circuit.Pace{Quota: 960, Oldest: at.Add(6 * time.Second)},
 		Recent: circuit.Recent{Start: at.Add(7 * time.Second), Tried: 9, OK: 8, TriedWas: 7, OKWas: 6},
+		Outage: circuit.Spell{At: at.Add(8 * time.Second), Reason: "http_5xx", Status: 503, Told: true, EndedAt: at},
+		Pause:  circuit.Spell{At: at.Add(9 * time.Second)}, Death: circuit.Spell{At: at.Add(10 * time.Second)},
 	}
 }
 
@@ -394,5 +396,41 @@ func TestCircuits_ForgetSlow_keepsANewMoment(t *testing.T) {
 	faults.On("DeleteItem", 1, testkit.DropAnswer())
 	if err := s.ForgetSlow(t.Context(), "t", now); err != nil || !slowUntil(t, s, "t").IsZero() {
 		t.Errorf("remembered: %v", err)
+	}
+}
+
+// Of a day's dead letters the first is noted, and whoever has read the circuit before may not overwrite it.
+func TestCircuits_MarkDeath_notesTheFirstOfADay(t *testing.T) {
+	s, _ := newCircuits(t)
+	key := dynamo.EndpointKey{TenantID: "t", EndpointID: "webhook_1"}
+	was := mustHold(t, s, "webhook_1", at.Add(time.Hour))
+	first := circuit.Spell{At: at.Add(time.Minute), Reason: "http_5xx", Status: 503}
+	for n := range 3 {
+		death := first
+		death.At = first.At.Add(time.Duration(n) * time.Hour)
+		if err := s.MarkDeath(t.Context(), key, death, death.At.Add(-circuit.DeadLetterEvery)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := was
+	want.Death, want.Version = first, was.Version+1
+	got := getCircuit(t, s, "webhook_1")
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if _, applied, err := s.Store(t.Context(), was, full("webhook_1", was.Version+2)); applied || err != nil {
+		t.Errorf("a change of the circuit before: %v, %v", applied, err)
+	}
+	if applied, err := s.Remove(t.Context(), was); applied || err != nil {
+		t.Errorf("a removal: %v, %v", applied, err)
+	}
+	told, _ := got.Told(circuit.Notice{Kind: circuit.NoticeDeadLetter, At: first.At}, at)
+	mustStore(t, s, got, told)
+	next := circuit.Spell{At: first.At.Add(25 * time.Hour), Reason: "timeout"}
+	if err := s.MarkDeath(t.Context(), key, next, next.At.Add(-circuit.DeadLetterEvery)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(next, getCircuit(t, s, "webhook_1").Death); diff != "" {
+		t.Errorf("on the next day (-want +got)\n%s", diff)
 	}
 }

@@ -92,6 +92,13 @@ var (
 		Pace:   circuit.Pace{Quota: 960, Oldest: at.Add(6 * time.Second)},
 		Recent: circuit.Recent{Start: at.Add(7 * time.Second), Tried: 9, OK: 8, TriedWas: 7, OKWas: 6},
 	}
+	wantNotices = func() circuit.Item {
+		i := wantCircuit
+		i.Outage = circuit.Spell{At: at, Reason: "http_5xx", Status: 503, Told: true, EndedAt: at.Add(time.Hour)}
+		i.Pause = circuit.Spell{At: at.Add(time.Minute), Told: true}
+		i.Death = circuit.Spell{At: at.Add(2 * time.Minute), Reason: "timeout"}
+		return i
+	}()
 	wantWaiting = backlog.Item{
 		Key: backlog.Key{EndpointID: endpointID, Shard: 4, Position: positionID},
 		Message: delivery.Message{
@@ -175,6 +182,16 @@ func formats() map[string]format {
 				}
 			},
 			func(s stores) any { return getCircuit(s.t, s.circuits, endpointID) }, wantCircuit,
+		},
+		"circuit-notices": {
+			ofHealth, map[string]string{"scope": "endpoint#" + endpointID, "name": "health"},
+			func(s stores) {
+				mustStore(s.t, s.circuits, circuit.Item{}, wantNotices)
+				if _, err := s.circuits.Hold(s.t.Context(), endpointKey, wantNotices.HeldUntil, at); err != nil {
+					s.t.Fatal(err)
+				}
+			},
+			func(s stores) any { return getCircuit(s.t, s.circuits, endpointID) }, wantNotices,
 		},
 		"tenant": {
 			ofHealth, map[string]string{"scope": "tenant#acme", "name": "health"},

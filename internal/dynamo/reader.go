@@ -20,6 +20,7 @@ type ReaderConfig struct {
 	EndpointHealth   string
 	WithoutSecrets   bool // no URL, no sealed secret: only the attributes that decide about an endpoint
 	ForOperators     bool // likewise, but with what operators may see, and with endpoints that are deleted
+	Described        bool // with WithoutSecrets: URL and description, too
 	EventualCircuits bool // circuits may be a little behind, for half the price
 }
 
@@ -48,6 +49,8 @@ func NewReader(c ReaderConfig) *Reader {
 	switch {
 	case c.ForOperators:
 		r.rows = projected(shownAttributes)
+	case c.WithoutSecrets && c.Described:
+		r.rows = projected(statusAttributes + ", #url, description")
 	case c.WithoutSecrets:
 		r.rows = projected(statusAttributes)
 	}

@@ -141,7 +141,7 @@ func (m *Model) setCircuit(id string, next circuit.Item) {
 func rounded(i circuit.Item) circuit.Item {
 	for _, at := range []*time.Time{
 		&i.Since, &i.HeldUntil, &i.FailingSince, &i.OutageSince, &i.Last.At, &i.ProbedAt, &i.RecoveredAt,
-		&i.Pace.Oldest, &i.Recent.Start,
+		&i.Pace.Oldest, &i.Recent.Start, &i.Outage.At, &i.Outage.EndedAt, &i.Pause.At, &i.Pause.EndedAt, &i.Death.At,
 	} {
 		*at = at.UTC().Truncate(time.Millisecond)
 	}

@@ -9,6 +9,7 @@ package deadletter
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -17,8 +18,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -36,10 +39,16 @@ type Store interface {
 	Append(ctx context.Context, r deadletter.Record, n int) (written bool, seen deadletter.Record, err error)
 }
 
-// Handler makes dead letters. All fields are required.
+// Notices has owners told of the first dead letter in a while (dynamo.Circuits).
+type Notices interface {
+	MarkDeath(ctx context.Context, key dynamo.EndpointKey, death circuit.Spell, before time.Time) error
+}
+
+// Handler makes dead letters. All fields but Notices are required.
 type Handler struct {
 	States  States
 	Store   Store
+	Notices Notices // nil: nobody is told
 	Vault   deadletter.Vault
 	Log     *slog.Logger
 	Metrics *telemetry.Metrics
@@ -105,8 +114,19 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, ou
 	}
 	if outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
 		_, err = h.States.Update(ctx, d.state(delivery.Dead))
+		err = errors.Join(err, h.mark(ctx, d.record))
 	}
 	return d, outcome, err
+}
+
+// mark notes the death for the endpoint's owner, also of a message that is received again.
+func (h *Handler) mark(ctx context.Context, r deadletter.Record) error {
+	if h.Notices == nil {
+		return nil
+	}
+	return h.Notices.MarkDeath(ctx, dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID},
+		circuit.Spell{At: r.DiedAt, Reason: string(r.Reason), Status: r.LastStatus},
+		r.DiedAt.Add(-circuit.DeadLetterEvery))
 }
 
 // examine finds what a message died of. One that cannot be read is kept whole, under an id of its own.

@@ -17,8 +17,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
@@ -324,5 +326,33 @@ func TestHandler_Process_keepsNoTest(t *testing.T) {
 	got := w.states[m.DeliveryID]
 	if len(failed) > 0 || len(w.records) > 0 || got.State != delivery.Discarded || got.Reason != delivery.ReasonCrashed {
 		t.Errorf("returned %v, kept %v, state %+v", failed, w.records, got)
+	}
+}
+
+// deaths are those that were noted for owners.
+type deaths struct {
+	all []circuit.Spell
+	err error
+}
+
+func (d *deaths) MarkDeath(_ context.Context, key dynamo.EndpointKey, death circuit.Spell, before time.Time) error {
+	if d.err == nil && key.EndpointID == "webhook_1" && before.Equal(death.At.Add(-24*time.Hour)) {
+		d.all = append(d.all, death)
+	}
+	return d.err
+}
+
+// A death that could not be noted is noted when its message is received again; what cannot be read is nobody's.
+func TestHandler_Process_notesDeathsForOwners(t *testing.T) {
+	w, noted := newWorld(), &deaths{err: errors.New("throttled")}
+	w.Notices = noted
+	if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 1 || len(w.records) != 1 {
+		t.Errorf("returned %v, kept %v", failed, w.records)
+	}
+	noted.err = nil
+	w.Process(t.Context(), []events.SQSMessage{message(0), sqsevent.With(message(0), "version", "7")})
+	want := []circuit.Spell{{At: diedAt, Reason: string(delivery.ReasonCrashed)}}
+	if diff := cmp.Diff(want, noted.all); diff != "" {
+		t.Errorf("noted (-want +got)\n%s", diff)
 	}
 }

@@ -18,10 +18,12 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
-	DeadLettersTable string      `env:"DEAD_LETTERS_TABLE,notEmpty"`
-	DeliveriesTable  string      `env:"DELIVERIES_TABLE,notEmpty"`
-	DeadLetterKeyARN string      `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
-	DeadLetterDays   config.Days `env:"DEAD_LETTER_DAYS"` // 0: dead letters are kept for ever
+	DeadLettersTable    string        `env:"DEAD_LETTERS_TABLE,notEmpty"`
+	DeliveriesTable     string        `env:"DELIVERIES_TABLE,notEmpty"`
+	EndpointHealthTable string        `env:"ENDPOINT_HEALTH_TABLE,notEmpty"` // for notices
+	DeadLetterKeyARN    string        `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
+	DeadLetterDays      config.Days   `env:"DEAD_LETTER_DAYS"` // 0: dead letters are kept for ever
+	Notices             config.Switch `env:"NOTICES"`
 }
 
 // Config is what New needs. All fields are required.
@@ -35,7 +37,7 @@ type Config struct {
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
-	return &Handler{
+	h := &Handler{
 		States: dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable).KeepDead(s.DeadLetterDays.Duration()),
 		Vault: deadletter.Vault{
@@ -45,4 +47,8 @@ func New(c Config) *Handler {
 		Metrics: c.Metrics,
 		Now:     time.Now,
 	}
+	if s.Notices {
+		h.Notices = dynamo.NewCircuits(tables, s.EndpointHealthTable)
+	}
+	return h
 }

@@ -12,7 +12,7 @@
 //     turns. A partition or queue that refuses is left alone until the next run, while others go on.
 //   - Two runs at once are harmless. There is no lock.
 //
-// It also wakes replay while an operator's job is running.
+// It also wakes replay while an operator's job is running, and tells the owners of endpoints what becomes of them.
 // It never makes an attempt, never reads a secret, and never changes a message's body, id or place in the
 // schedule.
 package release
@@ -29,6 +29,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/notice"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -83,7 +84,12 @@ type Queue interface {
 	Send(ctx context.Context, messages []queue.Outgoing) []error
 }
 
-// Handler is one process of the function. All fields are required.
+// Bus takes notices for the owners of endpoints, and answers with one error for each (notice.Bus).
+type Bus interface {
+	Put(ctx context.Context, notices []notice.Notice) []error
+}
+
+// Handler is one process of the function. All fields but Bus are required.
 type Handler struct {
 	Backlog         Backlog
 	Circuits        Circuits
@@ -92,6 +98,7 @@ type Handler struct {
 	RetryQueue      Queue
 	DeadLetterQueue Queue
 	Waker           Waker
+	Bus             Bus // nil: owners are told nothing
 	Settings        circuit.Settings
 	Schedule        retry.Schedule
 	Allowance       allowance.Settings
@@ -130,8 +137,9 @@ func (h *Handler) Run(ctx context.Context) error {
 	unsearched := searchesOf(only(targets, func(p circuit.Plan) bool { return !p.Search }))
 	h.close(ctx, t, slices.Concat(recovering.searches, sweeping, unsearched))
 	h.forgetSlow(ctx, t, seen.slowUntil)
+	h.tell(ctx, t, targets)
 	scheduled.countUnsent()
-	t.report(ctx, h.Metrics, summary{took: h.Now().Sub(began), endpoints: len(targets), blind: seen.blind})
+	t.report(ctx, h.Metrics, summary{took: h.Now().Sub(began), endpoints: troubled(targets), blind: seen.blind})
 	if seen.blind {
 		return ErrBlind
 	}

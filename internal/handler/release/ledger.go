@@ -40,11 +40,12 @@ func (h *Handler) result(ctx context.Context, s *search) error {
 }
 
 func (h *Handler) end(ctx context.Context, i circuit.Item, end circuit.End) (err error) {
+	state := i.State
 	switch end {
 	case circuit.Keep:
 	case circuit.Settle:
 		err = h.change(ctx, i, func(i circuit.Item) (circuit.Item, bool) {
-			return i.Settled(h.Now()), i.State == circuit.Recovering
+			return i.Settled(h.Now()), i.State == state
 		})
 	case circuit.Clear:
 		_, err = h.Circuits.Clear(ctx, i)

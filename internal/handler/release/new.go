@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/notice"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -31,6 +33,8 @@ type Settings struct {
 	DeadLetterQueueURL  string         `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	JobsTable           string         `env:"JOBS_TABLE,notEmpty"`
 	ReplayFunction      string         `env:"REPLAY_FUNCTION,notEmpty"`
+	Notices             config.Switch  `env:"NOTICES"`
+	NoticesBus          string         `env:"NOTICES_BUS,notEmpty"` // which is there where Notices is on
 	Minute              config.Seconds `env:"MINUTE_SECONDS"`
 	// Those of deliver:
 	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
@@ -58,11 +62,12 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
-	return &Handler{
+	h := &Handler{
 		Backlog:  dynamo.NewBacklog(tables, s.BacklogTable),
 		Circuits: dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
 			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, WithoutSecrets: true,
+			Described: bool(s.Notices),
 		}),
 		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
@@ -77,12 +82,16 @@ func New(c Config) (*Handler, error) {
 		Metrics:   c.Metrics,
 		Now:       time.Now,
 		Random:    rand.Float64,
-	}, nil
+	}
+	if s.Notices {
+		h.Bus = notice.Bus{Client: eventbridge.NewFromConfig(c.AWS), Name: s.NoticesBus}
+	}
+	return h, nil
 }
 
 func (s Settings) circuit() circuit.Settings {
 	settings := circuit.Default().Scaled(s.Minute.Duration())
-	settings.FunctionTimeout = s.FunctionTimeout.Duration()
+	settings.FunctionTimeout, settings.Notices = s.FunctionTimeout.Duration(), bool(s.Notices)
 	return settings
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/notice"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
@@ -25,6 +26,7 @@ var environment = map[string]string{
 	"FUNCTION_TIMEOUT_SECONDS": "90", "RETRY_BASE_SECONDS": "7", "RETRY_FACTOR": "3", "MAX_RETRIES": "8",
 	"LONG_WAIT_SECONDS": "100", "MAX_LIFE_DAYS": "5", "MAXIMUM_CONCURRENCY": "50", "ATTEMPT_TIMEOUT_SECONDS": "10",
 	"JOBS_TABLE": "Jobs", "REPLAY_FUNCTION": "replay",
+	"NOTICES": "on", "NOTICES_BUS": "herald-notices",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -36,7 +38,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		t.Fatal(err)
 	}
 	settings := circuit.Default().Scaled(30 * time.Second)
-	settings.FunctionTimeout = 90 * time.Second
+	settings.FunctionTimeout, settings.Notices = 90*time.Second, true
 	want := []any{
 		settings, allowance.New(50, 10*time.Second), retry.Schedule{
 			Base: 7 * time.Second, Factor: 3, MaxRetries: 8, Long: 100 * time.Second, MaxLife: 5 * 24 * time.Hour,
@@ -62,6 +64,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	calls.Check(t, func() error {
 		return h.DeadLetterQueue.Send(ctx, one)[0]
 	}, "SendMessageBatch https://sqs/DeadLetterQueue")
+	calls.Check(t, func() error { return h.Bus.Put(ctx, []notice.Notice{{}})[0] }, "PutEvents herald-notices")
 }
 
 func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
@@ -46,9 +47,15 @@ func (h *Handler) look(ctx context.Context, t *tally, d *due) (seen sight) {
 
 // target is one endpoint in trouble.
 type target struct {
-	key   dynamo.EndpointKey
-	facts circuit.Facts
-	plan  circuit.Plan // its Item is stored
+	key      dynamo.EndpointKey
+	facts    circuit.Facts
+	plan     circuit.Plan // its Item is stored
+	endpoint endpoint.Endpoint
+}
+
+// troubled counts the targets that are there for more than what their owners are told.
+func troubled(targets []target) int {
+	return len(only(targets, func(p circuit.Plan) bool { return p.Item.InTrouble() }))
 }
 
 func only(targets []target, which func(circuit.Plan) bool) (some []target) {
@@ -81,7 +88,7 @@ func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) [
 			}
 			p.Item = stored
 		}
-		targets[n] = target{key: key, facts: facts, plan: p}
+		targets[n] = target{key: key, facts: facts, plan: p, endpoint: reading.Endpoint}
 		return nil
 	})
 	targets = slices.DeleteFunc(targets, func(t target) bool { return t.key == dynamo.EndpointKey{} })
@@ -120,5 +127,7 @@ func factsOf(r dynamo.Reading) circuit.Facts {
 			e.Marks.ResumedAt, r.Tenant.ResumedAt),
 		ReleasedAt:      e.Marks.ReleasedAt,
 		DiscardedBefore: e.DiscardedBefore(r.Tenant),
+		PausedAt:        latest(e.Marks.PausedAt, r.Tenant.PausedAt),
+		ResumedAt:       latest(e.Marks.ResumedAt, r.Tenant.ResumedAt),
 	}
 }

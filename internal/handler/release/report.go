@@ -21,6 +21,8 @@ type tally struct {
 	due    bool
 	behind time.Duration // lateness of what was due, the longest
 	faults map[string]int
+
+	told, refused int // notices for owners that the bus took, and that it refused
 }
 
 func newTally(log *slog.Logger) *tally {
@@ -50,6 +52,17 @@ func (t *tally) late(by time.Duration) {
 	defer t.mu.Unlock()
 	t.due = true
 	t.behind = max(t.behind, by)
+}
+
+// notice counts a notice for an owner.
+func (t *tally) notice(taken bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if taken {
+		t.told++
+		return
+	}
+	t.refused++
 }
 
 // see counts held items, and items that cannot be read as a fault.
@@ -109,6 +122,12 @@ func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summar
 	}
 	if t.held > 0 {
 		attrs = append(attrs, slog.Int("seen_held", t.held))
+	}
+	if t.told > 0 {
+		attrs = append(attrs, slog.Int("notices", t.told))
+	}
+	if t.refused > 0 {
+		metrics.Count("NoticesRefused", t.refused)
 	}
 	if s.endpoints > 0 {
 		metrics.Count("EndpointsInTrouble", s.endpoints)

@@ -94,6 +94,7 @@ func (t *Template) Text(value any) string {
 // one in the template it still claims success, but then fails when it is asked to describe the stack.
 var deployable = map[string]bool{
 	"AWS::DynamoDB::Table":            true,
+	"AWS::Events::EventBus":           true,
 	"AWS::IAM::ManagedPolicy":         true,
 	"AWS::IAM::Policy":                true,
 	"AWS::IAM::Role":                  true,
