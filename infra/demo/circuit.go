@@ -24,6 +24,7 @@ func (d *demo) circuit(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	d.brokenID = s.endpoint.ID
 	traffic := s.tenant.StartTraffic(ctx, "circuit")
 	defer traffic.Stop() //nolint:errcheck // stopped below, unless the scene cannot go on
 	if _, err = s.await(ctx, 20); err != nil {

@@ -112,7 +112,9 @@ func open(state statefile.State) (*demo, error) {
 
 // play shows the scenes in order and sums them up. A scene that cannot go on is an error.
 func (d *demo) play(ctx context.Context) (bool, error) {
-	for _, scene := range []func(context.Context) error{d.everyEvent, d.recovery, d.doom, d.circuit, d.death} {
+	for _, scene := range []func(context.Context) error{
+		d.listen, d.everyEvent, d.recovery, d.doom, d.circuit, d.death, d.owner,
+	} {
 		if err := scene(ctx); err != nil {
 			if ctx.Err() != nil {
 				return false, ctx.Err()

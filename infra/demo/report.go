@@ -20,6 +20,8 @@ type demo struct {
 	shown      int    // how many of its requests are on the terminal
 	doomed     doomed // published early, since it takes half a minute to die
 	deadLetter string // the id of the delivery that died
+	brokenID   string // of the endpoint whose circuit opened
+	notices    *client.Notices
 }
 
 type check struct {

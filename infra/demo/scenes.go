@@ -29,9 +29,12 @@ type doomed struct {
 	at      time.Time
 }
 
+// unique makes names that a stack which is demonstrated again has not seen.
+func unique(name string) string { return fmt.Sprintf("%s_%d", name, time.Now().Unix()) }
+
 // open issues a key to a new tenant, and registers an HTTPS receiver with it.
 func (d *demo) open(ctx context.Context, name string, events ...string) (scene, error) {
-	name = fmt.Sprintf("%s_%d", name, time.Now().Unix()) // a stack may be demonstrated again
+	name = unique(name)
 	tenantID := "tenant_" + name
 	key, err := d.client.IssueKey(ctx, tenantID)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // The demonstration is the proof of its scenes: every event, a receiver that recovers, an outage longer than
-// the schedule, and a dead letter that is opened and replayed.
+// the schedule, a dead letter that is opened and replayed, and notices that come through a rule on the bus.
 func TestTheDemonstrationHolds(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*patience)
@@ -24,5 +24,5 @@ func TestTheDemonstrationHolds(t *testing.T) {
 	if err := child.Run(ctx, cmd); err != nil {
 		t.Fatalf("%v\n%s", err, out.String())
 	}
-	prints(t, out.String(), "26 of 26 verified", "replayed with the same wh-id", "checks held")
+	prints(t, out.String(), "26 of 26 verified", "replayed with the same wh-id", "dead_letter", "checks held")
 }

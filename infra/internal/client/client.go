@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-json-experiment/json"
@@ -32,6 +33,8 @@ type Client struct {
 	SQS      *sqs.Client
 	Lambda   *lambda.Client
 	DynamoDB *dynamodb.Client
+
+	EventBridge *eventbridge.Client
 }
 
 // New returns a client for the stack's own tenant.
@@ -47,6 +50,8 @@ func New(s statefile.State) *Client {
 		HTTP:     &http.Client{Timeout: 30 * time.Second},
 		SQS:      sqs.NewFromConfig(cfg),
 		DynamoDB: dynamodb.NewFromConfig(cfg),
+
+		EventBridge: eventbridge.NewFromConfig(cfg),
 		Lambda: lambda.NewFromConfig(cfg, func(o *lambda.Options) {
 			o.RetryMaxAttempts = 1 // operator functions must not run twice
 		}),

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	"github.com/herald-webhooks/herald/internal/circuit"
+)
+
+// listen has notices kept from now on.
+func (d *demo) listen(ctx context.Context) (err error) {
+	d.notices, err = d.client.Listen(ctx, unique("notices"))
+	return err
+}
+
+// owner shows what the owner of an endpoint has besides deliveries: headers of their own, and notices of the scenes
+// before; and the operator's test delivery.
+func (d *demo) owner(ctx context.Context) error {
+	heading("For the owner of an endpoint: headers, a test delivery, and notices")
+	s, err := d.open(ctx, "owner", "user.*")
+	if err != nil {
+		return err
+	}
+	const name, value = "Authorization", "Bearer of-the-owner"
+	status, err := s.tenant.API(ctx, http.MethodPatch, "/v1/webhooks/"+s.endpoint.ID,
+		map[string]any{"headers": map[string]string{name: value}}, nil)
+	if err != nil {
+		return err
+	}
+	if status != http.StatusOK {
+		return fmt.Errorf("setting a header: answered %d", status)
+	}
+	var sent struct {
+		Result string `json:"result"`
+	}
+	err = d.client.Invoke(ctx, "control", map[string]any{
+		"action": "test", "operator": d.client.Operator, "tenant_id": s.tenant.TenantID, "endpoint_id": s.endpoint.ID,
+	}, &sent)
+	if err != nil {
+		return err
+	}
+	var got []receiver.Request
+	if got, err = s.await(ctx, 1); err != nil {
+		return err
+	}
+	d.check(got[0].Event == "herald.test" && got[0].Standard == nil && got[0].Header.Get(name) == value,
+		"a test delivery arrives, verified and with the header %s that its owner set", name)
+	for _, told := range []struct {
+		endpointID string
+		kinds      []circuit.Kind
+	}{
+		{d.brokenID, []circuit.Kind{circuit.NoticeOpened, circuit.NoticeRecovered}},
+		{d.doomed.endpoint.ID, []circuit.Kind{circuit.NoticeDeadLetter}},
+	} {
+		if err := d.told(ctx, told.endpointID, told.kinds); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// told waits for an endpoint's notices. Each is told once while all goes well.
+func (d *demo) told(ctx context.Context, endpointID string, want []circuit.Kind) error {
+	var kinds []circuit.Kind
+	err := client.Eventually(ctx, patience, fmt.Sprint("notices of ", want), func(ctx context.Context) (bool, error) {
+		notices, err := d.notices.Of(ctx, endpointID)
+		kinds = nil
+		for _, n := range notices {
+			kinds = append(kinds, n.Kind)
+		}
+		slices.Sort(kinds)
+		kinds = slices.Compact(kinds)
+		return len(kinds) >= len(want), err
+	})
+	if err != nil {
+		return err
+	}
+	d.check(slices.Equal(kinds, want), "a rule on the event bus has brought the notices %v", kinds)
+	return nil
+}

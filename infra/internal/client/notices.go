@@ -1,0 +1,77 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/notice"
+)
+
+// Notices is a queue to which a rule sends what the owners of endpoints are told.
+type Notices struct {
+	sqs  *sqs.Client
+	url  *string
+	seen []notice.Notice
+}
+
+// Listen makes a queue and a rule on the stack's bus that are called name.
+func (c *Client) Listen(ctx context.Context, name string) (*Notices, error) {
+	queue, err := c.SQS.CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &name})
+	if err != nil {
+		return nil, fmt.Errorf("making a queue for notices: %w", err)
+	}
+	described, err := c.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: queue.QueueUrl, AttributeNames: []sqstypes.QueueAttributeName{sqstypes.QueueAttributeNameQueueArn},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading a queue for notices: %w", err)
+	}
+	bus, arn := aws.String(c.StackName+"-notices"), described.Attributes["QueueArn"]
+	_, err = c.EventBridge.PutRule(ctx, &eventbridge.PutRuleInput{
+		Name: &name, EventBusName: bus, EventPattern: aws.String(`{"source":["` + notice.Source + `"]}`),
+	})
+	if err == nil {
+		_, err = c.EventBridge.PutTargets(ctx, &eventbridge.PutTargetsInput{
+			Rule: &name, EventBusName: bus, Targets: []types.Target{{Id: aws.String("queue"), Arn: &arn}},
+		})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("making a rule for notices: %w", err)
+	}
+	return &Notices{sqs: c.SQS, url: queue.QueueUrl}, nil
+}
+
+// Of receives what has come, and returns what was ever told of an endpoint.
+func (n *Notices) Of(ctx context.Context, endpointID string) ([]notice.Notice, error) {
+	for {
+		out, err := n.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
+			QueueUrl: n.url, MaxNumberOfMessages: 10, VisibilityTimeout: 12 * 60 * 60,
+		})
+		if err != nil {
+			return nil, fmt.Errorf("receiving notices: %w", err)
+		}
+		for _, m := range out.Messages {
+			var event struct {
+				Detail notice.Notice `json:"detail"`
+			}
+			if err := json.Unmarshal([]byte(*m.Body), &event); err != nil {
+				return nil, fmt.Errorf("decoding a notice: %w", err)
+			}
+			n.seen = append(n.seen, event.Detail)
+		}
+		if len(out.Messages) == 0 {
+			break
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(n.seen), func(one notice.Notice) bool {
+		return one.EndpointID != endpointID
+	}), nil
+}
