@@ -42,8 +42,9 @@ func TestReadOwn_replacesReferences(t *testing.T) {
 		{
 			Name: "order.shipped", Description: "An order left the warehouse",
 			Schema: `{"type":"object","required":["orderId","items"],"properties":{"orderId":{"type":"string",` +
-				`"pattern":"^ord_"},"items":{"type":"array","minItems":1,"items":{"type":"object","required":["sku",` +
-				`"quantity"],"properties":{"sku":{"type":"string"},"quantity":{"type":"integer","minimum":1}}}}}}`,
+				`"pattern":"^ord_"},"carrier":{"type":"string"},"items":{"type":"array","minItems":1,"items":{"type":"object",` +
+				`"required":["sku","quantity"],"properties":{"sku":{"type":"string"},"quantity":{"type":"integer",` +
+				`"minimum":1}}}}}}`,
 			Example: `{"orderId":"ord_7F2K","items":[{"sku":"mug-blue","quantity":2}],"carrier":"Zoë's Couriers"}`,
 		},
 		{

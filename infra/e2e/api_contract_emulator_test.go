@@ -8,15 +8,14 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"sync"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
 
-// described is the transport of every call these tests make to the HTTP API: it holds each
-// exchange against infra/openapi.yaml and remembers what is wrong.
+// described is the transport of every call these tests make to an HTTP API: it holds each
+// exchange against its description, infra/openapi.yaml, and remembers what is wrong.
 type described struct {
 	contract *contract.Contract
 
@@ -26,8 +25,8 @@ type described struct {
 }
 
 // describe puts the transport into the client, and so into those made of it.
-func describe(c *client.Client) (*described, error) {
-	loaded, err := contract.Load(filepath.Join(root, "infra", "openapi.yaml"))
+func describe(c *client.Client, description string) (*described, error) {
+	loaded, err := contract.Load(description)
 	if err != nil {
 		return nil, err
 	}

@@ -162,11 +162,16 @@ func triedOut(t *testing.T, letter client.DeadLetter, posts []receiver.Request) 
 // not as infra/openapi.yaml describes it.
 func genuine(t *testing.T, requests []receiver.Request) {
 	t.Helper()
+	genuineBy(t, exchanges, requests)
+}
+
+func genuineBy(t *testing.T, by *described, requests []receiver.Request) {
+	t.Helper()
 	for _, r := range requests {
 		if r.Standard != nil {
 			t.Errorf("%s %s: %v", r.Event, r.ID, r.Standard)
 		}
-		if err := exchanges.contract.CheckDelivery(r.Event, r.Header, r.Body); err != nil {
+		if err := by.contract.CheckDelivery(r.Event, r.Header, r.Body); err != nil {
 			t.Errorf("%s: %v", r.ID, err)
 		}
 	}

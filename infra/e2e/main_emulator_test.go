@@ -76,7 +76,7 @@ func test(m *testing.M, state statefile.State) int {
 	if err = useProfile(); err != nil {
 		return fail(err)
 	}
-	if exchanges, err = describe(operator); err != nil {
+	if exchanges, err = describe(operator, filepath.Join(root, "infra", "openapi.yaml")); err != nil {
 		return fail(err)
 	}
 	code := m.Run()

@@ -29,6 +29,8 @@ type Options struct {
 	Root   string // the checkout
 	Dir    string // where it keeps state, logs, certificates and functions
 	Log    string // gets what it prints
+
+	Parameters string // of the template, "Name=Value …"
 }
 
 // StateFile is where the stack writes how to reach it.
@@ -54,6 +56,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	}
 	defer log.Close()                                             // the child has its own handle
 	cmd := exec.Command(o.Binary, "-root", o.Root, "-dir", o.Dir) //nolint:gosec // the path is the caller's own
+	if o.Parameters != "" {
+		cmd.Args = append(cmd.Args, "-params", o.Parameters)
+	}
 	cmd.Stdout, cmd.Stderr = log, log
 	s := &Stack{options: o, began: time.Now()}
 	if s.child, err = child.StartStoppable(cmd); err != nil {
