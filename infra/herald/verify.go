@@ -27,7 +27,7 @@ const (
 
 func (a *app) verify() *cli.Command {
 	return &cli.Command{
-		Name: "verify", Usage: "prove the stack end to end, as a tenant of its own; a report in Markdown",
+		Name: "verify", Usage: "prove the stack end to end, as tenants of its own; a report in Markdown",
 		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
 			"schedule, deaths. Interrupted, it removes what it left when it is run again.",
 		Flags: []cli.Flag{
@@ -39,7 +39,7 @@ func (a *app) verify() *cli.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.confirm(c, "Send some 40 events of a tenant of its own through "+s.name); err != nil {
+			if err := a.confirm(c, "Send some 70 events of two tenants of its own through "+s.name); err != nil {
 				return err
 			}
 			config, end, err := s.verification(ctx, c.Bool("local"))
