@@ -273,16 +273,17 @@ func TestBacklog_Count_endsAtAThousand(t *testing.T) {
 func TestBacklog_Total_countsAtLeastTheItemsThatItSees(t *testing.T) {
 	s, _ := newBacklog(t)
 	total, err := s.Total(t.Context(), 10)
-	if diff := cmp.Diff(dynamo.Total{}, total); err != nil || diff != "" {
+	if diff := cmp.Diff(dynamo.Total{By: map[string]dynamo.Waiting{}}, total); err != nil || diff != "" {
 		t.Errorf("nothing waits: %v (-want +got):\n%s", err, diff)
 	}
 	stored(t, s, 60)
 	total, err = s.Total(t.Context(), 60)
-	if diff := cmp.Diff(dynamo.Total{Items: 60, Held: 30, NextDue: at}, total); err != nil || diff != "" {
+	by := map[string]dynamo.Waiting{"webhook_1": {Items: 60, Held: 30, Oldest: at}}
+	if diff := cmp.Diff(dynamo.Total{Items: 60, Held: 30, NextDue: at, By: by}, total); err != nil || diff != "" {
 		t.Errorf("all: %v (-want +got):\n%s", err, diff)
 	}
 	total, err = s.Total(t.Context(), 1)
-	total.Held = 0 // as many as the shards' first items are
+	total.Held, total.By = 0, nil // as many as the shards' first items are
 	if diff := cmp.Diff(dynamo.Total{Items: 16, More: true, NextDue: at}, total); err != nil || diff != "" {
 		t.Errorf("one a shard: %v (-want +got):\n%s", err, diff)
 	}

@@ -145,20 +145,21 @@ func (w *Waiting) count(item attributes) {
 
 // Total is how much waits for all endpoints together.
 type Total struct {
-	Items   int       // counted: at least so many
-	Held    int       // of them, for their endpoints and not for their schedules
-	More    bool      // there are more than counted
-	NextDue time.Time // of the item that is due first; zero when nothing waits
+	Items   int                // counted: at least so many
+	Held    int                // of them, for their endpoints and not for their schedules
+	More    bool               // there are more than counted
+	NextDue time.Time          // of the item that is due first; zero when nothing waits
+	By      map[string]Waiting // the same by endpoint: exact unless there are more
 }
 
 // Total counts all items, up to perShard of each of the 16 parts of the index by due time, which is a
 // little behind the table.
 func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
-	var total Total
+	total := Total{By: map[string]Waiting{}}
 	for shard := range backlog.DueShards {
 		items, last, err := b.query(ctx, query{
 			index: "by-due", condition: "due_shard = :shard", values: attributes{":shard": str(strconv.Itoa(shard))},
-			fields: "due_at, held", limit: perShard,
+			fields: "endpoint_shard, #position, due_at, held", limit: perShard,
 		})
 		if err != nil {
 			return Total{}, err
@@ -172,6 +173,10 @@ func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 			if getBool(item, "held") {
 				total.Held++
 			}
+			id := backlogKeyOf(item).EndpointID
+			one := total.By[id]
+			one.count(item)
+			total.By[id] = one
 		}
 		if first := getTime(items[0], "due_at"); total.NextDue.IsZero() || first.Before(total.NextDue) {
 			total.NextDue = first

@@ -153,17 +153,42 @@ func (h *Handler) whose(ctx context.Context, keys []dynamo.EndpointKey) ([]opera
 }
 
 func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Trouble, error) {
+	waiting, err := h.waitingFor(ctx, found)
+	if err != nil {
+		return nil, err
+	}
 	shown := make([]Trouble, len(found))
-	return shown, errors.Join(parallel.Each(len(found), countedAtOnce, func(n int) error {
-		f := found[n]
-		waiting, err := h.Backlog.Count(ctx, f.Endpoint.ID)
+	for n, f := range found {
 		shown[n] = Trouble{
 			TenantID: f.Endpoint.TenantID, EndpointID: f.Endpoint.ID, Host: f.Endpoint.Host(),
 			Description: f.Endpoint.Description, TenantPaused: f.Tenant.Paused(),
-			Health: h.showHealth(f, waiting), Waiting: h.showWaiting(waiting),
+			Health: h.showHealth(f, waiting[f.Endpoint.ID]), Waiting: h.showWaiting(waiting[f.Endpoint.ID]),
 		}
+	}
+	return shown, nil
+}
+
+// fewCounted are endpoints that are cheaper counted one by one than together.
+const fewCounted = 2
+
+// waitingFor counts what waits for each endpoint: together while the index tells all, otherwise one by one.
+func (h *Handler) waitingFor(ctx context.Context, found []operator.Found) (map[string]dynamo.Waiting, error) {
+	if len(found) > fewCounted {
+		total, err := h.Backlog.Total(ctx, maxDueShard)
+		if err != nil || !total.More {
+			return total.By, err
+		}
+	}
+	counted := make([]dynamo.Waiting, len(found))
+	errs := parallel.Each(len(found), countedAtOnce, func(n int) (err error) {
+		counted[n], err = h.Backlog.Count(ctx, found[n].Endpoint.ID)
 		return err
-	})...)
+	})
+	waiting := make(map[string]dynamo.Waiting, len(found))
+	for n, f := range found {
+		waiting[f.Endpoint.ID] = counted[n]
+	}
+	return waiting, errors.Join(errs...)
 }
 
 // Endpoint is one endpoint, and how its deliveries stand.

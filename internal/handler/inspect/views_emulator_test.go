@@ -71,7 +71,7 @@ func TestViewsScanNothing(t *testing.T) {
 		most           int
 	}{
 		{"summary", "", 2 + rows + 16 + 2*3 + *letters/2000},
-		{"endpoints", `,"limit":20`, 1 + 2 + 20*8},
+		{"endpoints", `,"limit":20`, 1 + 2 + 16},
 		{"causes", "", 1 + *letters/2000 + 2},
 	} {
 		counted.by = map[string]int{}
