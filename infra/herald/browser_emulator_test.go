@@ -56,6 +56,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	t.Run("replay of a cause", func(t *testing.T) { b.replaysACause(t, broken) })
 	t.Run("a job whose endpoint was deleted meanwhile", func(t *testing.T) { b.replaysToNobody(t, i, gone) })
 	t.Run("a page that nobody sees", func(t *testing.T) { b.restsWhileHidden(t) })
+	t.Run("loading", func(t *testing.T) { b.leaves(t) })
 	t.Run("denied", func(t *testing.T) {
 		b.console(t, readOnly)
 		b.visit(t, "/endpoints?state=open", "open")
@@ -64,7 +65,6 @@ func TestTheConsoleInABrowser(t *testing.T) {
 		b.isTextAndAccessible(t)
 		b.picture(t, "console-denied.png", "light")
 	})
-	t.Run("loading", func(t *testing.T) { b.leaves(t) })
 	t.Run("a stack that has gone", func(t *testing.T) {
 		b.address = address // the first console, beside which two others were started
 		b.visit(t, "/", "Endpoints in trouble")

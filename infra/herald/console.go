@@ -65,7 +65,7 @@ type asker struct{ stack }
 func (s asker) Ask(ctx context.Context, function, action string, f map[string]any, out any) error {
 	_, err := s.ask(ctx, function, action, f, out)
 	if refused := new(refusal); errors.As(err, &refused) && refused.Code == "not_found" {
-		return fmt.Errorf("%w: %w", console.ErrNotFound, err)
+		return marked{err, console.ErrNotFound}
 	}
 	return denied(err)
 }
@@ -75,7 +75,15 @@ func (s asker) May(ctx context.Context, function string) error { return denied(s
 // denied tells the console of a denial.
 func denied(err error) error {
 	if failed := new(failure); errors.As(err, &failed) && failed.code == exitDenied {
-		return fmt.Errorf("%w: %w", console.ErrDenied, err)
+		return marked{err, console.ErrDenied}
 	}
 	return err
 }
+
+// marked is an error that the console tells from others.
+type marked struct {
+	error
+	as error
+}
+
+func (m marked) Is(target error) bool { return target == m.as }

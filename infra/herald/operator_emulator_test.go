@@ -123,6 +123,7 @@ func (b *browser) restsWhileHidden(t *testing.T) {
 // leaves shows the page that is left until the stack has answered. DevTools see nothing of a page that is really left.
 func (b *browser) leaves(t *testing.T) {
 	t.Helper()
+	b.visit(t, "/", "What deliveries died of")
 	script[bool](t, b, `dispatchEvent(new Event("beforeunload"))`)
 	b.do(t, chromedp.WaitVisible(chromedp.CSS("#loading")))
 	b.picture(t, "console-loading.png", "light")

@@ -51,17 +51,22 @@ func (r *rights) forget() {
 	clear(r.known)
 }
 
-// denial is why the caller may not invoke a function, "" where it may.
-func (s *Server) denial(function string) string {
+// denial is why the caller may not invoke the first of the functions that are not allowed, "" where all are.
+func (s *Server) denial(functions []string) string {
 	s.rights.mu.Lock()
 	defer s.rights.mu.Unlock()
-	return s.rights.known[function].denial
+	for _, f := range functions {
+		if why := s.rights.known[f].denial; why != "" {
+			return why
+		}
+	}
+	return ""
 }
 
 // off greys a button that the caller may not press, and names the note that says why.
 func (s *Server) off(function string) template.HTMLAttr {
-	if s.denial(function) == "" {
+	if s.denial([]string{function}) == "" {
 		return ""
 	}
-	return template.HTMLAttr(`disabled aria-describedby="denied-` + function + `"`) //nolint:gosec // a function's name
+	return `disabled aria-describedby="denied"`
 }

@@ -18,7 +18,7 @@ func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields,
 		"reasons": reasons, "workedOff": workedOff, "results": func() []string { return results },
-		"pretty": pretty, "off": s.off, "denial": s.denial,
+		"pretty": pretty, "plain": plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
 		"spanNames":      func() []string { return []string{"hour", "day", "week"} },
@@ -75,8 +75,10 @@ func at(v any, path string) any {
 }
 
 // text is a field as a person reads it; "–" where there is nothing.
-func text(v any, path string) string {
-	switch found := at(v, path).(type) {
+func text(v any, path string) string { return plain(at(v, path)) }
+
+func plain(v any) string {
+	switch found := v.(type) {
 	case nil:
 		return "–"
 	case string:
