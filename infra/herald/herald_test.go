@@ -251,7 +251,8 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 	const id = "webhook_01KEXAMPLE0000000000000000"
 	cause := func(description string) string {
 		return `{"data":[{"reason":"unreadable"},{"tenant_id":"acme","endpoint_id":"` + id +
-			`","description":"` + description + `","state":"open"},{"tenant_id":"acme","endpoint_id":"webhook_2","description":"mail","state":"open"}]}`
+			`","description":"` + description + `","state":"open"},
+			{"tenant_id":"acme","endpoint_id":"webhook_2","description":"mail","state":"open"}]}`
 	}
 	for description, want := range map[string][]string{
 		"crm":     {"herald --stack prod endpoints show acme/crm", "herald --stack prod dead replay --endpoint acme/crm"},
