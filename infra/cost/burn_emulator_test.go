@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -50,13 +51,18 @@ type api struct {
 	log     bytes.Buffer
 	key, id string
 	now     time.Time
+
+	cfg      aws.Config
+	auditLog string
+	audited  int // lines that are counted
 }
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
 	cfg := testkit.Moto(t)
-	a := &api{t: t, meter: testkit.NewMeter(t, cfg), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
+	a := &api{t: t, cfg: cfg, meter: testkit.NewMeter(t, cfg), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
 	resources := pipeline.Resources(t, cfg)
+	a.auditLog = resources["AuditLogs"]
 	keys := dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), resources["ApiKeys"])
 	key, secret, err := apikey.New(a.now, rand.Reader)
 	key.TenantID, key.Scopes, key.Description = "acme", apikey.Scopes(), strings.Repeat("\u00e4", 256)
@@ -136,7 +142,7 @@ func (a *api) do(method, target, body string) (status int, dollars float64) {
 	bytesRead := u[reads] * 4096
 	u[invocations] = 1
 	u[gbSeconds] = 0.25 * (secondsRequest + secondsPerByte*bytesRead)
-	u[logged] = float64(a.log.Len()) + bytesAccessLog + bytesLambdaLog
+	u[logged] = float64(a.log.Len()) + bytesAccessLog + bytesLambdaLog + a.newlyAudited()
 	u[sent] = float64(len(answer.Body)) + framing
 	gateway := dollarsGateway * float64(1+(len(answer.Body)+len(body))/(512<<10))
 	if answer.StatusCode == http.StatusCreated {
@@ -147,6 +153,16 @@ func (a *api) do(method, target, body string) (status int, dollars float64) {
 	return answer.StatusCode, u.all() + gateway
 }
 
+// newlyAudited is what CloudWatch bills for the audit lines since the last call.
+func (a *api) newlyAudited() (bytes float64) {
+	lines := testkit.LogLines(a.t, a.cfg, a.auditLog)
+	for _, line := range lines[a.audited:] {
+		bytes += float64(len(line)) + 26
+	}
+	a.audited = len(lines)
+	return bytes
+}
+
 // apiRate is the API's own limit for a second.
 func apiRate() float64 {
 	file := string(must(os.ReadFile(templateFile)))
@@ -154,7 +170,7 @@ func apiRate() float64 {
 	return must(strconv.ParseFloat(value, 64))
 }
 
-// What one key can burn in an hour at the template's defaults.
+// What one key can burn in an hour at the template's defaults, as cost.md has it.
 func TestWhatOneKeyCanBurn(t *testing.T) {
 	a := newAPI(t)
 	budget := a.handler.Budget // the template's default
@@ -194,6 +210,10 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 	perSecond := apiRate()
 	burnt := 60*float64(budget)*worst + 3600*perSecond*refusal
 	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
+	said := fmt.Sprintf("**One API key** can burn $%.2f an hour", burnt)
+	if !strings.Contains(string(must(os.ReadFile("../docs/cost.md"))), said) {
+		t.Errorf("cost.md does not say: %s", said)
+	}
 	if burnt > mostBurnt {
 		t.Errorf("one key can burn $%.2f an hour", burnt)
 	}

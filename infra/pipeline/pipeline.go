@@ -72,7 +72,7 @@ func Resources(t testing.TB, cfg aws.Config) map[string]string {
 	return map[string]string{
 		"Endpoints": tables.Endpoints, "EndpointHealth": tables.EndpointHealth, "Backlog": tables.Backlog,
 		"Deliveries": tables.Deliveries, "DeadLetters": tables.DeadLetters, "ApiKeys": tables.ApiKeys,
-		"Jobs":           tables.Jobs,
+		"Jobs": tables.Jobs, "AuditLogs": testkit.LogGroup(t, cfg, "AuditLogs"),
 		"SecretsKey.Arn": testkit.Key(t, cfg), "DeadLetterKey.Arn": testkit.Key(t, cfg),
 	}
 }

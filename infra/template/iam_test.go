@@ -96,12 +96,15 @@ func ofThisStack(tpl template, r any) bool {
 		"stack/${AWS::StackName}/*"
 }
 
-// onResource is the logical id of a statement's resource, with its index where it names one.
+// onResource is the logical id of a statement's resource, with its index or log stream where it names one.
 func onResource(r any) string {
 	o, _ := r.(object)
 	sub, _ := o["Fn::Sub"].(string)
 	if _, index, ok := strings.Cut(sub, ".Arn}/index/"); ok {
 		return target(r) + "/" + index
+	}
+	if stream := logStream.FindStringSubmatch(sub); stream != nil {
+		return stream[1] + "/" + stream[2]
 	}
 	return target(r)
 }

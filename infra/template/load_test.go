@@ -139,6 +139,8 @@ func list(v any) []any {
 	return []any{v}
 }
 
+var logStream = regexp.MustCompile(`:log-group:\$\{(\w+)\}:log-stream:(\w+)$`)
+
 // target is the logical id behind a Ref, a GetAtt or a Sub of one name.
 func target(v any) string {
 	o, _ := v.(object)
@@ -148,7 +150,11 @@ func target(v any) string {
 	if get, ok := o["Fn::GetAtt"].([]any); ok {
 		return fmt.Sprint(get[0])
 	}
-	if sub, ok := o["Fn::Sub"].(string); ok && strings.HasPrefix(sub, "${") {
+	sub, _ := o["Fn::Sub"].(string)
+	if stream := logStream.FindStringSubmatch(sub); stream != nil {
+		return stream[1]
+	}
+	if strings.HasPrefix(sub, "${") {
 		name, _, _ := strings.Cut(sub[2:], "}")
 		name, _, _ = strings.Cut(name, ".")
 		return name

@@ -28,6 +28,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 // Every function's role allows all of its calls, and nothing else.
@@ -63,7 +64,8 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 func (s *stage) answers() {
 	s.t.Helper()
 	written := map[string]bool{}
-	for line := range strings.Lines(s.output.String() + s.ran.String()) {
+	audited := strings.Join(testkit.LogLines(s.t, s.cfg, s.resources["AuditLogs"]), "\n")
+	for line := range strings.Lines(s.output.String() + s.ran.String() + audited) {
 		var fields object
 		if err := json.Unmarshal([]byte(line), &fields); err == nil {
 			for field := range fields {

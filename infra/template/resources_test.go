@@ -67,6 +67,7 @@ func TestDataOutlivesTheStackAndNoFailedCreation(t *testing.T) {
 	tpl := load(t)
 	stores := tpl.ofType("AWS::DynamoDB::Table")
 	maps.Copy(stores, tpl.ofType("AWS::KMS::Key"))
+	stores["AuditLogs"] = tpl.Resources["AuditLogs"]
 	for name, r := range stores {
 		want := "RetainExceptOnCreate"
 		if r.Properties["DeletionProtectionEnabled"] == true {
@@ -84,8 +85,12 @@ func TestDataOutlivesTheStackAndNoFailedCreation(t *testing.T) {
 func TestFunctionsKeepTheirLogsAsLongAsConfigured(t *testing.T) {
 	tpl := load(t)
 	for name, r := range tpl.ofType("AWS::Logs::LogGroup") {
-		if target(r.Properties["RetentionInDays"]) != "LogRetentionDays" {
-			t.Errorf("%s is kept for %v days", name, r.Properties["RetentionInDays"])
+		want := "LogRetentionDays"
+		if name == "AuditLogs" {
+			want = "AuditRetentionDays"
+		}
+		if got := target(r.Properties["RetentionInDays"]); got != want {
+			t.Errorf("%s is kept for %s days, not %s", name, got, want)
 		}
 	}
 	for _, name := range functionsOf(tpl) {

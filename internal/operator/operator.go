@@ -4,10 +4,12 @@
 // It promises that every request names its operator, that a field which nobody reads is refused
 // and not ignored, that what is called a tenant's id can be one, that a refused request is an answer
 // ({"error":{code, message, field}}) while an error of ours is a Lambda error without its detail, and that
-// each invocation leaves one log line with operator, action and ids. It never logs a body, a key or a cursor.
+// each invocation leaves one log line with operator, action and ids, and each change an audit line before it is
+// made. It never logs a body, a key or a cursor.
 package operator
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -17,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/parallel"
@@ -27,11 +30,24 @@ import (
 type Call struct {
 	Operator string
 	Now      time.Time
+	action   string
+	audit    audit.Writer
 	attrs    []slog.Attr
 }
 
 // Note adds to the invocation's log line: ids, counts and results only.
 func (c *Call) Note(attrs ...slog.Attr) { c.attrs = append(c.attrs, attrs...) }
+
+// Audit keeps lines about what the action is going to change. Where it fails, nothing may be changed.
+func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	for i, line := range lines {
+		lines[i].Operator, lines[i].Action = cmp.Or(line.Operator, c.Operator), cmp.Or(line.Action, c.action)
+	}
+	return c.audit.Write(ctx, lines...)
+}
 
 // Action is one entry of a function's action table. Make it with Do.
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
@@ -61,6 +77,7 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 type Function struct {
 	Name    string // folder name, for the log
 	Actions map[string]Action
+	Audit   audit.Writer // nil where no action changes anything
 	Log     *slog.Logger
 	Now     func() time.Time
 }
@@ -71,7 +88,7 @@ var errInternal = errors.New("internal error: see the function's log under this 
 // Invoke runs one action. The error is errInternal, whatever went wrong.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
-	call := &Call{Now: started.UTC()}
+	call := &Call{Now: started.UTC(), audit: f.Audit}
 	var name string
 	var out []byte
 	err := parallel.Guard(func() (runErr error) {
@@ -113,7 +130,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	if head.TenantID != "" && !event.ValidTenantID(head.TenantID) {
 		return "", nil, Refuse(CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
 	}
-	call.Operator = head.Operator
+	call.Operator, call.action = head.Operator, head.Action
 	action, ok := f.Actions[head.Action]
 	if !ok {
 		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+names(f.Actions))

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -140,6 +141,32 @@ func Key(t testing.TB, cfg aws.Config) string {
 		t.Fatalf("testkit: creating key: %v", err)
 	}
 	return *key.KeyMetadata.Arn
+}
+
+// LogGroup creates a log group and returns its name.
+func LogGroup(t testing.TB, cfg aws.Config, name string) string {
+	t.Helper()
+	name += "-" + unique()
+	_, err := cloudwatchlogs.NewFromConfig(cfg).CreateLogGroup(t.Context(),
+		&cloudwatchlogs.CreateLogGroupInput{LogGroupName: &name})
+	if err != nil {
+		t.Fatalf("testkit: creating log group %s: %v", name, err)
+	}
+	return name
+}
+
+// LogLines are those of a log group, oldest first.
+func LogLines(t testing.TB, cfg aws.Config, group string) (lines []string) {
+	t.Helper()
+	out, err := cloudwatchlogs.NewFromConfig(cfg).FilterLogEvents(t.Context(),
+		&cloudwatchlogs.FilterLogEventsInput{LogGroupName: &group})
+	if err != nil {
+		t.Fatalf("testkit: reading log group %s: %v", group, err)
+	}
+	for _, e := range out.Events {
+		lines = append(lines, *e.Message)
+	}
+	return lines
 }
 
 // unique returns a short random string for names that must not collide between tests.

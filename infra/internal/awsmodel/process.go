@@ -103,7 +103,7 @@ func (m *Model) Process(name string, rules Rules, random *rand.Rand) *Process {
 	}
 	p.control = &control.Handler{
 		Endpoints: rows{p}, Circuits: circuits{p}, Backlog: backlogTable{p}, Settings: rules.Circuit,
-		Log: log, Now: now,
+		Audit: audited{p}, Log: log, Now: now,
 	}
 	return p
 }

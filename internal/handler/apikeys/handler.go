@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -33,13 +34,14 @@ type Keys interface {
 type Handler struct {
 	Keys   Keys
 	Random io.Reader // crypto/rand.Reader
+	Audit  audit.Writer
 	Log    *slog.Logger
 	Now    func() time.Time
 }
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
-	return &operator.Function{Name: "apikeys", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+	return &operator.Function{Name: "apikeys", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"issue":  operator.Do(h.issue),
 		"list":   operator.Do(h.list),
 		"revoke": operator.Do(h.revoke),
@@ -100,10 +102,13 @@ func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueReque
 		return IssuedKey{}, fmt.Errorf("making API key: %w", err)
 	}
 	key.TenantID, key.Scopes, key.Description = req.TenantID, scopes, req.Description
+	call.Note(slog.String(telemetry.KeyKey, key.ID), slog.Any("scopes", scopes))
+	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {
+		return IssuedKey{}, err
+	}
 	if err := h.Keys.Put(ctx, key); err != nil {
 		return IssuedKey{}, err
 	}
-	call.Note(slog.String(telemetry.KeyKey, key.ID), slog.Any("scopes", scopes))
 	return IssuedKey{Key: show(key), APIKey: text}, nil
 }
 
@@ -172,6 +177,9 @@ func (h *Handler) revoke(ctx context.Context, call *operator.Call, req revokeReq
 		return Key{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, key.TenantID))
+	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {
+		return Key{}, err
+	}
 	if key, found, err = h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now); err != nil {
 		return Key{}, err
 	}

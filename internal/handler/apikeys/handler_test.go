@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
@@ -25,6 +26,9 @@ import (
 type shelf struct {
 	keys []apikey.Key
 	err  error
+
+	lines     []audit.Line
+	unaudited bool
 }
 
 func (s *shelf) Put(_ context.Context, key apikey.Key) error {
@@ -58,6 +62,14 @@ func (s *shelf) ListByTenant(
 		return keys[:limit], "more", nil
 	}
 	return keys, "", nil
+}
+
+func (s *shelf) Write(_ context.Context, lines ...audit.Line) error {
+	if s.unaudited {
+		return errors.New("no audit log")
+	}
+	s.lines = append(s.lines, lines...)
+	return nil
 }
 
 func (s *shelf) Revoke(_ context.Context, tenantID, id string, now time.Time) (apikey.Key, bool, error) {
@@ -101,7 +113,7 @@ func newFunction(s *shelf, log *bytes.Buffer) *operator.Function {
 		now = now.Add(time.Second)
 		return now
 	}
-	h := &Handler{Keys: s, Random: rand.Reader, Log: slog.New(slog.NewJSONHandler(log, nil)), Now: clock}
+	h := &Handler{Keys: s, Random: rand.Reader, Audit: s, Log: slog.New(slog.NewJSONHandler(log, nil)), Now: clock}
 	return h.Function()
 }
 

@@ -8,12 +8,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
 // Settings are the function's environment variables.
 type Settings struct {
-	APIKeysTable string `env:"API_KEYS_TABLE,notEmpty"`
+	AuditLogGroup string `env:"AUDIT_LOG_GROUP,notEmpty"`
+	APIKeysTable  string `env:"API_KEYS_TABLE,notEmpty"`
 }
 
 // Config is what New needs. All fields are required.
@@ -28,6 +30,7 @@ func New(c Config) *Handler {
 	return &Handler{
 		Keys:   dynamo.NewAPIKeys(dynamodb.NewFromConfig(c.AWS), c.Settings.APIKeysTable),
 		Random: rand.Reader,
+		Audit:  audit.New(c.AWS, c.Settings.AuditLogGroup, "apikeys"),
 		Log:    c.Log,
 		Now:    time.Now,
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
@@ -22,7 +23,7 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 	if err != nil {
 		return Answer{}, err
 	}
-	changed, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool {
+	changed, stored, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, func(m *endpoint.Marks) bool {
 		return m.Pause(call.Now, call.Operator, req.Reason)
 	})
 	if err == nil && !changed {
@@ -31,13 +32,28 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 	return h.done(ctx, t, stored, resultPaused, err)
 }
 
+// mark changes the target's marks, if that changes anything, once the audit log has the line.
+func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line audit.Line,
+	change func(*endpoint.Marks) (changed bool),
+) (changed bool, stored endpoint.Marks, err error) {
+	if stored = t.marks(); !change(&stored) {
+		return false, stored, nil
+	}
+	line.TenantID, line.EndpointID = t.key.TenantID, t.key.EndpointID
+	if err := call.Audit(ctx, line); err != nil {
+		return false, stored, err
+	}
+	return h.Endpoints.Mark(ctx, t.key, change)
+}
+
 // resume ends a pause.
 func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	t, err := h.find(ctx, call, req)
 	if err != nil {
 		return Answer{}, err
 	}
-	changed, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
+	line := audit.Line{Reason: req.Reason}
+	changed, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
 	if err == nil && !changed {
 		err = operator.Refuse(codeNotPaused, t.field(), t.name()+" is not paused")
 	}
@@ -64,7 +80,8 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 		return Answer{}, err
 	}
 	at := h.Now().Add(time.Millisecond) // later than an item made now
-	_, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool { return m.Release(at) })
+	line := audit.Line{Reason: req.Reason}
+	_, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Release(at) })
 	answer, err := h.answer(t, stored, resultReleasing, err)
 	return h.counted(ctx, answer, err)
 }
@@ -91,7 +108,8 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 		return Answer{}, err
 	}
 	call.Note(slog.Time("discarded_before", before))
-	_, stored, err := h.Endpoints.Mark(ctx, t.key, func(m *endpoint.Marks) bool { return m.Discard(before) })
+	line := audit.Line{Reason: req.Target.Reason, DiscardedBefore: before}
+	_, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Discard(before) })
 	answer, err := h.done(ctx, t, stored, resultDiscarded, err)
 	if err == nil && answer.EndpointID == "" {
 		answer.Note = noteLater

@@ -47,6 +47,7 @@ func newWorld(t *testing.T) *world {
 		control: control.New(control.Config{
 			Settings: control.Settings{
 				EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
+				AuditLogGroup:    testkit.LogGroup(t, cfg, "audit"),
 				DeliveryQueueURL: deliveries.URL, Minute: config.Seconds(60), FunctionTimeout: config.Seconds(30),
 			},
 			AWS: faults.Config(), Log: slog.New(slog.DiscardHandler),

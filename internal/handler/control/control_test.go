@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -137,6 +138,18 @@ func (w endpoints) Mark(_ context.Context, key dynamo.EndpointKey, change func(m
 	return changed, *m, w.fault("Mark")
 }
 
+type auditLog struct{ *world }
+
+func (w auditLog) Write(_ context.Context, lines ...audit.Line) error {
+	if err := w.fault("Audit"); err != nil {
+		return err
+	}
+	for _, l := range lines {
+		w.calls = append(w.calls, strings.TrimSpace("Audit "+l.Action+" "+l.TenantID+" "+l.EndpointID))
+	}
+	return nil
+}
+
 type circuits struct{ *world }
 
 func (w circuits) Get(_ context.Context, id string) (circuit.Item, error) {
@@ -164,7 +177,7 @@ func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, err
 func (w *world) handler() *Handler {
 	return &Handler{
 		Endpoints: endpoints{w}, Circuits: circuits{w}, Backlog: w, Deliveries: w, Settings: circuit.Default(),
-		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return now },
+		Audit: auditLog{w}, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return now },
 		NewID: func() string { return "1" },
 	}
 }
@@ -207,38 +220,39 @@ func TestHandler_acts(t *testing.T) {
 	}{
 		"pauses an endpoint": {newWorld(), "pause", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
-			[]string{"Mark webhook_1", "Hold webhook_1"}},
+			[]string{"Audit pause acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"pauses one in trouble, by its id": {newWorld().open("webhook_1"), "pause", `"endpoint_id":"webhook_1"`,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "paused", State: "paused"},
-			[]string{"Mark webhook_1", "Hold webhook_1"}},
+			[]string{"Audit pause acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"pauses a tenant, and release looks at each of its endpoints": {newWorld(), "pause", all,
 			Answer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
-			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Audit pause acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"pauses a tenant of whose endpoints one is unreadable": {newWorld().broken("webhook_1"), "pause", all,
 			Answer{TenantID: "acme", Result: "paused", State: "paused", TenantPaused: true},
-			[]string{"Mark acme", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Audit pause acme", "Mark acme", "Hold webhook_2", "Hold webhook_off"}},
 		"resumes an endpoint, whose circuit stays open": {newWorld().open("webhook_1").paused("webhook_1"), "resume", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "open"},
-			[]string{"Mark webhook_1", "Hold webhook_1"}},
+			[]string{"Audit resume acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"resumes an endpoint of a paused tenant": {newWorld().paused("webhook_1").paused("acme"), "resume", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "resumed", State: "paused", TenantPaused: true},
-			[]string{"Mark webhook_1", "Hold webhook_1"}},
+			[]string{"Audit resume acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"resumes a tenant, not its endpoints": {
 			newWorld().paused("acme").open("webhook_1").paused("webhook_2"), "resume", all,
 			Answer{TenantID: "acme", Result: "resumed", State: "healthy", Held: []Standing{
 				{"webhook_1", "open"}, {"webhook_2", "paused"}, {"webhook_off", "disabled"},
 			}},
-			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Audit resume acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 		"releases what waits, once release looks for it": {newWorld().open("webhook_1"), "release", one,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "releasing", State: "open", Waiting: waits},
-			[]string{"Hold webhook_1", "Mark webhook_1"}},
+			[]string{"Hold webhook_1", "Audit release acme webhook_1", "Mark webhook_1"}},
 		"discards what waits": {newWorld(), "discard", one + discarded + `"2026-04-30T12:00:00Z"`,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "discarding", State: "healthy",
-				DiscardedBefore: &yesterday, Waiting: waits}, []string{"Mark webhook_1", "Hold webhook_1"}},
+				DiscardedBefore: &yesterday, Waiting: waits},
+			[]string{"Audit discard acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"discards all of a tenant's": {newWorld(), "discard", all + `,"confirm":true`,
 			Answer{TenantID: "acme", Result: "discarding", State: "healthy", DiscardedBefore: &now,
 				Waiting: &Waiting{Count: 1012, More: true}, Note: noteLater},
-			[]string{"Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
+			[]string{"Audit discard acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, refusal, err := row.world.ask(t, row.action, row.fields)
@@ -248,8 +262,8 @@ func TestHandler_acts(t *testing.T) {
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
-			if calls := row.world.calls; len(calls) > 2 {
-				slices.Sort(calls[1:]) // leases of a tenant are stored side by side
+			if calls := row.world.calls; len(calls) > 3 {
+				slices.Sort(calls[2:]) // leases of a tenant are stored side by side
 			}
 			if diff := cmp.Diff(row.calls, row.world.calls); diff != "" {
 				t.Errorf("writes (-want +got):\n%s", diff)
@@ -351,7 +365,7 @@ func TestHandler_resume_namesTwentyEndpointsThatStayStopped(t *testing.T) {
 }
 
 func TestHandler_failsWhereAWSRefuses(t *testing.T) {
-	for _, call := range []string{"Get", "Marks", "Circuits", "Mark", "Hold"} {
+	for _, call := range []string{"Get", "Marks", "Circuits", "Audit", "Mark", "Hold"} {
 		w := newWorld()
 		w.fails = call
 		if _, refusal, err := w.ask(t, "pause", one); err == nil || refusal != nil {

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -52,6 +53,7 @@ type Handler struct {
 	Backlog    Backlog
 	Deliveries Sender
 	Settings   circuit.Settings
+	Audit      audit.Writer
 	Log        *slog.Logger
 	Now        func() time.Time
 	NewID      func() string // of a test: unique
@@ -59,7 +61,7 @@ type Handler struct {
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
-	return &operator.Function{Name: "control", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+	return &operator.Function{Name: "control", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"pause":   operator.Do(h.pause),
 		"resume":  operator.Do(h.resume),
 		"release": operator.Do(h.release),

@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -17,6 +18,7 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
+	AuditLogGroup       string `env:"AUDIT_LOG_GROUP,notEmpty"`
 	EndpointsTable      string `env:"ENDPOINTS_TABLE,notEmpty"`
 	EndpointHealthTable string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	BacklogTable        string `env:"BACKLOG_TABLE,notEmpty"`
@@ -44,6 +46,7 @@ func New(c Config) *Handler {
 		Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
 		Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},
 		Settings:   settings,
+		Audit:      audit.New(c.AWS, s.AuditLogGroup, "control"),
 		Log:        c.Log,
 		Now:        time.Now,
 		NewID:      rand.Text,

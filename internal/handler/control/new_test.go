@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
@@ -13,8 +14,8 @@ import (
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	s := wiring.Settings[Settings](t, map[string]string{
 		"ENDPOINTS_TABLE": "Endpoints", "ENDPOINT_HEALTH_TABLE": "EndpointHealth", "BACKLOG_TABLE": "Backlog",
-		"DELIVERY_QUEUE_URL": "DeliveryQueue",
-		"MINUTE_SECONDS":     "60", "FUNCTION_TIMEOUT_SECONDS": "30",
+		"DELIVERY_QUEUE_URL": "DeliveryQueue", "AUDIT_LOG_GROUP": "Audit",
+		"MINUTE_SECONDS": "60", "FUNCTION_TIMEOUT_SECONDS": "30",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -30,4 +31,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 	calls.Check(t, func() error {
 		return h.Deliveries.Send(t.Context(), []queue.Outgoing{{Body: "test"}})[0]
 	}, "SendMessageBatch DeliveryQueue")
+	calls.Check(t, func() error {
+		return h.Audit.Write(t.Context(), audit.Line{Action: "test"})
+	}, "PutLogEvents Audit", "PutLogEvents control")
 }

@@ -21,6 +21,13 @@ type target struct {
 
 func (t target) ofTenant() bool { return t.key.EndpointID == "" }
 
+func (t target) marks() endpoint.Marks {
+	if t.ofTenant() {
+		return t.found.Tenant
+	}
+	return t.found.Endpoint.Marks
+}
+
 func (t target) field() string {
 	if t.ofTenant() {
 		return "tenant_id"

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -41,6 +42,10 @@ func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest
 	}
 	m := h.newTest(t)
 	call.Note(slog.String(telemetry.KeyDelivery, m.DeliveryID))
+	line := audit.Line{TenantID: m.TenantID, EndpointID: m.EndpointID, DeliveryID: m.DeliveryID}
+	if err := call.Audit(ctx, line); err != nil {
+		return Test{}, err
+	}
 	if err := h.Deliveries.Send(ctx, []queue.Outgoing{queue.Of(m, 0)})[0]; err != nil {
 		return Test{}, err
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -29,8 +29,8 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 	if err != nil {
 		return Results{}, err
 	}
-	r := &run{h: h, to: h.Deliveries, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
-	results := r.all(ctx, ids)
+	r := &run{h: h, call: call, to: h.Deliveries, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
+	results := r.all(ctx, ids, r.some)
 	note(call, results)
 	return Results{results}, nil
 }
@@ -67,8 +67,8 @@ func (h *Handler) endpoint(
 	if err != nil {
 		return none, err
 	}
-	r := &run{h: h, to: h.Deliveries, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
-	results := r.all(ctx, ids)
+	r := &run{h: h, call: call, to: h.Deliveries, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
+	results := r.all(ctx, ids, r.some)
 	note(call, results)
 	if unfinished(results) {
 		next = again(start)
@@ -123,56 +123,53 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		const reason = "purging cannot be undone: confirm must be true"
 		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
 	}
-	r := &run{h: h, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
-	results := r.purgeAll(ctx, ids)
+	r := &run{h: h, call: call, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
+	results := r.all(ctx, ids, r.purgeSome)
 	note(call, results)
 	return Results{results}, nil
 }
 
-// purgeAll purges the ids and answers in their order.
-func (r *run) purgeAll(ctx context.Context, ids []string) []Result {
-	results := make([]Result, len(ids))
-	errs := parallel.Each(len(ids), chunk, func(i int) (err error) {
-		results[i] = Result{DeliveryID: ids[i], Result: resultNotStarted}
-		if late(ctx) {
-			return nil
-		}
-		results[i].Result, results[i].Reason, err = r.purge(ctx, ids[i])
-		return err
-	})
-	for i, err := range errs {
-		if err != nil {
-			results[i].Result, results[i].Reason = resultFailed, reasonInternal
-			r.h.Log.ErrorContext(ctx, "purge fault", telemetry.KeyDelivery, ids[i], telemetry.KeyError, err.Error())
-		}
-	}
-	return results
+// purgeSome purges one chunk: look at each, audit what will be purged, purge.
+func (r *run) purgeSome(ctx context.Context, ids []string) []Result {
+	purges := of(ids)
+	r.through(ctx, purges, r.findPurge)
+	r.audit(ctx, job.Purge, purges)
+	r.through(ctx, purges, r.purge)
+	return resultsOf(purges)
 }
 
-// purge deletes a dead letter that no replay holds. One that a job selected and that is gone was purged by a
-// worker that broke off.
-func (r *run) purge(ctx context.Context, id string) (result, reason string, err error) {
-	d, found, err := r.h.DeadLetters.Get(ctx, id)
+// findPurge reads a dead letter, and refuses one that a replay holds. One that a job selected and that is gone was
+// purged by a worker that broke off.
+func (r *run) findPurge(ctx context.Context, p replay) (replay, error) {
+	d, found, err := r.h.DeadLetters.Get(ctx, p.id)
+	p.record = d
 	switch {
 	case err != nil:
-		return resultFailed, reasonInternal, err
+		return p, err
 	case !found && r.job.ID != "":
-		return resultPurged, "", nil
+		return p.ended(resultPurged, ""), nil
 	case !found:
-		return resultNotFound, "", nil
+		return p.ended(resultNotFound, ""), nil
 	case foreign(d, r.tenantID):
-		return resultRefused, reasonTenantMismatch, nil
+		return p.ended(resultRefused, reasonTenantMismatch), nil
 	case claimed(d, r.now):
-		return resultRefused, reasonReplayRunning, nil
+		return p.ended(resultRefused, reasonReplayRunning), nil
 	case r.job.ID != "" && (r.isLater(d) || d.Status != r.job.Selector.Status):
-		return resultRefused, reasonNotSelected, nil
+		return p.ended(resultRefused, reasonNotSelected), nil
 	}
-	deleted, err := r.h.DeadLetters.Purge(ctx, d)
+	return p, nil
+}
+
+func (r *run) purge(ctx context.Context, p replay) (replay, error) {
+	deleted, err := r.h.DeadLetters.Purge(ctx, p.record)
+	if err != nil {
+		return p, err
+	}
 	if !deleted {
-		return resultRefused, reasonChanged, err
+		return p.ended(resultRefused, reasonChanged), nil
 	}
-	r.recordPurge(ctx, d)
-	return resultPurged, "", err
+	r.recordPurge(ctx, p.record)
+	return p.ended(resultPurged, ""), nil
 }
 
 // recordPurge writes the state of a delivery whose dead letter is gone. A write that is lost loses information only.
@@ -191,11 +188,11 @@ func (r *run) recordPurge(ctx context.Context, d deadletter.Record) {
 	}
 }
 
-// note puts ids and counts into the request's log line, the ids by result.
+// note puts counts by result into the request's log line. The audit log has the ids.
 func note(call *operator.Call, results []Result) {
-	byResult := map[string][]string{}
+	byResult := map[string]int{}
 	for _, r := range results {
-		byResult[r.Result] = append(byResult[r.Result], r.DeliveryID)
+		byResult[r.Result]++
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(results)), slog.Any("delivery_ids", byResult))
+	call.Note(slog.Int(telemetry.KeyCount, len(results)), slog.Any("results", byResult))
 }

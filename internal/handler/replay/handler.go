@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -72,13 +73,14 @@ type Handler struct {
 	Events      Sender // EventsQueue
 	Rejected    Rejected
 	Passing     Rejected // likewise, for jobs: what is received stays hidden for job.Way
+	Audit       audit.Writer
 	Log         *slog.Logger
 	Now         func() time.Time
 }
 
 // Function returns the operator function with the actions of this package.
 func (h *Handler) Function() *operator.Function {
-	return &operator.Function{Name: "replay", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+	return &operator.Function{Name: "replay", Audit: h.Audit, Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
 		"deliveries":              operator.Do(h.deliveries),
 		"endpoint":                operator.Do(h.endpoint),
 		"rejected_events":         operator.Do(h.rejectedEvents),

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -105,10 +106,13 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 	if err != nil || found {
 		return started(j, stood, err)
 	}
-	survey, err := h.survey(ctx, j)
+	survey, err := h.survey(ctx, call, j)
 	survey.Until = j.Selector.Until
 	call.Note(slog.Int(telemetry.KeyCount, survey.Selected))
 	if err != nil || req.DryRun {
+		return survey, err
+	}
+	if err := call.Audit(ctx, startLine(j)); err != nil {
 		return survey, err
 	}
 	j.Selected = survey.Selected
@@ -119,6 +123,15 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 	shown := operator.ShowJob(stored)
 	survey.Job = &shown
 	return survey, nil
+}
+
+// startLine tells of a whole job; each dead letter or event that it changes has a line of its own.
+func startLine(j job.Job) audit.Line {
+	shown := operator.ShowJob(j).Selector
+	return audit.Line{
+		Act: string(j.Act), JobID: j.ID, TenantID: shown.TenantID, EndpointID: shown.EndpointID,
+		Selector: shown,
+	}
 }
 
 // started answers with the job that was started before under the same token.
@@ -182,6 +195,9 @@ func (h *Handler) setState(
 	}
 	changed := j.State != job.Done
 	if changed {
+		if err := call.Audit(ctx, audit.Line{JobID: j.ID, TenantID: j.Selector.TenantID}); err != nil {
+			return operator.Job{}, err
+		}
 		j, changed, err = h.Jobs.SetState(ctx, j, to, call.Operator, call.Now)
 	}
 	if err == nil && !changed {

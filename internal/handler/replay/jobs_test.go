@@ -15,6 +15,7 @@ import (
 	"github.com/go-json-experiment/json"
 	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -36,6 +37,7 @@ type store struct {
 	}
 	pages map[int]job.Page
 	sent  map[string]int // by delivery id
+	lines map[string]int // of the audit log, by delivery id
 	calls int            // of this process
 	last  int            // the process dies at this call, 0: never
 	lost  bool           // the last call is done, and its answer lost
@@ -45,7 +47,10 @@ type store struct {
 // newStore has dead letters of webhook_1, one a second, the first just after the beginning.
 func newStore(t *testing.T, n int) *store {
 	t.Helper()
-	s := &store{world: newWorld(), jobs: map[string]job.Job{}, pages: map[int]job.Page{}, sent: map[string]int{}}
+	s := &store{
+		world: newWorld(), jobs: map[string]job.Job{}, pages: map[int]job.Page{}, sent: map[string]int{},
+		lines: map[string]int{},
+	}
 	s.lease = map[string]struct {
 		worker string
 		until  time.Time
@@ -101,9 +106,28 @@ func (s *store) handler() *Handler {
 	s.calls = 0
 	return &Handler{
 		DeadLetters: storedLetters{s}, States: storedStates{s}, Endpoints: endpoints{s.world}, Jobs: s, Vault: vault,
-		Deliveries: nowhere{}, Retries: s, Events: nowhere{}, Rejected: s, Passing: s,
+		Deliveries: nowhere{}, Retries: s, Events: nowhere{}, Rejected: s, Passing: s, Audit: s,
 		Log: slog.New(slog.DiscardHandler), Now: time.Now,
 	}
+}
+
+// Write takes audit lines.
+func (s *store) Write(_ context.Context, lines ...audit.Line) error {
+	return s.call(func() {
+		for _, l := range lines {
+			s.lines[l.DeliveryID]++
+		}
+	})
+}
+
+// change is a call that changes a dead letter. It is not made without a line in the audit log.
+func (s *store) change(id string, do func()) error {
+	return s.call(func() {
+		if s.lines[id] == 0 {
+			panic(id + " is changed without an audit line")
+		}
+		do()
+	})
 }
 
 // nowhere takes no message.
@@ -164,7 +188,7 @@ func (s storedLetters) List(
 func (s storedLetters) Claim(
 	_ context.Context, r deadletter.Record, _, jobID string, now time.Time,
 ) (replay int, fresh, ok bool, err error) {
-	err = s.call(func() {
+	err = s.change(r.DeliveryID, func() {
 		stands := s.letters[r.DeliveryID]
 		stale := stands.Status == deadletter.Replaying && now.Sub(stands.UpdatedAt) >= deadletter.StaleClaim
 		fresh = stands.Status == deadletter.Dead
@@ -192,7 +216,7 @@ func (s storedLetters) EndReplay(
 }
 
 func (s storedLetters) Purge(_ context.Context, r deadletter.Record) (bool, error) {
-	return true, s.call(func() { delete(s.letters, r.DeliveryID) })
+	return true, s.change(r.DeliveryID, func() { delete(s.letters, r.DeliveryID) })
 }
 
 func (s *store) Create(_ context.Context, j job.Job) (stored job.Job, created bool, err error) {

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -20,6 +21,7 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
+	AuditLogGroup            string `env:"AUDIT_LOG_GROUP,notEmpty"`
 	DeadLettersTable         string `env:"DEAD_LETTERS_TABLE,notEmpty"`
 	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
@@ -54,6 +56,7 @@ func New(c Config) *Handler {
 		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
 		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Passing:    rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL, Hidden: job.Way},
+		Audit:      audit.New(c.AWS, s.AuditLogGroup, "replay"),
 		Log:        c.Log,
 		Now:        time.Now,
 	}

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"testing"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -15,6 +16,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries", "ENDPOINTS_TABLE": "Endpoints",
 		"DEAD_LETTER_KEY_ARN": "key", "DELIVERY_QUEUE_URL": "DeliveryQueue", "EVENTS_QUEUE_URL": "EventsQueue",
 		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue", "JOBS_TABLE": "Jobs", "RETRY_QUEUE_URL": "RetryQueue",
+		"AUDIT_LOG_GROUP": "Audit",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -37,4 +39,7 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		_, err := h.Rejected.Receive(t.Context(), 1)
 		return err
 	}, "ReceiveMessage EventsDeadLetterQueue")
+	calls.Check(t, func() error {
+		return h.Audit.Write(t.Context(), audit.Line{Action: "test"})
+	}, "PutLogEvents Audit", "PutLogEvents replay")
 }

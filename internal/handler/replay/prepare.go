@@ -33,16 +33,8 @@ func (p replay) ended(result, reason string) replay {
 
 func (p replay) over() bool { return p.result != "" }
 
-// prepare takes an id to the point where its message is ready to be sent. Nothing is changed before the
-// claim.
-func (r *run) prepare(ctx context.Context, id string) (p replay, err error) {
-	p = replay{id: id}
-	steps := []func(context.Context, replay) (replay, error){r.find, r.judge, r.open, r.claim, r.queue}
-	for i := 0; i < len(steps) && err == nil && !p.over(); i++ {
-		p, err = steps[i](ctx, p)
-	}
-	return p, err
-}
+// step brings an id closer to where its message can be sent. Nothing is changed before the claim.
+type step func(ctx context.Context, p replay) (replay, error)
 
 // find reads the dead letter, and refuses one that cannot be replayed.
 func (r *run) find(ctx context.Context, p replay) (replay, error) {

@@ -52,8 +52,8 @@ func (h *Handler) rejectedEvents(
 			return RejectedResults{}, err
 		}
 	}
-	s := &sweep{h: h, from: h.Rejected, all: req.All, most: maxIDs, each: (*sweep).publish}
-	return s.answerFor(ctx, call, ids)
+	s := &sweep{h: h, call: call, from: h.Rejected, all: req.All, most: maxIDs, each: (*sweep).publish}
+	return s.answerFor(ctx, ids)
 }
 
 type discardRequest struct {
@@ -73,14 +73,15 @@ func (h *Handler) discardRejectedEvents(
 		const reason = "discarding cannot be undone: confirm must be true"
 		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
 	}
-	s := &sweep{h: h, from: h.Rejected, most: maxIDs, each: (*sweep).discard}
-	return s.answerFor(ctx, call, ids)
+	s := &sweep{h: h, call: call, from: h.Rejected, most: maxIDs, each: (*sweep).discard}
+	return s.answerFor(ctx, ids)
 }
 
 // sweep goes once through EventsDeadLetterQueue.
 type sweep struct {
 	h        *Handler
 	from     Rejected
+	call     *operator.Call
 	all      bool
 	job      *job.Job                                        // whose selection it is, nil for none
 	most     int                                             // results in the answer
@@ -92,7 +93,7 @@ type sweep struct {
 }
 
 // answerFor sweeps for these message ids, or for all events where there are none.
-func (s *sweep) answerFor(ctx context.Context, call *operator.Call, ids []string) (RejectedResults, error) {
+func (s *sweep) answerFor(ctx context.Context, ids []string) (RejectedResults, error) {
 	s.wanted, s.answer.Data = make(map[string]bool, len(ids)), []RejectedResult{}
 	for _, id := range ids {
 		s.wanted[id] = true
@@ -110,7 +111,7 @@ func (s *sweep) answerFor(ctx context.Context, call *operator.Call, ids []string
 			s.answer.Data = append(s.answer.Data, RejectedResult{MessageID: id, Result: s.missing()})
 		}
 	}
-	s.note(call)
+	s.note()
 	return s.answer, nil
 }
 
@@ -178,6 +179,9 @@ func (s *sweep) accepted(events []rejected.Event) (good []rejected.Event) {
 }
 
 func (s *sweep) send(ctx context.Context, events []rejected.Event) {
+	if !s.audit(ctx, job.Publish, events) {
+		return
+	}
 	messages := make([]queue.Outgoing, len(events))
 	for i, e := range events {
 		messages[i] = queue.Outgoing{Body: string(withID(e))}
@@ -188,13 +192,14 @@ func (s *sweep) send(ctx context.Context, events []rejected.Event) {
 }
 
 func (s *sweep) discard(ctx context.Context, events []rejected.Event) {
+	if !s.audit(ctx, "discard_rejected", events) {
+		return
+	}
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	for _, e := range events {
 		if err := s.h.Rejected.Delete(finish, e); err != nil {
-			s.giveBack(e)
-			s.end(e, resultFailed, reasonInternal)
-			s.report(ctx, e, err)
+			s.failed(ctx, e, reasonInternal, err)
 			continue
 		}
 		s.end(e, resultDiscarded, "")
@@ -205,9 +210,7 @@ func (s *sweep) discard(ctx context.Context, events []rejected.Event) {
 // queues: publishing it twice gives the same delivery ids.
 func (s *sweep) sent(ctx context.Context, e rejected.Event, err error) {
 	if err != nil {
-		s.giveBack(e)
-		s.end(e, resultFailed, reasonNotSent)
-		s.report(ctx, e, err)
+		s.failed(ctx, e, reasonNotSent, err)
 		return
 	}
 	finish, cancel := finishing(ctx)
@@ -216,6 +219,13 @@ func (s *sweep) sent(ctx context.Context, e rejected.Event, err error) {
 	if err := s.h.Rejected.Delete(finish, e); err != nil {
 		s.report(ctx, e, err)
 	}
+}
+
+// failed is the end of an event that stays.
+func (s *sweep) failed(ctx context.Context, e rejected.Event, reason string, err error) {
+	s.giveBack(e)
+	s.end(e, resultFailed, reason)
+	s.report(ctx, e, err)
 }
 
 // giveBack has an event returned to the queue at the end. Its body is forgotten: there can be many.
@@ -249,12 +259,12 @@ func (s *sweep) restore(ctx context.Context) {
 	}
 }
 
-func (s *sweep) note(call *operator.Call) {
-	byResult := map[string][]string{}
+func (s *sweep) note() {
+	byResult := map[string]int{}
 	for _, r := range s.answer.Data {
-		byResult[r.Result] = append(byResult[r.Result], r.MessageID)
+		byResult[r.Result]++
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(s.answer.Data)), slog.Any("message_ids", byResult))
+	s.call.Note(slog.Int(telemetry.KeyCount, len(s.answer.Data)), slog.Any("results", byResult))
 }
 
 // withID gives an event without an id the one it was first seen under. Publishing makes a new

@@ -15,10 +15,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
@@ -33,6 +35,7 @@ type world struct {
 	letters   map[string]deadletter.Record
 	endpoints map[string]endpoint.Status
 	rejected  []rejected.Event
+	unaudited bool // the audit log takes nothing
 
 	mu       sync.Mutex
 	steps    []string // in order
@@ -43,6 +46,18 @@ func (w *world) step(s string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.steps = append(w.steps, s)
+}
+
+type auditLog struct{ *world }
+
+func (w auditLog) Write(_ context.Context, lines ...audit.Line) error {
+	if w.unaudited {
+		return errAWS
+	}
+	for _, l := range lines {
+		w.step("audit " + l.Action + " " + l.DeliveryID + l.MessageID + " by " + l.Operator)
+	}
+	return nil
 }
 
 type letters struct{ *world }
@@ -174,7 +189,7 @@ func newWorld(records ...deadletter.Record) *world {
 func (w *world) handler() *Handler {
 	return &Handler{
 		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Vault: vault, Deliveries: w, Events: w, Rejected: w,
-		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at },
+		Audit: auditLog{w}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at },
 	}
 }
 
@@ -187,7 +202,7 @@ func (w *world) ask(t *testing.T, request string) string {
 	return string(out)
 }
 
-func TestRun_prepare_namesTheReasonOfARefusal(t *testing.T) {
+func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 	unreadable := func(r *deadletter.Record) { // has neither tenant nor endpoint
 		r.Ref, r.Reason = delivery.Ref{DeliveryID: "unreadable_1"}, delivery.ReasonUnreadable
 	}
@@ -227,11 +242,11 @@ func TestRun_prepare_namesTheReasonOfARefusal(t *testing.T) {
 		if name == "an unreadable message" {
 			tenantID = ""
 		}
-		r := &run{h: w.handler(), tenantID: tenantID, now: at.Add(deadletter.StaleClaim - 1)}
+		r := &run{h: w.handler(), call: &operator.Call{}, to: w, tenantID: tenantID, now: at.Add(deadletter.StaleClaim - 1)}
 		for id := range w.letters {
-			got, err := r.prepare(t.Context(), id)
-			if err != nil || got.result != "refused" || got.reason != row.want || w.steps != nil {
-				t.Errorf("%s is %s as %q, want %q; %v, %v", name, got.result, got.reason, row.want, w.steps, err)
+			got := r.some(t.Context(), []string{id})[0]
+			if got.Result != "refused" || got.Reason != row.want || w.steps != nil {
+				t.Errorf("%s is %s as %q, want %q; %v", name, got.Result, got.Reason, row.want, w.steps)
 			}
 		}
 	}
@@ -248,7 +263,8 @@ func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
 	steps := []string{
-		"claim " + deliveryID + " by ann", "write " + deliveryID + " queued", "send " + body,
+		"audit replay " + deliveryID + " by ann", "claim " + deliveryID + " by ann",
+		"write " + deliveryID + " queued", "send " + body,
 		"end " + deliveryID + " replayed",
 	}
 	if diff := cmp.Diff(steps, w.steps); diff != "" {
@@ -271,7 +287,10 @@ func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *t
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"delete 1", "delete 1"}, w.steps); diff != "" {
+	if diff := cmp.Diff([]string{
+		"audit discard_rejected 1 by ann", "audit discard_rejected 1 by ann", "audit discard_rejected stuck by ann",
+		"delete 1", "delete 1",
+	}, w.steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"2", "3", "stuck"}, w.restored, inAnyOrder); diff != "" {
@@ -358,9 +377,27 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 	if diff := cmp.Diff([]string{"2", "3"}, w.restored, inAnyOrder); diff != "" {
 		t.Errorf("returned to the queue (-want +got):\n%s", diff)
 	}
-	steps := []string{`send {"id":"evt_1",` + good[1:], "send " + named, "delete 1", "delete 4"}
+	steps := []string{
+		"audit publish 1 by ann", "audit publish 4 by ann", `send {"id":"evt_1",` + good[1:], "send " + named,
+		"delete 1", "delete 4",
+	}
 	if diff := cmp.Diff(steps, w.steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
+	}
+}
+
+func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
+	const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
+	for _, fields := range []string{
+		`deliveries","delivery_ids":["` + deliveryID + `"]`, `purge","confirm":true,"delivery_ids":["` + deliveryID + `"]`,
+		`rejected_events","message_ids":["1"]`, `discard_rejected_events","confirm":true,"message_ids":["1"]`,
+	} {
+		w := newWorld(letter(t, nil))
+		w.unaudited, w.rejected = true, []rejected.Event{{MessageID: "1", EventID: "evt", Body: event}}
+		got := w.ask(t, `{"operator":"ann","action":"`+fields+`}`)
+		if !strings.Contains(got, `"result":"failed","reason":"internal"`) || len(w.steps) > 0 {
+			t.Errorf("%s: %s, and %v", fields, got, w.steps)
+		}
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -23,8 +25,9 @@ const (
 // run is one request's replays, or those of a page of a job.
 type run struct {
 	h        *Handler
+	call     *operator.Call
 	to       Sender
-	operator string
+	operator string // of a job: who started it
 	tenantID string // "" for any
 	dryRun   bool
 	now      time.Time
@@ -32,12 +35,14 @@ type run struct {
 }
 
 // runOf is a run for a job. Its deliveries go where retries go: no first attempt waits behind them.
-func (h *Handler) runOf(j job.Job) *run {
-	return &run{h: h, to: h.Retries, operator: j.Operator, tenantID: j.Selector.TenantID, now: h.Now(), job: j}
+func (h *Handler) runOf(call *operator.Call, j job.Job) *run {
+	return &run{
+		h: h, call: call, to: h.Retries, operator: j.Operator, tenantID: j.Selector.TenantID, now: h.Now(), job: j,
+	}
 }
 
-// all replays the ids, in any order, and answers in theirs.
-func (r *run) all(ctx context.Context, ids []string) []Result {
+// all has some replay or purge the ids, in any order, and answers in theirs.
+func (r *run) all(ctx context.Context, ids []string, some func(context.Context, []string) []Result) []Result {
 	results := make([]Result, len(ids))
 	for i, id := range ids {
 		results[i] = Result{DeliveryID: id, Result: resultNotStarted}
@@ -46,41 +51,37 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 	errs := parallel.Each(count, chunks, func(i int) error {
 		if !late(ctx) {
 			first, end := i*chunk, min((i+1)*chunk, len(ids))
-			copy(results[first:end], r.some(ctx, ids[first:end]))
+			copy(results[first:end], some(ctx, ids[first:end]))
 		}
 		return nil
 	})
 	for i, err := range errs { // only a panic
 		if err != nil {
-			r.h.Log.ErrorContext(ctx, "replay broke off", slog.String(telemetry.KeyError, err.Error()), slog.Int("chunk", i))
+			r.h.Log.ErrorContext(ctx, "a chunk broke off", slog.String(telemetry.KeyError, err.Error()), slog.Int("chunk", i))
 		}
 	}
 	return results
 }
 
-// some takes one chunk through a replay: prepare each, send together, finish each.
+// some takes one chunk through a replay: look at each, audit what will be replayed, take each, send together, finish
+// each. Nothing is changed before the lines are written.
 func (r *run) some(ctx context.Context, ids []string) []Result {
-	replays := make([]replay, len(ids))
-	errs := parallel.Each(len(ids), chunk, func(i int) (err error) {
-		replays[i], err = r.prepare(ctx, ids[i])
-		return err
-	})
+	replays := of(ids)
+	r.through(ctx, replays, r.find, r.judge, r.open)
+	r.audit(ctx, job.Replay, replays)
+	r.through(ctx, replays, r.claim, r.queue)
 	var sending []int
 	var messages []queue.Outgoing
-	for i, err := range errs {
-		if err != nil {
-			replays[i] = replay{id: ids[i]}.ended(resultFailed, reasonInternal)
-			r.report(ctx, replays[i], err)
-		}
-		if !replays[i].over() {
+	for i, p := range replays {
+		if !p.over() {
 			sending = append(sending, i)
-			messages = append(messages, queue.Of(replays[i].message, 0))
+			messages = append(messages, queue.Of(p.message, 0))
 		}
 	}
 	sent := r.to.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	errs = parallel.Each(len(sending), chunk, func(i int) (err error) {
+	errs := parallel.Each(len(sending), chunk, func(i int) (err error) {
 		replays[sending[i]], err = r.finish(finish, replays[sending[i]], sent[i])
 		return err
 	})
@@ -89,11 +90,59 @@ func (r *run) some(ctx context.Context, ids []string) []Result {
 			r.report(ctx, replays[sending[i]], err)
 		}
 	}
-	results := make([]Result, len(replays))
-	for i, p := range replays {
+	return resultsOf(replays)
+}
+
+func of(ids []string) []replay {
+	all := make([]replay, len(ids))
+	for i, id := range ids {
+		all[i].id = id
+	}
+	return all
+}
+
+func resultsOf(all []replay) []Result {
+	results := make([]Result, len(all))
+	for i, p := range all {
 		results[i] = Result{DeliveryID: p.id, Result: p.result, Reason: p.reason}
 	}
 	return results
+}
+
+// through takes the replays that are not over through steps, side by side.
+func (r *run) through(ctx context.Context, replays []replay, steps ...step) {
+	errs := parallel.Each(len(replays), chunk, func(i int) (err error) {
+		for n := 0; n < len(steps) && err == nil && !replays[i].over(); n++ {
+			replays[i], err = steps[n](ctx, replays[i])
+		}
+		return err
+	})
+	for i, err := range errs {
+		if err != nil {
+			replays[i] = replay{id: replays[i].id}.ended(resultFailed, reasonInternal)
+			r.report(ctx, replays[i], err)
+		}
+	}
+}
+
+// audit writes a line for each that is not over, or ends it where that fails.
+func (r *run) audit(ctx context.Context, act job.Act, all []replay) {
+	var lines []audit.Line
+	for _, p := range all {
+		if !p.over() {
+			lines = append(lines, audit.Line{
+				Action: string(act), Operator: r.operator, TenantID: p.record.TenantID, EndpointID: p.record.EndpointID,
+				DeliveryID: p.id, JobID: r.job.ID,
+			})
+		}
+	}
+	err := r.call.Audit(ctx, lines...)
+	for i, p := range all {
+		if err != nil && !p.over() {
+			all[i] = p.ended(resultFailed, reasonInternal)
+			r.report(ctx, all[i], err)
+		}
+	}
 }
 
 // finish ends a replay whose message was sent, or was not.

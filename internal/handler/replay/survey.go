@@ -15,11 +15,11 @@ import (
 const surveyPage = 1000
 
 // survey counts what a job would do. It changes nothing, and opens no dead letter.
-func (h *Handler) survey(ctx context.Context, j job.Job) (Survey, error) {
+func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
 	if j.Act == job.Publish {
-		return h.surveyEvents(ctx, j)
+		return h.surveyEvents(ctx, call, j)
 	}
-	r := h.runOf(j)
+	r := h.runOf(call, j)
 	s := Survey{Refused: map[string]int{}}
 	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
 	known := map[dynamo.EndpointKey]string{}
@@ -96,8 +96,8 @@ func (h *Handler) judgeAll(
 }
 
 // surveyEvents looks at all rejected events and returns them to their queue.
-func (h *Handler) surveyEvents(ctx context.Context, j job.Job) (Survey, error) {
-	s := h.sweepOf(j, h.Rejected)
+func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
+	s := h.sweepOf(call, j, h.Rejected)
 	s.each = (*sweep).judge
 	err := s.run(ctx)
 	s.restore(ctx)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
@@ -12,8 +13,8 @@ import (
 const maxSwept = 100_000
 
 // sweepOf goes through the rejected events that a job selects.
-func (h *Handler) sweepOf(j job.Job, from Rejected) *sweep {
-	return &sweep{h: h, from: from, job: &j, most: maxSwept, wanted: map[string]bool{}}
+func (h *Handler) sweepOf(call *operator.Call, j job.Job, from Rejected) *sweep {
+	return &sweep{h: h, call: call, from: from, job: &j, most: maxSwept, wanted: map[string]bool{}}
 }
 
 // judge returns all events, and says which of them would be rejected again.

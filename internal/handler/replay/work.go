@@ -49,7 +49,7 @@ func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{})
 	if err != nil {
 		return Worked{}, err
 	}
-	w := &worker{h: h, name: rand.Text(), free: h.Now()}
+	w := &worker{h: h, call: call, name: rand.Text(), free: h.Now()}
 	var jobs []job.Job
 	var errs []error
 	for _, j := range running {
@@ -95,6 +95,7 @@ func (h *Handler) running(ctx context.Context) (jobs []job.Job, err error) {
 // worker works off jobs in one invocation.
 type worker struct {
 	h    *Handler
+	call *operator.Call
 	name string
 	free time.Time // when the next page may begin
 }
@@ -145,13 +146,12 @@ func (w *worker) advance(ctx context.Context, j job.Job) (job.Job, job.Page, err
 
 // act does what a job does with the dead letters that are pending.
 func (w *worker) act(ctx context.Context, j job.Job) []job.Result {
-	r := w.h.runOf(j)
-	var results []Result
+	r := w.h.runOf(w.call, j)
+	some := r.some
 	if j.Act == job.Purge {
-		results = r.purgeAll(ctx, j.Pending)
-	} else {
-		results = r.all(ctx, j.Pending)
+		some = r.purgeSome
 	}
+	results := r.all(ctx, j.Pending, some)
 	settled := make([]job.Result, 0, len(results))
 	for _, one := range results {
 		if one.Result != resultNotStarted {
@@ -205,7 +205,7 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 // publish goes through the rejected events, and is done with a job that has met the queue's end. What it passes before
 // that stays hidden, so that the next invocation goes on behind it.
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
-	s := w.h.sweepOf(j, w.h.Passing)
+	s := w.h.sweepOf(w.call, j, w.h.Passing)
 	s.each = func(s *sweep, ctx context.Context, events []rejected.Event) {
 		events = s.accepted(events) // those that are refused take no time, or many would keep the sweep from its end
 		if len(events) > 0 && w.pace(ctx, len(events)) {

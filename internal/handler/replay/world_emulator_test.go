@@ -47,6 +47,7 @@ type world struct {
 	cfg                                 aws.Config
 	sqs                                 *sqs.Client
 	deliveries, retries, events, reject testkit.Queue
+	audit                               string // log group
 
 	created time.Time // of every delivery
 
@@ -69,6 +70,7 @@ func newWorld(t *testing.T) *world {
 		retries:    testkit.NewQueue(t, cfg, "retries"),
 		events:     testkit.NewQueue(t, cfg, "events"),
 		reject:     testkit.NewQueue(t, cfg, "rejected"),
+		audit:      testkit.LogGroup(t, cfg, "audit"),
 	}
 	err := dynamo.NewEndpoints(db, tables.Endpoints).Create(t.Context(), endpoint.Endpoint{
 		ID: "webhook_1", TenantID: "acme", URL: "https://example.com/", Events: []string{"*"}, Status: endpoint.Active,
@@ -90,12 +92,13 @@ func newWorld(t *testing.T) *world {
 	w.replay = replay.New(replay.Config{AWS: cfg, Log: log, Settings: replay.Settings{
 		DeadLettersTable: tables.DeadLetters, DeliveriesTable: tables.Deliveries, DeadLetterKeyARN: key,
 		EndpointsTable: tables.Endpoints, DeliveryQueueURL: w.deliveries.URL, EventsQueueURL: w.events.URL,
-		JobsTable: tables.Jobs, RetryQueueURL: w.retries.URL,
+		AuditLogGroup: w.audit,
+		JobsTable:     tables.Jobs, RetryQueueURL: w.retries.URL,
 		EventsDeadLetterQueueURL: w.reject.URL,
 	}})
 	w.control = control.New(control.Config{AWS: cfg, Log: log, Settings: control.Settings{
 		EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
-		DeliveryQueueURL: w.deliveries.URL, Minute: 60, FunctionTimeout: 30,
+		AuditLogGroup: w.audit, DeliveryQueueURL: w.deliveries.URL, Minute: 60, FunctionTimeout: 30,
 	}})
 	w.deadletter.Now, w.inspect.Now, w.replay.Now, w.control.Now = w.clock, w.clock, w.clock, w.clock
 	return w

@@ -53,7 +53,9 @@ func (h *Handler) add(
 	if err := h.stamp(e, c.now); err != nil {
 		return err
 	}
-	h.audit(ctx, c, "create", nil, e)
+	if err := h.audit(ctx, c, "create", nil, e); err != nil {
+		return err
+	}
 	return storeProblem(h.Endpoints.Create(ctx, *e, h.allowURL(*e)))
 }
 
@@ -94,7 +96,9 @@ func (h *Handler) alter(
 	if err := h.stamp(&now, c.now); err != nil {
 		return now, err
 	}
-	h.audit(ctx, c, action, &was, &now)
+	if err := h.audit(ctx, c, action, &was, &now); err != nil {
+		return now, err
+	}
 	if was.URL == now.URL {
 		err = h.Endpoints.Replace(ctx, was, now)
 	} else {

@@ -19,6 +19,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
@@ -51,6 +52,8 @@ type world struct {
 	readDown  bool
 	writeDown bool
 	sealDown  bool
+	auditDown bool
+	audited   bytes.Buffer
 	panics    bool
 	slow      bool   // a write takes a minute
 	raced     func() // runs once between a read and the write that follows
@@ -72,8 +75,8 @@ func newWorld(t testing.TB) *world {
 	}
 	w.handler = &webhooks.Handler{
 		Endpoints: w, Keys: keyStore{w}, Secrets: w,
-		URLs: endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
-		Log:  slog.New(slog.NewJSONHandler(w.log, nil)),
+		URLs:  endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
+		Audit: auditLog{w}, Log: slog.New(slog.NewJSONHandler(w.log, nil)),
 		Now: func() time.Time {
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -104,6 +107,34 @@ func (w *world) revoke(text string) {
 	key := w.keys[id]
 	key.RevokedAt = start
 	w.keys[id] = key
+}
+
+type auditLog struct{ w *world }
+
+func (l auditLog) Write(_ context.Context, lines ...audit.Line) error {
+	if l.w.auditDown {
+		return errDown
+	}
+	for _, line := range lines {
+		text, err := json.Marshal(line)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(&l.w.audited, string(text))
+	}
+	return nil
+}
+
+func (w *world) auditLines() (lines []map[string]any) {
+	w.t.Helper()
+	for text := range strings.Lines(w.audited.String()) {
+		var line map[string]any
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			w.t.Fatal(err)
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 type keyStore struct{ w *world }

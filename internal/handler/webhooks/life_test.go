@@ -114,7 +114,7 @@ func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
 			t.Errorf("%s: updated_at moved", body)
 		}
 	}
-	if strings.Contains(w.log.String(), `"action":"update"`) {
+	if strings.Contains(w.audited.String(), `"action":"update"`) {
 		t.Error("an audit line about nothing")
 	}
 }
@@ -291,7 +291,6 @@ func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
 		trail(plain+"?token=hidden2", "active", 2), trail(plain+"?token=hidden2", "deleted", 2),
 		trail(plain+"?token=hidden2", "active", 2),
 	}
-	var before any
 	var want []map[string]any
 	for i, change := range []struct {
 		action  string
@@ -304,18 +303,20 @@ func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
 		{"delete", []any{"status"}},
 		{"restore", []any{"status"}},
 	} {
-		want = append(want, map[string]any{
-			"level": "INFO", "msg": "audit", "request_id": "req-1",
-			"tenant_id": "acme", "key_id": keyID, "endpoint_id": id,
-			"action": change.action, "changed": change.changed, "before": before, "after": states[i],
-		})
-		before = states[i]
+		line := map[string]any{
+			"function": "", "request_id": "req-1", "tenant_id": "acme", "key_id": keyID, "endpoint_id": id,
+			"action": change.action, "changed": change.changed, "after": states[i],
+		}
+		if i > 0 {
+			line["before"] = states[i-1]
+		}
+		want = append(want, line)
 	}
-	if diff := cmp.Diff(want, w.lines("audit")); diff != "" {
+	if diff := cmp.Diff(want, w.auditLines()); diff != "" {
 		t.Errorf("audit lines (-want +got):\n%s", diff)
 	}
-	if strings.Contains(w.log.String(), "hidden") || strings.Contains(w.log.String(), "/hooks") {
-		t.Error("a URL's path or query is in the log")
+	if logs := w.log.String() + w.audited.String(); strings.Contains(logs, "hidden") || strings.Contains(logs, "/hooks") {
+		t.Error("a URL's path or query is in a log")
 	}
 }
 
@@ -323,13 +324,27 @@ func TestHandler_audit_precedesTheChange(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
 	path := "/v1/webhooks/" + w.create(key).ID
-	w.log.Reset()
+	before := maps.Clone(w.endpoints)
+	w.audited.Reset()
+	changes := [][3]string{
+		{"POST", "/v1/webhooks", w.fresh()}, {"PATCH", path, `{"description":"x"}`}, {"DELETE", path, ""},
+		{"POST", path + "/rotate-secret", ""},
+	}
 	w.writeDown = true
-	for _, r := range [][3]string{{"POST", "/v1/webhooks", w.fresh()}, {"PATCH", path, `{"description":"x"}`}} {
+	for _, r := range changes {
 		w.do(key, r[0], r[1], r[2])
 	}
-	if n := len(w.lines("audit")); n != 2 {
-		t.Errorf("%d audit lines of two changes that may have been stored", n)
+	if n := strings.Count(w.audited.String(), "\n"); n != len(changes) {
+		t.Errorf("%d audit lines of %d changes that may have been stored", n, len(changes))
+	}
+	w.writeDown, w.auditDown = false, true
+	for _, r := range changes {
+		if a := w.do(key, r[0], r[1], r[2]); a.status != 503 {
+			t.Errorf("%s %s without an audit log: %d %s", r[0], r[1], a.status, a.body)
+		}
+	}
+	if diff := cmp.Diff(before, w.endpoints); diff != "" {
+		t.Errorf("changed without an audit line (-was +is):\n%s", diff)
 	}
 }
 

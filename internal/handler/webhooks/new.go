@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
@@ -20,6 +21,7 @@ import (
 
 // Settings are the function's environment variables.
 type Settings struct {
+	AuditLogGroup    string `env:"AUDIT_LOG_GROUP,notEmpty"`
 	Stage            string `env:"STAGE,notEmpty"`
 	EndpointsTable   string `env:"ENDPOINTS_TABLE,notEmpty"`
 	APIKeysTable     string `env:"API_KEYS_TABLE,notEmpty"`
@@ -61,6 +63,7 @@ func New(c Config) (*Handler, error) {
 		Keys:      dynamo.NewAPIKeys(tables, s.APIKeysTable),
 		Secrets:   keyring.NewSecrets(kms.NewFromConfig(c.AWS), s.SecretsKeyARN),
 		URLs:      endpoint.URLPolicy{Addr: policy.Addr, Port: policy.Port},
+		Audit:     audit.New(c.AWS, s.AuditLogGroup, "webhooks"),
 		Log:       c.Log,
 		Now:       time.Now,
 		Random:    rand.Reader,

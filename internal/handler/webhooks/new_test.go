@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
@@ -17,6 +18,7 @@ var environment = map[string]string{
 	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
 	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_DENY_CIDRS": "1.0.0.0/24", "EGRESS_ALLOW_PORTS": "8443",
 	"DELETED_ENDPOINT_DAYS": "30", "API_KEY_REQUESTS_PER_MINUTE": "300", "MAX_ENDPOINTS_PER_HOST": "20",
+	"AUDIT_LOG_GROUP": "Audit",
 }
 
 func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
@@ -36,6 +38,9 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		_, err := h.Secrets.Seal(t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, "secret")
 		return err
 	}, "Encrypt key")
+	calls.Check(t, func() error {
+		return h.Audit.Write(t.Context(), audit.Line{Action: "test"})
+	}, "PutLogEvents Audit", "PutLogEvents webhooks")
 }
 
 func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
@@ -52,26 +53,14 @@ func causes(refused *problem.Error) []slog.Attr {
 	return []slog.Attr{slog.String(telemetry.KeyError, refused.Error())}
 }
 
-// audit leaves a line about a change before it is stored, so that none goes without: who, what, which endpoint, before
-// and after. The line of the request says whether it was stored. There is no secret in it, and of a URL its host and a
-// digest alone: receivers keep tokens in paths and queries.
-func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) {
-	h.Log.LogAttrs(ctx, slog.LevelInfo, "audit", append(c.by(),
-		slog.String(telemetry.KeyAction, action),
-		slog.String(telemetry.KeyTenant, after.TenantID),
-		slog.String(telemetry.KeyEndpoint, after.ID),
-		slog.Any("changed", changed(before, after)),
-		slog.Any("before", trail(before)),
-		slog.Any("after", trail(after)),
-	)...)
-}
-
-// by says who makes a change: a tenant by a request with a key, or an operator.
-func (c *call) by() []slog.Attr {
-	if c.operator != "" {
-		return []slog.Attr{slog.String(telemetry.KeyOperator, c.operator)}
-	}
-	return []slog.Attr{slog.String(telemetry.KeyRequest, c.ID), slog.String(telemetry.KeyKey, c.key.ID)}
+// audit keeps a line about a change before it is stored. There is no secret in it, and of a URL its host and a digest
+// alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
+func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
+	return storeProblem(h.Audit.Write(ctx, audit.Line{
+		Action: action, RequestID: c.ID, Operator: c.operator, KeyID: c.key.ID,
+		TenantID: after.TenantID, EndpointID: after.ID,
+		Changed: changed(before, after), Before: trail(before), After: trail(after),
+	}))
 }
 
 // record is what an audit line tells of an endpoint.

@@ -18,6 +18,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -53,6 +54,7 @@ type Handler struct {
 	Keys      Keys
 	Secrets   Sealer
 	URLs      endpoint.URLPolicy
+	Audit     audit.Writer
 	Log       *slog.Logger
 	Now       func() time.Time
 	Random    io.Reader // cryptographic

@@ -110,7 +110,7 @@ func resources(v any) []string {
 	case map[string]any:
 		for name, member := range v {
 			switch name {
-			case "TableName", "QueueUrl", "KeyId", "EventBusName":
+			case "TableName", "QueueUrl", "KeyId", "EventBusName", "logGroupName", "logStreamName":
 				found = append(found, fmt.Sprint(member))
 			case "RequestItems":
 				found = append(found, slices.Collect(maps.Keys(member.(map[string]any)))...)

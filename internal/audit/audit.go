@@ -1,0 +1,117 @@
+// Package audit keeps a line for every change by an operator or a tenant, in a log group of its own.
+//
+// It promises that Write succeeds only where CloudWatch Logs has taken all lines: who writes first and changes
+// after leaves no change without its line. So a line says what was asked for, and the function's own log what
+// became of it. Lines hold ids, names and times; never a body, a secret, a key or a URL.
+package audit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+)
+
+// Line is about one thing that changes: infra/docs/design.md, "Audit". What is empty is left out.
+type Line struct {
+	Function  string `json:"function"`
+	Action    string `json:"action"`
+	Operator  string `json:"operator,omitzero"`
+	KeyID     string `json:"key_id,omitzero"`
+	RequestID string `json:"request_id,omitzero"`
+
+	TenantID   string `json:"tenant_id,omitzero"`
+	EndpointID string `json:"endpoint_id,omitzero"`
+	DeliveryID string `json:"delivery_id,omitzero"`
+	MessageID  string `json:"message_id,omitzero"` // of a rejected event
+	JobID      string `json:"job_id,omitzero"`
+
+	Act             string    `json:"act,omitzero"`    // of a job that is started
+	Reason          string    `json:"reason,omitzero"` // the operator's
+	DiscardedBefore time.Time `json:"discarded_before,omitzero"`
+	Selector        any       `json:"selector,omitempty"` // of a job
+	Changed         []string  `json:"changed,omitzero"`   // fields of an endpoint
+	Before          any       `json:"before,omitempty"`
+	After           any       `json:"after,omitempty"`
+}
+
+// Writer writes lines before the changes that they are about are made.
+type Writer interface {
+	Write(ctx context.Context, lines ...Line) error
+}
+
+// Client is the part of CloudWatch Logs that Log calls.
+type Client interface {
+	PutLogEvents(ctx context.Context, in *cloudwatchlogs.PutLogEventsInput, o ...func(*cloudwatchlogs.Options)) (
+		*cloudwatchlogs.PutLogEventsOutput, error)
+	CreateLogStream(ctx context.Context, in *cloudwatchlogs.CreateLogStreamInput, o ...func(*cloudwatchlogs.Options)) (
+		*cloudwatchlogs.CreateLogStreamOutput, error)
+}
+
+// Log is the log group. A function writes to the stream of its name, all its processes at once.
+type Log struct {
+	Client   Client
+	Group    string
+	Function string
+	Now      func() time.Time
+}
+
+// New returns the log of a function.
+func New(cfg aws.Config, group, function string) Log {
+	return Log{Client: cloudwatchlogs.NewFromConfig(cfg), Group: group, Function: function, Now: time.Now}
+}
+
+// Write writes up to 100 lines.
+func (l Log) Write(ctx context.Context, lines ...Line) error {
+	if len(lines) == 0 {
+		return nil
+	}
+	in := &cloudwatchlogs.PutLogEventsInput{LogGroupName: &l.Group, LogStreamName: &l.Function}
+	at := l.Now().UnixMilli()
+	for _, line := range lines {
+		line.Function = l.Function
+		if invocation, ok := lambdacontext.FromContext(ctx); ok {
+			line.RequestID = cmp.Or(line.RequestID, invocation.AwsRequestID)
+		}
+		text, err := json.Marshal(line, jsontext.AllowInvalidUTF8(true))
+		if err != nil {
+			return fmt.Errorf("encoding an audit line: %w", err)
+		}
+		in.LogEvents = append(in.LogEvents, types.InputLogEvent{Message: aws.String(string(text)), Timestamp: &at})
+	}
+	out, err := l.Client.PutLogEvents(ctx, in)
+	if none := (*types.ResourceNotFoundException)(nil); errors.As(err, &none) { // the first line of the function
+		if err := l.createStream(ctx); err != nil {
+			return err
+		}
+		out, err = l.Client.PutLogEvents(ctx, in)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the audit log: %w", err)
+	}
+	if out.RejectedLogEventsInfo != nil {
+		return errors.New("writing the audit log: lines were rejected, is the clock wrong?")
+	}
+	return nil
+}
+
+func (l Log) createStream(ctx context.Context) error {
+	_, err := l.Client.CreateLogStream(ctx, &cloudwatchlogs.CreateLogStreamInput{
+		LogGroupName: &l.Group, LogStreamName: &l.Function,
+	})
+	if other := (*types.ResourceAlreadyExistsException)(nil); errors.As(err, &other) { // another process was faster
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("creating a stream of the audit log: %w", err)
+	}
+	return nil
+}
