@@ -3,6 +3,7 @@
 package verify
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,10 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	logtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -118,6 +122,42 @@ func TestProbe_triesCallsThatChangeNothing(t *testing.T) {
 		if out, err := client.Scan(t.Context(), &dynamodb.ScanInput{TableName: &table}); err != nil || out.Count != 0 {
 			t.Errorf("%s has %d items now, %v", id, out.Count, err)
 		}
+	}
+}
+
+// moto runs no function without Docker: that it answers is not shown here.
+func TestProbe_holdsOneRoleAfterTheOtherAndIsGone(t *testing.T) {
+	cfg := testkit.Moto(t)
+	const role = `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[{"Effect":"Allow",
+		"Action":"sts:AssumeRole","Principal":{"Service":"lambda.amazonaws.com"}}]}}}`
+	cloud, stack := cloudformation.NewFromConfig(cfg), "probed"
+	if _, err := cloud.CreateStack(t.Context(), &cloudformation.CreateStackInput{
+		StackName: &stack, TemplateBody: aws.String(`{"Resources":{"One":` + role + `,"Two":` + role + `}}`),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewProbe(t.Context(), cfg, stack)
+	if err != nil {
+		t.Fatal(err)
+	}
+	described := &lambda.GetFunctionConfigurationInput{FunctionName: &p.name}
+	for _, id := range []string{"One", "Two"} {
+		arn := "arn:aws:iam::" + emulator.Account + ":role/" + p.physical[id]
+		if err := p.hold(t.Context(), &arn); err != nil {
+			t.Fatal(err)
+		}
+		if held, err := p.lambda.GetFunctionConfiguration(t.Context(), described); err != nil || *held.Role != arn {
+			t.Errorf("holds %v, %v, want %s", held, err, arn)
+		}
+	}
+	for range 2 { // the second time nothing is there
+		if err := p.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	var gone *lambdatypes.ResourceNotFoundException
+	if _, err := p.lambda.GetFunctionConfiguration(t.Context(), described); !errors.As(err, &gone) {
+		t.Errorf("after its end: %v", err)
 	}
 }
 
