@@ -42,6 +42,8 @@ type traffic struct {
 	sample    string // SuccessLogSample, if not 0
 	record    string // RecordAcknowledged, if not the default
 	deaths    bool   // the deliveries die
+	headers   bool   // each endpoint has a header of its owner's
+	notices   string // Notices, if not off
 	trickle   bool   // each message is received alone, although the batch is gathered
 }
 
@@ -60,6 +62,10 @@ var traffics = []traffic{
 	{name: "batches of 10, 10 % fail once", most: 1.66, batch: 10, events: 50, pause: often, failing: 5, times: 1},
 	{name: "deliveries that die, alone on their endpoints", most: 72.86, batch: 1, events: 1, pause: often,
 		failing: 1, times: 10, deaths: true},
+	{name: "batches of 10, a header of 30 bytes of its owner's on each endpoint", most: 1.13, batch: 10, events: 50,
+		pause: often, headers: true},
+	{name: "deliveries that die, alone on their endpoints, with `Notices`", most: 77, batch: 1, events: 1, pause: often,
+		failing: 1, times: 10, deaths: true, notices: "on"},
 }
 
 // count takes the traffic through a warm pipeline. What release uses anyway is not among what it used.
@@ -85,6 +91,9 @@ func (c traffic) count(t *testing.T, idle usage, ours *alarmdata.Data) row {
 	r.live()
 	if c.deaths { // release forgets the failures
 		r.now = r.now.Add(49 * time.Hour)
+		r.tick()
+	}
+	if c.notices != "" { // and what it has told the owner
 		r.tick()
 	}
 	r.read(ours)
@@ -121,6 +130,7 @@ func (r *rig) usage() usage {
 	r.t.Helper()
 	used := r.lambda
 	used[requests], used[fair] = used[requests]+r.queues.requests, used[fair]+r.queues.requests
+	used[told] = r.queues.notices
 	used[keyCalls], used[logged], used[sent] = r.queues.keys, float64(len(r.logs())), float64(r.receiver.sent)
 	for _, units := range r.meter.Units() {
 		used[writes] += float64(units)

@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -35,6 +37,7 @@ type queues struct {
 	mu             sync.Mutex
 	waiting        map[string][]message // by URL
 	requests, keys float64
+	notices        float64
 	longest        time.Duration // wait since it was last asked for
 }
 
@@ -77,6 +80,13 @@ func (q *queues) answer(parameters any) any {
 		for _, entry := range in.Entries {
 			q.wait(entry.VisibilityTimeout)
 			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: entry.Id})
+		}
+		return out
+	case *eventbridge.PutEventsInput:
+		q.notices += float64(len(in.Entries))
+		out := &eventbridge.PutEventsOutput{}
+		for range in.Entries {
+			out.Entries = append(out.Entries, bustypes.PutEventsResultEntry{EventId: aws.String("1")})
 		}
 		return out
 	case *kms.DecryptInput, *kms.EncryptInput, *kms.GenerateDataKeyInput:

@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -47,6 +49,7 @@ func newRig(t *testing.T, c traffic) *rig {
 		Root: "../..", Resources: r.resources, Receivers: &r.receiver, AWS: func(string) aws.Config { return counted },
 		Parameters: map[string]string{
 			"Stage": "prod", "SuccessLogSample": cmp.Or(c.sample, "0"), "RecordAcknowledged": cmp.Or(c.record, "all"),
+			"Notices": cmp.Or(c.notices, "off"),
 		},
 		Now: func() time.Time { return r.now }, Output: func(string) io.Writer { return &r.output },
 	})
@@ -68,9 +71,17 @@ func tenantID(n int) string { return fmt.Sprintf("tenant_01JD00000000000000%06d"
 
 // subscribe gives the tenant an endpoint.
 func (r *rig) subscribe(tenant, n int) {
-	pipeline.Subscribe(r.t, r.cfg, r.resources, endpoint.Endpoint{
+	e := endpoint.Endpoint{
 		ID: fmt.Sprintf("webhook_01JD%06d0000000000%06d", tenant, n), TenantID: tenantID(tenant),
 		URL: "https://receiver.example.com/hook", Description: "Synchronises accounts",
 		Events: []string{"user.*", "organization.*"}, CreatedAt: r.now, UpdatedAt: r.now, SecretRotatedAt: r.now,
-	})
+	}
+	if r.headers {
+		header := endpoint.Header{Name: "Authorization", Value: "Bearer 0123456"}
+		e.HeaderNames, e.HeadersVersion = []string{header.Name}, 1
+		id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: 1, Headers: true}
+		secrets := keyring.NewSecrets(kms.NewFromConfig(r.cfg), r.resources["SecretsKey.Arn"])
+		e.SealedHeaders = must(secrets.Seal(r.t.Context(), id, endpoint.EncodeHeaders([]endpoint.Header{header})))
+	}
+	pipeline.Subscribe(r.t, r.cfg, r.resources, e)
 }

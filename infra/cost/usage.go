@@ -22,6 +22,7 @@ const (
 	byteMonths // stored records
 	logged     // bytes
 	keyCalls   // to KMS
+	told       // notices on an event bus
 	scheduled  // runs
 	sent       // bytes to receivers
 	alarms     // metrics that alarms look at, for a month
@@ -73,6 +74,7 @@ var prices = [kinds]price{
 	byteMonths:  {"…", 0.25, gigabyte, "GB and month"},
 	logged:      {"CloudWatch", 0.50, gigabyte, "GB of logs"},
 	keyCalls:    {"KMS", 0.03, 10_000, "10,000 calls"},
+	told:        {"EventBridge", 1, million, "million notices"},
 	scheduled:   {"EventBridge Scheduler", 1, million, "million runs"},
 	sent:        {"to the internet", 0.09, gigabyte, "GB"},
 	alarms:      {"CloudWatch, alarms", 0.10, 1, "metric and month"},
