@@ -49,7 +49,7 @@ stack: native .venv/installed ## start the local stack alone, until Ctrl-C; CATA
 	@PARAMS='$(PARAMS)' exec .local/bin/stack
 
 incident: native ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
-	@exec .local/bin/incident -seed $(or $(SEED),1)
+	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
 	@rm -rf .local/test; mkdir -p .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \

@@ -231,7 +231,8 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 		"next_cursor":null}`
 	f := &fake{answers: map[string]string{
 		"inspect summary": well, "inspect endpoints": trouble,
-		"inspect causes": `{"data":[{"tenant_id":"acme","description":"crm","reason":"http_4xx","count":3}]}`,
+		"inspect causes": `{"data":[{"tenant_id":"acme","description":"crm","reason":"http_4xx","count":3,
+			"first_died_at":"2026-05-02T08:48:00Z"}]}`,
 	}}
 	code, out, _ := f.play(t, "", "status")
 	if code != exitDone || !strings.Contains(out, "timeout") || strings.Contains(out, "\x1b") {
@@ -240,7 +241,7 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	for before, after := range map[string]string{`"count":0`: `"count":3`, `"failing"`: `"open"`} {
 		f.answers["inspect summary"] = strings.Replace(well, before, after, 1)
 		code, out, _ := f.play(t, "", "status")
-		if code != exitUnhealthy || strings.Contains(out, "crm") != (after == `"count":3`) {
+		if code != exitUnhealthy || strings.Contains(out, "  12m0s ago") != (after == `"count":3`) {
 			t.Errorf("exit code %d with %s:\n%s", code, after, out)
 		}
 	}

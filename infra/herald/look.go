@@ -124,7 +124,7 @@ var (
 	troubleColumns = []string{"tenant_id", "description", "host", "state", "last_status", "last_reason",
 		"waiting.count", "outage_since", "pause_reason", "endpoint_id"}
 	causeColumns = []string{"tenant_id", "description", "host", "state", "reason", "last_status", "count",
-		"latest_died_at", "endpoint_id"}
+		"first_died_at", "latest_died_at", "endpoint_id"}
 )
 
 func (a *app) deliveries() *cli.Command {

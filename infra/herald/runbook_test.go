@@ -16,7 +16,8 @@ var (
 	word  = regexp.MustCompile(`"[^"]*"|\S+`)
 )
 
-// Every command line of the runbook makes the requests below it. Those without one have a better way: jobs.
+// Every command line of the runbook fits a terminal, and makes the requests below it. Those without one have a better
+// way: jobs.
 func TestRunbook_showsTheRequestOfEachCommand(t *testing.T) {
 	text, err := os.ReadFile("../docs/operators.md")
 	if err != nil {
@@ -33,6 +34,9 @@ func TestRunbook_showsTheRequestOfEachCommand(t *testing.T) {
 			command, _ = strings.CutPrefix(line, "herald ")
 		case request[1] == "replay" && bare.MatchString(request[2]):
 		default:
+			if line := "herald " + command; len(line) > 80 {
+				t.Errorf("more than a line: %s", line)
+			}
 			t.Run(command, func(t *testing.T) { playRunbook(t, command, request[2]) })
 			played++
 		}

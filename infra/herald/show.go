@@ -68,7 +68,7 @@ func (a *app) table(rows []row, columns ...string) error {
 	for _, r := range rows {
 		cells := make([]string, len(columns))
 		for n, c := range columns {
-			cells[n] = a.cell(r, c)
+			cells[n] = cell(r, c, a.distance)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -99,22 +99,22 @@ func (a *app) lines(w io.Writer, prefix string, r row) {
 			a.lines(w, prefix+name+".", nested)
 			continue
 		}
-		if text := a.cell(r, name); text != "–" {
+		if text := cell(r, name, a.moment); text != "–" {
 			fmt.Fprintf(w, "%s\t%s\n", prefix+name, text)
 		}
 	}
 }
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing.
-func (a *app) cell(r row, path string) string {
+func cell(r row, path string, moment func(time.Time) string) string {
 	name, rest, nested := strings.Cut(path, ".")
 	if inner, ok := r[name].(row); ok && nested {
-		return a.cell(inner, rest)
+		return cell(inner, rest, moment)
 	}
 	switch v := r[name].(type) {
 	case string:
 		if at, err := time.Parse(time.RFC3339, v); err == nil {
-			return a.moment(at)
+			return moment(at)
 		}
 		if v != "" {
 			return safe(v)
@@ -126,7 +126,7 @@ func (a *app) cell(r row, path string) string {
 	case []any:
 		parts := make([]string, len(v))
 		for n := range v {
-			parts[n] = a.cell(row{"": v[n]}, "")
+			parts[n] = cell(row{"": v[n]}, "", moment)
 		}
 		return strings.Join(parts, ", ")
 	case row:
@@ -138,17 +138,24 @@ func (a *app) cell(r row, path string) string {
 	return "–"
 }
 
-// moment is a time of the last or the next day with its distance, so that nobody has to reckon.
+// moment is a time, of the last or the next day with its distance, so that nobody has to reckon.
 func (a *app) moment(at time.Time) string {
-	at = at.UTC()
-	text := at.Format("2006-01-02 15:04:05Z")
-	switch age := a.now().Sub(at).Round(time.Second); {
-	case age >= 0 && age < 24*time.Hour:
-		return text + " (" + age.String() + " ago)"
-	case age < 0 && age > -24*time.Hour:
-		return text + " (in " + (-age).String() + ")"
+	text := at.UTC().Format("2006-01-02 15:04:05Z")
+	if near := a.distance(at); near != text {
+		return text + " (" + near + ")"
 	}
 	return text
+}
+
+// distance is how far a time of the last or the next day is, for tables, and any other time as it is.
+func (a *app) distance(at time.Time) string {
+	switch age := a.now().Sub(at).Round(time.Second); {
+	case age >= 0 && age < 24*time.Hour:
+		return age.String() + " ago"
+	case age < 0 && age > -24*time.Hour:
+		return "in " + (-age).String()
+	}
+	return at.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // safe keeps what a tenant or a receiver wrote from steering the terminal.
