@@ -228,12 +228,14 @@ func (s *stage) operate() {
 	}
 }
 
-// workJobs has release wake replay for jobs, replay work them off, and inspect show one.
+// workJobs has release wake replay for jobs, replay work them off, and inspect show one. The runbook's jobs go first,
+// since they purge what this one is about.
 func (s *stage) workJobs(by pipeline.Functions) {
 	s.t.Helper()
+	people := s.people()
+	s.ask(people["replay"], `{"action":"work_jobs","operator":"release"}`)
 	s.put("DeadLetterQueue", "webhook_good", 1)
 	s.consume(by)
-	people := s.people()
 	const request = `{"action":"start_job","operator":"ann","act":"replay","endpoint_id":"webhook_good"}`
 	started := s.ask(people["replay"], request)
 	s.runRelease(by.Release)

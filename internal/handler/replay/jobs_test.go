@@ -590,6 +590,22 @@ func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
 	})
 }
 
+// What another job has purged meanwhile ends no job: a table stores no count without a reason.
+func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(at.Add(time.Hour)))
+		s := newStore(t, 1)
+		id := job.ID("t")
+		s.jobs[id] = job.Job{ID: id, Act: job.Replay, State: job.Running, StartedAt: at, Progress: job.Progress{
+			Pending: []string{"gone"}, Listed: true,
+		}}
+		done, _ := s.finish(t)
+		if diff := gocmp.Diff(map[string]int{"not_found": 1}, done.Refused); diff != "" || done.State != job.Done {
+			t.Errorf("%s, refused (-want +got)\n%s", done.State, diff)
+		}
+	})
+}
+
 // 100,000 dead letters by one request.
 func TestHandler_workJobs_replays100000InAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -155,7 +156,8 @@ func (w *worker) act(ctx context.Context, j job.Job) []job.Result {
 	settled := make([]job.Result, 0, len(results))
 	for _, one := range results {
 		if one.Result != resultNotStarted {
-			settled = append(settled, job.Result{ID: one.DeliveryID, Kind: kindOf(one), Reason: one.Reason})
+			why := cmp.Or(one.Reason, one.Result) // what is not found has no reason
+			settled = append(settled, job.Result{ID: one.DeliveryID, Kind: kindOf(one), Reason: why})
 		}
 	}
 	return settled
