@@ -2,9 +2,10 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes four things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes five things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
-the same service other than SQS, run one after another, and a message with more attributes than SQS takes is refused.
+the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, and a
+message with more attributes than SQS takes is refused.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
 its standard input does, which is when the program that started it ends.
@@ -14,6 +15,7 @@ import copy
 import json
 import logging
 import os
+import socket
 import sys
 import threading
 from collections import defaultdict
@@ -174,6 +176,16 @@ def create_key_of_template(
     return create_key(self, text, key_usage, key_spec, description, tags, *arguments, **named)
 
 
+def gone(environ: dict[str, Any]) -> bool:
+    """Tells whether who asked has hung up. The SDK asks again then: on a busy machine nothing else would be done."""
+    try:
+        return not environ["werkzeug.socket"].recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 class Application(DomainDispatcherApplication):
     """Dispatches as moto does, one request at a time for every service but SQS, whose queues lock themselves."""
 
@@ -186,6 +198,9 @@ class Application(DomainDispatcherApplication):
         if app.service == "sqs":
             return app(environ, start_response)
         with self.services[app.service]:
+            if gone(environ):
+                start_response("503 Service Unavailable", [])
+                return []
             return app(environ, start_response)
 
 
