@@ -155,6 +155,10 @@ func TestReadOwn_namesTheLine(t *testing.T) {
 		"an empty file":   {"", "own.yaml:1: the catalogue is empty"},
 		"another version": {"openapi: 3.0.3\nwebhooks: {}\n", "own.yaml:1: openapi must be 3.1"},
 		"no webhooks":     {"openapi: 3.1.0\n", "own.yaml:1: webhooks is missing"},
+		"mappings that are merged in a circle": {
+			catalogueOf("a.b", "&a { x: &b { <<: *a }, <<: *b }", "{}", ""),
+			"own.yaml:12: merged mappings and keys that are no text are not JSON",
+		},
 		"an anchor that contains itself": {
 			catalogueOf("a.b", "&s { not: *s }", "{}", ""), "own.yaml:12: more than 64 levels",
 		},

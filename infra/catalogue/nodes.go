@@ -8,9 +8,12 @@ import (
 )
 
 // get returns the value of a mapping's key, or nil. It looks through aliases and merged mappings.
-func get(n *yaml.Node, key string) *yaml.Node {
+func get(n *yaml.Node, key string) *yaml.Node { return lookup(n, key, 0) }
+
+// lookup ends at maxDepth: mappings may be merged in a circle.
+func lookup(n *yaml.Node, key string, depth int) *yaml.Node {
 	n = real(n)
-	if n == nil || n.Kind != yaml.MappingNode {
+	if n == nil || n.Kind != yaml.MappingNode || depth > maxDepth {
 		return nil
 	}
 	for i := 0; i < len(n.Content); i += 2 {
@@ -19,8 +22,8 @@ func get(n *yaml.Node, key string) *yaml.Node {
 		}
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		if n.Content[i].Tag == "!!merge" && real(n.Content[i+1]) != n {
-			return get(n.Content[i+1], key)
+		if n.Content[i].Tag == "!!merge" {
+			return lookup(n.Content[i+1], key, depth+1)
 		}
 	}
 	return nil
