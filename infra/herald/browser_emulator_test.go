@@ -108,7 +108,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 		"/endpoint?tenant_id=acme&endpoint_id=" + broken.ID: id,
 		"/deliveries?tenant_id=acme&event_id=evt_1":         "dead", "/delivery?delivery_id=" + id: "6 attempts",
 		"/dead?status=dead": id, "/letter?delivery_id=" + id: "<img", "/rejected": "tenant_id",
-		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration",
+		"/jobs": "No job", "/keys?tenant_id=acme": "demonstration", "/acts": "issue",
 	}
 }
 

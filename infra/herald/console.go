@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
@@ -41,7 +42,8 @@ func (a *app) console() *cli.Command {
 // serve shows the console until the context ends.
 func (a *app) serve(ctx context.Context, s stack, m console.Metrics, l net.Listener) error {
 	shown, err := console.New(console.Config{
-		Stack: asker{s}, Metrics: m, Name: s.name, Operator: s.operator, Now: a.now,
+		Stack: asker{s}, Metrics: m, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
+		Name: s.name, Operator: s.operator, Now: a.now,
 	}, l)
 	if err != nil {
 		return fmt.Errorf("starting the console: %w", err)

@@ -39,6 +39,7 @@ var (
 type Config struct {
 	Stack    Stack
 	Metrics  Metrics
+	Trail    Trail
 	Name     string // of the stack
 	Operator string
 	Now      func() time.Time

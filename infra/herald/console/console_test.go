@@ -83,6 +83,17 @@ func (f *functions) May(_ context.Context, function string) error {
 	return f.err
 }
 
+func (f *functions) Acts(context.Context, time.Time) ([]row, bool, error) {
+	f.asked = append(f.asked, "acts")
+	act := func(action string) row {
+		return row{
+			"request_id": "r1", "operator": markup, "action": action, "endpoint_id": "webhook_1", "reason": markup,
+			"at": "2026-01-02T15:04:05Z",
+		}
+	}
+	return []row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
+}
+
 // measured is one value in the last step of every curve, or nothing.
 type measured struct{ value float64 }
 
@@ -100,7 +111,7 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	s, err := New(Config{
-		Stack: f, Metrics: f, Name: "herald-test", Operator: "ann", Now: time.Now,
+		Stack: f, Metrics: f, Trail: f, Name: "herald-test", Operator: "ann", Now: time.Now,
 	}, web.Listener)
 	if err != nil {
 		t.Fatal(err)

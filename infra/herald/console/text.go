@@ -37,7 +37,7 @@ var places = []place{
 	{"/", "overview", "Overview"}, {"/traffic", "traffic", "Traffic"},
 	{"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
 	{"/dead?status=dead", "dead", "Dead letters"}, {"/rejected", "rejected", "Rejected events"}, {"/jobs", "jobs", "Jobs"},
-	{"/keys", "keys", "API keys"},
+	{"/keys", "keys", "API keys"}, {"/acts", "acts", "Acts"},
 }
 
 // refreshing are the pages that ask again by themselves: those without boxes to tick and fields to fill in.

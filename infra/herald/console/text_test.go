@@ -41,6 +41,15 @@ func TestJob_showsWhatItDidNotDo(t *testing.T) {
 	}
 }
 
+func TestActs_areOneRowForEachRequest_theLatestFirst(t *testing.T) {
+	web, browser, _ := open(t, &functions{})
+	page := body(t, get(t, browser, web.URL+"/acts?span=hour"))
+	replays, pause := strings.Index(page, `<td class="n">3</td>`), strings.Index(page, `<td class="n">1</td>`)
+	if replays < 0 || pause < replays || !strings.Contains(page, "choose a shorter time") {
+		t.Errorf("three replays at %d, a pause at %d:\n%s", replays, pause, page)
+	}
+}
+
 func TestHtmx_isTheReleaseThatItsNameSays(t *testing.T) {
 	script, err := static.ReadFile("static/htmx.min.js")
 	if err != nil {

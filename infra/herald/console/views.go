@@ -53,6 +53,7 @@ func (s *Server) views() map[string]view {
 		"/jobs":       {"jobs", "Jobs", one("jobs", "cursor"), nil},
 		"/job":        {"job", "Job", one("job", "job_id"), replays},
 		"/keys":       {"keys", "API keys", keys, nil},
+		"/acts":       {"acts", "Acts of operators", acts, nil},
 	}
 }
 
