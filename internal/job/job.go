@@ -193,6 +193,18 @@ const MaxFailures = 100
 // or more, and a queue hides at most 120,000: a way meets the end of every queue.
 const Way = 15 * time.Minute
 
+// WaitsFor reports whether a job that publishes may not go on beside another: that was started before it, or has passed
+// events that are still hidden. A job that was done in one go has hidden nothing.
+func (j Job) WaitsFor(other Job, now time.Time) bool {
+	if j.Act != Publish || other.Act != Publish || j.ID == other.ID {
+		return false
+	}
+	before := other.StartedAt.Compare(j.StartedAt)
+	first := other.State == Running && (before < 0 || before == 0 && other.ID < j.ID)
+	hides := other.Pages > 1 || other.Pages == 1 && other.State != Done
+	return first || hides && now.Sub(other.UpdatedAt) < Way
+}
+
 // Swept is what a run through rejected events met.
 type Swept struct {
 	Begun     time.Time

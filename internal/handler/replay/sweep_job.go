@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -15,6 +16,26 @@ const maxSwept = 100_000
 // sweepOf goes through the rejected events that a job selects.
 func (h *Handler) sweepOf(call *operator.Call, j job.Job, from Rejected) *sweep {
 	return &sweep{h: h, call: call, from: from, job: &j, most: maxSwept, wanted: map[string]bool{}}
+}
+
+// publishAlone leaves out the jobs that publish while others do, or while events may be hidden that others have passed:
+// they would meet the queue's end without them.
+func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Job, error) {
+	if !slices.ContainsFunc(running, func(j job.Job) bool { return j.Act == job.Publish }) {
+		return running, nil
+	}
+	all := slices.Clone(running)
+	for _, state := range []job.State{job.Stopped, job.Done} {
+		others, _, err := h.Jobs.List(ctx, state, jobPage, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, others...)
+	}
+	now := h.Now()
+	return slices.DeleteFunc(running, func(j job.Job) bool {
+		return slices.ContainsFunc(all, func(other job.Job) bool { return j.WaitsFor(other, now) })
+	}), nil
 }
 
 // judge returns all events, and says which of them would be rejected again.

@@ -58,3 +58,35 @@ func TestHandler_workJobs_goesOnBehindTheEventsThatItPassed(t *testing.T) {
 		}
 	})
 }
+
+// What one job passes is hidden from the others: a second one begins when all of it is back.
+func TestHandler_workJobs_publishesForOneJobAtATime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(at.Add(time.Hour)))
+		s := newStore(t, 0)
+		for n := range 10_000 {
+			body := `{"tenant_id":"` + []string{"acme", "other"}[n%2] + `"}`
+			s.rejected = append(s.rejected, rejected.Event{MessageID: strconv.Itoa(n), Body: body, SentAt: at})
+		}
+		all := slices.Clone(s.rejected)
+		publish := strings.Replace(startReplay, "replay", "publish", 1) + `}`
+		askJobs[Survey](t, s.handler(), publish)
+		time.Sleep(time.Second) // the second one is the later
+		s.rejected = slices.Clone(all)
+		askJobs[Survey](t, s.handler(), strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(publish))
+		s.rejected, s.takes = slices.Clone(all), 100*time.Millisecond
+		first, minutes := s.finish(t)
+		if first.Refused["invalid_event"] != 5000 || minutes != 3 || s.jobs[job.ID("u")].Pages != 0 {
+			t.Errorf("after %d minutes: %+v, beside it %+v", minutes, first.Progress, s.jobs[job.ID("u")].Progress)
+		}
+		for s.rejected = all; s.jobs[job.ID("u")].State == job.Running; time.Sleep(time.Minute) {
+			if err := s.wake(t); err != nil {
+				t.Fatal(err)
+			}
+		}
+		second := s.jobs[job.ID("u")]
+		if waited := second.WayFrom.Sub(first.UpdatedAt); second.Refused["invalid_event"] != 5000 || waited < job.Way {
+			t.Errorf("begun after %s: %+v", waited, second.Progress)
+		}
+	})
+}

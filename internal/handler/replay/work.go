@@ -89,6 +89,9 @@ func (h *Handler) running(ctx context.Context) (jobs []job.Job, err error) {
 			break
 		}
 	}
+	if jobs, err = h.publishAlone(ctx, jobs); err != nil {
+		return nil, err
+	}
 	slices.SortStableFunc(jobs, func(a, b job.Job) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	return jobs[:min(len(jobs), maxJobs)], nil
 }
