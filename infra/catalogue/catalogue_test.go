@@ -159,8 +159,27 @@ func TestReadOwn_namesTheLine(t *testing.T) {
 			catalogueOf("a.b", "&a { x: &b { <<: *a }, <<: *b }", "{}", ""),
 			"own.yaml:12: merged mappings and keys that are no text are not JSON",
 		},
+		"a reference that is merged in": {
+			catalogueOf("a.b", "{ <<: { $ref: '#/components/x' } }", "{}", "components: { x: { type: object } }\n"),
+			"own.yaml:12: merged mappings and keys that are no text are not JSON",
+		},
+		"a dynamic reference": {
+			catalogueOf("a.b", `{ allOf: [{ $dynamicRef: "#t" }] }`, "{}", ""),
+			"own.yaml:12: $dynamicRef: only $ref may refer to another schema",
+		},
+		"a multiple of a fraction": {
+			catalogueOf("a.b", "{ properties: { amount: { multipleOf: 0.01 } } }", "{}", ""),
+			"own.yaml:12: multipleOf must be a whole number: binary fractions are not exact",
+		},
+		"properties of such names": {
+			catalogueOf("a.b", "{ properties: { $id: { type: string }, multipleOf: {} } }", "{}", ""), "",
+		},
+		"alternatives of alternatives": {
+			catalogueOf("a.b", "{ anyOf: ["+strings.Repeat("{ oneOf: [{}, {}, {}, {}, {}, {}, {}, {}] }, ", 8)+"{}] }", "{}", ""),
+			"own.yaml:12: more than 64 alternatives in one schema",
+		},
 		"an anchor that contains itself": {
-			catalogueOf("a.b", "&s { not: *s }", "{}", ""), "own.yaml:12: more than 64 levels",
+			catalogueOf("a.b", "&s { allOf: [*s] }", "{}", ""), "own.yaml:12: more than 64 levels",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

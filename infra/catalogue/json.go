@@ -7,8 +7,12 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxDepth of a schema or example.
-const maxDepth = 64
+// maxDepth of a schema or example. maxBranches are the alternatives of a schema, all together: fanout tries each, and
+// the library describes the data for each that does not fit.
+const (
+	maxDepth    = 64
+	maxBranches = 64
+)
 
 // place says what a mapping's keys are.
 type place int
@@ -40,7 +44,8 @@ func (p place) below(key string) place {
 type writer struct {
 	*document
 
-	out []byte
+	out      []byte
+	branches int
 }
 
 func (w *writer) add(text string) { w.out = append(w.out, text...) }
@@ -109,9 +114,32 @@ func (w *writer) members(pairs []*yaml.Node, p place, open []string, depth int) 
 		if i > 0 {
 			w.add(",")
 		}
+		if p == inSchema {
+			w.keyword(key, real(pairs[i+1]))
+		}
 		w.text(key)
 		w.add(":")
 		w.value(pairs[i+1], p.below(key.Value), open, depth+1)
+	}
+}
+
+// keyword refuses what a check could not end with, or would get wrong.
+func (w *writer) keyword(key, value *yaml.Node) {
+	before := w.branches
+	switch key.Value {
+	case "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor", "$anchor", "$id":
+		w.fault(key, "%s: only $ref may refer to another schema", key.Value)
+	case "multipleOf":
+		if value.ShortTag() != "!!int" {
+			w.fault(key, "multipleOf must be a whole number: binary fractions are not exact")
+		}
+	case "anyOf", "oneOf":
+		w.branches += len(value.Content)
+	case "not", "if", "contains":
+		w.branches++
+	}
+	if before <= maxBranches && w.branches > maxBranches {
+		w.fault(key, "more than %d alternatives in one schema", maxBranches)
 	}
 }
 
@@ -124,6 +152,10 @@ func (w *writer) reference(n, ref *yaml.Node, open []string, depth int) {
 	open = append(slices.Clone(open), ref.Value)
 	beside := slices.Clone(n.Content)
 	i := slices.IndexFunc(beside, func(k *yaml.Node) bool { return k.Value == "$ref" })
+	if i < 0 {
+		w.fault(n, "merged mappings and keys that are no text are not JSON")
+		return
+	}
 	beside = slices.Delete(beside, i, i+2)
 	if len(beside) == 0 {
 		w.value(target, inSchema, open, depth+1)

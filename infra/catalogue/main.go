@@ -88,11 +88,11 @@ func overlay(root, own, out string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the folder: %w", err)
 	}
-	replace, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
+	instead, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the overlay: %w", err)
 	}
-	files := map[string][]byte{filepath.Join(out, "overlay.json"): replace}
+	files := map[string][]byte{filepath.Join(out, "overlay.json"): instead}
 	if files[to], err = source("own", filepath.Base(own), types); err != nil {
 		return nil, err
 	}
@@ -115,9 +115,19 @@ func write(files map[string][]byte) error {
 		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
 			return fmt.Errorf("making folder: %w", err)
 		}
-		if err := os.WriteFile(path, text, 0o644); err != nil { //nolint:gosec // source
+		if err := replace(path, text); err != nil {
 			return fmt.Errorf("writing file: %w", err)
 		}
 	}
 	return nil
+}
+
+// replace writes a file so that nobody reads half of it: sam build makes all functions at once.
+func replace(path string, text []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".new")
+	if err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.Chmod(0o644), f.Close(), os.Rename(f.Name(), path))
 }

@@ -28,6 +28,7 @@ type Probe struct {
 	name, stack string
 	lambda      *lambda.Client
 	physical    map[string]string // resources by logical id
+	made        bool
 }
 
 // NewProbe is for the stack. The function is made by the first call of Try.
@@ -84,8 +85,31 @@ type answer struct {
 	Codes []string `json:"codes"`
 }
 
-// hold makes the function with the role, or gives it to the one that is there.
+// hold makes the function with the role, or gives it to the one that was made before. One that is there already may
+// have any code: it gets no role.
 func (p *Probe) hold(ctx context.Context, role *string) error {
+	if !p.made {
+		if err := p.Close(ctx); err != nil {
+			return err
+		}
+		if err := p.create(ctx, role); err != nil {
+			return err
+		}
+		p.made = true
+	} else if _, err := p.lambda.UpdateFunctionConfiguration(ctx, &lambda.UpdateFunctionConfigurationInput{
+		FunctionName: &p.name, Role: role,
+	}); err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	const limit = 2 * time.Minute
+	described := &lambda.GetFunctionInput{FunctionName: &p.name}
+	if err := lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, described, limit); err != nil {
+		return err //nolint:wrapcheck // likewise
+	}
+	return lambda.NewFunctionUpdatedV2Waiter(p.lambda).Wait(ctx, described, limit) //nolint:wrapcheck // likewise
+}
+
+func (p *Probe) create(ctx context.Context, role *string) error {
 	code, err := zipped("index.py", probeCode)
 	if err != nil {
 		return err
@@ -95,21 +119,7 @@ func (p *Probe) hold(ctx context.Context, role *string) error {
 		Architectures: []types.Architecture{types.ArchitectureArm64}, Timeout: aws.Int32(30), MemorySize: aws.Int32(256),
 		Code: &types.FunctionCode{ZipFile: code}, Description: aws.String("Of herald verify. It can be deleted at any time."),
 	})
-	var exists *types.ResourceConflictException
-	if errors.As(err, &exists) {
-		_, err = p.lambda.UpdateFunctionConfiguration(ctx, &lambda.UpdateFunctionConfigurationInput{
-			FunctionName: &p.name, Role: role,
-		})
-	}
-	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
-	}
-	const limit = 2 * time.Minute
-	described := &lambda.GetFunctionInput{FunctionName: &p.name}
-	if err := lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, described, limit); err != nil {
-		return err //nolint:wrapcheck // likewise
-	}
-	return lambda.NewFunctionUpdatedV2Waiter(p.lambda).Wait(ctx, described, limit) //nolint:wrapcheck // likewise
+	return err //nolint:wrapcheck // the caller says what for
 }
 
 // ask invokes the function until it holds the role: an older process may still answer.
