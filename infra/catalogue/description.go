@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -24,11 +23,12 @@ func described(root string, herald, own []entry) ([]byte, error) {
 	const section = "\nwebhooks:\n"
 	_, webhooks, _ := strings.Cut(string(catalogue), section)
 	var names, more strings.Builder
-	for _, t := range slices.Concat(herald, own) {
+	for _, t := range herald {
 		fmt.Fprintf(&names, "        - %s\n", t.Name)
 	}
 	seen := map[string]bool{}
 	for _, t := range own {
+		fmt.Fprintf(&names, "        - %q\n", t.Name) // 1.5 is a name, too
 		more.WriteString(webhook(t, seen))
 	}
 	all, first := replaced(string(text), section, "\ncomponents:\n", webhooks+more.String())
@@ -60,7 +60,7 @@ func webhook(t entry, seen map[string]bool) string {
 	if err != nil {
 		summary = []byte(`""`) // the catalogue was read as UTF-8
 	}
-	return fmt.Sprintf(`  %[1]s:
+	return fmt.Sprintf(`  "%[1]s":
     post:
       <<: *delivery
       operationId: %[2]s

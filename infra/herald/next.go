@@ -4,6 +4,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/urfave/cli/v3"
 )
@@ -60,6 +61,9 @@ func called(c *cli.Command) string {
 	}
 	for _, flag := range []string{"stack", "region", "profile"} {
 		if v := c.String(flag); v != "" && (flag != "stack" || v != os.Getenv("HERALD_STACK")) {
+			if !plain.MatchString(v) {
+				v = "'" + strings.ReplaceAll(v, "'", `'\''`) + "'"
+			}
 			line += " --" + flag + " " + v
 		}
 	}
