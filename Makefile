@@ -53,9 +53,9 @@ incident: native ## give the running local stack an incident to practise on, the
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
 	@rm -rf .local/test; mkdir -p .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
-	run() { for step; do TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || failed=1; done; return $${failed:-0}; }; \
+	run() { for step; do TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $$low $(MAKE) $$step || failed=1; done; return $${failed:-0}; }; \
 	run tools || status=1; \
-	run lint unit >.local/test/checks 2>&1 & \
+	low="nice -n 15" run lint unit >.local/test/checks 2>&1 & \
 	run build e2e || status=1; \
 	wait $$! || status=1; cat .local/test/checks; \
 	echo; echo "all tests together:"; \

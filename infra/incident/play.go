@@ -143,13 +143,16 @@ func (i *incident) send(ctx context.Context, url string, messages []queue.Outgoi
 	return nil
 }
 
+// letterTime is more than the local stack takes for a dead letter.
+const letterTime = 500 * time.Millisecond
+
 // settle waits for all dead letters, and for the circuits of the endpoints that fail.
 func (i *incident) settle(ctx context.Context) error {
-	const patience = 5 * time.Minute
 	want := 0
 	for _, e := range i.endpoints {
 		want += e.letters
 	}
+	patience := 5*time.Minute + time.Duration(want)*letterTime
 	return client.Eventually(ctx, patience, "the incident", func(ctx context.Context) (bool, error) {
 		dead, err := i.dead(ctx)
 		if err != nil {
