@@ -87,6 +87,7 @@ func (a *app) tenants() *cli.Command {
 		act("pause", "send it nothing; its deliveries are held", text("reason", "kept with the mark and shown")),
 		act("resume", "end a pause of the tenant"),
 		act("discard", "throw away what waits for it", text("before", "deliveries that began before; now by default")),
+		a.eraseTenant(),
 	}}
 }
 

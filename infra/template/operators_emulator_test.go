@@ -53,6 +53,7 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	s.manage()
 	s.operate()
 	s.workJobs(by)
+	s.erase()
 	c := calls{all: map[string]map[asked]bool{}}
 	c.add(t, s)
 	c.refused(t, s.tpl)
@@ -242,6 +243,21 @@ func (s *stage) workJobs(by pipeline.Functions) {
 	s.ask(people["replay"], `{"action":"work_jobs","operator":"release"}`)
 	id := started["job"].(object)["job_id"].(string)
 	s.ask(people["inspect"], `{"action":"job_failures","operator":"ann","job_id":"`+id+`"}`)
+}
+
+// erase has replay erase a tenant of whom every table has something.
+func (s *stage) erase() {
+	s.t.Helper()
+	s.wait(s.message("webhook_good"), s.now.Add(time.Hour), true)
+	erase := s.people()["replay"]
+	left := `{"action":"erase","operator":"ann","tenant_id":"acme","confirm":"acme"}`
+	for left != "" {
+		answer := s.ask(erase, left)
+		left = ""
+		if next := answer["next_cursor"]; next != nil {
+			left = fmt.Sprintf(`{"action":"erase","operator":"ann","tenant_id":"acme","confirm":"acme","cursor":%q}`, next)
+		}
+	}
 }
 
 func (s *stage) ask(function lambda.Handler, request string) (answer object) {

@@ -9,7 +9,7 @@ import (
 )
 
 // The marks of a tenant and of its endpoints are one row, in a partition of its own: IAM tells partitions
-// apart, and only control may write this one. No tenant id contains '#'.
+// apart, and only control may write this one; replay deletes it when it erases the tenant. No tenant id contains '#'.
 const (
 	marksPartition  = "marks#"
 	marksName       = "#marks"

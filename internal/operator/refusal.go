@@ -89,6 +89,15 @@ func printable(s string) bool {
 	return n >= 1 && n <= maxOperator && strings.TrimSpace(s) != ""
 }
 
+// CheckReason refuses an operator's reason that is longer than 256 characters or has any that do not print. It may be
+// empty.
+func CheckReason(reason string) error {
+	if reason != "" && !printable(reason) {
+		return Refuse(CodeInvalidField, "reason", "must be at most 256 printable characters")
+	}
+	return nil
+}
+
 func names(actions map[string]Action) string {
 	return strings.Join(slices.Sorted(maps.Keys(actions)), ", ")
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"unicode"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -58,13 +57,11 @@ func (t target) unreleasable() error {
 	return nil
 }
 
-const maxReason = 256
-
 // find checks a request and reads what it names. A tenant is known by its endpoints: one without
 // any is more likely a typing error than a tenant that should be stopped.
 func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (target, error) {
-	if !printable(req.Reason) {
-		return target{}, operator.Refuse(operator.CodeInvalidField, "reason", "must be at most 256 printable characters")
+	if err := operator.CheckReason(req.Reason); err != nil {
+		return target{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEndpoint, req.EndpointID),
 		slog.String("operator_reason", req.Reason))
@@ -114,17 +111,6 @@ func (h *Handler) list(ctx context.Context, tenantID string) (all []endpoint.End
 	all, err = h.Endpoints.List(ctx, tenantID)
 	unreadable, err = operator.Unreadable(err)
 	return all, unreadable, err
-}
-
-// printable accepts the empty string.
-func printable(s string) bool {
-	n := 0
-	for _, r := range s {
-		if n++; n > maxReason || !unicode.IsPrint(r) {
-			return false
-		}
-	}
-	return true
 }
 
 // done answers an action whose mark is stored, after release was told to look.

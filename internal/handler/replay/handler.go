@@ -1,5 +1,5 @@
-// Package replay sends dead deliveries and rejected events again, and purges dead letters and
-// discards rejected events, on an operator's request.
+// Package replay sends dead deliveries and rejected events again, purges dead letters, discards rejected
+// events, and erases what is stored of a tenant, on an operator's request.
 //
 // It promises that a replay keeps the delivery's id and body, that two replays of one delivery
 // never run at once, and that a replay which is interrupted anywhere can be resumed: the dead
@@ -73,6 +73,7 @@ type Handler struct {
 	Events      Sender // EventsQueue
 	Rejected    Rejected
 	Passing     Rejected // likewise, for jobs: what is received stays hidden for job.Way
+	Erasure     Erasure
 	Audit       audit.Writer
 	Log         *slog.Logger
 	Now         func() time.Time
@@ -86,6 +87,7 @@ func (h *Handler) Function() *operator.Function {
 		"rejected_events":         operator.Do(h.rejectedEvents),
 		"discard_rejected_events": operator.Do(h.discardRejectedEvents),
 		"purge":                   operator.Do(h.purge),
+		"erase":                   operator.Do(h.erase),
 		"start_job":               operator.Do(h.startJob),
 		"stop_job":                operator.Do(h.stopJob),
 		"resume_job":              operator.Do(h.resumeJob),

@@ -22,8 +22,11 @@ import (
 // Settings are the function's environment variables.
 type Settings struct {
 	AuditLogGroup            string `env:"AUDIT_LOG_GROUP,notEmpty"`
+	ApiKeysTable             string `env:"API_KEYS_TABLE,notEmpty"`
+	BacklogTable             string `env:"BACKLOG_TABLE,notEmpty"`
 	DeadLettersTable         string `env:"DEAD_LETTERS_TABLE,notEmpty"`
 	DeliveriesTable          string `env:"DELIVERIES_TABLE,notEmpty"`
+	EndpointHealthTable      string `env:"ENDPOINT_HEALTH_TABLE,notEmpty"`
 	EndpointsTable           string `env:"ENDPOINTS_TABLE,notEmpty"`
 	DeadLetterKeyARN         string `env:"DEAD_LETTER_KEY_ARN,notEmpty"`
 	DeliveryQueueURL         string `env:"DELIVERY_QUEUE_URL,notEmpty"`
@@ -56,8 +59,12 @@ func New(c Config) *Handler {
 		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
 		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Passing:    rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL, Hidden: job.Way},
-		Audit:      audit.New(c.AWS, s.AuditLogGroup, "replay"),
-		Log:        c.Log,
-		Now:        time.Now,
+		Erasure: dynamo.NewErasure(tables, dynamo.ErasedTables{
+			APIKeys: s.ApiKeysTable, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
+			Backlog: s.BacklogTable, Deliveries: s.DeliveriesTable, DeadLetters: s.DeadLettersTable, Jobs: s.JobsTable,
+		}),
+		Audit: audit.New(c.AWS, s.AuditLogGroup, "replay"),
+		Log:   c.Log,
+		Now:   time.Now,
 	}
 }

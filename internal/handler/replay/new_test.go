@@ -16,7 +16,8 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		"DEAD_LETTERS_TABLE": "DeadLetters", "DELIVERIES_TABLE": "Deliveries", "ENDPOINTS_TABLE": "Endpoints",
 		"DEAD_LETTER_KEY_ARN": "key", "DELIVERY_QUEUE_URL": "DeliveryQueue", "EVENTS_QUEUE_URL": "EventsQueue",
 		"EVENTS_DEAD_LETTER_QUEUE_URL": "EventsDeadLetterQueue", "JOBS_TABLE": "Jobs", "RETRY_QUEUE_URL": "RetryQueue",
-		"AUDIT_LOG_GROUP": "Audit",
+		"AUDIT_LOG_GROUP": "Audit", "API_KEYS_TABLE": "ApiKeys", "BACKLOG_TABLE": "Backlog",
+		"ENDPOINT_HEALTH_TABLE": "EndpointHealth",
 	})
 	var calls wiring.AWS
 	h := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
@@ -39,6 +40,15 @@ func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
 		_, err := h.Rejected.Receive(t.Context(), 1)
 		return err
 	}, "ReceiveMessage EventsDeadLetterQueue")
+	for kind, call := range map[string]string{
+		"api_keys": "Query ApiKeys", "endpoints": "Query Endpoints", "health": "Scan EndpointHealth",
+		"backlog": "Scan Backlog", "deliveries": "Scan Deliveries", "dead_letters": "Query DeadLetters", "jobs": "Scan Jobs",
+	} {
+		calls.Check(t, func() error {
+			_, _, err := h.Erasure.Page(t.Context(), kind, "t", "", true)
+			return err
+		}, call)
+	}
 	calls.Check(t, func() error {
 		return h.Audit.Write(t.Context(), audit.Line{Action: "test"})
 	}, "PutLogEvents Audit", "PutLogEvents replay")

@@ -44,6 +44,7 @@ type world struct {
 	states     *dynamo.Deliveries
 	letters    *dynamo.DeadLetters
 
+	tables                              testkit.TableNames
 	cfg                                 aws.Config
 	sqs                                 *sqs.Client
 	deliveries, retries, events, reject testkit.Queue
@@ -64,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	db := dynamodb.NewFromConfig(cfg)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	w := &world{
-		cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: now, created: now,
+		tables: tables, cfg: cfg, sqs: sqs.NewFromConfig(cfg), now: now, created: now,
 		states: dynamo.NewDeliveries(db, tables.Deliveries), letters: dynamo.NewDeadLetters(db, tables.DeadLetters),
 		deliveries: testkit.NewQueue(t, cfg, "deliveries"),
 		retries:    testkit.NewQueue(t, cfg, "retries"),
@@ -94,6 +95,7 @@ func newWorld(t *testing.T) *world {
 		EndpointsTable: tables.Endpoints, DeliveryQueueURL: w.deliveries.URL, EventsQueueURL: w.events.URL,
 		AuditLogGroup: w.audit,
 		JobsTable:     tables.Jobs, RetryQueueURL: w.retries.URL,
+		ApiKeysTable: tables.ApiKeys, BacklogTable: tables.Backlog, EndpointHealthTable: tables.EndpointHealth,
 		EventsDeadLetterQueueURL: w.reject.URL,
 	}})
 	w.control = control.New(control.Config{AWS: cfg, Log: log, Settings: control.Settings{

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+func (a *app) eraseTenant() *cli.Command {
+	return &cli.Command{
+		Name: "erase", Usage: "delete for good everything that is stored of it, its API keys first", ArgsUsage: "TENANT",
+		Flags: []cli.Flag{text("reason", "for the audit log: a ticket, say")},
+		Action: func(ctx context.Context, c *cli.Command) error {
+			tenant, err := argument(c, "TENANT")
+			if err != nil {
+				return err
+			}
+			s, err := a.stack(ctx, c)
+			if err != nil {
+				return err
+			}
+			if c.Bool("dry-run") {
+				counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
+				if err != nil {
+					return err
+				}
+				return a.printOne(c, counts)
+			}
+			if err := a.confirmErasure(ctx, c, s, tenant); err != nil {
+				return err
+			}
+			return a.erase(ctx, c, s, fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")})
+		},
+	}
+}
+
+// confirmErasure shows what will go, and has the tenant's id typed.
+func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenant string) error {
+	if c.Bool("yes") || c.Bool("no-input") {
+		return a.confirm(c, "Erase the tenant "+safe(tenant))
+	}
+	counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
+	if err != nil {
+		return err
+	}
+	a.say("stored of %s in %s: %s", safe(tenant), s.name, countsText(counts))
+	fmt.Fprint(a.err, "This cannot be undone. Type the tenant's id to erase it: ")
+	answer, _ := bufio.NewReader(a.in).ReadString('\n') // an input that has ended is a no
+	if strings.TrimSpace(answer) != tenant {
+		return fail(exitFailed, "nothing was done")
+	}
+	return nil
+}
+
+func (a *app) erase(ctx context.Context, c *cli.Command, s stack, f fields) error {
+	counts, err := a.eraseAll(ctx, s, f)
+	var refused *refusal
+	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {
+		return err
+	}
+	if printErr := a.printOne(c, counts); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return fail(exitUnhealthy, "erased in part, run it again: %v", err)
+	}
+	a.say("what is still on queues ends by itself, and may leave a record or dead letter: erase again in 14 days")
+	a.say("its rejected events stay: see herald rejected list --tenant %s", safe(f["tenant_id"].(string)))
+	return nil
+}
+
+// eraseAll makes requests until nothing is left, and adds up their counts. Those come with an error, too.
+func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err error) {
+	counts, f = row{}, maps.Clone(f)
+	for {
+		var part struct {
+			Counts map[string]float64 `json:"counts"`
+			Next   *string            `json:"next_cursor"`
+		}
+		if _, err := s.ask(ctx, "replay", "erase", f, &part); err != nil {
+			return counts, err
+		}
+		for kind, n := range part.Counts {
+			before, _ := counts[kind].(float64)
+			counts[kind] = before + n
+		}
+		if part.Next == nil {
+			return counts, nil
+		}
+		a.say("so far: %s", countsText(counts))
+		f["cursor"] = *part.Next
+	}
+}
+
+func countsText(counts row) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(counts)) {
+		if n := counts[kind].(float64); n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %.0f", kind, n))
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing"
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,45 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
+	const counted = `{"counts":{"endpoints":2,"deliveries":3},"next_cursor":null}`
+	const some, rest = `{"counts":{"endpoints":2},"next_cursor":"c"}`, `{"counts":{"deliveries":3},"next_cursor":null}`
+	dry := row{"action": "erase", "tenant_id": "acme", "dry_run": true}
+	first := row{"action": "erase", "tenant_id": "acme", "confirm": "acme"}
+	next := row{"action": "erase", "tenant_id": "acme", "confirm": "acme", "cursor": "c"}
+	for _, test := range []struct {
+		name, line, input string
+		answers           []string
+		code              int
+		want              []row
+	}{
+		{"confirmed", "tenants erase acme", "acme\n", []string{counted, some, rest}, exitDone, []row{dry, first, next}},
+		{"not confirmed", "tenants erase acme", "y\n", []string{counted}, exitFailed, []row{dry}},
+		{"with --yes", "-y tenants erase acme", "", []string{some, rest}, exitDone, []row{first, next}},
+		{"nobody to ask", "--no-input tenants erase acme", "", nil, exitUsage, nil},
+		{"dry run", "--dry-run tenants erase acme", "", []string{counted}, exitDone, []row{dry}},
+		{"broken off", "-y tenants erase acme", "", []string{some}, exitUnhealthy, []row{first, next}},
+		{"never begun", "-y tenants erase acme", "", nil, exitFailed, []row{first}},
+		{"nobody named", "-y tenants erase", "", nil, exitUsage, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			f := &fake{later: test.answers}
+			code, out, words := f.play(t, test.input, strings.Fields(test.line)...)
+			for _, r := range f.requests {
+				delete(r, "operator")
+			}
+			if diff := cmp.Diff(test.want, f.requests); diff != "" || code != test.code {
+				t.Errorf("exit code %d: %s, requests (-want +got):\n%s", code, words, diff)
+			}
+			if code == exitDone && (!strings.Contains(out, "endpoints") || !strings.Contains(out, "3")) {
+				t.Errorf("shows %q", out)
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package replay
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json"
+	"github.com/google/go-cmp/cmp"
+)
+
+// stored is what there is of acme: a number of items of each kind, a page of which has 400.
+type stored struct {
+	*world
+	left   map[string]int
+	pages  int
+	fails  int // the page that fails when its items are deleted, from 1
+	takes  time.Duration
+	passed time.Duration
+}
+
+func (s *stored) Kinds() []string { return []string{"api_keys", "endpoints", "deliveries"} }
+
+func (s *stored) Page(_ context.Context, kind, tenantID, cursor string, dryRun bool) (int, string, error) {
+	s.pages++
+	s.passed += s.takes
+	if tenantID != "acme" {
+		return 0, "", fmt.Errorf("asked for %s", tenantID)
+	}
+	from := 0
+	if dryRun && cursor != "" {
+		from, _ = strconv.Atoi(cursor)
+	}
+	n := min(s.left[kind]-from, 400)
+	if !dryRun {
+		s.step("delete " + kind)
+		s.left[kind] -= n
+	}
+	if s.pages == s.fails {
+		return 0, "", errAWS
+	}
+	if s.left[kind] <= from || dryRun && from+n == s.left[kind] {
+		return n, "", nil
+	}
+	return n, strconv.Itoa(from + n), nil
+}
+
+func newStored() *stored {
+	return &stored{world: newWorld(), left: map[string]int{"api_keys": 2, "endpoints": 3, "deliveries": 1500}}
+}
+
+func (s *stored) function() *Handler {
+	h := s.handler()
+	h.Erasure, h.Log = s, slog.New(slog.DiscardHandler)
+	h.Now = func() time.Time { return at.Add(s.passed) }
+	return h
+}
+
+const eraseAcme = `{"action":"erase","operator":"ann","tenant_id":"acme",`
+
+// ask makes requests until there is nothing left, the same again after an error, and adds up the counts.
+func (s *stored) erase(t *testing.T, fields string) (sum map[string]int, requests int) {
+	t.Helper()
+	sum, next := map[string]int{}, ""
+	for {
+		if requests++; requests > 20 {
+			t.Fatal("no end")
+		}
+		out, err := s.function().Function().Invoke(t.Context(), []byte(eraseAcme+fields+next+"}"))
+		if err != nil {
+			continue
+		}
+		var answer Erased
+		if err := json.Unmarshal(out, &answer); err != nil {
+			t.Fatal(err)
+		}
+		for kind, n := range answer.Counts {
+			sum[kind] += n
+		}
+		if answer.NextCursor == nil {
+			return sum, requests
+		}
+		next = `,"cursor":"` + *answer.NextCursor + `"`
+	}
+}
+
+func TestHandler_erase_goesOnUntilNothingIsLeftKeysFirst(t *testing.T) {
+	s := newStored()
+	sum, requests := s.erase(t, `"confirm":"acme"`)
+	if diff := cmp.Diff(map[string]int{"api_keys": 2, "endpoints": 3, "deliveries": 1500}, sum); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	audit, page := "audit erase  by ann", "delete deliveries"
+	want := []string{audit, "delete api_keys", "delete endpoints", page, page, page, audit, page}
+	if diff := cmp.Diff(want, s.steps); diff != "" || requests != 2 {
+		t.Errorf("%d requests, steps (-want +got):\n%s", requests, diff)
+	}
+}
+
+func TestHandler_erase_endsItsPartAfterAWhile(t *testing.T) {
+	s := newStored()
+	s.takes = eraseTime / 2
+	if sum, requests := s.erase(t, `"confirm":"acme"`); requests != 3 || sum["deliveries"] != 1500 {
+		t.Errorf("%d requests erased %v", requests, sum)
+	}
+}
+
+func TestHandler_erase_isRepeatedAfterAFaultAnywhere(t *testing.T) {
+	for fails := range 7 {
+		s := newStored()
+		s.fails = fails
+		s.erase(t, `"confirm":"acme"`)
+		if diff := cmp.Diff(map[string]int{"api_keys": 0, "endpoints": 0, "deliveries": 0}, s.left); diff != "" {
+			t.Errorf("page %d failed, left (-want +got):\n%s", fails, diff)
+		}
+	}
+}
+
+func TestHandler_erase_countsAloneInADryRun(t *testing.T) {
+	s := newStored()
+	sum, _ := s.erase(t, `"dry_run":true`)
+	if diff := cmp.Diff(s.left, sum); diff != "" || len(s.steps) > 0 {
+		t.Errorf("did %v, counts (-want +got):\n%s", s.steps, diff)
+	}
+}
+
+func TestHandler_erase_refusesWhatIsNotMeant(t *testing.T) {
+	s := newStored()
+	for fields, field := range map[string]string{
+		`"tenant_id":"acme"`:                                                      "confirm",
+		`"tenant_id":"acme","confirm":"Acme"`:                                     "confirm",
+		`"confirm":"acme"`:                                                        "tenant_id",
+		`"tenant_id":"acme","confirm":"acme","reason":"\n"`:                       "reason",
+		`"tenant_id":"acme","confirm":"acme","limit":1`:                           "limit",
+		`"tenant_id":"acme","confirm":"acme","cursor":"` + s.dryCursor(t) + `"`:   "cursor",
+		`"tenant_id":"acme","confirm":"acme","endpoint_id":"webhook_1"`:           "endpoint_id",
+		`"tenant_id":"acme","confirm":true`:                                       "confirm",
+		`"tenant_id":"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
+	} {
+		out, err := s.function().Function().Invoke(t.Context(), []byte(`{"action":"erase","operator":"ann",`+fields+`}`))
+		if err != nil || !strings.Contains(string(out), `"field":"`+field+`"`) {
+			t.Errorf("%s: %s, %v", fields, out, err)
+		}
+	}
+	if s.unaudited = true; len(s.steps) > 0 {
+		t.Errorf("did %v", s.steps)
+	}
+	if _, err := s.function().Function().Invoke(t.Context(), []byte(eraseAcme+`"confirm":"acme"}`)); err == nil {
+		t.Error("erased without an audit line")
+	}
+	if len(s.steps) > 0 {
+		t.Errorf("did %v", s.steps)
+	}
+}
+
+// dryCursor is the cursor of a dry run, which is none of an erasure.
+func (s *stored) dryCursor(t *testing.T) string {
+	t.Helper()
+	out, err := s.function().Function().Invoke(t.Context(), []byte(eraseAcme+`"dry_run":true}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer Erased
+	if err := json.Unmarshal(out, &answer); err != nil || answer.NextCursor == nil {
+		t.Fatalf("%s, %v", out, err)
+	}
+	return *answer.NextCursor
+}
