@@ -66,6 +66,11 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 
 	says("evt_3", ends(t, exitDone, "rejected list"))
 	i.movesIn(t, page)
+
+	erased := strings.Fields(ends(t, exitDone, "tenants erase acme"))
+	says("dead_letters 2 ", strings.Join(erased, " "))
+	left := strings.Fields(ends(t, exitDone, "--dry-run tenants erase acme"))
+	says("dead_letters 0 ", strings.Join(left, " "))
 }
 
 // tailing runs `herald tail` until the test ends.
