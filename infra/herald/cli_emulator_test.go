@@ -71,6 +71,9 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	says("dead_letters 2 ", strings.Join(erased, " "))
 	left := strings.Fields(ends(t, exitDone, "--dry-run tenants erase acme"))
 	says("dead_letters 0 ", strings.Join(left, " "))
+	if rejected := ends(t, exitDone, "rejected list"); strings.Contains(rejected, "evt_3") {
+		t.Errorf("still there: %s", rejected)
+	}
 }
 
 // tailing runs `herald tail` until the test ends.

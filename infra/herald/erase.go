@@ -70,9 +70,42 @@ func (a *app) erase(ctx context.Context, c *cli.Command, s stack, f fields) erro
 	if err != nil {
 		return fail(exitUnhealthy, "erased in part, run it again: %v", err)
 	}
-	a.say("what is still on queues ends by itself, and may leave a record or dead letter: erase again in 14 days")
-	a.say("its rejected events stay: see herald rejected list --tenant %s", safe(f["tenant_id"].(string)))
+	tenant := f["tenant_id"].(string)
+	n, err := a.discardRejected(ctx, s, tenant)
+	a.say("%d of its rejected events discarded", n)
+	if err != nil {
+		return fail(exitUnhealthy, "erased in part, see herald rejected list --tenant %s: %v", safe(tenant), err)
+	}
+	a.say("what is still on other queues ends by itself, and may leave a record or dead letter: erase again in 14 days")
 	return nil
+}
+
+// discardRejected deletes the rejected events that name the tenant, page by page.
+func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (discarded int, err error) {
+	for {
+		var found, gone page
+		f := fields{"tenant_id": tenant, "limit": maxPage}
+		if _, err := s.ask(ctx, "inspect", "rejected_events", f, &found); err != nil {
+			return discarded, err
+		}
+		var ids []string
+		for _, r := range found.Data {
+			ids = append(ids, cellOf(r, "message_id"))
+		}
+		if len(ids) == 0 {
+			return discarded, nil
+		}
+		f = fields{"message_ids": ids, "confirm": true}
+		if _, err := s.ask(ctx, "replay", "discard_rejected_events", f, &gone); err != nil {
+			return discarded, err
+		}
+		for _, r := range gone.Data {
+			if cellOf(r, "result") != "discarded" {
+				return discarded, fmt.Errorf("event %s: %s", safe(cellOf(r, "message_id")), safe(cellOf(r, "reason")))
+			}
+			discarded++
+		}
+	}
 }
 
 // eraseAll makes requests until nothing is left, and adds up their counts. Those come with an error, too.

@@ -10,6 +10,10 @@ import (
 func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
 	const counted = `{"counts":{"endpoints":2,"deliveries":3},"next_cursor":null}`
 	const some, rest = `{"counts":{"endpoints":2},"next_cursor":"c"}`, `{"counts":{"deliveries":3},"next_cursor":null}`
+	const rejected, gone = `{"data":[{"message_id":"m1"}]}`, `{"data":[{"message_id":"m1","result":"discarded"}]}`
+	const none, busy = `{"data":[]}`, `{"data":[{"message_id":"m1","result":"not_found","reason":"not_found"}]}`
+	list := row{"action": "rejected_events", "tenant_id": "acme", "limit": 100.0}
+	discard := row{"action": "discard_rejected_events", "message_ids": []any{"m1"}, "confirm": true}
 	dry := row{"action": "erase", "tenant_id": "acme", "dry_run": true}
 	first := row{"action": "erase", "tenant_id": "acme", "confirm": "acme"}
 	next := row{"action": "erase", "tenant_id": "acme", "confirm": "acme", "cursor": "c"}
@@ -19,9 +23,19 @@ func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
 		code              int
 		want              []row
 	}{
-		{"confirmed", "tenants erase acme", "acme\n", []string{counted, some, rest}, exitDone, []row{dry, first, next}},
+		{
+			"confirmed", "tenants erase acme", "acme\n", []string{counted, some, rest, none}, exitDone,
+			[]row{dry, first, next, list},
+		},
 		{"not confirmed", "tenants erase acme", "y\n", []string{counted}, exitFailed, []row{dry}},
-		{"with --yes", "-y tenants erase acme", "", []string{some, rest}, exitDone, []row{first, next}},
+		{
+			"with rejected events", "-y tenants erase acme", "", []string{some, rest, rejected, gone, none}, exitDone,
+			[]row{first, next, list, discard, list},
+		},
+		{
+			"a rejected event that another looks at", "-y tenants erase acme", "", []string{some, rest, rejected, busy},
+			exitUnhealthy, []row{first, next, list, discard},
+		},
 		{"nobody to ask", "--no-input tenants erase acme", "", nil, exitUsage, nil},
 		{"dry run", "--dry-run tenants erase acme", "", []string{counted}, exitDone, []row{dry}},
 		{"broken off", "-y tenants erase acme", "", []string{some}, exitUnhealthy, []row{first, next}},
