@@ -52,12 +52,10 @@ incident: native ## give the running local stack an incident to practise on, the
 	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
-	@rm -rf .local/test; mkdir -p .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
-	run() { for step; do TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $$low $(MAKE) $$step || failed=1; done; return $${failed:-0}; }; \
-	run tools || status=1; \
-	low="nice -n 15" run lint unit >.local/test/checks 2>&1 & \
-	run build e2e || status=1; \
-	wait $$! || status=1; cat .local/test/checks; \
+	@rm -rf .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
+	for step in tools lint unit build e2e; do \
+		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || status=1; \
+	done; \
 	echo; echo "all tests together:"; \
 	.tools/bin/gotestsum --format none --hide-summary output --raw-command cat .local/test/*.json || status=1; \
 	.ci/system report || status=1; exit $$status
