@@ -68,13 +68,14 @@ mkdir -p .local/test; .tools/bin/gotestsum --format-hide-empty-pkg \
 	&& ! grep -h '"Action":"skip".*"Test"' .local/test/$(1).json
 endef
 
-# 1 where there is a C compiler, which the race detector needs. What plays days does without: it would take minutes.
+# 1 where there is a C compiler, which the race detector needs. What is not deployed does without: it would take minutes.
 CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
 	@status=0; $(call go_test,days,-shuffle=on ./infra/simulate ./infra/invariants) || status=1; \
-	export CGO_ENABLED=$(CGO); $(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on \
-		$$(go list ./... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; exit $$status
+	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; \
+	export CGO_ENABLED=$(CGO); \
+	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; exit $$status
 
 e2e: native tools ## run the tests against the emulator and the local stack
 	@packages=$$(find functions internal infra -name '*_emulator_test.go' -exec dirname ./{} \; | sort -u | grep -v infra/pack); \
