@@ -38,6 +38,9 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	by := s.start()
 	s.seed()
 	s.send("RetryQueue", queue.Outgoing{Body: "unreadable"}) // for a line about a fault
+	s.down["webhook_bad"] = true                             // when its delivery has the last attempt
+	s.consume(by)
+	delete(s.down, "webhook_bad")
 	for range 2 {
 		s.publish("acme", 1)
 		s.publish("slow", 1)

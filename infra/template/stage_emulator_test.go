@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ type stage struct {
 	ranAt     time.Time
 	data      alarms.Data
 	down      map[string]bool // endpoints that answer 503
-	bad       int             // POSTs to webhook_bad
+	bad       atomic.Int32    // POSTs to webhook_bad
 	counter   int
 	bus       string  // for notices, if there is one
 	rejected  float64 // messages on EventsDeadLetterQueue, which nobody takes off
@@ -120,10 +121,7 @@ func (s *stage) tellOwners() {
 // open.
 func (s *stage) Post(_ context.Context, r delivery.Request) delivery.Response {
 	id := r.URL[strings.LastIndexByte(r.URL, '/')+1:]
-	if id == "webhook_bad" {
-		s.bad++
-	}
-	if s.down[id] || id == "webhook_bad" && s.bad%3 != 0 {
+	if s.down[id] || id == "webhook_bad" && s.bad.Add(1)%3 != 0 {
 		return delivery.Response{Status: 503, Reason: delivery.StatusReason(503), Elapsed: time.Millisecond}
 	}
 	return delivery.Response{Status: 204, Elapsed: time.Millisecond}
