@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/internal/plot"
@@ -49,51 +50,71 @@ func write(file, text string) error {
 	return nil
 }
 
-const (
-	head = "| scenario | others/s, for | late | retries' p99 late | POSTs | in flight | Backlog | dead / lost / twice " +
-		"| requests / 1,000 | $ / million | goals |\n|---|---|---|---|---|---|---|---|---|---|---|\n"
-	headHonest = "| scenario | others/s, for | own p99 | slow | late | requests / 1,000 | $ / million | goals |\n" +
-		"|---|---|---|---|---|---|---|---|\n"
-	headOutage = "| scenario | others/s, for | first 2xx after | caught up after | Backlog | POSTs | late " +
-		"| dead / lost / twice | goals |\n|---|---|---|---|---|---|---|---|---|\n"
-)
-
 // Tables are the figures of all results, in Markdown.
 func Tables(results []Result) string {
 	var attacks, honest, outages strings.Builder
-	for _, r := range results {
+	for _, runs := range byName(results) {
+		r := worst(runs)
+		fields := fmt.Sprintf("| `%s`: %s | %s | %.2f %% | ", r.Name, r.Says, spans(runs), 100*r.WorstDay)
 		switch r.Kind {
 		case Attack, Calm:
-			fmt.Fprintf(&attacks, "| `%s`: %s | %s | %s | %s | %s | %s | %s | %s | %.0f | %.2f | %s |\n", r.Name, r.Says,
-				r.span(), percent(r.WorstDay), plot.Short(r.RetriesP99), plot.Thousands(r.Posts), plot.Thousands(r.InFlight),
-				plot.Thousands(r.Backlog), r.ends(), r.Requests, r.Dollars, r.reached())
+			fmt.Fprintf(&attacks, "%s%s | %.2f |\n", fields, plot.Thousands(r.Backlog), r.Dollars)
 		case Honest:
-			fmt.Fprintf(&honest, "| `%s`: %s | %s | %s | %s | %s | %.0f | %.2f | %s |\n", r.Name, r.Says, r.span(),
-				plot.Short(r.OwnP99), yes(r.Slow), percent(r.WorstDay), r.Requests, r.Dollars, r.reached())
+			fmt.Fprintf(&honest, "%s%s |\n", fields, plot.Short(r.OwnP99))
 		case Outage:
-			fmt.Fprintf(&outages, "| `%s`: %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", r.Name, r.Says, r.span(),
-				plot.Short(r.FirstOK), plot.Short(r.CaughtUp), plot.Thousands(r.Backlog), plot.Thousands(r.Posts),
-				percent(r.WorstDay), r.ends(), r.reached())
+			fmt.Fprintf(&outages, "%s%s | %s | %s |\n", fields, plot.Thousands(r.Backlog), plot.Short(r.FirstOK),
+				plot.Short(r.CaughtUp))
 		}
 	}
-	return "### Attacks, and bad days of many\n\n" + head + attacks.String() +
-		"\n### Honest tenants with slow answers\n\n" + headHonest + honest.String() +
-		"\n### Outages\n\n" + headOutage + outages.String()
+	return missed(results) +
+		"\n| attack, or bad day of many | others, for | late | Backlog | $ / million |\n|---|---|---|---|---|\n" +
+		attacks.String() +
+		"\n| honest tenant | others, for | late | own p99 late |\n|---|---|---|---|\n" + honest.String() +
+		"\n| outage | others, for | late | Backlog | first 2xx after | caught up after |\n|---|---|---|---|---|---|\n" +
+		outages.String()
 }
 
-func (r Result) span() string {
-	return fmt.Sprintf("%s, %s", plot.Thousands(int(r.Rate)), plot.Short(r.Length))
-}
-
-func (r Result) ends() string { return fmt.Sprintf("%d / %d / %d", r.Deaths, r.Lost, r.Twice) }
-
-func (r Result) reached() string { return yes(len(r.Problems()) == 0) }
-
-func yes(is bool) string {
-	if is {
-		return "yes"
+// byName has the runs of each scenario together.
+func byName(results []Result) (all [][]Result) {
+	for _, r := range results {
+		n := slices.IndexFunc(all, func(runs []Result) bool { return runs[0].Name == r.Name })
+		if n < 0 {
+			n, all = len(all), append(all, nil)
+		}
+		all[n] = append(all[n], r)
 	}
-	return "no"
+	return all
 }
 
-func percent(share float64) string { return fmt.Sprintf("%.2f %%", 100*share) }
+// worst has the worst figures of all runs of a scenario.
+func worst(runs []Result) Result {
+	w := runs[0]
+	for _, r := range runs[1:] {
+		w.WorstDay, w.OwnP99 = max(w.WorstDay, r.WorstDay), max(w.OwnP99, r.OwnP99)
+		w.Backlog, w.Dollars = max(w.Backlog, r.Backlog), max(w.Dollars, r.Dollars)
+		w.FirstOK, w.CaughtUp = max(w.FirstOK, r.FirstOK), max(w.CaughtUp, r.CaughtUp)
+	}
+	return w
+}
+
+func spans(runs []Result) string {
+	var all []string
+	for _, r := range runs {
+		all = append(all, fmt.Sprintf("%s/s, %s", plot.Thousands(int(r.Rate)), plot.Short(r.Length)))
+	}
+	return strings.Join(all, "; ")
+}
+
+// missed says which goals the results miss.
+func missed(results []Result) string {
+	var all strings.Builder
+	for _, r := range results {
+		for _, problem := range r.Problems() {
+			fmt.Fprintf(&all, "- `%s`, %s: %s\n", r.Name, spans([]Result{r}), problem)
+		}
+	}
+	if all.Len() == 0 {
+		return "All goals are met.\n"
+	}
+	return "Goals that are missed:\n\n" + all.String()
+}

@@ -147,12 +147,11 @@ func attacks() []Scenario {
 		s.act = func(w *world, hooks []*hook) { w.pulse(hooks, every) }
 		return s
 	}
-	adaptive := attack("adaptive", "two events, likewise, again the moment its stay ends",
-		always(ok(slowest)))
+	adaptive := attack("adaptive", "likewise, again the moment it is no longer slow", always(ok(slowest)))
 	adaptive.act = (*world).adapt
 	ten := adaptive
-	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants at once", 10
-	flap := attack("flap", "50 endpoints that fail for 10 minutes of every 20", flaps)
+	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants", 10
+	flap := attack("flap", "fails for 10 minutes of every 20", flaps)
 	toggle := func(name, says string, cycle time.Duration, off window) Scenario {
 		s := attack(name, says, always(hangs))
 		s.act = func(w *world, hooks []*hook) {
@@ -162,19 +161,19 @@ func attacks() []Scenario {
 		return s
 	}
 	return []Scenario{
-		attack("hang", "50 endpoints that hang", always(hangs)),
-		attack("always", "50 endpoints, each answer 2xx after 14.5 s", always(ok(slowest))),
-		attack("two-percent", "50 endpoints, 2 % of the answers 2xx after 14.5 s", sometimes(0.02, exactly(slowest))),
-		attack("under", "50 endpoints, each answer 2xx after 2.9 s", always(ok(2900*time.Millisecond))),
-		pulses("pulse-minute", "two events every minute, all answers 2xx after 14.5 s", time.Minute),
-		pulses("pulse-hour", "two events every hour, likewise", time.Hour),
-		pulses("pulse-day", "two events once a day, likewise", 24*time.Hour),
+		attack("hang", "never answers", always(hangs)),
+		attack("always", "2xx after 14.5 s", always(ok(slowest))),
+		attack("two-percent", "2 % of the 2xx after 14.5 s", sometimes(0.02, exactly(slowest))),
+		attack("under", "2xx after 2.9 s", always(ok(2900*time.Millisecond))),
+		pulses("pulse-minute", "two events a minute, 2xx after 14.5 s", time.Minute),
+		pulses("pulse-hour", "likewise, an hour", time.Hour),
+		pulses("pulse-day", "likewise, a day", 24*time.Hour),
 		adaptive, ten, flap,
-		toggle("toggle", "50 endpoints that hang, switched off and on every minute",
+		toggle("toggle", "never answers, switched off and on every minute",
 			2*time.Minute, window{time.Minute, 2 * time.Minute}),
 		toggle("toggle-in-phase", "likewise, off 5 s after each run of `release` and on right before the next",
 			time.Minute, window{5 * time.Second, 59 * time.Second}),
-		attack("down", "50 endpoints that are down all the time", always(down)),
+		attack("down", "is down", always(down)),
 	}
 }
 
@@ -205,16 +204,16 @@ func honestTenants() []Scenario {
 		},
 	}
 	replay := Scenario{
-		Name: "replay", Says: "a job replays 100,000 dead letters of 50 endpoints", Kind: Calm, Rate: 100,
+		Name: "replay", Says: "a job replays 100,000 dead letters", Kind: Calm, Rate: 100,
 		Length: 75 * time.Minute, Processes: 200, tenants: 1, hooks: 50, act: (*world).replay,
 	}
 	hanging := replay
-	hanging.Name, hanging.Says, hanging.answer = "replay-hang", "the same, and all of them hang again", always(hangs)
+	hanging.Name, hanging.Says, hanging.answer = "replay-hang", "the same, and nobody answers", always(hangs)
 	return []Scenario{
-		honest("usual", "100/s with a median of 200 ms and a p99 of 1 s", 100, like(usual)),
-		honest("slower", "100/s with a median of 500 ms and a p99 of 2.5 s", 100, like(slower)),
-		honest("three-seconds", "500/s, 1 % of them after 3 s", 500, sometimes(0.01, exactly(3*time.Second))),
-		honest("six-seconds", "500/s, 1 % of them after 6 s", 500, sometimes(0.01, exactly(6*time.Second))),
+		honest("usual", "100/s, median 200 ms, p99 1 s", 100, like(usual)),
+		honest("slower", "100/s, median 500 ms, p99 2.5 s", 100, like(slower)),
+		honest("three-seconds", "500/s, 1 % after 3 s", 500, sometimes(0.01, exactly(3*time.Second))),
+		honest("six-seconds", "500/s, 1 % after 6 s; becomes slow", 500, sometimes(0.01, exactly(6*time.Second))),
 		honest("crawl", "100/s after 1.5 s each", 100, always(ok(1500*time.Millisecond))),
 		thirty, stall, replay, hanging,
 	}
@@ -236,16 +235,16 @@ func outages() []Scenario {
 	}
 	flapping.answer = flaps
 	stopped := flapping
-	stopped.Name, stopped.Says = "release-dead", "the same, and release does not run for an hour"
+	stopped.Name, stopped.Says = "release-dead", "the same, without `release` for an hour"
 	stopped.dead = window{time.Hour, 2 * time.Hour}
 	tables := Scenario{
-		Name: "tables", Says: "all tables refuse everything for ten minutes", Kind: Outage, Rate: 20,
+		Name: "tables", Says: "all tables refuse for ten minutes", Kind: Outage, Rate: 20,
 		Length: 2 * time.Hour, Processes: 200, refuses: window{time.Hour, 70 * time.Minute},
 		up: 2 * time.Hour, patience: 14 * time.Hour,
 	}
 	return []Scenario{
-		outage("day", "one endpoint, 1 delivery/s, is down for a day", 1, day),
-		outage("six-days", "one endpoint, 0.2 deliveries/s, is down for six days", 0.2, 6*day),
+		outage("day", "1 delivery/s, down for a day", 1, day),
+		outage("six-days", "0.2 deliveries/s, down for six days", 0.2, 6*day),
 		flapping, stopped, tables,
 	}
 }
@@ -263,7 +262,7 @@ func Scenarios() (all []Scenario) {
 			all = append(all, s)
 		}
 	}
-	week := attack("down-week", "50 endpoints that are down for a week", always(down))
+	week := attack("down-week", "is down for a week", always(down))
 	week.Rate, week.Length, week.events = 5, 7*day, 0.01
 	return slices.Concat(all, []Scenario{week}, honestTenants(), outages())
 }
