@@ -293,7 +293,7 @@ func TestEndpoints_areActedOnOnlyIfAllAreFound(t *testing.T) {
 
 func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
 	f := &fake{answers: map[string]string{
-		"inspect job":          `{"job_id":"job_1","act":"replay","state":"done"}`,
+		"inspect job":          `{"job_id":"job_1","act":"replay","state":"done","refused":{"endpoint_disabled":1}}`,
 		"inspect job_outcome":  `{"sent":2000,"delivered":1999,"dead_again":1,"next_cursor":"c"}`,
 		"inspect job_failures": `{"data":[{"id":"msg_1","result":"refused","reason":"endpoint_disabled"}]}`,
 	}}
@@ -302,9 +302,11 @@ func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
 	if code != exitDone || len(f.requests) > mostCalls {
 		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
 	}
-	for _, shown := range []string{"outcome.sent        6000", "outcome.dead_again  3", "msg_1", "endpoint_disabled"} {
-		if !strings.Contains(out, shown) {
-			t.Errorf("does not show %q:\n%s", shown, out)
+	for _, shown := range []string{
+		"outcome.sent               6000", "msg_1  refused  endpoint_disabled", "when it is active again",
+	} {
+		if !strings.Contains(out+words, shown) {
+			t.Errorf("does not show %q:\n%s%s", shown, out, words)
 		}
 	}
 }

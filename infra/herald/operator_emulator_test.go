@@ -86,6 +86,7 @@ func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 	b.says(t, "Replay all 2, as a job")
 	b.press(t, `form[action="/start"] button`, `progress`)
 	b.says(t, "done: 2 of 2 done") // the page asks again by itself
+	b.says(t, "2\ndelivered")
 	b.ended(t)
 }
 
@@ -99,6 +100,8 @@ func (b *browser) replaysToNobody(t *testing.T, i incident, e client.Endpoint) {
 	}
 	b.press(t, `form[action="/start"] button`, `progress`)
 	b.says(t, "done: 0 of 2 done, refused: 2 endpoint_deleted")
+	b.says(t, "Its owner can restore it")
+	b.isTextAndAccessible(t)
 }
 
 // refresh asks for the page as htmx does every few seconds, hidden or not, and counts the requests.

@@ -4,57 +4,26 @@ import (
 	"context"
 
 	"github.com/urfave/cli/v3"
-)
 
-// outcome is how the deliveries stand that a job sent again.
-type outcome struct {
-	Sent      int     `json:"sent"`
-	Delivered int     `json:"delivered"`
-	DeadAgain int     `json:"dead_again"`
-	UnderWay  int     `json:"under_way"`
-	Discarded int     `json:"discarded"`
-	Unknown   int     `json:"unknown"`
-	Next      *string `json:"next_cursor,omitempty"`
-}
+	"github.com/herald-webhooks/herald/infra/herald/console"
+)
 
 // outcomeParts bounds the requests for one outcome: each is about up to 2,000 deliveries.
 const outcomeParts = 3
 
-// outcome adds up the parts of a job's outcome; Next is nil if it is that of all.
-func (s stack) outcome(ctx context.Context, id string) (sum outcome, err error) {
-	f := fields{"job_id": id}
-	for range outcomeParts {
-		var part outcome
-		if _, err := s.ask(ctx, "inspect", "job_outcome", f, &part); err != nil {
-			return outcome{}, err
-		}
-		sum.Sent += part.Sent
-		sum.Delivered += part.Delivered
-		sum.DeadAgain += part.DeadAgain
-		sum.UnderWay += part.UnderWay
-		sum.Discarded += part.Discarded
-		sum.Unknown += part.Unknown
-		sum.Next = part.Next
-		if part.Next == nil {
-			break
-		}
-		f["cursor"] = *part.Next
-	}
-	return sum, nil
-}
-
 // sayOutcome tells what became of a job's deliveries so far.
 func (a *app) sayOutcome(ctx context.Context, s stack, id string) error {
-	o, err := s.outcome(ctx, id)
+	o, err := console.Outcome(ctx, asker{s}, id, outcomeParts)
 	if err != nil {
-		return err
+		return err //nolint:wrapcheck // the function's answer
 	}
-	a.say("of %d sent: %d delivered, %d dead again, %d under way", o.Sent, o.Delivered, o.DeadAgain, o.UnderWay)
-	if o.Discarded+o.Unknown > 0 {
-		a.say("and %d discarded, %d unknown, since their records have expired", o.Discarded, o.Unknown)
+	a.say("of %v sent: %v delivered, %v dead again, %v under way",
+		o["sent"], o["delivered"], o["dead_again"], o["under_way"])
+	if o["discarded"] != 0.0 || o["unknown"] != 0.0 {
+		a.say("and %v discarded, %v unknown, since their records have expired", o["discarded"], o["unknown"])
 	}
-	if o.Next != nil {
-		a.say("this is about the first %d of the job", o.Sent)
+	if o["more"] == true {
+		a.say("this is about the first %v of the job", o["sent"])
 	}
 	return nil
 }
@@ -67,13 +36,10 @@ func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, id string) e
 		return err
 	}
 	if job["act"] == "replay" {
-		o, err := s.outcome(ctx, id)
-		if err != nil {
-			return err
+		var err error
+		if job["outcome"], err = console.Outcome(ctx, asker{s}, id, outcomeParts); err != nil {
+			return err //nolint:wrapcheck // the function's answer
 		}
-		job["outcome"] = row{"sent": float64(o.Sent), "delivered": float64(o.Delivered), "dead_again": float64(o.DeadAgain),
-			"under_way": float64(o.UnderWay), "discarded": float64(o.Discarded), "unknown": float64(o.Unknown),
-			"more": o.Next != nil}
 	}
 	var failures page
 	if _, err := s.ask(ctx, "inspect", "job_failures", f, &failures); err != nil {
@@ -89,5 +55,14 @@ func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, id string) e
 	if err := a.print(""); err != nil {
 		return err
 	}
-	return a.table(failures.Data, "id", "result", "reason")
+	if err := a.table(failures.Data, "id", "result", "reason"); err != nil {
+		return err
+	}
+	for _, sentence := range console.Advice(job) {
+		a.say("%s", sentence)
+	}
+	if failures.Next != nil {
+		a.say("these are the first %d that it did not do", len(failures.Data))
+	}
+	return nil
 }

@@ -52,8 +52,11 @@ var answers = map[string]string{
 	"jobs":            `{"data":[{"job_id":"job_1","act":"replay","operator":"%[1]s"}],"next_cursor":null}`,
 	"job": `{"job_id":"job_1","act":"replay","state":"running","selected":10,"done":5,"left":2,
 		"refused":{"endpoint_deleted":3}}`,
-	"list":      `{"data":[{"key_id":"01","description":"%[1]s"}],"next_cursor":null}`,
-	"start_job": `{"selected":12,"ready":10,"refused":{"endpoint_deleted":2},"job":{"job_id":"job_1"}}`,
+	"job_outcome":  `{"sent":3,"delivered":2,"dead_again":1,"under_way":0,"discarded":0,"unknown":0,"next_cursor":"c"}`,
+	"job_failures": `{"data":[{"id":"msg_9","result":"refused","reason":"%[1]s"}],"next_cursor":"page 2"}`,
+	"list":         `{"data":[{"key_id":"01","description":"%[1]s"}],"next_cursor":null}`,
+	"start_job": `{"selected":12,"ready":10,"refused":{"endpoint_deleted":2},"until":"2026-01-03T08:00:00.5Z",
+		"job":{"job_id":"job_1"}}`,
 }
 
 func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any, out any) error {
@@ -306,8 +309,13 @@ func TestReplayOfAFilter_countsFirstAndStartsWithTheSameToken(t *testing.T) {
 	web, browser, _ := open(t, f)
 	resp := submit(t, browser, web.URL+"/start", url.Values{"tenant_id": {"acme"}})
 	page := body(t, resp)
-	if !strings.Contains(f.asked[0], `"dry_run":true`) || !strings.Contains(page, "Replay all 10") {
-		t.Fatalf("asked %v and shows\n%s", f.asked, page)
+	if !strings.Contains(f.asked[0], `"dry_run":true`) {
+		t.Fatalf("asked %v", f.asked)
+	}
+	for _, says := range []string{"Replay all 10", `name="until" value="2026-01-03T08:00:00.5Z"`} { // no later deaths
+		if !strings.Contains(page, says) {
+			t.Errorf("no %q in\n%s", says, page)
+		}
 	}
 	token := resp.Request.URL.Query().Get("token")
 	f.asked = nil

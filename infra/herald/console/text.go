@@ -26,7 +26,8 @@ func (s *Server) functions() template.FuncMap {
 		"statuses":       func() []string { return []string{"", "dead", "replaying", "replayed"} },
 		"filterFields":   func() []string { return filterFields },
 		"controlButtons": func() map[string]string { return controlButtons },
-		"jobButtons":     func() map[string]string { return map[string]string{"stop": "Stop", "resume": "Go on"} },
+		"jobButtons":     func(state string) map[string]string { return jobButtons[state] },
+		"advice":         Advice,
 	}
 }
 
@@ -50,6 +51,9 @@ var states = []string{
 var controlButtons = map[string]string{
 	"pause": "Pause", "resume": "Resume", "release": "Send what waits", "test": "Send a test",
 }
+
+// jobButtons are, by a job's state, the acts on it with their labels.
+var jobButtons = map[string]map[string]string{"running": {"stop": "Stop"}, "stopped": {"resume": "Go on"}}
 
 // asList reads the answer of a list.
 func asList(v any) (l list) {

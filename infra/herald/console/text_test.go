@@ -31,13 +31,20 @@ func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
 	}
 }
 
-func TestJob_showsWhatItDidNotDo(t *testing.T) {
+func TestJob_showsItsOutcomeAndHowToGoOnWithTheRest(t *testing.T) {
 	web, browser, _ := open(t, &functions{})
 	page := body(t, get(t, browser, web.URL+"/job?job_id=job_1"))
-	for _, says := range []string{`max="10" value="8"`, "running: 5 of 10 done, refused: 3 endpoint_deleted; 2 left"} {
+	for _, says := range []string{
+		`max="10" value="8"`, "running: 5 of 10 done, refused: 3 endpoint_deleted; 2 left", "/job/stop",
+		"<b>6</b> sent", "<b>4</b> delivered", "<b>2</b> dead again", "<b>0</b> under way", "the first 6 of the job",
+		"Its owner can restore it", `<a href="/letter?delivery_id=msg_9">`, "/job?cursor=page&#43;2&amp;job_id=job_1",
+	} {
 		if !strings.Contains(page, says) {
 			t.Errorf("no %q in\n%s", says, page)
 		}
+	}
+	if strings.Contains(page, "/job/resume") {
+		t.Error("a running job can be resumed")
 	}
 }
 

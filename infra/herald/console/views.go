@@ -51,7 +51,7 @@ func (s *Server) views() map[string]view {
 		"/letter":     {"letter", "Dead letter", one("dead_letter", "delivery_id"), replays},
 		"/rejected":   {"rejected", "Rejected events", one("rejected_events"), replays},
 		"/jobs":       {"jobs", "Jobs", one("jobs", "cursor"), nil},
-		"/job":        {"job", "Job", one("job", "job_id"), replays},
+		"/job":        {"job", "Job", job, replays},
 		"/keys":       {"keys", "API keys", keys, nil},
 		"/acts":       {"acts", "Acts of operators", acts, nil},
 	}
