@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"math"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -28,6 +29,23 @@ func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
 		if !strings.Contains(page, says) || strings.Contains(page, "<svg") == math.IsNaN(value) {
 			t.Errorf("%v: not %q\n%s", value, says, page)
 		}
+	}
+}
+
+// A picture in colours of its own would be unreadable in one of the page's two schemes.
+func TestTraffic_isDrawnInThePagesColours(t *testing.T) {
+	web, browser, _ := open(t, &functions{metrics: measured{0.25}})
+	page := body(t, get(t, browser, web.URL+"/traffic?span=day"))
+	style := body(t, get(t, browser, web.URL+"/static/style.css"))
+	colours := regexp.MustCompile(`(?:fill|stroke)="([^"]+)"`).FindAllStringSubmatch(page, -1)
+	for _, c := range colours {
+		name, _, _ := strings.Cut(strings.TrimPrefix(c[1], "var("), ",")
+		if c[1] != "none" && (!strings.HasPrefix(name, "--") || strings.Count(style, name+":") != 2) {
+			t.Errorf("%s is not of the page in light and in dark", c[0])
+		}
+	}
+	if len(colours) < 10 {
+		t.Errorf("%d colours in\n%s", len(colours), page)
 	}
 }
 

@@ -26,7 +26,14 @@ type Line struct {
 	Values []float64
 }
 
-var colours = []string{"#036", "#c60", "#393", "#909", "#666"}
+// In a page, the colours are those of its variables.
+const (
+	back, ink, soft, dim = "var(--back, white)", "var(--text, black)", "var(--soft, #f4f4f4)", "var(--dim, #666)"
+)
+
+var colours = []string{
+	"var(--curve-1, #036)", "var(--curve-2, #c60)", "var(--curve-3, #393)", "var(--curve-4, #909)", "var(--curve-5, #666)",
+}
 
 // The sizes, in pixels.
 const (
@@ -40,8 +47,9 @@ func Drawing(columns int, panels []Panel) string {
 	rows := (len(panels) + columns - 1) / columns
 	var b strings.Builder
 	b.WriteString(`<svg xmlns="http://www.w3.org/2000/svg" font-family="sans-serif" font-size="11"`)
-	fmt.Fprintf(&b, ` width="%d" height="%d">`, columns*panelWidth, rows*panelHeight)
-	b.WriteString("\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n")
+	width, height := columns*panelWidth, rows*panelHeight
+	fmt.Fprintf(&b, ` width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" fill="%s">`, width, height, ink)
+	fmt.Fprintf(&b, "\n<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", back)
 	for n, p := range panels {
 		fmt.Fprintf(&b, "<g transform=\"translate(%d %d)\">\n", n%columns*panelWidth, n/columns*panelHeight)
 		p.draw(&b)
@@ -63,11 +71,11 @@ func (p Panel) draw(b *strings.Builder) {
 	}
 	whole := time.Duration(steps) * p.Step
 	fmt.Fprintf(b, "<text x=\"%d\" y=\"14\" font-weight=\"bold\">%s</text>\n", left, html.EscapeString(p.Title))
-	fmt.Fprintf(b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"#f4f4f4\"/>\n",
-		left, top, plotWidth, plotHeight)
+	fmt.Fprintf(b, "<rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" fill=\"%s\"/>\n",
+		left, top, plotWidth, plotHeight, soft)
 	if p.Note != "" {
-		fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" fill=\"#666\">%s</text>\n",
-			left+plotWidth/2, top+plotHeight/2, html.EscapeString(p.Note))
+		fmt.Fprintf(b, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\" fill=\"%s\">%s</text>\n",
+			left+plotWidth/2, top+plotHeight/2, dim, html.EscapeString(p.Note))
 		return
 	}
 	fmt.Fprintf(b, "<text x=\"%d\" y=\"14\" text-anchor=\"end\">up to %s %s</text>\n",
