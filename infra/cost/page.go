@@ -27,20 +27,20 @@ type figures struct {
 // text renders the generated part of the page.
 func (f figures) text() string {
 	return strings.Join([]string{
-		people(f.months), savings(f.saves), fixedCosts(f.fixed), dollars(f.rows), listed(),
+		people(f.months), savings(f.saves), fixedCosts(f.fixed), dollars(f.rows),
 	}, "\n")
 }
 
 func dollars(rows []row) string {
 	var b strings.Builder
-	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB writes | reads | storage | logs |" +
-		" KMS, EventBridge | **Herald** | publisher's sends | to receivers | **all** |\n" +
-		"|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB | logs | KMS, EventBridge | **Herald** | publisher |" +
+		" to receivers | **all** |\n|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		u := r.perMillion()
 		fmt.Fprintf(&b, "| %s |", r.name)
-		for _, column := range [][]kind{{requests, fair}, {invocations, gbSeconds}, {writes}, {reads}, {byteMonths},
-			{logged}, {keyCalls, told}} {
+		for _, column := range [][]kind{
+			{requests, fair}, {invocations, gbSeconds}, {writes, reads, byteMonths}, {logged}, {keyCalls, told},
+		} {
 			fmt.Fprintf(&b, " %.2f |", u.dollars(column...))
 		}
 		fmt.Fprintf(&b, " **%.2f** | %.2f | %.2f | **%.2f** |\n", u.herald(), u.dollars(published), u.dollars(sent), u.all())
@@ -71,14 +71,6 @@ func fixedCosts(all []fixed) string {
 	apart := idle.dollars(dashboards)
 	fmt.Fprintf(&b, "| **all, the dashboard apart** | **%.2f** | **%.2f** |\n", idle.all()-apart, busy.all()-apart)
 	return b.String()
-}
-
-func listed() string {
-	lines := "| price | dollars |\n|---|---|\n"
-	for _, p := range prices {
-		lines += p.String() + "\n"
-	}
-	return lines
 }
 
 const (

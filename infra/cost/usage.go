@@ -6,8 +6,6 @@
 // than they may; "make cost" writes the figures into infra/docs/cost.md.
 package cost
 
-import "fmt"
-
 // kind is something that AWS bills.
 type kind int
 
@@ -57,34 +55,26 @@ const (
 )
 
 // price is in US dollars, us-east-1, on demand, as of November 2026, free tiers and volume discounts aside.
-type price struct {
-	of           string
-	dollars, per float64
-	unit         string
-}
+type price struct{ dollars, per float64 }
 
 var prices = [kinds]price{
-	requests:    {"SQS, standard queue", 0.40, million, "million requests of 64 KB"},
-	fair:        {"… with message groups (fair queues)", 0.10, million, "million such requests, on top"},
-	published:   {"… from the publisher", 0.40, million, "million requests"},
-	invocations: {"Lambda, arm64", 0.20, million, "million invocations"},
-	gbSeconds:   {"…", 13.3334, million, "million GB-seconds"},
-	writes:      {"DynamoDB, on demand", 0.625, million, "million write units"},
-	reads:       {"…", 0.125, million, "million read units"},
-	byteMonths:  {"…", 0.25, gigabyte, "GB and month"},
-	logged:      {"CloudWatch", 0.50, gigabyte, "GB of logs"},
-	keyCalls:    {"KMS", 0.03, 10_000, "10,000 calls"},
-	told:        {"EventBridge", 1, million, "million notices"},
-	scheduled:   {"EventBridge Scheduler", 1, million, "million runs"},
-	sent:        {"to the internet", 0.09, gigabyte, "GB"},
-	alarms:      {"CloudWatch, alarms", 0.10, 1, "metric and month"},
-	metrics:     {"CloudWatch, custom metrics", 0.30, 1, "metric and month"},
-	keys:        {"KMS, keys", 1, 1, "key and month"},
-	dashboards:  {"CloudWatch, dashboards", 3, 1, "dashboard and month, beyond three"},
-}
-
-func (p price) String() string {
-	return fmt.Sprintf("| %s | %v per %s |", p.of, p.dollars, p.unit)
+	requests:    {0.40, million}, // of 64 KB, to a standard queue
+	fair:        {0.10, million}, // on top
+	published:   {0.40, million},
+	invocations: {0.20, million}, // arm64
+	gbSeconds:   {13.3334, million},
+	writes:      {0.625, million}, // on demand
+	reads:       {0.125, million},
+	byteMonths:  {0.25, gigabyte},
+	logged:      {0.50, gigabyte},
+	keyCalls:    {0.03, 10_000},
+	told:        {1, million},
+	scheduled:   {1, million},
+	sent:        {0.09, gigabyte},
+	alarms:      {0.10, 1},
+	metrics:     {0.30, 1},
+	keys:        {1, 1},
+	dashboards:  {3, 1}, // beyond three
 }
 
 // dollars is the price of some kinds of what was used.
