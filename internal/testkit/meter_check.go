@@ -12,7 +12,7 @@ import (
 )
 
 // telling reports whether the server says how much a call consumes. DynamoDB Local does; moto says 1 for everything.
-func telling() bool { return os.Getenv(SecondEngine) != "" }
+func telling() bool { return os.Getenv(secondEngine) != "" }
 
 // asking is the call that also asks how much it consumes.
 func asking(parameters any) any {

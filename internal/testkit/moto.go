@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
-	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -25,9 +24,14 @@ var startMoto = sync.OnceValues(func() (*emulator.Emulator, error) {
 	return emulator.Start(context.Background(), emulator.Options{})
 })
 
-// SecondEngine is the environment variable that names a server of DynamoDB which takes the place of the
-// emulator's own: infra/secondengine compares the two.
-const SecondEngine = "HERALD_DYNAMODB_URL"
+// secondEngine is the environment variable by which `make second-engine` has DynamoDB Local take the place of the
+// emulator's own DynamoDB.
+const secondEngine = "HERALD_SECOND_ENGINE"
+
+// startDynamoDBLocal starts that of this test binary.
+var startDynamoDBLocal = sync.OnceValues(func() (*emulator.Emulator, error) {
+	return emulator.StartDynamoDBLocal(context.Background(), emulator.Options{})
+})
 
 // Moto returns a configuration for an AWS emulator on loopback with made-up credentials.
 // The first call in a test binary starts the emulator, the rest share it, and it ends with the binary;
@@ -38,20 +42,19 @@ func Moto(t testing.TB) aws.Config {
 	if err != nil {
 		t.Fatalf("testkit: %v", err)
 	}
-	second := os.Getenv(SecondEngine)
-	if second == "" {
+	if os.Getenv(secondEngine) == "" {
 		return configFor(moto.URL.String())
 	}
-	database, err := url.Parse(second)
+	database, err := startDynamoDBLocal()
 	if err != nil {
-		t.Fatalf("testkit: %s: %v", SecondEngine, err)
+		t.Fatalf("testkit: %v", err)
 	}
 	both := httptest.NewServer(&httputil.ReverseProxy{
 		Transport: plainHTTP.Transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
 			to := moto.URL
 			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB_") {
-				to = database
+				to = database.URL
 			}
 			r.SetURL(to)
 			r.Out.Host = r.In.Host // part of the signature and of the queue URLs that come back
