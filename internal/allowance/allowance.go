@@ -64,7 +64,7 @@ func (s Settings) Settle(until time.Time, d time.Duration, lane bool, now time.T
 	return until, false
 }
 
-// Due is the process time to charge at a moment of a batch that a tenant has kept for so long, charged
-// being what was charged for it already. While the tenant's attempts go on, it is charged each time that
-// as much again has passed: at 2 and 4 times Free; at the end, for the rest.
+// Due returns the process time to charge to a tenant that has kept a batch for so long and was charged a part of it
+// already. While its attempts go on, it is charged each time the total has doubled: at 2 and 4 times Free; at the
+// end, for the rest.
 func (s Settings) Due(kept, charged time.Duration) time.Duration { return max(kept-s.Free-charged, 0) }

@@ -1,10 +1,9 @@
-// Package apikey is the secret that a tenant's server shows to the management API: its text,
-// its scopes and what is kept of it.
+// Package apikey makes the secret that a tenant's server shows to the management API, with its scopes and stored
+// form.
 //
-// It promises that a key is "hk_", an id without underscore, "_" and 43 base64url characters
-// of 32 random bytes, that only a SHA-256 of the text is kept (256 random bits need no slow
-// hash), and that comparing takes the same time whatever was guessed. It keeps the text nowhere, and
-// only New returns it. A key counts what it spends of the requests of each minute.
+// It promises that a key is "hk_", an id without underscore, "_" and 43 base64url characters of 32 random bytes, that
+// only a SHA-256 of the text is stored (256 random bits need no slow hash), and that a comparison takes the same time
+// for every guess. It never keeps the text, and only New returns it. A key counts its requests in each minute.
 package apikey
 
 import (
@@ -29,7 +28,7 @@ const (
 	Write Scope = "webhooks:write"
 )
 
-// Scopes returns all scopes: what a key gets when none are named.
+// Scopes returns all scopes, the default of a new key.
 func Scopes() []Scope { return []Scope{Read, Write} }
 
 // Valid reports whether the scope exists.

@@ -1,8 +1,8 @@
 // Package audit keeps a line for every change by an operator or a tenant, in a log group of its own.
 //
-// It promises that Write succeeds only where CloudWatch Logs has taken all lines: who writes first and changes
-// after leaves no change without its line. So a line says what was asked for, and the function's own log what
-// became of it. Lines hold ids, names and times; never a body, a secret, a key or a URL.
+// It promises that Write succeeds only after CloudWatch Logs has taken all lines: writing before a change leaves no
+// change without its line. So a line records the request, and the function's own log its outcome. Lines hold ids,
+// names and times; never a body, a secret, a key or a URL.
 package audit
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Line is about one thing that changes: infra/docs/design.md, "Audit". What is empty is left out.
+// Line is about one thing that changes: infra/docs/design.md, "Audit". Empty fields are left out.
 type Line struct {
 	Function  string `json:"function"`
 	Action    string `json:"action"`

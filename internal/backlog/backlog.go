@@ -1,9 +1,9 @@
 // Package backlog describes the items of the table Backlog: deliveries that wait a long time for their
 // schedule, or wait for their endpoint.
 //
-// It promises that every message that is put there becomes an item of its own, whose key names no other
-// message, so that a delete removes exactly what was sent; that the items of an endpoint sort by the age of
-// their deliveries; and that rounding never makes a due time earlier. Package circuit decides about items.
+// It promises that every put makes an item with a key of its own, so that deleting an item that was sent removes no
+// other; that the items of an endpoint sort by the age of their deliveries; and that rounding never makes a due time
+// earlier. Package circuit decides about items.
 package backlog
 
 import (
@@ -94,8 +94,8 @@ func bucket(s string, buckets uint32) int {
 	return int(h.Sum32() % buckets)
 }
 
-// position sorts an endpoint's items by the age of their deliveries, and is never used for two
-// messages: created_at, the delivery's id, which replay it is, and what tells the message apart.
+// position sorts an endpoint's items by the age of their deliveries, and is never used twice: created_at, delivery
+// id, replay and put, which keeps messages of one delivery apart.
 func position(ref delivery.Ref, put string) string {
 	return Before(ref.CreatedAt) + "#" + ref.DeliveryID + "#" + strconv.Itoa(ref.Replay) + "#" + put
 }
@@ -104,10 +104,10 @@ func position(ref delivery.Ref, put string) string {
 // other.
 func Before(at time.Time) string { return at.UTC().Format(timeFormat) }
 
-// ErrPosition is returned for what is not the position of an item.
+// ErrPosition is returned for a text that is no item's position.
 var ErrPosition = errors.New("invalid position")
 
-// Parse returns what a position says of its delivery: id, created_at and replay.
+// Parse returns the delivery's id, created_at and replay.
 func Parse(position string) (delivery.Ref, error) {
 	if len(position) <= len(timeFormat) || position[len(timeFormat)] != '#' {
 		return delivery.Ref{}, ErrPosition

@@ -1,7 +1,6 @@
-// Package badjson says what is wrong with JSON that was refused, and where.
+// Package badjson finds the fault in JSON that was refused, and its place.
 //
-// It promises to quote no value: what was sent may be a secret in the wrong place. How the answer
-// is worded is up to its callers.
+// It promises to quote no value: a value may be a secret in the wrong place. Callers word the answer.
 package badjson
 
 import (
@@ -11,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Kind is what is wrong.
+// Kind is a kind of fault.
 type Kind int
 
 // The kinds of errors of json.Unmarshal.
@@ -23,7 +22,7 @@ const (
 	WrongType                 // the value at Pointer does not fit the target
 )
 
-// Diagnosis is what is wrong and where.
+// Diagnosis is a fault and its place.
 type Diagnosis struct {
 	Kind    Kind
 	Pointer jsontext.Pointer // "" for the whole

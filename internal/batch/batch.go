@@ -13,8 +13,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Process handles the records of one invocation. It returns the message ids of those that SQS
-// is to hand over again.
+// Process handles the records of one invocation. It returns the ids of the messages for SQS to send again.
 type Process func(ctx context.Context, records []events.SQSMessage) (failed []string)
 
 // Handler makes a Process a lambda.Handler.
@@ -23,8 +22,8 @@ func Handler(process Process) *InvocationHandler { return &InvocationHandler{pro
 // InvocationHandler implements lambda.Handler.
 type InvocationHandler struct{ process Process }
 
-// Invoke decodes an SQS event, processes it and encodes the partial batch response. What is not an
-// event fails the invocation, and with it the whole batch.
+// Invoke decodes an SQS event, processes it and encodes the partial batch response. Any other payload fails the
+// invocation, and with it the whole batch.
 func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var event events.SQSEvent
 	if err := json.Unmarshal(payload, &event); err != nil {

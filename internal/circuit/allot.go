@@ -1,8 +1,7 @@
 package circuit
 
-// Allot shares a budget among those who want some of it: equal shares, and what one does not
-// need goes to the others. release shares its sends so among kinds of work and then among
-// endpoints.
+// Allot divides a budget into equal shares; the unused part of a share goes to the others. release divides its sends
+// among kinds of work and then among endpoints.
 func Allot(budget int, wants []int) []int {
 	given := make([]int, len(wants))
 	open := 0

@@ -20,8 +20,8 @@ func (s State) String() string {
 	return string(s)
 }
 
-// Item is the stored circuit of one endpoint in trouble. The zero Item is that of a healthy endpoint:
-// nothing is stored. The tags name its attributes in the table EndpointHealth.
+// Item is the stored circuit of one endpoint in trouble. The zero Item belongs to a healthy endpoint: nothing is
+// stored. The tags name its attributes in the table EndpointHealth.
 type Item struct {
 	TenantID   string `dynamodbav:"tenant_id"`
 	EndpointID string `dynamodbav:"endpoint_id"`
@@ -49,7 +49,7 @@ type Item struct {
 
 	Recent Recent `dynamodbav:"recent,omitempty"` // attempts of the last ten minutes
 
-	// Of what the owner is told. Only release writes them, and only where Settings.Notices is set; no change of state
+	// Notices to the owner. Only release writes them, and only where Settings.Notices is set; no change of state
 	// touches them. Death is deadletter's, too.
 	Outage Spell `dynamodbav:"outage,omitempty"` // from an open circuit to the end of a recovery
 	Pause  Spell `dynamodbav:"pause,omitempty"`  // by an operator
@@ -69,7 +69,7 @@ type Pace struct {
 	Oldest time.Time `dynamodbav:"oldest,omitempty"` // created_at of the oldest of them
 }
 
-// enter changes the state and forgets what belonged to the one before.
+// enter changes the state and drops the fields of the previous one.
 func (i Item) enter(state State, now time.Time) Item {
 	return Item{
 		TenantID: i.TenantID, EndpointID: i.EndpointID, Version: i.Version, HeldUntil: i.HeldUntil,
@@ -87,8 +87,8 @@ func (i Item) open(now time.Time) Item {
 	return next
 }
 
-// recover begins a recovery. What follows a failed one is probed less often, so the index of the next
-// probe's wait is kept until a recovery has emptied.
+// recover begins a recovery. After a failed recovery probes are rarer, so the index of the next probe's wait is kept
+// until a recovery is done.
 func (i Item) recover(now time.Time) Item {
 	next := i.enter(Recovering, now)
 	next.RecoveredAt, next.Probes, next.OutageSince = now, i.Probes, i.OutageSince

@@ -2,7 +2,7 @@ package circuit
 
 import "time"
 
-// Spell is a trouble of the endpoint of which its owner hears: of its beginning and of its end. The zero Spell is none.
+// Spell is a trouble of the endpoint, with notices of its beginning and its end. The zero Spell is none.
 type Spell struct {
 	At      time.Time `dynamodbav:"at,omitempty"`       // its beginning
 	Reason  string    `dynamodbav:"reason,omitempty"`   // of the failure before it, as delivery.Reason
@@ -35,8 +35,8 @@ type Notice struct {
 // DeadLetterEvery is the time for which an owner who was told of a dead letter is told of no other.
 const DeadLetterEvery = 24 * time.Hour
 
-// noted notes what the owner has to be told. While the end of a trouble could not be told, the next one is not noted:
-// to the owner the two are one.
+// noted records new troubles for the owner's notices. While the end of one is still to be sent, the next is not
+// recorded: to the owner the two are one.
 func (i Item) noted(f Facts) (next Item, changed bool) {
 	next = i
 	if i.State == Open && i.Outage.At.IsZero() {
@@ -87,7 +87,7 @@ func (i Item) Told(n Notice, now time.Time) (next Item, changed bool) {
 	return next.changed(now), true
 }
 
-// told forgets a spell of whose end the owner was told, but never before its beginning was.
+// told drops a spell after the notice of its end, but never before the notice of its beginning.
 func (s Spell) told(n Notice) (next Spell, changed bool) {
 	switch {
 	case n.Since.IsZero() && !s.Told && s.At.Equal(n.At):
@@ -102,10 +102,10 @@ func (s Spell) told(n Notice) (next Spell, changed bool) {
 // lasts reports whether there is a spell that has not ended.
 func (s Spell) lasts() bool { return !s.At.IsZero() && s.EndedAt.IsZero() }
 
-// InTrouble reports whether the item is there for more than what its owner is told.
+// InTrouble reports whether the item serves more than notices.
 func (i Item) InTrouble() bool { return i.State != None || !i.HeldUntil.IsZero() }
 
-// remembers reports whether the owner has something to be told still, or must not be told it again.
+// remembers reports whether a notice is still to be sent, or must not be sent again.
 func (i Item) remembers(s Settings, now time.Time) bool {
 	death := !i.Death.At.IsZero() && (!i.Death.Told || now.Sub(i.Death.At) < DeadLetterEvery)
 	return s.Notices && (death || !i.Outage.At.IsZero() || !i.Pause.At.IsZero())

@@ -16,9 +16,9 @@ type Result struct {
 	Probe      time.Time // as the message is marked; zero: no probe
 }
 
-// Observe returns the item after the attempts of one batch to the endpoint, and whether it has to be
-// stored. Any 2xx among them speaks for all: failures beside it do not count. seen are the endpoint's
-// attempts that this process has not stored yet, those of the batch included.
+// Observe returns the item after the attempts of one batch to the endpoint, and whether it has to be stored. Any 2xx
+// among them speaks for all: failures beside it do not count. seen are the endpoint's attempts that this process has
+// not stored yet, the batch's included.
 func (i Item) Observe(s Settings, results []Result, seen Seen, now time.Time) (next Item, store bool) {
 	next, store = i.observe(s, results, now)
 	if !store {
@@ -84,8 +84,8 @@ func (i Item) observeProbe(results []Result, now time.Time) (next Item, store bo
 	return next, store
 }
 
-// Probing reports whether the mark is that of a probe of this opening. It need not be the last: a probe
-// that comes late, when RetryQueue is behind, would otherwise never be made, nor any other.
+// Probing reports whether the mark belongs to a probe of this opening. It need not be the last: a probe that comes
+// late, when RetryQueue is behind, would otherwise never be made, nor any other.
 func (i Item) Probing(mark time.Time) bool {
 	return i.State == Open && !mark.IsZero() && !mark.Before(i.Since.Truncate(time.Millisecond))
 }

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Facts are what the endpoint's row and its tenant's say.
+// Facts come from the endpoint's row and its tenant's.
 type Facts struct {
 	Gone            bool      // deleted, or not there
 	Stopped         bool      // disabled by its owner, or paused by an operator
@@ -21,8 +21,8 @@ type Plan struct {
 	Item    Item // after the change of state that no attempt brings about
 	Changed bool // Item has to be stored first; when that is refused, the endpoint is left to the next run
 	Probe   bool // send one delivery, after Claim is stored
-	Recover bool // send, within Pace, what Verdict calls Send
-	Search  bool // look through the endpoint's shards, for what is held or has to be dropped
+	Recover bool // send, within Pace, items with the verdict Send
+	Search  bool // search the endpoint's shards for held deliveries, and ones to drop
 }
 
 // Plan returns the work of a run of release for the endpoint.
@@ -38,7 +38,7 @@ func (i Item) Plan(s Settings, f Facts, now time.Time) Plan {
 	return p
 }
 
-// tend notes what the owner has to be told, and turns.
+// tend records new troubles, then turns.
 func (i Item) tend(s Settings, f Facts, now time.Time) (next Item, changed bool) {
 	next, noted := i, false
 	if s.Notices {
@@ -83,20 +83,20 @@ func (i Item) Found(s Settings, f Facts, now time.Time) (next Item, begins bool)
 	return i.recover(now).changed(now), true
 }
 
-// End is what a run stores about an endpoint of which it found nothing held.
+// End is the write that ends a run for an endpoint with nothing held.
 type End int
 
 // The ends.
 const (
 	Keep   End = iota // the item as it is
-	Settle            // the state none: the recovery has emptied, or an outage of which the owner hears is over
+	Settle            // the state none: the recovery has emptied, or an outage with notices is over
 	Clear             // remove the lease: only the state keeps the item
 	Remove            // remove the item
 )
 
-// Empty says how a run ends for an endpoint of which nothing is held, and of a recovery nothing is left.
-// searched is the moment before the first strongly consistent read of its eight shards; zero: none was
-// needed, because there is no lease.
+// Empty returns the end of a run that found nothing held for the endpoint and nothing left of its recovery. searched
+// is the moment before the first strongly consistent read of its eight shards; zero: no search was needed, because
+// there is no lease.
 func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 	ended := i.HeldUntil.IsZero() || !searched.IsZero() && i.HeldUntil.Before(searched)
 	switch {

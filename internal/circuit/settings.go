@@ -37,7 +37,7 @@ type Settings struct {
 
 	FunctionTimeout time.Duration // of deliver: 30 s; no matter of policy, so never scaled
 
-	Notices bool // owners are told what becomes of their endpoints
+	Notices bool // owners get notices about their endpoints
 }
 
 // Default returns the settings of every deployed stage.

@@ -23,7 +23,7 @@ const (
 	Drop                   // it was discarded, or its endpoint is gone
 )
 
-// Verdict says what a run of release does with an item of Backlog that waits for the endpoint of i.
+// Verdict decides, for a run of release, on an item of Backlog that waits for the endpoint of i.
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	switch {

@@ -1,11 +1,10 @@
-// Package coldstart is what every function does once, before its first invocation: settings
-// from the environment, AWS configuration, logger and metrics, then the handler, then Lambda.
+// Package coldstart starts every function, before its first invocation: settings from the environment, AWS
+// configuration, logger and metrics, then the handler, then Lambda.
 //
-// It promises that settings, clients and handler exist before the first invocation, and that a
-// function which cannot start says why in one log line and ends with an error. The line names
-// every variable that is missing or malformed or, if there is none, what the function's
-// constructor refuses; it shows the value of none. The package knows no function: a main hands
-// it the function's constructor.
+// It promises that settings, clients and handler exist before the first invocation, and that a function which cannot
+// start says why in one log line and ends with an error. The line names every missing or malformed variable or, if
+// there is none, the constructor's error; it shows no values. The package knows no function: a main hands it the
+// function's constructor.
 package coldstart
 
 import (
@@ -22,7 +21,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Process is what the parts of a function share for as long as its process lives.
+// Process is shared by the parts of a function for the life of its process.
 type Process struct {
 	AWS     aws.Config
 	Log     *slog.Logger
@@ -48,13 +47,12 @@ func Run[S any](name string, build func(Process, S) (lambda.Handler, error)) {
 	lambda.StartWithOptions(h, lambda.WithContext(ctx))
 }
 
-// shared is what every function reads from its environment, beside settings of its own.
+// shared are the settings of every function, besides its own.
 type shared struct {
 	Stage string `env:"STAGE,notEmpty"`
 }
 
-// newProcess reads the environment. What is wrong with the settings and with the AWS
-// configuration comes in one error.
+// newProcess reads the environment. Faults of the settings and of the AWS configuration come in one error.
 func newProcess[S any](ctx context.Context, name string) (Process, S, error) {
 	common, unstaged := config.Load[shared]()
 	settings, unset := config.Load[S]()

@@ -34,7 +34,7 @@ func Load[T any]() (T, error) {
 	return settings, nil
 }
 
-// withoutValues replaces the parser's errors, which quote what they could not parse.
+// withoutValues replaces the parser's errors, which quote the values.
 func withoutValues(err error, settings reflect.Type) error {
 	var all env.AggregateError
 	if !errors.As(err, &all) {
@@ -76,8 +76,8 @@ func AWS(context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// tryTimeout bounds one try of an AWS call, which takes milliseconds when all is well, or a
-// second where it waits for messages. A shorter one would send twice what was merely slow.
+// tryTimeout bounds one try of an AWS call, which takes milliseconds when all is well, or a second where it waits for
+// messages. A shorter one would repeat calls that are merely slow.
 const tryTimeout = 3 * time.Second
 
 // Seconds is a number of whole seconds in the environment.

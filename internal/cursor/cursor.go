@@ -1,8 +1,7 @@
 // Package cursor binds the place where a page of a list ended to that list.
 //
-// It promises that a cursor is refused by every list but the one it was made for. It guards
-// against mistakes, not against forgery: whoever forges a cursor gains nothing, as long as a
-// list is read with its caller's own rights whatever the cursor says.
+// It promises that a cursor is refused by every list but the one it was made for. It guards against mistakes, not
+// against forgery: a forged cursor gains nothing, as long as a list is read with its caller's own rights.
 package cursor
 
 import (
@@ -18,8 +17,8 @@ var ErrInvalid = errors.New("invalid cursor")
 // digestSize is how many bytes of its digest a cursor carries.
 const digestSize = 9
 
-// Make returns the cursor of a place in a list. What tells the list from others (its tenant,
-// its filter) comes after it. A cursor is base64url without padding: a digest, then the place.
+// Make returns the cursor of a place in a list, named by everything that tells it from other lists (tenant, filter).
+// A cursor is base64url without padding: a digest, then the place.
 func Make(place string, list ...string) string {
 	return base64.RawURLEncoding.EncodeToString(append(digest(place, list), place...))
 }

@@ -38,8 +38,8 @@ const StaleClaim = 2 * time.Minute
 // message id follows.
 const UnreadablePrefix = "unreadable_"
 
-// Record is one dead letter. Reason to DiedAt, and Replay, are those of its latest death. The tags, Ref's
-// too, name its attributes in the table DeadLetters.
+// Record is one dead letter. Reason to DiedAt, and Replay, describe its latest death. The tags, Ref's too, name its
+// attributes in the table DeadLetters.
 type Record struct {
 	delivery.Ref                 // Replay is the life that died
 	EventType    string          `dynamodbav:"event_type,omitempty"`

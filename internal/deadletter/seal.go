@@ -12,15 +12,15 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// Binding is everything that a seal is bound to besides its part. Type, reason and number are those of the
-// death that the part was sealed at.
+// Binding is everything that a seal is bound to besides its part. Type, reason and number describe the death at which
+// the part was sealed.
 type Binding struct {
 	DeliveryID string
 	TenantID   string // "" when a message could not be read
 	EndpointID string // likewise
 	EventType  string // likewise
 	Reason     delivery.Reason
-	Deaths     int // history entries of the record, that of this death included
+	Deaths     int // history entries of the record, this death's included
 }
 
 // purpose is the encryption context's "purpose"; the roles' KMS statements are conditioned on it.
@@ -114,7 +114,7 @@ func wrappedKey(sealed []byte) ([]byte, error) {
 	return sealed[headerSize : headerSize+n], nil
 }
 
-// open decrypts what seal made for the same binding and part, given the unwrapped key.
+// open decrypts a seal of the same binding and part, given the unwrapped key.
 func open(plainKey []byte, b Binding, p part, sealed []byte) ([]byte, error) {
 	wrapped, err := wrappedKey(sealed)
 	if err != nil {

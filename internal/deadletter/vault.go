@@ -22,7 +22,7 @@ type Vault struct {
 	Random io.Reader // crypto/rand.Reader
 }
 
-// Death is what is sealed when a delivery dies for the first time.
+// Death is the plaintext to seal when a delivery dies for the first time.
 type Death struct {
 	Body       []byte
 	Attributes []Attribute // of an unreadable message only

@@ -9,8 +9,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/signature"
 )
 
-// Response is what the outbound client reports of one POST. Status is 0 when no response
-// arrived, and Reason is "" only for a 2xx.
+// Response is the outbound client's report on one POST. Status is 0 when no response arrived, and Reason is "" only
+// for a 2xx.
 type Response struct {
 	Status     int
 	Reason     Reason
@@ -34,7 +34,7 @@ type Poster interface {
 	Post(ctx context.Context, r Request) Response
 }
 
-// Verdict is what the caller has to do with a delivery after an attempt.
+// Verdict is the next step of a delivery after an attempt.
 type Verdict string
 
 // The verdicts.

@@ -1,5 +1,4 @@
-// Package delivery is the heart of Herald: what one delivery is, and how one attempt to
-// deliver it goes.
+// Package delivery is the heart of Herald: a delivery, and one attempt to make it.
 //
 // It promises that a delivery keeps its id and body bytes for life, that timestamp and
 // signature are made anew for every attempt, and that only the receiver's status decides
@@ -15,7 +14,7 @@ import (
 	"time"
 )
 
-// Ref says which delivery it is and whose: what every message and record of it repeats.
+// Ref identifies a delivery and its owner, in every message and record of it.
 type Ref struct {
 	DeliveryID string    `dynamodbav:"delivery_id"`         // wh-id
 	TenantID   string    `dynamodbav:"tenant_id,omitempty"` // empty, as the next two, of a message that is unreadable
@@ -86,14 +85,14 @@ func (m Message) eventType() ([]byte, error) {
 // TestType is the type of a test delivery. No event has it.
 const TestType = "herald.test"
 
-// IsTest reports whether an operator asked for the delivery, to see what its receiver answers. It is
-// attempted once: no receiver needs it, so nothing is retried or kept.
+// IsTest reports whether an operator asked for the delivery, to see its receiver's answer. It is attempted once: no
+// receiver needs it, so nothing is retried or kept.
 func (m Message) IsTest() bool {
 	name, err := m.eventType()
 	return err == nil && string(name) == TestType
 }
 
-// Check finds parts of a message that do not belong together: what was mixed up or cut off on its way is
+// Check finds parts of a message that do not belong together: a message that was mixed up or cut off on its way is
 // never signed. It finds corruption, no forger: an id is a hash without a key.
 func (m Message) Check() error {
 	if m.DeliveryID != ID(m.TenantID, m.EventID, m.EndpointID, ContentOf(m.Body)) {
@@ -117,9 +116,8 @@ const (
 	Purged       State = "purged" // its dead letter, by an operator
 )
 
-// Record is what operators see of a delivery. Attempts counts the places in the retry
-// schedule that were used, the first attempt included. The tags, Ref's too, name its attributes in the
-// table Deliveries.
+// Record is the operators' view of a delivery. Attempts counts the used places of the retry schedule, the first
+// attempt included. The tags, Ref's too, name its attributes in the table Deliveries.
 type Record struct {
 	Ref
 	EventType     string    `dynamodbav:"event_type"`

@@ -31,8 +31,8 @@ const (
 	ToDeadLetterQueue            // at once
 )
 
-// Move is the next step of a delivery after an attempt, or instead of one. Attempts and Life are
-// those of the message or item that carries it on; a message that stays on its queue keeps its own.
+// Move is the next step of a delivery after an attempt, or instead of one. Attempts and Life are for the message or
+// item that carries it on; a message that stays on its queue keeps its own.
 type Move struct {
 	To        Way
 	Attempts  int       // places used
@@ -115,8 +115,8 @@ func (p Progress) hold(s retry.Schedule, retryAfter time.Duration) Move {
 	return m
 }
 
-// Bury is the move of a delivery that ends without another attempt, or whose end was not taken before: then
-// the reason is that of its life.
+// Bury is the move of a delivery that ends without another attempt, or that failed to reach DeadLetterQueue before:
+// then its life has the reason.
 func (p Progress) Bury(reason Reason) Move {
 	m := p.unattempted(p.Now)
 	if m.To = ToDeadLetterQueue; reason != m.Life.Reason {

@@ -55,7 +55,7 @@ func decode[T any](item attributes) (v T, err error) {
 	return v, err
 }
 
-// unmarshal reads attributes into a tagged struct, over what it has.
+// unmarshal sets a tagged struct's fields from attributes; others keep their values.
 func unmarshal(item attributes, v any) error {
 	return decoder.Decode(&types.AttributeValueMemberM{Value: item}, v)
 }

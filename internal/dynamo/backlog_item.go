@@ -24,7 +24,7 @@ type backlogRow struct {
 	EventID    string    `dynamodbav:"event_id"`
 	Attempts   int       `dynamodbav:"attempts"`
 	Life       string    `dynamodbav:"life"`
-	Body       []byte    `dynamodbav:"body"` // binary: the very bytes, whatever they are
+	Body       []byte    `dynamodbav:"body"` // binary: byte for byte
 	StoredAt   time.Time `dynamodbav:"stored_at"`
 	DueAt      time.Time `dynamodbav:"due_at"`
 	DueShard   string    `dynamodbav:"due_shard"`

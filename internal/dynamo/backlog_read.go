@@ -25,9 +25,9 @@ func (p *Page) add(item attributes) {
 	p.Items = append(p.Items, i)
 }
 
-// ReadShard returns the items of an endpoint's shard behind a position, those of the oldest
-// deliveries first, strongly consistent: "" begins with the oldest, backlog.Before(t) with the
-// deliveries created at t. A page has at most limit items and 1 MB.
+// ReadShard returns the items of an endpoint's shard behind a position, the oldest deliveries first, strongly
+// consistent: "" begins with the oldest, backlog.Before(t) with the deliveries created at t. A page has at most limit
+// items and 1 MB.
 func (b *Backlog) ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (Page, error) {
 	q := query{
 		condition: "endpoint_shard = :shard", values: attributes{":shard": str(shardName(endpointID, shard))}, limit: limit,
@@ -76,8 +76,7 @@ func (b *Backlog) Due(
 	return due, encodeCursor(last), err
 }
 
-// BatchGet returns the items with the given keys, strongly consistent, in no order; those that
-// do not exist any more are left out.
+// BatchGet returns the items with the given keys, strongly consistent, in no order; missing ones are left out.
 func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error) {
 	var page Page
 	seen := make(map[backlog.Key]bool, len(keys))

@@ -49,9 +49,9 @@ type circuitRow struct {
 // circuitAttributes are written by a change of state: all but the key and the lease.
 var circuitAttributes = namesOf[circuitRow]("held_until")
 
-// Store writes the state next in place of was, of which nobody may have changed the state since. stored
-// is the item as it stands then, lease included. Where applied is false it is another's. A call that was
-// repeated because its answer was lost is not refused.
+// Store replaces the state of was by next's, unless the stored one has changed since. stored is the item afterwards,
+// lease included; where applied is false it is another's. A call that was repeated because its answer was lost is not
+// refused.
 func (c *Circuits) Store(
 	ctx context.Context, was, next circuit.Item,
 ) (stored circuit.Item, applied bool, err error) {
@@ -107,7 +107,7 @@ func (c *Circuits) Hold(
 	return circuitOf(item, key.TenantID, key.EndpointID)
 }
 
-// MarkDeath notes a dead letter of the endpoint, of which release tells its owner, unless one was noted since before.
+// MarkDeath notes a dead letter for release's notice to the owner, unless one at or after before was noted already.
 func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit.Spell, before time.Time) error {
 	mark, err := marshal(death)
 	if err != nil {

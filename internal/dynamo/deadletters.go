@@ -103,7 +103,7 @@ func (d *DeadLetters) Append(
 	return sameDeath(seen, r), seen, err
 }
 
-// sameDeath reports whether the last entry of seen is that of r. No seal is made twice.
+// sameDeath reports whether r's death is the last of seen. No seal is made twice.
 func sameDeath(seen, r deadletter.Record) bool {
 	last := len(seen.Sealed.History) - 1
 	return last >= 0 && slices.Equal(seen.Sealed.History[last].Sealed, r.Sealed.History[0].Sealed)

@@ -138,8 +138,7 @@ func (d *Deliveries) ListOpen(
 	return records, encodeCursor(last), nil
 }
 
-// BatchGet returns the records of the given distinct deliveries, strongly consistent; those that
-// do not exist are left out.
+// BatchGet returns the records of the given distinct deliveries, strongly consistent; missing ones are left out.
 func (d *Deliveries) BatchGet(ctx context.Context, ids []string) (map[string]delivery.Record, error) {
 	keys := make([]attributes, len(ids))
 	for n, id := range ids {

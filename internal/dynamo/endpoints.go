@@ -43,16 +43,16 @@ const (
 	shownAttributes  = statusAttributes + ", #url, description, events"
 )
 
-// WithoutSecrets returns the store whose Get and List ask for nothing that is sealed, as the roles
-// of functions for operators demand. What it returns cannot be written back.
+// WithoutSecrets returns the store whose Get and List ask for no sealed attribute, as the roles of functions for
+// operators demand. Its endpoints cannot be written back.
 func (s *Endpoints) WithoutSecrets() *Endpoints {
 	with := *s
 	with.fields = shownAttributes
 	return &with
 }
 
-// StatusOnly returns the store whose Get and List ask for what decides about an endpoint: neither its URL
-// nor what is sealed. What it returns cannot be written back.
+// StatusOnly returns the store whose Get and List ask for the attributes that decide about an endpoint: no URL,
+// nothing sealed. Its endpoints cannot be written back.
 func (s *Endpoints) StatusOnly() *Endpoints {
 	with := *s
 	with.fields = statusAttributes
@@ -82,8 +82,8 @@ func ofTenant(tenantID string) attributes {
 	return attributes{":tenant": str(tenantID), ":counts": str(countsKey)}
 }
 
-// Get returns one endpoint of the tenant, whatever its status. It looks at the first key again, since the
-// endpoint may be restored between the reads.
+// Get returns one endpoint of the tenant, in any status. It looks at the first key again, since the endpoint may be
+// restored between the reads.
 func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
 	live := EndpointKey{tenantID, endpointID}
 	for _, key := range []EndpointKey{live, live.deleted(), live} {

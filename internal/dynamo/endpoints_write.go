@@ -52,8 +52,8 @@ func rowKey(e endpoint.Endpoint) EndpointKey {
 	return key.deleted()
 }
 
-// Check decides whether an endpoint may have its URL beside its tenant's live endpoints, of which it has ids,
-// statuses and URLs.
+// Check decides whether an endpoint may have its URL, given the ids, statuses and URLs of its tenant's live
+// endpoints.
 type Check func(live []endpoint.Endpoint) error
 
 // Create stores a new endpoint that check allows; nil allows every one. It is ErrLimit when endpoint.MaxLive are not
@@ -154,9 +154,8 @@ func (s *Endpoints) surplus(ctx context.Context, tenantID string) ([]endpoint.En
 // errBusy is a transaction to try again from the start: nothing was written.
 var errBusy = errors.New("another transaction was in the way")
 
-// move stores an endpoint with a change of the tenant's counts and what else is planned, all or nothing: first the
-// row, then the counts, what the endpoint had, and rows of others. It plans again while another transaction is in
-// its way.
+// move stores an endpoint with the planned writes, all or nothing: first the row, then the tenant's counts, the
+// endpoint's old row, and rows of others. It plans again while another transaction is in its way.
 func (s *Endpoints) move(
 	ctx context.Context, now endpoint.Endpoint, plan func(row attributes) ([]types.TransactWriteItem, error),
 ) error {

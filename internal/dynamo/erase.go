@@ -21,7 +21,7 @@ type ErasedTables struct {
 // tenant are scanned: that is slow, but an erasure is rare, and indexes cost with every write.
 type Erasure struct{ kinds []erased }
 
-// erased is a kind of items, and how those of a tenant are found.
+// erased is a kind of items, and the query for a tenant's.
 type erased struct {
 	name string
 	table
@@ -31,7 +31,7 @@ type erased struct {
 }
 
 // NewErasure returns the erasure of the tables. API keys go first, so that nothing new is made with them, endpoints
-// next, so that what is under way ends by itself.
+// next, so that deliveries in progress end by themselves.
 func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	at := func(name string) table { return table{client, name} }
 	byTenant := query{index: "by-tenant", condition: "tenant_id = :tenant", limit: erasedAtOnce}
@@ -116,7 +116,7 @@ func (k erased) page(ctx context.Context, tenantID, cursor string) (items []attr
 	return k.table.query(ctx, q)
 }
 
-// scan returns a page of those items of the table that the filter lets through, strongly consistent.
+// scan returns a page of the table's items that pass the filter, strongly consistent.
 func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
 	out, err := t.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &t.name, FilterExpression: &q.filter, ProjectionExpression: &q.fields,

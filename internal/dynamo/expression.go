@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// assign is a write that gives an item those of the attributes that row has, and removes the others.
-func assign(row any, those []string) (write, error) {
+// assign is a write of the owned attributes: it sets the ones that row has, and removes the others.
+func assign(row any, owned []string) (write, error) {
 	item, err := marshal(row)
 	if err != nil {
 		return write{}, err
 	}
 	w := write{values: attributes{}}
 	var set, remove []string
-	for _, name := range those {
+	for _, name := range owned {
 		if value, present := item[name]; present {
 			set = append(set, "#"+name+" = :"+name)
 			w.values[":"+name] = value

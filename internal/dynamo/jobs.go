@@ -31,7 +31,7 @@ type jobRow struct {
 	job.Job
 	Part      string `dynamodbav:"part"`
 	Kind      string `dynamodbav:"kind"`     // key of jobsIndex
-	Position  string `dynamodbav:"position"` // its sort key: those that are stopped or running are found first
+	Position  string `dynamodbav:"position"` // its sort key: stopped and running jobs come first
 	ExpiresAt int64  `dynamodbav:"expires_at"`
 }
 
@@ -63,8 +63,8 @@ func (s *Jobs) Get(ctx context.Context, id string) (j job.Job, found bool, err e
 	return get[job.Job](ctx, s.table, jobKey(id))
 }
 
-// List returns the jobs of a state or, for "", of all: those stopped first, then those running, each the newest
-// first. next is "" after the last page.
+// List returns the jobs of a state or, for "", of all: first the stopped, then the running ones, each newest first.
+// next is "" after the last page.
 func (s *Jobs) List(
 	ctx context.Context, state job.State, limit int, cursor string,
 ) (jobs []job.Job, next string, err error) {

@@ -78,7 +78,7 @@ func (r marksRow) of(endpointID string) endpoint.Marks {
 	return r.Endpoints[endpointID]
 }
 
-// putMarks stores new marks in place of row, without those of endpoints that are gone for good.
+// putMarks stores new marks in place of row, dropping endpoints that are gone for good.
 func (s *Endpoints) putMarks(
 	ctx context.Context, key EndpointKey, row marksRow, marks endpoint.Marks, revision string,
 ) (refused bool, err error) {
@@ -104,8 +104,8 @@ func (s *Endpoints) putMarks(
 	return refused, err
 }
 
-// known are the marks of those endpoints that are stored, deleted ones included. A Query is no snapshot and misses an
-// endpoint that is deleted meanwhile: only what two of them miss is gone.
+// known returns the marks of the stored endpoints, deleted ones included. A Query is no snapshot and misses an
+// endpoint that is deleted meanwhile: only two misses mean that it is gone.
 func (s *Endpoints) known(
 	ctx context.Context, tenantID string, marks map[string]endpoint.Marks,
 ) (map[string]endpoint.Marks, error) {

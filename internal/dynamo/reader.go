@@ -19,7 +19,7 @@ type ReaderConfig struct {
 	Endpoints        string // the tables
 	EndpointHealth   string
 	WithoutSecrets   bool // no URL, no sealed secret: only the attributes that decide about an endpoint
-	ForOperators     bool // likewise, but with what operators may see, and with endpoints that are deleted
+	ForOperators     bool // likewise, but with the attributes for operators, and deleted endpoints
 	Described        bool // with WithoutSecrets: URL and description, too
 	EventualCircuits bool // circuits may be a little behind, for half the price
 }
@@ -64,8 +64,8 @@ func projected(fields string) batchRead {
 	return how
 }
 
-// Reading is the state of one endpoint and its tenant. A circuit that could not be read is not that of
-// a healthy endpoint: then CircuitRead is false, and Circuit holds nothing but names.
+// Reading is the state of one endpoint and its tenant. A circuit that could not be read is not a healthy one: then
+// CircuitRead is false, and Circuit holds nothing but names.
 type Reading struct {
 	Err         error             // endpoint.ErrUnreadable: then nothing is known of the endpoint but that it exists
 	Endpoint    endpoint.Endpoint // its own marks included
@@ -76,9 +76,8 @@ type Reading struct {
 	CircuitRead bool              // Circuit and SlowUntil were read
 }
 
-// Read reads the given endpoints; of those in quiet, without circuit and slow_until, which are unread then.
-// An error says that the table could not be read. A row that has another form than it should is an error of
-// its Reading; a circuit that cannot be read is none.
+// Read reads the given endpoints; those in quiet without circuit and slow_until, which stay unread. The error is for
+// the table. A malformed row is an error of its Reading; a circuit that cannot be read is none.
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {
@@ -112,7 +111,7 @@ func (r *Reader) readTogether(
 	ask := map[string]types.KeysAndAttributes{r.endpoints.name: r.rows.of(rows), r.circuits.name: r.health.of(health)}
 	out, err := r.endpoints.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: ask})
 	if err != nil {
-		return rows, health // the calls of their own say what is wrong
+		return rows, health // the separate calls report the fault
 	}
 	for _, row := range out.Responses[r.endpoints.name] {
 		found.addRow(row)
@@ -123,7 +122,7 @@ func (r *Reader) readTogether(
 	return out.UnprocessedKeys[r.endpoints.name].Keys, out.UnprocessedKeys[r.circuits.name].Keys
 }
 
-// readEach reads each table by calls of its own. The error is that of the rows.
+// readEach reads each table by separate calls. The error is about the rows.
 func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
 	readRows := func() error {
 		_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)

@@ -58,7 +58,7 @@ func (c *Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.
 	return err
 }
 
-// SlowUntil returns the moments of those tenants who were ever charged, a little behind. The ids are distinct.
+// SlowUntil returns the slow_until of tenants that were ever charged, a little behind. The ids are distinct.
 func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[string]time.Time, error) {
 	slow, keys := make(map[string]time.Time, len(tenantIDs)), make([]attributes, len(tenantIDs))
 	for n, id := range tenantIDs {

@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// classify turns an error into a reason. Where the library has no type for a fault of TLS its
-// text is all there is; the hostile-receiver tests hold those texts to account.
+// classify turns an error into a reason. A TLS fault without a type in the library is told by its text; the
+// hostile-receiver tests check these texts.
 func classify(err error) delivery.Reason {
 	var blocked *Blocked
 	var dns *net.DNSError

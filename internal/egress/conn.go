@@ -17,8 +17,8 @@ import (
 
 const (
 	maxHeader = 64 << 10         // bytes of response heads, 1xx included
-	maxBody   = 64 << 10         // bytes read behind the head so that the connection can be kept
-	drainTime = time.Second      // for those bytes
+	maxBody   = 64 << 10         // bytes read behind the head, to keep the connection
+	drainTime = time.Second      // for reading them
 	goodbye   = time.Second / 10 // for the receiver to take our last word
 )
 
@@ -106,9 +106,9 @@ func (c *conn) send(x *exchange) error {
 // posted tells the parser the method of the request.
 var posted = &http.Request{Method: http.MethodPost}
 
-// head reads response heads up to the final one. framed says that only one reading of it tells where
-// its body ends: the parser drops a Content-Length beside a Transfer-Encoding, so the bytes are searched
-// for it, and a head whose bytes did not come at once is taken to have one.
+// head reads response heads up to the final one. framed says that the end of its body is unambiguous: the parser
+// drops a Content-Length beside a Transfer-Encoding, so the bytes are searched for it, and a head whose bytes did not
+// come at once is taken to have one.
 func (c *conn) head() (res *http.Response, framed bool, err error) {
 	for {
 		if _, err := c.in.Peek(1); err != nil {
@@ -164,5 +164,5 @@ func (c *conn) close() {
 	_ = c.tls.Close()
 }
 
-// drop ends a connection of which nothing more is expected.
+// drop closes a connection that is of no more use.
 func (c *conn) drop() { _ = c.wire.Close() }

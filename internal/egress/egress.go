@@ -3,13 +3,11 @@
 // It speaks HTTP/1.1 over TLS, one exchange at a time on a connection, in the caller's own
 // goroutine, and reads answers with net/http's parser.
 //
-// It promises: HTTPS with TLS 1.2 or later and a verified certificate, every address checked
-// as it is dialled (so that DNS rebinding gains nothing), one deadline over the whole
-// exchange, and bounds on headers, bodies and whatever else a receiver sends. A connection
-// serves one tenant and one host for a few minutes, and another delivery only if nothing
-// followed the answer to the one before. It never follows a redirect, uses a proxy, keeps a
-// cookie, decompresses, or returns a response's body. Errors are typed reasons, never texts,
-// which may quote the URL.
+// It promises: HTTPS with TLS 1.2 or later and a verified certificate, every address checked as it is dialled (so
+// that DNS rebinding gains nothing), one deadline over the whole exchange, and bounds on headers, bodies and
+// everything else that a receiver sends. A connection serves one tenant and one host for a few minutes, and another
+// delivery only if nothing followed the previous answer. It never follows a redirect, uses a proxy, keeps a cookie,
+// decompresses, or returns a response's body. Errors are typed reasons, never texts, which may quote the URL.
 package egress
 
 import (

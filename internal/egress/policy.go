@@ -55,8 +55,8 @@ var mapped = netip.MustParsePrefix("::ffff:0:0/96")
 // ranges ("8443,9000-9100").
 type Settings struct{ Stage, AllowCIDRs, DenyCIDRs, AllowPorts string }
 
-// ParsePolicy reads the settings. Outside LocalStage it refuses to allow what meets loopback, link-local or
-// AWS's own addresses, or a range of IPv6 that holds IPv4. All errors are joined in one, which shows no value.
+// ParsePolicy reads the settings. Outside LocalStage it refuses to allow loopback, link-local and AWS's own
+// addresses, and ranges of IPv6 that hold IPv4. All errors are joined in one, which shows no value.
 func ParsePolicy(s Settings) (Policy, error) {
 	var p Policy
 	var errs []error

@@ -35,7 +35,7 @@ func (p *pool) take(k key) *conn {
 	return nil
 }
 
-// put takes the connection back and closes those that are too old or too many.
+// put takes the connection back and closes old and surplus ones.
 func (p *pool) put(c *conn) {
 	now := time.Now()
 	var closing []*conn

@@ -84,8 +84,8 @@ func request(to *target, r delivery.Request) []byte {
 	return append(b, r.Body...)
 }
 
-// sendable reports whether every field is one line of a name and a value (RFC 9110, 5.1 and
-// 5.5), and none says how long the request is, where it goes or what becomes of its connection.
+// sendable reports whether every field is one line of a name and a value (RFC 9110, 5.1 and 5.5), and none sets the
+// request's length, its target or the fate of its connection.
 func sendable(header []delivery.Field) bool {
 	for _, f := range header {
 		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value) {

@@ -1,8 +1,8 @@
-// Package endpoint is a tenant's webhook endpoint: its fields, its life and the rules for its
-// URL and its subscriptions.
+// Package endpoint is a tenant's webhook endpoint: its fields, its life and the rules for its URL and its
+// subscriptions.
 //
-// It promises that an id is "webhook_" and a ULID, and that what passed its rules can be
-// dialled unless DNS says otherwise. It does no DNS lookup, no I/O and holds no plaintext secret.
+// It promises that an id is "webhook_" and a ULID, and that a URL that passed its rules can be dialled unless DNS
+// says otherwise. It does no DNS lookup, no I/O and holds no plaintext secret.
 package endpoint
 
 import (
@@ -52,9 +52,9 @@ type Endpoint struct {
 	Marks           Marks     `dynamodbav:"-"`        // operators' marks on this endpoint, which have a row of their own
 }
 
-// ErrUnreadable is wrapped where what is stored of an endpoint, or of its marks, has another form than it
-// should. Nothing is decided about such an endpoint.
-var ErrUnreadable = errors.New("what is stored of the endpoint cannot be read")
+// ErrUnreadable is wrapped where a stored endpoint, or its marks, are malformed. Nothing is decided about such an
+// endpoint.
+var ErrUnreadable = errors.New("the stored endpoint cannot be read")
 
 // The bounds of a tenant's endpoints (infra/docs/design.md, "Management API").
 const (

@@ -11,7 +11,7 @@ import (
 // Header is a header that an endpoint's owner has every delivery carry, Authorization for instance.
 type Header struct{ Name, Value string }
 
-// The bounds of an endpoint's headers. What KMS encrypts in one call has 4 KiB.
+// The bounds of an endpoint's headers. One call of KMS encrypts up to 4 KiB.
 const (
 	MaxHeaders     = 8
 	MaxHeaderBytes = 3 << 10 // of all names and values together
@@ -20,13 +20,13 @@ const (
 // headerName is a token (RFC 9110, 5.6.2), no longer than any that is in use.
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
 
-// ours are the headers, besides those of a prefix of ours, that Herald, HTTP or a connection sets (RFC 9110, 7.6.1).
+// ours are the headers that Herald, HTTP or a connection sets (RFC 9110, 7.6.1), besides the reserved prefixes.
 var ours = []string{
 	"connection", "expect", "host", "http2-settings", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
 	"user-agent",
 }
 
-// CheckName says why the name cannot be that of an owner's header.
+// CheckName says why an owner's header cannot have the name.
 func (h Header) CheckName() error {
 	name := strings.ToLower(h.Name)
 	reserved := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
@@ -57,7 +57,7 @@ func EncodeHeaders(headers []Header) string {
 	return b.String()
 }
 
-// DecodeHeaders reads what EncodeHeaders wrote. The error quotes nothing of it.
+// DecodeHeaders reverses EncodeHeaders. The error quotes nothing.
 func DecodeHeaders(text string) (headers []Header, err error) {
 	for line := range strings.Lines(text) {
 		name, value, found := strings.Cut(strings.TrimSuffix(line, "\n"), ":")

@@ -2,15 +2,15 @@ package endpoint
 
 import "time"
 
-// Marks are what operators ask for, of an endpoint or of a tenant. Zero times are marks that were never
-// made. The tags name attributes in the table Endpoints.
+// Marks are operators' orders for an endpoint or a tenant. A zero time is a mark that was never made. The tags name
+// attributes in the table Endpoints.
 type Marks struct {
 	PausedAt        time.Time `dynamodbav:"paused_at,omitempty"`
 	PausedBy        string    `dynamodbav:"paused_by,omitempty"`        // operator
 	PauseReason     string    `dynamodbav:"pause_reason,omitempty"`     // as given
 	ResumedAt       time.Time `dynamodbav:"resumed_at,omitempty"`       // end of the last pause
 	DiscardedBefore time.Time `dynamodbav:"discarded_before,omitempty"` // deliveries whose life began before are dropped
-	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send what waits
+	ReleasedAt      time.Time `dynamodbav:"released_at,omitempty"`      // last order to send the backlog
 }
 
 // TenantMarks are all operators' marks on a tenant: for everything it has, and on single endpoints.

@@ -15,8 +15,8 @@ import (
 // maxURL is the longest URL, in characters, as written and as stored.
 const maxURL = 2048
 
-// URLPolicy decides which URLs may be written. Addr and Port are what the dialler would say
-// of an IP literal and of a port; nil Addr refuses every literal, nil Port every port but 443.
+// URLPolicy decides which URLs may be written. Addr and Port are the dialler's rules for an IP literal and a port;
+// nil Addr refuses every literal, nil Port every port but 443.
 type URLPolicy struct {
 	Addr func(netip.Addr) bool
 	Port func(uint16) bool
@@ -44,9 +44,8 @@ var (
 	errPort     = errors.New("must use port 443")
 )
 
-// Normalise returns the URL as it is stored: host in ASCII and lower case without trailing
-// dot, no default port, no bytes that would have to be escaped. The error says what the
-// tenant has to change. Nothing is looked up.
+// Normalise returns the URL in its stored form: host in ASCII and lower case without trailing dot, no default port,
+// no bytes that would have to be escaped. The error tells the tenant what to change. Nothing is looked up.
 func (p URLPolicy) Normalise(raw string) (string, error) {
 	if len(raw) > 4*maxURL || utf8.RuneCountInString(raw) > maxURL {
 		return "", errLength
@@ -162,7 +161,7 @@ func (p URLPolicy) port(hostport, text string) (string, error) {
 	return ":" + strconv.FormatUint(n, 10), nil
 }
 
-// escape percent-encodes what may not stand in a query: net/url keeps it as it came.
+// escape percent-encodes characters that a query may not have: net/url leaves them.
 func escape(query string) string {
 	const allowed = "!$%&'()*+,-./:;=?@_~"
 	var b strings.Builder

@@ -1,5 +1,5 @@
-// Package event is the vocabulary of what the auth service publishes: the event names of the
-// catalogue, the four subscription patterns and the message on EventsQueue.
+// Package event is the vocabulary of the auth service: the event names of the catalogue, the four subscription
+// patterns and the message on EventsQueue.
 //
 // It promises that a decoded Event is complete and valid, and that Data holds the published
 // bytes unchanged. It never guesses: anything it cannot accept is an *Invalid naming the field.
@@ -40,7 +40,7 @@ func (e *Invalid) Error() string {
 	return "invalid event: " + e.Field + ": " + e.Reason
 }
 
-// maxBody is the largest event message, in bytes: what EventsQueue accepts.
+// maxBody is the largest event message that EventsQueue accepts, in bytes.
 const maxBody = 256 << 10
 
 // ValidTenantID reports whether id has the form of a tenant's id: 1–128 of [A-Za-z0-9_-].

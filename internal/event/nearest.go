@@ -9,10 +9,10 @@ import (
 // suggested is how many names a refusal suggests at most.
 const suggested = 3
 
-// longestName is that of infra/catalogue; what is longer is no misspelt name.
+// longestName is infra/catalogue's limit; a longer name is no misspelling.
 const longestName = 64
 
-// unknown refuses a name, and suggests those that it may have been meant to be.
+// unknown refuses a name, and suggests similar ones.
 func unknown(name string) string {
 	const refusal = "is not an implemented event"
 	if near := nearest(name); len(near) > 0 {
@@ -21,7 +21,7 @@ func unknown(name string) string {
 	return refusal
 }
 
-// nearest returns known names of which no more than every second character differs, the nearest first.
+// nearest returns the known names that differ in at most every second character, the nearest first.
 func nearest(name string) []string {
 	if len(name) > longestName {
 		return nil

@@ -26,7 +26,7 @@ var known = func() map[string]bool {
 	return m
 }()
 
-// Types returns the event names: the specification's in its order ("Events"), then those of an adopter's own catalogue.
+// Types returns the event names: the specification's in its order ("Events"), then an adopter's own.
 func Types() []string { return slices.Clone(types) }
 
 // Patterns returns the accepted subscription wildcards (infra/docs/spec.md, "Subscription wildcards").

@@ -1,9 +1,9 @@
 // Package job is an operator's act on many dead letters or rejected events, worked off page by page.
 //
-// It promises exact counts of dead letters: what was taken up is stored before it is done, so a worker that dies
-// anywhere is followed by one that finishes the same page, and nothing is counted twice or forgotten. Rejected
-// events have no list: what a worker published before it died is missing from the count. It knows no AWS; the
-// handler of replay does the work.
+// It promises exact counts of dead letters: a page is stored before the work on it begins, so when a worker dies
+// anywhere, the next one finishes the same page, and nothing is counted twice or forgotten. Rejected events have no
+// list: the ones that a worker published before it died are missing from the count. It knows no AWS; the handler of
+// replay does the work.
 package job
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
-// Act is what a job does with what it selects.
+// Act is a job's act on the selected letters or events.
 type Act string
 
 // The acts.
@@ -65,8 +65,8 @@ type Progress struct {
 
 	Pages     int       `dynamodbav:"pages"`              // that were stored
 	Pending   []string  `dynamodbav:"pending,omitempty"`  // ids that were taken up and have no result
-	Tries     int       `dynamodbav:"tries,omitempty"`    // of what is pending
-	Cursor    string    `dynamodbav:"cursor,omitempty"`   // behind what was taken up
+	Tries     int       `dynamodbav:"tries,omitempty"`    // of the pending ids
+	Cursor    string    `dynamodbav:"cursor,omitempty"`   // behind the ids taken up
 	Listed    bool      `dynamodbav:"listed,omitempty"`   // nothing is left behind the cursor
 	WayFrom   time.Time `dynamodbav:"way_from,omitempty"` // beginning of a job's way through rejected events
 	UpdatedAt time.Time `dynamodbav:"updated_at"`
@@ -76,17 +76,17 @@ type Progress struct {
 // Each try is a minute after the last: longer than a claim lasts.
 const MaxTries = 5
 
-// Kind is what became of one id.
+// Kind is a kind of result.
 type Kind int
 
-// The kinds of results. What was not begun has none.
+// The kinds of results. An id that was not begun has none.
 const (
 	Succeeded Kind = iota
 	Refused
 	Again // a fault of ours, or another replay: to be tried again
 )
 
-// Result is what became of one id.
+// Result is the outcome of one id.
 type Result struct {
 	ID     string
 	Kind   Kind
@@ -100,7 +100,7 @@ type Failure struct {
 	Reason  string `dynamodbav:"reason"`
 }
 
-// Page is what became of a job's ids: those that succeeded, and the others.
+// Page has the outcomes of a job's ids: successes, and the others.
 type Page struct {
 	Number   int       `dynamodbav:"number"`
 	Done     []string  `dynamodbav:"done,omitempty"`
@@ -116,8 +116,8 @@ func (p Progress) Begin(ids []string, cursor string) Progress {
 	return p
 }
 
-// Settle counts results of what is pending, which come as a page. What has none stays pending, and what is to
-// be tried again, until it was tried often enough.
+// Settle counts results of the pending ids, which come as a page. Ids without a result stay pending, and so do ids to
+// try again, until their tries are used up.
 func (p Progress) Settle(results []Result) (Progress, Page) {
 	page := Page{Number: p.Pages + 1}
 	p.Refused, p.Failed = copied(p.Refused), copied(p.Failed)
@@ -205,7 +205,7 @@ func (j Job) WaitsFor(other Job, now time.Time) bool {
 	return first || hides && now.Sub(other.UpdatedAt) < Way
 }
 
-// Swept is what a run through rejected events met.
+// Swept is the result of a run through rejected events.
 type Swept struct {
 	Begun     time.Time
 	Published int
@@ -214,7 +214,7 @@ type Swept struct {
 }
 
 // Sweep counts a run through rejected events, which goes on where the last one ended. A way that begins anew meets
-// again what is refused, so the last one counts.
+// the refused events again, so the last one counts.
 func (p Progress) Sweep(s Swept) (Progress, Page) {
 	p.Refused = copied(p.Refused)
 	if s.Begun.Sub(p.WayFrom) >= Way-time.Minute {

@@ -1,8 +1,8 @@
-// Package notice puts on the stack's event bus what the owners of endpoints should hear of: that a circuit opened or
-// recovered, that an operator paused or resumed an endpoint, that a delivery died.
+// Package notice puts notices for the owners of endpoints on the stack's event bus: a circuit opened or recovered, an
+// operator paused or resumed an endpoint, a delivery died.
 //
-// It promises that a notice which is put again has the same id, and that none holds a secret, the path of a URL or
-// anything that was delivered. infra/notice.schema.json describes it.
+// It promises that a notice which is put again has the same id, and that none holds a secret, the path of a URL or a
+// body. infra/notice.schema.json describes it.
 package notice
 
 import (

@@ -31,7 +31,7 @@ type Found struct {
 	Unreadable bool // its row or its tenant's marks: then Endpoint has names only
 }
 
-// Unreadable tells what cannot be read from a fault that may pass.
+// Unreadable tells a malformed item from a fault that may pass.
 func Unreadable(err error) (unreadable bool, fault error) {
 	if errors.Is(err, endpoint.ErrUnreadable) {
 		return true, nil
@@ -113,7 +113,7 @@ func (d Directory) named(ctx context.Context, tenantID, name string) (string, er
 	return "", Refuse(CodeInvalidField, "endpoint_id", "give the id, since several match: "+strings.Join(candidates, "; "))
 }
 
-// read completes what is known of a circuit.
+// read adds a circuit's endpoint and marks.
 func (d Directory) read(ctx context.Context, item circuit.Item) (Found, error) {
 	e, found, err := d.Endpoints.Get(ctx, item.TenantID, item.EndpointID)
 	if err == nil && !found {
@@ -131,7 +131,7 @@ func (d Directory) read(ctx context.Context, item circuit.Item) (Found, error) {
 	return Found{Endpoint: e, Tenant: marks.Tenant, Circuit: item}, nil
 }
 
-// The states that are shown beside those of a circuit.
+// The states that are shown besides a circuit's.
 const (
 	StateDeleted    = "deleted"
 	StatePaused     = "paused"

@@ -23,7 +23,7 @@ type Job struct {
 	Left      int            `json:"left"`
 }
 
-// JobSelector is what a job is about. Until is its own start at the latest.
+// JobSelector selects a job's letters or events. Until is its own start at the latest.
 type JobSelector struct {
 	TenantID   string     `json:"tenant_id"`
 	EndpointID string     `json:"endpoint_id"`

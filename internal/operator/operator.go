@@ -1,11 +1,10 @@
-// Package operator is what the operator functions (apikeys, control, inspect, replay, webhooks) have in common: JSON
+// Package operator is the common part of the operator functions (apikeys, control, inspect, replay, webhooks): JSON
 // in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
-// It promises that every request names its operator, that a field which nobody reads is refused
-// and not ignored, that what is called a tenant's id can be one, that a refused request is an answer
-// ({"error":{code, message, field}}) while an error of ours is a Lambda error without its detail, and that
-// each invocation leaves one log line with operator, action and ids, and each change an audit line before it is
-// made. It never logs a body, a key or a cursor.
+// It promises that every request names its operator, that a field which nobody reads is refused and not ignored, that
+// a tenant's id has an id's form, that a refused request is an answer ({"error":{code, message, field}}) while an
+// error of ours is a Lambda error without its detail, and that each invocation leaves one log line with operator,
+// action and ids, and each change an audit line before it is made. It never logs a body, a key or a cursor.
 package operator
 
 import (
@@ -26,7 +25,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Call is what an action knows of its invocation besides the request.
+// Call is an action's view of its invocation, besides the request.
 type Call struct {
 	Operator string
 	Now      time.Time
@@ -38,7 +37,7 @@ type Call struct {
 // Note adds to the invocation's log line: ids, counts and results only.
 func (c *Call) Note(attrs ...slog.Attr) { c.attrs = append(c.attrs, attrs...) }
 
-// Audit keeps lines about what the action is going to change. Where it fails, nothing may be changed.
+// Audit keeps lines about the changes to come. Where it fails, nothing may be changed.
 func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
 	if len(lines) == 0 {
 		return nil
@@ -85,7 +84,7 @@ type Function struct {
 // errInternal is all that a caller is told of an error of ours.
 var errInternal = errors.New("internal error: see the function's log under this request id")
 
-// Invoke runs one action. The error is errInternal, whatever went wrong.
+// Invoke runs one action. Any error is errInternal.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
 	call := &Call{Now: started.UTC(), audit: f.Audit}

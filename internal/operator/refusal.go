@@ -36,8 +36,8 @@ func Refuse(code, field, message string) *Refusal {
 	return &Refusal{Code: code, Field: field, Message: message}
 }
 
-// refuseJSON says what is wrong with a request without quoting it. Requests are flat but for
-// lists: the first name tells the place.
+// refuseJSON names the fault of a request without quoting it. Requests are flat but for lists: the first name tells
+// the place.
 func refuseJSON(err error) *Refusal {
 	d := badjson.Diagnose(err)
 	switch field := d.TopLevel(); {
@@ -61,7 +61,7 @@ func knowing(r *Refusal, fields []string) *Refusal {
 	return r
 }
 
-// fieldsOf are the names of a request's fields, those of embedded structs included.
+// fieldsOf are the names of a request's fields, embedded structs' included.
 func fieldsOf(request reflect.Type) (names []string) {
 	for _, field := range reflect.VisibleFields(request) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")

@@ -84,8 +84,7 @@ func (p Page) Start(filter string) (string, error) {
 	return start, nil
 }
 
-// Required refuses a missing field. Ids are taken whatever their shape: unknown ones are not
-// found.
+// Required refuses a missing field. Ids have any shape: unknown ones are not found.
 func Required(field, value string) error {
 	if value == "" {
 		return Refuse(CodeInvalidField, field, "is required")

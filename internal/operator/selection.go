@@ -18,7 +18,7 @@ type Selection struct {
 	Until      time.Time         `json:"until"` // likewise, exclusive
 }
 
-// Selector refuses what selects nothing.
+// Selector refuses an empty selection.
 func (s Selection) Selector() (deadletter.Selector, error) {
 	if err := CheckEndpointID(s.EndpointID); err != nil {
 		return deadletter.Selector{}, err

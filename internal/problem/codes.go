@@ -2,7 +2,7 @@ package problem
 
 import "slices"
 
-// Code is what a program branches on. Codes are never renamed or given a second meaning.
+// Code is for programs to branch on. Codes are never renamed or given a second meaning.
 type Code string
 
 // The codes of the management API.

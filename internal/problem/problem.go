@@ -1,10 +1,8 @@
-// Package problem is the only map from a fault to what a caller of the management API sees:
-// an RFC 9457 problem document.
+// Package problem is the only map from a fault to the answer of the management API: an RFC 9457 problem document.
 //
-// It promises one documented meaning, status and title for each code, and that a fault which it
-// does not know becomes "internal", with its text withheld. It quotes the names of fields and
-// parameters, but never the values that the caller sent: a key put into the wrong field is not
-// echoed.
+// It promises one documented meaning, status and title for each code, and that an unknown fault becomes "internal",
+// with its text withheld. It quotes the names of fields and parameters, but never the caller's values: a key put into
+// the wrong field is not echoed.
 package problem
 
 import (
@@ -24,7 +22,7 @@ const typePrefix = "urn:herald:problem:"
 type Error struct {
 	Code   Code
 	Detail string  // one sentence, for people
-	Fields []Field // what in the request is at fault, when that can be named
+	Fields []Field // the faulty parts of the request, if they have names
 	Allow  string  // CodeMethodNotAllowed only: the methods of the path
 	Cause  error   // for the log, never shown
 }

@@ -17,8 +17,7 @@ const (
 
 var errNotNamed = errors.New("the answer does not name this message")
 
-// answer is what SQS says of the entries of one batch call. It names them by their id, which is
-// their index in the call.
+// answer is SQS's answer about the entries of one batch call. It names them by their id, their index in the call.
 type answer struct {
 	done   [maxBatch]bool
 	failed []types.BatchResultErrorEntry
@@ -37,9 +36,9 @@ func (a *answer) succeeded(id *string) {
 	}
 }
 
-// inBatches makes batch calls for the entries 0 to n-1 and returns one error per entry: nil only
-// where an answer says that SQS did it. end returns where the call that starts at from ends, call
-// makes it, and doing says in the errors what it does.
+// inBatches makes batch calls for the entries 0 to n-1 and returns one error per entry: nil only where SQS answers
+// that it succeeded. end returns the end of the call that starts at from, call makes it, and doing names it in the
+// errors.
 func inBatches(doing string, n int, end func(from int) int, call func(from, to int) (answer, error)) []error {
 	errs := make([]error, n)
 	for from := 0; from < n; {
@@ -51,7 +50,7 @@ func inBatches(doing string, n int, end func(from int) int, call func(from, to i
 	return errs
 }
 
-// spread sets the errors of the entries of one call. err is that of the call as a whole.
+// spread sets the errors of the entries of one call. err is the whole call's.
 func (a *answer) spread(errs []error, doing string, err error) {
 	for i := range errs {
 		switch {

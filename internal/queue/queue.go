@@ -1,10 +1,9 @@
-// Package queue is Herald's use of SQS: delivery messages as SQS messages, sends in batches
-// within SQS's limits, visibility timeouts.
+// Package queue is Herald's use of SQS: delivery messages as SQS messages, sends in batches within SQS's limits,
+// visibility timeouts.
 //
-// It promises that a delivery's body is the SQS body byte for byte, that no send or change is
-// lost silently (what a batch call did not take is reported by index), and that messages of
-// every version it ever wrote stay readable. It never receives or deletes: Lambda's event
-// source mappings do.
+// It promises that a delivery's body is the SQS body byte for byte, that no send or change is lost silently (entries
+// that failed are reported by index), and that messages of every version it ever wrote stay readable. It never
+// receives or deletes: Lambda's event source mappings do.
 package queue
 
 import (
@@ -39,8 +38,7 @@ const (
 // ErrUnreadable is wrapped by every error of Decode.
 var ErrUnreadable = errors.New("unreadable delivery message")
 
-// Attributes returns the message attributes of m: seven, ten at most, which is all that SQS takes.
-// What is new goes into the life.
+// Attributes returns the message attributes of m: seven, ten at most, SQS's limit. Anything new goes into the life.
 func Attributes(m delivery.Message) map[string]types.MessageAttributeValue {
 	a := map[string]types.MessageAttributeValue{
 		attrVersion:  text(version),
@@ -153,7 +151,7 @@ func (d *decoder) life() delivery.Life {
 	return l
 }
 
-// Receive is what SQS says of a message it hands over.
+// Receive is SQS's account of a message that was received.
 type Receive struct {
 	Count  int       // receives from its queue, this one included
 	SentAt time.Time // zero where SQS does not say

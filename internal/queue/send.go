@@ -86,7 +86,7 @@ func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (a answer, e
 	return a, nil
 }
 
-// size counts what SQS counts: body, and names, types and values of the attributes.
+// size counts as SQS does: body, and names, types and values of the attributes.
 func (m Outgoing) size() int {
 	n := len(m.Body)
 	for name, a := range m.Attributes {

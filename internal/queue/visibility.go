@@ -29,9 +29,9 @@ type VisibilityChange struct {
 	Wait          time.Duration
 }
 
-// ChangeVisibility changes visibility timeouts, ten in a call; what a call leaves out is asked
-// for once more. The answer has one error per change. A message whose change failed comes back
-// after the queue's own visibility timeout.
+// ChangeVisibility changes visibility timeouts, ten in a call; changes missing from an answer are asked for once
+// more. It returns one error per change. A message whose change failed comes back after the queue's own visibility
+// timeout.
 func (v Visibility) ChangeVisibility(ctx context.Context, changes []VisibilityChange) []error {
 	errs := v.change(ctx, changes)
 	var again []int

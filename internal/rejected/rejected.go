@@ -1,9 +1,8 @@
 // Package rejected is the operators' access to EventsDeadLetterQueue: events that fanout
 // refused, with their reasons, and events that SQS moved there because fanout kept failing.
 //
-// It promises that looking consumes nothing: what was received and not deleted is made
-// visible again, at the latest when its short visibility timeout ends. It never deletes on
-// its own account.
+// It promises that looking consumes nothing: messages that were received and not deleted are made visible again, at
+// the latest when their short visibility timeout ends. It never deletes on its own account.
 package rejected
 
 import (
@@ -28,9 +27,9 @@ import (
 // redrive, after fanout had received it again and again without finishing.
 const reasonNotProcessed = "not_processed"
 
-// The message attributes of what fanout rejects.
+// The message attributes of fanout's rejections.
 const (
-	attributeMessageID = "message_id" // that the publisher was told
+	attributeMessageID = "message_id" // as the publisher was told
 	attributeEventID   = "event_id"
 	attributeReason    = "reason"
 )
@@ -108,8 +107,8 @@ func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
 	return events, nil
 }
 
-// eventOf reads a message of the queue. A message that SQS moved there has its publisher's attributes,
-// whatever their names; only the messages that fanout sent have fanout's.
+// eventOf reads a message of the queue. A message that SQS moved there has its publisher's attributes, under any
+// names; only fanout's own messages have fanout's.
 func eventOf(m types.Message) Event {
 	attributes := m.MessageAttributes
 	if _, moved := m.Attributes[string(types.MessageSystemAttributeNameDeadLetterQueueSourceArn)]; moved {

@@ -38,9 +38,8 @@ type Schedule struct {
 	MaxLife    time.Duration // a life that is older ends where it would wait again; 0 is MaxLife, 7 days
 }
 
-// Wait returns how long to wait before retry n (1 for the first). random is uniform in
-// [0, 1). floor is what the receiver asked for by Retry-After, 0 for nothing. elapsed is the
-// time since the message was received: what is left of Cap bounds the answer.
+// Wait returns the wait before retry n (1 for the first). random is uniform in [0, 1). floor is the receiver's
+// Retry-After, 0 for none. elapsed is the time since the message was received: the rest of Cap bounds the answer.
 func (s Schedule) Wait(n int, random float64, floor, elapsed time.Duration) time.Duration {
 	base := float64(s.Base) * math.Pow(s.Factor, float64(max(n, 1)-1))
 	wait := Cap

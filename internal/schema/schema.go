@@ -48,7 +48,7 @@ func (s *Schema) Check(data []byte) error {
 	return &Mismatch{Keyword: keyword(err)}
 }
 
-// What the library's errors begin with: "validating /properties/amount: " for each level, then "type: ".
+// The library's errors begin with "validating /properties/amount: " for each level, then "type: ".
 var (
 	level = regexp.MustCompile(`^validating (.+): $`)
 	first = regexp.MustCompile(`^(\w+)[:\[]`)

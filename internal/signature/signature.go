@@ -1,9 +1,9 @@
-// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing"), makes
-// the signing secrets, and reads those of other senders.
+// Package signature signs deliveries with HMAC-SHA256 (infra/docs/spec.md, "Delivery signing"), makes the signing
+// secrets, and reads other senders'.
 //
 // It promises: the signed content is id + "." + timestamp + "." + body, the key of a secret of ours is its text
-// exactly as issued (prefix included), and the header value starts with the
-// scheme version "v1,". It never parses the body and never keeps a secret.
+// exactly as issued (prefix included), and the header value starts with the scheme version "v1,". It never parses the
+// body and never keeps a secret.
 package signature
 
 import (
@@ -41,7 +41,7 @@ const (
 	maxKeyBytes = 1024
 )
 
-// ImportKey returns what signs like the secret of another sender: the bytes of the Base64 after "whsec_" (Standard
+// ImportKey returns the HMAC key of another sender's secret: the bytes of the Base64 after "whsec_" (Standard
 // Webhooks), or else its literal text.
 func ImportKey(secret string) (key string, err error) {
 	switch {

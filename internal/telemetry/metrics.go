@@ -118,7 +118,7 @@ type declaration struct {
 	Metrics    []metric
 }
 
-// line takes at most maxValues of each metric out of what was collected.
+// line takes at most maxValues collected values of each metric.
 func (m *Metrics) line() line {
 	l := line{Service: m.service, Values: make(map[string][]float64, len(m.values))}
 	declared := declaration{Namespace: m.namespace, Dimensions: [][]string{{"service"}}}

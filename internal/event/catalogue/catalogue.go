@@ -1,5 +1,5 @@
-// Package catalogue is the table of event types: those of the specification in catalogue.yaml, and an adopter's own
-// in own.yaml, or in the file that make's CATALOGUE names.
+// Package catalogue is the table of event types: the specification's in catalogue.yaml, and an adopter's own in
+// own.yaml, or in the file that make's CATALOGUE names.
 //
 // It promises that nothing is parsed when a function starts: the tables are Go source, which infra/catalogue writes.
 package catalogue

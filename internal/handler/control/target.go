@@ -77,7 +77,7 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 	}
 	if found.Unreadable {
 		return target{}, operator.Refuse(codeUnreadable, "endpoint_id",
-			"what is stored of the endpoint, or of its tenant's marks, cannot be read: nothing is sent to it")
+			"the stored endpoint, or its tenant's marks, cannot be read: nothing is sent to it")
 	}
 	if !found.Endpoint.Live() {
 		return target{}, operator.Refuse(codeDeleted, "endpoint_id",
