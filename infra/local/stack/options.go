@@ -26,7 +26,7 @@ type Options struct {
 
 const (
 	stackName = "herald-local"
-	region    = "local" // none of AWS's own (infra/decisions/0017-a-region-of-its-own.md)
+	region    = "local" // none of AWS's own (infra/docs/local-stack.md)
 )
 
 // complete fills the defaults in and makes every path absolute.
