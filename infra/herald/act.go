@@ -189,8 +189,9 @@ func (a *app) resolve(ctx context.Context, c *cli.Command, f fields) error {
 	if err != nil {
 		return err
 	}
-	maps.Copy(f, place(c, name))
-	_, err = a.named(ctx, s, f)
+	found := place(c, name)
+	_, err = a.named(ctx, s, found)
+	maps.Copy(f, found)
 	return err
 }
 

@@ -131,12 +131,16 @@ func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
 	f := &fake{answers: map[string]string{
 		"inspect endpoint": `{"endpoint_id":"webhook_1"}`, "replay start_job": `{"selected":1,"ready":1,"complete":true}`,
 	}}
-	f.play(t, "", "--dry-run", "dead", "replay", "--tenant", "acme", "--endpoint", "hooks.example.com")
-	var asked []any
+	f.play(t, "", "--dry-run", "dead", "replay", "--endpoint", "acme/hooks.example.com", "--reason", "timeout")
+	asked := []row{} // what selects letters, inspect refuses about an endpoint
 	for _, r := range f.requests {
-		asked = append(asked, r["endpoint_id"], r["tenant_id"])
+		asked = append(asked, row{"endpoint_id": r["endpoint_id"], "tenant_id": r["tenant_id"], "reason": r["reason"]})
 	}
-	if diff := cmp.Diff([]any{"hooks.example.com", "acme", "webhook_1", "acme"}, asked); diff != "" {
+	want := []row{
+		{"endpoint_id": "hooks.example.com", "tenant_id": "acme", "reason": nil},
+		{"endpoint_id": "webhook_1", "tenant_id": "acme", "reason": "timeout"},
+	}
+	if diff := cmp.Diff(want, asked); diff != "" {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	f = &fake{answers: map[string]string{"inspect endpoint": `{"error":{"code":"invalid_field","message":"several"}}`}}
