@@ -96,6 +96,11 @@ func (r *Reader) Read(
 	if err := r.readEach(ctx, rowKeys, healthKeys, found); err != nil {
 		return nil, err
 	}
+	if r.deleted {
+		if err := r.readDeleted(ctx, keys, found); err != nil {
+			return nil, err
+		}
+	}
 	readings := make(map[EndpointKey]Reading, len(keys))
 	for _, key := range keys {
 		readings[key] = found.of(key)
@@ -143,6 +148,22 @@ func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found 
 	})[0]
 }
 
+// readDeleted looks for the endpoints without a row among those that are deleted.
+func (r *Reader) readDeleted(ctx context.Context, keys []EndpointKey, found result) error {
+	missing := map[EndpointKey]bool{}
+	for _, key := range keys {
+		if _, live := found.rows[key]; !live {
+			missing[key.deleted()] = true
+		}
+	}
+	var rows []attributes
+	for key := range missing {
+		rows = append(rows, key.item())
+	}
+	_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
+	return err
+}
+
 // wanted lists the keys of both tables, every one once, since DynamoDB refuses calls that name one twice.
 func (r *Reader) wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, health []attributes) {
 	seen := make(map[any]bool, 4*len(keys))
@@ -156,9 +177,6 @@ func (r *Reader) wanted(keys []EndpointKey, quiet map[EndpointKey]bool) (rows, h
 	for _, key := range keys {
 		marks := marksKey(key.TenantID)
 		rows = once(once(rows, marks, marks.item()), key, key.item())
-		if r.deleted {
-			rows = once(rows, key.deleted(), key.deleted().item())
-		}
 		if quiet[key] {
 			continue
 		}
