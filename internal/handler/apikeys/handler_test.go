@@ -3,7 +3,6 @@ package apikeys
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -113,7 +112,8 @@ func newFunction(s *shelf, log *bytes.Buffer) *operator.Function {
 		now = now.Add(time.Second)
 		return now
 	}
-	h := &Handler{Keys: s, Random: rand.Reader, Audit: s, Log: slog.New(slog.NewJSONHandler(log, nil)), Now: clock}
+	h := New(Config{Log: slog.New(slog.NewJSONHandler(log, nil))})
+	h.Keys, h.Audit, h.Now = s, s, clock
 	return h.Function()
 }
 

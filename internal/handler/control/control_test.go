@@ -175,11 +175,10 @@ func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, err
 }
 
 func (w *world) handler() *Handler {
-	return &Handler{
-		Endpoints: endpoints{w}, Circuits: circuits{w}, Backlog: w, Deliveries: w, Settings: circuit.Default(),
-		Audit: auditLog{w}, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return now },
-		NewID: func() string { return "1" },
-	}
+	h := New(Config{Log: slog.New(slog.NewJSONHandler(&w.log, nil))})
+	h.Endpoints, h.Circuits, h.Backlog, h.Deliveries, h.Audit = endpoints{w}, circuits{w}, w, w, auditLog{w}
+	h.Settings, h.Now, h.NewID = circuit.Default(), func() time.Time { return now }, func() string { return "1" }
+	return h
 }
 
 func (w *world) ask(t *testing.T, action, fields string) (a Answer, refusal *operator.Refusal, err error) {

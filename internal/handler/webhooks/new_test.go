@@ -1,50 +1,20 @@
 package webhooks
 
 import (
-	"log/slog"
 	"net/netip"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/herald-webhooks/herald/internal/apikey"
-	"github.com/herald-webhooks/herald/internal/audit"
-	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/testkit/wiring"
 )
 
-var environment = map[string]string{
-	"STAGE": "test", "ENDPOINTS_TABLE": "Endpoints", "API_KEYS_TABLE": "Keys", "SECRETS_KEY_ARN": "key",
-	"EGRESS_ALLOW_CIDRS": "10.1.0.0/16", "EGRESS_DENY_CIDRS": "1.0.0.0/24", "EGRESS_ALLOW_PORTS": "8443",
-	"DELETED_ENDPOINT_DAYS": "30", "API_KEY_REQUESTS_PER_MINUTE": "300", "MAX_ENDPOINTS_PER_HOST": "20",
-	"AUDIT_LOG_GROUP": "Audit",
-}
-
-func TestNew_connectsEachPartWithItsOwnResource(t *testing.T) {
-	s := wiring.Settings[Settings](t, environment)
-	var calls wiring.AWS
-	h, err := New(Config{Settings: s, AWS: calls.Config(), Log: slog.New(slog.DiscardHandler)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	calls.Check(t, func() error { _, _, err := h.Endpoints.Get(t.Context(), "t", "id"); return err }, "GetItem Endpoints")
-	calls.Check(t, func() error { _, _, err := h.Keys.Get(t.Context(), "id"); return err }, "GetItem Keys")
-	calls.Check(t, func() error {
-		_, _, err := h.Keys.Spend(t.Context(), apikey.Key{ID: "id"}, 1, 1, h.Now())
-		return err
-	}, "UpdateItem Keys")
-	calls.Check(t, func() error {
-		_, err := h.Secrets.Seal(t.Context(), keyring.SecretID{TenantID: "t", EndpointID: "id", Version: 1}, "secret")
-		return err
-	}, "Encrypt key")
-	calls.Check(t, func() error {
-		return h.Audit.Write(t.Context(), audit.Line{Action: "test"})
-	}, "PutLogEvents Audit", "PutLogEvents webhooks")
+var settings = Settings{
+	Stage: "test", EgressAllowCIDRs: "10.1.0.0/16", EgressDenyCIDRs: "1.0.0.0/24", EgressAllowPorts: "8443",
+	KeyRequestsPerMinute: 300, MaxEndpointsPerHost: 20,
 }
 
 func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
-	h, err := New(Config{Settings: wiring.Settings[Settings](t, environment)})
+	h, err := New(Config{Settings: settings})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,7 +33,7 @@ func TestNew_takesURLsThatTheDiallerWouldCall(t *testing.T) {
 }
 
 func TestNew_namesTheVariablesAtFaultAndShowsNoValue(t *testing.T) {
-	s := wiring.Settings[Settings](t, environment)
+	s := settings
 	s.EgressAllowCIDRs, s.EgressAllowPorts, s.KeyRequestsPerMinute = "10.1.0.0/16, hush", "hush", 9
 	s.MaxEndpointsPerHost = 51
 	_, err := New(Config{Settings: s})
