@@ -42,13 +42,3 @@ func ExampleClient_Post() {
 	// status 204, reason ""
 	// status 0, reason "blocked_address"
 }
-
-func ExamplePolicy_Check() {
-	for _, address := range []string{"1.1.1.1:443", "1.1.1.1:80", "169.254.169.254:443"} {
-		fmt.Println(address, egress.Policy{}.Check("tcp4", address))
-	}
-	// Output:
-	// 1.1.1.1:443 <nil>
-	// 1.1.1.1:80 egress refused: blocked_port
-	// 169.254.169.254:443 egress refused: blocked_address
-}

@@ -35,7 +35,11 @@ func TestParsePolicy_allowsWhatItNames(t *testing.T) {
 		},
 		"loopback in the local stage": {
 			settings: egress.Settings{AllowCIDRs: "127.0.0.1/32,::1/128", Stage: egress.LocalStage},
-			want:     map[string]delivery.Reason{"127.0.0.1:443": "", "127.0.0.2:443": delivery.ReasonBlockedAddress},
+			want: map[string]delivery.Reason{
+				"127.0.0.1:443": "", "127.0.0.0:443": delivery.ReasonBlockedAddress,
+				"127.0.0.2:443": delivery.ReasonBlockedAddress, "[::1]:443": "",
+				"[::ffff:127.0.0.1]:443": delivery.ReasonBlockedAddress, "[::127.0.0.1]:443": delivery.ReasonBlockedAddress,
+			},
 		},
 		"internal hosts with public addresses, and part of an allowed range": {
 			settings: egress.Settings{

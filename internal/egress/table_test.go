@@ -152,31 +152,6 @@ func TestPolicy_Check_ofWhatIsDialled(t *testing.T) {
 	}
 }
 
-func TestPolicy_Check_widensToExactlyWhatIsNamed(t *testing.T) {
-	for address, want := range map[string]delivery.Reason{
-		"127.0.0.1:1024":          "",
-		"127.0.0.1:65535":         "",
-		"127.0.0.1:443":           "",
-		"127.0.0.1:1023":          delivery.ReasonBlockedPort,
-		"127.0.0.0:8443":          delivery.ReasonBlockedAddress,
-		"127.0.0.2:8443":          delivery.ReasonBlockedAddress,
-		"[::1]:8443":              delivery.ReasonBlockedAddress,
-		"[::ffff:127.0.0.1]:8443": delivery.ReasonBlockedAddress,
-		"[::127.0.0.1]:8443":      delivery.ReasonBlockedAddress,
-		"10.0.0.1:8443":           delivery.ReasonBlockedAddress,
-		"1.1.1.1:8443":            "",
-		"1.1.1.1:80":              delivery.ReasonBlockedPort,
-	} {
-		network := "tcp4"
-		if address[0] == '[' {
-			network = "tcp6"
-		}
-		if got := reasonOf(loopbackPolicy().Check(network, address)); got != want {
-			t.Errorf("%s: got %q, want %q", address, got, want)
-		}
-	}
-}
-
 func check(policy egress.Policy, addr string) delivery.Reason {
 	network := "tcp4"
 	if netip.MustParseAddr(addr).Is6() {
@@ -202,14 +177,6 @@ func reasonOf(err error) delivery.Reason {
 func edges(prefix string) []string {
 	p := netip.MustParsePrefix(prefix).Masked()
 	return []string{p.Addr().String(), lastOf(p).String()}
-}
-
-// literal is the URL of an address.
-func literal(addr string) string {
-	if netip.MustParseAddr(addr).Is6() {
-		addr = "[" + addr + "]"
-	}
-	return "https://" + addr + "/hook"
 }
 
 // lastOf is the last address of a prefix.

@@ -27,25 +27,6 @@ func TestPolicy_decidesOnFormsWhenWritten(t *testing.T) {
 	}
 }
 
-// TestPolicy_refusesWhenWrittenWhatItWouldWhenDialled holds the two sides to one opinion, range by range.
-func TestPolicy_refusesWhenWrittenWhatItWouldWhenDialled(t *testing.T) {
-	for _, r := range ranges {
-		for _, addr := range edges(r.prefix) {
-			if stored, err := writing(egress.Policy{}).Normalise(literal(addr)); err == nil {
-				t.Errorf("%s of %s, %s: stored as %q", addr, r.prefix, r.why, stored)
-			}
-		}
-		for _, neighbour := range []string{r.before, r.after} {
-			if neighbour == "" {
-				continue
-			}
-			if _, err := writing(egress.Policy{}).Normalise(literal(neighbour)); err != nil {
-				t.Errorf("%s beside %s: %v", neighbour, r.prefix, err)
-			}
-		}
-	}
-}
-
 // writing is the rule for URLs under the dialler's policy, as the management API wires it.
 func writing(p egress.Policy) endpoint.URLPolicy {
 	return endpoint.URLPolicy{Addr: p.Addr, Port: p.Port}
