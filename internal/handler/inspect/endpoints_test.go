@@ -11,7 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -319,17 +318,6 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 	got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
-	}
-}
-
-func TestHandler_delivery_showsWhyAndUntilWhenItWaits(t *testing.T) {
-	w := &world{deliveries: []delivery.Record{{
-		Ref: ref("msg_1"), EventType: "user.created", State: delivery.Waiting, Attempts: 4, LastStatus: 503,
-		Reason: "circuit_open", NextAttemptAt: probe, UpdatedAt: at,
-	}}}
-	got := read[Delivery](t, w.ask(t, "delivery", `"delivery_id":"msg_1"`))
-	if got.State != "waiting" || got.Reason != "circuit_open" || !got.NextAttemptAt.Equal(probe) {
-		t.Errorf("delivery: %+v", got)
 	}
 }
 

@@ -4,11 +4,13 @@ package inspect_test
 
 import (
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +21,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go/middleware"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -55,15 +60,15 @@ func (c *calls) config(cfg aws.Config) aws.Config {
 func TestViewsScanNothing(t *testing.T) {
 	cfg := testkit.Moto(t)
 	tables, counted := testkit.Tables(t, cfg), &calls{by: map[string]int{}}
-	w := newWorldOn(cfg, tables, inspect.New(inspect.Config{
+	h := inspect.New(inspect.Config{
 		Settings: inspect.Settings{
 			EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
 			DeliveriesTable: tables.Deliveries, DeadLettersTable: tables.DeadLetters, MaxLifeDays: 7,
 		},
 		AWS: counted.config(cfg), Log: slog.New(slog.DiscardHandler),
-	}))
-	w.inspect.Queues = nil // SQS is measured elsewhere: six calls
-	w.fill(t, dynamodb.NewFromConfig(cfg), tables)
+	})
+	h.Queues = nil // SQS is measured elsewhere: six calls
+	fill(t, dynamodb.NewFromConfig(cfg), tables)
 	hundreds := func(n int) int { return (n + 99) / 100 }
 	rows := 2 * hundreds(*inTrouble+1) // rows and circuits
 	for _, view := range []struct {
@@ -76,7 +81,7 @@ func TestViewsScanNothing(t *testing.T) {
 	} {
 		counted.by = map[string]int{}
 		begin := time.Now()
-		answer[map[string]any](t, w, view.action, view.fields)
+		answer[map[string]any](t, h, view.action, view.fields)
 		sum := 0
 		for _, n := range counted.by {
 			sum += n
@@ -86,17 +91,29 @@ func TestViewsScanNothing(t *testing.T) {
 			t.Errorf("%s: %d calls, want at most %d and no scan: %v", view.action, sum, view.most, counted.by)
 		}
 	}
-	if got := answer[inspect.Summary](t, w, "summary", ""); got.Endpoints.States["open"] != *inTrouble ||
+	if got := answer[inspect.Summary](t, h, "summary", ""); got.Endpoints.States["open"] != *inTrouble ||
 		got.DeadLetters["dead"].Count != *letters {
 		t.Errorf("%+v", got)
 	}
 }
 
 // fill stores many like one.
-func (w *world) fill(t *testing.T, client *dynamodb.Client, tables testkit.TableNames) {
+func fill(t *testing.T, client *dynamodb.Client, tables testkit.TableNames) {
 	t.Helper()
-	w.create(t, "webhook_0", 0)
-	w.open(t, "webhook_0")
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	err := dynamo.NewEndpoints(client, tables.Endpoints).Create(t.Context(), endpoint.Endpoint{
+		ID: "webhook_0", TenantID: "acme", URL: "https://example.com/", Events: []string{"user.*"},
+		Status: endpoint.Active, CreatedAt: now, UpdatedAt: now, SecretVersion: 1, SealedSecret: []byte("sealed"),
+		Revision: "1",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := circuit.Item{TenantID: "acme", EndpointID: "webhook_0", Version: 1, State: circuit.Open, Since: now}
+	circuits := dynamo.NewCircuits(client, tables.EndpointHealth)
+	if _, applied, err := circuits.Store(t.Context(), circuit.Item{}, open); err != nil || !applied {
+		t.Fatal(applied, err)
+	}
 	text := func(format string, a ...any) types.AttributeValue {
 		return &types.AttributeValueMemberS{Value: fmt.Sprintf(format, a...)}
 	}
@@ -135,6 +152,18 @@ func (w *world) fill(t *testing.T, client *dynamodb.Client, tables testkit.Table
 	}
 	many(tables.DeadLetters, *letters, letter, func(i int, to item) {
 		to["delivery_id"] = text("msg_%d", i)
-		to["died_at"] = text("%s", w.now.Add(time.Duration(i)*time.Millisecond).Format("2006-01-02T15:04:05.000Z"))
+		to["died_at"] = text("%s", now.Add(time.Duration(i)*time.Millisecond).Format("2006-01-02T15:04:05.000Z"))
 	})
+}
+
+func answer[T any](t *testing.T, h *inspect.Handler, action, fields string) (decoded T) {
+	t.Helper()
+	out, err := h.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	if err != nil {
+		t.Fatalf("%s: %v", action, err)
+	}
+	if err := json.Unmarshal(out, &decoded); err != nil || strings.Contains(string(out), `"error"`) {
+		t.Fatalf("%s: %s", action, out)
+	}
+	return decoded
 }

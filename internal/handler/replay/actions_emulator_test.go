@@ -9,11 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	vault "github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -171,101 +167,5 @@ func TestAJobEndToEnd(t *testing.T) {
 	want := inspect.JobOutcome{Sent: letters, Delivered: 1, DeadAgain: 1, UnderWay: letters - 2}
 	if diff := cmp.Diff(want, ask[inspect.JobOutcome](t, w.inspect.Function(), "job_outcome", id)); diff != "" {
 		t.Errorf("outcome (-want +got)\n%s", diff)
-	}
-}
-
-// rejectEvent puts an event on EventsDeadLetterQueue and returns its message id.
-func (w *world) rejectEvent(t *testing.T, body string, attributes ...string) string {
-	t.Helper()
-	in := &sqs.SendMessageInput{
-		QueueUrl: &w.reject.URL, MessageBody: &body, MessageAttributes: map[string]types.MessageAttributeValue{},
-	}
-	for i := 0; i+1 < len(attributes); i += 2 {
-		in.MessageAttributes[attributes[i]] = types.MessageAttributeValue{
-			DataType: aws.String("String"), StringValue: &attributes[i+1],
-		}
-	}
-	out, err := w.sqs.SendMessage(t.Context(), in)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return *out.MessageId
-}
-
-const (
-	goodEvent = `{ "tenant_id":"acme", "type":"user.deleted", "data":{ "b":1.50 } }`
-	badEvent  = `{"type":"user.flew","tenant_id":"acme","data":{}}`
-)
-
-// left is what inspect shows on EventsDeadLetterQueue: event ids by message id.
-func (w *world) left(t *testing.T) map[string]string {
-	t.Helper()
-	left := map[string]string{}
-	for _, e := range ask[operator.List[inspect.RejectedEvent]](t, w.inspect.Function(), "rejected_events", "").Data {
-		left[e.MessageID] = e.EventID
-	}
-	return left
-}
-
-// outcomes are a rejected event's results by message id.
-func outcomes(got replay.RejectedResults) map[string]string {
-	byID := map[string]string{}
-	for _, r := range got.Data {
-		byID[r.MessageID] = r.Result
-	}
-	return byID
-}
-
-// Looking takes nothing off the queue.
-func TestHandler_rejectedEvents_publishesUnderTheFirstID(t *testing.T) {
-	w := newWorld(t)
-	bad := w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e1")
-	crashed := w.rejectEvent(t, goodEvent)
-	named := w.rejectEvent(t, `{"id":"e2",`+goodEvent[1:])
-	other := w.rejectEvent(t, goodEvent)
-	for range 2 {
-		want := map[string]string{bad: "e1", crashed: crashed, named: "e2", other: other}
-		if diff := cmp.Diff(want, w.left(t)); diff != "" {
-			t.Errorf("rejected events (-want +got):\n%s", diff)
-		}
-	}
-	fields := `"message_ids":["` + bad + `","` + crashed + `","` + named + `","none"]`
-	got := ask[replay.RejectedResults](t, w.replay.Function(), "rejected_events", fields)
-	want := map[string]string{bad: "refused", crashed: "replayed", named: "replayed", "none": "not_found"}
-	if diff := cmp.Diff(want, outcomes(got)); diff != "" || !got.Complete {
-		t.Errorf("results, complete %v (-want +got):\n%s", got.Complete, diff)
-	}
-	var bodies []string
-	for _, m := range testkit.Receive(t, w.cfg, w.events, 0) {
-		bodies = append(bodies, *m.Body)
-	}
-	published := []string{`{"id":"` + crashed + `",` + goodEvent[1:], `{"id":"e2",` + goodEvent[1:]}
-	if diff := cmp.Diff(published, bodies, cmpopts.SortSlices(strings.Compare)); diff != "" {
-		t.Errorf("published (-want +got):\n%s", diff)
-	}
-	all := ask[replay.RejectedResults](t, w.replay.Function(), "rejected_events", `"all":true`)
-	want = map[string]string{bad: "refused", other: "replayed"}
-	if diff := cmp.Diff(want, outcomes(all)); diff != "" || !all.Complete {
-		t.Errorf("results of all, complete %v (-want +got):\n%s", all.Complete, diff)
-	}
-	if diff := cmp.Diff(map[string]string{bad: "e1"}, w.left(t)); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
-	}
-}
-
-// A publisher knows the id that SendMessage returned, and an operator the publisher.
-func TestHandler_discardRejectedEvents_takesThePublishersMessageID(t *testing.T) {
-	w := newWorld(t)
-	w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e1", "message_id", "published-1")
-	w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e2", "message_id", "published-2")
-	old := w.rejectEvent(t, badEvent, "reason", "invalid event", "event_id", "e3")
-	fields := `"message_ids":["published-1","` + old + `","none"],"confirm":true`
-	got := ask[replay.RejectedResults](t, w.replay.Function(), "discard_rejected_events", fields)
-	want := map[string]string{"published-1": "discarded", old: "discarded", "none": "not_found"}
-	if diff := cmp.Diff(want, outcomes(got)); diff != "" || !got.Complete {
-		t.Errorf("results, complete %v (-want +got):\n%s", got.Complete, diff)
-	}
-	if diff := cmp.Diff(map[string]string{"published-2": "e2"}, w.left(t)); diff != "" {
-		t.Errorf("left (-want +got):\n%s", diff)
 	}
 }

@@ -139,23 +139,6 @@ func (c *crashing) EndReplay(
 	return c.DeadLetters.EndReplay(ctx, id, replay, status, now)
 }
 
-func TestHandler_deliveries_takesUpAReplayThatBrokeOff(t *testing.T) {
-	for _, step := range []string{"state", "send", "end"} {
-		t.Run("before "+step, func(t *testing.T) {
-			w := newWorld(t)
-			w.die(t, "event_1", 0)
-			w.outcome(t, w.broken(step))
-			want := []delivery.Message{w.message("event_1", 1)}
-			if sent := w.sent(t); (step == "end") != (len(sent) == 1) { // a duplicate is legal
-				t.Errorf("sent %+v", sent)
-			}
-			w.wantOutcome(t, "refused replay_running", nil, vault.Replaying)
-			w.pass(vault.StaleClaim)
-			w.wantOutcome(t, "replayed", want, vault.Replayed)
-		})
-	}
-}
-
 func TestHandler_deliveries_sendsAReplayThatIsUnderWayOnceOnly(t *testing.T) {
 	w := newWorld(t)
 	w.die(t, "event_1", 0)

@@ -605,17 +605,3 @@ func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 		}
 	})
 }
-
-// 100,000 dead letters by one request.
-func TestHandler_workJobs_replays100000InAnHour(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Until(at.Add(time.Hour)))
-		s := newStore(t, 100_000)
-		askJobs[Survey](t, s.handler(), startReplay+"}")
-		done, runs := s.finish(t)
-		s.wantAllSent(t, "at the end", done)
-		if runs > 60 {
-			t.Errorf("it took %d invocations, one each minute", runs)
-		}
-	})
-}

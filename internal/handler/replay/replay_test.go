@@ -400,16 +400,3 @@ func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 		}
 	}
 }
-
-func TestLate_isTrueBeforeTheDeadlineByTheReserve(t *testing.T) {
-	for left, want := range map[time.Duration]bool{reserve - time.Second: true, reserve + time.Minute: false} {
-		ctx, cancel := context.WithTimeout(t.Context(), left)
-		defer cancel()
-		if got := late(ctx); got != want {
-			t.Errorf("with %v left: %v, want %v", left, got, want)
-		}
-	}
-	if late(t.Context()) {
-		t.Error("it is late without a deadline")
-	}
-}
