@@ -16,7 +16,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // in runs a test in a bubble, whose clock is fake.
@@ -223,36 +222,6 @@ func (w *world) somewhere(event string) bool {
 		return r.Header[2].Value == message(event, "webhook_1").DeliveryID
 	}
 	return slices.ContainsFunc(w.posts, posted) && w.respond(context.Background(), "").Status == 200
-}
-
-func TestHandler_Process_takesTheScheduleToDeath(t *testing.T) {
-	in(t, status(500), func(w *world) {
-		t := w.t
-		r, receives := w.fresh("e1", "webhook_1"), 1
-		for range 40 {
-			returned := w.process(t, r)
-			delete(w.circuits, "webhook_1") // its circuit is another test's
-			switch {
-			case len(returned) > 0:
-				time.Sleep(w.hidden["handle-e1"])
-				receives++
-				r = sqsevent.Received(r, receives)
-			case len(w.sent["DeadLetter"]) > 0:
-				if m := w.sent["DeadLetter"][0]; m.Attempts != 10 || len(w.posts) != 10 {
-					t.Errorf("dead after %d places and %d POSTs", m.Attempts, len(w.posts))
-				}
-				return
-			case len(w.held) > 0:
-				time.Sleep(time.Until(w.held[0].DueAt))
-				r, receives, w.held = w.on("retry", 1, w.held[0].Message), 1, nil
-			default:
-				m := w.sent["Retry"][0]
-				time.Sleep(w.delays[m.DeliveryID])
-				r, w.sent["Retry"] = w.on("retry", 1, m), nil
-			}
-		}
-		t.Error("it did not die")
-	})
 }
 
 func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {

@@ -228,27 +228,6 @@ func TestHandler_Process_blamesTheRightEventBesideBadOnes(t *testing.T) {
 	}
 }
 
-func TestHandler_Process_repeatsAFailedSendWithItsIds(t *testing.T) {
-	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 25, "*")}
-	whole := newRig(lists)
-	records := []events.SQSMessage{message("e", "t", "user.deleted")}
-	whole.Process(t.Context(), records)
-	want := whole.deliveries.ids()
-
-	r := newRig(lists)
-	r.deliveries.lose = func(i int) bool { return i >= 10 && i < 25 } // the second and third call of the first try
-	if failed := r.Process(t.Context(), records); !slices.Equal(failed, []string{"m-e"}) {
-		t.Errorf("failed %v", failed)
-	}
-	if failed := r.Process(t.Context(), records); len(failed) != 0 {
-		t.Errorf("failed %v the second time", failed)
-	}
-	got := r.deliveries.ids()
-	if len(got) != 10+25 || !slices.Equal(slices.Compact(got), want) {
-		t.Errorf("%d messages with ids %v, want %v", len(got), got, want)
-	}
-}
-
 // mortal takes batches as SQS does. The process ends when it has taken as many as it survives.
 type mortal struct {
 	survives int // calls; -1 for all

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -99,27 +98,6 @@ func TestRun_probesAtOnceWhenTheOwnerChangedTheEndpoint(t *testing.T) {
 		w.run()
 		if len(w.sent) != 1 {
 			t.Errorf("sent %+v", w.sent)
-		}
-	})
-}
-
-// Which delivery is a probe is left to chance, so that one which no receiver takes does not keep the circuit
-// open.
-func TestRun_probesPastAPoisonousOldestItem(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		random := rand.New(rand.NewPCG(1, 2))
-		w.random = random.Float64
-		w.held(hook, 41)
-		w.store(hook, circuit.Open)
-		w.minutes(60)
-		others := map[string]bool{}
-		for _, m := range w.sent {
-			others[m.ID] = true
-		}
-		delete(others, "msg_000001")
-		if len(others) < 6 {
-			t.Errorf("%d other deliveries were probes", len(others))
 		}
 	})
 }

@@ -2,7 +2,6 @@ package release
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -150,31 +149,6 @@ func TestRun_ofAStoppedEndpointSendsNothing(t *testing.T) {
 	}
 }
 
-// An owner who knows when release runs switches the endpoint off after each run and on before the next: deliver
-// holds again whatever was sent, and it costs no more than a recovery in ten minutes.
-func TestRun_endsARecoveryByAStopThatItDoesNotSee(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		all := w.held(hook, 2000)
-		w.store(hook, circuit.None)
-		for range 60 {
-			w.run()
-			w.change(hook, func(e *endpoint.Endpoint) { e.UpdatedAt = time.Now().Add(30 * time.Second) })
-			time.Sleep(time.Minute)
-			for _, i := range all {
-				i.StoredAt = time.Now()
-				w.waiting[i.Key] = i
-			}
-			i := w.circuits[hook]
-			i.HeldUntil = time.Now().Add(5 * time.Minute)
-			w.circuits[hook] = i
-		}
-		if most := 6 * 120; len(w.sent) > most {
-			t.Errorf("%d were sent in an hour, want at most %d", len(w.sent), most)
-		}
-	})
-}
-
 // What an operator releases waits neither for Retry-After nor for a probe, and goes from its last place too.
 func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -230,26 +204,6 @@ func TestRun_recoversEndpointsSideBySide(t *testing.T) {
 			if got := w.circuits[id].Pace.Quota; got != 120 {
 				t.Errorf("the quota of %s is stored as %d", id, got)
 			}
-		}
-	})
-}
-
-// Other shards of an endpoint go on while one of them cannot be read, and the recovery goes on as well.
-func TestRun_recoversBesideAShardThatIsThrottled(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		items := w.held(hook, 40)
-		ill := items[0].Shard
-		w.store(hook, circuit.Recovering)
-		w.refuses = func(call string, k backlog.Key) bool { return call == "ReadShard" && k.Shard == ill }
-		w.run()
-		for _, key := range slices.Collect(maps.Keys(w.waiting)) {
-			if key.Shard != ill {
-				t.Errorf("%v was not sent", key)
-			}
-		}
-		if len(w.sent) == 0 || w.circuits[hook].State != circuit.Recovering {
-			t.Errorf("%d sent, %+v", len(w.sent), w.circuits[hook])
 		}
 	})
 }

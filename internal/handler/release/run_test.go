@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -314,36 +313,6 @@ func TestRun_losesNothingWhateverAWSRefuses(t *testing.T) {
 			})
 		})
 	}
-}
-
-// Runs at the same time send no more than one probe, and lose nothing.
-func TestRun_twiceAtOnceIsHarmless(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.latency = 10 * time.Millisecond
-		w.held("webhook_open", 10)
-		w.store("webhook_open", circuit.Open, func(i *circuit.Item) { i.Since = i.Since.Add(-time.Hour) })
-		want := idsOf(w.held("webhook_back", 10)...)
-		w.store("webhook_back", circuit.Recovering)
-		var wait sync.WaitGroup
-		for range 3 {
-			wait.Go(func() { w.run() })
-		}
-		wait.Wait()
-		var recovered []string
-		for _, m := range w.sent {
-			if m.Endpoint == "webhook_back" {
-				recovered = append(recovered, m.ID)
-			}
-		}
-		slices.Sort(recovered)
-		if diff := cmp.Diff(want, slices.Compact(recovered)); diff != "" || w.sentTo()["webhook_open"] != 1 {
-			t.Errorf("%d probes, recovered (-want +got)\n%s", w.sentTo()["webhook_open"], diff)
-		}
-		if len(w.left("webhook_back")) != 0 || len(w.left("webhook_open")) != 9 {
-			t.Errorf("left are %v, %v", w.left("webhook_back"), w.left("webhook_open"))
-		}
-	})
 }
 
 // What is late because nothing can be read or sent shows in the metric that the alarm looks at.
