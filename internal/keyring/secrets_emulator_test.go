@@ -4,7 +4,6 @@ package keyring_test
 
 import (
 	"bytes"
-	"sync"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -39,44 +38,5 @@ func TestSecrets_Open_needsTheSecretsOwnName(t *testing.T) {
 		if _, err := secrets().Open(t.Context(), other, sealed); err == nil {
 			t.Errorf("%s opens it", name)
 		}
-	}
-}
-
-func TestSecrets_Open_asksKMSOnceForManyAtOnce(t *testing.T) {
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
-	secrets := keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg))
-	sealed, err := secrets.Seal(t.Context(), id, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var wait sync.WaitGroup
-	for range 20 {
-		wait.Go(func() {
-			if got, err := secrets.Open(t.Context(), id, sealed); err != nil || got != secret {
-				t.Errorf("%q, %v", got, err)
-			}
-		})
-	}
-	wait.Wait()
-	if n := len(faults.Calls("Decrypt")); n != 1 {
-		t.Errorf("%d calls of KMS for twenty deliveries at once, want 1", n)
-	}
-}
-
-func TestSecrets_Open_triesAgainAfterAnError(t *testing.T) {
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
-	secrets := keyring.NewSecrets(kms.NewFromConfig(faults.Config()), testkit.Key(t, cfg))
-	sealed, err := secrets.Seal(t.Context(), id, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	faults.On("Decrypt", 1, testkit.Fail(400, "DisabledException"))
-	if _, err := secrets.Open(t.Context(), id, sealed); err == nil {
-		t.Error("a failure counts as opened")
-	}
-	if got, err := secrets.Open(t.Context(), id, sealed); err != nil || got != secret {
-		t.Errorf("%q, %v", got, err)
 	}
 }

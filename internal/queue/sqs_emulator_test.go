@@ -57,37 +57,7 @@ func TestDecode_readsADeliveryThatCrossedSQS(t *testing.T) {
 	}
 }
 
-func TestSender_Send_tellsWhichMessagesABatchLost(t *testing.T) {
-	cfg := testkit.Moto(t)
-	q := testkit.NewQueue(t, cfg, "DeliveryQueue")
-	faults := testkit.NewFaults(t, cfg)
-	faults.On("SendMessageBatch", 1, testkit.FailEntries("InternalError", 2, 5))
-	var messages []queue.Outgoing
-	for i := range 12 {
-		messages = append(messages, queue.Of(message(i), 0))
-	}
-	errs := queue.Sender{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}.Send(t.Context(), messages)
-	for i, err := range errs {
-		if (err != nil) != (i == 2 || i == 5) {
-			t.Errorf("message %d: %v", i, err)
-		}
-	}
-	var ids []string
-	for len(ids) < 10 {
-		page := testkit.Receive(t, cfg, q, 2*time.Second)
-		if len(page) == 0 {
-			break
-		}
-		for _, m := range page {
-			ids = append(ids, *m.MessageAttributes["delivery_id"].StringValue)
-		}
-	}
-	if slices.Sort(ids); len(ids) != 10 || slices.Contains(ids, "msg_2") || slices.Contains(ids, "msg_5") {
-		t.Errorf("on the queue: %v", ids)
-	}
-}
-
-func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
+func TestVisibility_ChangeVisibility_showsOrHidesAMessage(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client := sqs.NewFromConfig(cfg)
 	q := testkit.NewQueue(t, cfg, "RetryQueue")
@@ -114,19 +84,6 @@ func TestVisibility_ChangeVisibility_reportsWhatItCouldNotSet(t *testing.T) {
 	r := sqsevent.Of(again[0], q.ARN)
 	if r.MessageId != *received[0].MessageId || queue.ReceiveOf(r).Count != 2 {
 		t.Errorf("visible again: %+v", r)
-	}
-
-	faults := testkit.NewFaults(t, cfg)
-	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError", 0))
-	faults.On("ChangeMessageVisibilityBatch", 1, testkit.FailEntries("InternalError"))
-	faulty := queue.Visibility{Client: sqs.NewFromConfig(faults.Config()), URL: q.URL}
-	errs = faulty.ChangeVisibility(t.Context(), []queue.VisibilityChange{
-		{ReceiptHandle: *again[0].ReceiptHandle, Wait: time.Second}, {
-			ReceiptHandle: *received[1].ReceiptHandle, Wait: time.Second,
-		},
-	})
-	if errs[0] == nil || errs[1] != nil {
-		t.Errorf("partial failure: %v", errs)
 	}
 }
 

@@ -15,27 +15,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
-	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
-
-func TestThrottle_isRetriedByTheSDK(t *testing.T) {
-	cfg := testkit.Moto(t)
-	names := testkit.Tables(t, cfg)
-	faults := testkit.NewFaults(t, cfg)
-	faults.On("PutItem", 2, testkit.Throttle())
-	if err := put(t, faults.Config(), names.ApiKeys, "k"); err != nil {
-		t.Fatal(err)
-	}
-	throttled := testkit.Call{Service: "dynamodb", Action: "PutItem", Status: 400}
-	want := []testkit.Call{throttled, throttled, {Service: "dynamodb", Action: "PutItem", Status: 200}}
-	volatile := cmpopts.IgnoreFields(testkit.Call{}, "Header", "Body")
-	if diff := cmp.Diff(want, faults.Calls("PutItem"), volatile); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-}
 
 func TestFail_answersTheCode(t *testing.T) {
 	cfg := testkit.Moto(t)
@@ -77,6 +59,7 @@ func TestDropAnswer_performsTheCallAndRefuseDoesNot(t *testing.T) {
 	}{
 		"drop answer": {testkit.DropAnswer(), true},
 		"refuse":      {testkit.Refuse(), false},
+		"throttle":    {testkit.Throttle(), false},
 	} {
 		faults.Clear()
 		faults.On("PutItem", 0, test.fault)

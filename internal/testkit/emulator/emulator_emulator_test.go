@@ -14,8 +14,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	dynamo "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
@@ -141,39 +139,5 @@ func TestEmulator_refusesAnEleventhAttribute(t *testing.T) {
 	}
 	if err := send(); err == nil {
 		t.Error("eleven attributes were taken")
-	}
-}
-
-func TestEmulator_letsOneConditionalWriteWin(t *testing.T) {
-	client := dynamodb.NewFromConfig(running(t))
-	_, err := client.CreateTable(t.Context(), &dynamodb.CreateTableInput{
-		TableName: aws.String("races"), BillingMode: dynamo.BillingModePayPerRequest,
-		AttributeDefinitions: []dynamo.AttributeDefinition{{AttributeName: aws.String("id"),
-			AttributeType: dynamo.ScalarAttributeTypeS}},
-		KeySchema: []dynamo.KeySchemaElement{{AttributeName: aws.String("id"), KeyType: dynamo.KeyTypeHash}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for round := range 10 {
-		var (
-			work sync.WaitGroup
-			won  atomic.Int32
-		)
-		for range 8 {
-			work.Go(func() {
-				_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
-					TableName: aws.String("races"), ConditionExpression: aws.String("attribute_not_exists(id)"),
-					Item: map[string]dynamo.AttributeValue{"id": &dynamo.AttributeValueMemberS{Value: strconv.Itoa(round)}},
-				})
-				if err == nil {
-					won.Add(1)
-				}
-			})
-		}
-		work.Wait()
-		if won.Load() != 1 {
-			t.Errorf("round %d: %d writes succeeded, want 1", round, won.Load())
-		}
 	}
 }
