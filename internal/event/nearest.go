@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/agext/levenshtein"
 )
 
 // suggested is how many names a refusal suggests at most.
@@ -32,7 +34,7 @@ func nearest(name string) []string {
 	}
 	var near []candidate
 	for _, known := range types {
-		if d := distance(name, known); 2*d <= len(known) {
+		if d := levenshtein.Distance(name, known, nil); 2*d <= len(known) {
 			near = append(near, candidate{known, d})
 		}
 	}
@@ -42,25 +44,4 @@ func nearest(name string) []string {
 		names[i] = near[i].name
 	}
 	return names
-}
-
-// distance is the least number of bytes to insert, remove or replace that makes b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := diagonal
-			if a[i] != b[j] {
-				replaced++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }

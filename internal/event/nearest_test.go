@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 )
 
 func TestUnknown_suggestsTheNearest(t *testing.T) {
@@ -24,15 +23,4 @@ func TestUnknown_suggestsTheNearest(t *testing.T) {
 			t.Errorf("nearest to %q (-want +got):\n%s", name, diff)
 		}
 	}
-}
-
-func TestDistance_isAMetric(t *testing.T) {
-	names := rapid.StringMatching(`[ab.]{0,6}`)
-	rapid.Check(t, func(t *rapid.T) {
-		a, b, c := names.Draw(t, "a"), names.Draw(t, "b"), names.Draw(t, "c")
-		if d := distance(a, b); (d == 0) != (a == b) || d != distance(b, a) || d > distance(a, c)+distance(c, b) ||
-			d > max(len(a), len(b)) {
-			t.Errorf("distance of %q and %q: %d", a, b, d)
-		}
-	})
 }
