@@ -21,49 +21,43 @@ type ErasedTables struct {
 // tenant are scanned: that is slow, but an erasure is rare, and indexes cost with every write.
 type Erasure struct{ kinds []erased }
 
-// erased is a kind of items, and the query for a tenant's.
+// erased is a kind of items, the query for a tenant's, and the deletion of what belongs to an item.
 type erased struct {
 	name string
 	table
 	query
-	key    []string // of the items
-	cursor []string // the attributes of a key at which a page ends
+	of     func(tenantID string) attributes // the values of the query
+	key    []string                         // of the items
+	cursor []string                         // the attributes of a key at which a page ends
+	parts  func(t table, ctx context.Context, item attributes) error
 }
 
 // NewErasure returns the erasure of the tables. API keys go first, so that nothing new is made with them, endpoints
 // next, so that deliveries in progress end by themselves.
 func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	at := func(name string) table { return table{client, name} }
-	byTenant := query{index: "by-tenant", condition: "tenant_id = :tenant", limit: erasedAtOnce}
-	scan := query{filter: "tenant_id = :tenant"}
-	rows := []string{"tenant_id", "endpoint_id"}
+	tenant := func(id string) attributes { return attributes{":tenant": str(id)} }
+	marks := func(id string) attributes { return tenant(marksPartition + id) }
+	byTenant := query{index: "by-tenant", condition: isTenant, limit: erasedAtOnce}
+	live := query{condition: allOfTenant, limit: erasedAtOnce}
+	counts := query{condition: isTenant + " AND endpoint_id = :counts"}
+	scan, selected := query{filter: isTenant}, query{filter: "#selector." + isTenant}
+	row, item, part := []string{"tenant_id", "endpoint_id"}, []string{"scope", "name"}, []string{"job_id", "part"}
+	place, id := []string{"endpoint_shard", "position"}, []string{"delivery_id"}
 	return &Erasure{[]erased{
-		{"api_keys", at(t.APIKeys), byTenant, []string{"key_id"}, []string{"tenant_id", "key_id"}},
-		{"endpoints", at(t.Endpoints), query{condition: allOfTenant, limit: erasedAtOnce}, rows, rows},
-		{"endpoint_counts", at(t.Endpoints), query{condition: countsOfTenant}, rows, rows},
-		{erasedMarks, at(t.Endpoints), query{condition: "tenant_id = :tenant"}, rows, rows},
-		scanned("health", at(t.EndpointHealth), scan, "scope", "name"),
-		scanned("backlog", at(t.Backlog), scan, "endpoint_shard", "position"),
-		scanned("deliveries", at(t.Deliveries), scan, "delivery_id"),
-		{
-			"dead_letters", at(t.DeadLetters), byTenant, []string{"delivery_id"},
-			[]string{"tenant_id", "died_at", "delivery_id"},
-		},
-		scanned(erasedJobs, at(t.Jobs), query{filter: "#selector.tenant_id = :tenant"}, "job_id", "part"),
+		{"api_keys", at(t.APIKeys), byTenant, tenant, []string{"key_id"}, []string{"tenant_id", "key_id"}, nil},
+		{"endpoints", at(t.Endpoints), live, ofTenant, row, row, nil},
+		{"endpoint_counts", at(t.Endpoints), counts, ofTenant, row, row, nil},
+		{"marks", at(t.Endpoints), query{condition: isTenant}, marks, row, row, nil},
+		{"health", at(t.EndpointHealth), scan, tenant, item, item, nil},
+		{"backlog", at(t.Backlog), scan, tenant, place, place, nil},
+		{"deliveries", at(t.Deliveries), scan, tenant, id, id, nil},
+		{"dead_letters", at(t.DeadLetters), byTenant, tenant, id, []string{"tenant_id", "died_at", "delivery_id"}, nil},
+		{"jobs", at(t.Jobs), selected, tenant, part, part, table.deletePages},
 	}}
 }
 
-func scanned(name string, t table, q query, key ...string) erased {
-	return erased{name, t, q, key, key}
-}
-
-// The kinds that are found or deleted otherwise than the rest.
-const (
-	erasedMarks = "marks"
-	erasedJobs  = "jobs"
-)
-
-const countsOfTenant = "tenant_id = :tenant AND endpoint_id = :counts"
+const isTenant = "tenant_id = :tenant"
 
 // erasedAtOnce bounds a page that an index has found.
 const erasedAtOnce = 500
@@ -99,14 +93,7 @@ func (e *Erasure) Page(
 
 func (k erased) page(ctx context.Context, tenantID, cursor string) (items []attributes, last attributes, err error) {
 	q := k.query
-	q.fields = "#" + strings.Join(k.key, ", #")
-	q.values = attributes{":tenant": str(tenantID)}
-	switch {
-	case k.name == erasedMarks:
-		q.values[":tenant"] = str(marksPartition + tenantID)
-	case strings.Contains(q.condition, ":counts"):
-		q.values[":counts"] = str(countsKey)
-	}
+	q.fields, q.values = "#"+strings.Join(k.key, ", #"), k.of(tenantID)
 	if q.start, err = decodeCursor(cursor, k.cursor...); err != nil {
 		return nil, nil, err
 	}
@@ -129,10 +116,10 @@ func (t table) scan(ctx context.Context, q query) (items []attributes, last attr
 	return out.Items, out.LastEvaluatedKey, nil
 }
 
-// delete deletes an item; of a job, the pages of its results first, since the job alone names the tenant.
+// delete deletes an item, after the parts that are found through it alone.
 func (k erased) delete(ctx context.Context, item attributes) error {
-	if k.name == erasedJobs {
-		if err := k.deletePages(ctx, getStr(item, "job_id")); err != nil {
+	if k.parts != nil {
+		if err := k.parts(k.table, ctx, item); err != nil {
 			return err
 		}
 	}
@@ -140,18 +127,19 @@ func (k erased) delete(ctx context.Context, item attributes) error {
 	return err
 }
 
-func (k erased) deletePages(ctx context.Context, id string) error {
+// deletePages deletes the pages of a job's results.
+func (t table) deletePages(ctx context.Context, job attributes) error {
 	q := query{
 		condition: "job_id = :id AND begins_with(part, :page)", fields: "job_id, part",
-		values: attributes{":id": str(id), ":page": str(pagePart)},
+		values: attributes{":id": job["job_id"], ":page": str(pagePart)},
 	}
 	for {
-		pages, last, err := k.table.query(ctx, q)
+		pages, last, err := t.query(ctx, q)
 		if err != nil {
 			return err
 		}
 		for _, page := range pages {
-			if _, _, err := k.deleteItem(ctx, page, write{}); err != nil {
+			if _, _, err := t.deleteItem(ctx, page, write{}); err != nil {
 				return err
 			}
 		}
