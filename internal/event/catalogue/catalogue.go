@@ -21,10 +21,10 @@ func Types() []Type { return slices.Concat(herald, own) }
 
 // Find returns the type of the name.
 func Find(name string) (Type, bool) {
-	all := Types()
-	i := slices.IndexFunc(all, func(t Type) bool { return t.Name == name })
-	if i < 0 {
-		return Type{}, false
+	for _, types := range [][]Type{herald, own} {
+		if i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name }); i >= 0 {
+			return types[i], true
+		}
 	}
-	return all[i], true
+	return Type{}, false
 }
