@@ -7,12 +7,17 @@ package schema
 import (
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 	"strings"
 
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/jsonschema-go/jsonschema"
 )
+
+// dialect is the one that a schema is read in, whether it names it or not.
+const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema is a compiled schema. Its methods may be called concurrently.
 type Schema struct{ resolved *jsonschema.Resolved }
@@ -22,6 +27,9 @@ func Compile(text string) (*Schema, error) {
 	s := &jsonschema.Schema{}
 	if err := s.UnmarshalJSON([]byte(text)); err != nil {
 		return nil, fmt.Errorf("reading schema: %w", err)
+	}
+	if s.Schema != "" && s.Schema != dialect {
+		return nil, fmt.Errorf("reading schema: $schema must be %s", dialect)
 	}
 	resolved, err := s.Resolve(nil)
 	if err != nil {
@@ -38,8 +46,8 @@ func (m *Mismatch) Error() string { return "does not fulfil " + m.Keyword + " of
 // Check returns a *Mismatch unless the data fulfils the schema. Of several, it is any.
 func (s *Schema) Check(data []byte) error {
 	var value any
-	if err := json.Unmarshal(data, &value); err != nil {
-		return &Mismatch{Keyword: "/"} // a number that no float can hold
+	if err := json.Unmarshal(data, &value, json.WithUnmarshalers(numbers)); err != nil {
+		return fmt.Errorf("reading data: %w", err)
 	}
 	err := s.resolved.Validate(value)
 	if err == nil {
@@ -47,6 +55,23 @@ func (s *Schema) Check(data []byte) error {
 	}
 	return &Mismatch{Keyword: keyword(err)}
 }
+
+// numbers reads a number beyond every float as the largest float.
+var numbers = json.UnmarshalFromFunc(func(d *jsontext.Decoder, value *any) error {
+	if d.PeekKind() != '0' {
+		return errors.ErrUnsupported
+	}
+	token, err := d.ReadToken()
+	if err != nil {
+		return err //nolint:wrapcheck // it points to the fault
+	}
+	number, err := token.Float()
+	if err != nil {
+		number = math.Copysign(math.MaxFloat64, number)
+	}
+	*value = number
+	return nil
+})
 
 // The library's errors begin with "validating /properties/amount: " for each level, then "type: ".
 var (

@@ -39,7 +39,10 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 		"a field whose name has a space": {
 			`{"properties":{"a b":{"type":"null"}}}`, `{"a b":"s3cret"}`, "/properties/a b/type",
 		},
-		"a number that is too large": {`{}`, `{"a":1e999}`, "/"},
+		"a number that no float holds":  {`{}`, `{"a":1e999}`, ""},
+		"a number beyond the largest":   {`{"properties":{"a":{"maximum":1}}}`, `{"a":1e999}`, "/properties/a/maximum"},
+		"a number below the smallest":   {`{"properties":{"a":{"minimum":1}}}`, `{"a":-1e999}`, "/properties/a/minimum"},
+		"a name that looks like a type": {`{"properties":{"a":{"type":"string"}}}`, `{"a":"1e999"}`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Compile(row.schema)
@@ -73,6 +76,7 @@ func TestCompile_refuses(t *testing.T) {
 		"a keyword of the wrong type":     `{"minLength":"1"}`,
 		"a reference to another document": `{"$ref":"https://example.com/schema.json"}`,
 		"no schema":                       `[]`,
+		"another dialect":                 `{"$schema":"http://json-schema.org/draft-04/schema#"}`,
 	} {
 		if _, err := Compile(text); err == nil {
 			t.Errorf("%s is not refused", name)
