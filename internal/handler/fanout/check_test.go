@@ -65,6 +65,31 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 	}
 }
 
+// One line has all that is odd about an event. An event that fails is counted when it is delivered.
+func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
+	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
+	var lines, metrics bytes.Buffer
+	r.Log = slog.New(slog.NewTextHandler(&lines, nil))
+	r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
+	r.SchemaCheck, r.Types = checkWarn, strict
+	odd := []events.SQSMessage{
+		{MessageId: "2", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":"one"}}`},
+	}
+	r.Process(t.Context(), []events.SQSMessage{
+		{MessageId: "1", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":1}}`},
+	})
+	r.tenants.fail["t"] = true
+	r.Process(t.Context(), odd)
+	r.tenants.fail["t"] = false
+	r.Process(t.Context(), odd)
+	if !strings.Contains(lines.String(), `reason="event_id_reused; data does not fulfil /properties/n/type`) {
+		t.Errorf("not both reasons in\n%s", &lines)
+	}
+	if n := strings.Count(metrics.String(), `"SchemaMismatches":[1]`); n != 1 {
+		t.Errorf("counted %d times in\n%s", n, &metrics)
+	}
+}
+
 func TestCatalogue_hasSchemasThatCompile(t *testing.T) {
 	var s schemas
 	for _, c := range catalogue.Types() {

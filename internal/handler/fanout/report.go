@@ -3,6 +3,7 @@ package fanout
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -47,9 +48,11 @@ func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Tim
 // report writes the line of an event, unless all went well and it is not in the sample.
 func (h *Handler) report(ctx context.Context, t *task) {
 	outcome, level := t.outcome(), slog.LevelInfo
-	odd := t.reused || t.mismatch != ""
-	if outcome == outcomeFannedOut && !odd && !h.Sample.Takes(t.event.ID) {
-		return
+	var odd []string
+	if outcome == outcomeFannedOut {
+		if odd = h.oddities(t); len(odd) == 0 && !h.Sample.Takes(t.event.ID) {
+			return
+		}
 	}
 	attrs := []slog.Attr{slog.String(telemetry.KeyMessage, t.record.MessageId)}
 	switch {
@@ -58,13 +61,9 @@ func (h *Handler) report(ctx context.Context, t *task) {
 		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	case outcome == outcomeRejected:
 		level = slog.LevelWarn
-	case t.reused:
+	case len(odd) > 0:
 		level = slog.LevelWarn
-		attrs = append(attrs, slog.String(telemetry.KeyReason, reasonReused))
-		h.Metrics.Count("EventIdsReused", 1)
-	case t.mismatch != "":
-		level = slog.LevelWarn
-		attrs = append(attrs, slog.String(telemetry.KeyReason, t.mismatch))
+		attrs = append(attrs, slog.String(telemetry.KeyReason, strings.Join(odd, "; ")))
 	}
 	if t.bad != nil {
 		attrs = append(attrs, slog.String(telemetry.KeyEvent, t.bad.EventID), slog.String(telemetry.KeyReason, t.bad.Error()))
@@ -74,4 +73,17 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	}
 	attrs = append(attrs, slog.String(telemetry.KeyOutcome, outcome))
 	h.Log.LogAttrs(ctx, level, "event", attrs...)
+}
+
+// oddities are the reasons for a line about an event that is delivered all the same. Each is counted.
+func (h *Handler) oddities(t *task) (reasons []string) {
+	if t.reused {
+		h.Metrics.Count("EventIdsReused", 1)
+		reasons = append(reasons, reasonReused)
+	}
+	if t.mismatch != "" {
+		h.Metrics.Count("SchemaMismatches", 1)
+		reasons = append(reasons, t.mismatch)
+	}
+	return reasons
 }
