@@ -240,6 +240,26 @@ func TestOverlay_replacesTheCommittedSource(t *testing.T) {
 	}
 }
 
+// Names that differ in what an id leaves out.
+func TestDescribed_givesEachOperationAnIdOfItsOwn(t *testing.T) {
+	one := func(name string) []entry { return []entry{{Name: name, Schema: "{}", Example: "{}"}} }
+	text, err := described(root, one("user.created"), append(one("user-.created"), one("user_.created")...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ids := map[string]int{}
+	for line := range strings.Lines(string(text)) {
+		if _, id, found := strings.Cut(line, "operationId: "); found {
+			ids[strings.TrimSpace(id)]++
+		}
+	}
+	for id, n := range ids {
+		if n > 1 {
+			t.Errorf("%d operations have the id %s", n, id)
+		}
+	}
+}
+
 func TestOverlay_describesTheAPIWithItsTypes(t *testing.T) {
 	out := t.TempDir()
 	files, err := overlay(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)

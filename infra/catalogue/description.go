@@ -23,10 +23,11 @@ func described(root string, herald, own []entry) ([]byte, error) {
 	const section = "\nwebhooks:\n"
 	_, webhooks, _ := strings.Cut(string(catalogue), section)
 	var names, more strings.Builder
+	seen := map[string]bool{}
 	for _, t := range herald {
 		fmt.Fprintf(&names, "        - %s\n", t.Name)
+		operation(t.Name, seen)
 	}
-	seen := map[string]bool{}
 	for _, t := range own {
 		fmt.Fprintf(&names, "        - %q\n", t.Name) // 1.5 is a name, too
 		more.WriteString(webhook(t, seen))
@@ -46,16 +47,21 @@ func replaced(text, from, to, between string) (string, error) {
 	return before + from + between + to + after, nil
 }
 
+// operation is an id that no other operation has.
+func operation(name string, seen map[string]bool) string {
+	id := "on"
+	for _, word := range strings.FieldsFunc(name, func(r rune) bool { return strings.ContainsRune("._-", r) }) {
+		id += strings.ToUpper(word[:1]) + word[1:]
+	}
+	for seen[id] {
+		id += "X"
+	}
+	seen[id] = true
+	return id
+}
+
 // webhook describes the delivery of a type: JSON is YAML. The rest is that of the first delivery.
 func webhook(t entry, seen map[string]bool) string {
-	operation := "on"
-	for _, word := range strings.FieldsFunc(t.Name, func(r rune) bool { return strings.ContainsRune("._-", r) }) {
-		operation += strings.ToUpper(word[:1]) + word[1:]
-	}
-	for seen[operation] {
-		operation += "X"
-	}
-	seen[operation] = true
 	summary, err := jsontext.AppendQuote(nil, t.Description)
 	if err != nil {
 		summary = []byte(`""`) // the catalogue was read as UTF-8
@@ -74,5 +80,5 @@ func webhook(t entry, seen map[string]bool) string {
               required: [type, data]
               properties: {"type":{"type":"string","const":"%[1]s"},"data":%[4]s}
             examples: {"illustrative":{"value":{"type":"%[1]s","data":%[5]s}}}
-`, t.Name, operation, summary, t.Schema, t.Example)
+`, t.Name, operation(t.Name, seen), summary, t.Schema, t.Example)
 }
