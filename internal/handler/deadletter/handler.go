@@ -9,7 +9,6 @@ package deadletter
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -75,6 +74,7 @@ type death struct {
 	record    deadletter.Record // without its sealed parts
 	content   deadletter.Death
 	delivered bool  // it was acknowledged after all
+	unnoted   bool  // its endpoint's owner is not told
 	lastMS    int64 // the last attempt's duration
 }
 
@@ -89,13 +89,17 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		lines[i].death, lines[i].outcome, err = h.process(ctx, records[i])
 		return err
 	})
+	faults := 0
 	for i, err := range errs {
 		if err != nil {
 			failed = append(failed, records[i].MessageId)
 		}
+		if err != nil || lines[i].unnoted {
+			faults++
+		}
 		h.report(ctx, lines[i], err)
 	}
-	h.Metrics.Share("Faults", len(failed), len(records))
+	h.Metrics.Share("Faults", faults, len(records))
 	if err := h.Metrics.Flush(); err != nil {
 		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
 	}
@@ -114,19 +118,25 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, ou
 	}
 	if outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
 		_, err = h.States.Update(ctx, d.state(delivery.Dead))
-		err = errors.Join(err, h.mark(ctx, d.record))
+		d.unnoted = !h.note(ctx, d.record)
 	}
 	return d, outcome, err
 }
 
-// mark notes the death for the endpoint's owner, also of a message that is received again.
-func (h *Handler) mark(ctx context.Context, r deadletter.Record) error {
+// note has the endpoint's owner told of the death. Where that fails, the message does not come back, since its letter
+// is sealed: the owner is told of the next death.
+func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 	if h.Notices == nil {
-		return nil
+		return true
 	}
-	return h.Notices.MarkDeath(ctx, dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID},
+	err := h.Notices.MarkDeath(ctx, dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID},
 		circuit.Spell{At: r.DiedAt, Reason: string(r.Reason), Status: r.LastStatus},
 		r.DiedAt.Add(-circuit.DeadLetterEvery))
+	if err != nil {
+		h.Log.ErrorContext(ctx, "death not noted", telemetry.KeyDelivery, r.DeliveryID,
+			telemetry.KeyError, err.Error(), telemetry.KeyFault, "ours")
+	}
+	return err == nil
 }
 
 // examine finds what a message died of. One that cannot be read is kept whole, under an id of its own.

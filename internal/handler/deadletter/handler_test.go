@@ -342,12 +342,15 @@ func (d *deaths) MarkDeath(_ context.Context, key dynamo.EndpointKey, death circ
 	return d.err
 }
 
-// A death that could not be noted is noted when its message is received again; what cannot be read is nobody's.
+// A death that could not be noted is a fault that keeps no message on the queue; what cannot be read is nobody's.
 func TestHandler_Process_notesDeathsForOwners(t *testing.T) {
-	w, noted := newWorld(), &deaths{err: errors.New("throttled")}
-	w.Notices = noted
-	if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 1 || len(w.records) != 1 {
+	w, noted, metrics := newWorld(), &deaths{err: errors.New("throttled")}, &bytes.Buffer{}
+	w.Notices, w.Metrics = noted, telemetry.NewMetrics(metrics, "test", "deadletter", w.Now)
+	if failed := w.Process(t.Context(), []events.SQSMessage{message(0)}); len(failed) != 0 || len(w.records) != 1 {
 		t.Errorf("returned %v, kept %v", failed, w.records)
+	}
+	if !strings.Contains(metrics.String(), `"Faults":[1]`) || !strings.Contains(w.log.String(), "death not noted") {
+		t.Errorf("no fault in\n%s%s", metrics, &w.log)
 	}
 	noted.err = nil
 	w.Process(t.Context(), []events.SQSMessage{message(0), sqsevent.With(message(0), "version", "7")})
