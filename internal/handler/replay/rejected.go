@@ -255,7 +255,7 @@ func (s *sweep) restore(ctx context.Context) {
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	if err := s.from.Restore(finish, slices.Concat(s.returned, s.passed)); err != nil {
-		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
+		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.KeyError, err.Error())
 	}
 }
 
