@@ -1,4 +1,4 @@
-// Command release is the Lambda function behind the schedule of one minute: it sends on what waits in Backlog.
+// Command release is the Lambda function behind the schedule of one minute: it sends deliveries from Backlog.
 package main
 
 import (

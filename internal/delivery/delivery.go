@@ -61,7 +61,7 @@ const maxType = 128
 // The faults of a message that Check finds.
 var (
 	ErrNoType  = errors.New("body does not start with a type")
-	ErrForeign = errors.New("delivery id is not that of tenant, event, endpoint and body")
+	ErrForeign = errors.New("delivery id does not match tenant, event, endpoint and body")
 )
 
 // EventType returns the body's "type", which fan-out always writes first.

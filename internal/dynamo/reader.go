@@ -76,8 +76,8 @@ type Reading struct {
 	CircuitRead bool              // Circuit and SlowUntil were read
 }
 
-// Read reads the given endpoints; those in quiet without circuit and slow_until, which stay unread. The error is for
-// the table. A malformed row is an error of its Reading; a circuit that cannot be read is none.
+// Read reads the given endpoints; the ones in quiet without circuit and slow_until, which stay unread. The error is
+// about the table. A malformed row is an error of its Reading; a circuit that cannot be read is none.
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {

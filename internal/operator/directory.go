@@ -84,7 +84,7 @@ func CheckEndpointID(endpointID string) error {
 	if isID(endpointID) {
 		return nil
 	}
-	const reason = "must be an id here: inspect endpoint shows that of a host or description"
+	const reason = "must be an id here: inspect endpoint finds it by host or description"
 	return Refuse(CodeInvalidField, "endpoint_id", reason)
 }
 

@@ -18,7 +18,7 @@ type Settings struct {
 	APIKeysTable  string `env:"API_KEYS_TABLE,notEmpty"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

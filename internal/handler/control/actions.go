@@ -64,7 +64,7 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	return answer, err
 }
 
-// release has what waits for an endpoint sent now, at the pace of a recovery.
+// release has an endpoint's backlog sent now, at the pace of a recovery.
 func (h *Handler) release(ctx context.Context, call *operator.Call, req request) (Answer, error) {
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return Answer{}, err
@@ -76,7 +76,7 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	if err := t.unreleasable(); err != nil {
 		return Answer{}, err
 	}
-	if err := h.look(ctx, t); err != nil { // before the order, which counts for what the circuit's item has seen begin
+	if err := h.look(ctx, t); err != nil { // before the order: an item made after it would not see it
 		return Answer{}, err
 	}
 	at := h.Now().Add(time.Millisecond) // later than an item made now
@@ -101,7 +101,7 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 	}
 	if !req.Confirm {
 		return Answer{}, operator.Refuse(operator.CodeInvalidField, "confirm",
-			"what is discarded is not delivered any more, and that cannot be undone: confirm must be true")
+			"discarded deliveries are never sent, and that cannot be undone: confirm must be true")
 	}
 	t, err := h.find(ctx, call, req.Target)
 	if err != nil {

@@ -1,10 +1,10 @@
-// Package control lets operators stop what is sent to an endpoint or to all of a tenant's, start
-// it again, send at once what waits for an endpoint, throw away what waits, and test an endpoint.
+// Package control lets operators stop deliveries to an endpoint or to all of a tenant's, start them again, send an
+// endpoint's backlog at once, discard it, and test an endpoint.
 //
-// It promises that every other action is one write of the tenant's row of marks; that release looks for what
-// waits there afterwards; that a request which would change nothing is refused with the reason, and that each
-// is logged with operator and resource. It sends no event's delivery and deletes nothing: release and deliver
-// act on the marks, release within a minute, deliver with its next batch.
+// It promises that every action but a test is one write of the tenant's row of marks; that release looks for waiting
+// deliveries afterwards; that a request which would change nothing is refused with the reason, and that each is
+// logged with operator and resource. It sends no event's delivery and deletes nothing: release and deliver act on the
+// marks, release within a minute, deliver with its next batch.
 package control
 
 import (
@@ -30,13 +30,13 @@ type Endpoints interface {
 		changed bool, marks endpoint.Marks, err error)
 }
 
-// Circuits stores the leases by which release looks for what waits (dynamo.Circuits).
+// Circuits stores the leases that make release look for waiting deliveries (dynamo.Circuits).
 type Circuits interface {
 	Get(ctx context.Context, endpointID string) (circuit.Item, error)
 	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (stored circuit.Item, err error)
 }
 
-// Backlog counts what waits for an endpoint, up to 1,000.
+// Backlog counts an endpoint's waiting deliveries, up to 1,000.
 type Backlog interface {
 	Count(ctx context.Context, endpointID string) (dynamo.Waiting, error)
 }
@@ -79,8 +79,8 @@ type Answer struct {
 	TenantPaused    bool       `json:"tenant_paused"`
 	DiscardedBefore *time.Time `json:"discarded_before"` // null when nothing is discarded
 	Waiting         *Waiting   `json:"waiting,omitzero"` // of release and discard
-	Held            []Standing `json:"held,omitzero"`    // of a tenant's resume: what stays stopped or open, up to 20
-	Note            string     `json:"note,omitzero"`    // what the result does not do yet
+	Held            []Standing `json:"held,omitzero"`    // of a tenant's resume: still stopped or open, up to 20
+	Note            string     `json:"note,omitzero"`    // work that is left for later
 }
 
 // Waiting is how much lay in Backlog when the action was done: at least Count deliveries.
@@ -99,7 +99,7 @@ const (
 )
 
 // noteLater is the note of a tenant's discard.
-const noteLater = "of endpoints that are not in trouble, what waits for its schedule is dropped when it is due"
+const noteLater = "deliveries to endpoints that are not in trouble are dropped when they are due"
 
 // The codes of refusals.
 const (

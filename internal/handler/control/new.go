@@ -28,7 +28,7 @@ type Settings struct {
 	FunctionTimeout config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"` // of deliver
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

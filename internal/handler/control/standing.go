@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Standing is an endpoint to which deliveries are held although its tenant was resumed.
+// Standing is an endpoint that still gets no deliveries although its tenant was resumed.
 type Standing struct {
 	EndpointID string `json:"endpoint_id"`
 	State      string `json:"state"` // open, paused or disabled

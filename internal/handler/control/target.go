@@ -12,7 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// target is what a request names: an endpoint, or a tenant and all it has.
+// target is a request's subject: an endpoint, or a tenant and all it has.
 type target struct {
 	key   dynamo.EndpointKey // without EndpointID: a tenant
 	found operator.Found     // Tenant alone of a tenant
@@ -57,8 +57,8 @@ func (t target) unreleasable() error {
 	return nil
 }
 
-// find checks a request and reads what it names. A tenant is known by its endpoints: one without
-// any is more likely a typing error than a tenant that should be stopped.
+// find checks a request and reads its target. A tenant is known by its endpoints: one without any is more likely a
+// typing error than a tenant to stop.
 func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (target, error) {
 	if err := operator.CheckReason(req.Reason); err != nil {
 		return target{}, err
@@ -81,7 +81,7 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 	}
 	if !found.Endpoint.Live() {
 		return target{}, operator.Refuse(codeDeleted, "endpoint_id",
-			"the endpoint is deleted: nothing is sent to it, and what waited is discarded")
+			"the endpoint is deleted: nothing is sent to it, and its deliveries are discarded")
 	}
 	key := dynamo.EndpointKey{TenantID: found.Endpoint.TenantID, EndpointID: found.Endpoint.ID}
 	return target{key: key, found: found}, nil
@@ -105,8 +105,7 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: operator.Found{Tenant: marks.Tenant}}, nil
 }
 
-// list returns the tenant's endpoints but for those that cannot be read: they keep nobody from stopping the
-// tenant.
+// list returns the tenant's readable endpoints: the others keep nobody from stopping the tenant.
 func (h *Handler) list(ctx context.Context, tenantID string) (all []endpoint.Endpoint, unreadable bool, err error) {
 	all, err = h.Endpoints.List(ctx, tenantID)
 	unreadable, err = operator.Unreadable(err)
@@ -121,7 +120,7 @@ func (h *Handler) done(ctx context.Context, t target, stored endpoint.Marks, res
 	return h.answer(t, stored, result, err)
 }
 
-// look stores a lease, of a tenant for each of its endpoints: release looks for what waits there.
+// look stores a lease, of a tenant for each endpoint: release looks for waiting deliveries there.
 func (h *Handler) look(ctx context.Context, t target) error {
 	keys := []dynamo.EndpointKey{t.key}
 	if t.ofTenant() {
@@ -177,7 +176,7 @@ func (h *Handler) counted(ctx context.Context, a Answer, err error) (Answer, err
 	if a.EndpointID == "" {
 		endpoints, _, err := h.list(ctx, a.TenantID)
 		if err != nil {
-			h.Log.ErrorContext(ctx, "counting what waits", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
+			h.Log.ErrorContext(ctx, "counting the backlog", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
 			return a, nil
 		}
 		ids = ids[:0]
@@ -193,7 +192,7 @@ func (h *Handler) counted(ctx context.Context, a Answer, err error) (Answer, err
 	waiting := Waiting{}
 	for i, err := range errs {
 		if err != nil {
-			h.Log.ErrorContext(ctx, "counting what waits", telemetry.KeyEndpoint, ids[i], telemetry.KeyError, err.Error())
+			h.Log.ErrorContext(ctx, "counting the backlog", telemetry.KeyEndpoint, ids[i], telemetry.KeyError, err.Error())
 			waiting.More = true
 			continue
 		}

@@ -17,7 +17,7 @@ type testRequest struct {
 	TenantID   string `json:"tenant_id"`
 }
 
-// Test is a test delivery on its way. inspect shows what became of it.
+// Test is a test delivery on its way. inspect shows its result.
 type Test struct {
 	TenantID   string            `json:"tenant_id"`
 	EndpointID string            `json:"endpoint_id"`
@@ -28,7 +28,7 @@ type Test struct {
 	Body       string            `json:"body"`
 }
 
-// test sends a test delivery to an endpoint, whatever it subscribes to.
+// test sends a test delivery to an endpoint, regardless of its subscriptions.
 func (h *Handler) test(ctx context.Context, call *operator.Call, req testRequest) (Test, error) {
 	if err := operator.Required("endpoint_id", req.EndpointID); err != nil {
 		return Test{}, err
@@ -79,7 +79,7 @@ func (t target) untestable() error {
 	}
 	if t.found.Circuit.State == circuit.Open {
 		return operator.Refuse(codeOpen, "endpoint_id",
-			"the endpoint's circuit is open: it gets nothing but probes, and inspect shows what they meet")
+			"the endpoint's circuit is open: it gets nothing but probes, and inspect shows their results")
 	}
 	return nil
 }

@@ -78,8 +78,7 @@ type death struct {
 	lastMS    int64 // the last attempt's duration
 }
 
-// Process handles the records of one invocation. It returns the message ids of those that go back to
-// the queue.
+// Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
@@ -139,7 +138,7 @@ func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 	return err == nil
 }
 
-// examine finds what a message died of. One that cannot be read is kept whole, under an id of its own.
+// examine finds a message's cause of death. An unreadable one is kept whole, under an id of its own.
 func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, error) {
 	now := h.Now().UTC().Truncate(time.Millisecond)
 	m, err := queue.Decode(r)
@@ -162,8 +161,8 @@ func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, erro
 	return d.entered(r.MessageId, ""), err
 }
 
-// diagnose says what the delivery died of. What deliver or release sent here says so itself; what
-// says nothing was moved by SQS's own redrive, which only crashes bring about.
+// diagnose returns the cause of death. A message from deliver or release names it; any other was moved by SQS's own
+// redrive, which only crashes bring about.
 func diagnose(m delivery.Message, state delivery.Record, found bool) deadletter.Record {
 	eventType, err := m.EventType()
 	if err != nil { // Decode has read it

@@ -285,7 +285,7 @@ func TestHandler_Process_keepsUnreadableMessagesWhole(t *testing.T) {
 	})
 	w.holds(t, "unreadable_sqs-b", contents{
 		Body: payload, Lives: []int{0}, Attributes: attributes("tenant_id", "other"),
-		Detail: "unreadable delivery message: delivery id is not that of tenant, event, endpoint and body",
+		Detail: "unreadable delivery message: delivery id does not match tenant, event, endpoint and body",
 	})
 	want := deadletter.Record{
 		Ref:    delivery.Ref{DeliveryID: "unreadable_sqs-b", CreatedAt: diedAt},

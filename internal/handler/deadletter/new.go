@@ -26,7 +26,7 @@ type Settings struct {
 	Notices             config.Switch `env:"NOTICES"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

@@ -12,13 +12,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// lane bounds the attempts of one batch to one endpoint, and with those to others of its tenant, to one host.
+// lane bounds one batch's attempts to one endpoint, and to all of its tenant's endpoints at one host.
 type lane struct {
 	slots   chan struct{} // of all endpoints of the tenant at the host
 	hanging atomic.Bool   // an attempt ran into its time limit
 }
 
-// lanes has one for each endpoint. Tenants share none: a host may be that of a chat product.
+// lanes has one for each endpoint. Tenants share none: a host may be a chat product's.
 func (h *Handler) lanes(posts []sight) map[dynamo.EndpointKey]*lane {
 	type place struct{ tenantID, host string }
 	lanes, hosts := map[dynamo.EndpointKey]*lane{}, map[place]chan struct{}{}
@@ -34,8 +34,7 @@ func (h *Handler) lanes(posts []sight) map[dynamo.EndpointKey]*lane {
 	return lanes
 }
 
-// attempt makes all attempts, concurrently, and returns when all have ended. The deadline of ctx ends
-// those that have not.
+// attempt makes all attempts, concurrently, and returns when all have ended, the last by the deadline of ctx.
 func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	if len(posts) == 0 {
 		return nil
@@ -91,7 +90,7 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (e
 	return h.attempted(s, out, begun, h.Now()), nil
 }
 
-// target opens what is sealed of an endpoint.
+// target opens an endpoint's sealed values.
 func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.Target, err error) {
 	to.URL = e.URL
 	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}

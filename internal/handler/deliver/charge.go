@@ -28,7 +28,7 @@ type meter struct {
 // kept is a tenant's part of a batch.
 type kept struct {
 	open    int       // attempts that have not ended
-	began   time.Time // first attempt; zero: none has begun, and what delays it is a fault of ours
+	began   time.Time // first attempt; zero: none has begun, by a fault of ours
 	last    time.Time
 	charged time.Duration
 }
@@ -81,7 +81,7 @@ func (m *meter) stop(ctx context.Context) {
 	m.charge(ctx)
 }
 
-// charge charges each tenant for what it has kept beyond the free time and was not charged for yet.
+// charge charges each tenant for its time beyond the free time, as far as it was not charged yet.
 func (m *meter) charge(ctx context.Context) {
 	due := map[string]time.Duration{}
 	var tenants []string

@@ -29,7 +29,7 @@ type decision struct {
 	reason delivery.Reason
 }
 
-// decide says what happens to a delivery in hand.
+// decide chooses the action for a delivery.
 func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
 	life := t.message.Life
 	switch {
@@ -72,7 +72,7 @@ type sight struct {
 	reading *dynamo.Reading // never nil
 }
 
-// decideAll looks the endpoints up and splits the deliveries: ends are of those that need no POST.
+// decideAll looks the endpoints up and splits the deliveries: ends need no POST.
 func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, posts []sight) {
 	readings, err := h.look(ctx, tasks)
 	now := h.Now()
@@ -97,8 +97,7 @@ func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, post
 	return ends, posts
 }
 
-// look reads the endpoints of the tasks. Where circuits cannot be read, those that the process read
-// before serve for a while.
+// look reads the endpoints of the tasks. Circuits that cannot be read are taken from memory for a while.
 func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKey]*dynamo.Reading, error) {
 	if len(tasks) == 0 {
 		return nil, nil

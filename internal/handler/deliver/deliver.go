@@ -6,7 +6,7 @@
 //	gather   the records of each delivery become one task
 //	look     the endpoints, their tenants' marks and their circuits, in one read
 //	decide   attempt it, hold it, set it aside, discard it or end it
-//	attempt  all POSTs at once; what a tenant keeps the process for is charged meanwhile
+//	attempt  all POSTs at once; tenants are charged for their time meanwhile
 //	next     where it goes: delivery.Progress
 //	settle   into Backlog, to a queue, or back to its own
 //	record   delivery states and circuits
@@ -14,9 +14,9 @@
 //
 // It promises that a message is acknowledged only when its receiver answered 2xx, when its endpoint is
 // gone or an operator discarded it, or when it is safely elsewhere; that messages are sent to RetryQueue
-// from DeliveryQueue only and to SlowQueue from those two only, so that Lambda's recursion detection never
+// from DeliveryQueue only and to SlowQueue from these two only, so that Lambda's recursion detection never
 // counts a chain; that nothing is held before a lease says so; that a panic or a hang in one delivery fails
-// that one only; and that nothing is in flight any more when it answers. It has no right to delete
+// no other; and that nothing is in flight any more when it answers. It has no right to delete
 // anything.
 package deliver
 
@@ -30,15 +30,15 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// reserve is kept back before the function's deadline to hand on what is unfinished;
-// answerReserve of it, to answer.
+// reserve is kept back before the function's deadline to hand on unfinished deliveries; answerReserve of it, to
+// answer.
 const (
 	reserve       = 2 * time.Second
 	answerReserve = 300 * time.Millisecond
 )
 
-// Process handles the records of one invocation, all of one queue. It returns the message ids of
-// those that go back to it.
+// Process handles the records of one invocation, all of one queue. It returns the ids of the messages that go back to
+// it.
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	began := h.Now()
 	attempting, cancel := parallel.Deadline(ctx, reserve)
@@ -66,8 +66,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	return failed
 }
 
-// afterwards is the context of everything that follows a POST: its result is recorded whatever becomes
-// of ctx meanwhile.
+// afterwards is the context of everything that follows a POST: its result is recorded even if ctx has ended.
 func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	settling := context.WithoutCancel(ctx)
 	if deadline, ok := ctx.Deadline(); ok {

@@ -33,8 +33,7 @@ type life struct {
 	replay     int
 }
 
-// gather makes a task of the records of each delivery. What cannot be read is reported and left for SQS
-// to redrive.
+// gather makes a task of the records of each delivery. Unreadable ones are reported and left for SQS to redrive.
 func (h *Handler) gather(ctx context.Context, records []events.SQSMessage) (tasks []task, unreadable []string) {
 	now := h.Now()
 	known := make(map[life]int, len(records))

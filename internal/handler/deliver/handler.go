@@ -53,7 +53,7 @@ type Circuits interface {
 	MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error
 }
 
-// Backlog takes what waits for long and answers with one error per item (dynamo.Backlog).
+// Backlog takes deliveries with long waits and returns one error per item (dynamo.Backlog).
 type Backlog interface {
 	Put(ctx context.Context, items []backlog.Item) []error
 }
@@ -69,7 +69,7 @@ type Secrets interface {
 	Open(ctx context.Context, id keyring.SecretID, sealed []byte) (string, error)
 }
 
-// Queues are the queues that deliver sends to, and those whose messages it hides until a retry.
+// Queues are the queues that deliver sends to, and the ones on which it hides messages until a retry.
 type Queues struct {
 	Retry, Slow, DeadLetter Sender
 	Hide                    map[delivery.Queue]Visibility // of RetryQueue and SlowQueue

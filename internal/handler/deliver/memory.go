@@ -8,12 +8,12 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// memory is what a process keeps from batch to batch. The zero memory is empty. What is forgotten costs
-// a write, or a POST to an endpoint in trouble.
+// memory is a process's memory between batches. The zero memory is empty. Forgetting costs a write, or a POST to an
+// endpoint in trouble.
 type memory struct {
 	mu        sync.Mutex
 	circuits  map[dynamo.EndpointKey]recalled     // of endpoints in trouble, as read last
-	quiet     map[dynamo.EndpointKey]time.Time    // last read of those without circuit and slow_until
+	quiet     map[dynamo.EndpointKey]time.Time    // last read of the ones without circuit and slow_until
 	slowUntil map[string]time.Time                // of tenants, as this process wrote it
 	seen      map[dynamo.EndpointKey]circuit.Seen // attempts that no write of a circuit counted yet
 	wrote     map[dynamo.EndpointKey]time.Time    // last write of a circuit
@@ -58,12 +58,11 @@ func (m *memory) recall(key dynamo.EndpointKey, r dynamo.Reading, age time.Durat
 	return r
 }
 
-// quietFor is how long a process does not ask again about an endpoint of which nothing is stored. A
-// circuit does not open as soon after its first failure, and what is stored meanwhile is read as late in
-// any case where a read is a little behind.
+// quietFor is the time before a process asks again about an endpoint with nothing stored. No circuit opens so soon
+// after its first failure, and a read that is a little behind would be as late.
 const quietFor = time.Second
 
-// quietOf are those of the endpoints that need not be asked about.
+// quietOf returns the endpoints not to ask about yet.
 func (m *memory) quietOf(keys []dynamo.EndpointKey, now time.Time) map[dynamo.EndpointKey]bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -90,7 +89,7 @@ func (m *memory) slow(tenantID string, until time.Time) {
 	remember(&m.slowUntil, tenantID, until)
 }
 
-// count adds attempts to those that no write of the endpoint's circuit counted yet, and returns them all.
+// count adds attempts to the ones that no write of the endpoint's circuit counted yet, and returns them all.
 func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen) circuit.Seen {
 	m.mu.Lock()
 	defer m.mu.Unlock()

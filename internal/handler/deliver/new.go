@@ -54,7 +54,7 @@ type Settings struct {
 	EgressAllowPorts string           `env:"EGRESS_ALLOW_PORTS"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

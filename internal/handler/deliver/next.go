@@ -114,7 +114,7 @@ func (h *Handler) progress(t task) delivery.Progress {
 	}
 }
 
-// result is what the attempt says about its endpoint's circuit.
+// result is the attempt's result for its endpoint's circuit.
 func (e end) result() circuit.Result {
 	return circuit.Result{
 		DeliveryID: e.message.DeliveryID,

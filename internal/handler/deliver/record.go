@@ -87,8 +87,8 @@ type observation struct {
 	seen    circuit.Seen // with the attempts of earlier batches that no write counted
 }
 
-// recordCircuits stores what the attempts change of their endpoints' circuits. An endpoint that is and
-// stays healthy costs nothing. A write that is lost costs time, never a delivery.
+// recordCircuits stores the attempts' changes of their endpoints' circuits. An endpoint that is and stays healthy
+// costs nothing. A write that is lost costs time, never a delivery.
 func (h *Handler) recordCircuits(ctx context.Context, ends []end) {
 	var news []observation
 	for _, o := range observed(ends) {
@@ -146,8 +146,7 @@ func observed(ends []end) []observation {
 	return all
 }
 
-// tell stores what follows from an observation. When that is refused, it asks once more about the item
-// that is stored.
+// tell stores the change that an observation makes. When that is refused, it asks once more about the stored item.
 func (h *Handler) tell(ctx context.Context, o observation) error {
 	now := h.Now()
 	was := o.circuit

@@ -14,8 +14,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// report writes one wide line per record, except for those that succeeded at once and are not in the
-// sample, and a line and the metrics of the batch.
+// report writes one wide line per record, except for successes at once that are not in the sample, and a line and the
+// metrics of the batch.
 func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, began time.Time) {
 	for _, e := range ends {
 		logged := !e.succeededAtOnce() || h.Output.Sample.Takes(e.message.EventID)
@@ -84,7 +84,7 @@ func (h *Handler) reportRecord(ctx context.Context, e end, duplicate bool) {
 	}
 	blame, level := e.blame(), slog.LevelInfo
 	if e.err != nil {
-		blame = "ours" // besides whatever the receiver did
+		blame = "ours" // even if the receiver failed, too
 	}
 	switch {
 	case blame == "ours":
@@ -145,7 +145,7 @@ func (e end) blame() string {
 	}
 }
 
-// number is the attempt's, or that of the one before where none was made.
+// number is the attempt's or, if none was made, the previous one's.
 func (e end) number() int {
 	if e.posted() {
 		return e.place

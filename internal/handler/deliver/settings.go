@@ -13,7 +13,7 @@ import (
 // The values of RECORD_ACKNOWLEDGED.
 const (
 	recordAll  = "all"
-	recordNone = "none" // of what succeeds at its first receive
+	recordNone = "none" // of successes at the first receive
 )
 
 func (s Settings) acknowledgedLife() time.Duration {
@@ -43,8 +43,8 @@ func (s Settings) rules() (Rules, error) {
 	return r, errors.Join(scheduleErr, circuitErr)
 }
 
-// validate names every setting out of its range, which is that of the template's parameter. The
-// schedule and the egress policy check their own settings.
+// validate names every setting outside the range of the template's parameter. The schedule and the egress policy
+// check their own settings.
 func (s Settings) validate() error {
 	var errs []error
 	for _, setting := range []struct {

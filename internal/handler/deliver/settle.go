@@ -15,16 +15,16 @@ import (
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
-// tableWrites bounds the concurrent single writes of one batch; putTime bounds the puts into Backlog, so
-// that time is left for what cannot be put there; leaseTime, the leases before them.
+// tableWrites bounds the concurrent single writes of one batch; putTime bounds the puts into Backlog, so that time is
+// left for refused ones; leaseTime, the leases before them.
 const (
 	tableWrites = 10
 	putTime     = time.Second
 	leaseTime   = 500 * time.Millisecond
 )
 
-// settle carries out every move, each with the next best where AWS does not take it: DeadLetterQueue,
-// leases, Backlog, queues, visibility. What is returned goes back to its queue; everything else is acknowledged, and is
+// settle carries out every move, each with the next best where AWS does not take it: DeadLetterQueue, leases,
+// Backlog, queues, visibility. The ends it returns go back to their queue; all others are acknowledged, and are
 // elsewhere by now.
 func (h *Handler) settle(ctx context.Context, ends []end) []end {
 	ends = h.send(ctx, ends, delivery.ToDeadLetterQueue, h.Queues.DeadLetter) // refused: into Backlog
@@ -36,17 +36,17 @@ func (h *Handler) settle(ctx context.Context, ends []end) []end {
 }
 
 // going are the indices of the ends whose move is that way.
-func going(ends []end, to delivery.Way) (those []int) {
+func going(ends []end, to delivery.Way) (indices []int) {
 	for i, e := range ends {
 		if e.moves() && !e.returned && e.move.To == to {
-			those = append(those, i)
+			indices = append(indices, i)
 		}
 	}
-	return those
+	return indices
 }
 
-// lease makes sure that release looks for what is about to be held: first the endpoint's circuit has to
-// say so. Where that fails, the deliveries wait on their queue and are decided about again.
+// lease makes sure that release looks for deliveries before they are held: first the endpoint's circuit has to say
+// so. Where that fails, the deliveries wait on their queue and are decided about again.
 func (h *Handler) lease(ctx context.Context, ends []end) []end {
 	now := h.Now()
 	held := map[dynamo.EndpointKey][]int{}
@@ -82,17 +82,17 @@ func (h *Handler) lease(ctx context.Context, ends []end) []end {
 	return ends
 }
 
-// putInBacklog puts into Backlog what waits there. What could not be put waits on a queue.
+// putInBacklog puts deliveries into Backlog. The ones that it does not take wait on a queue.
 func (h *Handler) putInBacklog(ctx context.Context, ends []end) []end {
-	those := going(ends, delivery.ToBacklog)
-	if len(those) == 0 {
+	indices := going(ends, delivery.ToBacklog)
+	if len(indices) == 0 {
 		return ends
 	}
 	ctx, cancel := context.WithTimeout(ctx, putTime)
 	defer cancel()
 	now := h.Now()
-	items := make([]backlog.Item, len(those))
-	for n, i := range those {
+	items := make([]backlog.Item, len(indices))
+	for n, i := range indices {
 		e := ends[i]
 		if e.move.Life.Reason == "" {
 			e.move.Life.Reason = e.outcome.Reason
@@ -102,7 +102,7 @@ func (h *Handler) putInBacklog(ctx context.Context, ends []end) []end {
 	ends = slices.Clone(ends)
 	for n, err := range h.Tables.Backlog.Put(ctx, items) {
 		if err != nil {
-			ends[those[n]] = h.onQueue(h.lost(ends[those[n]], "BacklogPutsLost", err))
+			ends[indices[n]] = h.onQueue(h.lost(ends[indices[n]], "BacklogPutsLost", err))
 		}
 	}
 	return ends
@@ -119,8 +119,8 @@ func putOf(t task) string {
 // putLetters is enough for the dozens of messages that one delivery may become.
 const putLetters = 10
 
-// onQueue makes a delivery that cannot wait in Backlog, or be sent, wait on a queue. What is held is
-// tried again soon, since that costs no POST.
+// onQueue makes a delivery that cannot wait in Backlog, or be sent, wait on a queue. A held one is tried again soon,
+// since that costs no POST.
 func (h *Handler) onQueue(e end) end {
 	wait := e.move.Due.Sub(h.Now())
 	if e.move.Held || wait <= 0 || wait > retry.MaxDelay {
@@ -139,16 +139,16 @@ func (h *Handler) soon(t task) time.Duration {
 	return min(h.Rules.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
 }
 
-// send sends deliveries to another queue. What could not be sent waits on its own queue: on
-// DeliveryQueue for that queue's visibility timeout.
+// send sends deliveries to another queue. The ones that it does not take wait on their own: on DeliveryQueue for that
+// queue's visibility timeout.
 func (h *Handler) send(ctx context.Context, ends []end, to delivery.Way, queueOf Sender) []end {
-	those := going(ends, to)
-	if len(those) == 0 {
+	indices := going(ends, to)
+	if len(indices) == 0 {
 		return ends
 	}
 	now := h.Now()
-	messages := make([]queue.Outgoing, len(those))
-	for n, i := range those {
+	messages := make([]queue.Outgoing, len(indices))
+	for n, i := range indices {
 		messages[n] = outgoing(ends[i], now)
 	}
 	ends = slices.Clone(ends)
@@ -156,7 +156,7 @@ func (h *Handler) send(ctx context.Context, ends []end, to delivery.Way, queueOf
 		if err == nil {
 			continue
 		}
-		ends[those[n]] = h.unsent(h.lost(ends[those[n]], "SendsLost", err))
+		ends[indices[n]] = h.unsent(h.lost(ends[indices[n]], "SendsLost", err))
 	}
 	return ends
 }
@@ -187,22 +187,22 @@ func outgoing(e end, now time.Time) queue.Outgoing {
 	return queue.ToRetry(m, rest(e.move, now))
 }
 
-// rest is what is left of a wait: it counts from the end of the attempt.
+// rest is the rest of a wait: it counts from the end of the attempt.
 func rest(m delivery.Move, now time.Time) time.Duration {
 	return min(max(m.Due.Sub(now), 0), retry.MaxDelay)
 }
 
-// hide makes what stays on its queue invisible there until its next attempt, with all its duplicates.
+// hide makes deliveries that stay on their queue invisible until their next attempt, duplicates included.
 func (h *Handler) hide(ctx context.Context, ends []end) []end {
-	those := going(ends, delivery.Stay)
-	if len(those) == 0 {
+	indices := going(ends, delivery.Stay)
+	if len(indices) == 0 {
 		return ends
 	}
 	now := h.Now()
 	owners := map[delivery.Queue][]int{}
 	changes := map[delivery.Queue][]queue.VisibilityChange{}
 	ends = slices.Clone(ends)
-	for _, i := range those {
+	for _, i := range indices {
 		ends[i].returned = true
 		from := ends[i].from
 		for _, r := range ends[i].records {
@@ -223,7 +223,7 @@ func (h *Handler) hide(ctx context.Context, ends []end) []end {
 	return ends
 }
 
-// lost says that AWS did not take a delivery's move: a fault of ours, whatever the receiver did. The
+// lost notes that AWS did not take a delivery's move: a fault of ours, whether or not the receiver failed. The
 // message comes back by itself, or waits elsewhere.
 func (h *Handler) lost(e end, metric string, err error) end {
 	e.err = err

@@ -6,10 +6,10 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// tally counts for the alarms: deliveries that were attempted or failed by our own fault, and first
-// attempts that succeeded. Deliveries that were not due, or whose endpoint is disabled, count in
-// neither. What an open circuit holds counts as a first attempt that failed: otherwise an outage of
-// all endpoints would end for the alarm as soon as their circuits open.
+// tally counts for the alarms: deliveries that were attempted or failed by our own fault, and first attempts that
+// succeeded. Deliveries that were not due, or whose endpoint is disabled, count in neither. A delivery that an open
+// circuit holds counts as a first attempt that failed: otherwise an outage of all endpoints would end for the alarm
+// as soon as their circuits open.
 func (h *Handler) tally(ends []end) {
 	var records, tried, faults, first, acknowledged, replayed int
 	for _, e := range ends {
@@ -47,8 +47,8 @@ func (h *Handler) tally(ends []end) {
 	}
 }
 
-// measure takes the times of an attempt, and those of the service levels. The objective leaves out
-// SlowQueue, which is late on purpose.
+// measure takes the times of an attempt, and of the service levels. The objective leaves out SlowQueue, which is late
+// on purpose.
 func (h *Handler) measure(e end) {
 	h.Output.Metrics.Millis("Attempt", e.outcome.Elapsed)
 	if e.first() && e.from == delivery.DeliveryQueue {

@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/schema"
 )
 
-// SchemaCheck says what becomes of an event whose data does not fulfil the schema of its type.
+// SchemaCheck is the treatment of an event whose data does not match its type's schema.
 type SchemaCheck string
 
 // With checkOff, no schema is read.
@@ -19,7 +19,7 @@ const (
 	checkReject SchemaCheck = "reject" // as any other bad event
 )
 
-// schemas are those of the types that have come, compiled once.
+// schemas has the types that have come, compiled once.
 type schemas struct {
 	mu       sync.Mutex
 	compiled map[string]*schema.Schema

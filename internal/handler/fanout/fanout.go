@@ -69,7 +69,7 @@ const reserve = 2 * time.Second
 // tenantReads bounds the concurrent reads of subscriptions in one batch.
 const tenantReads = 10
 
-// task is one event message of the batch and what became of it.
+// task is one event message of the batch and its outcome.
 type task struct {
 	record events.SQSMessage
 	event  event.Event
@@ -81,8 +81,7 @@ type task struct {
 	mismatch string // of its data with its schema, where that is only reported
 }
 
-// Process handles the records of one invocation. It returns the message ids of those that go back to
-// the queue.
+// Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	began := h.Now()
 	ctx, cancel := parallel.Deadline(ctx, reserve)
@@ -183,7 +182,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 	aside.send(ctx, h.SlowQueue)
 }
 
-// outbox is what one queue gets, and of which events.
+// outbox has one queue's messages, and their events.
 type outbox struct {
 	owners   []*task
 	messages []queue.Outgoing
@@ -207,7 +206,7 @@ func (o *outbox) send(ctx context.Context, to Sender) {
 // slowTime bounds the read of slow tenants: it is a hint, and the sends need the time.
 const slowTime = time.Second
 
-// slow reads which tenants are slow. Where that fails, none is: deliver sends on what is.
+// slow reads which tenants are slow. Where that fails, none is: deliver sends their deliveries on.
 func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Time {
 	now := h.Now()
 	tenants = slices.DeleteFunc(tenants, func(id string) bool { return h.memory.free(id, now) })
@@ -229,8 +228,8 @@ func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Ti
 	return until
 }
 
-// arrivals counts the events that this batch puts on EventsDeadLetterQueue: those refused, and those
-// given up, which SQS moves there instead of handing them out once more.
+// arrivals counts the events that this batch puts on EventsDeadLetterQueue: refused ones, and ones given up, which
+// SQS moves there instead of letting them be received once more.
 func (h *Handler) arrivals(tasks []*task) (n int) {
 	for _, t := range tasks {
 		if t.bad != nil && t.err == nil || t.err != nil && queue.ReceiveOf(t.record).Count >= h.MaxReceives {

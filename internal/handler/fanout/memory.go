@@ -15,16 +15,16 @@ const reasonReused = "event_id_reused"
 // remembered is how many events a process remembers at least; it is twice that at most.
 const remembered = 10_000
 
-// memory is what a process knows of the events it saw last, and of their tenants. It costs no request, and
-// sees neither what other processes saw nor what is longer ago.
+// memory has the events that a process saw last, and their tenants. It costs no request, and knows neither other
+// processes' events nor older ones.
 type memory struct {
 	mu            sync.Mutex
 	young, elders map[eventKey]delivery.Content
 	checked       map[string]time.Time // tenants that were never charged, when they were read
 }
 
-// freeFor is how long a process does not ask again about a tenant that was never charged: deliver sends on
-// what comes too early.
+// freeFor is the time before a process asks again about a tenant that was never charged: deliver sends on deliveries
+// that come too early.
 const freeFor = time.Second
 
 func (m *memory) isFree(tenantID string, now time.Time) {

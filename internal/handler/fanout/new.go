@@ -36,7 +36,7 @@ type Settings struct {
 	SchemaCheck      SchemaCheck      `env:"SCHEMA_CHECK"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// What becomes of an event.
+// The outcomes of an event.
 const (
 	outcomeFannedOut = "fanned_out"
 	outcomeFailed    = "failed"
@@ -27,7 +27,7 @@ func (t *task) outcome() string {
 	}
 }
 
-// reportBatch says what became of all events together.
+// reportBatch logs the outcomes of all events together.
 func (h *Handler) reportBatch(ctx context.Context, tasks []*task, began time.Time) {
 	sends, outcomes := 0, map[string]int{}
 	for _, t := range tasks {

@@ -42,8 +42,8 @@ type deadLettersRequest struct {
 	operator.Selection
 }
 
-// deadLetters lists by endpoint, tenant or status, and by reason and time among those, latest death first. With an
-// endpoint, the tenant is checked and selects nothing.
+// deadLetters lists by endpoint, tenant or status, narrowed by reason and time, latest death first. With an endpoint,
+// the tenant is checked and selects nothing.
 func (h *Handler) deadLetters(
 	ctx context.Context, call *operator.Call, req deadLettersRequest,
 ) (operator.List[DeadLetter], error) {

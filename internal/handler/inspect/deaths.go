@@ -28,7 +28,7 @@ type Cause struct {
 	LatestDiedAt time.Time       `json:"latest_died_at"`
 }
 
-// Causes are what deliveries died of, the most frequent first.
+// Causes are causes of death, the most frequent first.
 type Causes struct {
 	Data []Cause `json:"data"`
 	More bool    `json:"more"` // there are more dead letters than were counted, or more causes than are shown
@@ -41,7 +41,7 @@ const (
 	maxCauses  = 50
 )
 
-// causes counts the dead letters that are not replayed, or those selected, by endpoint and reason.
+// causes counts dead letters, selected or all that are not replayed, by endpoint and reason.
 func (h *Handler) causes(ctx context.Context, call *operator.Call, req operator.Selection) (Causes, error) {
 	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
@@ -97,7 +97,7 @@ func countCauses(letters []deadletter.Record) []Cause {
 	return causes
 }
 
-// nameEndpoints adds what is known of the causes' endpoints.
+// nameEndpoints adds host, description and state.
 func (h *Handler) nameEndpoints(ctx context.Context, causes []Cause) error {
 	var keys []dynamo.EndpointKey
 	for _, c := range causes {

@@ -84,11 +84,10 @@ type deliveriesRequest struct {
 // DeliveryList is a list of deliveries.
 type DeliveryList struct {
 	operator.List[Delivery] `json:",embed"`
-	Note                    string `json:"note,omitzero"` // what was not searched
+	Note                    string `json:"note,omitzero"` // limits of the search
 }
 
-// deliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or those of
-// one event.
+// deliveries lists an endpoint's deliveries that are not acknowledged, the newest first, or one event's.
 func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (DeliveryList, error) {
 	switch {
 	case req.Event != nil:

@@ -30,7 +30,7 @@ type Trouble struct {
 
 type endpointsRequest struct {
 	operator.Page
-	TenantID    string `json:"tenant_id"` // all of its endpoints; "": those in trouble
+	TenantID    string `json:"tenant_id"` // all of its endpoints; "": all in trouble
 	State       string `json:"state"`
 	Host        string `json:"host"`
 	Description string `json:"description"` // a part of it
@@ -42,7 +42,7 @@ func (h *Handler) wants(r endpointsRequest, f operator.Found) bool {
 		strings.Contains(strings.ToLower(e.Description), strings.ToLower(r.Description))
 }
 
-// states are what endpoints can be filtered by.
+// states are the filters for endpoints.
 var states = []string{
 	string(circuit.Failing), stateFlapping, string(circuit.Open), string(circuit.Recovering),
 	operator.StateDisabled, operator.StatePaused, operator.StateHealthy, operator.StateDeleted,
@@ -55,7 +55,7 @@ const rounds = 20
 // countedAtOnce bounds the endpoints whose Backlog is counted at a time.
 const countedAtOnce = 16
 
-// endpoints lists what is in trouble, in no order, or all endpoints of a tenant.
+// endpoints lists the endpoints in trouble, in no order, or all of a tenant's.
 func (h *Handler) endpoints(
 	ctx context.Context, call *operator.Call, req endpointsRequest,
 ) (operator.List[Trouble], error) {
@@ -171,7 +171,7 @@ func (h *Handler) showTrouble(ctx context.Context, found []operator.Found) ([]Tr
 // fewCounted are endpoints that are cheaper counted one by one than together.
 const fewCounted = 2
 
-// waitingFor counts what waits for each endpoint: together while the index tells all, otherwise one by one.
+// waitingFor counts each endpoint's waiting deliveries: together while the index has all, otherwise one by one.
 func (h *Handler) waitingFor(ctx context.Context, found []operator.Found) (map[string]dynamo.Waiting, error) {
 	if len(found) > fewCounted {
 		total, err := h.Backlog.Total(ctx, maxDueShard)

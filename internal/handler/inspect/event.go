@@ -13,9 +13,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// deliveriesOfEvent lists what became of one event, given as it was published, the oldest endpoint
-// first. A delivery's id is made of tenant, event, endpoint and body, so it asks for the ids of all
-// the tenant's endpoints, deleted ones included. There are at most 200, so it needs no pages.
+// deliveriesOfEvent lists the deliveries of one event, given as it was published, the oldest endpoint first. A
+// delivery's id is made of tenant, event, endpoint and body, so it asks for the ids of all the tenant's endpoints,
+// deleted ones included. There are at most 200, so it needs no pages.
 func (h *Handler) deliveriesOfEvent(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (DeliveryList, error) {
@@ -61,7 +61,7 @@ func (h *Handler) deliveriesOfEvent(
 	return list, nil
 }
 
-// endpointsOfEvent refuses what no list by event has and returns the tenant's endpoints, the oldest first.
+// endpointsOfEvent refuses filters without meaning here and returns the tenant's endpoints, the oldest first.
 func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req deliveriesRequest) ([]string, error) {
 	const code = operator.CodeInvalidField
 	switch {
@@ -93,18 +93,18 @@ const (
 )
 
 // noteNoMatch is the note where no delivery is of the event as it was given.
-const noteNoMatch = "nothing matches: every byte of data counts, spaces included, and so does the id, or that of " +
-	"the SQS message where there is none. Search by tenant_id and event_id alone, or look at rejected_events"
+const noteNoMatch = "nothing matches: every byte of data counts, spaces included, and so does the id, or " +
+	"the SQS message's where there is none. Search by tenant_id and event_id alone, or look at rejected_events"
 
-// What a search by event id leaves out.
+// The limits of a search by event id.
 const (
 	noteSearched = "deliveries that were acknowledged were not searched: give the event as it was published"
 	noteNone     = "no delivery of this event id was found; "
 	noteBound    = "; of an endpoint's deliveries only the newest 1,000 were searched"
 )
 
-// searchDeliveries lists the deliveries of an event id that are not acknowledged, whatever the
-// content, the oldest endpoint first.
+// searchDeliveries lists the deliveries of an event id that are not acknowledged, with any content, the oldest
+// endpoint first.
 func (h *Handler) searchDeliveries(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (DeliveryList, error) {

@@ -1,5 +1,5 @@
-// Package inspect answers operators' questions: delivery state, endpoints in trouble and what
-// waits for them, dead letters, rejected events, and an overview of all of these.
+// Package inspect answers operators' questions: delivery state, endpoints in trouble and their backlog, dead letters,
+// rejected events, and an overview of all of these.
 //
 // It promises to change nothing: rejected events it looks at stay on their queue. Bodies are
 // shown only by the actions that name one, and never logged.
@@ -60,7 +60,7 @@ type Readings interface {
 		map[dynamo.EndpointKey]dynamo.Reading, error)
 }
 
-// Backlog counts what waits.
+// Backlog counts waiting deliveries.
 type Backlog interface {
 	Count(ctx context.Context, endpointID string) (dynamo.Waiting, error)
 	Total(ctx context.Context, perShard int) (dynamo.Total, error)

@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Health is what stands between an endpoint and its deliveries.
+// Health tells why an endpoint gets no deliveries.
 type Health struct {
 	State           string     `json:"state"`
 	Since           *time.Time `json:"since"`
@@ -63,7 +63,7 @@ func (h *Handler) showHealth(f operator.Found, w dynamo.Waiting) Health {
 	return shown
 }
 
-// Waiting is what lies in Backlog for an endpoint, counted up to 1,000.
+// Waiting is an endpoint's part of Backlog, counted up to 1,000.
 type Waiting struct {
 	Count           int        `json:"count"`
 	Held            int        `json:"held"` // of them wait for the endpoint and not for their schedule
@@ -90,7 +90,7 @@ const flappingAttempts = 10
 const recently = 10 * time.Minute
 
 // state is the endpoint's state in a word. It flaps if between 10 and 90 % of its recent attempts succeeded. After a
-// recovery, the failures among them are those of the outage.
+// recovery, the failures among them belong to the outage.
 func (h *Handler) state(f operator.Found) string {
 	state := f.State()
 	ok, tried := f.Circuit.Recent.Share(h.Now())

@@ -24,7 +24,7 @@ type jobsRequest struct {
 	State job.State `json:"state"`
 }
 
-// jobs lists those stopped first, then those running, then those done, each the newest first.
+// jobs lists stopped jobs first, then running, then finished ones, each newest first.
 func (h *Handler) jobs(
 	ctx context.Context, call *operator.Call, req jobsRequest,
 ) (operator.List[operator.Job], error) {
@@ -83,7 +83,7 @@ type jobPagesRequest struct {
 // pagesAtOnce bounds the pages of results of one request: up to 100 ids each.
 const pagesAtOnce = 20
 
-// jobFailures lists what a job did not do and why. A page of the list may be short or empty.
+// jobFailures lists a job's failures, with reasons. A page of the list may be short or empty.
 func (h *Handler) jobFailures(
 	ctx context.Context, call *operator.Call, req jobPagesRequest,
 ) (operator.List[JobFailure], error) {
@@ -134,8 +134,8 @@ func (h *Handler) pagesOf(
 	return pages, next, err
 }
 
-// JobOutcome is how the deliveries stand that a job sent again, a part of them if there is a cursor: the sum
-// over all parts is that of the job.
+// JobOutcome counts the states of the deliveries that a job sent again, of a part of them if there is a cursor: the
+// sum over all parts is the job's.
 type JobOutcome struct {
 	Sent       int     `json:"sent"`
 	Delivered  int     `json:"delivered"`
@@ -146,7 +146,7 @@ type JobOutcome struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// jobOutcome counts what became of up to 2,000 deliveries that a job sent again.
+// jobOutcome counts the states of up to 2,000 deliveries that a job sent again.
 func (h *Handler) jobOutcome(ctx context.Context, call *operator.Call, req jobPagesRequest) (JobOutcome, error) {
 	pages, next, err := h.pagesOf(ctx, call, req, "outcome")
 	if err != nil {

@@ -42,7 +42,7 @@ type Settings struct {
 	MaxLifeDays        int            `env:"MAX_LIFE_DAYS"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

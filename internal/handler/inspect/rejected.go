@@ -39,7 +39,7 @@ type rejectedRequest struct {
 // RejectedList is a list of rejected events.
 type RejectedList struct {
 	operator.List[RejectedEvent] `json:",embed"`
-	Note                         string `json:"note,omitzero"` // what was not searched
+	Note                         string `json:"note,omitzero"` // limits of the search
 }
 
 // maxSearched bounds the events that are received for one answer.
@@ -47,8 +47,8 @@ const maxSearched = 1000
 
 const noteSearchedPart = "more events wait than the 1,000 that were searched: a job counts all that are selected"
 
-// rejectedEvents shows those selected of what waits on EventsDeadLetterQueue. A queue has no pages: there is no
-// cursor, and next_cursor is always null.
+// rejectedEvents shows the selected events on EventsDeadLetterQueue. A queue has no pages: there is no cursor, and
+// next_cursor is always null.
 func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req rejectedRequest) (RejectedList, error) {
 	limit, err := operator.Page{Limit: req.Limit}.Size()
 	if err != nil {
@@ -71,8 +71,8 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 	return list, nil
 }
 
-// look receives until it has found as many as are wanted, or the queue is empty. What was received before a fault
-// comes with it; the bodies of what was not selected are forgotten.
+// look receives until it has found as many as are wanted, or the queue is empty. Events received before a fault come
+// with it; the bodies of unselected ones are dropped.
 func (h *Handler) look(
 	ctx context.Context, req rejectedRequest, limit int,
 ) (found, received []rejected.Event, err error) {
@@ -99,7 +99,7 @@ func (h *Handler) look(
 	return found, received, nil
 }
 
-// putBack makes what was received visible again, whatever became of ctx meanwhile.
+// putBack makes received events visible again, even if ctx has ended.
 func (h *Handler) putBack(ctx context.Context, events []rejected.Event) {
 	restoring, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()

@@ -14,8 +14,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// Summary is an overview of endpoints in trouble, of what waits, of queues and of dead letters. The
-// counts of queues are SQS's approximations.
+// Summary is an overview of endpoints in trouble, the backlog, queues and dead letters. The counts of queues are
+// SQS's approximations.
 type Summary struct {
 	Endpoints   EndpointCounts              `json:"endpoints"`
 	Waiting     Backlogged                  `json:"waiting"`
@@ -29,7 +29,7 @@ type Count struct {
 	OldestDiedAt *time.Time `json:"oldest_died_at"`
 }
 
-// Depth is what a queue holds.
+// Depth counts a queue's messages.
 type Depth struct {
 	Visible  int `json:"visible"`
 	InFlight int `json:"in_flight"` // received, or invisible until a retry

@@ -15,7 +15,7 @@ type EndpointCounts struct {
 	States        map[string]int `json:"states"`
 	PausedTenants int            `json:"paused_tenants"` // that own one of these endpoints
 	SlowTenants   int            `json:"slow_tenants"`   // whose deliveries go through SlowQueue
-	Slow          []SlowTenant   `json:"slow"`           // some of them, those slow the longest first
+	Slow          []SlowTenant   `json:"slow"`           // some of them, slow the longest first
 	More          bool           `json:"more"`           // than were counted
 }
 
@@ -80,7 +80,7 @@ func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts) {
 	return counts
 }
 
-// slowTenants are those whose deliveries go through SlowQueue, the longest to stay there first. It is never null.
+// slowTenants are the tenants whose deliveries go through SlowQueue, the last to leave it first. It is never null.
 func (h *Handler) slowTenants(until map[string]time.Time) []SlowTenant {
 	slow := []SlowTenant{}
 	for tenantID, at := range until {

@@ -14,14 +14,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// burials end the deliveries whose schedule is used up, because DeadLetterQueue refused them before, and
-// those that were held to the end of their lives: as dead letters where the endpoint still cannot take
-// them. All others are sent like everything that is due.
+// burials end deliveries whose schedule is used up, because DeadLetterQueue refused them before, and deliveries held
+// to the end of their lives: as dead letters where the endpoint still cannot take them. All others are sent like due
+// ones.
 type burials struct {
 	h   *Handler
 	t   *tally
 	out *outlet
-	due *due // where more of them come from
+	due *due // brings more of them
 
 	mu    sync.Mutex
 	ended []ended

@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// due sends deliveries by their schedule, whatever the state of their endpoints: deliver decides about
+// due sends deliveries by their schedule, in any state of their endpoints: deliver decides about
 // them. A held item is due at the end of its life, and goes to the burials, as does one at the end of its
 // schedule.
 type due struct {
@@ -61,7 +61,7 @@ func (d *due) send(ctx context.Context, until time.Time) (left bool) {
 	for shard, err := range errs {
 		if err != nil {
 			d.lanes[shard].failed = true
-			d.t.fault(ctx, "reading what is due", err)
+			d.t.fault(ctx, "reading due deliveries", err)
 		}
 	}
 	return d.left()
@@ -104,8 +104,8 @@ func (d *due) wanted(page []dynamo.Due) (keys []backlog.Key) {
 	return keys
 }
 
-// moves are those of the items that wait for their schedule. The index may be behind: an item may have
-// another due time by now.
+// moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by
+// now.
 func (d *due) moves(items []backlog.Item) (moves []move) {
 	now := d.h.Now()
 	for _, i := range items {

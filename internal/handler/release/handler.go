@@ -1,7 +1,7 @@
-// Package release sends on what waits in Backlog. Once a minute it sends the deliveries that are due by
-// their schedule, those whose endpoint recovers, and one delivery to see whether an endpoint answers
-// again; it drops what was discarded or whose endpoint is gone, and buries what has waited for longer than
-// a delivery lives. Package circuit decides; this package reads, stores, sends and deletes.
+// Package release sends on deliveries from Backlog. Once a minute it sends the deliveries that are due by their
+// schedule, the ones whose endpoint recovers, and one delivery to see whether an endpoint answers again; it drops the
+// ones that were discarded or whose endpoint is gone, and buries the ones that have waited for longer than a delivery
+// lives. Package circuit decides; this package reads, stores, sends and deletes.
 //
 // It promises:
 //   - An item is deleted only after SQS took its message or its delivery was discarded: a run that fails,
@@ -12,9 +12,8 @@
 //     turns. A partition or queue that refuses is left alone until the next run, while others go on.
 //   - Two runs at once are harmless. There is no lock.
 //
-// It also wakes replay while an operator's job is running, and tells the owners of endpoints what becomes of them.
-// It never makes an attempt, never reads a secret, and never changes a message's body, id or place in the
-// schedule.
+// It also wakes replay while an operator's job is running, and sends owners notices about their endpoints. It never
+// makes an attempt, never reads a secret, and never changes a message's body, id or place in the schedule.
 package release
 
 import (
@@ -35,13 +34,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Index finds what is due in Backlog.
+// Index finds due deliveries in Backlog.
 type Index interface {
 	Due(ctx context.Context, dueShard int, until time.Time, limit int, cursor string) ([]dynamo.Due, string, error)
 	BatchGet(ctx context.Context, keys []backlog.Key) (dynamo.Page, error)
 }
 
-// Shards reads what waits for one endpoint, oldest first and strongly consistent.
+// Shards reads one endpoint's backlog, oldest first and strongly consistent.
 type Shards interface {
 	ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (dynamo.Page, error)
 }
@@ -109,7 +108,7 @@ type Handler struct {
 }
 
 // ErrBlind is returned for a run that could not see its work.
-var ErrBlind = errors.New("neither the endpoints in trouble nor what is due could be read in full")
+var ErrBlind = errors.New("neither the endpoints in trouble nor the due deliveries could be read in full")
 
 // Run does the work that there is now. It stops a tenth of its time before ctx's deadline, and leaves the
 // rest to the next run.

@@ -62,8 +62,8 @@ func (h *Handler) pace(ctx context.Context, s *search) error {
 	})
 }
 
-// change stores what becomes of an item, if anything. When that is refused, because an attempt changed the
-// item meanwhile, it asks once more about the changed one.
+// change stores an item's change, if there is one. When that is refused, because an attempt changed the item
+// meanwhile, it asks once more about the changed one.
 func (h *Handler) change(
 	ctx context.Context, i circuit.Item, next func(circuit.Item) (to circuit.Item, store bool),
 ) error {

@@ -36,7 +36,7 @@ type Settings struct {
 	Notices             config.Switch  `env:"NOTICES"`
 	NoticesBus          string         `env:"NOTICES_BUS,notEmpty"` // which is there where Notices is on
 	Minute              config.Seconds `env:"MINUTE_SECONDS"`
-	// Those of deliver:
+	// Deliver's:
 	FunctionTimeout    config.Seconds `env:"FUNCTION_TIMEOUT_SECONDS"`
 	RetryBase          config.Seconds `env:"RETRY_BASE_SECONDS"`
 	RetryFactor        float64        `env:"RETRY_FACTOR"`
@@ -47,7 +47,7 @@ type Settings struct {
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

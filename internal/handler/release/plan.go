@@ -53,7 +53,7 @@ type target struct {
 	endpoint endpoint.Endpoint
 }
 
-// troubled counts the targets that are there for more than what their owners are told.
+// troubled counts the targets that need more than notices.
 func troubled(targets []target) int {
 	return len(only(targets, func(p circuit.Plan) bool { return p.Item.InTrouble() }))
 }

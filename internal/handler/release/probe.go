@@ -78,7 +78,7 @@ func (p *probes) candidateOf(ctx context.Context, t target, shard int) (picked b
 	return picked, false, err
 }
 
-// serves leaves alone what is discarded, what is over, and what its receiver asked to wait for.
+// serves excludes deliveries that are discarded or over, or whose receiver asked to wait.
 func (p *probes) serves(t target, i backlog.Item) bool {
 	now := p.h.Now()
 	over := i.Held && !i.DueAt.After(now)

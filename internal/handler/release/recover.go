@@ -7,8 +7,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// recoveries send what waits for endpoints that answer again, each at its own pace and all of them within
-// the budget of a run.
+// recoveries send the backlog of endpoints that answer again, each at its own pace and all of them within the budget
+// of a run.
 type recoveries struct {
 	walker   *walker
 	slow     func(tenantID string) bool

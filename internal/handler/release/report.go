@@ -19,7 +19,7 @@ type tally struct {
 	moved  map[kind]int
 	held   int // items that were seen and wait for their endpoint
 	due    bool
-	behind time.Duration // lateness of what was due, the longest
+	behind time.Duration // the longest of a due delivery
 	faults map[string]int
 
 	told, refused int // notices for owners that the bus took, and that it refused

@@ -15,7 +15,7 @@ type owed struct {
 	err    error
 }
 
-// tell puts on the bus what owners have still to hear, and stores what it took. What it refused, or what could not be
+// tell puts pending notices on the bus, and stores which ones it took. A notice that was refused, or could not be
 // stored, is put again by the next run.
 func (h *Handler) tell(ctx context.Context, t *tally, targets []target) {
 	var all []owed
@@ -30,7 +30,7 @@ func (h *Handler) tell(ctx context.Context, t *tally, targets []target) {
 	calls := slices.Collect(slices.Chunk(all, notice.MaxPut))
 	t.each(ctx, "telling owners", len(calls), func(n int) error { return h.put(ctx, t, calls[n]) })
 	ofEndpoint := grouped(all, func(o owed) string { return o.target.key.EndpointID })
-	t.each(ctx, "storing what owners were told", len(ofEndpoint), func(n int) error { return h.told(ctx, ofEndpoint[n]) })
+	t.each(ctx, "storing sent notices", len(ofEndpoint), func(n int) error { return h.told(ctx, ofEndpoint[n]) })
 }
 
 // put notes in each notice whether the bus has taken it, and returns the first refusal.
@@ -49,7 +49,7 @@ func (h *Handler) put(ctx context.Context, t *tally, call []owed) (first error) 
 	return first
 }
 
-// told stores what the owner of an endpoint was told.
+// told stores the notices that the owner of an endpoint got.
 func (h *Handler) told(ctx context.Context, taken []owed) error {
 	taken = slices.DeleteFunc(taken, func(o owed) bool { return o.err != nil })
 	if len(taken) == 0 {

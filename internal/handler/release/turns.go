@@ -13,8 +13,8 @@ const (
 	keysSize = 1000 // keys of the index by due time that are read in one call
 )
 
-// sizeOf is the number of items of the next page. Behind one of which nothing could be deleted it is a single
-// item: what refuses may be everything, and whatever is sent and stays is sent again.
+// sizeOf is the number of items of the next page. After a page without a single delete it is one: everything may be
+// refused, and an item that is sent and stays is sent again.
 func sizeOf(stuck bool) int {
 	if stuck {
 		return 1
@@ -26,8 +26,8 @@ func sizeOf(stuck bool) int {
 // something is.
 type work func(ctx context.Context, until time.Time) (left bool)
 
-// share gives each kind an equal part of the time that is left. Time that one does not use is shared again
-// among those that are not finished.
+// share gives each kind an equal part of the remaining time. Time that one does not use is shared again among the
+// unfinished ones.
 func share(ctx context.Context, now func() time.Time, until time.Time, kinds ...work) {
 	for len(kinds) > 0 && now().Before(until) {
 		var left []work

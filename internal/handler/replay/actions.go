@@ -42,9 +42,8 @@ type endpointRequest struct {
 	DryRun     bool   `json:"dry_run"`
 }
 
-// endpoint replays a page of an endpoint's dead deliveries, those longest dead first. When
-// time runs out within the page, next_cursor asks for the same page again: what was replayed
-// is no longer on it.
+// endpoint replays a page of an endpoint's dead deliveries, the longest dead first. When time runs out within the
+// page, next_cursor asks for the same page again: replayed ones are no longer on it.
 func (h *Handler) endpoint(
 	ctx context.Context, call *operator.Call, req endpointRequest,
 ) (operator.List[Result], error) {
@@ -113,7 +112,7 @@ type purgeRequest struct {
 	Confirm     bool     `json:"confirm"`
 }
 
-// purge deletes dead letters for good, whatever their status but a running replay.
+// purge deletes dead letters for good, in any status but a running replay.
 func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeRequest) (Results, error) {
 	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, maxIDs)
 	if err != nil {
@@ -129,7 +128,7 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 	return Results{results}, nil
 }
 
-// purgeSome purges one chunk: look at each, audit what will be purged, purge.
+// purgeSome purges one chunk: look at each, audit the purges, purge.
 func (r *run) purgeSome(ctx context.Context, ids []string) []Result {
 	purges := of(ids)
 	r.through(ctx, purges, r.findPurge)

@@ -14,7 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Erasure counts and deletes what is stored of a tenant, a page of a kind at a time, in the order of the kinds.
+// Erasure counts and deletes a tenant's items, a page of a kind at a time, in the order of the kinds.
 type Erasure interface {
 	Kinds() []string
 	Page(ctx context.Context, kind, tenantID, cursor string, dryRun bool) (count int, next string, err error)
@@ -40,8 +40,8 @@ type Erased struct {
 	NextCursor *string        `json:"next_cursor"` // null at the end
 }
 
-// erase deletes a part of what is stored of a tenant. A request that breaks off is made again, with its cursor or
-// from the beginning.
+// erase deletes a part of a tenant's items. A request that breaks off is made again, with its cursor or from the
+// beginning.
 func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseRequest) (Erased, error) {
 	if err := req.check(); err != nil {
 		return Erased{}, err

@@ -1,12 +1,12 @@
-// Package replay sends dead deliveries and rejected events again, purges dead letters, discards rejected
-// events, and erases what is stored of a tenant, on an operator's request.
+// Package replay sends dead deliveries and rejected events again, purges dead letters, discards rejected events, and
+// erases a tenant's items, on an operator's request.
 //
-// It promises that a replay keeps the delivery's id and body, that two replays of one delivery
-// never run at once, and that a replay which is interrupted anywhere can be resumed: the dead
-// letter is claimed, the state written, the message sent and the replay of the dead letter ended, in
-// this order. For each id that cannot be replayed, the answer has the reason. Jobs on many dead letters are
-// worked off at a bounded rate by invocations of its own, each of which goes on where the last one ended. It
-// never replays to an endpoint that is deleted or disabled, and never what was delivered.
+// It promises that a replay keeps the delivery's id and body, that two replays of one delivery never run at once, and
+// that a replay which is interrupted anywhere can be resumed: the dead letter is claimed, the state written, the
+// message sent and the replay of the dead letter ended, in this order. For each id that cannot be replayed, the
+// answer has the reason. Jobs on many dead letters are worked off at a bounded rate by invocations of its own, each
+// of which goes on where the last one ended. It never replays to an endpoint that is deleted or disabled, and never
+// an acknowledged delivery.
 package replay
 
 import (
@@ -72,7 +72,7 @@ type Handler struct {
 	Retries     Sender // RetryQueue, for jobs
 	Events      Sender // EventsQueue
 	Rejected    Rejected
-	Passing     Rejected // likewise, for jobs: what is received stays hidden for job.Way
+	Passing     Rejected // likewise, for jobs: received messages stay hidden for job.Way
 	Erasure     Erasure
 	Audit       audit.Writer
 	Log         *slog.Logger
@@ -98,11 +98,11 @@ func (h *Handler) Function() *operator.Function {
 // maxIDs is the most ids in one request.
 const maxIDs = 1000
 
-// reserve is the time before the function's deadline after which nothing new is started:
-// enough to finish what is under way, AWS calls that are tried again included.
+// reserve is the time before the function's deadline after which no work begins: enough to finish work in progress,
+// AWS calls that are tried again included.
 const reserve = 10 * time.Second
 
-// finishTime bounds the writes that finish what was started, even when ctx has ended.
+// finishTime bounds the writes that finish an action, even when ctx has ended.
 const finishTime = 5 * time.Second
 
 // late reports whether too little time is left to start anything.
@@ -111,7 +111,7 @@ func late(ctx context.Context) bool {
 	return ctx.Err() != nil || (ok && time.Until(deadline) < reserve)
 }
 
-// finishing returns a context for what must be finished once it was started.
+// finishing returns a context for finishing an action.
 func finishing(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), finishTime)
 }
@@ -148,7 +148,7 @@ const (
 	reasonInternal            = "internal"
 )
 
-// Result is what became of one delivery id.
+// Result is the outcome for one delivery id.
 type Result struct {
 	DeliveryID string `json:"delivery_id"`
 	Result     string `json:"result"`

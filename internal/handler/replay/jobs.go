@@ -22,13 +22,13 @@ type Jobs interface {
 	Work
 }
 
-// Survey is what a job would do, and the job where one was started.
+// Survey previews a job, and has the job where one was started.
 type Survey struct {
 	Selected int            `json:"selected"`
 	Ready    int            `json:"ready"`
-	Refused  map[string]int `json:"refused"`  // what cannot be done, by reason
+	Refused  map[string]int `json:"refused"`  // by reason
 	Complete bool           `json:"complete"` // false: time ran out, and there is more
-	Until    time.Time      `json:"until"`    // end of the selection: asked for with it, a job is about what was counted
+	Until    time.Time      `json:"until"`    // end of the selection: with it, a job gets the same selection
 	Job      *operator.Job  `json:"job"`      // null: a dry run
 }
 
@@ -65,8 +65,8 @@ func (r startRequest) check() error {
 	return r.CheckTimes()
 }
 
-// job is the job that the request asks for. It selects nothing that dies after it was started: what dies
-// again is not replayed again.
+// job is the job that the request asks for. It selects nothing that dies after it was started, so nothing that dies
+// again is replayed again.
 func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	if r.Act != job.Publish && r.Status == "" {
 		r.Status = dead
@@ -91,7 +91,7 @@ func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	return j, err
 }
 
-// startJob counts what a request selects and, unless it is a dry run, starts a job on it.
+// startJob counts a request's selection and, unless it is a dry run, starts a job on it.
 func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRequest) (Survey, error) {
 	if err := req.check(); err != nil {
 		return Survey{}, err

@@ -51,7 +51,7 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 	return p, err
 }
 
-// judge refuses what its endpoint does not receive.
+// judge refuses a delivery that its endpoint does not receive.
 func (r *run) judge(ctx context.Context, p replay) (replay, error) {
 	e, found, err := r.h.Endpoints.Get(ctx, p.record.TenantID, p.record.EndpointID)
 	unreadable, err := operator.Unreadable(err)

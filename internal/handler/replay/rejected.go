@@ -17,7 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// RejectedResult is what became of one rejected event.
+// RejectedResult is the outcome for one rejected event.
 type RejectedResult struct {
 	MessageID string `json:"message_id"`
 	EventID   string `json:"event_id"`
@@ -85,10 +85,10 @@ type sweep struct {
 	all      bool
 	job      *job.Job                                        // whose selection it is, nil for none
 	most     int                                             // results in the answer
-	each     func(*sweep, context.Context, []rejected.Event) // what is done with those wanted
+	each     func(*sweep, context.Context, []rejected.Event) // handles the wanted ones
 	wanted   map[string]bool                                 // by message id; false once met
 	returned []rejected.Event                                // to their queue, once all is received
-	passed   []rejected.Event                                // likewise: those that are not wanted or would be refused
+	passed   []rejected.Event                                // likewise: unwanted ones, and ones that would be refused
 	answer   RejectedResults
 }
 
@@ -103,7 +103,7 @@ func (s *sweep) answerFor(ctx context.Context, ids []string) (RejectedResults, e
 	if err != nil && len(s.answer.Data) == 0 {
 		return RejectedResults{}, err
 	}
-	if err != nil { // what was done is answered all the same
+	if err != nil { // the results so far are returned all the same
 		s.h.Log.ErrorContext(ctx, "the sweep of rejected events broke off", telemetry.KeyError, err.Error())
 	}
 	for _, id := range ids {
@@ -139,7 +139,7 @@ func (s *sweep) run(ctx context.Context) error {
 	return nil
 }
 
-// take does with the events of one receive what is to be done with those wanted; the rest is returned.
+// take handles the wanted events of one receive; the rest is returned.
 func (s *sweep) take(ctx context.Context, events []rejected.Event) {
 	var named []rejected.Event
 	for _, e := range events {
@@ -234,7 +234,7 @@ func (s *sweep) giveBack(e rejected.Event) {
 	s.returned = append(s.returned, e)
 }
 
-// pass is giveBack of what nothing can be done with.
+// pass is giveBack for events that nothing can be done with.
 func (s *sweep) pass(e rejected.Event) {
 	e.Body = ""
 	s.passed = append(s.passed, e)

@@ -22,7 +22,7 @@ const (
 	chunks = 4
 )
 
-// run is one request's replays, or those of a page of a job.
+// run is the replays of one request, or of a page of a job.
 type run struct {
 	h        *Handler
 	call     *operator.Call
@@ -63,8 +63,8 @@ func (r *run) all(ctx context.Context, ids []string, some func(context.Context, 
 	return results
 }
 
-// some takes one chunk through a replay: look at each, audit what will be replayed, take each, send together, finish
-// each. Nothing is changed before the lines are written.
+// some takes one chunk through a replay: look at each, audit the replays, take each, send together, finish each.
+// Nothing is changed before the lines are written.
 func (r *run) some(ctx context.Context, ids []string) []Result {
 	replays := of(ids)
 	r.through(ctx, replays, r.find, r.judge, r.open)

@@ -14,7 +14,7 @@ import (
 // surveyPage is how many dead letters are counted together.
 const surveyPage = 1000
 
-// survey counts what a job would do. It changes nothing, and opens no dead letter.
+// survey counts a job's results in advance. It changes nothing, and opens no dead letter.
 func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
 	if j.Act == job.Publish {
 		return h.surveyEvents(ctx, call, j)
@@ -67,7 +67,7 @@ func (s *Survey) count(refusal string) {
 	s.Refused[refusal]++
 }
 
-// judgeAll adds what the endpoints of the records refuse.
+// judgeAll adds the refusals of the records' endpoints.
 func (h *Handler) judgeAll(
 	ctx context.Context, records []deadletter.Record, known map[dynamo.EndpointKey]string,
 ) error {

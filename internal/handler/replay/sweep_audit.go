@@ -14,7 +14,7 @@ func (s *sweep) audit(ctx context.Context, act job.Act, events []rejected.Event)
 	lines := make([]audit.Line, len(events))
 	for i, e := range events {
 		lines[i] = audit.Line{Action: string(act), MessageID: e.MessageID}
-		if tenant := rejected.TenantOf(e); event.ValidTenantID(tenant) { // whatever else the event says there
+		if tenant := rejected.TenantOf(e); event.ValidTenantID(tenant) { // the field may hold anything
 			lines[i].TenantID = tenant
 		}
 		if s.job != nil {

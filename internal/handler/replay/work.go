@@ -28,8 +28,8 @@ type Work interface {
 const (
 	// jobPage is how many dead letters are taken up together.
 	jobPage = 100
-	// perSecond bounds the dead letters and events of all jobs together. 100,000 take an hour. A sixth of what
-	// recoveries may send: where receivers hang for 15 s, 75 of the 200 processes of RetryQueue's mapping wait.
+	// perSecond bounds the dead letters and events of all jobs together. 100,000 take an hour. A sixth of the bound
+	// of recoveries: where receivers hang for 15 s, 75 of the 200 processes of RetryQueue's mapping wait.
 	perSecond = 50
 	// maxJobs bounds the jobs that take turns in an invocation.
 	maxJobs = 20
@@ -37,7 +37,7 @@ const (
 	lease = time.Minute
 )
 
-// Worked is what an invocation did for jobs.
+// Worked counts an invocation's work on jobs.
 type Worked struct {
 	Jobs  int `json:"jobs"`
 	Turns int `json:"turns"`
@@ -78,7 +78,7 @@ func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{})
 	return worked, errors.Join(errs...)
 }
 
-// running are the jobs that take turns now: of many, those whose last turn was the longest ago.
+// running are the jobs that take turns now: of many, the ones whose last turn was the longest ago.
 func (h *Handler) running(ctx context.Context) (jobs []job.Job, err error) {
 	for next := ""; ; {
 		var page []job.Job
@@ -104,8 +104,8 @@ type worker struct {
 	free time.Time // when the next page may begin
 }
 
-// turn brings a job a page further: what is pending is done, the next page taken up, and both stored at once.
-// more is false where nothing else can be done for it now.
+// turn brings a job a page further: pending ids are worked off, the next page taken up, and both stored at once. more
+// is false where nothing else can be done for it now.
 func (w *worker) turn(ctx context.Context, j job.Job) (stored job.Job, more bool, err error) {
 	done, page, listing := w.advance(ctx, j)
 	done.UpdatedAt = w.h.Now()
@@ -113,7 +113,7 @@ func (w *worker) turn(ctx context.Context, j job.Job) (stored job.Job, more bool
 	defer cancel()
 	if !page.Empty() || j.Act == job.Publish { // whose pages are written anew
 		if err := w.h.Jobs.PutPage(finish, j, page); err != nil {
-			return j, false, errors.Join(listing, err) // the page is done again: what it did is found done
+			return j, false, errors.Join(listing, err) // the page is done again: finished ids are found done
 		}
 	}
 	stored, leased, err := w.h.Jobs.Advance(finish, done, w.name)
@@ -148,7 +148,7 @@ func (w *worker) advance(ctx context.Context, j job.Job) (job.Job, job.Page, err
 	return j, page, nil
 }
 
-// act does what a job does with the dead letters that are pending.
+// act does a job's act on its pending dead letters.
 func (w *worker) act(ctx context.Context, j job.Job) []job.Result {
 	r := w.h.runOf(w.call, j)
 	some := r.some
@@ -159,7 +159,7 @@ func (w *worker) act(ctx context.Context, j job.Job) []job.Result {
 	settled := make([]job.Result, 0, len(results))
 	for _, one := range results {
 		if one.Result != resultNotStarted {
-			why := cmp.Or(one.Reason, one.Result) // what is not found has no reason
+			why := cmp.Or(one.Reason, one.Result) // a missing letter has no reason
 			settled = append(settled, job.Result{ID: one.DeliveryID, Kind: kindOf(one), Reason: why})
 		}
 	}
@@ -207,12 +207,12 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 	}
 }
 
-// publish goes through the rejected events, and is done with a job that has met the queue's end. What it passes before
-// that stays hidden, so that the next invocation goes on behind it.
+// publish goes through the rejected events, and is done with a job that has met the queue's end. Events passed before
+// that stay hidden, so that the next invocation goes on behind them.
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
 	s := w.h.sweepOf(w.call, j, w.h.Passing)
 	s.each = func(s *sweep, ctx context.Context, events []rejected.Event) {
-		events = s.accepted(events) // those that are refused take no time, or many would keep the sweep from its end
+		events = s.accepted(events) // refused ones take no time, or many would keep the sweep from its end
 		if len(events) > 0 && w.pace(ctx, len(events)) {
 			s.send(ctx, events)
 			return

@@ -57,9 +57,9 @@ func (h *Handler) lookUp(ctx context.Context, id string) (apikey.Key, error) {
 	return key, err
 }
 
-// seen is what a process remembers of keys: their hashes, that they are revoked, both of which are final, and what
-// they had spent of a minute, which only grows. So the refusal of a wrong secret, and of a key that is beyond its
-// limit, costs no request to AWS.
+// seen is a process's memory of keys: their hashes and revocations, both of which are final, and their use in a
+// minute, which only grows. So the refusal of a wrong secret, and of a key that is beyond its limit, costs no request
+// to AWS.
 type seen struct {
 	mu   sync.Mutex
 	keys map[string]apikey.Key

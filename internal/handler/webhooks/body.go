@@ -17,7 +17,7 @@ const (
 	maxFields = 20       // named in one answer
 )
 
-// checkBody holds a body to what its route takes, but for its content.
+// checkBody holds a body to its route's rules, but for its content.
 func (c *call) checkBody() error {
 	if len(c.Body) > maxBody {
 		return problem.New(problem.CodeBodyTooLarge)
@@ -32,7 +32,7 @@ func (c *call) checkBody() error {
 	return nil
 }
 
-// checkNoBody accepts nothing, {} or null, whatever the content type: clients send each of them.
+// checkNoBody accepts nothing, {} or null, of any content type: clients send each of them.
 func checkNoBody(body []byte) error {
 	if len(bytes.Trim(body, " \t\r\n")) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func decode(body []byte, out any) error {
 	return nil
 }
 
-// refuseJSON says what is wrong and where, without quoting any value.
+// refuseJSON names the fault and its place, without quoting any value.
 func refuseJSON(err error) error {
 	d := badjson.Diagnose(err)
 	pointer := shortened(string(d.Pointer))
@@ -72,8 +72,8 @@ func refuseJSON(err error) error {
 	return problem.At(problem.CodeInvalidJSON, "", "is incomplete")
 }
 
-// reader reads typed values and collects what is wrong: types first, then rules, so that one
-// answer names all that is wrong of a kind.
+// reader reads typed values and collects faults: types first, then rules, so that one answer names all faults of a
+// kind.
 type reader struct {
 	types, rules []problem.Field
 }

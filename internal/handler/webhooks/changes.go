@@ -135,8 +135,8 @@ func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {
 	})
 }
 
-// removeTries is how often a deletion that met another change looks again: unlike a change,
-// it means the same whatever the other did.
+// removeTries is how often a deletion that met another change looks again: unlike a change, it means the same after
+// any other.
 const removeTries = 3
 
 func (h *Handler) remove(ctx context.Context, c *call) (apigw.Response, error) {
@@ -182,8 +182,8 @@ func (h *Handler) rotate(ctx context.Context, c *call) (apigw.Response, error) {
 	return respond(200, shown)
 }
 
-// allowURL bounds what a host gets for one event of a tenant, since its owner may never have agreed. An endpoint that
-// is restored comes back as it was.
+// allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed. An endpoint
+// that is restored comes back as it was.
 func (h *Handler) allowURL(e endpoint.Endpoint) dynamo.Check {
 	return func(live []endpoint.Endpoint) error {
 		atHost := 0

@@ -54,7 +54,7 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 	return headers
 }
 
-// checkHeader holds a header to the rules, and its name against those before it.
+// checkHeader holds a header to the rules, and its name against the headers before it.
 func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r *reader) {
 	same := func(other endpoint.Header) bool { return strings.EqualFold(other.Name, h.Name) }
 	if slices.ContainsFunc(before, same) {

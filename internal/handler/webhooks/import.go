@@ -130,7 +130,7 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 	return h.allowURL(e)(live)
 }
 
-// notImported says what is wrong with an endpoint, or logs what is wrong with us.
+// notImported returns an endpoint's fault, or logs a fault of ours.
 func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
 	p := problem.From(err)
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {

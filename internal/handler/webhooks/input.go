@@ -104,7 +104,7 @@ func readStatus(v jsontext.Value, r *reader) endpoint.Status {
 	return s
 }
 
-// notSubscribable names all patterns: what looks like one more is not (infra/docs/spec.md, "Subscription wildcards").
+// notSubscribable names all patterns: similar names are none (infra/docs/spec.md, "Subscription wildcards").
 var notSubscribable = "is neither an implemented event nor one of the patterns " +
 	strings.Join(event.Patterns(), ", ") + "; GET /v1/webhooks/event-types lists both"
 

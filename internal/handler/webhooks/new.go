@@ -35,7 +35,7 @@ type Settings struct {
 	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
 }
 
-// Config is what New needs. All fields are required.
+// Config holds New's arguments. All are required.
 type Config struct {
 	Settings Settings
 	AWS      aws.Config

@@ -63,7 +63,7 @@ func (h *Handler) audit(ctx context.Context, c *call, action string, before, aft
 	}))
 }
 
-// record is what an audit line tells of an endpoint.
+// record is an endpoint in an audit line.
 type record struct {
 	Host          string          `json:"host"`
 	URLDigest     string          `json:"url_digest"` // of SHA-256, tells URLs apart

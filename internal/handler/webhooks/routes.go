@@ -39,16 +39,16 @@ var routes = []route{
 	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits, do: (*Handler).rotate},
 }
 
-// A change writes several items twice, and may read all that are deleted; a list reads all endpoints and may answer
-// with half a megabyte, the catalogue with a third of one. TestWhatOneKeyCanBurn has what they cost.
+// A change writes several items twice, and may read all deleted ones; a list reads all endpoints and may answer with
+// half a megabyte, the catalogue with a third of one. TestWhatOneKeyCanBurn has their costs.
 const (
 	changeUnits    = 5
 	catalogueUnits = 4
 	listUnits      = 2
-	pageUnits      = 25 // endpoints of a page that are another unit
+	pageUnits      = 25 // endpoints of a page that cost another unit
 )
 
-// units are what the request spends of its key's budget. A request that will be refused spends one at least.
+// units are the request's cost to its key's budget. A request that will be refused costs one at least.
 func (c *call) units() int {
 	if c.route == nil {
 		return 1
@@ -133,7 +133,7 @@ func (c *call) readQuery() error {
 	return nil
 }
 
-// shortened keeps what a caller made up from filling the answer.
+// shortened keeps a caller's invention from filling the answer.
 func shortened(name string) string {
 	const most = 64
 	if len(name) > most {

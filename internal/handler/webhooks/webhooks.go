@@ -26,7 +26,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
-// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, those of a check or of the store.
+// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, a check's or the store's.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
@@ -35,7 +35,7 @@ type Endpoints interface {
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error
 }
 
-// Keys reads API keys, strongly consistent, and counts what they spend (dynamo.APIKeys).
+// Keys reads API keys, strongly consistent, and counts their use (dynamo.APIKeys).
 type Keys interface {
 	Get(ctx context.Context, keyID string) (apikey.Key, bool, error)
 	Spend(
@@ -113,7 +113,7 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 	if c.Malformed {
 		return apigw.Response{}, problem.New(problem.CodeMalformedRequest)
 	}
-	unrouted := c.find() // what a request spends depends on its route and query
+	unrouted := c.find() // a request's cost depends on its route and query
 	var badQuery error
 	if unrouted == nil {
 		badQuery = c.readQuery()
