@@ -16,7 +16,7 @@ func TestSplice_writesBetweenTheMarks(t *testing.T) {
 		t.Errorf("got %q, %v, want %q", got, err, want)
 	}
 	for _, line := range []string{
-		"| a name | 0.90 | 0.00 | 1.25 | 0.50 | 0.00 | **2.65** | 0.40 | 0.09 | **3.14** |",
+		"| a name | 0.90 | 0.00 | 1.25 | 0.50 | **2.65** | 0.49 | **3.14** |",
 		"| two keys | 2.00 | 2.00 |\n| alarms | 1.00 | 0.00 |\n| **all, the dashboard apart** | **3.00** | **2.00** |",
 	} {
 		if !strings.Contains(got, line+"\n") {

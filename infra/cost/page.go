@@ -33,17 +33,17 @@ func (f figures) text() string {
 
 func dollars(rows []row) string {
 	var b strings.Builder
-	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB | logs | KMS, EventBridge | **Herald** | publisher |" +
-		" to receivers | **all** |\n|---|---|---|---|---|---|---|---|---|---|\n")
+	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB | logs, KMS, EventBridge | **Herald** |" +
+		" publisher, receivers | **all** |\n|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		u := r.perMillion()
 		fmt.Fprintf(&b, "| %s |", r.name)
 		for _, column := range [][]kind{
-			{requests, fair}, {invocations, gbSeconds}, {writes, reads, byteMonths}, {logged}, {keyCalls, told},
+			{requests, fair}, {invocations, gbSeconds}, {writes, reads, byteMonths}, {logged, keyCalls, told},
 		} {
 			fmt.Fprintf(&b, " %.2f |", u.dollars(column...))
 		}
-		fmt.Fprintf(&b, " **%.2f** | %.2f | %.2f | **%.2f** |\n", u.herald(), u.dollars(published), u.dollars(sent), u.all())
+		fmt.Fprintf(&b, " **%.2f** | %.2f | **%.2f** |\n", u.herald(), u.dollars(published, sent), u.all())
 	}
 	return b.String()
 }

@@ -58,7 +58,7 @@ func Tables(results []Result) string {
 		fields := fmt.Sprintf("| `%s`: %s | %s | %.2f %% | ", r.Name, r.Says, spans(runs), 100*r.WorstDay)
 		switch r.Kind {
 		case Attack, Calm:
-			fmt.Fprintf(&attacks, "%s%s | %.2f |\n", fields, plot.Thousands(r.Backlog), r.Dollars)
+			fmt.Fprintf(&attacks, "%s%.2f |\n", fields, r.Dollars)
 		case Honest:
 			fmt.Fprintf(&honest, "%s%s |\n", fields, plot.Short(r.OwnP99))
 		case Outage:
@@ -67,7 +67,7 @@ func Tables(results []Result) string {
 		}
 	}
 	return missed(results) +
-		"\n| attack, or bad day of many | others, for | late | Backlog | $ / million |\n|---|---|---|---|---|\n" +
+		"\n| attack, or bad day of many | others, for | late | $ / million |\n|---|---|---|---|\n" +
 		attacks.String() +
 		"\n| honest tenant | others, for | late | own p99 late |\n|---|---|---|---|\n" + honest.String() +
 		"\n| outage | others, for | late | Backlog | first 2xx after | caught up after |\n|---|---|---|---|---|---|\n" +

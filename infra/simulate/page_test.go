@@ -66,8 +66,8 @@ func TestWrite(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "capacity.md")
 	results := []Result{
-		{Name: "hang", Kind: Attack, Rate: 1000, Length: 2 * time.Hour, WorstDay: 0.003, Backlog: 7},
-		{Name: "hang", Kind: Attack, Rate: 10, Length: 24 * time.Hour, Backlog: 12345},
+		{Name: "hang", Kind: Attack, Rate: 1000, Length: 2 * time.Hour, WorstDay: 0.003, Dollars: 1},
+		{Name: "hang", Kind: Attack, Rate: 10, Length: 24 * time.Hour, Dollars: 2.5},
 		{Name: "usual", Kind: Honest, Rate: 10, Length: time.Hour},
 		{Name: "day", Kind: Outage, Length: 2 * time.Minute},
 	}
@@ -85,7 +85,7 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % | 12,345 |",
+		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % | 2.50 |",
 		"- `hang`, 1,000/s, 2 h: 0.30 % of others'",
 	} {
 		if !strings.Contains(string(text), want) {
