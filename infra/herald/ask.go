@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/urfave/cli/v3"
 )
 
 // fields are those of a request, but for action and operator. Empty strings are left out.
@@ -88,13 +87,6 @@ func (s stack) all(ctx context.Context, function, action string, f fields, limit
 		}
 		f["cursor"] = *next.Next
 	}
-}
-
-// stack connects to the stack of the command's flags.
-func (a *app) stack(ctx context.Context, c *cli.Command) (stack, error) {
-	return a.connect(ctx, target{
-		stack: c.String("stack"), region: c.String("region"), profile: c.String("profile"), local: c.Bool("local"),
-	})
 }
 
 // exit is the exit code of a refusal: what the caller wrote wrongly is a matter of usage.

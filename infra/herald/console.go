@@ -19,11 +19,7 @@ func (a *app) console() *cli.Command {
 	return &cli.Command{
 		Name: "console", Usage: "the same as a page, on this machine only, until Ctrl-C",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "port", Usage: "any free one by default"}},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
-			}
+		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
 			l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(c.Int("port")))
 			if err != nil {
 				return fail(exitFailed, "no port to listen on: %v", err)
@@ -35,7 +31,7 @@ func (a *app) console() *cli.Command {
 				}
 			}
 			return a.serve(ctx, s, metrics, l)
-		},
+		}),
 	}
 }
 

@@ -16,15 +16,7 @@ func (a *app) eraseTenant() *cli.Command {
 	return &cli.Command{
 		Name: "erase", Usage: "delete for good everything that is stored of it, its API keys first", ArgsUsage: "TENANT",
 		Flags: []cli.Flag{text("reason", "for the audit log: a ticket, say")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			tenant, err := argument(c, "TENANT")
-			if err != nil {
-				return err
-			}
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
-			}
+		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, tenant string) error {
 			if c.Bool("dry-run") {
 				counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
 				if err != nil {
@@ -36,7 +28,7 @@ func (a *app) eraseTenant() *cli.Command {
 				return err
 			}
 			return a.erase(ctx, c, s, fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")})
-		},
+		}),
 	}
 }
 

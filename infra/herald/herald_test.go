@@ -83,10 +83,10 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 		"keys issue --tenant acme":    {"action": "issue", "tenant_id": "acme"},
 		"-y keys revoke hk_01":        {"action": "revoke", "key_id": "01"},
 		"deliveries find --endpoint acme/a.com": {
-			"action": "deliveries", "endpoint_id": "webhook_1", "tenant_id": "acme", "limit": 100.0,
+			"action": "deliveries", "endpoint_id": "a.com", "tenant_id": "acme", "limit": 100.0,
 		},
 		"dead list --endpoint acme/a.com": {
-			"action": "dead_letters", "endpoint_id": "webhook_1", "tenant_id": "acme", "limit": 100.0,
+			"action": "dead_letters", "endpoint_id": "a.com", "tenant_id": "acme", "limit": 100.0,
 		},
 	} {
 		t.Run(line, func(t *testing.T) {

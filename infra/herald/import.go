@@ -43,11 +43,7 @@ func (a *app) importEndpoints() *cli.Command {
 		Description: "A line of FILE, or of standard input for -, is a JSON object: tenant_id, url, events, secret, and\n" +
 			"perhaps description, headers, status. The secret is the literal text of the key, or whsec_ and its Base64.\n" +
 			"Nothing is created unless every line can be. What exists stays as it is: if it breaks off, run it again.",
-		Action: func(ctx context.Context, c *cli.Command) error {
-			path, err := argument(c, "FILE")
-			if err != nil {
-				return err
-			}
+		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, path string) error {
 			content, err := a.read(path)
 			if err != nil {
 				return err
@@ -56,12 +52,8 @@ func (a *app) importEndpoints() *cli.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
-			}
 			return a.moveIn(ctx, c, s, lines)
-		},
+		}),
 	}
 }
 

@@ -12,46 +12,43 @@ import (
 // status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
 func (a *app) status() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "what is wrong, at a glance; exit code 3 if something is",
-		Flags: []cli.Flag{limit(20)},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
-			}
-			var sum summary
-			raw, err := s.ask(ctx, "inspect", "summary", nil, &sum)
-			if err != nil {
-				return err
-			}
-			trouble, more, err := s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
-			if err != nil {
-				return err
-			}
-			var causes page
-			if sum.DeadLetters["dead"].Count > 0 {
-				if _, err := s.ask(ctx, "inspect", "causes", nil, &causes); err != nil {
-					return err
-				}
-			}
-			if isJSON(c) {
-				err = a.printJSON(map[string]any{"stack": s.name, "summary": raw, "causes": nonNil(causes.Data),
-					"endpoints": nonNil(trouble.Data), "more": more})
-			} else {
-				err = a.showStatus(s, sum, causes.Data, trouble.Data)
-				if more {
-					a.say("and more endpoints: %s endpoints list", called(c))
-				}
-				for _, command := range next(called(c), sum, causes.Data, trouble.Data) {
-					a.say("next: %s", command)
-				}
-			}
-			if err == nil && sum.unhealthy() {
-				return &failure{code: exitUnhealthy}
-			}
-			return err
-		},
+		Name: "status", Usage: "what is wrong, at a glance; exit code 3 if something is", Flags: []cli.Flag{limit(20)},
+		Action: a.on(a.showStatus),
 	}
+}
+
+func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
+	var sum summary
+	raw, err := s.ask(ctx, "inspect", "summary", nil, &sum)
+	if err != nil {
+		return err
+	}
+	trouble, more, err := s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
+	if err != nil {
+		return err
+	}
+	var causes page
+	if sum.DeadLetters["dead"].Count > 0 {
+		if _, err := s.ask(ctx, "inspect", "causes", nil, &causes); err != nil {
+			return err
+		}
+	}
+	if isJSON(c) {
+		err = a.printJSON(map[string]any{"stack": s.name, "summary": raw, "causes": nonNil(causes.Data),
+			"endpoints": nonNil(trouble.Data), "more": more})
+	} else {
+		err = a.printStatus(s, sum, causes.Data, trouble.Data)
+		if more {
+			a.say("and more endpoints: %s endpoints list", called(c))
+		}
+		for _, command := range next(called(c), sum, causes.Data, trouble.Data) {
+			a.say("next: %s", command)
+		}
+	}
+	if err == nil && sum.unhealthy() {
+		return &failure{code: exitUnhealthy}
+	}
+	return err
 }
 
 // summary is the part of inspect's answer that is judged.
@@ -80,7 +77,7 @@ var flow = []string{
 	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
 }
 
-func (a *app) showStatus(s stack, sum summary, causes, trouble []row) error {
+func (a *app) printStatus(s stack, sum summary, causes, trouble []row) error {
 	a.say("%s in %s", s.name, s.aws.Region)
 	if err := a.show(row{"endpoints": sum.Endpoints, "waiting": sum.Waiting}); err != nil {
 		return err
@@ -131,13 +128,7 @@ func (a *app) deliveries() *cli.Command {
 	return &cli.Command{Name: "deliveries", Usage: "those of an event or endpoint, or one", Commands: []*cli.Command{
 		{
 			Name: "show", Usage: "one delivery, by the wh-id that its receiver saw", ArgsUsage: "WH-ID",
-			Action: func(ctx context.Context, c *cli.Command) error {
-				id, err := argument(c, "WH-ID")
-				if err != nil {
-					return err
-				}
-				return a.one(ctx, c, "inspect", "delivery", fields{"delivery_id": id})
-			},
+			Action: a.one("inspect", "delivery", "delivery_id"),
 		},
 		{
 			Name: "find", Usage: "by event, or what an endpoint has not acknowledged", Flags: []cli.Flag{
@@ -151,40 +142,31 @@ func (a *app) deliveries() *cli.Command {
 }
 
 func (a *app) findDeliveries(ctx context.Context, c *cli.Command) error {
-	f := fields{"tenant_id": c.String("tenant"), "event_id": c.String("event"), "endpoint_id": c.String("endpoint")}
-	if err := a.resolve(ctx, c, f); err != nil {
-		return err
-	}
 	columns := []string{"delivery_id", "endpoint_id", "event_type", "state", "attempts", "last_status", "reason",
 		"next_attempt_at", "updated_at"}
-	path := c.String("event-file")
-	if path == "" && f["event_id"] == "" {
-		return a.list(ctx, c, "inspect", "deliveries", f, columns...)
+	if c.String("event-file") == "" && c.String("event") == "" {
+		return a.list(a.flags, "inspect", "deliveries", columns...)(ctx, c)
 	}
-	if path != "" {
-		body, err := a.read(path)
+	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+		f, err := a.flags(c)
 		if err != nil {
 			return err
 		}
-		if f["event"], err = jsonObject(path, body); err != nil {
+		if path := c.String("event-file"); path != "" {
+			body, err := a.read(path)
+			if err != nil {
+				return err
+			}
+			if f["event"], err = jsonObject(path, body); err != nil {
+				return err
+			}
+		}
+		var found page // without a limit: a list by event has no pages
+		if _, err := s.ask(ctx, "inspect", "deliveries", f, &found); err != nil {
 			return err
 		}
-	}
-	s, err := a.stack(ctx, c)
-	if err != nil {
-		return err
-	}
-	var found page
-	if _, err := s.ask(ctx, "inspect", "deliveries", f, &found); err != nil {
-		return err
-	}
-	if found.Note != "" {
-		a.say("note: %s", found.Note)
-	}
-	if isJSON(c) {
-		return a.printJSON(nonNil(found.Data))
-	}
-	return a.table(found.Data, columns...)
+		return a.printPage(c, found, columns...)
+	})(ctx, c)
 }
 
 func readAll(r io.Reader) ([]byte, error) {
@@ -203,34 +185,28 @@ func (a *app) keys() *cli.Command {
 				tenant, text("description", "whose it is"),
 				&cli.StringSliceFlag{Name: "scope", Usage: "webhooks:read, webhooks:write; both by default"},
 			},
-			Action: func(ctx context.Context, c *cli.Command) error {
-				f := fields{"tenant_id": c.String("tenant"), "description": c.String("description")}
-				if scopes := c.StringSlice("scope"); len(scopes) > 0 {
-					f["scopes"] = scopes
-				}
-				return a.one(ctx, c, "apikeys", "issue", f)
-			},
-		},
-		{
-			Name: "list", Usage: "the keys of a tenant, newest first", Flags: []cli.Flag{tenant, limit(maxPage)},
-			Action: func(ctx context.Context, c *cli.Command) error {
-				return a.list(ctx, c, "apikeys", "list", fields{"tenant_id": c.String("tenant")},
-					"key_id", "scopes", "description", "created_at", "last_used_at", "revoked_at")
-			},
-		},
-		{
-			Name: "revoke", Usage: "end a key for good", ArgsUsage: "KEY-ID",
-			Action: func(ctx context.Context, c *cli.Command) error {
-				id, err := argument(c, "KEY-ID")
+			Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+				f, err := a.flags(c)
 				if err != nil {
 					return err
 				}
+				return a.answer(ctx, c, s, "apikeys", "issue", f)
+			}),
+		},
+		{
+			Name: "list", Usage: "the keys of a tenant, newest first", Flags: []cli.Flag{tenant, limit(maxPage)},
+			Action: a.list(a.flags, "apikeys", "list",
+				"key_id", "scopes", "description", "created_at", "last_used_at", "revoked_at"),
+		},
+		{
+			Name: "revoke", Usage: "end a key for good", ArgsUsage: "KEY-ID",
+			Action: a.about(func(ctx context.Context, c *cli.Command, s stack, id string) error {
 				id = strings.TrimPrefix(id, "hk_")
 				if err := a.confirm(c, "End the key "+safe(id)+" for good"); err != nil {
 					return err
 				}
-				return a.one(ctx, c, "apikeys", "revoke", fields{"key_id": id})
-			},
+				return a.answer(ctx, c, s, "apikeys", "revoke", fields{"key_id": id})
+			}),
 		},
 	}}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -18,74 +17,42 @@ import (
 func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 func (a *app) rejected() *cli.Command {
+	selectors := func(another cli.Flag) []cli.Flag {
+		return append(eventSelectors("a part of it, such as not_processed"), another)
+	}
 	return &cli.Command{Name: "rejected", Usage: "events that were not accepted", Commands: []*cli.Command{
 		{
-			Name: "list", Usage: "with the reason of each", Flags: append(eventSelectors(), limit(maxPage)),
-			Action: func(ctx context.Context, c *cli.Command) error {
-				f, err := a.selected(ctx, c)
-				if err != nil {
-					return err
-				}
-				s, err := a.stack(ctx, c)
-				if err != nil {
-					return err
-				}
-				f["limit"] = min(c.Int("limit"), maxPage) // a queue has no pages
-				var p page
-				if _, err := s.ask(ctx, "inspect", "rejected_events", f, &p); err != nil {
-					return err
-				}
-				if p.Note != "" {
-					a.say("note: %s", p.Note)
-				}
-				if isJSON(c) {
-					return a.printJSON(nonNil(p.Data))
-				}
-				return a.table(p.Data, "message_id", "event_id", "reason", "sent_at", "bytes")
-			},
+			Name: "list", Usage: "with the reason of each", Flags: selectors(limit(maxPage)),
+			Action: a.list(a.flags, "inspect", "rejected_events", "message_id", "event_id", "reason", "sent_at", "bytes"),
 		},
 		{
-			Name: "show", Usage: "one event, its body included", ArgsUsage: "MESSAGE-ID", Action: a.showRejected,
+			Name: "show", Usage: "one event, its body included", ArgsUsage: "MESSAGE-ID", Action: a.about(a.showRejected),
 		},
 		{
 			Name: "publish", Usage: "publish again those named, or all that the flags select, as a job",
-			ArgsUsage: "[MESSAGE-ID…]", Flags: append(eventSelectors(), watchFlag()),
-			Action: func(ctx context.Context, c *cli.Command) error {
-				return a.bulk(ctx, c, bulk{act: "publish", ids: "rejected_events", question: "Publish %d events again"})
-			},
+			ArgsUsage: "[MESSAGE-ID…]", Flags: selectors(watchFlag()),
+			Action: a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id",
+				question: "Publish %d events again"}),
 		},
 		{
 			Name: "discard", Usage: "delete for good those named", ArgsUsage: "MESSAGE-ID…",
-			Action: func(ctx context.Context, c *cli.Command) error {
-				if !c.Args().Present() {
-					return fail(exitUsage, "say which: the ids of herald rejected list")
-				}
-				return a.bulk(ctx, c, bulk{act: "discard", ids: "discard_rejected_events", confirm: true,
-					question: "Delete %d events for good"})
-			},
+			Action: a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
+				question: "Delete %d events for good"}),
 		},
 	}}
 }
 
-// eventSelectors are the flags that choose rejected events.
-func eventSelectors() []cli.Flag {
-	kept := slices.DeleteFunc(selectors(), func(f cli.Flag) bool {
-		return slices.Contains([]string{"endpoint", "status", "reason"}, f.Names()[0])
-	})
-	return append(kept, text("reason", "a part of it, such as not_processed"))
+// eventSelectors are the flags that choose rejected events, and dead letters, too.
+func eventSelectors(reason string) []cli.Flag {
+	return []cli.Flag{
+		text("tenant", "the tenant's id"), text("reason", reason),
+		text("since", "22:00, 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"), text("until", "likewise"),
+	}
 }
 
-func (a *app) showRejected(ctx context.Context, c *cli.Command) error {
-	id, err := argument(c, "MESSAGE-ID")
+func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, id string) error {
+	p, _, err := s.all(ctx, "inspect", "rejected_events", fields{}, maxPage)
 	if err != nil {
-		return err
-	}
-	s, err := a.stack(ctx, c)
-	if err != nil {
-		return err
-	}
-	var p page
-	if _, err := s.ask(ctx, "inspect", "rejected_events", fields{"limit": maxPage}, &p); err != nil {
 		return err
 	}
 	for _, r := range p.Data {
@@ -108,7 +75,7 @@ func (a *app) events() *cli.Command {
 			Flags: []cli.Flag{
 				text("tenant", "the tenant of the sample"), text("file", "an event message, or - for standard input"),
 			},
-			Action: a.sendEvent,
+			Action: a.on(a.sendEvent),
 		},
 	}}
 }
@@ -127,12 +94,8 @@ func (a *app) listTypes(c *cli.Command) error {
 	return a.table(rows, "type", "description")
 }
 
-func (a *app) sendEvent(ctx context.Context, c *cli.Command) error {
+func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack) error {
 	body, err := a.eventBody(c)
-	if err != nil {
-		return err
-	}
-	s, err := a.stack(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -161,7 +124,7 @@ func (a *app) eventBody(c *cli.Command) (string, error) {
 		_, err = jsonObject(path, b)
 		return string(b), err
 	}
-	name, err := argument(c, "TYPE")
+	name, err := argument(c)
 	if err != nil {
 		return "", err
 	}

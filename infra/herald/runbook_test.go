@@ -68,7 +68,8 @@ func playRunbook(t *testing.T, command, request string) {
 		}
 	}
 	const answer = `{"data":[],"next_cursor":null,"ready":1,"complete":true,"job":{"job_id":"job_1"},
-		"state":"acknowledged","act":"replay","done":1,"endpoint_id":"webhook_…","dead_letters":{"dead":{"count":1}}}`
+		"state":"acknowledged","act":"replay","done":1,"failed":{"internal":1},"endpoint_id":"webhook_…",
+		"dead_letters":{"dead":{"count":1}}}`
 	const imported = `{"data":[{"result":"would_create"}]}`
 	f := &fake{later: slices.Repeat([]string{answer}, 10), answers: map[string]string{"webhooks import": imported}}
 	args := word.FindAllString(command, -1)

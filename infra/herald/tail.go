@@ -28,23 +28,19 @@ func (a *app) tail() *cli.Command {
 			text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
 			text("outcome", "such as acknowledged, retry or dead"),
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
-			}
+		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
 			a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
 			each := func(line string) error { return a.attempt(c, line) }
+			follow := s.liveTail
 			if c.Bool("local") {
-				err = follow(ctx, localLog, each)
-			} else {
-				err = s.liveTail(ctx, each)
+				follow = followLocal
 			}
+			err := follow(ctx, each)
 			if errors.Is(err, context.Canceled) {
 				return nil // Ctrl-C is how it ends
 			}
 			return err
-		},
+		}),
 	}
 }
 
@@ -76,9 +72,9 @@ func (a *app) attempt(c *cli.Command, line string) error {
 	return a.print(strings.Join(cells, "  "))
 }
 
-// follow reads lines that are added to a file.
-func follow(ctx context.Context, path string, each func(string) error) error {
-	f, err := os.Open(path) //nolint:gosec // a constant, or a test's
+// followLocal reads lines that are added to the log of the local stack.
+func followLocal(ctx context.Context, each func(string) error) error {
+	f, err := os.Open(localLog)
 	if err != nil {
 		return fail(exitFailed, "no log of the local stack: %v", err)
 	}

@@ -21,18 +21,10 @@ func (a *app) test() *cli.Command {
 			"herald.test, is sent whatever the endpoint subscribes to, and never again.\n" +
 			"Exit code 3: it was not acknowledged.",
 		Flags: []cli.Flag{text("tenant", "the tenant's id")},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			endpoint, err := argument(c, "ENDPOINT")
-			if err != nil {
-				return err
-			}
+		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, endpoint string) error {
 			if c.Bool("dry-run") {
 				a.say("would test: %s", safe(endpoint))
 				return nil
-			}
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
 			}
 			var sent row
 			if _, err := s.ask(ctx, "control", "test", place(c, endpoint), &sent); err != nil {
@@ -49,7 +41,7 @@ func (a *app) test() *cli.Command {
 				return &failure{code: exitUnhealthy}
 			}
 			return nil
-		},
+		}),
 	}
 }
 

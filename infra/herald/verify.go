@@ -34,11 +34,7 @@ func (a *app) verify() *cli.Command {
 			text("report", "write the report to this file, too"),
 			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try what it must not do"},
 		},
-		Action: func(ctx context.Context, c *cli.Command) error {
-			s, err := a.stack(ctx, c)
-			if err != nil {
-				return err
-			}
+		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
 			if err := a.confirm(c, "Send some 70 events of two tenants of its own through "+s.name); err != nil {
 				return err
 			}
@@ -64,7 +60,7 @@ func (a *app) verify() *cli.Command {
 				return err
 			}
 			return &failure{code: exitUnhealthy, text: "the stack does not work as it should"}
-		},
+		}),
 	}
 }
 

@@ -2,13 +2,15 @@ package main
 
 import (
 	"time"
+
+	"github.com/urfave/cli/v3"
 )
 
 // clockLayouts are times of day, in the time zone of the machine: the last such time.
 var clockLayouts = []string{"15:04", "15:04:05"}
 
 // parseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
-// or 2h for so long ago. Until a time of day after since is the first after it.
+// or 2h for so long ago.
 func parseTime(flag, text string, now time.Time) (time.Time, error) {
 	if at, err := time.Parse(time.RFC3339, text); err == nil {
 		return at, nil
@@ -34,27 +36,23 @@ func parseTime(flag, text string, now time.Time) (time.Time, error) {
 		flag, text)
 }
 
-// span reads --since and --until as fields of a request; --since 22:00 --until 06:00 is last night, and an end
-// that is still to come is left out.
-func span(since, until string, now time.Time) (fields, error) {
-	f := fields{}
-	var from, to time.Time
-	var err error
-	if since != "" {
-		if from, err = parseTime("since", since, now); err != nil {
+// times are the fields of a request that --since, --until and --before set; --since 22:00 --until 06:00 is last night.
+func (a *app) times(c *cli.Command) (fields, error) {
+	f, at := fields{}, map[string]time.Time{}
+	for flag, field := range map[string]string{"since": "since", "until": "until", "before": "discarded_before"} {
+		text := c.String(flag)
+		if text == "" {
+			continue
+		}
+		var err error
+		if at[flag], err = parseTime(flag, text, a.now()); err != nil {
 			return nil, err
 		}
-		f["since"] = from.UTC().Format(time.RFC3339)
+		f[field] = at[flag].UTC().Format(time.RFC3339)
 	}
-	if until != "" {
-		if to, err = parseTime("until", until, now); err != nil {
-			return nil, err
-		}
-		f["until"] = to.UTC().Format(time.RFC3339)
-	}
-	if !from.IsZero() && !to.IsZero() && !to.After(from) {
-		return nil, fail(exitUsage, "--until %s is not after --since %s: %s and %s", until, since,
-			to.UTC().Format(time.RFC3339), from.UTC().Format(time.RFC3339))
+	if f["since"] != nil && f["until"] != nil && !at["until"].After(at["since"]) {
+		return nil, fail(exitUsage, "--until %s is not after --since %s: %s and %s", c.String("until"), c.String("since"),
+			f["until"], f["since"])
 	}
 	return f, nil
 }

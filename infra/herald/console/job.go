@@ -8,31 +8,36 @@ import (
 // outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
 const outcomeParts = 2
 
-// job is a job with what became of what it sent, and what it did not do.
+// Job is a job with what became of what it sent, and what it did not do.
+type Job struct {
+	Job, Outcome row
+	Failures     list
+}
+
+// ReadJob reads the job that f names, its outcome by so many requests at most, and a page of its failures.
+func ReadJob(ctx context.Context, stack Stack, f map[string]any, requests int) (j Job, err error) {
+	id := row{"job_id": f["job_id"]}
+	if err := stack.Ask(ctx, "inspect", "job", id, &j.Job); err != nil {
+		return Job{}, err
+	}
+	if j.Job["act"] == "replay" {
+		if j.Outcome, err = Outcome(ctx, stack, f["job_id"], requests); err != nil {
+			return Job{}, err
+		}
+	}
+	if len(fields(j.Job["refused"]))+len(fields(j.Job["failed"])) > 0 {
+		err = stack.Ask(ctx, "inspect", "job_failures", f, &j.Failures)
+	}
+	return j, err
+}
+
 func job(ctx context.Context, s *Server, query url.Values) (any, error) {
-	id := pick(query, "job_id")
-	var shown, outcome row
-	if err := s.Stack.Ask(ctx, "inspect", "job", id, &shown); err != nil {
-		return nil, err
-	}
-	if shown["act"] == "replay" {
-		var err error
-		if outcome, err = Outcome(ctx, s.Stack, id["job_id"], outcomeParts); err != nil {
-			return nil, err
-		}
-	}
-	var failures list
-	if len(fields(shown["refused"]))+len(fields(shown["failed"])) > 0 {
-		if err := s.Stack.Ask(ctx, "inspect", "job_failures", pick(query, "job_id", "cursor"), &failures); err != nil {
-			return nil, err
-		}
-	}
-	return row{"job": shown, "outcome": outcome, "failures": failures}, nil
+	return ReadJob(ctx, s.Stack, pick(query, "job_id", "cursor"), outcomeParts)
 }
 
 // Outcome adds up what became of the deliveries that a job sent again, by so many requests at most. "more" is true if
 // there are others.
-func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (map[string]any, error) {
+func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (row, error) {
 	sum, f := row{"more": true}, row{"job_id": jobID}
 	for range requests {
 		var part row

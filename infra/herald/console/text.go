@@ -17,7 +17,7 @@ import (
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields,
-		"reasons": reasons, "workedOff": workedOff, "results": func() []string { return results },
+		"reasons": Reasons, "workedOff": workedOff, "results": func() []string { return results },
 		"pretty": pretty, "plain": plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
@@ -209,10 +209,10 @@ func share(v any) string {
 // results are the counts of a job, by reason, of what it did not do.
 var results = []string{"refused", "failed"}
 
-// reasons writes counts by reason.
-func reasons(v any) string {
+// Reasons writes counts by reason.
+func Reasons(counts any) string {
 	var parts []string
-	for _, f := range fields(v) {
+	for _, f := range fields(counts) {
 		parts = append(parts, fmt.Sprintf("%v %s", f.Value, f.Name))
 	}
 	return strings.Join(parts, ", ")

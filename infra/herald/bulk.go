@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+)
+
+// bulk is an act on many dead letters or rejected events.
+type bulk struct {
+	act      string // of the job
+	action   string // of replay that takes ids
+	id       string // the field of one
+	question string
+	confirm  bool // the request has to say so
+}
+
+// bulk acts on the ids of the arguments, or starts a job on what the flags select.
+func (a *app) bulk(b bulk) cli.ActionFunc {
+	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+		f, err := a.flags(c)
+		switch ids := c.Args().Slice(); {
+		case err != nil:
+			return err
+		case len(ids) > 0 && len(f) > 0:
+			return fail(exitUsage, "give either ids or flags that select, not both")
+		case len(ids) > 0:
+			return a.byID(ctx, c, s, b, ids)
+		case len(f) == 0:
+			return fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
+		}
+		if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
+			if _, err := s.named(ctx, f); err != nil {
+				return err
+			}
+		}
+		if b.act != "publish" {
+			orDead(f)
+		}
+		return a.start(ctx, c, s, b, f)
+	})
+}
+
+// byID acts on ids, and says which of them were not done.
+func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []string) error {
+	if c.Bool("dry-run") {
+		return fail(exitUsage, "--dry-run is for flags that select: of ids it is known what would be done")
+	}
+	if err := a.confirm(c, fmt.Sprintf(b.question, len(ids))); err != nil {
+		return err
+	}
+	f := fields{b.id + "s": ids}
+	if b.confirm {
+		f["confirm"] = true
+	}
+	var results page
+	raw, err := s.ask(ctx, "replay", b.action, f, &results)
+	if err != nil {
+		return err
+	}
+	if isJSON(c) {
+		err = a.printJSON(raw)
+	} else {
+		err = a.table(results.Data, b.id, "result", "reason")
+	}
+	done := []any{"replayed", "purged", "published", "discarded"}
+	if err == nil && slices.ContainsFunc(results.Data, func(r row) bool { return !slices.Contains(done, r["result"]) }) {
+		return &failure{code: exitUnhealthy}
+	}
+	return err
+}
+
+// survey is the answer about what a job would do or does.
+type survey struct {
+	Selected int    `json:"selected"`
+	Ready    int    `json:"ready"`
+	Refused  row    `json:"refused"`
+	Complete bool   `json:"complete"`
+	Until    string `json:"until"`
+	Job      row    `json:"job"`
+}
+
+// start counts what a job would do, asks, and starts it. The token makes a request that is repeated start no
+// second job.
+func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
+	f["act"], f["token"], f["dry_run"] = b.act, rand.Text(), true
+	would, err := a.count(ctx, c, s, f)
+	if err != nil || c.Bool("dry-run") {
+		return err
+	}
+	if would.Ready == 0 && would.Complete {
+		return fail(exitFailed, "nothing to do")
+	}
+	if err := a.confirm(c, fmt.Sprintf(b.question, would.Ready)); err != nil {
+		return err
+	}
+	delete(f, "dry_run")
+	f["until"] = would.Until // what was counted, and nothing that died since
+	if b.confirm {
+		f["confirm"] = true
+	}
+	var started survey
+	raw, err := s.ask(ctx, "replay", "start_job", f, &started)
+	if err != nil {
+		return err
+	}
+	id := cellOf(started.Job, "job_id")
+	switch {
+	case id == "":
+		return fail(exitFailed, "the job was not started; ask again")
+	case c.Bool("watch"):
+		return a.watch(ctx, c, s, id)
+	}
+	a.say("started; see herald jobs show %s, or herald jobs show --watch %[1]s", id)
+	if isJSON(c) {
+		return a.printJSON(raw)
+	}
+	return a.print(id)
+}
+
+// count says what a job would do.
+func (a *app) count(ctx context.Context, c *cli.Command, s stack, f fields) (would survey, err error) {
+	raw, err := s.ask(ctx, "replay", "start_job", f, &would)
+	if err != nil {
+		return survey{}, err
+	}
+	a.say("%d selected, %d can be done", would.Selected, would.Ready)
+	if refused := console.Reasons(would.Refused); refused != "" {
+		a.say("cannot be done: %s", safe(refused))
+	}
+	if !would.Complete {
+		a.say("and more: there was no time to count all")
+	}
+	if c.Bool("dry-run") && isJSON(c) {
+		err = a.printJSON(raw)
+	}
+	return would, err
+}

@@ -1,0 +1,162 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"strings"
+
+	"github.com/urfave/cli/v3"
+)
+
+// on is an action on the stack of the command's flags.
+func (a *app) on(do func(ctx context.Context, c *cli.Command, s stack) error) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		s, err := a.connect(ctx, target{
+			stack: c.String("stack"), region: c.String("region"), profile: c.String("profile"), local: c.Bool("local"),
+		})
+		if err != nil {
+			return err
+		}
+		return do(ctx, c, s)
+	}
+}
+
+// about is an action on the stack about the command's one argument.
+func (a *app) about(do func(ctx context.Context, c *cli.Command, s stack, of string) error) cli.ActionFunc {
+	return func(ctx context.Context, c *cli.Command) error {
+		of, err := argument(c)
+		if err != nil {
+			return err
+		}
+		return a.on(func(ctx context.Context, c *cli.Command, s stack) error { return do(ctx, c, s, of) })(ctx, c)
+	}
+}
+
+// argument is a command's one argument.
+func argument(c *cli.Command) (string, error) {
+	if c.Args().Len() != 1 || c.Args().First() == "" {
+		return "", fail(exitUsage, "give one argument, %s; see %s --help", strings.Trim(c.ArgsUsage, "[]"), c.FullName())
+	}
+	return c.Args().First(), nil
+}
+
+// one shows a function's answer about the command's argument, which is that field of the request.
+func (a *app) one(function, action, field string) cli.ActionFunc {
+	return a.about(func(ctx context.Context, c *cli.Command, s stack, of string) error {
+		f, err := a.flags(c)
+		if err != nil {
+			return err
+		}
+		if f[field] = of; field == "endpoint_id" {
+			maps.Copy(f, place(c, of))
+		}
+		return a.answer(ctx, c, s, function, action, f)
+	})
+}
+
+// answer asks for one object and shows it.
+func (a *app) answer(ctx context.Context, c *cli.Command, s stack, function, action string, f fields) error {
+	var answer row
+	if _, err := s.ask(ctx, function, action, f, &answer); err != nil {
+		return err
+	}
+	return a.printOne(c, answer)
+}
+
+func (a *app) printOne(c *cli.Command, answer row) error {
+	if isJSON(c) {
+		return a.printJSON(answer)
+	}
+	return a.show(answer)
+}
+
+// selector are the fields of a request that a command's flags set.
+type selector func(c *cli.Command) (fields, error)
+
+// list shows the columns of a function's list of what is selected, up to --limit.
+func (a *app) list(selected selector, function, action string, columns ...string) cli.ActionFunc {
+	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+		f, err := selected(c)
+		if err != nil {
+			return err
+		}
+		p, more, err := s.all(ctx, function, action, f, c.Int("limit"))
+		if err != nil {
+			return err
+		}
+		if more {
+			a.say("there are more than %d: narrow the search, or raise --limit", c.Int("limit"))
+		}
+		return a.printPage(c, p, columns...)
+	})
+}
+
+func (a *app) printPage(c *cli.Command, p page, columns ...string) error {
+	if p.Note != "" {
+		a.say("note: %s", p.Note)
+	}
+	if isJSON(c) {
+		return a.printJSON(nonNil(p.Data))
+	}
+	if len(p.Data) == 0 {
+		a.say("none")
+		return nil
+	}
+	return a.table(p.Data, columns...)
+}
+
+func nonNil(rows []row) []row {
+	if rows == nil {
+		return []row{}
+	}
+	return rows
+}
+
+// fieldOf is the field of a request that a flag sets.
+var fieldOf = map[string]string{
+	"tenant": "tenant_id", "event": "event_id", "reason": "reason", "status": "status", "state": "state", "host": "host",
+	"description": "description",
+}
+
+// flags is the selector of all commands but those on dead letters.
+func (a *app) flags(c *cli.Command) (fields, error) {
+	f, err := a.times(c)
+	if err != nil {
+		return nil, err
+	}
+	for flag, field := range fieldOf {
+		if v := c.String(flag); v != "" {
+			f[field] = v
+		}
+	}
+	if name := c.String("endpoint"); name != "" {
+		maps.Copy(f, place(c, name))
+	}
+	if c.Bool("path") {
+		f["show_path"] = true
+	}
+	if scopes := c.StringSlice("scope"); len(scopes) > 0 {
+		f["scopes"] = scopes
+	}
+	return f, nil
+}
+
+// place names an endpoint as an operator does: by its id, or by its tenant and its host or description.
+func place(c *cli.Command, name string) fields {
+	tenant := c.String("tenant")
+	if before, after, both := strings.Cut(name, "/"); both && tenant == "" {
+		tenant, name = before, after
+	}
+	f := fields{"endpoint_id": name}
+	if tenant != "" {
+		f["tenant_id"] = tenant
+	}
+	return f
+}
+
+// limit is the flag of lists.
+func limit(n int) cli.Flag {
+	return &cli.IntFlag{Name: "limit", Value: n, Usage: "rows at most"}
+}
+
+func text(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }
