@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,6 +14,8 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // The formats of --output.
@@ -107,35 +108,13 @@ func (a *app) lines(w io.Writer, prefix string, r row) {
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing.
 func cell(r row, path string, moment func(time.Time) string) string {
-	name, rest, nested := strings.Cut(path, ".")
-	if inner, ok := r[name].(row); ok && nested {
-		return cell(inner, rest, moment)
-	}
-	switch v := r[name].(type) {
-	case string:
-		if at, err := time.Parse(time.RFC3339, v); err == nil {
+	v := console.At(r, path)
+	if text, ok := v.(string); ok {
+		if at, err := time.Parse(time.RFC3339, text); err == nil {
 			return moment(at)
 		}
-		if v != "" {
-			return safe(v)
-		}
-	case float64:
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	case bool:
-		return strconv.FormatBool(v)
-	case []any:
-		parts := make([]string, len(v))
-		for n := range v {
-			parts[n] = cell(row{"": v[n]}, "", moment)
-		}
-		return strings.Join(parts, ", ")
-	case row:
-		text, err := json.Marshal(v, json.Deterministic(true))
-		if err == nil {
-			return safe(string(text))
-		}
 	}
-	return "–"
+	return safe(console.Plain(v))
 }
 
 // moment is a time, of the last or the next day with its distance, so that nobody has to reckon.
@@ -147,16 +126,8 @@ func (a *app) moment(at time.Time) string {
 	return text
 }
 
-// distance is how far a time of the last or the next day is, for tables, and any other time as it is.
-func (a *app) distance(at time.Time) string {
-	switch age := a.now().Sub(at).Round(time.Second); {
-	case age >= 0 && age < 24*time.Hour:
-		return age.String() + " ago"
-	case age < 0 && age > -24*time.Hour:
-		return "in " + (-age).String()
-	}
-	return at.UTC().Format("2006-01-02 15:04:05Z")
-}
+// distance is the time as a table has it.
+func (a *app) distance(at time.Time) string { return console.Distance(at, a.now()) }
 
 // safe keeps what a tenant or a receiver wrote from steering the terminal.
 func safe(s string) string {

@@ -15,11 +15,15 @@ type act func(ctx context.Context, s *Server, form url.Values) (done, back strin
 
 // acts are the forms' actions.
 func (s *Server) acts() map[string]act {
-	acts := map[string]act{"/replay": replay, "/start": start, "/publish": publish}
+	acts := map[string]act{
+		"/start":   start,
+		"/replay":  ticked("deliveries", "delivery_id", "/dead?status=dead"),
+		"/publish": ticked("rejected_events", "message_id", "/rejected"),
+	}
 	for action := range controls {
 		acts["/control/"+action] = control(action)
 	}
-	for action := range jobActions {
+	for _, action := range []string{"stop", "resume"} {
 		acts["/job/"+action] = jobAct(action)
 	}
 	return acts
@@ -41,127 +45,69 @@ func control(action string) act {
 		if action == "test" {
 			return controls[action], link("/delivery", "delivery_id", answer["delivery_id"]), err
 		}
-		return controls[action], "/endpoint?" + idQuery(f), err
+		return controls[action], link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"]), err
 	}
 }
 
-func idQuery(f row) string {
-	q := url.Values{}
-	for name, v := range f {
-		if name != "reason" {
-			q.Set(name, fmt.Sprint(v))
+// ticked has replay act on those whose boxes are ticked.
+func ticked(action, id, back string) act {
+	return func(ctx context.Context, s *Server, form url.Values) (string, string, error) {
+		if len(form[id]) == 0 {
+			return "", "", errors.New("no box was ticked")
 		}
+		var results list
+		err := s.Stack.Ask(ctx, "replay", action, row{id + "s": form[id]}, &results)
+		return counted(results), back, err
 	}
-	return q.Encode()
-}
-
-// replay sends the letters again whose boxes are ticked.
-func replay(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	ids := form["delivery_id"]
-	if len(ids) == 0 {
-		return "", "", fmt.Errorf("no dead letter was chosen")
-	}
-	var results list
-	err = s.Stack.Ask(ctx, "replay", "deliveries", row{"delivery_ids": ids}, &results)
-	return counted(results), "/dead?status=dead", err
 }
 
 // counted says how many there were of each result.
 func counted(results list) string {
-	counts, order := map[string]int{}, []string{}
+	counts := row{}
 	for _, r := range results.Data {
-		name := strings.TrimSpace(fmt.Sprint(r["result"], " ", orEmpty(r["reason"])))
-		if counts[name]++; counts[name] == 1 {
-			order = append(order, name)
-		}
+		reason, _ := r["reason"].(string)
+		name := strings.TrimSpace(fmt.Sprint(r["result"], " ", reason))
+		before, _ := counts[name].(int)
+		counts[name] = before + 1
 	}
-	for n, name := range order {
-		order[n] = fmt.Sprint(counts[name], " ", name)
-	}
-	return strings.Join(order, ", ")
-}
-
-func orEmpty(v any) any {
-	if v == nil {
-		return ""
-	}
-	return v
+	return Reasons(counts)
 }
 
 // filterFields select dead letters.
 var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
 
-func filter(form url.Values) url.Values {
-	q := url.Values{}
-	for name, v := range pick(form, filterFields...) {
-		q.Set(name, fmt.Sprint(v))
-	}
-	return q
-}
-
 // start counts what the filter selects, and starts a job on it once the count was confirmed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	f := pick(form, filterFields...)
+	f, token := pick(form, filterFields...), form.Get("token")
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
 		f["status"] = "dead"
 	}
-	f["act"] = "replay"
-	var answer struct {
-		Selected int            `json:"selected"`
-		Ready    int            `json:"ready"`
-		Refused  map[string]int `json:"refused"`
-		Until    string         `json:"until"`
-		Job      *struct {
-			ID string `json:"job_id"`
-		} `json:"job"`
-	}
-	confirmed := form.Get("token") != ""
-	if f["token"] = form.Get("token"); !confirmed {
+	if f["act"], f["token"] = "replay", token; token == "" {
 		f["token"], f["dry_run"] = rand.Text(), true
 	}
+	var answer row
 	if err := s.Stack.Ask(ctx, "replay", "start_job", f, &answer); err != nil {
 		return "", "", err
 	}
-	if confirmed && answer.Job != nil {
-		return "started", "/job?job_id=" + url.QueryEscape(answer.Job.ID), nil
+	if id := At(answer, "job.job_id"); token != "" && id != nil {
+		return "started", link("/job", "job_id", id), nil
 	}
-	q := filter(form)
-	q.Set("token", fmt.Sprint(f["token"]))
-	q.Set("ready", fmt.Sprint(answer.Ready))
-	q.Set("until", answer.Until) // what was counted, and nothing that died since
-	var refused []string
-	for reason, n := range answer.Refused {
-		refused = append(refused, fmt.Sprint(n, " ", reason))
+	f["until"] = answer["until"] // what was counted, and nothing that died since
+	query := []any{"token", f["token"], "ready", answer["ready"]}
+	for _, name := range filterFields {
+		query = append(query, name, f[name])
 	}
-	return fmt.Sprintf("%d selected, %d can be replayed; cannot: %s", answer.Selected, answer.Ready,
-		orNone(strings.Join(refused, ", "))), "/dead?" + q.Encode(), nil
+	done = fmt.Sprintf("%v selected, %v can be replayed", answer["selected"], answer["ready"])
+	if refused := Reasons(answer["refused"]); refused != "" {
+		done += "; cannot: " + refused
+	}
+	return done, link("/dead", query...), nil
 }
-
-func orNone(s string) string {
-	if s == "" {
-		return "none"
-	}
-	return s
-}
-
-// publish sends the rejected events again whose boxes are ticked.
-func publish(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	ids := form["message_id"]
-	if len(ids) == 0 {
-		return "", "", fmt.Errorf("no event was chosen")
-	}
-	var results list
-	err = s.Stack.Ask(ctx, "replay", "rejected_events", row{"message_ids": ids}, &results)
-	return counted(results), "/rejected", err
-}
-
-// jobActions are the actions of replay on a job.
-var jobActions = map[string]string{"stop": "stop_job", "resume": "resume_job"}
 
 func jobAct(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-		id := pick(form, "job_id")
-		return action, "/job?" + idQuery(id), s.Stack.Ask(ctx, "replay", jobActions[action], id, nil)
+		id := form.Get("job_id")
+		return action, link("/job", "job_id", id), s.Stack.Ask(ctx, "replay", action+"_job", row{"job_id": id}, nil)
 	}
 }
 

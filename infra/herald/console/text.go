@@ -16,9 +16,10 @@ import (
 // functions are those of the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"at": at, "text": text, "count": count, "when": s.when, "link": link, "words": words, "fields": fields,
+		"include": s.include, "at": At, "text": text, "count": count, "when": s.when, "link": link, "words": words,
+		"fields":  fields,
 		"reasons": Reasons, "workedOff": workedOff, "results": func() []string { return results },
-		"pretty": pretty, "plain": plain, "off": s.off, "denial": s.denial,
+		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
 		"spanNames":      func() []string { return []string{"hour", "day", "week"} },
@@ -29,6 +30,13 @@ func (s *Server) functions() template.FuncMap {
 		"jobButtons":     func(state string) map[string]string { return jobButtons[state] },
 		"advice":         Advice,
 	}
+}
+
+// include is the page of that name.
+func (s *Server) include(page string, m model) (template.HTML, error) {
+	var b strings.Builder
+	err := s.pages.ExecuteTemplate(&b, page, m)
+	return template.HTML(b.String()), err //nolint:gosec // a template has escaped it
 }
 
 // place is an entry of the navigation.
@@ -57,7 +65,7 @@ var jobButtons = map[string]map[string]string{"running": {"stop": "Stop"}, "stop
 
 // asList reads the answer of a list.
 func asList(v any) (l list) {
-	rows, _ := at(v, "data").([]any)
+	rows, _ := At(v, "data").([]any)
 	for _, r := range rows {
 		if found, ok := r.(row); ok {
 			l.Data = append(l.Data, found)
@@ -66,8 +74,8 @@ func asList(v any) (l list) {
 	return l
 }
 
-// at is the field of a row at a path: "health.state". Nil where there is none.
-func at(v any, path string) any {
+// At is the field of a row at a path: "health.state". Nil where there is none.
+func At(v any, path string) any {
 	for name := range strings.SplitSeq(path, ".") {
 		r, ok := v.(row)
 		if !ok {
@@ -78,10 +86,10 @@ func at(v any, path string) any {
 	return v
 }
 
-// text is a field as a person reads it; "–" where there is nothing.
-func text(v any, path string) string { return plain(at(v, path)) }
+func text(v any, path string) string { return Plain(At(v, path)) }
 
-func plain(v any) string {
+// Plain is a field as a person reads it; "–" where there is nothing.
+func Plain(v any) string {
 	switch found := v.(type) {
 	case nil:
 		return "–"
@@ -98,6 +106,8 @@ func plain(v any) string {
 		return strings.Join(parts, ", ")
 	case float64:
 		return strconv.FormatFloat(found, 'f', -1, 64)
+	case row:
+		return compact(found)
 	default:
 		return fmt.Sprint(found)
 	}
@@ -105,7 +115,7 @@ func plain(v any) string {
 
 // count is a number that is left out where it is 0.
 func count(v any, path string) string {
-	if at(v, path) == nil {
+	if At(v, path) == nil {
 		return "0"
 	}
 	return text(v, path)
@@ -113,19 +123,23 @@ func count(v any, path string) string {
 
 // when is a moment with its distance from now.
 func (s *Server) when(v any, path string) string {
-	written, _ := at(v, path).(string)
+	written, _ := At(v, path).(string)
 	moment, err := time.Parse(time.RFC3339, written)
 	if err != nil {
 		return text(v, path)
 	}
-	distance := s.Now().Sub(moment).Round(time.Second)
-	if distance < 0 {
-		return "in " + (-distance).String()
+	return Distance(moment, s.Now())
+}
+
+// Distance is how far a time of the last or the next day is from now, and any other time as it is.
+func Distance(at, now time.Time) string {
+	switch age := now.Sub(at).Round(time.Second); {
+	case age >= 0 && age < 24*time.Hour:
+		return age.String() + " ago"
+	case age < 0 && age > -24*time.Hour:
+		return "in " + (-age).String()
 	}
-	if distance < 24*time.Hour {
-		return distance.String() + " ago"
-	}
-	return moment.UTC().Format("2006-01-02 15:04 MST")
+	return at.UTC().Format("2006-01-02 15:04:05Z")
 }
 
 // link is a path with a query of names and values; empty values are left out.
@@ -141,7 +155,7 @@ func link(path string, pairs ...any) string {
 
 // next is the path of a list's next page, "" after the last.
 func next(path string, query url.Values, data any) string {
-	cursor, _ := at(data, "next_cursor").(string)
+	cursor, _ := At(data, "next_cursor").(string)
 	if l, ok := data.(list); ok && l.Next != nil {
 		cursor = *l.Next
 	}
@@ -183,11 +197,7 @@ func fields(v any) (all []field) {
 func pretty(v any) string {
 	written, ok := v.(string)
 	if !ok {
-		b, err := json.Marshal(v, json.Deterministic(true))
-		if err != nil {
-			return fmt.Sprint(v)
-		}
-		written = string(b)
+		written = compact(v)
 	}
 	indented := jsontext.Value(written)
 	if indented.Indent(jsontext.WithIndent("  ")) != nil {
@@ -196,10 +206,19 @@ func pretty(v any) string {
 	return string(indented)
 }
 
+// compact is JSON on one line.
+func compact(v any) string {
+	written, err := json.Marshal(v, json.Deterministic(true))
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return string(written)
+}
+
 // share is the percentage of successes among the attempts of the last ten minutes.
 func share(v any) string {
-	tried, _ := at(v, "attempts").(float64)
-	ok, _ := at(v, "successes").(float64)
+	tried, _ := At(v, "attempts").(float64)
+	ok, _ := At(v, "successes").(float64)
 	if tried == 0 {
 		return "–"
 	}
@@ -220,9 +239,9 @@ func Reasons(counts any) string {
 
 // workedOff is how many of those selected a job has dealt with.
 func workedOff(j any) float64 {
-	n, _ := at(j, "done").(float64)
+	n, _ := At(j, "done").(float64)
 	for _, r := range results {
-		for _, f := range fields(at(j, r)) {
+		for _, f := range fields(At(j, r)) {
 			count, _ := f.Value.(float64)
 			n += count
 		}

@@ -87,7 +87,7 @@ func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
 		return nil, err
 	}
 	var causes list
-	if dead, _ := at(summary, "dead_letters.dead.count").(float64); dead > 0 {
+	if dead, _ := At(summary, "dead_letters.dead.count").(float64); dead > 0 {
 		if err := s.Stack.Ask(ctx, "inspect", "causes", row{}, &causes); err != nil {
 			return nil, err
 		}
