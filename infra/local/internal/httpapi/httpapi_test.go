@@ -114,3 +114,17 @@ func TestAPI_sendsEventsOfFormat2(t *testing.T) {
 		t.Errorf("event (-want +got):\n%s", diff)
 	}
 }
+
+func TestAPI_takesBodiesUpToTenMegabytesOfAnyBytes(t *testing.T) {
+	t.Parallel()
+	for body, status := range map[string]int{"\xff\x00": 204, strings.Repeat("x", 10_000_001): 413} {
+		f := &answering{result: function.Result{Payload: []byte(`{"statusCode":204,"cookies":["a=1"]}`)}}
+		got := serve(t, f, httptest.NewRequest(http.MethodPost, "/things", strings.NewReader(body)))
+		if got.Code != status || status == 204 && got.Header().Get("Set-Cookie") != "a=1" {
+			t.Errorf("%.3q: %d %s, %v", body, got.Code, got.Body, got.Header())
+		}
+		if sent := string(f.event); status == 204 && !strings.Contains(sent, `"body":"/wA=","isBase64Encoded":true`) {
+			t.Errorf("%.3q was sent as %s", body, sent)
+		}
+	}
+}

@@ -36,13 +36,9 @@ func handle(ctx context.Context, raw json.RawMessage) (any, error) {
 		fmt.Printf("received %s %s\n", record.Body, record.Attributes["ApproximateReceiveCount"])
 		first := record.Attributes["ApproximateReceiveCount"] == "1"
 		switch {
-		case strings.HasPrefix(record.Body, "show"):
-			fmt.Printf("event %s\n", raw)
 		case strings.HasPrefix(record.Body, "fail"), strings.HasPrefix(record.Body, "once") && first:
 			response.BatchItemFailures = append(response.BatchItemFailures,
 				events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
-		case strings.HasPrefix(record.Body, "unknown"):
-			response.BatchItemFailures = append(response.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: "nobody"})
 		case strings.HasPrefix(record.Body, "kill") && first:
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		case strings.HasPrefix(record.Body, "hang"):
@@ -69,7 +65,7 @@ func direct(ctx context.Context, raw json.RawMessage) (any, error) {
 	lc, _ := lambdacontext.FromContext(ctx)
 	deadline, _ := ctx.Deadline()
 	return map[string]any{
-		"pid": os.Getpid(), "environ": os.Environ(), "request_id": lc.AwsRequestID, "arn": lc.InvokedFunctionArn,
+		"pid": os.Getpid(), "request_id": lc.AwsRequestID, "arn": lc.InvokedFunctionArn,
 		"left_ms": time.Until(deadline).Milliseconds(), "payload": raw,
 	}, nil
 }
