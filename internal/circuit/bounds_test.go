@@ -7,27 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestItem_opensAtItsThresholds(t *testing.T) {
-	const second = time.Second // that the last attempts take
-	for name, c := range map[string]struct {
-		end  scene
-		want State
-	}{
-		"5 failures of 3 deliveries over exactly 5 min": {newScene().fails(3).after(5*time.Minute - second).fails(2), Open},
-		"4 failures of 3 deliveries over 5 min":         {newScene().fails(3).after(5 * time.Minute).fails(1), Failing},
-		"50 failures over exactly 30 s":                 {newScene().fails(25).after(30*second - second).fails(25), Open},
-		"49 failures over 30 s":                         {newScene().fails(25).after(30 * second).fails(24), Failing},
-		"5 failures over exactly 30 s in a recovery":    {recovering().fails(1).after(30*second - second).fails(4), Open},
-		"4 failures over 30 s in a recovery":            {recovering().fails(1).after(30 * second).fails(3), Recovering},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if c.end.item.State != c.want {
-				t.Errorf("state %q, want %q", c.end.item.State, c.want)
-			}
-		})
-	}
-}
-
 // A write for every failure of a busy endpoint would cost more than it tells.
 func TestItem_Observe_storesWhatChangesTheDecision(t *testing.T) {
 	known := func(state State, failures int, deliveries ...string) Item {

@@ -89,6 +89,7 @@ func open() scene       { return newScene().fails(3).after(5 * time.Minute).fail
 func recovering() scene { return open().after(time.Minute).probe(true) }
 
 func TestItem_changesItsState(t *testing.T) {
+	const second = time.Second // that the last attempts take
 	for name, c := range map[string]struct {
 		end  scene
 		want State
@@ -98,18 +99,23 @@ func TestItem_changesItsState(t *testing.T) {
 		"a first attempt without an answer":          {newScene().attempts(Result{DeliveryID: "a"}), Failing},
 		"a 2xx beside failures speaks for all":       {newScene().attempts(append(failures(9), Result{OK: true})...), None},
 		"a 2xx ends a run of failures":               {failing().answers(), None},
-		"5 failures of 3 deliveries over 5 min":      {open(), Open},
+		"5 failures of 3 deliveries over exactly 5 min": {
+			newScene().fails(3).after(5*time.Minute - second).fails(2), Open,
+		},
+		"4 failures of 3 deliveries over 5 min":      {newScene().fails(3).after(5 * time.Minute).fails(1), Failing},
 		"5 failures of 3 deliveries over 4 min":      {newScene().fails(3).after(4 * time.Minute).fails(3), Failing},
+		"50 failures over exactly 30 s":              {newScene().fails(25).after(30*second - second).fails(25), Open},
+		"49 failures over 30 s":                      {newScene().fails(25).after(30 * second).fails(24), Failing},
+		"5 failures over exactly 30 s in a recovery": {recovering().fails(1).after(30*second - second).fails(4), Open},
+		"4 failures over 30 s in a recovery":         {recovering().fails(1).after(30 * second).fails(3), Recovering},
 		"5 failures of 2 deliveries over 5 min": {
 			newScene().fails(2).after(5 * time.Minute).fails(2).fails(2), Failing,
 		},
-		"50 failures over 30 s":                        {newScene().fails(25).after(30 * time.Second).fails(25), Open},
 		"50 failures at once":                          {newScene().fails(50), Failing},
 		"a 2xx of an attempt begun before the opening": {open().late(Result{OK: true}), Open},
 		"a probe's failure":                            {open().after(time.Minute).probe(false), Open},
 		"a probe's 2xx":                                {recovering(), Recovering},
 		"a probe of an earlier opening":                {open().attempts(Result{OK: true, Probe: epoch}), Open},
-		"5 failures over 30 s in a recovery":           {recovering().fails(3).after(30 * time.Second).fails(3), Open},
 		"5 failures at once in a recovery":             {recovering().fails(9), Recovering},
 		"a 2xx between failures of a recovery": {
 			recovering().fails(4).after(30 * time.Second).answers().fails(4), Recovering,

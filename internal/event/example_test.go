@@ -25,13 +25,3 @@ func ExampleDecode_refused() {
 	fmt.Println(err)
 	// Output: invalid event: type: is not an implemented event; the nearest are user.updated, user.deleted, user.restored
 }
-
-func ExampleMatches() {
-	for _, pattern := range []string{"*", "organization.*", "organizationMembership.*"} {
-		fmt.Println(pattern, event.Matches(pattern, "organization.scim_target.created"))
-	}
-	// Output:
-	// * true
-	// organization.* true
-	// organizationMembership.* false
-}

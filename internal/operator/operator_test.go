@@ -237,12 +237,6 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestNewList_keepsItsItems(t *testing.T) {
-	if diff := cmp.Diff(List[int]{Data: []int{1, 2}}, NewList([]int{1, 2}, "x", "")); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 func TestNewList_marksItsEnd(t *testing.T) {
 	want := List[int]{Data: []int{}} // [] and not null
 	if diff := cmp.Diff(want, NewList[int](nil, "x", "")); diff != "" {

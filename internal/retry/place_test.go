@@ -71,19 +71,6 @@ func TestSchedule_Place_skipsNoLongPlaceAndUsesEveryReceive(t *testing.T) {
 	})
 }
 
-func FuzzSchedule_Place(f *testing.F) {
-	f.Add(int64(5), 4.0, 9, 1, 10)
-	f.Fuzz(func(t *testing.T, base int64, factor float64, retries, attempts, receives int) {
-		s := Schedule{Base: time.Duration(base%43_000) * time.Second, Factor: factor, MaxRetries: retries}
-		if s.Validate() != nil {
-			t.Skip()
-		}
-		if place := s.Place(attempts, receives); place < 1 || place > s.Last() {
-			t.Errorf("place %d of %d", place, s.Last())
-		}
-	})
-}
-
 func TestSchedule_LongAfter(t *testing.T) {
 	for place, want := range map[int]bool{1: false, 2: false, 3: false, 4: true, 9: true} {
 		if got := production.LongAfter(place); got != want {

@@ -12,20 +12,6 @@ import (
 
 var production = Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 
-func TestSchedule_Wait_spellsTheProductionSchedule(t *testing.T) {
-	want := []time.Duration{5, 20, 80, 320, 1280, 5120, 20480, 43000, 43000}
-	var sum time.Duration
-	for i, seconds := range want {
-		if got := production.Wait(i+1, 0, 0, 0); got != seconds*time.Second {
-			t.Errorf("retry %d waits %s, want %s", i+1, got, seconds*time.Second)
-		}
-		sum += seconds * time.Second
-	}
-	if sum < 31*time.Hour || sum > 32*time.Hour {
-		t.Errorf("the schedule takes %s, want about 31.5 h", sum)
-	}
-}
-
 // limit is Cap in a figure of its own: a Cap that moves fails here.
 const limit = 43_000 * time.Second
 
@@ -137,16 +123,6 @@ func TestSchedule_Wait_properties(t *testing.T) {
 }
 
 func left(elapsed time.Duration) time.Duration { return max(limit-max(elapsed, 0), 0) }
-
-func TestSchedule_Wait_spreadsOverAFifth(t *testing.T) {
-	for random, want := range map[float64]time.Duration{
-		0: 20 * time.Second, 0.25: 21 * time.Second, 0.5: 22 * time.Second, 0.75: 23 * time.Second, 1: 24 * time.Second,
-	} {
-		if got := production.Wait(2, random, 0, 0); got != want {
-			t.Errorf("random %v waits %s, want %s", random, got, want)
-		}
-	}
-}
 
 func TestSchedule_Wait_countsTheCapFromTheReceive(t *testing.T) {
 	for name, row := range map[string]struct {

@@ -83,16 +83,3 @@ func TestCompile_refuses(t *testing.T) {
 		}
 	}
 }
-
-func BenchmarkSchema_Check(b *testing.B) {
-	s, err := Compile(`{"required":["userId"],"properties":{"userId":{"type":"string","pattern":"^user_"}}}`)
-	if err != nil {
-		b.Fatal(err)
-	}
-	data := []byte(`{"userId":"user_2c9WZ1","note":"` + strings.Repeat("x", 430) + `"}`)
-	for b.Loop() {
-		if err := s.Check(data); err != nil {
-			b.Fatal(err)
-		}
-	}
-}

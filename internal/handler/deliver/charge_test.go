@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -109,30 +107,6 @@ func TestHandler_Process_setsAsideBeforeTheOthersEnd(t *testing.T) {
 		process(t, w.handler(), w.on("retry", 1, probe), w.retried("aside", "webhook_2", 1))
 		if sentAfter != time.Second || len(w.posts) != 1 {
 			t.Errorf("%d POSTs; within a second %v of the others were sent on", len(w.posts), sentAfter)
-		}
-	})
-}
-
-func TestHandler_Process_hasAnOrdinaryTailForFree(t *testing.T) {
-	var n atomic.Int32
-	tail := func(ctx context.Context, url string) delivery.Response {
-		if n.Add(1)%100 == 0 {
-			return answersAfter(2500*time.Millisecond)(ctx, url)
-		}
-		return answersAfter(500*time.Millisecond)(ctx, url)
-	}
-	in(t, tail, func(w *world) {
-		t := w.t
-		h := w.handler()
-		for batch := range 200 {
-			var records []events.SQSMessage
-			for i := range 10 {
-				records = append(records, w.fresh(fmt.Sprint(batch, "/", i), fmt.Sprint("webhook_", i%3+1)))
-			}
-			process(t, h, records...)
-		}
-		if !w.slowUntil.IsZero() {
-			t.Errorf("charged up to %s", w.slowUntil)
 		}
 	})
 }

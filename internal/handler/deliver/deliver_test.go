@@ -128,26 +128,6 @@ func (w *world) opened(ago time.Duration) {
 	}
 }
 
-func TestHandler_Process_probes(t *testing.T) {
-	for code, want := range map[int]circuit.State{200: circuit.Recovering, 503: circuit.Open} {
-		t.Run(fmt.Sprint(code), func(t *testing.T) {
-			in(t, status(code), func(w *world) {
-				t := w.t
-				w.opened(time.Minute)
-				m := message("probe", "webhook_1")
-				m.Attempts, m.Life = 9, delivery.Life{StartedAt: w.born, Probe: time.Now()}
-				returned := w.process(t, w.on("retry", 1, m))
-				if w.circuits["webhook_1"].State != want || len(w.posts) != 1 || len(returned) > 0 {
-					t.Errorf("%s after %d POSTs, returned %v", w.circuits["webhook_1"].State, len(w.posts), returned)
-				}
-				if code != 200 && (len(w.held) != 1 || !w.held[0].Held || w.held[0].Message.Attempts != 9) {
-					t.Errorf("a failed probe: %+v", w.held)
-				}
-			})
-		})
-	}
-}
-
 // TestHandler_Process_losesNothing refuses each call in turn: every delivery goes back to its queue, or is
 // somewhere else.
 func TestHandler_Process_losesNothing(t *testing.T) {

@@ -193,12 +193,13 @@ func TestHandler_Process_failsTheEventOfALostSendOnly(t *testing.T) {
 	for _, counts := range [][]int{{2, 3}, {3, 1, 2}, {4, 0, 3}, {1, 12, 9}} {
 		t.Run(fmt.Sprint("endpoints of each event's tenant ", counts), func(t *testing.T) {
 			lists := map[string][]endpoint.Endpoint{}
+			bad := events.SQSMessage{MessageId: "m-bad", Body: `not JSON`}
 			var records []events.SQSMessage
 			var owners []string // of each send
 			for i, n := range counts {
 				id, tenant := fmt.Sprint("e", i), fmt.Sprint("t", i)
 				lists[tenant] = endpoints(tenant, n, "*")
-				records = append(records, message(id, tenant, "user.deleted"))
+				records = append(records, bad, message(id, tenant, "user.deleted"))
 				owners = append(owners, slices.Repeat([]string{"m-" + id}, n)...)
 			}
 			for lost, owner := range owners {
@@ -210,21 +211,6 @@ func TestHandler_Process_failsTheEventOfALostSendOnly(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-func TestHandler_Process_blamesTheRightEventBesideBadOnes(t *testing.T) {
-	bad := events.SQSMessage{MessageId: "m-bad", Body: `not JSON`}
-	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 2, "*")}
-	for lost, owner := range []string{"m-e", "m-e", "m-f", "m-f"} {
-		r := newRig(lists)
-		r.deliveries.lose = func(i int) bool { return i == lost }
-		failed := r.Process(
-			t.Context(), []events.SQSMessage{bad, message("e", "t", "user.deleted"), bad, message("f", "u", "user.deleted")},
-		)
-		if !slices.Equal(failed, []string{owner}) {
-			t.Errorf("send %d lost: failed %v, want %s alone", lost, failed, owner)
-		}
 	}
 }
 

@@ -42,17 +42,6 @@ func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
 	}
 }
 
-func TestHandler_rejectedEvents_looksAtNoMoreThanItShows(t *testing.T) {
-	w := &world{rejected: []rejected.Event{anEvent("1", at), anEvent("2", at), anEvent("3", at), anEvent("4", at)}}
-	got := read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", `"limit":3`))
-	if len(got.Data) != 3 {
-		t.Errorf("%d events are shown, want 3", len(got.Data))
-	}
-	if diff := cmp.Diff([]string{"1", "2", "3"}, w.restored); diff != "" {
-		t.Errorf("restored (-want +got):\n%s", diff)
-	}
-}
-
 func TestHandler_rejectedEvents_selects(t *testing.T) {
 	event := func(id, tenant, reason string, sent time.Time) rejected.Event {
 		return rejected.Event{MessageID: id, Reason: reason, Body: `{"tenant_id":"` + tenant + `"}`, SentAt: sent}
