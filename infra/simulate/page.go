@@ -55,21 +55,21 @@ func Tables(results []Result) string {
 	var attacks, honest, outages strings.Builder
 	for _, runs := range byName(results) {
 		r := worst(runs)
-		fields := fmt.Sprintf("| `%s`: %s | %s | %.2f %% | ", r.Name, r.Says, spans(runs), 100*r.WorstDay)
-		switch r.Kind {
+		fields := fmt.Sprintf("| `%s`: %s | %s | ", r.Name, r.Says, spans(runs))
+		switch late := 100 * r.WorstDay; r.Kind {
 		case Attack, Calm:
-			fmt.Fprintf(&attacks, "%s%.2f |\n", fields, r.Dollars)
+			fmt.Fprintf(&attacks, "%s%.2f %% | %.2f |\n", fields, late, r.Dollars)
 		case Honest:
 			fmt.Fprintf(&honest, "%s%s |\n", fields, plot.Short(r.OwnP99))
 		case Outage:
-			fmt.Fprintf(&outages, "%s%s | %s | %s |\n", fields, plot.Thousands(r.Backlog), plot.Short(r.FirstOK),
-				plot.Short(r.CaughtUp))
+			fmt.Fprintf(&outages, "%s%.2f %% | %s | %s | %s |\n", fields, late, plot.Thousands(r.Backlog),
+				plot.Short(r.FirstOK), plot.Short(r.CaughtUp))
 		}
 	}
 	return missed(results) +
 		"\n| attack, or bad day of many | others, for | late | $ / million |\n|---|---|---|---|\n" +
 		attacks.String() +
-		"\n| honest tenant | others, for | late | own p99 late |\n|---|---|---|---|\n" + honest.String() +
+		"\n| honest tenant | others, for | own p99 late |\n|---|---|---|\n" + honest.String() +
 		"\n| outage | others, for | late | Backlog | first 2xx after | caught up after |\n|---|---|---|---|---|---|\n" +
 		outages.String()
 }
