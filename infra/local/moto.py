@@ -2,16 +2,19 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes five things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes six things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
-the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, and a
-message with more attributes than SQS takes is refused.
+the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, a message
+with more attributes than SQS takes is refused, and connections and what every request looks up are kept, since the
+CPU of these requests is most of that of all tests.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
 its standard input does, which is when the program that started it ends.
 """
 
 import copy
+import functools
+import io
 import json
 import logging
 import os
@@ -24,12 +27,15 @@ from typing import Any
 os.environ["MOTO_ALLOW_NONEXISTENT_REGION"] = "true"  # read when moto is imported: the local stack's is "local"
 sys.path.pop(0)  # the folder of this file, which would be taken for the package of the same name
 
+from moto.core import responses
+from moto.core.serialize import ResponseSerializer
 from moto.core.utils import unix_time, unix_time_millis
 from moto.kms.models import KmsBackend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sqs import models
 from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
 from werkzeug.serving import make_server
+from werkzeug.test import run_wsgi_app
 
 MAX_ATTRIBUTES = 10  # of one message (SQS Developer Guide, "Amazon SQS message quotas")
 every_attribute = models.Queue.BASE_ATTRIBUTES
@@ -38,6 +44,7 @@ append_message = models.Queue.add_message
 send = models.SQSBackend.send_message
 change_visibility = models.SQSBackend.change_message_visibility
 create_key = KmsBackend.create_key
+serialize_any = ResponseSerializer._serialize_structure_member
 
 
 def get_queue_attributes(self: models.SQSBackend, queue_name: str, attribute_names: list[str]) -> dict[str, Any]:
@@ -176,6 +183,14 @@ def create_key_of_template(
     return create_key(self, text, key_usage, key_spec, description, tags, *arguments, **named)
 
 
+def serialize_member(self: ResponseSerializer, serialized: Any, value: Any, shape: Any, key: str) -> None:
+    """Takes an item's attributes as they are: moto looks for each of their ten types under up to twenty names."""
+    if shape.parent.name != "AttributeValue":
+        serialize_any(self, serialized, value, shape, key)
+    elif key in value:
+        self._serialize(serialized, value[key], shape, key)
+
+
 def gone(environ: dict[str, Any]) -> bool:
     """Tells whether who asked has hung up. The SDK asks again then: on a busy machine nothing else would be done."""
     try:
@@ -211,6 +226,21 @@ class Handler(MotoRequestHandler):
     disable_nagle_algorithm = True
     wbufsize = 64 * 1024
 
+    def run_wsgi(self) -> None:
+        """Reads the whole request before it is answered. Werkzeug's own does not, and so ends every connection."""
+        environ = self.make_environ()
+        size = -1 if environ.get("wsgi.input_terminated") else int(environ.get("CONTENT_LENGTH") or 0)
+        environ["wsgi.input"] = io.BytesIO(environ["wsgi.input"].read(size))
+        parts, status, headers = run_wsgi_app(self.server.app, environ, buffered=True)
+        body = b"".join(parts)
+        headers.setdefault("Content-Length", str(len(body)))
+        code, _, reason = status.partition(" ")
+        self.send_response(int(code), reason)
+        for name, value in headers:
+            self.send_header(name, value)
+        self.end_headers()
+        self.wfile.write(body)
+
     def log_request(self, code: Any = "-", size: Any = "-") -> None:
         pass
 
@@ -224,6 +254,10 @@ def patch() -> None:
     models.SQSBackend.send_message = send_message
     models.SQSBackend.change_message_visibility = change_message_visibility
     KmsBackend.create_key = create_key_of_template
+    ResponseSerializer._serialize_structure_member = serialize_member
+    # What moto otherwise finds out anew for every request, from a folder and a class.
+    DomainDispatcherApplication.get_backend_for_host = functools.cache(DomainDispatcherApplication.get_backend_for_host)
+    responses.method_names_from_class = functools.cache(responses.method_names_from_class)
 
 
 def end_with_parent() -> None:
