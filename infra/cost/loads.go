@@ -67,7 +67,7 @@ func (m monthly) dollars() (month30, perMillion float64) {
 
 func people(months []monthly) string {
 	var b strings.Builder
-	b.WriteString("| events | profile | in a batch | later by: mean, most | **a month** | **per million** |\n" +
+	b.WriteString("| events | profile | in a batch | later by: mean, most | **$ a month** | **$ per million** |\n" +
 		"|---|---|---|---|---|---|\n")
 	for _, m := range months {
 		mean, most := m.wait(m.perSecond)
