@@ -1,4 +1,4 @@
-// Package testkit is what the tests of Herald's AWS adapters and handlers use instead of mocks.
+// Package testkit replaces mocks in the tests of Herald's AWS adapters and handlers.
 //
 // It offers
 //   - [Moto]: an AWS emulator on loopback, one per test binary, as an [aws.Config];
@@ -7,13 +7,12 @@
 //   - [Meter]: an [aws.Config] whose DynamoDB calls are counted in the read and write units that AWS would bill.
 //
 // The packages beside it hold one thing each: receivers and DNS answers, friendly and hostile (receivers),
-// certificate authorities (pki), the emulator's process (emulator), child processes (child), the tools that
-// make installs (tools), the HTTP API's description (contract), the evaluation of the template's alarms (alarms),
-// and messages as Lambda hands them over (sqsevent). pki, emulator, child and tools serve the local stack, the
-// demonstration and the benchmark too.
+// certificate authorities (pki), the emulator's process (emulator), child processes (child), the tools that make
+// installs (tools), the HTTP API's description (contract), the evaluation of the template's alarms (alarms), and
+// messages as Lambda passes them (sqsevent). pki, emulator, child and tools serve the local stack, the demonstration
+// and the benchmark too.
 //
-// It promises that everything it starts ends with the test or the test binary, that nothing listens
-// anywhere but on loopback, and that a missing tool fails the test with a line naming it: it never skips.
-// It is imported by tests and tools, never by what is deployed, and never reaches a real AWS account: its
-// credentials are made up.
+// It promises that everything it starts ends with the test or the test binary, that nothing listens anywhere but on
+// loopback, and that a missing tool fails the test with a line naming it: it never skips. It is imported by tests and
+// tools, never by deployed code, and never reaches a real AWS account: its credentials are made up.
 package testkit

@@ -205,7 +205,7 @@ func (a answer) merge(field string, value any) (answer, error) {
 	return a, err
 }
 
-// emptyAnswer is a success of which nothing was performed.
+// emptyAnswer is a success without any effect.
 func emptyAnswer(c Call, body string) answer {
 	return answer{status: http.StatusOK, header: http.Header{"Content-Type": {c.Header.Get("Content-Type")}},
 		body: []byte(body)}

@@ -33,7 +33,7 @@ type Rule struct {
 	When   func(Call) bool // further condition on the request; nil: none
 	After  int             // let this many matching calls pass first
 	Times  int             // strike this many matching calls; 0: all of them
-	Fault  Fault           // what happens to them
+	Fault  Fault           // strikes them
 }
 
 type rule struct {

@@ -14,11 +14,11 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Meter counts DynamoDB's units as AWS bills them on demand (Developer Guide, "DynamoDB read and write
-// operations" and "Global secondary indexes"). Writes: 1 KB of the larger of the item before and after,
-// of every index entry that is made, removed or changed, and of refused writes too, twice in a transaction;
-// [Meter.Reads] has the reads. moto itself says 1 for everything; where DynamoDB Local serves the calls, the counts
-// are compared with what it says. Writes through a Meter run one after another.
+// Meter counts DynamoDB's units as AWS bills them on demand (Developer Guide, "DynamoDB read and write operations"
+// and "Global secondary indexes"). Writes: 1 KB of the larger of the item before and after, of every index entry that
+// is made, removed or changed, and of refused writes too, twice in a transaction; [Meter.Reads] has the reads. moto
+// itself says 1 for everything; where DynamoDB Local serves the calls, its counts are compared. Writes through a
+// Meter run one after another.
 type Meter struct {
 	t      testing.TB
 	cfg    aws.Config
@@ -184,7 +184,7 @@ func (m *Meter) read(ctx context.Context, writes []metered) []item {
 	items := make([]item, len(writes))
 	out, err := m.client.BatchGetItem(context.WithoutCancel(ctx), &dynamodb.BatchGetItemInput{RequestItems: ask})
 	if err != nil || len(out.UnprocessedKeys) > 0 {
-		m.t.Errorf("testkit: reading what is written: %v", err)
+		m.t.Errorf("testkit: reading the written items: %v", err)
 		return items
 	}
 	for n, w := range writes {
@@ -213,7 +213,7 @@ func (m *Meter) count(w metered, after item) {
 	}
 }
 
-// indexUnits is what an index entry costs: a changed key is a removal and a new entry.
+// indexUnits is the cost of an index entry: a changed key is a removal and a new entry.
 func indexUnits(index meteredIndex, was, is item) int {
 	switch {
 	case was == nil || is == nil:
@@ -226,7 +226,7 @@ func indexUnits(index meteredIndex, was, is item) int {
 	return 0
 }
 
-// entry is what the index holds of the item; nil when it lacks a part of the index's key.
+// entry is the item's entry in the index; nil when it lacks a part of the index's key.
 func (i meteredIndex) entry(table meteredTable, of item) item {
 	for _, name := range i.key {
 		if of[name] == nil {

@@ -24,7 +24,7 @@ func asking(parameters any) any {
 	return call.Interface()
 }
 
-// told is what an answer says that its call has consumed, by "table" and "table/index".
+// told is the consumption that an answer reports, by "table" and "table/index".
 func told(result any) map[string]float64 {
 	var all []dynamotypes.ConsumedCapacity
 	switch capacity := reflect.ValueOf(result).Elem().FieldByName("ConsumedCapacity").Interface().(type) {
@@ -48,7 +48,7 @@ func told(result any) map[string]float64 {
 	return units
 }
 
-// checkWrites compares the units that were counted before and after a call with those that its answer tells.
+// checkWrites compares the units counted during a call with the answer's.
 func (m *Meter) checkWrites(result any, before map[string]int) {
 	counted := map[string]float64{}
 	for name, units := range m.units {
@@ -57,8 +57,8 @@ func (m *Meter) checkWrites(result any, before map[string]int) {
 	m.check(result, counted, told(result))
 }
 
-// checkReads is checkWrites of reads. DynamoDB Local does not know the minimum of a unit for what is not there, but
-// of GetItem (Developer Guide, "DynamoDB read and write operations").
+// checkReads is checkWrites of reads. DynamoDB Local charges no minimum of a unit for a missing item, except for
+// GetItem (Developer Guide, "DynamoDB read and write operations").
 func (m *Meter) checkReads(result any, reads []reading) {
 	least := 0.0
 	if _, one := result.(*dynamodb.GetItemOutput); one {

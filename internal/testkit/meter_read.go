@@ -13,18 +13,17 @@ import (
 
 const readUnit = 4096 // bytes
 
-// Reads returns the read units used since the meter was made, by table, as AWS bills them (Developer
-// Guide, "DynamoDB read and write operations"): 4 KB of every item of GetItem and BatchGetItem, of the
-// sum of Query and Scan before their filter, at least one unit each, also where nothing is found; half
-// of it where the read is not strongly consistent. What a GetItem or BatchGetItem does not project is
-// not seen.
+// Reads returns the read units used since the meter was made, by table, as AWS bills them (Developer Guide, "DynamoDB
+// read and write operations"): 4 KB of every item of GetItem and BatchGetItem, of the sum of Query and Scan before
+// their filter, at least one unit each, also where nothing is found; half of it where the read is not strongly
+// consistent. Attributes that a GetItem or BatchGetItem does not project are not seen.
 func (m *Meter) Reads() map[string]float64 {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return maps.Clone(m.reads)
 }
 
-// countReads bills what a call that succeeded has read: nothing for those that do not read.
+// countReads bills the reads of a call that succeeded.
 func (m *Meter) countReads(ctx context.Context, parameters, result any) {
 	reads := m.readings(ctx, parameters, result)
 	m.mu.Lock()
@@ -37,7 +36,7 @@ func (m *Meter) countReads(ctx context.Context, parameters, result any) {
 	}
 }
 
-// reading is what a call has read of a table, in bytes: each item, or all together.
+// reading is a call's reading of a table, in bytes: each item, or all together.
 type reading struct {
 	table string
 	sizes []int
@@ -52,7 +51,7 @@ func newReading(table *string, consistent *bool, sizes ...int) reading {
 	return reading{*table, sizes, share}
 }
 
-// units are those of the sizes, at least so many for each.
+// units are for the sizes, at least so many for each.
 func (r reading) units(least float64) (sum float64) {
 	for _, bytes := range r.sizes {
 		sum += r.share * max(math.Ceil(float64(bytes)/readUnit), least)
@@ -81,7 +80,7 @@ func (m *Meter) readings(ctx context.Context, parameters, result any) (reads []r
 	return reads
 }
 
-// queried is the size of what a query reads, its filter aside: it reads again, without.
+// queried is the size of a query's result before its filter: it reads again, without.
 func (m *Meter) queried(ctx context.Context, in dynamodb.QueryInput) int {
 	in.FilterExpression, in.ProjectionExpression = nil, nil
 	in.ExpressionAttributeNames = only(in.ExpressionAttributeNames, *in.KeyConditionExpression)
@@ -114,7 +113,7 @@ func sum(items []item) (bytes int) {
 
 var placeholder = regexp.MustCompile(`[#:]\w+`)
 
-// only keeps what the expression mentions: DynamoDB refuses a call with more.
+// only keeps the names in the expression: DynamoDB refuses a call with more.
 func only[V any](all map[string]V, expression string) map[string]V {
 	mentioned := placeholder.FindAllString(expression, -1)
 	kept := maps.Clone(all)

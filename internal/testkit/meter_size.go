@@ -10,8 +10,8 @@ const unit = 1024 // bytes of one write unit
 
 func units(of item) int { return (size(of) + unit - 1) / unit }
 
-// ItemSize is what DynamoDB counts of an item, in bytes (Developer Guide, "DynamoDB item sizes and
-// formats"), without what it adds to each item that it stores.
+// ItemSize is DynamoDB's size of an item, in bytes (Developer Guide, "DynamoDB item sizes and formats"), without the
+// overhead of each stored item.
 func ItemSize(of map[string]dynamotypes.AttributeValue) int { return size(of) }
 
 func size(of item) int {

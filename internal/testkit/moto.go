@@ -28,7 +28,7 @@ var startMoto = sync.OnceValues(func() (*emulator.Emulator, error) {
 // emulator's own DynamoDB.
 const secondEngine = "HERALD_SECOND_ENGINE"
 
-// startDynamoDBLocal starts that of this test binary.
+// startDynamoDBLocal starts this test binary's.
 var startDynamoDBLocal = sync.OnceValues(func() (*emulator.Emulator, error) {
 	return emulator.StartDynamoDBLocal(context.Background(), emulator.Options{})
 })

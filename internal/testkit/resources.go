@@ -155,7 +155,7 @@ func LogGroup(t testing.TB, cfg aws.Config, name string) string {
 	return name
 }
 
-// LogLines are those of a log group, oldest first.
+// LogLines are a log group's, oldest first.
 func LogLines(t testing.TB, cfg aws.Config, group string) (lines []string) {
 	t.Helper()
 	out, err := cloudwatchlogs.NewFromConfig(cfg).FilterLogEvents(t.Context(),

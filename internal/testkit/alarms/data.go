@@ -1,14 +1,14 @@
-// Package alarms evaluates the CloudWatch alarms of the template over metrics held in memory, so
-// that a test can say which alarms a bad day raises.
+// Package alarms evaluates the CloudWatch alarms of the template over metrics held in memory, so that a test can say
+// which alarms a bad day raises.
 //
-// It reads what the handlers really emit ([Data.ReadEMF]: the embedded metric format, as CloudWatch
-// Logs reads it) and what a test states of the metrics that AWS provides ([Data.Put]). An alarm
-// ([Parse]) finds data only under exactly its namespace, name and dimensions, as in CloudWatch.
+// It reads the handlers' real output ([Data.ReadEMF]: the embedded metric format, as CloudWatch Logs reads it) and a
+// test's values for AWS's own metrics ([Data.Put]). An alarm ([Parse]) finds data only under exactly its namespace,
+// name and dimensions, as in CloudWatch.
 //
-// It covers what the template uses and refuses the rest, as well as expressions whose result would
-// depend on how CloudWatch compares what is missing: a silent guess would be worth nothing. Windows
-// slide by the minute. It knows neither anomaly detection, composite alarms nor periods below a minute.
-// It is for tests and is not part of the service.
+// It covers the template's alarms and refuses the rest, as well as expressions whose result would depend on how
+// CloudWatch compares missing data: a silent guess would be worth nothing. Windows slide by the minute. It knows
+// neither anomaly detection, composite alarms nor periods below a minute. It is for tests and is not part of the
+// service.
 package alarms
 
 import (
@@ -70,7 +70,7 @@ func (d *Data) Metrics() []Metric {
 	})
 }
 
-// Statistic aggregates what lies in [from, until). ok is false where nothing does.
+// Statistic aggregates the samples in [from, until). ok is false where there are none.
 func (d *Data) Statistic(m Metric, stat string, from, until time.Time) (value float64, ok bool, err error) {
 	var values []float64
 	for _, s := range d.samples[m] {

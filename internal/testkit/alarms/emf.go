@@ -11,7 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// What CloudWatch allows of one EMF document ("Specification: Embedded metric format").
+// CloudWatch's limits of one EMF document ("Specification: Embedded metric format").
 const (
 	maxDocument   = 1 << 20
 	maxDimensions = 30

@@ -146,7 +146,7 @@ func isMetrics(tree ast.Expr) bool {
 	return ok && fmt.Sprint(call.Fun) == "METRICS" && len(call.Args) == 0
 }
 
-// reduce makes one number of those metrics that have data.
+// reduce makes one number of the metrics that have data.
 func (e expression) reduce(name string) number {
 	var values []float64
 	for _, n := range e.all {

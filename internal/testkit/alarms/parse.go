@@ -33,14 +33,14 @@ type query struct {
 // are in their long form.
 type object = map[string]any
 
-// definition reads the properties of one alarm and gathers what is wrong with them.
+// definition reads the properties of one alarm and gathers their faults.
 type definition struct {
 	text func(v any) (string, error) // resolves a scalar or an intrinsic function
 	err  error
 }
 
-// Parse reads the alarm of this logical id. text resolves scalars and intrinsic functions, so that
-// names of resources are those that the data has.
+// Parse reads the alarm of this logical id. text resolves scalars and intrinsic functions, so that names of resources
+// are the data's.
 func Parse(name string, properties map[string]any, text func(v any) (string, error)) (Alarm, error) {
 	d := &definition{text: text}
 	a := Alarm{
@@ -119,10 +119,10 @@ func (d *definition) number(v any) float64 {
 
 func (d *definition) fail(err error) { d.err = errors.Join(d.err, err) }
 
-// maxEvaluated is what a period times the evaluation periods may reach for periods below an hour.
+// maxEvaluated bounds the product of period and evaluation periods for periods below an hour.
 const maxEvaluated = 24 * time.Hour
 
-// check refuses what CloudWatch would refuse, and what is not modelled.
+// check refuses alarms that CloudWatch would refuse, and ones that are not modelled.
 func (a *Alarm) check() error {
 	_, operator := a.breaches(0)
 	return errors.Join(operator, a.checkQueries(), a.checkPeriods())

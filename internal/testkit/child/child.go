@@ -28,9 +28,9 @@ type Process struct {
 	err  error
 }
 
-// Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies. Start
-// waits for the child from the first moment, so cmd must not have a StdoutPipe or StderrPipe, which
-// Wait closes: whoever reads what the child prints gives it an os.Pipe or a writer of their own.
+// Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies. Start waits for the
+// child from the first moment, so cmd must not have a StdoutPipe or StderrPipe, which Wait closes: to read the
+// child's output, give it an os.Pipe or a writer of your own.
 func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGKILL) }
 
 // StartStoppable is Start for a child that has children and files of its own to clear away: if the
@@ -75,8 +75,8 @@ func (p *Process) Done() <-chan struct{} { return p.done }
 // Err tells how the process ended, nil for exit status 0. It may be called once Done is closed.
 func (p *Process) Err() error { return p.err }
 
-// Kill ends the process and all of its group and waits for it. It does nothing if the process has
-// ended already, whatever it has left running.
+// Kill ends the process and all of its group and waits for it. It does nothing if the process has ended already, even
+// if children are left.
 func (p *Process) Kill() {
 	select {
 	case <-p.done:

@@ -1,4 +1,4 @@
-// Package contract checks what was said over HTTP against infra/openapi.yaml.
+// Package contract checks exchanges over HTTP against infra/openapi.yaml.
 //
 // It promises that an answer of an undocumented status, header, shape, value or code, and an
 // accepted request or a delivery of an undocumented shape, are found. It is for tests and is not
@@ -53,12 +53,11 @@ type Exchange struct {
 	ResponseBody   []byte
 }
 
-// Check returns what an exchange violates: an answer must be documented, and so must a
-// request that was accepted. Paths and methods that do not exist must be refused with a
-// problem document.
+// Check returns an exchange's violations: an answer must be documented, and so must a request that was accepted.
+// Paths and methods that do not exist must be refused with a problem document.
 func (c *Contract) Check(x Exchange) error {
 	path, query, _ := strings.Cut(x.Target, "?")
-	target := &url.URL{Path: path, RawQuery: query} // taken as it is: tests send what url.Parse refuses
+	target := &url.URL{Path: path, RawQuery: query} // taken as it is: tests send targets that url.Parse refuses
 	if len(bytes.TrimSpace(x.RequestBody)) == 0 {
 		x.RequestBody = nil
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// CheckDelivery returns what a delivery, as its receiver got it, violates.
+// CheckDelivery returns a delivery's violations, as its receiver got it.
 func (c *Contract) CheckDelivery(event string, header http.Header, body []byte) error {
 	item := c.document.Webhooks[event]
 	if item == nil {

@@ -10,9 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
-// tighten holds this version of the service to what this version of the description lists. To
-// clients it leaves room: answers may get new fields and new values. Only URLs may go beyond
-// their pattern, as its description says.
+// tighten holds this version of the service to this version of the description. To clients it leaves room: answers
+// may get new fields and new values. Only URLs may go beyond their pattern, as its description says.
 func tighten(document *openapi3.T) error {
 	for name, schema := range document.Components.Schemas {
 		if err := tightenSchema(schema); err != nil {
@@ -57,8 +56,8 @@ func tightenSchema(s *openapi3.SchemaRef) error {
 	return nil
 }
 
-// checkFault compares a problem document with the answer that it is in: its status is that of
-// the answer, and the answer has an example of its code.
+// checkFault compares a problem document with its answer: the statuses are equal, and the answer has an example of
+// its code.
 func checkFault(x Exchange, in *openapi3filter.RequestValidationInput) error {
 	if x.ResponseHeader.Get("Content-Type") != problem.MediaType {
 		return nil

@@ -39,7 +39,7 @@ type Emulator struct {
 type Options struct {
 	Root    string // the checkout; default: found from the working directory
 	Python  string // default: see package tools
-	LogFile string // gets what the server prints; default: a temporary file, removed once it runs
+	LogFile string // gets the server's output; default: a temporary file, removed once it runs
 }
 
 // Start starts the server and returns once it accepts connections.

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// lifetime of what does not say otherwise.
+// lifetime is the default of certificates.
 const lifetime = 30 * 24 * time.Hour
 
 // CA is a certificate authority.
@@ -27,7 +27,7 @@ type CA struct {
 	key  *ecdsa.PrivateKey
 }
 
-// Leaf says what a server's certificate claims. The zero value is valid now, for 127.0.0.1, ::1 and localhost.
+// Leaf has the claims of a server's certificate. The zero value is valid now, for 127.0.0.1, ::1 and localhost.
 type Leaf struct {
 	Hosts               []string // names and addresses
 	NotBefore, NotAfter time.Time

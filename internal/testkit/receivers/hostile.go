@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// The reasons an outbound client gives for what these receivers do. They are the texts that
-// reach record, log and metric, written out here so that a changed name is noticed.
+// The reasons an outbound client gives for these receivers' acts. They are the texts that reach record, log and
+// metric, written out here so that a changed name is noticed.
 const (
 	ReasonNone           = ""
 	ReasonTimeout        = "timeout"
@@ -39,17 +39,16 @@ const (
 	ByDeadline
 )
 
-// memory is what one POST may allocate, both sides of the loopback connection together, whatever
-// the receiver sends: a TLS handshake, 64 KiB of headers and 64 KiB of body fit many times over.
+// memory bounds one POST's allocations, both sides of the loopback connection together, for any receiver: a TLS
+// handshake, 64 KiB of headers and 64 KiB of body fit many times over.
 const memory = 4 << 20
 
-// Sent is what a receiver can get rid of, TLS included, before a client that reads 64 KiB of
-// headers and 64 KiB of body hangs up: those and what both kernels buffer meanwhile.
+// Sent bounds a receiver's output, TLS included, before a client that reads 64 KiB of headers and 64 KiB of body
+// hangs up: both, and the buffers of both kernels.
 const Sent = 16 << 20
 
-// Case is one hostile (or just unusual) receiver and what has to come of delivering to it.
-// The client under test trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public,
-// and any port from 1024 up.
+// Case is one hostile (or just unusual) receiver and the required results of delivering to it. The client under test
+// trusts the CA given to Start, may dial 127.0.0.1 and nothing else that is not public, and any port from 1024 up.
 type Case struct {
 	Name  string                            // a sentence
 	Start func(t testing.TB, ca *CA) Target // starts the receiver; it ends with t
@@ -68,7 +67,7 @@ type Target struct {
 	Trapped   func() int    // connections that should never have been made; nil: nothing to trap
 }
 
-// Outcome is what the client has to report. Status 0 is "no response".
+// Outcome is the client's required report. Status 0 is "no response".
 type Outcome struct {
 	Status     int
 	Reason     string

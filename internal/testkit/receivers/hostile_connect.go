@@ -100,7 +100,7 @@ func late(t testing.TB, ca *CA) Target {
 	}) + "/hook"}
 }
 
-// torn is a socket that holds back the last 40 bytes of what is written first.
+// torn is a socket that holds back the last 40 bytes of its first write.
 type torn struct {
 	net.Conn
 	written bool

@@ -14,7 +14,7 @@ import (
 // stale is an answer that belongs to no request. A client that takes it for one gives itself away.
 const stale = "HTTP/1.1 599 Stale\r\nContent-Length: 0\r\n\r\n"
 
-// settled is a pause in which what the receiver sends has arrived.
+// settled is a pause in which the receiver's bytes have arrived.
 const settled = 300 * time.Millisecond
 
 // desyncs answer the first request and leave the connection in a state in which the next answer on it would
@@ -114,7 +114,7 @@ func front(n int) func(*conn) {
 	}
 }
 
-// begins sends, along with its answer, what would come before the next one, and then answers the next request.
+// begins sends, along with its answer, bytes that would precede the next one, and then answers the next request.
 func begins(next string) func(*conn) {
 	return func(c *conn) {
 		c.out.cork()
@@ -136,7 +136,7 @@ func played() (cases []Case) {
 			Start: func(t testing.TB, ca *CA) Target {
 				t.Helper()
 				var asked atomic.Bool
-				config := &tls.Config{DynamicRecordSizingDisabled: true} // what is written at once is one record
+				config := &tls.Config{DynamicRecordSizingDisabled: true} // each write is one record
 				return neighboured(serveRaw(t, ca, config, neighbourly(func(c *conn) {
 					if asked.CompareAndSwap(false, true) {
 						trick.play(c)
@@ -151,8 +151,8 @@ func played() (cases []Case) {
 	return cases
 }
 
-// cork is a socket that can be told to keep what is written, so that it arrives together, or in parts.
-// It lets go of everything when something is read.
+// cork is a socket that can be told to keep its writes, so that they arrive together, or in parts. It lets go of
+// everything at a read.
 type cork struct {
 	net.Conn
 	mu        sync.Mutex
@@ -183,7 +183,7 @@ func (c *cork) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// cork keeps from now on what is written.
+// cork keeps writes from now on.
 func (c *cork) cork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -197,7 +197,7 @@ func (c *cork) corked() int {
 	return len(c.kept)
 }
 
-// release sends the first n bytes of what is kept.
+// release sends the first n bytes kept.
 func (c *cork) release(n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -207,7 +207,7 @@ func (c *cork) release(n int) {
 	}
 }
 
-// uncork sends what is kept and keeps no more.
+// uncork sends all bytes kept and keeps no more.
 func (c *cork) uncork() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -82,7 +82,7 @@ var kepts = []Case{
 	},
 }
 
-// repeated makes a case of three POSTs, each of which has to be answered.
+// repeated makes a case of three POSTs; each has to be answered.
 func repeated(name string, handle func(*conn)) Case {
 	return Case{
 		Name: name, Start: answering(handle), Ends: Promptly, Bytes: memory,

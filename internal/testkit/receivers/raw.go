@@ -135,7 +135,7 @@ func serveTLS(t testing.TB, ca *CA, config *tls.Config, handle func(*conn), cork
 	return Target{URL: "https://" + addr + "/hook", Sent: sent.Load}
 }
 
-// counted adds up what is written to a connection.
+// counted adds up the bytes written to a connection.
 type counted struct {
 	net.Conn
 	sent *atomic.Int64
@@ -203,7 +203,7 @@ func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan st
 	return listener.Addr().String()
 }
 
-// Trap listens where no connection may ever arrive and counts those that do.
+// Trap listens where no connection may ever arrive and counts arrivals.
 func Trap(t testing.TB, addr string) (string, func() int) {
 	t.Helper()
 	var count atomic.Int32

@@ -1,8 +1,7 @@
-// Package tools finds what `make tools` installs below the checkout, or else what the machine has.
+// Package tools finds the tools that `make tools` installs below the checkout, or else the machine's.
 //
-// It promises one order for tests, local stack and demonstration: .venv/bin first, then the search
-// path; STACK_PYTHON names another interpreter. What is missing is an error that names it and the
-// remedy. It never installs anything.
+// It promises one order for tests, local stack and demonstration: .venv/bin first, then the search path; STACK_PYTHON
+// names another interpreter. A missing tool is an error that names it and the remedy. It never installs anything.
 package tools
 
 import (
