@@ -24,7 +24,7 @@ type row struct {
 	mode     string // of the process
 	load     workload
 	unpaired bool          // no bare client runs beside it
-	bare     []measurement // the bare client's, each of the run right before that of results
+	bare     []measurement // the bare client's, each run right before one of results
 	results  []measurement
 	requests []float64 // to AWS, of each run, for one delivery
 }
@@ -119,8 +119,7 @@ func receive(w http.ResponseWriter, r *http.Request) {
 
 var bigAnswer = make([]byte, 1<<20)
 
-// runtimeSettings are those of the queue workers in template.yaml (decision 8). The bare client
-// runs with them too.
+// runtimeSettings are the queue workers' in template.yaml (decision 8). The bare client runs with them too.
 var runtimeSettings = []string{"GOGC=400", "GOMEMLIMIT=200MiB", "GOMAXPROCS=1"}
 
 // inChild runs one measurement in a process of its own.

@@ -81,7 +81,7 @@ func fanOut(in workload) (measurement, error) {
 	return invocations(h.Process, published(in), in)
 }
 
-// identity is that of an invocation.
+// identity is an invocation's.
 var identity = &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
 
 // invocations measures the handler over the workload's invocations with these records.

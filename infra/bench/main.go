@@ -46,7 +46,7 @@ func run(args []string) error {
 	return drive(o)
 }
 
-// options say what is measured.
+// options choose the measurements.
 type options struct {
 	rounds, deliveries int
 	rows               string // regular expression

@@ -95,7 +95,7 @@ func posts(in workload, post func(header []delivery.Field, body []byte) error) (
 	return measure(in, func() error { return all(in.Invocations) })
 }
 
-// header is that of a delivery sent now.
+// header returns the headers of a delivery sent now.
 func header(id string, body []byte) []delivery.Field {
 	now := time.Now().Unix()
 	return []delivery.Field{

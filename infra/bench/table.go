@@ -9,7 +9,7 @@ import (
 // printTable writes the conditions of the measurements, and a line for each row.
 func printTable(rows []*row, rounds int) {
 	fmt.Printf("%d cores, %s/%s, %s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
-	fmt.Printf("Medians of %d runs; infra/docs/benchmark.md says what they are.\n\n", rounds)
+	fmt.Printf("Medians of %d runs; infra/docs/benchmark.md explains them.\n\n", rounds)
 	fmt.Printf("%-28s %6s %13s %8s %8s %7s %9s %9s\n",
 		"", "× bare", "quartiles", "CPU ms", "bare ms", "allocs", "AWS req.", "peak MiB")
 	for _, r := range rows {
@@ -28,7 +28,7 @@ func printTable(rows []*row, rounds int) {
 	}
 }
 
-// ratios are the sorted ratios of the CPU time of each run to that of the bare client right before it.
+// ratios are the sorted ratios of each run's CPU time to the bare client's right before it.
 func (r *row) ratios() []float64 {
 	ratios := make([]float64, len(r.results))
 	for i, m := range r.results {

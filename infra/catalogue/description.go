@@ -60,7 +60,7 @@ func operation(name string, seen map[string]bool) string {
 	return id
 }
 
-// webhook describes the delivery of a type: JSON is YAML. The rest is that of the first delivery.
+// webhook describes the delivery of a type: JSON is YAML. The rest is as in the first delivery.
 func webhook(t entry, seen map[string]bool) string {
 	summary, err := jsontext.AppendQuote(nil, t.Description)
 	if err != nil {

@@ -14,7 +14,7 @@ const (
 	maxBranches = 64
 )
 
-// place says what a mapping's keys are.
+// place is the kind of a mapping's keys.
 type place int
 
 const (
@@ -40,7 +40,7 @@ func (p place) below(key string) place {
 	return inSchema
 }
 
-// writer writes a YAML node as JSON, in its order. In schemas, what references point to takes their place.
+// writer writes a YAML node as JSON, in its order. In schemas it replaces references by their targets.
 type writer struct {
 	*document
 
@@ -123,7 +123,7 @@ func (w *writer) members(pairs []*yaml.Node, p place, open []string, depth int) 
 	}
 }
 
-// keyword refuses what a check could not end with, or would get wrong.
+// keyword refuses keywords that would make a check endless or wrong.
 func (w *writer) keyword(key, value *yaml.Node) {
 	before := w.branches
 	switch key.Value {
@@ -143,7 +143,7 @@ func (w *writer) keyword(key, value *yaml.Node) {
 	}
 }
 
-// reference writes what a reference points to, beside the keywords that stand beside the reference.
+// reference writes a reference's target, with the keywords beside the reference.
 func (w *writer) reference(n, ref *yaml.Node, open []string, depth int) {
 	target := w.pointed(ref, open)
 	if target == nil {

@@ -1,8 +1,8 @@
 // Command catalogue turns catalogues of event types, which are OpenAPI 3.1 files, into the Go source of
 // internal/event/catalogue.
 //
-// It promises that what is wrong with a catalogue is said with its line, all of it at once, and that nothing is
-// written then. Its output depends on nothing but the catalogues.
+// It promises that all faults of a catalogue are reported at once, with their lines, and that nothing is written
+// then. Its output depends on nothing but the catalogues.
 package main
 
 import (
@@ -24,7 +24,7 @@ const (
 
 func main() {
 	root := flag.String("root", ".", "the checkout")
-	own := flag.String("own", "", "a catalogue of your own; without it, what is committed is written again")
+	own := flag.String("own", "", "a catalogue of your own; without it, the committed one is written again")
 	out := flag.String("out", "", "folder for the overlay that builds -own instead of own.yaml")
 	flag.Parse()
 	files, err := wanted(*root, *own, *out)
@@ -126,7 +126,7 @@ func write(files map[string][]byte) error {
 func replace(path string, text []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new")
 	if err != nil {
-		return err //nolint:wrapcheck // the caller says what for
+		return err //nolint:wrapcheck // the caller names the purpose
 	}
 	_, err = f.Write(text)
 	return errors.Join(err, f.Chmod(0o644), f.Close(), os.Rename(f.Name(), path))

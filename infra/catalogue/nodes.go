@@ -29,7 +29,7 @@ func lookup(n *yaml.Node, key string, depth int) *yaml.Node {
 	return nil
 }
 
-// real is what an alias stands for.
+// real resolves an alias.
 func real(n *yaml.Node) *yaml.Node {
 	if n != nil && n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -54,7 +54,7 @@ func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
 	return n
 }
 
-// target follows the references of a node. Those that are being followed already are a loop.
+// target follows the references of a node. One that is being followed already is a loop.
 func (d *document) target(n *yaml.Node, open []string) *yaml.Node {
 	for {
 		ref := get(n, "$ref")
@@ -70,7 +70,7 @@ func (d *document) target(n *yaml.Node, open []string) *yaml.Node {
 	}
 }
 
-// pointed is what a reference points to, in this very file.
+// pointed returns a reference's target, in this very file.
 func (d *document) pointed(ref *yaml.Node, open []string) *yaml.Node {
 	if slices.Contains(open, ref.Value) {
 		d.fault(ref, "$ref loop: %s", strings.Join(append(slices.Clone(open), ref.Value), " → "))
@@ -92,7 +92,7 @@ func (d *document) pointed(ref *yaml.Node, open []string) *yaml.Node {
 	return n
 }
 
-// repeated finds keys that a mapping has twice, and what is nested too deeply to be meant.
+// repeated finds keys that a mapping has twice, and nesting too deep to be meant.
 func (d *document) repeated(n *yaml.Node) { d.repeatedBelow(n, 0) }
 
 func (d *document) repeatedBelow(n *yaml.Node, depth int) {

@@ -16,7 +16,7 @@ const day = 24 * 3600 // seconds
 
 var loads = []load{{"10,000 a day", 10_000.0 / day}, {"1,000,000 a day", million / day}, {"1,000 a second", 1000}}
 
-// profile is what decides about batches and polls.
+// profile decides about batches and polls.
 type profile struct {
 	name          string
 	batch, window float64 // BatchSize, BatchWindowSeconds
@@ -30,8 +30,8 @@ const (
 	crowded = 50.0 // a second, for each poller
 )
 
-// polling is what each poller gets in a second. Lambda begins with five and adds more while messages wait, until
-// all that comes is taken in full batches.
+// polling is the messages for each poller in a second. Lambda begins with five and adds more while messages wait,
+// until all of them are taken in full batches.
 func (p profile) polling(perSecond float64) float64 {
 	return perSecond / max(pollers, math.Ceil(perSecond*cycle/p.batch))
 }
@@ -41,7 +41,7 @@ func (p profile) fill(perSecond float64) int {
 	return int(math.Round(min(p.batch, max(1, p.polling(perSecond)*(p.window+cycle)))))
 }
 
-// wait is what the windows of EventsQueue and DeliveryQueue add to a delivery, in seconds: on average, and at most.
+// wait is the delay by the windows of EventsQueue and DeliveryQueue, in seconds: on average, and at most.
 func (p profile) wait(perSecond float64) (mean, most float64) {
 	gathered := p.window
 	if n := p.fill(perSecond); n > 1 {
@@ -50,7 +50,7 @@ func (p profile) wait(perSecond float64) (mean, most float64) {
 	return 2 * gathered, 2 * p.window
 }
 
-// monthly is a load under a profile: what a million events use, and what the month costs besides.
+// monthly is a load under a profile: the usage of a million events, and the month's fixed costs.
 type monthly struct {
 	load
 	profile
@@ -78,7 +78,7 @@ func people(months []monthly) string {
 	return b.String()
 }
 
-// saving is what a parameter saves in a month, and how it is paid for.
+// saving is a parameter's saving in a month, and its price.
 type saving struct {
 	parameter string
 	dollars   float64

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// row is one line of the tables: what was used for so many of what it says.
+// row is one line of the tables: the usage of so many events or deliveries.
 type row struct {
 	name string
 	of   float64
 	used usage
 }
 
-// perMillion is what was used for a million of them.
+// perMillion is the usage of a million of them.
 func (r row) perMillion() usage { return usage{}.plus(million/r.of, r.used) }
 
-// figures are those of the page.
+// figures are the page's.
 type figures struct {
 	rows   []row // of traffic
 	fixed  []fixed
@@ -48,7 +48,7 @@ func dollars(rows []row) string {
 	return b.String()
 }
 
-// fixed is what a month costs whatever is delivered: without any traffic, and with some.
+// fixed is a month's cost regardless of deliveries: without any traffic, and with some.
 type fixed struct {
 	name       string
 	idle, busy usage
@@ -78,7 +78,7 @@ const (
 	end   = "<!-- to here -->\n"
 )
 
-var errMarks = errors.New("the marks of what is written are missing")
+var errMarks = errors.New("the marks of the generated part are missing")
 
 // splice puts generated text between the marks of a page.
 func splice(page, text string) (string, error) {

@@ -1,4 +1,4 @@
-// Package cost counts what Herald asks of AWS.
+// Package cost counts Herald's use of AWS.
 //
 // Its test drives the real handlers fanout, deliver, release and deadletter over the wire against the
 // emulator, with the settings of template.yaml, and counts units, requests and bytes. Lambda's own calls to
@@ -11,7 +11,7 @@ type kind int
 
 const (
 	requests  kind = iota // to SQS, of 64 KB
-	fair                  // those of them that carry messages with a group
+	fair                  // the ones that carry messages with a group
 	published             // requests of the publisher, not among them
 	invocations
 	gbSeconds
@@ -77,7 +77,7 @@ var prices = [kinds]price{
 	dashboards:  {3, 1}, // beyond three
 }
 
-// dollars is the price of some kinds of what was used.
+// dollars is the price of some kinds of usage.
 func (u usage) dollars(of ...kind) (sum float64) {
 	for _, k := range of {
 		sum += u[k] * prices[k].dollars / prices[k].per
@@ -106,7 +106,7 @@ const (
 	coreMB         = 1769.0 // of memory, for a whole core
 )
 
-// callsInARow are those to AWS that one invocation makes one after the other.
+// callsInARow are the calls to AWS that one invocation makes one after the other.
 var callsInARow = map[string]float64{"fanout": 2, "deliver": 3, "deadletter": 4, "release": 4}
 
 // billed is the GB-seconds of an invocation with so many messages.

@@ -1,7 +1,7 @@
 // Command dashboard is `make dashboard`: it draws the stack's dashboard from the metrics of a local run.
 //
 // It promises to draw the widgets of template.yaml with the metrics that the functions wrote while the
-// demonstration ran, and with queues as they were then. What only CloudWatch has stays empty, and says so.
+// demonstration ran, and with queues as they were then. Widgets that only CloudWatch can fill stay empty, and say so.
 package main
 
 import (

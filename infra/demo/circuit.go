@@ -16,8 +16,8 @@ const settle = time.Second
 // schedule is longer than all waits of a delivery's schedule together, each with its jitter.
 const schedule = 40 * time.Second
 
-// circuit takes a receiver down under traffic and up again, and does nothing else: what Herald
-// holds meanwhile has to arrive by itself.
+// circuit takes a receiver down under traffic and up again, and does nothing else: the deliveries held meanwhile have
+// to arrive by themselves.
 func (d *demo) circuit(ctx context.Context) error {
 	heading("A receiver that is down for longer than the schedule: an open circuit, probes, and everything arrives")
 	s, err := d.open(ctx, "circuit", "user.created")
@@ -174,7 +174,7 @@ func arrivals(requests []receiver.Request) map[string]time.Time {
 	return first
 }
 
-// checkOrder compares the older half of what the probe brought back with the newer.
+// checkOrder compares the older half of the deliveries after the probe with the newer.
 func (d *demo) checkOrder(requests []receiver.Request, published []string, probed time.Time) {
 	arrived := arrivals(requests)
 	var waits []time.Duration // after the probe, in the order of publishing

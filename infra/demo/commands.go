@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/process"
 )
 
-// printCommands prints what can be pasted into another terminal.
+// printCommands prints commands for another terminal.
 func (d *demo) printCommands() {
 	tenant := d.events.tenant
 	played := commands.Played{
@@ -22,7 +22,7 @@ func (d *demo) printCommands() {
 	fmt.Printf("\n%s\n", commands.Demonstration(d.client.State, played))
 }
 
-// watch shows what the first scene's receiver gets until the context or the stack ends.
+// watch shows the first scene receiver's requests until the context or the stack ends.
 func (d *demo) watch(ctx context.Context, stack *process.Stack, log string) error {
 	header()
 	for {

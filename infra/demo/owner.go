@@ -17,8 +17,8 @@ func (d *demo) listen(ctx context.Context) (err error) {
 	return err
 }
 
-// owner shows what the owner of an endpoint has besides deliveries: headers of their own, and notices of the scenes
-// before; and the operator's test delivery.
+// owner shows an endpoint's owner more than deliveries: headers of their own, and notices of the scenes before; and
+// the operator's test delivery.
 func (d *demo) owner(ctx context.Context) error {
 	heading("For the owner of an endpoint: headers, a test delivery, and notices")
 	s, err := d.open(ctx, "owner", "user.*")

@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
-// demo is one showing: who it talks to and what held so far.
+// demo is one showing: its partners and its checks so far.
 type demo struct {
 	client *client.Client
 	server *receiver.Server
@@ -72,7 +72,7 @@ func verdict(r receiver.Request) string {
 	return "receiver fails, " + library
 }
 
-// summary prints what held and reports whether all of it did.
+// summary prints the checks that held and reports whether all did.
 func (d *demo) summary() bool {
 	heading("Summary")
 	failed := 0

@@ -47,7 +47,7 @@ func (m Message) Body() (string, error) {
 	return strings.TrimSuffix(string(b), "{}}") + string(m.Data) + "}", nil
 }
 
-// Event returns the sample message of one event type, addressed to the tenant. That of an adopter's own type is the
+// Event returns the sample message of one event type, addressed to the tenant. For an adopter's own type it is the
 // example of the catalogue, without an id.
 func Event(eventType, tenantID string) (Message, error) {
 	raw, err := events.ReadFile("events/" + eventType + ".json")

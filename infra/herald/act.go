@@ -32,7 +32,7 @@ func (a *app) endpoints() *cli.Command {
 		Description: "An ENDPOINT is an id, or TENANT/NAME with its host or description, such as \"acme/crm\".",
 		Commands: []*cli.Command{
 			{
-				Name: "list", Usage: "those in trouble, or all of a tenant", Flags: []cli.Flag{
+				Name: "list", Usage: "endpoints in trouble, or all of a tenant's", Flags: []cli.Flag{
 					tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
 					text("host", "of the URL"), text("description", "its owner's"), limit(maxPage),
 				},
@@ -45,9 +45,9 @@ func (a *app) endpoints() *cli.Command {
 			},
 			a.importEndpoints(),
 			act("pause", "send it nothing; its deliveries are held", reason),
-			act("resume", "end a pause: what is held is sent"),
-			act("release", "send at once what waits, whatever circuit and schedule say"),
-			act("discard", "throw away what waits for it", text("before", "deliveries that began before; now by default")),
+			act("resume", "end a pause: held deliveries are sent"),
+			act("release", "send the backlog at once, regardless of circuit and schedule"),
+			act("discard", "throw away its waiting deliveries", text("before", "deliveries that began before; now by default")),
 		},
 	}
 }
@@ -64,7 +64,7 @@ func (a *app) tenants() *cli.Command {
 	return &cli.Command{Name: "tenants", Usage: "all endpoints that a tenant has or will have", Commands: []*cli.Command{
 		act("pause", "send it nothing; its deliveries are held", text("reason", "kept with the mark and shown")),
 		act("resume", "end a pause of the tenant"),
-		act("discard", "throw away what waits for it", text("before", "deliveries that began before; now by default")),
+		act("discard", "throw away its waiting deliveries", text("before", "deliveries that began before; now by default")),
 		a.eraseTenant(),
 	}}
 }
@@ -73,7 +73,7 @@ func (a *app) tenants() *cli.Command {
 var questions = map[string]string{
 	"pause":   "Send nothing to %s",
 	"release": "Send %s everything that waits, at once",
-	"discard": "Throw away for good what waits for %s",
+	"discard": "Throw away for good the deliveries that wait for %s",
 }
 
 // act has control do what the command is called, to each that is named.

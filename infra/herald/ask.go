@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// fields are those of a request, but for action and operator. Empty strings are left out.
+// fields are a request's, but for action and operator. Empty strings are left out.
 type fields map[string]any
 
 // refusal is a function's own "no".

@@ -32,7 +32,7 @@ func (a *app) eraseTenant() *cli.Command {
 	}
 }
 
-// confirmErasure shows what will go, and has the tenant's id typed.
+// confirmErasure shows the counts, and has the tenant's id typed.
 func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenant string) error {
 	if c.Bool("yes") || c.Bool("no-input") {
 		return a.confirm(c, "Erase the tenant "+safe(tenant))
@@ -68,7 +68,7 @@ func (a *app) erase(ctx context.Context, c *cli.Command, s stack, f fields) erro
 	if err != nil {
 		return fail(exitUnhealthy, "erased in part, see herald rejected list --tenant %s: %v", safe(tenant), err)
 	}
-	a.say("what is still on other queues ends by itself, and may leave a record or dead letter: erase again in 14 days")
+	a.say("messages on other queues end by themselves, and may leave a record or dead letter: erase again in 14 days")
 	return nil
 }
 
@@ -100,7 +100,7 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 	}
 }
 
-// eraseAll makes requests until nothing is left, and adds up their counts. Those come with an error, too.
+// eraseAll makes requests until nothing is left, and adds up their counts, even if it fails.
 func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err error) {
 	counts, f = row{}, maps.Clone(f)
 	for {

@@ -15,13 +15,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// What a request may have: endpoints, and bytes of each.
+// The bounds of a request: endpoints, and bytes of each.
 const (
 	importAtOnce  = 10
 	maxImportLine = 64 << 10
 )
 
-// importLine is an endpoint of the file, and what became of it.
+// importLine is an endpoint of the file, and its result.
 type importLine struct {
 	Line       int            `json:"line"`
 	TenantID   string         `json:"tenant_id"`
@@ -91,7 +91,7 @@ func importLines(content []byte) (lines []importLine, err error) {
 	return lines, nil
 }
 
-// badLine says what is wrong with a line, and quotes nothing of it.
+// badLine names a line's fault, and quotes nothing.
 func badLine(err error) string {
 	d := badjson.Diagnose(err)
 	switch {
@@ -165,7 +165,7 @@ func byResult(lines []importLine) map[string][]importLine {
 	return by
 }
 
-// importAll sends the lines, and sets what became of each. Those for which a request had no time go into another.
+// importAll sends the lines, and sets their results. Lines for which a request had no time go into another.
 func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) error {
 	for done := 0; done < len(lines); {
 		batch := lines[done:min(done+importAtOnce, len(lines))]

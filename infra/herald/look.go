@@ -116,7 +116,7 @@ func (a *app) printStatus(s stack, sum summary, causes, trouble []row) error {
 	return nil
 }
 
-// The columns of endpoints in trouble, and of what deliveries died of. Descriptions tell endpoints apart; ids are last.
+// The columns of endpoints in trouble, and of causes of death. Descriptions tell endpoints apart; ids are last.
 var (
 	troubleColumns = []string{"tenant_id", "description", "host", "state", "last_status", "last_reason",
 		"waiting.count", "outage_since", "pause_reason", "endpoint_id"}
@@ -125,13 +125,13 @@ var (
 )
 
 func (a *app) deliveries() *cli.Command {
-	return &cli.Command{Name: "deliveries", Usage: "those of an event or endpoint, or one", Commands: []*cli.Command{
+	return &cli.Command{Name: "deliveries", Usage: "deliveries of an event or endpoint, or one", Commands: []*cli.Command{
 		{
 			Name: "show", Usage: "one delivery, by the wh-id that its receiver saw", ArgsUsage: "WH-ID",
 			Action: a.one("inspect", "delivery", "delivery_id"),
 		},
 		{
-			Name: "find", Usage: "by event, or what an endpoint has not acknowledged", Flags: []cli.Flag{
+			Name: "find", Usage: "by event, or the unacknowledged ones of an endpoint", Flags: []cli.Flag{
 				text("tenant", "the tenant's id"), text("event", "the event's id"),
 				text("event-file", "the event as it was published, or - for standard input: exact, and finds acknowledged ones"),
 				text("endpoint", "its id, or TENANT/NAME with its host or description"), limit(maxPage),

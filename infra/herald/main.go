@@ -1,9 +1,9 @@
-// Command herald is the operator's tool: it looks at a stack, and acts on it, through the operator functions
-// that the stack already has, so IAM decides what its caller may do.
+// Command herald is the operator's tool: it looks at a stack, and acts on it, through the operator functions that the
+// stack already has, so IAM decides about its caller's rights.
 //
-// It promises data on standard output and words on standard error, one exit code for each kind of end, no
-// act without a question or --yes, and errors that say what to do next. It keeps nothing and knows no table:
-// what it shows is an answer of a function.
+// It promises data on standard output and words on standard error, one exit code for each kind of end, no act without
+// a question or --yes, and errors that say what to do next. It keeps nothing and knows no table: it shows answers of
+// functions.
 package main
 
 import (
@@ -38,7 +38,7 @@ type terminal struct {
 	out, err io.Writer
 }
 
-// app is what the commands share.
+// app is shared by the commands.
 type app struct {
 	terminal
 	connect func(context.Context, target) (stack, error)
@@ -58,7 +58,7 @@ func (a *app) end(err error) int {
 	case err == nil:
 		return exitDone
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(a.err, "herald: interrupted; what a function had begun, it finishes")
+		fmt.Fprintln(a.err, "herald: interrupted; a function finishes work that it had begun")
 		return exitFailed
 	case errors.As(err, &failed):
 		if failed.text != "" {

@@ -18,7 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
-// namespace is that of the stage's metrics.
+// namespace is for the stage's metrics.
 func namespace(stage string) string { return "Herald/" + stage }
 
 // watched is a stack's metrics in CloudWatch.

@@ -9,7 +9,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// next are the commands that go on from a status: to what is wrong first, and to sending again what died of it.
+// next are the commands that go on from a status: to the worst trouble first, and to replaying its dead letters.
 func next(herald string, sum summary, causes, trouble []row) (commands []string) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r row) bool { return cellOf(r, "endpoint_id") == "" })
 	if len(all) > 0 {

@@ -135,7 +135,7 @@ func (a *app) eventBody(c *cli.Command) (string, error) {
 	if err != nil {
 		return "", fail(exitUsage, "no sample of %s; see herald events list", safe(name))
 	}
-	return message.Body() //nolint:wrapcheck // says what it was doing
+	return message.Body() //nolint:wrapcheck // names its action
 }
 
 // jsonObject checks that a file holds one.

@@ -25,7 +25,7 @@ func (a *app) root() *cli.Command {
 		Reader:                a.in,
 		Writer:                a.out,
 		ErrWriter:             a.err,
-		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run says what is wrong
+		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run prints the error
 		OnUsageError: func(_ context.Context, c *cli.Command, err error, _ bool) error {
 			return fail(exitUsage, "%v; see %s --help", err, c.FullName())
 		},
@@ -42,8 +42,8 @@ func (a *app) root() *cli.Command {
 					return nil
 				}},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "act without a question"},
-			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse what would need an answer"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "say what would be done, and do nothing"},
+			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse a command that would need an answer"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing"},
 		},
 		Commands: []*cli.Command{
 			a.status(), a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),

@@ -129,7 +129,7 @@ func (a *app) moment(at time.Time) string {
 // distance is the time as a table has it.
 func (a *app) distance(at time.Time) string { return console.Distance(at, a.now()) }
 
-// safe keeps what a tenant or a receiver wrote from steering the terminal.
+// safe keeps tenants' and receivers' texts from steering the terminal.
 func safe(s string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {

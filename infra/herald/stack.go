@@ -21,7 +21,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// target says which stack, and as whom.
+// target is a stack, and the caller's profile.
 type target struct {
 	stack, region, profile string
 	local                  bool // the local stack below the working folder
@@ -103,7 +103,7 @@ func (t target) config(ctx context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// find reads the stack's outputs. Where there is no such stack, the error names those that are Herald's.
+// find reads the stack's outputs. Where there is no such stack, the error names Herald's stacks.
 func (s *stack) find(ctx context.Context) error {
 	client := cloudformation.NewFromConfig(s.aws)
 	if s.name == "" {
@@ -159,7 +159,7 @@ func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []s
 	return names, nil
 }
 
-// parameters are those of the stack.
+// parameters returns the stack's parameters.
 func (s stack) parameters(ctx context.Context) (map[string]string, error) {
 	out, err := cloudformation.NewFromConfig(s.aws).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
 		StackName: &s.name,
@@ -199,7 +199,7 @@ func (s *stack) function(folder string) *string {
 	return aws.String(s.outputs[strings.ToUpper(folder[:1])+folder[1:]+"FunctionName"])
 }
 
-// explain turns an error of AWS into one that says what to do.
+// explain adds a remedy to an error of AWS.
 func (s *stack) explain(doing string, err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {

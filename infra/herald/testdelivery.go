@@ -16,9 +16,9 @@ const (
 
 func (a *app) test() *cli.Command {
 	return &cli.Command{
-		Name: "test", Usage: "send an endpoint one signed delivery, and show what it answers", ArgsUsage: "ENDPOINT",
+		Name: "test", Usage: "send an endpoint one signed delivery, and show its answer", ArgsUsage: "ENDPOINT",
 		Description: "An ENDPOINT is an id, or TENANT/NAME with its host or description. The delivery has the type\n" +
-			"herald.test, is sent whatever the endpoint subscribes to, and never again.\n" +
+			"herald.test, is sent regardless of the endpoint's subscriptions, and never again.\n" +
 			"Exit code 3: it was not acknowledged.",
 		Flags: []cli.Flag{text("tenant", "the tenant's id")},
 		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, endpoint string) error {

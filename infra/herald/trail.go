@@ -16,14 +16,14 @@ type trail struct {
 	client cloudwatchlogs.FilterLogEventsAPIClient
 }
 
-// What is asked for: operators' lines. The single ids of a job would hide everything else.
+// The search is for operators' lines. The single ids of a job would hide everything else.
 const (
 	actsPattern = `{ ($.operator = "*") && ` +
 		`(($.job_id NOT EXISTS) || (($.delivery_id NOT EXISTS) && ($.message_id NOT EXISTS))) }`
 	actsPages = 5
 )
 
-// isAct says the same as actsPattern, to which the emulator pays no attention.
+// isAct repeats actsPattern, which the emulator ignores.
 func isAct(line row) bool {
 	single := line["delivery_id"] != nil || line["message_id"] != nil
 	return line["operator"] != nil && (line["job_id"] == nil || !single)

@@ -29,10 +29,10 @@ func (a *app) verify() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "prove the stack end to end, as tenants of its own; a report in Markdown",
 		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
-			"schedule, deaths. Interrupted, it removes what it left when it is run again.",
+			"schedule, deaths. Interrupted, it removes its remains when it is run again.",
 		Flags: []cli.Flag{
 			text("report", "write the report to this file, too"),
-			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try what it must not do"},
+			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try forbidden calls"},
 		},
 		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
 			if err := a.confirm(c, "Send some 70 events of two tenants of its own through "+s.name); err != nil {
@@ -101,7 +101,7 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 	return c, end, nil
 }
 
-// pace is what the stack's parameters say of the waits between a delivery's attempts, and of deliver's processes.
+// pace reads the waits between a delivery's attempts, and the number of deliver's processes, from the parameters.
 func (s stack) pace(ctx context.Context) (waits []time.Duration, processes int, err error) {
 	parameters, err := s.parameters(ctx)
 	if err != nil {

@@ -77,7 +77,7 @@ func (p *plan) share(r *rand.Rand, letters int) {
 	}
 }
 
-// message is the nth event for the endpoint, of those that are named alike.
+// message is the endpoint's nth event of this name.
 func (p plan) message(e endpoint, name string, n int) examples.Message {
 	id := fmt.Sprintf("%s_%s_%s_%d", e.tenant, e.event, name, n)
 	return examples.Message{
@@ -85,8 +85,8 @@ func (p plan) message(e endpoint, name string, n int) examples.Message {
 	}
 }
 
-// traffic is how many events an endpoint gets while the operator is called: those that fail, as many as open the
-// circuit at their second attempt.
+// traffic is how many events an endpoint gets while the operator is called: a failing one as many as open its circuit
+// at their second attempt.
 func (e endpoint) traffic() int {
 	if e.kind == down || e.kind == rejecting {
 		return 30
@@ -94,7 +94,7 @@ func (e endpoint) traffic() int {
 	return 12
 }
 
-// rejected are the events that fanout refuses, and those that it could not process.
+// rejected are the events that fanout refuses, and the ones that it could not process.
 func (p plan) rejected() (invalid, unprocessed []string, err error) {
 	for n := range rejectedEvents {
 		m := p.message(p.endpoints[n%len(p.endpoints)], "late", n)

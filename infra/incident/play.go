@@ -94,7 +94,7 @@ func (i *incident) traffic(ctx context.Context) error {
 	return i.send(ctx, i.client.EventsQueueURL, messages)
 }
 
-// reject publishes events that break a rule, and puts others where SQS moves what fanout did not process.
+// reject publishes events that break a rule, and puts others where SQS moves unprocessed ones.
 func (i *incident) reject(ctx context.Context) error {
 	invalid, unprocessed, err := i.rejected()
 	if err == nil {
@@ -114,7 +114,7 @@ func outgoing(bodies []string) []queue.Outgoing {
 	return messages
 }
 
-// bury sends to DeadLetterQueue what deliver would after the last failed attempt.
+// bury sends to DeadLetterQueue as deliver does after the last failed attempt.
 func (i *incident) bury(ctx context.Context) error {
 	const places, life = 6, time.Minute // of the local stack's schedule
 	var messages []queue.Outgoing

@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
-// lateness is how late a slow endpoint answers: beyond what is free, and within the attempt's time.
+// lateness is a slow endpoint's delay: beyond the free time, and within the attempt's.
 const lateness = 1200 * time.Millisecond
 
 // party is the receiver behind one endpoint.
@@ -80,7 +80,7 @@ func (k kind) failure() int {
 	return 0
 }
 
-// reason is what deliveries to endpoints of the kind died of.
+// reason is the cause of death of deliveries to endpoints of the kind.
 func (k kind) reason() delivery.Reason {
 	if status := k.failure(); status != 0 {
 		return delivery.StatusReason(status)

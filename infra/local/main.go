@@ -40,7 +40,7 @@ func run(ctx context.Context, o stack.Options) error {
 	s, err := stack.Start(ctx, o)
 	switch {
 	case err != nil && ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return nil // interrupted before it was up: stopped is what was asked for
+		return nil // interrupted before it was up, as asked
 	case err != nil:
 		return err
 	}

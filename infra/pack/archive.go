@@ -9,7 +9,7 @@ import (
 )
 
 // archive makes the zip file that Lambda takes: the binary under the name that provided.al2023 starts. Nothing in it
-// tells when or by whom it was made.
+// tells when or where it was made.
 func archive(binary string) ([]byte, error) {
 	code, err := os.ReadFile(binary) //nolint:gosec // what make has built
 	if err != nil {

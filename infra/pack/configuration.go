@@ -35,7 +35,7 @@ func configuration(root, globals, properties *yaml.Node) string {
 
 var placeholder = regexp.MustCompile(`\$\{(\w+)\}`)
 
-// parameters adds those that a value refers to, also by its conditions.
+// parameters adds the parameters that a value refers to, also by its conditions.
 func parameters(root, value *yaml.Node, found map[string]bool) {
 	add := func(name string) {
 		if child(child(root, "Parameters"), name) != nil {

@@ -1,6 +1,6 @@
-// Package main writes what CloudFormation needs to install a version of Herald without building it: the functions'
-// archives, a template that finds them in a bucket, the operators' tool, a software bill of materials, the licences
-// of what they contain, and checksums of all that.
+// Package main writes the files from which CloudFormation installs a version of Herald without building it: the
+// functions' archives, a template that finds them in a bucket, the operators' tool, a software bill of materials, the
+// licences of their contents, and checksums of all that.
 //
 // It promises the same bytes for the same binaries, wherever and whenever it runs. It builds and uploads nothing.
 package main
@@ -95,8 +95,8 @@ func contents(root, binaries, cli, version string) (map[string][]byte, error) {
 	return files, nil
 }
 
-// tool adds the operators' tool for each platform, and the licence of what it contains beside modules. It returns
-// the paths of the binaries.
+// tool adds the operators' tool for each platform, and the licence of its parts that are no modules. It returns the
+// paths of the binaries.
 func tool(root, cli string, files map[string][]byte) (paths []string, err error) {
 	paths, err = filepath.Glob(filepath.Join(cli, "herald_*"))
 	if err != nil {

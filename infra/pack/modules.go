@@ -18,7 +18,7 @@ type module struct{ path, version string }
 
 func (m module) String() string { return m.path + " " + m.version }
 
-// modules are those that are linked into any of the binaries, by path. They must agree on versions, or one bill of
+// modules are the ones linked into any of the binaries, by path. They must agree on versions, or one bill of
 // materials could not speak for all of them.
 func modules(binaries []string) ([]module, error) {
 	found := map[string]string{}
@@ -78,7 +78,7 @@ func licences(root string, linked []module) ([]byte, error) {
 	return []byte("Herald's binaries contain the following modules.\n\n" + line + strings.Join(sections, "\n"+line)), nil
 }
 
-// folders are those of the modules' sources, by path.
+// folders are the modules' source folders, by path.
 func folders(root string, linked []module) (map[string]string, error) {
 	arguments := []string{"list", "-m", "-f", "{{.Path}}\t{{.Dir}}"}
 	for _, m := range linked {

@@ -7,8 +7,8 @@ import (
 	"github.com/CycloneDX/cyclonedx-go"
 )
 
-// billOfMaterials names the version and what it is made of. It has neither a time nor a serial number, which would
-// be others each time.
+// billOfMaterials names the version and its parts. It has neither a time nor a serial number, which would differ each
+// time.
 func billOfMaterials(linked []module, version string) ([]byte, error) {
 	herald := component(cyclonedx.ComponentTypeApplication, module{"github.com/herald-webhooks/herald", "v" + version})
 	var components []cyclonedx.Component

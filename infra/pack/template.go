@@ -50,7 +50,7 @@ func install(text []byte, version string) (packaged []byte, functions []string, 
 }
 
 // pointToArchives sets the code of every function, whose folder has the name of its logical id, and adds properties
-// to those that are shifted.
+// to the shifted ones.
 func pointToArchives(root, more *yaml.Node) (functions []string, err error) {
 	globals := child(child(root, "Globals"), "Function")
 	remove(globals, "CodeUri")

@@ -1,7 +1,7 @@
-// Package pipeline makes the functions that deliveries go through, for tests that count what they do.
+// Package pipeline makes the functions that deliveries go through, for tests that count their calls.
 //
-// It promises that they are what Lambda runs: made by their own constructors, from the environments and
-// parameters of template.yaml. Only clock, receivers and AWS are the test's own. It never starts a process.
+// It promises the functions that Lambda runs: made by their own constructors, from the environments and parameters of
+// template.yaml. Only clock, receivers and AWS are the test's own. It never starts a process.
 package pipeline
 
 import (
@@ -59,7 +59,7 @@ func New(t testing.TB, o Options) Functions {
 	return Functions{m.fanout(), m.deliver(), m.deadletter(), m.release(), m.memory}
 }
 
-// Settings are those of a function that this package does not make.
+// Settings are a function's that this package does not make.
 func Settings[S any](t testing.TB, o Options, function string) S {
 	t.Helper()
 	return settings[S](o.maker(t), function)
@@ -77,7 +77,7 @@ func Resources(t testing.TB, cfg aws.Config) map[string]string {
 	}
 }
 
-// QueueURL is that of a queue that is not among the resources.
+// QueueURL is for a queue that is not among the resources.
 func QueueURL(name string) string { return "https://queues/" + name }
 
 // Subscribe stores an active endpoint with a secret.
@@ -136,7 +136,7 @@ func (o Options) maker(t testing.TB) maker {
 	return maker{t: t, Options: o, template: load(t, o.Root), memory: map[string]float64{}}
 }
 
-// value is what a name stands for in an environment.
+// value resolves a name in an environment.
 func (m maker) value(name string) string {
 	parameter, isParameter := m.template.Parameters[name]
 	if set, ok := m.Parameters[name]; ok {

@@ -2,7 +2,7 @@
 // makes one, into the stack's own (infra/docs/recovery.md).
 //
 // It promises to write at a bounded rate, to count what it does, to go on where an earlier run ended, and to leave
-// what is in the stack's table as it is unless it is told to overwrite it. It never deletes and never changes the copy.
+// the stack's own items as they are unless it is told to overwrite them. It never deletes and never changes the copy.
 package main
 
 import (
@@ -18,10 +18,10 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 )
 
-// maxRate is what DynamoDB lets an account write to a table at most, in units, unless its quota is raised.
+// maxRate is DynamoDB's default quota of writes to a table, in units.
 const maxRate = 40_000
 
-// options are what the user says.
+// options are the user's.
 type options struct {
 	stack, table, from string
 	tenant             string // "": all
@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&o.from, "from", "", "name of the copy")
 	flag.StringVar(&o.tenant, "tenant", "", "tenant whose items alone are restored (default all)")
 	flag.StringVar(&o.key, "key", "", "ARN of the KMS key of another stack under which the copy is sealed; "+
-		"what is restored is sealed anew, under the key of -stack")
+		"restored items are sealed anew, under the key of -stack")
 	flag.IntVar(&o.rate, "rate", 100, "items to write per second, at most")
 	flag.BoolVar(&o.overwrite, "overwrite", false, "also replace items that are different in the copy")
 	flag.BoolVar(&o.dryRun, "dry-run", false, "count only, and write nothing")
@@ -82,7 +82,7 @@ func (o *options) complete() error {
 	return errors.Join(faults...)
 }
 
-// planned finds what does not fit the table.
+// planned finds options that do not fit the table.
 func (o *options) planned() error {
 	plan, ok := plans[o.table]
 	switch {

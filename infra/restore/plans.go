@@ -24,14 +24,14 @@ type plan struct {
 	key       []string
 	overwrite bool // items change, so that one that is there may have to be replaced
 
-	// choose returns those of the missing items that come back; nil: all.
+	// choose returns the missing items to bring back; nil: all.
 	choose func(ctx context.Context, s stack, into string, missing []item) ([]item, error)
 	// before prepares the write of an item.
 	before func(ctx context.Context, s stack, i item) error
 	// reseal returns an item under the stack's own key, which sealedBy names; nil where nothing is sealed.
 	reseal   func(ctx context.Context, r *restorer, i item) (item, error)
 	sealedBy string
-	// mend corrects what the table counts, after a page, and returns how many numbers were wrong.
+	// mend corrects the table's counts, after a page, and returns how many numbers were wrong.
 	mend func(ctx context.Context, s stack, into string, page []item) (int, error)
 }
 
@@ -86,7 +86,7 @@ func otherKey(i item) item {
 	return item{"tenant_id": i["tenant_id"], "endpoint_id": &types.AttributeValueMemberS{Value: id}}
 }
 
-// countEndpoints makes the numbers of the page's tenants those of their endpoints.
+// countEndpoints corrects the numbers of endpoints of the page's tenants.
 func countEndpoints(ctx context.Context, s stack, into string, page []item) (mended int, err error) {
 	tenants := map[string]bool{}
 	for _, i := range page {
@@ -151,8 +151,8 @@ func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err 
 	return false, fmt.Errorf("the endpoints of tenant %s are being changed all the time", tenant)
 }
 
-// unfinished leaves out deliveries that have come to their end since: acknowledged, discarded or dead in the same life
-// or a later one. What was sent on meanwhile and is not at its end comes back, too, as a duplicate.
+// unfinished leaves out deliveries that have come to their end since: acknowledged, discarded or dead in the same
+// life or a later one. A delivery that was sent on meanwhile and is not at its end comes back, too, as a duplicate.
 func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []item, err error) {
 	refs := make([]delivery.Ref, len(missing))
 	ids := map[string]bool{}
@@ -177,7 +177,7 @@ func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []
 	return open, nil
 }
 
-// leased is how long release looks for what is held for an endpoint.
+// leased is how long release looks for held deliveries of an endpoint.
 const leased = time.Hour
 
 // lease has release look for a delivery that is held for its endpoint (infra/docs/design.md, "The lease").

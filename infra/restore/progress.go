@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// progress is how far a restore is, and what has become of the items of the copy.
+// progress is how far a restore is, with its results by item.
 type progress struct {
 	Table  string            `json:"table"`
 	From   string            `json:"from"`
@@ -49,7 +49,7 @@ func (p *progress) end(key item) {
 	}
 }
 
-// resume returns what an earlier run of the same restore has stored, or from the beginning.
+// resume returns the progress that an earlier run of the same restore has stored, or the beginning.
 func resume(file string, beginning progress) (progress, error) {
 	content, err := os.ReadFile(file) //nolint:gosec // the user's own file
 	if errors.Is(err, os.ErrNotExist) {

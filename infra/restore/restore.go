@@ -34,13 +34,13 @@ type restorer struct {
 	done   progress
 }
 
-// stack is what plans use of the stack.
+// stack is the plans' view of the stack.
 type stack struct {
 	client             *dynamodb.Client
 	deliveries, health string // tables
 }
 
-// open finds both tables, and what an earlier run has done.
+// open finds both tables, and the progress of an earlier run.
 func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
@@ -91,7 +91,7 @@ func resourcesOf(ctx context.Context, cfg aws.Config, stack string) (map[string]
 	return names, nil
 }
 
-// begin takes up what an earlier run has left.
+// begin goes on where an earlier run stopped.
 func (r *restorer) begin() (err error) {
 	r.done = progress{Table: r.into, From: r.from, Tenant: r.tenant}
 	if !r.dryRun {

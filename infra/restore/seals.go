@@ -16,8 +16,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
-// seals are the keys of a restore into another stack than the copy's: what the old one opens is sealed under the
-// stack's own. Plaintexts are in memory only, and only for a moment.
+// seals are the keys of a restore into another stack than the copy's: values that the old one opens are sealed under
+// the stack's own. Plaintexts are in memory only, and only for a moment.
 type seals struct {
 	client   *kms.Client
 	old, own string

@@ -31,7 +31,7 @@ func Write(dir string, results []Result) error {
 	return write(page, before+writtenFrom+"\n\n"+Tables(results)+"\n"+writtenTo+behind)
 }
 
-// Plot writes those plots into the directory whose scenarios were played.
+// Plot writes the plots of the played scenarios into the directory.
 func Plot(dir string, results []Result) error {
 	for name, draw := range map[string]func([]Result) string{"lateness.svg": lateness, "outage.svg": recovery} {
 		if drawn := draw(results); drawn != "" {

@@ -43,7 +43,7 @@ func lateness(results []Result) string {
 	return plot.Drawing(2, panels)
 }
 
-// recovery draws one receiver's outage of a day, what waits and what is sent; "" unless that was played.
+// recovery draws one receiver's outage of a day, its backlog and its deliveries; "" unless that was played.
 func recovery(results []Result) string {
 	n := slices.IndexFunc(results, func(r Result) bool { return r.Name == "day" })
 	if n < 0 {

@@ -33,7 +33,7 @@ var perItem = map[string]float64{
 	"Put back Backlog":     3 * priceWrite,
 }
 
-// bill is what deliver, release and deadletter asked of AWS, fan-out apart.
+// bill counts deliver's, release's and deadletter's requests to AWS, fan-out apart.
 func (w *world) bill() (requests int, dollars float64) {
 	for name, asked := range w.Used {
 		switch {

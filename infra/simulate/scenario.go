@@ -9,7 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 )
 
-// Scenario is what happens to the world.
+// Scenario is a course of events in the world.
 type Scenario struct {
 	Name string
 	Says string

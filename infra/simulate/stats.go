@@ -76,7 +76,7 @@ func (w *world) isOld(n int) bool {
 
 func (s *stats) at(n int) time.Duration { return time.Duration(s.created[n]) * time.Millisecond }
 
-// late is what others' first attempts must not be.
+// late is too late for others' first attempts.
 const late = time.Second
 
 func (s *stats) posted(w *world, h *hook, n int, a answer) {

@@ -97,7 +97,7 @@ func insert(n *yaml.Node) {
 	}
 }
 
-// Close deletes the receiver's stack. What goes wrong is left to the next run, which takes the stack as it is.
+// Close deletes the receiver's stack. Failures are left to the next run, which takes the stack as it is.
 func (r *AWS) Close(ctx context.Context) {
 	_, _ = r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
 }
@@ -107,7 +107,7 @@ func (r *AWS) Open(_ context.Context, inbox string, fails time.Time, pause time.
 	return address(r.url, inbox, fails, pause), nil
 }
 
-// Requests reads what has come onto the queue, and returns what came to the inbox.
+// Requests reads the queue, and returns the inbox's requests.
 func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 	for {
 		out, err := r.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
@@ -138,9 +138,9 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 	return slices.Clone(r.requests[inbox]), nil
 }
 
-// Alarms returns those of the stack that are on.
+// Alarms returns the stack's alarms that are on.
 func (r *AWS) Alarms(ctx context.Context) (on []string, err error) {
-	names, err := r.ofType(ctx, "AWS::CloudWatch::Alarm") // a prefix would find those of other stacks, too
+	names, err := r.ofType(ctx, "AWS::CloudWatch::Alarm") // a prefix would find other stacks', too
 	if err != nil {
 		return nil, err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// clearAway removes what its tenants have: endpoints, dead letters, rejected events and keys. The noisy one's key is
-// there only if a run was interrupted.
+// clearAway removes its tenants' endpoints, dead letters, rejected events and keys. The noisy one's key is there only
+// if a run was interrupted.
 func clearAway(ctx context.Context, r *run) (string, error) {
 	neighbour := &run{Config: r.Config, id: Noisy, over: true}
 	counts, err := r.clear(ctx)
@@ -74,8 +74,8 @@ func (r *run) discardRejected(ctx context.Context) (n int, err error) {
 	})
 }
 
-// removeListed removes what a list of inspect shows of the tenant, until it shows nothing new: an index may show for
-// a moment what is gone.
+// removeListed removes the items that a list of inspect shows of the tenant, until it shows nothing new: an index may
+// show for a moment items that are gone.
 func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids []string) error) (int, error) {
 	removed := map[string]bool{}
 	for {
@@ -123,7 +123,7 @@ func (r *run) end(ctx context.Context, action, field string, ids []string) error
 	return nil
 }
 
-// revokeKeys ends every key, that of this run when it is over.
+// revokeKeys ends every key; this run's only when it is over.
 func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
 	keys, err := r.keys(ctx)
 	for _, id := range keys {
@@ -138,7 +138,7 @@ func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// keys are those of the tenant that were not revoked.
+// keys are the tenant's that were not revoked.
 func (r *run) keys(ctx context.Context) (ids []string, err error) {
 	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {

@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 )
 
-// What makes a tenant noisy: more deliveries than so few processes of deliver take at once, to a receiver that takes
-// its time, but not as much as would make the tenant a slow one.
+// A noisy tenant has more deliveries than so few processes of deliver take at once, to a receiver that takes its
+// time, but not as much as would make the tenant a slow one.
 const (
 	fewProcesses   = 10
 	noisyEndpoints = 10

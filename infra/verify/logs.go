@@ -15,19 +15,19 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Logs are what functions have written, each named by its folder.
+// Logs are the functions' logs, each named by its folder.
 type Logs interface {
 	// Each calls f with every line since a moment, as far as it can be read by now.
 	Each(ctx context.Context, function string, since time.Time, f func(text []byte)) error
 }
 
-// CloudWatchLogs are those of a stack on AWS.
+// CloudWatchLogs are a stack's on AWS.
 type CloudWatchLogs struct {
 	Client *cloudwatchlogs.Client
 	Stack  string
 }
 
-// maxLogPages bounds what is read of one function, at a megabyte a page.
+// maxLogPages bounds the reading of one function's log, at a megabyte a page.
 const maxLogPages = 100
 
 // Each reads the function's log group, of a busy stack its first lines.
@@ -68,7 +68,7 @@ func (l LocalLogs) Each(_ context.Context, function string, _ time.Time, f func(
 	return lines.Err() //nolint:wrapcheck // names the file
 }
 
-// written is what lines of a log say about the run: of batches, of service levels, of cold starts.
+// written has a log line's facts about the run: of batches, of service levels, of cold starts.
 type written struct {
 	Timestamp time.Time `json:"timestamp"` // of a line by the function
 	Message   string    `json:"message"`
@@ -100,7 +100,7 @@ func (w written) at() time.Time {
 	return w.Timestamp
 }
 
-// log is what the functions have written about a run.
+// log sums up the functions' lines about a run.
 type log struct {
 	batches             map[string][]int // sizes, by function
 	first, acknowledged []float64        // seconds
@@ -114,7 +114,7 @@ func readLog(ctx context.Context, logs Logs, functions []string, since time.Time
 	for _, function := range functions {
 		err := logs.Each(ctx, function, since, func(text []byte) {
 			var w written
-			if json.Unmarshal(text, &w) == nil && !w.at().Before(since) { // what is no JSON is not about this
+			if json.Unmarshal(text, &w) == nil && !w.at().Before(since) { // other lines are not about this
 				l.add(function, w)
 			}
 		})

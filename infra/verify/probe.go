@@ -220,7 +220,7 @@ func byFunction(all []Call) func(func([]Call) bool) {
 	}
 }
 
-// judge says what is wrong with AWS's code for the call.
+// judge returns the fault of AWS's code for the call.
 func (c Call) judge(code string) string {
 	refused := strings.HasPrefix(code, "AccessDenied")
 	allowed := code == "" || code == "ConditionalCheckFailedException"

@@ -30,13 +30,13 @@ type Receiver interface {
 	// Open returns the address of an inbox, which answers 503 until the moment and 200 after it, or 200 after the
 	// pause. The address says so itself: the server keeps nothing.
 	Open(ctx context.Context, inbox string, fails time.Time, pause time.Duration) (address string, err error)
-	// Requests returns those of an inbox, in the order of their arrival.
+	// Requests returns an inbox's requests, in the order of their arrival.
 	Requests(ctx context.Context, inbox string) ([]Request, error)
 	// Alarms returns the names of the stack's alarms that are on.
 	Alarms(ctx context.Context) ([]string, error)
 }
 
-// address is that of an inbox behind a base URL.
+// address is an inbox's behind a base URL.
 func address(base, inbox string, fails time.Time, pause time.Duration) string {
 	a := base + "/" + url.PathEscape(inbox)
 	if !fails.IsZero() {
@@ -61,7 +61,7 @@ func StartLocal(certFile, keyFile string) (*Local, error) {
 	l := &Local{requests: map[string][]Request{}}
 	var err error
 	l.server, err = receiver.Serve(certFile, keyFile, l)
-	return l, err //nolint:wrapcheck // says what it was doing
+	return l, err //nolint:wrapcheck // names its action
 }
 
 // Close stops the receiver.
@@ -72,7 +72,7 @@ func (l *Local) Open(_ context.Context, inbox string, fails time.Time, pause tim
 	return address(l.server.URL, inbox, fails, pause), nil
 }
 
-// Requests returns those of an inbox.
+// Requests returns an inbox's requests.
 func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -67,9 +67,9 @@ func delivered(attempts map[string][]Request) (n int) {
 	return n
 }
 
-// partialBatches looks at what was retried: deliver answers a batch with the messages that failed, and has given each
-// a visibility timeout of its own. If Lambda or SQS ignored those, retries would come at once, or only after that of
-// the queue, which is longer than the wait for them here.
+// partialBatches looks at retries: deliver answers a batch with the messages that failed, and has given each a
+// visibility timeout of its own. If Lambda or SQS ignored them, retries would come at once, or only after the queue's
+// timeout, which is longer than the wait for them here.
 func partialBatches(_ context.Context, r *run) (string, error) {
 	var hidden []time.Duration
 	for id, all := range r.attempts {

@@ -15,7 +15,7 @@ type Call struct {
 	Allowed  bool
 }
 
-// What the calls name. No item is there.
+// The calls name items that are not there.
 const (
 	tenantKey   = `{"tenant_id":{"S":"` + Tenant + `"},"endpoint_id":{"S":"none"}}`
 	marksKey    = `{"tenant_id":{"S":"marks#` + Tenant + `"},"endpoint_id":{"S":"#marks"}}`
@@ -54,8 +54,8 @@ func dataKey(purpose string) string {
 	return `{"KeyId":"${DeadLetterKey}","KeySpec":"AES_256","EncryptionContext":{"purpose":"` + purpose + `"}}`
 }
 
-// Rights are the calls by which the probe tells a role's work from what it must not do. What a role may do, too, shows
-// that a refusal is one of the right, and not of the probe.
+// Rights are the calls by which the probe tells a role's work from the forbidden rest. The allowed ones show that a
+// refusal is for lack of a right, and not the probe's own fault.
 var Rights = []Call{
 	{"webhooks", "kms:Encrypt", encrypt("SecretsKey", "signing-secret"), true},
 	{"webhooks", "kms:Encrypt", encrypt("SecretsKey", "none"), false},

@@ -15,14 +15,14 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away what it
-// finds.
+// Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away
+// everything it finds.
 const (
 	Tenant = "herald-verify"
 	Noisy  = "herald-verify-noisy"
 )
 
-// Config says what is verified, and how. All fields but Probe are required.
+// Config configures a verification. All fields but Probe are required.
 type Config struct {
 	Client    *client.Client
 	Receiver  Receiver
@@ -36,11 +36,11 @@ type Config struct {
 	Progress  func(Result)    // is told of each step when it has ended
 }
 
-// Result is what became of a step.
+// Result is a step's result.
 type Result struct {
 	Step  string
 	State State
-	Says  string // what was observed, what broke, or why it is not shown
+	Says  string // the observation, the fault, or why it is not shown
 	Took  time.Duration
 }
 
@@ -54,7 +54,7 @@ const (
 	NotShown State = "not shown"
 )
 
-// step is one proof. Its text says what was observed; a notShown error says why there is nothing to see.
+// step is one proof. Its text states the observation; a notShown error says why there is nothing to see.
 type step struct {
 	name string
 	run  func(context.Context, *run) (string, error)
@@ -79,7 +79,7 @@ var steps = []step{
 	{"functions start fast", coldStarts},
 	{"each role does its own work and no other's", roles},
 	{"no alarm is on", alarms},
-	{"what the run made is gone", clearAway},
+	{"the run's own things are gone", clearAway},
 }
 
 // run is a run under way.
@@ -111,7 +111,7 @@ type notShown string
 
 func (n notShown) Error() string { return string(n) }
 
-// Run takes every step, the last one whatever happened. ok is false if any is broken.
+// Run takes every step, the last one in any case. ok is false if any is broken.
 func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 	r := &run{Config: c, id: Tenant, began: time.Now()}
 	ok = true
@@ -145,7 +145,7 @@ func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 
 // eventually bounds a wait by the run's patience.
 func (r *run) eventually(ctx context.Context, what string, check client.Check) error {
-	return client.Eventually(ctx, r.Patience, what, check) //nolint:wrapcheck // says what it waited for
+	return client.Eventually(ctx, r.Patience, what, check) //nolint:wrapcheck // names the wait
 }
 
 // ask sends an operator's request.

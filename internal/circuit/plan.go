@@ -10,7 +10,7 @@ type Facts struct {
 	Gone            bool      // deleted, or not there
 	Stopped         bool      // disabled by its owner, or paused by an operator
 	ChangedAt       time.Time // last change by the owner, secret included, or by an operator
-	ReleasedAt      time.Time // an operator's order to send what waits; zero: none
+	ReleasedAt      time.Time // an operator's order to send the backlog; zero: none
 	DiscardedBefore time.Time // deliveries whose life began before are dropped; zero: none
 	PausedAt        time.Time // by an operator; zero: it is not
 	ResumedAt       time.Time // end of the last pause

@@ -21,7 +21,7 @@ type ErasedTables struct {
 // tenant are scanned: that is slow, but an erasure is rare, and indexes cost with every write.
 type Erasure struct{ kinds []erased }
 
-// erased is a kind of items, the query for a tenant's, and the deletion of what belongs to an item.
+// erased is a kind of items, the query for a tenant's, and the deletion of an item's parts.
 type erased struct {
 	name string
 	table

@@ -137,7 +137,7 @@ func faults(ctx context.Context, api caller) error {
 	return nil
 }
 
-// later reads what a later version of the service may answer.
+// later reads answers that a later version of the service may give.
 func later(ctx context.Context, api caller) error {
 	const id = "webhook_1"
 	read, err := api.GetEndpointWithResponse(ctx, id)

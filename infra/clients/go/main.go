@@ -44,7 +44,7 @@ func client(server, key string) caller {
 	return caller{c, err}
 }
 
-// answer is what every generated answer can be asked.
+// answer is the common part of all generated answers.
 type answer interface{ StatusCode() int }
 
 // must returns the decoded body, of which there is one if the status is as documented.

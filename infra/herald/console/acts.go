@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// act does what a form asks for, and says what was done and where to go on.
+// act does a form's act, and returns its result and the page to go on with.
 type act func(ctx context.Context, s *Server, form url.Values) (done, back string, err error)
 
 // acts are the forms' actions.

@@ -1,9 +1,9 @@
 // Package console is a page for operators, served on loopback by the command line tool.
 //
-// It promises to be as exposed as the tool itself: it listens on loopback, answers only who has the token of
+// It promises to be as exposed as the tool itself: it listens on loopback, answers only callers with the token of
 // this start, only under its own names, and takes acts only from its own pages. It loads nothing from the network,
-// shows what tenants and receivers wrote as text, and does nothing that the operator functions do not do: IAM
-// decides. It keeps nothing.
+// shows texts of tenants and receivers as text, and does no more than the operator functions do: IAM decides. It
+// keeps nothing.
 package console
 
 import (
@@ -35,7 +35,7 @@ var (
 	ErrNotFound = errors.New("not found") // a function's answer about an id
 )
 
-// Config says what is shown. All fields are required.
+// Config configures the page. All fields are required.
 type Config struct {
 	Stack    Stack
 	Metrics  Metrics

@@ -35,7 +35,7 @@ func job(ctx context.Context, s *Server, query url.Values) (any, error) {
 	return ReadJob(ctx, s.Stack, pick(query, "job_id", "cursor"), outcomeParts)
 }
 
-// Outcome adds up what became of the deliveries that a job sent again, by so many requests at most. "more" is true if
+// Outcome adds up the states of the deliveries that a job sent again, by so many requests at most. "more" is true if
 // there are others.
 func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (row, error) {
 	sum, f := row{"more": true}, row{"job_id": jobID}
@@ -58,7 +58,7 @@ func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (row, er
 	return sum, nil
 }
 
-// advice says how to go on with what a job refused, by reason.
+// advice says how to go on with a job's refusals, by reason.
 var advice = map[string]string{
 	"endpoint_deleted": "The endpoint was deleted, so nothing can be sent there. Its owner can restore it; " +
 		"replay these dead letters then, or purge them.",
@@ -66,7 +66,7 @@ var advice = map[string]string{
 	"endpoint_unreadable": "The endpoint's row in the table Endpoints is broken. Repair it, then replay these letters.",
 }
 
-// Advice says how to go on with what a job did not do.
+// Advice says how to go on with a job's failures.
 func Advice(job map[string]any) (sentences []string) {
 	for _, refused := range fields(job["refused"]) {
 		if text := advice[refused.Name]; text != "" {

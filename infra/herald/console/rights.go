@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// knownFor is how long the console relies on what it has learnt about the caller's rights.
+// knownFor is how long the console relies on its knowledge of the caller's rights.
 const knownFor = 5 * time.Minute
 
-// rights are what the caller may invoke, as far as it has been asked.
+// rights are the caller's rights to invoke, as far as AWS was asked.
 type rights struct {
 	mu    sync.Mutex
 	known map[string]right // by function

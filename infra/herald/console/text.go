@@ -13,7 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// functions are those of the pages.
+// functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"include": s.include, "at": At, "text": text, "count": count, "when": s.when, "link": link, "words": words,
@@ -49,7 +49,7 @@ var places = []place{
 	{"/keys", "keys", "API keys"}, {"/acts", "acts", "Acts"},
 }
 
-// refreshing are the pages that ask again by themselves: those without boxes to tick and fields to fill in.
+// refreshing are the pages that ask again by themselves: pages without boxes to tick and fields to fill in.
 var refreshing = []string{"overview", "delivery", "job", "jobs"}
 
 var states = []string{
@@ -181,7 +181,7 @@ type field struct {
 	Value any
 }
 
-// fields are those of a row that say something, in alphabetical order.
+// fields are a row's fields with a value, in alphabetical order.
 func fields(v any) (all []field) {
 	r, _ := v.(row)
 	for name, value := range r {
@@ -225,7 +225,7 @@ func share(v any) string {
 	return fmt.Sprintf("%.0f %% of %.0f", 100*ok/tried, tried)
 }
 
-// results are the counts of a job, by reason, of what it did not do.
+// results are the counts of a job's failures, by reason.
 var results = []string{"refused", "failed"}
 
 // Reasons writes counts by reason.
@@ -237,7 +237,7 @@ func Reasons(counts any) string {
 	return strings.Join(parts, ", ")
 }
 
-// workedOff is how many of those selected a job has dealt with.
+// workedOff is the number of ids that a job has dealt with.
 func workedOff(j any) float64 {
 	n, _ := At(j, "done").(float64)
 	for _, r := range results {

@@ -26,7 +26,7 @@ type Metrics interface {
 	Read(ctx context.Context, w Window, curves []Curve) ([][]float64, error)
 }
 
-// spans are what the traffic view may show.
+// spans are the time spans of the traffic view.
 var spans = map[string]struct {
 	Window
 	per string // a step in words
@@ -107,7 +107,7 @@ func scaled(values []float64, by float64) []float64 {
 	return values
 }
 
-// sum says the least, the most and the last of what was measured.
+// sum returns the least, the greatest and the last of the values.
 func sum(values []float64) (row numbers, some bool) {
 	least, most, last := math.Inf(1), math.Inf(-1), math.NaN()
 	for _, v := range values {

@@ -17,7 +17,7 @@ type Trail interface {
 // ago is how far back each span of the view looks.
 var ago = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
 
-// done is what operators did, the latest first.
+// done lists operators' actions, the latest first.
 type done struct {
 	Span string
 	Rows []row

@@ -25,15 +25,15 @@ type view struct {
 	acts        []string
 }
 
-// model is what a page shows.
+// model is a page's content.
 type model struct {
 	Title, Page, Stack, Operator string
 	Query                        url.Values
-	Path                         string // with the query: what a refresh asks for
+	Path                         string // with the query, for a refresh
 	Data                         any
 	Problem                      string // instead of Data
 	Denied                       bool
-	Done                         string   // what an act did
+	Done                         string   // an act's result
 	Acts                         []string // the functions that the page's buttons invoke
 }
 
@@ -57,7 +57,7 @@ func (s *Server) views() map[string]view {
 	}
 }
 
-// one is the view of one answer of inspect, asked for with those fields of the query that are given.
+// one is the view of one answer of inspect, asked for with the fields that the query has.
 func one(action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
 	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
 		var answer row

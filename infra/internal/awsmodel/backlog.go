@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 )
 
-// Backlog is the table Backlog with its index by due time, which learns of a change Lag after it was
-// made. Reads by key are strongly consistent, as are those of a shard.
+// Backlog is the table Backlog with its index by due time, which learns of a change Lag after it was made. Reads by
+// key or shard are strongly consistent.
 type Backlog struct {
 	Items map[backlog.Key]backlog.Item
 	Lag   time.Duration
@@ -51,7 +51,7 @@ func rowOf(i backlog.Item) dynamo.Due {
 
 func byDue(a, b dynamo.Due) int { return cmp.Or(a.DueAt.Compare(b.DueAt), byPosition(a.Key, b.Key)) }
 
-// Put stores an item, whatever was stored under its key.
+// Put stores an item in place of any other under its key.
 func (b *Backlog) Put(i backlog.Item, now time.Time) {
 	was, found := b.Items[i.Key]
 	b.Items[i.Key] = i
@@ -198,7 +198,7 @@ func (b *Backlog) BatchGet(keys []backlog.Key) (page dynamo.Page) {
 	return page
 }
 
-// Held is the number of items that wait for their endpoint; id "" counts those of all endpoints.
+// Held is the number of items that wait for their endpoint; id "" counts all endpoints'.
 func (b *Backlog) Held(id string) (held int) {
 	for _, i := range b.Items {
 		if i.Held && (id == "" || i.EndpointID == id) {

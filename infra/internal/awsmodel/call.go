@@ -40,7 +40,7 @@ type Call struct {
 	Process *Process
 	Name    string
 	Key     string
-	Number  int // of those with this name and key, from 0
+	Number  int // of the calls with this name and key, from 0
 	Context context.Context
 }
 

@@ -21,7 +21,7 @@ type stored struct {
 	applied bool
 }
 
-// Store changes an item's state, if its version is still that of was.
+// Store changes an item's state, if its version is still was's.
 func (c circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.Item, bool, error) {
 	m := c.model
 	got, err := asked(ctx, c.Process, writeHealth, next.EndpointID, func() stored {

@@ -70,7 +70,7 @@ func (m *Mapping) run(p *Process, records []events.SQSMessage) {
 	m.dispatch()
 }
 
-// arm sees to it that the mapping receives what becomes visible later.
+// arm wakes the mapping when the next message becomes visible.
 func (q *Queue) arm() {
 	if q.mapping == nil || q.model.stopped {
 		return

@@ -34,7 +34,7 @@ const (
 	maxSQSAttributes = 10
 	defaultInFlight  = 120_000
 	maxReceive       = 10
-	Lateness         = 45 * time.Second // of what happens after its caller has given up
+	Lateness         = 45 * time.Second // of effects after the caller has given up
 )
 
 // Life tells deliveries apart: a replay has a life of its own.
@@ -43,8 +43,8 @@ type Life struct {
 	Replay int
 }
 
-// Model is one account with Herald's queues and tables. Mu guards every field below it, those of the
-// queues and of Backlog included.
+// Model is one account with Herald's queues and tables. Mu guards every field below it, the queues' and Backlog's
+// included.
 type Model struct {
 	DeliveryQueue, RetryQueue, SlowQueue, DeadLetterQueue *Queue
 
@@ -59,11 +59,11 @@ type Model struct {
 	Behind    time.Duration              // of reads that are not strongly consistent
 	Used      Usage
 
-	// These are set before anything happens, and may be nil. Those marked so are called under Mu.
+	// These are set before anything happens, and may be nil. The ones marked so are called under Mu.
 	Post  Receiver
 	Judge func(*Call) Verdict              // of every call; nil: each is done at once
 	Note  func(format string, args ...any) // marked so; takes the history
-	Check func()                           // marked so; called after what may leave a delivery nowhere
+	Check func()                           // marked so; called after acts that may lose a delivery
 	Sent  func(*Queue, events.SQSMessage)  // marked so; called with every message that is sent
 	Turns func(was, next circuit.Item)     // marked so; called with every change of a circuit's state
 	Puts  func(backlog.Item)               // marked so; called with every item that is put into Backlog
@@ -160,7 +160,7 @@ func (m *Model) behind(id string) circuit.Item {
 	return m.Circuits[id]
 }
 
-// Usage counts what was asked of AWS, by the name of the call.
+// Usage counts requests to AWS, by the name of the call.
 type Usage map[string]*Asked
 
 // Asked are requests and the items in them.

@@ -31,7 +31,7 @@ type Rules struct {
 	PerEndpoint int
 }
 
-// DefaultRules are those of mappings with so many processes each.
+// DefaultRules are for mappings with so many processes each.
 func DefaultRules(processes int) Rules {
 	return Rules{
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
@@ -129,7 +129,7 @@ func (p *Process) begin(deadline time.Time) {
 	p.ended, p.deadline = false, deadline
 }
 
-// Deadline is that of the invocation.
+// Deadline is the invocation's.
 func (p *Process) Deadline() time.Time {
 	p.mine.Lock()
 	defer p.mine.Unlock()
@@ -164,7 +164,7 @@ func (p *Process) invoke(limit time.Duration, run func(ctx context.Context), ans
 	_ = p.one(context.WithoutCancel(ctx), "answer", "", answered) // a lost answer leaves the messages
 }
 
-// Batch processes messages of a queue. Only what the handler does not return is deleted.
+// Batch processes messages of a queue. The ones that the handler returns are not deleted.
 func (p *Process) Batch(from *Queue, records []events.SQSMessage) {
 	do := p.deliver.Process
 	if from == p.model.DeadLetterQueue {

@@ -118,7 +118,7 @@ func (q *Queue) next() (at time.Duration, found bool) {
 	return at, found
 }
 
-// advance shows whatever is visible by now.
+// advance shows messages that are visible by now.
 func (q *Queue) advance() {
 	now := q.now()
 	for {
@@ -158,7 +158,7 @@ func (q *Queue) Duplicate() bool {
 	return false
 }
 
-// Visible is the number of messages that could be received, those beyond the redrive policy included.
+// Visible is the number of messages that could be received, including any beyond the redrive policy.
 func (q *Queue) Visible() int {
 	visible := 0
 	for i := range q.visible.n {

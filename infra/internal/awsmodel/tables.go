@@ -216,7 +216,7 @@ func (d deadLetters) Create(ctx context.Context, r deadletter.Record) (written b
 	})
 }
 
-// Append records a further death, whatever its number.
+// Append records a further death, of any number.
 func (d deadLetters) Append(ctx context.Context, r deadletter.Record, _ int) (bool, deadletter.Record, error) {
 	written, err := d.Create(ctx, r)
 	return written, r, err

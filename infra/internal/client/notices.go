@@ -15,7 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/notice"
 )
 
-// Notices is a queue to which a rule sends what the owners of endpoints are told.
+// Notices is a queue to which a rule sends the owners' notices.
 type Notices struct {
 	sqs  *sqs.Client
 	url  *string
@@ -49,7 +49,7 @@ func (c *Client) Listen(ctx context.Context, name string) (*Notices, error) {
 	return &Notices{sqs: c.SQS, url: queue.QueueUrl}, nil
 }
 
-// Of receives what has come, and returns what was ever told of an endpoint.
+// Of receives new notices, and returns all of an endpoint's.
 func (n *Notices) Of(ctx context.Context, endpointID string) ([]notice.Notice, error) {
 	for {
 		out, err := n.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{

@@ -40,7 +40,7 @@ func (c *Client) StartTraffic(ctx context.Context, prefix string) *Traffic {
 		ticker := time.NewTicker(time.Second)
 		defer ticker.Stop()
 		for second := 0; ctx.Err() == nil; second++ {
-			// What is begun is known to be sent, or not.
+			// A batch once begun is known to be sent, or not.
 			if err := t.publish(context.WithoutCancel(ctx), c, prefix, second); err != nil {
 				t.mu.Lock()
 				t.err = err
@@ -86,7 +86,7 @@ func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second 
 	return nil
 }
 
-// Sent returns the bodies that receivers must get of what was published so far, oldest first.
+// Sent returns the bodies that receivers must get of the events published so far, oldest first.
 func (t *Traffic) Sent() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

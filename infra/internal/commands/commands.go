@@ -29,7 +29,7 @@ sam remote invoke InspectFunction --stack-name %s --event '{"action":"summary","
 `, Environment(s), s.APIURL, s.APIKey, s.EventsQueueURL, s.StackName)
 }
 
-// Played is what a demonstration has left behind.
+// Played has the results of a demonstration.
 type Played struct {
 	TenantID, APIKey string
 	ReceiverURL      string // of an endpoint that still answers

@@ -26,7 +26,7 @@ type Line struct {
 	Values []float64
 }
 
-// In a page, the colours are those of its variables.
+// In a page, the colours are its variables'.
 const (
 	back, ink, soft, dim = "var(--back, white)", "var(--text, black)", "var(--soft, #f4f4f4)", "var(--dim, #666)"
 )

@@ -28,7 +28,7 @@ type Options struct {
 	Binary string // of the command infra/local
 	Root   string // the checkout
 	Dir    string // where it keeps state, logs, certificates and functions
-	Log    string // gets what it prints
+	Log    string // gets its output
 
 	Parameters string // of the template, "Name=Value …"
 }
@@ -94,7 +94,7 @@ func (s *Stack) ready(ctx context.Context) error {
 // PID is the child's process id.
 func (s *Stack) PID() int { return s.child.PID() }
 
-// Exited is closed when the child is gone, for whatever cause.
+// Exited is closed when the child is gone, for any cause.
 func (s *Stack) Exited() <-chan struct{} { return s.child.Done() }
 
 // Stop ends the stack as SIGTERM does and reports whether it ended well.

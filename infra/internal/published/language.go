@@ -18,10 +18,10 @@ import (
 // Language is one in which a receiver is published.
 type Language struct {
 	Name string // of its folder in infra/examples/receiver
-	// NoChunks is what it answers to a body of unknown length, 0 if it takes one.
+	// NoChunks is its answer to a body of unknown length, 0 if it takes one.
 	NoChunks int
 
-	tools   []string               // what must be installed
+	tools   []string               // must be installed
 	build   func(p Place) []string // the command that builds it, nil where nothing is built
 	command func(p Place) []string // the command that starts it
 }
@@ -29,7 +29,7 @@ type Language struct {
 // Place is where a receiver is built and run.
 type Place struct {
 	Root    string // the checkout
-	Scratch string // a folder for what is built and kept, of this caller alone
+	Scratch string // a folder for builds and caches, of this caller alone
 }
 
 // Languages are all that the documents publish.
@@ -65,7 +65,7 @@ func goBuild(language string) func(Place) []string {
 	return func(p Place) []string { return []string{"go", "build", "-o", p.Scratch, p.source(language, "serve")} }
 }
 
-// serve is the command of what goBuild has built.
+// serve is the command that goBuild has built.
 func serve() func(Place) []string {
 	return func(p Place) []string { return []string{filepath.Join(p.Scratch, "serve")} }
 }
@@ -83,7 +83,7 @@ func (p Place) source(language, file string) string {
 	return filepath.Join(p.Root, "infra", "examples", "receiver", language, file)
 }
 
-// kept is where Cargo keeps what it has built from run to run, the same for all callers.
+// kept is where Cargo keeps its builds from run to run, the same for all callers.
 func (p Place) kept() string { return filepath.Join(p.Root, ".local", "cargo") }
 
 // prepare looks for the language's tools and builds the receiver.

@@ -7,11 +7,11 @@ import (
 	"sync"
 )
 
-// Work is what a receiver handed to its process function.
+// Work is a call of a receiver's process function.
 type Work struct{ Event, Body string }
 
-// Outcome is what becomes of a piece of work: it waits until Hold is closed, if there is one, and
-// then fails if it is to.
+// Outcome is the outcome of a piece of work: it waits until Hold is closed, if there is one, and then fails if it is
+// to.
 type Outcome struct {
 	Hold <-chan struct{}
 	Fail bool
@@ -55,8 +55,8 @@ func (s *Works) take(asked Work) Outcome {
 	return planned[0]
 }
 
-// Next says what becomes of the work on the body when the receiver asks for it: each outcome once,
-// in order. Work without an outcome succeeds.
+// Next sets the outcomes of the work on the body when the receiver asks for it: each outcome once, in order. Work
+// without an outcome succeeds.
 func (s *Works) Next(body string, outcomes ...Outcome) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,7 +66,7 @@ func (s *Works) Next(body string, outcomes ...Outcome) {
 	s.outcomes[body] = append(s.outcomes[body], outcomes...)
 }
 
-// Done returns the work that the receiver has asked for, oldest first, whatever became of it.
+// Done returns the work that the receiver has asked for, oldest first, with any outcome.
 func (s *Works) Done() []Work {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -75,7 +75,7 @@ type Request struct {
 	Header    http.Header
 	Body      []byte
 	At        time.Time
-	Status    int   // what was answered
+	Status    int   // of the answer
 	Standard  error // the Standard Webhooks library's judgement
 }
 
@@ -116,15 +116,15 @@ func (in *Inbox) Handler() http.Handler {
 	return in.handler
 }
 
-// Fail makes the inbox answer these statuses, one a request, before the verifier is asked.
-// Without any it ends what is left of an earlier call.
+// Fail makes the inbox answer these statuses, one a request, before the verifier is asked. Without any it ends an
+// earlier call.
 func (in *Inbox) Fail(statuses ...int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	in.failures = statuses
 }
 
-// Requests returns what has been answered so far, oldest first.
+// Requests returns the requests answered so far, oldest first.
 func (in *Inbox) Requests() []Request {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -16,7 +16,7 @@ const Name = "stack.json"
 // Profile is the AWS profile by which AWS's own clients use the stack. It is defined in AWSConfigFile.
 const Profile = "herald-local"
 
-// State is what a running stack tells about itself.
+// State is a running stack's description of itself.
 type State struct {
 	APIURL            string            `json:"api_url"`
 	AWSEndpointURL    string            `json:"aws_endpoint_url"`    // every AWS service, Lambda's Invoke included

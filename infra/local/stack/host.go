@@ -21,14 +21,14 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
-const tenant = "tenant_acme" // that of the sample events
+const tenant = "tenant_acme" // the sample events'
 
 // folder is the name of a function's folder: XyzFunction lives in functions/xyz.
 func folder(logicalID string) string {
 	return strings.ToLower(strings.TrimSuffix(logicalID, "Function"))
 }
 
-// describe tells what was deployed.
+// describe records the deployed resources.
 func (s *Stack) describe() {
 	s.Region, s.StackName = region, stackName
 	s.Tables, s.Keys, s.Queues = s.deployed.Tables, s.deployed.Keys, s.deployed.Queues

@@ -9,11 +9,11 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
 
-// profile is an AWS configuration file that makes every AWS client use the stack, whatever else this machine is
-// configured for.
+// profile is an AWS configuration file that makes every AWS client use the stack, regardless of this machine's own
+// configuration.
 //
-// The region is none of AWS's. In most of those the first version of the AWS CLI takes SQS's endpoint from a list
-// of its own and ignores endpoint_url; and what leaves this machine by mistake reaches nobody.
+// The region is none of AWS's. In most of AWS's the first version of the AWS CLI takes SQS's endpoint from a list of
+// its own and ignores endpoint_url; and a request that leaves this machine by mistake reaches nobody.
 const profile = `# Written by the local stack; gone when it ends.
 [profile %s]
 region = %s

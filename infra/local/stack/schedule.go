@@ -10,8 +10,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
-// minute is that of schedules here, so that an hour on AWS can be watched. Timeouts of functions and everything
-// about queues keep AWS's own seconds.
+// minute is a schedule's here, so that an hour on AWS can be watched. Timeouts of functions and everything about
+// queues keep AWS's own seconds.
 const minute = 5 * time.Second
 
 // readSchedules finds the functions that the template schedules. Any schedule but the kind that Herald has is an

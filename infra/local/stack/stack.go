@@ -48,7 +48,7 @@ type Stack struct {
 	front     net.Listener // of the AWS endpoint
 	deployed  *deploy.Stack
 	functions map[string]*function.Function // by logical id
-	scheduled map[string]*function.Function // those of them that a schedule invokes
+	scheduled map[string]*function.Function // the ones that a schedule invokes
 	running   sync.WaitGroup                // mappings and schedules
 	closers   []func()
 	closing   sync.Once
@@ -90,7 +90,7 @@ func (s *Stack) start(ctx context.Context) error {
 	return s.Write(s.options.stateFile())
 }
 
-// takeFolder makes the folder this stack's own and clears what a stack that was killed left there.
+// takeFolder makes the folder this stack's own and clears away a killed stack's remains.
 func (s *Stack) takeFolder(context.Context) error {
 	if err := os.MkdirAll(s.options.logs(), 0o750); err != nil {
 		return fmt.Errorf("making folder: %w", err)

@@ -1,4 +1,4 @@
-// Package deploy deploys a template to the AWS emulator and reads back what was deployed.
+// Package deploy deploys a template to the AWS emulator and reads back the deployed resources.
 //
 // It promises a stack whose event source mappings are all disabled in the emulator, which would
 // otherwise poll the queues itself. It changes nothing else.
@@ -26,7 +26,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
-// defaultConcurrency is that of a mapping without MaximumConcurrency: Lambda starts with five.
+// defaultConcurrency is for a mapping without MaximumConcurrency: Lambda starts with five.
 const defaultConcurrency = 5
 
 // Stack is the deployed stack, as the emulator describes it.

@@ -1,9 +1,8 @@
 // Package function runs a compiled Lambda function on this machine as Lambda runs it on its own.
 //
-// It promises the Runtime API as aws-lambda-go speaks it, one invocation at a time per process, warm processes
-// used again, a process of its own for every concurrent invocation, the function's timeout enforced by killing,
-// and an environment without anything of this program's own.
-// It never retries an invocation: what was handed to a process and failed is the caller's to judge.
+// It promises the Runtime API as aws-lambda-go speaks it, one invocation at a time per process, warm processes used
+// again, a process of its own for every concurrent invocation, the function's timeout enforced by killing, and an
+// environment without anything of this program's own. It never retries an invocation: its caller judges failures.
 package function
 
 import (

@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// event is a request in payload format 2.0, without what API Gateway reads out of path, query and cookies.
+// event is a request in payload format 2.0, without the fields that API Gateway reads from path, query and cookies.
 func event(r *http.Request, body []byte) events.APIGatewayV2HTTPRequest {
 	ip, _, _ := net.SplitHostPort(r.RemoteAddr) // always host and port on a TCP listener
 	e := events.APIGatewayV2HTTPRequest{

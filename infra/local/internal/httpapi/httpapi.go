@@ -26,7 +26,7 @@ const (
 	defaultRoute = "$default"
 )
 
-// Properties are those of an AWS::ApiGatewayV2::Api, as the SAM translator writes them.
+// Properties are an AWS::ApiGatewayV2::Api's, as the SAM translator writes them.
 type Properties struct {
 	Body struct {
 		Paths map[string]map[string]struct {

@@ -1,9 +1,9 @@
 // Package invokeapi answers Lambda's Invoke API for functions on this machine and passes every
 // other AWS request on to the emulator, so that one endpoint URL serves AWS's own clients.
 //
-// It promises invocations with Lambda's error documents and headers, synchronous ones, dry runs, and events, which are
-// never tried again. It accepts any credentials, refuses what comes from a web page, and
-// sends no tail of the log, which is in the function's file.
+// It promises invocations with Lambda's error documents and headers, synchronous ones, dry runs, and events, which
+// are never tried again. It accepts any credentials, refuses requests from web pages, and sends no tail of the log,
+// which is in the function's file.
 package invokeapi
 
 import (
@@ -27,7 +27,7 @@ type API struct {
 	Functions map[string]*function.Function
 	// Lifetime bounds invocations: Lambda does not stop one when its client leaves.
 	Lifetime context.Context
-	// Go runs what nobody waits for.
+	// Go runs work that nobody waits for.
 	Go func(func())
 	// Emulator answers everything but Invoke.
 	Emulator *url.URL

@@ -107,8 +107,8 @@ var deployable = map[string]bool{
 	"AWS::SQS::Queue":                 true,
 }
 
-// Deployable takes out of a copy of the template what the emulator does not know, and the outputs that need it,
-// and returns the copy with the logical ids, by type, of what it took out.
+// Deployable returns a copy of the template without the resources that the emulator does not know and the outputs
+// that need them, and the logical ids, by type, of the removed ones.
 func (t *Template) Deployable() (body map[string]any, removed map[string][]string, err error) {
 	rest, removed := maps.Clone(t.resources()), map[string][]string{}
 	var names []string

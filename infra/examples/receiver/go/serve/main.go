@@ -1,5 +1,5 @@
-// Command serve starts the README's receiver for the tests, which say what becomes of each
-// delivery: infra/internal/published.
+// Command serve starts the README's receiver for the tests, which decide about each delivery:
+// infra/internal/published.
 package main
 
 import (

@@ -1,6 +1,5 @@
-// Command serve starts the PHP receiver for the tests as CGI, behind a server that bounds bodies and
-// slow senders as the web server in front of PHP has to. What becomes of each delivery, the tests
-// say: infra/internal/published.
+// Command serve starts the PHP receiver for the tests as CGI, behind a server that bounds bodies and slow senders as
+// the web server in front of PHP has to. The tests decide about each delivery: infra/internal/published.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// Command work is a function for the tests of the local stack: each message says what becomes of it.
+// Command work is a function for the tests of the local stack: each message decides its own outcome.
 package main
 
 import (
@@ -48,7 +48,7 @@ func handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	return response, nil
 }
 
-// direct answers an invocation by hand with what the function knows about itself.
+// direct answers an invocation by hand with the function's description of itself.
 func direct(ctx context.Context, raw json.RawMessage) (any, error) {
 	var request struct{ Do string }
 	_ = json.Unmarshal(raw, &request) // no wish is fine
