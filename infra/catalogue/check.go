@@ -6,7 +6,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/schema"
 )
 
-// compiles finds a schema that is none.
+// compiles checks that the schema is valid.
 func (d *document) compiles(n *yaml.Node, t entry) {
 	if _, err := schema.Compile(t.Schema); err != nil {
 		d.fault(n, "the schema of %s: %v", t.Name, err)

@@ -16,14 +16,14 @@ func (a *app) endpoints() *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "ENDPOINT…", Flags: append([]cli.Flag{tenant}, flags...),
 			Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-				var whom []fields
+				var targets []fields
 				for _, name := range c.Args().Slice() {
-					whom = append(whom, place(c, name))
+					targets = append(targets, place(c, name))
 				}
-				if len(whom) == 0 || slices.Contains(c.Args().Slice(), "") {
+				if len(targets) == 0 || slices.Contains(c.Args().Slice(), "") {
 					return fail(exitUsage, "give at least one argument, ENDPOINT; see %s --help", c.FullName())
 				}
-				return a.act(ctx, c, s, whom...)
+				return a.act(ctx, c, s, targets...)
 			}),
 		}
 	}
@@ -76,8 +76,8 @@ var questions = map[string]string{
 	"discard": "Throw away for good the deliveries that wait for %s",
 }
 
-// act has control do what the command is called, to each that is named.
-func (a *app) act(ctx context.Context, c *cli.Command, s stack, whom ...fields) error {
+// act has control do the command's action, to each target.
+func (a *app) act(ctx context.Context, c *cli.Command, s stack, targets ...fields) error {
 	how, err := a.flags(c)
 	if err != nil {
 		return err
@@ -85,8 +85,8 @@ func (a *app) act(ctx context.Context, c *cli.Command, s stack, whom ...fields) 
 	if c.Name == "discard" {
 		how["confirm"] = true
 	}
-	names := make([]string, len(whom))
-	for n, f := range whom {
+	names := make([]string, len(targets))
+	for n, f := range targets {
 		if names[n], err = s.named(ctx, f); err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func (a *app) act(ctx context.Context, c *cli.Command, s stack, whom ...fields) 
 			return err
 		}
 	}
-	for n, f := range whom {
+	for n, f := range targets {
 		request := maps.Clone(how)
 		maps.Copy(request, f)
 		if err := a.answer(ctx, c, s, "control", c.Name, request); err != nil {
@@ -111,8 +111,8 @@ func (a *app) act(ctx context.Context, c *cli.Command, s stack, whom ...fields) 
 	return nil
 }
 
-// named is what a question calls the endpoint or tenant. An endpoint is looked up, so that its id is known and a typing
-// error is found before anything is done.
+// named is the endpoint's or tenant's name in a question. An endpoint is looked up, so that its id is known and a
+// typing error is found before anything is done.
 func (s stack) named(ctx context.Context, f fields) (string, error) {
 	if f["endpoint_id"] == nil {
 		return safe("all endpoints of " + cellOf(f, "tenant_id")), nil

@@ -89,7 +89,7 @@ func (s stack) all(ctx context.Context, function, action string, f fields, limit
 	}
 }
 
-// exit is the exit code of a refusal: what the caller wrote wrongly is a matter of usage.
+// exit is the exit code of a refusal: a mistake of the caller's is a matter of usage.
 func (r *refusal) exit() int {
 	switch r.Code {
 	case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":

@@ -22,7 +22,7 @@ type bulk struct {
 	confirm  bool // the request has to say so
 }
 
-// bulk acts on the ids of the arguments, or starts a job on what the flags select.
+// bulk acts on the ids of the arguments, or starts a job on the flags' selection.
 func (a *app) bulk(b bulk) cli.ActionFunc {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
 		f, err := a.flags(c)
@@ -51,7 +51,7 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 // byID acts on ids, and says which of them were not done.
 func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []string) error {
 	if c.Bool("dry-run") {
-		return fail(exitUsage, "--dry-run is for flags that select: of ids it is known what would be done")
+		return fail(exitUsage, "--dry-run is for flags that select: ids leave nothing to preview")
 	}
 	if err := a.confirm(c, fmt.Sprintf(b.question, len(ids))); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 	return err
 }
 
-// survey is the answer about what a job would do or does.
+// survey is the answer about a job, started or not.
 type survey struct {
 	Selected int    `json:"selected"`
 	Ready    int    `json:"ready"`
@@ -87,8 +87,8 @@ type survey struct {
 	Job      row    `json:"job"`
 }
 
-// start counts what a job would do, asks, and starts it. The token makes a request that is repeated start no
-// second job.
+// start counts a job's selection, asks, and starts it. The token makes a request that is repeated start no second
+// job.
 func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
 	f["act"], f["token"], f["dry_run"] = b.act, rand.Text(), true
 	would, err := a.count(ctx, c, s, f)
@@ -102,7 +102,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 		return err
 	}
 	delete(f, "dry_run")
-	f["until"] = would.Until // what was counted, and nothing that died since
+	f["until"] = would.Until // the same selection, without later deaths
 	if b.confirm {
 		f["confirm"] = true
 	}
@@ -125,7 +125,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	return a.print(id)
 }
 
-// count says what a job would do.
+// count previews a job.
 func (a *app) count(ctx context.Context, c *cli.Command, s stack, f fields) (would survey, err error) {
 	raw, err := s.ask(ctx, "replay", "start_job", f, &would)
 	if err != nil {

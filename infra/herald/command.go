@@ -73,7 +73,7 @@ func (a *app) printOne(c *cli.Command, answer row) error {
 // selector are the fields of a request that a command's flags set.
 type selector func(c *cli.Command) (fields, error)
 
-// list shows the columns of a function's list of what is selected, up to --limit.
+// list shows the columns of a function's list of the selection, up to --limit.
 func (a *app) list(selected selector, function, action string, columns ...string) cli.ActionFunc {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
 		f, err := selected(c)

@@ -24,12 +24,12 @@ func (a *app) dead() *cli.Command {
 			Action: a.one("inspect", "dead_letter", "delivery_id"),
 		},
 		{
-			Name: "replay", Usage: "send again those named, or all that the flags select, as a job", ArgsUsage: "[WH-ID…]",
+			Name: "replay", Usage: "send again by id, or all that the flags select, as a job", ArgsUsage: "[WH-ID…]",
 			Flags:  selectors(watchFlag()),
 			Action: a.bulk(bulk{act: "replay", action: "deliveries", id: "delivery_id", question: "Replay %d dead letters"}),
 		},
 		{
-			Name: "purge", Usage: "delete for good those named, or all that the flags select, as a job", ArgsUsage: "[WH-ID…]",
+			Name: "purge", Usage: "delete for good by id, or all that the flags select, as a job", ArgsUsage: "[WH-ID…]",
 			Flags: selectors(watchFlag()),
 			Action: a.bulk(bulk{act: "purge", action: "purge", id: "delivery_id", confirm: true,
 				question: "Delete %d dead letters for good"}),
@@ -46,7 +46,7 @@ func (a *app) letters(c *cli.Command) (fields, error) {
 	return f, err
 }
 
-// orDead selects those that are dead where nothing says whose dead letters are meant.
+// orDead selects dead letters in the state dead where no flag selects any.
 func orDead(f fields) {
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
 		f["status"] = "dead"

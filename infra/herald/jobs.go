@@ -14,7 +14,7 @@ import (
 func (a *app) jobs() *cli.Command {
 	return &cli.Command{Name: "jobs", Usage: "acts on many dead letters or rejected events", Commands: []*cli.Command{
 		{
-			Name: "list", Usage: "those stopped, then those running, then those done, each newest first",
+			Name: "list", Usage: "stopped, then running, then finished jobs, each newest first",
 			Flags: []cli.Flag{text("state", "running, stopped or done"), limit(20)},
 			Action: a.list(a.flags, "inspect", "jobs",
 				"job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
@@ -88,7 +88,7 @@ func progress(j row) string {
 	return safe(fmt.Sprintf("[%s] %v: %v of %v done%s", bar, j["state"], j["done"], selected, notDone(j)))
 }
 
-// notDone counts what a job did not do, by reason.
+// notDone counts a job's failures, by reason.
 func notDone(j row) (counts string) {
 	for _, result := range []string{"refused", "failed"} {
 		if text := console.Reasons(j[result]); text != "" {
@@ -101,7 +101,7 @@ func notDone(j row) (counts string) {
 // outcomeParts bounds the requests for one outcome: each is about up to 2,000 deliveries.
 const outcomeParts = 3
 
-// sayOutcome tells what became of a job's deliveries so far.
+// sayOutcome prints the states of a job's deliveries so far.
 func (a *app) sayOutcome(ctx context.Context, s stack, id string) error {
 	o, err := console.Outcome(ctx, asker{s}, id, outcomeParts)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *app) sayOutcome(ctx context.Context, s stack, id string) error {
 	return nil
 }
 
-// showJob shows a job, what became of what it sent, and what it did not do.
+// showJob shows a job, the states of its deliveries, and its failures.
 func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, id string) error {
 	shown, err := console.ReadJob(ctx, asker{s}, fields{"job_id": id}, outcomeParts)
 	if err != nil {

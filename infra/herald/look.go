@@ -12,7 +12,7 @@ import (
 // status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
 func (a *app) status() *cli.Command {
 	return &cli.Command{
-		Name: "status", Usage: "what is wrong, at a glance; exit code 3 if something is", Flags: []cli.Flag{limit(20)},
+		Name: "status", Usage: "all trouble at a glance; exit code 3 if there is any", Flags: []cli.Flag{limit(20)},
 		Action: a.on(a.showStatus),
 	}
 }

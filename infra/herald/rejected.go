@@ -29,13 +29,13 @@ func (a *app) rejected() *cli.Command {
 			Name: "show", Usage: "one event, its body included", ArgsUsage: "MESSAGE-ID", Action: a.about(a.showRejected),
 		},
 		{
-			Name: "publish", Usage: "publish again those named, or all that the flags select, as a job",
+			Name: "publish", Usage: "publish again by id, or all that the flags select, as a job",
 			ArgsUsage: "[MESSAGE-ID…]", Flags: selectors(watchFlag()),
 			Action: a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id",
 				question: "Publish %d events again"}),
 		},
 		{
-			Name: "discard", Usage: "delete for good those named", ArgsUsage: "MESSAGE-ID…",
+			Name: "discard", Usage: "delete for good by id", ArgsUsage: "MESSAGE-ID…",
 			Action: a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
 				question: "Delete %d events for good"}),
 		},

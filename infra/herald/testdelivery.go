@@ -8,7 +8,7 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// How long a test may take to be made and recorded, and how often it is asked for.
+// The patience for a test's record, and how often it is asked for.
 const (
 	testPatience = 2 * time.Minute
 	testInterval = time.Second

@@ -217,7 +217,7 @@ func (w *world) refuse(c *awsmodel.Call) awsmodel.Verdict {
 	return awsmodel.Done
 }
 
-// minute passes a minute, at whose beginning release runs.
+// minute passes a minute; release runs at its beginning.
 func (w *world) minute() {
 	if !w.scenario.dead.holds(w.now()) {
 		random := rand.New(rand.NewPCG(seed, uint64(w.stats.runs))) //nolint:gosec // as above

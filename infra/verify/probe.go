@@ -79,7 +79,7 @@ func requestOf(calls []Call, physical map[string]string) ([]byte, error) {
 	return payload, nil
 }
 
-// answer is the probe's: as whom it called, and AWS's codes.
+// answer is the probe's: its caller, and AWS's codes.
 type answer struct {
 	Who   string   `json:"who"`
 	Codes []string `json:"codes"`

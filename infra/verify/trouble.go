@@ -33,7 +33,7 @@ func paused(ctx context.Context, r *run) (string, error) {
 	return "held, and sent after the pause", err
 }
 
-// maxSchedule is the longest schedule whose end is waited for.
+// maxSchedule is the longest schedule to wait for.
 const maxSchedule = 3 * time.Minute
 
 func death(ctx context.Context, r *run) (string, error) {

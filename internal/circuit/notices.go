@@ -32,7 +32,7 @@ type Notice struct {
 	Status int
 }
 
-// DeadLetterEvery is the time for which an owner who was told of a dead letter is told of no other.
+// DeadLetterEvery is the least time between notices of dead letters to an owner.
 const DeadLetterEvery = 24 * time.Hour
 
 // noted records new troubles for the owner's notices. While the end of one is still to be sent, the next is not

@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// ErrInvalid is the error of lists that are asked for a page by a cursor of none of their pages.
+// ErrInvalid is a list's error for a cursor of another list, or of none.
 var ErrInvalid = errors.New("invalid cursor")
 
 // digestSize is how many bytes of its digest a cursor carries.

@@ -23,7 +23,7 @@ type Field struct{ Name, Value string }
 
 // Request is one POST.
 type Request struct {
-	TenantID string // whose delivery it is
+	TenantID string // the delivery's owner
 	URL      string
 	Header   []Field // in the order in which it is sent
 	Body     []byte

@@ -40,7 +40,7 @@ func (m *Marks) Resume(at time.Time) (changed bool) {
 	return true
 }
 
-// Discard has deliveries dropped whose lives began before a moment. The moment only grows.
+// Discard orders the drop of deliveries whose lives began before a moment, which only grows.
 func (m *Marks) Discard(before time.Time) (changed bool) { return grow(&m.DiscardedBefore, before) }
 
 // Release orders that everything that waits is sent. The moment of the order only grows.

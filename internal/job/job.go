@@ -72,8 +72,8 @@ type Progress struct {
 	UpdatedAt time.Time `dynamodbav:"updated_at"`
 }
 
-// MaxTries bounds how often a page is tried whose replays meet faults of ours, or are held by another replay.
-// Each try is a minute after the last: longer than a claim lasts.
+// MaxTries bounds the tries of a page whose replays meet faults of ours, or are held by another replay. Each try is a
+// minute after the last: longer than a claim lasts.
 const MaxTries = 5
 
 // Kind is a kind of result.

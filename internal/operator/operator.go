@@ -81,7 +81,7 @@ type Function struct {
 	Now     func() time.Time
 }
 
-// errInternal is all that a caller is told of an error of ours.
+// errInternal tells a caller of an error of ours, and nothing more.
 var errInternal = errors.New("internal error: see the function's log under this request id")
 
 // Invoke runs one action. Any error is errInternal.

@@ -1,7 +1,7 @@
 // Package schema checks the data of events against JSON Schemas (2020-12).
 //
-// It promises that a mismatch is told by where in the schema it is and never by the data. It resolves no reference to
-// another document.
+// It promises that a mismatch is reported by its place in the schema and never by the data. It resolves no reference
+// to another document.
 package schema
 
 import (

@@ -47,7 +47,7 @@ func client(server, key string) caller {
 // answer is the common part of all generated answers.
 type answer interface{ StatusCode() int }
 
-// must returns the decoded body, of which there is one if the status is as documented.
+// must returns the decoded body: a documented status has one.
 func must[T any](res answer, body *T) *T {
 	if body == nil {
 		fmt.Fprintf(os.Stderr, "client: %T has status %d and no body\n", res, res.StatusCode())

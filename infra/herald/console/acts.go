@@ -49,7 +49,7 @@ func control(action string) act {
 	}
 }
 
-// ticked has replay act on those whose boxes are ticked.
+// ticked has replay act on the ticked rows.
 func ticked(action, id, back string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (string, string, error) {
 		if len(form[id]) == 0 {
@@ -76,7 +76,7 @@ func counted(results list) string {
 // filterFields select dead letters.
 var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
 
-// start counts what the filter selects, and starts a job on it once the count was confirmed.
+// start counts the filter's selection, and starts a job on it once the count was confirmed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 	f, token := pick(form, filterFields...), form.Get("token")
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
@@ -92,7 +92,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	if id := At(answer, "job.job_id"); token != "" && id != nil {
 		return "started", link("/job", "job_id", id), nil
 	}
-	f["until"] = answer["until"] // what was counted, and nothing that died since
+	f["until"] = answer["until"] // the same selection, without later deaths
 	query := []any{"token", f["token"], "ready", answer["ready"]}
 	for _, name := range filterFields {
 		query = append(query, name, f[name])

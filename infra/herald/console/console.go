@@ -29,7 +29,7 @@ type Stack interface {
 	May(ctx context.Context, function string) error
 }
 
-// The errors that are told from others.
+// The errors that the console tells from others.
 var (
 	ErrDenied   = errors.New("denied")    // by IAM, or for want of AWS's credentials
 	ErrNotFound = errors.New("not found") // a function's answer about an id

@@ -8,7 +8,7 @@ import (
 // outcomeParts bounds the requests for a job's outcome on its page: each is about up to 2,000 deliveries.
 const outcomeParts = 2
 
-// Job is a job with what became of what it sent, and what it did not do.
+// Job is a job with the states of its deliveries, and its failures.
 type Job struct {
 	Job, Outcome row
 	Failures     list

@@ -69,7 +69,7 @@ func (s *Stack) makeFunctions(context.Context) error {
 	return nil
 }
 
-// listen opens the AWS endpoint, whose address functions need that invoke others.
+// listen opens the AWS endpoint; functions that invoke others need its address.
 func (s *Stack) listen(ctx context.Context) (err error) {
 	if s.front, s.AWSEndpointURL, err = listen(ctx, s.options.AWSPort); err != nil {
 		return fmt.Errorf("opening the AWS endpoint: %w", err)

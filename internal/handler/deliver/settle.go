@@ -35,7 +35,7 @@ func (h *Handler) settle(ctx context.Context, ends []end) []end {
 	return h.hide(ctx, ends)
 }
 
-// going are the indices of the ends whose move is that way.
+// going are the indices of the ends that move that way.
 func going(ends []end, to delivery.Way) (indices []int) {
 	for i, e := range ends {
 		if e.moves() && !e.returned && e.move.To == to {

@@ -8,7 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/event"
 )
 
-// reasonReused marks an event whose id an event of another content had before. It is delivered all
+// reasonReused marks an event that reuses the id of an event with another content. It is delivered all
 // the same: its deliveries have ids of their own.
 const reasonReused = "event_id_reused"
 

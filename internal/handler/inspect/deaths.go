@@ -105,7 +105,7 @@ func (h *Handler) nameEndpoints(ctx context.Context, causes []Cause) error {
 			keys = append(keys, dynamo.EndpointKey{TenantID: c.TenantID, EndpointID: c.EndpointID})
 		}
 	}
-	found, err := h.whose(ctx, keys)
+	found, err := h.readEndpoints(ctx, keys)
 	for n, c := range causes {
 		for _, f := range found {
 			if f.Endpoint.ID == c.EndpointID {

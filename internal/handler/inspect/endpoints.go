@@ -89,7 +89,7 @@ func (h *Handler) ofTenant(
 	for n, e := range all {
 		keys[n] = dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID}
 	}
-	found, err := h.whose(ctx, keys)
+	found, err := h.readEndpoints(ctx, keys)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,7 +111,7 @@ func (h *Handler) inTrouble(
 		if keys, next, err = h.Circuits.Trouble(ctx, limit-len(shown), next); err != nil {
 			return nil, "", err
 		}
-		found, err := h.whose(ctx, keys)
+		found, err := h.readEndpoints(ctx, keys)
 		if err != nil {
 			return nil, "", err
 		}
@@ -129,8 +129,8 @@ func (h *Handler) inTrouble(
 
 var errUnread = errors.New("the circuits of some endpoints could not be read")
 
-// whose reads endpoints with their tenants' marks and their circuits. One whose row is gone has nothing but names.
-func (h *Handler) whose(ctx context.Context, keys []dynamo.EndpointKey) ([]operator.Found, error) {
+// readEndpoints reads endpoints with their tenants' marks and circuits. One whose row is gone has nothing but names.
+func (h *Handler) readEndpoints(ctx context.Context, keys []dynamo.EndpointKey) ([]operator.Found, error) {
 	readings, err := h.Readings.Read(ctx, keys, nil)
 	if err != nil {
 		return nil, err

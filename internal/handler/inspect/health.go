@@ -20,7 +20,7 @@ type Health struct {
 	LastReason      string     `json:"last_reason"`
 	Recent          *Recent    `json:"recent"`        // null where nothing was counted
 	LastProbeAt     *time.Time `json:"last_probe_at"` // of an open circuit; null before the first
-	NextProbeAt     *time.Time `json:"next_probe_at"` // of an open circuit under which something waits
+	NextProbeAt     *time.Time `json:"next_probe_at"` // of an open circuit with a backlog
 	RecoveredAt     *time.Time `json:"recovered_at"`  // beginning of the last recovery
 	PausedBy        string     `json:"paused_by"`
 	PauseReason     string     `json:"pause_reason"`
@@ -34,7 +34,7 @@ type Recent struct {
 	Successes int `json:"successes"`
 }
 
-// noteNoProbe is the note of an open circuit under which nothing waits.
+// noteNoProbe is the note of an open circuit without a backlog.
 const noteNoProbe = "nothing waits for the endpoint, so it is not probed: its next delivery will be the probe"
 
 func (h *Handler) showHealth(f operator.Found, w dynamo.Waiting) Health {

@@ -68,7 +68,7 @@ func (h *Handler) findJob(ctx context.Context, call *operator.Call, id string) (
 	return j, err
 }
 
-// JobFailure is an id with which a job did nothing. ID is a delivery's, or a rejected event's message id.
+// JobFailure is an id that a job did not act on: a delivery's, or a rejected event's message id.
 type JobFailure struct {
 	ID     string `json:"id"`
 	Result string `json:"result"` // refused, or failed: a fault of ours

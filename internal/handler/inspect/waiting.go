@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// EndpointCounts is how many endpoints are in which state, without the healthy ones that have no item.
+// EndpointCounts counts endpoints by state, without the healthy ones that have no item.
 type EndpointCounts struct {
 	States        map[string]int `json:"states"`
 	PausedTenants int            `json:"paused_tenants"` // that own one of these endpoints
@@ -45,7 +45,7 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}
-	found, err := h.whose(ctx, keys)
+	found, err := h.readEndpoints(ctx, keys)
 	if err != nil {
 		return EndpointCounts{}, Backlogged{}, err
 	}

@@ -121,7 +121,7 @@ func (d *due) moves(items []backlog.Item) (moves []move) {
 	return moves
 }
 
-// countUnsent notes how late everything is for which there was no time.
+// countUnsent notes the lateness of everything left for want of time.
 func (d *due) countUnsent() {
 	now := d.h.Now()
 	for _, l := range d.lanes {

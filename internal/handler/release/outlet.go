@@ -33,7 +33,7 @@ const (
 
 var kinds = []kind{kindDue, kindRecovery, kindProbe, kindDead, kindDiscarded, kindPutBack}
 
-// dead is the move of an item whose delivery ends of the reason, with the status of its last attempt.
+// dead is the move of an item whose delivery dies for the reason, with the status of its last attempt.
 func dead(i backlog.Item, reason delivery.Reason) move {
 	i.Message.Life.Reason = reason
 	return move{kind: kindDead, item: i}

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// forgetAfter is the time for which the number of a tenant that is slow no more is kept.
+// forgetAfter is how long the number of a tenant is kept that is slow no more.
 const forgetAfter = 24 * time.Hour
 
 // slow returns a function that reports whether a tenant is slow.

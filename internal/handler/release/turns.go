@@ -51,7 +51,7 @@ func inTurn[T any](all []T, of func(T) dynamo.EndpointKey) []T {
 	return merged(tenants)
 }
 
-// grouped returns a list for each name, in the order in which they first come.
+// grouped returns a list for each name, in the order of their first items.
 func grouped[T any](all []T, name func(T) string) [][]T {
 	var groups [][]T
 	index := map[string]int{}

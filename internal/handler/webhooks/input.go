@@ -80,7 +80,7 @@ func (h *Handler) apply(e *endpoint.Endpoint, in input, r *reader) {
 	}
 }
 
-// disguises finds characters by which a text looks like another one in a terminal or a portal.
+// disguises finds characters that make a text look like another one in a terminal or a portal.
 func disguises(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }
 
 func (h *Handler) readURL(v jsontext.Value, r *reader) string {
