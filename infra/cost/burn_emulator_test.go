@@ -114,16 +114,10 @@ func fatURL(n int) string {
 // do makes a request and returns what it costs, in dollars, and what it has spent of the key.
 func (a *api) do(method, target, body string) (status int, dollars float64) {
 	a.t.Helper()
-	path, query, _ := strings.Cut(target, "?")
-	payload := must(json.Marshal(map[string]any{
-		"rawPath": path, "rawQueryString": query, "body": body,
-		"requestContext": map[string]any{"requestId": "JKJaXmPLvHcESHA=", "http": map[string]any{
-			"method": method, "sourceIp": "203.0.113.9"}},
-		"headers": map[string]string{"authorization": "Bearer " + a.key, "content-type": "application/json"},
-	}))
+	path, _, _ := strings.Cut(target, "?")
 	wrote, read := a.meter.Units(), a.meter.Reads()
 	a.log.Reset()
-	out := must(apigw.Handler(a.handler.Serve).Invoke(a.t.Context(), payload))
+	out := must(apigw.Handler(a.handler.Serve).Invoke(a.t.Context(), invocation(a.key, method, target, body)))
 	var answer struct {
 		StatusCode int    `json:"statusCode"`
 		Body       string `json:"body"`
@@ -153,6 +147,17 @@ func (a *api) do(method, target, body string) (status int, dollars float64) {
 	return answer.StatusCode, u.all() + gateway
 }
 
+// invocation is a request as API Gateway hands it on.
+func invocation(key, method, target, body string) []byte {
+	path, query, _ := strings.Cut(target, "?")
+	return must(json.Marshal(map[string]any{
+		"rawPath": path, "rawQueryString": query, "body": body,
+		"requestContext": map[string]any{"requestId": "JKJaXmPLvHcESHA=", "http": map[string]any{
+			"method": method, "sourceIp": "203.0.113.9"}},
+		"headers": map[string]string{"authorization": "Bearer " + key, "content-type": "application/json"},
+	}))
+}
+
 // newlyAudited is what CloudWatch bills for the audit lines since the last call.
 func (a *api) newlyAudited() (bytes float64) {
 	lines := testkit.LogLines(a.t, a.cfg, a.auditLog)
@@ -163,10 +168,10 @@ func (a *api) newlyAudited() (bytes float64) {
 	return bytes
 }
 
-// apiRate is the API's own limit for a second.
-func apiRate() float64 {
+// apiLimit is a limit of the API's own, for all keys.
+func apiLimit(parameter string) float64 {
 	file := string(must(os.ReadFile(templateFile)))
-	value := regexp.MustCompile(`ApiRateLimit:\s+.*?Default: (\d+)`).FindStringSubmatch(file)[1]
+	value := regexp.MustCompile(parameter + `:\s+.*?Default: (\d+)`).FindStringSubmatch(file)[1]
 	return must(strconv.ParseFloat(value, 64))
 }
 
@@ -207,7 +212,7 @@ func TestWhatOneKeyCanBurn(t *testing.T) {
 	if status != 429 {
 		t.Fatalf("beyond its limit: %d", status)
 	}
-	perSecond := apiRate()
+	perSecond := apiLimit("ApiRateLimit")
 	burnt := 60*float64(budget)*worst + 3600*perSecond*refusal
 	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
 	said := fmt.Sprintf("**One API key** can burn $%.2f an hour", burnt)

@@ -1,0 +1,158 @@
+//go:build emulator
+
+package cost
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/herald-webhooks/herald/infra/pipeline"
+	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/handler/webhooks"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/emulator"
+)
+
+// BenchmarkAKeyBesideABusyOne reports percentiles of one key's requests, alone and beside 1,000 of another key, which
+// come as fast as the API's stage lets both through: at its rate, and after a burst. Requests begin when they are due,
+// whatever became of those before. It shows neither cold starts nor AWS's own times, and all share the cores of this
+// machine, on which a burst waits for itself. DynamoDB Local is that of `make second-engine`.
+func BenchmarkAKeyBesideABusyOne(b *testing.B) {
+	p, every := newProcesses(b), time.Duration(float64(time.Second)/apiLimit("ApiRateLimit"))
+	quiet, most := pace{250, 0, 4 * every}, int(apiLimit("ApiBurstLimit"))
+	p.send(b, pace{most, most, every}) // makes as many processes
+	for _, burst := range []int{0, most} {
+		b.Run(fmt.Sprint("burst=", burst), func(b *testing.B) {
+			busy := pace{1000, burst, every * 4 / 3}
+			var alone, beside []time.Duration
+			for b.Loop() {
+				for range 4 {
+					alone = append(alone, p.send(b, quiet)...)
+					var other sync.WaitGroup
+					other.Go(func() { p.send(b, busy) })
+					beside = append(beside, p.send(b, quiet)...)
+					other.Wait()
+				}
+			}
+			report(b, alone, beside)
+		})
+	}
+}
+
+func report(b *testing.B, alone, beside []time.Duration) {
+	b.Helper()
+	slices.Sort(alone)
+	slices.Sort(beside)
+	for name, percent := range map[string]int{"p50": 50, "p99": 99} {
+		was, is := alone[len(alone)*percent/100], beside[len(beside)*percent/100]
+		b.ReportMetric(float64(was.Microseconds())/1000, "ms-alone-"+name)
+		b.ReportMetric(float64(is.Microseconds())/1000, "ms-beside-"+name)
+		b.ReportMetric(float64(is)/float64(was), "x-"+name)
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// processes are those of webhooks. Each answers one request at a time, and there are as many as were under way at once.
+type processes struct {
+	settings webhooks.Settings
+	cfg      aws.Config
+	keys     *dynamo.APIKeys
+
+	mu   sync.Mutex
+	idle []*apigw.InvocationHandler
+}
+
+func newProcesses(b *testing.B) *processes {
+	b.Helper()
+	database := must(emulator.StartDynamoDBLocal(b.Context(), emulator.Options{}))
+	b.Cleanup(database.Close)
+	cfg := aws.Config{
+		Region: "us-east-1", BaseEndpoint: aws.String(database.URL.String()),
+		Credentials: credentials.NewStaticCredentialsProvider("testing", "testing", ""),
+	}
+	table := testkit.Tables(b, cfg).ApiKeys
+	options := pipeline.Options{
+		Root: "../..", Resources: map[string]string{"ApiKeys": table}, Parameters: map[string]string{"Stage": "prod"},
+	}
+	return &processes{
+		settings: pipeline.Settings[webhooks.Settings](b, options, "webhooks"), cfg: cfg,
+		keys: dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), table),
+	}
+}
+
+// pace is that of the requests of a key: a burst at once, then one after the other.
+type pace struct {
+	requests, burst int
+	every           time.Duration
+}
+
+// send makes the requests with a new key and returns how long each took.
+func (p *processes) send(b *testing.B, of pace) []time.Duration {
+	b.Helper()
+	key, secret, err := apikey.New(time.Now(), rand.Reader)
+	key.TenantID, key.Scopes = key.ID, apikey.Scopes()
+	must(0, err)
+	must(0, p.keys.Put(b.Context(), key))
+	payload := invocation(secret, "GET", "/v1/webhooks/event-types", "")
+	took := make([]time.Duration, of.requests)
+	began := time.Now()
+	var all sync.WaitGroup
+	for i := range of.requests {
+		time.Sleep(time.Until(began.Add(time.Duration(max(0, i-of.burst)) * of.every)))
+		all.Go(func() { took[i] = p.answer(b, payload) })
+	}
+	all.Wait()
+	return took
+}
+
+func (p *processes) answer(b *testing.B, payload []byte) (took time.Duration) {
+	b.Helper()
+	one := p.take()
+	defer p.release(one)
+	began := time.Now()
+	out, err := one.Invoke(b.Context(), payload)
+	took = time.Since(began)
+	var answer struct {
+		StatusCode int `json:"statusCode"`
+	}
+	must(0, err)
+	must(0, json.Unmarshal(out, &answer))
+	if s := answer.StatusCode; s != http.StatusOK && s != http.StatusTooManyRequests {
+		b.Errorf("answer %d", s)
+	}
+	return took
+}
+
+func (p *processes) take() *apigw.InvocationHandler {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if n := len(p.idle); n > 0 {
+		one := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		return one
+	}
+	handler := must(webhooks.New(webhooks.Config{
+		Settings: p.settings, AWS: p.cfg, Log: telemetry.NewLogger(io.Discard),
+	}))
+	return apigw.Handler(handler.Serve)
+}
+
+func (p *processes) release(one *apigw.InvocationHandler) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.idle = append(p.idle, one)
+}
