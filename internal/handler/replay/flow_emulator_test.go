@@ -3,8 +3,6 @@
 package replay_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -15,10 +13,7 @@ import (
 
 	vault "github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
-	"github.com/herald-webhooks/herald/internal/handler/replay"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // wantOutcome replays the delivery of event_1 and compares the answer, what it sent and the status it left.
@@ -89,83 +84,4 @@ func TestHandler_deliveries_replaysADeliveryInEachOfItsLives(t *testing.T) {
 	if strings.Contains(w.log.String(), "user_1") {
 		t.Error("a body is in the log")
 	}
-}
-
-var errCrash = errors.New("killed")
-
-// crashing stops answering from one step of a replay on, as a killed process would.
-type crashing struct {
-	*dynamo.DeadLetters
-	states replay.States
-	queue  replay.Sender
-	step   string
-	dead   bool
-}
-
-// broken is the function that crashes.
-func (w *world) broken(step string) function {
-	h := *w.replay
-	c := &crashing{DeadLetters: w.letters, states: w.states, queue: h.Deliveries, step: step}
-	h.DeadLetters, h.States, h.Deliveries = c, c, c
-	return h.Function()
-}
-
-func (c *crashing) Update(ctx context.Context, r delivery.Record) (bool, error) {
-	if c.dead = c.dead || c.step == "state"; c.dead {
-		return false, errCrash
-	}
-	return c.states.Update(ctx, r)
-}
-
-func (c *crashing) Purged(context.Context, delivery.Record) error { return errCrash }
-
-func (c *crashing) Send(ctx context.Context, messages []queue.Outgoing) []error {
-	if c.dead = c.dead || c.step == "send"; !c.dead {
-		return c.queue.Send(ctx, messages)
-	}
-	errs := make([]error, len(messages))
-	for i := range errs {
-		errs[i] = errCrash
-	}
-	return errs
-}
-
-func (c *crashing) EndReplay(
-	ctx context.Context, id string, replay int, status vault.Status, now time.Time,
-) error {
-	if c.dead = c.dead || c.step == "end"; c.dead {
-		return errCrash
-	}
-	return c.DeadLetters.EndReplay(ctx, id, replay, status, now)
-}
-
-func TestHandler_deliveries_sendsAReplayThatIsUnderWayOnceOnly(t *testing.T) {
-	w := newWorld(t)
-	w.die(t, "event_1", 0)
-	w.outcome(t, w.broken("end"))
-	w.sent(t)
-	if _, err := w.states.Update(t.Context(), delivery.Record{
-		Ref: w.message("event_1", 1).Ref, State: delivery.Retrying, Attempts: 1, UpdatedAt: w.clock(),
-	}); err != nil {
-		t.Fatal(err)
-	}
-	w.pass(vault.StaleClaim)
-	w.wantOutcome(t, "replayed resumed", nil, vault.Replayed)
-}
-
-// The next replay is the second, although the first was no life.
-func TestHandler_deliveries_leavesDeadWhatItCouldNotSend(t *testing.T) {
-	w := newWorld(t)
-	w.die(t, "event_1", 0)
-	healthy := w.replay.Deliveries
-	w.replay.Deliveries = &crashing{step: "send"}
-	w.wantOutcome(t, "failed not_sent", nil, vault.Dead)
-	got := ask[inspect.Delivery](t, w.inspect.Function(), "delivery", `"delivery_id":"`+idOf("event_1")+`"`)
-	if got.State != delivery.Dead || got.Reason != delivery.ReasonReplayFault {
-		t.Errorf("the delivery is %s for %s, want dead for %s", got.State, got.Reason, delivery.ReasonReplayFault)
-	}
-	w.replay.Deliveries = healthy
-	w.wantOutcome(t, "replayed", []delivery.Message{w.message("event_1", 2)}, vault.Replayed)
-	w.die(t, "event_1", 2)
-	w.wantOutcome(t, "replayed", []delivery.Message{w.message("event_1", 3)}, vault.Replayed)
 }

@@ -272,6 +272,52 @@ func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 	}
 }
 
+// underWay is a delivery that is further along than its replay: nothing takes it back.
+type underWay struct {
+	letters
+	fresh bool // no run has claimed it before
+}
+
+func (u underWay) Claim(context.Context, deadletter.Record, string, string, time.Time) (int, bool, bool, error) {
+	return 1, u.fresh, true, nil
+}
+
+func (underWay) Update(context.Context, delivery.Record) (bool, error) { return false, nil }
+
+func (underWay) Purged(context.Context, delivery.Record) error { return errAWS }
+
+func TestRun_some_endsWhatIsNotSent(t *testing.T) {
+	for name, row := range map[string]struct {
+		given func(w *world, h *Handler)
+		want  string
+		steps []string // after the audit line
+	}{
+		"by a run that has sent it and broke off": {
+			func(w *world, h *Handler) { h.DeadLetters, h.States = underWay{letters{w}, false}, underWay{} },
+			`"result":"replayed","reason":"resumed"`, []string{"end replayed"},
+		},
+		"acknowledged meanwhile": {
+			func(w *world, h *Handler) { h.DeadLetters, h.States = underWay{letters{w}, true}, underWay{} },
+			`"result":"refused","reason":"already_acknowledged"`, []string{"end replayed"},
+		},
+		"its queue takes nothing": {
+			func(_ *world, h *Handler) { h.Deliveries = nowhere{} },
+			`"result":"failed","reason":"not_sent"`, []string{"claim by ann", "write queued", "write dead", "end dead"},
+		},
+	} {
+		w := newWorld(letter(t, nil))
+		h := w.handler()
+		row.given(w, h)
+		const request = `{"action":"deliveries","operator":"ann","delivery_ids":["`
+		got, err := h.Function().Invoke(t.Context(), []byte(request+deliveryID+`"]}`))
+		want := append([]string{"audit replay by ann"}, row.steps...)
+		steps := strings.Split(strings.ReplaceAll(strings.Join(w.steps, "\n"), deliveryID+" ", ""), "\n")
+		if diff := cmp.Diff(want, steps); diff != "" || err != nil || !strings.Contains(string(got), row.want) {
+			t.Errorf("%s: %s, %v, steps (-want +got):\n%s", name, got, err, diff)
+		}
+	}
+}
+
 func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *testing.T) {
 	w := &world{rejected: []rejected.Event{
 		{MessageID: "1", EventID: "evt_1", Body: "{}"}, {MessageID: "2", EventID: "evt_2", Body: "{}"},
