@@ -161,13 +161,6 @@ func TestReader_Read_leavesOutTheCircuitsOfQuietEndpoints(t *testing.T) {
 	}
 }
 
-func TestReader_Read_asksAgainForTheRest(t *testing.T) {
-	r := newReader(t)
-	keys, want := r.trouble(t, 4)
-	r.faults.On("BatchGetItem", 3, testkit.Unprocessed(2))
-	r.check(t, dynamo.ReaderConfig{}, keys, want)
-}
-
 // circuitsMeet has a fault happen to calls that ask for circuits.
 func (r readerRig) circuitsMeet(fault testkit.Fault) {
 	r.faults.Clear()
