@@ -76,19 +76,9 @@ func TestPool_givesOutNoConnectionOfFiveMinutes(t *testing.T) {
 	}
 }
 
-// Use does not keep a connection young: the pool counts from the dial.
-func TestPool_countsAgeFromTheDial(t *testing.T) {
+func TestPool_put_closesWhatIsTooOld(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &New(Config{}).idle
-		c, s := fakeConn(key{"tenant_1", "a.example:443"})
-		uses := 0
-		for p.put(c); p.take(c.key) == c; p.put(c) {
-			uses++
-			time.Sleep(time.Minute)
-		}
-		if uses != 5 || !s.closed {
-			t.Errorf("used %d times, closed: %v", uses, s.closed)
-		}
 		idle, s := fakeConn(key{"tenant_2", "a.example:443"})
 		p.put(idle)
 		time.Sleep(5 * time.Minute)

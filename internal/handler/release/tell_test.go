@@ -138,15 +138,3 @@ func TestRun_tellsOfPausesOfEndpointsAndTenants(t *testing.T) {
 		}
 	})
 }
-
-func TestRun_tellsNobodyAndNotesNothingWithoutABus(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		down(w)
-		w.held(hook, 3)
-		w.minutes(2)
-		if i := w.circuits[hook]; i.Outage != (circuit.Spell{}) || i.State != circuit.Open {
-			t.Errorf("%+v", i)
-		}
-	})
-}
