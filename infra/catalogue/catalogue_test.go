@@ -60,6 +60,18 @@ func TestReadOwn_replacesReferences(t *testing.T) {
 	}
 }
 
+func TestReadOwn_knowsAReferenceByItsKey(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "own.yaml")
+	text := catalogueOf("a.b", "{ title: $ref, $ref: '#/components/x' }", "{}", "components: { x: { type: object } }\n")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readOwn(root, path)
+	if want := `{"allOf":[{"type":"object"}],"title":"$ref"}`; err != nil || len(got) != 1 || got[0].Schema != want {
+		t.Errorf("%+v, %v, want the schema %s", got, err, want)
+	}
+}
+
 // catalogueOf is a catalogue whose type a.b stands in line 5, its schema in line 12 and its example in line 14.
 func catalogueOf(name, data, example, more string) string {
 	return `openapi: 3.1.0

@@ -151,8 +151,11 @@ func (w *writer) reference(n, ref *yaml.Node, open []string, depth int) {
 	}
 	open = append(slices.Clone(open), ref.Value)
 	beside := slices.Clone(n.Content)
-	i := slices.IndexFunc(beside, func(k *yaml.Node) bool { return k.Value == "$ref" })
-	if i < 0 {
+	i := 0
+	for i < len(beside) && beside[i].Value != "$ref" { // keys only
+		i += 2
+	}
+	if i == len(beside) {
 		w.fault(n, "merged mappings and keys that are no text are not JSON")
 		return
 	}
