@@ -36,7 +36,7 @@ type Response struct {
 	Body   []byte // UTF-8; nil for none
 }
 
-// Handler makes a function that answers requests a lambda.Handler.
+// Handler adapts a function that answers requests to lambda.Handler.
 func Handler(serve func(context.Context, Request) Response) *InvocationHandler {
 	return &InvocationHandler{serve: serve}
 }

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// Shards is into how many partitions the items of one endpoint are divided, by delivery.
+	// Shards is the number of partitions of one endpoint's items, by delivery.
 	Shards = 8
-	// DueShards is into how many partitions the index by due time is divided, by item.
+	// DueShards is the number of partitions of the index by due time, by item.
 	DueShards = 16
 )
 
@@ -82,7 +82,7 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// Shard is the partition of an endpoint's items that the delivery's are in.
+// Shard is a delivery's partition of its endpoint's items.
 func Shard(deliveryID string) int { return bucket(deliveryID, Shards) }
 
 // DueShard is the partition of the index by due time that the item is in.

@@ -16,7 +16,7 @@ import (
 // Process handles the records of one invocation. It returns the ids of the messages for SQS to send again.
 type Process func(ctx context.Context, records []events.SQSMessage) (failed []string)
 
-// Handler makes a Process a lambda.Handler.
+// Handler adapts a Process to lambda.Handler.
 func Handler(process Process) *InvocationHandler { return &InvocationHandler{process: process} }
 
 // InvocationHandler implements lambda.Handler.

@@ -11,7 +11,7 @@ type Spell struct {
 	EndedAt time.Time `dynamodbav:"ended_at,omitempty"` // the owner has still to be told of the end
 }
 
-// A Kind of notice is a change that the owner of an endpoint hears of.
+// A Kind of notice is a change to report to an endpoint's owner.
 type Kind string
 
 // The kinds.

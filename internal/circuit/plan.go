@@ -115,7 +115,7 @@ func (i Item) Empty(s Settings, f Facts, searched, now time.Time) End {
 // Settled is the item after a recovery has emptied.
 func (i Item) Settled(now time.Time) Item { return i.enter(None, now).ended(now).changed(now) }
 
-// over reports whether nothing is worth keeping of the item but its lease.
+// over reports whether nothing but the item's lease is worth keeping.
 func (i Item) over(s Settings, f Facts, now time.Time) bool {
 	if f.Gone {
 		return true

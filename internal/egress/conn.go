@@ -89,7 +89,7 @@ func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
 	return r, keep && c.wire.drained() && c.unasked() == nil, nil
 }
 
-// heard reports whether anything of an answer came.
+// heard reports whether any part of an answer came.
 func (c *conn) heard() bool { return c.said.N < maxHeader }
 
 // send writes the request. A receiver that does not read it may have answered all the same: the write

@@ -24,7 +24,7 @@ type Policy struct {
 	ports []portRange
 }
 
-// public knows the globally reachable addresses. IANA's registries say nothing of the 6bone's, given back in 2006.
+// public knows the globally reachable addresses. IANA's registries leave out the 6bone's, given back in 2006.
 var public = ssrf.New(ssrf.WithAnyPort(), ssrf.WithDeniedV6Prefixes(sixBone))
 
 var sixBone = netip.MustParsePrefix("3ffe::/16")

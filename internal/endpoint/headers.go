@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Header is a header that an endpoint's owner has every delivery carry, Authorization for instance.
+// Header is an owner's own header for every delivery, Authorization for instance.
 type Header struct{ Name, Value string }
 
 // The bounds of an endpoint's headers. One call of KMS encrypts up to 4 KiB.

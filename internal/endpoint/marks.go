@@ -22,7 +22,7 @@ type TenantMarks struct {
 // Paused reports whether nothing is sent.
 func (m Marks) Paused() bool { return !m.PausedAt.IsZero() }
 
-// Pause has nothing sent any more. Like the other changes, it reports whether there was anything to change.
+// Pause stops all sends. Like the other changes, it reports whether there was anything to change.
 func (m *Marks) Pause(at time.Time, by, reason string) (changed bool) {
 	if m.Paused() {
 		return false
@@ -43,7 +43,7 @@ func (m *Marks) Resume(at time.Time) (changed bool) {
 // Discard orders the drop of deliveries whose lives began before a moment, which only grows.
 func (m *Marks) Discard(before time.Time) (changed bool) { return grow(&m.DiscardedBefore, before) }
 
-// Release orders that everything that waits is sent. The moment of the order only grows.
+// Release orders the send of all waiting deliveries. The moment of the order only grows.
 func (m *Marks) Release(at time.Time) (changed bool) { return grow(&m.ReleasedAt, at) }
 
 func grow(mark *time.Time, at time.Time) bool {
@@ -59,7 +59,7 @@ func (e Endpoint) StoppedBy(tenant Marks) bool {
 	return e.Status == Disabled || e.Marks.Paused() || tenant.Paused()
 }
 
-// DiscardedBefore is the moment before which lives began that are dropped, given the tenant's marks.
+// DiscardedBefore is the last discard's moment, given the tenant's marks: older lives are dropped.
 func (e Endpoint) DiscardedBefore(tenant Marks) time.Time {
 	if tenant.DiscardedBefore.After(e.Marks.DiscardedBefore) {
 		return tenant.DiscardedBefore

@@ -173,13 +173,13 @@ func Total(counts map[string]int) (n int) {
 
 var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// ID is the id of the job that was asked for under a token: asked twice, there is one job.
+// ID is the id of a token's job: a request that is repeated makes one job.
 func ID(token string) string {
 	sum := sha256.Sum256([]byte("job " + token))
 	return "job_" + encoding.EncodeToString(sum[:16])
 }
 
-// Selects reports whether a job on rejected events is about one of this tenant, reason and time.
+// Selects reports whether a job on rejected events selects one of this tenant, reason and time.
 func (j Job) Selects(tenantID, reason string, at time.Time) bool {
 	s := j.Selector
 	return (s.TenantID == "" || s.TenantID == tenantID) && strings.Contains(reason, string(s.Reason)) &&
@@ -193,8 +193,8 @@ const MaxFailures = 100
 // or more, and a queue hides at most 120,000: a way meets the end of every queue.
 const Way = 15 * time.Minute
 
-// WaitsFor reports whether a job that publishes may not go on beside another: that was started before it, or has passed
-// events that are still hidden. A job that was done in one go has hidden nothing.
+// WaitsFor reports whether a publishing job must wait for another, which was started before it or has passed events
+// that are still hidden. A job that was done in one go has hidden nothing.
 func (j Job) WaitsFor(other Job, now time.Time) bool {
 	if j.Act != Publish || other.Act != Publish || j.ID == other.ID {
 		return false

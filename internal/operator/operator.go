@@ -81,7 +81,7 @@ type Function struct {
 	Now     func() time.Time
 }
 
-// errInternal tells a caller of an error of ours, and nothing more.
+// errInternal is all that a caller learns about an error of ours.
 var errInternal = errors.New("internal error: see the function's log under this request id")
 
 // Invoke runs one action. Any error is errInternal.

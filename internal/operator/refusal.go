@@ -53,7 +53,7 @@ func refuseJSON(err error) *Refusal {
 	return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
 }
 
-// knowing adds the fields that an action knows to the refusal of one that it does not.
+// knowing adds an action's fields to the refusal of an unknown one.
 func knowing(r *Refusal, fields []string) *Refusal {
 	if r.Code == CodeUnknownField {
 		r.Message += "; it knows " + strings.Join(fields, ", ")

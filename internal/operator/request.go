@@ -14,7 +14,7 @@ const (
 	maxLimit     = 100
 )
 
-// Page is the part of a list request that says which page.
+// Page is the part of a list request that names the page.
 type Page struct {
 	Limit  *int   `json:"limit"`
 	Cursor string `json:"cursor"`

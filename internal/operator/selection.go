@@ -34,7 +34,7 @@ func (s Selection) Selector() (deadletter.Selector, error) {
 	}, s.CheckTimes()
 }
 
-// CheckTimes refuses a time that never was.
+// CheckTimes refuses an empty span.
 func (s Selection) CheckTimes() error {
 	if !s.Until.IsZero() && !s.Until.After(s.Since) {
 		return Refuse(CodeInvalidField, "until", "must be later than since")

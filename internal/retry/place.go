@@ -9,7 +9,7 @@ const (
 	// LongWait is the longest short wait, unless the schedule says otherwise: longer ones are spent in
 	// Backlog, not as visibility timeouts.
 	LongWait = 150 * time.Second
-	// MaxLife bounds Schedule.MaxLife: half of the time for which queues keep a message.
+	// MaxLife bounds Schedule.MaxLife: half as long as queues keep a message.
 	MaxLife = 7 * 24 * time.Hour
 )
 

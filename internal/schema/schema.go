@@ -16,7 +16,7 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// dialect is the one that a schema is read in, whether it names it or not.
+// dialect is the dialect of every schema, named or not.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema is a compiled schema. Its methods may be called concurrently.
@@ -38,12 +38,12 @@ func Compile(text string) (*Schema, error) {
 	return &Schema{resolved}, nil
 }
 
-// Mismatch says which keyword of the schema the data does not fulfil, as a JSON Pointer: /properties/amount/type.
+// Mismatch names the keyword of the schema that the data violates, as a JSON Pointer: /properties/amount/type.
 type Mismatch struct{ Keyword string }
 
 func (m *Mismatch) Error() string { return "does not fulfil " + m.Keyword + " of its schema" }
 
-// Check returns a *Mismatch unless the data fulfils the schema. Of several, it is any.
+// Check returns a *Mismatch unless the data matches the schema; any one of several.
 func (s *Schema) Check(data []byte) error {
 	var value any
 	if err := json.Unmarshal(data, &value, json.WithUnmarshalers(numbers)); err != nil {
@@ -79,7 +79,7 @@ var (
 	first = regexp.MustCompile(`^(\w+)[:\[]`)
 )
 
-// keyword is the innermost place that an error names. The rest of its text has values in it.
+// keyword is the innermost place that an error names. The rest of its text contains values.
 func keyword(err error) string {
 	at := ""
 	for {

@@ -81,7 +81,7 @@ func (m *Metrics) add(to metric, value float64) {
 // maxValues is the most values of one metric in one EMF line.
 const maxValues = 100
 
-// Flush writes all that was collected, at once, and forgets it.
+// Flush writes and forgets all collected values.
 func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

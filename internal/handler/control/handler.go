@@ -83,7 +83,7 @@ type Answer struct {
 	Note            string     `json:"note,omitzero"`    // work that is left for later
 }
 
-// Waiting is how much lay in Backlog when the action was done: at least Count deliveries.
+// Waiting is the backlog at the time of the action: at least Count deliveries.
 type Waiting struct {
 	Count int  `json:"count"`
 	More  bool `json:"more"`

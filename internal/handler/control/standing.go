@@ -24,7 +24,7 @@ const maxStanding = 20
 // noteUnread is the note of a resume after which the tenant's endpoints cannot be read: it is done.
 const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
 
-// standing adds to the answer of a tenant's resume which of its endpoints stay stopped or open.
+// standing adds the endpoints still stopped or open to the answer of a tenant's resume.
 func (h *Handler) standing(ctx context.Context, a Answer) Answer {
 	held, err := h.held(ctx, a.TenantID)
 	if err != nil {

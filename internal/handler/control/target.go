@@ -166,8 +166,8 @@ func (h *Handler) answer(t target, stored endpoint.Marks, result string, err err
 // countedAtOnce bounds the endpoints of a tenant that are counted at a time.
 const countedAtOnce = 16
 
-// counted adds to the answer of an action how much waits. Where that cannot be counted the answer
-// leaves it out: the action is done.
+// counted adds the backlog to the answer of an action. Where it cannot be counted, the answer leaves it out: the
+// action is done.
 func (h *Handler) counted(ctx context.Context, a Answer, err error) (Answer, error) {
 	if err != nil {
 		return a, err

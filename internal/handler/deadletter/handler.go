@@ -38,7 +38,7 @@ type Store interface {
 	Append(ctx context.Context, r deadletter.Record, n int) (written bool, seen deadletter.Record, err error)
 }
 
-// Notices has owners told of the first dead letter in a while (dynamo.Circuits).
+// Notices tells owners about the first dead letter in a while (dynamo.Circuits).
 type Notices interface {
 	MarkDeath(ctx context.Context, key dynamo.EndpointKey, death circuit.Spell, before time.Time) error
 }
@@ -69,7 +69,7 @@ const (
 	outcomeTest         = "test"         // an operator's: nobody misses it
 )
 
-// death is a message as it is to be recorded.
+// death is a message to be recorded.
 type death struct {
 	record    deadletter.Record // without its sealed parts
 	content   deadletter.Death
@@ -122,8 +122,8 @@ func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, ou
 	return d, outcome, err
 }
 
-// note has the endpoint's owner told of the death. Where that fails, the message does not come back, since its letter
-// is sealed: the owner is told of the next death.
+// note tells the endpoint's owner about the death. Where that fails, the message does not come back, since its letter
+// is sealed: the owner hears of the next death.
 func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 	if h.Notices == nil {
 		return true

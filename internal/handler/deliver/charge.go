@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// patience bounds writes that a batch does not wait for longer: of charges and of circuits.
+// patience bounds a batch's wait for its writes of charges and circuits.
 const patience = 250 * time.Millisecond
 
 // meter measures for how long each tenant keeps a batch, until the tenant's last attempt there has

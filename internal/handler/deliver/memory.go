@@ -75,7 +75,7 @@ func (m *memory) quietOf(keys []dynamo.EndpointKey, now time.Time) map[dynamo.En
 	return quiet
 }
 
-// stir has the endpoint asked about again: something is stored of it.
+// stir ends the quiet of an endpoint: something is stored of it.
 func (m *memory) stir(key dynamo.EndpointKey) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

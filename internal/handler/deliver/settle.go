@@ -134,7 +134,7 @@ func (h *Handler) onQueue(e end) end {
 	return e.with(m)
 }
 
-// soon is how long a delivery waits that AWS did not take, longer with every receive.
+// soon is the wait of a delivery that AWS did not take, longer with every receive.
 func (h *Handler) soon(t task) time.Duration {
 	return min(h.Rules.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
 }

@@ -28,7 +28,7 @@ type Settings struct {
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsMaxReceiveCount    int    `env:"EVENTS_MAX_RECEIVE_COUNT"`
 
-	// Of deliver: they say which tenants are slow.
+	// Deliver's: they say which tenants are slow.
 	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 

@@ -14,7 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Cause is an endpoint, and a reason that deliveries to it died of.
+// Cause is an endpoint, and a cause of death of its deliveries.
 type Cause struct {
 	TenantID     string          `json:"tenant_id"` // empty, as the endpoint, of unreadable messages
 	EndpointID   string          `json:"endpoint_id"`

@@ -28,7 +28,7 @@ type Health struct {
 	Note            string     `json:"note,omitzero"` // why no probe is sent
 }
 
-// Recent counts the attempts of the last ten minutes, as far as they were written down with failures.
+// Recent counts the attempts of the last ten minutes, as far as they were stored with failures.
 type Recent struct {
 	Attempts  int `json:"attempts"`
 	Successes int `json:"successes"`

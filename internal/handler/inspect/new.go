@@ -35,7 +35,7 @@ type Settings struct {
 	DeadLetterQueueURL       string `env:"DEAD_LETTER_QUEUE_URL,notEmpty"`
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 
-	// Of deliver: which tenants are slow, when endpoints are probed, how long deliveries are kept.
+	// Deliver's: which tenants are slow, when endpoints are probed, how long deliveries are kept.
 	Minute             config.Seconds `env:"MINUTE_SECONDS"`
 	MaximumConcurrency int            `env:"MAXIMUM_CONCURRENCY"`
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`

@@ -25,7 +25,7 @@ type SlowTenant struct {
 	Until    time.Time `json:"until"`
 }
 
-// Backlogged is how much lies in Backlog for all endpoints together, at least.
+// Backlogged is the backlog of all endpoints together, at least.
 type Backlogged struct {
 	Count     int        `json:"count"`
 	Held      int        `json:"held"`        // of them wait for their endpoints and not for their schedules

@@ -67,7 +67,7 @@ func (d *due) send(ctx context.Context, until time.Time) (left bool) {
 	return d.left()
 }
 
-// left reports whether something due was not looked at that could be.
+// left reports whether due items are left to look at.
 func (d *due) left() bool {
 	return slices.ContainsFunc(d.lanes[:], func(l lane) bool { return !l.done() })
 }

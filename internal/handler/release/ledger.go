@@ -7,8 +7,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// store stores an item in place of another, and logs a change of state. Refused means that somebody else
-// was faster: stored is then theirs.
+// store stores an item in place of another, and logs a change of state. Where another writer was faster, applied is
+// false and stored is theirs.
 func (h *Handler) store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error) {
 	stored, applied, err = h.Circuits.Store(ctx, was, next)
 	if err == nil && applied && was.State != next.State {

@@ -46,7 +46,7 @@ func (t *tally) count(k kind) {
 	t.moved[k]++
 }
 
-// late notes by how much something due is late.
+// late notes the lateness of something due.
 func (t *tally) late(by time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -14,7 +14,7 @@ func (h *Handler) slow(until map[string]time.Time) func(tenantID string) bool {
 	return func(tenantID string) bool { return h.Allowance.Slow(until[tenantID], now) }
 }
 
-// forgetSlow removes the numbers of tenants that have long passed.
+// forgetSlow removes tenants' numbers that have long passed.
 func (h *Handler) forgetSlow(ctx context.Context, t *tally, until map[string]time.Time) {
 	var passed []string
 	for tenantID, at := range until {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
 
-// Waker has operators' jobs worked off.
+// Waker starts the work on operators' jobs.
 type Waker interface {
 	Wake(ctx context.Context) error
 }

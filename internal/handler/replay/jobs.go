@@ -43,7 +43,7 @@ type startRequest struct {
 // maxToken bounds tokens.
 const maxToken = 128
 
-// check refuses a request for a job that cannot be.
+// check refuses a request for an impossible job.
 func (r startRequest) check() error {
 	const code = operator.CodeInvalidField
 	switch {
@@ -125,7 +125,7 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 	return survey, nil
 }
 
-// startLine tells of a whole job; each dead letter or event that it changes has a line of its own.
+// startLine is about a whole job; each dead letter or event that it changes has a line of its own.
 func startLine(j job.Job) audit.Line {
 	shown := operator.ShowJob(j).Selector
 	return audit.Line{
@@ -164,12 +164,12 @@ type jobRequest struct {
 	JobID string `json:"job_id"`
 }
 
-// stopJob stops a job after the page that is under way.
+// stopJob stops a job after its current page.
 func (h *Handler) stopJob(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
 	return h.setState(ctx, call, req, job.Stopped)
 }
 
-// resumeJob has a stopped job go on where it was.
+// resumeJob lets a stopped job go on where it was.
 func (h *Handler) resumeJob(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
 	return h.setState(ctx, call, req, job.Running)
 }

@@ -33,7 +33,7 @@ func (p replay) ended(result, reason string) replay {
 
 func (p replay) over() bool { return p.result != "" }
 
-// step brings an id closer to where its message can be sent. Nothing is changed before the claim.
+// step brings an id closer to its send. Nothing is changed before the claim.
 type step func(ctx context.Context, p replay) (replay, error)
 
 // find reads the dead letter, and refuses one that cannot be replayed.

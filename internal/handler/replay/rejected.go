@@ -228,7 +228,7 @@ func (s *sweep) failed(ctx context.Context, e rejected.Event, reason string, err
 	s.report(ctx, e, err)
 }
 
-// giveBack has an event returned to the queue at the end. Its body is forgotten: there can be many.
+// giveBack returns an event to the queue at the end. Its body is dropped: there can be many.
 func (s *sweep) giveBack(e rejected.Event) {
 	e.Body = ""
 	s.returned = append(s.returned, e)

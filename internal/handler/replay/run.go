@@ -125,7 +125,7 @@ func (r *run) through(ctx context.Context, replays []replay, steps ...step) {
 	}
 }
 
-// audit writes a line for each that is not over, or ends it where that fails.
+// audit writes a line for each replay that is not over, or ends it where that fails.
 func (r *run) audit(ctx context.Context, act job.Act, all []replay) {
 	var lines []audit.Line
 	for _, p := range all {

@@ -45,7 +45,7 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 	return s, nil
 }
 
-// foreseen says why nothing can be done with a dead letter, "" when something can.
+// foreseen says why a job will refuse a dead letter, "" if it will not.
 func (r *run) foreseen(act job.Act, d deadletter.Record, endpoint string) string {
 	if act == job.Purge {
 		if claimed(d, r.now) {

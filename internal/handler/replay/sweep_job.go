@@ -18,8 +18,8 @@ func (h *Handler) sweepOf(call *operator.Call, j job.Job, from Rejected) *sweep 
 	return &sweep{h: h, call: call, from: from, job: &j, most: maxSwept, wanted: map[string]bool{}}
 }
 
-// publishAlone leaves out the jobs that publish while others do, or while events may be hidden that others have passed:
-// they would meet the queue's end without them.
+// publishAlone leaves out jobs that would publish beside others, or while events that others have passed may be
+// hidden: they would reach the queue's end without them.
 func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Job, error) {
 	if !slices.ContainsFunc(running, func(j job.Job) bool { return j.Act == job.Publish }) {
 		return running, nil
@@ -38,7 +38,7 @@ func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Jo
 	}), nil
 }
 
-// judge returns all events, and says which of them would be rejected again.
+// judge returns all events, and marks the ones that would be rejected again.
 func (s *sweep) judge(_ context.Context, events []rejected.Event) {
 	for _, e := range events {
 		result, reason := resultWouldReplay, ""

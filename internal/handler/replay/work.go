@@ -43,8 +43,7 @@ type Worked struct {
 	Turns int `json:"turns"`
 }
 
-// workJobs works off the jobs that are running, in turns of a page, until its time is over. The next
-// invocation goes on.
+// workJobs works on the running jobs, in turns of a page, until its time is over. The next invocation goes on.
 func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{}) (Worked, error) {
 	running, err := h.running(ctx)
 	if err != nil {
@@ -176,7 +175,7 @@ func kindOf(r Result) job.Kind {
 	return job.Refused
 }
 
-// pace waits for n at the rate of all jobs together. It reports false where no time is left after that.
+// pace waits for n at the rate of all jobs together. It returns false if no time is left then.
 func (w *worker) pace(ctx context.Context, n int) bool {
 	now := w.h.Now()
 	timer := time.NewTimer(w.free.Sub(now))
