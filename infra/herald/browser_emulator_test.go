@@ -77,10 +77,10 @@ func TestTheConsoleInABrowser(t *testing.T) {
 // happens lets one endpoint be down, and kills two deliveries to each of two others.
 func (i incident) happens(t *testing.T) (broken, gone client.Endpoint) {
 	t.Helper()
-	i.answering(t, "well", "user.created")
-	i.answering(t, "down", "user.created", slices.Repeat([]int{503}, 10000)...)
-	broken = i.answering(t, "broken", "user.deleted", slices.Repeat([]int{500}, 12)...)
-	gone = i.answering(t, "gone", "user.deleted", slices.Repeat([]int{410}, 12)...)
+	i.answering(t, "mail", "user.created")
+	i.answering(t, "orders", "user.created", slices.Repeat([]int{503}, 10000)...)
+	broken = i.answering(t, "crm", "user.deleted", slices.Repeat([]int{500}, 12)...)
+	gone = i.answering(t, "search", "user.deleted", slices.Repeat([]int{410}, 12)...)
 	traffic := i.tenant.StartTraffic(t.Context(), "evt")
 	for _, id := range []string{"evt_1", "evt_2"} {
 		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted",

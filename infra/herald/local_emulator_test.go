@@ -66,6 +66,10 @@ func (i incident) answering(t *testing.T, name, event string, statuses ...int) c
 	if err != nil {
 		t.Fatal(err)
 	}
+	described := map[string]string{"description": name}
+	if _, err := i.tenant.API(t.Context(), http.MethodPatch, "/v1/webhooks/"+e.ID, described, nil); err != nil {
+		t.Fatal(err)
+	}
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	if err := inbox.Verify(e.SigningSecret, ok); err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ func (b *browser) pausesAndResumes(t *testing.T, e client.Endpoint) {
 	b.begin(t)
 	b.press(t, fmt.Sprintf(`main td a[href^="/endpoint?endpoint_id=%s"]`, e.ID), `form[action="/control/pause"]`)
 	b.press(t, `form[action="/control/pause"] button`, said)
-	b.says(t, "paused_by")
+	b.says(t, "paused by")
 	b.ended(t)
 
 	b.key(t, kb.Tab)

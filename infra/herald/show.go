@@ -3,8 +3,6 @@ package main
 import (
 	"bufio"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -69,7 +67,7 @@ func (a *app) table(rows []row, columns ...string) error {
 	for _, r := range rows {
 		cells := make([]string, len(columns))
 		for n, c := range columns {
-			cells[n] = cell(r, c, a.distance)
+			cells[n] = a.cell(r, c)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
@@ -82,52 +80,25 @@ func (a *app) table(rows []row, columns ...string) error {
 // show prints one object, a field a line, in alphabetical order.
 func (a *app) show(r row) error {
 	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	a.lines(w, "", r)
+	for _, f := range console.Lines(r) {
+		fmt.Fprintf(w, "%s\t%s\n", f.Name, safe(console.Moment(f.Value, a.now())))
+	}
 	if err := w.Flush(); err != nil {
 		return fmt.Errorf("writing the output: %w", err)
 	}
 	return nil
 }
 
-func (a *app) lines(w io.Writer, prefix string, r row) {
-	names := make([]string, 0, len(r))
-	for name := range r {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		if nested, ok := r[name].(row); ok {
-			a.lines(w, prefix+name+".", nested)
-			continue
-		}
-		if text := cell(r, name, a.moment); text != "–" {
-			fmt.Fprintf(w, "%s\t%s\n", prefix+name, text)
-		}
-	}
-}
-
-// cell is the text of one field, safe to print on a terminal; "–" where there is nothing.
-func cell(r row, path string, moment func(time.Time) string) string {
+// cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.
+func (a *app) cell(r row, path string) string {
 	v := console.At(r, path)
 	if text, ok := v.(string); ok {
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
-			return moment(at)
+			return console.Distance(at, a.now())
 		}
 	}
 	return safe(console.Plain(v))
 }
-
-// moment is a time, of the last or the next day with its distance, so that nobody has to reckon.
-func (a *app) moment(at time.Time) string {
-	text := at.UTC().Format("2006-01-02 15:04:05Z")
-	if near := a.distance(at); near != text {
-		return text + " (" + near + ")"
-	}
-	return text
-}
-
-// distance is the time as a table has it.
-func (a *app) distance(at time.Time) string { return console.Distance(at, a.now()) }
 
 // safe keeps tenants' and receivers' texts from steering the terminal.
 func safe(s string) string {

@@ -67,7 +67,7 @@ func (a *app) attempt(c *cli.Command, line string) error {
 	at, _ := r["time"].(string)
 	cells := []string{at}
 	for _, field := range attemptFields {
-		cells = append(cells, cell(r, field, a.moment))
+		cells = append(cells, a.cell(r, field))
 	}
 	return a.print(strings.Join(cells, "  "))
 }

@@ -17,7 +17,7 @@ import (
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"include": s.include, "at": At, "text": text, "count": count, "when": s.when, "link": link, "words": words,
-		"fields":  fields,
+		"fields": fields, "lines": Lines, "moment": func(v any) string { return Moment(v, s.Now()) },
 		"reasons": Reasons, "workedOff": workedOff, "results": func() []string { return results },
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
@@ -131,6 +131,23 @@ func (s *Server) when(v any, path string) string {
 	return Distance(moment, s.Now())
 }
 
+// Moment is a field with its distance where it is a time of the last or the next day, so that nobody has to reckon.
+func Moment(v any, now time.Time) string {
+	written := Plain(v)
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		return written
+	}
+	written = at.UTC().Format(far)
+	if near := Distance(at, now); near != written {
+		written += " (" + near + ")"
+	}
+	return written
+}
+
+// far is the form of a time that has no distance.
+const far = "2006-01-02 15:04:05Z"
+
 // Distance is how far a time of the last or the next day is from now, and any other time as it is.
 func Distance(at, now time.Time) string {
 	switch age := now.Sub(at).Round(time.Second); {
@@ -139,7 +156,7 @@ func Distance(at, now time.Time) string {
 	case age < 0 && age > -24*time.Hour:
 		return "in " + (-age).String()
 	}
-	return at.UTC().Format("2006-01-02 15:04:05Z")
+	return at.UTC().Format(far)
 }
 
 // link is a path with a query of names and values; empty values are left out.
@@ -173,23 +190,37 @@ func next(path string, query url.Values, data any) string {
 }
 
 // words makes a field's name readable.
-func words(name string) string { return strings.ReplaceAll(name, "_", " ") }
+func words(name string) string { return strings.NewReplacer("_", " ", ".", ": ").Replace(name) }
 
-// field is a name with its value.
-type field struct {
+// Field is a name with its value.
+type Field struct {
 	Name  string
 	Value any
 }
 
+// Lines are the fields of an object with a value, and of the objects in it: "health.state".
+func Lines(object any) (all []Field) {
+	for _, f := range fields(object) {
+		inner, nested := f.Value.(row)
+		if !nested {
+			all = append(all, f)
+		}
+		for _, i := range Lines(inner) {
+			all = append(all, Field{f.Name + "." + i.Name, i.Value})
+		}
+	}
+	return all
+}
+
 // fields are a row's fields with a value, in alphabetical order.
-func fields(v any) (all []field) {
+func fields(v any) (all []Field) {
 	r, _ := v.(row)
 	for name, value := range r {
 		if value != nil && value != "" {
-			all = append(all, field{name, value})
+			all = append(all, Field{name, value})
 		}
 	}
-	slices.SortFunc(all, func(a, b field) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(all, func(a, b Field) int { return strings.Compare(a.Name, b.Name) })
 	return all
 }
 
