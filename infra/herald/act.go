@@ -97,7 +97,7 @@ func (a *app) act(ctx context.Context, c *cli.Command, s stack, targets ...field
 		return nil
 	}
 	if question := questions[c.Name]; question != "" {
-		if err := a.confirm(c, sprintf(question, all)); err != nil {
+		if err := a.confirm(c, fmt.Sprintf(question, all)); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // fields are a request's, but for action and operator. Empty strings are left out.
@@ -60,11 +62,7 @@ func (s stack) ask(ctx context.Context, function, action string, f fields, out a
 type row = map[string]any
 
 // page is the answer of a list.
-type page struct {
-	Data []row   `json:"data"`
-	Next *string `json:"next_cursor"`
-	Note string  `json:"note"`
-}
+type page = console.List
 
 // maxPage is the most that one answer of a list has.
 const maxPage = 100

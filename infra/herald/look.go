@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
@@ -18,7 +21,7 @@ func (a *app) status() *cli.Command {
 }
 
 func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
-	var sum summary
+	var sum row
 	raw, err := s.ask(ctx, "inspect", "summary", nil, &sum)
 	if err != nil {
 		return err
@@ -28,7 +31,7 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 		return err
 	}
 	var causes page
-	if sum.DeadLetters["dead"].Count > 0 {
+	if number(sum, "dead_letters.dead.count") > 0 {
 		if _, err := s.ask(ctx, "inspect", "causes", nil, &causes); err != nil {
 			return err
 		}
@@ -45,31 +48,22 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 			a.say("next: %s", command)
 		}
 	}
-	if err == nil && sum.unhealthy() {
+	if err == nil && unhealthy(sum) {
 		return &failure{code: exitUnhealthy}
 	}
 	return err
 }
 
-// summary is the part of inspect's answer that is judged.
-type summary struct {
-	Endpoints   map[string]any `json:"endpoints"`
-	Waiting     map[string]any `json:"waiting"`
-	DeadLetters map[string]struct {
-		Count  int    `json:"count"`
-		Oldest string `json:"oldest_died_at"`
-	} `json:"dead_letters"`
-	Queues map[string]struct {
-		Visible  int `json:"visible"`
-		InFlight int `json:"in_flight"`
-		Delayed  int `json:"delayed"`
-	} `json:"queues"`
+// unhealthy judges the answer of summary.
+func unhealthy(sum row) bool {
+	return slices.ContainsFunc([]string{
+		"endpoints.states.open", "dead_letters.dead.count", "queues.EventsDeadLetterQueue.visible",
+	}, func(path string) bool { return number(sum, path) > 0 })
 }
 
-func (s summary) unhealthy() bool {
-	states, _ := s.Endpoints["states"].(row)
-	open, _ := states["open"].(float64)
-	return open > 0 || s.DeadLetters["dead"].Count > 0 || s.Queues["EventsDeadLetterQueue"].Visible > 0
+func number(sum row, path string) float64 {
+	n, _ := console.At(sum, path).(float64)
+	return n
 }
 
 // flow is the order of the queues along a delivery's way.
@@ -77,29 +71,24 @@ var flow = []string{
 	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
 }
 
-func (a *app) printStatus(s stack, sum summary, causes, trouble []row) error {
+func (a *app) printStatus(s stack, sum row, causes, trouble []row) error {
 	a.say("%s in %s", s.name, s.aws.Region)
-	if err := a.show(row{"endpoints": sum.Endpoints, "waiting": sum.Waiting}); err != nil {
+	if err := a.show(row{"endpoints": sum["endpoints"], "waiting": sum["waiting"]}); err != nil {
 		return err
 	}
-	var letters []row
+	var letters, queues []row
 	for _, status := range []string{"dead", "replaying", "replayed"} {
-		d := sum.DeadLetters[status]
-		letters = append(letters, row{"dead_letters": status, "count": float64(d.Count), "oldest": d.Oldest})
+		letters = append(letters, row{"dead_letters": status, "of": console.At(sum, "dead_letters."+status)})
 	}
-	var queues []row
 	for _, name := range flow {
-		if q, ok := sum.Queues[name]; ok {
-			queues = append(queues, row{"queue": name, "visible": float64(q.Visible), "in_flight": float64(q.InFlight),
-				"delayed": float64(q.Delayed)})
-		}
+		queues = append(queues, row{"queue": name, "of": console.At(sum, "queues."+name)})
 	}
 	for _, t := range []struct {
 		rows    []row
 		columns []string
 	}{
-		{letters, []string{"dead_letters", "count", "oldest"}},
-		{queues, []string{"queue", "visible", "in_flight", "delayed"}},
+		{letters, []string{"dead_letters", "of.count", "of.oldest_died_at"}},
+		{queues, []string{"queue", "of.visible", "of.in_flight", "of.delayed"}},
 		{causes, causeColumns},
 		{trouble, troubleColumns},
 	} {

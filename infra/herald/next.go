@@ -10,17 +10,17 @@ import (
 )
 
 // next are the commands that go on from a status: to the worst trouble first, and to replaying its dead letters.
-func next(herald string, sum summary, causes, trouble []row) (commands []string) {
+func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r row) bool { return cellOf(r, "endpoint_id") == "" })
 	if len(all) > 0 {
 		first := all[0]
 		show, name := nameOf(first, all)
 		commands = append(commands, herald+" endpoints show "+show)
-		if sum.DeadLetters["dead"].Count > 0 && first["state"] != "deleted" {
+		if number(sum, "dead_letters.dead.count") > 0 && first["state"] != "deleted" {
 			commands = append(commands, herald+" dead replay --endpoint "+name)
 		}
 	}
-	if sum.Queues["EventsDeadLetterQueue"].Visible > 0 {
+	if number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
 		commands = append(commands, herald+" rejected list")
 	}
 	return commands

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -13,8 +12,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
-
-func sprintf(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
 func (a *app) rejected() *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {

@@ -55,14 +55,14 @@ func ticked(action, id, back string) act {
 		if len(form[id]) == 0 {
 			return "", "", errors.New("no box was ticked")
 		}
-		var results list
+		var results List
 		err := s.Stack.Ask(ctx, "replay", action, row{id + "s": form[id]}, &results)
 		return counted(results), back, err
 	}
 }
 
 // counted says how many there were of each result.
-func counted(results list) string {
+func counted(results List) string {
 	counts := row{}
 	for _, r := range results.Data {
 		reason, _ := r["reason"].(string)

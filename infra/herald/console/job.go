@@ -11,7 +11,7 @@ const outcomeParts = 2
 // Job is a job with the states of its deliveries, and its failures.
 type Job struct {
 	Job, Outcome row
-	Failures     list
+	Failures     List
 }
 
 // ReadJob reads the job that f names, its outcome by so many requests at most, and a page of its failures.

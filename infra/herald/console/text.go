@@ -64,7 +64,7 @@ var controlButtons = map[string]string{
 var jobButtons = map[string]map[string]string{"running": {"stop": "Stop"}, "stopped": {"resume": "Go on"}}
 
 // asList reads the answer of a list.
-func asList(v any) (l list) {
+func asList(v any) (l List) {
 	rows, _ := At(v, "data").([]any)
 	for _, r := range rows {
 		if found, ok := r.(row); ok {
@@ -173,7 +173,7 @@ func link(path string, pairs ...any) string {
 // next is the path of a list's next page, "" after the last.
 func next(path string, query url.Values, data any) string {
 	cursor, _ := At(data, "next_cursor").(string)
-	if l, ok := data.(list); ok && l.Next != nil {
+	if l, ok := data.(List); ok && l.Next != nil {
 		cursor = *l.Next
 	}
 	if cursor == "" {

@@ -11,8 +11,8 @@ import (
 // row is one object of an answer.
 type row = map[string]any
 
-// list is the answer of a list.
-type list struct {
+// List is the answer of a list.
+type List struct {
 	Data []row   `json:"data"`
 	Next *string `json:"next_cursor"`
 	Note string  `json:"note"`
@@ -82,11 +82,11 @@ func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
 	if err := s.Stack.Ask(ctx, "inspect", "summary", row{}, &summary); err != nil {
 		return nil, err
 	}
-	var trouble list
+	var trouble List
 	if err := s.Stack.Ask(ctx, "inspect", "endpoints", row{"limit": 20}, &trouble); err != nil {
 		return nil, err
 	}
-	var causes list
+	var causes List
 	if dead, _ := At(summary, "dead_letters.dead.count").(float64); dead > 0 {
 		if err := s.Stack.Ask(ctx, "inspect", "causes", row{}, &causes); err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
 		return nil, err
 	}
 	found := row{"endpoint_id": shown["endpoint_id"], "limit": 20} // the query may have named it by its host
-	var open, dead list
+	var open, dead List
 	if err := s.Stack.Ask(ctx, "inspect", "deliveries", found, &open); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func deliveries(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if len(f) == 0 {
 		return nil, nil
 	}
-	var found list
+	var found List
 	err := s.Stack.Ask(ctx, "inspect", "deliveries", f, &found)
 	return found, err
 }
@@ -137,7 +137,7 @@ func keys(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if query.Get("tenant_id") == "" {
 		return nil, nil
 	}
-	var found list
+	var found List
 	err := s.Stack.Ask(ctx, "apikeys", "list", pick(query, "tenant_id", "cursor"), &found)
 	return found, err
 }
