@@ -48,8 +48,6 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	}
 	b.visit(t, "/", "http_5xx")
 	b.picture(t, "console-light.png", "light")
-	b.visit(t, "/traffic", "p99")
-	b.picture(t, "console-traffic.png", "dark")
 
 	t.Run("pause by clicks, resume by keys", func(t *testing.T) { b.pausesAndResumes(t, gone) })
 	t.Run("somebody else was faster", func(t *testing.T) { b.pausesAgain(t, gone) })
@@ -57,6 +55,8 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	t.Run("a job whose endpoint was deleted meanwhile", func(t *testing.T) { b.replaysToNobody(t, i, gone) })
 	t.Run("a page that nobody sees", func(t *testing.T) { b.restsWhileHidden(t) })
 	t.Run("loading", func(t *testing.T) { b.leaves(t) })
+	b.visit(t, "/traffic", "p99")
+	b.picture(t, "console-traffic.png", "dark")
 	t.Run("denied", func(t *testing.T) {
 		b.console(t, readOnly)
 		b.visit(t, "/endpoints?state=open", "open")

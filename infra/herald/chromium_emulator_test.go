@@ -39,7 +39,7 @@ type browser struct {
 
 func openBrowser(t *testing.T, axe, images string) *browser {
 	t.Helper()
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1120, 760))
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.WindowSize(1120, 860))
 	allocator, stop := chromedp.NewExecAllocator(t.Context(), options...)
 	t.Cleanup(stop)
 	page, end := chromedp.NewContext(allocator)
@@ -187,7 +187,7 @@ func (b *browser) scheme(t *testing.T, scheme string) {
 	})
 }
 
-// picture shows the page as it is in a file of at most 100 KB, with -write.
+// picture shows the page as it is in a file of at most 120 KB, with -write.
 func (b *browser) picture(t *testing.T, name, scheme string) {
 	t.Helper()
 	b.scheme(t, scheme)
@@ -196,7 +196,7 @@ func (b *browser) picture(t *testing.T, name, scheme string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const most = 100 << 10
+	const most = 120 << 10
 	if len(png) > most || !bytes.HasPrefix(png, []byte("\x89PNG")) {
 		t.Errorf("%s: %d bytes, want a PNG of at most %d", name, len(png), most)
 	}
