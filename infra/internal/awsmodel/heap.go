@@ -46,31 +46,3 @@ func (e *entries) Pop() any {
 	*e = (*e)[:last]
 	return t
 }
-
-// ring is a first-in, first-out queue that grows.
-type ring[V any] struct {
-	values []V
-	head   int
-	n      int
-}
-
-func (r *ring[V]) at(i int) V { return r.values[(r.head+i)%len(r.values)] }
-
-func (r *ring[V]) push(v V) {
-	if r.n == len(r.values) {
-		grown := make([]V, max(64, 2*r.n))
-		for i := range r.n {
-			grown[i] = r.at(i)
-		}
-		r.values, r.head = grown, 0
-	}
-	r.values[(r.head+r.n)%len(r.values)] = v
-	r.n++
-}
-
-func (r *ring[V]) pop() V {
-	v := r.at(0)
-	r.head = (r.head + 1) % len(r.values)
-	r.n--
-	return v
-}

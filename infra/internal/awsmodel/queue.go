@@ -22,9 +22,9 @@ type Queue struct {
 	model    *Model
 	slots    []slot
 	free     []int32
-	visible  ring[entry]
-	timeouts ring[timer] // of receives: all equally long, so in order
-	timers   timers      // of delays and changed visibility
+	visible  []entry
+	timeouts []timer // of receives: all equally long, so in order
+	timers   timers  // of delays and changed visibility
 	inFlight int
 	stored   int
 	mapping  *Mapping
@@ -89,7 +89,7 @@ func (q *Queue) show(n int32) {
 	q.land(n)
 	s := &q.slots[n]
 	s.turn++
-	q.visible.push(entry{n, s.turn})
+	q.visible = append(q.visible, entry{n, s.turn})
 	q.mapping.dispatch()
 }
 
@@ -103,14 +103,14 @@ func (q *Queue) land(n int32) {
 // next is when something becomes visible next; false where nothing will.
 func (q *Queue) next() (at time.Duration, found bool) {
 	void := func(t timer) bool { return q.slots[t.slot].turn != t.turn }
-	for q.timeouts.n > 0 && void(q.timeouts.at(0)) {
-		q.timeouts.pop()
+	for len(q.timeouts) > 0 && void(q.timeouts[0]) {
+		q.timeouts = q.timeouts[1:]
 	}
 	for !q.timers.empty() && void(q.timers.entries[0]) {
 		q.timers.pop()
 	}
-	if q.timeouts.n > 0 {
-		at, found = q.timeouts.at(0).at, true
+	if len(q.timeouts) > 0 {
+		at, found = q.timeouts[0].at, true
 	}
 	if !q.timers.empty() && (!found || q.timers.entries[0].at < at) {
 		at, found = q.timers.entries[0].at, true
@@ -126,8 +126,10 @@ func (q *Queue) advance() {
 		switch {
 		case !found || at > now:
 			return
-		case q.timeouts.n > 0 && q.timeouts.at(0).at == at:
-			q.show(q.timeouts.pop().slot)
+		case len(q.timeouts) > 0 && q.timeouts[0].at == at:
+			first := q.timeouts[0]
+			q.timeouts = q.timeouts[1:]
+			q.show(first.slot)
 		default:
 			q.show(q.timers.pop().slot)
 		}
@@ -161,8 +163,8 @@ func (q *Queue) Duplicate() bool {
 // Visible is the number of messages that could be received, including any beyond the redrive policy.
 func (q *Queue) Visible() int {
 	visible := 0
-	for i := range q.visible.n {
-		if e := q.visible.at(i); q.slots[e.slot].turn == e.turn {
+	for _, e := range q.visible {
+		if q.slots[e.slot].turn == e.turn {
 			visible++
 		}
 	}

@@ -31,7 +31,7 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 		s.flying, s.received = true, q.now()
 		q.inFlight++
 		q.PeakInFlight = max(q.PeakInFlight, q.inFlight)
-		q.timeouts.push(timer{at: s.received + Visibility, slot: n, turn: s.turn})
+		q.timeouts = append(q.timeouts, timer{at: s.received + Visibility, slot: n, turn: s.turn})
 		message := s.handedOver(q.messageID(n), q.receipt(n))
 		received = append(received, message)
 		if q.model.Received != nil {
@@ -67,8 +67,10 @@ func (q *Queue) find(receipt string) (n int32, latest, found bool) {
 
 // take returns the next visible message.
 func (q *Queue) take() (n int32, found bool) {
-	for q.visible.n > 0 {
-		if e := q.visible.pop(); q.slots[e.slot].turn == e.turn {
+	for len(q.visible) > 0 {
+		e := q.visible[0]
+		q.visible = q.visible[1:]
+		if q.slots[e.slot].turn == e.turn {
 			return e.slot, true
 		}
 	}
