@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 const (
@@ -153,20 +154,11 @@ func (m *Mapping) invoke(ctx context.Context, batch []types.Message) (function.R
 func (m *Mapping) event(batch []types.Message) events.SQSEvent {
 	var event events.SQSEvent
 	for _, message := range batch {
-		attributes := make(map[string]events.SQSMessageAttribute, len(message.MessageAttributes))
-		for name, v := range message.MessageAttributes {
-			attributes[name] = events.SQSMessageAttribute{
-				StringValue: v.StringValue, BinaryValue: v.BinaryValue, DataType: aws.ToString(v.DataType),
-				StringListValues: []string{}, BinaryListValues: [][]byte{},
-			}
-		}
-		event.Records = append(event.Records, events.SQSMessage{
-			MessageId: aws.ToString(message.MessageId), ReceiptHandle: aws.ToString(message.ReceiptHandle),
-			Body: aws.ToString(message.Body), Md5OfBody: aws.ToString(message.MD5OfBody),
-			Md5OfMessageAttributes: aws.ToString(message.MD5OfMessageAttributes),
-			Attributes:             message.Attributes, MessageAttributes: attributes,
-			EventSource: "aws:sqs", EventSourceARN: m.QueueARN, AWSRegion: m.Region,
-		})
+		record := sqsevent.Of(message, m.QueueARN)
+		record.EventSource, record.AWSRegion = "aws:sqs", m.Region
+		record.Md5OfBody = aws.ToString(message.MD5OfBody)
+		record.Md5OfMessageAttributes = aws.ToString(message.MD5OfMessageAttributes)
+		event.Records = append(event.Records, record)
 	}
 	return event
 }
