@@ -17,11 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
-	"gopkg.in/yaml.v3"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 //go:embed aws/receiver.yaml
-var receiverTemplate []byte
+var receiverTemplate string
 
 //go:embed aws/index.mjs
 var receiverCode string
@@ -73,28 +73,13 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 	return r, nil
 }
 
-// template is the receiver's, with its code as text.
+// template is the receiver's, with its code as text: JSON is YAML.
 func template() (string, error) {
-	var document yaml.Node
-	if err := yaml.Unmarshal(receiverTemplate, &document); err != nil {
-		return "", fmt.Errorf("reading the receiver's template: %w", err)
-	}
-	insert(&document)
-	b, err := yaml.Marshal(&document)
+	code, err := jsontext.AppendQuote(nil, receiverCode)
 	if err != nil {
-		return "", fmt.Errorf("writing the receiver's template: %w", err)
+		return "", fmt.Errorf("quoting the receiver's code: %w", err)
 	}
-	return string(b), nil
-}
-
-// insert puts the code where the template says CODE.
-func insert(n *yaml.Node) {
-	if n.Value == "CODE" {
-		n.SetString(receiverCode)
-	}
-	for _, child := range n.Content {
-		insert(child)
-	}
+	return strings.Replace(receiverTemplate, "CODE", string(code), 1), nil
 }
 
 // Close deletes the receiver's stack. Failures are left to the next run, which takes the stack as it is.
