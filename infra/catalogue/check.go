@@ -13,7 +13,7 @@ func (d *document) compiles(n *yaml.Node, t entry) {
 	}
 }
 
-// fits finds an example that is not as its schema says.
+// fits checks that an example matches its schema.
 func (d *document) fits(n *yaml.Node, t entry) {
 	s, err := schema.Compile(t.Schema)
 	if err == nil {

@@ -37,7 +37,7 @@ func described(root string, herald, own []entry) ([]byte, error) {
 	return []byte(all), errors.Join(first, second)
 }
 
-// replaced puts a text between two that stay.
+// replaced puts a text between two others.
 func replaced(text, from, to, between string) (string, error) {
 	before, rest, begins := strings.Cut(text, from)
 	_, after, ends := strings.Cut(rest, to)

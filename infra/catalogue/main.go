@@ -69,7 +69,7 @@ func committed(root string) (map[string][]byte, error) {
 	return files, err
 }
 
-// overlay are the source of a catalogue that is not committed, the file that has go build take it, and the API
+// overlay are the source of a catalogue that is not committed, the file that makes go build use it, and the API
 // description with its types.
 func overlay(root, own, out string) (map[string][]byte, error) {
 	types, err := readOwn(root, own)

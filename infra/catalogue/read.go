@@ -95,7 +95,7 @@ func (d *document) types() (types []entry) {
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)+$`)
 
-// entry reads one type. It is not ok where something was wrong.
+// entry reads one type; ok is false after a fault.
 func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	before := len(d.faults)
 	t := entry{Name: name.Value, line: name.Line}

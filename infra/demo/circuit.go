@@ -54,7 +54,7 @@ func (d *demo) circuit(ctx context.Context) error {
 	return nil
 }
 
-// opens has the receiver fail, since down, and waits until its circuit is open.
+// opens makes the receiver fail, since down, and waits until its circuit is open.
 func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	before := len(s.inbox.Requests())
 	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
@@ -110,7 +110,7 @@ func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]
 	return published, nil
 }
 
-// returns has the receiver come back then, and waits for the next probe.
+// returns lets the receiver recover, and waits for the next probe.
 func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, error) {
 	time.Sleep(time.Until(at))
 	health, _, err := d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID) // before a probe can close the circuit

@@ -11,7 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
-// listen has notices kept from now on.
+// listen keeps notices from now on.
 func (d *demo) listen(ctx context.Context) (err error) {
 	d.notices, err = d.client.Listen(ctx, unique("notices"))
 	return err
@@ -63,7 +63,7 @@ func (d *demo) owner(ctx context.Context) error {
 	return nil
 }
 
-// told waits for an endpoint's notices. Each is told once while all goes well.
+// told waits for an endpoint's notices. Each is sent once while all goes well.
 func (d *demo) told(ctx context.Context, endpointID string, want []circuit.Kind) error {
 	var kinds []circuit.Kind
 	err := client.Eventually(ctx, patience, fmt.Sprint("notices of ", want), func(ctx context.Context) (bool, error) {

@@ -76,7 +76,7 @@ var questions = map[string]string{
 	"discard": "Throw away for good the deliveries that wait for %s",
 }
 
-// act has control do the command's action, to each target.
+// act asks control for the command's action, on each target.
 func (a *app) act(ctx context.Context, c *cli.Command, s stack, targets ...fields) error {
 	how, err := a.flags(c)
 	if err != nil {

@@ -110,7 +110,7 @@ var anyURL = endpoint.URLPolicy{
 	Addr: func(netip.Addr) bool { return true }, Port: func(uint16) bool { return true },
 }
 
-// moveIn has every line checked, and then all that are new created.
+// moveIn checks every line, and then creates the new endpoints.
 func (a *app) moveIn(ctx context.Context, c *cli.Command, s stack, lines []importLine) error {
 	fresh, err := a.checked(ctx, c, s, lines)
 	if err != nil {

@@ -54,7 +54,7 @@ func (a *app) root() *cli.Command {
 	return root
 }
 
-// prepare has every command refuse wrong usage alike.
+// prepare makes every command refuse wrong usage alike.
 func prepare(c *cli.Command, onUsage cli.OnUsageErrorFunc) {
 	c.OnUsageError = onUsage
 	c.Before = refuseEmpty
@@ -77,7 +77,7 @@ func refuseEmpty(ctx context.Context, c *cli.Command) (context.Context, error) {
 	return ctx, nil
 }
 
-// unknown is the action of a command that only has others.
+// unknown is the action of a command with subcommands only.
 func unknown(_ context.Context, c *cli.Command) error {
 	if !c.Args().Present() {
 		return cli.ShowSubcommandHelp(c) //nolint:wrapcheck // writing to the terminal

@@ -48,7 +48,7 @@ var attemptFields = []string{
 	"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
 }
 
-// attempt prints a line of the log if it is an attempt that the flags ask for.
+// attempt prints a line of the log if it is an attempt that matches the flags.
 func (a *app) attempt(c *cli.Command, line string) error {
 	var r row
 	err := json.Unmarshal([]byte(line), &r)

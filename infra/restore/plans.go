@@ -180,7 +180,7 @@ func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []
 // leased is how long release looks for held deliveries of an endpoint.
 const leased = time.Hour
 
-// lease has release look for a delivery that is held for its endpoint (infra/docs/design.md, "The lease").
+// lease makes release look for a delivery that is held for its endpoint (infra/docs/design.md, "The lease").
 func lease(ctx context.Context, s stack, i item) error {
 	if held, ok := i["held"].(*types.AttributeValueMemberBOOL); !ok || !held.Value {
 		return nil

@@ -172,7 +172,7 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 	return nil
 }
 
-// missing are the items that the stack's table lacks or, where it is to be overwritten, has otherwise.
+// missing are the items that the stack's table lacks or, where it is to be overwritten, has in another form.
 func (r *restorer) missing(ctx context.Context, items []item) (missing []item, err error) {
 	fields := r.plan.key
 	if r.overwrite {

@@ -39,7 +39,7 @@ func (w *world) toggle(hooks []*hook, cycle time.Duration, off window) {
 	}
 }
 
-// owns has the owner give endpoints a status.
+// owns sets the status of endpoints, as their owner.
 func (w *world) owns(hooks []*hook, status endpoint.Status) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
 
-// The part of the page that is written lies between these lines.
+// The generated part of the page lies between these lines.
 const (
 	writtenFrom = "<!-- make simulate writes from here -->"
 	writtenTo   = "<!-- to here -->"

@@ -230,7 +230,7 @@ func (w *world) minute() {
 	time.Sleep(w.rules.Circuit.Run - w.now()%w.rules.Circuit.Run)
 }
 
-// finish goes on until everything of before the end of the outage is delivered.
+// finish goes on until all deliveries from before the end of the outage are made.
 func (w *world) finish() {
 	for s := w.scenario; s.up > 0 && w.now() < s.up+s.patience; {
 		w.Mu.Lock()

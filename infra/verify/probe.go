@@ -173,7 +173,7 @@ type Prober interface {
 	Close(ctx context.Context) error
 }
 
-// roles has the probe hold each role in turn.
+// roles makes the probe hold each role in turn.
 func roles(ctx context.Context, r *run) (says string, err error) {
 	switch {
 	case r.Local:

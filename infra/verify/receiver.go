@@ -79,7 +79,7 @@ func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
 	return append([]Request(nil), l.requests[inbox]...), nil
 }
 
-// Alarms are not there: the local stack deploys none.
+// Alarms returns nothing: the local stack deploys none.
 func (l *Local) Alarms(context.Context) ([]string, error) {
 	return nil, fmt.Errorf("the local stack has no alarms")
 }

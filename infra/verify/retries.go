@@ -14,7 +14,7 @@ import (
 // together is how many deliveries fail side by side, so that batches have some that succeed and some that do not.
 const together = 5
 
-// retried has deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
+// retried makes deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
 func retried(ctx context.Context, r *run) (string, error) {
 	e, err := r.failing(ctx, "retries", time.Now().Add((r.Waits[0]+r.Waits[1])*11/10), "user.updated")
 	if err != nil {

@@ -76,7 +76,7 @@ func (r *run) arrive(ctx context.Context, m examples.Message) (Request, error) {
 	return got, nil
 }
 
-// genuine has the Standard Webhooks library judge a request, not Herald's own code.
+// genuine verifies a request by the Standard Webhooks library, not Herald's code.
 func genuine(r Request, secret string) error {
 	judge, err := standardwebhooks.NewWebhookRaw([]byte(secret))
 	if err != nil {

@@ -53,7 +53,7 @@ func DropAnswer() Fault {
 	}
 }
 
-// FindNothing answers a Query as if no row were there, as one that reads beside a row that moves.
+// FindNothing answers a Query as if no row were there, like a Query beside a row that moves.
 func FindNothing() Fault {
 	return func(_ context.Context, c Call, _ forwarder) (answer, error) {
 		return emptyAnswer(c, `{"Items":[],"Count":0,"ScannedCount":0}`), nil

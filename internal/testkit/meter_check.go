@@ -11,10 +11,10 @@ import (
 	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// telling reports whether the server says how much a call consumes. DynamoDB Local does; moto says 1 for everything.
+// telling reports whether the server reports a call's consumption. DynamoDB Local does; moto says 1 for everything.
 func telling() bool { return os.Getenv(secondEngine) != "" }
 
-// asking is the call that also asks how much it consumes.
+// asking is the call with a request for its consumption.
 func asking(parameters any) any {
 	call := reflect.New(reflect.TypeOf(parameters).Elem())
 	call.Elem().Set(reflect.ValueOf(parameters).Elem())

@@ -16,7 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 )
 
-// region is the one that every test configuration names.
+// region is the region of every test configuration.
 const region = "us-east-1"
 
 // startMoto starts the emulator of this test binary, which ends with the binary.

@@ -49,7 +49,7 @@ func control(action string) act {
 	}
 }
 
-// ticked has replay act on the ticked rows.
+// ticked makes replay act on the ticked rows.
 func ticked(action, id, back string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (string, string, error) {
 		if len(form[id]) == 0 {
@@ -61,7 +61,7 @@ func ticked(action, id, back string) act {
 	}
 }
 
-// counted says how many there were of each result.
+// counted is the number of each kind of result.
 func counted(results List) string {
 	counts := row{}
 	for _, r := range results.Data {

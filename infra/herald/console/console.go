@@ -98,7 +98,7 @@ func (s *Server) Handler() http.Handler {
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
 	"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 
-// guard lets in who has the token, under the page's own name. Other names could be a foreign site's that leads
+// guard lets in requests with the token, under the page's own name. Other names could be a foreign site's that leads
 // to loopback, other origins a foreign page's that posts here.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -44,7 +44,7 @@ func (s *Server) learn(ctx context.Context, functions []string) {
 	}
 }
 
-// forget has the next page ask again.
+// forget makes the next page ask again.
 func (r *rights) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -122,7 +122,7 @@ func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
 	return found, err
 }
 
-// deliveries searches only when it was asked something.
+// deliveries does not search without a filter.
 func deliveries(ctx context.Context, s *Server, query url.Values) (any, error) {
 	f := pick(query, "endpoint_id", "tenant_id", "event_id", "cursor")
 	if len(f) == 0 {

@@ -76,7 +76,7 @@ type Model struct {
 	unheard   map[string][]unheard // by endpoint, oldest first
 }
 
-// unheard is an item as reads that are behind see it until then.
+// unheard is an item as late reads see it until then.
 type unheard struct {
 	item  circuit.Item
 	until time.Time

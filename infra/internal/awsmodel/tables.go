@@ -74,7 +74,7 @@ func (r reader) circuit(k dynamo.EndpointKey) circuit.Item {
 	return i
 }
 
-// row is an endpoint's row under its own id, which a deleted endpoint has not.
+// row is an endpoint's row under its own id; a deleted one has none.
 func (m *Model) row(id string) (endpoint.Endpoint, bool) {
 	e, found := m.Endpoints[id]
 	if !found || e.Status == endpoint.Deleted {

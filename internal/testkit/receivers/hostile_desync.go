@@ -190,7 +190,7 @@ func (c *cork) cork() {
 	c.on = true
 }
 
-// corked is how much is kept.
+// corked is the number of bytes kept.
 func (c *cork) corked() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

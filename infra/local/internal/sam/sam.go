@@ -1,4 +1,4 @@
-// Package sam holds the translated SAM template and makes of it one that the emulator can deploy.
+// Package sam holds the translated SAM template and derives one that the emulator can deploy.
 //
 // It promises to take out whole resources only, each listed, and never to change one. It does not
 // interpret intrinsic functions beyond a Ref to a parameter.

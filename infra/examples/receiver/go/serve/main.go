@@ -31,7 +31,7 @@ func serve(secrets []string, work string) error {
 	return server.Serve(listener)
 }
 
-// process has the tests do the work.
+// process leaves the work to the tests.
 func process(work string) func(event string, body []byte) error {
 	return func(event string, body []byte) error {
 		req, err := http.NewRequest(http.MethodPost, work, bytes.NewReader(body)) //nolint:gosec // the tests' own URL
