@@ -147,17 +147,6 @@ func state(t *testing.T, deliveryID, want string) client.Delivery {
 	return d
 }
 
-// triedOut fails the test unless a delivery that died had used all places of its schedule, and its receiver
-// was sent nothing else. On a busy machine, a batch that runs out of time uses a place without a POST, and a
-// write that AWS stores and does not confirm in time leaves a copy of a message, and so one more POST.
-func triedOut(t *testing.T, letter client.DeadLetter, posts []receiver.Request) {
-	t.Helper()
-	const places, fewest = 6, 4
-	if letter.Attempts != places || len(posts) < fewest || !sameDelivery(posts) {
-		t.Errorf("dead after %d attempts and %d POSTs, want %d", letter.Attempts, len(posts), places)
-	}
-}
-
 // genuine fails the test for every request that the Standard Webhooks library refuses or that is
 // not as infra/openapi.yaml describes it.
 func genuine(t *testing.T, requests []receiver.Request) {

@@ -135,12 +135,13 @@ func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
 // Check reports whether the thing waited for has come.
 type Check = func(context.Context) (bool, error)
 
-// Eventually calls check until it returns true and no error, and fails when limit has passed.
+// Eventually calls check until it returns true and no error, and fails when limit has passed. It asks less and less
+// often, since asking keeps the local stack from its work.
 func Eventually(ctx context.Context, limit time.Duration, what string, check Check) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var last error
-	for {
+	for pause := 50 * time.Millisecond; ; pause = min(pause*5/4, time.Second/2) {
 		ok, err := check(ctx)
 		if ok && err == nil {
 			return nil
@@ -151,7 +152,7 @@ func Eventually(ctx context.Context, limit time.Duration, what string, check Che
 		select {
 		case <-ctx.Done():
 			return errors.Join(fmt.Errorf("waited %s for %s", limit, what), last)
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(pause):
 		}
 	}
 }
