@@ -1,9 +1,9 @@
 package main
 
 import (
-	"bufio"
+	"errors"
 	"fmt"
-	"os"
+	"io"
 	"os/exec"
 	"path/filepath"
 
@@ -15,23 +15,17 @@ func openConsole(dir string) (end func(), err error) {
 	if dir, err = filepath.Abs(dir); err != nil {
 		return nil, fmt.Errorf("finding the stack's folder: %w", err)
 	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("making a pipe: %w", err)
-	}
-	defer r.Close()
 	cmd := exec.Command(filepath.Join(dir, "bin", "herald"), "--local", "console") //nolint:gosec // our own
-	cmd.Dir, cmd.Stdout = filepath.Dir(dir), w
-	page, err := child.Start(cmd)
-	_ = w.Close() // the child has its own
+	cmd.Dir = filepath.Dir(dir)
+	page, first, err := child.StartTelling(cmd, io.Discard)
 	if err != nil {
 		return nil, fmt.Errorf("starting the console: %w", err)
 	}
-	address, err := bufio.NewReader(r).ReadString('\n')
-	if err != nil {
+	address := <-first
+	if address == "" {
 		page.Kill()
-		return nil, fmt.Errorf("starting the console: %w", err)
+		return nil, errors.New("the console ended before it said where it is")
 	}
-	fmt.Printf("\nThe operator's page, herald console: %s", address)
+	fmt.Printf("\nThe operator's page, herald console: %s\n", address)
 	return page.Kill, nil
 }

@@ -1,11 +1,9 @@
 package published
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -55,30 +53,17 @@ func (r *Receiver) run(ctx context.Context, words, secrets []string) error {
 	go func() { _ = r.server.Serve(listener) }() // ends with ErrServerClosed
 	cmd := exec.Command(words[0], words[1:]...)  //nolint:gosec // our own table; Close ends it
 	cmd.Env = append(os.Environ(), "SIGNING_SECRETS="+strings.Join(secrets, ","), "WORK=http://"+listener.Addr().String())
-	stdout, theirs, err := os.Pipe()
-	if err != nil {
-		return fmt.Errorf("making a pipe: %w", err)
-	}
-	cmd.Stdout, cmd.Stderr = theirs, r.printed
-	r.process, err = child.Start(cmd)
-	_ = theirs.Close() // the child has it
-	if err != nil {
-		_ = stdout.Close()
+	cmd.Stderr = r.printed
+	var first <-chan string
+	if r.process, first, err = child.StartTelling(cmd, r.printed); err != nil {
 		return err
 	}
-	r.URL, err = r.address(ctx, stdout)
+	r.URL, err = address(ctx, first)
 	return err
 }
 
 // address reads the URL that a receiver prints as its first line.
-func (r *Receiver) address(ctx context.Context, stdout *os.File) (*url.URL, error) {
-	first := make(chan string, 1)
-	go func() {
-		line, _ := bufio.NewReader(io.TeeReader(stdout, r.printed)).ReadString('\n')
-		first <- strings.TrimSpace(line)
-		_, _ = io.Copy(r.printed, stdout) // ends with the process
-		_ = stdout.Close()
-	}()
+func address(ctx context.Context, first <-chan string) (*url.URL, error) {
 	ctx, cancel := context.WithTimeout(ctx, startLimit)
 	defer cancel()
 	select {

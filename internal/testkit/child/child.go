@@ -10,8 +10,10 @@
 package child
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"runtime"
@@ -36,6 +38,31 @@ func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGKILL)
 // StartStoppable is Start for a child that has children and files of its own to clear away: if the
 // program dies, the kernel sends it SIGTERM instead.
 func StartStoppable(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGTERM) }
+
+// StartTelling is Start for a child whose first line of output tells something, as where it listens. The line comes
+// through the channel, empty if there is none; what follows it goes to rest.
+func StartTelling(cmd *exec.Cmd, rest io.Writer) (*Process, <-chan string, error) {
+	out, in, err := os.Pipe()
+	if err != nil {
+		return nil, nil, fmt.Errorf("making a pipe: %w", err)
+	}
+	cmd.Stdout = in
+	p, err := Start(cmd)
+	_ = in.Close() // the child holds its own
+	if err != nil {
+		_ = out.Close()
+		return nil, nil, err
+	}
+	first := make(chan string, 1)
+	go func() {
+		lines := bufio.NewReader(out)
+		line, _ := lines.ReadString('\n') // an empty line tells as much as an error
+		first <- strings.TrimSpace(line)
+		_, _ = io.Copy(rest, lines) // ends with the process
+		_ = out.Close()
+	}()
+	return p, first, nil
+}
 
 // Run starts cmd and waits for its end, which the end of ctx brings about.
 func Run(ctx context.Context, cmd *exec.Cmd) error {

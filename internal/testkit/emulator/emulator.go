@@ -7,7 +7,6 @@
 package emulator
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -76,10 +75,15 @@ func (o *Options) start(ctx context.Context, cmd *exec.Cmd) (*Emulator, error) {
 		defer func() { _ = os.Remove(logFile.Name()) }()
 	}
 	cmd.Dir, cmd.Stderr = o.Root, logFile
-	e, first, err := launch(cmd)
+	life, err := cmd.StdinPipe() // open as long as the program lives: the launcher ends with it
+	if err != nil {
+		return nil, fmt.Errorf("starting the AWS emulator: %w", err)
+	}
+	process, first, err := child.StartTelling(cmd, io.Discard)
 	if err != nil {
 		return nil, err
 	}
+	e := &Emulator{process: process, life: life}
 	select {
 	case line := <-first:
 		err = e.listening(line, logFile.Name())
@@ -122,37 +126,9 @@ func (o *Options) openLog() (file *os.File, err error) {
 	return file, nil
 }
 
-// launch starts cmd, whose first line of output is on its way through the channel, empty when it ends without one.
-// Its standard input stays open as long as the program lives: that is how it learns of our death where the
-// kernel does not tell it.
-func launch(cmd *exec.Cmd) (*Emulator, <-chan string, error) {
-	life, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("starting the AWS emulator: %w", err)
-	}
-	out, in, err := os.Pipe()
-	if err != nil {
-		return nil, nil, fmt.Errorf("starting the AWS emulator: %w", err)
-	}
-	cmd.Stdout = in
-	process, err := child.Start(cmd)
-	_ = in.Close() // the child holds its own
-	if err != nil {
-		_ = out.Close()
-		return nil, nil, err
-	}
-	first := make(chan string, 1)
-	go func() {
-		defer func() { _ = out.Close() }()
-		line, _ := bufio.NewReader(out).ReadString('\n') // an empty line tells as much as an error
-		first <- line
-	}()
-	return &Emulator{process: process, life: life}, first, nil
-}
-
 // listening reads the launcher's first line, or the reason why there is none.
 func (e *Emulator) listening(line, logFile string) error {
-	address, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	address, ok := strings.CutPrefix(line, "listening on ")
 	if ok {
 		var err error
 		if e.URL, err = url.Parse(address); err == nil {
