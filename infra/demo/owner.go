@@ -37,9 +37,8 @@ func (d *demo) owner(ctx context.Context) error {
 	var sent struct {
 		Result string `json:"result"`
 	}
-	err = d.client.Invoke(ctx, "control", map[string]any{
-		"action": "test", "operator": d.client.Operator, "tenant_id": s.tenant.TenantID, "endpoint_id": s.endpoint.ID,
-	}, &sent)
+	whom := map[string]any{"tenant_id": s.tenant.TenantID, "endpoint_id": s.endpoint.ID}
+	err = d.client.Operate(ctx, "control", "test", whom, &sent)
 	if err != nil {
 		return err
 	}

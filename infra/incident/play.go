@@ -176,9 +176,8 @@ func (i *incident) dead(ctx context.Context) (n int, err error) {
 		var answer struct {
 			Selected int `json:"selected"`
 		}
-		err := i.client.Invoke(ctx, "replay", map[string]any{
-			"action": "start_job", "operator": i.client.Operator, "act": "replay", "tenant_id": id, "dry_run": true,
-		}, &answer)
+		every := map[string]any{"act": "replay", "tenant_id": id, "dry_run": true}
+		err := i.client.Operate(ctx, "replay", "start_job", every, &answer)
 		if err != nil {
 			return n, err
 		}

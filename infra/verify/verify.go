@@ -150,11 +150,7 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 
 // ask sends an operator's request.
 func (r *run) ask(ctx context.Context, function, action string, fields map[string]any, out any) error {
-	request := map[string]any{"action": action, "operator": r.Client.Operator}
-	for name, v := range fields {
-		request[name] = v
-	}
-	return r.Client.Invoke(ctx, function, request, out) //nolint:wrapcheck // names the function
+	return r.Client.Operate(ctx, function, action, fields, out) //nolint:wrapcheck // names the function
 }
 
 func (r *run) issueKey(ctx context.Context) error {

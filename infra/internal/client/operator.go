@@ -4,16 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
 // about names the things that an operator's request is about.
-type about map[string]any
+type about = map[string]any
 
-// operate sends an operator's request and decodes its answer into out.
-func (c *Client) operate(ctx context.Context, function, action string, in about, out any) error {
-	in["action"], in["operator"] = action, c.Operator
-	return c.Invoke(ctx, function, in, out)
+// Operate sends an operator's request with these fields and decodes its answer into out.
+func (c *Client) Operate(ctx context.Context, function, action string, fields map[string]any, out any) error {
+	request := map[string]any{"action": action, "operator": c.Operator}
+	maps.Copy(request, fields)
+	return c.Invoke(ctx, function, request, out)
 }
 
 // IssueKey issues an API key with both scopes to a tenant.
@@ -21,7 +23,7 @@ func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) 
 	var key struct {
 		APIKey string `json:"api_key"`
 	}
-	err := c.operate(ctx, "apikeys", "issue", about{"tenant_id": tenantID, "description": "demonstration"}, &key)
+	err := c.Operate(ctx, "apikeys", "issue", about{"tenant_id": tenantID, "description": "demonstration"}, &key)
 	return key.APIKey, err
 }
 
@@ -36,7 +38,7 @@ type Delivery struct {
 
 // Delivery returns the state of one delivery.
 func (c *Client) Delivery(ctx context.Context, id string) (d Delivery, err error) {
-	err = c.operate(ctx, "inspect", "delivery", about{"delivery_id": id}, &d)
+	err = c.Operate(ctx, "inspect", "delivery", about{"delivery_id": id}, &d)
 	return d, err
 }
 
@@ -60,13 +62,13 @@ func (c *Client) DeadLetters(ctx context.Context, endpointID string) ([]DeadLett
 	var list struct {
 		Data []DeadLetter `json:"data"`
 	}
-	err := c.operate(ctx, "inspect", "dead_letters", about{"endpoint_id": endpointID}, &list)
+	err := c.Operate(ctx, "inspect", "dead_letters", about{"endpoint_id": endpointID}, &list)
 	return list.Data, err
 }
 
 // DeadLetter opens one dead letter.
 func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (d DeadLetter, err error) {
-	err = c.operate(ctx, "inspect", "dead_letter", about{"delivery_id": deliveryID}, &d)
+	err = c.Operate(ctx, "inspect", "dead_letter", about{"delivery_id": deliveryID}, &d)
 	return d, err
 }
 
@@ -79,7 +81,7 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 			Reason     string `json:"reason"`
 		} `json:"data"`
 	}
-	if err := c.operate(ctx, "replay", "deliveries", about{"delivery_ids": deliveryIDs}, &answer); err != nil {
+	if err := c.Operate(ctx, "replay", "deliveries", about{"delivery_ids": deliveryIDs}, &answer); err != nil {
 		return err
 	}
 	if len(answer.Data) != len(deliveryIDs) {
@@ -113,7 +115,7 @@ func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (Healt
 		Health  Health  `json:"health"`
 		Waiting Waiting `json:"waiting"`
 	}
-	err := c.operate(ctx, "inspect", "endpoint", about{"tenant_id": tenantID, "endpoint_id": endpointID}, &shown)
+	err := c.Operate(ctx, "inspect", "endpoint", about{"tenant_id": tenantID, "endpoint_id": endpointID}, &shown)
 	return shown.Health, shown.Waiting, err
 }
 
@@ -124,7 +126,7 @@ func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
 			EndpointID string `json:"endpoint_id"`
 		} `json:"data"`
 	}
-	err := c.operate(ctx, "inspect", "endpoints", about{"state": state}, &list)
+	err := c.Operate(ctx, "inspect", "endpoints", about{"state": state}, &list)
 	ids := make([]string, 0, len(list.Data))
 	for _, e := range list.Data {
 		ids = append(ids, e.EndpointID)
