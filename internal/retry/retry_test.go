@@ -124,36 +124,6 @@ func TestSchedule_Wait_properties(t *testing.T) {
 
 func left(elapsed time.Duration) time.Duration { return max(limit-max(elapsed, 0), 0) }
 
-func TestSchedule_Wait_countsTheCapFromTheReceive(t *testing.T) {
-	for name, row := range map[string]struct {
-		n                    int
-		random               float64
-		floor, elapsed, want time.Duration
-	}{
-		"the whole of it":                    {9, 0, 0, 0, 43_000 * time.Second},
-		"jitter does not lengthen it":        {9, 0.9, 0, 0, 43_000 * time.Second},
-		"a nanosecond since the receive":     {9, 0.9, 0, 1, 43_000*time.Second - 1},
-		"thirty seconds since the receive":   {9, 0.9, 0, 30 * time.Second, 42_970 * time.Second},
-		"jitter up to the cap":               {7, 0.5, 0, 0, 22_528 * time.Second},
-		"jitter cut by what is left":         {7, 0.5, 0, 21_000 * time.Second, 22_000 * time.Second},
-		"Retry-After of the cap":             {1, 0.9, 43_000 * time.Second, 0, 43_000 * time.Second},
-		"Retry-After beyond the cap":         {1, 0.9, 43_001 * time.Second, 0, 43_000 * time.Second},
-		"Retry-After cut by what is left":    {1, 0.9, 43_000 * time.Second, 30 * time.Second, 42_970 * time.Second},
-		"Retry-After longer than the jitter": {2, 0.5, 23 * time.Second, 0, 23 * time.Second},
-		"Retry-After within the jitter":      {2, 0.5, 21 * time.Second, 0, 22 * time.Second},
-		"one second left":                    {1, 0.9, 0, 42_999 * time.Second, time.Second},
-		"nothing left":                       {1, 0.9, 0, 43_000 * time.Second, 0},
-		"less than nothing left":             {1, 0.9, time.Minute, 50_000 * time.Second, 0},
-		"a clock that runs behind":           {9, 0.9, 43_060 * time.Second, -time.Minute, 43_000 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if got := production.Wait(row.n, row.random, row.floor, row.elapsed); got != row.want {
-				t.Errorf("waits %s, want %s", got, row.want)
-			}
-		})
-	}
-}
-
 // What SQS allows, in figures of its own.
 func TestLimits_areThoseOfSQS(t *testing.T) {
 	want := map[string]time.Duration{"Cap": limit, "MaxDelay": 15 * time.Minute}
