@@ -76,12 +76,18 @@ func counted(results List) string {
 // filterFields select dead letters.
 var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
 
-// start counts the filter's selection, and starts a job on it once the count was confirmed.
-func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	f, token := pick(form, filterFields...), form.Get("token")
+// selection is the filter of a form: what is dead, where it does not say whose dead letters are meant.
+func selection(form url.Values) row {
+	f := pick(form, filterFields...)
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
 		f["status"] = "dead"
 	}
+	return f
+}
+
+// start counts the filter's selection, and starts a job on it once the count was confirmed.
+func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
+	f, token := selection(form), form.Get("token")
 	if f["act"], f["token"] = "replay", token; token == "" {
 		f["token"], f["dry_run"] = rand.Text(), true
 	}

@@ -49,7 +49,7 @@ var answers = map[string]string{
 	"dead_letters":    `{"data":[{"delivery_id":"msg_1","tenant_id":"%[1]s","status":"dead"}],"next_cursor":null}`,
 	"dead_letter":     `{"delivery_id":"msg_1","body":"%[1]s","history":[{"reason":"%[1]s"}],"headers":{}}`,
 	"rejected_events": `{"data":[{"message_id":"m_1","reason":"%[1]s","body":"%[1]s","bytes":12}],"next_cursor":null}`,
-	"jobs":            `{"data":[{"job_id":"job_1","act":"replay","operator":"%[1]s"}],"next_cursor":null}`,
+	"jobs":            `{"data":[{"job_id":"job_1","act":"replay","operator":"%[1]s"}],"next_cursor":"page 2"}`,
 	"job": `{"job_id":"job_1","act":"replay","state":"running","selected":10,"done":5,"left":2,
 		"refused":{"endpoint_deleted":3}}`,
 	"job_outcome":  `{"sent":3,"delivered":2,"dead_again":1,"under_way":0,"discarded":0,"unknown":0,"next_cursor":"c"}`,

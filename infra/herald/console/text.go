@@ -3,6 +3,7 @@ package console
 import (
 	"fmt"
 	"html/template"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -20,7 +21,7 @@ func (s *Server) functions() template.FuncMap {
 		"fields": fields, "lines": Lines, "moment": func(v any) string { return Moment(v, s.Now()) },
 		"reasons": Reasons, "workedOff": workedOff, "results": func() []string { return results },
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
-		"share": share, "next": next, "asList": asList, "pagesOfNav": func() []place { return places },
+		"share": share, "next": next, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
 		"spanNames":      func() []string { return []string{"hour", "day", "week"} },
 		"states":         func() []string { return states },
@@ -62,17 +63,6 @@ var controlButtons = map[string]string{
 
 // jobButtons are, by a job's state, the acts on it with their labels.
 var jobButtons = map[string]map[string]string{"running": {"stop": "Stop"}, "stopped": {"resume": "Go on"}}
-
-// asList reads the answer of a list.
-func asList(v any) (l List) {
-	rows, _ := At(v, "data").([]any)
-	for _, r := range rows {
-		if found, ok := r.(row); ok {
-			l.Data = append(l.Data, found)
-		}
-	}
-	return l
-}
 
 // At is the field of a row at a path: "health.state". Nil where there is none.
 func At(v any, path string) any {
@@ -171,21 +161,13 @@ func link(path string, pairs ...any) string {
 }
 
 // next is the path of a list's next page, "" after the last.
-func next(path string, query url.Values, data any) string {
-	cursor, _ := At(data, "next_cursor").(string)
-	if l, ok := data.(List); ok && l.Next != nil {
-		cursor = *l.Next
-	}
-	if cursor == "" {
+func next(path string, query url.Values, found List) string {
+	if found.Next == nil {
 		return ""
 	}
-	q := url.Values{}
-	for name, values := range query {
-		if name != "done" {
-			q[name] = values
-		}
-	}
-	q.Set("cursor", cursor)
+	q := maps.Clone(query)
+	q.Del("done")
+	q.Set("cursor", *found.Next)
 	return path + "?" + q.Encode()
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -66,6 +67,20 @@ func TestJob_showsItsOutcomeAndHowToGoOnWithTheRest(t *testing.T) {
 	}
 	if strings.Contains(page, "/job/resume") {
 		t.Error("a running job can be resumed")
+	}
+}
+
+// Without a selection, dead_letters refuses.
+func TestPages_leadOn(t *testing.T) {
+	f := &functions{}
+	web, browser, _ := open(t, f)
+	if page := body(t, get(t, browser, web.URL+"/jobs")); !strings.Contains(page, `"/jobs?cursor=page&#43;2"`) {
+		t.Errorf("no next page in\n%s", page)
+	}
+	f.asked = nil
+	get(t, browser, web.URL+"/dead?reason=timeout")
+	if want := `inspect dead_letters {"reason":"timeout","status":"dead"}`; !slices.Contains(f.asked, want) {
+		t.Errorf("asked %v, not %s", f.asked, want)
 	}
 }
 

@@ -3,9 +3,9 @@ package console
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
-	"slices"
 )
 
 // row is one object of an answer.
@@ -39,18 +39,18 @@ type model struct {
 
 // views are the pages. None takes more than five calls, questions about rights included.
 func (s *Server) views() map[string]view {
-	replays, paged := []string{"replay"}, append(slices.Clone(filterFields), "cursor")
+	replays := []string{"replay"}
 	return map[string]view{
 		"/{$}":        {"overview", "Overview", overview, nil},
 		"/traffic":    {"traffic", "Traffic", traffic, nil},
-		"/endpoints":  {"endpoints", "Endpoints", one("endpoints", "tenant_id", "state", "host", "cursor"), nil},
+		"/endpoints":  {"endpoints", "Endpoints", one[List]("endpoints", "tenant_id", "state", "host", "cursor"), nil},
 		"/endpoint":   {"endpoint", "Endpoint", endpoint, []string{"control", "replay"}},
 		"/deliveries": {"deliveries", "Deliveries", deliveries, nil},
 		"/delivery":   {"delivery", "Delivery", delivery, nil},
-		"/dead":       {"dead", "Dead letters", one("dead_letters", paged...), replays},
-		"/letter":     {"letter", "Dead letter", one("dead_letter", "delivery_id"), replays},
-		"/rejected":   {"rejected", "Rejected events", one("rejected_events"), replays},
-		"/jobs":       {"jobs", "Jobs", one("jobs", "cursor"), nil},
+		"/dead":       {"dead", "Dead letters", deadLetters, replays},
+		"/letter":     {"letter", "Dead letter", one[row]("dead_letter", "delivery_id"), replays},
+		"/rejected":   {"rejected", "Rejected events", one[List]("rejected_events"), replays},
+		"/jobs":       {"jobs", "Jobs", one[List]("jobs", "cursor"), nil},
 		"/job":        {"job", "Job", job, replays},
 		"/keys":       {"keys", "API keys", keys, nil},
 		"/acts":       {"acts", "Acts of operators", acts, nil},
@@ -58,12 +58,20 @@ func (s *Server) views() map[string]view {
 }
 
 // one is the view of one answer of inspect, asked for with the fields that the query has.
-func one(action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
+func one[T row | List](action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
 	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
-		var answer row
+		var answer T
 		err := s.Stack.Ask(ctx, "inspect", action, pick(query, fields...), &answer)
 		return answer, err
 	}
+}
+
+func deadLetters(ctx context.Context, s *Server, query url.Values) (any, error) {
+	f := selection(query)
+	maps.Copy(f, pick(query, "cursor"))
+	var found List
+	err := s.Stack.Ask(ctx, "inspect", "dead_letters", f, &found)
+	return found, err
 }
 
 // pick takes the fields that are given.
