@@ -251,28 +251,45 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	}
 }
 
-// From what is wrong to the act, nobody types an id: commands fit a line, and names need no quotes.
+// From what is wrong to the act, nobody types an id: commands fit a line, and names need no escaping.
 func TestStatus_namesTheNextCommands(t *testing.T) {
-	const id = "webhook_01KEXAMPLE0000000000000000"
-	cause := func(description string) string {
-		return `{"data":[{"reason":"unreadable"},{"tenant_id":"acme","endpoint_id":"` + id +
-			`","description":"` + description + `","state":"open"},
-			{"tenant_id":"acme","endpoint_id":"webhook_2","description":"mail","state":"open"}]}`
+	const id, other = "webhook_01KEXAMPLE0000000000000000", "webhook_01KEXAMPLE0000000000000001"
+	cause := func(id, description, state string) string {
+		return `{"tenant_id":"acme","endpoint_id":"` + id + `","description":"` + description + `","state":"` + state + `"}`
 	}
-	for description, want := range map[string][]string{
-		"crm":     {"herald --stack prod endpoints show acme/crm", "herald --stack prod dead replay --endpoint acme/crm"},
-		"our crm": {"herald --stack prod endpoints show " + id},
-		"mail":    {"herald --stack prod dead replay --endpoint " + id},
+	down, mail := cause(other, "mail", "open"), cause("webhook_2", "mail", "open")
+	show, replay, watch := "endpoints show acme/crm", "dead replay --endpoint ", "dead replay --endpoint acme/crm --watch"
+	for name, c := range map[string]struct {
+		causes string
+		want   []string
+	}{
+		"open":       {down, []string{"endpoints show acme/mail"}},
+		"healthy":    {cause(id, "crm", "healthy"), []string{show, watch}},
+		"two causes": {cause(id, "crm", "failing") + "," + cause(id, "crm", "failing"), []string{show, watch}},
+		"a space": {cause(id, "our crm", "failing"), []string{
+			`endpoints show "acme/our crm"`, replay + `"acme/our crm" --watch`}},
+		"a quote":  {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
+		"one name": {down + "," + mail, []string{"endpoints show " + other}},
+		"long": {cause(id, "a description as long as this", "recovering"), []string{
+			"endpoints show " + id, replay + id}},
+		"down first": {cause(id, "crm", "healthy") + "," + down, []string{"endpoints show acme/mail", watch}},
 	} {
 		f := &fake{answers: map[string]string{
 			"inspect summary": `{"dead_letters":{"dead":{"count":2}},"queues":{"EventsDeadLetterQueue":{"visible":1}}}`,
-			"inspect causes":  cause(description), "inspect endpoints": `{"data":[]}`,
+			"inspect causes":  `{"data":[{"reason":"unreadable"},` + c.causes + `]}`, "inspect endpoints": `{"data":[]}`,
 		}}
 		_, _, words := f.play(t, "", "--stack", "prod", "status")
-		for _, command := range append(want, "herald --stack prod rejected list") {
-			if !strings.Contains(words, "next: "+command+"\n") || len(command) > 80 {
-				t.Errorf("%s: no %q in\n%s", description, command, words)
+		var got []string
+		for line := range strings.Lines(words) {
+			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "next: herald --stack prod "); ok {
+				got = append(got, command)
 			}
+			if len(line) > len("next: \n")+80 {
+				t.Errorf("%s: more than a line: %s", name, line)
+			}
+		}
+		if diff := cmp.Diff(append(c.want, "rejected list"), got); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 		const views = 3 // and two calls to find the stack and its caller
 		if len(f.requests) != views {

@@ -9,16 +9,29 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// next are the commands that go on from a status: to the worst trouble first, and to replaying its dead letters.
+// mostReplays bounds the replays that a status suggests.
+const mostReplays = 5
+
+// taking are the states of endpoints that get what is replayed at once.
+var taking = []any{"healthy", "failing", "flapping", "recovering"}
+
+// next are the commands that go on from a status: to the worst endpoint that gets nothing, to the replays of the dead
+// letters whose endpoints take deliveries, and to rejected events.
 func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r row) bool { return cellOf(r, "endpoint_id") == "" })
 	if len(all) > 0 {
-		first := all[0]
-		show, name := nameOf(first, all)
-		commands = append(commands, herald+" endpoints show "+show)
-		if number(sum, "dead_letters.dead.count") > 0 && first["state"] != "deleted" {
-			commands = append(commands, herald+" dead replay --endpoint "+name)
+		worst := max(0, slices.IndexFunc(all, func(r row) bool { return !slices.Contains(taking, r["state"]) }))
+		commands = append(commands, herald+" endpoints show "+nameToShow(all[worst], all))
+	}
+	var replays []string
+	for _, cause := range causes {
+		command := herald + " dead replay --endpoint " + nameOf(cause, all)
+		if slices.Contains(taking, cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
+			replays = append(replays, command)
 		}
+	}
+	for _, command := range replays {
+		commands = append(commands, withWatch(command))
 	}
 	if number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
 		commands = append(commands, herald+" rejected list")
@@ -26,26 +39,47 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	return commands
 }
 
-// plain is a description that needs no quotes in a shell.
-var plain = regexp.MustCompile(`^[\w.-]+$`)
+// withWatch has a command wait for its job, if the line still fits a terminal.
+func withWatch(command string) string {
+	const width, flag = 80, " --watch"
+	if len(command)+len(flag) > width {
+		return command
+	}
+	return command + flag
+}
 
-// nameOf names an endpoint for `show` and for --endpoint: by its description, unless another of the rows has that, too.
-func nameOf(r row, all []row) (show, name string) {
+var (
+	plain  = regexp.MustCompile(`^[\w.-]+$`)   // needs no quotes in a shell
+	spaced = regexp.MustCompile(`^[\w.\- ]+$`) // needs quotes, of any kind
+)
+
+// nameOf names an endpoint for --endpoint: by its description, unless another of the rows has that, too, or by its
+// id, whichever is shorter.
+func nameOf(r row, all []row) string {
 	id, tenant, description := cellOf(r, "endpoint_id"), cellOf(r, "tenant_id"), cellOf(r, "description")
-	unique := plain.MatchString(description) && plain.MatchString(tenant)
-	for _, other := range all {
-		if cellOf(other, "endpoint_id") != id && cellOf(other, "tenant_id") == tenant &&
-			cellOf(other, "description") == description {
-			unique = false
-		}
+	name := tenant + "/" + description
+	switch {
+	case !plain.MatchString(tenant) || !spaced.MatchString(description):
+		return safe(id)
+	case !plain.MatchString(description):
+		name = `"` + name + `"`
 	}
-	if unique {
-		return tenant + "/" + description, tenant + "/" + description
+	if len(name) > len(id) && len(id) > 0 || slices.ContainsFunc(all, func(other row) bool {
+		return cellOf(other, "endpoint_id") != id && cellOf(other, "tenant_id") == tenant &&
+			cellOf(other, "description") == description
+	}) {
+		return safe(id)
 	}
-	if slices.Contains([]any{"failing", "flapping", "open", "recovering"}, r["state"]) { // its circuit names the tenant
-		return safe(id), safe(id)
+	return name
+}
+
+// nameToShow names an endpoint for a look at it: an id leads there alone only if the endpoint is in trouble.
+func nameToShow(r row, all []row) string {
+	name, inTrouble := nameOf(r, all), []any{"failing", "flapping", "open", "recovering"}
+	if name != safe(cellOf(r, "endpoint_id")) || slices.Contains(inTrouble, r["state"]) {
+		return name
 	}
-	return safe(id) + " --tenant " + safe(tenant), safe(id)
+	return safe(cellOf(r, "tenant_id")) + "/" + name
 }
 
 func cellOf(r row, name string) string {
