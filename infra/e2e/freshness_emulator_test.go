@@ -35,7 +35,7 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 	s := subscribe(t, c, "*")
 	publish(t, c, "user.restored") // deliver now knows the first secret
 	s.await(t, 1)
-	s.Fail(500)
+	s.Fail(failing...)
 	publish(t, c, "user.created")
 	s.await(t, 2)
 	rotated := change(t, c, call{http.MethodPost, s.ID + "/rotate-secret", nil, http.StatusOK})
@@ -43,19 +43,25 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 		t.Fatal("no new secret")
 	}
 	s.verify(t, rotated.SigningSecret)
+	s.Fail()
 	publish(t, c, "user.updated")
-	for _, r := range s.await(t, 4)[2:] {
-		if r.Standard != nil || r.Status != http.StatusOK {
-			t.Errorf("%s with the new secret: %d %v", r.Event, r.Status, r.Standard)
+	eventually(t, "both events under the new secret", func(context.Context) (bool, error) {
+		genuine := map[string]bool{}
+		for _, r := range s.Requests() {
+			genuine[r.Event] = r.Status == http.StatusOK && r.Standard == nil
 		}
-	}
+		return genuine["user.created"] && genuine["user.updated"], nil
+	})
 }
+
+// failing are statuses for longer than a test may take to change an endpoint while its delivery waits.
+var failing = slices.Repeat([]int{500}, 100)
 
 func TestADisabledEndpointGetsNothingAndResumes(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s, witness := subscribe(t, c, "*"), subscribe(t, c, "*")
-	s.Fail(500)
+	s.Fail(failing...)
 	publish(t, c, "user.created")
 	first := s.await(t, 1)
 	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"status": "disabled"}, http.StatusOK})
@@ -65,14 +71,13 @@ func TestADisabledEndpointGetsNothingAndResumes(t *testing.T) {
 		d, err := operator.Delivery(ctx, first[0].ID)
 		return d.Reason == "endpoint_disabled", err
 	})
-	if got := s.Requests(); len(got) != 1 {
-		t.Fatalf("%d requests to a disabled endpoint", len(got)-1)
-	}
+	s.Fail()
+	before := len(s.Requests())
 	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"status": "active"}, http.StatusOK})
-	got := s.await(t, 2)
+	got := s.await(t, before+1)
 	genuine(t, got)
-	if got[1].ID != first[0].ID {
-		t.Errorf("resumed with %s %s", got[1].Event, got[1].ID)
+	if !sameDelivery(got) {
+		t.Errorf("a disabled endpoint got %s", got[len(got)-1].Event)
 	}
 }
 
@@ -80,19 +85,21 @@ func TestADeletedEndpointGetsNothingUntilRestored(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s, witness := subscribe(t, c, "*"), subscribe(t, c, "*")
-	s.Fail(500)
+	s.Fail(failing...)
 	publish(t, c, "user.created")
 	first := s.await(t, 1)
 	change(t, c, call{http.MethodDelete, s.ID, nil, http.StatusNoContent})
 	publish(t, c, "user.deleted")
 	witness.await(t, 2)
 	state(t, first[0].ID, "discarded")
+	s.Fail()
+	before := len(s.Requests())
 	change(t, c, call{http.MethodPost, s.ID + "/restore", nil, http.StatusOK})
 	publish(t, c, "user.restored")
-	got := s.await(t, 2)
+	got := s.await(t, before+1)
 	genuine(t, got)
-	if len(got) != 2 || got[1].Event != "user.restored" {
-		t.Errorf("after the restore: %d requests, last %s", len(got), got[len(got)-1].Event)
+	if last := got[len(got)-1]; !sameDelivery(got[:before]) || last.Event != "user.restored" {
+		t.Errorf("a deleted endpoint got %s, a restored one %s", got[before-1].Event, last.Event)
 	}
 }
 

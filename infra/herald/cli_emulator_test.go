@@ -33,7 +33,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 	i := startStack(t)
 	ends(t, exitDone, "status")
 	lines := tailing(t)
-	broken := i.answering(t, "broken", "user.deleted", slices.Repeat([]int{500}, 12)...)
+	broken, mended := i.answering(t, "broken", "user.deleted", 500)
 	for _, id := range []string{"evt_1", "evt_2"} {
 		data := jsontext.Value(`{"userId":"` + id + `"}`)
 		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted", Data: data})
@@ -46,6 +46,7 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 		}
 	}
 	id := i.dies(t, broken, 2)
+	mended.Fail()
 	eventually(t, "a line of tail", func(context.Context) (bool, error) { return len(lines) > 0, nil })
 	says("http_5xx", <-lines)
 	says(broken.ID, ends(t, exitUnhealthy, "status"))

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -58,8 +59,8 @@ func startStack(t *testing.T) incident {
 	return incident{s, operator.As("acme", key), server}
 }
 
-// answering registers a receiver that answers with the statuses, one a request, and with 200 after them.
-func (i incident) answering(t *testing.T, name, event string, statuses ...int) client.Endpoint {
+// answering registers a receiver that answers with the status until its inbox is told otherwise.
+func (i incident) answering(t *testing.T, name, event string, status int) (client.Endpoint, *receiver.Inbox) {
 	t.Helper()
 	inbox := i.server.Inbox("/" + name)
 	e, err := i.tenant.CreateEndpoint(t.Context(), inbox.URL, event)
@@ -74,8 +75,10 @@ func (i incident) answering(t *testing.T, name, event string, statuses ...int) c
 	if err := inbox.Verify(e.SigningSecret, ok); err != nil {
 		t.Fatal(err)
 	}
-	inbox.Fail(statuses...)
-	return e
+	if status != http.StatusOK {
+		inbox.Fail(slices.Repeat([]int{status}, 10_000)...)
+	}
+	return e, inbox
 }
 
 func (i incident) publish(t *testing.T, m examples.Message) {
