@@ -60,20 +60,16 @@ type Due struct {
 func (b *Backlog) Due(
 	ctx context.Context, dueShard int, until time.Time, limit int, cursor string,
 ) (due []Due, next string, err error) {
-	start, err := decodeCursor(cursor, "endpoint_shard", "position", "due_shard", "due_at")
-	if err != nil {
-		return nil, "", err
-	}
-	items, last, err := b.query(ctx, query{
-		index: "by-due", condition: "due_shard = :shard AND due_at <= :until", limit: limit, start: start,
+	items, next, err := b.list(ctx, query{
+		index: "by-due", condition: "due_shard = :shard AND due_at <= :until", limit: limit,
 		values: attributes{":shard": str(strconv.Itoa(dueShard)), ":until": stamp(until)},
-	})
+	}, cursor, "endpoint_shard", "position", "due_shard", "due_at")
 	for _, item := range items {
 		due = append(due, Due{
 			Key: backlogKeyOf(item), TenantID: getStr(item, "tenant_id"), DueAt: getTime(item, "due_at"),
 		})
 	}
-	return due, encodeCursor(last), err
+	return due, next, err
 }
 
 // BatchGet returns the items with the given keys, strongly consistent, in no order; missing ones are left out.

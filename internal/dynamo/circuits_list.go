@@ -24,16 +24,12 @@ const (
 // Trouble names endpoints that have a circuit, in the order of their ids, at most limit of them. It is a little
 // behind; next is "" after the last page.
 func (c *Circuits) Trouble(ctx context.Context, limit int, cursor string) (keys []EndpointKey, next string, err error) {
-	q := listed(listedEndpoint, limit)
-	if q.start, err = decodeCursor(cursor, "scope", "name", "listed"); err != nil {
-		return nil, "", err
-	}
-	items, last, err := c.query(ctx, q)
+	items, next, err := c.list(ctx, listed(listedEndpoint, limit), cursor, "scope", "name", "listed")
 	for _, item := range items {
 		id := strings.TrimPrefix(getStr(item, "scope"), endpointScope)
 		keys = append(keys, EndpointKey{getStr(item, "tenant_id"), id})
 	}
-	return keys, encodeCursor(last), err
+	return keys, next, err
 }
 
 // Slow returns the moments slow_until of at most limit tenants that became slow; more says that there are others. It

@@ -111,14 +111,10 @@ const openIndex = "open-by-endpoint"
 func (d *Deliveries) ListOpen(
 	ctx context.Context, endpointID string, limit int, cursor string,
 ) (records []delivery.Record, next string, err error) {
-	start, err := decodeCursor(cursor, "delivery_id", "open_endpoint_id", "created_at")
-	if err != nil {
-		return nil, "", err
-	}
-	items, last, err := d.query(ctx, query{
+	items, next, err := d.list(ctx, query{
 		index: openIndex, condition: "open_endpoint_id = :endpoint",
-		values: attributes{":endpoint": str(endpointID)}, limit: limit, backwards: true, start: start,
-	})
+		values: attributes{":endpoint": str(endpointID)}, limit: limit, backwards: true,
+	}, cursor, "delivery_id", "open_endpoint_id", "created_at")
 	if err != nil {
 		return nil, "", err
 	}
@@ -135,7 +131,7 @@ func (d *Deliveries) ListOpen(
 			records = append(records, r)
 		}
 	}
-	return records, encodeCursor(last), nil
+	return records, next, nil
 }
 
 // BatchGet returns the records of the given distinct deliveries, strongly consistent; missing ones are left out.

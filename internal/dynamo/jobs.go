@@ -76,10 +76,7 @@ func (s *Jobs) List(
 		q.condition += " AND begins_with(#position, :state)"
 		q.values[":state"] = str(string(state) + " ")
 	}
-	if q.start, err = decodeCursor(cursor, "job_id", "part", "kind", "position"); err != nil {
-		return nil, "", err
-	}
-	items, last, err := s.query(ctx, q)
+	items, next, err := s.list(ctx, q, cursor, "job_id", "part", "kind", "position")
 	if err != nil {
 		return nil, "", err
 	}
@@ -92,7 +89,7 @@ func (s *Jobs) List(
 			jobs = append(jobs, j)
 		}
 	}
-	return jobs, encodeCursor(last), nil
+	return jobs, next, nil
 }
 
 // Running reports whether a job is running, a moment behind: one read of an index.

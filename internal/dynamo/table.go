@@ -147,6 +147,17 @@ func (t table) query(ctx context.Context, q query) (items []attributes, last att
 	return out.Items, out.LastEvaluatedKey, nil
 }
 
+// list is query by cursors, which hold the named attributes of a key; next is "" after the last page.
+func (t table) list(
+	ctx context.Context, q query, cursor string, keys ...string,
+) (items []attributes, next string, err error) {
+	if q.start, err = decodeCursor(cursor, keys...); err != nil {
+		return nil, "", err
+	}
+	items, last, err := t.query(ctx, q)
+	return items, encodeCursor(last), err
+}
+
 // count is query of the number of items.
 func (t table) count(ctx context.Context, q query) (n int, last attributes, err error) {
 	in := t.input(q)
