@@ -34,28 +34,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Index finds due deliveries in Backlog.
-type Index interface {
+// Backlog keeps the deliveries that wait (dynamo.Backlog). An endpoint's shard is read oldest first and strongly
+// consistent.
+type Backlog interface {
 	Due(ctx context.Context, dueShard int, until time.Time, limit int, cursor string) ([]dynamo.Due, string, error)
 	BatchGet(ctx context.Context, keys []backlog.Key) (dynamo.Page, error)
-}
-
-// Shards reads one endpoint's backlog, oldest first and strongly consistent.
-type Shards interface {
 	ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (dynamo.Page, error)
-}
-
-// Changes changes Backlog.
-type Changes interface {
 	Delete(ctx context.Context, keys []backlog.Key) []error
 	PutBack(ctx context.Context, item backlog.Item) (found bool, err error)
-}
-
-// Backlog keeps the deliveries that wait (dynamo.Backlog).
-type Backlog interface {
-	Index
-	Shards
-	Changes
 }
 
 // Circuits keeps circuits, and how long tenants are slow (dynamo.Circuits).
