@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -56,18 +57,25 @@ func (a *app) print(line string) error {
 // say prints words, to standard error.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
 
-// table prints rows under the names of their columns. A column is the path of a field: "health.state".
-func (a *app) table(rows []row, columns ...string) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	heads := make([]string, len(columns))
+// table prints rows under the names of their columns. A column is the path of a field, "health.state", with its head
+// before it where the path is no good one: "deaths=count".
+func (a *app) table(rows []row, columns ...string) error { return a.tableTo(a.out, rows, columns...) }
+
+func (a *app) tableTo(to io.Writer, rows []row, columns ...string) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	heads, paths := make([]string, len(columns)), make([]string, len(columns))
 	for n, c := range columns {
-		heads[n] = strings.ToUpper(strings.ReplaceAll(c[strings.LastIndexByte(c, '.')+1:], "_", " "))
+		head, path, named := strings.Cut(c, "=")
+		if !named {
+			head, path = c[strings.LastIndexByte(c, '.')+1:], c
+		}
+		heads[n], paths[n] = strings.ToUpper(strings.ReplaceAll(head, "_", " ")), path
 	}
 	fmt.Fprintln(w, strings.Join(heads, "\t"))
 	for _, r := range rows {
 		cells := make([]string, len(columns))
-		for n, c := range columns {
-			cells[n] = a.cell(r, c)
+		for n, path := range paths {
+			cells[n] = a.cell(r, path)
 		}
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}

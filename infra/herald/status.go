@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
+)
+
+// status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
+func (a *app) status() *cli.Command {
+	return &cli.Command{
+		Name: "status", Usage: "all trouble at a glance; exit code 3 if there is any", Flags: []cli.Flag{limit(20)},
+		Action: a.on(a.showStatus),
+	}
+}
+
+// overview are the three answers of a status. Where one failed, the others are shown all the same.
+type overview struct {
+	sum             row
+	causes, trouble page
+	more            bool // endpoints in trouble
+	failed          map[string]error
+}
+
+func (a *app) overview(ctx context.Context, c *cli.Command, s stack) (o overview) {
+	o.failed = map[string]error{}
+	keep := func(part string, err error) {
+		if err != nil {
+			o.failed[part] = err
+		}
+	}
+	_, err := s.ask(ctx, "inspect", "summary", nil, &o.sum)
+	keep("the summary", err)
+	o.trouble, o.more, err = s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
+	keep("the endpoints in trouble", err)
+	if o.sum == nil || number(o.sum, "dead_letters.dead.count") > 0 {
+		_, err = s.ask(ctx, "inspect", "causes", nil, &o.causes)
+		keep("the causes of death", err)
+	}
+	return o
+}
+
+func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
+	o := a.overview(ctx, c, s)
+	const parts = 3
+	for _, err := range o.failed {
+		var failed *failure
+		denied := errors.As(err, &failed) && failed.code == exitDenied
+		if denied || len(o.failed) == parts {
+			return err
+		}
+	}
+	var err error
+	if isJSON(c) {
+		err = a.printJSON(map[string]any{"stack": s.name, "summary": o.sum, "causes": nonNil(o.causes.Data),
+			"endpoints": nonNil(o.trouble.Data), "more": o.more})
+	} else {
+		err = a.printStatus(s, o)
+		if o.more {
+			a.say("and more endpoints: %s endpoints list", called(c))
+		}
+		for _, command := range next(called(c), o.sum, o.causes.Data, o.trouble.Data) {
+			a.say("next: %s", command)
+		}
+	}
+	for part, fault := range o.failed {
+		a.say("%s could not be shown: %s", part, safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
+	}
+	if err == nil && (len(o.failed) > 0 || unhealthy(o.sum)) {
+		return &failure{code: exitUnhealthy}
+	}
+	return err
+}
+
+// unhealthy judges the answer of summary.
+func unhealthy(sum row) bool {
+	return slices.ContainsFunc([]string{
+		"endpoints.states.open", "dead_letters.dead.count", "queues.EventsDeadLetterQueue.visible",
+	}, func(path string) bool { return number(sum, path) > 0 })
+}
+
+func number(sum row, path string) float64 {
+	n, _ := console.At(sum, path).(float64)
+	return n
+}
+
+// flow is the order of the queues along a delivery's way.
+var flow = []string{
+	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
+}
+
+func (a *app) printStatus(s stack, o overview) error {
+	a.say("%s in %s", s.name, s.aws.Region)
+	var letters, queues []row
+	if o.sum != nil {
+		if err := a.lines(a.glance(o.sum)); err != nil {
+			return err
+		}
+		for _, status := range []string{"dead", "replaying", "replayed"} {
+			letters = append(letters, row{"dead_letters": status, "of": console.At(o.sum, "dead_letters."+status)})
+		}
+		for _, name := range flow {
+			queues = append(queues, row{"queue": name, "of": console.At(o.sum, "queues."+name)})
+		}
+	}
+	for _, t := range []struct {
+		title   string
+		rows    []row
+		columns []string
+	}{
+		{"Dead letters", letters, []string{"status=dead_letters", "of.count", "of.oldest_died_at"}},
+		{"Queues", queues, []string{"queue", "of.visible", "of.in_flight", "of.delayed"}},
+		{"What deliveries died of", o.causes.Data, causeColumns},
+		{"Endpoints in trouble", o.trouble.Data, troubleColumns},
+	} {
+		if len(t.rows) == 0 {
+			continue
+		}
+		if err := a.print("\n" + t.title); err != nil {
+			return err
+		}
+		if err := a.table(t.rows, t.columns...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// The columns of endpoints in trouble, and of causes of death. Descriptions tell endpoints apart; ids are last.
+var (
+	troubleColumns = []string{"tenant_id", "description", "host", "state", "last_status", "last_reason",
+		"failures", "waiting=waiting.count", "outage_since", "pause_reason", "endpoint_id"}
+	causeColumns = []string{"tenant_id", "description", "host", "state", "reason", "last_status", "deaths=count",
+		"first_died_at", "latest_died_at", "endpoint_id"}
+)
+
+// glance puts a summary's endpoints and backlog into words.
+func (a *app) glance(sum row) (lines [][2]string) {
+	states := console.Reasons(console.At(sum, "endpoints.states"))
+	lines = append(lines, [2]string{"endpoints", states})
+	if n := number(sum, "endpoints.paused_tenants"); n > 0 {
+		lines = append(lines, [2]string{"paused tenants", console.Plain(n)})
+	}
+	if n := number(sum, "endpoints.slow_tenants"); n > 0 {
+		lines = append(lines, [2]string{"slow tenants", a.slowTenants(sum, int(n))})
+	}
+	return append(lines, [2]string{"waiting", a.waiting(sum)})
+}
+
+// slowTenants names slow tenants, and the times until which they stay slow at least.
+func (a *app) slowTenants(sum row, count int) string {
+	slow, _ := console.At(sum, "endpoints.slow").([]any)
+	var named []string
+	for _, tenant := range slow {
+		named = append(named, fmt.Sprintf("%v until %s", console.At(tenant, "tenant_id"), clock(tenant, "until")))
+	}
+	if more := count - len(named); more > 0 {
+		named = append(named, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(named, ", ")
+}
+
+// waiting says what waits, and for what. What is held is not attempted when it is due: its life ends then.
+func (a *app) waiting(sum row) string {
+	count, held := number(sum, "waiting.count"), number(sum, "waiting.held")
+	due := clock(sum, "waiting.next_due_at")
+	switch {
+	case count == 0:
+		return "nothing"
+	case held == count:
+		return fmt.Sprintf("%v, all held for their endpoints; the first until %s at the latest", count, due)
+	}
+	return fmt.Sprintf("%v, of these %v held for their endpoints; the first is due at %s", count, held, due)
+}
+
+// clock is a time at a path, in UTC.
+func clock(v any, path string) string {
+	written, _ := console.At(v, path).(string)
+	at, err := time.Parse(time.RFC3339, written)
+	if err != nil {
+		return "–"
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+// lines prints names with their texts.
+func (a *app) lines(lines [][2]string) error {
+	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	for _, line := range lines {
+		if line[1] != "" {
+			fmt.Fprintf(w, "%s\t%s\n", line[0], safe(line[1]))
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return fmt.Errorf("writing the output: %w", err)
+	}
+	return nil
+}
