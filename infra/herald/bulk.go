@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,7 +92,7 @@ type survey struct {
 // job.
 func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
 	f["act"], f["token"], f["dry_run"] = b.act, rand.Text(), true
-	would, err := a.count(ctx, c, s, f)
+	would, err := a.count(ctx, c, s, b, f)
 	if err != nil || c.Bool("dry-run") {
 		return err
 	}
@@ -126,10 +127,18 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 }
 
 // count previews a job.
-func (a *app) count(ctx context.Context, c *cli.Command, s stack, f fields) (would survey, err error) {
+func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) (would survey, err error) {
 	raw, err := s.ask(ctx, "replay", "start_job", f, &would)
 	if err != nil {
 		return survey{}, err
+	}
+	if b.act != "publish" && would.Selected > 0 {
+		a.sayCauses(ctx, s, b, f)
+	}
+	for _, field := range []string{"since", "until"} {
+		if at := cellOf(f, field); at != "" {
+			a.say("%s %s", field, at)
+		}
 	}
 	a.say("%d selected, %d can be done", would.Selected, would.Ready)
 	if refused := console.Reasons(would.Refused); refused != "" {
@@ -142,4 +151,27 @@ func (a *app) count(ctx context.Context, c *cli.Command, s stack, f fields) (wou
 		err = a.printJSON(raw)
 	}
 	return would, err
+}
+
+// sayCauses shows by endpoint what a job is about.
+func (a *app) sayCauses(ctx context.Context, s stack, b bulk, f fields) {
+	selected, causes := maps.Clone(f), page{}
+	for _, own := range []string{"act", "token", "dry_run"} {
+		delete(selected, own)
+	}
+	if _, err := s.ask(ctx, "inspect", "causes", selected, &causes); err != nil {
+		a.say("what is selected cannot be shown by endpoint: %s", safe(err.Error()))
+		return
+	}
+	for _, cause := range causes.Data {
+		if cause["endpoint"] = cause["description"]; cellOf(cause, "description") == "" {
+			cause["endpoint"] = cause["host"]
+		}
+		if b.act == "replay" && slices.Contains([]any{"open", "paused"}, cause["state"]) {
+			cause["then"] = "held until the endpoint is back"
+		}
+	}
+	if len(causes.Data) > 0 {
+		_ = a.tableTo(a.err, causes.Data, "tenant_id", "endpoint", "state", "reason", "dead=count", "then") // as a.say
+	}
 }

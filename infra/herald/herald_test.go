@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,17 +111,28 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 
 func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 	f := &fake{answers: map[string]string{"replay start_job": `{"selected":12,"ready":10,
-		"refused":{"endpoint_deleted":2},"complete":true,"until":"2026-01-03T08:00:00Z","job":{"job_id":"job_1"}}`}}
-	code, out, words := f.play(t, "y\n", "dead", "replay", "--tenant", "acme")
-	if code != exitDone || out != "job_1\n" || len(f.requests) != 2 {
+		"refused":{"endpoint_deleted":2},"complete":true,"until":"2026-01-03T08:00:00Z","job":{"job_id":"job_1"}}`,
+		"inspect causes": `{"data":[
+			{"tenant_id":"acme","description":"crm","state":"open","reason":"http_5xx","count":10}]}`}}
+	code, out, words := f.play(t, "y\n", "dead", "replay", "--tenant", "acme", "--since", "22:00")
+	if code != exitDone || out != "job_1\n" || len(f.requests) != 3 {
 		t.Fatalf("exit code %d, %d requests, output %q, %s", code, len(f.requests), out, words)
 	}
-	counted, started := f.requests[0], f.requests[1]
+	counted, started := f.requests[0], f.requests[2]
+	selected := row{
+		"action": "causes", "operator": counted["operator"], "tenant_id": "acme", "since": "2026-05-01T22:00:00Z",
+	}
+	if diff := cmp.Diff(selected, f.requests[1]); diff != "" {
+		t.Errorf("the causes that are shown (-want +got):\n%s", diff)
+	}
 	if counted["dry_run"] != true || started["dry_run"] != nil || counted["token"] != started["token"] ||
 		started["until"] != "2026-01-03T08:00:00Z" {
 		t.Errorf("counted with %v, started with %v", counted, started)
 	}
-	for _, said := range []string{"12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10"} {
+	for _, said := range []string{
+		"acme       crm       open   http_5xx  10    held until the endpoint is back\n",
+		"since 2026-05-01T22:00:00Z\n", "12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10",
+	} {
 		if !strings.Contains(words, said) {
 			t.Errorf("does not say %q:\n%s", said, words)
 		}
@@ -133,7 +145,7 @@ func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
 	}}
 	f.play(t, "", "--dry-run", "dead", "replay", "--endpoint", "acme/hooks.example.com", "--reason", "timeout")
 	asked := []row{} // what selects letters, inspect refuses about an endpoint
-	for _, r := range f.requests {
+	for _, r := range f.requests[:2] {
 		asked = append(asked, row{"endpoint_id": r["endpoint_id"], "tenant_id": r["tenant_id"], "reason": r["reason"]})
 	}
 	want := []row{
@@ -159,7 +171,8 @@ func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
 	} {
 		f := &fake{answers: map[string]string{"replay start_job": `{"selected":1,"ready":1,"complete":true,"job":null}`}}
 		f.play(t, input, args...)
-		if len(f.requests) != 1 || f.requests[0]["dry_run"] != true {
+		acts := slices.DeleteFunc(f.requests, func(r row) bool { return r["action"] == "causes" })
+		if len(acts) != 1 || acts[0]["dry_run"] != true {
 			t.Errorf("input %q: %v", input, f.requests)
 		}
 	}

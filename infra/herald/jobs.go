@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
@@ -51,20 +52,15 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 		if err != nil {
 			return err
 		}
+		if last == "" && j["state"] == "running" {
+			a.say("the job begins within a minute")
+		}
 		if line := progress(j); line != last {
 			a.say("%s", line)
 			last = line
 		}
 		if j["state"] != "running" {
-			if isJSON(c) {
-				err = a.printJSON(raw)
-			} else if j["act"] == "replay" {
-				err = a.sayOutcome(ctx, s, id)
-			}
-			if err == nil && (j["state"] != "done" || notDone(j) != "") {
-				return &failure{code: exitUnhealthy, text: "not all were done: herald jobs show " + id}
-			}
-			return err
+			return a.ended(ctx, c, s, j, raw)
 		}
 		select {
 		case <-ctx.Done():
@@ -73,6 +69,23 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 		case <-time.After(pollEvery):
 		}
 	}
+}
+
+// ended shows what became of a job that no longer runs.
+func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row, raw jsontext.Value) (err error) {
+	id := cellOf(j, "job_id")
+	switch {
+	case isJSON(c):
+		err = a.printJSON(raw)
+	case j["act"] == "replay":
+		err = a.awaitOutcome(ctx, s, id)
+	case j["act"] == "publish" && number(j, "done") > 0:
+		a.say("the events queue has accepted %v; their deliveries follow", j["done"])
+	}
+	if err == nil && (j["state"] != "done" || notDone(j) != "") {
+		return &failure{code: exitUnhealthy, text: "not all were done: herald jobs show " + id}
+	}
+	return err
 }
 
 // progress is a bar of twenty steps, which is a line of text everywhere.
@@ -101,12 +114,38 @@ func notDone(j row) (counts string) {
 // outcomeParts bounds the requests for one outcome: each is about up to 2,000 deliveries.
 const outcomeParts = 3
 
-// sayOutcome prints the states of a job's deliveries so far.
-func (a *app) sayOutcome(ctx context.Context, s stack, id string) error {
-	o, err := console.Outcome(ctx, asker{s}, id, outcomeParts)
-	if err != nil {
-		return err //nolint:wrapcheck // the function's answer
+// The looks at a job's outcome: what is held for an endpoint that is down stays under way.
+const (
+	outcomeEvery = 5 * time.Second
+	mostUnmoved  = 12 // looks that find no change: a minute
+)
+
+// awaitOutcome prints the states of a job's deliveries when none is under way, or none has changed for a minute.
+func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
+	var before any
+	for unmoved := 0; ; unmoved++ {
+		o, err := console.Outcome(ctx, asker{s}, id, outcomeParts)
+		if err != nil {
+			return err //nolint:wrapcheck // the function's answer
+		}
+		if o["under_way"] != before {
+			before, unmoved = o["under_way"], 0
+		}
+		if number(o, "under_way") == 0 || unmoved == mostUnmoved {
+			a.sayOutcome(o)
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			a.sayOutcome(o)
+			return nil
+		case <-time.After(outcomeEvery):
+		}
 	}
+}
+
+// sayOutcome prints the states of a job's deliveries so far.
+func (a *app) sayOutcome(o row) {
 	a.say("of %v sent: %v delivered, %v dead again, %v under way",
 		o["sent"], o["delivered"], o["dead_again"], o["under_way"])
 	if o["discarded"] != 0.0 || o["unknown"] != 0.0 {
@@ -115,7 +154,6 @@ func (a *app) sayOutcome(ctx context.Context, s stack, id string) error {
 	if o["more"] == true {
 		a.say("this is about the first %v of the job", o["sent"])
 	}
-	return nil
 }
 
 // showJob shows a job, the states of its deliveries, and its failures.

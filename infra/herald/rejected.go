@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -15,12 +16,12 @@ import (
 
 func (a *app) rejected() *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
-		return append(eventSelectors("a part of it, such as not_processed"), another)
+		return append(eventSelectors("a part of it, such as not_processed; selects alone, too"), another)
 	}
 	return &cli.Command{Name: "rejected", Usage: "events that were not accepted", Commands: []*cli.Command{
 		{
 			Name: "list", Usage: "with the reason of each", Flags: selectors(limit(maxPage)),
-			Action: a.list(a.flags, "inspect", "rejected_events", "message_id", "event_id", "reason", "sent_at", "bytes"),
+			Action: a.on(a.listRejected),
 		},
 		{
 			Name: "show", Usage: "one event, its body included", ArgsUsage: "MESSAGE-ID", Action: a.about(a.showRejected),
@@ -39,11 +40,61 @@ func (a *app) rejected() *cli.Command {
 	}}
 }
 
+// listRejected shows of each event its tenant and type, too, as far as its body has them.
+func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack) error {
+	f, err := a.flags(c)
+	if err != nil {
+		return err
+	}
+	p, more, err := s.all(ctx, "inspect", "rejected_events", f, c.Int("limit"))
+	if err != nil {
+		return err
+	}
+	if more {
+		a.say("there are more than %d: narrow the search, or raise --limit", c.Int("limit"))
+	}
+	if isJSON(c) {
+		return a.printPage(c, p)
+	}
+	again := false
+	for _, r := range p.Data {
+		again = describe(r) || again
+	}
+	err = a.printPage(c, p, "message_id", "tenant", "type", "event_id", "reason", "can_succeed", "sent_at", "bytes")
+	if again {
+		a.say("next: %s rejected publish --reason not_processed --watch", called(c))
+	}
+	return err
+}
+
+// describe adds columns to a rejected event, and says whether publishing it again can succeed.
+func describe(r row) (again bool) {
+	var body struct {
+		TenantID any `json:"tenant_id"`
+		Type     any `json:"type"`
+	}
+	if json.Unmarshal([]byte(cellOf(r, "body")), &body) == nil { // a body may be no event at all
+		r["tenant"], r["type"] = body.TenantID, body.Type
+	}
+	reason := cellOf(r, "reason")
+	fault, invalid := strings.CutPrefix(reason, "invalid event: ")
+	r["reason"], _, _ = strings.Cut(fault, ";")
+	again = reason == "not_processed"
+	switch {
+	case again:
+		r["can_succeed"] = "yes"
+	case invalid:
+		r["can_succeed"] = "no"
+	}
+	return again
+}
+
 // eventSelectors are the flags that choose rejected events, and dead letters, too.
 func eventSelectors(reason string) []cli.Flag {
 	return []cli.Flag{
 		text("tenant", "the tenant's id"), text("reason", reason),
-		text("since", "22:00, 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"), text("until", "likewise"),
+		text("since", "22:00 (by this machine's clock), 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"),
+		text("until", "likewise"),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
@@ -184,14 +185,30 @@ func (s *stack) call(ctx context.Context, client *lambda.Client, function string
 	if out.FunctionError == nil {
 		return out.Payload, nil
 	}
-	var fault struct {
+	id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
+	return nil, fail(exitFailed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
+		function, fault(function, payload, out.Payload), *name, id)
+}
+
+// fault says how a function failed, and whether that may have changed anything.
+func fault(function string, request, answer []byte) string {
+	var told struct {
 		Message string `json:"errorMessage"`
 	}
-	if err := json.Unmarshal(out.Payload, &fault); err != nil {
-		fault.Message = "it gave no reason"
+	if err := json.Unmarshal(answer, &told); err != nil {
+		told.Message = "it gave no reason"
 	}
-	return nil, fail(exitFailed, "%s failed: %s\nAsking again is safe. Its log: aws logs tail /aws/lambda/%s",
-		function, fault.Message, *name)
+	text := " failed: " + told.Message
+	if strings.Contains(told.Message, "timed out") {
+		text = " ran out of time"
+	}
+	var asked struct {
+		DryRun bool `json:"dry_run"`
+	}
+	if err := json.Unmarshal(request, &asked); function == "inspect" || err == nil && asked.DryRun {
+		return text + ". Nothing was started. Asking again is safe."
+	}
+	return text + ". Asking again is safe."
 }
 
 // function is the name of an operator function, which is called by its folder.
