@@ -70,6 +70,9 @@ func (a *app) printOne(c *cli.Command, answer row) error {
 	return a.show(answer)
 }
 
+// hints say where the counts of a long list are.
+var hints = map[string]string{"dead_letters": "; herald status counts them by endpoint"}
+
 // selector are the fields of a request that a command's flags set.
 type selector func(c *cli.Command) (fields, error)
 
@@ -85,7 +88,7 @@ func (a *app) list(selected selector, function, action string, columns ...string
 			return err
 		}
 		if more {
-			a.say("there are more than %d: narrow the search, or raise --limit", c.Int("limit"))
+			a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hints[action])
 		}
 		return a.printPage(c, p, columns...)
 	})

@@ -352,7 +352,8 @@ func TestList_readsPagesUpToItsLimit(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != exitDone || len(rows) != 3 {
 		t.Errorf("exit code %d, %d rows, %v", code, len(rows), err)
 	}
-	if !strings.Contains(words, "more than 3") || f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
+	const more = "more than 3: narrow the search, or raise --limit; herald status counts"
+	if !strings.Contains(words, more) || f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
 		t.Errorf("said %q, asked %v", words, f.requests)
 	}
 }

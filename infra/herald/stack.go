@@ -199,8 +199,8 @@ func fault(function string, request, answer []byte) string {
 		told.Message = "it gave no reason"
 	}
 	text := " failed: " + told.Message
-	if strings.Contains(told.Message, "timed out") {
-		text = " ran out of time"
+	if strings.Contains(told.Message, "timed out") { // Lambda says so, and the function itself
+		text = " ran out of time: select less, or ask again later"
 	}
 	var asked struct {
 		DryRun bool `json:"dry_run"`

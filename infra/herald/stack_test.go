@@ -106,7 +106,7 @@ func TestFault_saysWhetherAnythingWasStarted(t *testing.T) {
 		{"inspect", `{}`, `{"errorMessage":"internal error"}`,
 			" failed: internal error. Nothing was started. Asking again is safe."},
 		{"replay", `{"dry_run":true}`, `{"errorMessage":"Task timed out after 30.00 seconds"}`,
-			" ran out of time. Nothing was started. Asking again is safe."},
+			" ran out of time: select less, or ask again later. Nothing was started. Asking again is safe."},
 		{"replay", `{}`, `<html>`, " failed: it gave no reason. Asking again is safe."},
 	} {
 		if got := fault(c.function, []byte(c.request), []byte(c.answer)); got != c.want {

@@ -27,14 +27,13 @@ type overview struct {
 	sum             row
 	causes, trouble page
 	more            bool // endpoints in trouble
-	failed          map[string]error
+	failed          []error
 }
 
 func (a *app) overview(ctx context.Context, c *cli.Command, s stack) (o overview) {
-	o.failed = map[string]error{}
 	keep := func(part string, err error) {
 		if err != nil {
-			o.failed[part] = err
+			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", part, err))
 		}
 	}
 	_, err := s.ask(ctx, "inspect", "summary", nil, &o.sum)
@@ -55,7 +54,7 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 		var failed *failure
 		denied := errors.As(err, &failed) && failed.code == exitDenied
 		if denied || len(o.failed) == parts {
-			return err
+			return errors.Unwrap(err)
 		}
 	}
 	var err error
@@ -71,8 +70,8 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 			a.say("next: %s", command)
 		}
 	}
-	for part, fault := range o.failed {
-		a.say("%s could not be shown: %s", part, safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
+	for _, fault := range o.failed {
+		a.say("%s", safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
 	}
 	if err == nil && (len(o.failed) > 0 || unhealthy(o.sum)) {
 		return &failure{code: exitUnhealthy}

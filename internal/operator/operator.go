@@ -81,10 +81,13 @@ type Function struct {
 	Now     func() time.Time
 }
 
-// errInternal is all that a caller learns about an error of ours.
-var errInternal = errors.New("internal error: see the function's log under this request id")
+// All that a caller learns about an error of ours.
+var (
+	errInternal = errors.New("internal error: see the function's log under this request id")
+	errLate     = errors.New("timed out: ask again, or select less; see the function's log under this request id")
+)
 
-// Invoke runs one action. Any error is errInternal.
+// Invoke runs one action. Any error is errInternal, or errLate where AWS or the action took too long.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	started := f.Now()
 	call := &Call{Now: started.UTC(), audit: f.Audit}
@@ -102,6 +105,8 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	switch {
 	case errors.As(err, &refusal):
 		return encode(map[string]*Refusal{"error": refusal})
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, errLate
 	case err != nil:
 		return nil, errInternal
 	}

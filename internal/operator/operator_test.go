@@ -185,6 +185,18 @@ func TestFunction_report_saysWhoDidWhatToWhich(t *testing.T) {
 	}
 }
 
+func TestFunction_Invoke_saysThatTimeRanOut(t *testing.T) {
+	var log bytes.Buffer
+	f := testFunction(&log)
+	f.Actions["wait"] = Do(func(context.Context, *Call, struct{}) (struct{}, error) {
+		return struct{}{}, fmt.Errorf("asking 10.0.0.1: %w", context.DeadlineExceeded)
+	})
+	_, err := f.Invoke(t.Context(), []byte(`{"action":"wait","operator":"ann"}`))
+	if err != errLate || !strings.Contains(log.String(), "10.0.0.1") { //nolint:errorlint // nothing is added
+		t.Errorf("%v, log %s", err, &log)
+	}
+}
+
 func TestFunction_Invoke_keepsTheDetailOfOurErrorsInTheLog(t *testing.T) {
 	for action, detail := range map[string]string{
 		"fail": "arn:aws:secret detail", "panic": "boom", "fail to say": "NaN",
