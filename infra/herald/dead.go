@@ -5,7 +5,7 @@ import (
 )
 
 var letterColumns = []string{
-	"delivery_id", "tenant_id", "endpoint_id", "event_type", "status", "reason", "last_status", "died_at",
+	"delivery_id", "tenant_id", "host", "description", "event_type", "status", "reason", "last_status", "died_at",
 }
 
 func (a *app) dead() *cli.Command {

@@ -18,6 +18,8 @@ type DeadLetter struct {
 	DeliveryID  string            `json:"delivery_id"`
 	TenantID    string            `json:"tenant_id"`
 	EndpointID  string            `json:"endpoint_id"`
+	Host        string            `json:"host"` // of the endpoint as it is now, as its description
+	Description string            `json:"description"`
 	EventID     string            `json:"event_id"`
 	EventType   string            `json:"event_type"`
 	Status      deadletter.Status `json:"status"`
@@ -29,12 +31,24 @@ type DeadLetter struct {
 	ReplayCount int               `json:"replay_count"`
 }
 
-func showDeadLetter(r deadletter.Record) DeadLetter {
-	return DeadLetter{
-		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
-		Status: r.Status, Reason: r.Reason, Attempts: r.Attempts, LastStatus: r.LastStatus,
-		CreatedAt: r.CreatedAt, DiedAt: r.DiedAt, ReplayCount: r.ReplayCount,
+// showDeadLetters reads each endpoint once.
+func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Record) ([]DeadLetter, error) {
+	keys := make([]dynamo.EndpointKey, len(records))
+	for n, r := range records {
+		keys[n] = dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID}
 	}
+	endpoints, err := h.readNamed(ctx, keys)
+	shown := make([]DeadLetter, len(records))
+	for n, r := range records {
+		e := endpoints[r.EndpointID].Endpoint
+		shown[n] = DeadLetter{
+			DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, Host: e.Host(),
+			Description: e.Description, EventID: r.EventID, EventType: r.EventType,
+			Status: r.Status, Reason: r.Reason, Attempts: r.Attempts, LastStatus: r.LastStatus,
+			CreatedAt: r.CreatedAt, DiedAt: r.DiedAt, ReplayCount: r.ReplayCount,
+		}
+	}
+	return shown, err
 }
 
 type deadLettersRequest struct {
@@ -66,11 +80,13 @@ func (h *Handler) deadLetters(
 	)
 	read := func(limit int, start string) ([]DeadLetter, string, error) {
 		records, next, err := h.DeadLetters.List(ctx, wanted, dynamo.LetterPage{Limit: limit, Cursor: start})
-		shown := make([]DeadLetter, len(records))
-		for i, r := range records {
+		for _, r := range records {
 			err = errors.Join(err, operator.CheckTenant(req.TenantID, r.TenantID))
-			shown[i] = showDeadLetter(r)
 		}
+		if err != nil {
+			return nil, "", err
+		}
+		shown, err := h.showDeadLetters(ctx, records)
 		return shown, next, err
 	}
 	return operator.Paged(call, req.Page, "dead_letters "+req.Filter(), read)
@@ -113,8 +129,12 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 	if err != nil {
 		return OpenedDeadLetter{}, err
 	}
+	shown, err := h.showDeadLetters(ctx, []deadletter.Record{r})
+	if err != nil {
+		return OpenedDeadLetter{}, err
+	}
 	return OpenedDeadLetter{
-		DeadLetter: showDeadLetter(r), OccurredAt: timeOrNull(r.OccurredAt), Body: string(opened.Body), Headers: headers(r),
+		DeadLetter: shown[0], OccurredAt: timeOrNull(r.OccurredAt), Body: string(opened.Body), Headers: headers(r),
 		History: opened.History, Attributes: opened.Attributes,
 	}, nil
 }

@@ -99,18 +99,14 @@ func countCauses(letters []deadletter.Record) []Cause {
 
 // nameEndpoints adds host, description and state.
 func (h *Handler) nameEndpoints(ctx context.Context, causes []Cause) error {
-	var keys []dynamo.EndpointKey
-	for _, c := range causes {
-		if c.EndpointID != "" {
-			keys = append(keys, dynamo.EndpointKey{TenantID: c.TenantID, EndpointID: c.EndpointID})
-		}
-	}
-	found, err := h.readEndpoints(ctx, keys)
+	keys := make([]dynamo.EndpointKey, len(causes))
 	for n, c := range causes {
-		for _, f := range found {
-			if f.Endpoint.ID == c.EndpointID {
-				causes[n].Host, causes[n].Description, causes[n].State = f.Endpoint.Host(), f.Endpoint.Description, f.State()
-			}
+		keys[n] = dynamo.EndpointKey{TenantID: c.TenantID, EndpointID: c.EndpointID}
+	}
+	endpoints, err := h.readNamed(ctx, keys)
+	for n, c := range causes {
+		if f, found := endpoints[c.EndpointID]; found {
+			causes[n].Host, causes[n].Description, causes[n].State = f.Endpoint.Host(), f.Endpoint.Description, f.State()
 		}
 	}
 	return err

@@ -346,6 +346,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"Endpoints.List", "deliveries", published},
 		{"BatchGet", "deliveries", published},
 		{"DeadLetters.List", "dead_letters", `"status":"dead"`},
+		{"Read", "dead_letters", `"status":"dead"`},
 		{"DeadLetters.List", "causes", ``},
 		{"Read", "causes", ``},
 		{"DeadLetters.Get", "dead_letter", `"delivery_id":"msg_1"`},
@@ -406,15 +407,16 @@ func TestHandler_deliveries_leavesMarksOut(t *testing.T) {
 }
 
 func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
-	w := &world{letters: []deadletter.Record{{
+	e := endpoint.Endpoint{ID: "webhook_1", TenantID: "acme", URL: "https://a.example/secret", Description: "orders"}
+	w := &world{endpoints: []endpoint.Endpoint{e}, letters: []deadletter.Record{{
 		Ref: ref("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, Attempts: 10,
 		LastStatus: 504, ReplayCount: 2, DiedAt: at, Sealed: deadletter.Sealed{Body: []byte("sealed")},
 	}}}
 	got := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`))
 	want := operator.List[DeadLetter]{Data: []DeadLetter{{
-		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
-		Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10, LastStatus: 504,
-		CreatedAt: at, DiedAt: at, ReplayCount: 2,
+		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", Host: "a.example", Description: "orders",
+		EventID: "evt_1", EventType: "user.created", Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10,
+		LastStatus: 504, CreatedAt: at, DiedAt: at, ReplayCount: 2,
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("dead letters (-want +got):\n%s", diff)
@@ -459,8 +461,9 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	}
 	r.Sealed = sealed
 	w := &world{letters: []deadletter.Record{r}}
+	listed := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"status":"dead"`))
 	want := OpenedDeadLetter{
-		DeadLetter: showDeadLetter(r), OccurredAt: &occurred,
+		DeadLetter: listed.Data[0], OccurredAt: &occurred,
 		Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
 		Headers: map[string]string{
 			"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.created",
