@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -65,8 +66,12 @@ func (c *Client) As(tenantID, apiKey string) *Client {
 	return &other
 }
 
+// maxTries bounds the tries of a call that is answered 503.
+const maxTries = 6
+
 // API calls the management API. body and out may be nil. Any status is an answer; only a
-// failed exchange or an unreadable answer is an error.
+// failed exchange or an unreadable answer is an error. After a 503 the call is tried again, as its
+// Retry-After asks.
 func (c *Client) API(ctx context.Context, method, path string, body, out any) (int, error) {
 	var payload []byte
 	if body != nil {
@@ -75,30 +80,64 @@ func (c *Client) API(ctx context.Context, method, path string, body, out any) (i
 			return 0, fmt.Errorf("encoding request: %w", err)
 		}
 	}
+	for try := 1; ; try++ {
+		a, err := c.exchange(ctx, method, path, payload)
+		if err != nil {
+			return 0, err
+		}
+		if a.status == http.StatusServiceUnavailable && try < maxTries && waited(ctx, a.retryAfter) {
+			continue
+		}
+		if out == nil || len(a.body) == 0 {
+			return a.status, nil
+		}
+		if err := json.Unmarshal(a.body, out); err != nil {
+			return a.status, fmt.Errorf("decoding answer %d %q: %w", a.status, a.body, err)
+		}
+		return a.status, nil
+	}
+}
+
+// waited tells whether ctx lived through as many seconds.
+func waited(ctx context.Context, seconds int) bool {
+	select {
+	case <-time.After(time.Duration(seconds) * time.Second):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+type answer struct {
+	status     int
+	retryAfter int // seconds; 0: not given
+	body       []byte
+}
+
+func (c *Client) exchange(ctx context.Context, method, path string, payload []byte) (a answer, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.APIURL+path, bytes.NewReader(payload))
 	if err != nil {
-		return 0, fmt.Errorf("making request: %w", err)
+		return a, fmt.Errorf("making request: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.APIKey)
-	if body != nil {
+	if payload != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return 0, fmt.Errorf("calling the management API: %w", err)
+		return a, fmt.Errorf("calling the management API: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end below
-	raw, err := io.ReadAll(resp.Body)
-	if err != nil {
-		return resp.StatusCode, fmt.Errorf("reading answer: %w", err)
+	a.status = resp.StatusCode
+	if a.body, err = io.ReadAll(resp.Body); err != nil {
+		return a, fmt.Errorf("reading answer: %w", err)
 	}
-	if out == nil || len(raw) == 0 {
-		return resp.StatusCode, nil
+	if after := resp.Header.Get("Retry-After"); after != "" {
+		if a.retryAfter, err = strconv.Atoi(after); err != nil {
+			return a, fmt.Errorf("reading Retry-After: %w", err)
+		}
 	}
-	if err := json.Unmarshal(raw, out); err != nil {
-		return resp.StatusCode, fmt.Errorf("decoding answer %d %q: %w", resp.StatusCode, raw, err)
-	}
-	return resp.StatusCode, nil
+	return a, nil
 }
 
 // Endpoint is a webhook endpoint as the management API shows it.
