@@ -163,15 +163,20 @@ func (a *app) sayCauses(ctx context.Context, s stack, b bulk, f fields) {
 		a.say("what is selected cannot be shown by endpoint: %s", safe(err.Error()))
 		return
 	}
+	columns := []string{"tenant_id", "endpoint", "state", "reason", "dead=count"}
+	held := false
 	for _, cause := range causes.Data {
 		if cause["endpoint"] = cause["description"]; cellOf(cause, "description") == "" {
 			cause["endpoint"] = cause["host"]
 		}
 		if b.act == "replay" && slices.Contains([]any{"open", "paused"}, cause["state"]) {
-			cause["then"] = "held until the endpoint is back"
+			cause["then"], held = "held until the endpoint is back", true
 		}
 	}
+	if held {
+		columns = append(columns, "then")
+	}
 	if len(causes.Data) > 0 {
-		_ = a.tableTo(a.err, causes.Data, "tenant_id", "endpoint", "state", "reason", "dead=count", "then") // as a.say
+		_ = a.tableTo(a.err, causes.Data, columns...) // as a.say
 	}
 }

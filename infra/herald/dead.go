@@ -54,5 +54,5 @@ func orDead(f fields) {
 }
 
 func watchFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "watch", Usage: "stay until the job is done; Ctrl-C leaves it running"}
+	return &cli.BoolFlag{Name: "watch", Usage: "stay until the job and its deliveries end; Ctrl-C leaves them running"}
 }

@@ -295,10 +295,10 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		var got []string
 		for line := range strings.Lines(words) {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "next: herald --stack prod "); ok {
-				got = append(got, command)
-			}
-			if len(line) > len("next: \n")+80 {
-				t.Errorf("%s: more than a line: %s", name, line)
+				command, _, _ = strings.Cut(command, "  # it is ")
+				if got = append(got, command); len("herald --stack prod ")+len(command) > 80 {
+					t.Errorf("%s: more than a line: %s", name, line)
+				}
 			}
 		}
 		if diff := cmp.Diff(append(c.want, "rejected list"), got); diff != "" {

@@ -53,7 +53,7 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 			return err
 		}
 		if last == "" && j["state"] == "running" {
-			a.say("the job begins within a minute")
+			a.say("%s begins within a minute", safe(id))
 		}
 		if line := progress(j); line != last {
 			a.say("%s", line)
@@ -80,7 +80,7 @@ func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row, raw jso
 	case j["act"] == "replay":
 		err = a.awaitOutcome(ctx, s, id)
 	case j["act"] == "publish" && number(j, "done") > 0:
-		a.say("the events queue has accepted %v; their deliveries follow", j["done"])
+		a.say("the events queue has accepted %v; their deliveries follow, or herald rejected list has them again", j["done"])
 	}
 	if err == nil && (j["state"] != "done" || notDone(j) != "") {
 		return &failure{code: exitUnhealthy, text: "not all were done: herald jobs show " + id}

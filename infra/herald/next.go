@@ -21,23 +21,24 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r row) bool { return cellOf(r, "endpoint_id") == "" })
 	if len(all) > 0 {
 		worst := max(0, slices.IndexFunc(all, func(r row) bool { return !slices.Contains(taking, r["state"]) }))
-		commands = append(commands, herald+" endpoints show "+nameToShow(all[worst], all))
+		commands = append(commands, herald+" endpoints show "+nameToShow(all[worst], all)+because(all[worst]))
 	}
 	var replays []string
 	for _, cause := range causes {
-		command := herald + " dead replay --endpoint " + nameOf(cause, all)
+		command := withWatch(herald+" dead replay --endpoint "+nameOf(cause, all)) + because(cause)
 		if slices.Contains(taking, cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
 	}
-	for _, command := range replays {
-		commands = append(commands, withWatch(command))
-	}
+	commands = append(commands, replays...)
 	if number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
 		commands = append(commands, herald+" rejected list")
 	}
 	return commands
 }
+
+// because is a shell's comment.
+func because(r row) string { return "  # it is " + safe(cellOf(r, "state")) }
 
 // withWatch has a command wait for its job, if the line still fits a terminal.
 func withWatch(command string) string {

@@ -60,14 +60,14 @@ func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack) error {
 	for _, r := range p.Data {
 		again = describe(r) || again
 	}
-	err = a.printPage(c, p, "message_id", "tenant", "type", "event_id", "reason", "can_succeed", "sent_at", "bytes")
+	err = a.printPage(c, p, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
 	if again {
 		a.say("next: %s rejected publish --reason not_processed --watch", called(c))
 	}
 	return err
 }
 
-// describe adds columns to a rejected event, and says whether publishing it again can succeed.
+// describe adds columns to a rejected event, and says whether publishing it again may succeed.
 func describe(r row) (again bool) {
 	var body struct {
 		TenantID any `json:"tenant_id"`
@@ -82,9 +82,9 @@ func describe(r row) (again bool) {
 	again = reason == "not_processed"
 	switch {
 	case again:
-		r["can_succeed"] = "yes"
+		r["valid"] = "yes"
 	case invalid:
-		r["can_succeed"] = "no"
+		r["valid"] = "no"
 	}
 	return again
 }

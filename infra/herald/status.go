@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -144,7 +145,7 @@ var (
 // glance puts a summary's endpoints and backlog into words.
 func (a *app) glance(sum row) (lines [][2]string) {
 	states := console.Reasons(console.At(sum, "endpoints.states"))
-	lines = append(lines, [2]string{"endpoints", states})
+	lines = append(lines, [2]string{"endpoints", cmp.Or(states, "none in trouble")})
 	if n := number(sum, "endpoints.paused_tenants"); n > 0 {
 		lines = append(lines, [2]string{"paused tenants", console.Plain(n)})
 	}
@@ -175,7 +176,7 @@ func (a *app) waiting(sum row) string {
 	case count == 0:
 		return "nothing"
 	case held == count:
-		return fmt.Sprintf("%v, all held for their endpoints; the first until %s at the latest", count, due)
+		return fmt.Sprintf("%v, all held for their endpoints; the first dies at %s, unless sent", count, due)
 	}
 	return fmt.Sprintf("%v, of these %v held for their endpoints; the first is due at %s", count, held, due)
 }

@@ -7,7 +7,7 @@ import (
 
 func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 	f := &fake{answers: map[string]string{
-		"inspect summary": `{"endpoints":{"states":{"open":4,"healthy":3},"paused_tenants":0,"slow_tenants":2,
+		"inspect summary": `{"endpoints":{"states":{"open":4,"failing":3},"paused_tenants":0,"slow_tenants":2,
 			"slow":[{"tenant_id":"initech","until":"2026-05-02T16:48:00Z"}]},
 			"waiting":{"count":112,"held":112,"next_due_at":"2026-05-09T08:00:00Z"}}`,
 		"inspect endpoints": `{"data":[{"state":"open","failures":28,"waiting":{"count":31}}]}`,
@@ -15,8 +15,8 @@ func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 	_, out, _ := f.play(t, "", "status")
 	words := strings.Join(strings.Fields(out), " ")
 	for _, shown := range []string{
-		"endpoints 3 healthy, 4 open slow tenants initech until 2026-05-02 16:48 UTC, and 1 more waiting 112, all held",
-		"the first until 2026-05-09 08:00 UTC at the latest", "Endpoints in trouble TENANT ID", "FAILURES WAITING OUTAGE",
+		"endpoints 3 failing, 4 open slow tenants initech until 2026-05-02 16:48 UTC, and 1 more waiting 112, all held",
+		"the first dies at 2026-05-09 08:00 UTC, unless sent", "Endpoints in trouble TENANT ID", "FAILURES WAITING OUTAGE",
 		"28 31",
 	} {
 		if !strings.Contains(words, shown) {

@@ -36,9 +36,13 @@ type endpointsRequest struct {
 	Description string `json:"description"` // a part of it
 }
 
+// wants has healthy endpoints only of a tenant, or on request.
 func (h *Handler) wants(r endpointsRequest, f operator.Found) bool {
-	e := f.Endpoint
-	return (r.State == "" || r.State == h.state(f)) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
+	e, state := f.Endpoint, h.state(f)
+	if r.State == "" && r.TenantID == "" && state == operator.StateHealthy {
+		return false
+	}
+	return (r.State == "" || r.State == state) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
 		strings.Contains(strings.ToLower(e.Description), strings.ToLower(r.Description))
 }
 

@@ -286,21 +286,26 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 	}
 }
 
-func TestHandler_endpoints_ofATenantHasTheHealthyOnes(t *testing.T) {
-	w := &world{circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open}}}
+func TestHandler_endpoints_hasHealthyOnesOfATenantOrOnRequest(t *testing.T) {
+	w := &world{circuits: []circuit.Item{
+		{TenantID: "acme", EndpointID: "webhook_1", Version: 1},
+		{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open},
+	}}
 	for _, e := range [][2]string{{"webhook_1", "https://a.example/"}, {"webhook_2", "https://b.example/"}} {
 		w.endpoints = append(w.endpoints, endpoint.Endpoint{
 			ID: e[0], TenantID: "acme", URL: e[1], Description: "for " + e[0], Status: endpoint.Active,
 		})
 	}
 	for fields, want := range map[string][][]string{
-		``:                               {{"webhook_1", "webhook_2"}},
-		`,"limit":1`:                     {{"webhook_1"}, {"webhook_2"}},
-		`,"state":"healthy"`:             {{"webhook_1"}},
-		`,"host":"B.example"`:            {{"webhook_2"}},
-		`,"description":"For webhook_1"`: {{"webhook_1"}},
+		`"limit":50`:                                       {{"webhook_2"}},
+		`"state":"healthy"`:                                {{"webhook_1"}},
+		`"tenant_id":"acme"`:                               {{"webhook_1", "webhook_2"}},
+		`"tenant_id":"acme","limit":1`:                     {{"webhook_1"}, {"webhook_2"}},
+		`"tenant_id":"acme","state":"healthy"`:             {{"webhook_1"}},
+		`"tenant_id":"acme","host":"B.example"`:            {{"webhook_2"}},
+		`"tenant_id":"acme","description":"For webhook_1"`: {{"webhook_1"}},
 	} {
-		if diff := cmp.Diff(want, w.pages(t, `"tenant_id":"acme"`+fields)); diff != "" {
+		if diff := cmp.Diff(want, w.pages(t, fields)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", fields, diff)
 		}
 	}
@@ -323,13 +328,15 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 
 func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 	failing := circuit.Item{TenantID: "acme", EndpointID: "webhook_ill", Version: 1, State: circuit.Failing}
+	well := circuit.Item{TenantID: "acme", EndpointID: "webhook_well", Version: 1}
 	w := &world{
-		endpoints: append(slices.Clone(rows), endpoint.Endpoint{ID: "webhook_ill", TenantID: "acme"}),
-		circuits:  []circuit.Item{down, asleep, back, failing, purged},
-		tenants:   map[string]endpoint.Marks{"big": {PausedAt: at}},
-		slow:      map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)},
-		total:     dynamo.Total{Items: 31, Held: 19, NextDue: since},
-		depths:    map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
+		endpoints: append(slices.Clone(rows),
+			endpoint.Endpoint{ID: "webhook_ill", TenantID: "acme"}, endpoint.Endpoint{ID: "webhook_well", TenantID: "acme"}),
+		circuits: []circuit.Item{down, asleep, back, failing, purged, well},
+		tenants:  map[string]endpoint.Marks{"big": {PausedAt: at}},
+		slow:     map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)},
+		total:    dynamo.Total{Items: 31, Held: 19, NextDue: since},
+		depths:   map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
 	}
 	got := read[Summary](t, w.ask(t, "summary", ""))
 	counts := EndpointCounts{

@@ -10,9 +10,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-// EndpointCounts counts endpoints by state, without the healthy ones that have no item.
+// EndpointCounts counts endpoints in trouble.
 type EndpointCounts struct {
-	States        map[string]int `json:"states"`
+	States        map[string]int `json:"states"`         // none is healthy
 	PausedTenants int            `json:"paused_tenants"` // that own one of these endpoints
 	SlowTenants   int            `json:"slow_tenants"`   // whose deliveries go through SlowQueue
 	Slow          []SlowTenant   `json:"slow"`           // some of them, slow the longest first
@@ -71,7 +71,9 @@ func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts) {
 	counts.States = map[string]int{}
 	paused := map[string]bool{}
 	for _, f := range found {
-		counts.States[h.state(f)]++
+		if state := h.state(f); state != operator.StateHealthy {
+			counts.States[state]++
+		}
 		if f.Tenant.Paused() {
 			paused[f.Endpoint.TenantID] = true
 		}
