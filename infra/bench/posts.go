@@ -56,7 +56,6 @@ func exchange(in workload) (measurement, error) {
 		return measurement{}, err
 	}
 	client := egress.New(egress.Config{Policy: policy, ConnectTimeout: 5 * time.Second, AttemptTimeout: 15 * time.Second})
-	defer client.Close()
 	return posts(in, func(header []delivery.Field, body []byte) error {
 		answer := client.Post(context.Background(), delivery.Request{
 			TenantID: tenant, URL: in.Receiver, Body: body, Header: header,

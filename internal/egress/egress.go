@@ -55,9 +55,7 @@ func New(c Config) *Client {
 		dialer: net.Dialer{
 			Timeout:  c.ConnectTimeout,
 			Resolver: c.Resolver,
-			Control: func(network, address string, _ syscall.RawConn) error {
-				return c.Policy.Check(network, address)
-			},
+			Control:  func(network, address string, _ syscall.RawConn) error { return c.Policy.Check(network, address) },
 		},
 		tls: &tls.Config{
 			MinVersion: tls.VersionTLS12,
@@ -95,6 +93,3 @@ func (c *Client) Post(ctx context.Context, r delivery.Request) delivery.Response
 	}
 	return got
 }
-
-// Close drops the idle connections.
-func (c *Client) Close() { c.idle.clear() }

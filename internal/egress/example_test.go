@@ -36,7 +36,6 @@ func ExampleClient_Post() {
 			Body:     []byte(`{}`),
 		})
 		fmt.Printf("status %d, reason %q\n", got.Status, got.Reason)
-		client.Close()
 	}
 	// Output:
 	// status 204, reason ""

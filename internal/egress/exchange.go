@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"os"
@@ -87,10 +88,7 @@ func (x *exchange) secure(raw net.Conn) (*conn, error) {
 	if err := c.tls.Handshake(); err != nil { //nolint:noctx // a deadline costs no goroutine
 		return nil, err
 	}
-	if err := c.ready(x.deadline); err != nil {
-		return nil, err
-	}
-	return c, c.unasked()
+	return c, cmp.Or(c.ready(x.deadline), c.unasked())
 }
 
 func earlier(a, b time.Time) time.Time {

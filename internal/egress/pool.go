@@ -56,17 +56,6 @@ func (p *pool) put(c *conn) {
 	}
 }
 
-// clear closes all.
-func (p *pool) clear() {
-	p.mu.Lock()
-	closing := p.idle
-	p.idle = nil
-	p.mu.Unlock()
-	for _, c := range closing {
-		c.close()
-	}
-}
-
 // old reports whether the connection has reached its maximum age, or one that nobody knows because the
 // clock was set back.
 func (p *pool) old(c *conn, now time.Time) bool {
