@@ -133,6 +133,9 @@ func TestNotices_rememberADeadLetterForADay(t *testing.T) {
 	if o.item.Version == 0 {
 		t.Error("it is forgotten within the day")
 	}
+	if o.item.remembers(telling, o.item.Death.At.Add(DeadLetterEvery)) {
+		t.Error("it is remembered when the next may be told")
+	}
 	o.now = o.now.Add(DeadLetterEvery)
 	if o = o.run(true); o.item.Version != 0 {
 		t.Errorf("%+v is kept", o.item)
