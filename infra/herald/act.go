@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -15,16 +14,21 @@ func (a *app) endpoints() *cli.Command {
 	act := func(name, usage string, flags ...cli.Flag) *cli.Command {
 		return &cli.Command{
 			Name: name, Usage: usage, ArgsUsage: "ENDPOINT…", Flags: append([]cli.Flag{tenant}, flags...),
-			Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-				var targets []fields
-				for _, name := range c.Args().Slice() {
-					targets = append(targets, place(c, name))
-				}
-				if len(targets) == 0 || slices.Contains(c.Args().Slice(), "") {
+			Action: func(ctx context.Context, c *cli.Command) error {
+				if c.Args().Len() == 0 {
 					return fail(exitUsage, "give at least one argument, ENDPOINT; see %s --help", c.FullName())
 				}
-				return a.act(ctx, c, s, targets...)
-			}),
+				targets := make([]fields, c.Args().Len())
+				for n, name := range c.Args().Slice() {
+					var err error
+					if targets[n], err = place(c, name); err != nil {
+						return err
+					}
+				}
+				return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+					return a.act(ctx, c, s, targets...)
+				})(ctx, c)
+			},
 		}
 	}
 	return &cli.Command{

@@ -25,7 +25,7 @@ type bulk struct {
 
 // bulk acts on the ids of the arguments, or starts a job on the flags' selection.
 func (a *app) bulk(b bulk) cli.ActionFunc {
-	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+	return func(ctx context.Context, c *cli.Command) error {
 		f, err := a.flags(c)
 		switch ids := c.Args().Slice(); {
 		case err != nil:
@@ -33,20 +33,29 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 		case len(ids) > 0 && len(f) > 0:
 			return fail(exitUsage, "give either ids or flags that select, not both")
 		case len(ids) > 0:
-			return a.byID(ctx, c, s, b, ids)
+			return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+				return a.byID(ctx, c, s, b, ids)
+			})(ctx, c)
 		case len(f) == 0:
 			return fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
 		}
-		if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
-			if _, err := s.named(ctx, f); err != nil {
-				return err
-			}
+		return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+			return a.bySelection(ctx, c, s, b, f)
+		})(ctx, c)
+	}
+}
+
+// bySelection starts a job.
+func (a *app) bySelection(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
+	if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
+		if _, err := s.named(ctx, f); err != nil {
+			return err
 		}
-		if b.act != "publish" {
-			orDead(f)
-		}
-		return a.start(ctx, c, s, b, f)
-	})
+	}
+	if b.act != "publish" {
+		orDead(f)
+	}
+	return a.start(ctx, c, s, b, f)
 }
 
 // byID acts on ids, and says which of them were not done.

@@ -47,8 +47,13 @@ func (a *app) one(function, action, field string) cli.ActionFunc {
 		if err != nil {
 			return err
 		}
-		if f[field] = of; field == "endpoint_id" {
-			maps.Copy(f, place(c, of))
+		f[field] = of
+		if field == "endpoint_id" {
+			named, err := place(c, of)
+			if err != nil {
+				return err
+			}
+			maps.Copy(f, named)
 		}
 		return a.answer(ctx, c, s, function, action, f)
 	})
@@ -132,8 +137,12 @@ func (a *app) flags(c *cli.Command) (fields, error) {
 			f[field] = v
 		}
 	}
-	if name := c.String("endpoint"); name != "" {
-		maps.Copy(f, place(c, name))
+	if c.IsSet("endpoint") {
+		named, err := place(c, c.String("endpoint"))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(f, named)
 	}
 	if c.Bool("path") {
 		f["show_path"] = true
@@ -144,17 +153,21 @@ func (a *app) flags(c *cli.Command) (fields, error) {
 	return f, nil
 }
 
-// place names an endpoint as an operator does: by its id, or by its tenant and its host or description.
-func place(c *cli.Command, name string) fields {
-	tenant := c.String("tenant")
+// place names an endpoint as an operator does: by its id, or by its tenant and its host or description. Without a
+// name the tenant alone would be meant.
+func place(c *cli.Command, name string) (fields, error) {
+	tenant, given := c.String("tenant"), name
 	if before, after, both := strings.Cut(name, "/"); both && tenant == "" {
 		tenant, name = before, after
+	}
+	if name == "" {
+		return nil, fail(exitUsage, "%q names no endpoint; see %s --help", given, c.FullName())
 	}
 	f := fields{"endpoint_id": name}
 	if tenant != "" {
 		f["tenant_id"] = tenant
 	}
-	return f
+	return f, nil
 }
 
 // limit is the flag of lists.

@@ -198,6 +198,10 @@ func TestExitCodes(t *testing.T) {
 		"neither ids nor flags":     {[]string{"dead", "replay"}, "", exitUsage},
 		"an empty argument":         {[]string{"-y", "endpoints", "discard", "", "--tenant", "acme"}, "", exitUsage},
 		"an empty flag":             {[]string{"-y", "dead", "purge", "--tenant", "", "--reason", "timeout"}, "", exitUsage},
+		"a tenant and no endpoint":  {[]string{"-y", "dead", "purge", "--endpoint", "acme/"}, "", exitUsage},
+		"an act on no endpoint":     {[]string{"-y", "endpoints", "discard", "acme/"}, "", exitUsage},
+		"a test of no endpoint":     {[]string{"test", "acme/"}, "", exitUsage},
+		"no endpoint to show":       {[]string{"endpoints", "show", "acme/"}, "", exitUsage},
 		"acts that were not done":   {[]string{"-y", "dead", "replay", "a"}, `{"data":[{"result":"no"}]}`, exitUnhealthy},
 		"an answer that is no JSON": {[]string{"deliveries", "show", "x"}, `<html>`, exitFailed},
 	} {
@@ -277,9 +281,10 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		want   []string
 	}{
 		"open":       {down, []string{"endpoints show acme/mail"}},
+		"failing":    {cause(id, "crm", "failing"), []string{show}},
 		"healthy":    {cause(id, "crm", "healthy"), []string{show, watch}},
-		"two causes": {cause(id, "crm", "failing") + "," + cause(id, "crm", "failing"), []string{show, watch}},
-		"a space": {cause(id, "our crm", "failing"), []string{
+		"two causes": {cause(id, "crm", "flapping") + "," + cause(id, "crm", "flapping"), []string{show, watch}},
+		"a space": {cause(id, "our crm", "flapping"), []string{
 			`endpoints show "acme/our crm"`, replay + `"acme/our crm" --watch`}},
 		"a quote":  {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
 		"one name": {down + "," + mail, []string{"endpoints show " + other}},

@@ -80,7 +80,8 @@ func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row, raw jso
 	case j["act"] == "replay":
 		err = a.awaitOutcome(ctx, s, id)
 	case j["act"] == "publish" && number(j, "done") > 0:
-		a.say("the events queue has accepted %v; their deliveries follow, or herald rejected list has them again", j["done"])
+		a.say("the events queue has accepted %s; their deliveries follow, or herald rejected list has them again",
+			console.Plain(j["done"]))
 	}
 	if err == nil && (j["state"] != "done" || notDone(j) != "") {
 		return &failure{code: exitUnhealthy, text: "not all were done: herald jobs show " + id}
@@ -98,7 +99,7 @@ func progress(j row) string {
 		filled = min(steps, int(steps*(selected-left)/selected))
 	}
 	bar := strings.Repeat("#", filled) + strings.Repeat(".", steps-filled)
-	return safe(fmt.Sprintf("[%s] %v: %v of %v done%s", bar, j["state"], j["done"], selected, notDone(j)))
+	return safe(fmt.Sprintf("[%s] %v: %s of %.0f done%s", bar, j["state"], console.Plain(j["done"]), selected, notDone(j)))
 }
 
 // notDone counts a job's failures, by reason.
@@ -146,13 +147,14 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 
 // sayOutcome prints the states of a job's deliveries so far.
 func (a *app) sayOutcome(o row) {
-	a.say("of %v sent: %v delivered, %v dead again, %v under way",
-		o["sent"], o["delivered"], o["dead_again"], o["under_way"])
+	n := func(count string) string { return console.Plain(o[count]) }
+	a.say("of %s sent: %s delivered, %s dead again, %s under way",
+		n("sent"), n("delivered"), n("dead_again"), n("under_way"))
 	if o["discarded"] != 0.0 || o["unknown"] != 0.0 {
-		a.say("and %v discarded, %v unknown, since their records have expired", o["discarded"], o["unknown"])
+		a.say("and %s discarded, %s unknown, since their records have expired", n("discarded"), n("unknown"))
 	}
 	if o["more"] == true {
-		a.say("this is about the first %v of the job", o["sent"])
+		a.say("this is about the first %s of the job", n("sent"))
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 const mostReplays = 5
 
 // taking are the states of endpoints that get what is replayed at once.
-var taking = []any{"healthy", "failing", "flapping", "recovering"}
+var taking = []any{"healthy", "flapping", "recovering"}
 
 // next are the commands that go on from a status: to the worst endpoint that gets nothing, to the replays of the dead
 // letters whose endpoints take deliveries, and to rejected events.

@@ -61,7 +61,7 @@ func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack) error {
 		again = describe(r) || again
 	}
 	err = a.printPage(c, p, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
-	if again {
+	if again && len(f) == 0 {
 		a.say("next: %s rejected publish --reason not_processed --watch", called(c))
 	}
 	return err

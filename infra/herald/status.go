@@ -145,6 +145,9 @@ var (
 // glance puts a summary's endpoints and backlog into words.
 func (a *app) glance(sum row) (lines [][2]string) {
 	states := console.Reasons(console.At(sum, "endpoints.states"))
+	if console.At(sum, "endpoints.more") == true {
+		states = strings.TrimPrefix(states+", and more", ", ")
+	}
 	lines = append(lines, [2]string{"endpoints", cmp.Or(states, "none in trouble")})
 	if n := number(sum, "endpoints.paused_tenants"); n > 0 {
 		lines = append(lines, [2]string{"paused tenants", console.Plain(n)})
@@ -175,10 +178,12 @@ func (a *app) waiting(sum row) string {
 	switch {
 	case count == 0:
 		return "nothing"
+	case console.At(sum, "waiting.more") == true:
+		return fmt.Sprintf("more than %.0f, of these %.0f held for their endpoints; the first is due at %s", count, held, due)
 	case held == count:
-		return fmt.Sprintf("%v, all held for their endpoints; the first dies at %s, unless sent", count, due)
+		return fmt.Sprintf("%.0f, all held for their endpoints; the first dies at %s, unless sent", count, due)
 	}
-	return fmt.Sprintf("%v, of these %v held for their endpoints; the first is due at %s", count, held, due)
+	return fmt.Sprintf("%.0f, of these %.0f held for their endpoints; the first is due at %s", count, held, due)
 }
 
 // clock is a time at a path, in UTC.

@@ -23,10 +23,17 @@ func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 			t.Errorf("does not show %q:\n%s", shown, out)
 		}
 	}
-	f.answers["inspect summary"] = `{"waiting":{"count":5,"held":1,"next_due_at":"2026-05-02T09:30:00Z"}}`
-	const want = "5, of these 1 held for their endpoints; the first is due at 2026-05-02 09:30 UTC"
-	if _, out, _ := f.play(t, "", "status"); !strings.Contains(out, want) {
-		t.Errorf("does not show %q:\n%s", want, out)
+	const due = " held for their endpoints; the first is due at 2026-05-02 09:30 UTC"
+	for counts, want := range map[string]string{
+		`"count":5,"held":1`:                         "5, of these 1" + due,
+		`"count":1000000,"held":1000000,"more":true`: "more than 1000000, of these 1000000" + due,
+	} {
+		f.answers["inspect summary"] = `{"endpoints":{"states":{"open":1000},"more":true},"waiting":{` + counts +
+			`,"next_due_at":"2026-05-02T09:30:00Z"}}`
+		_, out, _ := f.play(t, "", "status")
+		if !strings.Contains(out, want) || !strings.Contains(out, "1000 open, and more") {
+			t.Errorf("does not show %q:\n%s", want, out)
+		}
 	}
 }
 

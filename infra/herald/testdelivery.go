@@ -22,12 +22,16 @@ func (a *app) test() *cli.Command {
 			"Exit code 3: it was not acknowledged.",
 		Flags: []cli.Flag{text("tenant", "the tenant's id")},
 		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, endpoint string) error {
+			target, err := place(c, endpoint)
+			if err != nil {
+				return err
+			}
 			if c.Bool("dry-run") {
 				a.say("would test: %s", safe(endpoint))
 				return nil
 			}
 			var sent row
-			if _, err := s.ask(ctx, "control", "test", place(c, endpoint), &sent); err != nil {
+			if _, err := s.ask(ctx, "control", "test", target, &sent); err != nil {
 				return err
 			}
 			ended, err := s.testEnd(ctx, sent["delivery_id"])

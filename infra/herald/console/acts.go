@@ -103,7 +103,7 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	for _, name := range filterFields {
 		query = append(query, name, f[name])
 	}
-	done = fmt.Sprintf("%v selected, %v can be replayed", answer["selected"], answer["ready"])
+	done = Plain(answer["selected"]) + " selected, " + Plain(answer["ready"]) + " can be replayed"
 	if refused := Reasons(answer["refused"]); refused != "" {
 		done += "; cannot: " + refused
 	}

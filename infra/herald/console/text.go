@@ -154,7 +154,7 @@ func link(path string, pairs ...any) string {
 	q := url.Values{}
 	for n := 0; n+1 < len(pairs); n += 2 {
 		if v := pairs[n+1]; v != nil && v != "" && v != "–" {
-			q.Set(fmt.Sprint(pairs[n]), fmt.Sprint(v))
+			q.Set(fmt.Sprint(pairs[n]), Plain(v))
 		}
 	}
 	return path + "?" + q.Encode()
@@ -245,7 +245,7 @@ var results = []string{"refused", "failed"}
 func Reasons(counts any) string {
 	var parts []string
 	for _, f := range fields(counts) {
-		parts = append(parts, fmt.Sprintf("%v %s", f.Value, f.Name))
+		parts = append(parts, Plain(f.Value)+" "+f.Name)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -31,13 +31,16 @@ type DeadLetter struct {
 	ReplayCount int               `json:"replay_count"`
 }
 
-// showDeadLetters reads each endpoint once.
-func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Record) ([]DeadLetter, error) {
+// showDeadLetters reads each endpoint once. Where that fails, hosts and descriptions are missing, and nothing else.
+func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Record) []DeadLetter {
 	keys := make([]dynamo.EndpointKey, len(records))
 	for n, r := range records {
 		keys[n] = dynamo.EndpointKey{TenantID: r.TenantID, EndpointID: r.EndpointID}
 	}
 	endpoints, err := h.readNamed(ctx, keys)
+	if err != nil {
+		h.Log.WarnContext(ctx, "the dead letters' endpoints could not be read", telemetry.KeyError, err.Error())
+	}
 	shown := make([]DeadLetter, len(records))
 	for n, r := range records {
 		e := endpoints[r.EndpointID].Endpoint
@@ -48,7 +51,7 @@ func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Reco
 			CreatedAt: r.CreatedAt, DiedAt: r.DiedAt, ReplayCount: r.ReplayCount,
 		}
 	}
-	return shown, err
+	return shown
 }
 
 type deadLettersRequest struct {
@@ -86,8 +89,7 @@ func (h *Handler) deadLetters(
 		if err != nil {
 			return nil, "", err
 		}
-		shown, err := h.showDeadLetters(ctx, records)
-		return shown, next, err
+		return h.showDeadLetters(ctx, records), next, nil
 	}
 	return operator.Paged(call, req.Page, "dead_letters "+req.Filter(), read)
 }
@@ -129,13 +131,9 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 	if err != nil {
 		return OpenedDeadLetter{}, err
 	}
-	shown, err := h.showDeadLetters(ctx, []deadletter.Record{r})
-	if err != nil {
-		return OpenedDeadLetter{}, err
-	}
 	return OpenedDeadLetter{
-		DeadLetter: shown[0], OccurredAt: timeOrNull(r.OccurredAt), Body: string(opened.Body), Headers: headers(r),
-		History: opened.History, Attributes: opened.Attributes,
+		DeadLetter: h.showDeadLetters(ctx, []deadletter.Record{r})[0], OccurredAt: timeOrNull(r.OccurredAt),
+		Body: string(opened.Body), Headers: headers(r), History: opened.History, Attributes: opened.Attributes,
 	}, nil
 }
 

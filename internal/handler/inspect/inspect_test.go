@@ -346,7 +346,6 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 		{"Endpoints.List", "deliveries", published},
 		{"BatchGet", "deliveries", published},
 		{"DeadLetters.List", "dead_letters", `"status":"dead"`},
-		{"Read", "dead_letters", `"status":"dead"`},
 		{"DeadLetters.List", "causes", ``},
 		{"Read", "causes", ``},
 		{"DeadLetters.Get", "dead_letter", `"delivery_id":"msg_1"`},
@@ -420,6 +419,11 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 	}}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("dead letters (-want +got):\n%s", diff)
+	}
+	w.fails, want.Data[0].Host, want.Data[0].Description = "Read", "", ""
+	got = read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`))
+	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(w.log.String(), errAWS.Error()) {
+		t.Errorf("without endpoints (-want +got):\n%s\n%s", diff, &w.log)
 	}
 }
 
