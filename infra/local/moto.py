@@ -2,10 +2,10 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes six things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes seven things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
 the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, a message
-with more attributes than SQS takes is refused, and connections and what every request looks up are kept, since the
+with more attributes than SQS takes is refused, a query does not sort its whole table first, and connections and what every request looks up are kept, since the
 CPU of these requests is most of that of all tests.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
@@ -30,6 +30,7 @@ sys.path.pop(0)  # the folder of this file, which would be taken for the package
 from moto.core import responses
 from moto.core.serialize import ResponseSerializer
 from moto.core.utils import unix_time, unix_time_millis
+from moto.dynamodb.models.table import Table
 from moto.kms.models import KmsBackend
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sqs import models
@@ -44,6 +45,7 @@ append_message = models.Queue.add_message
 send = models.SQSBackend.send_message
 change_visibility = models.SQSBackend.change_message_visibility
 create_key = KmsBackend.create_key
+query_table = Table.query
 serialize_any = ResponseSerializer._serialize_structure_member
 
 
@@ -191,6 +193,18 @@ def serialize_member(self: ResponseSerializer, serialized: Any, value: Any, shap
         self._serialize(serialized, value[key], shape, key)
 
 
+def query(self: Table, hash_key: Any, *arguments: Any, **named: Any) -> Any:
+    """Shows moto the items unsorted, and only those with the key: it sorts the ones that match all the same."""
+    index_name = arguments[6]
+    found = self.items.values() if index_name else [self.items[hash_key]] if hash_key in self.items else []
+    items = [item for held in found for item in (held.values() if self.range_key_attr else [held])]
+    self.all_items = lambda: items
+    try:
+        return query_table(self, hash_key, *arguments, **named)
+    finally:
+        del self.all_items
+
+
 def gone(environ: dict[str, Any]) -> bool:
     """Tells whether who asked has hung up. The SDK asks again then: on a busy machine nothing else would be done."""
     try:
@@ -254,6 +268,7 @@ def patch() -> None:
     models.SQSBackend.send_message = send_message
     models.SQSBackend.change_message_visibility = change_message_visibility
     KmsBackend.create_key = create_key_of_template
+    Table.query = query
     ResponseSerializer._serialize_structure_member = serialize_member
     # What moto otherwise finds out anew for every request, from a folder and a class.
     DomainDispatcherApplication.get_backend_for_host = functools.cache(DomainDispatcherApplication.get_backend_for_host)
