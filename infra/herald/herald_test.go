@@ -15,7 +15,7 @@ import (
 // fake answers the requests of a command, by action, and keeps them.
 type fake struct {
 	answers  map[string]string // by function and action
-	later    []string          // in turn, where answers has none
+	later    []string          // in turn, where answers has none; "" is a fault
 	requests []row
 }
 
@@ -29,7 +29,7 @@ func (f *fake) invoke(_ context.Context, function string, payload []byte) ([]byt
 	answer, ok := f.answers[function+" "+action]
 	if !ok && len(f.later) > 0 {
 		answer, f.later = f.later[0], f.later[1:]
-		return []byte(answer), nil
+		ok = answer != ""
 	}
 	if !ok {
 		return nil, fail(exitFailed, "unexpected %s %s", function, payload)

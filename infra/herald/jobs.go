@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -48,8 +49,11 @@ const pollEvery = 2 * time.Second
 func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) error {
 	for last := ""; ; {
 		var j row
-		raw, err := s.ask(ctx, "inspect", "job", fields{"job_id": id}, &j)
-		if err != nil {
+		var raw jsontext.Value
+		if err := a.look(ctx, id, func() (err error) {
+			raw, err = s.ask(ctx, "inspect", "job", fields{"job_id": id}, &j)
+			return err
+		}); err != nil {
 			return err
 		}
 		if last == "" && j["state"] == "running" {
@@ -67,6 +71,27 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 			a.say("the job goes on by itself; to stop it: herald jobs stop %s", id)
 			return nil
 		case <-time.After(pollEvery):
+		}
+	}
+}
+
+// mostFaults bounds the looks that fail one after the other.
+const mostFaults = 5
+
+// look asks again where a function failed: the job goes on meanwhile.
+func (a *app) look(ctx context.Context, id string, ask func() error) error {
+	for faults := 1; ; faults++ {
+		err := ask()
+		if failed := (*failure)(nil); !errors.As(err, &failed) || failed.code != exitFailed {
+			return err
+		}
+		if faults == mostFaults {
+			return fail(exitFailed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(outcomeEvery):
 		}
 	}
 }
@@ -125,9 +150,12 @@ const (
 func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 	var before any
 	for unmoved := 0; ; unmoved++ {
-		o, err := console.Outcome(ctx, asker{s}, id, outcomeParts)
-		if err != nil {
+		var o row
+		if err := a.look(ctx, id, func() (err error) {
+			o, err = console.Outcome(ctx, asker{s}, id, outcomeParts)
 			return err //nolint:wrapcheck // the function's answer
+		}); err != nil {
+			return err
 		}
 		if o["under_way"] != before {
 			before, unmoved = o["under_way"], 0

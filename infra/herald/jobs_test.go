@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What is sent again is followed until it has ended, or a minute has passed without a change.
+// What is sent again is followed until it has ended, or a minute has passed without a change. Faults are waited out.
 func TestWatch_endsWithTheOutcome(t *testing.T) {
 	for under, want := range map[string]time.Duration{"0": outcomeEvery, "2": mostUnmoved*outcomeEvery + outcomeEvery} {
 		synctest.Test(t, func(t *testing.T) {
@@ -18,6 +18,8 @@ func TestWatch_endsWithTheOutcome(t *testing.T) {
 			}
 			f := &fake{answers: map[string]string{"inspect job": job}}
 			f.later = append([]string{outcome("9")}, slices.Repeat([]string{outcome(under)}, mostUnmoved+1)...)
+			f.later = slices.Insert(f.later, 1, slices.Repeat([]string{""}, mostFaults-1)...)
+			want += (mostFaults - 1) * outcomeEvery
 			begun := time.Now()
 			code, _, words := f.play(t, "", "jobs", "show", "--watch", "job_1")
 			said := "of 9 sent: 7 delivered, 0 dead again, " + under + " under way"
@@ -26,4 +28,15 @@ func TestWatch_endsWithTheOutcome(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestWatch_saysThatTheJobGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{}
+		code, _, words := f.play(t, "", "jobs", "show", "--watch", "job_1")
+		const said = "goes on: herald jobs show --watch"
+		if code != exitFailed || len(f.requests) != mostFaults || !strings.Contains(words, said) {
+			t.Errorf("exit code %d after %d looks: %s", code, len(f.requests), words)
+		}
+	})
 }
