@@ -111,7 +111,7 @@ mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that n
 		mutant="$$kind in $$file: $$(sed -n "$${line}{s/^[[:space:]]*//;s, *//.*,,;p;}" internal/$$file)"; \
 		grep -qF -- "\`$$mutant\`" $(CURDIR)/infra/mutants.md || echo "not explained in infra/mutants.md: $$mutant"; \
 	done | tee unexplained; \
-	awk '/^Killed/ { packages++; noticed += $$2; lived += $$4 } /^Timed out/ { noticed += $$3 } \
+	awk '/^Killed|^No results/ { packages++; noticed += $$2; lived += $$4 } /^Timed out/ { noticed += $$3 } \
 		END { print noticed " of " noticed + lived " changes are noticed, in " packages " packages"; \
 		exit packages < '$(words $(PURE))' || noticed < .95 * (noticed + lived) }' report && [ ! -s unexplained ]
 

@@ -13,6 +13,8 @@ func TestUnknown_suggestsTheNearest(t *testing.T) {
 		"User.Created":          "user.created, user.updated, user.deleted",
 		"organization.scim":     "organization.created, organization.updated, organization.deleted",
 		"membership.created":    "organizationMembership.created",
+		"user.c":                "user.created", // half of it is missing
+		"user.":                 "",
 		"order.shipped":         "",
 		"":                      "",
 		strings.Repeat("u", 65): "",

@@ -117,6 +117,9 @@ func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 	if diff := cmp.Diff(want, p) + cmp.Diff(Page{Number: 1, Failures: refused("2")}, page); diff != "" || !p.Finished() {
 		t.Errorf("anew (-want +got)\n%s", diff)
 	}
+	if none, _ := (Progress{}).Sweep(Swept{Begun: begun, Published: 1}); len(none.Refused) > 0 {
+		t.Errorf("%v where none was refused", none.Refused)
+	}
 	p, page = p.Sweep(Swept{Begun: begun.Add(15 * time.Minute), Refused: make([]Failure, MaxFailures+1)})
 	if p.Refused[ReasonInvalidEvent] != MaxFailures+2 || len(page.Failures) != MaxFailures-1 {
 		t.Errorf("%v, of which %d more are listed", p.Refused, len(page.Failures))
