@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -53,6 +55,20 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 	if !strings.Contains(w.log.String(), "ThrottlingException") {
 		t.Error("the log does not say why")
 	}
+}
+
+// API Gateway waits for 29 s, whoever asks perhaps for ten.
+func TestHandler_Serve_answers503InTimeWhenAWSHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		key := w.issue("acme", apikey.Read)
+		w.hangs = true
+		began := time.Now()
+		a := w.do(key, "GET", "/v1/webhooks", "")
+		if took := time.Since(began); a.code() != "unavailable" || took > 9*time.Second {
+			t.Errorf("%d %s after %s", a.status, a.body, took)
+		}
+	})
 }
 
 func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {

@@ -56,6 +56,7 @@ type world struct {
 	audited   bytes.Buffer
 	panics    bool
 	slow      bool   // a write takes a minute
+	hangs     bool   // a list never ends
 	raced     func() // runs once between a read and the write that follows
 }
 
@@ -185,7 +186,11 @@ func (w *world) Get(_ context.Context, tenant, id string) (endpoint.Endpoint, bo
 	return e, ok, nil
 }
 
-func (w *world) List(_ context.Context, tenant string) ([]endpoint.Endpoint, error) {
+func (w *world) List(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
+	if w.hangs {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reads++
