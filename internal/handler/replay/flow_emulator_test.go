@@ -45,8 +45,9 @@ func TestHandler_deliveries_replaysADeliveryInEachOfItsLives(t *testing.T) {
 	id := idOf("event_1")
 	letter := inspect.OpenedDeadLetter{
 		DeadLetter: inspect.DeadLetter{
-			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "event_1", EventType: "user.deleted",
-			Status: vault.Dead, Reason: delivery.ReasonHTTP5xx, Attempts: 10, LastStatus: 503, CreatedAt: w.created,
+			DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", Host: "example.com",
+			EventID: "event_1", EventType: "user.deleted", Status: vault.Dead, Reason: delivery.ReasonHTTP5xx,
+			Attempts: 10, LastStatus: 503, CreatedAt: w.created,
 		},
 		Body:    payload,
 		Headers: map[string]string{"content-type": "application/json", "wh-id": id, "wh-webhook-event": "user.deleted"},
