@@ -31,7 +31,7 @@ func (w *world) adapt(hooks []*hook) {
 
 // toggle switches endpoints off and on again in every cycle.
 func (w *world) toggle(hooks []*hook, cycle time.Duration, off window) {
-	for begin := calm; begin < w.scenario.Length; begin += cycle {
+	for begin := calm; begin+off.to < w.scenario.Length; begin += cycle {
 		time.Sleep(begin + off.from - w.now())
 		w.owns(hooks, endpoint.Disabled)
 		time.Sleep(begin + off.to - w.now())
