@@ -22,6 +22,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
@@ -148,18 +149,46 @@ type Endpoint struct {
 	SigningSecret string `json:"signing_secret"`
 }
 
-// CreateEndpoint registers url for the events and returns it with its signing secret.
+// CreateEndpoint registers url for the events and returns it with its signing secret. A creation that was answered 503
+// may have happened: then the endpoint stands, and gets a new secret.
 func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...string) (Endpoint, error) {
-	var made struct {
-		Endpoint
+	request := map[string]any{"url": url, "events": events, "description": "made by " + c.TenantID}
+	made, code, err := c.endpoint(ctx, "/v1/webhooks", request)
+	if code != "duplicate_url" {
+		return made, err
+	}
+	var list struct {
+		Data []Endpoint `json:"data"`
+	}
+	if status, err := c.API(ctx, http.MethodGet, "/v1/webhooks?limit=100", nil, &list); err != nil {
+		return Endpoint{}, fmt.Errorf("listing endpoints: answered %d: %w", status, err)
+	}
+	for _, e := range list.Data {
+		if e.URL == url {
+			made, _, err = c.endpoint(ctx, "/v1/webhooks/"+e.ID+"/rotate-secret", nil)
+		}
+	}
+	return made, err
+}
+
+// endpoint posts to a path that answers with an endpoint and its secret. code is that of a refusal.
+func (c *Client) endpoint(ctx context.Context, path string, request any) (e Endpoint, code string, err error) {
+	var answer jsontext.Value
+	status, err := c.API(ctx, http.MethodPost, path, request, &answer)
+	if err != nil {
+		return e, "", err
+	}
+	if status/100 == 2 {
+		return e, "", json.Unmarshal(answer, &e)
+	}
+	var refused struct {
+		Code   string `json:"code"`
 		Detail string `json:"detail"`
 	}
-	request := map[string]any{"url": url, "events": events, "description": "made by " + c.TenantID}
-	status, err := c.API(ctx, http.MethodPost, "/v1/webhooks", request, &made)
-	if err == nil && status != http.StatusCreated {
-		err = fmt.Errorf("creating endpoint: answered %d %s", status, made.Detail)
+	if err := json.Unmarshal(answer, &refused); err != nil {
+		return e, "", fmt.Errorf("decoding answer %d %q: %w", status, answer, err)
 	}
-	return made.Endpoint, err
+	return e, refused.Code, fmt.Errorf("creating endpoint: answered %d %s", status, refused.Detail)
 }
 
 // Publish puts one event message on the events queue and returns its SQS message id.
