@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"reflect"
 	"strings"
 	"time"
@@ -68,12 +69,18 @@ func AWS(context.Context) (aws.Config, error) {
 		Region:        e.Region,
 		Credentials:   credentials.StaticCredentialsProvider{Value: e.Credentials},
 		ConfigSources: []any{e},
-		HTTPClient:    awshttp.NewBuildableClient().WithTimeout(tryTimeout),
+		HTTPClient:    awshttp.NewBuildableClient().WithTimeout(tryTimeout).WithTransportOptions(keepConnections),
 	}
 	if e.BaseEndpoint != "" {
 		cfg.BaseEndpoint = &e.BaseEndpoint
 	}
 	return cfg, nil
+}
+
+// keepConnections keeps all: release reads the shards of Backlog at once, and deliver writes as many states as it has
+// deliveries. The SDK keeps ten, and each other call would begin with a handshake.
+func keepConnections(t *http.Transport) { //nolint:forbidigo // the SDK's own, for AWS
+	t.MaxIdleConnsPerHost = t.MaxIdleConns
 }
 
 // tryTimeout bounds one try of an AWS call, which takes milliseconds when all is well, or a second where it waits for
