@@ -29,7 +29,7 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	_ = flag.Set("test.parallel", "16") // the tests wait, they do not compute
+	_ = flag.Set("test.parallel", "8") // the tests wait, they do not compute
 	os.Exit(run(m))
 }
 
