@@ -37,7 +37,7 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	return commands
 }
 
-// because is a shell's comment.
+// because gives the reason, as a comment of the shell.
 func because(r row) string { return "  # it is " + safe(cellOf(r, "state")) }
 
 // withWatch has a command wait for its job, if the line still fits a terminal.

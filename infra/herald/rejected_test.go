@@ -12,7 +12,8 @@ func TestRejected_listSaysWhoseAndWhatCanSucceed(t *testing.T) {
 		{"message_id":"m2","reason":"not_processed","body":"<html>"}],"next_cursor":null}`}}
 	_, out, words := f.play(t, "", "rejected", "list")
 	table := strings.Join(strings.Fields(out), " ")
-	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event no – – m2 – – – not_processed yes"
+	const want = "m1 acme user.\uFFFDrenamed – type: is not an implemented event no – – " +
+		"m2 – – – not_processed yes"
 	const next = "next: herald rejected publish --reason not_processed --watch\n"
 	if !strings.Contains(table, want) || !strings.Contains(words, next) {
 		t.Errorf("%s%s", out, words)

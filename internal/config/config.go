@@ -77,8 +77,8 @@ func AWS(context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// keepConnections keeps all: release reads the shards of Backlog at once, and deliver writes as many states as it has
-// deliveries. The SDK keeps ten, and each other call would begin with a handshake.
+// keepConnections keeps all: release reads the shards of Backlog at once, and deliver writes the state of each delivery
+// that failed. The SDK keeps ten, and each other call would begin with a handshake.
 func keepConnections(t *http.Transport) { //nolint:forbidigo // the SDK's own, for AWS
 	t.MaxIdleConnsPerHost = t.MaxIdleConns
 }
