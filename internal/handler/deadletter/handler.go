@@ -282,12 +282,12 @@ func (h *Handler) report(ctx context.Context, l line, err error) {
 	if detail := l.content.Entry.Detail; detail != "" {
 		attrs = append(attrs, slog.String("detail", detail))
 	}
+	if l.outcome == outcomeRecorded { // even if the state was not written: the next receive is a duplicate
+		h.Metrics.Count("Deaths", 1)
+	}
 	if err != nil {
 		level, l.outcome = slog.LevelError, "failed"
 		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	}
 	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, l.outcome))...)
-	if l.outcome == outcomeRecorded {
-		h.Metrics.Count("Deaths", 1)
-	}
 }

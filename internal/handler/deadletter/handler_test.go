@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"io"
 	"log/slog"
 	"slices"
 	"strings"
@@ -36,7 +35,9 @@ type world struct {
 	records map[string]deadletter.Record
 	keys    map[string][]byte
 	err     error // of Create
+	lost    error // of the next Update
 	log     bytes.Buffer
+	metrics bytes.Buffer
 }
 
 func newWorld() *world {
@@ -45,7 +46,7 @@ func newWorld() *world {
 	w.Handler = &Handler{
 		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: keys{w}, Random: rand.Reader},
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
-		Metrics: telemetry.NewMetrics(io.Discard, "test", "deadletter", now),
+		Metrics: telemetry.NewMetrics(&w.metrics, "test", "deadletter", now),
 	}
 	return w
 }
@@ -66,6 +67,10 @@ func (s states) Get(_ context.Context, id string) (delivery.Record, bool, error)
 func (s states) Update(_ context.Context, r delivery.Record) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.lost; err != nil {
+		s.lost = nil
+		return false, err
+	}
 	s.states[r.DeliveryID] = r
 	return true, nil
 }
@@ -313,6 +318,21 @@ func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
 }
 
 // SQS moves a test here if deliver crashes on it: nobody would miss or replay it.
+func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
+	w := newWorld()
+	w.lost = errors.New("no answer")
+	for try, want := range []struct {
+		failed int
+		deaths bool
+	}{{1, true}, {0, false}} {
+		w.metrics.Reset()
+		failed := w.Process(t.Context(), []events.SQSMessage{message(0)})
+		if got := strings.Contains(w.metrics.String(), `"Deaths":[1]`); len(failed) != want.failed || got != want.deaths {
+			t.Errorf("receive %d: %d failed, metrics %s", try+1, len(failed), &w.metrics)
+		}
+	}
+}
+
 func TestHandler_Process_keepsNoTest(t *testing.T) {
 	w := newWorld()
 	body := `{"type":"` + delivery.TestType + `","data":{}}`
