@@ -1,8 +1,9 @@
 // Command restore takes back a table of a stack: it copies items from a copy of the table, as point-in-time recovery
 // makes one, into the stack's own (infra/docs/recovery.md).
 //
-// It promises to write at a bounded rate, to count what it does, to go on where an earlier run ended, and to leave
-// the stack's own items as they are unless it is told to overwrite them. It never deletes and never changes the copy.
+// It promises to write at a bounded rate, to count what it does, to write only what an earlier run did not, and to
+// leave the stack's own items as they are unless it is told to overwrite them. It never deletes and never changes the
+// copy.
 package main
 
 import (
@@ -28,7 +29,6 @@ type options struct {
 	key                string // under which the copy is sealed; "": the stack's own
 	rate               int    // items a second
 	overwrite, dryRun  bool
-	file               string // of the progress
 }
 
 func main() {
@@ -42,7 +42,6 @@ func main() {
 	flag.IntVar(&o.rate, "rate", 100, "items to write per second, at most")
 	flag.BoolVar(&o.overwrite, "overwrite", false, "also replace items that are different in the copy")
 	flag.BoolVar(&o.dryRun, "dry-run", false, "count only, and write nothing")
-	flag.StringVar(&o.file, "progress", "", "file that remembers how far it is (default restore-STACK-TABLE.json)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -63,7 +62,7 @@ func run(ctx context.Context, o options) error {
 	return o.restore(ctx, cfg)
 }
 
-func (o *options) complete() error {
+func (o options) complete() error {
 	var faults []error
 	for name, value := range map[string]string{"-stack": o.stack, "-table": o.table, "-from": o.from} {
 		if value == "" {
@@ -76,14 +75,11 @@ func (o *options) complete() error {
 	if o.rate < 1 || o.rate > maxRate {
 		faults = append(faults, fmt.Errorf("-rate %d is not between 1 and %d", o.rate, maxRate))
 	}
-	if o.file == "" {
-		o.file = "restore-" + o.stack + "-" + o.table + ".json"
-	}
 	return errors.Join(faults...)
 }
 
 // planned finds options that do not fit the table.
-func (o *options) planned() error {
+func (o options) planned() error {
 	plan, ok := plans[o.table]
 	switch {
 	case !ok:
@@ -97,8 +93,8 @@ func (o *options) planned() error {
 }
 
 // restore runs the whole restore of a table.
-func (o *options) restore(ctx context.Context, cfg aws.Config) error {
-	r, err := open(ctx, cfg, *o)
+func (o options) restore(ctx context.Context, cfg aws.Config) error {
+	r, err := open(ctx, cfg, o)
 	if err != nil {
 		return err
 	}
@@ -106,9 +102,9 @@ func (o *options) restore(ctx context.Context, cfg aws.Config) error {
 	if o.dryRun {
 		fmt.Print("dry run: ")
 	}
-	fmt.Println(r.done)
+	fmt.Printf("%s: %s\n", r.into, r.done)
 	if err != nil && !o.dryRun {
-		return fmt.Errorf("%w; the same command goes on where this one ended", err)
+		return fmt.Errorf("%w; the same command, run again, restores the rest", err)
 	}
 	return err
 }

@@ -64,13 +64,12 @@ func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (g
 	for _, i := range missing {
 		moved = append(moved, otherKey(i))
 	}
-	there, err := s.get(ctx, into, endpointKey, moved, endpointKey)
+	there, err := s.get(ctx, into, endpointKey, moved)
 	if err != nil {
 		return nil, err
 	}
 	for n, i := range missing {
-		_, found := there[keyText(moved[n], endpointKey)]
-		if !found && text(i, "endpoint_id") != countsKey {
+		if there[n] == nil && text(i, "endpoint_id") != countsKey {
 			gone = append(gone, i)
 		}
 	}

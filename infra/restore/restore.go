@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	pageSize = 100 // items that are read, and repeated after a crash; a BatchGetItem takes no more
-	atOnce   = 16  // writes under way
+	pageSize = 100 // items that are read at once
+	atOnce   = 16  // reads or writes under way
 )
 
 type item = map[string]types.AttributeValue
@@ -31,7 +31,21 @@ type restorer struct {
 	seals  seals
 	into   string // the stack's own table
 	writes *time.Ticker
-	done   progress
+	done   counts
+}
+
+// counts are a restore's results, by item.
+type counts struct {
+	Read     int
+	Restored int // or would be
+	Kept     int // there already, and left as they are
+	Left     int // that must not come back
+	Mended   int // counts of endpoints that were wrong
+}
+
+func (c counts) String() string {
+	return fmt.Sprintf("%d read, %d restored, %d there already, %d left out, %d counts mended",
+		c.Read, c.Restored, c.Kept, c.Left, c.Mended)
 }
 
 // stack is the plans' view of the stack.
@@ -40,7 +54,7 @@ type stack struct {
 	deliveries, health string // tables
 }
 
-// open finds both tables, and the progress of an earlier run.
+// open finds both tables.
 func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
@@ -71,7 +85,7 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	if !reflect.DeepEqual(own.KeySchema, copied.KeySchema) {
 		return nil, fmt.Errorf("-from %s is no copy of %s: its key is another", o.from, o.table)
 	}
-	return r, r.begin()
+	return r, nil
 }
 
 // resourcesOf are the names of a stack's resources, by logical id.
@@ -91,15 +105,6 @@ func resourcesOf(ctx context.Context, cfg aws.Config, stack string) (map[string]
 	return names, nil
 }
 
-// begin goes on where an earlier run stopped.
-func (r *restorer) begin() (err error) {
-	r.done = progress{Table: r.into, From: r.from, Tenant: r.tenant}
-	if !r.dryRun {
-		r.done, err = resume(r.file, r.done)
-	}
-	return err
-}
-
 func (r *restorer) describe(ctx context.Context, table string) (*types.TableDescription, error) {
 	out, err := r.stack.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
 	if err != nil {
@@ -108,37 +113,26 @@ func (r *restorer) describe(ctx context.Context, table string) (*types.TableDesc
 	return out.Table, nil
 }
 
-// run restores a page of the copy after the other, and remembers each.
+// run restores a page of the copy after the other.
 func (r *restorer) run(ctx context.Context) error {
-	for {
-		scan := &dynamodb.ScanInput{TableName: &r.from, Limit: aws.Int32(pageSize), ExclusiveStartKey: r.done.start()}
-		if r.tenant != "" {
-			scan.FilterExpression = aws.String("tenant_id IN (:tenant, :marks)")
-			scan.ExpressionAttributeValues = item{
-				":tenant": &types.AttributeValueMemberS{Value: r.tenant},
-				":marks":  &types.AttributeValueMemberS{Value: marksPrefix + r.tenant},
-			}
+	scan := &dynamodb.ScanInput{TableName: &r.from, Limit: aws.Int32(pageSize)}
+	if r.tenant != "" {
+		scan.FilterExpression = aws.String("tenant_id IN (:tenant, :marks)")
+		scan.ExpressionAttributeValues = item{
+			":tenant": &types.AttributeValueMemberS{Value: r.tenant},
+			":marks":  &types.AttributeValueMemberS{Value: marksPrefix + r.tenant},
 		}
-		page, err := r.stack.client.Scan(ctx, scan)
+	}
+	for pages := dynamodb.NewScanPaginator(r.stack.client, scan); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", r.from, err)
 		}
 		if err := r.page(ctx, page.Items); err != nil {
 			return err
 		}
-		last := len(page.LastEvaluatedKey) == 0
-		r.done.end(page.LastEvaluatedKey)
-		switch {
-		case r.dryRun:
-		case last:
-			err = forget(r.file)
-		default:
-			err = r.done.save(r.file)
-		}
-		if err != nil || last {
-			return err
-		}
 	}
+	return nil
 }
 
 // page restores a page of items.
@@ -174,17 +168,12 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 
 // missing are the items that the stack's table lacks or, where it is to be overwritten, has in another form.
 func (r *restorer) missing(ctx context.Context, items []item) (missing []item, err error) {
-	fields := r.plan.key
-	if r.overwrite {
-		fields = nil
-	}
-	there, err := r.stack.get(ctx, r.into, r.plan.key, items, fields)
+	there, err := r.stack.get(ctx, r.into, r.plan.key, items)
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range items {
-		own, found := there[keyText(i, r.plan.key)]
-		if !found || r.overwrite && !reflect.DeepEqual(own, i) {
+	for n, i := range items {
+		if there[n] == nil || r.overwrite && !reflect.DeepEqual(there[n], i) {
 			missing = append(missing, i)
 		}
 	}
@@ -230,4 +219,31 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 		}
 		return nil
 	})...)
+}
+
+// get reads the items of a table that have the keys of others, strongly consistent: nil for one that is not there.
+func (s stack) get(ctx context.Context, table string, key []string, others []item) ([]item, error) {
+	found := make([]item, len(others))
+	err := errors.Join(parallel.Each(len(others), atOnce, func(n int) error {
+		ask := &dynamodb.GetItemInput{TableName: &table, Key: item{}, ConsistentRead: aws.Bool(true)}
+		for _, name := range key {
+			ask.Key[name] = others[n][name]
+		}
+		out, err := s.client.GetItem(ctx, ask)
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", table, err)
+		}
+		found[n] = out.Item
+		return nil
+	})...)
+	return found, err
+}
+
+// text is an attribute that is a text, "" for another.
+func text(i item, name string) string {
+	value, ok := i[name].(*types.AttributeValueMemberS)
+	if !ok {
+		return ""
+	}
+	return value.Value
 }

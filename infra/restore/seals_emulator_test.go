@@ -40,7 +40,7 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		return now.ID
 	}
 	live(sealed)
-	s.restored(options{table: "Endpoints", key: s.oldKey}, progress{Read: 2, Restored: 1, Left: 1, Mended: 1})
+	s.restored(options{table: "Endpoints", key: s.oldKey}, counts{Read: 2, Restored: 1, Left: 1, Mended: 1})
 	got, found, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).Get(t.Context(), "acme", e.ID)
 	if err != nil || !found {
 		t.Fatal(found, err)
@@ -90,7 +90,7 @@ func TestRestore_sealsDeadLettersUnderTheOtherStacksKey(t *testing.T) {
 		t.Fatal(written, err)
 	}
 
-	s.restored(options{table: "DeadLetters", key: s.oldKey}, progress{Read: 1, Restored: 1})
+	s.restored(options{table: "DeadLetters", key: s.oldKey}, counts{Read: 1, Restored: 1})
 	got, found, err := dynamo.NewDeadLetters(s.client, s.own.DeadLetters).Get(t.Context(), "msg_1")
 	if err != nil || !found {
 		t.Fatal(found, err)
