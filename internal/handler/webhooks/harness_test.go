@@ -272,7 +272,11 @@ func (w *world) Seal(_ context.Context, id keyring.SecretID, secret string) ([]b
 	if w.sealDown {
 		return nil, errors.New("kms: KMSInternalException")
 	}
-	return []byte("sealed:" + id.EndpointID + ":" + secret), nil
+	return sealed(id, secret), nil
+}
+
+func sealed(id keyring.SecretID, secret string) []byte {
+	return fmt.Appendf(nil, "%v sealed %s", id, secret)
 }
 
 // answer is what came back.

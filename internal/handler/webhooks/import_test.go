@@ -11,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
 // moved is what became of an endpoint that was imported.
@@ -75,13 +76,14 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	if got := results(first); !slices.Equal(got, []string{"created", "created"}) {
 		t.Fatalf("%v", first)
 	}
-	sealed := map[string]string{first[0].ID: oldKey, first[1].ID: strings.Repeat("\x00\xff\x80", 8)}
+	keys := map[string]string{first[0].ID: oldKey, first[1].ID: strings.Repeat("\x00\xff\x80", 8)}
 	for _, e := range w.of("acme") {
+		id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
 		want := endpoint.Endpoint{
 			ID: e.ID, TenantID: "acme", URL: e.URL, Events: []string{"*"}, Description: "crm", Status: endpoint.Active,
 			CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, SecretVersion: 1, HeaderNames: []string{"Authorization"},
 			HeadersVersion: 1, SealedHeaders: e.SealedHeaders, Revision: e.Revision,
-			SealedSecret: []byte("sealed:" + e.ID + ":" + sealed[e.ID]),
+			SealedSecret: sealed(id, keys[e.ID]),
 		}
 		if diff := cmp.Diff(want, e); diff != "" {
 			t.Errorf("imported (-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package webhooks_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
 func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
@@ -23,9 +25,10 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	key := w.issue("acme", apikey.Scopes()...)
 	step := func(method, target, body string, status int) (e shown) {
 		t.Helper()
+		w.reads, w.writes = 0, 0
 		a := w.do(key, method, target, body)
-		if a.status != status {
-			t.Fatalf("%s %s answered %d %s", method, target, a.status, a.body)
+		if a.status != status || w.reads > 1 || w.writes != 1 {
+			t.Fatalf("%s %s answered %d %s after %d reads and %d counts", method, target, a.status, a.body, w.reads, w.writes)
 		}
 		if status != 204 {
 			a.decode(t, &e)
@@ -36,6 +39,15 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 		t.Helper()
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+	stored := func(name string, version int, secret string) { // as deliver opens it
+		t.Helper()
+		for _, e := range w.of("acme") {
+			id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: version}
+			if !bytes.Equal(e.SealedSecret, sealed(id, secret)) || e.SecretVersion != version {
+				t.Errorf("%s: version %d is stored as %s", name, e.SecretVersion, e.SealedSecret)
+			}
 		}
 	}
 
@@ -49,6 +61,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 		CreatedAt: created.CreatedAt, UpdatedAt: created.CreatedAt, SigningSecret: first,
 	}
 	check("created", want, created)
+	stored("created", 1, first)
 	path := "/v1/webhooks/" + created.ID
 
 	want.SigningSecret = ""
@@ -64,6 +77,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	want.SigningSecret, want.SecretRotatedAt = rotated.SigningSecret, rotated.SecretRotatedAt
 	want.UpdatedAt = rotated.UpdatedAt
 	check("rotated", want, rotated)
+	stored("rotated", 2, rotated.SigningSecret)
 	if rotated.SecretRotatedAt == nil {
 		t.Error("a rotated secret has no time of its rotation")
 	}
@@ -84,6 +98,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	restored := step("POST", path+"/restore", " {} ", 200)
 	want.Status, want.SigningSecret, want.DeletedAt, want.UpdatedAt = "active", "", nil, restored.UpdatedAt
 	check("restored", want, restored)
+	stored("restored", 3, again.SigningSecret)
 
 	var times []string
 	for _, e := range []shown{created, changed, rotated, deleted, again, restored} {
