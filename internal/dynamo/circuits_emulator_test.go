@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
@@ -20,27 +18,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-func newCircuits(t *testing.T) (*dynamo.Circuits, *testkit.Faults) {
-	t.Helper()
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
-	return dynamo.NewCircuits(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).EndpointHealth), faults
-}
-
 // full has a value in every field but the lease.
 func full(endpointID string, version int64) circuit.Item {
-	return circuit.Item{
-		TenantID: "t", EndpointID: endpointID, Version: version,
-		State: circuit.Recovering, Since: at,
-		Failures: 4, FailingSince: at.Add(1 * time.Second), OutageSince: at.Add(2 * time.Second),
-		Deliveries: []string{"msg_2", "msg_1"},
-		Last:       circuit.Answer{At: at.Add(3 * time.Second), Status: 503, Reason: "http_5xx"},
-		Probes:     5, ProbedAt: at.Add(4 * time.Second), RecoveredAt: at.Add(5 * time.Second),
-		Pace:   circuit.Pace{Quota: 960, Oldest: at.Add(6 * time.Second)},
-		Recent: circuit.Recent{Start: at.Add(7 * time.Second), Tried: 9, OK: 8, TriedWas: 7, OKWas: 6},
-		Outage: circuit.Spell{At: at.Add(8 * time.Second), Reason: "http_5xx", Status: 503, Told: true, EndedAt: at},
-		Pause:  circuit.Spell{At: at.Add(9 * time.Second)}, Death: circuit.Spell{At: at.Add(10 * time.Second)},
-	}
+	i := wantNotices
+	i.TenantID, i.EndpointID, i.Version, i.HeldUntil = "t", endpointID, version, time.Time{}
+	return i
 }
 
 func mustStore(t *testing.T, s *dynamo.Circuits, was, next circuit.Item) circuit.Item {
@@ -71,7 +53,7 @@ func getCircuit(t *testing.T, s *dynamo.Circuits, endpointID string) circuit.Ite
 }
 
 func TestCircuits_Store_writesAndRemovesEveryFieldButTheLease(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	held := mustHold(t, s, "webhook_1", at.Add(time.Hour))
 	want := full("webhook_1", held.Version+1)
 	want.HeldUntil = held.HeldUntil
@@ -91,7 +73,7 @@ func TestCircuits_Store_writesAndRemovesEveryFieldButTheLease(t *testing.T) {
 }
 
 func TestCircuits_Store_refusesAnyOtherVersion(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	stored := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
 	for _, version := range []int64{0, 6, 8} {
 		was := stored
@@ -101,21 +83,17 @@ func TestCircuits_Store_refusesAnyOtherVersion(t *testing.T) {
 			t.Errorf("over version %d: %v, %v (-want +got)\n%s", version, applied, err, diff)
 		}
 	}
-}
-
-func TestCircuits_Store_makesNothingOfARemovedItem(t *testing.T) {
-	s, _ := newCircuits(t)
-	stored, applied, err := s.Store(t.Context(), full("webhook_1", 7), full("webhook_1", 8))
-	want := circuit.Item{TenantID: "t", EndpointID: "webhook_1"}
-	if diff := cmp.Diff(want, stored); applied || err != nil || diff != "" {
-		t.Errorf("%v, %v (-want +got)\n%s", applied, err, diff)
+	gone, applied, err := s.Store(t.Context(), full("webhook_2", 7), full("webhook_2", 8))
+	if applied || err != nil || gone.Version != 0 {
+		t.Errorf("over an item that was removed: %+v, %v, %v", gone, applied, err)
 	}
 }
 
 // The SDK asks again when an answer is lost, and is then refused by its own write.
 func TestCircuits_writesKnowThemselvesAgain(t *testing.T) {
-	s, faults := newCircuits(t)
-	loseAnswers(faults)
+	r := newRig(t)
+	s := r.circuits
+	r.loseAnswers()
 	first := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
 	other := full("webhook_1", 7)
 	other.Failures++ // of the same version by chance
@@ -135,7 +113,7 @@ func TestCircuits_writesKnowThemselvesAgain(t *testing.T) {
 }
 
 func TestCircuits_Hold_onlyGrows(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	want := circuit.Item{
 		TenantID: "t", EndpointID: "webhook_1", Version: at.UnixNano(), Since: at, HeldUntil: at.Add(time.Hour),
 	}
@@ -153,7 +131,7 @@ func TestCircuits_Hold_onlyGrows(t *testing.T) {
 }
 
 func TestCircuits_Clear_Remove_refuseAChangedItem(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	bare := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
 	held := mustHold(t, s, "webhook_1", at)
 	other, longer := held, held
@@ -187,7 +165,8 @@ func TestCircuits_Clear_Remove_refuseAChangedItem(t *testing.T) {
 }
 
 func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
-	s, faults := newCircuits(t)
+	r := newRig(t)
+	s, faults := r.circuits, r.faults
 	faults.On("", 0, testkit.Fail(400, "ResourceNotFoundException"))
 	i, key := full("webhook_1", 7), dynamo.EndpointKey{TenantID: "t", EndpointID: "webhook_1"}
 	for name, do := range map[string]func() (bool, error){
@@ -211,7 +190,8 @@ func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
 }
 
 func TestCircuits_All_hasCircuitsAndTenants(t *testing.T) {
-	s, faults := newCircuits(t)
+	r := newRig(t)
+	s := r.circuits
 	var want []circuit.Item
 	slow := map[string]time.Time{}
 	for n := range 5 {
@@ -224,12 +204,13 @@ func TestCircuits_All_hasCircuitsAndTenants(t *testing.T) {
 	if diff := cmp.Diff(want, got) + cmp.Diff(slow, gotSlow); err != nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	wantConsistentReads(t, faults)
+	r.wantConsistentReads()
 }
 
 // Operators find endpoints that have a circuit or a lease, and tenants that became slow: no others, and without a scan.
 func TestCircuits_Trouble_namesEndpointsAndNoTenants(t *testing.T) {
-	s, faults := newCircuits(t)
+	r := newRig(t)
+	s, faults := r.circuits, r.faults
 	var want []dynamo.EndpointKey
 	slow := map[string]time.Time{}
 	for n := range 3 {
@@ -249,14 +230,9 @@ func TestCircuits_Trouble_namesEndpointsAndNoTenants(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = append(want, held)
-	var got []dynamo.EndpointKey
-	for cursor, first := "", true; first || cursor != ""; first = false {
-		page, next, err := s.Trouble(t.Context(), 3, cursor)
-		if err != nil || len(page) > 3 {
-			t.Fatal(page, err)
-		}
-		got, cursor = append(got, page...), next
-	}
+	got := pages(t, 3, func(cursor string) ([]dynamo.EndpointKey, string, error) {
+		return s.Trouble(t.Context(), 3, cursor)
+	})
 	gotSlow, more, err := s.Slow(t.Context(), 10)
 	if diff := cmp.Diff(want, got) + cmp.Diff(slow, gotSlow); err != nil || more || diff != "" {
 		t.Errorf("%v, %v (-want +got)\n%s", more, err, diff)
@@ -274,18 +250,11 @@ func TestCircuits_Trouble_namesEndpointsAndNoTenants(t *testing.T) {
 
 // One item that nobody can read keeps release from no other.
 func TestCircuits_All_listsTheOthersBesideAnUnreadableOne(t *testing.T) {
-	cfg := testkit.Moto(t)
-	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).EndpointHealth
-	s := dynamo.NewCircuits(client, table)
+	r := newRig(t)
+	s := r.circuits
 	want := []circuit.Item{mustStore(t, s, circuit.Item{}, full("webhook_1", 7))}
-	_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
-		"scope": &types.AttributeValueMemberS{Value: "endpoint#webhook_2"},
-		"name":  &types.AttributeValueMemberS{Value: "health"},
-		"since": &types.AttributeValueMemberS{Value: "yesterday"},
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	mustStore(t, s, circuit.Item{}, full("webhook_2", 7))
+	r.breaks(r.tables.EndpointHealth, "since", keyOf("scope", "endpoint#webhook_2", "name", "health"))
 	got, _, err := s.All(t.Context())
 	if diff := cmp.Diff(want, got); err == nil || diff != "" {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
@@ -312,7 +281,7 @@ func slowUntil(t *testing.T, s *dynamo.Circuits, tenant string) time.Time {
 }
 
 func TestCircuits_Charge_addsUpAndBeginsAnewWhenItHasPassed(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	var wait sync.WaitGroup
 	for range 8 {
 		wait.Go(func() {
@@ -334,7 +303,8 @@ func TestCircuits_Charge_addsUpAndBeginsAnewWhenItHasPassed(t *testing.T) {
 
 // Between the two forms of a charge another process may have made one.
 func TestCircuits_Charge_isTriedOnceMoreWhenRefused(t *testing.T) {
-	s, faults := newCircuits(t)
+	r := newRig(t)
+	s, faults := r.circuits, r.faults
 	refuse := testkit.Fail(400, "ConditionalCheckFailedException")
 	charge(t, s, "t", time.Minute)
 	faults.Add(testkit.Rule{Action: "UpdateItem", Times: 1, Fault: refuse})
@@ -349,7 +319,7 @@ func TestCircuits_Charge_isTriedOnceMoreWhenRefused(t *testing.T) {
 }
 
 func TestCircuits_MoveSlow_neverMovesBeyondAnother(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	until := charge(t, s, "t", time.Hour)
 	for _, row := range []struct{ from, to, want time.Duration }{
 		{time.Hour, 2 * time.Hour, 2 * time.Hour},                        // raised
@@ -372,7 +342,8 @@ func TestCircuits_MoveSlow_neverMovesBeyondAnother(t *testing.T) {
 }
 
 func TestCircuits_ForgetSlow_keepsANewMoment(t *testing.T) {
-	s, faults := newCircuits(t)
+	r := newRig(t)
+	s, faults := r.circuits, r.faults
 	old := charge(t, s, "t", time.Minute)
 	now := charge(t, s, "t", time.Minute)
 	if err := s.ForgetSlow(t.Context(), "t", old); err != nil || !slowUntil(t, s, "t").Equal(now) {
@@ -386,7 +357,7 @@ func TestCircuits_ForgetSlow_keepsANewMoment(t *testing.T) {
 
 // Of a day's dead letters the first is noted, and whoever has read the circuit before may not overwrite it.
 func TestCircuits_MarkDeath_notesTheFirstOfADay(t *testing.T) {
-	s, _ := newCircuits(t)
+	s := newRig(t).circuits
 	key := dynamo.EndpointKey{TenantID: "t", EndpointID: "webhook_1"}
 	was := mustHold(t, s, "webhook_1", at.Add(time.Hour))
 	first := circuit.Spell{At: at.Add(time.Minute), Reason: "http_5xx", Status: 503}

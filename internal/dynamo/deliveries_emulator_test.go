@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
@@ -20,13 +19,6 @@ import (
 )
 
 var at = time.Date(2026, 2, 3, 4, 5, 6, 789e6, time.UTC)
-
-func newDeliveries(t *testing.T) (*dynamo.Deliveries, *testkit.Faults) {
-	t.Helper()
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
-	return dynamo.NewDeliveries(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).Deliveries), faults
-}
 
 func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 	return delivery.Record{
@@ -47,7 +39,7 @@ func state(id string, s delivery.State, replay, attempts int) delivery.Record {
 func TestDeliveries_Update_neverGoesBack(t *testing.T) {
 	const retrying, dead, discarded = delivery.Retrying, delivery.Dead, delivery.Discarded
 	const queued, acknowledged = delivery.Queued, delivery.Acknowledged
-	store, _ := newDeliveries(t)
+	store := newRig(t).deliveries
 	for name, row := range map[string]struct {
 		known, late delivery.Record
 		written     bool
@@ -136,7 +128,8 @@ func TestDeliveries_Acknowledge_writesTwentyFiveToACall(t *testing.T) {
 		"five times over is still within the tries": {2, []int{0, 0, 0, 0, 1}, 6},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, faults := newDeliveries(t)
+			r := newRig(t)
+			store, faults := r.deliveries, r.faults
 			for _, done := range row.left {
 				faults.On("BatchWriteItem", 1, testkit.Unprocessed(done))
 			}
@@ -164,7 +157,8 @@ func TestDeliveries_Acknowledge_makesTheOtherCallsWhenOneFails(t *testing.T) {
 		"refused":     {testkit.Fail(400, "ResourceNotFoundException"), nil},
 		"unprocessed": {testkit.Unprocessed(0), dynamo.ErrUnprocessed},
 	} {
-		store, faults := newDeliveries(t)
+		r := newRig(t)
+		store, faults := r.deliveries, r.faults
 		faults.Add(testkit.Rule{Action: "BatchWriteItem", When: ofFirst, Fault: row.fault})
 		records := acknowledged(30)
 		err := store.Acknowledge(t.Context(), records)
@@ -178,9 +172,8 @@ func TestDeliveries_Acknowledge_makesTheOtherCallsWhenOneFails(t *testing.T) {
 }
 
 func TestDeliveries_KeepAcknowledged_isForThoseAlone(t *testing.T) {
-	cfg := testkit.Moto(t)
-	client, table := dynamodb.NewFromConfig(cfg), testkit.Tables(t, cfg).Deliveries
-	store := dynamo.NewDeliveries(client, table)
+	r := newRig(t)
+	store := r.deliveries
 	kept := store.KeepAcknowledged(7 * 24 * time.Hour)
 	for name, row := range map[string]struct {
 		store *dynamo.Deliveries
@@ -192,22 +185,17 @@ func TestDeliveries_KeepAcknowledged_isForThoseAlone(t *testing.T) {
 		"kept, acknowledged": {kept, delivery.Acknowledged, 7},
 		"kept, retrying":     {kept, delivery.Retrying, 30},
 	} {
-		r := state("msg_"+name, row.state, 0, 1)
+		d := state("msg_"+name, row.state, 0, 1)
 		if row.state == delivery.Acknowledged {
-			if err := row.store.Acknowledge(t.Context(), []delivery.Record{r}); err != nil {
+			if err := row.store.Acknowledge(t.Context(), []delivery.Record{d}); err != nil {
 				t.Fatal(err)
 			}
 		} else {
-			update(t, row.store, r)
-		}
-		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{
-			TableName: &table, Key: map[string]types.AttributeValue{"delivery_id": text(r.DeliveryID)},
-		})
-		if err != nil {
-			t.Fatal(err)
+			update(t, row.store, d)
 		}
 		want := fmt.Sprint(at.AddDate(0, 0, row.days).Unix())
-		if n, ok := out.Item["expires_at"].(*types.AttributeValueMemberN); !ok || n.Value != want {
+		expires := r.stored(r.tables.Deliveries, keyOf("delivery_id", d.DeliveryID))["expires_at"]
+		if n, ok := expires.(*types.AttributeValueMemberN); !ok || n.Value != want {
 			t.Errorf("%s expires at %+v, want %s", name, n, want)
 		}
 	}
@@ -220,21 +208,9 @@ func update(t *testing.T, s *dynamo.Deliveries, r delivery.Record) {
 	}
 }
 
-// open lists everything that is open, two records a page.
-func open(t *testing.T, s *dynamo.Deliveries) (all []delivery.Record) {
-	t.Helper()
-	for cursor, first := "", true; first || cursor != ""; first = false {
-		page, next, err := s.ListOpen(t.Context(), "webhook_1", 2, cursor)
-		if err != nil || len(page) > 2 {
-			t.Fatal(len(page), err)
-		}
-		all, cursor = append(all, page...), next
-	}
-	return all
-}
-
 func TestDeliveries_ListOpen_pagesThroughTheOpenOnesNewestFirst(t *testing.T) {
-	store, faults := newDeliveries(t)
+	r := newRig(t)
+	store, faults := r.deliveries, r.faults
 	var records []delivery.Record
 	for i := range 5 {
 		r := state(fmt.Sprint("msg_", i), delivery.Retrying, 0, 1)
@@ -247,8 +223,11 @@ func TestDeliveries_ListOpen_pagesThroughTheOpenOnesNewestFirst(t *testing.T) {
 	if err := store.Acknowledge(t.Context(), records[2:3]); err != nil {
 		t.Fatal(err)
 	}
+	open := pages(t, 2, func(cursor string) ([]delivery.Record, string, error) {
+		return store.ListOpen(t.Context(), "webhook_1", 2, cursor)
+	})
 	want := []delivery.Record{records[4], records[3], records[1], records[0]}
-	if diff := cmp.Diff(want, open(t, store)); diff != "" {
+	if diff := cmp.Diff(want, open); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if _, _, err := store.ListOpen(t.Context(), "webhook_1", 2, "nonsense"); !errors.Is(err, dynamo.ErrCursor) {

@@ -3,15 +3,12 @@
 package dynamo_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -28,16 +25,6 @@ import (
 )
 
 var createdAt = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
-
-// endpoints is the store behind a fault proxy.
-func endpoints(t *testing.T) (*dynamo.Endpoints, *testkit.Faults, *dynamodb.Client, string) {
-	t.Helper()
-	cfg := testkit.Moto(t)
-	table := testkit.Tables(t, cfg).Endpoints
-	faults := testkit.NewFaults(t, cfg)
-	s := dynamo.NewEndpoints(dynamodb.NewFromConfig(faults.Config()), table)
-	return s, faults, dynamodb.NewFromConfig(cfg), table
-}
 
 func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
 	t.Helper()
@@ -72,41 +59,20 @@ func back(e endpoint.Endpoint) endpoint.Endpoint {
 	return e
 }
 
-// rawRow is a row as it is stored.
-func rawRow(t *testing.T, client *dynamodb.Client, table, tenant, key string) map[string]types.AttributeValue {
-	t.Helper()
-	out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: rowKey(tenant, key)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Item
-}
-
-func rowKey(tenant, key string) map[string]types.AttributeValue {
-	return map[string]types.AttributeValue{"tenant_id": text(tenant), "endpoint_id": text(key)}
-}
-
-func deleteRow(t *testing.T, client *dynamodb.Client, table, tenant, key string) {
-	t.Helper()
-	in := &dynamodb.DeleteItemInput{TableName: &table, Key: rowKey(tenant, key)}
-	if _, err := client.DeleteItem(t.Context(), in); err != nil {
-		t.Fatal(err)
-	}
-}
-
-func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
-
-// counts are the live ones as counted, and as there are.
-func counts(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table string) string {
-	t.Helper()
+// counts are acme's live endpoints as counted, and as there are.
+func (r rig) counts() string {
+	r.t.Helper()
 	counted := "0"
-	if n, ok := rawRow(t, client, table, "acme", "#counts")["live_count"].(*types.AttributeValueMemberN); ok {
+	row := r.stored(r.tables.Endpoints, rowKey("acme", "#counts"))
+	if n, ok := row["live_count"].(*types.AttributeValueMemberN); ok {
 		counted = n.Value
 	}
-	all := listEndpoints(t, s)
+	all := listEndpoints(r.t, r.endpoints)
 	live := len(slices.DeleteFunc(slices.Clone(all), func(e endpoint.Endpoint) bool { return !e.Live() }))
 	return fmt.Sprintf("counted %s, are %d of %d", counted, live, len(all))
 }
+
+func rowKey(tenant, key string) item { return keyOf("tenant_id", tenant, "endpoint_id", key) }
 
 func listEndpoints(t *testing.T, s *dynamo.Endpoints) []endpoint.Endpoint {
 	t.Helper()
@@ -126,8 +92,9 @@ func mustReplace(t *testing.T, s *dynamo.Endpoints, was, now endpoint.Endpoint) 
 }
 
 func TestEndpoints_Get_returnsEveryFieldWhateverTheStatus(t *testing.T) {
-	s, _, client, table := endpoints(t)
-	s = s.KeepDeleted(30 * 24 * time.Hour)
+	r := newRig(t)
+	s := r.endpoints
+	row := func(key string) item { return r.stored(r.tables.Endpoints, rowKey("acme", key)) }
 	e := mustCreate(t, s, "acme", createdAt)
 	changed := e
 	changed.Description, changed.Status, changed.Revision = "ä", endpoint.Disabled, "2"
@@ -147,7 +114,7 @@ func TestEndpoints_Get_returnsEveryFieldWhateverTheStatus(t *testing.T) {
 		if diff := cmp.Diff([]endpoint.Endpoint{want}, listEndpoints(t, s)); diff != "" {
 			t.Errorf("listed (-want +got):\n%s", diff)
 		}
-		live, deleted := rawRow(t, client, table, "acme", e.ID), rawRow(t, client, table, "acme", "deleted#"+e.ID)
+		live, deleted := row(e.ID), row("deleted#"+e.ID)
 		if (len(live) > 0) != want.Live() || (len(deleted) > 0) == want.Live() || live["expires_at"] != nil {
 			t.Errorf("a %s endpoint has the rows %v and %v", want.Status, live, deleted)
 		}
@@ -156,7 +123,7 @@ func TestEndpoints_Get_returnsEveryFieldWhateverTheStatus(t *testing.T) {
 			t.Errorf("expires at %+v", at)
 		}
 	}
-	if got := counts(t, s, client, table); got != "counted 1, are 1 of 1" {
+	if got := r.counts(); got != "counted 1, are 1 of 1" {
 		t.Error(got)
 	}
 }
@@ -182,7 +149,7 @@ func getEndpoint(t *testing.T, s *dynamo.Endpoints, id string) endpoint.Endpoint
 }
 
 func TestEndpoints_List_keepsToItsTenant(t *testing.T) {
-	s, _, _, _ := endpoints(t)
+	s := newRig(t).endpoints
 	e := mustCreate(t, s, "acme", createdAt)
 	if _, found, err := s.Get(t.Context(), "globex", e.ID); found || err != nil {
 		t.Errorf("Get finds another tenant's: %v %v", found, err)
@@ -196,13 +163,10 @@ func TestEndpoints_List_keepsToItsTenant(t *testing.T) {
 
 // One row that somebody has broken hides no other endpoint; but an event for all is not fanned out to some.
 func TestEndpoints_List_returnsTheOthersBesideAnUnreadableRow(t *testing.T) {
-	s, _, client, table := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	broken, want := mustCreate(t, s, "acme", createdAt), mustCreate(t, s, "acme", createdAt)
-	row := rawRow(t, client, table, "acme", broken.ID)
-	row["events"] = &types.AttributeValueMemberBOOL{Value: true}
-	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: row}); err != nil {
-		t.Fatal(err)
-	}
+	r.breaks(r.tables.Endpoints, "events", rowKey("acme", broken.ID))
 	all, err := s.List(t.Context(), "acme")
 	if diff := cmp.Diff([]endpoint.Endpoint{want}, all); diff != "" || !errors.Is(err, endpoint.ErrUnreadable) {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
@@ -216,7 +180,8 @@ func TestEndpoints_List_returnsTheOthersBesideAnUnreadableRow(t *testing.T) {
 }
 
 func TestEndpoints_Replace_isAConflictWhenItChangedMeanwhile(t *testing.T) {
-	s, _, client, table := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	e := mustCreate(t, s, "acme", createdAt)
 	first, second := e, e
 	first.URL, first.Revision = "https://first.example", "first"
@@ -240,13 +205,14 @@ func TestEndpoints_Replace_isAConflictWhenItChangedMeanwhile(t *testing.T) {
 	if diff := cmp.Diff(first, getEndpoint(t, s, e.ID)); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	if got := counts(t, s, client, table); got != "counted 1, are 1 of 1" {
+	if got := r.counts(); got != "counted 1, are 1 of 1" {
 		t.Error(got)
 	}
 }
 
 func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
-	s, _, client, table := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	var deleted []endpoint.Endpoint
 	for i := range 15 {
 		e := mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Millisecond))
@@ -280,17 +246,26 @@ func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
 		t.Errorf("%d succeeded", made)
 	}
 	want := fmt.Sprintf("counted 50, are 50 of %d", len(listEndpoints(t, s)))
-	if got := counts(t, s, client, table); got != want {
+	if got := r.counts(); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	mustCreate(t, s, "globex", createdAt) // another tenant does not notice
 }
 
 func TestEndpoints_Replace_purgesTheLongestDeletedBeyondAHundredAndFifty(t *testing.T) {
-	s, _, client, table := endpoints(t)
-	ids := seedDeleted(t, s, client, table, endpoint.MaxTotal-endpoint.MaxLive)
-	oldest, second := ids[len(ids)-1], ids[len(ids)-2] // the younger were deleted first
-	e := mustCreate(t, s, "acme", createdAt.Add(2*time.Hour))
+	r := newRig(t)
+	s := r.endpoints
+	e := mustCreate(t, s, "acme", createdAt)
+	mustReplace(t, s, e, gone(e, createdAt.Add(time.Hour)))
+	var oldest, second string
+	row := r.stored(r.tables.Endpoints, rowKey("acme", "deleted#"+e.ID))
+	for n := range endpoint.MaxTotal - endpoint.MaxLive - 1 {
+		oldest, second = fmt.Sprint("webhook_", n), oldest
+		row["endpoint_id"] = text("deleted#" + oldest)
+		row["deleted_at"] = text(createdAt.Add(-time.Duration(n) * time.Hour).Format("2006-01-02T15:04:05.000Z"))
+		r.put(r.tables.Endpoints, row)
+	}
+	e = mustCreate(t, s, "acme", createdAt.Add(2*time.Hour))
 	deleted := mustReplace(t, s, e, gone(e, createdAt.Add(3*time.Hour)))
 	for id, want := range map[string]bool{oldest: false, second: true, e.ID: true} {
 		if _, found, err := s.Get(t.Context(), "acme", id); err != nil || found != want {
@@ -310,40 +285,15 @@ func TestEndpoints_Replace_purgesTheLongestDeletedBeyondAHundredAndFifty(t *test
 	wait.Wait()
 	e = mustCreate(t, s, "acme", createdAt.Add(6*time.Hour)) // makes good for those that did not see each other
 	mustReplace(t, s, e, gone(e, createdAt.Add(7*time.Hour)))
-	if got := counts(t, s, client, table); got != "counted 1, are 1 of 151" {
+	if got := r.counts(); got != "counted 1, are 1 of 151" {
 		t.Error(got)
 	}
 }
 
-// seedDeleted fills a tenant with n deleted endpoints, the youngest deleted first, much faster than
-// the store would.
-func seedDeleted(t *testing.T, s *dynamo.Endpoints, client *dynamodb.Client, table string, n int) []string {
-	t.Helper()
-	e := mustCreate(t, s, "acme", createdAt)
-	mustReplace(t, s, e, gone(e, createdAt.Add(time.Hour)))
-	seed, ids := rawRow(t, client, table, "acme", "deleted#"+e.ID), []string{e.ID}
-	var writes []types.WriteRequest
-	for i := 1; i < n; i++ {
-		row, next := maps.Clone(seed), newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
-		row["endpoint_id"], row["revision"] = text("deleted#"+next.ID), text(next.Revision)
-		deletedAt := createdAt.Add(time.Hour - time.Duration(i)*time.Second)
-		row["deleted_at"] = text(deletedAt.Format("2006-01-02T15:04:05.000Z"))
-		ids = append(ids, next.ID)
-		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: row}})
-	}
-	for chunk := range slices.Chunk(writes, 25) {
-		if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
-			RequestItems: map[string][]types.WriteRequest{table: chunk},
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return ids
-}
-
 func TestEndpoints_knowTheirOwnWritesAgain(t *testing.T) {
-	s, faults, client, table := endpoints(t)
-	loseAnswers(faults)
+	r := newRig(t)
+	s := r.endpoints
+	r.loseAnswers()
 	e := mustCreate(t, s, "acme", createdAt)
 	now := e
 	now.URL, now.Revision = "https://second.example", "second"
@@ -352,24 +302,17 @@ func TestEndpoints_knowTheirOwnWritesAgain(t *testing.T) {
 			mustReplace(t, s, was, now)
 		}
 	}
-	if got := counts(t, s, client, table); got != "counted 0, are 0 of 1" {
+	if got := r.counts(); got != "counted 0, are 0 of 1" {
 		t.Error(got)
 	}
 }
 
-// loseAnswers loses the answer to every first try of a call.
-func loseAnswers(faults *testkit.Faults) {
-	faults.Add(testkit.Rule{
-		When:  func(c testkit.Call) bool { return strings.HasPrefix(c.Header.Get("Amz-Sdk-Request"), "attempt=1;") },
-		Fault: testkit.DropAnswer(),
-	})
-}
-
 func TestEndpoints_tryAgainWhenAnotherTransactionIsInTheWay(t *testing.T) {
-	s, _, _, table := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	e := mustCreate(t, s, "acme", createdAt)
 	left := 2
-	store := dynamo.NewEndpoints(conflicting(t, &left), table)
+	store := dynamo.NewEndpoints(conflicting(t, &left), r.tables.Endpoints)
 	deleted := mustReplace(t, store, e, gone(e, createdAt))
 	left = 2
 	mustReplace(t, store, deleted, back(deleted))
@@ -404,9 +347,10 @@ func conflicting(t *testing.T, left *int) *dynamodb.Client {
 }
 
 func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	e := mustCreate(t, s, "acme", createdAt)
-	faults.On("", 0, testkit.Throttle())
+	r.faults.On("", 0, testkit.Throttle())
 	for name, err := range map[string]error{
 		"create": s.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil),
 		"change": s.Replace(t.Context(), e, e),
@@ -422,7 +366,8 @@ func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
 }
 
 func TestEndpoints_Subscriptions_areTheActiveOnesWithoutTheirSecrets(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	all := make([]endpoint.Endpoint, 3)
 	for i := range all {
 		all[i] = mustCreate(t, s, "acme", createdAt.Add(time.Duration(i)*time.Second))
@@ -438,11 +383,11 @@ func TestEndpoints_Subscriptions_areTheActiveOnesWithoutTheirSecrets(t *testing.
 	if diff := cmp.Diff(want, active); err != nil || diff != "" {
 		t.Errorf("subscriptions: %v (-want +got):\n%s", err, diff)
 	}
-	wantConsistentReads(t, faults)
+	r.wantConsistentReads()
 }
 
 func TestEndpoints_WithoutSecrets_readsNothingSealed(t *testing.T) {
-	s, _, _, _ := endpoints(t)
+	s := newRig(t).endpoints
 	want := mustCreate(t, s, "acme", createdAt)
 	want.SealedSecret, want.SecretVersion, want.Revision = nil, 0, ""
 	list, err := s.WithoutSecrets().List(t.Context(), "acme")
@@ -458,19 +403,9 @@ func TestEndpoints_WithoutSecrets_readsNothingSealed(t *testing.T) {
 	}
 }
 
-func wantConsistentReads(t *testing.T, faults *testkit.Faults) {
-	t.Helper()
-	for _, c := range faults.Calls("") {
-		read := slices.Contains([]string{"Query", "Scan", "BatchGetItem", "GetItem"}, c.Action)
-		if read && !bytes.Contains(c.Body, []byte(`"ConsistentRead":true`)) {
-			t.Errorf("%s is not strongly consistent: %s", c.Action, c.Body)
-		}
-	}
-}
-
 // Of URLs that are set at once, each is checked beside all that were set before it.
 func TestEndpoints_Create_checksEachURLBesideTheOthers(t *testing.T) {
-	s, _, _, _ := endpoints(t)
+	s := newRig(t).endpoints
 	taken := errors.New("taken")
 	once := func(live []endpoint.Endpoint) error {
 		for _, e := range live {

@@ -6,22 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/testkit"
 )
-
-func newJobs(t *testing.T) (*dynamo.Jobs, *testkit.Faults) {
-	t.Helper()
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
-	return dynamo.NewJobs(dynamodb.NewFromConfig(faults.Config()), testkit.Tables(t, cfg).Jobs), faults
-}
 
 func jobAt(id string, minutes int) job.Job {
 	at := deadAt.Add(time.Duration(minutes) * time.Minute)
@@ -52,8 +43,9 @@ func wantJob(t *testing.T, jobs *dynamo.Jobs, want job.Job) {
 
 // No write is refused by itself where its answer was lost.
 func TestJobs_oneWorkerBringsAJobFurther(t *testing.T) {
-	jobs, faults := newJobs(t)
-	loseAnswers(faults)
+	r := newRig(t)
+	jobs := r.jobs
+	r.loseAnswers()
 	j := jobAt("job_1", 0)
 	createJob(t, jobs, j)
 	wantJob(t, jobs, j)
@@ -102,7 +94,7 @@ func TestJobs_oneWorkerBringsAJobFurther(t *testing.T) {
 
 // A stop and its worker's progress do not refuse each other.
 func TestJobs_SetState_keepsProgress(t *testing.T) {
-	jobs, _ := newJobs(t)
+	jobs := newRig(t).jobs
 	j := jobAt("job_1", 0)
 	createJob(t, jobs, j)
 	if _, leased, err := jobs.Lease(t.Context(), j.ID, "w", deadAt, deadAt.Add(time.Minute)); !leased || err != nil {
@@ -123,7 +115,7 @@ func TestJobs_SetState_keepsProgress(t *testing.T) {
 }
 
 func TestJobs_List_hasTheStoppedAndRunningFirst(t *testing.T) {
-	jobs, _ := newJobs(t)
+	jobs := newRig(t).jobs
 	running := func(want bool) {
 		t.Helper()
 		if got, err := jobs.Running(t.Context()); got != want || err != nil {
@@ -143,15 +135,10 @@ func TestJobs_List_hasTheStoppedAndRunningFirst(t *testing.T) {
 		"": {"job_b", "job_d", "job_c", "job_a"}, job.Done: {"job_c", "job_a"}, job.Running: {"job_d"},
 	} {
 		var got []string
-		for cursor, more := "", true; more; more = cursor != "" {
-			page, next, err := jobs.List(t.Context(), state, 1, cursor)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, j := range page {
-				got = append(got, j.ID)
-			}
-			cursor = next
+		for _, j := range pages(t, 1, func(cursor string) ([]job.Job, string, error) {
+			return jobs.List(t.Context(), state, 1, cursor)
+		}) {
+			got = append(got, j.ID)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%q (-want +got)\n%s", state, diff)
@@ -160,7 +147,7 @@ func TestJobs_List_hasTheStoppedAndRunningFirst(t *testing.T) {
 }
 
 func TestJobs_Pages_areFoundInTheirOrder(t *testing.T) {
-	jobs, _ := newJobs(t)
+	jobs := newRig(t).jobs
 	j := jobAt("job_1", 0)
 	createJob(t, jobs, j)
 	var want []job.Page

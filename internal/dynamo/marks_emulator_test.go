@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -40,7 +41,8 @@ func marksOf(t *testing.T, s *dynamo.Endpoints) endpoint.TenantMarks {
 }
 
 func TestEndpoints_Mark(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	first, second := mustCreate(t, s, "acme", createdAt), mustCreate(t, s, "acme", createdAt)
 	want := endpoint.TenantMarks{Endpoints: map[string]endpoint.Marks{}}
 	for _, id := range []string{first.ID, second.ID, ""} {
@@ -62,11 +64,11 @@ func TestEndpoints_Mark(t *testing.T) {
 	if got, err := s.Marks(t.Context(), "acm"); err != nil || got.Tenant.Paused() || len(got.Endpoints) > 0 {
 		t.Errorf("another tenant's: %+v, %v", got, err)
 	}
-	wantConsistentReads(t, faults)
+	r.wantConsistentReads()
 }
 
 func TestEndpoints_Mark_isHeardOnceHoweverManyAtOnce(t *testing.T) {
-	s, _, _, _ := endpoints(t)
+	s := newRig(t).endpoints
 	key := dynamo.EndpointKey{TenantID: "acme"}
 	heard := make([]bool, 4)
 	var all sync.WaitGroup
@@ -89,8 +91,9 @@ func TestEndpoints_Mark_isHeardOnceHoweverManyAtOnce(t *testing.T) {
 }
 
 func TestEndpoints_Mark_knowsItsOwnWriteAgain(t *testing.T) {
-	s, faults, _, _ := endpoints(t)
-	loseAnswers(faults)
+	r := newRig(t)
+	s, faults := r.endpoints, r.faults
+	r.loseAnswers()
 	pause := func(m *endpoint.Marks) bool { return m.Pause(at, "ann", "") }
 	changed, marks, err := s.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, pause)
 	if err != nil || !changed || !marks.Paused() {
@@ -106,10 +109,11 @@ func TestEndpoints_Mark_knowsItsOwnWriteAgain(t *testing.T) {
 
 // The marks of an endpoint outlast every change of its owner's, and are forgotten when it is gone for good.
 func TestEndpoints_Mark_lastsAsLongAsTheEndpoint(t *testing.T) {
-	s, faults, client, table := endpoints(t)
+	r := newRig(t)
+	s := r.endpoints
 	e := mustCreate(t, s, "acme", createdAt)
 	mark(t, s, dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID})
-	faults.On("Query", 1, testkit.FindNothing())
+	r.faults.On("Query", 1, testkit.FindNothing())
 	changed := e
 	changed.URL, changed.Revision = "https://second.example", "2"
 	deleted := gone(changed, createdAt)
@@ -122,7 +126,12 @@ func TestEndpoints_Mark_lastsAsLongAsTheEndpoint(t *testing.T) {
 			t.Errorf("%s: %+v", now.Status, got)
 		}
 	}
-	deleteRow(t, client, table, "acme", e.ID)
+	_, err := r.client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{
+		TableName: &r.tables.Endpoints, Key: rowKey("acme", e.ID),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	mark(t, s, dynamo.EndpointKey{TenantID: "acme"})
 	if got := marksOf(t, s).Endpoints; len(got) > 0 {
 		t.Errorf("of an endpoint that is gone: %+v", got)

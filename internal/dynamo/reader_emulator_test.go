@@ -9,9 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -22,37 +19,18 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-type readerRig struct {
-	endpoints *dynamo.Endpoints
-	circuits  *dynamo.Circuits
-	faults    *testkit.Faults
-	tables    testkit.TableNames
-}
-
 type readings = map[dynamo.EndpointKey]dynamo.Reading
 
-func newReader(t *testing.T) readerRig {
-	t.Helper()
-	cfg := testkit.Moto(t)
-	faults, tables := testkit.NewFaults(t, cfg), testkit.Tables(t, cfg)
-	client := dynamodb.NewFromConfig(cfg)
-	return readerRig{
-		endpoints: dynamo.NewEndpoints(client, tables.Endpoints),
-		circuits:  dynamo.NewCircuits(client, tables.EndpointHealth),
-		faults:    faults, tables: tables,
-	}
-}
-
 // reader reads with the options.
-func (r readerRig) reader(config dynamo.ReaderConfig) *dynamo.Reader {
-	config.Client = dynamodb.NewFromConfig(r.faults.Config())
+func (r rig) reader(config dynamo.ReaderConfig) *dynamo.Reader {
+	config.Client = r.faulty
 	config.Endpoints, config.EndpointHealth = r.tables.Endpoints, r.tables.EndpointHealth
 	return dynamo.NewReader(config)
 }
 
 // trouble makes n tenants of one endpoint each: in trouble and marked, and its tenant slow and marked,
 // where n is odd.
-func (r readerRig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want readings) {
+func (r rig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want readings) {
 	t.Helper()
 	want = readings{}
 	for n := range n {
@@ -76,7 +54,7 @@ func (r readerRig) trouble(t *testing.T, n int) (keys []dynamo.EndpointKey, want
 	return keys, want
 }
 
-func (r readerRig) check(t *testing.T, config dynamo.ReaderConfig, keys []dynamo.EndpointKey, want readings) {
+func (r rig) check(t *testing.T, config dynamo.ReaderConfig, keys []dynamo.EndpointKey, want readings) {
 	t.Helper()
 	got, err := r.reader(config).Read(t.Context(), keys, nil)
 	if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); err != nil || diff != "" {
@@ -85,7 +63,7 @@ func (r readerRig) check(t *testing.T, config dynamo.ReaderConfig, keys []dynamo
 }
 
 func TestReader_Read_readsAHundredKeysOfATableInACall(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 2)
 	unknown := func(tenant string) {
 		key := dynamo.EndpointKey{TenantID: tenant, EndpointID: "webhook_x"}
@@ -118,7 +96,7 @@ func TestReader_Read_readsAHundredKeysOfATableInACall(t *testing.T) {
 }
 
 func TestReader_Read_mayReadCircuitsBehindAndNothingElse(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 2)
 	for _, eventual := range []bool{false, true} {
 		r.faults.Reset()
@@ -143,7 +121,7 @@ func TestReader_Read_mayReadCircuitsBehindAndNothingElse(t *testing.T) {
 }
 
 func TestReader_Read_leavesOutTheCircuitsOfQuietEndpoints(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 2)
 	reader := r.reader(dynamo.ReaderConfig{})
 	for _, quiet := range []map[dynamo.EndpointKey]bool{{keys[0]: true}, {keys[0]: true, keys[1]: true}} {
@@ -162,7 +140,7 @@ func TestReader_Read_leavesOutTheCircuitsOfQuietEndpoints(t *testing.T) {
 }
 
 // circuitsMeet has a fault happen to calls that ask for circuits.
-func (r readerRig) circuitsMeet(fault testkit.Fault) {
+func (r rig) circuitsMeet(fault testkit.Fault) {
 	r.faults.Clear()
 	r.faults.Add(testkit.Rule{
 		Action: "BatchGetItem",
@@ -172,7 +150,7 @@ func (r readerRig) circuitsMeet(fault testkit.Fault) {
 }
 
 func TestReader_Read_doesWithoutCircuitsAndNotWithoutEndpoints(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 4)
 	for key, reading := range want {
 		reading.CircuitRead, reading.SlowUntil = false, time.Time{}
@@ -197,25 +175,17 @@ func TestReader_Read_doesWithoutCircuitsAndNotWithoutEndpoints(t *testing.T) {
 
 // One row or item that somebody has broken is the fault of its own endpoints, and nobody else's.
 func TestReader_Read_doesWithoutWhatIsUnreadable(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 4)
-	client := dynamodb.NewFromConfig(testkit.Moto(t))
 	for n, row := range []struct {
 		table, attribute string
-		key              map[string]types.AttributeValue
+		key              item
 	}{
 		{r.tables.Endpoints, "secret_version", rowKey(keys[0].TenantID, keys[0].EndpointID)},
 		{r.tables.Endpoints, "tenant", rowKey("marks#"+keys[1].TenantID, "#marks")},
-		{r.tables.EndpointHealth, "failures", map[string]types.AttributeValue{
-			"scope": text("endpoint#" + keys[2].EndpointID), "name": text("health"),
-		}},
+		{r.tables.EndpointHealth, "failures", keyOf("scope", "endpoint#"+keys[2].EndpointID, "name", "health")},
 	} {
-		if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
-			TableName: &row.table, Key: row.key, UpdateExpression: aws.String("SET " + row.attribute + " = :broken"),
-			ExpressionAttributeValues: map[string]types.AttributeValue{":broken": text("broken")},
-		}); err != nil {
-			t.Fatal(err)
-		}
+		r.breaks(row.table, row.attribute, row.key)
 		reading := want[keys[n]]
 		reading.CircuitRead, reading.Circuit = false, circuit.Item{TenantID: keys[n].TenantID, EndpointID: keys[n].EndpointID}
 		if row.table == r.tables.Endpoints {
@@ -227,7 +197,7 @@ func TestReader_Read_doesWithoutWhatIsUnreadable(t *testing.T) {
 }
 
 func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 2)
 	for key, reading := range want {
 		e := &reading.Endpoint
@@ -238,7 +208,7 @@ func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {
 }
 
 func TestReader_Read_showsOperatorsDeletedEndpointsAndNothingSealed(t *testing.T) {
-	r := newReader(t)
+	r := newRig(t)
 	keys, want := r.trouble(t, 2)
 	first := want[keys[0]]
 	first.Endpoint = mustReplace(t, r.endpoints, first.Endpoint, gone(first.Endpoint, createdAt.Add(time.Minute)))
