@@ -123,7 +123,7 @@ func (s stack) named(ctx context.Context, f fields) (string, error) {
 	}
 	var e row
 	place := fields{"endpoint_id": f["endpoint_id"], "tenant_id": f["tenant_id"]}
-	if _, err := s.ask(ctx, "inspect", "endpoint", place, &e); err != nil {
+	if err := s.Ask(ctx, "inspect", "endpoint", place, &e); err != nil {
 		return "", err
 	}
 	if f["endpoint_id"] = e["endpoint_id"]; e["tenant_id"] != nil {

@@ -6,19 +6,23 @@ import (
 	"maps"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // fields are a request's, but for action and operator. Empty strings are left out.
-type fields map[string]any
+type fields = row
 
 // refusal is a function's own "no".
 type refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Field   string `json:"field"`
+}
+
+// Is tells the console of an id that nothing has.
+func (r *refusal) Is(target error) bool {
+	return target == console.ErrNotFound && r.Code == "not_found"
 }
 
 func (r *refusal) Error() string {
@@ -28,34 +32,34 @@ func (r *refusal) Error() string {
 	return r.Field + ": " + r.Message
 }
 
-// ask sends one request to an operator function and decodes its answer into out; raw is the answer's text.
-func (s stack) ask(ctx context.Context, function, action string, f fields, out any) (raw jsontext.Value, err error) {
+// Ask sends one request to an operator function and decodes its answer into out, unless that is nil.
+func (s stack) Ask(ctx context.Context, function, action string, f fields, out any) error {
 	request := fields{"action": action, "operator": s.operator}
 	maps.Copy(request, f)
 	maps.DeleteFunc(request, func(_ string, v any) bool { return v == "" || v == nil })
 	payload, err := json.Marshal(request, json.Deterministic(true))
 	if err != nil {
-		return nil, fmt.Errorf("encoding the request: %w", err)
+		return fmt.Errorf("encoding the request: %w", err)
 	}
 	answer, err := s.invoke(ctx, function, payload)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var refused struct {
 		Error *refusal `json:"error"`
 	}
 	if err := json.Unmarshal(answer, &refused); err != nil {
-		return nil, fmt.Errorf("%s answered no JSON: %w", function, err)
+		return fmt.Errorf("%s answered no JSON: %w", function, err)
 	}
 	if refused.Error != nil {
-		return nil, refused.Error
+		return refused.Error
 	}
 	if out != nil {
 		if err := json.Unmarshal(answer, out); err != nil {
-			return nil, fmt.Errorf("reading the answer of %s: %w", function, err)
+			return fmt.Errorf("reading the answer of %s: %w", function, err)
 		}
 	}
-	return answer, nil
+	return nil
 }
 
 // row is one object of an answer.
@@ -73,7 +77,7 @@ func (s stack) all(ctx context.Context, function, action string, f fields, limit
 	for {
 		f["limit"] = min(limit-len(p.Data), maxPage)
 		var next page
-		if _, err := s.ask(ctx, function, action, f, &next); err != nil {
+		if err := s.Ask(ctx, function, action, f, &next); err != nil {
 			return p, false, err
 		}
 		p.Data, p.Note = append(p.Data, next.Data...), next.Note

@@ -70,31 +70,27 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 	if b.confirm {
 		f["confirm"] = true
 	}
-	var results page
-	raw, err := s.ask(ctx, "replay", b.action, f, &results)
-	if err != nil {
+	var answer row
+	if err := s.Ask(ctx, "replay", b.action, f, &answer); err != nil {
 		return err
 	}
-	if isJSON(c) {
-		err = a.printJSON(raw)
-	} else {
-		err = a.table(results.Data, b.id, "result", "reason")
+	var results []row
+	left, done := false, []any{"replayed", "purged", "published", "discarded"}
+	data, _ := answer["data"].([]any)
+	for _, one := range data {
+		result, _ := one.(row)
+		results, left = append(results, result), left || !slices.Contains(done, result["result"])
 	}
-	done := []any{"replayed", "purged", "published", "discarded"}
-	if err == nil && slices.ContainsFunc(results.Data, func(r row) bool { return !slices.Contains(done, r["result"]) }) {
+	var err error
+	if isJSON(c) {
+		err = a.printJSON(answer)
+	} else {
+		err = a.table(results, b.id, "result", "reason")
+	}
+	if err == nil && left {
 		return &failure{code: exitUnhealthy}
 	}
 	return err
-}
-
-// survey is the answer about a job, started or not.
-type survey struct {
-	Selected int    `json:"selected"`
-	Ready    int    `json:"ready"`
-	Refused  row    `json:"refused"`
-	Complete bool   `json:"complete"`
-	Until    string `json:"until"`
-	Job      row    `json:"job"`
 }
 
 // start counts a job's selection, asks, and starts it. The token makes a request that is repeated start no second
@@ -105,43 +101,42 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	if err != nil || c.Bool("dry-run") {
 		return err
 	}
-	if would.Ready == 0 && would.Complete {
+	ready := int(number(would, "ready"))
+	if ready == 0 && would["complete"] == true {
 		return fail(exitFailed, "nothing to do")
 	}
-	if err := a.confirm(c, fmt.Sprintf(b.question, would.Ready)); err != nil {
+	if err := a.confirm(c, fmt.Sprintf(b.question, ready)); err != nil {
 		return err
 	}
 	delete(f, "dry_run")
-	f["until"] = would.Until // the same selection, without later deaths
+	f["until"] = would["until"] // the same selection, without later deaths
 	if b.confirm {
 		f["confirm"] = true
 	}
-	var started survey
-	raw, err := s.ask(ctx, "replay", "start_job", f, &started)
-	if err != nil {
+	var started row
+	if err := s.Ask(ctx, "replay", "start_job", f, &started); err != nil {
 		return err
 	}
-	id := cellOf(started.Job, "job_id")
+	id, ok := console.At(started, "job.job_id").(string)
 	switch {
-	case id == "":
+	case !ok:
 		return fail(exitFailed, "the job was not started; ask again")
 	case c.Bool("watch"):
 		return a.watch(ctx, c, s, id)
 	}
 	a.say("started; see herald jobs show %s, or herald jobs show --watch %[1]s", id)
 	if isJSON(c) {
-		return a.printJSON(raw)
+		return a.printJSON(started)
 	}
 	return a.print(id)
 }
 
 // count previews a job.
-func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) (would survey, err error) {
-	raw, err := s.ask(ctx, "replay", "start_job", f, &would)
-	if err != nil {
-		return survey{}, err
+func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) (would row, err error) {
+	if err := s.Ask(ctx, "replay", "start_job", f, &would); err != nil {
+		return nil, err
 	}
-	if b.act != "publish" && would.Selected > 0 {
+	if b.act != "publish" && number(would, "selected") > 0 {
 		a.sayCauses(ctx, s, b, f)
 	}
 	for _, field := range []string{"since", "until"} {
@@ -149,15 +144,15 @@ func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 			a.say("%s %s", field, at)
 		}
 	}
-	a.say("%d selected, %d can be done", would.Selected, would.Ready)
-	if refused := console.Reasons(would.Refused); refused != "" {
+	a.say("%.0f selected, %.0f can be done", number(would, "selected"), number(would, "ready"))
+	if refused := console.Reasons(would["refused"]); refused != "" {
 		a.say("cannot be done: %s", safe(refused))
 	}
-	if !would.Complete {
+	if would["complete"] != true {
 		a.say("and more: there was no time to count all")
 	}
 	if c.Bool("dry-run") && isJSON(c) {
-		err = a.printJSON(raw)
+		err = a.printJSON(would)
 	}
 	return would, err
 }
@@ -168,7 +163,7 @@ func (a *app) sayCauses(ctx context.Context, s stack, b bulk, f fields) {
 	for _, own := range []string{"act", "token", "dry_run"} {
 		delete(selected, own)
 	}
-	if _, err := s.ask(ctx, "inspect", "causes", selected, &causes); err != nil {
+	if err := s.Ask(ctx, "inspect", "causes", selected, &causes); err != nil {
 		a.say("what is selected cannot be shown by endpoint: %s", safe(err.Error()))
 		return
 	}

@@ -62,7 +62,7 @@ func (a *app) one(function, action, field string) cli.ActionFunc {
 // answer asks for one object and shows it.
 func (a *app) answer(ctx context.Context, c *cli.Command, s stack, function, action string, f fields) error {
 	var answer row
-	if _, err := s.ask(ctx, function, action, f, &answer); err != nil {
+	if err := s.Ask(ctx, function, action, f, &answer); err != nil {
 		return err
 	}
 	return a.printOne(c, answer)

@@ -38,7 +38,7 @@ func (a *app) console() *cli.Command {
 // serve shows the console until the context ends.
 func (a *app) serve(ctx context.Context, s stack, m console.Metrics, l net.Listener) error {
 	shown, err := console.New(console.Config{
-		Stack: asker{s}, Metrics: m, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
+		Stack: s, Metrics: m, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
 		Name: s.name, Operator: s.operator, Now: a.now,
 	}, l)
 	if err != nil {
@@ -56,32 +56,3 @@ func (a *app) serve(ctx context.Context, s stack, m console.Metrics, l net.Liste
 	}
 	return nil
 }
-
-// asker is the stack as the console uses it.
-type asker struct{ stack }
-
-func (s asker) Ask(ctx context.Context, function, action string, f map[string]any, out any) error {
-	_, err := s.ask(ctx, function, action, f, out)
-	if refused := new(refusal); errors.As(err, &refused) && refused.Code == "not_found" {
-		return marked{err, console.ErrNotFound}
-	}
-	return denied(err)
-}
-
-func (s asker) May(ctx context.Context, function string) error { return denied(s.may(ctx, function)) }
-
-// denied tells the console of a denial.
-func denied(err error) error {
-	if failed := new(failure); errors.As(err, &failed) && failed.code == exitDenied {
-		return marked{err, console.ErrDenied}
-	}
-	return err
-}
-
-// marked is an error that the console tells from others.
-type marked struct {
-	error
-	as error
-}
-
-func (m marked) Is(target error) bool { return target == m.as }

@@ -77,7 +77,7 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 	for {
 		var found, gone page
 		f := fields{"tenant_id": tenant, "limit": maxPage}
-		if _, err := s.ask(ctx, "inspect", "rejected_events", f, &found); err != nil {
+		if err := s.Ask(ctx, "inspect", "rejected_events", f, &found); err != nil {
 			return discarded, err
 		}
 		var ids []string
@@ -88,7 +88,7 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 			return discarded, nil
 		}
 		f = fields{"message_ids": ids, "confirm": true}
-		if _, err := s.ask(ctx, "replay", "discard_rejected_events", f, &gone); err != nil {
+		if err := s.Ask(ctx, "replay", "discard_rejected_events", f, &gone); err != nil {
 			return discarded, err
 		}
 		for _, r := range gone.Data {
@@ -108,7 +108,7 @@ func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err 
 			Counts map[string]float64 `json:"counts"`
 			Next   *string            `json:"next_cursor"`
 		}
-		if _, err := s.ask(ctx, "replay", "erase", f, &part); err != nil {
+		if err := s.Ask(ctx, "replay", "erase", f, &part); err != nil {
 			return counts, err
 		}
 		for kind, n := range part.Counts {

@@ -180,7 +180,7 @@ func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) e
 		var answer struct {
 			Data []importLine `json:"data"`
 		}
-		if _, err := s.ask(ctx, "webhooks", "import", f, &answer); err != nil {
+		if err := s.Ask(ctx, "webhooks", "import", f, &answer); err != nil {
 			return fmt.Errorf("line %d and after it: %w", batch[0].Line, err)
 		}
 		if len(answer.Data) != len(batch) {

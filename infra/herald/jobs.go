@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 func (a *app) jobs() *cli.Command {
@@ -49,10 +49,8 @@ const pollEvery = 2 * time.Second
 func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) error {
 	for last := ""; ; {
 		var j row
-		var raw jsontext.Value
-		if err := a.look(ctx, id, func() (err error) {
-			raw, err = s.ask(ctx, "inspect", "job", fields{"job_id": id}, &j)
-			return err
+		if err := a.look(ctx, id, func() error {
+			return s.Ask(ctx, "inspect", "job", fields{"job_id": id}, &j)
 		}); err != nil {
 			return err
 		}
@@ -64,13 +62,11 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 			last = line
 		}
 		if j["state"] != "running" {
-			return a.ended(ctx, c, s, j, raw)
+			return a.ended(ctx, c, s, j)
 		}
-		select {
-		case <-ctx.Done():
+		if !client.Pause(ctx, pollEvery) {
 			a.say("the job goes on by itself; to stop it: herald jobs stop %s", id)
 			return nil
-		case <-time.After(pollEvery):
 		}
 	}
 }
@@ -88,20 +84,18 @@ func (a *app) look(ctx context.Context, id string, ask func() error) error {
 		if faults == mostFaults {
 			return fail(exitFailed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
 		}
-		select {
-		case <-ctx.Done():
+		if !client.Pause(ctx, outcomeEvery) {
 			return ctx.Err()
-		case <-time.After(outcomeEvery):
 		}
 	}
 }
 
 // ended shows what became of a job that no longer runs.
-func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row, raw jsontext.Value) (err error) {
+func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row) (err error) {
 	id := cellOf(j, "job_id")
 	switch {
 	case isJSON(c):
-		err = a.printJSON(raw)
+		err = a.printJSON(j)
 	case j["act"] == "replay":
 		err = a.awaitOutcome(ctx, s, id)
 	case j["act"] == "publish" && number(j, "done") > 0:
@@ -152,7 +146,7 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 	for unmoved := 0; ; unmoved++ {
 		var o row
 		if err := a.look(ctx, id, func() (err error) {
-			o, err = console.Outcome(ctx, asker{s}, id, outcomeParts)
+			o, err = console.Outcome(ctx, s, id, outcomeParts)
 			return err //nolint:wrapcheck // the function's answer
 		}); err != nil {
 			return err
@@ -160,15 +154,9 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 		if o["under_way"] != before {
 			before, unmoved = o["under_way"], 0
 		}
-		if number(o, "under_way") == 0 || unmoved == mostUnmoved {
+		if number(o, "under_way") == 0 || unmoved == mostUnmoved || !client.Pause(ctx, outcomeEvery) {
 			a.sayOutcome(o)
 			return nil
-		}
-		select {
-		case <-ctx.Done():
-			a.sayOutcome(o)
-			return nil
-		case <-time.After(outcomeEvery):
 		}
 	}
 }
@@ -188,7 +176,7 @@ func (a *app) sayOutcome(o row) {
 
 // showJob shows a job, the states of its deliveries, and its failures.
 func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, id string) error {
-	shown, err := console.ReadJob(ctx, asker{s}, fields{"job_id": id}, outcomeParts)
+	shown, err := console.ReadJob(ctx, s, fields{"job_id": id}, outcomeParts)
 	if err != nil {
 		return err //nolint:wrapcheck // the function's answer
 	}

@@ -47,7 +47,7 @@ func (a *app) findDeliveries(ctx context.Context, c *cli.Command) error {
 			}
 		}
 		var found page // without a limit: a list by event has no pages
-		if _, err := s.ask(ctx, "inspect", "deliveries", f, &found); err != nil {
+		if err := s.Ask(ctx, "inspect", "deliveries", f, &found); err != nil {
 			return err
 		}
 		return a.printPage(c, found, columns...)

@@ -14,6 +14,8 @@ import (
 	"os"
 	"os/signal"
 	"time"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // The exit codes.
@@ -80,6 +82,9 @@ type failure struct {
 }
 
 func (f *failure) Error() string { return f.text }
+
+// Is tells the console of a denial.
+func (f *failure) Is(target error) bool { return target == console.ErrDenied && f.code == exitDenied }
 
 func fail(code int, format string, args ...any) error {
 	return &failure{code, fmt.Sprintf(format, args...)}

@@ -44,6 +44,9 @@ type stack struct {
 	may      func(ctx context.Context, function string) error // nil if the caller may invoke the function
 }
 
+// May says why the caller may not invoke a function, without invoking it.
+func (s stack) May(ctx context.Context, function string) error { return s.may(ctx, function) }
+
 // connect finds the stack and its functions.
 func connect(ctx context.Context, t target) (stack, error) {
 	cfg, err := t.config(ctx)

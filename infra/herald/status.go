@@ -37,12 +37,12 @@ func (a *app) overview(ctx context.Context, c *cli.Command, s stack) (o overview
 			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", part, err))
 		}
 	}
-	_, err := s.ask(ctx, "inspect", "summary", nil, &o.sum)
+	err := s.Ask(ctx, "inspect", "summary", nil, &o.sum)
 	keep("the summary", err)
 	o.trouble, o.more, err = s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
 	keep("the endpoints in trouble", err)
 	if o.sum == nil || number(o.sum, "dead_letters.dead.count") > 0 {
-		_, err = s.ask(ctx, "inspect", "causes", nil, &o.causes)
+		err = s.Ask(ctx, "inspect", "causes", nil, &o.causes)
 		keep("the causes of death", err)
 	}
 	return o
@@ -52,9 +52,7 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 	o := a.overview(ctx, c, s)
 	const parts = 3
 	for _, err := range o.failed {
-		var failed *failure
-		denied := errors.As(err, &failed) && failed.code == exitDenied
-		if denied || len(o.failed) == parts {
+		if errors.Is(err, console.ErrDenied) || len(o.failed) == parts {
 			return errors.Unwrap(err)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
 	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // localLog is the log of deliver on the local stack.
@@ -95,10 +97,8 @@ func followLocal(ctx context.Context, each func(string) error) error {
 		if !errors.Is(err, io.EOF) {
 			return fmt.Errorf("reading the log: %w", err)
 		}
-		select {
-		case <-ctx.Done():
+		if !client.Pause(ctx, 200*time.Millisecond) {
 			return ctx.Err() //nolint:wrapcheck // is looked for
-		case <-time.After(200 * time.Millisecond):
 		}
 	}
 }

@@ -6,6 +6,9 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // The patience for a test's record, and how often it is asked for.
@@ -31,7 +34,7 @@ func (a *app) test() *cli.Command {
 				return nil
 			}
 			var sent row
-			if _, err := s.ask(ctx, "control", "test", target, &sent); err != nil {
+			if err := s.Ask(ctx, "control", "test", target, &sent); err != nil {
 				return err
 			}
 			ended, err := s.testEnd(ctx, sent["delivery_id"])
@@ -55,8 +58,8 @@ func (s stack) testEnd(ctx context.Context, id any) (ended row, err error) {
 	defer cancel()
 	for {
 		var d row
-		_, err := s.ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
-		if refused := (*refusal)(nil); err != nil && (!errors.As(err, &refused) || refused.Code != "not_found") {
+		err := s.Ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
+		if err != nil && !errors.Is(err, console.ErrNotFound) {
 			return nil, err
 		}
 		if d["state"] == "acknowledged" || d["state"] == "discarded" {
@@ -65,13 +68,12 @@ func (s stack) testEnd(ctx context.Context, id any) (ended row, err error) {
 				"at": d["updated_at"],
 			}, nil
 		}
-		select {
-		case <-ctx.Done():
-			if errors.Is(ctx.Err(), context.Canceled) {
-				return nil, context.Canceled
-			}
+		switch {
+		case client.Pause(ctx, testInterval):
+		case errors.Is(ctx.Err(), context.Canceled):
+			return nil, context.Canceled
+		default:
 			return nil, fail(exitUnhealthy, "sent, and not ended in %s: herald deliveries show %v", testPatience, id)
-		case <-time.After(testInterval):
 		}
 	}
 }

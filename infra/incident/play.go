@@ -10,6 +10,8 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -49,10 +51,8 @@ func (i *incident) register(ctx context.Context) error {
 			return err
 		}
 		tenants[id] = i.client.As(id, key)
-		var list struct {
-			Data []client.Endpoint `json:"data"`
-		}
-		if _, err := tenants[id].API(ctx, http.MethodGet, "/v1/webhooks", nil, &list); err != nil {
+		var list operator.List[client.Endpoint]
+		if err := tenants[id].Call(ctx, http.MethodGet, "/v1/webhooks", nil, &list); err != nil {
 			return err
 		}
 		if len(list.Data) > 0 {
@@ -67,12 +67,8 @@ func (i *incident) register(ctx context.Context) error {
 		i.parties = append(i.parties, p)
 		var made client.Endpoint
 		request := map[string]any{"url": p.server.URL + "/hooks", "events": []string{e.event}, "description": e.description}
-		status, err := tenants[e.tenant].API(ctx, http.MethodPost, "/v1/webhooks", request, &made)
-		if err != nil {
+		if err := tenants[e.tenant].Call(ctx, http.MethodPost, "/v1/webhooks", request, &made); err != nil {
 			return err
-		}
-		if status != http.StatusCreated {
-			return fmt.Errorf("creating the endpoint %q: answered %d", e.description, status)
 		}
 		p.id = made.ID
 	}
@@ -154,6 +150,7 @@ func (i *incident) settle(ctx context.Context) error {
 	}
 	patience := 5*time.Minute + time.Duration(want)*letterTime
 	return client.Eventually(ctx, patience, "the incident", func(ctx context.Context) (bool, error) {
+		client.Pause(ctx, time.Second) // others die of themselves
 		dead, err := i.dead(ctx)
 		if err != nil {
 			return false, err
@@ -166,16 +163,14 @@ func (i *incident) settle(ctx context.Context) error {
 			return (p.kind == down || p.kind == rejecting) && !slices.Contains(open, p.id)
 		})
 		fmt.Printf("%d of %d deliveries are dead\n", dead, want)
-		return dead >= want && !missing, pause(ctx, time.Second) // others die of themselves
+		return dead >= want && !missing, nil
 	})
 }
 
 // dead counts the tenants' dead letters.
 func (i *incident) dead(ctx context.Context) (n int, err error) {
 	for _, id := range i.tenants {
-		var answer struct {
-			Selected int `json:"selected"`
-		}
+		var answer replay.Survey
 		every := map[string]any{"act": "replay", "tenant_id": id, "dry_run": true}
 		err := i.client.Operate(ctx, "replay", "start_job", every, &answer)
 		if err != nil {
@@ -184,13 +179,4 @@ func (i *incident) dead(ctx context.Context) (n int, err error) {
 		n += answer.Selected
 	}
 	return n, nil
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err() //nolint:wrapcheck // says all
-	case <-time.After(d):
-		return nil
-	}
 }

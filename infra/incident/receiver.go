@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -39,10 +40,7 @@ func (p *party) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p.kind == slow {
-		select {
-		case <-time.After(lateness):
-		case <-r.Context().Done():
-		}
+		client.Pause(r.Context(), lateness)
 	}
 	w.WriteHeader(p.answer(r.Header.Get("wh-id")))
 }

@@ -3,9 +3,11 @@ package verify
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // clearAway removes its tenants' endpoints, dead letters, rejected events and keys. The noisy one's key is there only
@@ -46,13 +48,8 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 			return 0, err
 		}
 	}
-	var found struct {
-		Data []client.Endpoint `json:"data"` // all: a tenant has 50 at most
-	}
-	status, err := r.tenant.API(ctx, "GET", "/v1/webhooks?limit=100", nil, &found)
-	if err == nil && status != 200 {
-		err = fmt.Errorf("listing endpoints: answered %d", status)
-	}
+	var found operator.List[client.Endpoint] // all: a tenant has 50 at most
+	err = r.tenant.Call(ctx, "GET", "/v1/webhooks?limit=100", nil, &found)
 	for _, e := range found.Data {
 		if err := r.remove(ctx, e); err != nil {
 			return n, err
@@ -79,9 +76,7 @@ func (r *run) discardRejected(ctx context.Context) (n int, err error) {
 func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids []string) error) (int, error) {
 	removed := map[string]bool{}
 	for {
-		var found struct {
-			Data []map[string]any `json:"data"`
-		}
+		var found operator.List[map[string]any]
 		request := map[string]any{"tenant_id": r.id, "limit": 100}
 		if err := r.ask(ctx, "inspect", list, request, &found); err != nil {
 			return len(removed), err
@@ -106,12 +101,7 @@ func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids
 
 // end has replay purge or discard these for good.
 func (r *run) end(ctx context.Context, action, field string, ids []string) error {
-	var answer struct {
-		Data []struct {
-			Result string `json:"result"`
-			Reason string `json:"reason"`
-		} `json:"data"`
-	}
+	var answer replay.Results // those of discarding have another id
 	if err := r.ask(ctx, "replay", action, map[string]any{field: ids, "confirm": true}, &answer); err != nil {
 		return err
 	}
@@ -130,7 +120,7 @@ func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
 		if id == r.keyID && !r.over {
 			continue
 		}
-		if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, &struct{}{}); err != nil {
+		if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, nil); err != nil {
 			return n, err
 		}
 		n++
@@ -142,24 +132,18 @@ func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
 func (r *run) keys(ctx context.Context) (ids []string, err error) {
 	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {
-		var found struct {
-			Data []struct {
-				ID        string     `json:"key_id"`
-				RevokedAt *time.Time `json:"revoked_at"`
-			} `json:"data"`
-			Next *string `json:"next_cursor"`
-		}
+		var found operator.List[apikeys.Key]
 		if err := r.ask(ctx, "apikeys", "list", request, &found); err != nil {
 			return nil, err
 		}
 		for _, k := range found.Data {
 			if k.RevokedAt == nil {
-				ids = append(ids, k.ID)
+				ids = append(ids, k.KeyID)
 			}
 		}
-		if found.Next == nil {
+		if found.NextCursor == nil {
 			return ids, nil
 		}
-		request["cursor"] = *found.Next
+		request["cursor"] = *found.NextCursor
 	}
 }

@@ -16,6 +16,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 const inbox = "main"
@@ -130,11 +132,7 @@ func (r *run) failing(ctx context.Context, name string, until time.Time, eventTy
 }
 
 func (r *run) remove(ctx context.Context, e client.Endpoint) error {
-	status, err := r.tenant.API(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil)
-	if err == nil && status != http.StatusNoContent {
-		err = fmt.Errorf("deleting an endpoint: answered %d", status)
-	}
-	return err
+	return r.tenant.Call(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil) //nolint:wrapcheck // names the call
 }
 
 func badAmongGood(ctx context.Context, r *run) (string, error) {
@@ -160,12 +158,7 @@ func badAmongGood(ctx context.Context, r *run) (string, error) {
 }
 
 func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
-	var found struct {
-		Data []struct {
-			MessageID string `json:"message_id"`
-			Reason    string `json:"reason"`
-		} `json:"data"`
-	}
+	var found operator.List[inspect.RejectedEvent]
 	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
 	for _, e := range found.Data {
 		if e.MessageID == messageID {
@@ -177,10 +170,7 @@ func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
 
 func rotation(ctx context.Context, r *run) (string, error) {
 	var rotated client.Endpoint
-	status, err := r.tenant.API(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/rotate-secret", nil, &rotated)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("rotating the secret: answered %d", status)
-	}
+	err := r.tenant.Call(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/rotate-secret", nil, &rotated)
 	if err != nil || rotated.SigningSecret == r.secret {
 		return "", errors.Join(err, errors.New("the secret was not changed"))
 	}
@@ -209,12 +199,8 @@ func restored(ctx context.Context, r *run) (string, error) {
 	if err := r.silent(ctx, m); err != nil {
 		return "", fmt.Errorf("a deleted endpoint: %w", err)
 	}
-	status, err := r.tenant.API(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/restore", nil, nil)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("restoring the endpoint: answered %d", status)
-	}
-	if err != nil {
-		return "", err
+	if err := r.tenant.Call(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/restore", nil, nil); err != nil {
+		return "", err //nolint:wrapcheck // names the call
 	}
 	return "with its id and secret", r.once(ctx)
 }
@@ -223,10 +209,8 @@ func restored(ctx context.Context, r *run) (string, error) {
 const silence = 3 * time.Second
 
 func (r *run) silent(ctx context.Context, m examples.Message) error {
-	select {
-	case <-ctx.Done():
+	if !client.Pause(ctx, silence) {
 		return ctx.Err() //nolint:wrapcheck // interrupted
-	case <-time.After(silence):
 	}
 	got, err := r.Receiver.Requests(ctx, inbox)
 	if slices.ContainsFunc(got, func(q Request) bool { return string(q.Body) == m.Payload() }) {

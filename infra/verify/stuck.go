@@ -5,45 +5,27 @@ import (
 	"fmt"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-type depth struct {
-	Visible  int `json:"visible"`
-	InFlight int `json:"in_flight"`
-}
-
-func (r *run) queues(ctx context.Context) (map[string]depth, error) {
-	var summary struct {
-		Queues map[string]depth `json:"queues"`
-	}
-	return summary.Queues, r.askInto(ctx, &summary)
-}
-
-func (r *run) askInto(ctx context.Context, summary any) error {
-	return r.ask(ctx, "inspect", "summary", nil, summary)
+func (r *run) queues(ctx context.Context) (map[string]inspect.Depth, error) {
+	var summary inspect.Summary
+	err := r.ask(ctx, "inspect", "summary", nil, &summary)
+	return summary.Queues, err
 }
 
 // stuck says in one sentence at which link of the chain an event stopped.
 func (r *run) stuck(ctx context.Context, m examples.Message) string {
-	var summary struct {
-		Queues map[string]depth `json:"queues"`
-	}
-	if err := r.askInto(ctx, &summary); err != nil {
+	queues, err := r.queues(ctx)
+	if err != nil {
 		return fmt.Sprintf("inspect does not work: %v", err)
 	}
-	queues := summary.Queues
 	if d := queues["EventsQueue"]; d.Visible+d.InFlight > 0 {
 		return "fanout does not get its events off EventsQueue: is its mapping enabled, may it start, may it read its " +
 			"tables? Its log says more"
 	}
-	var found struct {
-		Data []struct {
-			State    string `json:"state"`
-			Reason   string `json:"reason"`
-			Attempts int    `json:"attempts"`
-			Status   int    `json:"last_status"`
-		} `json:"data"`
-	}
+	var found operator.List[inspect.Delivery]
 	where := map[string]any{"tenant_id": Tenant, "event_id": m.ID}
 	if err := r.ask(ctx, "inspect", "deliveries", where, &found); err != nil {
 		return fmt.Sprintf("inspect does not find deliveries: %v", err)
@@ -58,7 +40,7 @@ func (r *run) stuck(ctx context.Context, m examples.Message) string {
 			return fmt.Sprintf("it waits in Backlog (%s): does release run every minute?", d.Reason)
 		case "retrying", "queued":
 			return fmt.Sprintf("deliver does not reach the receiver: %s, status %d after %d attempts",
-				d.Reason, d.Status, d.Attempts)
+				d.Reason, d.LastStatus, d.Attempts)
 		case "dead":
 			return fmt.Sprintf("the delivery is dead (%s): look at deadletter and replay", d.Reason)
 		}

@@ -15,7 +15,7 @@ import (
 
 func paused(ctx context.Context, r *run) (string, error) {
 	whom := map[string]any{"tenant_id": Tenant, "endpoint_id": r.endpoint.ID}
-	if err := r.ask(ctx, "control", "pause", whom, &struct{}{}); err != nil {
+	if err := r.ask(ctx, "control", "pause", whom, nil); err != nil {
 		return "", err
 	}
 	m, err := r.publish(ctx, "organization.created")
@@ -23,7 +23,7 @@ func paused(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	silentErr := r.silent(ctx, m)
-	if err := r.ask(ctx, "control", "resume", whom, &struct{}{}); err != nil {
+	if err := r.ask(ctx, "control", "resume", whom, nil); err != nil {
 		return "", err
 	}
 	if silentErr != nil {
@@ -87,8 +87,8 @@ func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.Dea
 		return fmt.Errorf("making a receiver: %w", err)
 	}
 	change := map[string]any{"url": well}
-	if status, err := r.tenant.API(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil); err != nil || status != 200 {
-		return errors.Join(fmt.Errorf("changing the URL: answered %d", status), err)
+	if err := r.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil); err != nil {
+		return err //nolint:wrapcheck // names the call
 	}
 	if err := r.Client.Replay(ctx, letter.DeliveryID); err != nil {
 		return err //nolint:wrapcheck // names the function

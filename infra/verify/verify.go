@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
 )
 
 // Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away
@@ -154,11 +155,8 @@ func (r *run) ask(ctx context.Context, function, action string, fields map[strin
 }
 
 func (r *run) issueKey(ctx context.Context) error {
-	var key struct {
-		ID   string `json:"key_id"`
-		Text string `json:"api_key"`
-	}
+	var key apikeys.IssuedKey
 	err := r.ask(ctx, "apikeys", "issue", map[string]any{"tenant_id": r.id, "description": "herald verify"}, &key)
-	r.tenant, r.keyID = r.Client.As(r.id, key.Text), key.ID
+	r.tenant, r.keyID = r.Client.As(r.id, key.APIKey), key.KeyID
 	return err
 }

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,6 +24,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // Client talks to one stack as one tenant, whose id and key its State holds.
@@ -86,7 +86,7 @@ func (c *Client) API(ctx context.Context, method, path string, body, out any) (i
 		if err != nil {
 			return 0, err
 		}
-		if a.status == http.StatusServiceUnavailable && try < maxTries && waited(ctx, a.retryAfter) {
+		if a.status == http.StatusServiceUnavailable && try < maxTries && Pause(ctx, a.retryAfter) {
 			continue
 		}
 		if out == nil || len(a.body) == 0 {
@@ -99,19 +99,18 @@ func (c *Client) API(ctx context.Context, method, path string, body, out any) (i
 	}
 }
 
-// waited tells whether ctx lived through as many seconds.
-func waited(ctx context.Context, seconds int) bool {
-	select {
-	case <-time.After(time.Duration(seconds) * time.Second):
-		return true
-	case <-ctx.Done():
-		return false
+// Call calls the management API, and fails unless that succeeds.
+func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
+	status, err := c.API(ctx, method, path, body, out)
+	if err == nil && status/100 != 2 {
+		err = fmt.Errorf("%s %s: answered %d", method, path, status)
 	}
+	return err
 }
 
 type answer struct {
 	status     int
-	retryAfter int // seconds; 0: not given
+	retryAfter time.Duration // 0: not given
 	body       []byte
 }
 
@@ -134,7 +133,7 @@ func (c *Client) exchange(ctx context.Context, method, path string, payload []by
 		return a, fmt.Errorf("reading answer: %w", err)
 	}
 	if after := resp.Header.Get("Retry-After"); after != "" {
-		if a.retryAfter, err = strconv.Atoi(after); err != nil {
+		if a.retryAfter, err = time.ParseDuration(after + "s"); err != nil {
 			return a, fmt.Errorf("reading Retry-After: %w", err)
 		}
 	}
@@ -157,11 +156,9 @@ func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...strin
 	if code != "duplicate_url" {
 		return made, err
 	}
-	var list struct {
-		Data []Endpoint `json:"data"`
-	}
-	if status, err := c.API(ctx, http.MethodGet, "/v1/webhooks?limit=100", nil, &list); err != nil {
-		return Endpoint{}, fmt.Errorf("listing endpoints: answered %d: %w", status, err)
+	var list operator.List[Endpoint]
+	if err := c.Call(ctx, http.MethodGet, "/v1/webhooks?limit=100", nil, &list); err != nil {
+		return Endpoint{}, err
 	}
 	for _, e := range list.Data {
 		if e.URL == url {
@@ -228,6 +225,9 @@ func (c *Client) Invoke(ctx context.Context, function string, in, out any) error
 	if err := json.Unmarshal(answer.Payload, &refusal); err == nil && refusal.Error != nil {
 		return fmt.Errorf("%s refused: %s (%s): %s",
 			function, refusal.Error.Code, refusal.Error.Field, refusal.Error.Message)
+	}
+	if out == nil {
+		return nil
 	}
 	if err := json.Unmarshal(answer.Payload, out); err != nil {
 		return fmt.Errorf("decoding answer of %s %q: %w", function, answer.Payload, err)

@@ -6,6 +6,11 @@ import (
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // about names the things that an operator's request is about.
@@ -20,9 +25,7 @@ func (c *Client) Operate(ctx context.Context, function, action string, fields ma
 
 // IssueKey issues an API key with both scopes to a tenant.
 func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) {
-	var key struct {
-		APIKey string `json:"api_key"`
-	}
+	var key apikeys.IssuedKey
 	err := c.Operate(ctx, "apikeys", "issue", about{"tenant_id": tenantID, "description": "demonstration"}, &key)
 	return key.APIKey, err
 }
@@ -36,32 +39,18 @@ type Delivery struct {
 	OccurredAt time.Time `json:"occurred_at"` // zero where the publisher did not say
 }
 
+// DeadLetter is the answer of inspect about a dead letter. In lists, all that is sealed is left out.
+type DeadLetter = inspect.OpenedDeadLetter
+
 // Delivery returns the state of one delivery.
 func (c *Client) Delivery(ctx context.Context, id string) (d Delivery, err error) {
 	err = c.Operate(ctx, "inspect", "delivery", about{"delivery_id": id}, &d)
 	return d, err
 }
 
-// DeadLetter is an opened dead letter as inspect shows it.
-type DeadLetter struct {
-	DeliveryID  string            `json:"delivery_id"`
-	EventType   string            `json:"event_type"`
-	Status      string            `json:"status"`
-	Reason      string            `json:"reason"`
-	Attempts    int               `json:"attempts"`
-	LastStatus  int               `json:"last_status"`
-	ReplayCount int               `json:"replay_count"`
-	OccurredAt  time.Time         `json:"occurred_at"` // zero in lists
-	Body        string            `json:"body"`
-	Headers     map[string]string `json:"headers"`
-	History     []any             `json:"history"`
-}
-
 // DeadLetters lists an endpoint's dead letters, bodies left sealed.
 func (c *Client) DeadLetters(ctx context.Context, endpointID string) ([]DeadLetter, error) {
-	var list struct {
-		Data []DeadLetter `json:"data"`
-	}
+	var list operator.List[DeadLetter]
 	err := c.Operate(ctx, "inspect", "dead_letters", about{"endpoint_id": endpointID}, &list)
 	return list.Data, err
 }
@@ -74,13 +63,7 @@ func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (d DeadLette
 
 // Replay sends dead deliveries again and fails unless every one was taken.
 func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
-	var answer struct {
-		Data []struct {
-			DeliveryID string `json:"delivery_id"`
-			Result     string `json:"result"`
-			Reason     string `json:"reason"`
-		} `json:"data"`
-	}
+	var answer replay.Results
 	if err := c.Operate(ctx, "replay", "deliveries", about{"delivery_ids": deliveryIDs}, &answer); err != nil {
 		return err
 	}
@@ -121,11 +104,7 @@ func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (Healt
 
 // InState lists the ids of the endpoints in a state of trouble.
 func (c *Client) InState(ctx context.Context, state string) ([]string, error) {
-	var list struct {
-		Data []struct {
-			EndpointID string `json:"endpoint_id"`
-		} `json:"data"`
-	}
+	var list operator.List[inspect.Trouble]
 	err := c.Operate(ctx, "inspect", "endpoints", about{"state": state}, &list)
 	ids := make([]string, 0, len(list.Data))
 	for _, e := range list.Data {
@@ -151,10 +130,18 @@ func Eventually(ctx context.Context, limit time.Duration, what string, check Che
 		if err != nil && ctx.Err() == nil {
 			last = err
 		}
-		select {
-		case <-ctx.Done():
+		if !Pause(ctx, pause) {
 			return errors.Join(fmt.Errorf("waited %s for %s", limit, what), last)
-		case <-time.After(pause):
 		}
+	}
+}
+
+// Pause waits, and reports whether the context is still there then.
+func Pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
 	}
 }
