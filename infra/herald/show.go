@@ -6,7 +6,6 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
-	"time"
 	"unicode"
 	"unicode/utf16"
 
@@ -99,13 +98,7 @@ func (a *app) show(r row) error {
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.
 func (a *app) cell(r row, path string) string {
-	v := console.At(r, path)
-	if text, ok := v.(string); ok {
-		if at, err := time.Parse(time.RFC3339, text); err == nil {
-			return console.Distance(at, a.now())
-		}
-	}
-	return safe(console.Plain(v))
+	return safe(console.When(console.At(r, path), a.now()))
 }
 
 // safe keeps tenants' and receivers' texts from steering the terminal.

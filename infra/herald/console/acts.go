@@ -130,9 +130,6 @@ func (s *Server) do(a act) http.HandlerFunc {
 		}
 		done, back, err := a(r.Context(), s, r.PostForm)
 		if err != nil {
-			if errors.Is(err, ErrDenied) {
-				s.rights.forget()
-			}
 			s.render(w, r, model{Title: "Not done", Page: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
 			return
 		}

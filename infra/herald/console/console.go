@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -48,10 +49,10 @@ type Config struct {
 // Server is a console on one address.
 type Server struct {
 	Config
-	hosts  []string // the page's own names, with its port; the first is the one that is printed
-	token  string
-	pages  *template.Template
-	rights rights
+	hosts   []string // the page's own names, with its port; the first is the one that is printed
+	token   string
+	pages   *template.Template
+	denials sync.Map // by function, of the last question about it
 }
 
 //go:embed pages/*.html

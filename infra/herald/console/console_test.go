@@ -182,7 +182,6 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 	for path := range s.views() {
 		t.Run(path, func(t *testing.T) {
 			f.asked = nil
-			s.rights.forget()
 			address := web.URL + path
 			if q, ok := queries[path]; ok {
 				address = web.URL + q

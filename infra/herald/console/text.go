@@ -17,8 +17,10 @@ import (
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": At, "text": text, "count": count, "when": s.when, "link": link, "words": words,
-		"fields": fields, "lines": Lines, "moment": func(v any) string { return Moment(v, s.Now()) },
+		"include": s.include, "at": At, "text": text, "count": count, "link": link, "words": words,
+		"when":   func(v any, path string) string { return When(At(v, path), s.Now()) },
+		"moment": func(v any) string { return Moment(v, s.Now()) },
+		"fields": fields, "lines": Lines,
 		"reasons": Reasons, "workedOff": workedOff, "results": func() []string { return results },
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "pagesOfNav": func() []place { return places },
@@ -111,14 +113,13 @@ func count(v any, path string) string {
 	return text(v, path)
 }
 
-// when is a moment with its distance from now.
-func (s *Server) when(v any, path string) string {
-	written, _ := At(v, path).(string)
-	moment, err := time.Parse(time.RFC3339, written)
-	if err != nil {
-		return text(v, path)
+// When is a field that may be a time, by its distance.
+func When(v any, now time.Time) string {
+	written := Plain(v)
+	if at, err := time.Parse(time.RFC3339, written); err == nil {
+		return distance(at, now)
 	}
-	return Distance(moment, s.Now())
+	return written
 }
 
 // Moment is a field with its distance where it is a time of the last or the next day, so that nobody has to reckon.
@@ -129,7 +130,7 @@ func Moment(v any, now time.Time) string {
 		return written
 	}
 	written = at.UTC().Format(far)
-	if near := Distance(at, now); near != written {
+	if near := distance(at, now); near != written {
 		written += " (" + near + ")"
 	}
 	return written
@@ -138,8 +139,8 @@ func Moment(v any, now time.Time) string {
 // far is the form of a time that has no distance.
 const far = "2006-01-02 15:04:05Z"
 
-// Distance is how far a time of the last or the next day is from now, and any other time as it is.
-func Distance(at, now time.Time) string {
+// distance is how far a time of the last or the next day is from now, and any other time as it is.
+func distance(at, now time.Time) string {
 	switch age := now.Sub(at).Round(time.Second); {
 	case age >= 0 && age < 24*time.Hour:
 		return age.String() + " ago"

@@ -14,9 +14,6 @@ type Trail interface {
 	Acts(ctx context.Context, since time.Time) (lines []map[string]any, more bool, err error)
 }
 
-// ago is how far back each span of the view looks.
-var ago = map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}
-
 // done lists operators' actions, the latest first.
 type done struct {
 	Span string
@@ -26,10 +23,11 @@ type done struct {
 
 func acts(ctx context.Context, s *Server, query url.Values) (any, error) {
 	d := done{Span: query.Get("span")}
-	if ago[d.Span] == 0 {
-		d.Span = "day"
+	span, ok := spans[d.Span]
+	if !ok {
+		d.Span, span = "day", spans["day"]
 	}
-	lines, more, err := s.Trail.Acts(ctx, s.Now().Add(-ago[d.Span]))
+	lines, more, err := s.Trail.Acts(ctx, s.Now().Add(-span.Step*time.Duration(span.Steps)))
 	if err != nil {
 		return nil, err
 	}
