@@ -2,7 +2,6 @@ package release
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,14 +18,13 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 		"its row is gone":      func(w *world) { delete(w.endpoints, hook) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(w *world) {
 				items := w.held(hook, 60)
 				w.store(hook, circuit.Open)
 				remove(w)
 				w.run()
 				if len(w.left(hook)) != 0 || len(w.sent) != 0 || len(w.records) != 60 {
-					t.Errorf("%d wait, %d were sent", len(w.left(hook)), len(w.sent))
+					w.Errorf("%d wait, %d were sent", len(w.left(hook)), len(w.sent))
 				}
 				m := items[0].Message
 				want := delivery.Record{
@@ -34,13 +32,13 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 					Reason: delivery.ReasonEndpointDeleted, UpdatedAt: time.Now(),
 				}
 				if diff := cmp.Diff(want, w.records[m.DeliveryID]); diff != "" {
-					t.Errorf("record (-want +got)\n%s", diff)
+					w.Errorf("record (-want +got)\n%s", diff)
 				}
 				if w.minutes(5); len(w.circuits) != 1 {
-					t.Error("its circuit is forgotten while something may be held")
+					w.Error("its circuit is forgotten while something may be held")
 				}
 				if w.minutes(2); len(w.circuits) != 0 {
-					t.Errorf("left is %+v", w.circuits)
+					w.Errorf("left is %+v", w.circuits)
 				}
 			})
 		})
@@ -51,8 +49,7 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
 	for _, state := range []circuit.State{circuit.None, circuit.Open, circuit.Recovering} {
 		t.Run("state "+string(state), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(w *world) {
 				replayed := func(i *backlog.Item) { i.Message.Life.StartedAt = time.Now() } // its life is young
 				young := w.held(hook, 1, replayed)
 				old := w.held(hook, 40)
@@ -62,7 +59,7 @@ func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
 				w.run()
 				for _, i := range old {
 					if w.records[i.Message.DeliveryID].Reason != delivery.ReasonDiscarded {
-						t.Fatalf("%s: %+v", i.Message.DeliveryID, w.records[i.Message.DeliveryID])
+						w.Fatalf("%s: %+v", i.Message.DeliveryID, w.records[i.Message.DeliveryID])
 					}
 				}
 				sent, left := 0, len(young)
@@ -70,7 +67,7 @@ func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
 					sent, left = left, sent
 				}
 				if len(w.records) != len(old) || len(w.sent) != sent || len(w.left(hook)) != left {
-					t.Errorf("%d dropped, %d sent, %d left", len(w.records), len(w.sent), len(w.left(hook)))
+					w.Errorf("%d dropped, %d sent, %d left", len(w.records), len(w.sent), len(w.left(hook)))
 				}
 			})
 		})

@@ -3,7 +3,6 @@ package release
 import (
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,8 +16,7 @@ import (
 
 // A dead letter that names a reason was sent by Herald, so what goes to RetryQueue names none.
 func TestRun_sendsWhatIsDueAsItWasStored(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		late := w.due(hook, -time.Minute)
 		soon := w.due(hook, 100*time.Second)
 		later := w.due(hook, 181*time.Second)
@@ -35,10 +33,10 @@ func TestRun_sendsWhatIsDueAsItWasStored(t *testing.T) {
 		want := []message{of(late, -time.Minute), of(soon, 100*time.Second)}
 		order := cmpopts.SortSlices(func(a, b message) bool { return a.ID < b.ID })
 		if diff := cmp.Diff(want, w.sent, order, cmpopts.EquateApproxTime(time.Millisecond)); diff != "" {
-			t.Errorf("sent (-want +got)\n%s", diff)
+			w.Errorf("sent (-want +got)\n%s", diff)
 		}
 		if diff := cmp.Diff(idsOf(later), w.left(hook)); diff != "" {
-			t.Errorf("waits (-want +got)\n%s", diff)
+			w.Errorf("waits (-want +got)\n%s", diff)
 		}
 		w.logged(`"BacklogLateSeconds":[60]`, `"Released":[2]`, `"due":2`, `"Runs":[1]`)
 	})
@@ -78,13 +76,12 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		"nobody knows whether it is deleted": {state: circuit.Open, broken: true, want: end{Left: 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(w *world) {
 				i := w.held(hook, 1, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })[0]
 				w.store(hook, row.state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
 				w.run()
 				if len(w.sent)+len(w.buried)+len(w.records) > 0 {
-					t.Fatalf("something went before its time: %+v", w)
+					w.Fatalf("something went before its time: %+v", w)
 				}
 				time.Sleep(time.Minute)
 				if row.change != nil {
@@ -101,11 +98,11 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 				for _, m := range w.buried {
 					got.Dead = m.Life.Reason
 					if m.Life.Status != 503 || m.Attempts != "5" {
-						t.Errorf("the dead letter says %+v", m)
+						w.Errorf("the dead letter says %+v", m)
 					}
 				}
 				if diff := cmp.Diff(row.want, got); diff != "" {
-					t.Errorf("(-want +got)\n%s\n%s", diff, w.logs.String())
+					w.Errorf("(-want +got)\n%s\n%s", diff, w.logs.String())
 				}
 			})
 		})
@@ -117,8 +114,7 @@ func paused(e *endpoint.Endpoint)   { e.Marks.PausedAt = time.Now() }
 
 // With calls of AWS that take 12 ms.
 func TestRun_sendsTwoThousandASecond(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		const endpoints, each = 1000, 40
 		w.latency = 12 * time.Millisecond
 		for range each {
@@ -128,15 +124,14 @@ func TestRun_sendsTwoThousandASecond(t *testing.T) {
 		}
 		took := w.run()
 		if rate := float64(len(w.sent)) / took.Seconds(); rate < 2000 || len(w.sent) != endpoints*each {
-			t.Errorf("%d in %s, %.0f a second", len(w.sent), took, rate)
+			w.Errorf("%d in %s, %.0f a second", len(w.sent), took, rate)
 		}
 	})
 }
 
 // deliver puts it into Backlog where DeadLetterQueue refuses it: another attempt would be one too many.
 func TestRun_buriesWhatHasUsedItsLastPlace(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		ended := w.due(hook, -time.Minute, func(i *backlog.Item) {
 			i.Message.Attempts = w.handler().Schedule.Last()
 			i.Message.Life.Reason = delivery.ReasonHTTP5xx
@@ -144,7 +139,7 @@ func TestRun_buriesWhatHasUsedItsLastPlace(t *testing.T) {
 		w.run()
 		if len(w.sent) > 0 || len(w.buried) != 1 || w.buried[0].ID != ended.Message.DeliveryID ||
 			w.buried[0].Life.Reason != delivery.ReasonHTTP5xx {
-			t.Errorf("sent %v, dead %+v", w.sent, w.buried)
+			w.Errorf("sent %v, dead %+v", w.sent, w.buried)
 		}
 	})
 }

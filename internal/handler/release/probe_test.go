@@ -2,7 +2,6 @@ package release
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -14,8 +13,7 @@ import (
 
 // The waits are 1, 2, 4 and 5 minutes.
 func TestRun_probesUnderClaims(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.held(hook, 30)
 		w.store(hook, circuit.Open)
 		began := time.Now()
@@ -24,15 +22,15 @@ func TestRun_probesUnderClaims(t *testing.T) {
 		for _, m := range w.sent {
 			after = append(after, m.At.Sub(began))
 			if !m.Life.Probe.Equal(m.At.UTC()) || m.Delay != circuit.Default().Spread(hook) || m.Attempts != "5" {
-				t.Errorf("sent %+v", m)
+				w.Errorf("sent %+v", m)
 			}
 		}
 		want := []time.Duration{time.Minute, 3 * time.Minute, 7 * time.Minute, 12 * time.Minute}
 		if diff := cmp.Diff(want, after); diff != "" {
-			t.Errorf("probes (-want +got)\n%s", diff)
+			w.Errorf("probes (-want +got)\n%s", diff)
 		}
 		if got := w.circuits[hook]; !got.ProbedAt.Equal(w.sent[3].Life.Probe) || len(w.left(hook)) != 26 {
-			t.Errorf("claimed %+v, %d wait", got, len(w.left(hook)))
+			w.Errorf("claimed %+v, %d wait", got, len(w.left(hook)))
 		}
 	})
 }
@@ -69,15 +67,14 @@ func TestRun_sendsNoProbe(t *testing.T) {
 		"to a paused endpoint": func(w *world) { w.change(hook, paused) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(w *world) {
 				w.held(hook, 3)
 				w.store(hook, circuit.Open)
 				time.Sleep(time.Minute)
 				spoil(w)
 				w.run()
 				if len(w.sent) != 0 || !w.circuits[hook].ProbedAt.IsZero() {
-					t.Errorf("sent %+v, claimed %+v", w.sent, w.circuits[hook])
+					w.Errorf("sent %+v, claimed %+v", w.sent, w.circuits[hook])
 				}
 			})
 		})
@@ -85,19 +82,18 @@ func TestRun_sendsNoProbe(t *testing.T) {
 }
 
 func TestRun_probesAtOnceWhenTheOwnerChangedTheEndpoint(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.held(hook, 2)
 		w.store(hook, circuit.Open, func(i *circuit.Item) { i.Probes = 5 })
 		time.Sleep(time.Second)
 		w.run()
 		if len(w.sent) != 0 {
-			t.Fatal("probed too early")
+			w.Fatal("probed too early")
 		}
 		w.change(hook, func(e *endpoint.Endpoint) { e.UpdatedAt = time.Now() })
 		w.run()
 		if len(w.sent) != 1 {
-			t.Errorf("sent %+v", w.sent)
+			w.Errorf("sent %+v", w.sent)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,24 +15,23 @@ import (
 )
 
 func TestRun_recoversOldestFirstAndSpreadsTheArrivals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		items := w.held(hook, 300)
 		w.store(hook, circuit.Recovering)
 		w.run()
 		for n, m := range w.sent {
 			if want := time.Duration(n) * time.Minute / 120; m.ID != items[n].Message.DeliveryID || m.Delay != want {
-				t.Fatalf("number %d is %s after %s, want %s", n, m.ID, m.Delay, want)
+				w.Fatalf("number %d is %s after %s, want %s", n, m.ID, m.Delay, want)
 			}
 		}
 		pace := circuit.Pace{Quota: 120, Oldest: items[0].Message.CreatedAt}
 		if got := w.circuits[hook]; len(w.sent) != 120 || got.Pace != pace || got.State != circuit.Recovering {
-			t.Errorf("%d sent, then %+v", len(w.sent), got)
+			w.Errorf("%d sent, then %+v", len(w.sent), got)
 		}
 		time.Sleep(time.Minute)
 		w.run()
 		if got := w.circuits[hook]; len(w.sent) != 300 || got.State != circuit.None {
-			t.Errorf("%d sent after two runs, then %+v", len(w.sent), got)
+			w.Errorf("%d sent after two runs, then %+v", len(w.sent), got)
 		}
 		w.logged(`"msg":"circuit changed","endpoint_id":"webhook_1","from":"recovering","to":"none"`)
 	})
@@ -41,8 +39,7 @@ func TestRun_recoversOldestFirstAndSpreadsTheArrivals(t *testing.T) {
 
 // What an endpoint asked to wait for, and what has no other place, is neither sent early nor awaited.
 func TestRun_putsBackWhatItDoesNotSendEarly(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		later := time.Now().Add(time.Hour).UTC().Truncate(time.Millisecond)
 		asked := w.held(hook, 1, func(i *backlog.Item) { i.NotBefore = later })[0]
 		last := w.held(hook, 1, func(i *backlog.Item) { i.Message.Attempts, i.Message.Life.DueAt = 9, later })[0]
@@ -51,15 +48,15 @@ func TestRun_putsBackWhatItDoesNotSendEarly(t *testing.T) {
 		w.store(hook, circuit.Recovering)
 		w.run()
 		if diff := cmp.Diff(idsOf(old), ids(w.sent)); diff != "" {
-			t.Errorf("sent (-want +got)\n%s", diff)
+			w.Errorf("sent (-want +got)\n%s", diff)
 		}
 		for _, i := range []backlog.Item{asked, last, young} {
 			if got := w.waiting[i.Key]; got.Held || !got.DueAt.Round(time.Second).Equal(later.Round(time.Second)) {
-				t.Errorf("%s waits until %s, held %t", i.Message.DeliveryID, got.DueAt, got.Held)
+				w.Errorf("%s waits until %s, held %t", i.Message.DeliveryID, got.DueAt, got.Held)
 			}
 		}
 		if got := w.circuits[hook].State; got != circuit.None {
-			t.Errorf("it is %s", got)
+			w.Errorf("it is %s", got)
 		}
 		w.logged(`"put_back":2`)
 	})
@@ -68,91 +65,44 @@ func TestRun_putsBackWhatItDoesNotSendEarly(t *testing.T) {
 // The item of a recovered endpoint loses its lease when that has ended and nothing is held, and goes when
 // the next recovery may begin.
 func TestRun_forgetsAnEndpointThatHasRecovered(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.held(hook, 1)
 		w.store(hook, circuit.Recovering)
 		w.minutes(6)
 		if got := w.circuits[hook]; got.State != circuit.None || got.HeldUntil.IsZero() || len(w.sent) != 1 {
-			t.Errorf("while the lease lasts: %+v", got)
+			w.Errorf("while the lease lasts: %+v", got)
 		}
 		w.minutes(2)
 		if got, stored := w.circuits[hook]; !stored || !got.HeldUntil.IsZero() {
-			t.Errorf("after the lease: %+v", got)
+			w.Errorf("after the lease: %+v", got)
 		}
 		w.minutes(3)
 		if got, stored := w.circuits[hook]; stored {
-			t.Errorf("after ten minutes: %+v", got)
+			w.Errorf("after ten minutes: %+v", got)
 		}
 	})
 }
 
 // A lease that ends while the shards are read says nothing about what was put behind the reads.
 func TestRun_forgetsAnEndpointOnlyByReadsThatBeganAfterItsLease(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.store(hook, circuit.None)
 		w.latency = 3 * time.Second
 		time.Sleep(5*time.Minute - 10*time.Second)
 		w.run()
 		if _, stored := w.circuits[hook]; !stored {
-			t.Error("forgotten by reads that began too early")
+			w.Error("forgotten by reads that began too early")
 		}
 		w.run()
 		if got, stored := w.circuits[hook]; stored {
-			t.Errorf("not forgotten: %+v", got)
+			w.Errorf("not forgotten: %+v", got)
 		}
 	})
 }
 
-// What is held for an endpoint that could take it is sent, but an endpoint recovers once in ten minutes.
-func TestRun_findsWhatIsHeld(t *testing.T) {
-	for _, state := range []circuit.State{circuit.None, circuit.Failing} {
-		t.Run("state "+string(state), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.held(hook, 1)
-				w.store(hook, state, func(i *circuit.Item) { i.RecoveredAt = i.Since.Add(-9 * time.Minute) })
-				w.run()
-				if got := w.circuits[hook]; got.State != state || len(w.sent) != 0 {
-					t.Errorf("within ten minutes: %+v", got)
-				}
-				time.Sleep(time.Minute)
-				w.minutes(2)
-				if got := w.circuits[hook]; len(w.sent) != 1 || got.State != circuit.None {
-					t.Errorf("%d sent, then %+v", len(w.sent), got)
-				}
-			})
-		})
-	}
-}
-
-func TestRun_ofAStoppedEndpointSendsNothing(t *testing.T) {
-	for name, stop := range map[string]func(*endpoint.Endpoint){"disabled": disabled, "paused": paused} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
-				w.held(hook, 3)
-				w.store(hook, circuit.Recovering)
-				w.change(hook, stop)
-				w.minutes(15)
-				if got := w.circuits[hook]; len(w.sent) != 0 || len(w.left(hook)) != 3 || got.State != circuit.None {
-					t.Errorf("%d sent, %+v", len(w.sent), got)
-				}
-				w.change(hook, func(e *endpoint.Endpoint) { e.Status, e.Marks = endpoint.Active, endpoint.Marks{} })
-				w.minutes(2)
-				if len(w.sent) != 3 {
-					t.Errorf("%d sent after it", len(w.sent))
-				}
-			})
-		})
-	}
-}
-
 // What an operator releases waits neither for Retry-After nor for a probe, and goes from its last place too.
 func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		want := w.held(hook, 1, func(i *backlog.Item) { i.NotBefore = time.Now().Add(time.Hour) })
 		want = append(want, w.due(hook, time.Hour, func(i *backlog.Item) { i.Message.Attempts = 9 }))
 		w.store(hook, circuit.Open, func(i *circuit.Item) { i.ProbedAt = i.Since })
@@ -166,12 +116,12 @@ func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 			return false
 		}
 		if w.run(); len(w.sent) > 0 {
-			t.Errorf("%d were sent although the change of state was refused", len(w.sent))
+			w.Errorf("%d were sent although the change of state was refused", len(w.sent))
 		}
 		w.refuses = func(string, backlog.Key) bool { return false }
 		w.run()
 		if diff := cmp.Diff(idsOf(want...), ids(w.sent)); diff != "" {
-			t.Errorf("sent (-want +got)\n%s", diff)
+			w.Errorf("sent (-want +got)\n%s", diff)
 		}
 	})
 }
@@ -179,8 +129,7 @@ func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 // An endpoint whose messages are taken slowly does not hold up another in the same recovery, and where there
 // are more than are read at once, nothing is sent twice.
 func TestRun_recoversEndpointsSideBySide(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.latency = 10 * time.Millisecond
 		want := map[string]int{}
 		for n := range 3 * lanes {
@@ -192,25 +141,24 @@ func TestRun_recoversEndpointsSideBySide(t *testing.T) {
 		w.refuses = func(call string, k backlog.Key) bool { return call == "ReadShard" && k.EndpointID == "webhook_07" }
 		delete(want, "webhook_07")
 		if took := w.run(); took > 45*time.Second {
-			t.Errorf("took %s", took)
+			w.Errorf("took %s", took)
 		}
 		if diff := cmp.Diff(want, w.sentTo()); diff != "" {
-			t.Errorf("sent (-want +got)\n%s", diff)
+			w.Errorf("sent (-want +got)\n%s", diff)
 		}
 		if sent := ids(w.sent); len(slices.Compact(sent)) != len(w.sent) {
-			t.Error("something was sent twice")
+			w.Error("something was sent twice")
 		}
 		for id := range want {
 			if got := w.circuits[id].Pace.Quota; got != 120 {
-				t.Errorf("the quota of %s is stored as %d", id, got)
+				w.Errorf("the quota of %s is stored as %d", id, got)
 			}
 		}
 	})
 }
 
 func TestRun_dividesItsBudget(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		paced := func(i *circuit.Item) { i.Pace.Quota = 960 }
 		for n := range 30 {
 			id := fmt.Sprintf("webhook_%02d@big", n)
@@ -229,15 +177,14 @@ func TestRun_dividesItsBudget(t *testing.T) {
 		}
 		// 18,000 less the 960 that small may have and the 120 of slow.
 		if diff := cmp.Diff(map[string]int{"big": 16920, "small": 700, "slow": 120}, got); diff != "" {
-			t.Errorf("sent (-want +got)\n%s", diff)
+			w.Errorf("sent (-want +got)\n%s", diff)
 		}
 	})
 }
 
 // Where there are more searches than lanes, and where other kinds of work have their turn, no pages are kept.
 func TestGoOn_forgetsPages(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		h, many := w.handler(), []*search{}
 		for n := range lanes + 1 {
 			id := fmt.Sprintf("webhook_%d", n)
@@ -248,20 +195,20 @@ func TestGoOn_forgetsPages(t *testing.T) {
 			}})
 		}
 		walk := &walker{h: h, t: newTally(h.Log), out: &outlet{h: h, t: newTally(h.Log)}}
-		if walk.goOn(t.Context(), many, time.Now().Add(time.Minute)) {
-			t.Error("it found no end")
+		if walk.goOn(w.Context(), many, time.Now().Add(time.Minute)) {
+			w.Error("it found no end")
 		}
 		w.latency = time.Second
 		few := []*search{{target: many[0].target, quota: 100}}
 		w.held(many[0].key.EndpointID, 300)
-		if !walk.goOn(t.Context(), few, time.Now().Add(time.Second)) {
+		if !walk.goOn(w.Context(), few, time.Now().Add(time.Second)) {
 			w.latency = 0
-			t.Error("it found an end")
+			w.Error("it found an end")
 		}
 		for _, s := range append(many, few...) {
 			for n := range s.shards {
 				if len(s.shards[n].read) > 0 {
-					t.Fatalf("a page of %s is kept", s.key.EndpointID)
+					w.Fatalf("a page of %s is kept", s.key.EndpointID)
 				}
 			}
 		}
@@ -270,8 +217,7 @@ func TestGoOn_forgetsPages(t *testing.T) {
 
 // What failed again in a recovery waits for its schedule, and is older than most of the rest.
 func TestRun_recoversWhatIsBehindMuchThatWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		for range 3500 {
 			w.due(hook, 12*time.Hour, func(i *backlog.Item) { i.StoredAt = time.Now() })
 		}
@@ -280,7 +226,7 @@ func TestRun_recoversWhatIsBehindMuchThatWaits(t *testing.T) {
 		w.latency = 250 * time.Millisecond
 		w.run()
 		if diff := cmp.Diff(idsOf(want...), ids(w.sent)); diff != "" {
-			t.Errorf("sent (-want +got)\n%s", diff)
+			w.Errorf("sent (-want +got)\n%s", diff)
 		}
 	})
 }
@@ -290,8 +236,7 @@ func TestRun_recoversWhatIsBehindMuchThatWaits(t *testing.T) {
 func TestRun_keepsThePaceOfAChangedCircuit(t *testing.T) {
 	for state, quota := range map[circuit.State]int{circuit.Recovering: 120, circuit.Open: 0} {
 		t.Run(string(state), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(w *world) {
 				w.held(hook, 150)
 				w.store(hook, circuit.Recovering)
 				w.refuses = func(call string, _ backlog.Key) bool {
@@ -303,7 +248,7 @@ func TestRun_keepsThePaceOfAChangedCircuit(t *testing.T) {
 				}
 				w.run()
 				if got := w.circuits[hook]; got.Pace.Quota != quota || got.Failures != 1 || got.State != state {
-					t.Errorf("stored %+v", got)
+					w.Errorf("stored %+v", got)
 				}
 			})
 		})
@@ -321,8 +266,7 @@ func TestRun_changesTheStateOfAChangedCircuit(t *testing.T) {
 		"nothing is left":   {0, circuit.Recovering, circuit.None},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(t)
+			inWorld(t, func(w *world) {
 				w.held(hook, c.held)
 				w.store(hook, c.was)
 				w.refuses = func(call string, k backlog.Key) bool {
@@ -334,7 +278,7 @@ func TestRun_changesTheStateOfAChangedCircuit(t *testing.T) {
 				}
 				w.run()
 				if got := w.circuits[hook].State; got != c.want {
-					t.Errorf("state %q, want %q", got, c.want)
+					w.Errorf("state %q, want %q", got, c.want)
 				}
 			})
 		})
@@ -343,8 +287,7 @@ func TestRun_changesTheStateOfAChangedCircuit(t *testing.T) {
 
 // A search that only looks for something held reads no more than it needs.
 func TestRun_looksNoFurtherThanTheFirstHeld(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.held(hook, 1000)
 		w.store(hook, circuit.None, func(i *circuit.Item) { i.RecoveredAt = i.Since })
 		reads := 0
@@ -355,19 +298,18 @@ func TestRun_looksNoFurtherThanTheFirstHeld(t *testing.T) {
 			return false
 		}
 		if w.run(); reads != backlog.Shards {
-			t.Errorf("%d reads", reads)
+			w.Errorf("%d reads", reads)
 		}
 	})
 }
 
 func TestRun_forgetsTenantsThatAreSlowNoMore(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+	inWorld(t, func(w *world) {
 		w.slow["past"] = time.Now().Add(-24 * time.Hour)
 		w.slow["recent"] = time.Now().Add(-23 * time.Hour)
 		w.run()
 		if _, kept := w.slow["past"]; kept || len(w.slow) != 1 {
-			t.Errorf("kept %v", w.slow)
+			w.Errorf("kept %v", w.slow)
 		}
 	})
 }

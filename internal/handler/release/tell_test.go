@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -35,12 +34,12 @@ func (b *busOf) Put(_ context.Context, notices []notice.Notice) []error {
 }
 
 func (b *busOf) minutes(n int) {
-	b.t.Helper()
+	b.Helper()
 	for range n {
 		h := b.handler()
 		h.Bus, h.Settings.Notices = b, true
-		if err := h.Run(b.t.Context()); err != nil {
-			b.t.Error(err)
+		if err := h.Run(b.Context()); err != nil {
+			b.Error(err)
 		}
 		time.Sleep(time.Minute)
 	}
@@ -55,9 +54,9 @@ func (b *busOf) kinds() map[string]int {
 }
 
 func (b *busOf) heard(want map[string]int) {
-	b.t.Helper()
+	b.Helper()
 	if diff := cmp.Diff(want, b.kinds()); diff != "" {
-		b.t.Errorf("notices (-want +got)\n%s", diff)
+		b.Errorf("notices (-want +got)\n%s", diff)
 	}
 }
 
@@ -71,8 +70,8 @@ func down(w *world) {
 }
 
 func TestRun_tellsAnOwnerOnceThatACircuitIsOpen(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &busOf{world: newWorld(t)}
+	inWorld(t, func(w *world) {
+		b := &busOf{world: w}
 		down(b.world)
 		began := time.Now().UTC()
 		b.held(hook, 3)
@@ -82,7 +81,7 @@ func TestRun_tellsAnOwnerOnceThatACircuitIsOpen(t *testing.T) {
 			Host: "hooks.example.com", Description: "Synchronises accounts", At: began, Reason: "http_5xx", Status: 503,
 		}}
 		if diff := cmp.Diff(want, b.took); diff != "" {
-			t.Errorf("notices (-want +got)\n%s", diff)
+			w.Errorf("notices (-want +got)\n%s", diff)
 		}
 		b.logged(`"notices":1`)
 	})
@@ -90,14 +89,14 @@ func TestRun_tellsAnOwnerOnceThatACircuitIsOpen(t *testing.T) {
 
 // Deliveries go on while the bus refuses, a metric says so, and nothing is forgotten.
 func TestRun_tellsAgainWhatTheBusRefused(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &busOf{world: newWorld(t)}
+	inWorld(t, func(w *world) {
+		b := &busOf{world: w}
 		down(b.world)
 		b.held(hook, 3)
 		b.refuses = func(call string, _ backlog.Key) bool { return call == "Bus" }
 		b.minutes(2)
 		if len(b.sent) == 0 { // the probe
-			t.Error("the bus stops deliveries")
+			w.Error("the bus stops deliveries")
 		}
 		b.logged(`"NoticesRefused":[1]`, `"Faults":[1]`)
 		b.heard(map[string]int{})
@@ -113,18 +112,18 @@ func TestRun_tellsAgainWhatTheBusRefused(t *testing.T) {
 		b.minutes(12)
 		for kind, n := range b.kinds() {
 			if n < 1 {
-				t.Errorf("%s: %d", kind, n)
+				w.Errorf("%s: %d", kind, n)
 			}
 		}
 		if len(b.kinds()) != 2 || len(b.circuits) != 0 {
-			t.Errorf("told %v, and kept %+v", b.kinds(), b.circuits)
+			w.Errorf("told %v, and kept %+v", b.kinds(), b.circuits)
 		}
 	})
 }
 
 func TestRun_tellsOfPausesOfEndpointsAndTenants(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := &busOf{world: newWorld(t)}
+	inWorld(t, func(w *world) {
+		b := &busOf{world: w}
 		for _, id := range []string{hook, "webhook_2"} {
 			b.store(id, circuit.None)
 		}
@@ -134,7 +133,7 @@ func TestRun_tellsOfPausesOfEndpointsAndTenants(t *testing.T) {
 		b.minutes(3)
 		b.heard(map[string]int{hook + " paused": 1, hook + " resumed": 1})
 		if len(b.circuits) != 0 {
-			t.Errorf("kept %+v", b.circuits)
+			w.Errorf("kept %+v", b.circuits)
 		}
 	})
 }

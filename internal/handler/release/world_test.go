@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
@@ -35,10 +36,9 @@ var errThrottled = errors.New("throttled")
 
 // world is all that the handler calls, in memory and in fake time: it lives in a bubble of synctest.
 type world struct {
-	t       *testing.T
+	*testing.T
 	latency time.Duration
 	refuses func(call string, k backlog.Key) bool // the key is that of Delete, PutBack and ReadShard
-	random  func() float64
 
 	mu        sync.Mutex
 	waiting   map[backlog.Key]backlog.Item
@@ -51,19 +51,7 @@ type world struct {
 	sent      []message // to RetryQueue
 	buried    []message // to DeadLetterQueue
 	put       int
-	logs      logs // with the metrics
-}
-
-// logs are those of several handlers.
-type logs struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.Buffer.Write(p)
+	logs      bytes.Buffer // with the metrics
 }
 
 // message is one that a queue took.
@@ -75,14 +63,17 @@ type message struct {
 	At                            time.Time
 }
 
-func newWorld(t *testing.T) *world {
+// inWorld runs a test in a world of its own.
+func inWorld(t *testing.T, do func(w *world)) {
 	t.Helper()
-	return &world{
-		t: t, random: func() float64 { return 0.5 }, refuses: func(string, backlog.Key) bool { return false },
-		waiting: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{},
-		circuits: map[string]circuit.Item{}, slow: map[string]time.Time{},
-		endpoints: map[string]endpoint.Endpoint{}, records: map[string]delivery.Record{},
-	}
+	synctest.Test(t, func(t *testing.T) {
+		do(&world{
+			T: t, refuses: func(string, backlog.Key) bool { return false },
+			waiting: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{},
+			circuits: map[string]circuit.Item{}, slow: map[string]time.Time{},
+			endpoints: map[string]endpoint.Endpoint{}, records: map[string]delivery.Record{},
+		})
+	})
 }
 
 func (w *world) handler() *Handler {
@@ -95,7 +86,7 @@ func (w *world) handler() *Handler {
 		Allowance: allowance.New(200, 15*time.Second),
 		Log:       slog.New(slog.NewJSONHandler(&w.logs, nil)),
 		Metrics:   telemetry.NewMetrics(&w.logs, "test", "release", time.Now),
-		Now:       time.Now, Random: w.random,
+		Now:       time.Now, Random: func() float64 { return 0.5 },
 	}
 }
 
@@ -104,19 +95,19 @@ func (w *world) Wake(context.Context) error { return nil }
 
 // run runs release once, within Lambda's timeout, and returns how long it took.
 func (w *world) run() time.Duration {
-	w.t.Helper()
-	ctx, cancel := context.WithTimeout(w.t.Context(), 50*time.Second)
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), 50*time.Second)
 	defer cancel()
 	began := time.Now()
 	if err := w.handler().Run(ctx); err != nil {
-		w.t.Error(err)
+		w.Error(err)
 	}
 	return time.Since(began)
 }
 
 // minutes is a run at the beginning of each of so many minutes.
 func (w *world) minutes(n int) {
-	w.t.Helper()
+	w.Helper()
 	for range n {
 		next := time.Now().Add(time.Minute)
 		w.run()
@@ -215,10 +206,10 @@ func (w *world) sentTo() map[string]int {
 }
 
 func (w *world) logged(texts ...string) {
-	w.t.Helper()
+	w.Helper()
 	for _, text := range texts {
 		if !strings.Contains(w.logs.String(), text) {
-			w.t.Errorf("no %s in\n%s", text, w.logs.String())
+			w.Errorf("no %s in\n%s", text, w.logs.String())
 		}
 	}
 }
