@@ -129,15 +129,12 @@ func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Run("publishing.md and the README", func(t *testing.T) {
 		const readme = `sh infra/examples/publisher/cli/publish.sh` // what the README shows
 		out := shell(t, profile+blocks(t, "publishing.md")+"export EVENTS_QUEUE_URL\n"+readme)
-		if got := strings.Count(out, `"MessageId"`); got != 3 {
-			t.Errorf("%d of 3 events were published:\n%s", got, out)
+		if got := strings.Count(out, `"MessageId"`); got != 2 {
+			t.Errorf("%d of 2 events were published:\n%s", got, out)
 		}
 	})
 	t.Run("operators.md", func(t *testing.T) {
-		out := shell(t, profile+blocks(t, "operators.md"))
-		if got := strings.Count(out, `"queues":{`); got != 2 {
-			t.Errorf("%d of 2 requests were answered:\n%s", got, out)
-		}
+		prints(t, shell(t, profile+blocks(t, "operators.md")), `"queues":{`)
 	})
 	t.Run("deploy.md", func(t *testing.T) {
 		const roles = `import boto3
