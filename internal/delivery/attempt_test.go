@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"time"
 
@@ -101,16 +100,4 @@ func TestSender_Attempt_sendsNoBodyWithoutAType(t *testing.T) {
 	if len(client.posts) != 0 {
 		t.Errorf("%d POSTs", len(client.posts))
 	}
-}
-
-// One attempt that the receiver puts off.
-func ExampleSender_Attempt() {
-	receiver := &scripted{response: Response{Status: 429, Reason: ReasonHTTP429, RetryAfter: "120"}}
-	m := Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(`{"type":"user.created","data":{}}`)}
-	out := sender(receiver).Attempt(context.Background(), m, target)
-	fmt.Println(out.Verdict, out.Reason, out.RetryAfter)
-	fmt.Println(receiver.posts[0].Header[5])
-	// Output:
-	// retry http_429 2m0s
-	// {Wh-Webhook-Event user.created}
 }

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"bytes"
-	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -32,20 +31,6 @@ func TestID_tellsApartWhateverDiffers(t *testing.T) {
 			t.Errorf("%q has the id of another delivery", other)
 		}
 	}
-}
-
-// The same event for the same endpoint has the same id, however often it is fanned out.
-func ExampleID() {
-	content := ContentOf([]byte(`{"type":"user.deleted","data":{"userId":"user_1"}}`))
-	fmt.Println(ID("acme", "evt_1", "webhook_1", content))
-	fmt.Println(ID("acme", "evt_1", "webhook_1", content))
-	fmt.Println(ID("acme", "evt_1", "webhook_2", content))
-	fmt.Println(ID("acme", "evt_1", "webhook_1", ContentOf([]byte(`{"type":"user.deleted","data":{}}`))))
-	// Output:
-	// msg_n6aheqtkiyi45iknfexm3pkscwrepf4s
-	// msg_n6aheqtkiyi45iknfexm3pkscwrepf4s
-	// msg_jlqctz65isarbmdmsoatsuccou73swgy
-	// msg_c74ilxwefflvgqezjrsdzbv2e5y6b6g5
 }
 
 func TestMessage_EventType(t *testing.T) {

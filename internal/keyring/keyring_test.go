@@ -189,28 +189,6 @@ func TestSecrets_Seal_passesErrorsOn(t *testing.T) {
 	}
 }
 
-func TestDataKeys_namesKeyAndContextInEveryCall(t *testing.T) {
-	client := &fakeKMS{}
-	keys := NewDataKeys(client, "key")
-	bound := map[string]string{"delivery_id": "msg_1"}
-	plain, wrapped, err := keys.Generate(t.Context(), bound)
-	if err != nil {
-		t.Fatal(err)
-	}
-	unwrapped, err := keys.Unwrap(t.Context(), bound, wrapped)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := []string{string(plain), string(wrapped), string(unwrapped)}
-	if diff := cmp.Diff([]string{"plain", "wrapped", "opened wrapped"}, got); diff != "" {
-		t.Errorf("keys (-want +got):\n%s", diff)
-	}
-	want := []call{{"GenerateDataKey AES_256", "key", bound, ""}, {"Decrypt", "key", bound, "wrapped"}}
-	if diff := cmp.Diff(want, client.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-}
-
 func TestDataKeys_passesErrorsOn(t *testing.T) {
 	keys := NewDataKeys(&fakeKMS{err: errAWS}, "key")
 	if _, _, err := keys.Generate(t.Context(), nil); !errors.Is(err, errAWS) {

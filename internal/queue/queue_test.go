@@ -121,35 +121,69 @@ func set(r *events.SQSMessage, name, value string) {
 	*r = sqsevent.With(*r, name, value)
 }
 
-// fakeSQS takes what fits SQS's limits and fails the entries it is told to.
+// fakeSQS does and answers what it is told, by body or by receipt handle.
 type fakeSQS struct {
 	calls [][]string
-	fail  map[string]bool // by body
-	mute  map[string]bool // by body: left out of the answer
-	err   error
+	waits map[string]int32    // of changes that were done
+	fails map[string]int      // how often
+	mute  map[string]bool     // left out of the answer
+	down  func(call int) bool // whole calls, from 0
+}
+
+func (f *fakeSQS) answer(ids []*string, names []string) (
+	done []*string, failed []types.BatchResultErrorEntry, err error,
+) {
+	f.calls = append(f.calls, names)
+	if f.down != nil && f.down(len(f.calls)-1) {
+		return nil, nil, errors.New("down")
+	}
+	for i, name := range names {
+		switch {
+		case f.mute[name]:
+		case f.fails[name] > 0:
+			f.fails[name]--
+			failed = append(failed, types.BatchResultErrorEntry{Id: ids[i], Code: aws.String("Refused-" + name)})
+		default:
+			done = append(done, ids[i])
+		}
+	}
+	slices.Reverse(done) // SQS promises no order
+	return done, failed, nil
 }
 
 func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (
 	*sqs.SendMessageBatchOutput, error,
 ) {
-	if f.err != nil {
-		return nil, f.err
-	}
+	var ids []*string
 	var bodies []string
-	out := &sqs.SendMessageBatchOutput{}
 	for _, e := range in.Entries {
-		body := aws.ToString(e.MessageBody)
-		bodies = append(bodies, body)
-		switch {
-		case f.mute[body]:
-		case f.fail[body]:
-			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("Refused-" + body)})
-		default:
-			out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: e.Id})
+		ids, bodies = append(ids, e.Id), append(bodies, aws.ToString(e.MessageBody))
+	}
+	done, failed, err := f.answer(ids, bodies)
+	out := &sqs.SendMessageBatchOutput{Failed: failed}
+	for _, id := range done {
+		out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: id})
+	}
+	return out, err
+}
+
+func (f *fakeSQS) ChangeMessageVisibilityBatch(
+	_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options),
+) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
+	var ids []*string
+	var handles []string
+	for _, e := range in.Entries {
+		ids, handles = append(ids, e.Id), append(handles, aws.ToString(e.ReceiptHandle))
+	}
+	done, failed, err := f.answer(ids, handles)
+	out := &sqs.ChangeMessageVisibilityBatchOutput{Failed: failed}
+	for _, e := range in.Entries {
+		if slices.Contains(done, e.Id) {
+			f.waits[aws.ToString(e.ReceiptHandle)] = e.VisibilityTimeout
+			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
 		}
 	}
-	f.calls = append(f.calls, bodies)
-	return out, nil
+	return out, err
 }
 
 func (f *fakeSQS) sizes() (sizes []int) {
@@ -197,40 +231,26 @@ func TestSender_Send_cutsAtTenAndAtOneMebibyte(t *testing.T) {
 }
 
 func TestSender_Send_tellsTheErrorOfEachMessageAcrossCalls(t *testing.T) {
-	f := &fakeSQS{fail: map[string]bool{}}
-	messages := make([]Outgoing, 25)
+	messages, want := make([]Outgoing, 25), map[int]string{24: "does not name"}
 	for i := range messages {
 		messages[i].Body = fmt.Sprintf("b%02d", i)
 	}
-	lost := []int{3, 9, 10, 18, 24}
-	for _, i := range lost {
-		f.fail[messages[i].Body] = true
+	f := &fakeSQS{fails: map[string]int{}, mute: map[string]bool{messages[24].Body: true}}
+	for _, i := range []int{3, 9, 10, 18} {
+		f.fails[messages[i].Body], want[i] = 1, "Refused-"+messages[i].Body
 	}
 	errs := Sender{Client: f}.Send(t.Context(), messages)
 	if got := f.sizes(); !slices.Equal(got, []int{10, 10, 5}) {
 		t.Errorf("calls of %v", got) // a lost send is the caller's to repeat
 	}
 	for i, err := range errs {
-		want := slices.Contains(lost, i)
-		if (err != nil) != want || want && !strings.HasSuffix(err.Error(), "Refused-"+messages[i].Body) {
-			t.Errorf("message %d: %v, want an error of its own: %v", i, err, want)
+		if (err != nil) != (want[i] != "") || err != nil && !strings.Contains(err.Error(), want[i]) {
+			t.Errorf("message %d: %v, want %q", i, err, want[i])
 		}
 	}
-}
-
-func TestSender_Send_reportsEveryMessageThatWasNotTaken(t *testing.T) {
-	f := &fakeSQS{fail: map[string]bool{"b": true}, mute: map[string]bool{"c": true}}
-	errs := Sender{Client: f}.Send(t.Context(), []Outgoing{{Body: "a"}, {Body: "b"}, {Body: "c"}, {Body: "d"}})
-	for i, wantErr := range []bool{false, true, true, false} {
-		if (errs[i] != nil) != wantErr {
-			t.Errorf("message %d: %v", i, errs[i])
-		}
-	}
-	f = &fakeSQS{err: errors.New("down")}
-	for _, err := range (Sender{Client: f}).Send(t.Context(), []Outgoing{{Body: "a"}, {Body: "b"}}) {
-		if err == nil {
-			t.Error("a failed call counts as sent")
-		}
+	f.down = func(int) bool { return true }
+	if err := (Sender{Client: f}).Send(t.Context(), messages[:1])[0]; err == nil {
+		t.Error("a failed call counts as sent")
 	}
 }
 

@@ -1,62 +1,12 @@
 package queue
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 )
-
-// fakeVisibility answers 200 and fails the entries it is told to, by receipt handle.
-type fakeVisibility struct {
-	calls [][]string
-	waits map[string]int32
-	times map[string]int // how often an entry fails before it is changed
-	mute  map[string]bool
-	down  func(call int) bool // whole calls, from 0
-}
-
-func (f *fakeVisibility) ChangeMessageVisibilityBatch(
-	_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options),
-) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
-	var handles []string
-	for _, e := range in.Entries {
-		handles = append(handles, aws.ToString(e.ReceiptHandle))
-	}
-	f.calls = append(f.calls, handles)
-	if f.down != nil && f.down(len(f.calls)-1) {
-		return nil, errors.New("down")
-	}
-	out := &sqs.ChangeMessageVisibilityBatchOutput{}
-	for _, e := range in.Entries {
-		switch handle := aws.ToString(e.ReceiptHandle); {
-		case f.mute[handle]:
-		case f.times[handle] > 0:
-			f.times[handle]--
-			// the handle in the code tells whose error it is
-			out.Failed = append(out.Failed, types.BatchResultErrorEntry{Id: e.Id, Code: aws.String("Refused-" + handle)})
-		default:
-			f.waits[handle] = e.VisibilityTimeout
-			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: e.Id})
-		}
-	}
-	slices.Reverse(out.Successful) // SQS promises no order
-	return out, nil
-}
-
-func (f *fakeVisibility) sizes() (sizes []int) {
-	for _, call := range f.calls {
-		sizes = append(sizes, len(call))
-	}
-	return sizes
-}
 
 func handle(i int) string { return fmt.Sprintf("r%02d", i) }
 
@@ -93,9 +43,9 @@ func TestVisibility_ChangeVisibility_asksOnceMoreForWhatFailed(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &fakeVisibility{waits: map[string]int32{}, times: map[string]int{}}
+			f := &fakeSQS{waits: map[string]int32{}, fails: map[string]int{}}
 			for i, times := range row.fail {
-				f.times[handle(i)] = times
+				f.fails[handle(i)] = times
 			}
 			errs := Visibility{Client: f}.ChangeVisibility(t.Context(), changes(row.n))
 			if got := f.sizes(); !slices.Equal(got, row.calls) {
@@ -120,18 +70,6 @@ func TestVisibility_ChangeVisibility_asksOnceMoreForWhatFailed(t *testing.T) {
 	}
 }
 
-func TestVisibility_ChangeVisibility_reportsWhatTheAnswerDoesNotName(t *testing.T) {
-	f := &fakeVisibility{waits: map[string]int32{}, mute: map[string]bool{handle(4): true, handle(10): true}}
-	for i, err := range (Visibility{Client: f}).ChangeVisibility(t.Context(), changes(11)) {
-		if want := i == 4 || i == 10; errors.Is(err, errNotNamed) != want || (err != nil) != want {
-			t.Errorf("message %d: %v", i, err)
-		}
-	}
-	if got := f.sizes(); !slices.Equal(got, []int{10, 1, 2}) {
-		t.Errorf("calls of %v", got)
-	}
-}
-
 func TestVisibility_ChangeVisibility_survivesACallThatFailsAsAWhole(t *testing.T) {
 	for name, row := range map[string]struct {
 		down   func(call int) bool
@@ -142,7 +80,7 @@ func TestVisibility_ChangeVisibility_survivesACallThatFailsAsAWhole(t *testing.T
 		"always": {func(call int) bool { return call == 1 || call == 3 }, []int{10, 10, 5, 10}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &fakeVisibility{waits: map[string]int32{}, down: row.down}
+			f := &fakeSQS{waits: map[string]int32{}, down: row.down}
 			errs := Visibility{Client: f}.ChangeVisibility(t.Context(), changes(25))
 			if got := f.sizes(); !slices.Equal(got, row.calls) || !slices.Equal(f.calls[3], f.calls[1]) {
 				t.Errorf("calls of %v, want %v, the second again at the end", f.calls, row.calls)

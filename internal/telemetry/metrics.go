@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // namespace is the CloudWatch namespace of every metric, followed by the stage: stages that share
@@ -91,7 +90,7 @@ func (m *Metrics) Flush() error {
 	}
 	var text bytes.Buffer
 	for len(m.values) > 0 {
-		if err := json.MarshalWrite(&text, m.line(), jsontext.AllowInvalidUTF8(true)); err != nil {
+		if err := json.MarshalWrite(&text, m.line()); err != nil {
 			return fmt.Errorf("encoding metrics: %w", err)
 		}
 		text.WriteByte('\n')
