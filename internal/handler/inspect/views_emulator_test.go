@@ -1,0 +1,169 @@
+//go:build emulator
+
+package inspect_test
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/testkit"
+)
+
+var (
+	inTrouble = flag.Int("trouble", 120, "endpoints in trouble")
+	letters   = flag.Int("letters", 300, "dead letters")
+)
+
+// calls counts those of a client, by operation.
+type calls struct {
+	mu sync.Mutex
+	by map[string]int
+}
+
+func (c *calls) config(cfg aws.Config) aws.Config {
+	cfg = cfg.Copy()
+	count := middleware.InitializeMiddlewareFunc("count", func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (middleware.InitializeOutput, middleware.Metadata, error) {
+		c.mu.Lock()
+		c.by[awsmiddleware.GetOperationName(ctx)]++
+		c.mu.Unlock()
+		return next.HandleInitialize(ctx, in)
+	})
+	cfg.APIOptions = append(cfg.APIOptions, func(s *middleware.Stack) error {
+		return s.Initialize.Add(count, middleware.After)
+	})
+	return cfg
+}
+
+// What operators look at first costs calls by the hundred endpoints, and scans no table. The defaults are small; with
+// -trouble 1000 -letters 10000 it shows the figures of a bad night.
+func TestViewsScanNothing(t *testing.T) {
+	cfg := testkit.Moto(t)
+	tables, counted := testkit.Tables(t, cfg), &calls{by: map[string]int{}}
+	h := inspect.New(inspect.Config{
+		Settings: inspect.Settings{
+			EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
+			DeliveriesTable: tables.Deliveries, DeadLettersTable: tables.DeadLetters, MaxLifeDays: 7,
+		},
+		AWS: counted.config(cfg), Log: slog.New(slog.DiscardHandler),
+	})
+	h.Queues = nil // SQS is measured elsewhere: six calls
+	fill(t, dynamodb.NewFromConfig(cfg), tables)
+	hundreds := func(n int) int { return (n + 99) / 100 }
+	rows := 2 * hundreds(*inTrouble+1) // rows and circuits
+	for _, view := range []struct {
+		action, fields string
+		most           int
+	}{
+		{"summary", "", 2 + rows + 16 + 2*3 + *letters/2000},
+		{"endpoints", `,"limit":20`, 1 + 2 + 16},
+		{"causes", "", 1 + *letters/2000 + 2},
+	} {
+		counted.by = map[string]int{}
+		begin := time.Now()
+		answer[map[string]any](t, h, view.action, view.fields)
+		sum := 0
+		for _, n := range counted.by {
+			sum += n
+		}
+		t.Logf("%s: %d calls in %s: %v", view.action, sum, time.Since(begin).Round(time.Millisecond), counted.by)
+		if sum > view.most || counted.by["Scan"] > 0 {
+			t.Errorf("%s: %d calls, want at most %d and no scan: %v", view.action, sum, view.most, counted.by)
+		}
+	}
+	if got := answer[inspect.Summary](t, h, "summary", ""); got.Endpoints.States["open"] != *inTrouble ||
+		got.DeadLetters["dead"].Count != *letters {
+		t.Errorf("%+v", got)
+	}
+}
+
+// fill stores many like one.
+func fill(t *testing.T, client *dynamodb.Client, tables testkit.TableNames) {
+	t.Helper()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	err := dynamo.NewEndpoints(client, tables.Endpoints).Create(t.Context(), endpoint.Endpoint{
+		ID: "webhook_0", TenantID: "acme", URL: "https://example.com/", Events: []string{"user.*"},
+		Status: endpoint.Active, CreatedAt: now, UpdatedAt: now, SecretVersion: 1, SealedSecret: []byte("sealed"),
+		Revision: "1",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := circuit.Item{TenantID: "acme", EndpointID: "webhook_0", Version: 1, State: circuit.Open, Since: now}
+	circuits := dynamo.NewCircuits(client, tables.EndpointHealth)
+	if _, applied, err := circuits.Store(t.Context(), circuit.Item{}, open); err != nil || !applied {
+		t.Fatal(applied, err)
+	}
+	text := func(format string, a ...any) types.AttributeValue {
+		return &types.AttributeValueMemberS{Value: fmt.Sprintf(format, a...)}
+	}
+	type item = map[string]types.AttributeValue
+	many := func(table string, n int, like item, change func(i int, to item)) {
+		var writes []types.WriteRequest
+		for i := range n {
+			to := maps.Clone(like)
+			change(i, to)
+			writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: to}})
+		}
+		for call := range slices.Chunk(writes, 25) {
+			if _, err := client.BatchWriteItem(t.Context(), &dynamodb.BatchWriteItemInput{
+				RequestItems: map[string][]types.WriteRequest{table: call},
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	first := func(table string, key item) item {
+		out, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
+		if err != nil || len(out.Item) == 0 {
+			t.Fatal(table, err)
+		}
+		return out.Item
+	}
+	row := first(tables.Endpoints, item{"tenant_id": text("acme"), "endpoint_id": text("webhook_0")})
+	many(tables.Endpoints, *inTrouble, row, func(i int, to item) { to["endpoint_id"] = text("webhook_%d", i) })
+	health := first(tables.EndpointHealth, item{"scope": text("endpoint#webhook_0"), "name": text("health")})
+	many(tables.EndpointHealth, *inTrouble, health, func(i int, to item) {
+		to["scope"], to["endpoint_id"] = text("endpoint#webhook_%d", i), text("webhook_%d", i)
+	})
+	letter := item{
+		"tenant_id": text("acme"), "endpoint_id": text("webhook_0"), "event_id": text("evt_1"), "status": text("dead"),
+		"event_type": text("user.created"), "reason": text("http_5xx"), "created_at": text("2026-05-01T12:00:00.000Z"),
+	}
+	many(tables.DeadLetters, *letters, letter, func(i int, to item) {
+		to["delivery_id"] = text("msg_%d", i)
+		to["died_at"] = text("%s", now.Add(time.Duration(i)*time.Millisecond).Format("2006-01-02T15:04:05.000Z"))
+	})
+}
+
+func answer[T any](t *testing.T, h *inspect.Handler, action, fields string) (decoded T) {
+	t.Helper()
+	out, err := h.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	if err != nil {
+		t.Fatalf("%s: %v", action, err)
+	}
+	if err := json.Unmarshal(out, &decoded); err != nil || strings.Contains(string(out), `"error"`) {
+		t.Fatalf("%s: %s", action, out)
+	}
+	return decoded
+}
