@@ -53,18 +53,14 @@ func (s *APIKeys) Spend(
 		w := write{
 			expression: "SET spent = spent + :units", condition: "spent_minute >= :minute AND spent <= :most",
 			values: attributes{":minute": num(minute), ":units": num(int64(units)), ":most": num(int64(budget - units))},
-			shows:  true,
 		}
 		if was.SpentMinute < minute {
 			w.expression = "SET spent = :units, spent_minute = :minute, last_used_at = :now"
 			w.condition = "attribute_exists(key_id) AND (attribute_not_exists(spent_minute) OR spent_minute < :minute)"
 			w.values = attributes{":minute": num(minute), ":units": num(int64(units)), ":now": stamp(now)}
 		}
-		item, refused, err := s.updateItem(ctx, attributes{"key_id": str(was.ID)}, w)
-		if err != nil {
-			return key, false, err
-		}
-		if key, err = decode[apikey.Key](item); err != nil || !refused {
+		key, refused, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(was.ID)}, w)
+		if err != nil || !refused {
 			return key, err == nil, err
 		}
 		if key.ID == "" || !key.Affords(units, budget, now) {
@@ -97,14 +93,8 @@ func (s *APIKeys) ListByTenant(
 	if err != nil {
 		return nil, "", err
 	}
-	for _, item := range items {
-		key, err := decode[apikey.Key](item)
-		if err != nil {
-			return nil, "", err
-		}
-		keys = append(keys, key)
-	}
-	return keys, encodeCursor(last), nil
+	keys, err = decodeAll[apikey.Key](items)
+	return keys, encodeCursor(last), err
 }
 
 // Revoke ends the tenant's key at now and returns it; found is false when the tenant has no
@@ -112,13 +102,12 @@ func (s *APIKeys) ListByTenant(
 func (s *APIKeys) Revoke(
 	ctx context.Context, tenantID, keyID string, now time.Time,
 ) (key apikey.Key, found bool, err error) {
-	item, refused, err := s.updateItem(ctx, attributes{"key_id": str(keyID)}, write{
+	key, refused, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)}, write{
 		expression: "SET revoked_at = if_not_exists(revoked_at, :now)", condition: "tenant_id = :tenant",
-		values: attributes{":tenant": str(tenantID), ":now": stamp(now)}, shows: true,
+		values: attributes{":tenant": str(tenantID), ":now": stamp(now)},
 	})
 	if err != nil || refused {
-		return key, false, err
+		return apikey.Key{}, false, err
 	}
-	key, err = decode[apikey.Key](item)
-	return key, err == nil, err
+	return key, true, nil
 }

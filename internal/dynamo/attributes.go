@@ -55,6 +55,18 @@ func decode[T any](item attributes) (v T, err error) {
 	return v, err
 }
 
+// decodeAll is decode of a list.
+func decodeAll[T any](items []attributes) (all []T, err error) {
+	for _, item := range items {
+		v, err := decode[T](item)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, nil
+}
+
 // unmarshal sets a tagged struct's fields from attributes; others keep their values.
 func unmarshal(item attributes, v any) error {
 	return decoder.Decode(&types.AttributeValueMemberM{Value: item}, v)

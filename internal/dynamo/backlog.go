@@ -25,11 +25,7 @@ const (
 // nil where it is stored; an item that is not known to be stored has an error.
 func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 	return parallel.Each(len(items), putsAtOnce, func(n int) error {
-		item, err := backlogItem(items[n])
-		if err != nil {
-			return err
-		}
-		_, _, err = b.putItem(ctx, item, write{})
+		_, _, err := b.put(ctx, backlogRowOf(items[n]), write{})
 		return err
 	})
 }

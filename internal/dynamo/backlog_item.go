@@ -49,14 +49,14 @@ func backlogKeyOf(item attributes) backlog.Key {
 	return backlog.Key{EndpointID: endpointID, Shard: shard, Position: getStr(item, "position")}
 }
 
-func backlogItem(i backlog.Item) (attributes, error) {
-	return marshal(backlogRow{
+func backlogRowOf(i backlog.Item) backlogRow {
+	return backlogRow{
 		Shard: shardName(i.EndpointID, i.Shard), Position: i.Position, Version: backlogVersion,
 		TenantID: i.Message.TenantID, EventID: i.Message.EventID,
 		Attempts: i.Message.Attempts, Life: i.Message.Life.Encode(), Body: i.Message.Body,
 		StoredAt: i.StoredAt, DueAt: i.DueAt, DueShard: strconv.Itoa(i.DueShard()), Held: i.Held,
 		OccurredAt: i.Message.OccurredAt, NotBefore: i.NotBefore,
-	})
+	}
 }
 
 var errBacklogVersion = errors.New("of another version")

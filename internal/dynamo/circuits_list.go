@@ -58,9 +58,9 @@ func listed(what string, limit int) query {
 func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	slow = map[string]time.Time{}
 	var unreadable error
-	for start := attributes(nil); ; {
-		in := &dynamodb.ScanInput{TableName: &c.name, ConsistentRead: aws.Bool(true), ExclusiveStartKey: start}
-		out, err := c.client.Scan(ctx, in)
+	in := &dynamodb.ScanInput{TableName: &c.name, ConsistentRead: aws.Bool(true)}
+	for pages := dynamodb.NewScanPaginator(c.client, in); pages.HasMorePages(); {
+		out, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, nil, c.wrap(err)
 		}
@@ -76,8 +76,6 @@ func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[stri
 			}
 			items = append(items, i)
 		}
-		if start = out.LastEvaluatedKey; len(start) == 0 {
-			return items, slow, unreadable
-		}
 	}
+	return items, slow, unreadable
 }

@@ -79,13 +79,8 @@ func (d *DeadLetters) Count(ctx context.Context, s deadletter.Selector) (n int, 
 	if err != nil {
 		return 0, time.Time{}, err
 	}
-	for {
-		more, last, err := d.count(ctx, q)
-		if n += more; err != nil || len(last) == 0 {
-			return n, first[0].DiedAt, err
-		}
-		q.start = last
-	}
+	n, err = d.count(ctx, q)
+	return n, first[0].DiedAt, err
 }
 
 // ErrSelector is returned for a selection that only a scan of the table could make.

@@ -115,7 +115,7 @@ func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpo
 }
 
 func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint, err error) {
-	rows, err := s.rows(ctx, q)
+	rows, err := s.queryAll(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -129,20 +129,6 @@ func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint
 	}
 	slices.SortFunc(found, func(a, b endpoint.Endpoint) int { return cmp.Compare(a.ID, b.ID) })
 	return found, err
-}
-
-// rows reads all pages of a query.
-func (s *Endpoints) rows(ctx context.Context, q query) (rows []attributes, err error) {
-	for {
-		page, last, err := s.query(ctx, q)
-		if err != nil {
-			return nil, err
-		}
-		rows = append(rows, page...)
-		if q.start = last; len(last) == 0 {
-			return rows, nil
-		}
-	}
 }
 
 // endpointOf reads a row under either key.

@@ -133,18 +133,14 @@ func (t table) deletePages(ctx context.Context, job attributes) error {
 		condition: "job_id = :id AND begins_with(part, :page)", fields: "job_id, part",
 		values: attributes{":id": job["job_id"], ":page": str(pagePart)},
 	}
-	for {
-		pages, last, err := t.query(ctx, q)
-		if err != nil {
+	pages, err := t.queryAll(ctx, q)
+	if err != nil {
+		return err
+	}
+	for _, page := range pages {
+		if _, _, err := t.deleteItem(ctx, page, write{}); err != nil {
 			return err
 		}
-		for _, page := range pages {
-			if _, _, err := t.deleteItem(ctx, page, write{}); err != nil {
-				return err
-			}
-		}
-		if q.start = last; len(last) == 0 {
-			return nil
-		}
 	}
+	return nil
 }

@@ -43,14 +43,10 @@ func jobPosition(s job.State, startedAt time.Time) string {
 
 // Create stores a new job. created is false where one has its id: stored is that one.
 func (s *Jobs) Create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error) {
-	item, err := marshal(jobRow{
+	was, refused, err := s.put(ctx, jobRow{
 		Job: j, Part: jobPart, Kind: jobPart, Position: jobPosition(j.State, j.StartedAt),
 		ExpiresAt: j.StartedAt.Add(JobLife).Unix(),
-	})
-	if err != nil {
-		return j, false, err
-	}
-	was, refused, err := s.putItem(ctx, item, write{condition: "attribute_not_exists(job_id)"})
+	}, write{condition: "attribute_not_exists(job_id)"})
 	if err != nil || !refused {
 		return j, err == nil, err
 	}
@@ -94,51 +90,41 @@ func (s *Jobs) List(
 
 // Running reports whether a job is running, a moment behind: one read of an index.
 func (s *Jobs) Running(ctx context.Context) (bool, error) {
-	n, _, err := s.count(ctx, query{
+	found, _, err := s.query(ctx, query{
 		index: jobsIndex, condition: "kind = :kind AND begins_with(#position, :state)", limit: 1,
 		values: attributes{":kind": str(jobPart), ":state": str(string(job.Running) + " ")},
 	})
-	return n > 0, err
+	return len(found) > 0, err
 }
 
 // SetState changes the state from one to another for an operator. changed is false where it is in neither.
 func (s *Jobs) SetState(
 	ctx context.Context, j job.Job, to job.State, operator string, now time.Time,
 ) (stored job.Job, changed bool, err error) {
-	item, refused, err := s.updateItem(ctx, jobKey(j.ID), write{
+	stored, refused, err := update[job.Job](ctx, s.table, jobKey(j.ID), write{
 		expression: "SET #state = :to, #position = :position, stopped_by = :by, updated_at = :now",
 		condition:  "#state = :from OR #state = :to",
 		values: attributes{
 			":from": str(string(j.State)), ":to": str(string(to)), ":by": str(operator), ":now": stamp(now),
 			":position": str(jobPosition(to, j.StartedAt)),
 		},
-		shows: true,
 	})
-	if err != nil {
-		return job.Job{}, false, err
-	}
-	stored, err = decode[job.Job](item)
-	return stored, !refused, err
+	return stored, err == nil && !refused, err
 }
 
 // Lease gives a running job to a worker until then, unless another has it.
 func (s *Jobs) Lease(
 	ctx context.Context, id, worker string, now, until time.Time,
 ) (j job.Job, leased bool, err error) {
-	item, refused, err := s.updateItem(ctx, jobKey(id), write{
+	j, refused, err := update[job.Job](ctx, s.table, jobKey(id), write{
 		expression: "SET worker = :worker, leased_until = :until",
 		condition: "#state = :running AND (attribute_not_exists(leased_until) OR leased_until < :now OR " +
 			"worker = :worker)",
 		values: attributes{
 			":worker": str(worker), ":until": stamp(until), ":now": stamp(now), ":running": str(string(job.Running)),
 		},
-		shows: true,
 	})
-	if err != nil || refused {
-		return job.Job{}, false, err
-	}
-	j, err = decode[job.Job](item)
-	return j, err == nil, err
+	return j, err == nil && !refused, err
 }
 
 // progressAttributes are the worker's.
@@ -157,13 +143,9 @@ func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored jo
 	if err != nil {
 		return job.Job{}, false, err
 	}
-	w.condition, w.values[":worker"], w.shows = "worker = :worker", str(worker), true
-	item, refused, err := s.updateItem(ctx, jobKey(j.ID), w)
-	if err != nil || refused {
-		return job.Job{}, false, err
-	}
-	stored, err = decode[job.Job](item)
-	return stored, err == nil, err
+	w.condition, w.values[":worker"] = "worker = :worker", str(worker)
+	stored, refused, err := update[job.Job](ctx, s.table, jobKey(j.ID), w)
+	return stored, err == nil && !refused, err
 }
 
 // Leave ends a worker's lease.
@@ -187,13 +169,9 @@ func pageName(number int) string { return fmt.Sprintf("%s%08d", pagePart, number
 
 // PutPage stores a page of a job's results, in place of one with its number.
 func (s *Jobs) PutPage(ctx context.Context, j job.Job, p job.Page) error {
-	item, err := marshal(pageRow{
+	_, _, err := s.put(ctx, pageRow{
 		Page: p, JobID: j.ID, Part: pageName(p.Number), ExpiresAt: j.StartedAt.Add(JobLife).Unix(),
-	})
-	if err != nil {
-		return err
-	}
-	_, _, err = s.putItem(ctx, item, write{})
+	}, write{})
 	return err
 }
 
@@ -207,11 +185,6 @@ func (s *Jobs) Pages(ctx context.Context, id string, after, limit int) (pages []
 	if err != nil {
 		return nil, false, err
 	}
-	pages = make([]job.Page, len(items))
-	for n, item := range items {
-		if err := unmarshal(item, &pages[n]); err != nil {
-			return nil, false, err
-		}
-	}
-	return pages, len(last) > 0, nil
+	pages, err = decodeAll[job.Page](items)
+	return pages, len(last) > 0, err
 }

@@ -96,11 +96,7 @@ func (s *Endpoints) putMarks(
 	}
 	to := marksKey(key.TenantID)
 	row.Partition, row.Name, row.Revision = to.TenantID, to.EndpointID, revision
-	item, err := marshal(row)
-	if err != nil {
-		return false, err
-	}
-	_, refused, err = s.putItem(ctx, item, w)
+	_, refused, err = s.table.put(ctx, row, w)
 	return refused, err
 }
 
@@ -111,7 +107,7 @@ func (s *Endpoints) known(
 ) (map[string]endpoint.Marks, error) {
 	known := map[string]endpoint.Marks{}
 	for try := 0; try < 2 && len(known) < len(marks); try++ {
-		rows, err := s.rows(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: "endpoint_id"})
+		rows, err := s.queryAll(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: "endpoint_id"})
 		if err != nil {
 			return nil, err
 		}

@@ -98,6 +98,26 @@ func (t table) updateItem(ctx context.Context, key attributes, w write) (item at
 	return out.Attributes, false, nil
 }
 
+// update is updateItem of an item that is returned as a tagged struct.
+func update[T any](ctx context.Context, t table, key attributes, w write) (v T, refused bool, err error) {
+	w.shows = true
+	item, refused, err := t.updateItem(ctx, key, w)
+	if err != nil {
+		return v, false, err
+	}
+	v, err = decode[T](item)
+	return v, refused, err
+}
+
+// put stores a tagged struct.
+func (t table) put(ctx context.Context, row any, w write) (was attributes, refused bool, err error) {
+	item, err := marshal(row)
+	if err != nil {
+		return nil, false, err
+	}
+	return t.putItem(ctx, item, w)
+}
+
 func (t table) putItem(ctx context.Context, item attributes, w write) (was attributes, refused bool, err error) {
 	_, err = t.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &t.name, Item: item, ConditionExpression: optional(w.condition),
@@ -158,15 +178,30 @@ func (t table) list(
 	return items, encodeCursor(last), err
 }
 
-// count is query of the number of items.
-func (t table) count(ctx context.Context, q query) (n int, last attributes, err error) {
+// queryAll returns all pages.
+func (t table) queryAll(ctx context.Context, q query) (items []attributes, err error) {
+	for pages := dynamodb.NewQueryPaginator(t.client, t.input(q)); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, t.wrap(err)
+		}
+		items = append(items, page.Items...)
+	}
+	return items, nil
+}
+
+// count counts the items of all pages.
+func (t table) count(ctx context.Context, q query) (n int, err error) {
 	in := t.input(q)
 	in.Select = types.SelectCount
-	out, err := t.client.Query(ctx, in)
-	if err != nil {
-		return 0, nil, t.wrap(err)
+	for pages := dynamodb.NewQueryPaginator(t.client, in); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return 0, t.wrap(err)
+		}
+		n += int(page.Count)
 	}
-	return int(out.Count), out.LastEvaluatedKey, nil
+	return n, nil
 }
 
 func (t table) input(q query) *dynamodb.QueryInput {
