@@ -27,19 +27,19 @@ type bulk struct {
 func (a *app) bulk(b bulk) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
 		f, err := a.flags(c)
-		switch ids := c.Args().Slice(); {
+		ids := c.Args().Slice()
+		switch {
 		case err != nil:
 			return err
 		case len(ids) > 0 && len(f) > 0:
 			return fail(exitUsage, "give either ids or flags that select, not both")
-		case len(ids) > 0:
-			return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-				return a.byID(ctx, c, s, b, ids)
-			})(ctx, c)
-		case len(f) == 0:
+		case len(ids) == 0 && len(f) == 0:
 			return fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
 		}
 		return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+			if len(ids) > 0 {
+				return a.byID(ctx, c, s, b, ids)
+			}
 			return a.bySelection(ctx, c, s, b, f)
 		})(ctx, c)
 	}

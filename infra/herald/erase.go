@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 func (a *app) eraseTenant() *cli.Command {
@@ -41,7 +42,7 @@ func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenan
 	if err != nil {
 		return err
 	}
-	a.say("stored of %s in %s: %s", safe(tenant), s.name, countsText(counts))
+	a.say("stored of %s in %s: %s", safe(tenant), s.name, console.Reasons(counts))
 	fmt.Fprint(a.err, "This cannot be undone. Type the tenant's id to erase it: ")
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // an input that has ended is a no
 	if strings.TrimSpace(answer) != tenant {
@@ -118,20 +119,7 @@ func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err 
 		if part.Next == nil {
 			return counts, nil
 		}
-		a.say("so far: %s", countsText(counts))
+		a.say("so far: %s", console.Reasons(counts))
 		f["cursor"] = *part.Next
 	}
-}
-
-func countsText(counts row) string {
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(counts)) {
-		if n := counts[kind].(float64); n > 0 {
-			parts = append(parts, fmt.Sprintf("%s %.0f", kind, n))
-		}
-	}
-	if len(parts) == 0 {
-		return "nothing"
-	}
-	return strings.Join(parts, ", ")
 }

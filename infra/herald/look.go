@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -52,14 +50,6 @@ func (a *app) findDeliveries(ctx context.Context, c *cli.Command) error {
 		}
 		return a.printPage(c, found, columns...)
 	})(ctx, c)
-}
-
-func readAll(r io.Reader) ([]byte, error) {
-	b, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("reading standard input: %w", err)
-	}
-	return b, nil
 }
 
 func (a *app) keys() *cli.Command {

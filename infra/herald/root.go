@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -96,13 +97,14 @@ func unknown(_ context.Context, c *cli.Command) error {
 func isJSON(c *cli.Command) bool { return c.String("output") == outputJSON }
 
 // read reads a file, or standard input for "-".
-func (a *app) read(path string) ([]byte, error) {
-	if path == "-" {
-		return readAll(a.in)
+func (a *app) read(path string) (b []byte, err error) {
+	if path != "-" {
+		b, err = os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	} else {
+		b, err = io.ReadAll(a.in)
 	}
-	b, err := os.ReadFile(path) //nolint:gosec // the path is the caller's own
 	if err != nil {
-		return nil, fail(exitUsage, "%v", err)
+		return nil, fail(exitUsage, "reading %s: %v", path, err)
 	}
 	return b, nil
 }

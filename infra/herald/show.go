@@ -61,7 +61,6 @@ func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", 
 func (a *app) table(rows []row, columns ...string) error { return a.tableTo(a.out, rows, columns...) }
 
 func (a *app) tableTo(to io.Writer, rows []row, columns ...string) error {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	heads, paths := make([]string, len(columns)), make([]string, len(columns))
 	for n, c := range columns {
 		head, path, named := strings.Cut(c, "=")
@@ -70,12 +69,21 @@ func (a *app) tableTo(to io.Writer, rows []row, columns ...string) error {
 		}
 		heads[n], paths[n] = strings.ToUpper(strings.ReplaceAll(head, "_", " ")), path
 	}
-	fmt.Fprintln(w, strings.Join(heads, "\t"))
+	lines := [][]string{heads}
 	for _, r := range rows {
 		cells := make([]string, len(columns))
 		for n, path := range paths {
 			cells[n] = a.cell(r, path)
 		}
+		lines = append(lines, cells)
+	}
+	return aligned(to, lines)
+}
+
+// aligned prints lines with their cells under each other.
+func aligned(to io.Writer, lines [][]string) error {
+	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	for _, cells := range lines {
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	if err := w.Flush(); err != nil {
@@ -86,14 +94,11 @@ func (a *app) tableTo(to io.Writer, rows []row, columns ...string) error {
 
 // show prints one object, a field a line, in alphabetical order.
 func (a *app) show(r row) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
+	var lines [][]string
 	for _, f := range console.Lines(r) {
-		fmt.Fprintf(w, "%s\t%s\n", f.Name, safe(console.Moment(f.Value, a.now())))
+		lines = append(lines, []string{f.Name, safe(console.Moment(f.Value, a.now()))})
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the output: %w", err)
-	}
-	return nil
+	return aligned(a.out, lines)
 }
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.

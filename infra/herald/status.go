@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/urfave/cli/v3"
@@ -99,7 +98,7 @@ func (a *app) printStatus(s stack, o overview) error {
 	a.say("%s in %s", s.name, s.aws.Region)
 	var letters, queues []row
 	if o.sum != nil {
-		if err := a.lines(a.glance(o.sum)); err != nil {
+		if err := aligned(a.out, a.glance(o.sum)); err != nil {
 			return err
 		}
 		for _, status := range []string{"dead", "replaying", "replayed"} {
@@ -141,19 +140,19 @@ var (
 )
 
 // glance puts a summary's endpoints and backlog into words.
-func (a *app) glance(sum row) (lines [][2]string) {
+func (a *app) glance(sum row) (lines [][]string) {
 	states := console.Reasons(console.At(sum, "endpoints.states"))
 	if console.At(sum, "endpoints.more") == true {
 		states = strings.TrimPrefix(states+", and more", ", ")
 	}
-	lines = append(lines, [2]string{"endpoints", cmp.Or(states, "none in trouble")})
+	lines = append(lines, []string{"endpoints", cmp.Or(states, "none in trouble")})
 	if n := number(sum, "endpoints.paused_tenants"); n > 0 {
-		lines = append(lines, [2]string{"paused tenants", console.Plain(n)})
+		lines = append(lines, []string{"paused tenants", console.Plain(n)})
 	}
 	if n := number(sum, "endpoints.slow_tenants"); n > 0 {
-		lines = append(lines, [2]string{"slow tenants", a.slowTenants(sum, int(n))})
+		lines = append(lines, []string{"slow tenants", safe(a.slowTenants(sum, int(n)))})
 	}
-	return append(lines, [2]string{"waiting", a.waiting(sum)})
+	return append(lines, []string{"waiting", a.waiting(sum)})
 }
 
 // slowTenants names slow tenants, and the times until which they stay slow at least.
@@ -192,18 +191,4 @@ func clock(v any, path string) string {
 		return "–"
 	}
 	return at.UTC().Format("2006-01-02 15:04 UTC")
-}
-
-// lines prints names with their texts.
-func (a *app) lines(lines [][2]string) error {
-	w := tabwriter.NewWriter(a.out, 0, 0, 2, ' ', 0)
-	for _, line := range lines {
-		if line[1] != "" {
-			fmt.Fprintf(w, "%s\t%s\n", line[0], safe(line[1]))
-		}
-	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the output: %w", err)
-	}
-	return nil
 }

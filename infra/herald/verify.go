@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -31,7 +30,6 @@ func (a *app) verify() *cli.Command {
 		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
 			"schedule, deaths. Interrupted, it removes its remains when it is run again.",
 		Flags: []cli.Flag{
-			text("report", "write the report to this file, too"),
 			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try forbidden calls"},
 		},
 		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
@@ -50,13 +48,7 @@ func (a *app) verify() *cli.Command {
 			}
 			config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
 			results, ok := verify.Run(ctx, config)
-			report := verify.Report(s.name, a.now(), results, ok)
-			if path := c.String("report"); path != "" {
-				if err := os.WriteFile(path, []byte(report), 0o600); err != nil {
-					return fmt.Errorf("writing the report: %w", err)
-				}
-			}
-			if err := a.print(report); err != nil || ok {
+			if err := a.print(verify.Report(s.name, a.now(), results, ok)); err != nil || ok {
 				return err
 			}
 			return &failure{code: exitUnhealthy, text: "the stack does not work as it should"}
@@ -91,7 +83,7 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		if err != nil {
 			return c, nil, s.explain("making a receiver", err)
 		}
-		c.Receiver, end = made, func() { made.Close(context.WithoutCancel(ctx)) }
+		c.Receiver, c.Alarms, end = made, made.Alarms, func() { made.Close(context.WithoutCancel(ctx)) }
 		c.Logs = verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.aws), Stack: s.name}
 	}
 	c.Client = &client.Client{

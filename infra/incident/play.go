@@ -87,17 +87,17 @@ func (i *incident) traffic(ctx context.Context) error {
 			messages = append(messages, queue.Outgoing{Body: body})
 		}
 	}
-	return i.send(ctx, i.client.EventsQueueURL, messages)
+	return i.client.Send(ctx, i.client.EventsQueueURL, messages)
 }
 
 // reject publishes events that break a rule, and puts others where SQS moves unprocessed ones.
 func (i *incident) reject(ctx context.Context) error {
 	invalid, unprocessed, err := i.rejected()
 	if err == nil {
-		err = i.send(ctx, i.client.EventsQueueURL, outgoing(invalid))
+		err = i.client.Send(ctx, i.client.EventsQueueURL, outgoing(invalid))
 	}
 	if err == nil {
-		err = i.send(ctx, i.client.Queues["EventsDeadLetterQueue"], outgoing(unprocessed))
+		err = i.client.Send(ctx, i.client.Queues["EventsDeadLetterQueue"], outgoing(unprocessed))
 	}
 	return err
 }
@@ -128,15 +128,7 @@ func (i *incident) bury(ctx context.Context) error {
 			}, 0))
 		}
 	}
-	return i.send(ctx, i.client.Queues["DeadLetterQueue"], messages)
-}
-
-func (i *incident) send(ctx context.Context, url string, messages []queue.Outgoing) error {
-	sender := queue.Sender{Client: i.client.SQS, URL: url}
-	if err := errors.Join(sender.Send(ctx, messages)...); err != nil {
-		return fmt.Errorf("sending: %w", err)
-	}
-	return nil
+	return i.client.Send(ctx, i.client.Queues["DeadLetterQueue"], messages)
 }
 
 // letterTime is more than the local stack takes for a dead letter.

@@ -2,7 +2,6 @@ package verify
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
@@ -32,8 +31,6 @@ type Receiver interface {
 	Open(ctx context.Context, inbox string, fails time.Time, pause time.Duration) (address string, err error)
 	// Requests returns an inbox's requests, in the order of their arrival.
 	Requests(ctx context.Context, inbox string) ([]Request, error)
-	// Alarms returns the names of the stack's alarms that are on.
-	Alarms(ctx context.Context) ([]string, error)
 }
 
 // address is an inbox's behind a base URL.
@@ -77,11 +74,6 @@ func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]Request(nil), l.requests[inbox]...), nil
-}
-
-// Alarms returns nothing: the local stack deploys none.
-func (l *Local) Alarms(context.Context) ([]string, error) {
-	return nil, fmt.Errorf("the local stack has no alarms")
 }
 
 // ServeHTTP answers as the address says.

@@ -44,14 +44,6 @@ func TestLatencies_missTheObjective(t *testing.T) {
 	}
 }
 
-// alarming is a receiver on AWS with these alarms on.
-type alarming struct {
-	Receiver
-	on []string
-}
-
-func (a alarming) Alarms(context.Context) ([]string, error) { return a.on, nil }
-
 // The run itself has an event rejected.
 func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
 	own := "herald-RejectedEventsAlarm-1A2B"
@@ -63,8 +55,8 @@ func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
 		{[]string{own}, ""},
 		{[]string{own, "herald-DeliverFaultsAlarm-3C"}, "these are on: herald-DeliverFaultsAlarm-3C"},
 	} {
-		r := &run{Config: Config{Name: "herald", Receiver: alarming{on: row.on}}}
-		_, err := alarms(context.Background(), r)
+		on := func(context.Context) ([]string, error) { return row.on, nil }
+		_, err := alarms(context.Background(), &run{Config: Config{Name: "herald", Alarms: on}})
 		if (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 			t.Errorf("%q: %v, want %q", row.on, err, row.want)
 		}

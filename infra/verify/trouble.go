@@ -122,10 +122,10 @@ func drained(ctx context.Context, r *run) (string, error) {
 }
 
 func alarms(ctx context.Context, r *run) (string, error) {
-	if r.Local {
+	if r.Alarms == nil {
 		return "", notShown("the local stack has no alarms")
 	}
-	on, err := r.Receiver.Alarms(ctx)
+	on, err := r.Alarms(ctx)
 	others := slices.DeleteFunc(on, func(alarm string) bool {
 		return strings.HasPrefix(alarm, r.Name+"-RejectedEventsAlarm-")
 	})

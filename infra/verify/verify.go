@@ -23,19 +23,23 @@ const (
 	Noisy  = "herald-verify-noisy"
 )
 
-// Config configures a verification. All fields but Probe are required.
+// Config configures a verification. All fields but Alarms and Probe are required.
 type Config struct {
 	Client    *client.Client
 	Receiver  Receiver
 	Name      string          // of the stack
-	Local     bool            // no alarms, no AWS of its own
+	Local     bool            // no AWS of its own
 	Logs      Logs            // of the functions
+	Alarms    Alarms          // nil: the stack has none
 	Probe     Prober          // nil: no role is probed
 	Waits     []time.Duration // between attempts, before they are lengthened at random
 	Processes int             // that deliver may have for a queue
 	Patience  time.Duration   // for anything that takes a working stack seconds
 	Progress  func(Result)    // is told of each step when it has ended
 }
+
+// Alarms returns the names of the stack's alarms that are on.
+type Alarms func(ctx context.Context) ([]string, error)
 
 // Result is a step's result.
 type Result struct {

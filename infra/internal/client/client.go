@@ -9,6 +9,7 @@ package client
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // Client talks to one stack as one tenant, whose id and key its State holds.
@@ -197,6 +199,14 @@ func (c *Client) Publish(ctx context.Context, body string) (string, error) {
 		return "", fmt.Errorf("publishing event: %w", err)
 	}
 	return *out.MessageId, nil
+}
+
+// Send sends messages to a queue of the stack, by its URL.
+func (c *Client) Send(ctx context.Context, url string, messages []queue.Outgoing) error {
+	if err := errors.Join(queue.Sender{Client: c.SQS, URL: url}.Send(ctx, messages)...); err != nil {
+		return fmt.Errorf("sending: %w", err)
+	}
+	return nil
 }
 
 // Invoke calls an operator function (its folder name) and decodes its answer into out. A

@@ -4,16 +4,13 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/internal/queue"
 )
 
 // perSecond is how many events a Traffic publishes in each second, all at once: a batch that fails
@@ -57,8 +54,8 @@ func (c *Client) StartTraffic(ctx context.Context, prefix string) *Traffic {
 }
 
 func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second int) error {
-	in := &sqs.SendMessageBatchInput{QueueUrl: &c.EventsQueueURL}
-	published := make([]string, 0, perSecond)
+	var messages []queue.Outgoing
+	var published []string
 	for n := range perSecond {
 		id := fmt.Sprintf("%s_%04d", prefix, second*perSecond+n)
 		message := examples.Message{
@@ -68,17 +65,11 @@ func (t *Traffic) publish(ctx context.Context, c *Client, prefix string, second 
 		if err != nil {
 			return err
 		}
-		in.Entries = append(in.Entries, types.SendMessageBatchRequestEntry{
-			Id: aws.String(strconv.Itoa(n)), MessageBody: &body,
-		})
+		messages = append(messages, queue.Outgoing{Body: body})
 		published = append(published, message.Payload())
 	}
-	out, err := c.SQS.SendMessageBatch(ctx, in)
-	if err != nil {
-		return fmt.Errorf("publishing events: %w", err)
-	}
-	if len(out.Failed) > 0 {
-		return fmt.Errorf("publishing events: %d refused", len(out.Failed))
+	if err := c.Send(ctx, c.EventsQueueURL, messages); err != nil {
+		return err
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
