@@ -16,7 +16,7 @@ import (
 // equally long.
 type day struct {
 	raises    []string
-	silent    bool                             // no traffic
+	silent    bool                             // no traffic, and release does as ever
 	quiet     bool                             // one delivery in four minutes
 	busy      bool                             // enough first attempts for an alarm about them
 	fault     func(*stage)                     // meets AWS calls
@@ -163,7 +163,7 @@ var days = map[string]day{
 		raises: rings("FirstAttemptsAlarm"), busy: true, tick: func(s *stage) { s.down["webhook_good"] = true },
 	},
 	"a burst of deaths": {
-		raises: rings("DeathsAlarm"), tick: func(s *stage) { s.put("DeadLetterQueue", "webhook_bad", 15) },
+		raises: rings("DeathsAlarm"), tick: func(s *stage) { s.put("DeadLetterQueue", "webhook_bad", 20) },
 	},
 	"logs are refused":     {raises: rings("MetricsLostAlarm", "ReleaseRunsMissingAlarm"), lost: true},
 	"release does not run": {raises: rings("ReleaseRunsMissingAlarm"), idle: true},
@@ -181,7 +181,7 @@ var days = map[string]day{
 	// They stay on their queue for fourteen days. The alarm is over long before, and goes off again.
 	"events are rejected twice": {
 		raises: rings("RejectedEventsAlarm", "RejectedEventsAlarm"), tick: func(s *stage) {
-			if minute := int(s.now.Sub(start) / time.Minute); minute == troubleFrom || minute == troubleFrom+24 {
+			if minute := int(s.now.Sub(start) / time.Minute); minute == troubleFrom || minute == troubleFrom+16 {
 				s.reject()
 			}
 		},

@@ -27,12 +27,12 @@ import (
 )
 
 // releaseEvery is how often release really runs: the minutes between are as the last one was.
-const releaseEvery = 16
+const releaseEvery = 12
 
 // release runs release, or lets it do as it did before. A run that failed has said so.
 func (s *stage) release(run func(context.Context) error, minute int) {
 	s.t.Helper()
-	if minute%releaseEvery == 0 {
+	if run != nil && minute%releaseEvery == 0 && minute <= trafficUntil+releaseEvery {
 		s.runRelease(run)
 	}
 	if minute == 0 { // and it has run before the day began

@@ -17,9 +17,20 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
+var translations = map[string]template{} // by their parameters
+
 // translated is what CloudFormation gets: the output of AWS's own translator, with these parameters ("Name=Value"),
 // and what CloudFormation then makes of conditions.
 func translated(t *testing.T, parameters ...string) template {
+	t.Helper()
+	key := strings.Join(parameters, " ")
+	if _, known := translations[key]; !known {
+		translations[key] = translate(t, parameters...)
+	}
+	return translations[key]
+}
+
+func translate(t *testing.T, parameters ...string) template {
 	t.Helper()
 	base, err := filepath.Abs(root)
 	if err != nil {
@@ -143,7 +154,7 @@ func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 	if all := allowed(); len(all) != 0 {
 		t.Errorf("without PublisherAccounts: %v", all)
 	}
-	all := allowed("PublisherAccounts=111122223333,444455556666")
+	all := allowed(everything...)
 	if len(all) != 1 || all[0]["Action"] != "sqs:SendMessage" || target(all[0]["Resource"]) != "EventsQueue" {
 		t.Fatalf("other accounts may: %v", all)
 	}
@@ -268,7 +279,7 @@ func TestNoticesAreOffUnlessTheyAreAskedFor(t *testing.T) {
 		t.Errorf("off: the stack has %v", got)
 	}
 	want := []string{"DeadletterNotices", "NoticesBus", "ReleaseNotices"}
-	if diff := cmp.Diff(want, about("Notices=on")); diff != "" {
+	if diff := cmp.Diff(want, about(everything...)); diff != "" {
 		t.Errorf("on (-want +got):\n%s", diff)
 	}
 }
