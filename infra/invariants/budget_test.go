@@ -30,8 +30,5 @@ func seedOf(t *testing.T) uint64 {
 	return seed
 }
 
-// leftOut reports whether a try is left to "make invariants": three of four, and more of them under the
-// race detector.
-func leftOut() bool {
-	return budgetOf(0) == 0 && rand.IntN(4) > 0 || slow && rand.IntN(5) > 0
-}
+// leftOut reports whether a try is left to "make invariants": three of four.
+func leftOut() bool { return budgetOf(0) == 0 && rand.IntN(4) > 0 }

@@ -76,11 +76,8 @@ func (w *walker) crowdedMinute(random *rand.Rand, well *process) {
 }
 
 func seeds() (n uint64) {
-	switch {
-	case budgetOf(0) > 0:
+	if budgetOf(0) > 0 {
 		return 300
-	case slow:
-		return 3
 	}
 	return 15
 }

@@ -152,25 +152,6 @@ func TestBacklog_BatchGet_asksAgainForTheRest(t *testing.T) {
 	}
 }
 
-func TestBacklog_ReadShard_beginsWhereItIsTold(t *testing.T) {
-	s := newRig(t).backlog
-	items := putWaiting(t, s, 40)
-	shard := items[0].Shard
-	var want []backlog.Item
-	for _, i := range items {
-		if i.Shard == shard && !i.Message.CreatedAt.Before(at.Add(20*time.Second)) {
-			want = append(want, i)
-		}
-	}
-	page, err := s.ReadShard(t.Context(), "webhook_1", shard, backlog.Before(at.Add(20*time.Second)), 100)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(dynamo.Page{Items: want}, page); diff != "" || len(want) == 0 {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
 func TestBacklog_Due_listsWhatIsDueInOrder(t *testing.T) {
 	s := newRig(t).backlog
 	items := putWaiting(t, s, 60)

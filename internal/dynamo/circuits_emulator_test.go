@@ -177,11 +177,8 @@ func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
 		"get":     func() (bool, error) { _, err := s.Get(t.Context(), "webhook_1"); return false, err },
 		"all":     func() (bool, error) { _, _, err := s.All(t.Context()); return false, err },
 		"trouble": func() (bool, error) { _, _, err := s.Trouble(t.Context(), 1, ""); return false, err },
-		"slow":    func() (bool, error) { _, _, err := s.Slow(t.Context(), 1); return false, err },
 		"charge":  func() (bool, error) { _, err := s.Charge(t.Context(), "t", 1, at); return false, err },
-		"move":    func() (bool, error) { return false, s.MoveSlow(t.Context(), "t", at, at) },
 		"read":    func() (bool, error) { _, err := s.SlowUntil(t.Context(), []string{"t"}); return false, err },
-		"forget":  func() (bool, error) { return false, s.ForgetSlow(t.Context(), "t", at) },
 	} {
 		if applied, err := do(); applied || err == nil {
 			t.Errorf("%s: %v, %v", name, applied, err)

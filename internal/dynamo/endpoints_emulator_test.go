@@ -148,19 +148,6 @@ func getEndpoint(t *testing.T, s *dynamo.Endpoints, id string) endpoint.Endpoint
 	return e
 }
 
-func TestEndpoints_List_keepsToItsTenant(t *testing.T) {
-	s := newRig(t).endpoints
-	e := mustCreate(t, s, "acme", createdAt)
-	if _, found, err := s.Get(t.Context(), "globex", e.ID); found || err != nil {
-		t.Errorf("Get finds another tenant's: %v %v", found, err)
-	}
-	for _, tenant := range []string{"globex", "acm", "acme2"} {
-		if all, err := s.List(t.Context(), tenant); err != nil || len(all) != 0 {
-			t.Errorf("List of %s: %v %v", tenant, all, err)
-		}
-	}
-}
-
 // One row that somebody has broken hides no other endpoint; but an event for all is not fanned out to some.
 func TestEndpoints_List_returnsTheOthersBesideAnUnreadableRow(t *testing.T) {
 	r := newRig(t)

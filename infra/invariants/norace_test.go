@@ -1,5 +1,0 @@
-//go:build !race
-
-package invariants
-
-const slow = false
