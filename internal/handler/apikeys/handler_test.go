@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 // shelf keeps keys in memory, newest first.
@@ -272,19 +271,5 @@ func TestHandler_issue_withholdsErrorsOfTheStore(t *testing.T) {
 }
 
 func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
-	text, err := os.ReadFile("../../../infra/docs/operators.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := newFunction(&shelf{}, &bytes.Buffer{})
-	requests := regexp.MustCompile(`(?m)^apikeys: (\{.*\})$`).FindAllSubmatch(text, -1)
-	if len(requests) < 4 {
-		t.Fatalf("found %d requests", len(requests))
-	}
-	for _, r := range requests {
-		got, raw := ask(t, f, string(r[1]))
-		if refusal := got.refusal(); refusal != "" && refusal != "not_found key_id" { // its key id is made up
-			t.Errorf("%s: %s", r[1], raw)
-		}
-	}
+	testkit.Runbook(t, "apikeys", newFunction(&shelf{}, &bytes.Buffer{}))
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 var (
@@ -376,4 +377,8 @@ func TestHandler_failsWhereAWSRefuses(t *testing.T) {
 	if a, _, err := w.ask(t, "release", one); err != nil || a.Result != "releasing" || !a.Waiting.More {
 		t.Errorf("what is done is not answered, because it cannot be counted: %+v, %v", a, err)
 	}
+}
+
+func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
+	testkit.Runbook(t, "control", newWorld().handler().Function())
 }

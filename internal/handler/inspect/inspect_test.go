@@ -24,6 +24,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 var (
@@ -167,24 +168,36 @@ func (k plainKeys) Unwrap(context.Context, map[string]string, []byte) ([]byte, e
 	return bytes.Repeat([]byte{7}, 32), k.err
 }
 
-func (w *world) ask(t *testing.T, action, fields string) string {
-	t.Helper()
+func (w *world) function() *operator.Function {
 	h := &Handler{
-		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w,
+		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: workedOff{},
 		Endpoints: endpoints{w}, Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.Default(), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
 		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
 	}
+	return h.Function()
+}
+
+func (w *world) ask(t *testing.T, action, fields string) string {
+	t.Helper()
 	if fields != "" {
 		fields = "," + fields
 	}
-	out, err := h.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
+	out, err := w.function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
 	if err != nil {
 		return err.Error()
 	}
 	return string(out)
+}
+
+func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
+	w := &world{
+		endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}},
+		depths:    map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
+	}
+	testkit.Runbook(t, "inspect", w.function())
 }
 
 // read decodes an answer.

@@ -3,14 +3,12 @@
 package replay_test
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
@@ -23,8 +21,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/replay"
 	"github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 func TestHandler_erase_leavesNothingOfTheTenantAndAllOfOthers(t *testing.T) {
@@ -51,7 +47,7 @@ func TestHandler_erase_leavesNothingOfTheTenantAndAllOfOthers(t *testing.T) {
 		{`"confirm":"initech"`, want, others},
 		{`"confirm":"initech"`, map[string]int{}, others},
 	} {
-		answer := ask[replay.Erased](t, w.replay.Function(), "erase", `"tenant_id":"initech",`+step.fields)
+		answer := ask[replay.Erased](t, w, `{"action":"erase","operator":"ann","tenant_id":"initech",`+step.fields+"}")
 		for kind := range want {
 			if answer.Counts[kind] != step.counts[kind] {
 				t.Errorf("%s: %d of %s, want %d", step.fields, answer.Counts[kind], kind, step.counts[kind])
@@ -80,11 +76,7 @@ func (w *world) stored(t *testing.T) map[string][]string {
 			if err := attributevalue.UnmarshalMap(item, &plain); err != nil {
 				t.Fatal(err)
 			}
-			text, err := json.Marshal(plain)
-			if err != nil {
-				t.Fatal(err)
-			}
-			all[table] = append(all[table], string(text))
+			all[table] = append(all[table], fmt.Sprint(plain))
 		}
 		slices.Sort(all[table])
 	}
@@ -94,7 +86,7 @@ func (w *world) stored(t *testing.T) map[string][]string {
 // settle gives a tenant something of everything that is stored.
 func (w *world) settle(t *testing.T, tenant string) {
 	t.Helper()
-	ctx, db, now := t.Context(), dynamodb.NewFromConfig(w.cfg), w.clock()
+	ctx, db, now := t.Context(), dynamodb.NewFromConfig(w.cfg), time.Now().UTC().Truncate(time.Millisecond)
 	live := endpoint.Endpoint{
 		ID: "webhook_" + tenant, TenantID: tenant, URL: "https://example.com/", Events: []string{"*"},
 		Status: endpoint.Active, CreatedAt: now, UpdatedAt: now, SecretVersion: 1, SealedSecret: []byte("sealed"),
@@ -105,10 +97,7 @@ func (w *world) settle(t *testing.T, tenant string) {
 	deleted := gone
 	deleted.Status, deleted.DeletedAt, deleted.Revision = endpoint.Deleted, now, "2"
 	key := dynamo.EndpointKey{TenantID: tenant, EndpointID: live.ID}
-	m := w.message("event_"+tenant, 0)
-	m.TenantID, m.EndpointID = tenant, live.ID
-	m.DeliveryID = delivery.ID(tenant, m.EventID, live.ID, delivery.ContentOf(m.Body))
-	m.Life = delivery.Life{StartedAt: now, DueAt: now, Reason: delivery.ReasonHTTP5xx, Status: 503}
+	m := message(tenant, live.ID, "event_"+tenant, now)
 	waits := backlog.New(m, delivery.Move{Due: now, Held: true, Life: m.Life}, now, "random")
 	acknowledged := delivery.Record{Ref: m.Ref, State: delivery.Acknowledged, UpdatedAt: now}
 	acknowledged.DeliveryID = "msg_acknowledged_" + tenant
@@ -121,17 +110,13 @@ func (w *world) settle(t *testing.T, tenant string) {
 		endpoints.Create(ctx, live, nil), endpoints.Create(ctx, gone, nil), endpoints.Replace(ctx, gone, deleted),
 		marked, held, charged,
 		errors.Join(dynamo.NewBacklog(db, w.tables.Backlog).Put(ctx, []backlog.Item{waits})...),
-		w.states.Acknowledge(ctx, []delivery.Record{acknowledged}), w.runJob(t, tenant, now),
+		dynamo.NewDeliveries(db, w.tables.Deliveries).Acknowledge(ctx, []delivery.Record{acknowledged}),
+		w.runJob(t, tenant, now),
 	)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dead := events.SQSMessage{
-		MessageId: "sqs-" + tenant, Body: string(m.Body), MessageAttributes: sqsevent.Attributes(queue.Attributes(m)),
-	}
-	if failed := w.deadletter.Process(ctx, []events.SQSMessage{dead}); len(failed) > 0 {
-		t.Fatalf("recording a death failed: %s", &w.log)
-	}
+	w.die(t, m)
 }
 
 // runJob stores a job and pages of its results.

@@ -1,206 +1,22 @@
 package replay
 
 import (
-	"bytes"
 	"context"
-	"crypto/rand"
-	"errors"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
-
-var (
-	errAWS = errors.New("ThrottlingException")
-	at     = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-)
-
-// world is everything around the handler. It takes every write.
-type world struct {
-	letters   map[string]deadletter.Record
-	endpoints map[string]endpoint.Status
-	rejected  []rejected.Event
-	unaudited bool // the audit log takes nothing
-
-	mu       sync.Mutex
-	steps    []string // in order
-	restored []string
-}
-
-func (w *world) step(s string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.steps = append(w.steps, s)
-}
-
-type auditLog struct{ *world }
-
-func (w auditLog) Write(_ context.Context, lines ...audit.Line) error {
-	if w.unaudited {
-		return errAWS
-	}
-	for _, l := range lines {
-		w.step("audit " + l.Action + " " + l.DeliveryID + l.MessageID + " by " + l.Operator)
-	}
-	return nil
-}
-
-type letters struct{ *world }
-
-func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, error) {
-	r, found := w.letters[id]
-	if id == "broken" {
-		return r, false, errAWS
-	}
-	return r, found, nil
-}
-
-func (w letters) List(context.Context, deadletter.Selector, dynamo.LetterPage) ([]deadletter.Record, string, error) {
-	return nil, "", dynamo.ErrCursor
-}
-
-func (w letters) Claim(_ context.Context, r deadletter.Record, by, _ string, _ time.Time) (int, bool, bool, error) {
-	w.step("claim " + r.DeliveryID + " by " + by)
-	return r.ReplayCount + 1, true, true, nil
-}
-
-func (w letters) EndReplay(_ context.Context, id string, _ int, s deadletter.Status, _ time.Time) error {
-	w.step("end " + id + " " + string(s))
-	return nil
-}
-
-func (w letters) Purge(_ context.Context, r deadletter.Record) (bool, error) {
-	w.step("purge " + r.DeliveryID)
-	return true, nil
-}
-
-func (w *world) Update(_ context.Context, r delivery.Record) (bool, error) {
-	w.step("write " + r.DeliveryID + " " + string(r.State))
-	return true, nil
-}
-
-func (w *world) Purged(_ context.Context, r delivery.Record) error {
-	w.step("purged " + r.DeliveryID)
-	return nil
-}
-
-type endpoints struct{ *world }
-
-func (w endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoint, bool, error) {
-	if tenantID == "" || id == "" {
-		return endpoint.Endpoint{}, false, errAWS // a key must not be empty
-	}
-	status, found := w.endpoints[id]
-	return endpoint.Endpoint{ID: id, Status: status}, found, nil
-}
-
-func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
-	for _, m := range messages {
-		w.step("send " + m.Body)
-	}
-	return make([]error, len(messages))
-}
-
-func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
-	some := w.rejected[:min(most, len(w.rejected))]
-	w.rejected = w.rejected[len(some):]
-	return some, nil
-}
-
-func (w *world) Restore(_ context.Context, events []rejected.Event) error {
-	for _, e := range events {
-		w.restored = append(w.restored, e.MessageID+e.Body) // bodies are not kept: there can be many
-	}
-	return nil
-}
-
-func (w *world) Delete(_ context.Context, e rejected.Event) error {
-	if e.MessageID == "stuck" {
-		return errAWS
-	}
-	w.step("delete " + e.MessageID)
-	return nil
-}
-
-// sameKey seals and opens everything under one key.
-type sameKey struct{}
-
-func (sameKey) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
-	return bytes.Repeat([]byte{7}, 32), []byte("wrapped"), nil
-}
-
-func (sameKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
-	return bytes.Repeat([]byte{7}, 32), nil
-}
-
-var vault = deadletter.Vault{Keys: sameKey{}, Random: rand.Reader}
-
-const body = `{"type":"user.deleted","data":{}}`
-
-// deliveryID is that of letter.
-var deliveryID = delivery.ID("acme", "evt", "webhook_1", delivery.ContentOf([]byte(body)))
-
-// letter is a dead letter of webhook_1, changed after it was sealed.
-func letter(t *testing.T, change func(*deadletter.Record)) deadletter.Record {
-	t.Helper()
-	r := deadletter.Record{
-		Ref: delivery.Ref{
-			DeliveryID: deliveryID, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt", CreatedAt: at,
-		},
-		EventType: "user.deleted", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at, UpdatedAt: at,
-	}
-	death := deadletter.Death{Body: []byte(body), Entry: deadletter.Entry{Reason: r.Reason}}
-	sealed, err := vault.SealDeath(t.Context(), r, death)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r.Sealed = sealed; change != nil {
-		change(&r)
-	}
-	return r
-}
-
-// newWorld has an active, a disabled and a deleted endpoint.
-func newWorld(records ...deadletter.Record) *world {
-	w := &world{letters: map[string]deadletter.Record{}, endpoints: map[string]endpoint.Status{
-		"webhook_1": endpoint.Active, "webhook_deleted": endpoint.Deleted, "webhook_disabled": endpoint.Disabled,
-	}}
-	for _, r := range records {
-		w.letters[r.DeliveryID] = r
-	}
-	return w
-}
-
-func (w *world) handler() *Handler {
-	return &Handler{
-		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Vault: vault, Deliveries: w, Events: w, Rejected: w,
-		Audit: auditLog{w}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at },
-	}
-}
-
-func (w *world) ask(t *testing.T, request string) string {
-	t.Helper()
-	out, err := w.handler().Function().Invoke(t.Context(), []byte(request))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(out)
-}
 
 func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 	unreadable := func(r *deadletter.Record) { // has neither tenant nor endpoint
@@ -209,13 +25,7 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 	sealed := func(id string, reason delivery.Reason) deadletter.Sealed {
 		other := letter(t, nil)
 		other.DeliveryID, other.Reason = id, reason
-		parts, err := vault.SealDeath(t.Context(), other, deadletter.Death{
-			Body: []byte(body), Entry: deadletter.Entry{Reason: reason},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return parts
+		return seal(t, other).Sealed
 	}
 	other, unread := sealed("msg_2", delivery.ReasonTimeout), sealed("unreadable_1", delivery.ReasonUnreadable)
 	for name, row := range map[string]struct {
@@ -242,7 +52,8 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 		if name == "an unreadable message" {
 			tenantID = ""
 		}
-		r := &run{h: w.handler(), call: &operator.Call{}, to: w, tenantID: tenantID, now: at.Add(deadletter.StaleClaim - 1)}
+		r := &run{h: w.handler(), call: &operator.Call{}, tenantID: tenantID, now: at.Add(deadletter.StaleClaim - 1)}
+		r.to = r.h.Deliveries
 		for id := range w.letters {
 			got := r.some(t.Context(), []string{id})[0]
 			if got.Result != "refused" || got.Reason != row.want || w.steps != nil {
@@ -253,7 +64,8 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 }
 
 func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
-	w := newWorld(letter(t, nil), letter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
+	tried := letter(t, func(r *deadletter.Record) { r.Attempts, r.LastStatus, r.ReplayCount = 10, 503, 1 })
+	w := newWorld(tried, letter(t, func(r *deadletter.Record) { r.DeliveryID = "moved" }))
 	got := w.ask(t, `{"action":"deliveries","operator":"ann","delivery_ids":["none","`+deliveryID+`","moved","broken"]}`)
 	want := `{"data":[{"delivery_id":"none","result":"not_found","reason":""},` +
 		`{"delivery_id":"` + deliveryID + `","result":"replayed","reason":""},` +
@@ -270,6 +82,19 @@ func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 	if diff := cmp.Diff(steps, w.steps); diff != "" {
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
+	again := delivery.Message{Ref: tried.Ref, Body: []byte(body), Life: delivery.Life{StartedAt: at}} // as new
+	again.Replay = 2
+	sqsValues := cmpopts.IgnoreUnexported(types.MessageAttributeValue{})
+	if diff := cmp.Diff([]queue.Outgoing{queue.Of(again, 0)}, w.mail["deliveries"], sqsValues); diff != "" {
+		t.Errorf("sent (-want +got):\n%s", diff)
+	}
+}
+
+// nowhere takes no message.
+type nowhere struct{}
+
+func (nowhere) Send(_ context.Context, messages []queue.Outgoing) []error {
+	return slices.Repeat([]error{errAWS}, len(messages))
 }
 
 // underWay is a delivery that is further along than its replay: nothing takes it back.
@@ -319,11 +144,12 @@ func TestRun_some_endsWhatIsNotSent(t *testing.T) {
 }
 
 func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *testing.T) {
-	w := &world{rejected: []rejected.Event{
+	w := newWorld()
+	w.rejected = []rejected.Event{
 		{MessageID: "1", EventID: "evt_1", Body: "{}"}, {MessageID: "2", EventID: "evt_2", Body: "{}"},
 		{MessageID: "1", EventID: "evt_1", Body: "{}"}, {MessageID: "3", EventID: "evt_3", Body: "{}"},
 		{MessageID: "stuck", EventID: "evt_4", Body: "{}"},
-	}}
+	}
 	got := w.ask(t, `{"action":"discard_rejected_events","operator":"ann","message_ids":["1","9","stuck"],"confirm":true}`)
 	want := `{"data":[` +
 		`{"message_id":"1","event_id":"evt_1","result":"discarded","reason":""},` +
@@ -349,7 +175,8 @@ func TestHandler_discardRejectedEvents_searchesTheWholeQueueForTwins(t *testing.
 	twin := rejected.Event{MessageID: "1", EventID: "evt_1", Body: "{}"}
 	other := rejected.Event{MessageID: "2", EventID: "evt_2", Body: "{}"}
 	others := slices.Repeat([]rejected.Event{other}, 20)
-	w := &world{rejected: slices.Concat([]rejected.Event{twin}, others, []rejected.Event{twin})}
+	w := newWorld()
+	w.rejected = slices.Concat([]rejected.Event{twin}, others, []rejected.Event{twin})
 	got := w.ask(t, `{"action":"discard_rejected_events","operator":"ann","message_ids":["1"],"confirm":true}`)
 	const discarded = `{"message_id":"1","event_id":"evt_1","result":"discarded","reason":""}`
 	if diff := cmp.Diff(`{"data":[`+discarded+`,`+discarded+`],"complete":true}`, got); diff != "" {
@@ -362,20 +189,12 @@ func TestHandler_discardRejectedEvents_searchesTheWholeQueueForTwins(t *testing.
 
 // An answer that has no room for more does not say that nothing is left.
 func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
-	w := &world{rejected: slices.Repeat([]rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}, maxIDs+1)}
+	w := newWorld()
+	w.rejected = slices.Repeat([]rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}, maxIDs+1)
 	const request = `{"action":"discard_rejected_events","operator":"ann","message_ids":["1"],"confirm":true}`
 	for _, want := range []string{`"complete":false}`, `"complete":true}`} {
 		if got := w.ask(t, request); !strings.HasSuffix(got, want) {
 			t.Errorf("answered %s with %d left, want %s", got[max(0, len(got)-80):], len(w.rejected), want)
-		}
-	}
-}
-
-func TestHandler_endpoint_takesNoHost(t *testing.T) {
-	for _, id := range []string{"", "a.example"} {
-		got := (&world{}).ask(t, `{"operator":"ann","action":"endpoint","endpoint_id":"`+id+`"}`)
-		if !strings.Contains(got, `"code":"invalid_field"`) || !strings.Contains(got, `"field":"endpoint_id"`) {
-			t.Errorf("%q: %s", id, got)
 		}
 	}
 }
@@ -391,7 +210,8 @@ func TestHandler_rejectedEvents_areNamedAndConfirmed(t *testing.T) {
 		`rejected_events","message_ids":[]`:               "message_ids",
 		`rejected_events","all":true,"message_ids":["1"]`: "message_ids",
 	} {
-		w := &world{rejected: []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}}
+		w := newWorld()
+		w.rejected = []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}
 		got := w.ask(t, `{"operator":"ann","action":"`+fields+`}`)
 		if !strings.Contains(got, `"field":"`+field+`"`) || len(w.steps) != 0 || len(w.rejected) != 1 {
 			t.Errorf("%s: %s, then %v; want a refusal of %s", fields, got, w.steps, field)
@@ -404,12 +224,13 @@ var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T) {
 	const good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	const named = `{"id":"evt_4","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
-	w := &world{rejected: []rejected.Event{
+	w := newWorld()
+	w.rejected = []rejected.Event{
 		{MessageID: "1", EventID: "evt_1", Body: good},
 		{MessageID: "2", EventID: "evt_2", Body: "{}"},
 		{MessageID: "3", EventID: "evt_3", Body: good},
 		{MessageID: "4", EventID: "evt_4", Body: named},
-	}}
+	}
 	got := w.ask(t, `{"action":"rejected_events","operator":"ann","message_ids":["1","2","4","9"]}`)
 	want := `{"data":[` +
 		`{"message_id":"2","event_id":"evt_2","result":"refused","reason":` +
