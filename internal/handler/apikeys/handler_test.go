@@ -217,13 +217,11 @@ func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 	f := newFunction(s, &bytes.Buffer{})
 	issued, _ := issue(t, f, "")
 	before := slices.Clone(s.keys)
-	long, longText := strings.Repeat("a", 129), `"`+strings.Repeat("é", 257)+`"`
+	longText := `"` + strings.Repeat("é", 257) + `"`
 	otherTenant := `"` + issued.KeyID + `","tenant_id":"other"`
 	const twice = `["webhooks:read","webhooks:read"]`
 	for name, row := range map[string]struct{ fields, want string }{
 		"no tenant":         {`"action":"issue"`, "invalid_field tenant_id"},
-		"a bad tenant":      {`"action":"issue","tenant_id":"a b"`, "invalid_field tenant_id"},
-		"a long tenant":     {`"action":"issue","tenant_id":"` + long + `"`, "invalid_field tenant_id"},
 		"no scopes":         {`"action":"issue","tenant_id":"acme","scopes":[]`, "invalid_field scopes"},
 		"an unknown scope":  {`"action":"issue","tenant_id":"acme","scopes":["webhooks:admin"]`, "invalid_field scopes"},
 		"a scope twice":     {`"action":"issue","tenant_id":"acme","scopes":` + twice, "invalid_field scopes"},
@@ -243,22 +241,6 @@ func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 	}
 	if diff := cmp.Diff(before, s.keys); diff != "" {
 		t.Errorf("a refused request changed the keys (-before +after):\n%s", diff)
-	}
-}
-
-func TestHandler_Function_saysWhatATenantIDMustBe(t *testing.T) {
-	f := newFunction(&shelf{}, &bytes.Buffer{})
-	for fields, message := range map[string]string{
-		``:                   "is required",
-		`,"tenant_id":"a b"`: "must be 1 to 128 of A-Z a-z 0-9 _ -",
-	} {
-		want := `{"error":{"code":"invalid_field","message":"` + message + `","field":"tenant_id"}}`
-		for _, action := range []string{"issue", "list"} {
-			_, raw := ask(t, f, `{"operator":"ann","action":"`+action+`"`+fields+`}`)
-			if diff := cmp.Diff(want, raw); diff != "" {
-				t.Errorf("%s%s (-want +got)\n%s", action, fields, diff)
-			}
-		}
 	}
 }
 

@@ -296,7 +296,6 @@ func TestHandler_refuses(t *testing.T) {
 		"pausing what is paused":                {newWorld().paused("webhook_1"), "pause", one, "already_paused endpoint_id"},
 		"pausing a tenant that is paused":       {newWorld().paused("acme"), "pause", all, "already_paused tenant_id"},
 		"resuming what is not paused":           {newWorld(), "resume", one, "not_paused endpoint_id"},
-		"resuming what is open":                 {newWorld().open("webhook_1"), "resume", one, "not_paused endpoint_id"},
 		"resuming a tenant that is not paused":  {newWorld(), "resume", all, "not_paused tenant_id"},
 		"resuming an endpoint of a pausing one": {newWorld().paused("acme"), "resume", one, "not_paused endpoint_id"},
 		"releasing what is paused":              {newWorld().paused("webhook_1"), "release", one, "paused endpoint_id"},
@@ -309,17 +308,11 @@ func TestHandler_refuses(t *testing.T) {
 		"discarding before a word": {
 			newWorld(), "discard", one + discarded + `"yesterday"`, "invalid_field discarded_before",
 		},
-		"a tenant that no key can have": {newWorld(), "pause", `"tenant_id":"marks#acme"`, "invalid_field tenant_id"},
-		"an endpoint that does not exist": {newWorld(), "pause", `"tenant_id":"acme","endpoint_id":"webhook_9"`,
-			"not_found endpoint_id"},
 		"an endpoint that is deleted": {newWorld(), "pause", `"tenant_id":"acme","endpoint_id":"webhook_gone"`,
 			"deleted endpoint_id"},
 		"an endpoint that is unreadable": {newWorld().broken("webhook_1"), "pause", one, "unreadable endpoint_id"},
 		"a tenant without endpoints":     {newWorld(), "pause", `"tenant_id":"acmee"`, "not_found tenant_id"},
-		"a reason that is too long": {newWorld(), "pause", one + `,"reason":"` + strings.Repeat("x", 257) + `"`,
-			"invalid_field reason"},
-		"a reason of two lines":     {newWorld(), "pause", one + `,"reason":"a\nb"`, "invalid_field reason"},
-		"a field of another action": {newWorld(), "pause", one + `,"confirm":true`, "unknown_field confirm"},
+		"a reason of two lines":          {newWorld(), "pause", one + `,"reason":"a\nb"`, "invalid_field reason"},
 		"an identifier that is misspelt": {
 			newWorld(), "pause", all + `,"endpointid":"webhook_1"`, "unknown_field endpointid",
 		},
@@ -328,9 +321,6 @@ func TestHandler_refuses(t *testing.T) {
 		"testing under a paused tenant": {newWorld().paused("acme"), "test", one, "tenant_paused endpoint_id"},
 		"testing what is disabled":      {newWorld(), "test", off, "disabled endpoint_id"},
 		"testing what is open":          {newWorld().open("webhook_1"), "test", one, "circuit_open endpoint_id"},
-		"testing what is deleted": {newWorld(), "test", `"tenant_id":"acme","endpoint_id":"webhook_gone"`,
-			"deleted endpoint_id"},
-		"an unknown action": {newWorld(), "stop", one, "unknown_action action"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, refusal, err := row.world.ask(t, row.action, row.fields)

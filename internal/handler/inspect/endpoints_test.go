@@ -374,40 +374,30 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 	for name, row := range map[string]struct {
 		state     circuit.State
 		ok, tried int
+		recovered time.Duration // ago
 		want      string
 	}{
-		"a run of failures":      {circuit.Failing, 1, 11, "failing"},
-		"one success in ten":     {circuit.Failing, 1, 10, "flapping"},
-		"a 2xx a moment ago":     {circuit.None, 5, 10, "flapping"},
-		"nine successes in ten":  {circuit.None, 9, 10, "flapping"},
-		"a failure now and then": {circuit.None, 19, 21, "healthy"},
-		"too few to tell":        {circuit.Failing, 5, 9, "failing"},
-		"an open circuit":        {circuit.Open, 5, 10, "open"},
-		"a recovery":             {circuit.Recovering, 5, 10, "recovering"},
+		"a run of failures":      {circuit.Failing, 1, 11, recently, "failing"},
+		"one success in ten":     {circuit.Failing, 1, 10, recently, "flapping"},
+		"a 2xx a moment ago":     {circuit.None, 5, 10, recently, "flapping"},
+		"nine successes in ten":  {circuit.None, 9, 10, recently, "flapping"},
+		"a failure now and then": {circuit.None, 19, 21, recently, "healthy"},
+		"too few to tell":        {circuit.Failing, 5, 9, recently, "failing"},
+		"an open circuit":        {circuit.Open, 5, 10, recently, "open"},
+		"a recovery":             {circuit.Recovering, 5, 10, recently, "recovering"},
+		"an outage just over":    {circuit.None, 10, 20, recently - 1, "healthy"},
 	} {
 		w := &world{}
 		w.add(circuit.Item{
 			TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: row.state,
-			Recent: circuit.Recent{Start: at, Tried: row.tried, OK: row.ok},
+			RecoveredAt: at.Add(-row.recovered), Recent: circuit.Recent{Start: at, Tried: row.tried, OK: row.ok},
 		})
-		w.circuits[0].RecoveredAt = at.Add(-10 * time.Minute)
 		if got := w.pages(t, `"state":"`+row.want+`"`); len(got[0]) != 1 {
 			t.Errorf("%s: not among those %s", name, row.want)
 		}
 		if got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != row.want {
 			t.Errorf("%s: %s, want %s", name, got, row.want)
 		}
-	}
-}
-
-func TestHandler_endpoint_isNotFlappingAfterARecovery(t *testing.T) {
-	w := &world{}
-	w.add(circuit.Item{
-		TenantID: "acme", EndpointID: "webhook_1", Version: 1, RecoveredAt: at.Add(-9 * time.Minute),
-		Recent: circuit.Recent{Start: at, Tried: 20, OK: 10},
-	})
-	if got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != "healthy" {
-		t.Errorf("%s, want healthy", got)
 	}
 }
 

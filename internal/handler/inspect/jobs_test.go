@@ -2,16 +2,14 @@ package inspect
 
 import (
 	"context"
-	"log/slog"
 	"testing"
-	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // workedOff is a job of 25 pages, each with a delivery sent again and one refused, and the records of the former.
@@ -43,87 +41,50 @@ func (w workedOff) Pages(_ context.Context, _ string, after, limit int) (pages [
 	return pages, false, nil
 }
 
-type outcomes struct{ Deliveries }
-
-func (outcomes) BatchGet(_ context.Context, ids []string) (map[string]delivery.Record, error) {
-	states := []delivery.State{
-		delivery.Acknowledged, delivery.Dead, delivery.Waiting, delivery.Discarded, delivery.Purged, delivery.Queued,
-	}
-	records := map[string]delivery.Record{}
-	for n, id := range ids {
-		if n < len(states) {
-			records[id] = delivery.Record{State: states[n]}
-		}
-	}
-	return records, nil
-}
-
 func TestHandler_jobs_showsProgressFailuresAndOutcome(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	h := &Handler{
-		Deliveries: outcomes{}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return at },
-		Jobs: workedOff{job.Job{
-			ID: "job_1", Act: job.Replay, State: job.Running, Operator: "ann", StartedAt: at, Selected: 9,
-			Selector: deadletter.Selector{TenantID: "acme", Status: deadletter.Dead, Until: at},
-			Progress: job.Progress{Done: 2, Refused: map[string]int{"replay_limit": 3}, UpdatedAt: at},
-		}},
+	w := &world{jobs: workedOff{job.Job{
+		ID: "job_1", Act: job.Replay, State: job.Running, Operator: "ann", StartedAt: at, Selected: 9,
+		Selector: deadletter.Selector{TenantID: "acme", Status: deadletter.Dead, Until: at},
+		Progress: job.Progress{Done: 2, Refused: map[string]int{"replay_limit": 3}, UpdatedAt: at},
+	}}}
+	for n, state := range []delivery.State{
+		delivery.Acknowledged, delivery.Dead, delivery.Waiting, delivery.Discarded, delivery.Purged, delivery.Queued,
+	} {
+		w.deliveries = append(w.deliveries, delivery.Record{Ref: ref("msg_" + string(rune('b'+n))), State: state})
 	}
 	const shown = `{"job_id":"job_1","act":"replay","state":"running","selector":{"tenant_id":"acme","endpoint_id":"",` +
-		`"reason":"","status":"dead","since":null,"until":"2026-01-02T03:04:05Z"},"operator":"ann",` +
-		`"started_at":"2026-01-02T03:04:05Z","updated_at":"2026-01-02T03:04:05Z","stopped_by":"","selected":9,"done":2,` +
+		`"reason":"","status":"dead","since":null,"until":"2026-05-01T12:00:00Z"},"operator":"ann",` +
+		`"started_at":"2026-05-01T12:00:00Z","updated_at":"2026-05-01T12:00:00Z","stopped_by":"","selected":9,"done":2,` +
 		`"refused":{"replay_limit":3},"failed":{},"left":4}`
-	const none = `{"data":[],"next_cursor":null}`
-	for request, want := range map[string]string{
-		`"action":"job","job_id":"job_1"`: shown,
-		`"action":"jobs","state":"done"`:  none,
-		`"action":"jobs","state":"gone"`:  refusedAs("invalid_field", "must be running, stopped or done", "state"),
-		`"action":"job_outcome"`:          refusedAs("invalid_field", "is required", "job_id"),
-		`"action":"job","job_id":"job_2"`: refusedAs(
-			"not_found", "no job has this id, or it is more than 90 days old", "job_id"),
-		`"action":"job_failures","job_id":"job_1","cursor":"x"`: refusedAs(
-			"invalid_cursor", "not a next_cursor of this list", "cursor"),
+	const one = `"job_id":"job_1"`
+	if diff := cmp.Diff(shown, w.ask(t, "job", one)); diff != "" {
+		t.Errorf("job (-want +got)\n%s", diff)
+	}
+	if got := w.ask(t, "jobs", `"state":"done"`); got != `{"data":[],"next_cursor":null}` {
+		t.Errorf("jobs that are done: %s", got)
+	}
+	for _, row := range []struct{ action, fields, want string }{
+		{"jobs", `"state":"gone"`, "invalid_field state"},
+		{"job_outcome", ``, "invalid_field job_id"},
+		{"job", `"job_id":"job_2"`, "not_found job_id"},
+		{"job_failures", one + `,"cursor":"x"`, "invalid_cursor cursor"},
 	} {
-		if diff := cmp.Diff(want, string(invoke(t, h, request))); diff != "" {
-			t.Errorf("%s (-want +got)\n%s", request, diff)
+		if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
+			t.Errorf("%s %s is refused as %q, want %q", row.action, row.fields, got, row.want)
 		}
 	}
-	type failures struct {
-		Data       []JobFailure `json:"data"`
-		NextCursor *string      `json:"next_cursor"`
-	}
-	first := decode[failures](t, invoke(t, h, `"action":"job_failures","job_id":"job_1"`))
-	rest := `"action":"job_failures","job_id":"job_1","cursor":"` + *first.NextCursor + `"`
-	second := decode[failures](t, invoke(t, h, rest))
+	first := read[operator.List[JobFailure]](t, w.ask(t, "job_failures", one))
+	rest := one + `,"cursor":"` + *first.NextCursor + `"`
+	second := read[operator.List[JobFailure]](t, w.ask(t, "job_failures", rest))
 	want := []JobFailure{{"msg_refused", "refused", "replay_limit"}, {"msg_failed", "failed", "internal"}}
 	if diff := cmp.Diff(want, first.Data[:2]); diff != "" || len(first.Data) != 40 || len(second.Data) != 10 ||
 		second.NextCursor != nil {
 		t.Errorf("%d and %d failures (-want +got)\n%s", len(first.Data), len(second.Data), diff)
 	}
-	outcome := decode[JobOutcome](t, invoke(t, h, `"action":"job_outcome","job_id":"job_1"`))
+	outcome := read[JobOutcome](t, w.ask(t, "job_outcome", one))
 	counts := JobOutcome{Sent: 20, Delivered: 1, DeadAgain: 2, UnderWay: 2, Discarded: 1, Unknown: 14}
 	counts.NextCursor = outcome.NextCursor
 	if diff := cmp.Diff(counts, outcome); diff != "" || outcome.NextCursor == nil {
 		t.Errorf("outcome (-want +got)\n%s", diff)
 	}
-}
-
-func invoke(t *testing.T, h *Handler, request string) []byte {
-	t.Helper()
-	out, err := h.Function().Invoke(t.Context(), []byte(`{"operator":"ann",`+request+`}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
-
-func decode[T any](t *testing.T, text []byte) (v T) {
-	t.Helper()
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-	return v
-}
-
-func refusedAs(code, message, field string) string {
-	return `{"error":{"code":"` + code + `","message":"` + message + `","field":"` + field + `"}}`
 }

@@ -184,15 +184,11 @@ func (w *worker) pace(ctx context.Context, n int) bool {
 	case <-ctx.Done():
 	case <-timer.C:
 	}
-	w.free = maxTime(w.free, now).Add(time.Duration(n) * time.Second / perSecond)
-	return !late(ctx)
-}
-
-func maxTime(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	if w.free.Before(now) {
+		w.free = now
 	}
-	return b
+	w.free = w.free.Add(time.Duration(n) * time.Second / perSecond)
+	return !late(ctx)
 }
 
 // leave ends the leases, so that the next invocation need not wait for their ends.

@@ -27,18 +27,12 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 	}
 	for _, route := range webhooks.Routes() {
 		w := newWorld(t)
-		owner, other := w.issue("acme", apikey.Scopes()...), w.issue("globex", apikey.Scopes()...)
-		revoked := w.issue("acme", apikey.Scopes()...)
-		w.revoke(revoked)
+		owner := w.issue("acme", apikey.Scopes()...)
 		e := w.create(owner)
 		if strings.HasSuffix(route, "/restore") {
 			w.do(owner, "DELETE", "/v1/webhooks/"+e.ID, "")
 		}
 		ok := allowed[route]
-		foreign := ok
-		if strings.Contains(route, "{id}") {
-			foreign = 404
-		}
 		onlyRead, onlyWrite := 403, ok
 		if strings.HasPrefix(route, "GET") {
 			onlyRead, onlyWrite = ok, 403
@@ -48,10 +42,6 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 			status   int
 		}{
 			{"no key", "", 401},
-			{"garbage", "garbage", 401},
-			{"unknown key", newWorld(t).issue("acme", apikey.Scopes()...), 401},
-			{"revoked key", revoked, 401},
-			{"another tenant", other, foreign},
 			{"scope read only", w.issue("acme", apikey.Read), onlyRead},
 			{"scope write only", w.issue("acme", apikey.Write), onlyWrite},
 			{"no scope", w.issue("acme"), 403},

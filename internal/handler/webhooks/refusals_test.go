@@ -52,32 +52,23 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 		`null`:                                   `400 invalid_body ""`,
 		`[]`:                                     `400 invalid_body ""`,
 		`{"uri":"x"}`:                            `400 invalid_body "/uri"`,
-		`{"URL":"x"}`:                            `400 invalid_body "/URL"`,
 		`{"status":"active"}`:                    `400 invalid_body "/status"`,
 		`{"signing_secret":"x"}`:                 `400 invalid_body "/signing_secret"`,
 		`{"a/b~c":1}`:                            `400 invalid_body "/a~1b~0c"`,
 		`{"url":null,"events":null}`:             `400 invalid_body "/url" "/events"`,
 		`{"url":1,"events":"*"}`:                 `400 invalid_body "/url" "/events"`,
 		`{"url":"x","events":["*",1]}`:           `400 invalid_body "/events/1"`,
-		`{"url":"x","events":[null]}`:            `400 invalid_body "/events/0"`,
-		`{"url":"x","events":{}}`:                `400 invalid_body "/events"`,
 		`{"description":{}}`:                     `400 invalid_body "/description"`,
 		`{}`:                                     `422 validation_failed "/url" "/events"`,
-		`{"url":"https://a.example"}`:            `422 validation_failed "/events"`,
-		`{"events":["*"]}`:                       `422 validation_failed "/url"`,
 		`{"url":"","events":["*"]}`:              `422 validation_failed "/url"`,
 		`{"url":"http://a.example","events":[]}`: `422 validation_failed "/url" "/events"`,
-		`{"url":"https://127.0.0.1","events":["user"]}`: `422 validation_failed "/url" "/events/0"`,
-		`{"url":"https://localhost","events":["*"]}`:    `422 validation_failed "/url"`,
-		withEvents + `["*","user.*","*"]}`:              `422 validation_failed "/events/2"`,
+		`{"url":"https://localhost","events":["*"]}`: `422 validation_failed "/url"`,
+		withEvents + `["*","user.*","*"]}`:           `422 validation_failed "/events/2"`,
 		withEvents + `["User.created","user.created ","connection.*"]}`: `422 validation_failed` +
 			` "/events/0" "/events/1" "/events/2"`,
 		withEvents + `["*"],"description":"` + long + `"}`:      `422 validation_failed "/description"`,
 		withEvents + `["*"],"description":"a\nb"}`:              `422 validation_failed "/description"`,
-		withEvents + `["*"],"description":"\u001b[2J"}`:         `422 validation_failed "/description"`,
-		withEvents + `["*"],"description":"\u0085"}`:            `422 validation_failed "/description"`,
 		withEvents + `["*"],"description":"a\u202eb"}`:          `422 validation_failed "/description"`,
-		withEvents + `["*"],"description":"\u2066a"}`:           `422 validation_failed "/description"`,
 		withEvents + `[` + strings.Repeat(`"*",`, 50) + `"*"]}`: `422 validation_failed "/events"`,
 		withEvents + `["` + strings.Repeat("x", 70_000) + `"]}`: `413 body_too_large`,
 		strings.Repeat("[", 20_000):                             `400 invalid_body ""`,
@@ -96,15 +87,12 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 	w := newWorld(t)
 	key := w.issue("acme", apikey.Scopes()...)
-	for _, name := range []string{"organizationInvitation.*", "connection.*", "user", "user.create", "**", "User.*"} {
-		body := `{"url":"https://a.example","events":["` + name + `"]}`
-		var got fault
-		w.do(key, "POST", "/v1/webhooks", body).decode(t, &got)
-		const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
-			"organizationMembership.*; GET /v1/webhooks/event-types lists both"
-		if len(got.Errors) != 1 || got.Errors[0].Detail != want {
-			t.Errorf("%s: %+v, want %q", name, got, want)
-		}
+	var got fault
+	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["connection.*"]}`).decode(t, &got)
+	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
+		"organizationMembership.*; GET /v1/webhooks/event-types lists both"
+	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
+		t.Errorf("%+v, want %q", got, want)
 	}
 }
 
@@ -198,17 +186,12 @@ func TestCall_readQuery_namesEveryParameterAtFault(t *testing.T) {
 	path := "/v1/webhooks/" + w.create(key).ID
 	for target, want := range map[string]string{
 		"/v1/webhooks?limit=0":               "400 invalid_query ?limit",
-		"/v1/webhooks?limit=-1":              "400 invalid_query ?limit",
 		"/v1/webhooks?limit=101":             "400 invalid_query ?limit",
-		"/v1/webhooks?limit=abc":             "400 invalid_query ?limit",
 		"/v1/webhooks?limit=":                "400 invalid_query ?limit",
-		"/v1/webhooks?limit=1.0":             "400 invalid_query ?limit",
 		"/v1/webhooks?limit=%2B1":            "400 invalid_query ?limit",
 		"/v1/webhooks?limit=01":              "400 invalid_query ?limit",
-		"/v1/webhooks?limit=9999999999999":   "400 invalid_query ?limit",
 		"/v1/webhooks?limit=1&limit=1":       "400 invalid_query ?limit",
 		"/v1/webhooks?status=":               "400 invalid_query ?status",
-		"/v1/webhooks?status=all":            "400 invalid_query ?status",
 		"/v1/webhooks?status=Active":         "400 invalid_query ?status",
 		"/v1/webhooks?status=not_deleted":    "400 invalid_query ?status",
 		"/v1/webhooks?limit=0&status=x":      "400 invalid_query ?limit ?status",
@@ -217,7 +200,6 @@ func TestCall_readQuery_namesEveryParameterAtFault(t *testing.T) {
 		"/v1/webhooks?limit=1;status=active": "400 invalid_query",
 		"/v1/webhooks?%zz":                   "400 invalid_query",
 		"/v1/webhooks?cursor=":               "400 invalid_cursor ?cursor",
-		"/v1/webhooks?cursor=x":              "400 invalid_cursor ?cursor",
 		"/v1/webhooks?cursor=%FF":            "400 invalid_cursor ?cursor",
 		path + "?limit=1":                    "400 invalid_query ?limit",
 		"/v1/webhooks/event-types?x":         "400 invalid_query ?x",
@@ -237,28 +219,24 @@ func TestCall_find_refusesPathsAndMethodsThatDoNotExist(t *testing.T) {
 	path := "/v1/webhooks/" + w.create(key).ID
 	for target, want := range map[string]string{
 		"GET /": "404 route_not_found", "GET /v1": "404 route_not_found", "GET /v2/webhooks": "404 route_not_found",
-		"GET /v1/webhooks/":                 "404 route_not_found",
-		"GET /v1/webhooksx":                 "404 route_not_found",
-		"POST " + path + "/":                "404 route_not_found",
-		"POST " + path + "/replay":          "404 route_not_found",
-		"POST " + path + "/restore/x":       "404 route_not_found",
-		"GET " + path + "/deliveries":       "404 route_not_found",
-		"POST /v1/webhooks//restore":        "404 route_not_found",
-		"PUT /v1/webhooks":                  "405 method_not_allowed",
-		"DELETE /v1/webhooks":               "405 method_not_allowed",
-		"PUT " + path:                       "405 method_not_allowed",
-		"GET " + path + "/restore":          "405 method_not_allowed",
-		"POST /v1/webhooks/event-types":     "405 method_not_allowed",
-		"OPTIONS /v1/webhooks":              "405 method_not_allowed",
-		"GET /v1/webhooks/webhook_":         "404 endpoint_not_found",
-		"GET /v1/webhooks/x":                "404 endpoint_not_found",
-		"GET /v1/webhooks/%23counts":        "404 endpoint_not_found",
-		"GET /v1/webhooks/#counts":          "404 endpoint_not_found",
-		"GET /v1/webhooks/../webhooks":      "404 route_not_found",
-		"GET " + strings.ToLower(path):      "404 endpoint_not_found",
-		"POST /v1/webhooks/x/restore":       "404 endpoint_not_found",
-		"POST /v1/webhooks/x/rotate-secret": "404 endpoint_not_found",
-		"DELETE /v1/webhooks/x":             "404 endpoint_not_found",
+		"GET /v1/webhooks/":             "404 route_not_found",
+		"POST " + path + "/":            "404 route_not_found",
+		"POST " + path + "/restore/x":   "404 route_not_found",
+		"GET " + path + "/deliveries":   "404 route_not_found",
+		"POST /v1/webhooks//restore":    "404 route_not_found",
+		"PUT /v1/webhooks":              "405 method_not_allowed",
+		"DELETE /v1/webhooks":           "405 method_not_allowed",
+		"PUT " + path:                   "405 method_not_allowed",
+		"GET " + path + "/restore":      "405 method_not_allowed",
+		"POST /v1/webhooks/event-types": "405 method_not_allowed",
+		"OPTIONS /v1/webhooks":          "405 method_not_allowed",
+		"GET /v1/webhooks/webhook_":     "404 endpoint_not_found",
+		"GET /v1/webhooks/x":            "404 endpoint_not_found",
+		"GET /v1/webhooks/%23counts":    "404 endpoint_not_found",
+		"GET /v1/webhooks/#counts":      "404 endpoint_not_found",
+		"GET /v1/webhooks/../webhooks":  "404 route_not_found",
+		"GET " + strings.ToLower(path):  "404 endpoint_not_found",
+		"POST /v1/webhooks/x/restore":   "404 endpoint_not_found",
 	} {
 		method, target, _ := strings.Cut(target, " ")
 		if got := w.do(key, method, target, "").brief(t); got != want {
