@@ -23,18 +23,12 @@ import (
 var deadAt = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
 func death(id, endpoint string, replay int, at time.Time) deadletter.Record {
-	return deadletter.Record{
-		Ref: delivery.Ref{DeliveryID: id, TenantID: "acme", EndpointID: endpoint, EventID: "event_1",
-			OccurredAt: deadAt.Add(-2 * time.Hour), CreatedAt: deadAt.Add(-time.Hour), Replay: replay},
-		EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
-		Attempts: 10, LastStatus: 503, ReplayCount: replay, DiedAt: at, UpdatedAt: at,
-		Sealed: deadletter.Sealed{
-			Body: []byte("sealed body"),
-			History: []deadletter.SealedEntry{
-				{Replay: replay, Reason: delivery.ReasonHTTP5xx, Sealed: []byte(fmt.Sprint("sealed entry ", replay, at))},
-			},
-		},
-	}
+	r := wantLetter
+	r.DeliveryID, r.EndpointID, r.Replay, r.ReplayCount, r.DiedAt, r.UpdatedAt = id, endpoint, replay, replay, at, at
+	r.Sealed = deadletter.Sealed{Body: []byte("sealed body"), History: []deadletter.SealedEntry{
+		{Replay: replay, Reason: r.Reason, Sealed: []byte(fmt.Sprint("sealed entry ", replay, at))},
+	}}
+	return r
 }
 
 func bury(t *testing.T, store *dynamo.DeadLetters, r deadletter.Record) {
@@ -222,30 +216,14 @@ func list(t *testing.T, store *dynamo.DeadLetters, s deadletter.Selector, limit 
 	}
 }
 
-func claim(t *testing.T, store *dynamo.DeadLetters, id string) int {
+func claim(t *testing.T, store *dynamo.DeadLetters, id string) (replay int) {
 	t.Helper()
-	got := claimed(t, store, getLetter(t, store, id), "ann", deadAt.Add(time.Hour))
-	if !got.ok || !got.fresh {
-		t.Fatalf("claiming %s: %+v", id, got)
+	r := getLetter(t, store, id)
+	replay, fresh, ok, err := store.Claim(t.Context(), r, "ann", "", deadAt.Add(time.Hour))
+	if err != nil || !ok || !fresh {
+		t.Fatalf("claiming %s: %v, fresh %v, %v", id, ok, fresh, err)
 	}
-	return got.replay
-}
-
-// claimResult is the answer to a claim.
-type claimResult struct {
-	replay    int
-	fresh, ok bool
-}
-
-func claimed(
-	t *testing.T, store *dynamo.DeadLetters, r deadletter.Record, operator string, now time.Time,
-) (got claimResult) {
-	t.Helper()
-	var err error
-	if got.replay, got.fresh, got.ok, err = store.Claim(t.Context(), r, operator, "", now); err != nil {
-		t.Fatalf("claiming %s: %v", r.DeliveryID, err)
-	}
-	return got
+	return replay
 }
 
 // The claims are of one operator, at the same moment.
@@ -277,12 +255,15 @@ func TestDeadLetters_Claim_followsTheLifeOfAReplay(t *testing.T) {
 		t.Fatalf("replay %d", replay)
 	}
 	seen, now := getLetter(t, store, "msg_1"), deadAt.Add(time.Hour)
-	if got := claimed(t, store, seen, "bob", now.Add(time.Second)); got.ok {
-		t.Errorf("claimed from under a running replay: %+v", got)
+	claimed := func(r deadletter.Record, at time.Time) string {
+		replay, fresh, ok, err := store.Claim(t.Context(), r, "bob", "", at)
+		return fmt.Sprint(replay, fresh, ok, err)
 	}
-	want := claimResult{replay: 1, fresh: false, ok: true}
-	if got := claimed(t, store, seen, "bob", now.Add(deadletter.StaleClaim)); got != want {
-		t.Errorf("a broken-off replay is claimed as %+v, want %+v", got, want)
+	if got := claimed(seen, now.Add(time.Second)); got != "0 false false <nil>" {
+		t.Errorf("claimed from under a running replay: %s", got)
+	}
+	if got := claimed(seen, now.Add(deadletter.StaleClaim)); got != "1 false true <nil>" {
+		t.Errorf("a broken-off replay is claimed as %s", got)
 	}
 	for _, status := range []deadletter.Status{deadletter.Replayed, deadletter.Dead} { // the second is late
 		if err := store.EndReplay(t.Context(), "msg_1", 1, status, now); err != nil {
@@ -290,8 +271,9 @@ func TestDeadLetters_Claim_followsTheLifeOfAReplay(t *testing.T) {
 		}
 	}
 	replayed := getLetter(t, store, "msg_1")
-	if got := claimed(t, store, replayed, "ann", now.Add(time.Hour)); replayed.Status != deadletter.Replayed || got.ok {
-		t.Errorf("claimed a %s one: %+v", replayed.Status, got)
+	got := claimed(replayed, now.Add(time.Hour))
+	if replayed.Status != deadletter.Replayed || got != "0 false false <nil>" {
+		t.Errorf("claimed a %s one: %s", replayed.Status, got)
 	}
 	if ok, _, err := store.Append(t.Context(), death("msg_1", "webhook_1", 1, now), 2); !ok || err != nil {
 		t.Errorf("dying again: %v, %v", ok, err)

@@ -21,19 +21,12 @@ import (
 var at = time.Date(2026, 2, 3, 4, 5, 6, 789e6, time.UTC)
 
 func state(id string, s delivery.State, replay, attempts int) delivery.Record {
-	return delivery.Record{
-		Ref: delivery.Ref{
-			DeliveryID: id,
-			TenantID:   "t",
-			EndpointID: "webhook_1",
-			EventID:    "e",
-			OccurredAt: at.Add(-time.Minute),
-			CreatedAt:  at,
-			Replay:     replay,
-		},
-		EventType: "user.created", State: s, Attempts: attempts,
-		LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
-		NextAttemptAt: at.Add(time.Minute), UpdatedAt: at}
+	r := delivery.Record{
+		Ref: wantLetter.Ref, EventType: "user.created", State: s, Attempts: attempts, LastStatus: 503,
+		Reason: delivery.ReasonHTTP5xx, DurationMS: 12, NextAttemptAt: at.Add(time.Minute), UpdatedAt: at,
+	}
+	r.DeliveryID, r.EndpointID, r.Replay = id, "webhook_1", replay
+	return r
 }
 
 func TestDeliveries_Update_neverGoesBack(t *testing.T) {

@@ -41,12 +41,7 @@ func TestRun_sendsNoProbe(t *testing.T) {
 			w.refuses = func(call string, _ backlog.Key) bool { return call == "Store" }
 		},
 		"when another run has claimed one": func(w *world) {
-			w.refuses = func(call string, _ backlog.Key) bool {
-				i := w.circuits[hook]
-				i.Version++
-				w.circuits[hook] = i
-				return false
-			}
+			w.during("ReadShard", func(i *circuit.Item) { i.Version++ })
 		},
 		"of what waits for Retry-After": func(w *world) {
 			for key, i := range w.waiting {

@@ -108,13 +108,7 @@ func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 		w.store(hook, circuit.Open, func(i *circuit.Item) { i.ProbedAt = i.Since })
 		time.Sleep(time.Second)
 		w.change(hook, func(e *endpoint.Endpoint) { e.Marks.ReleasedAt = time.Now() })
-		w.refuses = func(call string, _ backlog.Key) bool {
-			if i := w.circuits[hook]; call == "Read" { // somebody else changes it
-				i.Version++
-				w.circuits[hook] = i
-			}
-			return false
-		}
+		w.during("Read", func(i *circuit.Item) { i.Version++ })
 		if w.run(); len(w.sent) > 0 {
 			w.Errorf("%d were sent although the change of state was refused", len(w.sent))
 		}
@@ -231,54 +225,31 @@ func TestRun_recoversWhatIsBehindMuchThatWaits(t *testing.T) {
 	})
 }
 
-// An attempt that changes the circuit during a run does not lose the pace of its recovery, unless the circuit
-// has opened.
-func TestRun_keepsThePaceOfAChangedCircuit(t *testing.T) {
-	for state, quota := range map[circuit.State]int{circuit.Recovering: 120, circuit.Open: 0} {
-		t.Run(string(state), func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.held(hook, 150)
-				w.store(hook, circuit.Recovering)
-				w.refuses = func(call string, _ backlog.Key) bool {
-					if i := w.circuits[hook]; call == "Delete" && i.Failures == 0 {
-						i.Version, i.Failures, i.State = i.Version+1, 1, state
-						w.circuits[hook] = i
-					}
-					return false
-				}
-				w.run()
-				if got := w.circuits[hook]; got.Pace.Quota != quota || got.Failures != 1 || got.State != state {
-					w.Errorf("stored %+v", got)
-				}
-			})
-		})
-	}
-}
-
-// Nor does an attempt that changes the circuit keep what is held from recovering, or a recovery from its end: an
-// endpoint that flaps changes its circuit in every run.
-func TestRun_changesTheStateOfAChangedCircuit(t *testing.T) {
+// An attempt that changes the circuit during a run loses neither the pace of a recovery, unless the circuit has opened,
+// nor its end, nor what is held: an endpoint that flaps changes its circuit in every run.
+func TestRun_storesItsResultBesideAnAttempts(t *testing.T) {
 	for name, c := range map[string]struct {
-		held      int
-		was, want circuit.State
+		held               int
+		was, attempt, want circuit.State
+		quota              int
 	}{
-		"something is held": {1, circuit.None, circuit.Recovering},
-		"nothing is left":   {0, circuit.Recovering, circuit.None},
+		"a recovery goes on": {150, circuit.Recovering, circuit.Recovering, circuit.Recovering, 120},
+		"a recovery fails":   {150, circuit.Recovering, circuit.Open, circuit.Open, 0},
+		"nothing is left":    {0, circuit.Recovering, circuit.Recovering, circuit.None, 0},
+		"something is held":  {1, circuit.None, circuit.None, circuit.Recovering, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inWorld(t, func(w *world) {
 				w.held(hook, c.held)
 				w.store(hook, c.was)
-				w.refuses = func(call string, k backlog.Key) bool {
-					if i := w.circuits[hook]; call == "ReadShard" && k.Shard == 0 {
-						i.Version++
-						w.circuits[hook] = i
+				w.during("ReadShard", func(i *circuit.Item) {
+					if i.Failures == 0 {
+						i.Version, i.Failures, i.State = i.Version+1, 1, c.attempt
 					}
-					return false
-				}
+				})
 				w.run()
-				if got := w.circuits[hook].State; got != c.want {
-					w.Errorf("state %q, want %q", got, c.want)
+				if got := w.circuits[hook]; got.Pace.Quota != c.quota || got.State != c.want {
+					w.Errorf("stored %+v", got)
 				}
 			})
 		})

@@ -187,6 +187,17 @@ func (w *world) change(id string, f func(*endpoint.Endpoint)) {
 	w.endpoints[id] = e
 }
 
+// during has somebody else change webhook_1's circuit while a call is made.
+func (w *world) during(call string, change func(i *circuit.Item)) {
+	w.refuses = func(made string, _ backlog.Key) bool {
+		if i := w.circuits[hook]; made == call {
+			change(&i)
+			w.circuits[hook] = i
+		}
+		return false
+	}
+}
+
 func (w *world) left(id string) (ids []string) {
 	for key, i := range w.waiting {
 		if key.EndpointID == id {
