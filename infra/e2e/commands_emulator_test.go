@@ -150,6 +150,16 @@ for role in "auth-service", "operators", "key-issuers":
 	})
 }
 
+func TestTheDocumentedSession(t *testing.T) {
+	t.Parallel()
+	out := shell(t, blocks(t, "api.md"))
+	prints(t, out, `verified msg_`, ` {"type":"user.created","data":{"userId":"user_1"}}`, `"status":"disabled"`,
+		`"status":"deleted"`, `"code":"validation_failed"`, `"secret_rotated_at":"2`, `"next_cursor":null`)
+	if strings.Contains(out, "refused") {
+		t.Error("a delivery was refused")
+	}
+}
+
 // python runs a script and returns what it prints.
 func python(t *testing.T, script string, args ...string) string {
 	t.Helper()

@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -111,35 +110,4 @@ func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	if got := s.Requests(); len(got) != 1 {
 		t.Errorf("%d requests for one good event", len(got))
 	}
-}
-
-// Nothing of a healthy tenant waits for ever for receivers that hang.
-func TestTenHangingReceiversDoNotStopAnotherTenant(t *testing.T) {
-	t.Parallel()
-	quick, slow := tenant(t), tenant(t)
-	healthy := subscribe(t, quick, "user.*")
-	hanging, release := make(chan struct{}, 1000), make(chan struct{})
-	t.Cleanup(func() { close(release) })
-	for range 10 {
-		s := subscribe(t, slow, "user.*")
-		if err := s.Verify(s.SigningSecret, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			hanging <- struct{}{}
-			select {
-			case <-release:
-			case <-r.Context().Done():
-			}
-		})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	publish(t, slow, "user.updated")
-	for range 10 {
-		<-hanging
-	}
-	const n = 20
-	for range n {
-		publish(t, quick, "user.created")
-		publish(t, slow, "user.banned")
-	}
-	genuine(t, healthy.await(t, n))
 }
