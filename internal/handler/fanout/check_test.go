@@ -1,11 +1,8 @@
 package fanout
 
 import (
-	"bytes"
-	"log/slog"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
@@ -13,7 +10,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // strict is a type of which data.n must be a number.
@@ -39,9 +35,6 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 	} {
 		t.Run(string(check), func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-			var lines, metrics bytes.Buffer
-			r.Log = slog.New(slog.NewTextHandler(&lines, nil))
-			r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
 			r.SchemaCheck, r.Types = check, strict
 			if failed := r.Process(t.Context(), []events.SQSMessage{fits, not}); len(failed) != 0 {
 				t.Errorf("failed %v", failed)
@@ -52,14 +45,14 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 			if diff := cmp.Diff(want.rejected, r.rejected.sent, sqsValues); diff != "" {
 				t.Errorf("rejected (-want +got):\n%s", diff)
 			}
-			if n := strings.Count(lines.String(), "level=WARN"); n != min(1, len(want.line)) {
-				t.Errorf("%d warnings:\n%s", n, &lines)
+			if n := strings.Count(r.lines.String(), "level=WARN"); n != min(1, len(want.line)) {
+				t.Errorf("%d warnings:\n%s", n, r.lines)
 			}
-			if !strings.Contains(lines.String(), want.line) || strings.Contains(lines.String(), "s3cret") {
-				t.Errorf("want %s and no data in\n%s", want.line, &lines)
+			if !strings.Contains(r.lines.String(), want.line) || strings.Contains(r.lines.String(), "s3cret") {
+				t.Errorf("want %s and no data in\n%s", want.line, r.lines)
 			}
-			if !strings.Contains(metrics.String(), want.counted) {
-				t.Errorf("want %s in\n%s", want.counted, &metrics)
+			if !strings.Contains(r.metrics.String(), want.counted) {
+				t.Errorf("want %s in\n%s", want.counted, r.metrics)
 			}
 		})
 	}
@@ -68,9 +61,6 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 // One line has all that is odd about an event. An event that fails is counted when it is delivered.
 func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-	var lines, metrics bytes.Buffer
-	r.Log = slog.New(slog.NewTextHandler(&lines, nil))
-	r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
 	r.SchemaCheck, r.Types = checkWarn, strict
 	odd := []events.SQSMessage{
 		{MessageId: "2", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":"one"}}`},
@@ -82,11 +72,11 @@ func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	r.Process(t.Context(), odd)
 	r.tenants.fail["t"] = false
 	r.Process(t.Context(), odd)
-	if !strings.Contains(lines.String(), `reason="event_id_reused; data does not fulfil /properties/n/type`) {
-		t.Errorf("not both reasons in\n%s", &lines)
+	if !strings.Contains(r.lines.String(), `reason="event_id_reused; data does not fulfil /properties/n/type`) {
+		t.Errorf("not both reasons in\n%s", r.lines)
 	}
-	if n := strings.Count(metrics.String(), `"SchemaMismatches":[1]`); n != 1 {
-		t.Errorf("counted %d times in\n%s", n, &metrics)
+	if n := strings.Count(r.metrics.String(), `"SchemaMismatches":[1]`); n != 1 {
+		t.Errorf("counted %d times in\n%s", n, r.metrics)
 	}
 }
 

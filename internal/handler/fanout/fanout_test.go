@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"runtime"
 	"slices"
@@ -84,10 +83,11 @@ var (
 
 type rig struct {
 	*Handler
-	tenants    *tenants
-	deliveries *sentBox
-	slow       *sentBox
-	rejected   *sentBox
+	lines, metrics *bytes.Buffer
+	tenants        *tenants
+	deliveries     *sentBox
+	slow           *sentBox
+	rejected       *sentBox
 }
 
 // slowUntil is the tenants' slow_until.
@@ -107,12 +107,12 @@ func (q *questions) SlowUntil(_ context.Context, tenants []string) (map[string]t
 func newRig(lists map[string][]endpoint.Endpoint) rig {
 	r := rig{
 		tenants: &tenants{lists: lists, fail: map[string]bool{}, mu: make(chan struct{}, 1)}, deliveries: &sentBox{},
-		slow: &sentBox{}, rejected: &sentBox{},
+		slow: &sentBox{}, rejected: &sentBox{}, lines: &bytes.Buffer{}, metrics: &bytes.Buffer{},
 	}
 	r.Handler = &Handler{
 		Subscriptions: r.tenants, Slow: slowUntil{}, Allowance: allowance.New(200, 15*time.Second),
-		Deliveries: r.deliveries, SlowQueue: r.slow, Rejected: r.rejected, Log: slog.New(slog.DiscardHandler),
-		Metrics: telemetry.NewMetrics(io.Discard, "test", "fanout", time.Now), Now: func() time.Time { return epoch }}
+		Deliveries: r.deliveries, SlowQueue: r.slow, Rejected: r.rejected, Log: slog.New(slog.NewTextHandler(r.lines, nil)),
+		Metrics: telemetry.NewMetrics(r.metrics, "test", "fanout", time.Now), Now: func() time.Time { return epoch }}
 	return r
 }
 
@@ -383,12 +383,10 @@ func TestHandler_Process_countsWhatGoesToEventsDeadLetterQueue(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
 			r.tenants.fail["bad"], r.MaxReceives = true, 50
 			r.rejected.lose = func(int) bool { return row.lose }
-			var metrics bytes.Buffer
-			r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
 			r.Process(t.Context(), row.records)
 			want := fmt.Sprintf(`"EventsRejected":[%d]`, row.want)
-			if strings.Contains(metrics.String(), want) != (row.want > 0) {
-				t.Errorf("want %s, unless it is 0\n%s", want, &metrics)
+			if strings.Contains(r.metrics.String(), want) != (row.want > 0) {
+				t.Errorf("want %s, unless it is 0\n%s", want, r.metrics)
 			}
 		})
 	}

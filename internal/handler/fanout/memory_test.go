@@ -1,13 +1,10 @@
 package fanout
 
 import (
-	"bytes"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -16,7 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 func TestHandler_Process_givesEachContentOfAnEventIdADeliveryOfItsOwn(t *testing.T) {
@@ -61,9 +57,6 @@ func TestHandler_Process_givesEachContentOfAnEventIdADeliveryOfItsOwn(t *testing
 // An event id of another content is reported, within a batch and from an earlier one.
 func TestHandler_Process_reportsAnEventIdThatIsReused(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*"), "u": endpoints("u", 1, "*")})
-	var lines, metrics bytes.Buffer
-	r.Log = slog.New(slog.NewTextHandler(&lines, nil))
-	r.Metrics = telemetry.NewMetrics(&metrics, "test", "fanout", time.Now)
 	unnamed := func(data string) events.SQSMessage {
 		return events.SQSMessage{MessageId: "m", Body: `{"tenant_id":"t","type":"user.deleted","data":` + data + `}`}
 	}
@@ -76,7 +69,7 @@ func TestHandler_Process_reportsAnEventIdThatIsReused(t *testing.T) {
 		t.Fatalf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
 	}
 	var reported []string
-	for line := range strings.Lines(lines.String()) {
+	for line := range strings.Lines(r.lines.String()) {
 		if strings.Contains(line, "reason=event_id_reused") && strings.Contains(line, "level=WARN") &&
 			strings.Contains(line, "outcome=fanned_out") {
 			_, rest, _ := strings.Cut(line, "event_type=")
@@ -84,10 +77,10 @@ func TestHandler_Process_reportsAnEventIdThatIsReused(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff([]string{"user.banned", "user.restored"}, reported); diff != "" {
-		t.Errorf("reported (-want +got)\n%s\n%s", diff, &lines)
+		t.Errorf("reported (-want +got)\n%s\n%s", diff, r.lines)
 	}
-	if n := strings.Count(metrics.String(), `"EventIdsReused":[1]`); n != 2 {
-		t.Errorf("counted in %d of 2 batches\n%s", n, &metrics)
+	if n := strings.Count(r.metrics.String(), `"EventIdsReused":[1]`); n != 2 {
+		t.Errorf("counted in %d of 2 batches\n%s", n, r.metrics)
 	}
 }
 

@@ -336,7 +336,6 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 		tenants:  map[string]endpoint.Marks{"big": {PausedAt: at}},
 		slow:     map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)},
 		total:    dynamo.Total{Items: 31, Held: 19, NextDue: since},
-		depths:   map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
 	}
 	got := read[Summary](t, w.ask(t, "summary", ""))
 	counts := EndpointCounts{
@@ -356,10 +355,7 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 }
 
 func TestHandler_summary_namesTheTenantsThatAreSlowTheLongest(t *testing.T) {
-	w := &world{
-		depths: map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}},
-		slow:   map[string]time.Time{},
-	}
+	w := &world{slow: map[string]time.Time{}}
 	for n := range maxSlow + 5 {
 		w.slow[fmt.Sprintf("t%02d", n)] = at.Add(time.Duration(n+1) * time.Hour)
 	}
@@ -415,7 +411,6 @@ func TestHandler_endpoint_isNotProbedWhereNothingWaits(t *testing.T) {
 }
 
 func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
-	depths := map[string][3]string{"url/events": {"0", "0", "0"}, "url/retries": {"0", "0", "0"}}
 	failing := slices.Repeat([]circuit.Item{{EndpointID: "1", State: circuit.Failing}}, 1001)
 	slow := map[string]time.Time{}
 	for n := range 1001 {
@@ -430,7 +425,6 @@ func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 		"more became slow":    {&world{slow: slow}, true, false},
 		"more waits":          {&world{total: dynamo.Total{More: true}}, false, true},
 	} {
-		row.world.depths = depths
 		got := read[Summary](t, row.world.ask(t, "summary", ""))
 		if got.Endpoints.More != row.endpoints || got.Waiting.More != row.counts {
 			t.Errorf("%s: %+v, %+v", name, got.Endpoints, got.Waiting)

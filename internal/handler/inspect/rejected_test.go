@@ -88,13 +88,6 @@ func TestHandler_rejectedEvents_saysWhereTheSearchEnds(t *testing.T) {
 	}
 }
 
-func TestHandler_rejectedEvents_isAnEmptyListForAnEmptyQueue(t *testing.T) {
-	w := &world{}
-	if diff := cmp.Diff(`{"data":[],"next_cursor":null}`, w.ask(t, "rejected_events", "")); diff != "" {
-		t.Errorf("answer (-want +got):\n%s", diff)
-	}
-}
-
 func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T) {
 	w := &world{rejected: []rejected.Event{anEvent("1", at)}, receiveErr: errAWS}
 	if got := w.ask(t, "rejected_events", ""); got != internal {

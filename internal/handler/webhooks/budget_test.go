@@ -12,8 +12,7 @@ import (
 func wrongSecret(key string) string { return key[:len(key)-43] + strings.Repeat("A", 43) }
 
 func TestHandler_authenticate_countsWhatARequestCosts(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	id, _ := apikey.ParseID(key)
 	path := "/v1/webhooks/" + w.create(key).ID
 	w.do(key, "DELETE", path, "")

@@ -14,8 +14,7 @@ import (
 )
 
 func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	e := w.create(key)
 	path := "/v1/webhooks/" + e.ID
 	before := maps.Clone(w.endpoints)
@@ -85,8 +84,7 @@ func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
 }
 
 func TestHandler_replace_losesNoneOfTwoChangesSilently(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	for name, test := range map[string]struct {
 		method, suffix, body string
 		want                 int

@@ -7,7 +7,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -35,8 +34,7 @@ func FuzzBody(f *testing.F) {
 	} {
 		f.Add([]byte(seed))
 	}
-	w := newWorld(f)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(f)
 	id := w.create(key).ID
 	f.Fuzz(func(t *testing.T, body []byte) {
 		w.t = t
@@ -65,8 +63,7 @@ func (w *world) put(id string) {
 
 // FuzzTarget sends any path, query and key.
 func FuzzTarget(f *testing.F) {
-	w := newWorld(f)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(f)
 	id := w.create(key).ID
 	for _, seed := range []string{
 		"/v1/webhooks?limit=5&status=active", "/v1/webhooks/" + id, "/v1/webhooks/" + id + "/restore",

@@ -91,6 +91,13 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
+// newTenant is a world with a key of acme's for everything.
+func newTenant(t testing.TB) (w *world, key string) {
+	t.Helper()
+	w = newWorld(t)
+	return w, w.issue("acme", apikey.Scopes()...)
+}
+
 // issue makes a key of the tenant.
 func (w *world) issue(tenant string, scopes ...apikey.Scope) string {
 	w.t.Helper()

@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -18,8 +17,7 @@ func withHeaders(headers string) string {
 }
 
 func TestHandler_readHeaders_namesEveryPlaceAtFault(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	many := `{"x0":"y"`
 	for n := range endpoint.MaxHeaders {
 		many += fmt.Sprintf(`,"x%d":"y"`, n+1)
@@ -48,8 +46,7 @@ func TestHandler_readHeaders_namesEveryPlaceAtFault(t *testing.T) {
 // Headers are set with an endpoint or later, replaced as a whole and removed, and each time sealed under a version
 // of their own: what a process of deliver has opened before is not used again.
 func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	var e shown
 	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret","X-Tenant":"1"}`)).decode(t, &e)
 	type stored struct {
@@ -98,8 +95,7 @@ func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
 }
 
 func TestHandler_change_storesNoHeadersThatWereNotSealed(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	e := w.create(key)
 	w.sealDown = true
 	if a := w.do(key, "PATCH", "/v1/webhooks/"+e.ID, `{"headers":{"X":"y"}}`); a.status != 503 {

@@ -21,8 +21,7 @@ import (
 )
 
 func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	step := func(method, target, body string, status int) (e shown) {
 		t.Helper()
 		w.reads, w.writes = 0, 0
@@ -119,8 +118,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 }
 
 func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	e := w.create(key)
 	for _, body := range []string{`{}`, `{"status":"active"}`, `{"url":"https://EXAMPLE.com:443/hooks"}`} {
 		var got shown
@@ -196,8 +194,7 @@ func (w *world) pages(key, query string, limit int) (all []shown) {
 }
 
 func TestHandler_list_isNewestFirstInFullPages(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	other := w.issue("globex", apikey.Scopes()...)
 	var ids, deleted []string
 	for i := range 17 {
@@ -239,8 +236,7 @@ func TestHandler_list_isNewestFirstInFullPages(t *testing.T) {
 }
 
 func TestHandler_list_goesOnWhereTheLastPageEnded(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	var ids []string
 	for range 6 {
 		ids = append([]string{w.create(key).ID}, ids...)
@@ -289,8 +285,7 @@ func (w *world) oneOfEach(key string) (id string) {
 }
 
 func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	keyID, _ := apikey.ParseID(key)
 	id := w.oneOfEach(key)
 	trail := func(url, status string, version float64) map[string]any {
@@ -336,8 +331,7 @@ func TestHandler_audit_leavesOneLinePerChange(t *testing.T) {
 }
 
 func TestHandler_audit_precedesTheChange(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	before := maps.Clone(w.endpoints)
 	w.audited.Reset()
@@ -364,8 +358,7 @@ func TestHandler_audit_precedesTheChange(t *testing.T) {
 }
 
 func TestHandler_report_leavesOneLinePerRequest(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	keyID, _ := apikey.ParseID(key)
 	id := w.oneOfEach(key)
 	w.do("hk_wrong", "GET", "/v1/webhooks/"+id, "")

@@ -37,8 +37,7 @@ func (a answer) brief(t testing.TB) string {
 }
 
 func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	const withEvents = `{"url":"https://a.example","events":`
 	long := strings.Repeat("ä", 257)
 	for body, want := range map[string]string{
@@ -85,8 +84,7 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 
 // The specification has four patterns and no others.
 func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	var got fault
 	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["connection.*"]}`).decode(t, &got)
 	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
@@ -97,8 +95,7 @@ func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 }
 
 func TestHandler_readChange_namesEveryPlaceAtFault(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for body, want := range map[string]string{
 		``:                          `415 unsupported_media_type`,
@@ -124,8 +121,7 @@ func TestHandler_readChange_namesEveryPlaceAtFault(t *testing.T) {
 }
 
 func TestHandler_readNew_countsCharacters(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	url, description := "https://a.example/"+strings.Repeat("x", 2048-18), strings.Repeat("ä", 256)
 	body := `{"url":"` + url + `","events":["*"],"description":"` + description + `"}`
 	if a := w.do(key, "POST", "/v1/webhooks", body); a.status != 201 {
@@ -141,8 +137,7 @@ func TestHandler_readNew_countsCharacters(t *testing.T) {
 }
 
 func TestCall_checkBody_takesJSONOnly(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	for media, status := range map[string]int{
 		"application/json": 201, "application/json; charset=utf-8": 201, "Application/JSON": 201, "application/json;": 201,
 		"": 415, "text/plain": 415, "application/x-www-form-urlencoded": 415, "application/jsonp": 415, "json": 415,
@@ -158,8 +153,7 @@ func TestCall_checkBody_takesJSONOnly(t *testing.T) {
 }
 
 func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for _, target := range []string{
 		"GET " + path, "GET /v1/webhooks", "GET /v1/webhooks/event-types", "GET /v1/event-types",
@@ -181,8 +175,7 @@ func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
 }
 
 func TestCall_readQuery_namesEveryParameterAtFault(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for target, want := range map[string]string{
 		"/v1/webhooks?limit=0":               "400 invalid_query ?limit",
@@ -214,8 +207,7 @@ func TestCall_readQuery_namesEveryParameterAtFault(t *testing.T) {
 }
 
 func TestCall_find_refusesPathsAndMethodsThatDoNotExist(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for target, want := range map[string]string{
 		"GET /": "404 route_not_found", "GET /v1": "404 route_not_found", "GET /v2/webhooks": "404 route_not_found",
@@ -283,8 +275,7 @@ func TestHandler_Serve_refusesWhatIsNoRequest(t *testing.T) {
 }
 
 func TestHandler_create_keepsToTheLimitOfATenant(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	w.do(key, "DELETE", path, "")
 	for range endpoint.MaxLive {

@@ -10,8 +10,7 @@ import (
 func body(url string) string { return strings.Replace(valid, "https://example.com/hooks", url, 1) }
 
 func TestHandler_create_refusesAURLThatAnotherLiveEndpointHas(t *testing.T) {
-	w := newWorld(t)
-	key := w.issue("acme", apikey.Scopes()...)
+	w, key := newTenant(t)
 	e, other := w.create(key), w.create(key)
 	for name, a := range map[string]answer{
 		"created":             w.do(key, "POST", "/v1/webhooks", valid),
