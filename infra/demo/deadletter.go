@@ -12,8 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // places is how many attempts the stack's schedule has.
@@ -33,10 +31,11 @@ func (d *demo) doom(ctx context.Context) error {
 func (d *demo) death(ctx context.Context) error {
 	heading("A receiver that stays down: dead, sealed, inspected, replayed, acknowledged")
 	s, message, at := d.doomed.scene, d.doomed.message, d.doomed.at
-	letter, err := d.died(ctx, s.endpoint.ID)
+	letters, err := d.client.AwaitDeath(ctx, patience, s.endpoint.ID, 1)
 	if err != nil {
 		return err
 	}
+	letter := letters[0]
 	d.deadLetter = letter.DeliveryID
 	attempts := s.inbox.Requests()
 	header()
@@ -77,20 +76,6 @@ func (d *demo) replay(ctx context.Context, s scene, deliveryID string, published
 	state, err := d.acknowledged(ctx, deliveryID)
 	d.check(err == nil, "the operator sees: %s", state.State)
 	return nil
-}
-
-// died waits for the endpoint's first dead letter.
-func (d *demo) died(ctx context.Context, endpointID string) (client.DeadLetter, error) {
-	var letters []client.DeadLetter
-	err := client.Eventually(ctx, patience, "the dead letter", func(ctx context.Context) (bool, error) {
-		var err error
-		letters, err = d.client.DeadLetters(ctx, endpointID)
-		return len(letters) > 0, err
-	})
-	if err != nil {
-		return client.DeadLetter{}, err
-	}
-	return letters[0], nil
 }
 
 // sealed looks at the stored item itself: nothing in it may show the body.

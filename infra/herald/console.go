@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/urfave/cli/v3"
 
@@ -26,9 +27,7 @@ func (a *app) console() *cli.Command {
 			}
 			var metrics console.Metrics = logged{localLog}
 			if !c.Bool("local") {
-				if metrics, err = s.watch(ctx); err != nil {
-					return err
-				}
+				metrics = watched{s, cloudwatch.NewFromConfig(s.aws)}
 			}
 			return a.serve(ctx, s, metrics, l)
 		}),

@@ -11,6 +11,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/urfave/cli/v3"
 
+	"github.com/herald-webhooks/herald/infra/herald/console"
 	"github.com/herald-webhooks/herald/internal/badjson"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -21,20 +22,11 @@ const (
 	maxImportLine = 64 << 10
 )
 
-// importLine is an endpoint of the file, and its result.
+// importLine is an endpoint of the file.
 type importLine struct {
-	Line       int            `json:"line"`
-	TenantID   string         `json:"tenant_id"`
-	Host       string         `json:"host"`
-	EndpointID string         `json:"endpoint_id"`
-	Result     string         `json:"result"`
-	Errors     []fieldError   `json:"errors,omitempty"`
-	text       jsontext.Value // never printed: it has the secret
-}
-
-type fieldError struct {
-	Field   string `json:"field"`
-	Message string `json:"message"`
+	number int
+	text   jsontext.Value // never printed: it has the secret
+	result row            // the function's
 }
 
 func (a *app) importEndpoints() *cli.Command {
@@ -83,7 +75,7 @@ func importLines(content []byte) (lines []importLine, err error) {
 			return nil, fail(exitUsage, "line %d: url: the tenant has it in line %d, too", number, before)
 		}
 		first[key] = number
-		lines = append(lines, importLine{Line: number, text: text})
+		lines = append(lines, importLine{number: number, text: text})
 	}
 	if len(lines) == 0 {
 		return nil, fail(exitUsage, "the file has no lines")
@@ -160,7 +152,8 @@ func (a *app) checked(
 func byResult(lines []importLine) map[string][]importLine {
 	by := map[string][]importLine{}
 	for _, l := range lines {
-		by[l.Result] = append(by[l.Result], l)
+		result := cellOf(l.result, "result")
+		by[result] = append(by[result], l)
 	}
 	return by
 }
@@ -177,25 +170,23 @@ func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) e
 		if dryRun {
 			f["dry_run"] = true
 		}
-		var answer struct {
-			Data []importLine `json:"data"`
-		}
+		var answer page
 		if err := s.Ask(ctx, "webhooks", "import", f, &answer); err != nil {
-			return fmt.Errorf("line %d and after it: %w", batch[0].Line, err)
+			return fmt.Errorf("line %d and after it: %w", batch[0].number, err)
 		}
 		if len(answer.Data) != len(batch) {
 			return fail(exitFailed, "webhooks answered %d of %d lines", len(answer.Data), len(batch))
 		}
 		began := 0
 		for n, got := range answer.Data {
-			if got.Result == "not_started" {
+			if got["result"] == "not_started" {
 				break
 			}
-			got.Line, got.text = batch[n].Line, batch[n].text
-			batch[n], began = got, began+1
+			got["line"] = float64(batch[n].number)
+			batch[n].result, began = got, began+1
 		}
 		if began == 0 {
-			return fail(exitFailed, "line %d: webhooks had no time for it: run it again", batch[0].Line)
+			return fail(exitFailed, "line %d: webhooks had no time for it: run it again", batch[0].number)
 		}
 		done += began
 	}
@@ -203,17 +194,21 @@ func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) e
 }
 
 func (a *app) printLines(c *cli.Command, lines []importLine) error {
-	if isJSON(c) {
-		return a.printJSON(lines)
-	}
 	rows := make([]row, len(lines))
 	for n, l := range lines {
-		faults := make([]string, len(l.Errors))
-		for n, e := range l.Errors {
-			faults[n] = strings.TrimPrefix(e.Field+": "+e.Message, ": ")
+		rows[n] = l.result
+	}
+	if isJSON(c) {
+		return a.printJSON(rows)
+	}
+	for _, r := range rows {
+		var faults []string
+		errs, _ := r["errors"].([]any)
+		for _, e := range errs {
+			fault := fmt.Sprint(console.At(e, "field"), ": ", console.At(e, "message"))
+			faults = append(faults, strings.TrimPrefix(fault, ": "))
 		}
-		rows[n] = row{"line": float64(l.Line), "tenant_id": l.TenantID, "host": l.Host, "result": l.Result,
-			"endpoint_id": l.EndpointID, "errors": strings.Join(faults, "; ")}
+		r["errors"] = strings.Join(faults, "; ")
 	}
 	return a.table(rows, "line", "tenant_id", "host", "result", "endpoint_id", "errors")
 }

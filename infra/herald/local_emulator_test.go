@@ -3,8 +3,6 @@
 package main
 
 import (
-	"context"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -93,17 +91,13 @@ func (i incident) publish(t *testing.T, m examples.Message) {
 }
 
 // dies waits until the endpoint has so many dead letters, and returns the id of one.
-func (i incident) dies(t *testing.T, e client.Endpoint, n int) (deliveryID string) {
+func (i incident) dies(t *testing.T, e client.Endpoint, n int) string {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d dead letters", n), func(ctx context.Context) (bool, error) {
-		letters, err := i.tenant.DeadLetters(ctx, e.ID)
-		if err != nil || len(letters) < n {
-			return false, err
-		}
-		deliveryID = letters[0].DeliveryID
-		return true, nil
-	})
-	return deliveryID
+	letters, err := i.tenant.AwaitDeath(t.Context(), patience, e.ID, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return letters[0].DeliveryID
 }
 
 func eventually(t *testing.T, what string, check client.Check) {

@@ -24,14 +24,7 @@ func namespace(stage string) string { return "Herald/" + stage }
 // watched is a stack's metrics in CloudWatch.
 type watched struct {
 	stack
-	stage  string
 	client cloudwatch.GetMetricDataAPIClient
-}
-
-// watch is for the stack's own stage.
-func (s stack) watch(ctx context.Context) (watched, error) {
-	parameters, err := s.parameters(ctx)
-	return watched{s, parameters["Stage"], cloudwatch.NewFromConfig(s.aws)}, err
 }
 
 func (w watched) Read(ctx context.Context, in console.Window, curves []console.Curve) ([][]float64, error) {
@@ -44,7 +37,7 @@ func (w watched) Read(ctx context.Context, in console.Window, curves []console.C
 			MetricStat: &types.MetricStat{
 				Stat: aws.String(c.Stat), Period: aws.Int32(int32(in.Step / time.Second)), //nolint:gosec // hours at most
 				Metric: &types.Metric{
-					Namespace: aws.String(namespace(w.stage)), MetricName: aws.String(c.Metric),
+					Namespace: aws.String(namespace(w.parameters["Stage"])), MetricName: aws.String(c.Metric),
 					Dimensions: []types.Dimension{{Name: aws.String("service"), Value: aws.String("deliver")}},
 				},
 			},

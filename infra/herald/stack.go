@@ -37,11 +37,13 @@ const (
 // stack is a deployed stack: the outputs of its template, and AWS as its caller may use it.
 type stack struct {
 	name     string
-	operator string            // ARN of the caller, or the user of this machine on the local stack
-	outputs  map[string]string // by the names in the template
-	aws      aws.Config
-	invoke   func(ctx context.Context, function string, payload []byte) (answer []byte, err error)
-	may      func(ctx context.Context, function string) error // nil if the caller may invoke the function
+	operator string // ARN of the caller, or the user of this machine on the local stack
+
+	outputs, parameters map[string]string // by the names in the template
+
+	aws    aws.Config
+	invoke func(ctx context.Context, function string, payload []byte) (answer []byte, err error)
+	may    func(ctx context.Context, function string) error // nil if the caller may invoke the function
 }
 
 // May says why the caller may not invoke a function, without invoking it.
@@ -53,7 +55,7 @@ func connect(ctx context.Context, t target) (stack, error) {
 	if err != nil {
 		return stack{}, err
 	}
-	s := stack{name: t.stack, aws: cfg, outputs: map[string]string{}}
+	s := stack{name: t.stack, aws: cfg, outputs: map[string]string{}, parameters: map[string]string{}}
 	if t.local {
 		s.name = localStack
 	}
@@ -107,7 +109,7 @@ func (t target) config(ctx context.Context) (aws.Config, error) {
 	return cfg, nil
 }
 
-// find reads the stack's outputs. Where there is no such stack, the error names Herald's stacks.
+// find reads the stack's outputs and parameters. Where there is no such stack, the error names Herald's stacks.
 func (s *stack) find(ctx context.Context) error {
 	client := cloudformation.NewFromConfig(s.aws)
 	if s.name == "" {
@@ -126,6 +128,9 @@ func (s *stack) find(ctx context.Context) error {
 			return fail(exitFailed, "no stack %s in %s: %s", s.name, s.aws.Region, list(known, s.aws.Region))
 		}
 		return s.explain("looking for the stack "+s.name, err)
+	}
+	for _, p := range out.Stacks[0].Parameters {
+		s.parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
 	}
 	for _, o := range out.Stacks[0].Outputs {
 		s.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
@@ -161,21 +166,6 @@ func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []s
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// parameters returns the stack's parameters.
-func (s stack) parameters(ctx context.Context) (map[string]string, error) {
-	out, err := cloudformation.NewFromConfig(s.aws).DescribeStacks(ctx, &cloudformation.DescribeStacksInput{
-		StackName: &s.name,
-	})
-	if err != nil || len(out.Stacks) == 0 {
-		return nil, s.explain("reading the stack's parameters", err)
-	}
-	found := map[string]string{}
-	for _, p := range out.Stacks[0].Parameters {
-		found[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
-	}
-	return found, nil
 }
 
 // call invokes an operator function.

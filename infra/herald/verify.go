@@ -66,7 +66,7 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		state.Functions[strings.ToLower(name)] = s.outputs[name+"FunctionName"]
 	}
 	c = verify.Config{Name: s.name, Local: local, Patience: 3 * time.Minute}
-	if c.Waits, c.Processes, err = s.pace(ctx); err != nil {
+	if c.Waits, c.Processes, err = s.pace(); err != nil {
 		return c, nil, err
 	}
 	var receiver *verify.Local
@@ -94,13 +94,9 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 }
 
 // pace reads the waits between a delivery's attempts, and the number of deliver's processes, from the parameters.
-func (s stack) pace(ctx context.Context) (waits []time.Duration, processes int, err error) {
-	parameters, err := s.parameters(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
+func (s stack) pace() (waits []time.Duration, processes int, err error) {
 	number := func(name string) float64 {
-		n, parseErr := strconv.ParseFloat(parameters[name], 64)
+		n, parseErr := strconv.ParseFloat(s.parameters[name], 64)
 		if parseErr != nil && err == nil {
 			err = fail(exitFailed, "the stack has no parameter %s: it is not of this version", name)
 		}

@@ -63,12 +63,7 @@ func death(ctx context.Context, r *run) (string, error) {
 
 // sealed waits for the dead letter of the endpoint, and opens it.
 func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message) (client.DeadLetter, error) {
-	var letters []client.DeadLetter
-	err := client.Eventually(ctx, r.schedule()+r.Patience, "the dead letter", func(ctx context.Context) (bool, error) {
-		var err error
-		letters, err = r.Client.DeadLetters(ctx, e.ID)
-		return len(letters) == 1, err
-	})
+	letters, err := r.Client.AwaitDeath(ctx, r.schedule()+r.Patience, e.ID, 1)
 	if err != nil {
 		return client.DeadLetter{}, fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
 	}

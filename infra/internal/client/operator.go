@@ -55,6 +55,17 @@ func (c *Client) DeadLetters(ctx context.Context, endpointID string) ([]DeadLett
 	return list.Data, err
 }
 
+// AwaitDeath waits for so many dead letters of an endpoint, and lists them.
+func (c *Client) AwaitDeath(
+	ctx context.Context, limit time.Duration, endpointID string, n int,
+) (letters []DeadLetter, err error) {
+	err = Eventually(ctx, limit, fmt.Sprintf("%d dead letters", n), func(ctx context.Context) (bool, error) {
+		letters, err = c.DeadLetters(ctx, endpointID)
+		return len(letters) >= n, err
+	})
+	return letters, err
+}
+
 // DeadLetter opens one dead letter.
 func (c *Client) DeadLetter(ctx context.Context, deliveryID string) (d DeadLetter, err error) {
 	err = c.Operate(ctx, "inspect", "dead_letter", about{"delivery_id": deliveryID}, &d)
