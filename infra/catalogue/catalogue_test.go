@@ -61,15 +61,25 @@ func TestReadOwn_replacesReferences(t *testing.T) {
 }
 
 func TestReadOwn_knowsAReferenceByItsKey(t *testing.T) {
+	got, faults := readText(t, catalogueOf("a.b", "{ title: $ref, $ref: '#/components/x' }", "{}",
+		"components: { x: { type: object } }\n"))
+	if want := `{"allOf":[{"type":"object"}],"title":"$ref"}`; faults != "" || len(got) != 1 || got[0].Schema != want {
+		t.Errorf("%+v, %s, want the schema %s", got, faults, want)
+	}
+}
+
+// readText reads the catalogue own.yaml with this text.
+func readText(t *testing.T, text string) (types []entry, faults string) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.yaml")
-	text := catalogueOf("a.b", "{ title: $ref, $ref: '#/components/x' }", "{}", "components: { x: { type: object } }\n")
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := readOwn(root, path)
-	if want := `{"allOf":[{"type":"object"}],"title":"$ref"}`; err != nil || len(got) != 1 || got[0].Schema != want {
-		t.Errorf("%+v, %v, want the schema %s", got, err, want)
+	types, err := readOwn(root, path)
+	if err != nil {
+		faults = strings.ReplaceAll(err.Error(), path, "own.yaml")
 	}
+	return types, faults
 }
 
 // catalogueOf is a catalogue whose type a.b stands in line 5, its schema in line 12 and its example in line 14.
@@ -195,37 +205,18 @@ func TestReadOwn_namesTheLine(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "own.yaml")
-			if err := os.WriteFile(path, []byte(row.text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			_, err := readOwn(root, path)
-			if row.want == "" {
-				if err != nil {
-					t.Error(err)
-				}
-				return
-			}
-			if err == nil {
-				t.Fatalf("nothing is wrong, want %s", row.want)
-			}
-			got := strings.ReplaceAll(err.Error(), path, "own.yaml")
-			if first, _, _ := strings.Cut(got, "\n"); !strings.HasPrefix(first, row.want) {
-				t.Errorf("fault %s\nwant  %s", got, row.want)
+			_, faults := readText(t, row.text)
+			if !strings.HasPrefix(faults, row.want) || row.want == "" && faults != "" {
+				t.Errorf("faults %s\nwant   %s", faults, row.want)
 			}
 		})
 	}
 }
 
 func TestReadOwn_namesAllLinesAtOnce(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "own.yaml")
-	text := catalogueOf("user.moved", "{ type: object }", "{}", "  x: {}\n  y: {}\n")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	_, err := readOwn(root, path)
-	if err == nil || strings.Count(err.Error(), path) != 3 {
-		t.Errorf("faults %v, want 3", err)
+	_, faults := readText(t, catalogueOf("user.moved", "{ type: object }", "{}", "  x: {}\n  y: {}\n"))
+	if strings.Count(faults, "own.yaml:") != 3 {
+		t.Errorf("faults %s, want 3", faults)
 	}
 }
 

@@ -10,6 +10,8 @@ import (
 	"unicode/utf8"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/schema"
 )
 
 // The limits keep an endpoint with 50 names within a few units of DynamoDB, and the answer with all types within
@@ -112,12 +114,12 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	if media == nil {
 		return t, false
 	}
-	if schema := d.follow(name, media, "schema", "properties"); schema != nil {
-		d.named(schema, t.Name, "type", "const")
-		if data := d.follow(name, schema, "data"); data != nil {
+	if properties := d.follow(name, media, "schema", "properties"); properties != nil {
+		d.named(properties, t.Name, "type", "const")
+		if data := d.follow(name, properties, "data"); data != nil {
 			t.Schema = d.json(data, inSchema)
-			if len(d.faults) == before {
-				d.compiles(data, t)
+			if _, err := schema.Compile(t.Schema); err != nil && len(d.faults) == before {
+				d.fault(data, "the schema of %s: %v", t.Name, err)
 			}
 		}
 	}
@@ -161,6 +163,17 @@ func (d *document) example(name, media *yaml.Node) *yaml.Node {
 		return nil
 	}
 	return d.follow(name, several.Content[1], "value")
+}
+
+// fits checks that an example matches its schema.
+func (d *document) fits(n *yaml.Node, t entry) {
+	s, err := schema.Compile(t.Schema)
+	if err == nil {
+		err = s.Check([]byte(t.Example))
+	}
+	if err != nil {
+		d.fault(n, "the example of %s: %v", t.Name, err)
+	}
 }
 
 // named finds a name that was copied with the rest of another type.

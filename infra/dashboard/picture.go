@@ -32,8 +32,9 @@ var errNoDashboard = errors.New("the template has no dashboard")
 func readWidgets(template string) ([]widget, error) {
 	var content struct {
 		Resources map[string]struct {
-			Type       string    `yaml:"Type"`
-			Properties yaml.Node `yaml:"Properties"`
+			Properties struct {
+				DashboardBody string `yaml:"DashboardBody"`
+			} `yaml:"Properties"`
 		} `yaml:"Resources"`
 	}
 	text, err := os.ReadFile(template) //nolint:gosec // the caller's own
@@ -44,16 +45,10 @@ func readWidgets(template string) ([]widget, error) {
 		return nil, fmt.Errorf("reading the template: %w", err)
 	}
 	for _, r := range content.Resources {
-		if r.Type != "AWS::CloudWatch::Dashboard" {
+		if r.Properties.DashboardBody == "" {
 			continue
 		}
-		var properties struct {
-			DashboardBody string `yaml:"DashboardBody"`
-		}
-		if err := r.Properties.Decode(&properties); err != nil {
-			return nil, fmt.Errorf("reading the dashboard: %w", err)
-		}
-		return widgets(os.Expand(properties.DashboardBody, func(name string) string {
+		return widgets(os.Expand(r.Properties.DashboardBody, func(name string) string {
 			id, _, _ := strings.Cut(name, ".")
 			if id == "Stage" {
 				return "local"

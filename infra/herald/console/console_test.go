@@ -149,8 +149,10 @@ func get(t *testing.T, c *http.Client, address string) *http.Response {
 	return resp
 }
 
-// submit sends a form as the console's own page does.
-func submit(t *testing.T, c *http.Client, address string, form url.Values) *http.Response {
+// submit sends a form as the console's own page does, or with a change.
+func submit(
+	t *testing.T, c *http.Client, address string, form url.Values, changes ...func(*http.Request),
+) *http.Response {
 	t.Helper()
 	req, err := http.NewRequest(http.MethodPost, address, strings.NewReader(form.Encode()))
 	if err != nil {
@@ -158,6 +160,9 @@ func submit(t *testing.T, c *http.Client, address string, form url.Values) *http
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.Header.Set("Origin", "http://"+req.Host)
+	for _, change := range changes {
+		change(req)
+	}
 	resp, err := c.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -206,19 +211,11 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	web, browser, s := open(t, f)
 	name, stranger := s.hosts[0], &http.Client{Transport: browser.Transport}
 	post := func(c *http.Client, host, origin string) int {
-		req, err := http.NewRequest(http.MethodPost, web.URL+"/control/pause", strings.NewReader("endpoint_id=webhook_1"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-		req.Header.Set("Origin", origin)
-		req.Host = host
-		resp, err := c.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = resp.Body.Close()
-		return resp.StatusCode
+		form := url.Values{"endpoint_id": {"webhook_1"}}
+		return submit(t, c, web.URL+"/control/pause", form, func(r *http.Request) {
+			r.Host = host
+			r.Header.Set("Origin", origin)
+		}).StatusCode
 	}
 	for name, got := range map[string]int{
 		"no cookie":           post(stranger, name, web.URL),
