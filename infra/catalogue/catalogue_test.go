@@ -132,7 +132,7 @@ func TestReadOwn_namesTheLine(t *testing.T) {
 			catalogueOf("herald.test", object, "{}", ""), "own.yaml:5: herald.test: names below herald. are Herald's own",
 		},
 		"a name twice": {
-			catalogueOf("a.b", object, "{}", "  a.b: {}\n"), "own.yaml:15: a.b stands in line 5 already",
+			catalogueOf("a.b", object, "{}", "  a.b: {}\n"), `own.yaml:15: mapping key "a.b" already defined at line 5`,
 		},
 		"a loop of references": {
 			catalogueOf("a.b", "{ $ref: '#/components/schemas/A' }", "{}", loop),

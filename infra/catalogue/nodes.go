@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -92,25 +94,13 @@ func (d *document) pointed(ref *yaml.Node, open []string) *yaml.Node {
 	return n
 }
 
-// repeated finds keys that a mapping has twice, and nesting too deep to be meant.
-func (d *document) repeated(n *yaml.Node) { d.repeatedBelow(n, 0) }
-
-func (d *document) repeatedBelow(n *yaml.Node, depth int) {
-	if depth > maxDepth {
-		d.fault(n, "more than %d levels", maxDepth)
-		return
-	}
-	if n.Kind == yaml.MappingNode {
-		first := map[string]int{}
-		for i := 0; i < len(n.Content); i += 2 {
-			key := n.Content[i]
-			if line, twice := first[key.Value]; twice {
-				d.fault(key, "%s stands in line %d already", key.Value, line)
-			}
-			first[key.Value] = key.Line
+// repeated finds keys that a mapping has twice, which the library notices when it makes maps.
+func (d *document) repeated() {
+	var whole any
+	var twice *yaml.TypeError
+	if errors.As(d.root.Decode(&whole), &twice) {
+		for _, fault := range twice.Errors {
+			d.faults = append(d.faults, fmt.Errorf("%s:%s", d.path, strings.TrimPrefix(fault, "line ")))
 		}
-	}
-	for _, below := range n.Content { // an alias has none
-		d.repeatedBelow(below, depth+1)
 	}
 }

@@ -66,7 +66,7 @@ func read(path string) ([]entry, error) {
 
 // types reads the section webhooks.
 func (d *document) types() (types []entry) {
-	if d.repeated(d.root); len(d.faults) > 0 {
+	if d.repeated(); len(d.faults) > 0 {
 		return nil
 	}
 	if version := get(d.root, "openapi"); version == nil || !strings.HasPrefix(version.Value, "3.1.") {

@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io/fs"
 	"os"
@@ -28,28 +27,23 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	demo := flag.String("demo", ".local/bin/demo", "the demonstration's binary")
-	dir := flag.String("dir", ".local", "the stack's folder")
-	template := flag.String("template", "template.yaml", "has the dashboard")
-	out := flag.String("out", "infra/docs/dashboard.svg", "the picture")
-	flag.Parse()
-	if err := draw(ctx, *demo, *dir, *template, *out); err != nil {
+	if err := draw(ctx); err != nil {
 		fmt.Fprintln(os.Stderr, "dashboard:", err)
 		os.Exit(1) //nolint:gocritic // nothing is left to stop
 	}
 }
 
-func draw(ctx context.Context, demo, dir, template, out string) error {
-	widgets, err := readWidgets(template)
+func draw(ctx context.Context) error {
+	widgets, err := readWidgets("template.yaml")
 	if err != nil {
 		return err
 	}
 	began := time.Now()
-	data, err := run(ctx, demo, dir)
+	data, err := run(ctx)
 	if err != nil {
 		return err
 	}
-	logs, err := filepath.Glob(filepath.Join(dir, "logs", "*.log"))
+	logs, err := filepath.Glob(".local/logs/*.log")
 	if err != nil {
 		return fmt.Errorf("finding logs: %w", err)
 	}
@@ -59,7 +53,7 @@ func draw(ctx context.Context, demo, dir, template, out string) error {
 		}
 	}
 	picture := picture(widgets, data, began, time.Now())
-	if err := os.WriteFile(out, []byte(picture), 0o644); err != nil { //nolint:gosec // a picture for all
+	if err := os.WriteFile("infra/docs/dashboard.svg", []byte(picture), 0o644); err != nil { //nolint:gosec // a picture for all
 		return fmt.Errorf("writing the picture: %w", err)
 	}
 	return nil
@@ -78,12 +72,12 @@ func readLog(data *alarms.Data, name string) error {
 }
 
 // run lets the demonstration play and measures the queues meanwhile.
-func run(ctx context.Context, demo, dir string) (*alarms.Data, error) {
-	state := filepath.Join(dir, statefile.Name)
+func run(ctx context.Context) (*alarms.Data, error) {
+	const state = ".local/" + statefile.Name
 	if err := os.Remove(state); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("removing the state of an earlier run: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, demo, "-once", "-dir", dir) //nolint:gosec // the caller's own
+	cmd := exec.CommandContext(ctx, ".local/bin/demo", "-once")
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	if err := cmd.Start(); err != nil {

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -34,14 +33,12 @@ type options struct {
 }
 
 func run() int {
-	var o options
-	flag.StringVar(&o.stack.Root, "root", ".", "the checkout")
-	flag.StringVar(&o.stack.Dir, "dir", ".local", "the stack's folder")
-	flag.StringVar(&o.stack.Binary, "stack", ".local/bin/stack", "the stack's binary")
+	o := options{stack: process.Options{
+		Root: ".", Dir: ".local", Binary: ".local/bin/stack", Log: ".local/logs/stack.log",
+	}}
 	flag.StringVar(&o.state, "state", "", "the state file of a running stack to use; ends after the demonstration")
 	flag.BoolVar(&o.once, "once", os.Getenv("ONCE") == "1", "end after the demonstration (or ONCE=1)")
 	flag.Parse()
-	o.stack.Log = filepath.Join(o.stack.Dir, "logs", "stack.log")
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -17,12 +17,11 @@ import (
 )
 
 func main() {
-	root := flag.String("root", ".", "the checkout")
 	binaries := flag.String("binaries", "", "folder of the functions' binaries, for linux/arm64")
 	cli := flag.String("cli", "", "folder of the operators' tool, a binary for each platform")
 	out := flag.String("out", "", "folder to write; it is emptied first")
 	flag.Parse()
-	if err := write(*root, *binaries, *cli, *out); err != nil {
+	if err := write(".", *binaries, *cli, *out); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
