@@ -66,7 +66,8 @@ func (m *metricData) GetMetricData(
 
 func TestWatched_putsValuesIntoTheirSteps(t *testing.T) {
 	m := &metricData{}
-	got, err := watched{stack{parameters: map[string]string{"Stage": "prod"}}, m}.Read(t.Context(), minute, []console.Curve{
+	s := stack{parameters: map[string]string{"Stage": "prod"}}
+	got, err := watched{s, m}.Read(t.Context(), minute, []console.Curve{
 		{Metric: "AttemptMillis", Stat: "p99"}, {Metric: "Other", Stat: "Sum"},
 	})
 	want := [][]float64{{1, 2}, {3, math.NaN()}}
