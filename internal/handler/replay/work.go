@@ -28,8 +28,8 @@ type Work interface {
 const (
 	// jobPage is how many dead letters are taken up together.
 	jobPage = 100
-	// perSecond bounds the dead letters and events of all jobs together. 100,000 take an hour. A sixth of the bound
-	// of recoveries: where receivers hang for 15 s, 75 of the 200 processes of RetryQueue's mapping wait.
+	// perSecond bounds the dead letters and events of all jobs together, for some 40 s of each minute. It is a sixth
+	// of the bound of recoveries: where receivers hang for 15 s, 75 of the 200 processes of RetryQueue's mapping wait.
 	perSecond = 50
 	// maxJobs bounds the jobs that take turns in an invocation.
 	maxJobs = 20
