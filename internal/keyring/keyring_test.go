@@ -26,11 +26,18 @@ type call struct {
 
 // fakeKMS "encrypts" by prefixing, and remembers its calls.
 type fakeKMS struct {
+	mu    sync.Mutex
 	calls []call
 	err   error
+	gate  chan struct{} // nil, or closed when it may answer
 }
 
 func (f *fakeKMS) record(action string, key *string, encryption map[string]string, input []byte) error {
+	if f.gate != nil {
+		<-f.gate
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
 	f.calls = append(f.calls, call{action, aws.ToString(key), maps.Clone(encryption), string(input)})
 	return f.err
 }
@@ -140,22 +147,6 @@ func TestSecrets_Open_keepsTheNewestAndNoMoreThanItsBound(t *testing.T) {
 	}
 }
 
-// slowKMS answers when the gate is open.
-type slowKMS struct {
-	fakeKMS
-	mu   sync.Mutex
-	gate chan struct{}
-}
-
-func (s *slowKMS) Decrypt(
-	ctx context.Context, in *kms.DecryptInput, options ...func(*kms.Options),
-) (*kms.DecryptOutput, error) {
-	<-s.gate
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.fakeKMS.Decrypt(ctx, in, options...)
-}
-
 // Deliveries that wait for the same secret share a call, and never the secret of another.
 func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	ids := []SecretID{
@@ -163,7 +154,7 @@ func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 		{"acme", "webhook_1", 4, false}, {"acme", "webhook_1", 3, true},
 	}
 	synctest.Test(t, func(t *testing.T) {
-		client := &slowKMS{gate: make(chan struct{})}
+		client := &fakeKMS{gate: make(chan struct{})}
 		secrets := NewSecrets(client, "key")
 		var wait sync.WaitGroup
 		for n, id := range slices.Repeat(ids, 3) {

@@ -225,25 +225,20 @@ func (h *Handler) create(ctx context.Context, d death) (written bool, err error)
 // as a rule every life before this one has ended with one. Where a replay could not be sent, or an earlier
 // record was purged, the store's refusal tells the number.
 func (h *Handler) append(ctx context.Context, d death) (written, missing bool, err error) {
-	n := d.record.Replay + 1
-	for {
-		written, seen, err := h.appendAs(ctx, d, n)
+	again := d.record
+	for n := again.Replay + 1; ; {
+		entry, err := h.Vault.SealEntry(ctx, again, n, d.content.Entry)
+		if err != nil {
+			return false, false, err
+		}
+		again.Sealed.History = []deadletter.SealedEntry{entry}
+		written, seen, err := h.Store.Append(ctx, again, n)
 		exists := seen.DeliveryID != ""
-		if written || err != nil || !exists || seen.Replay >= d.record.Replay {
+		if written || err != nil || !exists || seen.Replay >= again.Replay {
 			return written, !written && !exists, err
 		}
 		n = len(seen.Sealed.History) + 1
 	}
-}
-
-func (h *Handler) appendAs(ctx context.Context, d death, n int) (written bool, seen deadletter.Record, err error) {
-	again := d.record
-	entry, err := h.Vault.SealEntry(ctx, again, n, d.content.Entry)
-	if err != nil {
-		return false, seen, err
-	}
-	again.Sealed.History = []deadletter.SealedEntry{entry}
-	return h.Store.Append(ctx, again, n)
 }
 
 func attributesOf(r events.SQSMessage) []deadletter.Attribute {

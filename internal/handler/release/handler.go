@@ -112,7 +112,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	probing := &probes{h: h, t: t, out: out, targets: only(targets, func(p circuit.Plan) bool { return p.Probe })}
 	w := &walker{h: h, t: t, out: out}
 	recovering := &recoveries{
-		walker: w, slow: h.slow(seen.slowUntil),
+		walker: w, slow: func(tenantID string) bool { return h.Allowance.Slow(seen.slowUntil[tenantID], began) },
 		searches: searchesOf(only(targets, func(p circuit.Plan) bool { return p.Recover })),
 	}
 	sweeping := searchesOf(only(targets, func(p circuit.Plan) bool { return p.Search && !p.Recover }))

@@ -8,12 +8,6 @@ import (
 // forgetAfter is how long the number of a tenant is kept that is slow no more.
 const forgetAfter = 24 * time.Hour
 
-// slow returns a function that reports whether a tenant is slow.
-func (h *Handler) slow(until map[string]time.Time) func(tenantID string) bool {
-	now := h.Now()
-	return func(tenantID string) bool { return h.Allowance.Slow(until[tenantID], now) }
-}
-
 // forgetSlow removes tenants' numbers that have long passed.
 func (h *Handler) forgetSlow(ctx context.Context, t *tally, until map[string]time.Time) {
 	var passed []string
