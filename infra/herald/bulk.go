@@ -53,7 +53,7 @@ func (a *app) bySelection(ctx context.Context, c *cli.Command, s stack, b bulk, 
 		}
 	}
 	if b.act != "publish" {
-		orDead(f)
+		console.OrDead(f)
 	}
 	return a.start(ctx, c, s, b, f)
 }

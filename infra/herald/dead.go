@@ -2,6 +2,8 @@ package main
 
 import (
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 var letterColumns = []string{
@@ -40,17 +42,10 @@ func (a *app) dead() *cli.Command {
 // letters is the selector of dead letters.
 func (a *app) letters(c *cli.Command) (fields, error) {
 	f, err := a.flags(c)
-	if err == nil {
-		orDead(f)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
-}
-
-// orDead selects dead letters in the state dead where no flag selects any.
-func orDead(f fields) {
-	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
-		f["status"] = "dead"
-	}
+	return console.OrDead(f), nil
 }
 
 func watchFlag() cli.Flag {

@@ -76,9 +76,8 @@ func counted(results List) string {
 // filterFields select dead letters.
 var filterFields = []string{"tenant_id", "endpoint_id", "reason", "status", "since", "until"}
 
-// selection is the filter of a form: what is dead, where it does not say whose dead letters are meant.
-func selection(form url.Values) row {
-	f := pick(form, filterFields...)
+// OrDead makes a filter select what is dead, where it does not say whose dead letters are meant.
+func OrDead(f map[string]any) map[string]any {
 	if f["tenant_id"] == nil && f["endpoint_id"] == nil && f["status"] == nil {
 		f["status"] = "dead"
 	}
@@ -87,7 +86,7 @@ func selection(form url.Values) row {
 
 // start counts the filter's selection, and starts a job on it once the count was confirmed.
 func start(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
-	f, token := selection(form), form.Get("token")
+	f, token := OrDead(pick(form, filterFields...)), form.Get("token")
 	if f["act"], f["token"] = "replay", token; token == "" {
 		f["token"], f["dry_run"] = rand.Text(), true
 	}

@@ -3,7 +3,6 @@ package console
 import (
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
 )
@@ -67,8 +66,7 @@ func one[T row | List](action string, fields ...string) func(context.Context, *S
 }
 
 func deadLetters(ctx context.Context, s *Server, query url.Values) (any, error) {
-	f := selection(query)
-	maps.Copy(f, pick(query, "cursor"))
+	f := OrDead(pick(query, append([]string{"cursor"}, filterFields...)...))
 	var found List
 	err := s.Stack.Ask(ctx, "inspect", "dead_letters", f, &found)
 	return found, err
