@@ -51,9 +51,6 @@ func (s settings) refused(t *testing.T, tpl template) (said []string) {
 	t.Helper()
 	c := conditions{t: t, settings: s}
 	for name := range tpl.Rules {
-		if !c.holds(at(tpl.Rules, name)["RuleCondition"]) {
-			continue
-		}
 		for _, assertion := range list(at(tpl.Rules, name)["Assertions"]) {
 			if a := assertion.(object); !c.holds(a["Assert"]) {
 				said = append(said, fmt.Sprint(a["AssertDescription"]))

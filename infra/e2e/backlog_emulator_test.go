@@ -20,6 +20,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
+// These tests wait longest: go test begins with the first file.
+
 // waits waits until so many deliveries wait for the endpoint.
 func waits(t *testing.T, c *client.Client, s subscription, n int) {
 	t.Helper()
