@@ -73,7 +73,7 @@ type processes struct {
 	keys     *dynamo.APIKeys
 
 	mu   sync.Mutex
-	idle []*apigw.InvocationHandler
+	idle []apigw.Handler
 }
 
 func newProcesses(b *testing.B) *processes {
@@ -137,7 +137,7 @@ func (p *processes) answer(b *testing.B, payload []byte) (took time.Duration) {
 	return took
 }
 
-func (p *processes) take() *apigw.InvocationHandler {
+func (p *processes) take() apigw.Handler {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if n := len(p.idle); n > 0 {
@@ -151,7 +151,7 @@ func (p *processes) take() *apigw.InvocationHandler {
 	return apigw.Handler(handler.Serve)
 }
 
-func (p *processes) release(one *apigw.InvocationHandler) {
+func (p *processes) release(one apigw.Handler) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.idle = append(p.idle, one)

@@ -36,15 +36,8 @@ type Response struct {
 	Body   []byte // UTF-8; nil for none
 }
 
-// Handler adapts a function that answers requests to lambda.Handler.
-func Handler(serve func(context.Context, Request) Response) *InvocationHandler {
-	return &InvocationHandler{serve: serve}
-}
-
-// InvocationHandler implements lambda.Handler.
-type InvocationHandler struct {
-	serve func(context.Context, Request) Response
-}
+// Handler answers requests. It implements lambda.Handler.
+type Handler func(context.Context, Request) Response
 
 type invocation struct {
 	RawPath         string            `json:"rawPath"`
@@ -69,7 +62,7 @@ type answer struct {
 }
 
 // Invoke decodes an invocation, has it answered and encodes the answer.
-func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+func (serve Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	req, err := decode(payload)
 	if err != nil {
 		req = Request{Malformed: true} // the error may quote a header
@@ -77,7 +70,7 @@ func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte,
 			req.ID = own.AwsRequestID
 		}
 	}
-	res := h.serve(ctx, req)
+	res := serve(ctx, req)
 	a := answer{StatusCode: res.Status, Headers: res.Header, Body: string(res.Body)}
 	out, err := json.Marshal(a, jsontext.AllowInvalidUTF8(true))
 	if err != nil {

@@ -50,7 +50,7 @@ func serve(t *testing.T, payload string) (seen apigw.Request, answer string, err
 	return seen, string(out), err
 }
 
-func TestInvocationHandler_Invoke_handsOnARequestAsItWasSent(t *testing.T) {
+func TestHandler_Invoke_handsOnARequestAsItWasSent(t *testing.T) {
 	const answer = `{"statusCode":200,"headers":{"Content-Type":"application/json"},` +
 		`"body":"{\"é\":\"\\\"<\"}","isBase64Encoded":false}`
 	for body, want := range map[string]string{
@@ -78,7 +78,7 @@ func TestInvocationHandler_Invoke_handsOnARequestAsItWasSent(t *testing.T) {
 	}
 }
 
-func TestInvocationHandler_Invoke_handsOnThatItIsNoRequest(t *testing.T) {
+func TestHandler_Invoke_handsOnThatItIsNoRequest(t *testing.T) {
 	notBase64 := fmt.Sprintf(recorded, `"body":"?","isBase64Encoded":true`)
 	twice := fmt.Sprintf(recorded, `"headers":{}`)
 	for _, payload := range []string{``, `null x`, `[]`, `{"rawPath":1}`, "{\"rawPath\":\"\xff\"}", notBase64, twice} {

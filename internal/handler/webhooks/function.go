@@ -12,7 +12,7 @@ import (
 
 // Function is the Lambda function: API Gateway invokes it for tenants, IAM principals invoke it as operators.
 type Function struct {
-	api       *apigw.InvocationHandler
+	api       apigw.Handler
 	operators *operator.Function
 }
 
