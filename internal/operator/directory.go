@@ -56,8 +56,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	}
 	switch {
 	case tenantID == "" && item.TenantID == "":
-		return Found{}, Refuse(CodeInvalidField, "tenant_id",
-			"is required: the endpoint is not in trouble, so only its tenant leads to it")
+		return Found{}, Invalid("tenant_id", "is required: the endpoint is not in trouble, so only its tenant leads to it")
 	case tenantID == "":
 		tenantID = item.TenantID
 	case item.TenantID != "":
@@ -84,14 +83,13 @@ func CheckEndpointID(endpointID string) error {
 	if isID(endpointID) {
 		return nil
 	}
-	const reason = "must be an id here: inspect endpoint finds it by host or description"
-	return Refuse(CodeInvalidField, "endpoint_id", reason)
+	return Invalid("endpoint_id", "must be an id here: inspect endpoint finds it by host or description")
 }
 
 // named returns the id of the tenant's only endpoint with this host or description.
 func (d Directory) named(ctx context.Context, tenantID, name string) (string, error) {
 	if tenantID == "" {
-		return "", Refuse(CodeInvalidField, "tenant_id", "is required where an endpoint is named by host or description")
+		return "", Invalid("tenant_id", "is required where an endpoint is named by host or description")
 	}
 	all, err := d.Endpoints.List(ctx, tenantID)
 	if err != nil {
@@ -110,7 +108,7 @@ func (d Directory) named(ctx context.Context, tenantID, name string) (string, er
 	case 1:
 		return ids[0], nil
 	}
-	return "", Refuse(CodeInvalidField, "endpoint_id", "give the id, since several match: "+strings.Join(candidates, "; "))
+	return "", Invalid("endpoint_id", "give the id, since several match: "+strings.Join(candidates, "; "))
 }
 
 // read adds a circuit's endpoint and marks.

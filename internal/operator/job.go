@@ -40,7 +40,7 @@ func ShowJob(j job.Job) Job {
 		StoppedBy: j.StoppedBy, Selected: j.Selected, Done: j.Done, Refused: counts(j.Refused), Failed: counts(j.Failed),
 		Selector: JobSelector{
 			TenantID: j.Selector.TenantID, EndpointID: j.Selector.EndpointID, Reason: string(j.Selector.Reason),
-			Status: string(j.Selector.Status), Since: orNull(j.Selector.Since), Until: orNull(j.Selector.Until),
+			Status: string(j.Selector.Status), Since: OrNull(j.Selector.Since), Until: OrNull(j.Selector.Until),
 		},
 	}
 	if j.State != job.Done {
@@ -57,7 +57,8 @@ func counts(of map[string]int) map[string]int {
 	return of
 }
 
-func orNull(t time.Time) *time.Time {
+// OrNull shows a time, or null for none.
+func OrNull(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil
 	}

@@ -129,10 +129,10 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 		return "", nil, Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
 	}
 	if !printable(head.Operator) {
-		return "", nil, Refuse(CodeInvalidField, "operator", "who is asking: 1 to 256 printable characters")
+		return "", nil, Invalid("operator", "who is asking: 1 to 256 printable characters")
 	}
 	if head.TenantID != "" && !event.ValidTenantID(head.TenantID) {
-		return "", nil, Refuse(CodeInvalidField, "tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
+		return "", nil, Invalid("tenant_id", "must be 1 to 128 of A-Z a-z 0-9 _ -")
 	}
 	call.Operator, call.action = head.Operator, head.Action
 	action, ok := f.Actions[head.Action]

@@ -36,6 +36,9 @@ func Refuse(code, field, message string) *Refusal {
 	return &Refusal{Code: code, Field: field, Message: message}
 }
 
+// Invalid refuses a field's type or value.
+func Invalid(field, message string) *Refusal { return Refuse(CodeInvalidField, field, message) }
+
 // refuseJSON names the fault of a request without quoting it. Requests are flat but for lists: the first name tells
 // the place.
 func refuseJSON(err error) *Refusal {
@@ -46,7 +49,7 @@ func refuseJSON(err error) *Refusal {
 	case d.Kind == badjson.UnknownName:
 		return Refuse(CodeUnknownField, field, "this action does not know the field")
 	case d.Kind == badjson.WrongType && field != "":
-		return Refuse(CodeInvalidField, field, "wrong type")
+		return Invalid(field, "wrong type")
 	case d.Kind == badjson.WrongType:
 		return Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
 	}
@@ -93,7 +96,7 @@ func printable(s string) bool {
 // empty.
 func CheckReason(reason string) error {
 	if reason != "" && !printable(reason) {
-		return Refuse(CodeInvalidField, "reason", "must be at most 256 printable characters")
+		return Invalid("reason", "must be at most 256 printable characters")
 	}
 	return nil
 }

@@ -26,7 +26,7 @@ func (p Page) Size() (int, error) {
 		return defaultLimit, nil
 	}
 	if *p.Limit < 1 || *p.Limit > maxLimit {
-		return 0, Refuse(CodeInvalidField, "limit", "must be 1 to "+strconv.Itoa(maxLimit))
+		return 0, Invalid("limit", "must be 1 to "+strconv.Itoa(maxLimit))
 	}
 	return *p.Limit, nil
 }
@@ -87,7 +87,7 @@ func (p Page) Start(filter string) (string, error) {
 // Required refuses a missing field. Ids have any shape: unknown ones are not found.
 func Required(field, value string) error {
 	if value == "" {
-		return Refuse(CodeInvalidField, field, "is required")
+		return Invalid(field, "is required")
 	}
 	return nil
 }
@@ -104,13 +104,13 @@ func CheckTenant(asked, actual string) error {
 // IDs checks a list of 1 to most ids and returns it without repetitions, in order.
 func IDs(field string, ids []string, most int) ([]string, error) {
 	if len(ids) == 0 || len(ids) > most {
-		return nil, Refuse(CodeInvalidField, field, "must hold 1 to "+strconv.Itoa(most)+" ids")
+		return nil, Invalid(field, "must hold 1 to "+strconv.Itoa(most)+" ids")
 	}
 	seen := make(map[string]bool, len(ids))
 	distinct := make([]string, 0, len(ids))
 	for _, id := range ids {
 		if id == "" {
-			return nil, Refuse(CodeInvalidField, field, "holds an empty id")
+			return nil, Invalid(field, "holds an empty id")
 		}
 		if !seen[id] {
 			seen[id] = true

@@ -25,9 +25,9 @@ func (s Selection) Selector() (deadletter.Selector, error) {
 	}
 	switch {
 	case s.EndpointID == "" && s.TenantID == "" && s.Status == "":
-		return deadletter.Selector{}, Refuse(CodeInvalidField, "endpoint_id", "endpoint_id, tenant_id or status is required")
+		return deadletter.Selector{}, Invalid("endpoint_id", "endpoint_id, tenant_id or status is required")
 	case s.Status != "" && !s.Status.Valid():
-		return deadletter.Selector{}, Refuse(CodeInvalidField, "status", "must be dead, replaying or replayed")
+		return deadletter.Selector{}, Invalid("status", "must be dead, replaying or replayed")
 	}
 	return deadletter.Selector{
 		TenantID: s.TenantID, EndpointID: s.EndpointID, Reason: s.Reason, Status: s.Status, Since: s.Since, Until: s.Until,
@@ -37,7 +37,7 @@ func (s Selection) Selector() (deadletter.Selector, error) {
 // CheckTimes refuses an empty span.
 func (s Selection) CheckTimes() error {
 	if !s.Until.IsZero() && !s.Until.After(s.Since) {
-		return Refuse(CodeInvalidField, "until", "must be later than since")
+		return Invalid("until", "must be later than since")
 	}
 	return nil
 }

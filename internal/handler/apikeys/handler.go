@@ -60,14 +60,10 @@ type Key struct {
 }
 
 func show(k apikey.Key) Key {
-	shown := Key{KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt}
-	if !k.LastUsedAt.IsZero() {
-		shown.LastUsedAt = &k.LastUsedAt
+	return Key{
+		KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt,
+		LastUsedAt: operator.OrNull(k.LastUsedAt), RevokedAt: operator.OrNull(k.RevokedAt),
 	}
-	if !k.RevokedAt.IsZero() {
-		shown.RevokedAt = &k.RevokedAt
-	}
-	return shown
 }
 
 // IssuedKey is the answer of issue: the only place the key's text is shown.
@@ -91,7 +87,7 @@ func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueReque
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	if utf8.RuneCountInString(req.Description) > maxDescription {
-		return IssuedKey{}, operator.Refuse(operator.CodeInvalidField, "description", "must be at most 256 characters")
+		return IssuedKey{}, operator.Invalid("description", "must be at most 256 characters")
 	}
 	scopes, err := scopesOf(req.Scopes)
 	if err != nil {
@@ -116,7 +112,7 @@ func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
 	if asked == nil {
 		return apikey.Scopes(), nil
 	}
-	refusal := operator.Refuse(operator.CodeInvalidField, "scopes", "must be webhooks:read, webhooks:write or both")
+	refusal := operator.Invalid("scopes", "must be webhooks:read, webhooks:write or both")
 	if len(*asked) == 0 {
 		return nil, refusal
 	}

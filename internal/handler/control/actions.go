@@ -100,7 +100,7 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 		return Answer{}, err
 	}
 	if !req.Confirm {
-		return Answer{}, operator.Refuse(operator.CodeInvalidField, "confirm",
+		return Answer{}, operator.Invalid("confirm",
 			"discarded deliveries are never sent, and that cannot be undone: confirm must be true")
 	}
 	t, err := h.find(ctx, call, req.Target)
@@ -125,10 +125,9 @@ func parseBefore(text string, now time.Time) (time.Time, error) {
 	before, err := time.Parse(time.RFC3339, text)
 	switch {
 	case err != nil:
-		return time.Time{}, operator.Refuse(operator.CodeInvalidField, "discarded_before",
-			"must be a time such as 2026-01-02T15:04:05Z")
+		return time.Time{}, operator.Invalid("discarded_before", "must be a time such as 2026-01-02T15:04:05Z")
 	case before.After(now):
-		return time.Time{}, operator.Refuse(operator.CodeInvalidField, "discarded_before", "must not be in the future")
+		return time.Time{}, operator.Invalid("discarded_before", "must not be in the future")
 	}
 	return before.UTC().Truncate(time.Millisecond), nil
 }

@@ -89,7 +89,7 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 
 func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, error) {
 	if tenantID == "" {
-		return target{}, operator.Refuse(operator.CodeInvalidField, "endpoint_id", "endpoint_id or tenant_id is required")
+		return target{}, operator.Invalid("endpoint_id", "endpoint_id or tenant_id is required")
 	}
 	endpoints, unreadable, err := h.list(ctx, tenantID)
 	if err != nil {

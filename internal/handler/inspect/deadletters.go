@@ -132,7 +132,7 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 		return OpenedDeadLetter{}, err
 	}
 	return OpenedDeadLetter{
-		DeadLetter: h.showDeadLetters(ctx, []deadletter.Record{r})[0], OccurredAt: timeOrNull(r.OccurredAt),
+		DeadLetter: h.showDeadLetters(ctx, []deadletter.Record{r})[0], OccurredAt: operator.OrNull(r.OccurredAt),
 		Body: string(opened.Body), Headers: headers(r), History: opened.History, Attributes: opened.Attributes,
 	}, nil
 }

@@ -36,16 +36,9 @@ func showDelivery(r delivery.Record) Delivery {
 	return Delivery{
 		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
 		State: r.State, Attempts: r.Attempts, Replay: r.Replay, LastStatus: r.LastStatus, Reason: r.Reason,
-		DurationMS: r.DurationMS, NextAttemptAt: timeOrNull(r.NextAttemptAt), OccurredAt: timeOrNull(r.OccurredAt),
+		DurationMS: r.DurationMS, NextAttemptAt: operator.OrNull(r.NextAttemptAt), OccurredAt: operator.OrNull(r.OccurredAt),
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
-}
-
-func timeOrNull(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &t
 }
 
 type deliveryRequest struct {
@@ -103,8 +96,7 @@ func (h *Handler) openDeliveries(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (operator.List[Delivery], error) {
 	if req.EndpointID == "" {
-		const reason = "endpoint_id, event or event_id is required"
-		return operator.List[Delivery]{}, operator.Refuse(operator.CodeInvalidField, "endpoint_id", reason)
+		return operator.List[Delivery]{}, operator.Invalid("endpoint_id", "endpoint_id, event or event_id is required")
 	}
 	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {

@@ -64,7 +64,7 @@ func (h *Handler) endpoints(
 	ctx context.Context, call *operator.Call, req endpointsRequest,
 ) (operator.List[Trouble], error) {
 	if req.State != "" && !slices.Contains(states, req.State) {
-		return operator.List[Trouble]{}, operator.Refuse(operator.CodeInvalidField, "state",
+		return operator.List[Trouble]{}, operator.Invalid("state",
 			"must be failing, flapping, open, recovering, disabled, paused, healthy, deleted or unreadable")
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
@@ -245,8 +245,8 @@ func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpoin
 	return Endpoint{
 		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
 		Status: e.Status, Events: e.Events,
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: timeOrNull(e.DeletedAt),
-		SecretRotatedAt: timeOrNull(e.SecretRotatedAt), TenantPaused: found.Tenant.Paused(),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: operator.OrNull(e.DeletedAt),
+		SecretRotatedAt: operator.OrNull(e.SecretRotatedAt), TenantPaused: found.Tenant.Paused(),
 		Health: h.showHealth(found, waiting), Waiting: h.showWaiting(waiting),
 	}, nil
 }

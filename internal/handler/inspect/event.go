@@ -23,12 +23,12 @@ func (h *Handler) deliveriesOfEvent(
 	var invalid *event.Invalid
 	switch {
 	case errors.As(err, &invalid):
-		return DeliveryList{}, operator.Refuse(operator.CodeInvalidField, "event", invalid.Error())
+		return DeliveryList{}, operator.Invalid("event", invalid.Error())
 	case e.ID == "":
 		const reason = "is required with an event that has no id: it is then the id of its SQS message"
-		return DeliveryList{}, operator.Refuse(operator.CodeInvalidField, "event_id", reason)
+		return DeliveryList{}, operator.Invalid("event_id", reason)
 	case req.EventID != "" && req.EventID != e.ID:
-		return DeliveryList{}, operator.Refuse(operator.CodeInvalidField, "event_id", "is not the id of the event")
+		return DeliveryList{}, operator.Invalid("event_id", "is not the id of the event")
 	}
 	if err := operator.CheckTenant(req.TenantID, e.TenantID); err != nil {
 		return DeliveryList{}, err
@@ -63,14 +63,13 @@ func (h *Handler) deliveriesOfEvent(
 
 // endpointsOfEvent refuses filters without meaning here and returns the tenant's endpoints, the oldest first.
 func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req deliveriesRequest) ([]string, error) {
-	const code = operator.CodeInvalidField
 	switch {
 	case req.EndpointID != "":
-		return nil, operator.Refuse(code, "endpoint_id", "give either endpoint_id or an event")
+		return nil, operator.Invalid("endpoint_id", "give either endpoint_id or an event")
 	case req.TenantID == "":
-		return nil, operator.Refuse(code, "tenant_id", "is required with event_id: each tenant has its own events")
+		return nil, operator.Invalid("tenant_id", "is required with event_id: each tenant has its own events")
 	case req.Limit != nil:
-		return nil, operator.Refuse(code, "limit", "a list by event has no pages")
+		return nil, operator.Invalid("limit", "a list by event has no pages")
 	case req.Cursor != "":
 		return nil, cursor.ErrInvalid
 	}

@@ -50,12 +50,13 @@ func (h *Handler) showHealth(f operator.Found, w dynamo.Waiting) Health {
 		marks.PausedBy, marks.PauseReason = f.Tenant.PausedBy, f.Tenant.PauseReason
 	}
 	shown := Health{
-		State: h.state(f), Since: timeOrNull(f.Since()), Failures: i.Failures, FailingSince: timeOrNull(i.FailingSince),
-		OutageSince: timeOrNull(i.OutageSince), LastFailureAt: timeOrNull(i.Last.At),
-		LastStatus: i.Last.Status, LastReason: i.Last.Reason,
-		LastProbeAt: timeOrNull(i.ProbedAt), NextProbeAt: timeOrNull(probe), RecoveredAt: timeOrNull(i.RecoveredAt),
-		PausedBy: marks.PausedBy, PauseReason: marks.PauseReason,
-		DiscardedBefore: timeOrNull(f.Endpoint.DiscardedBefore(f.Tenant)), Note: note,
+		State: h.state(f), Since: operator.OrNull(f.Since()), Failures: i.Failures,
+		FailingSince: operator.OrNull(i.FailingSince), OutageSince: operator.OrNull(i.OutageSince),
+		LastFailureAt: operator.OrNull(i.Last.At), LastStatus: i.Last.Status, LastReason: i.Last.Reason,
+		LastProbeAt: operator.OrNull(i.ProbedAt), NextProbeAt: operator.OrNull(probe),
+		RecoveredAt: operator.OrNull(i.RecoveredAt),
+		PausedBy:    marks.PausedBy, PauseReason: marks.PauseReason,
+		DiscardedBefore: operator.OrNull(f.Endpoint.DiscardedBefore(f.Tenant)), Note: note,
 	}
 	if ok, tried := i.Recent.Share(h.Now()); tried > 0 {
 		shown.Recent = &Recent{Attempts: tried, Successes: ok}
@@ -73,9 +74,9 @@ type Waiting struct {
 }
 
 func (h *Handler) showWaiting(w dynamo.Waiting) *Waiting {
-	shown := &Waiting{Count: w.Items, Held: w.Held, More: w.More, OldestCreatedAt: timeOrNull(w.Oldest)}
+	shown := &Waiting{Count: w.Items, Held: w.Held, More: w.More, OldestCreatedAt: operator.OrNull(w.Oldest)}
 	if !w.Oldest.IsZero() {
-		shown.KeptUntil = timeOrNull(w.Oldest.Add(h.MaxLife))
+		shown.KeptUntil = operator.OrNull(w.Oldest.Add(h.MaxLife))
 	}
 	return shown
 }

@@ -29,8 +29,7 @@ func (h *Handler) jobs(
 	ctx context.Context, call *operator.Call, req jobsRequest,
 ) (operator.List[operator.Job], error) {
 	if req.State != "" && !req.State.Valid() {
-		return operator.List[operator.Job]{}, operator.Refuse(operator.CodeInvalidField, "state",
-			"must be running, stopped or done")
+		return operator.List[operator.Job]{}, operator.Invalid("state", "must be running, stopped or done")
 	}
 	read := func(limit int, start string) ([]operator.Job, string, error) {
 		jobs, next, err := h.Jobs.List(ctx, req.State, limit, start)

@@ -114,7 +114,7 @@ func showRejected(events []rejected.Event) []RejectedEvent {
 	room := maxBodies
 	for i, e := range events {
 		shown[i] = RejectedEvent{
-			MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: timeOrNull(e.SentAt), Bytes: len(e.Body),
+			MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: operator.OrNull(e.SentAt), Bytes: len(e.Body),
 		}
 		if len(e.Body) <= room {
 			room -= len(e.Body)

@@ -47,7 +47,7 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 		if err != nil {
 			return Summary{}, err
 		}
-		s.DeadLetters[status] = Count{Count: n, OldestDiedAt: timeOrNull(oldest)}
+		s.DeadLetters[status] = Count{Count: n, OldestDiedAt: operator.OrNull(oldest)}
 	}
 	for name, url := range h.Queues {
 		if s.Queues[name], err = h.depth(ctx, url); err != nil {

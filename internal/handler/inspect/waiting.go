@@ -63,7 +63,7 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 	counts.Slow = counts.Slow[:min(counts.SlowTenants, maxSlow)]
 	counts.More = more || next != ""
 	return counts, Backlogged{
-		Count: total.Items, Held: total.Held, More: total.More, NextDueAt: timeOrNull(total.NextDue),
+		Count: total.Items, Held: total.Held, More: total.More, NextDueAt: operator.OrNull(total.NextDue),
 	}, nil
 }
 

@@ -119,8 +119,7 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 		return Results{}, err
 	}
 	if !req.Confirm {
-		const reason = "purging cannot be undone: confirm must be true"
-		return Results{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
+		return Results{}, operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	}
 	r := &run{h: h, call: call, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
 	results := r.all(ctx, ids, r.purgeSome)

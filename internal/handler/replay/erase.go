@@ -75,8 +75,7 @@ func (req eraseRequest) check() error {
 		return err
 	}
 	if !req.DryRun && req.Confirm != req.TenantID {
-		return operator.Refuse(operator.CodeInvalidField, "confirm",
-			"erasing cannot be undone: confirm must repeat the tenant's id")
+		return operator.Invalid("confirm", "erasing cannot be undone: confirm must repeat the tenant's id")
 	}
 	return operator.CheckReason(req.Reason)
 }

@@ -45,22 +45,21 @@ const maxToken = 128
 
 // check refuses a request for an impossible job.
 func (r startRequest) check() error {
-	const code = operator.CodeInvalidField
 	switch {
 	case !r.Act.Valid():
-		return operator.Refuse(code, "act", "must be replay, purge or publish")
+		return operator.Invalid("act", "must be replay, purge or publish")
 	case len(r.Token) > maxToken:
-		return operator.Refuse(code, "token", "must have at most 128 bytes")
+		return operator.Invalid("token", "must have at most 128 bytes")
 	case r.Act == job.Replay && r.Status == replayed:
-		return operator.Refuse(code, "status", "must be dead or replaying: others cannot be replayed")
+		return operator.Invalid("status", "must be dead or replaying: others cannot be replayed")
 	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
-		return operator.Refuse(code, "confirm", "purging cannot be undone: confirm must be true")
+		return operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	case r.Act != job.Publish:
 		return nil
 	case r.EndpointID != "":
-		return operator.Refuse(code, "endpoint_id", "rejected events have no endpoint")
+		return operator.Invalid("endpoint_id", "rejected events have no endpoint")
 	case r.Status != "":
-		return operator.Refuse(code, "status", "rejected events have no status")
+		return operator.Invalid("status", "rejected events have no status")
 	}
 	return r.CheckTimes()
 }
@@ -141,7 +140,7 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 	}
 	same, as := asked.Selector, stood.Selector
 	if same.Until, as.Until = asked.Asked, stood.Asked; asked.Act != stood.Act || !sameSelector(same, as) {
-		return Survey{}, operator.Refuse(operator.CodeInvalidField, "token", "another job was started with it")
+		return Survey{}, operator.Invalid("token", "another job was started with it")
 	}
 	shown := operator.ShowJob(stood)
 	return Survey{

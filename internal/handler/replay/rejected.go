@@ -44,7 +44,7 @@ func (h *Handler) rejectedEvents(
 ) (RejectedResults, error) {
 	var ids []string
 	if req.All == (len(req.MessageIDs) > 0) {
-		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "message_ids", "give either message_ids or all")
+		return RejectedResults{}, operator.Invalid("message_ids", "give either message_ids or all")
 	}
 	if !req.All {
 		var err error
@@ -70,8 +70,7 @@ func (h *Handler) discardRejectedEvents(
 		return RejectedResults{}, err
 	}
 	if !req.Confirm {
-		const reason = "discarding cannot be undone: confirm must be true"
-		return RejectedResults{}, operator.Refuse(operator.CodeInvalidField, "confirm", reason)
+		return RejectedResults{}, operator.Invalid("confirm", "discarding cannot be undone: confirm must be true")
 	}
 	s := &sweep{h: h, call: call, from: h.Rejected, most: maxIDs, each: (*sweep).discard}
 	return s.answerFor(ctx, ids)

@@ -70,8 +70,7 @@ func (h *Handler) importEndpoints(
 	ctx context.Context, by *operator.Call, req importRequest,
 ) (answer importAnswer, err error) {
 	if n := len(req.Endpoints); n == 0 || n > maxImported {
-		return answer, operator.Refuse(operator.CodeInvalidField, "endpoints",
-			fmt.Sprintf("must hold 1 to %d endpoints", maxImported))
+		return answer, operator.Invalid("endpoints", fmt.Sprintf("must hold 1 to %d endpoints", maxImported))
 	}
 	ctx, stop := parallel.Deadline(ctx, reserve)
 	defer stop()
