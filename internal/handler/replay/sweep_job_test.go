@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -12,16 +11,22 @@ import (
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
+// eventsOf are rejected events of these tenants.
+func eventsOf(n int, tenant func(n int) string) []rejected.Event {
+	all := make([]rejected.Event, n)
+	for i := range all {
+		all[i] = rejected.Event{
+			MessageID: strconv.Itoa(i), Body: `{"tenant_id":"` + tenant(i) + `"}`, SentAt: at, Reason: "not_processed",
+		}
+	}
+	return all
+}
+
 // More events than the rate allows in an invocation stay on the queue, and the job ends all the same.
 func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 0)
-		for n := range 3000 {
-			w.rejected = append(w.rejected, rejected.Event{
-				MessageID: strconv.Itoa(n), Body: `{"tenant_id":"acme"}`, SentAt: at, Reason: "not_processed",
-			})
-		}
-		all := slices.Clone(w.rejected)
+		w, all := newStore(t, 0), eventsOf(3000, func(int) string { return "acme" })
+		w.rejected = all
 		ask[Survey](t, w, strings.Replace(startReplay, "replay", "publish", 1)+`,"reason":"processed"}`)
 		w.rejected = all
 		w.wake(t)
@@ -34,15 +39,13 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 // A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
 func TestHandler_workJobs_goesOnBehindTheEventsThatItPassed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 0)
-		for n := range 10_000 {
-			body := `{"tenant_id":"other"}`
+		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string {
 			if n%1000 == 0 {
-				body = `{"tenant_id":"acme"}`
+				return "acme"
 			}
-			w.rejected = append(w.rejected, rejected.Event{MessageID: strconv.Itoa(n), Body: body, SentAt: at})
-		}
-		all := slices.Clone(w.rejected)
+			return "other"
+		})
+		w.rejected = all
 		ask[Survey](t, w, strings.Replace(startReplay, "replay", "publish", 1)+`}`)
 		w.rejected, w.restored, w.takes = all, nil, 100*time.Millisecond
 		done, minutes := w.finish(t)
@@ -58,18 +61,14 @@ func TestHandler_workJobs_goesOnBehindTheEventsThatItPassed(t *testing.T) {
 // What one job passes is hidden from the others: a second one begins when all of it is back.
 func TestHandler_workJobs_publishesForOneJobAtATime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newStore(t, 0)
-		for n := range 10_000 {
-			body := `{"tenant_id":"` + []string{"acme", "other"}[n%2] + `"}`
-			w.rejected = append(w.rejected, rejected.Event{MessageID: strconv.Itoa(n), Body: body, SentAt: at})
-		}
-		all := slices.Clone(w.rejected)
+		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })
+		w.rejected = all
 		publish := strings.Replace(startReplay, "replay", "publish", 1) + `}`
 		ask[Survey](t, w, publish)
 		time.Sleep(time.Second) // the second one is the later
-		w.rejected = slices.Clone(all)
+		w.rejected = all
 		ask[Survey](t, w, strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(publish))
-		w.rejected, w.takes = slices.Clone(all), 100*time.Millisecond
+		w.rejected, w.takes = all, 100*time.Millisecond
 		first, minutes := w.finish(t)
 		if first.Refused["invalid_event"] != 5000 || minutes != 3 || w.jobs[job.ID("u")].Pages != 0 {
 			t.Errorf("after %d minutes: %+v, beside it %+v", minutes, first.Progress, w.jobs[job.ID("u")].Progress)

@@ -133,13 +133,17 @@ func (l auditLog) Write(_ context.Context, lines ...audit.Line) error {
 	return nil
 }
 
-func (w *world) auditLines() (lines []map[string]any) {
+func (w *world) auditLines() []map[string]any { return w.lines(&w.audited) }
+
+// lines are those of a log, without their times.
+func (w *world) lines(log *bytes.Buffer) (lines []map[string]any) {
 	w.t.Helper()
-	for text := range strings.Lines(w.audited.String()) {
+	for text := range strings.Lines(log.String()) {
 		var line map[string]any
 		if err := json.Unmarshal([]byte(text), &line); err != nil {
-			w.t.Fatal(err)
+			w.t.Fatalf("log line %q: %v", text, err)
 		}
+		delete(line, "time")
 		lines = append(lines, line)
 	}
 	return lines

@@ -256,20 +256,6 @@ func TestHandler_list_goesOnWhereTheLastPageEnded(t *testing.T) {
 	}
 }
 
-// lines returns the log lines with this message, without their times.
-func (w *world) lines(message string) (found []map[string]any) {
-	for line := range strings.Lines(w.log.String()) {
-		var m map[string]any
-		if err := json.Unmarshal([]byte(line), &m); err != nil {
-			w.t.Fatalf("log line %q: %v", line, err)
-		}
-		if delete(m, "time"); m["msg"] == message {
-			found = append(found, m)
-		}
-	}
-	return found
-}
-
 // oneOfEach makes every change to an endpoint, some of which change nothing.
 func (w *world) oneOfEach(key string) (id string) {
 	id = w.create(key).ID
@@ -393,7 +379,7 @@ func TestHandler_report_leavesOneLinePerRequest(t *testing.T) {
 		guessed,
 		revoked,
 	}
-	got := w.lines("request")
+	got := w.lines(w.log)
 	for _, line := range got {
 		if _, ok := line["ms"].(float64); !ok {
 			t.Errorf("no duration in %v", line)
