@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenan
 	if err != nil {
 		return err
 	}
-	a.say("stored of %s in %s: %s", safe(tenant), s.name, console.Reasons(counts))
+	a.say("stored of %s in %s: %s", safe(tenant), s.name, some(counts))
 	fmt.Fprint(a.err, "This cannot be undone. Type the tenant's id to erase it: ")
 	answer, _ := bufio.NewReader(a.in).ReadString('\n') // an input that has ended is a no
 	if strings.TrimSpace(answer) != tenant {
@@ -119,7 +120,14 @@ func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err 
 		if part.Next == nil {
 			return counts, nil
 		}
-		a.say("so far: %s", console.Reasons(counts))
+		a.say("so far: %s", some(counts))
 		f["cursor"] = *part.Next
 	}
+}
+
+// some are the counts of what there is.
+func some(counts row) string {
+	there := maps.Clone(counts)
+	maps.DeleteFunc(there, func(_ string, n any) bool { return n == 0.0 })
+	return cmp.Or(console.Reasons(there), "nothing")
 }

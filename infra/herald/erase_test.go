@@ -8,7 +8,7 @@ import (
 )
 
 func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
-	const counted = `{"counts":{"endpoints":2,"deliveries":3},"next_cursor":null}`
+	const counted = `{"counts":{"endpoints":2,"deliveries":3,"marks":0},"next_cursor":null}`
 	const some, rest = `{"counts":{"endpoints":2},"next_cursor":"c"}`, `{"counts":{"deliveries":3},"next_cursor":null}`
 	const rejected, gone = `{"data":[{"message_id":"m1"}]}`, `{"data":[{"message_id":"m1","result":"discarded"}]}`
 	const none, busy = `{"data":[]}`, `{"data":[{"message_id":"m1","result":"not_found","reason":"not_found"}]}`
@@ -47,6 +47,9 @@ func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
 			code, out, words := f.play(t, test.input, strings.Fields(test.line)...)
 			for _, r := range f.requests {
 				delete(r, "operator")
+			}
+			if test.input != "" && !strings.Contains(words, ": 3 deliveries, 2 endpoints\n") {
+				t.Errorf("asks with %q", words)
 			}
 			if diff := cmp.Diff(test.want, f.requests); diff != "" || code != test.code {
 				t.Errorf("exit code %d: %s, requests (-want +got):\n%s", code, words, diff)

@@ -310,7 +310,6 @@ func TestHandler_Process_returnsWhatIsNotWritten(t *testing.T) {
 	}
 }
 
-// SQS moves a test here if deliver crashes on it: nobody would miss or replay it.
 func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
 	w := newWorld()
 	w.lost = errors.New("no answer")
@@ -326,6 +325,7 @@ func TestHandler_Process_countsADeathOnceIfItsStateWasNotWritten(t *testing.T) {
 	}
 }
 
+// SQS moves a test here if deliver crashes on it: nobody would miss or replay it.
 func TestHandler_Process_keepsNoTest(t *testing.T) {
 	w := newWorld()
 	body := `{"type":"` + delivery.TestType + `","data":{}}`

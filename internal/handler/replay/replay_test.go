@@ -88,6 +88,9 @@ func TestHandler_deliveries_answersInTheOrderOfTheIDs(t *testing.T) {
 	if diff := cmp.Diff([]queue.Outgoing{queue.Of(again, 0)}, w.mail["deliveries"], sqsValues); diff != "" {
 		t.Errorf("sent (-want +got):\n%s", diff)
 	}
+	if log := w.log.String(); !strings.Contains(log, `"replayed":1`) || strings.Contains(log, `\"data\"`) {
+		t.Errorf("no result, or a body, is in the log: %s", log)
+	}
 }
 
 // nowhere takes no message.

@@ -49,6 +49,7 @@ type world struct {
 	calls     int           // of this process
 	last      int           // the process dies at this call, 0: never
 	lost      bool          // the last call is done, and its answer lost
+	log       bytes.Buffer
 }
 
 type holder struct {
@@ -103,7 +104,7 @@ func (w *world) handler() *Handler {
 	return &Handler{
 		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Jobs: w, Vault: vault,
 		Deliveries: box{w, "deliveries"}, Retries: box{w, "retries"}, Events: box{w, "events"}, Rejected: w, Passing: w,
-		Audit: w, Log: slog.New(slog.DiscardHandler), Now: w.now,
+		Audit: w, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: w.now,
 	}
 }
 
