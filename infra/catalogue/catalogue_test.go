@@ -203,6 +203,9 @@ func TestReadOwn_namesTheLine(t *testing.T) {
 		"an anchor that contains itself": {
 			catalogueOf("a.b", "&s { allOf: [*s] }", "{}", ""), "own.yaml:12: more than 64 levels",
 		},
+		"an anchor beside the types that contains itself": {
+			catalogueOf("a.b", object, "{}", "x-more: &s [*s]\n"), "own.yaml: yaml: anchor 's' value contains itself",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, faults := readText(t, row.text)

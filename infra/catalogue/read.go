@@ -61,6 +61,10 @@ func read(path string) ([]entry, error) {
 	}
 	d := &document{path: path, root: file.Content[0]}
 	types := d.types()
+	var whole any
+	if err := d.root.Decode(&whole); err != nil && len(d.faults) == 0 { // aliases that expand without end, say
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	return types, errors.Join(d.faults...)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
@@ -101,6 +102,20 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	}
 	if before != 2 || strings.Contains(w.log.String()+w.audited.String(), "hidden") {
 		t.Errorf("%d audit lines, or a secret in the log: %s", before, w.log)
+	}
+}
+
+func TestHandler_import_leavesAnEndpointLikeAnyOther(t *testing.T) {
+	w := newWorld(t)
+	path := "/v1/webhooks/" + w.move(false, leaving("a", oldKey))[0].ID
+	key := w.issue("acme", apikey.Scopes()...)
+	if a := w.do(key, "GET", path, ""); a.status != 200 || strings.Contains(string(a.body), "hidden") {
+		t.Errorf("answered %d %s", a.status, a.body)
+	}
+	var rotated shown
+	w.do(key, "POST", path+"/rotate-secret", "").decode(t, &rotated)
+	if !strings.HasPrefix(rotated.SigningSecret, "whs_") || rotated.SecretRotatedAt == nil {
+		t.Errorf("rotated: %+v", rotated)
 	}
 }
 
