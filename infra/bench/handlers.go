@@ -36,7 +36,7 @@ const (
 
 // deliver measures the deliver handler: everything between Lambda's payload and its answer.
 func deliver(in workload) (measurement, error) {
-	cfg, err := config.AWS(context.Background())
+	cfg, err := config.AWS()
 	if err != nil {
 		return measurement{}, err
 	}
@@ -62,7 +62,7 @@ func deliver(in workload) (measurement, error) {
 
 // fanOut measures the fanout handler. A delivery here is an event.
 func fanOut(in workload) (measurement, error) {
-	cfg, err := config.AWS(context.Background())
+	cfg, err := config.AWS()
 	if err != nil {
 		return measurement{}, err
 	}

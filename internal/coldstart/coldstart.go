@@ -8,7 +8,6 @@
 package coldstart
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -32,19 +31,18 @@ type Process struct {
 // Runtime API, or here if it cannot start. Settings are read from the variables that the `env` tags of S name (package
 // config); build makes the handler.
 func Run[S any](name string, build func(Process, S) (lambda.Handler, error)) {
-	ctx := context.Background()
 	log := telemetry.NewLogger(os.Stdout)
-	p, settings, err := newProcess[S](ctx, name)
+	p, settings, err := newProcess[S](name)
 	var h lambda.Handler
 	if err == nil {
 		p.Log = log
 		h, err = build(p, settings)
 	}
 	if err != nil {
-		log.ErrorContext(ctx, "cold start failed", telemetry.KeyError, err.Error())
+		log.Error("cold start failed", telemetry.KeyError, err.Error())
 		os.Exit(1)
 	}
-	lambda.StartWithOptions(h, lambda.WithContext(ctx))
+	lambda.Start(h)
 }
 
 // shared are the settings of every function, besides its own.
@@ -53,10 +51,10 @@ type shared struct {
 }
 
 // newProcess reads the environment. Faults of the settings and of the AWS configuration come in one error.
-func newProcess[S any](ctx context.Context, name string) (Process, S, error) {
+func newProcess[S any](name string) (Process, S, error) {
 	common, unstaged := config.Load[shared]()
 	settings, unset := config.Load[S]()
-	cfg, unconfigured := config.AWS(ctx)
+	cfg, unconfigured := config.AWS()
 	metrics := telemetry.NewMetrics(os.Stdout, common.Stage, name, time.Now)
 	return Process{AWS: cfg, Metrics: metrics}, settings, errors.Join(unstaged, unset, unconfigured)
 }

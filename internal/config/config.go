@@ -4,7 +4,6 @@
 package config
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -56,7 +55,7 @@ func withoutValues(err error, settings reflect.Type) error {
 // gives nothing else, and the SDK's default chain (SSO, EC2, profiles) costs 1.7 MB a binary.
 // Retries are the SDK's standard: a throttled call is tried three times within its caller's
 // deadline, and a try that hangs is given up for another.
-func AWS(context.Context) (aws.Config, error) {
+func AWS() (aws.Config, error) {
 	e, err := awsconfig.NewEnvConfig()
 	if err != nil {
 		return aws.Config{}, fmt.Errorf("loading the AWS configuration: %w", err)

@@ -62,7 +62,7 @@ func TestAWS_needsRegionAndCredentials(t *testing.T) {
 		t.Run(missing, func(t *testing.T) {
 			environment(t)
 			t.Setenv(missing, "")
-			_, err := config.AWS(t.Context())
+			_, err := config.AWS()
 			if err == nil {
 				t.Fatal("no error")
 			}
@@ -84,7 +84,7 @@ func TestAWS_callsAreSignedAndTriedThreeTimes(t *testing.T) {
 	t.Cleanup(server.Close)
 	environment(t)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
-	cfg, err := config.AWS(t.Context())
+	cfg, err := config.AWS()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestAWS_givesUpATryThatHangs(t *testing.T) {
 	t.Cleanup(server.Close)
 	environment(t)
 	t.Setenv("AWS_ENDPOINT_URL", server.URL)
-	cfg, err := config.AWS(t.Context())
+	cfg, err := config.AWS()
 	if err != nil {
 		t.Fatal(err)
 	}
