@@ -117,7 +117,7 @@ mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that n
 		exit packages < '$(words $(PURE))' || noticed < .95 * (noticed + lived) }' report && [ ! -s unexplained ]
 
 invariants: ## look for minutes for what breaks the invariants of waiting deliveries; FOR=5m for each search
-	@INVARIANTS_FOR=$(or $(FOR),2m) go test -count 1 -v -timeout 2h ./infra/invariants
+	@INVARIANTS_FOR=$(or $(FOR),2m) go test -count 1 -v -parallel 1 -timeout 3h ./infra/invariants
 
 fuzz: ## run every fuzz target, each for a minute or FOR=5m
 	@go test -list '^Fuzz' ./... | awk '/^Fuzz/ { names[n++] = $$1 } $$1 == "ok" { while (n) print $$2, names[--n] }' | \
