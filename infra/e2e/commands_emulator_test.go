@@ -123,9 +123,6 @@ func TestTheCommandsThatTheStackPrintsWork(t *testing.T) {
 func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	profile := commands.Environment(operator.State) + "\n"
-	t.Run("local-stack.md", func(t *testing.T) {
-		prints(t, shell(t, blocks(t, "local-stack.md")), `-events`, `"queues":{`)
-	})
 	t.Run("publishing.md and the README", func(t *testing.T) {
 		const readme = `sh infra/examples/publisher/cli/publish.sh` // what the README shows
 		out := shell(t, profile+blocks(t, "publishing.md")+"export EVENTS_QUEUE_URL\n"+readme)
