@@ -49,13 +49,14 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		Dead       delivery.Reason
 		Record     delivery.Reason
 	}
-	for name, row := range map[string]struct {
+	type row struct {
 		state  circuit.State
 		change func(*endpoint.Endpoint)
 		blind  bool // the circuit cannot be read
 		broken bool // nor the row
 		want   end
-	}{
+	}
+	inWorlds(t, map[string]row{
 		"open":     {state: circuit.Open, want: end{Dead: delivery.ReasonCircuitOpen}},
 		"failing":  {state: circuit.Failing, want: end{Sent: 1}},
 		"none":     {want: end{Sent: 1}},
@@ -64,52 +65,46 @@ func TestRun_ofALifeThatIsOver(t *testing.T) {
 		"paused while it is open": {
 			state: circuit.Open, change: paused, want: end{Dead: delivery.ReasonEndpointPaused},
 		},
-		"gone": {
-			state: circuit.Open, change: func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted },
-			want: end{Record: delivery.ReasonEndpointDeleted},
-		},
+		"gone": {state: circuit.Open, change: deleted, want: end{Record: delivery.ReasonEndpointDeleted}},
 		"discarded": {
 			state: circuit.Open, change: func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() },
 			want: end{Record: delivery.ReasonDiscarded},
 		},
 		"nobody knows":                       {state: circuit.Open, blind: true, want: end{Left: 1}},
 		"nobody knows whether it is deleted": {state: circuit.Open, broken: true, want: end{Left: 1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				i := w.held(hook, 1, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })[0]
-				w.store(hook, row.state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
-				w.run()
-				if len(w.sent)+len(w.buried)+len(w.records) > 0 {
-					w.Fatalf("something went before its time: %+v", w)
-				}
-				time.Sleep(time.Minute)
-				if row.change != nil {
-					w.change(hook, row.change)
-				}
-				w.refuses = func(call string, _ backlog.Key) bool {
-					return row.blind && call == "Circuit" || row.broken && call == "Row"
-				}
-				c := w.circuits[hook]
-				c.ProbedAt = time.Now()
-				w.circuits[hook] = c
-				w.run()
-				got := end{Sent: len(w.sent), Left: len(w.left(hook)), Record: w.records[i.Message.DeliveryID].Reason}
-				for _, m := range w.buried {
-					got.Dead = m.Life.Reason
-					if m.Life.Status != 503 || m.Attempts != "5" {
-						w.Errorf("the dead letter says %+v", m)
-					}
-				}
-				if diff := cmp.Diff(row.want, got); diff != "" {
-					w.Errorf("(-want +got)\n%s\n%s", diff, w.logs.String())
-				}
-			})
-		})
-	}
+	}, func(w *world, _ string, row row) {
+		i := w.held(hook, 1, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })[0]
+		w.store(hook, row.state, func(i *circuit.Item) { i.ProbedAt, i.RecoveredAt = i.Since, i.Since })
+		w.run()
+		if len(w.sent)+len(w.buried)+len(w.records) > 0 {
+			w.Fatalf("something went before its time: %+v", w)
+		}
+		time.Sleep(time.Minute)
+		if row.change != nil {
+			w.change(hook, row.change)
+		}
+		w.refuses = func(call string, _ backlog.Key) bool {
+			return row.blind && call == "Circuit" || row.broken && call == "Row"
+		}
+		c := w.circuits[hook]
+		c.ProbedAt = time.Now()
+		w.circuits[hook] = c
+		w.run()
+		got := end{Sent: len(w.sent), Left: len(w.left(hook)), Record: w.records[i.Message.DeliveryID].Reason}
+		for _, m := range w.buried {
+			got.Dead = m.Life.Reason
+			if m.Life.Status != 503 || m.Attempts != "5" {
+				w.Errorf("the dead letter says %+v", m)
+			}
+		}
+		if diff := cmp.Diff(row.want, got); diff != "" {
+			w.Errorf("(-want +got)\n%s\n%s", diff, w.logs.String())
+		}
+	})
 }
 
 func disabled(e *endpoint.Endpoint) { e.Status = endpoint.Disabled }
+func deleted(e *endpoint.Endpoint)  { e.Status = endpoint.Deleted }
 func paused(e *endpoint.Endpoint)   { e.Marks.PausedAt = time.Now() }
 
 // With calls of AWS that take 12 ms.

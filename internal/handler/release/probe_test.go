@@ -6,7 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -36,10 +35,8 @@ func TestRun_probesUnderClaims(t *testing.T) {
 }
 
 func TestRun_sendsNoProbe(t *testing.T) {
-	for name, spoil := range map[string]func(*world){
-		"when its claim is refused": func(w *world) {
-			w.refuses = func(call string, _ backlog.Key) bool { return call == "Store" }
-		},
+	inWorlds(t, map[string]func(*world){
+		"when its claim is refused": func(w *world) { w.refuse("Store") },
 		"when another run has claimed one": func(w *world) {
 			w.during("ReadShard", func(i *circuit.Item) { i.Version++ })
 		},
@@ -57,23 +54,19 @@ func TestRun_sendsNoProbe(t *testing.T) {
 				i.DueAt = time.Now()
 				w.waiting[key] = i
 			}
-			w.refuses = func(call string, _ backlog.Key) bool { return call == "Circuit" }
+			w.refuse("Circuit")
 		},
 		"to a paused endpoint": func(w *world) { w.change(hook, paused) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.held(hook, 3)
-				w.store(hook, circuit.Open)
-				time.Sleep(time.Minute)
-				spoil(w)
-				w.run()
-				if len(w.sent) != 0 || !w.circuits[hook].ProbedAt.IsZero() {
-					w.Errorf("sent %+v, claimed %+v", w.sent, w.circuits[hook])
-				}
-			})
-		})
-	}
+	}, func(w *world, _ string, spoil func(*world)) {
+		w.held(hook, 3)
+		w.store(hook, circuit.Open)
+		time.Sleep(time.Minute)
+		spoil(w)
+		w.run()
+		if len(w.sent) != 0 || !w.circuits[hook].ProbedAt.IsZero() {
+			w.Errorf("sent %+v, claimed %+v", w.sent, w.circuits[hook])
+		}
+	})
 }
 
 func TestRun_probesAtOnceWhenTheOwnerChangedTheEndpoint(t *testing.T) {

@@ -112,7 +112,7 @@ func TestRun_doesWhatAnOperatorOrders(t *testing.T) {
 		if w.run(); len(w.sent) > 0 {
 			w.Errorf("%d were sent although the change of state was refused", len(w.sent))
 		}
-		w.refuses = func(string, backlog.Key) bool { return false }
+		w.refuse("")
 		w.run()
 		if diff := cmp.Diff(idsOf(want...), ids(w.sent)); diff != "" {
 			w.Errorf("sent (-want +got)\n%s", diff)
@@ -228,32 +228,29 @@ func TestRun_recoversWhatIsBehindMuchThatWaits(t *testing.T) {
 // An attempt that changes the circuit during a run loses neither the pace of a recovery, unless the circuit has opened,
 // nor its end, nor what is held: an endpoint that flaps changes its circuit in every run.
 func TestRun_storesItsResultBesideAnAttempts(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		held               int
 		was, attempt, want circuit.State
 		quota              int
-	}{
+	}
+	inWorlds(t, map[string]row{
 		"a recovery goes on": {150, circuit.Recovering, circuit.Recovering, circuit.Recovering, 120},
 		"a recovery fails":   {150, circuit.Recovering, circuit.Open, circuit.Open, 0},
 		"nothing is left":    {0, circuit.Recovering, circuit.Recovering, circuit.None, 0},
 		"something is held":  {1, circuit.None, circuit.None, circuit.Recovering, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.held(hook, c.held)
-				w.store(hook, c.was)
-				w.during("ReadShard", func(i *circuit.Item) {
-					if i.Failures == 0 {
-						i.Version, i.Failures, i.State = i.Version+1, 1, c.attempt
-					}
-				})
-				w.run()
-				if got := w.circuits[hook]; got.Pace.Quota != c.quota || got.State != c.want {
-					w.Errorf("stored %+v", got)
-				}
-			})
+	}, func(w *world, _ string, c row) {
+		w.held(hook, c.held)
+		w.store(hook, c.was)
+		w.during("ReadShard", func(i *circuit.Item) {
+			if i.Failures == 0 {
+				i.Version, i.Failures, i.State = i.Version+1, 1, c.attempt
+			}
 		})
-	}
+		w.run()
+		if got := w.circuits[hook]; got.Pace.Quota != c.quota || got.State != c.want {
+			w.Errorf("stored %+v", got)
+		}
+	})
 }
 
 // A search that only looks for something held reads no more than it needs.
@@ -261,15 +258,8 @@ func TestRun_looksNoFurtherThanTheFirstHeld(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.held(hook, 1000)
 		w.store(hook, circuit.None, func(i *circuit.Item) { i.RecoveredAt = i.Since })
-		reads := 0
-		w.refuses = func(call string, _ backlog.Key) bool {
-			if call == "ReadShard" {
-				reads++
-			}
-			return false
-		}
-		if w.run(); reads != backlog.Shards {
-			w.Errorf("%d reads", reads)
+		if w.run(); w.calls["ReadShard"] != backlog.Shards {
+			w.Errorf("%d reads", w.calls["ReadShard"])
 		}
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // However much there is of one kind, the others get their time, and what they do not use is not lost.
@@ -32,7 +31,7 @@ func TestRun_sharesItsTimeAmongTheKindsOfWork(t *testing.T) {
 		w.store("webhook_open", circuit.Open, func(i *circuit.Item) { i.Since = i.Since.Add(-time.Hour) })
 		w.held("webhook_gone", 5)
 		w.store("webhook_gone", circuit.None)
-		w.change("webhook_gone", func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
+		w.change("webhook_gone", deleted)
 		began := time.Now()
 		took := w.run()
 		first, last := map[string]time.Duration{}, map[string]time.Duration{}
@@ -114,7 +113,7 @@ func isSick(id string) bool { return strings.HasPrefix(id, "webhook_sick") }
 // Whatever cannot be deleted, what is behind it goes in the same run: due, held to the end of its life, or
 // discarded.
 func TestRun_goesOnBehindWhatCannotBeDeleted(t *testing.T) {
-	for name, prepare := range map[string]func(w *world) (id string){
+	inWorlds(t, map[string]func(w *world) (id string){
 		"of what is due": func(w *world) string {
 			for range 30 {
 				for n := range 60 {
@@ -149,23 +148,19 @@ func TestRun_goesOnBehindWhatCannotBeDeleted(t *testing.T) {
 			}
 			w.held(hook, 100)
 			w.store(hook, circuit.None)
-			w.change(hook, func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
+			w.change(hook, deleted)
 			w.refuses = func(call string, k backlog.Key) bool { return call == "Delete" && k.Shard == 3 }
 			return hook
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				id := prepare(w)
-				w.run()
-				for key := range w.waiting {
-					if key.EndpointID == id && !w.refuses("Delete", key) {
-						w.Fatalf("%d are left", len(w.left(id)))
-					}
-				}
-			})
-		})
-	}
+	}, func(w *world, _ string, prepare func(w *world) (id string)) {
+		id := prepare(w)
+		w.run()
+		for key := range w.waiting {
+			if key.EndpointID == id && !w.refuses("Delete", key) {
+				w.Fatalf("%d are left", len(w.left(id)))
+			}
+		}
+	})
 }
 
 // Where nothing at all can be deleted, each lane sends a page, and then one message at a time.
@@ -186,55 +181,45 @@ func TestRun_sendsLittleWhereNothingCanBeDeleted(t *testing.T) {
 
 // Nor does any other kind of work touch a partition that has refused.
 func TestRun_leavesAPartitionAloneInAllKindsOfWork(t *testing.T) {
-	for _, state := range []circuit.State{circuit.Open, circuit.Recovering} {
-		t.Run(string(state), func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				held := w.held(hook, 20)
-				for range 300 {
-					w.due(hook, 0)
-				}
-				over := w.held(hook, 20, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })
-				w.store(hook, state)
-				time.Sleep(time.Minute)
-				w.refuses = func(call string, _ backlog.Key) bool { return call == "Delete" }
-				w.run()
-				if strings.Contains(w.logs.String(), `"probe"`) {
-					w.Error("a probe was sent")
-				}
-				sent := ids(w.sent)
-				for _, id := range idsOf(append(held, over...)...) {
-					if slices.Contains(sent, id) || len(w.buried) > 0 {
-						w.Errorf("%s was sent, %d were buried", id, len(w.buried))
-					}
-				}
-			})
-		})
-	}
+	inWorlds(t, map[string]circuit.State{
+		"open": circuit.Open, "recovering": circuit.Recovering,
+	}, func(w *world, _ string, state circuit.State) {
+		held := w.held(hook, 20)
+		for range 300 {
+			w.due(hook, 0)
+		}
+		over := w.held(hook, 20, func(i *backlog.Item) { i.DueAt = time.Now().Add(time.Minute) })
+		w.store(hook, state)
+		time.Sleep(time.Minute)
+		w.refuse("Delete")
+		w.run()
+		if strings.Contains(w.logs.String(), `"probe"`) {
+			w.Error("a probe was sent")
+		}
+		sent := ids(w.sent)
+		for _, id := range idsOf(append(held, over...)...) {
+			if slices.Contains(sent, id) || len(w.buried) > 0 {
+				w.Errorf("%s was sent, %d were buried", id, len(w.buried))
+			}
+		}
+	})
 }
 
 // A queue that takes nothing is asked by each lane once, and once for the burials.
 func TestRun_leavesAQueueAloneThatTakesNothing(t *testing.T) {
-	for name, most := range map[string]int{"RetryQueue": lanes * pageSize / 10 * 2, "DeadLetterQueue": lanes * 3} {
-		t.Run(name, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				for range 2000 {
-					w.due("webhook_2", 0)
-				}
-				w.held(hook, 2000, func(i *backlog.Item) { i.DueAt = time.Now() })
-				w.store(hook, circuit.Open)
-				calls := 0
-				w.refuses = func(call string, _ backlog.Key) bool {
-					if call == name {
-						calls++
-					}
-					return call == name
-				}
-				if w.run(); calls == 0 || calls > most {
-					w.Errorf("%d calls, want %d at most", calls, most)
-				}
-			})
-		})
-	}
+	inWorlds(t, map[string]int{
+		"RetryQueue": lanes * pageSize / 10 * 2, "DeadLetterQueue": lanes * 3,
+	}, func(w *world, name string, most int) {
+		for range 2000 {
+			w.due("webhook_2", 0)
+		}
+		w.held(hook, 2000, func(i *backlog.Item) { i.DueAt = time.Now() })
+		w.store(hook, circuit.Open)
+		w.refuse(name)
+		if w.run(); w.calls[name] == 0 || w.calls[name] > most {
+			w.Errorf("%d calls, want %d at most", w.calls[name], most)
+		}
+	})
 }
 
 // Held items that are found late in a run are buried in it all the same.
@@ -255,60 +240,49 @@ func TestRun_buriesWhatItFindsLate(t *testing.T) {
 // A run that cannot see its work fails; whatever else is refused is a fault in log and metrics. infra/invariants proves
 // that nothing is lost by it.
 func TestRun_saysWhatAWSRefuses(t *testing.T) {
-	for call, blind := range map[string]bool{
+	inWorlds(t, map[string]bool{
 		"All": true, "Due": true, "BatchGet": false, "Read": false, "ReadShard": false, "RetryQueue": false,
 		"DeadLetterQueue": false, "Delete": false, "PutBack": false, "Store": false, "Update": false, "Remove": false,
-	} {
-		t.Run(call, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.due("webhook_due", 0)
-				w.held("webhook_back", 1, func(i *backlog.Item) { i.NotBefore = time.Now().Add(10 * time.Minute) })
-				w.store("webhook_back", circuit.Recovering)
-				w.held("webhook_over", 1, func(i *backlog.Item) { i.DueAt = time.Now() })
-				w.store("webhook_over", circuit.Open)
-				w.held("webhook_gone", 1)
-				w.store("webhook_gone", circuit.None)
-				w.change("webhook_gone", func(e *endpoint.Endpoint) { e.Status = endpoint.Deleted })
-				w.store("webhook_past", circuit.None, func(i *circuit.Item) { i.HeldUntil = time.Now().Add(-time.Hour) })
-				w.refuses = func(c string, _ backlog.Key) bool { return c == call }
-				err := w.handler().Run(w.Context())
-				if errors.Is(err, ErrBlind) != blind || blind == strings.Contains(w.logs.String(), `"Runs"`) {
-					w.Errorf("the run returned %v\n%s", err, w.logs.String())
-				}
-				w.logged(`"fault":"ours"`, `"Faults":[`)
-			})
-		})
-	}
+	}, func(w *world, call string, blind bool) {
+		w.due("webhook_due", 0)
+		w.held("webhook_back", 1, func(i *backlog.Item) { i.NotBefore = time.Now().Add(10 * time.Minute) })
+		w.store("webhook_back", circuit.Recovering)
+		w.held("webhook_over", 1, func(i *backlog.Item) { i.DueAt = time.Now() })
+		w.store("webhook_over", circuit.Open)
+		w.held("webhook_gone", 1)
+		w.store("webhook_gone", circuit.None)
+		w.change("webhook_gone", deleted)
+		w.store("webhook_past", circuit.None, func(i *circuit.Item) { i.HeldUntil = time.Now().Add(-time.Hour) })
+		w.refuse(call)
+		err := w.handler().Run(w.Context())
+		if errors.Is(err, ErrBlind) != blind || blind == strings.Contains(w.logs.String(), `"Runs"`) {
+			w.Errorf("the run returned %v\n%s", err, w.logs.String())
+		}
+		w.logged(`"fault":"ours"`, `"Faults":[`)
+	})
 }
 
 // What is late because nothing can be read or sent shows in the metric that the alarm looks at.
 func TestRun_saysHowLateIsWhatItCannotSend(t *testing.T) {
-	for _, call := range []string{"BatchGet", "RetryQueue", "Delete"} {
-		t.Run(call, func(t *testing.T) {
-			inWorld(t, func(w *world) {
-				w.due(hook, -20*time.Minute)
-				w.refuses = func(c string, _ backlog.Key) bool { return c == call }
-				w.run()
-				w.logged(`"BacklogLateSeconds":[1200]`, `"Faults":[1]`, `"Runs":[1]`)
-				if len(w.left(hook)) != 1 {
-					w.Error("it is gone")
-				}
-			})
-		})
-	}
+	inWorlds(t, map[string]string{
+		"read": "BatchGet", "sent": "RetryQueue", "deleted": "Delete",
+	}, func(w *world, _, call string) {
+		w.due(hook, -20*time.Minute)
+		w.refuse(call)
+		w.run()
+		w.logged(`"BacklogLateSeconds":[1200]`, `"Faults":[1]`, `"Runs":[1]`)
+		if len(w.left(hook)) != 1 {
+			w.Error("it is gone")
+		}
+	})
 }
 
 // A run that finds nothing makes a call for each shard of the index, and one for the endpoints in trouble.
 func TestRun_asksLittleWhenThereIsNothingToDo(t *testing.T) {
 	inWorld(t, func(w *world) {
 		w.due(hook, time.Hour)
-		calls := map[string]int{}
-		w.refuses = func(call string, _ backlog.Key) bool {
-			calls[call]++
-			return false
-		}
 		w.run()
-		if diff := cmp.Diff(map[string]int{"Due": backlog.DueShards, "All": 1}, calls); diff != "" {
+		if diff := cmp.Diff(map[string]int{"Due": backlog.DueShards, "All": 1}, w.calls); diff != "" {
 			w.Errorf("calls (-want +got)\n%s", diff)
 		}
 		if n := strings.Count(w.logs.String(), `"Unit":`); n != 1 {

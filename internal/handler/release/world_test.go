@@ -22,6 +22,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/notice"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -39,6 +40,7 @@ type world struct {
 	*testing.T
 	latency time.Duration
 	refuses func(call string, k backlog.Key) bool // the key is that of Delete, PutBack and ReadShard
+	notices bool                                  // owners are told
 
 	mu        sync.Mutex
 	waiting   map[backlog.Key]backlog.Item
@@ -50,6 +52,8 @@ type world struct {
 	records   map[string]delivery.Record
 	sent      []message // to RetryQueue
 	buried    []message // to DeadLetterQueue
+	told      []notice.Notice
+	calls     map[string]int // by name
 	put       int
 	logs      bytes.Buffer // with the metrics
 }
@@ -71,13 +75,21 @@ func inWorld(t *testing.T, do func(w *world)) {
 			T: t, refuses: func(string, backlog.Key) bool { return false },
 			waiting: map[backlog.Key]backlog.Item{}, shards: map[partition][]backlog.Key{},
 			circuits: map[string]circuit.Item{}, slow: map[string]time.Time{},
-			endpoints: map[string]endpoint.Endpoint{}, records: map[string]delivery.Record{},
+			endpoints: map[string]endpoint.Endpoint{}, records: map[string]delivery.Record{}, calls: map[string]int{},
 		})
 	})
 }
 
+// inWorlds runs a test of each row in a world of its own.
+func inWorlds[R any](t *testing.T, rows map[string]R, do func(w *world, name string, row R)) {
+	t.Helper()
+	for name, row := range rows {
+		t.Run(name, func(t *testing.T) { inWorld(t, func(w *world) { do(w, name, row) }) })
+	}
+}
+
 func (w *world) handler() *Handler {
-	return &Handler{
+	h := &Handler{
 		Backlog: w, Circuits: w, Endpoints: w, Records: w,
 		RetryQueue: queueOf{w, "RetryQueue", &w.sent}, DeadLetterQueue: queueOf{w, "DeadLetterQueue", &w.buried},
 		Waker:     w,
@@ -88,6 +100,10 @@ func (w *world) handler() *Handler {
 		Metrics:   telemetry.NewMetrics(&w.logs, "test", "release", time.Now),
 		Now:       time.Now, Random: func() float64 { return 0.5 },
 	}
+	if w.notices {
+		h.Bus, h.Settings.Notices = w, true
+	}
+	return h
 }
 
 // Wake finds no job.
@@ -180,6 +196,11 @@ func (w *world) store(id string, state circuit.State, change ...func(*circuit.It
 	w.known(id)
 }
 
+// refuse has calls of this name refused; of none, nothing is.
+func (w *world) refuse(name string) {
+	w.refuses = func(call string, _ backlog.Key) bool { return call != "" && call == name }
+}
+
 // change changes an endpoint.
 func (w *world) change(id string, f func(*endpoint.Endpoint)) {
 	e := w.endpoints[id]
@@ -248,6 +269,7 @@ func (w *world) call(ctx context.Context, name string, k backlog.Key) (unlock fu
 	case <-time.After(w.latency):
 	}
 	w.mu.Lock()
+	w.calls[name]++
 	switch {
 	case ctx.Err() != nil:
 		return w.mu.Unlock, ctx.Err()
@@ -408,6 +430,21 @@ func (w *world) Read(
 		readings[key] = r
 	}
 	return readings, nil
+}
+
+// Put takes no notice where "Bus" is refused, and not the first of a call where "First" is.
+func (w *world) Put(_ context.Context, notices []notice.Notice) []error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	errs := make([]error, len(notices))
+	for n, one := range notices {
+		if w.refuses("Bus", backlog.Key{}) || n == 0 && w.refuses("First", backlog.Key{}) {
+			errs[n] = errThrottled
+			continue
+		}
+		w.told = append(w.told, one)
+	}
+	return errs
 }
 
 func (w *world) Update(ctx context.Context, r delivery.Record) (bool, error) {
