@@ -38,25 +38,16 @@ func TestHandler_authenticate_refusesAKeyBeyondItsLimitUntilTheMinuteEnds(t *tes
 	w.handler.Budget = 10
 	w.now = start.Add(15 * time.Second)
 	key, other := w.issue("acme", apikey.Scopes()...), w.issue("acme", apikey.Scopes()...)
-	for range 2 {
-		if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 200 {
-			t.Fatalf("within the limit: %d %s", a.status, a.body)
-		}
-	}
+	w.expect("within the limit", "200", w.do(key, "GET", "/v1/webhooks", ""))
+	w.expect("at the limit", "200", w.do(key, "GET", "/v1/webhooks", ""))
 	a := w.do(key, "GET", "/v1/webhooks", "")
-	if a.code() != "too_many_requests" || a.header.Get("Retry-After") != "45" {
-		t.Errorf("beyond the limit: %d %s, after %s", a.status, a.body, a.header.Get("Retry-After"))
+	if w.expect("beyond the limit", "429 too_many_requests", a); a.header.Get("Retry-After") != "45" {
+		t.Errorf("beyond the limit: after %s", a.header.Get("Retry-After"))
 	}
-	if a := w.do(key, "GET", "/v1/webhooks/event-types", ""); a.status != 200 {
-		t.Errorf("what is left is refused: %d %s", a.status, a.body)
-	}
-	if a := w.do(other, "GET", "/v1/webhooks", ""); a.status != 200 {
-		t.Errorf("another key of the tenant: %d %s", a.status, a.body)
-	}
+	w.expect("what is left", "200", w.do(key, "GET", "/v1/webhooks/event-types", ""))
+	w.expect("another key of the tenant", "200", w.do(other, "GET", "/v1/webhooks", ""))
 	w.now = start.Add(time.Minute)
-	if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 200 {
-		t.Errorf("a minute later: %d %s", a.status, a.body)
-	}
+	w.expect("a minute later", "200", w.do(key, "GET", "/v1/webhooks", ""))
 }
 
 func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
@@ -68,12 +59,8 @@ func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 	spent := w.keys[id].Spent
 	w.reads, w.writes = 0, 0
 	for range 100 {
-		if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 429 {
-			t.Fatalf("beyond the limit: %d", a.status)
-		}
-		if a := w.do(wrongSecret(key), "GET", "/v1/webhooks", ""); a.status != 401 {
-			t.Fatalf("a wrong secret: %d", a.status)
-		}
+		w.expect("beyond the limit", "429 too_many_requests", w.do(key, "GET", "/v1/webhooks", ""))
+		w.expect("a wrong secret", "401 unauthenticated", w.do(wrongSecret(key), "GET", "/v1/webhooks", ""))
 	}
 	if w.reads+w.writes > 0 || w.keys[id].Spent != spent {
 		t.Errorf("%d reads, %d writes, %d spent beyond %d", w.reads, w.writes, w.keys[id].Spent, spent)
@@ -81,9 +68,7 @@ func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 	w.now = w.now.Add(time.Minute)
 	w.revoke(key)
 	for range 3 {
-		if a := w.do(key, "GET", "/v1/webhooks", ""); a.status != 401 {
-			t.Errorf("a key that was revoked since it was seen: %d", a.status)
-		}
+		w.expect("revoked since it was seen", "401 unauthenticated", w.do(key, "GET", "/v1/webhooks", ""))
 	}
 	if w.writes != 1 {
 		t.Errorf("%d writes of a revoked key, want 1", w.writes)

@@ -39,8 +39,8 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 		*test.down = true
 		a := w.do(key, test.method, test.target, test.body)
 		*test.down = false
-		if a.code() != "unavailable" || a.header.Get("Retry-After") != "5" {
-			t.Errorf("%s: %d %v %s", name, a.status, a.header, a.body)
+		if w.expect(name, "503 unavailable", a); a.header.Get("Retry-After") != "5" {
+			t.Errorf("%s: %v", name, a.header)
 		}
 		for _, internal := range []string{"dynamo", "kms", "Throttling", "Herald", "herald-"} {
 			if strings.Contains(string(a.body), internal) {
@@ -86,24 +86,17 @@ func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
 func TestHandler_replace_losesNoneOfTwoChangesSilently(t *testing.T) {
 	w, key := newTenant(t)
 	for name, test := range map[string]struct {
-		method, suffix, body string
-		want                 int
-		code                 string
+		method, suffix, body, want string
 	}{
-		"a change and a change":   {"PATCH", "", `{"description":"mine"}`, 409, "conflict"},
-		"a rotation and a change": {"POST", "/rotate-secret", "", 409, "conflict"},
-		"a deletion and a change": {"DELETE", "", "", 204, ""},
+		"a change and a change":   {"PATCH", "", `{"description":"mine"}`, "409 conflict"},
+		"a rotation and a change": {"POST", "/rotate-secret", "", "409 conflict"},
+		"a deletion and a change": {"DELETE", "", "", "204"},
 	} {
 		path := "/v1/webhooks/" + w.create(key).ID
 		w.raced = func() {
-			if a := w.do(key, "PATCH", path, `{"events":["user.deleted"]}`); a.status != 200 {
-				t.Errorf("%s: the first answered %d", name, a.status)
-			}
+			w.expect(name+": the first", "200", w.do(key, "PATCH", path, `{"events":["user.deleted"]}`))
 		}
-		a := w.do(key, test.method, path+test.suffix, test.body)
-		if a.status != test.want || a.code() != test.code {
-			t.Errorf("%s: answered %d %s, want %d %s", name, a.status, a.body, test.want, test.code)
-		}
+		w.expect(name, test.want, w.do(key, test.method, path+test.suffix, test.body))
 		var after shown
 		w.do(key, "GET", path, "").decode(t, &after)
 		if !slices.Equal(after.Events, []string{"user.deleted"}) {

@@ -145,9 +145,7 @@ func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 	}
 	for _, name := range append(got.EventTypes, got.Patterns...) {
 		body := fmt.Sprintf(`{"url":"https://example.com/%s","events":[%q]}`, name, name)
-		if a := w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body); a.status != 201 {
-			t.Errorf("%s is refused: %s", name, a.body)
-		}
+		w.expect(name, "201", w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body))
 	}
 }
 
@@ -334,9 +332,7 @@ func TestHandler_audit_precedesTheChange(t *testing.T) {
 	}
 	w.writeDown, w.auditDown = false, true
 	for _, r := range changes {
-		if a := w.do(key, r[0], r[1], r[2]); a.status != 503 {
-			t.Errorf("%s %s without an audit log: %d %s", r[0], r[1], a.status, a.body)
-		}
+		w.expect(r[0]+" "+r[1]+" without an audit log", "503 unavailable", w.do(key, r[0], r[1], r[2]))
 	}
 	if diff := cmp.Diff(before, w.endpoints); diff != "" {
 		t.Errorf("changed without an audit line (-was +is):\n%s", diff)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -20,12 +22,11 @@ type fault struct {
 	} `json:"errors"`
 }
 
-// brief is code and places, "invalid_body /url ?limit".
-func (a answer) brief(t testing.TB) string {
-	t.Helper()
+// brief is the status and, of a problem, its code and places: "400 invalid_body /url ?limit".
+func (a answer) brief() string {
+	text := strings.TrimSpace(fmt.Sprint(a.status, " ", a.code()))
 	var f fault
-	a.decode(t, &f)
-	text := fmt.Sprintf("%d %s", a.status, f.Code)
+	_ = json.Unmarshal(a.body, &f) // of another answer, the contract says more
 	for _, e := range f.Errors {
 		if e.Pointer != nil {
 			text += fmt.Sprintf(" %q", *e.Pointer)
@@ -36,11 +37,29 @@ func (a answer) brief(t testing.TB) string {
 	return text
 }
 
+// expect fails the test unless an answer is what it should be, in brief.
+func (w *world) expect(what, want string, a answer) {
+	w.t.Helper()
+	if got := a.brief(); got != want {
+		w.t.Errorf("%.80s\n got %s\nwant %s\n%s", what, got, want, a.body)
+	}
+}
+
+// expectBodies sends each body, and expects what stands beside it.
+func (w *world) expectBodies(key, method, target string, wants map[string]string) {
+	w.t.Helper()
+	for body, want := range wants {
+		w.expect(body, want, w.do(key, method, target, body))
+	}
+}
+
 func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 	w, key := newTenant(t)
 	const withEvents = `{"url":"https://a.example","events":`
-	long := strings.Repeat("ä", 257)
-	for body, want := range map[string]string{
+	long := strings.Repeat("ä", 256)
+	longest := withURL("https://a.example/" + strings.Repeat("x", 2048-18))
+	padded := valid + strings.Repeat(" ", 65536-len(valid))
+	w.expectBodies(key, "POST", "/v1/webhooks", map[string]string{
 		``:                                       `415 unsupported_media_type`,
 		` `:                                      `400 invalid_json ""`,
 		`{`:                                      `400 invalid_json ""`,
@@ -65,19 +84,19 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 		withEvents + `["*","user.*","*"]}`:           `422 validation_failed "/events/2"`,
 		withEvents + `["User.created","user.created ","connection.*"]}`: `422 validation_failed` +
 			` "/events/0" "/events/1" "/events/2"`,
-		withEvents + `["*"],"description":"` + long + `"}`:      `422 validation_failed "/description"`,
+		withEvents + `["*"],"description":"` + long + `"}`:      `201`,
+		withEvents + `["*"],"description":"ä` + long + `"}`:     `422 validation_failed "/description"`,
 		withEvents + `["*"],"description":"a\nb"}`:              `422 validation_failed "/description"`,
 		withEvents + `["*"],"description":"a\u202eb"}`:          `422 validation_failed "/description"`,
 		withEvents + `[` + strings.Repeat(`"*",`, 50) + `"*"]}`: `422 validation_failed "/events"`,
-		withEvents + `["` + strings.Repeat("x", 70_000) + `"]}`: `413 body_too_large`,
-		strings.Repeat("[", 20_000):                             `400 invalid_body ""`,
-		`{"url":` + strings.Repeat("[", 20_000):                 `400 invalid_json "/url` + strings.Repeat("/0", 30) + `…"`,
-	} {
-		if got := w.do(key, "POST", "/v1/webhooks", body).brief(t); got != want {
-			t.Errorf("%.80q\n got %s\nwant %s", body, got, want)
-		}
-	}
-	if len(w.endpoints) != 0 {
+		longest:                                 `201`,
+		strings.Replace(longest, "x", "xx", 1):  `422 validation_failed "/url"`,
+		padded:                                  `201`,
+		padded + " ":                            `413 body_too_large`,
+		strings.Repeat("[", 20_000):             `400 invalid_body ""`,
+		`{"url":` + strings.Repeat("[", 20_000): `400 invalid_json "/url` + strings.Repeat("/0", 30) + `…"`,
+	})
+	if len(w.endpoints) != 3 {
 		t.Errorf("%d endpoints were made", len(w.endpoints))
 	}
 }
@@ -97,7 +116,7 @@ func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 func TestHandler_readChange_namesEveryPlaceAtFault(t *testing.T) {
 	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
-	for body, want := range map[string]string{
+	w.expectBodies(key, "PATCH", path, map[string]string{
 		``:                          `415 unsupported_media_type`,
 		`null`:                      `400 invalid_body ""`,
 		`{"id":"x"}`:                `400 invalid_body "/id"`,
@@ -109,31 +128,9 @@ func TestHandler_readChange_namesEveryPlaceAtFault(t *testing.T) {
 		`{"events":[]}`:             `422 validation_failed "/events"`,
 		`{"url":"https://a"}`:       `422 validation_failed "/url"`,
 		`{"url":"","status":"off"}`: `422 validation_failed "/url" "/status"`,
-	} {
-		if got := w.do(key, "PATCH", path, body).brief(t); got != want {
-			t.Errorf("%q\n got %s\nwant %s", body, got, want)
-		}
-	}
+	})
 	w.do(key, "DELETE", path, "")
-	if got := w.do(key, "PATCH", path, `{"status":"active"}`).brief(t); got != "409 endpoint_deleted" {
-		t.Errorf("changing a deleted endpoint: %s", got)
-	}
-}
-
-func TestHandler_readNew_countsCharacters(t *testing.T) {
-	w, key := newTenant(t)
-	url, description := "https://a.example/"+strings.Repeat("x", 2048-18), strings.Repeat("ä", 256)
-	body := `{"url":"` + url + `","events":["*"],"description":"` + description + `"}`
-	if a := w.do(key, "POST", "/v1/webhooks", body); a.status != 201 {
-		t.Errorf("answered %d %s", a.status, a.body)
-	}
-	padded := valid + strings.Repeat(" ", 65536-len(valid))
-	if a := w.do(key, "POST", "/v1/webhooks", padded); a.status != 201 {
-		t.Errorf("65536 bytes answered %d %s", a.status, a.body)
-	}
-	if got := w.do(key, "POST", "/v1/webhooks", padded+" ").brief(t); got != "413 body_too_large" {
-		t.Errorf("65537 bytes: %s", got)
-	}
+	w.expectBodies(key, "PATCH", path, map[string]string{`{"status":"active"}`: "409 endpoint_deleted"})
 }
 
 func TestCall_checkBody_takesJSONOnly(t *testing.T) {
@@ -147,7 +144,7 @@ func TestCall_checkBody_takesJSONOnly(t *testing.T) {
 			header.Set("Content-Type", media)
 		}
 		if a := w.call("POST", "/v1/webhooks", header, []byte(w.fresh())); a.status != status {
-			t.Errorf("%q: %d, want %d", media, a.status, status)
+			t.Errorf("%q: %s, want %d", media, a.brief(), status)
 		}
 	}
 }
@@ -161,52 +158,16 @@ func TestCheckNoBody_takesNothingOrAnEmptyObject(t *testing.T) {
 	} {
 		method, target, _ := strings.Cut(target, " ")
 		for _, body := range []string{`x`, `[]`, `{"a":1}`, `{}{}`, `{`, `null null`, `nul`, `false`, `""`, "\xff"} {
-			if got := w.do(key, method, target, body).brief(t); got != "400 unexpected_body" {
-				t.Errorf("%s %s %q: %s", method, target, body, got)
-			}
+			w.expect(method+" "+target+" "+body, "400 unexpected_body", w.do(key, method, target, body))
 		}
 	}
 	for _, body := range []string{"", "{}", " {\n} ", "\n", "null", " null\n"} {
 		header := http.Header{"Authorization": {"Bearer " + key}, "Content-Type": {"application/json"}}
-		if a := w.call("POST", path+"/rotate-secret", header, []byte(body)); a.status != 200 {
-			t.Errorf("%q: %d %s", body, a.status, a.body)
-		}
+		w.expect(body, "200", w.call("POST", path+"/rotate-secret", header, []byte(body)))
 	}
 }
 
-func TestCall_readQuery_namesEveryParameterAtFault(t *testing.T) {
-	w, key := newTenant(t)
-	path := "/v1/webhooks/" + w.create(key).ID
-	for target, want := range map[string]string{
-		"/v1/webhooks?limit=0":               "400 invalid_query ?limit",
-		"/v1/webhooks?limit=101":             "400 invalid_query ?limit",
-		"/v1/webhooks?limit=":                "400 invalid_query ?limit",
-		"/v1/webhooks?limit=%2B1":            "400 invalid_query ?limit",
-		"/v1/webhooks?limit=01":              "400 invalid_query ?limit",
-		"/v1/webhooks?limit=1&limit=1":       "400 invalid_query ?limit",
-		"/v1/webhooks?status=":               "400 invalid_query ?status",
-		"/v1/webhooks?status=Active":         "400 invalid_query ?status",
-		"/v1/webhooks?status=not_deleted":    "400 invalid_query ?status",
-		"/v1/webhooks?limit=0&status=x":      "400 invalid_query ?limit ?status",
-		"/v1/webhooks?page=2":                "400 invalid_query ?page",
-		"/v1/webhooks?Limit=2":               "400 invalid_query ?Limit",
-		"/v1/webhooks?limit=1;status=active": "400 invalid_query",
-		"/v1/webhooks?%zz":                   "400 invalid_query",
-		"/v1/webhooks?cursor=":               "400 invalid_cursor ?cursor",
-		"/v1/webhooks?cursor=%FF":            "400 invalid_cursor ?cursor",
-		path + "?limit=1":                    "400 invalid_query ?limit",
-		"/v1/webhooks/event-types?x":         "400 invalid_query ?x",
-	} {
-		if got := w.do(key, "GET", target, "").brief(t); got != want {
-			t.Errorf("%s\n got %s\nwant %s", target, got, want)
-		}
-	}
-	if got := w.do(key, "POST", "/v1/webhooks?limit=1", valid).brief(t); got != "400 invalid_query ?limit" {
-		t.Errorf("a query where none is taken: %s", got)
-	}
-}
-
-func TestCall_find_refusesPathsAndMethodsThatDoNotExist(t *testing.T) {
+func TestCall_saysWhatIsWrongWithPathMethodAndQuery(t *testing.T) {
 	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID
 	for target, want := range map[string]string{
@@ -229,14 +190,30 @@ func TestCall_find_refusesPathsAndMethodsThatDoNotExist(t *testing.T) {
 		"GET /v1/webhooks/../webhooks":  "404 route_not_found",
 		"GET " + strings.ToLower(path):  "404 endpoint_not_found",
 		"POST /v1/webhooks/x/restore":   "404 endpoint_not_found",
+
+		"POST /v1/webhooks?limit=1":              "400 invalid_query ?limit",
+		"GET /v1/webhooks?limit=0":               "400 invalid_query ?limit",
+		"GET /v1/webhooks?limit=101":             "400 invalid_query ?limit",
+		"GET /v1/webhooks?limit=":                "400 invalid_query ?limit",
+		"GET /v1/webhooks?limit=%2B1":            "400 invalid_query ?limit",
+		"GET /v1/webhooks?limit=01":              "400 invalid_query ?limit",
+		"GET /v1/webhooks?limit=1&limit=1":       "400 invalid_query ?limit",
+		"GET /v1/webhooks?status=":               "400 invalid_query ?status",
+		"GET /v1/webhooks?status=Active":         "400 invalid_query ?status",
+		"GET /v1/webhooks?status=not_deleted":    "400 invalid_query ?status",
+		"GET /v1/webhooks?limit=0&status=x":      "400 invalid_query ?limit ?status",
+		"GET /v1/webhooks?page=2":                "400 invalid_query ?page",
+		"GET /v1/webhooks?Limit=2":               "400 invalid_query ?Limit",
+		"GET /v1/webhooks?limit=1;status=active": "400 invalid_query",
+		"GET /v1/webhooks?%zz":                   "400 invalid_query",
+		"GET /v1/webhooks?cursor=":               "400 invalid_cursor ?cursor",
+		"GET /v1/webhooks?cursor=%FF":            "400 invalid_cursor ?cursor",
+		"GET " + path + "?limit=1":               "400 invalid_query ?limit",
+		"GET /v1/webhooks/event-types?x":         "400 invalid_query ?x",
 	} {
 		method, target, _ := strings.Cut(target, " ")
-		if got := w.do(key, method, target, "").brief(t); got != want {
-			t.Errorf("%s %s\n got %s\nwant %s", method, target, got, want)
-		}
-		if got := w.do("", method, target, "").brief(t); got != "401 unauthenticated" {
-			t.Errorf("%s %s without key: %s", method, target, got)
-		}
+		w.expect(method+" "+target, want, w.do(key, method, target, ""))
+		w.expect(method+" "+target+" without key", "401 unauthenticated", w.do("", method, target, ""))
 	}
 	if allow := w.do(key, "PUT", path, "").header.Get("Allow"); allow != "GET, PATCH, DELETE" {
 		t.Errorf("Allow: %s", allow)
@@ -254,24 +231,16 @@ func TestHandler_list_takesCursorsOfItsTenantAndFilterOnly(t *testing.T) {
 	var p page
 	w.do(key, "GET", "/v1/webhooks?limit=1", "").decode(t, &p)
 	cursor := "cursor=" + *p.NextCursor
-	for name, get := range map[string]answer{
-		"another tenant's": w.do(other, "GET", "/v1/webhooks?"+cursor, ""),
-		"another filter's": w.do(key, "GET", "/v1/webhooks?status=active&"+cursor, ""),
-	} {
-		if got := get.brief(t); got != "400 invalid_cursor ?cursor" {
-			t.Errorf("%s: %s", name, got)
-		}
-	}
-	if a := w.do(key, "GET", "/v1/webhooks?limit=2&"+cursor, ""); a.status != 200 {
-		t.Errorf("its own, another limit: %d %s", a.status, a.body)
-	}
+	const refused = "400 invalid_cursor ?cursor"
+	w.expect("another tenant's", refused, w.do(other, "GET", "/v1/webhooks?"+cursor, ""))
+	w.expect("another filter's", refused, w.do(key, "GET", "/v1/webhooks?status=active&"+cursor, ""))
+	w.expect("its own, another limit", "200", w.do(key, "GET", "/v1/webhooks?limit=2&"+cursor, ""))
 }
 
 func TestHandler_Serve_refusesWhatIsNoRequest(t *testing.T) {
-	a := newWorld(t).exchange("GET", "/v1/webhooks", nil, nil, []byte(`{"headers":{"a":"1","a":"2"}}`))
-	if a.code() != "malformed_request" {
-		t.Errorf("answered %d %s", a.status, a.body)
-	}
+	w := newWorld(t)
+	payload := `{"headers":{"a":"1","a":"2"}}`
+	w.expect(payload, "400 malformed_request", w.exchange("GET", "/v1/webhooks", nil, nil, []byte(payload)))
 }
 
 func TestHandler_create_keepsToTheLimitOfATenant(t *testing.T) {
@@ -281,9 +250,6 @@ func TestHandler_create_keepsToTheLimitOfATenant(t *testing.T) {
 	for range endpoint.MaxLive {
 		w.create(key)
 	}
-	for target, body := range map[string]string{"/v1/webhooks": w.fresh(), path + "/restore": ""} {
-		if a := w.do(key, "POST", target, body); a.code() != "endpoint_limit" {
-			t.Errorf("%s: %d %s", target, a.status, a.body)
-		}
-	}
+	w.expect("one more", "409 endpoint_limit", w.do(key, "POST", "/v1/webhooks", w.fresh()))
+	w.expect("a restore", "409 endpoint_limit", w.do(key, "POST", path+"/restore", ""))
 }
