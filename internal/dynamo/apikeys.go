@@ -23,18 +23,11 @@ func (s *APIKeys) Get(ctx context.Context, keyID string) (key apikey.Key, found 
 	return get[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)})
 }
 
-// Put stores a new key. An id that is taken is an error, unless it is the same key: the SDK
-// may have repeated a call whose answer was lost.
+// Put stores a new key. An id that is taken is an error.
 func (s *APIKeys) Put(ctx context.Context, key apikey.Key) error {
-	item, err := marshal(key)
-	if err != nil {
-		return err
-	}
-	_, refused, err := s.putItem(ctx, item, write{
-		condition: "attribute_not_exists(key_id) OR #hash = :hash", values: attributes{":hash": item["hash"]},
-	})
-	if refused {
-		return errKeyTaken
+	_, stored, err := s.put(ctx, key, write{condition: "attribute_not_exists(key_id)"})
+	if err == nil && !stored {
+		err = errKeyTaken
 	}
 	return err
 }
@@ -59,9 +52,9 @@ func (s *APIKeys) Spend(
 			w.condition = "attribute_exists(key_id) AND (attribute_not_exists(spent_minute) OR spent_minute < :minute)"
 			w.values = attributes{":minute": num(minute), ":units": num(int64(units)), ":now": stamp(now)}
 		}
-		key, refused, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(was.ID)}, w)
-		if err != nil || !refused {
-			return key, err == nil, err
+		key, spent, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(was.ID)}, w)
+		if err != nil || spent {
+			return key, spent, err
 		}
 		if key.ID == "" || !key.Affords(units, budget, now) {
 			return key, false, nil
@@ -79,22 +72,15 @@ const spendTries = 3
 func (s *APIKeys) ListByTenant(
 	ctx context.Context, tenantID string, limit int, cursor string,
 ) (keys []apikey.Key, next string, err error) {
-	start, err := decodeCursor(cursor, "key_id", "tenant_id")
-	if err != nil {
-		return nil, "", err
-	}
-	if start != nil && getStr(start, "tenant_id") != tenantID {
-		return nil, "", ErrCursor
-	}
-	items, last, err := s.query(ctx, query{
-		index: "by-tenant", condition: "tenant_id = :tenant", values: attributes{":tenant": str(tenantID)},
-		limit: limit, backwards: true, start: start,
-	})
+	items, next, err := s.list(ctx, query{
+		index: "by-tenant", condition: isTenant, values: attributes{":tenant": str(tenantID)},
+		limit: limit, backwards: true,
+	}, cursor, "key_id", "tenant_id")
 	if err != nil {
 		return nil, "", err
 	}
 	keys, err = decodeAll[apikey.Key](items)
-	return keys, encodeCursor(last), err
+	return keys, next, err
 }
 
 // Revoke ends the tenant's key at now and returns it; found is false when the tenant has no
@@ -102,12 +88,8 @@ func (s *APIKeys) ListByTenant(
 func (s *APIKeys) Revoke(
 	ctx context.Context, tenantID, keyID string, now time.Time,
 ) (key apikey.Key, found bool, err error) {
-	key, refused, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)}, write{
+	return update[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)}, write{
 		expression: "SET revoked_at = if_not_exists(revoked_at, :now)", condition: "tenant_id = :tenant",
 		values: attributes{":tenant": str(tenantID), ":now": stamp(now)},
 	})
-	if err != nil || refused {
-		return apikey.Key{}, false, err
-	}
-	return key, true, nil
 }

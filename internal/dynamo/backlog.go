@@ -34,7 +34,7 @@ func (b *Backlog) Put(ctx context.Context, items []backlog.Item) []error {
 // per key.
 func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
 	return parallel.Each(len(keys), deletesAtOnce, func(n int) error {
-		_, _, err := b.deleteItem(ctx, backlogKey(keys[n]), write{})
+		_, err := b.deleteItem(ctx, backlogKey(keys[n]), write{})
 		return err
 	})
 }
@@ -42,9 +42,9 @@ func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
 // PutBack stores that an item waits until its DueAt for its schedule, and no longer for its endpoint.
 // found is false when it is not there any more: nothing is made.
 func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, err error) {
-	_, refused, err := b.updateItem(ctx, backlogKey(item.Key), write{
+	_, found, err = b.updateItem(ctx, backlogKey(item.Key), write{
 		expression: "SET due_at = :due, held = :held", condition: "attribute_exists(endpoint_shard)",
 		values: attributes{":due": stamp(item.DueAt), ":held": boolean(false)},
 	})
-	return err == nil && !refused, err
+	return found, err
 }

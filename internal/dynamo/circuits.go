@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"reflect"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -50,8 +49,7 @@ type circuitRow struct {
 var circuitAttributes = namesOf[circuitRow]("held_until")
 
 // Store replaces the state of was by next's, unless the stored one has changed since. stored is the item afterwards,
-// lease included; where applied is false it is another's. A call that was repeated because its answer was lost is not
-// refused.
+// lease included; where applied is false it is another's.
 func (c *Circuits) Store(
 	ctx context.Context, was, next circuit.Item,
 ) (stored circuit.Item, applied bool, err error) {
@@ -63,28 +61,12 @@ func (c *Circuits) Store(
 	if was.Version != 0 {
 		w.condition, w.values[":was"] = "#version = :was", num(was.Version)
 	}
-	item, refused, err := c.updateItem(ctx, circuitKey(next), w)
+	item, applied, err := c.updateItem(ctx, circuitKey(next), w)
 	if err != nil {
 		return circuit.Item{}, false, err
 	}
 	stored, err = circuitOf(item, next.TenantID, next.EndpointID)
-	if err != nil || !refused {
-		return stored, err == nil, err
-	}
-	applied, err = sameState(stored, next)
-	return stored, applied, err
-}
-
-// sameState reports whether a stored circuit is next but for its lease: the version alone may be the same
-// by chance.
-func sameState(stored, next circuit.Item) (bool, error) {
-	next.HeldUntil = stored.HeldUntil
-	a, err := marshal(stored)
-	if err != nil {
-		return false, err
-	}
-	b, err := marshal(next)
-	return reflect.DeepEqual(a, b), err
+	return stored, applied && err == nil, err
 }
 
 // Hold stores a lease until then, unless there is a longer one. stored is the item as it stands after.
@@ -142,16 +124,14 @@ func unchanged(i circuit.Item) write {
 // answer was lost is not refused.
 func (c *Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	w := unchanged(i)
-	w.expression = "REMOVE held_until"
-	item, refused, err := c.updateItem(ctx, circuitKey(i), w)
-	_, held := item["held_until"]
-	return err == nil && (!refused || !held && getNum(item, "version") == i.Version), err
+	w.expression, w.sets = "REMOVE held_until", attributes{"held_until": nil, "version": num(i.Version)}
+	_, applied, err = c.updateItem(ctx, circuitKey(i), w)
+	return applied, err
 }
 
 // Remove deletes the item of i if nobody has changed it since. An item that is gone is no refusal.
 func (c *Circuits) Remove(ctx context.Context, i circuit.Item) (applied bool, err error) {
-	item, _, err := c.deleteItem(ctx, circuitKey(i), unchanged(i))
-	return err == nil && len(item) == 0, err
+	return c.deleteItem(ctx, circuitKey(i), unchanged(i))
 }
 
 // Get returns an endpoint's circuit, strongly consistent; where there is none, it has the endpoint's id only.

@@ -13,7 +13,7 @@ import (
 )
 
 // DeadLetters keeps dead letters, sealed parts included. Every write is one conditional UpdateItem or
-// DeleteItem; a write that was repeated because its answer was lost is not refused. Recording a death reads
+// DeleteItem. Recording a death reads
 // nothing, since the function that does it may not.
 type DeadLetters struct {
 	table
@@ -74,12 +74,8 @@ func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written 
 		return false, err
 	}
 	w.condition = "attribute_not_exists(delivery_id)"
-	item, refused, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
-	if err != nil || !refused {
-		return err == nil, err
-	}
-	seen, err := deadLetterOf(item)
-	return sameDeath(seen, r), err
+	_, written, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
+	return written, err
 }
 
 // Append adds a later death of a replayed delivery: r with its one new history entry, sealed as the n-th.
@@ -95,9 +91,9 @@ func (d *DeadLetters) Append(
 	}
 	w.expression = strings.Replace(w.expression, "#history = :history", "#history = list_append(#history, :history)", 1)
 	w.condition, w.values[":before"] = "#replay < :replay AND size(#history) = :before", num(int64(n-1))
-	item, refused, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
-	if err != nil || !refused {
-		return err == nil, seen, err
+	item, written, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
+	if err != nil || written {
+		return written, seen, err
 	}
 	seen, err = deadLetterOf(item)
 	return sameDeath(seen, r), seen, err
@@ -123,24 +119,28 @@ func (d *DeadLetters) Claim(
 	if !fresh && !stale {
 		return 0, false, false, nil
 	}
-	claim := rand.Text() // two operators of one name may ask in the same millisecond
-	w := seen(r)
-	w.expression = "SET #status = :replaying, #replay_count = :replay, #updated_at = :now, " +
-		"replayed_by = :by, claim = :claim"
-	if jobID == "" {
-		w.expression += " REMOVE job_id"
-	} else {
-		w.expression += ", job_id = :job"
-		w.values[":job"] = str(jobID)
+	claimed := claimRow{Record: r, By: operator, Claim: rand.Text()}
+	claimed.Status, claimed.ReplayCount = deadletter.Replaying, replay
+	claimed.UpdatedAt, claimed.JobID = now, jobID
+	w, err := assign(claimed, claimAttributes)
+	if err != nil {
+		return 0, false, false, err
 	}
+	w = w.ifUnchanged(r)
 	w.condition += " AND #replay_count = :seen_count"
-	w.values[":seen_count"], w.values[":replay"] = num(int64(r.ReplayCount)), num(int64(replay))
-	w.values[":replaying"], w.values[":now"] = str(string(deadletter.Replaying)), stamp(now)
-	w.values[":by"], w.values[":claim"] = str(operator), str(claim)
-	item, refused, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
-	ok = err == nil && (!refused || getStr(item, "claim") == claim)
+	w.values[":seen_count"] = num(int64(r.ReplayCount))
+	_, ok, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
 	return replay, fresh, ok, err
 }
+
+// claimRow is a record that is claimed for a replay.
+type claimRow struct {
+	deadletter.Record
+	By    string `dynamodbav:"replayed_by"`
+	Claim string `dynamodbav:"claim"` // two operators of one name may ask in the same millisecond
+}
+
+var claimAttributes = []string{"status", "replay_count", "updated_at", "replayed_by", "claim", "job_id"}
 
 // EndReplay ends a claimed replay: replayed when its message is on the queue, else dead again. It changes
 // nothing when the record moved on meanwhile, as when the replay has died already.
@@ -161,14 +161,12 @@ func (d *DeadLetters) EndReplay(
 // Purge deletes r, as Get returned it. deleted is false when it changed since it was read; one that is gone
 // is deleted.
 func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
-	item, refused, err := d.deleteItem(ctx, deadLetterKey(r.DeliveryID), seen(r))
-	return err == nil && (!refused || len(item) == 0), err
+	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), write{values: attributes{}}.ifUnchanged(r))
 }
 
-// seen is the condition that nobody has changed r since it was read.
-func seen(r deadletter.Record) write {
-	return write{
-		condition: "#status = :seen_status AND #updated_at = :seen_at",
-		values:    attributes{":seen_status": str(string(r.Status)), ":seen_at": stamp(r.UpdatedAt)},
-	}
+// ifUnchanged is the write on the condition that nobody has changed r since it was read.
+func (w write) ifUnchanged(r deadletter.Record) write {
+	w.condition = "#status = :seen_status AND #updated_at = :seen_at"
+	w.values[":seen_status"], w.values[":seen_at"] = str(string(r.Status)), stamp(r.UpdatedAt)
+	return w
 }

@@ -42,7 +42,7 @@ func (d *Deliveries) Acknowledge(ctx context.Context, records []delivery.Record)
 		}
 		seen[r.DeliveryID] = true
 		r.State, r.NextAttemptAt = delivery.Acknowledged, time.Time{}
-		item, err := deliveryItem(r, d.acknowledged)
+		item, err := marshal(deliveryRowOf(r, d.acknowledged))
 		if err != nil {
 			return err
 		}
@@ -64,11 +64,7 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 // Update records any other state. written is false when the delivery is known to be further
 // along, or at its end already: duplicates in any order never take it back.
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
-	item, err := deliveryItem(r, deliveryLife)
-	if err != nil {
-		return false, err
-	}
-	_, refused, err := d.putItem(ctx, item, write{
+	_, written, err = d.put(ctx, deliveryRowOf(r, deliveryLife), write{
 		condition: newer,
 		values: attributes{
 			":replay":       num(int64(r.Replay)),
@@ -79,18 +75,14 @@ func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written boo
 			":purged":       str(string(delivery.Purged)),
 		},
 	})
-	return err == nil && !refused, err
+	return written, err
 }
 
 // Purged records that the dead letter of a delivery was purged, unless the delivery has gone on since: it was
 // acknowledged after all, or replayed.
 func (d *Deliveries) Purged(ctx context.Context, r delivery.Record) error {
 	r.State = delivery.Purged
-	item, err := deliveryItem(r, deliveryLife)
-	if err != nil {
-		return err
-	}
-	_, _, err = d.putItem(ctx, item, write{
+	_, _, err := d.put(ctx, deliveryRowOf(r, deliveryLife), write{
 		condition: "attribute_not_exists(delivery_id) OR #state = :dead AND #replay = :replay",
 		values:    attributes{":dead": str(string(delivery.Dead)), ":replay": num(int64(r.Replay))},
 	})
@@ -160,10 +152,10 @@ type deliveryRow struct {
 	Open      string `dynamodbav:"open_endpoint_id,omitempty"` // key of openIndex
 }
 
-func deliveryItem(r delivery.Record, life time.Duration) (attributes, error) {
+func deliveryRowOf(r delivery.Record, life time.Duration) deliveryRow {
 	row := deliveryRow{Record: r, ExpiresAt: r.UpdatedAt.Add(life).Unix()}
 	if r.State != delivery.Acknowledged {
 		row.Open = r.EndpointID
 	}
-	return marshal(row)
+	return row
 }

@@ -65,7 +65,6 @@ type EndpointKey struct{ TenantID, EndpointID string }
 const (
 	countsKey     = "#counts" // of the row that counts a tenant's live endpoints
 	deletedPrefix = "deleted#"
-	withPrefix    = "tenant_id = :tenant AND begins_with(endpoint_id, :prefix)"
 	allOfTenant   = "tenant_id = :tenant AND endpoint_id > :counts" // no endpoint's key begins with '#'
 )
 
@@ -101,10 +100,7 @@ func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e end
 
 // Subscriptions returns the ids and events of the tenant's active endpoints.
 func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	all, err := s.all(ctx, query{
-		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix)},
-		fields: "tenant_id, endpoint_id, #status, events",
-	})
+	all, err := s.under(ctx, tenantID, endpoint.IDPrefix, "tenant_id, endpoint_id, #status, events")
 	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active }), err
 }
 
@@ -112,6 +108,14 @@ func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpo
 // read, it returns the others with an endpoint.ErrUnreadable.
 func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
 	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: s.fields})
+}
+
+// under returns fields of the tenant's endpoints whose keys have a prefix: live or deleted ones.
+func (s *Endpoints) under(ctx context.Context, tenantID, prefix, fields string) ([]endpoint.Endpoint, error) {
+	return s.all(ctx, query{
+		condition: isTenant + " AND begins_with(endpoint_id, :prefix)",
+		values:    attributes{":tenant": str(tenantID), ":prefix": str(prefix)}, fields: fields,
+	})
 }
 
 func (s *Endpoints) all(ctx context.Context, q query) (found []endpoint.Endpoint, err error) {

@@ -33,7 +33,7 @@ const (
 )
 
 // row is an endpoint under the key that it has in its status.
-func (s *Endpoints) row(e endpoint.Endpoint) (attributes, error) {
+func (s *Endpoints) row(e endpoint.Endpoint) endpointRow {
 	row := endpointRow{Endpoint: e}
 	if !e.Live() {
 		row.ID = rowKey(e).EndpointID
@@ -41,7 +41,7 @@ func (s *Endpoints) row(e endpoint.Endpoint) (attributes, error) {
 			row.ExpiresAt = e.DeletedAt.Add(s.kept).Unix()
 		}
 	}
-	return marshal(row)
+	return row
 }
 
 func rowKey(e endpoint.Endpoint) EndpointKey {
@@ -86,10 +86,7 @@ func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (se
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.all(ctx, query{
-		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(endpoint.IDPrefix)},
-		fields: "tenant_id, endpoint_id, #status, #url",
-	})
+	live, err := s.under(ctx, tenantID, endpoint.IDPrefix, "tenant_id, endpoint_id, #status, #url")
 	if err != nil {
 		return nil, err
 	}
@@ -118,19 +115,12 @@ func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) err
 
 // rewrite changes a row that stays where it is.
 func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) error {
-	row, err := s.row(now)
-	if err != nil {
-		return err
-	}
-	stored, refused, err := s.putItem(ctx, row, write{
+	_, stored, err := s.table.put(ctx, s.row(now), write{
 		condition: unwritten, values: attributes{":was": str(was.Revision)},
 	})
-	var busy *types.TransactionConflictException
-	switch {
-	case refused && getStr(stored, "revision") != now.Revision, errors.As(err, &busy):
-		return ErrConflict // busy: a deletion or restoration has the row in its transaction
-	case refused:
-		return nil // the SDK repeated a call that had been performed
+	var busy *types.TransactionConflictException // a deletion or restoration has the row in its transaction
+	if errors.As(err, &busy) || err == nil && !stored {
+		return ErrConflict
 	}
 	return err
 }
@@ -140,10 +130,7 @@ const maxPurged = 10
 
 // surplus are the longest deleted endpoints, without which there are not too many with one more.
 func (s *Endpoints) surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	deleted, err := s.all(ctx, query{
-		condition: withPrefix, values: attributes{":tenant": str(tenantID), ":prefix": str(deletedPrefix)},
-		fields: "tenant_id, endpoint_id, #status, deleted_at, revision",
-	})
+	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, revision")
 	slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
 	})
@@ -159,7 +146,7 @@ var errBusy = errors.New("another transaction was in the way")
 func (s *Endpoints) move(
 	ctx context.Context, now endpoint.Endpoint, plan func(row attributes) ([]types.TransactWriteItem, error),
 ) error {
-	row, err := s.row(now)
+	row, err := marshal(s.row(now))
 	if err != nil {
 		return err
 	}

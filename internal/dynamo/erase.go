@@ -123,7 +123,7 @@ func (k erased) delete(ctx context.Context, item attributes) error {
 			return err
 		}
 	}
-	_, _, err := k.deleteItem(ctx, item, write{})
+	_, err := k.deleteItem(ctx, item, write{})
 	return err
 }
 
@@ -138,7 +138,7 @@ func (t table) deletePages(ctx context.Context, job attributes) error {
 		return err
 	}
 	for _, page := range pages {
-		if _, _, err := t.deleteItem(ctx, page, write{}); err != nil {
+		if _, err := t.deleteItem(ctx, page, write{}); err != nil {
 			return err
 		}
 	}

@@ -11,9 +11,10 @@ func assign(row any, owned []string) (write, error) {
 	if err != nil {
 		return write{}, err
 	}
-	w := write{values: attributes{}}
+	w := write{values: attributes{}, sets: attributes{}}
 	var set, remove []string
 	for _, name := range owned {
+		w.sets[name] = item[name]
 		if value, present := item[name]; present {
 			set = append(set, "#"+name+" = :"+name)
 			w.values[":"+name] = value

@@ -43,15 +43,15 @@ func jobPosition(s job.State, startedAt time.Time) string {
 
 // Create stores a new job. created is false where one has its id: stored is that one.
 func (s *Jobs) Create(ctx context.Context, j job.Job) (stored job.Job, created bool, err error) {
-	was, refused, err := s.put(ctx, jobRow{
+	was, created, err := s.put(ctx, jobRow{
 		Job: j, Part: jobPart, Kind: jobPart, Position: jobPosition(j.State, j.StartedAt),
 		ExpiresAt: j.StartedAt.Add(JobLife).Unix(),
 	}, write{condition: "attribute_not_exists(job_id)"})
-	if err != nil || !refused {
-		return j, err == nil, err
+	if err != nil || created {
+		return j, created, err
 	}
 	stored, err = decode[job.Job](was)
-	return stored, stored.StartedAt.Equal(j.StartedAt) && stored.Operator == j.Operator, err // its answer was lost
+	return stored, false, err
 }
 
 // Get returns a job, strongly consistent.
@@ -101,7 +101,7 @@ func (s *Jobs) Running(ctx context.Context) (bool, error) {
 func (s *Jobs) SetState(
 	ctx context.Context, j job.Job, to job.State, operator string, now time.Time,
 ) (stored job.Job, changed bool, err error) {
-	stored, refused, err := update[job.Job](ctx, s.table, jobKey(j.ID), write{
+	return update[job.Job](ctx, s.table, jobKey(j.ID), write{
 		expression: "SET #state = :to, #position = :position, stopped_by = :by, updated_at = :now",
 		condition:  "#state = :from OR #state = :to",
 		values: attributes{
@@ -109,14 +109,13 @@ func (s *Jobs) SetState(
 			":position": str(jobPosition(to, j.StartedAt)),
 		},
 	})
-	return stored, err == nil && !refused, err
 }
 
 // Lease gives a running job to a worker until then, unless another has it.
 func (s *Jobs) Lease(
 	ctx context.Context, id, worker string, now, until time.Time,
 ) (j job.Job, leased bool, err error) {
-	j, refused, err := update[job.Job](ctx, s.table, jobKey(id), write{
+	return update[job.Job](ctx, s.table, jobKey(id), write{
 		expression: "SET worker = :worker, leased_until = :until",
 		condition: "#state = :running AND (attribute_not_exists(leased_until) OR leased_until < :now OR " +
 			"worker = :worker)",
@@ -124,7 +123,6 @@ func (s *Jobs) Lease(
 			":worker": str(worker), ":until": stamp(until), ":now": stamp(now), ":running": str(string(job.Running)),
 		},
 	})
-	return j, err == nil && !refused, err
 }
 
 // progressAttributes are the worker's.
@@ -144,8 +142,7 @@ func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored jo
 		return job.Job{}, false, err
 	}
 	w.condition, w.values[":worker"] = "worker = :worker", str(worker)
-	stored, refused, err := update[job.Job](ctx, s.table, jobKey(j.ID), w)
-	return stored, err == nil && !refused, err
+	return update[job.Job](ctx, s.table, jobKey(j.ID), w)
 }
 
 // Leave ends a worker's lease.

@@ -50,18 +50,17 @@ func marksOf(item attributes) (marksRow, error) {
 func (s *Endpoints) Mark(
 	ctx context.Context, key EndpointKey, change func(*endpoint.Marks) (changed bool),
 ) (changed bool, marks endpoint.Marks, err error) {
-	revision := rand.Text()
 	for try := range maxTries {
 		row, err := s.marks(ctx, key.TenantID, marksAttributes+", revision")
 		if marks = row.of(key.EndpointID); err != nil {
 			return false, marks, err
 		}
-		if row.Revision == revision || !change(&marks) { // stored by a call whose answer was lost, or nothing to do
-			return row.Revision == revision, marks, nil
+		if !change(&marks) {
+			return false, marks, nil
 		}
-		refused, err := s.putMarks(ctx, key, row, marks, revision)
-		if err != nil || !refused {
-			return err == nil, marks, err
+		stored, err := s.putMarks(ctx, key, row, marks)
+		if err != nil || stored {
+			return stored, marks, err
 		}
 		if err := pause(ctx, try); err != nil {
 			return false, marks, s.wrap(err)
@@ -80,8 +79,8 @@ func (r marksRow) of(endpointID string) endpoint.Marks {
 
 // putMarks stores new marks in place of row, dropping endpoints that are gone for good.
 func (s *Endpoints) putMarks(
-	ctx context.Context, key EndpointKey, row marksRow, marks endpoint.Marks, revision string,
-) (refused bool, err error) {
+	ctx context.Context, key EndpointKey, row marksRow, marks endpoint.Marks,
+) (stored bool, err error) {
 	w := write{condition: "attribute_not_exists(revision)"}
 	if row.Revision != "" {
 		w = write{condition: unwritten, values: attributes{":was": str(row.Revision)}}
@@ -95,9 +94,9 @@ func (s *Endpoints) putMarks(
 		row.Endpoints[key.EndpointID] = marks
 	}
 	to := marksKey(key.TenantID)
-	row.Partition, row.Name, row.Revision = to.TenantID, to.EndpointID, revision
-	_, refused, err = s.table.put(ctx, row, w)
-	return refused, err
+	row.Partition, row.Name, row.Revision = to.TenantID, to.EndpointID, rand.Text()
+	_, stored, err = s.table.put(ctx, row, w)
+	return stored, err
 }
 
 // known returns the marks of the stored endpoints, deleted ones included. A Query is no snapshot and misses an

@@ -36,8 +36,8 @@ func (c *Circuits) Charge(
 		shows:      true,
 	}
 	for _, w := range []write{later, passed, later} {
-		item, refused, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), w)
-		if err != nil || !refused {
+		item, charged, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), w)
+		if err != nil || charged {
 			return slowUntil(item), err
 		}
 	}
@@ -73,6 +73,6 @@ func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[strin
 // ForgetSlow removes a tenant's moment if it is still this one.
 func (c *Circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
 	w := write{condition: "slow_until = :until", values: attributes{":until": millis(until)}}
-	_, _, err := c.deleteItem(ctx, healthKey(tenantScope+tenantID), w)
+	_, err := c.deleteItem(ctx, healthKey(tenantScope+tenantID), w)
 	return err
 }
