@@ -15,8 +15,9 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 )
 
-// ends runs a command on the local stack, fails the test unless it ends with this exit code, and returns its output.
-func ends(t *testing.T, code int, line string) (out string) {
+// ends runs a command on the local stack, fails the test unless it ends with this exit code and prints all that, and
+// returns its output.
+func ends(t *testing.T, code int, line string, says ...string) (out string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	args := append([]string{"herald", "--local", "--yes"}, strings.Fields(line)...)
@@ -24,6 +25,7 @@ func ends(t *testing.T, code int, line string) (out string) {
 	if got != code {
 		t.Errorf("herald %s: exit code %d, want %d: %s%s", line, got, code, &stdout, &stderr)
 	}
+	contains(t, stdout.String(), says...)
 	return stdout.String()
 }
 
@@ -39,39 +41,32 @@ func TestCommandsOnTheLocalStack(t *testing.T) {
 		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted", Data: data})
 	}
 	i.publish(t, examples.Message{ID: "evt_3", TenantID: "acme", Type: "no.such", Data: jsontext.Value("{}")})
-	says := func(text, from string) {
-		t.Helper()
-		if !strings.Contains(from, text) {
-			t.Errorf("no %q in %s", text, from)
-		}
-	}
 	id := i.dies(t, broken, 2)
 	mended.Fail()
 	eventually(t, "a line of tail", func(context.Context) (bool, error) { return len(lines) > 0, nil })
-	says("http_5xx", <-lines)
-	says(broken.ID, ends(t, exitUnhealthy, "status"))
-	says("failing", ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme"))
+	contains(t, <-lines, "http_5xx")
+	ends(t, exitUnhealthy, "status", broken.ID)
+	ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme", "failing")
 	ends(t, exitDone, "endpoints pause "+broken.ID+" --tenant acme --reason ticket")
-	says("ticket", ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme"))
+	ends(t, exitDone, "endpoints show "+broken.ID+" --tenant acme", "ticket")
 	ends(t, exitDone, "endpoints resume "+broken.ID+" --tenant acme")
-	says(id, ends(t, exitDone, "dead list --tenant acme --reason http_5xx --since 1h"))
-	says("evt_", ends(t, exitDone, "dead show "+id))
+	ends(t, exitDone, "dead list --tenant acme --reason http_5xx --since 1h", id)
+	ends(t, exitDone, "dead show "+id, "evt_")
 
 	ends(t, exitDone, "dead replay --tenant acme --watch")
-	job := strings.Fields(ends(t, exitDone, "jobs list"))
-	says("done", strings.Join(job, " "))
+	job := strings.Fields(ends(t, exitDone, "jobs list", "done"))
 	jobID := job[slices.IndexFunc(job, func(w string) bool { return strings.HasPrefix(w, "job_") })]
 	eventually(t, "both delivered", func(context.Context) (bool, error) {
 		return strings.Contains(ends(t, exitDone, "-o json jobs show "+jobID), `"delivered": 2`), nil
 	})
 
-	says("evt_3", ends(t, exitDone, "rejected list"))
+	ends(t, exitDone, "rejected list", "evt_3")
 	i.movesIn(t, page)
 
 	erased := strings.Fields(ends(t, exitDone, "tenants erase acme"))
-	says("dead_letters 2 ", strings.Join(erased, " "))
+	contains(t, strings.Join(erased, " "), "dead_letters 2 ")
 	left := strings.Fields(ends(t, exitDone, "--dry-run tenants erase acme"))
-	says("dead_letters 0 ", strings.Join(left, " "))
+	contains(t, strings.Join(left, " "), "dead_letters 0 ")
 	if rejected := ends(t, exitDone, "rejected list"); strings.Contains(rejected, "evt_3") {
 		t.Errorf("still there: %s", rejected)
 	}

@@ -54,6 +54,28 @@ func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, 
 	return code, stdout.String(), stderr.String()
 }
 
+// ends plays a command line without input, fails the test unless it ends with this code and says all that, and
+// returns its output.
+func (f *fake) ends(t *testing.T, code int, line string, says ...string) (out string) {
+	t.Helper()
+	got, out, words := f.play(t, "", strings.Fields(line)...)
+	if got != code {
+		t.Errorf("herald %s: exit code %d, want %d", line, got, code)
+	}
+	contains(t, out+words, says...)
+	return out
+}
+
+// contains fails the test for each text that a command does not say.
+func contains(t *testing.T, said string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(said, text) {
+			t.Errorf("does not say %q:\n%s", text, said)
+		}
+	}
+}
+
 // The runbook's commands are played by TestRunbook_showsTheRequestOfEachCommand.
 func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 	list := `{"data":[],"next_cursor":null}`
@@ -68,10 +90,10 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 	} {
 		t.Run(line, func(t *testing.T) {
 			f := &fake{later: []string{list}}
-			code, _, words := f.play(t, "", strings.Fields(line)...)
+			f.ends(t, exitDone, line)
 			want["operator"] = "arn:aws:iam::1:user/ann"
-			if diff := cmp.Diff(want, f.requests[0]); code != exitDone || diff != "" {
-				t.Errorf("exit code %d, %s(-want +got):\n%s", code, words, diff)
+			if diff := cmp.Diff(want, f.requests[0]); diff != "" {
+				t.Errorf("asked (-want +got):\n%s", diff)
 			}
 		})
 	}
@@ -97,21 +119,15 @@ func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 		started["until"] != "2026-01-03T08:00:00Z" {
 		t.Errorf("counted with %v, started with %v", counted, started)
 	}
-	for _, said := range []string{
-		"acme       crm       open   http_5xx  10    held until the endpoint is back\n",
-		"since 2026-05-01T22:00:00Z\n", "12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10",
-	} {
-		if !strings.Contains(words, said) {
-			t.Errorf("does not say %q:\n%s", said, words)
-		}
-	}
+	contains(t, words, "acme       crm       open   http_5xx  10    held until the endpoint is back\n",
+		"since 2026-05-01T22:00:00Z\n", "12 selected, 10 can be done", "cannot be done: 2 endpoint_deleted", "Replay 10")
 }
 
 func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
 	f := &fake{answers: map[string]string{
 		"inspect endpoint": `{"endpoint_id":"webhook_1"}`, "replay start_job": `{"selected":1,"ready":1,"complete":true}`,
 	}}
-	f.play(t, "", "--dry-run", "dead", "replay", "--endpoint", "acme/hooks.example.com", "--reason", "timeout")
+	f.ends(t, exitDone, "--dry-run dead replay --endpoint acme/hooks.example.com --reason timeout")
 	asked := []row{} // what selects letters, inspect refuses about an endpoint
 	for _, r := range f.requests[:2] {
 		asked = append(asked, row{"endpoint_id": r["endpoint_id"], "tenant_id": r["tenant_id"], "reason": r["reason"]})
@@ -124,9 +140,8 @@ func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
 		t.Errorf("asked (-want +got):\n%s", diff)
 	}
 	f = &fake{answers: map[string]string{"inspect endpoint": `{"error":{"code":"invalid_field","message":"several"}}`}}
-	code, _, words := f.play(t, "", "-y", "dead", "replay", "--tenant", "acme", "--endpoint", "orders")
-	if code != exitUsage || !strings.Contains(words, "several") || len(f.requests) != 1 {
-		t.Errorf("exit code %d, %s, asked %v", code, words, f.requests)
+	if f.ends(t, exitUsage, "-y dead replay --tenant acme --endpoint orders", "several"); len(f.requests) != 1 {
+		t.Errorf("asked %v", f.requests)
 	}
 }
 
@@ -204,7 +219,7 @@ func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &fake{answers: map[string]string{"inspect delivery": string(answer)}}
-	_, out, _ := f.play(t, "", "-o", "json", "deliveries", "show", "x")
+	out := f.ends(t, exitDone, "-o json deliveries show x")
 	var got row
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got["host"] != name {
 		t.Errorf("%v, %v", err, got)
@@ -223,16 +238,14 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 		"inspect causes": `{"data":[{"tenant_id":"acme","description":"crm","reason":"http_4xx","count":3,
 			"first_died_at":"2026-05-02T08:48:00Z"}]}`,
 	}}
-	code, out, _ := f.play(t, "", "status")
-	if code != exitDone || !strings.Contains(out, "timeout") || strings.Contains(out, "\x1b") {
-		t.Errorf("exit code %d, output %q", code, out)
+	if out := f.ends(t, exitDone, "status", "timeout"); strings.Contains(out, "\x1b") {
+		t.Errorf("output %q", out)
 	}
-	for before, after := range map[string]string{`"count":0`: `"count":3`, `"failing"`: `"open"`} {
-		f.answers["inspect summary"] = strings.Replace(well, before, after, 1)
-		code, out, _ := f.play(t, "", "status")
-		if code != exitUnhealthy || strings.Contains(out, "  12m0s ago") != (after == `"count":3`) {
-			t.Errorf("exit code %d with %s:\n%s", code, after, out)
-		}
+	f.answers["inspect summary"] = strings.Replace(well, `"count":0`, `"count":3`, 1)
+	f.ends(t, exitUnhealthy, "status", "  12m0s ago")
+	f.answers["inspect summary"] = strings.Replace(well, `"failing"`, `"open"`, 1)
+	if out := f.ends(t, exitUnhealthy, "status"); strings.Contains(out, "  12m0s ago") {
+		t.Errorf("shows causes without a dead letter:\n%s", out)
 	}
 }
 
@@ -292,9 +305,8 @@ func TestEndpoints_areActedOnOnlyIfAllAreFound(t *testing.T) {
 		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
 	}
 	f.answers["inspect endpoint"], f.requests = `{"error":{"code":"not_found","message":"none"}}`, nil
-	code, _, words = f.play(t, "", "-y", "endpoints", "pause", "acme/crmm")
-	if code != exitFailed || len(f.requests) != 1 {
-		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
+	if f.ends(t, exitFailed, "-y endpoints pause acme/crmm"); len(f.requests) != 1 {
+		t.Errorf("asked %v", f.requests)
 	}
 }
 
@@ -304,30 +316,24 @@ func TestJobs_showHasTheOutcomeAndTheFailures(t *testing.T) {
 		"inspect job_outcome":  `{"sent":2000,"delivered":1999,"dead_again":1,"next_cursor":"c"}`,
 		"inspect job_failures": `{"data":[{"id":"msg_1","result":"refused","reason":"endpoint_disabled"}]}`,
 	}}
-	code, out, words := f.play(t, "", "jobs", "show", "job_1")
-	const mostCalls = 5
-	if code != exitDone || len(f.requests) > mostCalls {
-		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
-	}
-	for _, shown := range []string{
-		"outcome.sent               6000", "msg_1  refused  endpoint_disabled", "when it is active again",
-	} {
-		if !strings.Contains(out+words, shown) {
-			t.Errorf("does not show %q:\n%s%s", shown, out, words)
-		}
+	f.ends(t, exitDone, "jobs show job_1",
+		"outcome.sent               6000", "msg_1  refused  endpoint_disabled", "when it is active again")
+	const most = 5
+	if len(f.requests) > most {
+		t.Errorf("%d requests", len(f.requests))
 	}
 }
 
 func TestList_readsPagesUpToItsLimit(t *testing.T) {
 	f := &fake{answers: map[string]string{"inspect dead_letters": `{"data":[{"delivery_id":"a"}],"next_cursor":"c"}`}}
-	code, out, words := f.play(t, "", "-o", "json", "dead", "list", "--limit", "3")
-	var rows []row
-	if err := json.Unmarshal([]byte(out), &rows); err != nil || code != exitDone || len(rows) != 3 {
-		t.Errorf("exit code %d, %d rows, %v", code, len(rows), err)
-	}
 	const more = "more than 3: narrow the search, or raise --limit; herald status counts"
-	if !strings.Contains(words, more) || f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
-		t.Errorf("said %q, asked %v", words, f.requests)
+	out := f.ends(t, exitDone, "-o json dead list --limit 3", more)
+	var rows []row
+	if err := json.Unmarshal([]byte(out), &rows); err != nil || len(rows) != 3 {
+		t.Errorf("%d rows, %v", len(rows), err)
+	}
+	if f.requests[2]["cursor"] != "c" || f.requests[2]["limit"] != 1.0 {
+		t.Errorf("asked %v", f.requests)
 	}
 }
 

@@ -13,18 +13,19 @@ const someLines = `{"tenant_id":"acme","url":"https://a.com/1","events":["*"],"s
 {"tenant_id":"acme","url":"https://a.com/2","events":["*"],"secret":"hidden"}
 `
 
-// importing plays an import of the file.
-func importing(t *testing.T, f *fake, file string, flags ...string) (code int, out, words string) {
+// imports plays an import of the file, fails the test unless it ends with this code and says that, and returns its
+// output.
+func (f *fake) imports(t *testing.T, file string, code int, says string, flags ...string) (out string) {
 	t.Helper()
 	path := t.TempDir() + "/endpoints.jsonl"
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, words = f.play(t, "", append(flags, "endpoints", "import", path)...)
-	if strings.Contains(out+words, "hidden") {
-		t.Errorf("shows a secret: %s%s", out, words)
+	got, out, words := f.play(t, "", append(flags, "endpoints", "import", path)...)
+	if got != code || !strings.Contains(out+words, says) || strings.Contains(out+words, "hidden") {
+		t.Errorf("%.80q: exit code %d, want %d that says %q and shows no secret:\n%s%s", file, got, code, says, out, words)
 	}
-	return code, out, words
+	return out
 }
 
 func data(results ...string) string {
@@ -33,9 +34,8 @@ func data(results ...string) string {
 
 func TestImport_createsWhatIsNotThereYet(t *testing.T) {
 	f := &fake{later: []string{data("exists", "would_create"), data("created")}}
-	code, out, words := importing(t, f, someLines, "-y")
-	if code != exitDone || !strings.Contains(words, "1 to create, 1 exist") || !strings.Contains(out, "3 ") {
-		t.Errorf("exit code %d: %s%s", code, out, words)
+	if out := f.imports(t, someLines, exitDone, "1 to create, 1 exist", "-y"); !strings.Contains(out, "3 ") {
+		t.Error(out)
 	}
 	second := row{"tenant_id": "acme", "url": "https://a.com/2", "events": []any{"*"}, "secret": "hidden"}
 	want := row{"action": "import", "operator": "arn:aws:iam::1:user/ann", "endpoints": []any{second}}
@@ -63,9 +63,8 @@ func TestImport_createsNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &fake{later: []string{c.answer}}
-			code, out, words := importing(t, f, someLines, c.flags...)
-			if code != c.code || len(f.requests) != 1 || !strings.Contains(out+words, c.says) {
-				t.Errorf("exit code %d, %d requests: %s%s", code, len(f.requests), out, words)
+			if f.imports(t, someLines, c.code, c.says, c.flags...); len(f.requests) != 1 {
+				t.Errorf("%d requests", len(f.requests))
 			}
 		})
 	}
@@ -73,14 +72,11 @@ func TestImport_createsNothing(t *testing.T) {
 
 func TestImport_saysWhatIsLeftToDo(t *testing.T) {
 	f := &fake{later: []string{data("would_create", "would_create"), data("created", "failed")}}
-	code, _, words := importing(t, f, someLines, "-y")
-	if code != exitUnhealthy || !strings.Contains(words, "1 of 2 created") {
-		t.Errorf("exit code %d: %s", code, words)
-	}
+	f.imports(t, someLines, exitUnhealthy, "1 of 2 created", "-y")
 	f = &fake{later: []string{data("would_create", "would_create"), data("created", "not_started"), `<html>`}}
-	code, out, words := importing(t, f, someLines, "-y", "-o", "json")
-	if code != exitFailed || !strings.Contains(words, "1 of 2 created") || strings.Count(out, `"result"`) != 2 {
-		t.Errorf("exit code %d: %s%s", code, out, words)
+	out := f.imports(t, someLines, exitFailed, "1 of 2 created", "-y", "-o", "json")
+	if strings.Count(out, `"result"`) != 2 {
+		t.Error(out)
 	}
 }
 
@@ -91,8 +87,8 @@ func TestImport_asksForTenAtATime(t *testing.T) {
 	}
 	exist := func(n int) string { return data(strings.Split(strings.Repeat("exists ", n)[:7*n-1], " ")...) }
 	f := &fake{later: []string{exist(10), exist(10), exist(5)}}
-	if code, _, words := importing(t, f, file.String()); code != exitDone || len(f.requests) != 3 {
-		t.Errorf("exit code %d, %d requests: %s", code, len(f.requests), words)
+	if f.imports(t, file.String(), exitDone, ""); len(f.requests) != 3 {
+		t.Errorf("%d requests", len(f.requests))
 	}
 }
 
@@ -107,10 +103,7 @@ func TestImport_readsTheWholeFileBeforeItAsks(t *testing.T) {
 		`{"a":"` + big + `"}`:       "line 1: longer than",
 		someLines + `{"tenant_id":"acme","url":"https://A.com:443/1"}`: "line 4: url: the tenant has it in line 1, too",
 	} {
-		f := &fake{}
-		if code, _, words := importing(t, f, file, "-y"); code != exitUsage || !strings.Contains(words, says) {
-			t.Errorf("%.80q: exit code %d: %s", file, code, words)
-		}
+		new(fake).imports(t, file, exitUsage, says, "-y")
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,10 +20,9 @@ func TestWatch_endsWithTheOutcome(t *testing.T) {
 			f.later = slices.Insert(f.later, 1, slices.Repeat([]string{""}, mostFaults-1)...)
 			want += (mostFaults - 1) * outcomeEvery
 			begun := time.Now()
-			code, _, words := f.play(t, "", "jobs", "show", "--watch", "job_1")
 			said := "of 9 sent: 7 delivered, 0 dead again, " + under + " under way"
-			if code != exitDone || !strings.Contains(words, said) || time.Since(begun) != want {
-				t.Errorf("exit code %d after %s, want %s: %s", code, time.Since(begun), want, words)
+			if f.ends(t, exitDone, "jobs show --watch job_1", said); time.Since(begun) != want {
+				t.Errorf("after %s, want %s", time.Since(begun), want)
 			}
 		})
 	}
@@ -33,10 +31,9 @@ func TestWatch_endsWithTheOutcome(t *testing.T) {
 func TestWatch_saysThatTheJobGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{}
-		code, _, words := f.play(t, "", "jobs", "show", "--watch", "job_1")
-		const said = "goes on: herald jobs show --watch"
-		if code != exitFailed || len(f.requests) != mostFaults || !strings.Contains(words, said) {
-			t.Errorf("exit code %d after %d looks: %s", code, len(f.requests), words)
+		f.ends(t, exitFailed, "jobs show --watch job_1", "goes on: herald jobs show --watch")
+		if len(f.requests) != mostFaults {
+			t.Errorf("%d looks", len(f.requests))
 		}
 	})
 }

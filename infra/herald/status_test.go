@@ -12,17 +12,10 @@ func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 			"waiting":{"count":112,"held":112,"next_due_at":"2026-05-09T08:00:00Z"}}`,
 		"inspect endpoints": `{"data":[{"state":"open","failures":28,"waiting":{"count":31}}]}`,
 	}}
-	_, out, _ := f.play(t, "", "status")
-	words := strings.Join(strings.Fields(out), " ")
-	for _, shown := range []string{
+	contains(t, strings.Join(strings.Fields(f.ends(t, exitUnhealthy, "status")), " "),
 		"endpoints 3 failing, 4 open slow tenants initech until 2026-05-02 16:48 UTC, and 1 more waiting 112, all held",
 		"the first dies at 2026-05-09 08:00 UTC, unless sent", "Endpoints in trouble TENANT ID", "FAILURES WAITING OUTAGE",
-		"28 31",
-	} {
-		if !strings.Contains(words, shown) {
-			t.Errorf("does not show %q:\n%s", shown, out)
-		}
-	}
+		"28 31")
 	const due = " held for their endpoints; the first is due at 2026-05-02 09:30 UTC"
 	for counts, want := range map[string]string{
 		`"count":5,"held":1`:                         "5, of these 1" + due,
@@ -30,10 +23,7 @@ func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 	} {
 		f.answers["inspect summary"] = `{"endpoints":{"states":{"open":1000},"more":true},"waiting":{` + counts +
 			`,"next_due_at":"2026-05-02T09:30:00Z"}}`
-		_, out, _ := f.play(t, "", "status")
-		if !strings.Contains(out, want) || !strings.Contains(out, "1000 open, and more") {
-			t.Errorf("does not show %q:\n%s", want, out)
-		}
+		f.ends(t, exitUnhealthy, "status", want, "1000 open, and more")
 	}
 }
 
@@ -42,13 +32,8 @@ func TestStatus_showsWhatItGot(t *testing.T) {
 		"inspect summary": `<html>`, "inspect endpoints": `{"data":[{"description":"crm"}]}`,
 		"inspect causes": `{"data":[{"reason":"timeout"}]}`,
 	}}
-	code, out, words := f.play(t, "", "status")
-	if code != exitUnhealthy || !strings.Contains(out, "crm") || !strings.Contains(out, "timeout") ||
-		!strings.Contains(words, "the summary could not be shown: inspect answered no JSON") {
-		t.Errorf("exit code %d:\n%s%s", code, out, words)
-	}
-	f.answers = nil
-	if code, _, _ := f.play(t, "", "status"); code != exitFailed {
-		t.Errorf("exit code %d where everything failed", code)
-	}
+	f.ends(t, exitUnhealthy, "status",
+		"crm", "timeout", "the summary could not be shown: inspect answered no JSON")
+	f.answers = nil // everything fails
+	f.ends(t, exitFailed, "status")
 }

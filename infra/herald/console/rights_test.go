@@ -11,12 +11,7 @@ func TestButtons_areGreyWhereTheCallerMayNotPressThem(t *testing.T) {
 	f := &functions{denied: "control"}
 	web, browser, _ := open(t, f)
 	const page, off = "/endpoint?endpoint_id=webhook_1", `<button disabled aria-describedby="denied">Pause`
-	shown := body(t, get(t, browser, web.URL+page))
-	for _, says := range []string{off, `id="denied">`, "no right", `<button >Replay those`} {
-		if !strings.Contains(shown, says) {
-			t.Errorf("does not show %q:\n%s", says, shown)
-		}
-	}
+	body(t, get(t, browser, web.URL+page), off, `id="denied">`, "no right", `<button >Replay those`)
 	form := url.Values{"endpoint_id": {"webhook_1"}}
 	if resp := submit(t, browser, web.URL+"/control/pause", form); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("pressed all the same, it answers %s", resp.Status)

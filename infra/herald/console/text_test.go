@@ -29,9 +29,9 @@ func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
 		math.NaN(): "No metrics in the last day",
 	} {
 		web, browser, _ := open(t, &functions{metrics: measured{value}})
-		page := body(t, get(t, browser, web.URL+"/traffic?span=day"))
-		if !strings.Contains(page, says) || strings.Contains(page, "<svg") == math.IsNaN(value) {
-			t.Errorf("%v: not %q\n%s", value, says, page)
+		page := body(t, get(t, browser, web.URL+"/traffic?span=day"), says)
+		if strings.Contains(page, "<svg") == math.IsNaN(value) {
+			t.Errorf("%v\n%s", value, page)
 		}
 	}
 }
@@ -55,16 +55,10 @@ func TestTraffic_isDrawnInThePagesColours(t *testing.T) {
 
 func TestJob_showsItsOutcomeAndHowToGoOnWithTheRest(t *testing.T) {
 	web, browser, _ := open(t, &functions{})
-	page := body(t, get(t, browser, web.URL+"/job?job_id=job_1"))
-	for _, says := range []string{
+	page := body(t, get(t, browser, web.URL+"/job?job_id=job_1"),
 		`max="10" value="8"`, "running: 5 of 10 done, refused: 3 endpoint_deleted; 2 left", "/job/stop",
 		"<b>6</b> sent", "<b>4</b> delivered", "<b>2</b> dead again", "<b>0</b> under way", "the first 6 of the job",
-		"Its owner can restore it", `<a href="/letter?delivery_id=msg_9">`, "/job?cursor=page&#43;2&amp;job_id=job_1",
-	} {
-		if !strings.Contains(page, says) {
-			t.Errorf("no %q in\n%s", says, page)
-		}
-	}
+		"Its owner can restore it", `<a href="/letter?delivery_id=msg_9">`, "/job?cursor=page&#43;2&amp;job_id=job_1")
 	if strings.Contains(page, "/job/resume") {
 		t.Error("a running job can be resumed")
 	}
@@ -74,9 +68,7 @@ func TestJob_showsItsOutcomeAndHowToGoOnWithTheRest(t *testing.T) {
 func TestPages_leadOn(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
-	if page := body(t, get(t, browser, web.URL+"/jobs")); !strings.Contains(page, `"/jobs?cursor=page&#43;2"`) {
-		t.Errorf("no next page in\n%s", page)
-	}
+	body(t, get(t, browser, web.URL+"/jobs"), `"/jobs?cursor=page&#43;2"`)
 	f.asked = nil
 	get(t, browser, web.URL+"/dead?reason=timeout")
 	if want := `inspect dead_letters {"reason":"timeout","status":"dead"}`; !slices.Contains(f.asked, want) {
@@ -86,9 +78,9 @@ func TestPages_leadOn(t *testing.T) {
 
 func TestActs_areOneRowForEachRequest_theLatestFirst(t *testing.T) {
 	web, browser, _ := open(t, &functions{})
-	page := body(t, get(t, browser, web.URL+"/acts?span=hour"))
+	page := body(t, get(t, browser, web.URL+"/acts?span=hour"), "choose a shorter time")
 	replays, pause := strings.Index(page, `<td class="n">3</td>`), strings.Index(page, `<td class="n">1</td>`)
-	if replays < 0 || pause < replays || !strings.Contains(page, "choose a shorter time") {
+	if replays < 0 || pause < replays {
 		t.Errorf("three replays at %d, a pause at %d:\n%s", replays, pause, page)
 	}
 }
