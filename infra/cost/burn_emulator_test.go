@@ -3,19 +3,15 @@
 package cost
 
 import (
-	"bytes"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -34,50 +30,95 @@ import (
 const mostBurnt = 1.00
 
 // Of the management API, beside usage: a request of 512 KB, its line in the access log with what CloudWatch adds,
-// Lambda's three lines, and seconds of an invocation, longer for each byte that it reads.
+// Lambda's three lines, what CloudWatch adds to a line of the audit log, and seconds of an invocation, longer for each
+// byte that it reads.
 const (
 	dollarsGateway = 1.00 / million
 	bytesAccessLog = 400.0
 	bytesLambdaLog = 350.0
+	bytesAuditLine = 26.0
 	secondsRequest = 0.030
 	secondsPerByte = 0.25 / (1 << 20)
 )
 
+// What one key can burn in an hour at the template's defaults, as cost.md has it.
+func TestWhatOneKeyCanBurn(t *testing.T) {
+	a := newAPI(t)
+	budget := a.handler.Budget // the template's default
+	body := func(n int) string {
+		return string(must(json.Marshal(map[string]any{
+			"url": fatURL(n), "events": event.Types(), "description": strings.Repeat("\U0001F600", 256),
+		})))
+	}
+	const one = "/v1/webhooks/{id}"
+	worst := 0.0
+	for _, r := range []struct {
+		method, target, body string
+		units                int
+	}{
+		{"POST", "/v1/webhooks", body(1000), 5}, {"POST", "/v1/webhooks", body(1001), 5},
+		{"PATCH", one, body(1002), 5}, {"POST", one + "/rotate-secret", "", 5},
+		{"DELETE", one, "", 5}, {"POST", one + "/restore", "", 5}, {"GET", one, "", 1},
+		{"GET", "/v1/webhooks?limit=1", "", 3}, {"GET", "/v1/webhooks", "", 4},
+		{"GET", "/v1/webhooks?status=deleted&limit=25", "", 3},
+		{"GET", "/v1/webhooks?status=deleted&limit=100", "", 6}, {"GET", "/v1/webhooks/event-types", "", 1},
+		{"GET", "/v1/event-types", "", 4},
+	} {
+		a.now = a.now.Add(time.Minute)
+		status, dollars := a.do(r.method, strings.Replace(r.target, "{id}", a.id, 1), r.body)
+		each := dollars / float64(r.units)
+		worst = max(worst, each)
+		t.Logf("%s %s: %d, $%.2f a million, by units $%.2f", r.method, r.target, status, dollars*million, each*million)
+		if status >= 300 {
+			t.Errorf("%s %s is refused", r.method, r.target)
+		}
+	}
+	a.handler.Budget = 1 // of which the last request has spent all
+	status, refusal := a.do("GET", "/v1/webhooks/event-types", "")
+	if status != http.StatusTooManyRequests {
+		t.Fatalf("beyond its limit: %d", status)
+	}
+	burnt := 60*float64(budget)*worst + 3600*number(t, a.options, "ApiRateLimit")*refusal
+	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
+	said := fmt.Sprintf("**One API key** can burn $%.2f an hour", burnt)
+	if !strings.Contains(string(must(os.ReadFile(page))), said) {
+		t.Errorf("cost.md does not say: %s", said)
+	}
+	if burnt > mostBurnt {
+		t.Errorf("one key can burn $%.2f an hour", burnt)
+	}
+}
+
 // api is the management API of a tenant with the largest endpoints that there can be.
 type api struct {
-	t       *testing.T
-	meter   *testkit.Meter
+	*rig
 	handler *webhooks.Handler
-	log     bytes.Buffer
 	key, id string
-	now     time.Time
-
-	cfg      aws.Config
-	auditLog string
-	audited  int // lines that are counted
+	audited int // lines that are counted
 }
 
 func newAPI(t *testing.T) *api {
 	t.Helper()
-	cfg := testkit.Moto(t)
-	a := &api{t: t, cfg: cfg, meter: testkit.NewMeter(t, cfg), now: time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)}
-	resources := pipeline.Resources(t, cfg)
-	a.auditLog = resources["AuditLogs"]
-	keys := dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), resources["ApiKeys"])
-	key, secret, err := apikey.New(a.now, rand.Reader)
-	key.TenantID, key.Scopes, key.Description = "acme", apikey.Scopes(), strings.Repeat("\u00e4", 256)
+	a := &api{rig: newRig(t, traffic{})}
+	client := dynamodb.NewFromConfig(a.cfg)
+	a.key = newKey(t, dynamo.NewAPIKeys(client, a.options.Resources["ApiKeys"]), "acme")
+	a.fill(client, a.options.Resources["Endpoints"])
+	a.handler = must(webhooks.New(webhooks.Config{
+		Settings: pipeline.Settings[webhooks.Settings](t, a.options, "webhooks"), AWS: a.options.AWS("webhooks"),
+		Log: telemetry.NewLogger(&a.output),
+	}))
+	a.handler.Now = a.options.Now
+	return a
+}
+
+// newKey stores a key with all scopes and the longest description.
+func newKey(t testing.TB, keys *dynamo.APIKeys, tenant string) (secret string) {
+	t.Helper()
+	key, secret, err := apikey.New(time.Now(), rand.Reader)
+	key.TenantID, key.Scopes, key.Description = tenant, apikey.Scopes(), strings.Repeat("\u00e4", 256)
 	must(0, err)
 	must(0, keys.Put(t.Context(), key))
-	a.key = secret
-	a.fill(dynamodb.NewFromConfig(cfg), resources["Endpoints"])
-	options := pipeline.Options{Root: "../..", Resources: resources, Parameters: map[string]string{"Stage": "prod"}}
-	a.handler, err = webhooks.New(webhooks.Config{
-		Settings: pipeline.Settings[webhooks.Settings](t, options, "webhooks"), AWS: a.meter.Config(),
-		Log: telemetry.NewLogger(&a.log),
-	})
-	must(0, err)
-	a.handler.Now = func() time.Time { return a.now }
-	return a
+	return secret
 }
 
 // fill stores as many as there can be, but for two that can be made.
@@ -114,112 +155,40 @@ func fatURL(n int) string {
 // do makes a request and returns what it costs, in dollars, and what it has spent of the key.
 func (a *api) do(method, target, body string) (status int, dollars float64) {
 	a.t.Helper()
-	path, _, _ := strings.Cut(target, "?")
-	wrote, read := a.meter.Units(), a.meter.Reads()
-	a.log.Reset()
-	out := must(apigw.Handler(a.handler.Serve).Invoke(a.t.Context(), invocation(a.key, method, target, body)))
-	var answer struct {
-		StatusCode int    `json:"statusCode"`
-		Body       string `json:"body"`
-	}
-	must(0, json.Unmarshal(out, &answer))
-	var u usage
-	for name, n := range a.meter.Units() {
-		u[writes] += float64(n - wrote[name])
-	}
-	for name, n := range a.meter.Reads() {
-		u[reads] += n - read[name]
-	}
-	if strings.HasSuffix(path, "rotate-secret") || method == "POST" && path == "/v1/webhooks" {
-		u[keyCalls] = 1
-	}
-	bytesRead := u[reads] * 4096
+	before := a.usage()
+	status, answer := answerOf(a.t, a.handler.Serve, a.key, method, target, body)
+	u := a.usage().plus(-1, before)
 	u[invocations] = 1
-	u[gbSeconds] = 0.25 * (secondsRequest + secondsPerByte*bytesRead)
-	u[logged] = float64(a.log.Len()) + bytesAccessLog + bytesLambdaLog + a.newlyAudited()
-	u[sent] = float64(len(answer.Body)) + framing
-	gateway := dollarsGateway * float64(1+(len(answer.Body)+len(body))/(512<<10))
-	if answer.StatusCode == http.StatusCreated {
+	u[gbSeconds] = 0.25 * (secondsRequest + secondsPerByte*u[reads]*4096)
+	u[logged] += bytesAccessLog + bytesLambdaLog
+	u[sent] = float64(len(answer)) + framing
+	lines := testkit.LogLines(a.t, a.cfg, a.options.Resources["AuditLogs"])
+	for _, line := range lines[a.audited:] {
+		u[logged] += float64(len(line)) + bytesAuditLine
+	}
+	a.audited = len(lines)
+	if status == http.StatusCreated {
 		var made struct{ ID string }
-		must(0, json.Unmarshal([]byte(answer.Body), &made))
+		must(0, json.Unmarshal([]byte(answer), &made))
 		a.id = made.ID
 	}
-	return answer.StatusCode, u.all() + gateway
+	return status, u.all() + dollarsGateway*float64(1+(len(answer)+len(body))/(512<<10))
 }
 
-// invocation is a request as API Gateway hands it on.
-func invocation(key, method, target, body string) []byte {
+// answerOf makes a request as API Gateway hands it on.
+func answerOf(t testing.TB, h apigw.Handler, key, method, target, body string) (status int, answer string) {
+	t.Helper()
 	path, query, _ := strings.Cut(target, "?")
-	return must(json.Marshal(map[string]any{
+	out := must(h.Invoke(t.Context(), must(json.Marshal(map[string]any{
 		"rawPath": path, "rawQueryString": query, "body": body,
 		"requestContext": map[string]any{"requestId": "JKJaXmPLvHcESHA=", "http": map[string]any{
 			"method": method, "sourceIp": "203.0.113.9"}},
 		"headers": map[string]string{"authorization": "Bearer " + key, "content-type": "application/json"},
-	}))
-}
-
-// newlyAudited is what CloudWatch bills for the audit lines since the last call.
-func (a *api) newlyAudited() (bytes float64) {
-	lines := testkit.LogLines(a.t, a.cfg, a.auditLog)
-	for _, line := range lines[a.audited:] {
-		bytes += float64(len(line)) + 26
+	}))))
+	var of struct {
+		StatusCode int    `json:"statusCode"`
+		Body       string `json:"body"`
 	}
-	a.audited = len(lines)
-	return bytes
-}
-
-// apiLimit is a limit of the API's own, for all keys.
-func apiLimit(parameter string) float64 {
-	file := string(must(os.ReadFile(templateFile)))
-	value := regexp.MustCompile(parameter + `:\s+.*?Default: (\d+)`).FindStringSubmatch(file)[1]
-	return must(strconv.ParseFloat(value, 64))
-}
-
-// What one key can burn in an hour at the template's defaults, as cost.md has it.
-func TestWhatOneKeyCanBurn(t *testing.T) {
-	a := newAPI(t)
-	budget := a.handler.Budget // the template's default
-	body := func(n int) string {
-		return string(must(json.Marshal(map[string]any{
-			"url": fatURL(n), "events": event.Types(), "description": strings.Repeat("\U0001F600", 256),
-		})))
-	}
-	const one = "/v1/webhooks/{id}"
-	worst := 0.0
-	for _, r := range []struct {
-		method, target, body string
-		units                int
-	}{
-		{"POST", "/v1/webhooks", body(1000), 5}, {"POST", "/v1/webhooks", body(1001), 5},
-		{"PATCH", one, body(1002), 5}, {"POST", one + "/rotate-secret", "", 5},
-		{"DELETE", one, "", 5}, {"POST", one + "/restore", "", 5}, {"GET", one, "", 1},
-		{"GET", "/v1/webhooks?limit=1", "", 3}, {"GET", "/v1/webhooks", "", 4},
-		{"GET", "/v1/webhooks?status=deleted&limit=25", "", 3},
-		{"GET", "/v1/webhooks?status=deleted&limit=100", "", 6}, {"GET", "/v1/webhooks/event-types", "", 1},
-		{"GET", "/v1/event-types", "", 4},
-	} {
-		a.now = a.now.Add(time.Minute)
-		status, dollars := a.do(r.method, strings.Replace(r.target, "{id}", a.id, 1), r.body)
-		each := dollars / float64(r.units)
-		worst = max(worst, each)
-		t.Logf("%s %s: %d, $%.2f a million, by units $%.2f", r.method, r.target, status, dollars*million, each*million)
-		if status >= 300 {
-			t.Errorf("%s %s is refused", r.method, r.target)
-		}
-	}
-	a.handler.Budget = 1 // of which the last request has spent all
-	status, refusal := a.do("GET", "/v1/webhooks/event-types", "")
-	if status != 429 {
-		t.Fatalf("beyond its limit: %d", status)
-	}
-	perSecond := apiLimit("ApiRateLimit")
-	burnt := 60*float64(budget)*worst + 3600*perSecond*refusal
-	t.Logf("a refusal: $%.2f a million; in an hour: $%.2f", refusal*million, burnt)
-	said := fmt.Sprintf("**One API key** can burn $%.2f an hour", burnt)
-	if !strings.Contains(string(must(os.ReadFile("../docs/cost.md"))), said) {
-		t.Errorf("cost.md does not say: %s", said)
-	}
-	if burnt > mostBurnt {
-		t.Errorf("one key can burn $%.2f an hour", burnt)
-	}
+	must(0, json.Unmarshal(out, &of))
+	return of.StatusCode, of.Body
 }

@@ -3,21 +3,16 @@
 package cost
 
 import (
-	"context"
+	"bytes"
 	"flag"
+	"fmt"
+	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/herald-webhooks/herald/internal/backlog"
-	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/infra/pipeline"
 	alarmdata "github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
@@ -26,182 +21,248 @@ var write = flag.Bool("write", false, "write the figures into the page")
 const (
 	page         = "../docs/cost.md"
 	templateFile = "../../template.yaml"
+	begin        = "<!-- make cost writes from here -->\n"
+	end          = "<!-- to here -->\n"
 )
 
-// traffic is what one row of the tables counts.
+// The most that a month may cost, in dollars, the dashboard apart; and a million events at a million a day with the
+// profile for low traffic, all included.
+const (
+	mostIdle       = 8.00
+	mostBusy       = 12.00
+	mostLowTraffic = 4.00
+)
+
+// traffic is what a figure counts.
 type traffic struct {
-	name      string
-	most      float64 // dollars per million, without the publisher's sends and the traffic to receivers
 	batch     int
 	events    int
-	tenants   int // that the events go round, if more than one
-	endpoints int // of each tenant, if more than one
-	failing   int // events whose deliveries fail, spread over all
-	times     int // so often
-	pause     time.Duration
-	sample    string // SuccessLogSample, if not 0
-	record    string // RecordAcknowledged, if not the default
-	deaths    bool   // the deliveries die
-	headers   bool   // each endpoint has a header of its owner's
-	notices   string // Notices, if not off
-	trickle   bool   // each message is received alone, although the batch is gathered
+	pause     time.Duration // between invocations
+	tenants   int           // that the events go round, if more than one
+	endpoints int           // of each tenant, if more than one
+	failing   int           // events whose deliveries fail, spread over all
+	times     int           // so often
+	setting   string        // a parameter of the template: "RecordAcknowledged=none"
+	deaths    bool          // the deliveries die
+	headers   bool          // each endpoint has a header of its owner's
+	trickle   bool          // each message is received alone, although the batch is gathered
 }
 
-const often, seldom = 200 * time.Millisecond, 2 * time.Second // between invocations
+const often, seldom = 200 * time.Millisecond, 2 * time.Second
 
-var traffics = []traffic{
-	{name: "one event at a time", most: 5.30, batch: 1, events: 10, pause: seldom},
-	{name: "batches of 2", most: 2.99, batch: 2, events: 20, pause: seldom},
-	{name: "batches of 10", most: 1.13, batch: 10, events: 50, pause: often},
-	{name: "batches of 50", most: 0.97, batch: 50, events: 50, pause: often},
-	{name: "batches of 10, `SuccessLogSample` 100", most: 1.50, batch: 10, events: 50, pause: often, sample: "100"},
-	{name: "batches of 10, `RecordAcknowledged` none", most: 0.46, batch: 10, events: 50, pause: often, record: "none"},
-	{name: "batches of 10, each event of another tenant", most: 1.52, batch: 10, events: 50, pause: often, tenants: 10},
-	{name: "batches of 10, three endpoints for each event", most: 3.21, batch: 10, events: 20, pause: often, endpoints: 3},
-	{name: "batches of 10, 1 % fail once", most: 1.19, batch: 10, events: 100, pause: often, failing: 1, times: 1},
-	{name: "batches of 10, 10 % fail once", most: 1.66, batch: 10, events: 50, pause: often, failing: 5, times: 1},
-	{name: "deliveries that die, alone on their endpoints", most: 72.86, batch: 1, events: 1, pause: often,
-		failing: 1, times: 10, deaths: true},
-	{name: "batches of 10, a header of 30 bytes of its owner's on each endpoint", most: 1.13, batch: 10, events: 50,
-		pause: often, headers: true},
-	{name: "deliveries that die, alone on their endpoints, with `Notices`", most: 77, batch: 1, events: 1, pause: often,
-		failing: 1, times: 10, deaths: true, notices: "on"},
+// scenarios are the rows of the last table, and what they may cost: dollars per million, without the publisher's sends
+// and the traffic to receivers.
+var scenarios = []struct {
+	name string
+	most float64
+	traffic
+}{
+	{"one event at a time", 5.30, traffic{batch: 1, events: 10, pause: seldom}},
+	{"batches of 2", 2.99, traffic{batch: 2, events: 20, pause: seldom}},
+	{"batches of 10", 1.13, traffic{batch: 10, events: 50, pause: often}},
+	{"batches of 50", 0.97, traffic{batch: 50, events: 50, pause: often}},
+	{"batches of 10, `SuccessLogSample` 100", 1.50,
+		traffic{batch: 10, events: 50, pause: often, setting: "SuccessLogSample=100"}},
+	{"batches of 10, `RecordAcknowledged` none", 0.46,
+		traffic{batch: 10, events: 50, pause: often, setting: "RecordAcknowledged=none"}},
+	{"batches of 10, each event of another tenant", 1.52, traffic{batch: 10, events: 50, pause: often, tenants: 10}},
+	{"batches of 10, three endpoints for each event", 3.21, traffic{batch: 10, events: 20, pause: often, endpoints: 3}},
+	{"batches of 10, 1 % fail once", 1.19, traffic{batch: 10, events: 100, pause: often, failing: 1, times: 1}},
+	{"batches of 10, 10 % fail once", 1.66, traffic{batch: 10, events: 50, pause: often, failing: 5, times: 1}},
+	{"deliveries that die, alone on their endpoints", 72.86,
+		traffic{batch: 1, events: 1, pause: often, failing: 1, times: 10, deaths: true}},
+	{"batches of 10, a header of 30 bytes of its owner's on each endpoint", 1.13,
+		traffic{batch: 10, events: 50, pause: often, headers: true}},
+	{"deliveries that die, alone on their endpoints, with `Notices`", 77,
+		traffic{batch: 1, events: 1, pause: often, failing: 1, times: 10, deaths: true, setting: "Notices=on"}},
 }
 
-// count takes the traffic through a warm pipeline. What release uses anyway is not among what it used.
-func (c traffic) count(t *testing.T, idle usage, ours *alarmdata.Data) row {
+// A million deliveries cost no more than they may, and the page says what they cost. With -write, it is written.
+func TestCost(t *testing.T) {
+	b := newBill(t)
+	var f figures
+	for _, s := range scenarios {
+		each := b.million(s.name, s.traffic)
+		if d := each.herald(); d > s.most {
+			t.Errorf("%s: $%.2f per million, more than %.2f", s.name, d, s.most)
+		}
+		f.rows = append(f.rows, row{s.name, each})
+	}
+	f.months = b.months()
+	f.saves = b.saves(f)
+	f.fixed = b.fixed() // the last, since it counts the metrics of all runs
+	idle, busy := sums(f.fixed)
+	for n := range f.months {
+		f.months[n].fixed += busy.all()
+	}
+	if idle.plain() > mostIdle || busy.plain() > mostBusy {
+		t.Errorf("a month costs $%.2f idle, and $%.2f with traffic, whatever is delivered", idle.plain(), busy.plain())
+	}
+	if _, d := f.months[3].dollars(); d > mostLowTraffic {
+		t.Errorf("%s, %s: $%.2f per million", f.months[3].load.name, f.months[3].profile.name, d)
+	}
+	text := string(must(os.ReadFile(page)))
+	head, rest, began := strings.Cut(text, begin)
+	_, tail, ended := strings.Cut(rest, end)
+	shown := head + begin + "\n" + f.text() + "\n" + end + tail
+	switch {
+	case t.Failed() || !began || !ended:
+		t.Fatal("the figures cannot be compared")
+	case *write:
+		must(0, os.WriteFile(page, []byte(shown), 0o644))
+	case shown != text:
+		t.Errorf("the page has other figures: make cost writes these\n%s", f.text())
+	}
+}
+
+// bill counts the usage of traffic.
+type bill struct {
+	t       *testing.T
+	idle    usage          // of a run of release
+	silent  float64        // metrics that it emits
+	ours    alarmdata.Data // metrics of all runs
+	counted map[traffic]usage
+}
+
+func newBill(t *testing.T) *bill {
 	t.Helper()
-	r := newRig(t, c)
-	for tenant := range max(c.tenants, 1) {
-		for n := range max(c.endpoints, 1) {
-			r.subscribe(tenant, n)
-		}
-		r.publish(tenant, 0)
-	}
-	r.live()
-	r.now = r.now.Add(2 * time.Second)
-	before := r.usage()
-	for n := range c.events {
-		times := 0
-		if c.failing > 0 && n%(c.events/c.failing) == 0 {
-			times = c.times
-		}
-		r.publish(n%max(c.tenants, 1), times)
-	}
-	r.live()
-	if c.deaths { // release forgets the failures
-		r.now = r.now.Add(49 * time.Hour)
-		r.tick()
-	}
-	if c.notices != "" { // and what it has told the owner
-		r.tick()
-	}
-	r.read(ours)
-	used := r.usage().plus(-1, before)
-	used = used.plus(-used[scheduled], idle)
-	used[published] = float64(c.events)
-	return row{c.name, float64(c.events), used}
+	b, quiet := &bill{t: t, counted: map[traffic]usage{}}, newRig(t, traffic{})
+	quiet.tick()
+	quiet.read(&b.ours)
+	b.idle, b.silent = quiet.usage(), float64(b.ours.Len())
+	return b
 }
 
-var (
-	timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
-	lost      = regexp.MustCompile(`"message":"[^"]* not (written|read|noted|removed)".*|"message":"metrics lost".*`)
-)
+// million takes the traffic through a warm pipeline, once, and returns the usage of a million events. What release uses
+// anyway is not among it.
+func (b *bill) million(name string, c traffic) usage {
+	if known, ok := b.counted[c]; ok {
+		return known
+	}
+	b.t.Run(name, func(t *testing.T) {
+		r := newRig(t, c)
+		for tenant := range max(c.tenants, 1) {
+			for n := range max(c.endpoints, 1) {
+				r.subscribe(tenant, n)
+			}
+			r.publish(tenant, 0)
+		}
+		r.live()
+		r.now = r.now.Add(2 * time.Second)
+		before := r.usage()
+		for n := range c.events {
+			times := 0
+			if c.failing > 0 && n%(c.events/c.failing) == 0 {
+				times = c.times
+			}
+			r.publish(n%max(c.tenants, 1), times)
+		}
+		r.live()
+		if c.deaths { // release forgets the failures, and then what it has told the owner
+			r.now = r.now.Add(49 * time.Hour)
+			r.tick()
+			r.tick()
+		}
+		r.read(&b.ours)
+		used := r.usage().plus(-1, before)
+		used = used.plus(-used[scheduled], b.idle)
+		used[published] = float64(c.events)
+		b.counted[c] = usage{}.plus(million/float64(c.events), used)
+	})
+	return b.counted[c]
+}
 
-// logs are those of all functions, with times of the same length in every run.
-func (r *rig) logs() string {
-	r.t.Helper()
-	all := timestamp.ReplaceAllString(r.output.String(), `"timestamp":"2026-05-01T12:00:00.123Z"`)
-	if line := lost.FindString(all); line != "" {
-		r.t.Errorf("the emulator was too slow to count this: %s", line)
+// fixed is counted in the template. Without traffic only release emits a metric.
+func (b *bill) fixed() []fixed {
+	file := must(os.ReadFile(templateFile))
+	occurs := func(text string) float64 { return float64(bytes.Count(file, []byte(text))) }
+	polls, watched, own := occurs("Type: SQS"), occurs("MetricName:"), occurs("Type: AWS::KMS::Key\n")
+	const runs = month / 60
+	same := func(name string, u usage) fixed { return fixed{name, u, u} }
+	return []fixed{
+		same(fmt.Sprintf("`release` with nothing to do: %d runs", runs), usage{}.plus(runs, b.idle)),
+		same(fmt.Sprintf("long polls of %v queue mappings", polls), polled(polls, pollers)),
+		same(fmt.Sprintf("alarms on %v metrics", watched), usage{alarms: watched}),
+		{
+			fmt.Sprintf("custom metrics: %v without traffic, %v in these runs", b.silent, b.ours.Len()),
+			usage{metrics: b.silent}, usage{metrics: float64(b.ours.Len())},
+		},
+		same(fmt.Sprintf("%v KMS keys", own), usage{keys: own}),
+		same("the dashboard", usage{dashboards: occurs("Type: AWS::CloudWatch::Dashboard")}),
+	}
+}
+
+// polled is what idle mappings ask of SQS in a month.
+func polled(mappings, pollers float64) usage {
+	return usage{requests: mappings * pollers * month / pollSeconds}
+}
+
+// months are the loads under the profiles, with the difference that a profile makes to the fixed costs.
+func (b *bill) months() (all []monthly) {
+	usual, low := readProfile(b.t, "default", ""), readProfile(b.t, "`low-traffic`", "low-traffic")
+	large := profile{name: "default, batches of 50 and 1 s", batch: 50, window: 1, pollers: usual.pollers}
+	for _, m := range []monthly{
+		{load: loads[0], profile: usual}, {load: loads[0], profile: low}, {load: loads[1], profile: usual},
+		{load: loads[1], profile: low}, {load: loads[2], profile: usual}, {load: loads[2], profile: large},
+	} {
+		m.each, m.fixed = b.million(m.load.name+", "+m.profile.name, m.traffic()), -polled(5, usual.pollers-m.pollers).all()
+		all = append(all, m)
 	}
 	return all
 }
 
-// read adds the metrics in the logs.
-func (r *rig) read(into *alarmdata.Data) {
-	if err := into.ReadEMF(strings.NewReader(r.logs())); err != nil {
-		r.t.Error(err)
+// readProfile reads an environment of samconfig.toml, which the template's defaults complete.
+func readProfile(t *testing.T, name, environment string) profile {
+	t.Helper()
+	section := regexp.MustCompile(`(?s)\n\[` + environment + `\.deploy.*?\n\]`).
+		FindString(string(must(os.ReadFile("../../samconfig.toml"))))
+	o := pipeline.Options{Root: "../..", Parameters: map[string]string{}}
+	for _, set := range regexp.MustCompile(`\n    "(\w+)=(.*?)"`).FindAllStringSubmatch(section, -1) {
+		o.Parameters[set[1]] = set[2]
 	}
+	p := profile{
+		name: name, pollers: pollers, batch: number(t, o, "BatchSize"), window: number(t, o, "BatchWindowSeconds"),
+	}
+	if pipeline.Value(t, o, "LimitConcurrency") == "false" {
+		p.pollers = fewPollers
+	}
+	return p
 }
 
-// usage is what was used so far.
-func (r *rig) usage() usage {
-	r.t.Helper()
-	used := r.lambda
-	used[requests], used[fair] = used[requests]+r.queues.requests, used[fair]+r.queues.requests
-	used[told] = r.queues.notices
-	used[keyCalls], used[logged], used[sent] = r.queues.keys, float64(len(r.logs())), float64(r.receiver.sent)
-	for _, units := range r.meter.Units() {
-		used[writes] += float64(units)
+// traffic is a load as the functions see it: each event of another tenant, a tenth of the deliveries failing once.
+func (m monthly) traffic() traffic {
+	batch := m.fill(m.perSecond)
+	c := traffic{batch: batch, events: 10, tenants: 10, failing: 1, times: 1, pause: seldom}
+	if batch > 1 {
+		c.events, c.failing, c.trickle = 50, 5, m.window > 0 && m.polling(m.perSecond) < crowded
 	}
-	for _, units := range r.meter.Reads() {
-		used[reads] += units
+	if m.perSecond > 100 {
+		c.pause = often
 	}
-	used[byteMonths] = r.stored()
-	return used
+	return c
 }
 
-// stored is what the records of deliveries take, in bytes times the months until they expire.
-func (r *rig) stored() (byteMonths float64) {
-	r.t.Helper()
-	in := &dynamodb.ScanInput{TableName: aws.String(r.resources["Deliveries"])}
-	for _, item := range must(dynamodb.NewFromConfig(r.cfg).Scan(r.t.Context(), in)).Items {
-		expires := must(strconv.ParseFloat(item["expires_at"].(*types.AttributeValueMemberN).Value, 64))
-		life := expires - float64(r.now.Unix())
-		byteMonths += float64(itemOverhead+testkit.ItemSize(item)) * life / month
+// saves compares a million a day with the default and with one parameter changed.
+func (b *bill) saves(f figures) []saving {
+	const millions = 30
+	usual, low := f.months[2], f.months[3]
+	unrecorded := usual.traffic()
+	unrecorded.setting = "RecordAcknowledged=none"
+	lines := f.rows[4].each.all() - f.rows[2].each.all() // SuccessLogSample 100 and 0
+	return []saving{
+		{
+			fmt.Sprintf("`BatchWindowSeconds=%v`, `QueueVisibilitySeconds=%v`", low.window, 180+low.window),
+			millions * (usual.each.all() - low.each.all()), "latency, as above; retries come up to as much later",
+		},
+		{
+			"`RecordAcknowledged=none`", millions * (usual.each.all() - b.million(unrecorded.setting, unrecorded).all()),
+			"operators do not see what succeeded at once",
+		},
+		{
+			"`LimitConcurrency=false`", usual.fixed - low.fixed,
+			"nothing bounds how much of the account's concurrency a burst takes",
+		},
+		{"`SuccessLogSample=0` for 1", millions * lines / 100, "no line of any success at the first attempt"},
+		{"`Dashboard=false`", prices[dashboards].dollars, "no dashboard"},
 	}
-	return byteMonths
-}
-
-// live moves everything on until it is acknowledged or sealed.
-func (r *rig) live() {
-	r.t.Helper()
-	for range 1000 {
-		if r.drain() > 0 {
-			continue
-		}
-		due, any := r.nextDue()
-		if !any {
-			return
-		}
-		if due.After(r.now) {
-			r.now = due
-		}
-		r.tick()
-	}
-	r.t.Fatal("it does not end")
-}
-
-// nextDue is when the first item of Backlog is due.
-func (r *rig) nextDue() (first time.Time, any bool) {
-	waiting := dynamo.NewBacklog(dynamodb.NewFromConfig(r.cfg), r.resources["Backlog"])
-	for shard := range backlog.DueShards {
-		due, _, err := waiting.Due(r.t.Context(), shard, r.now.Add(7*24*time.Hour), 1, "")
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		if len(due) > 0 && (!any || due[0].DueAt.Before(first)) {
-			first, any = due[0].DueAt, true
-		}
-	}
-	return first, any
-}
-
-// tick is a run of release.
-func (r *rig) tick() {
-	r.t.Helper()
-	r.invoke("release", 0, func(ctx context.Context) {
-		if err := r.functions.Release(ctx); err != nil {
-			r.t.Fatal(err)
-		}
-	})
-	r.lambda[scheduled]++
-}
-
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }

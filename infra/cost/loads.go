@@ -1,10 +1,6 @@
 package cost
 
-import (
-	"fmt"
-	"math"
-	"strings"
-)
+import "math"
 
 // load is how many events come, evenly over the day, each for one endpoint. A tenth of the deliveries fail once.
 type load struct {
@@ -48,48 +44,4 @@ func (p profile) wait(perSecond float64) (mean, most float64) {
 		gathered = min(p.window, float64(n-1)/p.polling(perSecond)) / 2
 	}
 	return 2 * gathered, 2 * p.window
-}
-
-// monthly is a load under a profile: the usage of a million events, and the month's fixed costs.
-type monthly struct {
-	load
-	profile
-	each  usage
-	fixed float64
-}
-
-// dollars is the price of a month, and of a million events, all included.
-func (m monthly) dollars() (month30, perMillion float64) {
-	millions := m.perSecond * month / million
-	month30 = millions*m.each.all() + m.fixed
-	return month30, month30 / millions
-}
-
-func people(months []monthly) string {
-	var b strings.Builder
-	b.WriteString("| events | profile | in a batch | later by: mean, most | **$ a month** | **$ per million** |\n" +
-		"|---|---|---|---|---|---|\n")
-	for _, m := range months {
-		mean, most := m.wait(m.perSecond)
-		all, perMillion := m.dollars()
-		fmt.Fprintf(&b, "| %s | %s | %d | %.1f s, %.0f s | **%.0f** | **%.3g** |\n", m.load.name, m.profile.name,
-			m.fill(m.perSecond), mean, most, all, perMillion)
-	}
-	return b.String()
-}
-
-// saving is a parameter's saving in a month, and its price.
-type saving struct {
-	parameter string
-	dollars   float64
-	price     string
-}
-
-func savings(all []saving) string {
-	var b strings.Builder
-	b.WriteString("| at 1,000,000 a day | saves, dollars a month | at the price of |\n|---|---|---|\n")
-	for _, s := range all {
-		fmt.Fprintf(&b, "| %s | %.2f | %s |\n", s.parameter, s.dollars, s.price)
-	}
-	return b.String()
 }

@@ -3,8 +3,6 @@
 package cost
 
 import (
-	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -19,7 +17,6 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/apigw"
-	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -32,8 +29,9 @@ import (
 // whatever became of those before. It shows neither cold starts nor AWS's own times, and all share the cores of this
 // machine, on which a burst waits for itself. DynamoDB Local is that of `make second-engine`.
 func BenchmarkAKeyBesideABusyOne(b *testing.B) {
-	p, every := newProcesses(b), time.Duration(float64(time.Second)/apiLimit("ApiRateLimit"))
-	quiet, most := pace{250, 0, 4 * every}, int(apiLimit("ApiBurstLimit"))
+	p := newProcesses(b)
+	every := time.Duration(float64(time.Second) / number(b, p.options, "ApiRateLimit"))
+	quiet, most := pace{250, 0, 4 * every}, int(number(b, p.options, "ApiBurstLimit"))
 	p.send(b, pace{most, most, every}) // makes as many processes
 	for _, burst := range []int{0, most} {
 		b.Run(fmt.Sprint("burst=", burst), func(b *testing.B) {
@@ -68,12 +66,11 @@ func report(b *testing.B, alone, beside []time.Duration) {
 
 // processes are those of webhooks. Each answers one request at a time, and there are as many as were under way at once.
 type processes struct {
+	options  pipeline.Options
 	settings webhooks.Settings
 	cfg      aws.Config
 	keys     *dynamo.APIKeys
-
-	mu   sync.Mutex
-	idle []apigw.Handler
+	idle     chan apigw.Handler
 }
 
 func newProcesses(b *testing.B) *processes {
@@ -85,12 +82,12 @@ func newProcesses(b *testing.B) *processes {
 		Credentials: credentials.NewStaticCredentialsProvider("testing", "testing", ""),
 	}
 	table := testkit.Tables(b, cfg).ApiKeys
-	options := pipeline.Options{
+	o := pipeline.Options{
 		Root: "../..", Resources: map[string]string{"ApiKeys": table}, Parameters: map[string]string{"Stage": "prod"},
 	}
 	return &processes{
-		settings: pipeline.Settings[webhooks.Settings](b, options, "webhooks"), cfg: cfg,
-		keys: dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), table),
+		options: o, settings: pipeline.Settings[webhooks.Settings](b, o, "webhooks"), cfg: cfg,
+		keys: dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), table), idle: make(chan apigw.Handler, 2000),
 	}
 }
 
@@ -103,56 +100,34 @@ type pace struct {
 // send makes the requests with a new key and returns how long each took.
 func (p *processes) send(b *testing.B, of pace) []time.Duration {
 	b.Helper()
-	key, secret, err := apikey.New(time.Now(), rand.Reader)
-	key.TenantID, key.Scopes = key.ID, apikey.Scopes()
-	must(0, err)
-	must(0, p.keys.Put(b.Context(), key))
-	payload := invocation(secret, "GET", "/v1/webhooks/event-types", "")
+	key := newKey(b, p.keys, fmt.Sprint(time.Now().UnixNano()))
 	took := make([]time.Duration, of.requests)
 	began := time.Now()
 	var all sync.WaitGroup
 	for i := range of.requests {
 		time.Sleep(time.Until(began.Add(time.Duration(max(0, i-of.burst)) * of.every)))
-		all.Go(func() { took[i] = p.answer(b, payload) })
+		all.Go(func() {
+			one := p.take()
+			began := time.Now()
+			status, _ := answerOf(b, one, key, "GET", "/v1/webhooks/event-types", "")
+			took[i] = time.Since(began)
+			p.idle <- one
+			if status != http.StatusOK && status != http.StatusTooManyRequests {
+				b.Errorf("answer %d", status)
+			}
+		})
 	}
 	all.Wait()
 	return took
 }
 
-func (p *processes) answer(b *testing.B, payload []byte) (took time.Duration) {
-	b.Helper()
-	one := p.take()
-	defer p.release(one)
-	began := time.Now()
-	out, err := one.Invoke(b.Context(), payload)
-	took = time.Since(began)
-	var answer struct {
-		StatusCode int `json:"statusCode"`
-	}
-	must(0, err)
-	must(0, json.Unmarshal(out, &answer))
-	if s := answer.StatusCode; s != http.StatusOK && s != http.StatusTooManyRequests {
-		b.Errorf("answer %d", s)
-	}
-	return took
-}
-
+// take is a process that is idle, or a new one.
 func (p *processes) take() apigw.Handler {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if n := len(p.idle); n > 0 {
-		one := p.idle[n-1]
-		p.idle = p.idle[:n-1]
+	select {
+	case one := <-p.idle:
 		return one
+	default:
 	}
-	handler := must(webhooks.New(webhooks.Config{
-		Settings: p.settings, AWS: p.cfg, Log: telemetry.NewLogger(io.Discard),
-	}))
-	return apigw.Handler(handler.Serve)
-}
-
-func (p *processes) release(one apigw.Handler) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.idle = append(p.idle, one)
+	config := webhooks.Config{Settings: p.settings, AWS: p.cfg, Log: telemetry.NewLogger(io.Discard)}
+	return must(webhooks.New(config)).Serve
 }

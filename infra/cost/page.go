@@ -1,51 +1,38 @@
 package cost
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 )
 
-// row is one line of the tables: the usage of so many events or deliveries.
-type row struct {
-	name string
-	of   float64
-	used usage
-}
-
-// perMillion is the usage of a million of them.
-func (r row) perMillion() usage { return usage{}.plus(million/r.of, r.used) }
-
 // figures are the page's.
 type figures struct {
-	rows   []row // of traffic
-	fixed  []fixed
 	months []monthly
 	saves  []saving
+	fixed  []fixed
+	rows   []row
 }
 
-// text renders the generated part of the page.
-func (f figures) text() string {
-	return strings.Join([]string{
-		people(f.months), savings(f.saves), fixedCosts(f.fixed), dollars(f.rows),
-	}, "\n")
+// monthly is a load under a profile: the usage of a million events, and the month's fixed costs.
+type monthly struct {
+	load
+	profile
+	each  usage
+	fixed float64
 }
 
-func dollars(rows []row) string {
-	var b strings.Builder
-	b.WriteString("| dollars per million | SQS | Lambda | DynamoDB | logs, KMS, EventBridge | **Herald** |" +
-		" publisher, receivers | **all** |\n|---|---|---|---|---|---|---|---|\n")
-	for _, r := range rows {
-		u := r.perMillion()
-		fmt.Fprintf(&b, "| %s |", r.name)
-		for _, column := range [][]kind{
-			{requests, fair}, {invocations, gbSeconds}, {writes, reads, byteMonths}, {logged, keyCalls, told},
-		} {
-			fmt.Fprintf(&b, " %.2f |", u.dollars(column...))
-		}
-		fmt.Fprintf(&b, " **%.2f** | %.2f | **%.2f** |\n", u.herald(), u.dollars(published, sent), u.all())
-	}
-	return b.String()
+// dollars is the price of a month, and of a million events, all included.
+func (m monthly) dollars() (month30, perMillion float64) {
+	millions := m.perSecond * month / million
+	month30 = millions*m.each.all() + m.fixed
+	return month30, month30 / millions
+}
+
+// saving is a parameter's saving in a month, and its price.
+type saving struct {
+	parameter string
+	dollars   float64
+	price     string
 }
 
 // fixed is a month's cost regardless of deliveries: without any traffic, and with some.
@@ -61,31 +48,52 @@ func sums(all []fixed) (idle, busy usage) {
 	return idle, busy
 }
 
-func fixedCosts(all []fixed) string {
-	var b strings.Builder
-	b.WriteString("| dollars a month | idle | with traffic |\n|---|---|---|\n")
-	for _, f := range all {
-		fmt.Fprintf(&b, "| %s | %.2f | %.2f |\n", f.name, f.idle.all(), f.busy.all())
-	}
-	idle, busy := sums(all)
-	apart := idle.dollars(dashboards)
-	fmt.Fprintf(&b, "| **all, the dashboard apart** | **%.2f** | **%.2f** |\n", idle.all()-apart, busy.all()-apart)
-	return b.String()
+// row is the usage of a million events or deliveries.
+type row struct {
+	name string
+	each usage
 }
 
-const (
-	begin = "<!-- make cost writes from here -->\n"
-	end   = "<!-- to here -->\n"
-)
-
-var errMarks = errors.New("the marks of the generated part are missing")
-
-// splice puts generated text between the marks of a page.
-func splice(page, text string) (string, error) {
-	head, rest, ok := strings.Cut(page, begin)
-	_, tail, ended := strings.Cut(rest, end)
-	if !ok || !ended {
-		return "", errMarks
+// text renders the generated part of the page.
+func (f figures) text() string {
+	var p tables
+	p.head("events", "profile", "in a batch", "later by: mean, most", "**$ a month**", "**$ per million**")
+	for _, m := range f.months {
+		mean, most := m.wait(m.perSecond)
+		all, perMillion := m.dollars()
+		p.line("%s | %s | %d | %.1f s, %.0f s | **%.0f** | **%.3g**", m.load.name, m.profile.name, m.fill(m.perSecond),
+			mean, most, all, perMillion)
 	}
-	return head + begin + "\n" + text + "\n" + end + tail, nil
+	p.head("at 1,000,000 a day", "saves, dollars a month", "at the price of")
+	for _, s := range f.saves {
+		p.line("%s | %.2f | %s", s.parameter, s.dollars, s.price)
+	}
+	p.head("dollars a month", "idle", "with traffic")
+	for _, c := range f.fixed {
+		p.line("%s | %.2f | %.2f", c.name, c.idle.all(), c.busy.all())
+	}
+	idle, busy := sums(f.fixed)
+	p.line("**all, the dashboard apart** | **%.2f** | **%.2f**", idle.plain(), busy.plain())
+	p.head("dollars per million", "SQS", "Lambda", "DynamoDB", "logs, KMS, EventBridge", "**Herald**",
+		"publisher, receivers", "**all**")
+	for _, r := range f.rows {
+		u := r.each
+		p.line("%s | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.2f | **%.2f**", r.name,
+			u.dollars(requests, fair), u.dollars(invocations, gbSeconds), u.dollars(writes, reads, byteMonths),
+			u.dollars(logged, keyCalls, told), u.herald(), u.dollars(published, sent), u.all())
+	}
+	return p.String()
 }
+
+// tables are Markdown's.
+type tables struct{ strings.Builder }
+
+func (t *tables) head(columns ...string) {
+	if t.Len() > 0 {
+		fmt.Fprintln(t)
+	}
+	t.line("%s", strings.Join(columns, " | "))
+	fmt.Fprintf(t, "|%s\n", strings.Repeat("---|", len(columns)))
+}
+
+func (t *tables) line(format string, cells ...any) { fmt.Fprintf(t, "| "+format+" |\n", cells...) }

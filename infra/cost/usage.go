@@ -88,6 +88,9 @@ func (u usage) dollars(of ...kind) (sum float64) {
 // herald is the price of everything but the publisher's sends and the traffic to receivers.
 func (u usage) herald() float64 { return u.all() - u.dollars(published, sent) }
 
+// plain is the price of everything but the dashboard.
+func (u usage) plain() float64 { return u.all() - u.dollars(dashboards) }
+
 func (u usage) all() (sum float64) {
 	for k := range kinds {
 		sum += u.dollars(k)

@@ -65,6 +65,12 @@ func Settings[S any](t testing.TB, o Options, function string) S {
 	return settings[S](o.maker(t), function)
 }
 
+// Value is a parameter's.
+func Value(t testing.TB, o Options, parameter string) string {
+	t.Helper()
+	return o.maker(t).value(parameter)
+}
+
 // Resources are tables and keys of a test's own.
 func Resources(t testing.TB, cfg aws.Config) map[string]string {
 	t.Helper()

@@ -1,0 +1,77 @@
+//go:build emulator
+
+package cost
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
+	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/aws/smithy-go/middleware"
+
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
+)
+
+// counted returns the configuration of clients whose calls are counted. Those to SQS and EventBridge end here: nobody
+// waits for a message, since the rig's clock moves instead. Others take the time that they take: an answer that nobody
+// waits for would not be counted.
+func (r *rig) counted(cfg aws.Config) aws.Config {
+	handle := func(
+		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+	) (out middleware.InitializeOutput, metadata middleware.Metadata, err error) {
+		if out.Result = r.answer(in.Parameters); out.Result != nil {
+			return out, metadata, nil
+		}
+		return next.HandleInitialize(context.WithoutCancel(ctx), in)
+	}
+	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Counted", handle), middleware.Before)
+	})
+	return cfg
+}
+
+// answer counts a call, and is nil where AWS has to answer it.
+func (r *rig) answer(call any) any {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch in := call.(type) {
+	case *sqs.SendMessageBatchInput:
+		out := &sqs.SendMessageBatchOutput{}
+		for _, entry := range in.Entries {
+			r.wait(entry.DelaySeconds)
+			m := message{Body: *entry.MessageBody, MessageAttributes: sqsevent.Attributes(entry.MessageAttributes)}
+			r.waiting[*in.QueueUrl] = append(r.waiting[*in.QueueUrl], m)
+			out.Successful = append(out.Successful, types.SendMessageBatchResultEntry{Id: entry.Id})
+		}
+		r.asked()
+		return out
+	case *sqs.ChangeMessageVisibilityBatchInput:
+		out := &sqs.ChangeMessageVisibilityBatchOutput{}
+		for _, entry := range in.Entries {
+			r.wait(entry.VisibilityTimeout)
+			out.Successful = append(out.Successful, types.ChangeMessageVisibilityBatchResultEntry{Id: entry.Id})
+		}
+		r.asked()
+		return out
+	case *eventbridge.PutEventsInput:
+		r.used[told] += float64(len(in.Entries))
+		entry := bustypes.PutEventsResultEntry{EventId: aws.String("1")}
+		return &eventbridge.PutEventsOutput{Entries: slices.Repeat([]bustypes.PutEventsResultEntry{entry}, len(in.Entries))}
+	case *kms.DecryptInput, *kms.EncryptInput, *kms.GenerateDataKeyInput:
+		r.used[keyCalls]++
+	}
+	return nil
+}
+
+func (r *rig) wait(seconds int32) { r.longest = max(r.longest, time.Duration(seconds)*time.Second) }
+
+func (r *rig) asked() {
+	r.used[requests]++
+	r.used[fair]++
+}
