@@ -20,8 +20,7 @@ func TestClient_Post_showsWhoseDeadlineItWas(t *testing.T) {
 		<-ended
 	}) + "/hook"
 	defer close(ended)
-	client := newClient(ca, receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for range 20 {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
 		got := client.Post(ctx, to(url))
@@ -35,8 +34,7 @@ func TestClient_Post_showsWhoseDeadlineItWas(t *testing.T) {
 
 func TestClient_Post_beginsNothingAfterItsContext(t *testing.T) {
 	address, trapped := receivers.Trap(t, "127.0.0.1:0")
-	client := newClient(receivers.NewCA(t), receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, receivers.NewCA(t), receivers.Target{}, longLimits)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got := client.Post(ctx, to("https://"+address+"/hook"))

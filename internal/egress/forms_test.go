@@ -13,103 +13,81 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/egress"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
 // forms are URLs as a tenant may write them, and what becomes of a POST to each where every
-// name resolves to 127.0.0.1. None sends a packet.
-var forms = []struct {
-	url  string
-	want delivery.Reason
+// name resolves to 127.0.0.1. None sends a packet. Those that may be stored are names, of which only DNS
+// can tell where they lead, and it is asked at every dial instead.
+var forms = map[string]struct {
+	want   delivery.Reason
+	stored bool
+	urls   []string
 }{
-	{"https://127.0.0.1/", delivery.ReasonBlockedAddress},
-	{"https://127.0.0.1:443/", delivery.ReasonBlockedAddress},
-	{"https://127.0.0.1:9001/2018-06-01/runtime/invocation/next", delivery.ReasonBlockedAddress},
-	{"https://127.1/", delivery.ReasonBlockedURL},
-	{"https://127.0.1/", delivery.ReasonBlockedURL},
-	{"https://2130706433/", delivery.ReasonBlockedURL},
-	{"https://017700000001/", delivery.ReasonBlockedURL},
-	{"https://0177.0.0.1/", delivery.ReasonBlockedURL},
-	{"https://127.0.0.1./", delivery.ReasonBlockedAddress},
-	{"https://127.000.000.001/", delivery.ReasonBlockedURL},
-	{"https://0/", delivery.ReasonBlockedURL},
-	{"https://0x7f.1/", delivery.ReasonBlockedURL},
-	{"https://0x7f000001/", delivery.ReasonBlockedURL},
-	{"https://0x7f.0x0.0x0.0x1/", delivery.ReasonBlockedURL},
-	{"https://0X7F.0.0.1/", delivery.ReasonBlockedURL},
-	{"https://0.0.0.0/", delivery.ReasonBlockedAddress},
-	{"https://255.255.255.255/", delivery.ReasonBlockedAddress},
-	{"https://169.254.169.254/latest/meta-data/", delivery.ReasonBlockedAddress},
-	{"https://[::1]/", delivery.ReasonBlockedAddress},
-	{"https://[0:0:0:0:0:0:0:1]/", delivery.ReasonBlockedAddress},
-	{"https://[::]/", delivery.ReasonBlockedAddress},
-	{"https://[::ffff:127.0.0.1]/", delivery.ReasonBlockedAddress},
-	{"https://[::ffff:7f00:1]/", delivery.ReasonBlockedAddress},
-	{"https://[::127.0.0.1]/", delivery.ReasonBlockedAddress},
-	{"https://[64:ff9b::7f00:1]/", delivery.ReasonBlockedAddress},
-	{"https://[2002:7f00:1::]/", delivery.ReasonBlockedAddress},
-	{"https://[fd00:ec2::254]/latest/meta-data/", delivery.ReasonBlockedAddress},
-	{"https://[fe80::1%25lo]/", delivery.ReasonBlockedURL},
-	{"https://[::1%25lo]/", delivery.ReasonBlockedURL},
-	{"https://[fe80::1%25nosuchinterface]/", delivery.ReasonBlockedURL},
-	{"https://localhost/", delivery.ReasonBlockedURL},
-	{"https://LOCALHOST/", delivery.ReasonBlockedURL},
-	{"https://localhost./", delivery.ReasonBlockedURL},
-	{"https://sandbox.localdomain/", delivery.ReasonBlockedAddress},
-	{"https://metadata.google.internal/", delivery.ReasonBlockedAddress},
-	{"https://intranet/", delivery.ReasonBlockedURL},
-	{"https://127.0.0.1.nip.test/", delivery.ReasonBlockedAddress},
-	{"https://receiver.test./", delivery.ReasonBlockedAddress},
-	{"https://b\u00fccher.test/", delivery.ReasonBlockedAddress},
-	{"https://xn--bcher-kva.test/", delivery.ReasonBlockedAddress},
-	// circled letters
-	{"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", delivery.ReasonBlockedURL},
-	// full-width digits
-	{"https://\uff11\uff12\uff17.0.0.1/", delivery.ReasonBlockedAddress},
-	// ideographic full stops
-	{"https://127\u30020\u30020\u30021/", delivery.ReasonBlockedAddress},
-	// circled digits
-	{"https://\u2460\u2461\u2466.0.0.1/", delivery.ReasonBlockedAddress},
-	// a soft hyphen
-	{"https://loc\u00adalhost/", delivery.ReasonBlockedURL},
-	{"https://receiver.test:22/", delivery.ReasonBlockedAddress},
-	{"https://1.1.1.1:22/", delivery.ReasonBlockedPort},
-	{"https://1.1.1.1:80/", delivery.ReasonBlockedPort},
-	{"https://[2606:4700:4700::1111]:8443/", delivery.ReasonBlockedPort},
-	{"https://user:pass@127.0.0.1/", delivery.ReasonBlockedURL},
-	{"https://1.1.1.1@127.0.0.1/", delivery.ReasonBlockedURL},
-	{"https://127.0.0.1:443@1.1.1.1/", delivery.ReasonBlockedURL},
-	{"https://@1.1.1.1/", delivery.ReasonBlockedURL},
-	{"http://1.1.1.1/", delivery.ReasonBlockedURL},
-	{"ftp://1.1.1.1/", delivery.ReasonBlockedURL},
-	{"file:///etc/passwd", delivery.ReasonBlockedURL},
-	{"gopher://1.1.1.1/_POST", delivery.ReasonBlockedURL},
-	{"unix:///var/run/docker.sock", delivery.ReasonBlockedURL},
-	{"//1.1.1.1/", delivery.ReasonBlockedURL},
-	{"1.1.1.1", delivery.ReasonBlockedURL},
-	{"https:1.1.1.1", delivery.ReasonBlockedURL},
-	{"https:///path", delivery.ReasonBlockedURL},
-	{"https://", delivery.ReasonBlockedURL},
-	{"", delivery.ReasonBlockedURL},
-	{"https://%31%32%37.0.0.1/", delivery.ReasonBlockedURL},
-	{"https://127.0.0.1%2f@1.1.1.1/", delivery.ReasonBlockedURL},
-	{"https://[::1].receiver.test/", delivery.ReasonBlockedURL},
-	{"https://[::1/", delivery.ReasonBlockedURL},
-	{"https://1.1.1.1:port/", delivery.ReasonBlockedURL},
-	{"https://127.0.0.1\t/", delivery.ReasonBlockedURL},
-	{"https://127.0.0.1 .receiver.test/", delivery.ReasonBlockedURL},
-	{"https://receiver.test\r\nHost: 127.0.0.1/", delivery.ReasonBlockedURL},
+	"names": {delivery.ReasonBlockedAddress, true, []string{
+		"https://sandbox.localdomain/", "https://metadata.google.internal/", "https://127.0.0.1.nip.test/",
+		"https://receiver.test./", "https://b\u00fccher.test/", "https://xn--bcher-kva.test/",
+	}},
+	"a name with a port": {delivery.ReasonBlockedAddress, false, []string{"https://receiver.test:22/"}},
+	"IPv4 addresses": {delivery.ReasonBlockedAddress, false, []string{
+		"https://127.0.0.1/", "https://127.0.0.1:443/", "https://127.0.0.1:9001/2018-06-01/runtime/invocation/next",
+		"https://127.0.0.1./", "https://0.0.0.0/", "https://255.255.255.255/", "https://169.254.169.254/latest/meta-data/",
+	}},
+	"IPv4 addresses in full-width or circled digits, or with ideographic full stops": {
+		delivery.ReasonBlockedAddress, false, []string{
+			"https://\uff11\uff12\uff17.0.0.1/", "https://\u2460\u2461\u2466.0.0.1/", "https://127\u30020\u30020\u30021/",
+		},
+	},
+	"IPv6 addresses": {delivery.ReasonBlockedAddress, false, []string{
+		"https://[::1]/", "https://[0:0:0:0:0:0:0:1]/", "https://[::]/", "https://[::ffff:127.0.0.1]/",
+		"https://[::ffff:7f00:1]/", "https://[::127.0.0.1]/", "https://[64:ff9b::7f00:1]/", "https://[2002:7f00:1::]/",
+		"https://[fd00:ec2::254]/latest/meta-data/",
+	}},
+	"other ports of public addresses": {delivery.ReasonBlockedPort, false, []string{
+		"https://1.1.1.1:22/", "https://1.1.1.1:80/", "https://[2606:4700:4700::1111]:8443/",
+	}},
+	"numbers that some take for an address": {delivery.ReasonBlockedURL, false, []string{
+		"https://127.1/", "https://127.0.1/", "https://2130706433/", "https://017700000001/", "https://0177.0.0.1/",
+		"https://127.000.000.001/", "https://0/", "https://0x7f.1/", "https://0x7f000001/", "https://0x7f.0x0.0x0.0x1/",
+		"https://0X7F.0.0.1/",
+	}},
+	"IPv6 addresses with a zone": {delivery.ReasonBlockedURL, false, []string{
+		"https://[fe80::1%25lo]/", "https://[::1%25lo]/", "https://[fe80::1%25nosuchinterface]/",
+	}},
+	"local names, also in circled letters or with a soft hyphen": {delivery.ReasonBlockedURL, false, []string{
+		"https://localhost/", "https://LOCALHOST/", "https://localhost./", "https://intranet/",
+		"https://\u24db\u24de\u24d2\u24d0\u24db\u24d7\u24de\u24e2\u24e3/", "https://loc\u00adalhost/",
+	}},
+	"users": {delivery.ReasonBlockedURL, false, []string{
+		"https://user:pass@127.0.0.1/", "https://1.1.1.1@127.0.0.1/", "https://127.0.0.1:443@1.1.1.1/",
+		"https://@1.1.1.1/", "https://127.0.0.1%2f@1.1.1.1/",
+	}},
+	"other schemes": {delivery.ReasonBlockedURL, false, []string{
+		"http://1.1.1.1/", "ftp://1.1.1.1/", "file:///etc/passwd", "gopher://1.1.1.1/_POST", "unix:///var/run/docker.sock",
+	}},
+	"no URL of a host": {delivery.ReasonBlockedURL, false, []string{
+		"//1.1.1.1/", "1.1.1.1", "https:1.1.1.1", "https:///path", "https://", "", "https://%31%32%37.0.0.1/",
+		"https://[::1].receiver.test/", "https://[::1/", "https://1.1.1.1:port/", "https://127.0.0.1\t/",
+		"https://127.0.0.1 .receiver.test/", "https://receiver.test\r\nHost: 127.0.0.1/",
+	}},
 }
 
+// When a URL is written, the management API applies the dialler's policy.
 func TestClient_Post_refusesEveryFormOfAURL(t *testing.T) {
 	client := egress.New(egress.Config{
 		ConnectTimeout: time.Minute, AttemptTimeout: time.Minute, // nothing here may wait for anything
 		Resolver: receivers.DNS(t, receivers.Always("127.0.0.1")),
 	})
 	t.Cleanup(client.Close)
+	writing := endpoint.URLPolicy{Addr: egress.Policy{}.Addr, Port: egress.Policy{}.Port}
 	for _, form := range forms {
-		got := client.Post(t.Context(), to(form.url))
-		checkResponse(t, form.url, delivery.Response{Reason: form.want}, got)
+		for _, url := range form.urls {
+			checkResponse(t, url, delivery.Response{Reason: form.want}, client.Post(t.Context(), to(url)))
+			if stored, err := writing.Normalise(url); (err == nil) != form.stored {
+				t.Errorf("%q: stored as %q with error %v, want it stored: %v", url, stored, err, form.stored)
+			}
+		}
 	}
 }
 
@@ -131,8 +109,7 @@ func TestClient_Post_ignoresProxyVariables(t *testing.T) {
 	if err != nil || set == nil {
 		t.Fatalf("the environment names proxy %v with error %v for %s, so nothing is tested", set, err, target)
 	}
-	client := newClient(ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
 	got := client.Post(t.Context(), to(target))
 	checkResponse(t, target, delivery.Response{Status: http.StatusNoContent}, got)
 }
@@ -152,8 +129,7 @@ func TestClient_Post_sendsNothingButTheDelivery(t *testing.T) {
 		got = append(got, sent{r.Method, string(body), r.Header})
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "kept"})
 	})
-	client := newClient(ca, receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for range 2 {
 		client.Post(t.Context(), delivery.Request{
 			TenantID: "tenant_1", URL: url, Body: []byte(`{"a":1}`),

@@ -33,8 +33,7 @@ func TestClient_Post_survivesHostileReceivers(t *testing.T) {
 			ca := receivers.NewCA(t)
 			target := c.Start(t, ca)
 			ends := endings[c.Ends]
-			client := newClient(ca, target, ends.limits)
-			t.Cleanup(client.Close)
+			client := newClient(t, ca, target, ends.limits)
 			for i, want := range c.Want {
 				if i > 0 {
 					time.Sleep(c.Pause)
@@ -80,8 +79,7 @@ func sharedHost(t *testing.T, c receivers.Case, ca *receivers.CA) int {
 	if target.Neighbour == "" {
 		return 0
 	}
-	client := newClient(ca, target, endings[c.Ends].limits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, target, endings[c.Ends].limits)
 	neighbour := to(target.Neighbour)
 	neighbour.TenantID = "tenant_2"
 	fine := func(t *testing.T, when string) {

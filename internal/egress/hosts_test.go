@@ -27,8 +27,7 @@ func TestClient_boundsTheCostOfManyHosts(t *testing.T) {
 			ca := receivers.NewCA(t)
 			port, open := padding(t, ca, certificate)
 			resolver := receivers.DNS(t, receivers.Always("127.0.0.1"))
-			client := newClient(ca, receivers.Target{Resolver: resolver}, longLimits)
-			t.Cleanup(client.Close)
+			client := newClient(t, ca, receivers.Target{Resolver: resolver}, longLimits)
 			heap := heapInUse()
 			for i := range mostIdle + mostIdle/2 {
 				url := fmt.Sprintf("https://h%d.hosts.test:%s/hook", i, port)

@@ -18,8 +18,7 @@ import (
 
 func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
 	ca := receivers.NewCA(t)
-	client := newClient(ca, receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for _, size := range []int{0, 7, 15 << 10, 16 << 10, 17 << 10, 250_000} {
 		read := make(chan string, 1)
 		address := listen(t, ca, func(c net.Conn) {
@@ -56,8 +55,7 @@ func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
 func TestClient_Post_refusesFieldsThatAreNoFields(t *testing.T) {
 	address, trapped := receivers.Trap(t, "127.0.0.1:0")
 	ca := receivers.NewCA(t)
-	client := newClient(ca, receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for _, field := range []delivery.Field{
 		{Name: "", Value: "x"},
 		{Name: "Wh Id", Value: "x"},
@@ -95,8 +93,7 @@ func TestClient_Post_hearsAnAnswerBeforeItsBodyIsSent(t *testing.T) {
 			ended := make(chan struct{})
 			defer close(ended)
 			ca := receivers.NewCA(t)
-			client := newClient(ca, receivers.Target{}, limits{connect: time.Minute, attempt: 4 * time.Second})
-			t.Cleanup(client.Close)
+			client := newClient(t, ca, receivers.Target{}, limits{connect: time.Minute, attempt: 4 * time.Second})
 			r := to("https://" + listen(t, ca, func(c net.Conn) {
 				_, _ = c.Read(make([]byte, 1))
 				_, _ = io.WriteString(c, refusal)

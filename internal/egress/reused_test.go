@@ -28,8 +28,7 @@ func TestClient_keepsConnections(t *testing.T) {
 		crowd.Load().join(r)
 		_, _ = io.WriteString(w, "thanks") // a body, which has to be read before its connection is free
 	})
-	client := newClient(ca, receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for range 3 {
 		crowd.Store(newMeeting(together))
 		postTogether(t, client, server.URL, together)
@@ -39,38 +38,36 @@ func TestClient_keepsConnections(t *testing.T) {
 	}
 }
 
-// A connection that is too old is replaced, and so ends a name's time at an address that was not its owner's:
-// the name is resolved and the certificate verified anew.
-func TestClient_Post_replacesAnOldConnection(t *testing.T) {
-	ca := receivers.NewCA(t)
-	server, accepted := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
-		if r.TLS.DidResume {
-			w.WriteHeader(http.StatusConflict) // the certificate was not looked at
-		}
-	})
-	client := egress.New(egress.Config{Policy: loopbackPolicy(), RootCAs: ca.Pool(), MaxAge: time.Nanosecond})
-	t.Cleanup(client.Close)
-	for range 3 {
-		postTogether(t, client, server.URL, 1)
-	}
-	if got := accepted.Load(); got != 3 {
-		t.Errorf("%d connections for 3 POSTs, want a new one for each", got)
-	}
-}
-
-// A process may be frozen between two invocations for as long as it takes a receiver to hang up.
-func TestClient_Post_replacesAConnectionThatEndedMeanwhile(t *testing.T) {
-	ca := receivers.NewCA(t)
-	var requests atomic.Int32
-	server, accepted := countingServer(t, ca, func(http.ResponseWriter, *http.Request) { requests.Add(1) })
-	client := newClient(ca, receivers.Target{}, longLimits)
-	t.Cleanup(client.Close)
-	for range 4 {
-		postTogether(t, client, server.URL, 1)
-		server.CloseClientConnections()
-	}
-	if requests.Load() != 4 || accepted.Load() != 4 {
-		t.Errorf("%d requests on %d connections, want 4 on 4", requests.Load(), accepted.Load())
+// A connection that is too old is replaced, and so ends a name's time at an address that was not its owner's: the
+// name is resolved and the certificate verified anew. And a process may be frozen between two invocations for as long
+// as it takes a receiver to hang up.
+func TestClient_Post_replacesAConnection(t *testing.T) {
+	old := longLimits
+	old.age = time.Nanosecond
+	for name, row := range map[string]struct {
+		limits
+		between func(*httptest.Server)
+	}{
+		"that is too old":      {old, func(*httptest.Server) {}},
+		"that ended meanwhile": {longLimits, (*httptest.Server).CloseClientConnections},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ca := receivers.NewCA(t)
+			var requests atomic.Int32
+			server, accepted := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
+				if requests.Add(1); r.TLS.DidResume {
+					w.WriteHeader(http.StatusConflict) // the certificate was not looked at
+				}
+			})
+			client := newClient(t, ca, receivers.Target{}, row.limits)
+			for range 4 {
+				postTogether(t, client, server.URL, 1)
+				row.between(server)
+			}
+			if requests.Load() != 4 || accepted.Load() != 4 {
+				t.Errorf("%d requests on %d connections, want 4 on 4", requests.Load(), accepted.Load())
+			}
+		})
 	}
 }
 
@@ -102,7 +99,7 @@ func TestClient_Close_saysGoodbye(t *testing.T) {
 		last <- append(rest, 0)[0]
 	}()
 	t.Cleanup(func() { _ = listener.Close() })
-	client := newClient(ca, receivers.Target{}, longLimits)
+	client := newClient(t, ca, receivers.Target{}, longLimits)
 	got := client.Post(t.Context(), delivery.Request{TenantID: "tenant_1", URL: "https://" + listener.Addr().String()})
 	checkResponse(t, "a POST", delivery.Response{Status: http.StatusOK}, got)
 	client.Close()

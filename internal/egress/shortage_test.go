@@ -14,8 +14,7 @@ func TestClient_Post_callsRunningOutOfFileDescriptorsAFaultOfOurs(t *testing.T) 
 	ca := receivers.NewCA(t)
 	server, _ := countingServer(t, ca, func(http.ResponseWriter, *http.Request) {})
 	target := receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}
-	client := newClient(ca, target, longLimits)
-	t.Cleanup(client.Close)
+	client := newClient(t, ca, target, longLimits)
 	for name, url := range map[string]string{
 		"an address": server.URL,
 		"a name":     "https://receiver.test:9999/hook",

@@ -19,16 +19,21 @@ import (
 // case may take, so that none passes by running into them.
 var longLimits = limits{connect: time.Minute, attempt: time.Minute}
 
-type limits struct{ connect, attempt time.Duration }
+type limits struct{ connect, attempt, age time.Duration }
 
-func newClient(ca *receivers.CA, target receivers.Target, limit limits) *egress.Client {
-	return egress.New(egress.Config{
+// newClient is a client that reaches loopback addresses, and is closed in the end.
+func newClient(t *testing.T, ca *receivers.CA, target receivers.Target, limit limits) *egress.Client {
+	t.Helper()
+	client := egress.New(egress.Config{
 		Policy:         loopbackPolicy(),
 		ConnectTimeout: limit.connect,
 		AttemptTimeout: limit.attempt,
+		MaxAge:         limit.age,
 		RootCAs:        ca.Pool(),
 		Resolver:       target.Resolver,
 	})
+	t.Cleanup(client.Close)
+	return client
 }
 
 // loopbackPolicy is the local stage's: exactly 127.0.0.1 and the ports above the privileged ones.
