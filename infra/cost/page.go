@@ -74,13 +74,12 @@ func (f figures) text() string {
 	}
 	idle, busy := sums(f.fixed)
 	p.line("**all, the dashboard apart** | **%.2f** | **%.2f**", idle.plain(), busy.plain())
-	p.head("dollars per million", "SQS", "Lambda", "DynamoDB", "logs, KMS, EventBridge", "**Herald**",
-		"publisher, receivers", "**all**")
+	p.head("dollars per million", "SQS", "Lambda", "DynamoDB", "logs, KMS, EventBridge", "**Herald**", "**all**")
 	for _, r := range f.rows {
 		u := r.each
-		p.line("%s | %.2f | %.2f | %.2f | %.2f | **%.2f** | %.2f | **%.2f**", r.name,
+		p.line("%s | %.2f | %.2f | %.2f | %.2f | **%.2f** | **%.2f**", r.name,
 			u.dollars(requests, fair), u.dollars(invocations, gbSeconds), u.dollars(writes, reads, byteMonths),
-			u.dollars(logged, keyCalls, told), u.herald(), u.dollars(published, sent), u.all())
+			u.dollars(logged, keyCalls, told), u.herald(), u.all())
 	}
 	return p.String()
 }
