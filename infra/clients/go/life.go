@@ -11,150 +11,80 @@ import (
 
 var everything = []herald.Subscription{"*"}
 
-func life(ctx context.Context, api caller) error {
-	if api.err != nil {
-		return api.err
-	}
+func life(ctx context.Context, api *herald.ClientWithResponses) {
 	one, two, disabled := "one", "two", herald.EndpointChangeStatusDisabled
-	created, err := api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{
+	created := sent(api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{
 		Url: url, Description: &one, Events: []herald.Subscription{"user.created", "organization.*"},
-	})
-	if err != nil {
-		return err
-	}
+	}))
 	made := must(created, created.JSON201)
 	secret := strings.HasPrefix(made.SigningSecret, "whs_")
 	fmt.Println("create", created.StatusCode(), made.Status, joined(made.Events), secret)
-	read, err := api.GetEndpointWithResponse(ctx, made.Id)
-	if err != nil {
-		return err
-	}
+	read := sent(api.GetEndpointWithResponse(ctx, made.Id))
 	got := must(read, read.JSON200)
 	fmt.Println("get", read.StatusCode(), got.Url, got.CreatedAt.Equal(made.CreatedAt))
-	if err := lists(ctx, api, made.Id); err != nil {
-		return err
-	}
+	lists(ctx, api, made.Id)
 	change := herald.EndpointChange{Status: &disabled, Description: &two}
-	updated, err := api.UpdateEndpointWithResponse(ctx, made.Id, change)
-	if err != nil {
-		return err
-	}
+	updated := sent(api.UpdateEndpointWithResponse(ctx, made.Id, change))
 	now := must(updated, updated.JSON200)
 	fmt.Println("update", updated.StatusCode(), now.Status, now.Description)
-	rotated, err := api.RotateSecretWithResponse(ctx, made.Id)
-	if err != nil {
-		return err
-	}
+	rotated := sent(api.RotateSecretWithResponse(ctx, made.Id))
 	fresh := must(rotated, rotated.JSON200)
 	fmt.Println("rotate", rotated.StatusCode(), fresh.SigningSecret != made.SigningSecret, fresh.SecretRotatedAt != nil)
-	return finish(ctx, api, made.Id, change)
+	finish(ctx, api, made.Id, change)
 }
 
-func lists(ctx context.Context, api caller, oldest string) error {
-	if _, err := api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url + "/2", Events: everything}); err != nil {
-		return err
-	}
+func lists(ctx context.Context, api *herald.ClientWithResponses, oldest string) {
+	sent(api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url + "/2", Events: everything}))
 	limit := 1
-	listed, err := api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Limit: &limit})
-	if err != nil {
-		return err
-	}
+	listed := sent(api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Limit: &limit}))
 	first := must(listed, listed.JSON200)
-	listed, err = api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Limit: &limit, Cursor: first.NextCursor})
-	if err != nil {
-		return err
-	}
+	listed = sent(api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Limit: &limit, Cursor: first.NextCursor}))
 	last := must(listed, listed.JSON200)
 	newest, end := joined(first.Data[0].Events), last.NextCursor == nil
 	fmt.Println("list", listed.StatusCode(), newest, last.Data[0].Id == oldest, end)
-	types, err := api.ListEventTypesWithResponse(ctx)
-	if err != nil {
-		return err
-	}
+	types := sent(api.ListEventTypesWithResponse(ctx))
 	known := must(types, types.JSON200)
 	fmt.Println("event types", types.StatusCode(), len(known.EventTypes), len(known.Patterns))
-	return nil
 }
 
-func finish(ctx context.Context, api caller, id string, change herald.EndpointChange) error {
-	restored, err := api.RestoreEndpointWithResponse(ctx, id)
-	if err != nil {
-		return err
-	}
+func finish(ctx context.Context, api *herald.ClientWithResponses, id string, change herald.EndpointChange) {
+	restored := sent(api.RestoreEndpointWithResponse(ctx, id))
 	fault("restore too early", restored, restored.ApplicationproblemJSON409)
-	deleted, err := api.DeleteEndpointWithResponse(ctx, id)
-	if err != nil {
-		return err
-	}
+	deleted := sent(api.DeleteEndpointWithResponse(ctx, id))
 	fmt.Println("delete", deleted.StatusCode())
-	updated, err := api.UpdateEndpointWithResponse(ctx, id, change)
-	if err != nil {
-		return err
-	}
+	updated := sent(api.UpdateEndpointWithResponse(ctx, id, change))
 	fault("update too late", updated, updated.ApplicationproblemJSON409)
-	read, err := api.GetEndpointWithResponse(ctx, id)
-	if err != nil {
-		return err
-	}
+	read := sent(api.GetEndpointWithResponse(ctx, id))
 	gone := must(read, read.JSON200)
 	fmt.Println("get", read.StatusCode(), gone.Status, gone.DeletedAt != nil)
-	if restored, err = api.RestoreEndpointWithResponse(ctx, id); err != nil {
-		return err
-	}
+	restored = sent(api.RestoreEndpointWithResponse(ctx, id))
 	back := must(restored, restored.JSON200)
 	fmt.Println("restore", restored.StatusCode(), back.Status, back.DeletedAt != nil)
-	return nil
 }
 
-func faults(ctx context.Context, api caller) error {
+func faults(ctx context.Context, api *herald.ClientWithResponses) {
 	stranger, reader := client(os.Getenv("API"), "hk_unknown"), client(os.Getenv("API"), os.Getenv("READ_KEY"))
-	types, err := stranger.ListEventTypesWithResponse(ctx)
-	if err != nil {
-		return err
-	}
+	types := sent(stranger.ListEventTypesWithResponse(ctx))
 	fault("unknown key", types, types.ApplicationproblemJSON401)
-	created, err := reader.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url, Events: everything})
-	if err != nil {
-		return err
-	}
+	created := sent(reader.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: url, Events: everything}))
 	fault("key without the scope", created, created.ApplicationproblemJSON403)
-	read, err := api.GetEndpointWithResponse(ctx, "webhook_unknown")
-	if err != nil {
-		return err
-	}
+	read := sent(api.GetEndpointWithResponse(ctx, "webhook_unknown"))
 	fault("unknown endpoint", read, read.ApplicationproblemJSON404)
-	created, err = api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: "http://example.com", Events: everything})
-	if err != nil {
-		return err
-	}
+	created = sent(api.CreateEndpointWithResponse(ctx, herald.NewEndpoint{Url: "http://example.com", Events: everything}))
 	fault("url", created, created.ApplicationproblemJSON422)
 	cursor := "never-issued"
-	listed, err := api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Cursor: &cursor})
-	if err != nil {
-		return err
-	}
+	listed := sent(api.ListEndpointsWithResponse(ctx, &herald.ListEndpointsParams{Cursor: &cursor}))
 	fault("cursor", listed, listed.ApplicationproblemJSON400)
-	return nil
 }
 
 // later reads answers that a later version of the service may give.
-func later(ctx context.Context, api caller) error {
+func later(ctx context.Context, api *herald.ClientWithResponses) {
 	const id = "webhook_1"
-	read, err := api.GetEndpointWithResponse(ctx, id)
-	if err != nil {
-		return err
-	}
+	read := sent(api.GetEndpointWithResponse(ctx, id))
 	got := must(read, read.JSON200)
 	fmt.Println("later", read.StatusCode(), got.Status, joined(got.Events))
-	restored, err := api.RestoreEndpointWithResponse(ctx, id)
-	if err != nil {
-		return err
-	}
+	restored := sent(api.RestoreEndpointWithResponse(ctx, id))
 	fault("later", restored, restored.ApplicationproblemJSON409)
-	deleted, err := api.DeleteEndpointWithResponse(ctx, id)
-	if err != nil {
-		return err
-	}
+	deleted := sent(api.DeleteEndpointWithResponse(ctx, id))
 	fmt.Println("throttled", deleted.StatusCode(), must(deleted, deleted.JSON429).Message)
-	return nil
 }

@@ -17,31 +17,26 @@ const url = "https://example.com/hooks"
 func main() {
 	ctx := context.Background()
 	api := client(os.Getenv("API"), os.Getenv("KEY"))
-	err := life(ctx, api)
-	if err == nil {
-		err = faults(ctx, api)
-	}
-	if err == nil {
-		err = later(ctx, client(os.Getenv("LATER_API"), "hk_any"))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "client:", err)
-		os.Exit(1)
-	}
+	life(ctx, api)
+	faults(ctx, api)
+	later(ctx, client(os.Getenv("LATER_API"), "hk_any"))
 }
 
-type caller struct {
-	*herald.ClientWithResponses
-	err error // of making it
-}
-
-func client(server, key string) caller {
+func client(server, key string) *herald.ClientWithResponses {
 	authorize := func(_ context.Context, r *http.Request) error {
 		r.Header.Set("Authorization", "Bearer "+key)
 		return nil
 	}
-	c, err := herald.NewClientWithResponses(server, herald.WithRequestEditorFn(authorize))
-	return caller{c, err}
+	return sent(herald.NewClientWithResponses(server, herald.WithRequestEditorFn(authorize)))
+}
+
+// sent returns an answer, of whatever status, or ends the program where there is none.
+func sent[T any](res T, err error) T {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "client:", err)
+		os.Exit(1)
+	}
+	return res
 }
 
 // answer is the common part of all generated answers.
