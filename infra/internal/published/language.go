@@ -9,8 +9,10 @@ package published
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
@@ -21,9 +23,9 @@ type Language struct {
 	// NoChunks is its answer to a body of unknown length, 0 if it takes one.
 	NoChunks int
 
-	tools   []string               // must be installed
-	build   func(p Place) []string // the command that builds it, nil where nothing is built
-	command func(p Place) []string // the command that starts it
+	tools   []string // must be installed
+	build   string   // the command that builds it, "" where nothing is built
+	command string   // the command that starts it
 }
 
 // Place is where a receiver is built and run.
@@ -32,59 +34,45 @@ type Place struct {
 	Scratch string // a folder for builds and caches, of this caller alone
 }
 
-// Languages are all that the documents publish.
+// Languages are all that the documents publish. Their commands' folders are those of [Language.words].
 func Languages() []Language {
+	const goBuild, serve = "go build -o $SCRATCH $SOURCE/serve", "$SCRATCH/serve"
 	return []Language{
-		{Name: "go", tools: []string{"go"}, build: goBuild("go"), command: serve()},
-		{Name: "node", tools: []string{"node"}, command: script("node", "node", "main.mjs")},
-		{Name: "python", NoChunks: 411, tools: []string{"python3"}, command: script("python", "python3", "-B", "main.py")},
+		{Name: "go", tools: []string{"go"}, build: goBuild, command: serve},
+		{Name: "node", tools: []string{"node"}, command: "node $SOURCE/main.mjs"},
+		{Name: "python", NoChunks: 411, tools: []string{"python3"}, command: "python3 -B $SOURCE/main.py"},
 		{
 			Name: "java", tools: []string{"javac", "java"},
-			build: func(p Place) []string {
-				return []string{"javac", "-d", p.Scratch, p.source("java", "Receiver.java"), p.source("java", "Main.java")}
-			},
-			command: func(p Place) []string { return []string{"java", "-cp", p.Scratch, "Main"} },
+			build:   "javac -d $SCRATCH $SOURCE/Receiver.java $SOURCE/Main.java",
+			command: "java -cp $SCRATCH Main",
 		},
-		{Name: "ruby", NoChunks: 411, tools: []string{"ruby"}, command: script("ruby", "ruby", "main.rb")},
+		{Name: "ruby", NoChunks: 411, tools: []string{"ruby"}, command: "ruby $SOURCE/main.rb"},
 		{
-			Name: "php", NoChunks: 400, tools: []string{"go", "php-cgi"}, build: goBuild("php"),
-			command: func(p Place) []string { return append(serve()(p), p.source("php", "main.php"), p.Scratch) },
+			Name: "php", NoChunks: 400, tools: []string{"go", "php-cgi"},
+			build: goBuild, command: serve + " $SOURCE/main.php $SCRATCH",
 		},
 		{
 			Name: "rust", tools: []string{"cargo"},
-			build: func(p Place) []string {
-				return []string{"cargo", "build", "--manifest-path", p.source("rust", "Cargo.toml"), "--target-dir", p.kept()}
-			},
-			command: func(p Place) []string { return []string{filepath.Join(p.kept(), "debug", "receiver")} },
+			build:   "cargo build --manifest-path $SOURCE/Cargo.toml --target-dir $KEPT",
+			command: "$KEPT/debug/receiver",
 		},
 	}
 }
 
-// goBuild builds the program that starts a language's receiver.
-func goBuild(language string) func(Place) []string {
-	return func(p Place) []string { return []string{"go", "build", "-o", p.Scratch, p.source(language, "serve")} }
-}
-
-// serve is the command that goBuild has built.
-func serve() func(Place) []string {
-	return func(p Place) []string { return []string{filepath.Join(p.Scratch, "serve")} }
-}
-
-// script is the command of an interpreter; its last word is a file of the language's folder.
-func script(language string, words ...string) func(Place) []string {
-	return func(p Place) []string {
-		last := len(words) - 1
-		return append(append([]string(nil), words[:last]...), p.source(language, words[last]))
+// words are a command's, with its folders: the language's own, the caller's, and the one in which Cargo keeps its
+// builds from run to run, the same for all callers.
+func (l Language) words(command string, p Place) []string {
+	folders := map[string]string{
+		"SOURCE":  filepath.Join(p.Root, "infra", "examples", "receiver", l.Name),
+		"SCRATCH": p.Scratch,
+		"KEPT":    filepath.Join(p.Root, ".local", "cargo"),
 	}
+	words := strings.Fields(command)
+	for n, word := range words {
+		words[n] = os.Expand(word, func(name string) string { return folders[name] })
+	}
+	return words
 }
-
-// source is the path of a language's file.
-func (p Place) source(language, file string) string {
-	return filepath.Join(p.Root, "infra", "examples", "receiver", language, file)
-}
-
-// kept is where Cargo keeps its builds from run to run, the same for all callers.
-func (p Place) kept() string { return filepath.Join(p.Root, ".local", "cargo") }
 
 // prepare looks for the language's tools and builds the receiver.
 func (l Language) prepare(ctx context.Context, p Place) error {
@@ -93,10 +81,10 @@ func (l Language) prepare(ctx context.Context, p Place) error {
 			return fmt.Errorf("%s is missing: %w", tool, err)
 		}
 	}
-	if l.build == nil {
+	if l.build == "" {
 		return nil
 	}
-	words := l.build(p)
+	words := l.words(l.build, p)
 	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // our own table; child.Run ends it
 	var printed output
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Root, &printed, &printed

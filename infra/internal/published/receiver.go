@@ -4,8 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"os/exec"
@@ -26,7 +25,7 @@ type Receiver struct {
 
 	process *child.Process
 	printed *output
-	server  *http.Server
+	work    *httptest.Server
 }
 
 // Start builds the language's receiver, has it listen on a free loopback port and returns it. It accepts
@@ -35,7 +34,7 @@ func (l Language) Start(ctx context.Context, p Place, secrets ...string) (*Recei
 	r := &Receiver{printed: &output{}}
 	err := l.prepare(ctx, p)
 	if err == nil {
-		err = r.run(ctx, l.command(p), secrets)
+		err = r.run(ctx, l.words(l.command, p), secrets)
 	}
 	if err != nil {
 		r.Close()
@@ -45,19 +44,15 @@ func (l Language) Start(ctx context.Context, p Place, secrets ...string) (*Recei
 }
 
 func (r *Receiver) run(ctx context.Context, words, secrets []string) error {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listening: %w", err)
-	}
-	r.server = &http.Server{Handler: &r.Works, ReadHeaderTimeout: startLimit}
-	go func() { _ = r.server.Serve(listener) }() // ends with ErrServerClosed
-	cmd := exec.Command(words[0], words[1:]...)  //nolint:gosec // our own table; Close ends it
-	cmd.Env = append(os.Environ(), "SIGNING_SECRETS="+strings.Join(secrets, ","), "WORK=http://"+listener.Addr().String())
+	r.work = httptest.NewServer(&r.Works)
+	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // our own table; Close ends it
+	cmd.Env = append(os.Environ(), "SIGNING_SECRETS="+strings.Join(secrets, ","), "WORK="+r.work.URL)
 	cmd.Stderr = r.printed
-	var first <-chan string
-	if r.process, first, err = child.StartTelling(cmd, r.printed); err != nil {
+	process, first, err := child.StartTelling(cmd, r.printed)
+	if err != nil {
 		return err
 	}
+	r.process = process
 	r.URL, err = address(ctx, first)
 	return err
 }
@@ -83,10 +78,9 @@ func (r *Receiver) Close() {
 	if r.process != nil {
 		r.process.Kill()
 	}
-	if r.server == nil {
-		return
+	if r.work != nil {
+		r.work.Close() // whoever waited for its work has ended
 	}
-	_ = r.server.Close() // whoever waited for its work has ended
 }
 
 // PID is the receiver's process id.
