@@ -8,29 +8,11 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // fields are a request's, but for action and operator. Empty strings are left out.
 type fields = row
-
-// refusal is a function's own "no".
-type refusal struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field"`
-}
-
-// Is tells the console of an id that nothing has.
-func (r *refusal) Is(target error) bool {
-	return target == console.ErrNotFound && r.Code == "not_found"
-}
-
-func (r *refusal) Error() string {
-	if r.Field == "" {
-		return r.Message
-	}
-	return r.Field + ": " + r.Message
-}
 
 // Ask sends one request to an operator function and decodes its answer into out, unless that is nil.
 func (s stack) Ask(ctx context.Context, function, action string, f fields, out any) error {
@@ -45,21 +27,7 @@ func (s stack) Ask(ctx context.Context, function, action string, f fields, out a
 	if err != nil {
 		return err
 	}
-	var refused struct {
-		Error *refusal `json:"error"`
-	}
-	if err := json.Unmarshal(answer, &refused); err != nil {
-		return fmt.Errorf("%s answered no JSON: %w", function, err)
-	}
-	if refused.Error != nil {
-		return refused.Error
-	}
-	if out != nil {
-		if err := json.Unmarshal(answer, out); err != nil {
-			return fmt.Errorf("reading the answer of %s: %w", function, err)
-		}
-	}
-	return nil
+	return client.Decode(function, answer, out) //nolint:wrapcheck // names the function, or is its refusal
 }
 
 // row is one object of an answer.
@@ -91,9 +59,9 @@ func (s stack) all(ctx context.Context, function, action string, f fields, limit
 	}
 }
 
-// exit is the exit code of a refusal: a mistake of the caller's is a matter of usage.
-func (r *refusal) exit() int {
-	switch r.Code {
+// exitOf is the exit code of a refusal: a mistake of the caller's is a matter of usage.
+func exitOf(refused *client.Refusal) int {
+	switch refused.Code {
 	case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
 		return exitUsage
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 func (a *app) eraseTenant() *cli.Command {
@@ -54,7 +55,7 @@ func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenan
 
 func (a *app) erase(ctx context.Context, c *cli.Command, s stack, f fields) error {
 	counts, err := a.eraseAll(ctx, s, f)
-	var refused *refusal
+	var refused *client.Refusal
 	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {
 		return err
 	}

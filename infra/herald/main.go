@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // The exit codes.
@@ -55,7 +56,7 @@ func run(ctx context.Context, args []string, t terminal) int {
 // end says why a command failed, and how to go on.
 func (a *app) end(err error) int {
 	var failed *failure
-	var refused *refusal
+	var refused *client.Refusal
 	switch {
 	case err == nil:
 		return exitDone
@@ -69,7 +70,7 @@ func (a *app) end(err error) int {
 		return failed.code
 	case errors.As(err, &refused):
 		fmt.Fprintln(a.err, "herald: refused: "+safe(refused.Error()))
-		return refused.exit()
+		return exitOf(refused)
 	}
 	fmt.Fprintln(a.err, "herald: "+err.Error())
 	return exitFailed

@@ -7,7 +7,6 @@ import (
 
 	"github.com/urfave/cli/v3"
 
-	"github.com/herald-webhooks/herald/infra/herald/console"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
@@ -59,7 +58,7 @@ func (s stack) testEnd(ctx context.Context, id any) (ended row, err error) {
 	for {
 		var d row
 		err := s.Ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
-		if err != nil && !errors.Is(err, console.ErrNotFound) {
+		if err != nil && !errors.Is(err, client.ErrNotFound) {
 			return nil, err
 		}
 		if d["state"] == "acknowledged" || d["state"] == "discarded" {

@@ -30,11 +30,8 @@ type Stack interface {
 	May(ctx context.Context, function string) error
 }
 
-// The errors that the console tells from others.
-var (
-	ErrDenied   = errors.New("denied")    // by IAM, or for want of AWS's credentials
-	ErrNotFound = errors.New("not found") // a function's answer about an id
-)
+// ErrDenied is a denial by IAM, or for want of AWS's credentials. A page shows it in words of its own.
+var ErrDenied = errors.New("denied")
 
 // Config configures the page. All fields are required.
 type Config struct {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 // row is one object of an answer.
@@ -122,7 +124,7 @@ func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
 func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
 	var found row
 	err := s.Stack.Ask(ctx, "inspect", "delivery", pick(query, "delivery_id"), &found)
-	if errors.Is(err, ErrNotFound) && query.Get("done") == controls["test"] {
+	if errors.Is(err, client.ErrNotFound) && query.Get("done") == controls["test"] {
 		return nil, nil
 	}
 	return found, err

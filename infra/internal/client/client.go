@@ -225,22 +225,8 @@ func (c *Client) Invoke(ctx context.Context, function string, in, out any) error
 	if answer.FunctionError != nil {
 		return fmt.Errorf("%s failed: %s: %s", function, *answer.FunctionError, answer.Payload)
 	}
-	var refusal struct {
-		Error *struct {
-			Code    string `json:"code"`
-			Message string `json:"message"`
-			Field   string `json:"field"`
-		} `json:"error"`
-	}
-	if err := json.Unmarshal(answer.Payload, &refusal); err == nil && refusal.Error != nil {
-		return fmt.Errorf("%s refused: %s (%s): %s",
-			function, refusal.Error.Code, refusal.Error.Field, refusal.Error.Message)
-	}
-	if out == nil {
-		return nil
-	}
-	if err := json.Unmarshal(answer.Payload, out); err != nil {
-		return fmt.Errorf("decoding answer of %s %q: %w", function, answer.Payload, err)
+	if err := Decode(function, answer.Payload, out); err != nil {
+		return fmt.Errorf("asking %s: %w", function, err)
 	}
 	return nil
 }
