@@ -2,17 +2,20 @@ package testkit
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Fault happens to a call instead of, before or after its being forwarded. It is one of [Fail], [Throttle],
 // [Unavailable], [Hang], [Refuse], [DropAnswer], [FindNothing], [FailEntries] and [Unprocessed].
 type Fault func(ctx context.Context, c Call, forward forwarder) (answer, error)
+
+// ours is the message of every error that a fault makes up.
+const ours = "made to fail by the test kit"
 
 // forwarder performs a call with this body.
 type forwarder = func(body []byte) (answer, error)
@@ -65,30 +68,24 @@ func FindNothing() Fault {
 // of the service; the others are performed. Without positions all of them fail.
 func FailEntries(code string, positions ...int) Fault {
 	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
-		var request map[string]jsontext.Value
-		var entries []jsontext.Value
+		var request map[string]any
 		if err := json.Unmarshal(c.Body, &request); err != nil {
 			return answer{}, err
 		}
-		if err := json.Unmarshal(request["Entries"], &entries); err != nil {
-			return answer{}, err
-		}
-		var performed []jsontext.Value
-		failed := []failedEntry{}
+		entries, _ := request["Entries"].([]any)
+		performed, failed := []any{}, []any{}
 		for i, entry := range entries {
 			if len(positions) > 0 && !slices.Contains(positions, i) {
 				performed = append(performed, entry)
 				continue
 			}
-			lost := failedEntry{Code: code, Message: "made to fail by the test kit"}
-			if err := json.Unmarshal(entry, &lost); err != nil {
-				return answer{}, err
-			}
-			failed = append(failed, lost)
+			failed = append(failed, map[string]any{
+				"Id": entry.(map[string]any)["Id"], "SenderFault": false, "Code": code, "Message": ours,
+			})
 		}
 		got := emptyAnswer(c, `{"Successful":[]}`)
-		var err error
 		if len(performed) > 0 {
+			var err error
 			if got, err = forwardWith(request, "Entries", performed, forward); err != nil || got.status != http.StatusOK {
 				return got, err
 			}
@@ -97,34 +94,22 @@ func FailEntries(code string, positions ...int) Fault {
 	}
 }
 
-type failedEntry struct {
-	ID          string `json:"Id"`
-	SenderFault bool
-	Code        string
-	Message     string
-}
-
 // Unprocessed makes DynamoDB hand back all but the first done requests of a BatchWriteItem or keys of a
 // BatchGetItem as unprocessed, inside a 200; the first ones, counted over the tables by name, are performed.
 func Unprocessed(done int) Fault {
 	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
-		var request map[string]jsontext.Value
-		var tables map[string]jsontext.Value
+		var request map[string]any
 		if err := json.Unmarshal(c.Body, &request); err != nil {
 			return answer{}, err
 		}
-		if err := json.Unmarshal(request["RequestItems"], &tables); err != nil {
-			return answer{}, err
-		}
-		performed, left, err := splitTables(tables, c.Action == "BatchGetItem", done)
-		if err != nil {
-			return answer{}, err
-		}
+		tables, _ := request["RequestItems"].(map[string]any)
+		performed, left := splitTables(tables, done)
 		field, got := "UnprocessedItems", emptyAnswer(c, `{}`)
 		if c.Action == "BatchGetItem" {
 			field, got = "UnprocessedKeys", emptyAnswer(c, `{"Responses":{}}`)
 		}
 		if len(performed) > 0 {
+			var err error
 			if got, err = forwardWith(request, "RequestItems", performed, forward); err != nil || got.status != http.StatusOK {
 				return got, err
 			}
@@ -135,56 +120,35 @@ func Unprocessed(done int) Fault {
 
 // splitTables cuts the items of a batch request after the first done of them.
 // A write lists its items plainly; a read has them under Keys, beside options that belong to both halves.
-func splitTables(tables map[string]jsontext.Value, read bool, done int) (performed, left map[string]any, err error) {
+func splitTables(tables map[string]any, done int) (performed, left map[string]any) {
 	performed, left = map[string]any{}, map[string]any{}
-	names := make([]string, 0, len(tables))
-	for name := range tables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
-		list := tables[name]
-		var options map[string]jsontext.Value
+	for _, name := range slices.Sorted(maps.Keys(tables)) {
+		items, _ := tables[name].([]any)
+		options, read := tables[name].(map[string]any)
 		if read {
-			if err := json.Unmarshal(list, &options); err != nil {
-				return nil, nil, err
-			}
-			list = options["Keys"]
+			items, _ = options["Keys"].([]any)
 		}
-		var items []jsontext.Value
-		if err := json.Unmarshal(list, &items); err != nil {
-			return nil, nil, err
+		put := func(half map[string]any, part []any) {
+			if len(part) == 0 {
+				return
+			}
+			half[name] = part
+			if read {
+				whole := maps.Clone(options)
+				whole["Keys"], half[name] = part, whole
+			}
 		}
 		n := min(done, len(items))
 		done -= n
-		for half, part := range map[*map[string]any][]jsontext.Value{&performed: items[:n], &left: items[n:]} {
-			if len(part) > 0 {
-				(*half)[name] = withOptions(options, part)
-			}
-		}
+		put(performed, items[:n])
+		put(left, items[n:])
 	}
-	return performed, left, nil
-}
-
-func withOptions(options map[string]jsontext.Value, items []jsontext.Value) any {
-	if options == nil {
-		return items
-	}
-	whole := map[string]any{}
-	for name, value := range options {
-		whole[name] = value
-	}
-	whole["Keys"] = items
-	return whole
+	return performed, left
 }
 
 // forwardWith performs the request with one field replaced.
-func forwardWith(request map[string]jsontext.Value, field string, value any, forward forwarder) (answer, error) {
-	encoded, err := json.Marshal(value)
-	if err != nil {
-		return answer{}, err
-	}
-	request[field] = encoded
+func forwardWith(request map[string]any, field string, value any, forward forwarder) (answer, error) {
+	request[field] = value
 	body, err := json.Marshal(request)
 	if err != nil {
 		return answer{}, err
@@ -224,6 +188,6 @@ func failure(status int, code string) answer {
 			"X-Amzn-Query-Error": {code + ";" + who},
 		},
 		body: []byte(`{"__type":"com.amazonaws#` + strings.ReplaceAll(code, `"`, "") +
-			`","message":"made to fail by the test kit"}`),
+			`","message":"` + ours + `"}`),
 	}
 }
