@@ -124,7 +124,7 @@ func (i *incident) bury(ctx context.Context) error {
 					TenantID:   p.tenant, EndpointID: p.id, EventID: event.ID, CreatedAt: began,
 				},
 				Attempts: places, Body: body,
-				Life: delivery.Life{StartedAt: began, Reason: p.kind.reason(), Status: p.kind.failure()},
+				Life: delivery.Life{StartedAt: began, Reason: p.kind.reason(), Status: failures[p.kind]},
 			}, 0))
 		}
 	}

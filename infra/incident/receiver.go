@@ -23,7 +23,7 @@ type party struct {
 	server *receiver.Server
 
 	mu     sync.Mutex
-	failed map[string]bool // deliveries whose last attempt a flapping endpoint failed
+	failed map[string]bool // deliveries whose last attempt a flapping endpoint fails
 }
 
 func serve(state statefile.State, e endpoint) (*party, error) {
@@ -47,40 +47,26 @@ func (p *party) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // answer depends on the delivery and its attempts alone, so that every run has the same answers.
 func (p *party) answer(id string) int {
-	if p.kind != flapping {
-		if status := p.kind.failure(); p.kind == down || p.kind == rejecting {
-			return status
-		}
-		return http.StatusOK
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failed[id] = !p.failed[id]
-	if p.failed[id] {
-		return p.kind.failure()
+	if p.kind == down || p.kind == rejecting || p.kind == flapping && p.failed[id] {
+		return failures[p.kind]
 	}
 	return http.StatusOK
 }
 
-// failure is the status that endpoints of the kind fail with; 0: they do not answer in time.
-func (k kind) failure() int {
-	switch k {
-	case down:
-		return http.StatusServiceUnavailable
-	case rejecting:
-		return http.StatusBadRequest
-	case flapping:
-		return http.StatusBadGateway
-	case recovered:
-		return http.StatusInternalServerError
-	case slow, healthy:
-	}
-	return 0
+// failures are the statuses that endpoints of a kind fail with, or did. Slow ones do not answer in time.
+var failures = map[kind]int{
+	down:      http.StatusServiceUnavailable,
+	rejecting: http.StatusBadRequest,
+	flapping:  http.StatusBadGateway,
+	recovered: http.StatusInternalServerError,
 }
 
 // reason is the cause of death of deliveries to endpoints of the kind.
 func (k kind) reason() delivery.Reason {
-	if status := k.failure(); status != 0 {
+	if status, answers := failures[k]; answers {
 		return delivery.StatusReason(status)
 	}
 	return delivery.ReasonTimeout
