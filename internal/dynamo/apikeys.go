@@ -45,12 +45,12 @@ func (s *APIKeys) Spend(
 	for range spendTries {
 		w := write{
 			expression: "SET spent = spent + :units", condition: "spent_minute >= :minute AND spent <= :most",
-			values: attributes{":minute": num(minute), ":units": num(int64(units)), ":most": num(int64(budget - units))},
+			values: given{":minute": minute, ":units": units, ":most": budget - units},
 		}
 		if was.SpentMinute < minute {
 			w.expression = "SET spent = :units, spent_minute = :minute, last_used_at = :now"
 			w.condition = "attribute_exists(key_id) AND (attribute_not_exists(spent_minute) OR spent_minute < :minute)"
-			w.values = attributes{":minute": num(minute), ":units": num(int64(units)), ":now": stamp(now)}
+			w.values = given{":minute": minute, ":units": units, ":now": now}
 		}
 		key, spent, err := update[apikey.Key](ctx, s.table, attributes{"key_id": str(was.ID)}, w)
 		if err != nil || spent {
@@ -73,7 +73,7 @@ func (s *APIKeys) ListByTenant(
 	ctx context.Context, tenantID string, limit int, cursor string,
 ) (keys []apikey.Key, next string, err error) {
 	items, next, err := s.list(ctx, query{
-		index: "by-tenant", condition: isTenant, values: attributes{":tenant": str(tenantID)},
+		index: "by-tenant", condition: isTenant, values: given{":tenant": tenantID},
 		limit: limit, backwards: true,
 	}, cursor, "key_id", "tenant_id")
 	if err != nil {
@@ -90,6 +90,6 @@ func (s *APIKeys) Revoke(
 ) (key apikey.Key, found bool, err error) {
 	return update[apikey.Key](ctx, s.table, attributes{"key_id": str(keyID)}, write{
 		expression: "SET revoked_at = if_not_exists(revoked_at, :now)", condition: "tenant_id = :tenant",
-		values: attributes{":tenant": str(tenantID), ":now": stamp(now)},
+		values: given{":tenant": tenantID, ":now": now},
 	})
 }

@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
@@ -16,16 +15,8 @@ type attributes = map[string]types.AttributeValue
 
 func str(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
-func num(n int64) types.AttributeValue {
-	return &types.AttributeValueMemberN{Value: strconv.FormatInt(n, 10)}
-}
-
-func stamp(t time.Time) types.AttributeValue { return str(t.UTC().Format(timeFormat)) }
-
-func boolean(b bool) types.AttributeValue { return &types.AttributeValueMemberBOOL{Value: b} }
-
 var encoder = attributevalue.NewEncoder(func(o *attributevalue.EncoderOptions) {
-	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return stamp(t), nil }
+	o.EncodeTime = func(t time.Time) (types.AttributeValue, error) { return str(t.UTC().Format(timeFormat)), nil }
 	o.OmitEmptyTime = true
 })
 
@@ -72,6 +63,26 @@ func unmarshal(item attributes, v any) error {
 	return decoder.Decode(&types.AttributeValueMemberM{Value: item}, v)
 }
 
+// given are the values of an expression, by placeholder.
+type given map[string]any
+
+// encoded returns the values as attributes. Texts, numbers, times and structs of them can be encoded: another value is
+// left out, and DynamoDB refuses the expression.
+func (g given) encoded() attributes {
+	if len(g) == 0 {
+		return nil
+	}
+	all := make(attributes, len(g))
+	for name, v := range g {
+		if value, done := v.(types.AttributeValue); done {
+			all[name] = value
+		} else if value, err := encoder.Encode(v); err == nil {
+			all[name] = value
+		}
+	}
+	return all
+}
+
 // A reader returns the zero value for an attribute that is missing or of another type.
 
 func getStr(item attributes, name string) string {
@@ -81,25 +92,10 @@ func getStr(item attributes, name string) string {
 	return ""
 }
 
-func getBool(item attributes, name string) bool {
-	v, ok := item[name].(*types.AttributeValueMemberBOOL)
-	return ok && v.Value
-}
-
-func getNum(item attributes, name string) int64 {
-	if v, ok := item[name].(*types.AttributeValueMemberN); ok {
-		n, err := strconv.ParseInt(v.Value, 10, 64)
-		if err == nil {
-			return n
-		}
+func read[T any](item attributes, name string) T {
+	var v, none T
+	if err := decoder.Decode(item[name], &v); err != nil {
+		return none
 	}
-	return 0
-}
-
-func getTime(item attributes, name string) time.Time {
-	t, err := time.Parse(timeFormat, getStr(item, name))
-	if err != nil {
-		return time.Time{}
-	}
-	return t
+	return v
 }

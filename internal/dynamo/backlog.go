@@ -44,7 +44,7 @@ func (b *Backlog) Delete(ctx context.Context, keys []backlog.Key) []error {
 func (b *Backlog) PutBack(ctx context.Context, item backlog.Item) (found bool, err error) {
 	_, found, err = b.updateItem(ctx, backlogKey(item.Key), write{
 		expression: "SET due_at = :due, held = :held", condition: "attribute_exists(endpoint_shard)",
-		values: attributes{":due": stamp(item.DueAt), ":held": boolean(false)},
+		values: given{":due": item.DueAt, ":held": false},
 	})
 	return found, err
 }

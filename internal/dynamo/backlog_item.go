@@ -62,7 +62,7 @@ func backlogRowOf(i backlog.Item) backlogRow {
 var errBacklogVersion = errors.New("of another version")
 
 func backlogItemOf(item attributes) (backlog.Item, error) {
-	if v := getNum(item, "version"); v != backlogVersion {
+	if v := read[int](item, "version"); v != backlogVersion {
 		return backlog.Item{}, fmt.Errorf("item %d: %w", v, errBacklogVersion)
 	}
 	var row backlogRow

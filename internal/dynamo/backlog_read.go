@@ -30,11 +30,11 @@ func (p *Page) add(item attributes) {
 // items and 1 MB.
 func (b *Backlog) ReadShard(ctx context.Context, endpointID string, shard int, after string, limit int) (Page, error) {
 	q := query{
-		condition: "endpoint_shard = :shard", values: attributes{":shard": str(shardName(endpointID, shard))}, limit: limit,
+		condition: "endpoint_shard = :shard", values: given{":shard": shardName(endpointID, shard)}, limit: limit,
 	}
 	if after != "" {
 		q.condition += " AND #position > :after"
-		q.values[":after"] = str(after)
+		q.values[":after"] = after
 	}
 	items, last, err := b.query(ctx, q)
 	if err != nil {
@@ -62,11 +62,11 @@ func (b *Backlog) Due(
 ) (due []Due, next string, err error) {
 	items, next, err := b.list(ctx, query{
 		index: "by-due", condition: "due_shard = :shard AND due_at <= :until", limit: limit,
-		values: attributes{":shard": str(strconv.Itoa(dueShard)), ":until": stamp(until)},
+		values: given{":shard": strconv.Itoa(dueShard), ":until": until},
 	}, cursor, "endpoint_shard", "position", "due_shard", "due_at")
 	for _, item := range items {
 		due = append(due, Due{
-			Key: backlogKeyOf(item), TenantID: getStr(item, "tenant_id"), DueAt: getTime(item, "due_at"),
+			Key: backlogKeyOf(item), TenantID: getStr(item, "tenant_id"), DueAt: read[time.Time](item, "due_at"),
 		})
 	}
 	return due, next, err
@@ -109,7 +109,7 @@ func (b *Backlog) Count(ctx context.Context, endpointID string) (Waiting, error)
 	var w Waiting
 	for shard := range backlog.Shards {
 		items, last, err := b.query(ctx, query{
-			condition: "endpoint_shard = :shard", values: attributes{":shard": str(shardName(endpointID, shard))},
+			condition: "endpoint_shard = :shard", values: given{":shard": shardName(endpointID, shard)},
 			fields: "#position, held", limit: maxPerShard, behind: true,
 		})
 		if err != nil {
@@ -133,7 +133,7 @@ func (w *Waiting) count(item attributes) {
 		return
 	}
 	w.Items++
-	if getBool(item, "held") {
+	if read[bool](item, "held") {
 		w.Held++
 	}
 }
@@ -153,7 +153,7 @@ func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 	total := Total{By: map[string]Waiting{}}
 	for shard := range backlog.DueShards {
 		items, last, err := b.query(ctx, query{
-			index: "by-due", condition: "due_shard = :shard", values: attributes{":shard": str(strconv.Itoa(shard))},
+			index: "by-due", condition: "due_shard = :shard", values: given{":shard": strconv.Itoa(shard)},
 			fields: "endpoint_shard, #position, due_at, held", limit: perShard,
 		})
 		if err != nil {
@@ -165,7 +165,7 @@ func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 			continue
 		}
 		for _, item := range items {
-			if getBool(item, "held") {
+			if read[bool](item, "held") {
 				total.Held++
 			}
 			id := backlogKeyOf(item).EndpointID
@@ -173,7 +173,7 @@ func (b *Backlog) Total(ctx context.Context, perShard int) (Total, error) {
 			one.count(item)
 			total.By[id] = one
 		}
-		if first := getTime(items[0], "due_at"); total.NextDue.IsZero() || first.Before(total.NextDue) {
+		if first := read[time.Time](items[0], "due_at"); total.NextDue.IsZero() || first.Before(total.NextDue) {
 			total.NextDue = first
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
@@ -59,7 +58,7 @@ func (c *Circuits) Store(
 	}
 	w.shows, w.condition = true, "attribute_not_exists(#version)"
 	if was.Version != 0 {
-		w.condition, w.values[":was"] = "#version = :was", num(was.Version)
+		w.condition, w.values[":was"] = "#version = :was", was.Version
 	}
 	item, applied, err := c.updateItem(ctx, circuitKey(next), w)
 	if err != nil {
@@ -77,9 +76,9 @@ func (c *Circuits) Hold(
 		expression: "SET held_until = :until, tenant_id = :tenant, endpoint_id = :endpoint, listed = :listed, " +
 			"version = if_not_exists(version, :version), since = if_not_exists(since, :now)",
 		condition: "attribute_not_exists(held_until) OR held_until < :until",
-		values: attributes{
-			":until": stamp(until), ":tenant": str(key.TenantID), ":endpoint": str(key.EndpointID),
-			":version": num(now.UnixNano()), ":now": stamp(now), ":listed": str(listedEndpoint),
+		values: given{
+			":until": until, ":tenant": key.TenantID, ":endpoint": key.EndpointID,
+			":version": now.UnixNano(), ":now": now, ":listed": listedEndpoint,
 		},
 		shows: true,
 	})
@@ -91,18 +90,13 @@ func (c *Circuits) Hold(
 
 // MarkDeath notes a dead letter for release's notice to the owner, unless one at or after before was noted already.
 func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit.Spell, before time.Time) error {
-	mark, err := marshal(death)
-	if err != nil {
-		return err
-	}
-	_, _, err = c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
+	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
 		expression: "SET tenant_id = :tenant, endpoint_id = :endpoint, death = :death, " +
 			"version = if_not_exists(version, :version) + :one, since = if_not_exists(since, :now)",
 		condition: "attribute_not_exists(death) OR death.#at < :before",
-		values: attributes{
-			":tenant": str(key.TenantID), ":endpoint": str(key.EndpointID), ":now": stamp(death.At),
-			":death": &types.AttributeValueMemberM{Value: mark}, ":before": stamp(before),
-			":version": num(death.At.UnixNano()), ":one": num(1),
+		values: given{
+			":tenant": key.TenantID, ":endpoint": key.EndpointID, ":death": death, ":before": before,
+			":version": death.At.UnixNano(), ":one": 1, ":now": death.At,
 		},
 	})
 	return err
@@ -112,10 +106,10 @@ func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit
 func unchanged(i circuit.Item) write {
 	w := write{
 		condition: "version = :version AND attribute_not_exists(held_until)",
-		values:    attributes{":version": num(i.Version)},
+		values:    given{":version": i.Version},
 	}
 	if !i.HeldUntil.IsZero() {
-		w.condition, w.values[":held"] = "version = :version AND held_until = :held", stamp(i.HeldUntil)
+		w.condition, w.values[":held"] = "version = :version AND held_until = :held", i.HeldUntil
 	}
 	return w
 }
@@ -124,7 +118,8 @@ func unchanged(i circuit.Item) write {
 // answer was lost is not refused.
 func (c *Circuits) Clear(ctx context.Context, i circuit.Item) (applied bool, err error) {
 	w := unchanged(i)
-	w.expression, w.sets = "REMOVE held_until", attributes{"held_until": nil, "version": num(i.Version)}
+	w.expression, w.sets = "REMOVE held_until", given{"version": i.Version}.encoded()
+	w.sets["held_until"] = nil
 	_, applied, err = c.updateItem(ctx, circuitKey(i), w)
 	return applied, err
 }

@@ -49,7 +49,7 @@ func (c *Circuits) Slow(ctx context.Context, limit int) (slow map[string]time.Ti
 
 func listed(what string, limit int) query {
 	return query{
-		index: listedIndex, condition: "listed = :listed", values: attributes{":listed": str(what)}, limit: limit,
+		index: listedIndex, condition: "listed = :listed", values: given{":listed": what}, limit: limit,
 	}
 }
 

@@ -90,7 +90,7 @@ func (d *DeadLetters) Append(
 		return false, seen, err
 	}
 	w.expression = strings.Replace(w.expression, "#history = :history", "#history = list_append(#history, :history)", 1)
-	w.condition, w.values[":before"] = "#replay < :replay AND size(#history) = :before", num(int64(n-1))
+	w.condition, w.values[":before"] = "#replay < :replay AND size(#history) = :before", n-1
 	item, written, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
 	if err != nil || written {
 		return written, seen, err
@@ -128,7 +128,7 @@ func (d *DeadLetters) Claim(
 	}
 	w = w.ifUnchanged(r)
 	w.condition += " AND #replay_count = :seen_count"
-	w.values[":seen_count"] = num(int64(r.ReplayCount))
+	w.values[":seen_count"] = r.ReplayCount
 	_, ok, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
 	return replay, fresh, ok, err
 }
@@ -150,10 +150,7 @@ func (d *DeadLetters) EndReplay(
 	_, _, err := d.updateItem(ctx, deadLetterKey(deliveryID), write{
 		expression: "SET #status = :status, updated_at = :now",
 		condition:  "#status = :replaying AND replay_count = :replay",
-		values: attributes{
-			":status": str(string(status)), ":now": stamp(now),
-			":replaying": str(string(deadletter.Replaying)), ":replay": num(int64(replay)),
-		},
+		values:     given{":status": status, ":now": now, ":replaying": deadletter.Replaying, ":replay": replay},
 	})
 	return err
 }
@@ -161,12 +158,12 @@ func (d *DeadLetters) EndReplay(
 // Purge deletes r, as Get returned it. deleted is false when it changed since it was read; one that is gone
 // is deleted.
 func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
-	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), write{values: attributes{}}.ifUnchanged(r))
+	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), write{values: given{}}.ifUnchanged(r))
 }
 
 // ifUnchanged is the write on the condition that nobody has changed r since it was read.
 func (w write) ifUnchanged(r deadletter.Record) write {
 	w.condition = "#status = :seen_status AND #updated_at = :seen_at"
-	w.values[":seen_status"], w.values[":seen_at"] = str(string(r.Status)), stamp(r.UpdatedAt)
+	w.values[":seen_status"], w.values[":seen_at"] = r.Status, r.UpdatedAt
 	return w
 }

@@ -96,7 +96,7 @@ func selection(s deadletter.Selector) (q query, hash string, err error) {
 	if until.Before(since) { // DynamoDB refuses a range that ends before it begins
 		since, until = endOfTime, endOfTime
 	}
-	q = query{values: attributes{":since": stamp(since), ":until": stamp(until)}}
+	q = query{values: given{":since": since, ":until": until}}
 	for _, by := range []struct{ index, attribute, value string }{
 		{"by-endpoint", "endpoint_id", s.EndpointID},
 		{"by-tenant", "tenant_id", s.TenantID},

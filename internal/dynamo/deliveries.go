@@ -66,13 +66,9 @@ const newer = "attribute_not_exists(delivery_id) OR (#state <> :acknowledged AND
 func (d *Deliveries) Update(ctx context.Context, r delivery.Record) (written bool, err error) {
 	_, written, err = d.put(ctx, deliveryRowOf(r, deliveryLife), write{
 		condition: newer,
-		values: attributes{
-			":replay":       num(int64(r.Replay)),
-			":attempts":     num(int64(r.Attempts)),
-			":acknowledged": str(string(delivery.Acknowledged)),
-			":dead":         str(string(delivery.Dead)),
-			":discarded":    str(string(delivery.Discarded)),
-			":purged":       str(string(delivery.Purged)),
+		values: given{
+			":replay": r.Replay, ":attempts": r.Attempts, ":acknowledged": delivery.Acknowledged,
+			":dead": delivery.Dead, ":discarded": delivery.Discarded, ":purged": delivery.Purged,
 		},
 	})
 	return written, err
@@ -84,7 +80,7 @@ func (d *Deliveries) Purged(ctx context.Context, r delivery.Record) error {
 	r.State = delivery.Purged
 	_, _, err := d.put(ctx, deliveryRowOf(r, deliveryLife), write{
 		condition: "attribute_not_exists(delivery_id) OR #state = :dead AND #replay = :replay",
-		values:    attributes{":dead": str(string(delivery.Dead)), ":replay": num(int64(r.Replay))},
+		values:    given{":dead": delivery.Dead, ":replay": r.Replay},
 	})
 	return err
 }
@@ -105,7 +101,7 @@ func (d *Deliveries) ListOpen(
 ) (records []delivery.Record, next string, err error) {
 	items, next, err := d.list(ctx, query{
 		index: openIndex, condition: "open_endpoint_id = :endpoint",
-		values: attributes{":endpoint": str(endpointID)}, limit: limit, backwards: true,
+		values: given{":endpoint": endpointID}, limit: limit, backwards: true,
 	}, cursor, "delivery_id", "open_endpoint_id", "created_at")
 	if err != nil {
 		return nil, "", err

@@ -77,8 +77,8 @@ func (k EndpointKey) deleted() EndpointKey {
 	return EndpointKey{k.TenantID, deletedPrefix + k.EndpointID}
 }
 
-func ofTenant(tenantID string) attributes {
-	return attributes{":tenant": str(tenantID), ":counts": str(countsKey)}
+func ofTenant(tenantID string) given {
+	return given{":tenant": tenantID, ":counts": countsKey}
 }
 
 // Get returns one endpoint of the tenant, in any status. It looks at the first key again, since the endpoint may be
@@ -114,7 +114,7 @@ func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpo
 func (s *Endpoints) under(ctx context.Context, tenantID, prefix, fields string) ([]endpoint.Endpoint, error) {
 	return s.all(ctx, query{
 		condition: isTenant + " AND begins_with(endpoint_id, :prefix)",
-		values:    attributes{":tenant": str(tenantID), ":prefix": str(prefix)}, fields: fields,
+		values:    given{":tenant": tenantID, ":prefix": prefix}, fields: fields,
 	})
 }
 

@@ -71,7 +71,7 @@ func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, c
 		seen, err := s.check(ctx, now.TenantID, check)
 		changed := s.put(row)
 		changed.Put.ConditionExpression = aws.String(unwritten)
-		changed.Put.ExpressionAttributeValues = attributes{":was": str(was.Revision)}
+		changed.Put.ExpressionAttributeValues = given{":was": was.Revision}.encoded()
 		return []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, err
 	})
 }
@@ -90,7 +90,7 @@ func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (se
 	if err != nil {
 		return nil, err
 	}
-	changes := getNum(counts, "url_changes")
+	changes := read[int64](counts, "url_changes")
 	return &changes, check(live)
 }
 
@@ -116,7 +116,7 @@ func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) err
 // rewrite changes a row that stays where it is.
 func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) error {
 	_, stored, err := s.table.put(ctx, s.row(now), write{
-		condition: unwritten, values: attributes{":was": str(was.Revision)},
+		condition: unwritten, values: given{":was": was.Revision},
 	})
 	var busy *types.TransactionConflictException // a deletion or restoration has the row in its transaction
 	if errors.As(err, &busy) || err == nil && !stored {
@@ -176,30 +176,30 @@ func (s *Endpoints) put(row attributes) types.TransactWriteItem {
 func (s *Endpoints) drop(e endpoint.Endpoint) types.TransactWriteItem {
 	return types.TransactWriteItem{Delete: &types.Delete{
 		TableName: &s.name, Key: rowKey(e).item(), ConditionExpression: aws.String(unwritten),
-		ExpressionAttributeValues: attributes{":was": str(e.Revision)},
+		ExpressionAttributeValues: given{":was": e.Revision}.encoded(),
 	}}
 }
 
 // count changes the number of the tenant's live endpoints, which stays within its bound. Where URLs were checked, it
 // counts the change of one, unless another was changed since seen.
 func (s *Endpoints) count(tenantID string, change int64, seen *int64) types.TransactWriteItem {
-	expression, condition, values := "ADD live_count :change", "", attributes{":change": num(change)}
+	expression, condition, values := "ADD live_count :change", "", given{":change": change}
 	if change > 0 {
 		condition = "(attribute_not_exists(live_count) OR live_count < :most)"
-		values[":most"] = num(endpoint.MaxLive)
+		values[":most"] = endpoint.MaxLive
 	}
 	if seen != nil {
 		expression += ", url_changes :one"
-		values[":one"] = num(1)
+		values[":one"] = 1
 		unchanged := "attribute_not_exists(url_changes)"
 		if *seen > 0 {
-			unchanged, values[":seen"] = "url_changes = :seen", num(*seen)
+			unchanged, values[":seen"] = "url_changes = :seen", *seen
 		}
 		condition = strings.TrimPrefix(condition+" AND "+unchanged, " AND ")
 	}
 	return types.TransactWriteItem{Update: &types.Update{
 		TableName: &s.name, Key: EndpointKey{tenantID, countsKey}.item(),
-		UpdateExpression: &expression, ConditionExpression: optional(condition), ExpressionAttributeValues: values,
+		UpdateExpression: &expression, ConditionExpression: optional(condition), ExpressionAttributeValues: values.encoded(),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	}}
 }
@@ -233,7 +233,7 @@ func refusal(n int, row attributes, revision string) error {
 	switch {
 	case n == 0 && getStr(row, "revision") == revision:
 		return nil // it had been performed, and its token was forgotten
-	case n == 1 && getNum(row, "live_count") >= endpoint.MaxLive:
+	case n == 1 && read[int](row, "live_count") >= endpoint.MaxLive:
 		return ErrLimit
 	case n == 1, n > 2:
 		return errBusy

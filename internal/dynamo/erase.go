@@ -26,9 +26,9 @@ type erased struct {
 	name string
 	table
 	query
-	of     func(tenantID string) attributes // the values of the query
-	key    []string                         // of the items
-	cursor []string                         // the attributes of a key at which a page ends
+	of     func(tenantID string) given // the values of the query
+	key    []string                    // of the items
+	cursor []string                    // the attributes of a key at which a page ends
 	parts  func(t table, ctx context.Context, item attributes) error
 }
 
@@ -36,8 +36,8 @@ type erased struct {
 // next, so that deliveries in progress end by themselves.
 func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	at := func(name string) table { return table{client, name} }
-	tenant := func(id string) attributes { return attributes{":tenant": str(id)} }
-	marks := func(id string) attributes { return tenant(marksPartition + id) }
+	tenant := func(id string) given { return given{":tenant": id} }
+	marks := func(id string) given { return tenant(marksPartition + id) }
 	byTenant := query{index: "by-tenant", condition: isTenant, limit: erasedAtOnce}
 	live := query{condition: allOfTenant, limit: erasedAtOnce}
 	counts := query{condition: isTenant + " AND endpoint_id = :counts"}
@@ -107,7 +107,7 @@ func (k erased) page(ctx context.Context, tenantID, cursor string) (items []attr
 func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
 	out, err := t.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName: &t.name, FilterExpression: &q.filter, ProjectionExpression: &q.fields,
-		ExpressionAttributeNames: names(q.filter, q.fields), ExpressionAttributeValues: q.values,
+		ExpressionAttributeNames: names(q.filter, q.fields), ExpressionAttributeValues: q.values.encoded(),
 		ConsistentRead: aws.Bool(true), ExclusiveStartKey: q.start,
 	})
 	if err != nil {
@@ -131,7 +131,7 @@ func (k erased) delete(ctx context.Context, item attributes) error {
 func (t table) deletePages(ctx context.Context, job attributes) error {
 	q := query{
 		condition: "job_id = :id AND begins_with(part, :page)", fields: "job_id, part",
-		values: attributes{":id": job["job_id"], ":page": str(pagePart)},
+		values: given{":id": job["job_id"], ":page": pagePart},
 	}
 	pages, err := t.queryAll(ctx, q)
 	if err != nil {

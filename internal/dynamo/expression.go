@@ -11,7 +11,7 @@ func assign(row any, owned []string) (write, error) {
 	if err != nil {
 		return write{}, err
 	}
-	w := write{values: attributes{}, sets: attributes{}}
+	w := write{values: given{}, sets: attributes{}}
 	var set, remove []string
 	for _, name := range owned {
 		w.sets[name] = item[name]

@@ -65,12 +65,12 @@ func (s *Jobs) List(
 	ctx context.Context, state job.State, limit int, cursor string,
 ) (jobs []job.Job, next string, err error) {
 	q := query{
-		index: jobsIndex, condition: "kind = :kind", values: attributes{":kind": str(jobPart)},
+		index: jobsIndex, condition: "kind = :kind", values: given{":kind": jobPart},
 		limit: limit, backwards: true,
 	}
 	if state != "" {
 		q.condition += " AND begins_with(#position, :state)"
-		q.values[":state"] = str(string(state) + " ")
+		q.values[":state"] = string(state) + " "
 	}
 	items, next, err := s.list(ctx, q, cursor, "job_id", "part", "kind", "position")
 	if err != nil {
@@ -92,7 +92,7 @@ func (s *Jobs) List(
 func (s *Jobs) Running(ctx context.Context) (bool, error) {
 	found, _, err := s.query(ctx, query{
 		index: jobsIndex, condition: "kind = :kind AND begins_with(#position, :state)", limit: 1,
-		values: attributes{":kind": str(jobPart), ":state": str(string(job.Running) + " ")},
+		values: given{":kind": jobPart, ":state": string(job.Running) + " "},
 	})
 	return len(found) > 0, err
 }
@@ -104,9 +104,8 @@ func (s *Jobs) SetState(
 	return update[job.Job](ctx, s.table, jobKey(j.ID), write{
 		expression: "SET #state = :to, #position = :position, stopped_by = :by, updated_at = :now",
 		condition:  "#state = :from OR #state = :to",
-		values: attributes{
-			":from": str(string(j.State)), ":to": str(string(to)), ":by": str(operator), ":now": stamp(now),
-			":position": str(jobPosition(to, j.StartedAt)),
+		values: given{
+			":from": j.State, ":to": to, ":by": operator, ":now": now, ":position": jobPosition(to, j.StartedAt),
 		},
 	})
 }
@@ -119,9 +118,7 @@ func (s *Jobs) Lease(
 		expression: "SET worker = :worker, leased_until = :until",
 		condition: "#state = :running AND (attribute_not_exists(leased_until) OR leased_until < :now OR " +
 			"worker = :worker)",
-		values: attributes{
-			":worker": str(worker), ":until": stamp(until), ":now": stamp(now), ":running": str(string(job.Running)),
-		},
+		values: given{":worker": worker, ":until": until, ":now": now, ":running": job.Running},
 	})
 }
 
@@ -141,7 +138,7 @@ func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored jo
 	if err != nil {
 		return job.Job{}, false, err
 	}
-	w.condition, w.values[":worker"] = "worker = :worker", str(worker)
+	w.condition, w.values[":worker"] = "worker = :worker", worker
 	return update[job.Job](ctx, s.table, jobKey(j.ID), w)
 }
 
@@ -149,7 +146,7 @@ func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored jo
 func (s *Jobs) Leave(ctx context.Context, id, worker string) error {
 	_, _, err := s.updateItem(ctx, jobKey(id), write{
 		expression: "REMOVE worker, leased_until", condition: "worker = :worker",
-		values: attributes{":worker": str(worker)},
+		values: given{":worker": worker},
 	})
 	return err
 }
@@ -177,7 +174,7 @@ func (s *Jobs) PutPage(ctx context.Context, j job.Job, p job.Page) error {
 func (s *Jobs) Pages(ctx context.Context, id string, after, limit int) (pages []job.Page, more bool, err error) {
 	items, last, err := s.query(ctx, query{
 		condition: "job_id = :id AND part BETWEEN :first AND :last", limit: limit,
-		values: attributes{":id": str(id), ":first": str(pageName(after + 1)), ":last": str(pageName(99999999))},
+		values: given{":id": id, ":first": pageName(after + 1), ":last": pageName(99999999)},
 	})
 	if err != nil {
 		return nil, false, err

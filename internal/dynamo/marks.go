@@ -83,7 +83,7 @@ func (s *Endpoints) putMarks(
 ) (stored bool, err error) {
 	w := write{condition: "attribute_not_exists(revision)"}
 	if row.Revision != "" {
-		w = write{condition: unwritten, values: attributes{":was": str(row.Revision)}}
+		w = write{condition: unwritten, values: given{":was": row.Revision}}
 	}
 	if row.Endpoints, err = s.known(ctx, key.TenantID, row.Endpoints); err != nil {
 		return false, err

@@ -4,19 +4,15 @@ import (
 	"context"
 	"errors"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // slowUntil reads a tenant's moment, Unix milliseconds; zero when the tenant was never charged.
 func slowUntil(item attributes) time.Time {
-	if n := getNum(item, "slow_until"); n != 0 {
+	if n := read[int64](item, "slow_until"); n != 0 {
 		return time.UnixMilli(n).UTC()
 	}
 	return time.Time{}
 }
-
-func millis(t time.Time) types.AttributeValue { return num(t.UnixMilli()) }
 
 var errRaced = errors.New("others kept charging the tenant")
 
@@ -27,12 +23,12 @@ func (c *Circuits) Charge(
 ) (until time.Time, err error) {
 	later := write{
 		expression: "SET slow_until = slow_until + :d", condition: "slow_until > :now",
-		values: attributes{":d": num(d.Milliseconds()), ":now": millis(now)}, shows: true,
+		values: given{":d": d.Milliseconds(), ":now": now.UnixMilli()}, shows: true,
 	}
 	passed := write{
 		expression: "SET slow_until = :until, tenant_id = :tenant",
 		condition:  "attribute_not_exists(slow_until) OR slow_until <= :now",
-		values:     attributes{":until": millis(now.Add(d)), ":now": millis(now), ":tenant": str(tenantID)},
+		values:     given{":until": now.Add(d).UnixMilli(), ":now": now.UnixMilli(), ":tenant": tenantID},
 		shows:      true,
 	}
 	for _, w := range []write{later, passed, later} {
@@ -49,7 +45,7 @@ func (c *Circuits) Charge(
 func (c *Circuits) MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error {
 	w := write{
 		expression: "SET slow_until = :to, listed = :listed", condition: "slow_until < :to",
-		values: attributes{":to": millis(to), ":listed": str(listedSlow)},
+		values: given{":to": to.UnixMilli(), ":listed": listedSlow},
 	}
 	if to.Before(from) {
 		w.condition = "slow_until > :to"
@@ -72,7 +68,7 @@ func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[strin
 
 // ForgetSlow removes a tenant's moment if it is still this one.
 func (c *Circuits) ForgetSlow(ctx context.Context, tenantID string, until time.Time) error {
-	w := write{condition: "slow_until = :until", values: attributes{":until": millis(until)}}
+	w := write{condition: "slow_until = :until", values: given{":until": until.UnixMilli()}}
 	_, err := c.deleteItem(ctx, healthKey(tenantScope+tenantID), w)
 	return err
 }

@@ -77,7 +77,7 @@ func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, 
 type write struct {
 	expression string // of an update
 	condition  string
-	values     attributes
+	values     given
 	sets       attributes // by an update, nil for an attribute that it removes
 	shows      bool       // an update returns the item as it is then
 }
@@ -88,7 +88,7 @@ func (t table) updateItem(ctx context.Context, key attributes, w write) (item at
 	in := &dynamodb.UpdateItemInput{
 		TableName: &t.name, Key: key,
 		UpdateExpression: &w.expression, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.expression, w.condition), ExpressionAttributeValues: w.values,
+		ExpressionAttributeNames: names(w.expression, w.condition), ExpressionAttributeValues: w.values.encoded(),
 		ReturnValuesOnConditionCheckFailure: asItIs,
 	}
 	if w.shows {
@@ -120,7 +120,7 @@ func (t table) put(ctx context.Context, row any, w write) (was attributes, store
 	}
 	_, err = t.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: &t.name, Item: item, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values,
+		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values.encoded(),
 		ReturnValuesOnConditionCheckFailure: asItIs,
 	})
 	return t.refused(err, item)
@@ -130,7 +130,7 @@ func (t table) put(ctx context.Context, row any, w write) (was attributes, store
 func (t table) deleteItem(ctx context.Context, key attributes, w write) (deleted bool, err error) {
 	_, err = t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &t.name, Key: key, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values,
+		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values.encoded(),
 		ReturnValuesOnConditionCheckFailure: asItIs,
 	})
 	item, _, err := t.refused(err, nil)
@@ -157,7 +157,7 @@ type query struct {
 	condition string
 	filter    string // of the page that the condition cut out
 	fields    string // "" means all
-	values    attributes
+	values    given
 	limit     int
 	backwards bool
 	behind    bool // the table may be read a little behind
@@ -214,7 +214,7 @@ func (t table) input(q query) *dynamodb.QueryInput {
 	in := &dynamodb.QueryInput{
 		TableName: &t.name, IndexName: optional(q.index), KeyConditionExpression: &q.condition,
 		FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
-		ExpressionAttributeNames: names(q.condition, q.filter, q.fields), ExpressionAttributeValues: q.values,
+		ExpressionAttributeNames: names(q.condition, q.filter, q.fields), ExpressionAttributeValues: q.values.encoded(),
 		ScanIndexForward: aws.Bool(!q.backwards), ConsistentRead: aws.Bool(q.index == "" && !q.behind),
 		ExclusiveStartKey: q.start,
 	}
