@@ -49,10 +49,7 @@ type jobRequest struct {
 // job shows one job.
 func (h *Handler) job(ctx context.Context, call *operator.Call, req jobRequest) (operator.Job, error) {
 	j, err := h.findJob(ctx, call, req.JobID)
-	if err != nil {
-		return operator.Job{}, err
-	}
-	return operator.ShowJob(j), nil
+	return operator.ShowJob(j), err
 }
 
 func (h *Handler) findJob(ctx context.Context, call *operator.Call, id string) (job.Job, error) {

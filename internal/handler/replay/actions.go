@@ -29,10 +29,8 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 	if err != nil {
 		return Results{}, err
 	}
-	r := &run{h: h, call: call, to: h.Deliveries, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
-	results := r.all(ctx, ids, r.some)
-	note(call, results)
-	return Results{results}, nil
+	r := h.runFor(call, req.TenantID)
+	return Results{r.answer(ctx, ids, r.some)}, nil
 }
 
 type endpointRequest struct {
@@ -66,9 +64,9 @@ func (h *Handler) endpoint(
 	if err != nil {
 		return none, err
 	}
-	r := &run{h: h, call: call, to: h.Deliveries, operator: call.Operator, dryRun: req.DryRun, now: call.Now}
-	results := r.all(ctx, ids, r.some)
-	note(call, results)
+	r := h.runFor(call, req.TenantID)
+	r.dryRun = req.DryRun
+	results := r.answer(ctx, ids, r.some)
 	if unfinished(results) {
 		next = again(start)
 	}
@@ -121,10 +119,8 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 	if !req.Confirm {
 		return Results{}, operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	}
-	r := &run{h: h, call: call, operator: call.Operator, tenantID: req.TenantID, now: call.Now}
-	results := r.all(ctx, ids, r.purgeSome)
-	note(call, results)
-	return Results{results}, nil
+	r := h.runFor(call, req.TenantID)
+	return Results{r.answer(ctx, ids, r.purgeSome)}, nil
 }
 
 // purgeSome purges one chunk: look at each, audit the purges, purge.
@@ -187,10 +183,10 @@ func (r *run) recordPurge(ctx context.Context, d deadletter.Record) {
 }
 
 // note puts counts by result into the request's log line. The audit log has the ids.
-func note(call *operator.Call, results []Result) {
+func note[R any](call *operator.Call, results []R, of func(R) string) {
 	byResult := map[string]int{}
 	for _, r := range results {
-		byResult[r.Result]++
+		byResult[of(r)]++
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(results)), slog.Any("results", byResult))
 }

@@ -139,7 +139,7 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 		return Survey{}, err
 	}
 	same, as := asked.Selector, stood.Selector
-	if same.Until, as.Until = asked.Asked, stood.Asked; asked.Act != stood.Act || !sameSelector(same, as) {
+	if same.Until, as.Until = asked.Asked, stood.Asked; asked.Act != stood.Act || asStored(same) != asStored(as) {
 		return Survey{}, operator.Invalid("token", "another job was started with it")
 	}
 	shown := operator.ShowJob(stood)
@@ -149,14 +149,10 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 	}, nil
 }
 
-// sameSelector compares times as they are stored.
-func sameSelector(a, b deadletter.Selector) bool {
-	return a.TenantID == b.TenantID && a.EndpointID == b.EndpointID && a.Reason == b.Reason && a.Status == b.Status &&
-		sameMillisecond(a.Since, b.Since) && sameMillisecond(a.Until, b.Until)
-}
-
-func sameMillisecond(a, b time.Time) bool {
-	return a.Truncate(time.Millisecond).Equal(b.Truncate(time.Millisecond))
+// asStored is a selection with its times as they are stored.
+func asStored(s deadletter.Selector) deadletter.Selector {
+	s.Since, s.Until = s.Since.UTC().Truncate(time.Millisecond), s.Until.UTC().Truncate(time.Millisecond)
+	return s
 }
 
 type jobRequest struct {

@@ -53,18 +53,29 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 
 // judge refuses a delivery that its endpoint does not receive.
 func (r *run) judge(ctx context.Context, p replay) (replay, error) {
-	e, found, err := r.h.Endpoints.Get(ctx, p.record.TenantID, p.record.EndpointID)
-	unreadable, err := operator.Unreadable(err)
-	if unreadable {
-		return p.ended(resultRefused, reasonEndpointUnreadable), nil
-	}
-	if reason := refusalOf(e, found); reason != "" {
-		return p.ended(resultRefused, reason), err
-	}
-	if r.dryRun {
-		return p.ended(resultWouldReplay, ""), err
+	reason, err := r.h.refusalAt(ctx, p.record.TenantID, p.record.EndpointID)
+	switch {
+	case reason != "":
+		p = p.ended(resultRefused, reason)
+	case r.dryRun:
+		p = p.ended(resultWouldReplay, "")
 	}
 	return p, err
+}
+
+// refusalAt says why an endpoint receives no delivery, "" when it does.
+func (h *Handler) refusalAt(ctx context.Context, tenantID, endpointID string) (reason string, err error) {
+	e, found, err := h.Endpoints.Get(ctx, tenantID, endpointID)
+	unreadable, err := operator.Unreadable(err)
+	switch {
+	case unreadable:
+		return reasonEndpointUnreadable, nil
+	case !found || e.Status == endpoint.Deleted:
+		return reasonEndpointDeleted, err
+	case e.Status != endpoint.Active:
+		return reasonEndpointDisabled, err
+	}
+	return "", err
 }
 
 // refusal says why a dead letter cannot be replayed, "" when it can.
@@ -104,16 +115,6 @@ func foreign(d deadletter.Record, tenantID string) bool {
 // claimed reports a replay that is running.
 func claimed(d deadletter.Record, now time.Time) bool {
 	return d.Status == deadletter.Replaying && now.Sub(d.UpdatedAt) < deadletter.StaleClaim
-}
-
-func refusalOf(e endpoint.Endpoint, found bool) string {
-	switch {
-	case !found || e.Status == endpoint.Deleted:
-		return reasonEndpointDeleted
-	case e.Status != endpoint.Active:
-		return reasonEndpointDisabled
-	}
-	return ""
 }
 
 // open makes the message of a new life, which nothing of the last one ends. A body that does not belong to

@@ -34,11 +34,23 @@ type run struct {
 	job      job.Job // zero: none
 }
 
+// runFor is a run for a request.
+func (h *Handler) runFor(call *operator.Call, tenantID string) *run {
+	return &run{h: h, call: call, to: h.Deliveries, operator: call.Operator, tenantID: tenantID, now: call.Now}
+}
+
 // runOf is a run for a job. Its deliveries go where retries go: no first attempt waits behind them.
 func (h *Handler) runOf(call *operator.Call, j job.Job) *run {
 	return &run{
 		h: h, call: call, to: h.Retries, operator: j.Operator, tenantID: j.Selector.TenantID, now: h.Now(), job: j,
 	}
+}
+
+// answer is all for a request.
+func (r *run) answer(ctx context.Context, ids []string, some func(context.Context, []string) []Result) []Result {
+	results := r.all(ctx, ids, some)
+	note(r.call, results, func(one Result) string { return one.Result })
+	return results
 }
 
 // all has some replay or purge the ids, in any order, and answers in theirs.

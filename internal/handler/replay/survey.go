@@ -80,13 +80,8 @@ func (h *Handler) judgeAll(
 		}
 	}
 	reasons := make([]string, len(keys))
-	errs := parallel.Each(len(keys), chunk, func(i int) error {
-		e, found, err := h.Endpoints.Get(ctx, keys[i].TenantID, keys[i].EndpointID)
-		reasons[i] = refusalOf(e, found)
-		unreadable, err := operator.Unreadable(err)
-		if unreadable {
-			reasons[i] = reasonEndpointUnreadable
-		}
+	errs := parallel.Each(len(keys), chunk, func(i int) (err error) {
+		reasons[i], err = h.refusalAt(ctx, keys[i].TenantID, keys[i].EndpointID)
 		return err
 	})
 	for i, key := range keys {
@@ -98,15 +93,17 @@ func (h *Handler) judgeAll(
 // surveyEvents looks at all rejected events and returns them to their queue.
 func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
 	s := h.sweepOf(call, j, h.Rejected)
-	s.each = (*sweep).judge
-	err := s.run(ctx)
-	s.restore(ctx)
-	survey := Survey{Refused: map[string]int{}, Complete: s.answer.Complete}
-	for _, r := range s.answer.Data {
-		if r.Result == resultRefused {
-			r.Reason = job.ReasonInvalidEvent
+	s.act = judge
+	all, complete, err := s.run(ctx)
+	s.restore(ctx, all)
+	survey := Survey{Refused: map[string]int{}, Complete: complete}
+	for _, m := range all {
+		switch m.result {
+		case resultRefused:
+			survey.count(job.ReasonInvalidEvent)
+		case resultWouldReplay:
+			survey.count("")
 		}
-		survey.count(r.Reason)
 	}
 	return survey, err
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -15,7 +14,8 @@ const maxSwept = 100_000
 
 // sweepOf goes through the rejected events that a job selects.
 func (h *Handler) sweepOf(call *operator.Call, j job.Job, from Rejected) *sweep {
-	return &sweep{h: h, call: call, from: from, job: &j, most: maxSwept, wanted: map[string]bool{}}
+	selects := func(e rejected.Event) bool { return j.Selects(rejected.TenantOf(e), e.Reason, e.SentAt) }
+	return &sweep{h: h, call: call, from: from, job: j, most: maxSwept, wants: selects}
 }
 
 // publishAlone leaves out jobs that would publish beside others, or while events that others have passed may be
@@ -38,27 +38,24 @@ func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Jo
 	}), nil
 }
 
-// judge returns all events, and marks the ones that would be rejected again.
-func (s *sweep) judge(_ context.Context, events []rejected.Event) {
-	for _, e := range events {
-		result, reason := resultWouldReplay, ""
-		if _, err := event.Decode(withID(e), e.EventID); err != nil {
-			result, reason = resultRefused, err.Error()
-		}
-		s.giveBack(e)
-		s.end(e, result, reason)
+// judge finds the events that would be rejected again.
+func judge(_ context.Context, events []rejected.Event) []met {
+	good, all := accepted(events)
+	for _, e := range good {
+		all = append(all, met{e, resultWouldReplay, ""})
 	}
+	return all
 }
 
-// counts are the results of a job's sweep.
-func (s *sweep) counts() (published, failed int, refused []job.Failure) {
-	for _, r := range s.answer.Data {
-		switch r.Result {
+// count counts the results of a job's sweep.
+func count(all []met) (published, failed int, refused []job.Failure) {
+	for _, m := range all {
+		switch m.result {
 		case resultReplayed:
 			published++
 		case resultRefused:
-			refused = append(refused, job.Failure{ID: r.MessageID, Refused: true, Reason: r.Reason})
-		default:
+			refused = append(refused, job.Failure{ID: m.MessageID, Refused: true, Reason: m.reason})
+		case resultFailed:
 			failed++
 		}
 	}

@@ -206,28 +206,27 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 // that stay hidden, so that the next invocation goes on behind them.
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
 	s := w.h.sweepOf(w.call, j, w.h.Passing)
-	s.each = func(s *sweep, ctx context.Context, events []rejected.Event) {
-		events = s.accepted(events) // refused ones take no time, or many would keep the sweep from its end
-		if len(events) > 0 && w.pace(ctx, len(events)) {
-			s.send(ctx, events)
-			return
+	s.act = func(ctx context.Context, events []rejected.Event) []met {
+		good, all := accepted(events) // refused ones take no time, or many would keep the sweep from its end
+		if len(good) > 0 && w.pace(ctx, len(good)) {
+			return append(all, s.send(ctx, good)...)
 		}
-		for _, e := range events {
-			s.giveBack(e)
+		for _, e := range good {
+			all = append(all, met{e, resultNotStarted, ""})
 		}
+		return all
 	}
 	begun := w.h.Now()
-	err := s.run(ctx)
-	published, failed, refused := s.counts()
-	complete := s.answer.Complete && err == nil
+	all, complete, err := s.run(ctx)
+	published, failed, refused := count(all)
 	if failed > 0 {
 		j.Tries++
 		complete = complete && j.Tries >= job.MaxTries
 	}
 	if !complete {
-		s.passed = nil
+		all = slices.DeleteFunc(all, met.passed)
 	}
-	s.restore(ctx)
+	s.restore(ctx, all)
 	var page job.Page
 	j.Progress, page = j.Sweep(job.Swept{Begun: begun, Published: published, Refused: refused, Complete: complete})
 	if complete && failed > 0 {

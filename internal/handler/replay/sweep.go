@@ -1,0 +1,164 @@
+package replay
+
+import (
+	"context"
+
+	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/job"
+	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/telemetry"
+)
+
+// sweep goes once through EventsDeadLetterQueue.
+type sweep struct {
+	h     *Handler
+	call  *operator.Call
+	from  Rejected
+	job   job.Job // zero: none
+	most  int     // events that are acted on
+	wants func(rejected.Event) bool
+	act   func(context.Context, []rejected.Event) []met // on the wanted ones
+}
+
+// met is a received event and its result, "" where it was not wanted.
+type met struct {
+	rejected.Event
+	result, reason string
+}
+
+// gone reports whether the event does not return to its queue.
+func (m met) gone() bool { return m.result == resultReplayed || m.result == resultDiscarded }
+
+// passed reports whether nothing can be done with the event.
+func (m met) passed() bool { return m.result == "" || m.result == resultRefused }
+
+// run receives until the queue is empty, or time or room runs out. That each id was met is no reason to
+// stop: an event that was rejected twice lies there twice under one message id.
+func (s *sweep) run(ctx context.Context) (all []met, complete bool, err error) {
+	for acted := 0; !late(ctx) && acted < s.most; {
+		events, err := s.from.Receive(ctx, 10)
+		if err != nil || len(events) == 0 {
+			return all, err == nil, err
+		}
+		var wanted []rejected.Event
+		var some []met
+		for _, e := range events {
+			if s.wants(e) {
+				wanted = append(wanted, e)
+			} else {
+				some = append(some, met{Event: e})
+			}
+		}
+		acted += len(wanted)
+		for _, m := range append(some, s.act(ctx, wanted)...) {
+			m.Body = "" // there can be many
+			all = append(all, m)
+		}
+	}
+	return all, false, nil
+}
+
+// restore returns events to their queue.
+func (s *sweep) restore(ctx context.Context, all []met) {
+	var events []rejected.Event
+	for _, m := range all {
+		if !m.gone() {
+			events = append(events, m.Event)
+		}
+	}
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	if err := s.from.Restore(finish, events); err != nil {
+		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.KeyError, err.Error())
+	}
+}
+
+func (s *sweep) publish(ctx context.Context, events []rejected.Event) []met {
+	good, refused := accepted(events)
+	return append(refused, s.send(ctx, good)...)
+}
+
+// accepted are the events that this version takes; it refuses the others.
+func accepted(events []rejected.Event) (good []rejected.Event, refused []met) {
+	for _, e := range events {
+		if _, err := event.Decode(withID(e), e.EventID); err != nil {
+			refused = append(refused, met{e, resultRefused, err.Error()})
+			continue
+		}
+		good = append(good, e)
+	}
+	return good, refused
+}
+
+func (s *sweep) send(ctx context.Context, events []rejected.Event) (all []met) {
+	if err := s.audit(ctx, job.Publish, events); err != nil {
+		return s.failed(ctx, reasonInternal, err, events...)
+	}
+	messages := make([]queue.Outgoing, len(events))
+	for i, e := range events {
+		messages[i] = queue.Outgoing{Body: string(withID(e))}
+	}
+	for i, err := range s.h.Events.Send(ctx, messages) {
+		if err != nil {
+			all = append(all, s.failed(ctx, reasonNotSent, err, events[i])...)
+			continue
+		}
+		// One that cannot be deleted is on both queues: publishing it twice gives the same delivery ids.
+		if err := s.remove(ctx, events[i]); err != nil {
+			s.report(ctx, events[i], err)
+		}
+		all = append(all, met{events[i], resultReplayed, ""})
+	}
+	return all
+}
+
+func (s *sweep) discard(ctx context.Context, events []rejected.Event) (all []met) {
+	if err := s.audit(ctx, "discard_rejected", events); err != nil {
+		return s.failed(ctx, reasonInternal, err, events...)
+	}
+	for _, e := range events {
+		if err := s.remove(ctx, e); err != nil {
+			all = append(all, s.failed(ctx, reasonInternal, err, e)...)
+			continue
+		}
+		all = append(all, met{e, resultDiscarded, ""})
+	}
+	return all
+}
+
+// audit writes a line for each event.
+func (s *sweep) audit(ctx context.Context, act job.Act, events []rejected.Event) error {
+	lines := make([]audit.Line, len(events))
+	for i, e := range events {
+		lines[i] = audit.Line{
+			Action: string(act), MessageID: e.MessageID, Operator: s.job.Operator, JobID: s.job.ID,
+		}
+		if tenant := rejected.TenantOf(e); event.ValidTenantID(tenant) { // the field may hold anything
+			lines[i].TenantID = tenant
+		}
+	}
+	return s.call.Audit(ctx, lines...)
+}
+
+func (s *sweep) remove(ctx context.Context, e rejected.Event) error {
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	return s.h.Rejected.Delete(finish, e)
+}
+
+// failed are events that stay.
+func (s *sweep) failed(ctx context.Context, reason string, err error, events ...rejected.Event) (all []met) {
+	for _, e := range events {
+		s.report(ctx, e, err)
+		all = append(all, met{e, resultFailed, reason})
+	}
+	return all
+}
+
+func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
+	s.h.Log.ErrorContext(ctx, "rejected event fault",
+		telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, err.Error())
+}
