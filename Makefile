@@ -34,6 +34,7 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
 # The AWS tools ask for a region even where nothing has one; nothing of ours reports home.
 export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
+NPM_PATH := PATH="$(CURDIR)/.tools/openapi/bin:$$PATH"
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
@@ -77,8 +78,8 @@ unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in r
 	export CGO_ENABLED=$(CGO); \
 	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; exit $$status
 
-# Of a package that has tests of both kinds, unit has run the others.
-e2e: native tools ## run the tests against the emulator and the local stack
+# Of a package that has tests of both kinds, unit has run the others. Without a JDK, .ci/system leaves out the costs.
+e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed) ## run the tests against the emulator and the local stack
 	@files=$$(find ./functions ./internal ./infra -name '*_emulator_test.go' | grep -v infra/pack); \
 	tests=$$(sed -nE 's/^func (Test[A-Za-z0-9_]+).*/\1/p' $$files | paste -sd '|' -); \
 	$(call go_test,emulator,-count 1 -p 3 -timeout 12m -tags emulator -run "^($$tests)\$$" $$(.ci/system skip) $$(dirname $$files | sort -u))
@@ -174,11 +175,11 @@ simulate: ## play attacks, honest tenants and outages in fake time, and write ca
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	go run ./infra/dashboard
 
-cost: .venv/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md
+cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK, npm)
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write
 
 second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK, npm)
-	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/dynamo ./internal/testkit ./infra/cost \
+	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/dynamo ./internal/testkit \
 		./infra/restore $(addprefix ./internal/handler/,control inspect release replay webhooks)
 
 TOOLS := .tools/golangci-lint-$(GOLANGCI_LINT) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
@@ -247,9 +248,9 @@ endef
 
 .tools/dynamodb-local/installed: infra/local/package.json infra/local/package-lock.json
 	@command -v javac >/dev/null || { echo "make: javac is missing; install a JDK, 17 or newer" >&2; exit 1; }
-	@command -v npm >/dev/null || { echo "make: npm is missing; install Node.js 18 or newer" >&2; exit 1; }
+	@$(NPM_PATH) command -v npm >/dev/null || { echo "make: npm is missing; install Node.js 18 or newer" >&2; exit 1; }
 	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
-	@cd $(@D); npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@cd $(@D); $(NPM_PATH) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 define check_sizes

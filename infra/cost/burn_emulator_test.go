@@ -144,8 +144,6 @@ func (a *api) fill(client *dynamodb.Client, table string) {
 	}
 }
 
-type attributes = map[string]types.AttributeValue
-
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
 func fatURL(n int) string {

@@ -4,10 +4,12 @@ package cost
 
 import (
 	"context"
+	"math"
 	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	bustypes "github.com/aws/aws-sdk-go-v2/service/eventbridge/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -28,7 +30,11 @@ func (r *rig) counted(cfg aws.Config) aws.Config {
 		if out.Result = r.answer(in.Parameters); out.Result != nil {
 			return out, metadata, nil
 		}
-		return next.HandleInitialize(context.WithoutCancel(ctx), in)
+		ctx = context.WithoutCancel(ctx)
+		deleted := r.deleted(ctx, in.Parameters)
+		out, metadata, err = next.HandleInitialize(ctx, asking(in))
+		r.add(deleted, consumed(in.Parameters, out.Result, err))
+		return out, metadata, err
 	}
 	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
 		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Counted", handle), middleware.Before)
@@ -67,6 +73,31 @@ func (r *rig) answer(call any) any {
 		r.used[keyCalls]++
 	}
 	return nil
+}
+
+// add counts units of DynamoDB.
+func (r *rig) add(all ...usage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, u := range all {
+		r.used = r.used.plus(1, u)
+	}
+}
+
+// deleted are the units of a transaction's deletions, which DynamoDB Local leaves out.
+func (r *rig) deleted(ctx context.Context, call any) (u usage) {
+	if in, ok := call.(*dynamodb.TransactWriteItemsInput); ok {
+		for _, w := range in.TransactItems {
+			if w.Delete == nil {
+				continue
+			}
+			item := must(dynamodb.NewFromConfig(r.cfg).GetItem(ctx, &dynamodb.GetItemInput{
+				TableName: w.Delete.TableName, Key: w.Delete.Key, ConsistentRead: aws.Bool(true),
+			})).Item
+			u[writes] += 2 * max(1, math.Ceil(float64(size(item))/writeUnit))
+		}
+	}
+	return u
 }
 
 func (r *rig) wait(seconds int32) { r.longest = max(r.longest, time.Duration(seconds)*time.Second) }

@@ -40,7 +40,6 @@ type rig struct {
 	traffic
 	t         *testing.T
 	cfg       aws.Config // of the emulator, past the counters
-	meter     *testkit.Meter
 	options   pipeline.Options
 	functions pipeline.Functions
 	mappings  []mapping
@@ -49,7 +48,7 @@ type rig struct {
 	published int
 
 	mu      sync.Mutex
-	used    usage                // but for logs and tables
+	used    usage                // but for logs and stored records
 	waiting map[string][]message // in queues, by URL
 	longest time.Duration        // wait that a message was given since the clock has moved
 	seen    map[string]int       // attempts, by wh-id
@@ -66,13 +65,12 @@ type mapping struct {
 
 func newRig(t *testing.T, c traffic) *rig {
 	t.Helper()
-	cfg := testkit.Moto(t)
+	cfg := testkit.DynamoDBLocal(t)
 	r := &rig{
-		traffic: c, t: t, cfg: cfg, meter: testkit.NewMeter(t, cfg),
-		now:     time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC),
+		traffic: c, t: t, cfg: cfg, now: time.Date(2026, 5, 1, 12, 0, 0, 123e6, time.UTC),
 		waiting: map[string][]message{}, seen: map[string]int{},
 	}
-	counted := r.counted(r.meter.Config())
+	counted := r.counted(cfg.Copy())
 	parameters := map[string]string{"Stage": "prod", "SuccessLogSample": "0"}
 	if name, value, set := strings.Cut(c.setting, "="); set {
 		parameters[name] = value
@@ -264,17 +262,11 @@ func (r *rig) usage() usage {
 	r.t.Helper()
 	used := r.used
 	used[logged] = float64(len(r.logs()))
-	for _, units := range r.meter.Units() {
-		used[writes] += float64(units)
-	}
-	for _, units := range r.meter.Reads() {
-		used[reads] += units
-	}
 	in := &dynamodb.ScanInput{TableName: aws.String(r.options.Resources["Deliveries"])}
 	for _, item := range must(dynamodb.NewFromConfig(r.cfg).Scan(r.t.Context(), in)).Items {
 		expires := must(strconv.ParseFloat(item["expires_at"].(*types.AttributeValueMemberN).Value, 64))
 		life := expires - float64(r.now.Unix())
-		used[byteMonths] += float64(itemOverhead+testkit.ItemSize(item)) * life / month
+		used[byteMonths] += float64(itemOverhead+size(item)) * life / month
 	}
 	return used
 }

@@ -42,8 +42,19 @@ func Moto(t testing.TB) aws.Config {
 	if err != nil {
 		t.Fatalf("testkit: %v", err)
 	}
-	if os.Getenv(secondEngine) == "" {
-		return configFor(moto.URL.String())
+	if os.Getenv(secondEngine) != "" {
+		return DynamoDBLocal(t)
+	}
+	return configFor(moto.URL.String())
+}
+
+// DynamoDBLocal is [Moto] with AWS's own emulator of DynamoDB, which knows the units that a call consumes. `make
+// second-engine` installs it.
+func DynamoDBLocal(t testing.TB) aws.Config {
+	t.Helper()
+	moto, err := startMoto()
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
 	}
 	database, err := startDynamoDBLocal()
 	if err != nil {

