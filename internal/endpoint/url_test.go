@@ -124,29 +124,22 @@ func TestURLPolicy_Normalise_refuses(t *testing.T) {
 			"https://example.com:80/", "https://8.8.8.8:8443/",
 		},
 	} {
-		for _, raw := range urls {
-			got, err := policy.Normalise(raw)
-			if err == nil {
-				t.Errorf("%.60q is stored as %.60q, want it refused: %s", raw, got, reason)
-				continue
-			}
-			if diff := cmp.Diff(reason, err.Error()); diff != "" {
-				t.Errorf("refusal of %.60q (-want +got):\n%s", raw, diff)
-			}
+		refuses(t, policy, reason, urls...)
+	}
+}
+
+func refuses(t *testing.T, p endpoint.URLPolicy, reason string, urls ...string) {
+	t.Helper()
+	for _, raw := range urls {
+		if got, err := p.Normalise(raw); err == nil || err.Error() != reason {
+			t.Errorf("%.60q is stored as %.60q, error %v, want %q", raw, got, err, reason)
 		}
 	}
 }
 
 func TestURLPolicy_Normalise_refusesLiteralsAndPortsWithoutRules(t *testing.T) {
-	for raw, want := range map[string]string{
-		"https://8.8.8.8/":           refusedAddr,
-		"https://[2606:4700::1111]/": refusedAddr,
-		"https://example.com:8443/":  refusedPort,
-	} {
-		if got, err := (endpoint.URLPolicy{}).Normalise(raw); err == nil || err.Error() != want {
-			t.Errorf("%s: stored as %q, error %v, want %q", raw, got, err, want)
-		}
-	}
+	refuses(t, endpoint.URLPolicy{}, refusedAddr, "https://8.8.8.8/", "https://[2606:4700::1111]/")
+	refuses(t, endpoint.URLPolicy{}, refusedPort, "https://example.com:8443/")
 	if _, err := (endpoint.URLPolicy{}).Normalise("https://example.com:443/"); err != nil {
 		t.Errorf("port 443: %v", err)
 	}
@@ -164,18 +157,10 @@ func TestURLPolicy_widensAddressesAndPortsButNeverForms(t *testing.T) {
 	if diff := cmp.Diff("https://127.0.0.1:8443/x", got); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	for raw, want := range map[string]string{
-		"https://localhost:8443/":          refusedLocal,
-		"https://127.1:8443/":              refusedNumeric,
-		"https://2130706433:8443/":         refusedNumeric,
-		"https://[::ffff:127.0.0.1]:8443/": refusedAddr,
-		"https://127.0.0.2:8443":           refusedAddr,
-		"https://127.0.0.1:1023":           refusedPort,
-	} {
-		if got, err := wide.Normalise(raw); err == nil || err.Error() != want {
-			t.Errorf("%s: stored as %q, error %v, want %q", raw, got, err, want)
-		}
-	}
+	refuses(t, wide, refusedLocal, "https://localhost:8443/")
+	refuses(t, wide, refusedNumeric, "https://127.1:8443/", "https://2130706433:8443/")
+	refuses(t, wide, refusedAddr, "https://[::ffff:127.0.0.1]:8443/", "https://127.0.0.2:8443")
+	refuses(t, wide, refusedPort, "https://127.0.0.1:1023")
 }
 
 // FuzzNormalise checks that what is stored is stable, plain and of an allowed form.

@@ -90,18 +90,16 @@ type rig struct {
 	rejected       *sentBox
 }
 
-// slowUntil is the tenants' slow_until.
-type slowUntil map[string]time.Time
+// slowUntil is the tenants' slow_until, and the tenants of each read of it.
+type slowUntil struct {
+	until map[string]time.Time
+	asked [][]string
+}
 
-func (s slowUntil) SlowUntil(context.Context, []string) (map[string]time.Time, error) { return s, nil }
-
-// questions are the tenants of each read of slow_until.
-type questions struct{ asked [][]string }
-
-func (q *questions) SlowUntil(_ context.Context, tenants []string) (map[string]time.Time, error) {
+func (s *slowUntil) SlowUntil(_ context.Context, tenants []string) (map[string]time.Time, error) {
 	slices.Sort(tenants)
-	q.asked = append(q.asked, tenants)
-	return map[string]time.Time{"charged": epoch}, nil
+	s.asked = append(s.asked, tenants)
+	return s.until, nil
 }
 
 func newRig(lists map[string][]endpoint.Endpoint) rig {
@@ -110,7 +108,7 @@ func newRig(lists map[string][]endpoint.Endpoint) rig {
 		slow: &sentBox{}, rejected: &sentBox{}, lines: &bytes.Buffer{}, metrics: &bytes.Buffer{},
 	}
 	r.Handler = &Handler{
-		Subscriptions: r.tenants, Slow: slowUntil{}, Allowance: allowance.New(200, 15*time.Second),
+		Subscriptions: r.tenants, Slow: &slowUntil{}, Allowance: allowance.New(200, 15*time.Second),
 		Deliveries: r.deliveries, SlowQueue: r.slow, Rejected: r.rejected, Log: slog.New(slog.NewTextHandler(r.lines, nil)),
 		Metrics: telemetry.NewMetrics(r.metrics, "test", "fanout", time.Now), Now: func() time.Time { return epoch }}
 	return r
@@ -462,7 +460,7 @@ func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 // A slow tenant's deliveries go to SlowQueue at once: the lane costs nobody a hop.
 func TestHandler_Process_sendsSlowTenantsDeliveriesToSlowQueue(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*"), "u": endpoints("u", 1, "*")})
-	r.Slow = slowUntil{"t": epoch.Add(6 * time.Hour), "u": epoch.Add(time.Minute)}
+	r.Slow = &slowUntil{until: map[string]time.Time{"t": epoch.Add(6 * time.Hour), "u": epoch.Add(time.Minute)}}
 	records := []events.SQSMessage{message("e", "t", "user.deleted"), message("f", "u", "user.deleted")}
 	r.slow.lose = func(i int) bool { return i == 1 }
 	failed := r.Process(t.Context(), records)
@@ -473,15 +471,15 @@ func TestHandler_Process_sendsSlowTenantsDeliveriesToSlowQueue(t *testing.T) {
 }
 
 func TestHandler_Process_asksOnceASecondAboutTenantsThatWereNeverCharged(t *testing.T) {
-	r, q := newRig(nil), &questions{}
+	r, slow := newRig(nil), &slowUntil{until: map[string]time.Time{"charged": epoch}}
 	now := epoch
-	r.Slow, r.Now = q, func() time.Time { return now }
+	r.Slow, r.Now = slow, func() time.Time { return now }
 	for _, pause := range []time.Duration{0, 999 * time.Millisecond, time.Millisecond} {
 		now = now.Add(pause)
 		batch := []events.SQSMessage{message("e", "never", "user.deleted"), message("f", "charged", "user.deleted")}
 		r.Process(t.Context(), batch)
 	}
-	if diff := cmp.Diff([][]string{{"charged", "never"}, {"charged"}, {"charged", "never"}}, q.asked); diff != "" {
+	if diff := cmp.Diff([][]string{{"charged", "never"}, {"charged"}, {"charged", "never"}}, slow.asked); diff != "" {
 		t.Errorf("asked about (-want +got)\n%s", diff)
 	}
 }

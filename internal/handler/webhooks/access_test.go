@@ -108,18 +108,3 @@ func TestHandler_load_hidesTheEndpointsOfOthers(t *testing.T) {
 		}
 	}
 }
-
-func TestHandler_authenticate_readsNothingForAMalformedKey(t *testing.T) {
-	w := newWorld(t)
-	w.do("hk_x_y", "GET", "/v1/webhooks", "")
-	if w.reads != 0 {
-		t.Errorf("%d reads", w.reads)
-	}
-	key := w.issue("acme", apikey.Scopes()...)
-	e := w.create(key)
-	w.reads = 0
-	w.do(key, "GET", "/v1/webhooks/"+e.ID, "")
-	if w.reads != 1 {
-		t.Errorf("%d reads of one endpoint by a key that was seen before, want 1", w.reads)
-	}
-}

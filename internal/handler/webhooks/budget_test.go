@@ -60,6 +60,7 @@ func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 	w.reads, w.writes = 0, 0
 	for range 100 {
 		w.expect("beyond the limit", "429 too_many_requests", w.do(key, "GET", "/v1/webhooks", ""))
+		w.expect("a malformed key", "401 unauthenticated", w.do("hk_x_y", "GET", "/v1/webhooks", ""))
 		w.expect("a wrong secret", "401 unauthenticated", w.do(wrongSecret(key), "GET", "/v1/webhooks", ""))
 	}
 	if w.reads+w.writes > 0 || w.keys[id].Spent != spent {
