@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -51,46 +51,36 @@ func copyTo(t *testing.T, checkout string) {
 	}
 }
 
-type translation struct {
-	Resources map[string]struct {
-		Type       string
-		Properties map[string]any
-	}
-}
-
-// ids are the logical ids of the resources of one type, sorted.
-func (tr translation) ids(kind string) (ids []string) {
-	for id, r := range tr.Resources {
-		if r.Type == kind {
-			ids = append(ids, id)
-		}
-	}
-	slices.Sort(ids)
-	return ids
-}
-
-func translate(t *testing.T, template string, parameters ...string) translation {
+func translate(t *testing.T, template string, parameters ...string) *sam.Template {
 	t.Helper()
-	base, err := filepath.Abs(root)
+	python, err := tools.Python(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	python, err := tools.Python(base)
+	translated, err := sam.Translate(t.Context(), sam.Source{
+		Python: python, Script: filepath.Join(root, "infra/local/translate.py"), Template: template,
+		SAMConfig: filepath.Join(root, "samconfig.toml"), Environment: "default",
+		Parameters: append(parameters, "CodeBucket=releases"),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := []string{python, "infra/local/translate.py", template, "samconfig.toml", "default", "CodeBucket=releases"}
-	var answer struct{ Template translation }
-	if err := json.Unmarshal(run(t, base, append(command, parameters...)...), &answer); err != nil {
-		t.Fatal(err)
-	}
-	for _, id := range answer.Template.ids("AWS::Lambda::Function") {
-		code, _ := answer.Template.Resources[id].Properties["Code"].(map[string]any)
-		if code["S3Bucket"] == nil || code["S3Key"] == nil {
+	for id, function := range all(t, translated, "AWS::Lambda::Function") {
+		if code := at(function, "Code"); code["S3Bucket"] == nil || code["S3Key"] == nil {
 			t.Errorf("the code of %s is in %v", id, code)
 		}
 	}
-	return answer.Template
+	return translated
+}
+
+// all are the properties of the resources of one type, by logical id.
+func all(t *testing.T, translated *sam.Template, kind string) map[string]object {
+	t.Helper()
+	found, err := sam.Properties[object](translated, kind)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }
 
 // An update publishes a version of exactly the functions whose code or configuration it changes: a missing one would
@@ -105,9 +95,10 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := translate(t, template)
-	if groups := before.ids("AWS::CodeDeploy::DeploymentGroup"); len(groups) != 0 {
+	if groups := all(t, before, "AWS::CodeDeploy::DeploymentGroup"); len(groups) != 0 {
 		t.Errorf("nobody asked for %v", groups)
 	}
+	published := all(t, before, "AWS::Lambda::Version")
 	every := []string{"Deadletter", "Deliver", "Fanout", "Webhooks"}
 	for parameter, want := range map[string][]string{
 		"CodePrefix=herald/1.0.1": every, "LogLevel=DEBUG": every, "Stage=other": every,
@@ -115,27 +106,28 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 		"DeliverReservedConcurrency=900": nil, "BatchSize=7": nil, "DeathsPerHour=7": nil,
 	} {
 		var changed []string
-		for _, id := range translate(t, template, parameter).ids("AWS::Lambda::Version") {
-			if before.Resources[id].Type == "" {
+		for id := range all(t, translate(t, template, parameter), "AWS::Lambda::Version") {
+			if published[id] == nil {
 				name, _, _ := strings.Cut(id, "FunctionVersion")
 				changed = append(changed, name)
 			}
 		}
+		slices.Sort(changed)
 		if diff := cmp.Diff(want, changed); diff != "" {
 			t.Errorf("%s publishes versions of (-want +got):\n%s", parameter, diff)
 		}
 	}
 	gradual := translate(t, template, "GradualDeployment=true")
+	groups := all(t, gradual, "AWS::CodeDeploy::DeploymentGroup")
 	for _, name := range every {
-		group := gradual.Resources[name+"FunctionDeploymentGroup"].Properties
-		alarms, _ := group["AlarmConfiguration"].(map[string]any)["Alarms"].([]any)
+		group := groups[name+"FunctionDeploymentGroup"]
+		alarms, _ := at(group, "AlarmConfiguration")["Alarms"].([]any)
 		if len(alarms) == 0 || !strings.Contains(fmt.Sprint(group["ServiceRoleArn"]), "GradualDeploymentRole") {
 			t.Errorf("%s is shifted by %v, watched by %v", name, group["ServiceRoleArn"], alarms)
 		}
 	}
-	for _, id := range gradual.ids("AWS::Lambda::EventSourceMapping") {
-		invoked := fmt.Sprint(gradual.Resources[id].Properties["FunctionName"])
-		if !strings.Contains(invoked, "Aliaslive") {
+	for id, mapping := range all(t, gradual, "AWS::Lambda::EventSourceMapping") {
+		if invoked := fmt.Sprint(mapping["FunctionName"]); !strings.Contains(invoked, "Aliaslive") {
 			t.Errorf("%s invokes %s past the alias", id, invoked)
 		}
 	}

@@ -15,10 +15,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
-	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
 const tenant = "tenant_acme" // the sample events'

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
-	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
 // minute is a schedule's here, so that an hour on AWS can be watched. Timeouts of functions and everything about

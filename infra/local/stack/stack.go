@@ -27,10 +27,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/infra/local/internal/deploy"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
-	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )

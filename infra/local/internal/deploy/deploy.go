@@ -21,9 +21,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
-	"github.com/herald-webhooks/herald/infra/local/internal/sam"
 )
 
 // defaultConcurrency is for a mapping without MaximumConcurrency: Lambda starts with five.
