@@ -109,53 +109,6 @@ func onResource(r any) string {
 	return target(r)
 }
 
-// Only deliver and webhooks read what is sealed. A compromised deliver can drop what it receives; it can
-// neither lift a pause nor discard what waits.
-func TestEndpointsAreReadByAttribute(t *testing.T) {
-	tpl := load(t)
-	for _, name := range functionsOf(tpl) {
-		for _, s := range roleStatements(tpl, name+"Role") {
-			ofEndpoints := slices.ContainsFunc(list(s["Resource"]), func(r any) bool { return target(r) == "Endpoints" })
-			reads := slices.ContainsFunc(list(s["Action"]), func(a any) bool {
-				return slices.Contains([]any{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}, a)
-			})
-			if !ofEndpoints || !reads || name == "Webhooks" || name == "Deliver" {
-				continue
-			}
-			allowed := list(at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"])
-			sealed := slices.Contains(allowed, any("sealed_secret")) || slices.Contains(allowed, any("secret_version"))
-			if len(allowed) == 0 || sealed || at(s, "Condition", "StringEqualsIfExists")["dynamodb:Select"] == nil {
-				t.Errorf("%s: %s allows %v, or whole items", name, s["Sid"], allowed)
-			}
-		}
-	}
-	for _, s := range roleStatements(tpl, "DeliverRole") {
-		deletes := slices.Contains(list(s["Action"]), any("dynamodb:DeleteItem"))
-		batches := slices.Contains(list(s["Action"]), any("dynamodb:BatchWriteItem"))
-		if deletes || batches && target(list(s["Resource"])[0]) != "Deliveries" { // states are a record, no work
-			t.Errorf("deliver may delete: %v", s["Sid"])
-		}
-	}
-}
-
-// A compromised webhooks neither makes a key nor brings one back: of a key it writes what the key has spent.
-func TestWebhooksWritesNothingOfAKeyButItsCounters(t *testing.T) {
-	var got []any
-	for _, s := range roleStatements(load(t), "WebhooksRole") {
-		if target(list(s["Resource"])[0]) == "ApiKeys" {
-			named := at(s, "Condition", "ForAllValues:StringEquals")["dynamodb:Attributes"]
-			got = append(got, list(s["Action"]), list(named))
-		}
-	}
-	want := []any{
-		[]any{"dynamodb:GetItem"}, []any(nil),
-		[]any{"dynamodb:UpdateItem"}, []any{"key_id", "spent", "spent_minute", "last_used_at"},
-	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rights to keys (-want +got):\n%s", diff)
-	}
-}
-
 // Whoever issues keys or imports endpoints gets at a tenant's events: that is not for all operators.
 func TestOnlyKeyIssuersActAsTenants(t *testing.T) {
 	got := map[string][]string{}

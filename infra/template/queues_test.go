@@ -70,7 +70,7 @@ func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
 		}
 		var want, got []string
 		for role := range tpl.ofType("AWS::IAM::Role") {
-			if mayItself(tpl, role, "sqs:SendMessage", name) {
+			if may(tpl, role, asked{action: "sqs:SendMessage", resource: name}) {
 				want = append(want, role)
 			}
 		}
@@ -87,12 +87,4 @@ func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
 			t.Errorf("%s and services (-want +got):\n%s", name, diff)
 		}
 	}
-}
-
-// mayItself reports whether a role's own policies allow an action on a resource of this stack.
-func mayItself(tpl template, role, action, resource string) bool {
-	return slices.ContainsFunc(roleStatements(tpl, role), func(s object) bool {
-		return slices.Contains(list(s["Action"]), any(action)) &&
-			slices.ContainsFunc(list(s["Resource"]), func(r any) bool { return target(r) == resource })
-	})
 }

@@ -117,23 +117,6 @@ func TestNothingIsInvokedAgainByLambda(t *testing.T) {
 	}
 }
 
-// A Number parameter must reach a function as text: the emulator would hand it on as a JSON number, which the
-// AWS SDK for Go refuses.
-func TestEnvironmentsAreText(t *testing.T) {
-	tpl := load(t)
-	functions := tpl.ofType("AWS::Serverless::Function")
-	functions["Globals"] = resource{Properties: at(tpl.Globals, "Function")}
-	for name, r := range functions {
-		for variable, v := range at(r.Properties, "Environment", "Variables") {
-			_, text := v.(string)
-			o, _ := v.(object)
-			if _, sub := o["Fn::Sub"].(string); !text && !sub {
-				t.Errorf("%s: %s is %v, want a literal or a !Sub", name, variable, v)
-			}
-		}
-	}
-}
-
 func TestMappingsLoseNothing(t *testing.T) {
 	for _, r := range load(t).ofType("AWS::Serverless::Function") {
 		for _, p := range mappingsOf(r.Properties) {
