@@ -21,8 +21,8 @@ func TestPicture(t *testing.T) {
 	data.Put(alarms.NewMetric("AWS/SQS", "ApproximateNumberOfMessagesVisible", slow), begin, 4567)
 	drawn := picture(all, data, begin, begin.Add(20*time.Second))
 	for _, w := range all {
-		if !strings.Contains(drawn, ">"+w.title+"<") {
-			t.Errorf("%s is not drawn", w.title)
+		if !strings.Contains(drawn, ">"+w.Title+"<") {
+			t.Errorf("%s is not drawn", w.Title)
 		}
 	}
 	for _, text := range []string{
@@ -30,16 +30,6 @@ func TestPicture(t *testing.T) {
 	} {
 		if !strings.Contains(drawn, text) {
 			t.Errorf("no %q in\n%s", text, drawn)
-		}
-	}
-}
-
-func TestWidgets_refusesWhatIsNoMetric(t *testing.T) {
-	for _, body := range []string{
-		`{`, `{"widgets":[{"properties":{"metrics":[["N","M"]]}}]}`, `{"widgets":[{"properties":{"metrics":[["...","x"]]}}]}`,
-	} {
-		if all, err := widgets(body); err == nil {
-			t.Errorf("%s is %v", body, all)
 		}
 	}
 }

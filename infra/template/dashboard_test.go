@@ -1,7 +1,6 @@
 package template
 
 import (
-	"encoding/json"
 	"maps"
 	"regexp"
 	"slices"
@@ -11,51 +10,23 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
-// completed are the fields of a metric's line without its options. A "..." stands for fields of the line before.
-func completed(line []any, before []string) (fields []string) {
-	for _, field := range line {
-		if text, isText := field.(string); isText {
-			fields = append(fields, text)
-		}
-	}
-	if fields[0] == "..." {
-		fields = append(slices.Clone(before[:len(before)-len(fields)+1]), fields[1:]...)
-	}
-	return fields
-}
-
 // shown are the metrics of the dashboard.
-func shown(t *testing.T, tpl template, s settings) []alarms.Metric {
+func shown(t *testing.T, tpl template, s settings) (all []alarms.Metric) {
 	t.Helper()
 	s = maps.Clone(s)
 	s["AWS::Region"] = "eu-central-1"
-	text, err := resolve(tpl, s)(tpl.Resources["OverviewDashboard"].Properties["DashboardBody"])
+	body, err := resolve(tpl, s)(tpl.Resources["OverviewDashboard"].Properties["DashboardBody"])
 	if err != nil {
 		t.Fatal(err)
 	}
-	var body struct {
-		Widgets []struct {
-			Properties struct {
-				Title   string
-				Metrics [][]any
-			}
+	widgets, err := alarms.Widgets(body)
+	if err != nil || len(widgets) == 0 {
+		t.Fatalf("the dashboard shows %v: %v", widgets, err)
+	}
+	for _, widget := range widgets {
+		for _, line := range widget.Lines {
+			all = append(all, line.Metric)
 		}
-	}
-	if err := json.Unmarshal([]byte(text), &body); err != nil {
-		t.Fatal(err)
-	}
-	var all []alarms.Metric
-	for _, widget := range body.Widgets {
-		var fields []string
-		for _, line := range widget.Properties.Metrics {
-			if fields = completed(line, fields); len(fields) != 4 {
-				t.Fatalf("%s: %v is not a metric with one dimension", widget.Properties.Title, line)
-			}
-			all = append(all, alarms.NewMetric(fields[0], fields[1], map[string]string{fields[2]: fields[3]}))
-		}
-	}
-	if len(all) == 0 {
-		t.Fatal("the dashboard shows nothing")
 	}
 	return all
 }

@@ -231,3 +231,13 @@ func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
 		}
 	}
 }
+
+func TestWidgets_refusesWhatIsNoMetric(t *testing.T) {
+	for _, body := range []string{
+		`{`, `{"widgets":[{"properties":{"metrics":[["N","M"]]}}]}`, `{"widgets":[{"properties":{"metrics":[["...","x"]]}}]}`,
+	} {
+		if all, err := Widgets(body); err == nil {
+			t.Errorf("%s is %v", body, all)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package alarms
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Widget is one of a dashboard's with metrics.
+type Widget struct {
+	Title string
+	Lines []Line
+}
+
+// Line is one metric of a widget.
+type Line struct {
+	Label, Stat string
+	Metric      Metric
+}
+
+// Widgets reads the body of an AWS::CloudWatch::Dashboard whose references are resolved. Every metric has one
+// dimension.
+func Widgets(body string) (all []Widget, err error) {
+	var dashboard struct {
+		Widgets []struct {
+			Properties struct {
+				Title, Stat string
+				Metrics     [][]any
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &dashboard); err != nil {
+		return nil, fmt.Errorf("reading the dashboard: %w", err)
+	}
+	for _, w := range dashboard.Widgets {
+		shown := Widget{Title: w.Properties.Title}
+		var fields []string
+		for _, metric := range w.Properties.Metrics {
+			l := Line{Stat: w.Properties.Stat}
+			if fields = l.read(metric, fields); len(fields) != 4 {
+				return nil, fmt.Errorf("%s: %v is not a metric with one dimension", shown.Title, metric)
+			}
+			l.Metric = NewMetric(fields[0], fields[1], map[string]string{fields[2]: fields[3]})
+			shown.Lines = append(shown.Lines, l)
+		}
+		if len(shown.Lines) > 0 {
+			all = append(all, shown)
+		}
+	}
+	return all, nil
+}
+
+// read takes a metric's options and returns its fields. A "..." stands for fields of the metric before.
+func (l *Line) read(metric []any, before []string) (fields []string) {
+	for _, part := range metric {
+		switch part := part.(type) {
+		case string:
+			fields = append(fields, part)
+		case map[string]any:
+			l.Label, _ = part["label"].(string)
+			if stat, given := part["stat"].(string); given {
+				l.Stat = stat
+			}
+		}
+	}
+	if len(fields) > 0 && fields[0] == "..." && len(before) >= len(fields)-1 {
+		fields = append(slices.Clone(before[:len(before)-len(fields)+1]), fields[1:]...)
+	}
+	return fields
+}
