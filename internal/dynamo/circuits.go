@@ -52,13 +52,10 @@ var circuitAttributes = namesOf[circuitRow]("held_until")
 func (c *Circuits) Store(
 	ctx context.Context, was, next circuit.Item,
 ) (stored circuit.Item, applied bool, err error) {
-	w, err := assign(circuitRow{next, listedEndpoint}, circuitAttributes)
-	if err != nil {
-		return circuit.Item{}, false, err
-	}
-	w.shows, w.condition = true, "attribute_not_exists(#version)"
+	w := write{row: circuitRow{next, listedEndpoint}, owned: circuitAttributes, shows: true}
+	w.condition = "attribute_not_exists(#version)"
 	if was.Version != 0 {
-		w.condition, w.values[":was"] = "#version = :was", was.Version
+		w.condition, w.values = "#version = :was", given{":was": was.Version}
 	}
 	item, applied, err := c.updateItem(ctx, circuitKey(next), w)
 	if err != nil {

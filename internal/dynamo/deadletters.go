@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -69,12 +68,9 @@ var (
 // when the record exists.
 func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
 	r.ReplayCount = r.Replay // a purged record can die again in a later life
-	w, err := assign(d.row(r), firstDeath)
-	if err != nil {
-		return false, err
-	}
-	w.condition = "attribute_not_exists(delivery_id)"
-	_, written, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
+	_, written, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), write{
+		row: d.row(r), owned: firstDeath, condition: "attribute_not_exists(delivery_id)",
+	})
 	return written, err
 }
 
@@ -85,13 +81,10 @@ func (d *DeadLetters) Create(ctx context.Context, r deadletter.Record) (written 
 func (d *DeadLetters) Append(
 	ctx context.Context, r deadletter.Record, n int,
 ) (written bool, seen deadletter.Record, err error) {
-	w, err := assign(d.row(r), laterDeath)
-	if err != nil {
-		return false, seen, err
-	}
-	w.expression = strings.Replace(w.expression, "#history = :history", "#history = list_append(#history, :history)", 1)
-	w.condition, w.values[":before"] = "#replay < :replay AND size(#history) = :before", n-1
-	item, written, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
+	item, written, err := d.updateItem(ctx, deadLetterKey(r.DeliveryID), write{
+		row: d.row(r), owned: laterDeath, appends: "history",
+		condition: "#replay < :replay AND size(#history) = :before", values: given{":before": n - 1},
+	})
 	if err != nil || written {
 		return written, seen, err
 	}
@@ -122,11 +115,7 @@ func (d *DeadLetters) Claim(
 	claimed := claimRow{Record: r, By: operator, Claim: rand.Text()}
 	claimed.Status, claimed.ReplayCount = deadletter.Replaying, replay
 	claimed.UpdatedAt, claimed.JobID = now, jobID
-	w, err := assign(claimed, claimAttributes)
-	if err != nil {
-		return 0, false, false, err
-	}
-	w = w.ifUnchanged(r)
+	w := write{row: claimed, owned: claimAttributes}.ifUnchanged(r)
 	w.condition += " AND #replay_count = :seen_count"
 	w.values[":seen_count"] = r.ReplayCount
 	_, ok, err = d.updateItem(ctx, deadLetterKey(r.DeliveryID), w)
@@ -158,12 +147,12 @@ func (d *DeadLetters) EndReplay(
 // Purge deletes r, as Get returned it. deleted is false when it changed since it was read; one that is gone
 // is deleted.
 func (d *DeadLetters) Purge(ctx context.Context, r deadletter.Record) (deleted bool, err error) {
-	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), write{values: given{}}.ifUnchanged(r))
+	return d.deleteItem(ctx, deadLetterKey(r.DeliveryID), write{}.ifUnchanged(r))
 }
 
 // ifUnchanged is the write on the condition that nobody has changed r since it was read.
 func (w write) ifUnchanged(r deadletter.Record) write {
 	w.condition = "#status = :seen_status AND #updated_at = :seen_at"
-	w.values[":seen_status"], w.values[":seen_at"] = r.Status, r.UpdatedAt
+	w.values = given{":seen_status": r.Status, ":seen_at": r.UpdatedAt}
 	return w
 }

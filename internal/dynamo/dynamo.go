@@ -2,6 +2,6 @@
 // one store a table.
 //
 // It promises that reads which decide something are strongly consistent, that every change which another writer could
-// contradict is conditional, and that the unprocessed rest of a batch call is sent again. The rules of the domain are
-// in the field packages.
+// contradict is conditional, that a write whose answer was lost is not refused by itself, and that the unprocessed rest
+// of a batch call is sent again. The rules of the domain are in the field packages.
 package dynamo

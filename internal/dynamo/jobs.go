@@ -134,12 +134,9 @@ func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored jo
 		written = append([]string{"state", "position"}, written...)
 		row.State, row.Position = job.Done, jobPosition(job.Done, j.StartedAt)
 	}
-	w, err := assign(row, written)
-	if err != nil {
-		return job.Job{}, false, err
-	}
-	w.condition, w.values[":worker"] = "worker = :worker", worker
-	return update[job.Job](ctx, s.table, jobKey(j.ID), w)
+	return update[job.Job](ctx, s.table, jobKey(j.ID), write{
+		row: row, owned: written, condition: "worker = :worker", values: given{":worker": worker},
+	})
 }
 
 // Leave ends a worker's lease.

@@ -2,9 +2,7 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"reflect"
 	"regexp"
 	"strings"
 
@@ -70,85 +68,6 @@ func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, 
 	}
 	v, err = decode[T](item)
 	return v, err == nil, err
-}
-
-// write is a write of one item under a condition. One that is refused returns the item as it is. One that finds what it
-// sets is not refused: the SDK repeated a call whose answer was lost.
-type write struct {
-	expression string // of an update
-	condition  string
-	values     given
-	sets       attributes // by an update, nil for an attribute that it removes
-	shows      bool       // an update returns the item as it is then
-}
-
-const asItIs = types.ReturnValuesOnConditionCheckFailureAllOld
-
-func (t table) updateItem(ctx context.Context, key attributes, w write) (item attributes, applied bool, err error) {
-	in := &dynamodb.UpdateItemInput{
-		TableName: &t.name, Key: key,
-		UpdateExpression: &w.expression, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.expression, w.condition), ExpressionAttributeValues: w.values.encoded(),
-		ReturnValuesOnConditionCheckFailure: asItIs,
-	}
-	if w.shows {
-		in.ReturnValues = types.ReturnValueAllNew
-	}
-	out, err := t.client.UpdateItem(ctx, in)
-	if err != nil {
-		return t.refused(err, w.sets)
-	}
-	return out.Attributes, true, nil
-}
-
-// update is updateItem of an item that is returned as a tagged struct.
-func update[T any](ctx context.Context, t table, key attributes, w write) (v T, applied bool, err error) {
-	w.shows = true
-	item, applied, err := t.updateItem(ctx, key, w)
-	if err != nil {
-		return v, false, err
-	}
-	v, err = decode[T](item)
-	return v, applied && err == nil, err
-}
-
-// put stores a tagged struct.
-func (t table) put(ctx context.Context, row any, w write) (was attributes, stored bool, err error) {
-	item, err := marshal(row)
-	if err != nil {
-		return nil, false, err
-	}
-	_, err = t.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &t.name, Item: item, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values.encoded(),
-		ReturnValuesOnConditionCheckFailure: asItIs,
-	})
-	return t.refused(err, item)
-}
-
-// deleteItem deletes an item. One that is gone is deleted.
-func (t table) deleteItem(ctx context.Context, key attributes, w write) (deleted bool, err error) {
-	_, err = t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName: &t.name, Key: key, ConditionExpression: optional(w.condition),
-		ExpressionAttributeNames: names(w.condition), ExpressionAttributeValues: w.values.encoded(),
-		ReturnValuesOnConditionCheckFailure: asItIs,
-	})
-	item, _, err := t.refused(err, nil)
-	return err == nil && len(item) == 0, err
-}
-
-// refused tells a condition that did not hold from an error.
-func (t table) refused(err error, sets attributes) (item attributes, applied bool, _ error) {
-	var failed *types.ConditionalCheckFailedException
-	if !errors.As(err, &failed) {
-		return nil, err == nil, t.wrap(err)
-	}
-	for name, value := range sets {
-		if !reflect.DeepEqual(failed.Item[name], value) {
-			return failed.Item, false, nil
-		}
-	}
-	return failed.Item, len(sets) > 0, nil
 }
 
 // query reads a page of a table, strongly consistent, or of an index.

@@ -19,7 +19,11 @@ type Jobs interface {
 	Get(ctx context.Context, id string) (j job.Job, found bool, err error)
 	SetState(ctx context.Context, j job.Job, to job.State, operator string, now time.Time) (
 		stored job.Job, changed bool, err error)
-	Work
+	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
+	Lease(ctx context.Context, id, worker string, now, until time.Time) (j job.Job, leased bool, err error)
+	Advance(ctx context.Context, j job.Job, worker string) (stored job.Job, leased bool, err error)
+	PutPage(ctx context.Context, j job.Job, p job.Page) error
+	Leave(ctx context.Context, id, worker string) error
 }
 
 // Survey previews a job, and has the job where one was started.

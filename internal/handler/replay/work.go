@@ -16,15 +16,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Work is the part of the jobs' store that their worker calls.
-type Work interface {
-	List(ctx context.Context, state job.State, limit int, cursor string) (jobs []job.Job, next string, err error)
-	Lease(ctx context.Context, id, worker string, now, until time.Time) (j job.Job, leased bool, err error)
-	Advance(ctx context.Context, j job.Job, worker string) (stored job.Job, leased bool, err error)
-	PutPage(ctx context.Context, j job.Job, p job.Page) error
-	Leave(ctx context.Context, id, worker string) error
-}
-
 const (
 	// jobPage is how many dead letters are taken up together.
 	jobPage = 100
