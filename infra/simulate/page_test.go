@@ -1,11 +1,9 @@
 package simulate
 
 import (
-	"encoding/xml"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -118,31 +116,15 @@ func TestPlot(t *testing.T) {
 				t.Fatal(err)
 			}
 			drawn, err := filepath.Glob(filepath.Join(dir, "*"))
-			if err != nil || len(drawn) != len(c.want) {
-				t.Fatalf("%v, %v", drawn, err)
+			for n := range drawn {
+				drawn[n] = filepath.Base(drawn[n])
 			}
-			for _, plot := range c.want {
-				wellFormed(t, filepath.Join(dir, plot))
+			if err != nil || !slices.Equal(drawn, c.want) {
+				t.Errorf("%v, %v", drawn, err)
 			}
 		})
 	}
 	if drawn := recovery([]Result{day}); !strings.Contains(drawn, "up to 86,921 deliveries") {
 		t.Error(drawn)
-	}
-}
-
-func wellFormed(t *testing.T, file string) {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for d := xml.NewDecoder(strings.NewReader(string(text))); ; {
-		switch _, err := d.Token(); {
-		case errors.Is(err, io.EOF):
-			return
-		case err != nil:
-			t.Fatalf("%s: %v\n%s", file, err, text)
-		}
 	}
 }

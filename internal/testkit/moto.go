@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -38,34 +39,23 @@ var startDynamoDBLocal = sync.OnceValues(func() (*emulator.Emulator, error) {
 // tests keep apart by using the names [Tables], [NewQueue] and [Key] make.
 func Moto(t testing.TB) aws.Config {
 	t.Helper()
-	moto, err := startMoto()
-	if err != nil {
-		t.Fatalf("testkit: %v", err)
-	}
 	if os.Getenv(secondEngine) != "" {
 		return DynamoDBLocal(t)
 	}
-	return configFor(moto.URL.String())
+	return configFor(started(t, startMoto).String())
 }
 
 // DynamoDBLocal is [Moto] with AWS's own emulator of DynamoDB, which knows the units that a call consumes. `make
 // second-engine` installs it.
 func DynamoDBLocal(t testing.TB) aws.Config {
 	t.Helper()
-	moto, err := startMoto()
-	if err != nil {
-		t.Fatalf("testkit: %v", err)
-	}
-	database, err := startDynamoDBLocal()
-	if err != nil {
-		t.Fatalf("testkit: %v", err)
-	}
+	moto, database := started(t, startMoto), started(t, startDynamoDBLocal)
 	both := httptest.NewServer(&httputil.ReverseProxy{
 		Transport: plainHTTP.Transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
-			to := moto.URL
+			to := moto
 			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB_") {
-				to = database.URL
+				to = database
 			}
 			r.SetURL(to)
 			r.Out.Host = r.In.Host // part of the signature and of the queue URLs that come back
@@ -73,6 +63,15 @@ func DynamoDBLocal(t testing.TB) aws.Config {
 	})
 	t.Cleanup(both.Close)
 	return configFor(both.URL)
+}
+
+func started(t testing.TB, start func() (*emulator.Emulator, error)) *url.URL {
+	t.Helper()
+	running, err := start()
+	if err != nil {
+		t.Fatalf("testkit: %v", err)
+	}
+	return running.URL
 }
 
 func configFor(url string) aws.Config {
