@@ -1,10 +1,8 @@
 package receivers
 
 import (
-	"bufio"
 	"crypto/tls"
 	"net"
-	"net/http"
 	"testing"
 	"time"
 )
@@ -90,34 +88,13 @@ func padded(bytes int) func(t testing.TB, ca *CA) *tls.Config {
 // late is a server of TLS 1.3 that answers 200 and sends the end of its first flight a while after the rest.
 func late(t testing.TB, ca *CA) Target {
 	t.Helper()
-	config := &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{})}, MinVersion: tls.VersionTLS13}
-	return Target{URL: "https://" + serveTCP(t, "127.0.0.1:0", func(c net.Conn, _ <-chan struct{}) {
-		secure := tls.Server(&torn{Conn: c}, config)
-		if _, err := http.ReadRequest(bufio.NewReader(secure)); err == nil {
-			_, _ = secure.Write([]byte("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"))
+	torn := func(c net.Conn) *cork { return &cork{Conn: c, on: true, handshake: true, late: 40} }
+	return serveOn(t, ca, &tls.Config{MinVersion: tls.VersionTLS13}, torn, func(c *conn) {
+		c.out.uncork()
+		if c.readRequest() == nil {
+			c.say("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 		}
-		_ = secure.Close()
-	}) + "/hook"}
-}
-
-// torn is a socket that holds back the last 40 bytes of its first write.
-type torn struct {
-	net.Conn
-	written bool
-}
-
-func (c *torn) Write(p []byte) (int, error) {
-	if c.written || len(p) <= 40 {
-		return c.Conn.Write(p)
-	}
-	c.written = true
-	n, err := c.Conn.Write(p[:len(p)-40])
-	if err != nil {
-		return n, err
-	}
-	time.Sleep(settled / 3)
-	rest, err := c.Conn.Write(p[n:])
-	return n + rest, err
+	})
 }
 
 // certified is the start of a case whose receiver answers 200 if the handshake succeeds. Where it must not, that gives

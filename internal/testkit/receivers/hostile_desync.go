@@ -24,7 +24,8 @@ var desyncs = append(played(),
 		func(t testing.TB, ca *CA) Target {
 			t.Helper()
 			config := &tls.Config{MaxVersion: tls.VersionTLS12} // in which the server ends the handshake
-			return serveCorked(t, ca, config, func(c *conn) {
+			corked := func(c net.Conn) *cork { return &cork{Conn: c, on: true, handshake: true} }
+			return serveOn(t, ca, config, corked, func(c *conn) {
 				c.say(fine)
 				c.out.uncork() // with the end of the handshake
 				_ = c.readRequest()
@@ -158,6 +159,7 @@ type cork struct {
 	mu        sync.Mutex
 	on        bool
 	handshake bool // lets go before it reads, and stays on
+	late      int  // then keeps so many bytes for a while
 	kept      []byte
 }
 
@@ -173,7 +175,10 @@ func (c *cork) Write(p []byte) (int, error) {
 
 func (c *cork) Read(p []byte) (int, error) {
 	if c.handshake {
-		c.release(c.corked())
+		if c.release(c.corked() - c.late); c.corked() > 0 {
+			time.Sleep(settled / 3)
+			c.release(c.corked())
+		}
 		return c.Conn.Read(p)
 	}
 	n, err := c.Conn.Read(p)

@@ -106,16 +106,11 @@ func (c *conn) hold() {
 // Without configuration it has a valid certificate and speaks HTTP/1.1.
 func serveRaw(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Target {
 	t.Helper()
-	return serveTLS(t, ca, config, handle, false)
+	return serveOn(t, ca, config, func(c net.Conn) *cork { return &cork{Conn: c} }, handle)
 }
 
-// serveCorked is serveRaw for receivers that hold back the end of their handshake.
-func serveCorked(t testing.TB, ca *CA, config *tls.Config, handle func(*conn)) Target {
-	t.Helper()
-	return serveTLS(t, ca, config, handle, true)
-}
-
-func serveTLS(t testing.TB, ca *CA, config *tls.Config, handle func(*conn), corked bool) Target {
+// serveOn is serveRaw with sockets of its own kind.
+func serveOn(t testing.TB, ca *CA, config *tls.Config, socket func(net.Conn) *cork, handle func(*conn)) Target {
 	t.Helper()
 	if config == nil {
 		config = &tls.Config{}
@@ -125,7 +120,7 @@ func serveTLS(t testing.TB, ca *CA, config *tls.Config, handle func(*conn), cork
 	}
 	var sent atomic.Int64
 	addr := serveTCP(t, "127.0.0.1:0", func(tcp net.Conn, ended <-chan struct{}) {
-		out := &cork{Conn: counted{tcp, &sent}, on: corked, handshake: corked}
+		out := socket(counted{tcp, &sent})
 		secure := tls.Server(out, config)
 		if secure.Handshake() == nil {
 			handle(&conn{Conn: secure, tcp: tcp.(*net.TCPConn), out: out, in: bufio.NewReader(secure), ended: ended})
