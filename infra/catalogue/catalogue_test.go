@@ -18,7 +18,7 @@ import (
 const root = "../.."
 
 func TestWhatIsCommittedIsGenerated(t *testing.T) {
-	files, err := committed(root)
+	files, err := wanted(root, "", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,8 +33,8 @@ func TestWhatIsCommittedIsGenerated(t *testing.T) {
 	}
 }
 
-func TestReadOwn_replacesReferences(t *testing.T) {
-	got, err := readOwn(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"))
+func TestBoth_replacesReferences(t *testing.T) {
+	_, got, err := both(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestReadOwn_replacesReferences(t *testing.T) {
 	}
 }
 
-func TestReadOwn_knowsAReferenceByItsKey(t *testing.T) {
+func TestBoth_knowsAReferenceByItsKey(t *testing.T) {
 	got, faults := readText(t, catalogueOf("a.b", "{ title: $ref, $ref: '#/components/x' }", "{}",
 		"components: { x: { type: object } }\n"))
 	if want := `{"allOf":[{"type":"object"}],"title":"$ref"}`; faults != "" || len(got) != 1 || got[0].Schema != want {
@@ -75,7 +75,7 @@ func readText(t *testing.T, text string) (types []entry, faults string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	types, err := readOwn(root, path)
+	_, types, err := both(root, path)
 	if err != nil {
 		faults = strings.ReplaceAll(err.Error(), path, "own.yaml")
 	}
@@ -101,7 +101,7 @@ webhooks:
 ` + more
 }
 
-func TestReadOwn_namesTheLine(t *testing.T) {
+func TestBoth_namesTheLine(t *testing.T) {
 	const (
 		object = "{ type: object }"
 		loop   = "components: { schemas: { A: { properties: { b: { $ref: '#/components/schemas/B' } } },\n" +
@@ -216,7 +216,7 @@ func TestReadOwn_namesTheLine(t *testing.T) {
 	}
 }
 
-func TestReadOwn_namesAllLinesAtOnce(t *testing.T) {
+func TestBoth_namesAllLinesAtOnce(t *testing.T) {
 	_, faults := readText(t, catalogueOf("user.moved", "{ type: object }", "{}", "  x: {}\n  y: {}\n"))
 	if strings.Count(faults, "own.yaml:") != 3 {
 		t.Errorf("faults %s, want 3", faults)
@@ -225,7 +225,7 @@ func TestReadOwn_namesAllLinesAtOnce(t *testing.T) {
 
 func TestOverlay_replacesTheCommittedSource(t *testing.T) {
 	out := t.TempDir()
-	files, err := overlay(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
+	files, err := wanted(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -268,7 +268,7 @@ func TestDescribed_givesEachOperationAnIdOfItsOwn(t *testing.T) {
 
 func TestOverlay_describesTheAPIWithItsTypes(t *testing.T) {
 	out := t.TempDir()
-	files, err := overlay(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
+	files, err := wanted(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,77 +38,56 @@ func main() {
 	}
 }
 
+// wanted are the files to write, by path: what comes of the two committed catalogues or, with a catalogue of one's own,
+// its overlay in the folder out.
 func wanted(root, own, out string) (map[string][]byte, error) {
-	if own == "" {
-		return committed(root)
-	}
-	if out == "" {
+	if own != "" && out == "" {
 		return nil, errors.New("-own needs -out")
 	}
-	return overlay(root, own, out)
-}
-
-// committed are the files that come from the two committed catalogues, by path.
-func committed(root string) (map[string][]byte, error) {
-	path := filepath.Join(root, folder, "catalogue.yaml")
-	types, err := read(path)
+	path := cmp.Or(own, filepath.Join(root, folder, "own.yaml"))
+	herald, types, err := both(root, path)
 	if err != nil {
 		return nil, err
 	}
-	own, err := readOwn(root, filepath.Join(root, folder, "own.yaml"))
+	text, err := source("own", filepath.Base(path), types)
 	if err != nil {
 		return nil, err
 	}
-	files := map[string][]byte{}
-	if files[filepath.Join(root, folder, "herald.go")], err = source("herald", "catalogue.yaml", types); err != nil {
+	api, err := described(root, herald, types)
+	if err != nil {
 		return nil, err
 	}
-	if files[filepath.Join(root, ownSource)], err = source("own", "own.yaml", own); err != nil {
-		return nil, err
+	if own != "" {
+		return overlay(root, out, text, api)
 	}
-	files[filepath.Join(root, description)], err = described(root, types, own)
-	return files, err
+	first, err := source("herald", "catalogue.yaml", herald)
+	return map[string][]byte{
+		filepath.Join(root, folder, "herald.go"): first, filepath.Join(root, ownSource): text,
+		filepath.Join(root, description): api,
+	}, err
 }
 
 // overlay are the source of a catalogue that is not committed, the file that makes go build use it, and the API
 // description with its types.
-func overlay(root, own, out string) (map[string][]byte, error) {
-	types, err := readOwn(root, own)
-	if err != nil {
-		return nil, err
-	}
-	herald, err := read(filepath.Join(root, folder, "catalogue.yaml"))
-	if err != nil {
-		return nil, err
-	}
-	from, err := filepath.Abs(filepath.Join(root, ownSource))
-	if err != nil {
-		return nil, fmt.Errorf("finding the checkout: %w", err)
-	}
-	to, err := filepath.Abs(filepath.Join(out, "own.go"))
-	if err != nil {
-		return nil, fmt.Errorf("finding the folder: %w", err)
-	}
+func overlay(root, out string, text, api []byte) (map[string][]byte, error) {
+	from, fromErr := filepath.Abs(filepath.Join(root, ownSource))
+	to, toErr := filepath.Abs(filepath.Join(out, "own.go"))
 	instead, err := json.Marshal(map[string]map[string]string{"Replace": {from: to}})
-	if err != nil {
-		return nil, fmt.Errorf("encoding the overlay: %w", err)
+	if err := errors.Join(fromErr, toErr, err); err != nil {
+		return nil, fmt.Errorf("making the overlay: %w", err)
 	}
-	files := map[string][]byte{filepath.Join(out, "overlay.json"): instead}
-	if files[to], err = source("own", filepath.Base(own), types); err != nil {
-		return nil, err
-	}
-	files[filepath.Join(out, "openapi.yaml")], err = described(root, herald, types)
-	return files, err
+	return map[string][]byte{
+		filepath.Join(out, "overlay.json"): instead, to: text, filepath.Join(out, "openapi.yaml"): api,
+	}, nil
 }
 
-// readOwn reads a catalogue of an adopter's own types, which keeps off the names of the specification.
-func readOwn(root, path string) ([]entry, error) {
-	herald, err := read(filepath.Join(root, folder, "catalogue.yaml"))
-	if err != nil {
-		return nil, err
+// both reads the specification's catalogue, and one of an adopter's own types, which keeps off its names.
+func both(root, path string) (herald, own []entry, err error) {
+	if herald, err = read(filepath.Join(root, folder, "catalogue.yaml")); err != nil {
+		return nil, nil, err
 	}
-	own, err := read(path)
-	return own, errors.Join(err, clashes(path, own, herald))
+	own, err = read(path)
+	return herald, own, errors.Join(err, clashes(path, own, herald))
 }
 
 func write(files map[string][]byte) error {
