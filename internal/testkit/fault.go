@@ -1,7 +1,6 @@
 package testkit
 
 import (
-	"context"
 	"maps"
 	"net/http"
 	"slices"
@@ -11,18 +10,15 @@ import (
 )
 
 // Fault happens to a call instead of, before or after its being forwarded. It is one of [Fail], [Throttle],
-// [Unavailable], [Hang], [Refuse], [DropAnswer], [FindNothing], [FailEntries] and [Unprocessed].
-type Fault func(ctx context.Context, c Call, forward forwarder) (answer, error)
-
-// ours is the message of every error that a fault makes up.
-const ours = "made to fail by the test kit"
+// [Unavailable], [DropAnswer], [FindNothing] and [Unprocessed].
+type Fault func(c Call, forward forwarder) (answer, error)
 
 // forwarder performs a call with this body.
 type forwarder = func(body []byte) (answer, error)
 
 // Fail answers status with the AWS error code and does not perform the call.
 func Fail(status int, code string) Fault {
-	return func(context.Context, Call, forwarder) (answer, error) {
+	return func(Call, forwarder) (answer, error) {
 		return failure(status, code), nil
 	}
 }
@@ -33,22 +29,9 @@ func Throttle() Fault { return Fail(http.StatusBadRequest, "ThrottlingException"
 // Unavailable answers 503; the SDK retries it.
 func Unavailable() Fault { return Fail(http.StatusServiceUnavailable, "ServiceUnavailable") }
 
-// Hang neither performs nor answers the call until the client gives up.
-func Hang() Fault {
-	return func(ctx context.Context, _ Call, _ forwarder) (answer, error) {
-		<-ctx.Done()
-		return answer{}, nil
-	}
-}
-
-// Refuse cuts the connection without performing the call.
-func Refuse() Fault {
-	return func(context.Context, Call, forwarder) (answer, error) { return answer{}, nil }
-}
-
 // DropAnswer performs the call and then cuts the connection, so that the client cannot know.
 func DropAnswer() Fault {
-	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
+	return func(c Call, forward forwarder) (answer, error) {
 		if _, err := forward(c.Body); err != nil {
 			return answer{}, err
 		}
@@ -58,46 +41,15 @@ func DropAnswer() Fault {
 
 // FindNothing answers a Query as if no row were there, like a Query beside a row that moves.
 func FindNothing() Fault {
-	return func(_ context.Context, c Call, _ forwarder) (answer, error) {
+	return func(c Call, _ forwarder) (answer, error) {
 		return emptyAnswer(c, `{"Items":[],"Count":0,"ScannedCount":0}`), nil
-	}
-}
-
-// FailEntries makes the entries at these positions of an SQS batch call (SendMessageBatch,
-// ChangeMessageVisibilityBatch, DeleteMessageBatch) fail inside a 200 with code, as a fault
-// of the service; the others are performed. Without positions all of them fail.
-func FailEntries(code string, positions ...int) Fault {
-	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
-		var request map[string]any
-		if err := json.Unmarshal(c.Body, &request); err != nil {
-			return answer{}, err
-		}
-		entries, _ := request["Entries"].([]any)
-		performed, failed := []any{}, []any{}
-		for i, entry := range entries {
-			if len(positions) > 0 && !slices.Contains(positions, i) {
-				performed = append(performed, entry)
-				continue
-			}
-			failed = append(failed, map[string]any{
-				"Id": entry.(map[string]any)["Id"], "SenderFault": false, "Code": code, "Message": ours,
-			})
-		}
-		got := emptyAnswer(c, `{"Successful":[]}`)
-		if len(performed) > 0 {
-			var err error
-			if got, err = forwardWith(request, "Entries", performed, forward); err != nil || got.status != http.StatusOK {
-				return got, err
-			}
-		}
-		return got.merge("Failed", failed)
 	}
 }
 
 // Unprocessed makes DynamoDB hand back all but the first done requests of a BatchWriteItem or keys of a
 // BatchGetItem as unprocessed, inside a 200; the first ones, counted over the tables by name, are performed.
 func Unprocessed(done int) Fault {
-	return func(_ context.Context, c Call, forward forwarder) (answer, error) {
+	return func(c Call, forward forwarder) (answer, error) {
 		var request map[string]any
 		if err := json.Unmarshal(c.Body, &request); err != nil {
 			return answer{}, err
@@ -109,8 +61,12 @@ func Unprocessed(done int) Fault {
 			field, got = "UnprocessedKeys", emptyAnswer(c, `{"Responses":{}}`)
 		}
 		if len(performed) > 0 {
-			var err error
-			if got, err = forwardWith(request, "RequestItems", performed, forward); err != nil || got.status != http.StatusOK {
+			request["RequestItems"] = performed
+			body, err := json.Marshal(request)
+			if err != nil {
+				return answer{}, err
+			}
+			if got, err = forward(body); err != nil || got.status != http.StatusOK {
 				return got, err
 			}
 		}
@@ -146,16 +102,6 @@ func splitTables(tables map[string]any, done int) (performed, left map[string]an
 	return performed, left
 }
 
-// forwardWith performs the request with one field replaced.
-func forwardWith(request map[string]any, field string, value any, forward forwarder) (answer, error) {
-	request[field] = value
-	body, err := json.Marshal(request)
-	if err != nil {
-		return answer{}, err
-	}
-	return forward(body)
-}
-
 // merge returns a with one field of its JSON body replaced. The emulator's checksum no longer holds then.
 func (a answer) merge(field string, value any) (answer, error) {
 	var content map[string]any
@@ -188,6 +134,6 @@ func failure(status int, code string) answer {
 			"X-Amzn-Query-Error": {code + ";" + who},
 		},
 		body: []byte(`{"__type":"com.amazonaws#` + strings.ReplaceAll(code, `"`, "") +
-			`","message":"` + ours + `"}`),
+			`","message":"made to fail by the test kit"}`),
 	}
 }

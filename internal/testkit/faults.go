@@ -75,9 +75,6 @@ func NewFaults(t testing.TB, cfg aws.Config) *Faults {
 // Config returns a configuration whose calls go through the proxy. Its clients retry as the SDK does by default.
 func (f *Faults) Config() aws.Config { return configFor(f.server.URL) }
 
-// URL is the proxy's address, for AWS_ENDPOINT_URL.
-func (f *Faults) URL() string { return f.server.URL }
-
 // Add adds a rule.
 func (f *Faults) Add(r Rule) {
 	f.mu.Lock()
@@ -127,7 +124,7 @@ func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	forward := func(body []byte) (answer, error) { return f.forward(r, body) }
 	var got answer
 	if fault := f.match(call); fault != nil {
-		got, err = fault(r.Context(), call, forward)
+		got, err = fault(call, forward)
 	} else {
 		got, err = forward(body)
 	}

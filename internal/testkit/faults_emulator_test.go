@@ -3,17 +3,14 @@
 package testkit_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -47,7 +44,7 @@ func TestFaults_countAndClearTheirRules(t *testing.T) {
 	}
 }
 
-func TestDropAnswer_performsTheCallAndRefuseDoesNot(t *testing.T) {
+func TestDropAnswer_performsTheCallAndThrottleDoesNot(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
 	faults := testkit.NewFaults(t, cfg)
@@ -58,7 +55,6 @@ func TestDropAnswer_performsTheCallAndRefuseDoesNot(t *testing.T) {
 		performed bool
 	}{
 		"drop answer": {testkit.DropAnswer(), true},
-		"refuse":      {testkit.Refuse(), false},
 		"throttle":    {testkit.Throttle(), false},
 	} {
 		faults.Clear()
@@ -70,54 +66,6 @@ func TestDropAnswer_performsTheCallAndRefuseDoesNot(t *testing.T) {
 			&dynamodb.GetItemInput{TableName: &names.ApiKeys, Key: item(name)})
 		if err != nil || (got.Item != nil) != test.performed {
 			t.Errorf("%s: written %v (%v), want %v", name, got.Item != nil, err, test.performed)
-		}
-	}
-}
-
-func TestHang_endsWithTheClient(t *testing.T) {
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
-	faults.On("", 0, testkit.Hang())
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-	defer cancel()
-	_, err := sqs.NewFromConfig(faults.Config()).ListQueues(ctx, &sqs.ListQueuesInput{})
-	if !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("got %v, want the client's own deadline", err)
-	}
-}
-
-func TestFailEntries_failsTheseAndPerformsTheOthers(t *testing.T) {
-	cfg := testkit.Moto(t)
-	for name, test := range map[string]struct {
-		positions  []int
-		failed, ok int
-	}{
-		"some": {positions: []int{0, 2}, failed: 2, ok: 2},
-		"all":  {failed: 4, ok: 0},
-	} {
-		queue := testkit.NewQueue(t, cfg, "batch")
-		faults := testkit.NewFaults(t, cfg)
-		faults.On("SendMessageBatch", 1, testkit.FailEntries("InternalError", test.positions...))
-		input := &sqs.SendMessageBatchInput{QueueUrl: &queue.URL}
-		for i := range 4 {
-			input.Entries = append(input.Entries, sqstypes.SendMessageBatchRequestEntry{
-				Id: aws.String(fmt.Sprint(i)), MessageBody: aws.String(fmt.Sprint("body ", i)),
-			})
-		}
-		got, err := sqs.NewFromConfig(faults.Config()).SendMessageBatch(t.Context(), input)
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		t.Logf("%+v", faults.Calls(""))
-		if len(got.Failed) != test.failed || len(got.Successful) != test.ok {
-			t.Fatalf("%s: %d failed, %d successful, want %d and %d", name, len(got.Failed), len(got.Successful), test.failed,
-				test.ok)
-		}
-		if *got.Failed[0].Id != "0" || *got.Failed[0].Code != "InternalError" || got.Failed[0].SenderFault {
-			t.Errorf("%s: first failure %+v", name, got.Failed[0])
-		}
-		if arrived := testkit.Receive(t, cfg, queue, 0); len(arrived) != test.ok {
-			t.Errorf("%s: %d messages arrived, want %d", name, len(arrived), test.ok)
 		}
 	}
 }

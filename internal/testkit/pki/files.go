@@ -42,16 +42,3 @@ func write(file, kind string, der []byte, mode os.FileMode) error {
 	}
 	return nil
 }
-
-// ReadPool returns a pool that trusts the certificates of a PEM file only.
-func ReadPool(file string) (*x509.CertPool, error) {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return nil, fmt.Errorf("reading the certificate authority: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("reading the certificate authority: %s holds no certificate", file)
-	}
-	return pool, nil
-}

@@ -48,16 +48,6 @@ sys.exit(not all(map(u.find_spec, ("moto", "flask", "samtranslator"))))`
 	return exec.Command(python, "-c", probe).Run() == nil
 }
 
-// Command is the path of one of the installed command lines, such as aws and sam.
-func Command(root, name string) (string, error) {
-	for _, candidate := range []string{filepath.Join(root, ".venv", "bin", name), name} {
-		if path, err := exec.LookPath(candidate); err == nil {
-			return path, nil
-		}
-	}
-	return "", fmt.Errorf("%s is neither in .venv/bin nor on the search path: run `make tools`", name)
-}
-
 // DynamoDBLocal is the JDK's java, and the folder that has DynamoDBLocal.jar and its libraries.
 func DynamoDBLocal(root string) (java, folder string, err error) {
 	// A JRE has java, too; javac tells a JDK, which runs a source file.

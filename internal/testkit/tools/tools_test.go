@@ -57,19 +57,3 @@ func TestPython(t *testing.T) {
 		t.Errorf("with STACK_PYTHON: %s, %v", got, err)
 	}
 }
-
-func TestCommand(t *testing.T) {
-	root, path := t.TempDir(), t.TempDir()
-	t.Setenv("PATH", path)
-	if _, err := tools.Command(root, "aws"); err == nil || !strings.Contains(err.Error(), "make tools") {
-		t.Errorf("without the command: %v", err)
-	}
-	system := program(t, "", path, "aws")
-	if got, err := tools.Command(root, "aws"); err != nil || got != system {
-		t.Errorf("with the machine's own: %s, %v", got, err)
-	}
-	own := program(t, "", root, ".venv", "bin", "aws")
-	if got, err := tools.Command(root, "aws"); err != nil || got != own {
-		t.Errorf("with both: %s, %v", got, err)
-	}
-}
