@@ -59,21 +59,17 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (r *run) purge(ctx context.Context) (n int, err error) {
-	return r.removeListed(ctx, "dead_letters", "delivery_id", func(ids []string) error {
-		return r.end(ctx, "purge", "delivery_ids", ids)
-	})
+func (r *run) purge(ctx context.Context) (int, error) {
+	return r.removeListed(ctx, "dead_letters", "delivery_id", "purge")
 }
 
-func (r *run) discardRejected(ctx context.Context) (n int, err error) {
-	return r.removeListed(ctx, "rejected_events", "message_id", func(ids []string) error {
-		return r.end(ctx, "discard_rejected_events", "message_ids", ids)
-	})
+func (r *run) discardRejected(ctx context.Context) (int, error) {
+	return r.removeListed(ctx, "rejected_events", "message_id", "discard_rejected_events")
 }
 
-// removeListed removes the items that a list of inspect shows of the tenant, until it shows nothing new: an index may
-// show for a moment items that are gone.
-func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids []string) error) (int, error) {
+// removeListed has replay's action remove the items that a list of inspect shows of the tenant, until it shows nothing
+// new: an index may show for a moment items that are gone.
+func (r *run) removeListed(ctx context.Context, list, id, action string) (int, error) {
 	removed := map[string]bool{}
 	for {
 		var found operator.List[map[string]any]
@@ -90,7 +86,7 @@ func (r *run) removeListed(ctx context.Context, list, id string, remove func(ids
 		if len(ids) == 0 {
 			return len(removed), nil
 		}
-		if err := remove(ids); err != nil {
+		if err := r.end(ctx, action, id+"s", ids); err != nil {
 			return len(removed), err
 		}
 		for _, id := range ids {

@@ -63,12 +63,8 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 // crowd makes a backlog, and returns when it began.
 func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
 	for n := range noisyEndpoints {
-		address, err := r.Receiver.Open(ctx, noisyInbox(n), time.Time{}, pause)
-		if err != nil {
-			return began, fmt.Errorf("making a receiver: %w", err)
-		}
-		if _, err := r.tenant.CreateEndpoint(ctx, address, "user.created"); err != nil {
-			return began, err //nolint:wrapcheck // says that it created
+		if _, err := r.subscribe(ctx, noisyInbox(n), time.Time{}, pause, "user.created"); err != nil {
+			return began, err
 		}
 	}
 	began = time.Now()

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -184,7 +183,7 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 	defer func() { err = errors.Join(err, r.Probe.Close(context.WithoutCancel(ctx))) }()
 	var wrong []string
 	refused := 0
-	for calls := range byFunction(Rights) {
+	for _, calls := range byFunction(Rights) {
 		codes, err := r.Probe.Try(ctx, calls[0].Function, calls)
 		if err != nil {
 			return "", err
@@ -204,20 +203,16 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 	return fmt.Sprintf("%d calls were refused and %d allowed, as they should be", refused, len(Rights)-refused), nil
 }
 
-// byFunction yields the calls of one function after the other.
-func byFunction(all []Call) func(func([]Call) bool) {
-	return func(yield func([]Call) bool) {
-		for len(all) > 0 {
-			n := slices.IndexFunc(all, func(c Call) bool { return c.Function != all[0].Function })
-			if n < 0 {
-				n = len(all)
-			}
-			if !yield(all[:n]) {
-				return
-			}
-			all = all[n:]
+// byFunction are the calls of one function after the other.
+func byFunction(all []Call) (groups [][]Call) {
+	for n, c := range all {
+		if n == 0 || c.Function != all[n-1].Function {
+			groups = append(groups, nil)
 		}
+		last := len(groups) - 1
+		groups[last] = append(groups[last], c)
 	}
+	return groups
 }
 
 // judge returns the fault of AWS's code for the call.

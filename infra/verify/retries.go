@@ -16,7 +16,7 @@ const together = 5
 
 // retried makes deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
 func retried(ctx context.Context, r *run) (string, error) {
-	e, err := r.failing(ctx, "retries", time.Now().Add((r.Waits[0]+r.Waits[1])*11/10), "user.updated")
+	e, err := r.subscribe(ctx, "retries", time.Now().Add((r.Waits[0]+r.Waits[1])*11/10), 0, "user.updated")
 	if err != nil {
 		return "", err
 	}

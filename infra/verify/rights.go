@@ -1,7 +1,7 @@
 package verify
 
 import (
-	"strings"
+	"os"
 
 	"github.com/go-json-experiment/json/jsontext"
 )
@@ -111,13 +111,5 @@ var Rights = []Call{
 
 // Named is the call's input with the names of a stack's resources.
 func (c Call) Named(physical func(logical string) string) jsontext.Value {
-	input := c.Input
-	for {
-		before, rest, found := strings.Cut(input, "${")
-		if !found {
-			return jsontext.Value(input)
-		}
-		logical, after, _ := strings.Cut(rest, "}")
-		input = before + physical(logical) + after
-	}
+	return jsontext.Value(os.Expand(c.Input, physical))
 }

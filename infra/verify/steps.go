@@ -23,13 +23,10 @@ import (
 const inbox = "main"
 
 func register(ctx context.Context, r *run) (string, error) {
-	address, err := r.Receiver.Open(ctx, inbox, time.Time{}, 0)
-	if err != nil {
-		return "", fmt.Errorf("making a receiver: %w", err)
-	}
-	r.endpoint, err = r.tenant.CreateEndpoint(ctx, address, "*")
+	var err error
+	r.endpoint, err = r.subscribe(ctx, inbox, time.Time{}, 0, "*")
 	r.secret = r.endpoint.SigningSecret
-	return "at " + address[:strings.LastIndexByte(address, '/')+1] + "…", err
+	return "at " + r.endpoint.URL[:strings.LastIndexByte(r.endpoint.URL, '/')+1] + "…", err
 }
 
 // publish sends the sample of an event type under an id of its own.
@@ -122,9 +119,12 @@ func everyEvent(ctx context.Context, r *run) (string, error) {
 		took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond)), nil
 }
 
-// failing has an endpoint of its own: the main one's circuit stays out of it.
-func (r *run) failing(ctx context.Context, name string, until time.Time, eventType string) (client.Endpoint, error) {
-	address, err := r.Receiver.Open(ctx, name, until, 0)
+// subscribe makes an endpoint of an inbox that fails until a moment, or answers after a pause. An inbox of its own
+// keeps failures out of the main endpoint's circuit.
+func (r *run) subscribe(
+	ctx context.Context, name string, fails time.Time, pause time.Duration, eventType string,
+) (client.Endpoint, error) {
+	address, err := r.Receiver.Open(ctx, name, fails, pause)
 	if err != nil {
 		return client.Endpoint{}, fmt.Errorf("making a receiver: %w", err)
 	}

@@ -40,7 +40,7 @@ func death(ctx context.Context, r *run) (string, error) {
 	if takes := r.schedule(); takes > maxSchedule {
 		return "", notShown(fmt.Sprintf("the schedule takes %s: verify a stack with the parameters of [verify]", takes))
 	}
-	e, err := r.failing(ctx, "death", time.Now().Add(24*time.Hour), "user.banned")
+	e, err := r.subscribe(ctx, "death", time.Now().Add(24*time.Hour), 0, "user.banned")
 	if err != nil {
 		return "", err
 	}
