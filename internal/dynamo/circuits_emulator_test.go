@@ -76,9 +76,10 @@ func TestCircuits_Store_refusesAnyOtherVersion(t *testing.T) {
 	s := newRig(t).circuits
 	stored := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
 	for _, version := range []int64{0, 6, 8} {
-		was := stored
+		was, next := stored, full("webhook_1", stored.Version) // the same by chance
 		was.Version = version
-		got, applied, err := s.Store(t.Context(), was, full("webhook_1", 9))
+		next.Failures++
+		got, applied, err := s.Store(t.Context(), was, next)
 		if diff := cmp.Diff(stored, got); applied || err != nil || diff != "" {
 			t.Errorf("over version %d: %v, %v (-want +got)\n%s", version, applied, err, diff)
 		}
@@ -86,29 +87,6 @@ func TestCircuits_Store_refusesAnyOtherVersion(t *testing.T) {
 	gone, applied, err := s.Store(t.Context(), full("webhook_2", 7), full("webhook_2", 8))
 	if applied || err != nil || gone.Version != 0 {
 		t.Errorf("over an item that was removed: %+v, %v, %v", gone, applied, err)
-	}
-}
-
-// The SDK asks again when an answer is lost, and is then refused by its own write.
-func TestCircuits_writesKnowThemselvesAgain(t *testing.T) {
-	r := newRig(t)
-	s := r.circuits
-	r.loseAnswers()
-	first := mustStore(t, s, circuit.Item{}, full("webhook_1", 7))
-	other := full("webhook_1", 7)
-	other.Failures++ // of the same version by chance
-	if stored, applied, err := s.Store(t.Context(), circuit.Item{}, other); applied || err != nil || stored.Failures != 4 {
-		t.Errorf("another's write: %+v, %v, %v", stored, applied, err)
-	}
-	held := mustHold(t, s, "webhook_1", at.Add(time.Hour))
-	if !held.HeldUntil.Equal(at.Add(time.Hour)) || held.Version != first.Version {
-		t.Errorf("held: %+v", held)
-	}
-	if applied, err := s.Clear(t.Context(), held); !applied || err != nil {
-		t.Errorf("cleared: %v, %v", applied, err)
-	}
-	if applied, err := s.Remove(t.Context(), first); !applied || err != nil {
-		t.Errorf("removed: %v, %v", applied, err)
 	}
 }
 

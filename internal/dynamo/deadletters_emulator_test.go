@@ -298,23 +298,3 @@ func TestDeadLetters_Purge_takesOnlyWhatWasSeen(t *testing.T) {
 		t.Error("still there")
 	}
 }
-
-// The SDK asks again when an answer is lost, and is then refused by its own write.
-func TestDeadLetters_areNotRefusedByTheirOwnWrites(t *testing.T) {
-	r := newRig(t)
-	store := r.letters
-	r.loseAnswers()
-	bury(t, store, death("msg_1", "webhook_1", 0, deadAt))
-	if ok, err := store.Create(t.Context(), death("msg_1", "webhook_1", 0, deadAt.Add(time.Minute))); ok || err != nil {
-		t.Errorf("another's record: %v, %v", ok, err)
-	}
-	if replay := claim(t, store, "msg_1"); replay != 1 {
-		t.Errorf("replay %d", replay)
-	}
-	if ok, _, err := store.Append(t.Context(), death("msg_1", "webhook_1", 1, deadAt), 2); !ok || err != nil {
-		t.Errorf("appended: %v, %v", ok, err)
-	}
-	if ok, err := store.Purge(t.Context(), getLetter(t, store, "msg_1")); !ok || err != nil {
-		t.Errorf("purged: %v, %v", ok, err)
-	}
-}

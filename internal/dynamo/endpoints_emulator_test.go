@@ -277,23 +277,6 @@ func TestEndpoints_Replace_purgesTheLongestDeletedBeyondAHundredAndFifty(t *test
 	}
 }
 
-func TestEndpoints_knowTheirOwnWritesAgain(t *testing.T) {
-	r := newRig(t)
-	s := r.endpoints
-	r.loseAnswers()
-	e := mustCreate(t, s, "acme", createdAt)
-	now := e
-	now.URL, now.Revision = "https://second.example", "second"
-	for was, now := range pairs(e, now, gone(now, createdAt), back(now), gone(now, createdAt)) {
-		if was.Revision != now.Revision {
-			mustReplace(t, s, was, now)
-		}
-	}
-	if got := r.counts(); got != "counted 0, are 0 of 1" {
-		t.Error(got)
-	}
-}
-
 func TestEndpoints_tryAgainWhenAnotherTransactionIsInTheWay(t *testing.T) {
 	r := newRig(t)
 	s := r.endpoints

@@ -90,20 +90,13 @@ func TestEndpoints_Mark_isHeardOnceHoweverManyAtOnce(t *testing.T) {
 	}
 }
 
-func TestEndpoints_Mark_knowsItsOwnWriteAgain(t *testing.T) {
+func TestEndpoints_Mark_tellsAFault(t *testing.T) {
 	r := newRig(t)
-	s, faults := r.endpoints, r.faults
-	r.loseAnswers()
+	r.faults.On("PutItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
+	tenant := dynamo.EndpointKey{TenantID: "acme"}
 	pause := func(m *endpoint.Marks) bool { return m.Pause(at, "ann", "") }
-	changed, marks, err := s.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, pause)
-	if err != nil || !changed || !marks.Paused() {
-		t.Errorf("%v, %+v, %v", changed, marks, err)
-	}
-	faults.Clear()
-	faults.On("PutItem", 0, testkit.Fail(400, "ResourceNotFoundException"))
-	resume := func(m *endpoint.Marks) bool { return m.Resume(at) }
-	if changed, _, err := s.Mark(t.Context(), dynamo.EndpointKey{TenantID: "acme"}, resume); changed || err == nil {
-		t.Errorf("a fault: %v, %v", changed, err)
+	if changed, _, err := r.endpoints.Mark(t.Context(), tenant, pause); changed || err == nil {
+		t.Errorf("%v, %v", changed, err)
 	}
 }
 
