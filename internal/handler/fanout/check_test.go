@@ -36,12 +36,7 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 		t.Run(string(check), func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
 			r.SchemaCheck, r.Types = check, strict
-			if failed := r.Process(t.Context(), []events.SQSMessage{fits, not}); len(failed) != 0 {
-				t.Errorf("failed %v", failed)
-			}
-			if len(r.deliveries.sent) != want.delivered {
-				t.Errorf("%d deliveries, want %d", len(r.deliveries.sent), want.delivered)
-			}
+			r.delivers(t, want.delivered, fits, not)
 			if diff := cmp.Diff(want.rejected, r.rejected.sent, sqsValues); diff != "" {
 				t.Errorf("rejected (-want +got):\n%s", diff)
 			}

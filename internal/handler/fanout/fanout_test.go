@@ -114,6 +114,14 @@ func newRig(lists map[string][]endpoint.Endpoint) rig {
 	return r
 }
 
+// delivers has all the records processed, and fails the test unless so many deliveries have been sent then.
+func (r rig) delivers(t *testing.T, n int, records ...events.SQSMessage) {
+	t.Helper()
+	if failed := r.Process(t.Context(), records); len(failed) != 0 || len(r.deliveries.sent) != n {
+		t.Errorf("failed %v, %d deliveries, want %d", failed, len(r.deliveries.sent), n)
+	}
+}
+
 func endpoints(tenant string, n int, wants ...string) []endpoint.Endpoint {
 	var list []endpoint.Endpoint
 	for i := range n {
@@ -155,9 +163,7 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 					Body: body,
 				}, 0))
 			}
-			if failed := r.Process(t.Context(), []events.SQSMessage{record}); len(failed) != 0 {
-				t.Errorf("failed %v", failed)
-			}
+			r.delivers(t, n, record)
 			if diff := cmp.Diff(want, r.deliveries.sent, sqsValues); diff != "" {
 				t.Errorf("deliveries (-want +got)\n%s", diff)
 			}
@@ -174,9 +180,7 @@ func TestHandler_Process_readsEachTenantOnceAndKeepsThemApart(t *testing.T) {
 		records = append(records, message("e", tenant, "user.deleted"), message("f", tenant, "user.banned"))
 	}
 	r := newRig(lists)
-	if failed := r.Process(t.Context(), records); len(failed) != 0 || len(r.deliveries.sent) != 2*45 {
-		t.Errorf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
-	}
+	r.delivers(t, 2*45, records...)
 	if slices.Sort(r.tenants.reads); len(r.tenants.reads) != 10 || len(slices.Compact(r.tenants.reads)) != 10 {
 		t.Errorf("reads %v", r.tenants.reads)
 	}
@@ -255,9 +259,7 @@ func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
 	} {
 		r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
 		body := `{"id":"e",` + field + `"tenant_id":"t","type":"user.deleted","data":{}}`
-		if failed := r.Process(t.Context(), []events.SQSMessage{{MessageId: "m", Body: body}}); len(failed) != 0 {
-			t.Errorf("failed %v", failed)
-		}
+		r.delivers(t, 2, events.SQSMessage{MessageId: "m", Body: body})
 		for _, m := range r.deliveries.sent {
 			got := aws.ToString(m.Attributes["occurred_at"].StringValue)
 			if got != want || m.Body != `{"type":"user.deleted","data":{}}` {
@@ -314,9 +316,7 @@ func TestHandler_Process_fitsTheLargestEventsForTheMostEndpoints(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	if failed := r.Process(t.Context(), records); len(failed) != 0 || len(r.deliveries.sent) != 500 {
-		t.Fatalf("failed %v, %d deliveries", failed, len(r.deliveries.sent))
-	}
+	r.delivers(t, 500, records...)
 	runtime.ReadMemStats(&after)
 	if grew := after.TotalAlloc - before.TotalAlloc; grew > 32<<20 {
 		t.Errorf("500 deliveries of 10 events of 255 KiB allocate %d MiB", grew>>20)
@@ -329,13 +329,7 @@ func TestHandler_Process_keepsBadEventsWithTheirReason(t *testing.T) {
 		MessageId: "m-bad", Body: `{"id":"evt_bad","tenant_id":"t","type":"user.exploded","data":{"secret":"hush"}}`,
 	}
 	junk := events.SQSMessage{MessageId: "m-junk", Body: `not JSON`}
-	records := []events.SQSMessage{bad, message("e", "t", "user.deleted"), junk}
-	if failed := r.Process(t.Context(), records); len(failed) != 0 {
-		t.Errorf("failed %v", failed)
-	}
-	if len(r.deliveries.sent) != 1 {
-		t.Errorf("%d deliveries", len(r.deliveries.sent))
-	}
+	r.delivers(t, 1, bad, message("e", "t", "user.deleted"), junk)
 	want := []queue.Outgoing{
 		kept(bad, "evt_bad", reasonOf(bad)),
 		kept(junk, "m-junk", reasonOf(junk)),
