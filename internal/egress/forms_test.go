@@ -1,15 +1,12 @@
 package egress_test
 
 import (
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/egress"
@@ -112,34 +109,4 @@ func TestClient_Post_ignoresProxyVariables(t *testing.T) {
 	client := newClient(t, ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
 	got := client.Post(t.Context(), to(target))
 	checkResponse(t, target, delivery.Response{Status: http.StatusNoContent}, got)
-}
-
-func TestClient_Post_sendsNothingButTheDelivery(t *testing.T) {
-	ca := receivers.NewCA(t)
-	type sent struct {
-		Method, Body string
-		Header       http.Header
-	}
-	var got []sent // by a request after the other
-	url := receivers.New(t, ca, func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Error(err)
-		}
-		got = append(got, sent{r.Method, string(body), r.Header})
-		http.SetCookie(w, &http.Cookie{Name: "session", Value: "kept"})
-	})
-	client := newClient(t, ca, receivers.Target{}, longLimits)
-	for range 2 {
-		client.Post(t.Context(), delivery.Request{
-			TenantID: "tenant_1", URL: url, Body: []byte(`{"a":1}`),
-			Header: []delivery.Field{{Name: "User-Agent", Value: "Herald/test"}, {Name: "Wh-Id", Value: "msg_1"}},
-		})
-	}
-	want := sent{http.MethodPost, `{"a":1}`, http.Header{
-		"User-Agent": {"Herald/test"}, "Wh-Id": {"msg_1"}, "Content-Length": {"7"},
-	}}
-	if diff := cmp.Diff([]sent{want, want}, got); diff != "" {
-		t.Errorf("requests (-want +got):\n%s", diff)
-	}
 }

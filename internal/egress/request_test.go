@@ -2,6 +2,7 @@ package egress_test
 
 import (
 	"bufio"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,38 +17,43 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
+// The second time on a kept connection, too, and without the cookie of the first answer.
 func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
 	ca := receivers.NewCA(t)
-	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for _, size := range []int{0, 7, 15 << 10, 16 << 10, 17 << 10, 250_000} {
-		read := make(chan string, 1)
-		address := listen(t, ca, func(c net.Conn) {
-			var said strings.Builder
-			req, err := http.ReadRequest(bufio.NewReader(io.TeeReader(c, &said)))
-			if err != nil {
-				t.Error(err)
-				return
+		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
+			read := make(chan string, 1)
+			address := listen(t, ca, func(c net.Conn) {
+				defer close(read)
+				var said strings.Builder
+				for in := bufio.NewReader(io.TeeReader(c, &said)); ; said.Reset() {
+					req, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					_, _ = io.Copy(io.Discard, req.Body)
+					read <- said.String()
+					_, _ = io.WriteString(c, "HTTP/1.1 204 No Content\r\nSet-Cookie: session=kept\r\n\r\n")
+				}
+			})
+			client := newClient(t, ca, receivers.Target{}, longLimits)
+			r := delivery.Request{
+				TenantID: "tenant_1", URL: "https://" + address + "/a b?c=d", Body: []byte(strings.Repeat("b", size)),
+				Header: []delivery.Field{{Name: "Wh-Id", Value: "msg_1"}, {Name: "User-Agent", Value: ""}},
 			}
-			_, _ = io.Copy(io.Discard, req.Body)
-			read <- said.String()
-			_, _ = io.WriteString(c, "HTTP/1.1 204 No Content\r\n\r\n")
+			got := client.Post(t.Context(), r)
+			checkResponse(t, "a URL with spaces", delivery.Response{Reason: delivery.ReasonBlockedURL}, got)
+			r.URL = "https://" + address + "/a%20b?c=d&f=%0d%0a\u00fc"
+			want := "POST /a%20b?c=d&f=%0d%0a%C3%BC HTTP/1.1\r\nHost: " + address + "\r\nWh-Id: msg_1\r\nUser-Agent: \r\n" +
+				"Content-Length: " + strconv.Itoa(size) + "\r\n\r\n" + string(r.Body)
+			for range 2 {
+				got := client.Post(t.Context(), r)
+				checkResponse(t, "the POST", delivery.Response{Status: http.StatusNoContent}, got)
+				if diff := cmp.Diff(want, <-read); diff != "" {
+					t.Errorf("written (-want +got):\n%s", diff)
+				}
+			}
 		})
-		body := strings.Repeat("b", size)
-		got := client.Post(t.Context(), delivery.Request{
-			TenantID: "tenant_1", URL: "https://" + address + "/a b?c=d", Body: []byte(body),
-			Header: []delivery.Field{{Name: "Wh-Id", Value: "msg_1"}, {Name: "User-Agent", Value: ""}},
-		})
-		checkResponse(t, "a URL with spaces", delivery.Response{Reason: delivery.ReasonBlockedURL}, got)
-		got = client.Post(t.Context(), delivery.Request{
-			TenantID: "tenant_1", URL: "https://" + address + "/a%20b?c=d&f=%0d%0a\u00fc", Body: []byte(body),
-			Header: []delivery.Field{{Name: "Wh-Id", Value: "msg_1"}, {Name: "User-Agent", Value: ""}},
-		})
-		checkResponse(t, "the POST", delivery.Response{Status: http.StatusNoContent}, got)
-		want := "POST /a%20b?c=d&f=%0d%0a%C3%BC HTTP/1.1\r\nHost: " + address + "\r\nWh-Id: msg_1\r\nUser-Agent: \r\n" +
-			"Content-Length: " + strconv.Itoa(size) + "\r\n\r\n" + body
-		if diff := cmp.Diff(want, <-read); diff != "" {
-			t.Errorf("%d bytes (-want +got):\n%s", size, diff)
-		}
 	}
 }
 
