@@ -37,30 +37,6 @@ func (s subscription) turn(t *testing.T, c *client.Client, status string) {
 	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"status": status}, http.StatusOK})
 }
 
-// A pause is the operator's: nothing that the owner may do to the endpoint lifts it.
-func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": s.ID}
-	control(t, "pause", endpoint)
-	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"description": "mine"}, http.StatusOK})
-	change(t, c, call{http.MethodDelete, s.ID, nil, http.StatusNoContent})
-	change(t, c, call{http.MethodPost, s.ID + "/restore", nil, http.StatusOK})
-	s.turn(t, c, "disabled")
-	s.turn(t, c, "active")
-	publish(t, c, "user.created")
-	waits(t, c, s, 1)
-	if h, _, err := operator.Health(t.Context(), c.TenantID, s.ID); err != nil || h.State != "paused" {
-		t.Errorf("%+v, %v", h, err)
-	}
-	if n := len(s.Requests()); n != 0 {
-		t.Errorf("%d requests under the pause", n)
-	}
-	control(t, "resume", endpoint)
-	genuine(t, s.await(t, 1))
-}
-
 // recoverOnce is how long there is at most one recovery of an endpoint: ten minutes of 5 s.
 const recoverOnce = 50 * time.Second
 
@@ -69,7 +45,7 @@ func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
-	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": s.ID}
+	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
 	var first, recovered time.Time
 	shows := func(waiting int) { // or another recovery
 		eventually(t, fmt.Sprint(waiting, " waiting, or a recovery"), func(ctx context.Context) (bool, error) {

@@ -5,7 +5,6 @@ package e2e
 import (
 	"context"
 	"net/http"
-	"net/http/httputil"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -20,7 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/process"
 	"github.com/herald-webhooks/herald/infra/internal/published"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
-	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
 // ownTypes is a stack with the types of infra/examples/catalogue.yaml, and the receivers beside it.
@@ -46,7 +45,7 @@ func TestAnAdoptersOwnTypesAreDeliveredAndVerified(t *testing.T) {
 	var receivers []*published.Receiver
 	for _, language := range published.Languages() {
 		if events := subscriptions[language.Name]; events != nil {
-			s, r := own.subscribe(t, c, language, events)
+			s, r := subscribePublished(t, c, own.receivers, language, events...)
 			all, receivers = append(all, s), append(receivers, r)
 		}
 	}
@@ -81,24 +80,12 @@ func startOwnTypes(t *testing.T) ownTypes {
 	dir := t.TempDir()
 	catalogue, functions := filepath.Join(dir, "catalogue"), filepath.Join(dir, "functions")
 	golang(t, "run", "./infra/catalogue", "-own", "infra/examples/catalogue.yaml", "-out", catalogue)
-	built, err := os.ReadDir(filepath.Join(root, ".local", "functions"))
-	if err != nil {
+	if err := os.CopyFS(functions, os.DirFS(filepath.Join(root, ".local", "functions"))); err != nil {
 		t.Fatal(err, ": run make native")
 	}
-	for _, f := range built {
-		to := filepath.Join(functions, f.Name())
-		if !slices.Contains([]string{"fanout", "webhooks"}, f.Name()) {
-			err = os.MkdirAll(functions, 0o750)
-			if err == nil {
-				err = os.Symlink(filepath.Join(root, ".local", "functions", f.Name()), to)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
+	for _, name := range []string{"fanout", "webhooks"} {
 		golang(t, "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-overlay", filepath.Join(catalogue, "overlay.json"),
-			"-o", filepath.Join(to, "bootstrap"), "./functions/"+f.Name())
+			"-o", filepath.Join(functions, name, "bootstrap"), "./functions/"+name)
 	}
 	stack, err := process.Start(t.Context(), process.Options{
 		Binary: filepath.Join(root, ".local", "bin", "stack"), Root: root, Dir: dir,
@@ -130,43 +117,15 @@ func golang(t *testing.T, args ...string) {
 	t.Helper()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = root
-	cmd.Stderr = t.Output()
-	if err := child.Run(t.Context(), cmd); err != nil {
-		t.Fatalf("go %v: %v", args, err)
-	}
-}
-
-// subscribe registers the published receiver of a language.
-func (o ownTypes) subscribe(
-	t *testing.T, c *client.Client, language published.Language, events []string,
-) (subscription, *published.Receiver) {
-	t.Helper()
-	inbox := o.receivers.Inbox("/" + unique("inbox"))
-	endpoint, err := c.CreateEndpoint(t.Context(), inbox.URL, events...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	place := published.Place{Root: root, Scratch: t.TempDir()}
-	r, err := language.Start(t.Context(), place, endpoint.SigningSecret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(r.Close)
-	if err := inbox.Verify(endpoint.SigningSecret, httputil.NewSingleHostReverseProxy(r.URL)); err != nil {
-		t.Fatal(err)
-	}
-	return subscription{endpoint, inbox}, r
+	execute(t, 2*patience, cmd)
 }
 
 // rejects waits until the event is kept with its reason.
 func (o ownTypes) rejects(t *testing.T, eventID string) {
 	t.Helper()
-	var got struct {
-		Data []rejected `json:"data"`
-	}
+	var got inspect.RejectedList
 	eventually(t, "the rejected event", func(ctx context.Context) (bool, error) {
-		ask := map[string]any{"action": "rejected_events", "operator": "e2e", "limit": 10}
-		err := o.client.Invoke(ctx, "inspect", ask, &got)
+		err := o.client.Operate(ctx, "inspect", "rejected_events", about{"limit": 10}, &got)
 		return len(got.Data) > 0, err
 	})
 	const want = "invalid event: data: does not fulfil /properties/items/items/properties/quantity/minimum of its schema"

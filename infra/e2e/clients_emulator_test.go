@@ -3,8 +3,6 @@
 package e2e
 
 import (
-	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -19,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
 )
 
 // said is what each generated client prints of the life of an endpoint, its faults included, and
@@ -54,7 +52,8 @@ func TestAClientOfEachGeneratorTakesAnEndpointThroughItsLife(t *testing.T) {
 		t.Run(language, func(t *testing.T) {
 			t.Parallel()
 			c := tenant(t)
-			reader, _ := issue(t, c.TenantID, "webhooks:read")
+			reader := get[apikeys.IssuedKey](t, "apikeys", "issue",
+				about{"tenant_id": c.TenantID, "scopes": []string{"webhooks:read"}}).APIKey
 			folder := t.TempDir()
 			if err := os.CopyFS(folder, os.DirFS(filepath.Join(root, "infra", "clients", language))); err != nil {
 				t.Fatal(err)
@@ -95,23 +94,6 @@ func TestSchemathesisFindsNothing(t *testing.T) {
 	}
 }
 
-// issue makes a key of the tenant with these scopes, both when none are named.
-func issue(t *testing.T, tenantID string, scopes ...string) (key, id string) {
-	t.Helper()
-	in := map[string]any{"action": "issue", "operator": "tests@example.com", "tenant_id": tenantID}
-	if len(scopes) > 0 {
-		in["scopes"] = scopes
-	}
-	var out struct {
-		APIKey string `json:"api_key"`
-		KeyID  string `json:"key_id"`
-	}
-	if err := operator.Invoke(t.Context(), "apikeys", in, &out); err != nil {
-		t.Fatal(err)
-	}
-	return out.APIKey, out.KeyID
-}
-
 // openapiTools is a path below the folder in which make installs what is in infra/clients.
 func openapiTools(path ...string) string {
 	return filepath.Join(append([]string{root, ".tools", "openapi"}, path...)...)
@@ -124,17 +106,11 @@ func runTool(t *testing.T, folder string, env []string, command ...string) strin
 		t.Fatalf("the tools are not installed, run `make tools`: %v", err)
 	}
 	defer alone()()
-	ctx, cancel := context.WithTimeout(t.Context(), 8*time.Minute)
-	defer cancel()
-	var out, faults bytes.Buffer
 	cmd := exec.Command(command[0], command[1:]...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = folder, &out, &faults
+	cmd.Dir = folder
 	path := openapiTools("bin") + ":" + openapiTools("node_modules", ".bin") + ":" + os.Getenv("PATH")
 	cmd.Env = append(append(os.Environ(), "PATH="+path), env...)
-	if err := child.Run(ctx, cmd); err != nil {
-		t.Fatalf("%v: %v\n%s%s", command, err, out.String(), faults.String())
-	}
-	return out.String()
+	return execute(t, 8*time.Minute, cmd)
 }
 
 // startProxy starts a way to the HTTP API on which each exchange is held against infra/openapi.yaml.

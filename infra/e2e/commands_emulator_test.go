@@ -11,8 +11,10 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/commands"
+	"github.com/herald-webhooks/herald/internal/testkit/child"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -48,17 +50,24 @@ func shell(t *testing.T, script string) string {
 		}
 	}
 	defer alone()()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "bash", "-c", "set -euo pipefail\n"+script)
+	cmd := exec.Command("bash", "-c", "exec 2>&1\nset -euo pipefail\n"+script)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "AWS_CONFIG_FILE=", "AWS_PROFILE=", "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=elsewhere", "AWS_SECRET_ACCESS_KEY=elsewhere")
-	out, err := cmd.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v in\n%s\n%s", err, script, out)
+	return execute(t, patience, cmd)
+}
+
+// execute runs a command to its end and returns what it prints.
+func execute(t *testing.T, limit time.Duration, cmd *exec.Cmd) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	var out, faults strings.Builder
+	cmd.Stdout, cmd.Stderr = &out, &faults
+	if err := child.Run(ctx, cmd); err != nil {
+		t.Fatalf("%v: %v\n%s%s", cmd.Args, err, &out, &faults)
 	}
-	return string(out)
+	return out.String()
 }
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
@@ -158,12 +167,7 @@ func python(t *testing.T, script string, args ...string) string {
 		t.Fatal(err)
 	}
 	defer alone()()
-	var stderr strings.Builder
-	cmd := exec.CommandContext(t.Context(), interpreter, append([]string{"-c", script}, args...)...)
-	cmd.Dir, cmd.Stderr = t.TempDir(), &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, stderr.String())
-	}
-	return string(out)
+	cmd := exec.Command(interpreter, append([]string{"-c", script}, args...)...)
+	cmd.Dir = t.TempDir()
+	return execute(t, patience, cmd)
 }

@@ -5,11 +5,13 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
 // controlled is what control answers.
@@ -24,26 +26,15 @@ type controlled struct {
 }
 
 // control asks for an action on what fields name.
-func control(t *testing.T, action string, fields map[string]any) (answer controlled) {
+func control(t *testing.T, action string, fields about) controlled {
 	t.Helper()
-	fields["action"], fields["operator"] = action, "e2e"
-	if err := operator.Invoke(t.Context(), "control", fields, &answer); err != nil {
-		t.Fatal(err)
-	}
-	return answer
+	return get[controlled](t, "control", action, fields)
 }
 
 // waitingFor counts the deliveries of an event that inspect shows as waiting.
 func waitingFor(ctx context.Context, tenantID, eventID string) (int, error) {
-	var list struct {
-		Data []struct {
-			State  string `json:"state"`
-			Reason string `json:"reason"`
-		} `json:"data"`
-	}
-	err := operator.Invoke(ctx, "inspect", map[string]any{
-		"action": "deliveries", "operator": "e2e", "tenant_id": tenantID, "event_id": eventID,
-	}, &list)
+	list, err := ask[inspect.DeliveryList](ctx, "inspect", "deliveries",
+		about{"tenant_id": tenantID, "event_id": eventID})
 	n := 0
 	for _, d := range list.Data {
 		if d.State == "waiting" && d.Reason == "endpoint_paused" {
@@ -53,22 +44,27 @@ func waitingFor(ctx context.Context, tenantID, eventID string) (int, error) {
 	return n, err
 }
 
-// An operator pauses one of a tenant's endpoints and then the tenant: what is published meanwhile
-// waits, and arrives once both are resumed.
-func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
+// An operator pauses one of a tenant's endpoints and then the tenant: what is published meanwhile waits, whatever the
+// owner may do to the endpoint, and arrives once both are resumed.
+func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	paused, other := subscribe(t, c, "*"), subscribe(t, c, "*")
-	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": paused.ID}
-	all := map[string]any{"tenant_id": c.TenantID}
+	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": paused.ID}
+	all := about{"tenant_id": c.TenantID}
 	occurredAt := map[string]time.Time{} // by delivery
 	for _, step := range []struct {
-		fields  map[string]any
+		fields  about
 		waiting int
 	}{{endpoint, 1}, {all, 2}} {
 		if got := control(t, "pause", step.fields); got.State != "paused" {
 			t.Fatalf("paused: %+v", got)
 		}
+		change(t, c, call{http.MethodPatch, paused.ID, about{"description": "mine"}, http.StatusOK})
+		change(t, c, call{http.MethodDelete, paused.ID, nil, http.StatusNoContent})
+		change(t, c, call{http.MethodPost, paused.ID + "/restore", nil, http.StatusOK})
+		paused.turn(t, c, "disabled")
+		paused.turn(t, c, "active")
 		event := publish(t, c, "user.deleted")
 		content := delivery.ContentOf([]byte(event.Payload()))
 		for _, s := range []subscription{paused, other} {
@@ -78,16 +74,18 @@ func TestWhatIsPausedWaitsUntilItIsResumed(t *testing.T) {
 			n, err := waitingFor(ctx, c.TenantID, event.ID)
 			return n == step.waiting, err
 		})
+		if h, _, err := operator.Health(t.Context(), c.TenantID, paused.ID); err != nil || h.State != "paused" {
+			t.Errorf("%+v, %v", h, err)
+		}
 	}
-	endpoint["action"] = "release"
-	err := operator.Invoke(t.Context(), "control", endpoint, &controlled{})
-	if err == nil || !strings.Contains(err.Error(), "tenant_paused") {
+	_, err := ask[controlled](t.Context(), "control", "release", endpoint)
+	if err == nil || !strings.Contains(err.Error(), "tenant is paused") {
 		t.Errorf("released under the pause: %v", err)
 	}
 	if n := len(paused.Requests()); n != 0 {
 		t.Errorf("%d requests under the pause", n)
 	}
-	for _, fields := range []map[string]any{all, endpoint} {
+	for _, fields := range []about{all, endpoint} {
 		if got := control(t, "resume", fields); got.Result != "resumed" {
 			t.Fatalf("resumed: %+v", got)
 		}
@@ -106,18 +104,14 @@ func TestWhatIsDiscardedIsNotDelivered(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
-	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": s.ID}
+	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
 	control(t, "pause", endpoint)
 	event := publish(t, c, "user.deleted")
-	eventually(t, "one waiting", func(ctx context.Context) (bool, error) {
-		n, err := waitingFor(ctx, c.TenantID, event.ID)
-		return n == 1, err
-	})
-	endpoint["confirm"] = true
-	if got := control(t, "discard", endpoint); got.Result != "discarding" || got.Waiting.Count != 1 {
+	waits(t, c, s, 1)
+	confirmed := about{"tenant_id": c.TenantID, "endpoint_id": s.ID, "confirm": true}
+	if got := control(t, "discard", confirmed); got.Result != "discarding" || got.Waiting.Count != 1 {
 		t.Errorf("discarded: %+v", got)
 	}
-	delete(endpoint, "confirm")
 	control(t, "resume", endpoint)
 	publishUser(t, c, "user_after")
 	if got := s.await(t, 1); string(got[0].Body) != `{"type":"user.created","data":{"userId":"user_after"}}` {
@@ -137,7 +131,7 @@ func TestATestDeliveryIsMadeOnce(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "user.deleted")
-	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": s.ID}
+	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
 	sent := control(t, "test", endpoint)
 	if got := state(t, sent.DeliveryID, "acknowledged"); got.LastStatus != 200 {
 		t.Errorf("%+v", got)

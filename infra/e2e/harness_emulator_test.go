@@ -5,6 +5,7 @@ package e2e
 import (
 	"context"
 	"fmt"
+	"net/http/httputil"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/examples"
 	verifier "github.com/herald-webhooks/herald/infra/examples/receiver/go"
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/published"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
@@ -73,6 +75,53 @@ func (s subscription) verify(t *testing.T, secret string) {
 	if err := s.Verify(secret, verifier.Handler([]string{secret}, func(string, []byte) error { return nil })); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// subscribePublished registers a running receiver of the language behind one of the server's inboxes, which ends TLS,
+// as a load balancer does, and passes the bytes on.
+func subscribePublished(
+	t *testing.T, c *client.Client, s *receiver.Server, language published.Language, events ...string,
+) (subscription, *published.Receiver) {
+	t.Helper()
+	inbox := s.Inbox("/" + unique("inbox"))
+	endpoint, err := c.CreateEndpoint(t.Context(), inbox.URL, events...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := published.Place{Root: root, Scratch: t.TempDir()}
+	running, err := language.Start(t.Context(), place, endpoint.SigningSecret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(running.Close)
+	if err := inbox.Verify(endpoint.SigningSecret, httputil.NewSingleHostReverseProxy(running.URL)); err != nil {
+		t.Fatal(err)
+	}
+	return subscription{endpoint, inbox}, running
+}
+
+// about are the fields of an operator's request.
+type about = map[string]any
+
+// list is the answer of an action that lists.
+type list[T any] struct {
+	Data []T `json:"data"`
+}
+
+// ask makes an operator's request.
+func ask[T any](ctx context.Context, function, action string, fields about) (answer T, err error) {
+	err = operator.Operate(ctx, function, action, fields, &answer)
+	return answer, err
+}
+
+// get is ask, and fails the test for an error.
+func get[T any](t *testing.T, function, action string, fields about) T {
+	t.Helper()
+	answer, err := ask[T](t.Context(), function, action, fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
 }
 
 // publish puts a sample on the queue under an id of its own.

@@ -5,34 +5,24 @@ package e2e
 import (
 	"net/http"
 	"testing"
+
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
 )
 
 func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
-	var list struct {
-		Data []struct {
-			KeyID  string `json:"key_id"`
-			APIKey string `json:"api_key"`
-		} `json:"data"`
-	}
-	asked := map[string]any{"action": "list", "operator": "e2e", "tenant_id": c.TenantID}
-	if err := operator.Invoke(t.Context(), "apikeys", asked, &list); err != nil {
-		t.Fatal(err)
-	}
-	if len(list.Data) != 1 || list.Data[0].APIKey != "" {
-		t.Fatalf("keys %+v", list.Data)
+	keys := get[list[apikeys.IssuedKey]](t, "apikeys", "list", about{"tenant_id": c.TenantID}).Data
+	if len(keys) != 1 || keys[0].APIKey != "" {
+		t.Fatalf("keys %+v", keys)
 	}
 	status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("before: %d %v", status, err)
 	}
-	var revoked struct {
-		RevokedAt string `json:"revoked_at"`
-	}
-	asked = map[string]any{"action": "revoke", "operator": "e2e", "key_id": list.Data[0].KeyID}
-	if err := operator.Invoke(t.Context(), "apikeys", asked, &revoked); err != nil || revoked.RevokedAt == "" {
-		t.Errorf("revoke answered %+v, %v", revoked, err)
+	revoked := get[apikeys.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
+	if revoked.RevokedAt == nil {
+		t.Errorf("revoke answered %+v", revoked)
 	}
 	status, err = c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
 	if err != nil || status != http.StatusUnauthorized {

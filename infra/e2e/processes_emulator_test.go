@@ -3,85 +3,74 @@
 package e2e
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 )
 
-// functionProcesses finds the processes of a function of the stack, by the CA file in their environment.
-func functionProcesses(s statefile.State, function string) ([]int, error) {
-	all, err := processIDs()
-	if err != nil {
-		return nil, err
-	}
-	return slices.DeleteFunc(all, func(pid int) bool {
-		env := readProc(pid, "environ")
-		return !strings.HasSuffix(executable(pid), filepath.Join(function, "bootstrap")) ||
-			!bytes.Contains(env, []byte("SSL_CERT_FILE="+s.CAFile+"\x00"))
-	}), nil
+// running is a process of this machine, and zero where it has gone.
+type running struct {
+	parent            int
+	path, environment string
 }
 
-// descendants maps every process below pid to its executable.
-func descendants(pid int) (map[int]string, error) {
-	all, err := processIDs()
-	if err != nil {
-		return nil, err
-	}
-	below := map[int]string{}
-	for grown := true; grown; {
-		grown = false
-		for _, candidate := range all {
-			parent := parentOf(candidate)
-			if _, known := below[candidate]; known {
-				continue
-			}
-			if _, inside := below[parent]; parent == pid || inside {
-				below[candidate] = executable(candidate)
-				grown = true
-			}
-		}
-	}
-	return below, nil
-}
-
-func processIDs() ([]int, error) {
+func processes() (map[int]running, error) {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil, fmt.Errorf("listing processes: %w", err)
 	}
-	var ids []int
+	all := map[int]running{}
 	for _, entry := range entries {
-		if pid, err := strconv.Atoi(entry.Name()); err == nil {
+		pid, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue
+		}
+		folder, p := filepath.Join("/proc", entry.Name()), running{path: executable(pid)}
+		environment, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		status, _ := os.ReadFile(filepath.Join(folder, "status"))
+		_, parent, _ := strings.Cut(string(status), "\nPPid:")
+		_, _ = fmt.Sscan(parent, &p.parent)
+		p.environment = string(environment)
+		all[pid] = p
+	}
+	return all, nil
+}
+
+// functionProcesses finds the processes of a function of the stack, by the CA file in their environment.
+func functionProcesses(s statefile.State, function string) (ids []int, err error) {
+	all, err := processes()
+	for pid, p := range all {
+		if strings.HasSuffix(p.path, filepath.Join(function, "bootstrap")) &&
+			strings.Contains(p.environment, "SSL_CERT_FILE="+s.CAFile+"\x00") {
 			ids = append(ids, pid)
 		}
 	}
-	return ids, nil
+	return ids, err
 }
 
-// parentOf is 0 for a process that is gone.
-func parentOf(pid int) int {
-	for line := range bytes.Lines(readProc(pid, "status")) {
-		if value, ok := bytes.CutPrefix(line, []byte("PPid:")); ok {
-			parent, _ := strconv.Atoi(string(bytes.TrimSpace(value)))
-			return parent
+// descendants maps every process below pid to its executable.
+func descendants(pid int) (map[int]string, error) {
+	all, err := processes()
+	below := map[int]string{}
+	for grown := true; grown; {
+		grown = false
+		for candidate, p := range all {
+			_, known := below[candidate]
+			_, inside := below[p.parent]
+			if !known && (p.parent == pid || inside) {
+				below[candidate], grown = p.path, true
+			}
 		}
 	}
-	return 0
+	return below, err
 }
 
 // executable is "" for a process that is gone.
 func executable(pid int) string {
 	path, _ := os.Readlink(filepath.Join("/proc", strconv.Itoa(pid), "exe"))
 	return path
-}
-
-func readProc(pid int, name string) []byte {
-	raw, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), name)) // empty for a process that is gone
-	return raw
 }

@@ -4,7 +4,6 @@ package e2e
 
 import (
 	"net/http"
-	"net/http/httputil"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,28 +20,14 @@ func TestThePublishedReceiversTakeRealDeliveries(t *testing.T) {
 		t.Run(language.Name, func(t *testing.T) {
 			t.Parallel()
 			c := tenant(t)
-			inbox := server.Inbox("/" + unique("inbox"))
-			endpoint, err := c.CreateEndpoint(t.Context(), inbox.URL, "*")
-			if err != nil {
-				t.Fatal(err)
-			}
-			place := published.Place{Root: root, Scratch: t.TempDir()}
-			receiver, err := language.Start(t.Context(), place, endpoint.SigningSecret)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(receiver.Close)
-			// The inbox ends TLS, as a load balancer does, and passes the bytes on.
-			if err := inbox.Verify(endpoint.SigningSecret, httputil.NewSingleHostReverseProxy(receiver.URL)); err != nil {
-				t.Fatal(err)
-			}
+			s, receiver := subscribePublished(t, c, server, language, "*")
 			types := event.Types()[:3]
 			want := map[published.Work]int{}
 			for _, name := range types {
 				m := publish(t, c, name)
 				want[published.Work{Event: name, Body: m.Payload()}] = 1
 			}
-			got := subscription{endpoint, inbox}.await(t, len(types))
+			got := s.await(t, len(types))
 			genuine(t, got)
 			for _, r := range got {
 				if r.Status != http.StatusOK {

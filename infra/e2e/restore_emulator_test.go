@@ -30,7 +30,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	held, dead := subscribe(t, c, "user.*"), subscribe(t, c, "organization.*")
-	control(t, "pause", map[string]any{"tenant_id": c.TenantID, "endpoint_id": held.ID})
+	control(t, "pause", about{"tenant_id": c.TenantID, "endpoint_id": held.ID})
 	const waiting = 3
 	for range waiting {
 		publish(t, c, "user.created")
@@ -81,7 +81,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 		t.Errorf("%s was not replayed", letter.DeliveryID)
 	}
 	waits(t, c, held, waiting) // the pause came back, too
-	control(t, "resume", map[string]any{"tenant_id": c.TenantID, "endpoint_id": held.ID})
+	control(t, "resume", about{"tenant_id": c.TenantID, "endpoint_id": held.ID})
 	arrived := held.await(t, waiting)
 	genuine(t, arrived)
 	ids := map[string]bool{}

@@ -17,7 +17,7 @@ func TestEventsThatShareAnIdHideNothing(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
-	endpoint := map[string]any{"tenant_id": c.TenantID, "endpoint_id": s.ID}
+	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
 	if got := control(t, "pause", endpoint); got.State != "paused" {
 		t.Fatalf("paused: %+v", got)
 	}

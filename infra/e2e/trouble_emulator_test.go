@@ -8,27 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/handler/replay"
 )
-
-type rejected struct {
-	MessageID string `json:"message_id"`
-	EventID   string `json:"event_id"`
-	Reason    string `json:"reason"`
-	Body      string `json:"body"`
-}
-
-func rejectedEvents(ctx context.Context) (map[string]rejected, error) {
-	var list struct {
-		Data []rejected `json:"data"`
-	}
-	err := operator.Invoke(ctx, "inspect", map[string]any{"action": "rejected_events", "operator": "e2e", "limit": 100},
-		&list)
-	byBody := map[string]rejected{}
-	for _, r := range list.Data {
-		byBody[r.Body] = r
-	}
-	return byBody, err
-}
 
 // discard takes rejected events off their queue by the ids that their publisher was told.
 func discard(t *testing.T, messageIDs []string) {
@@ -38,16 +23,8 @@ func discard(t *testing.T, messageIDs []string) {
 		left[id] = true
 	}
 	eventually(t, "the bad events to be discarded", func(ctx context.Context) (bool, error) {
-		var results struct {
-			Data []struct {
-				MessageID string `json:"message_id"`
-				Result    string `json:"result"`
-			} `json:"data"`
-		}
-		err := operator.Invoke(ctx, "replay", map[string]any{
-			"action": "discard_rejected_events", "operator": "e2e", "confirm": true,
-			"message_ids": slices.Collect(maps.Keys(left)),
-		}, &results)
+		results, err := ask[replay.RejectedResults](ctx, "replay", "discard_rejected_events",
+			about{"confirm": true, "message_ids": slices.Collect(maps.Keys(left))})
 		for _, r := range results.Data {
 			if r.Result == "discarded" { // another test may look at one meanwhile, which hides it
 				delete(left, r.MessageID)
@@ -87,11 +64,11 @@ func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	if got := s.await(t, 1); string(got[0].Body) != good.Payload() {
 		t.Errorf("the good event arrived as %s", got[0].Body)
 	}
-	found := map[string]rejected{}
+	found := map[string]inspect.RejectedEvent{}
 	eventually(t, "the bad events to be stored", func(ctx context.Context) (bool, error) {
-		list, err := rejectedEvents(ctx)
-		for body := range bad {
-			if r, ok := list[body]; ok {
+		list, err := ask[inspect.RejectedList](ctx, "inspect", "rejected_events", about{"limit": 100})
+		for _, r := range list.Data {
+			if body := aws.ToString(r.Body); bad[body] != "" {
 				found[body] = r // looking hides a message for a moment, so they are gathered
 			}
 		}
