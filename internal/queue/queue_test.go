@@ -128,6 +128,7 @@ type fakeSQS struct {
 	fails map[string]int      // how often
 	mute  map[string]bool     // left out of the answer
 	down  func(call int) bool // whole calls, from 0
+	sent  []types.SendMessageBatchRequestEntry
 }
 
 func (f *fakeSQS) answer(ids []*string, names []string) (
@@ -154,6 +155,7 @@ func (f *fakeSQS) answer(ids []*string, names []string) (
 func (f *fakeSQS) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (
 	*sqs.SendMessageBatchOutput, error,
 ) {
+	f.sent = append(f.sent, in.Entries...)
 	var ids []*string
 	var bodies []string
 	for _, e := range in.Entries {
@@ -251,6 +253,19 @@ func TestSender_Send_tellsTheErrorOfEachMessageAcrossCalls(t *testing.T) {
 	f.down = func(int) bool { return true }
 	if err := (Sender{Client: f}).Send(t.Context(), messages[:1])[0]; err == nil {
 		t.Error("a failed call counts as sent")
+	}
+}
+
+func TestSender_Send_namesGroupAndDelay(t *testing.T) {
+	f := &fakeSQS{}
+	Sender{Client: f}.Send(t.Context(), []Outgoing{{Group: "t", Delay: 2500 * time.Millisecond}, {}})
+	type sent struct {
+		group *string
+		delay int32
+	}
+	got := []sent{{f.sent[0].MessageGroupId, f.sent[0].DelaySeconds}, {f.sent[1].MessageGroupId, f.sent[1].DelaySeconds}}
+	if diff := cmp.Diff([]sent{{aws.String("t"), 3}, {nil, 0}}, got, cmp.AllowUnexported(sent{})); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
