@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -68,7 +69,7 @@ func (h *Handler) endpoint(
 	r.dryRun = req.DryRun
 	results := r.answer(ctx, ids, r.some)
 	if unfinished(results) {
-		next = again(start)
+		next = cmp.Or(start, firstPage)
 	}
 	return operator.NewList(results, filter, next), nil
 }
@@ -92,13 +93,6 @@ func (h *Handler) deadAt(
 
 // firstPage stands for the empty cursor, which could not be told from "no more pages".
 const firstPage = "-"
-
-func again(start string) string {
-	if start == "" {
-		return firstPage
-	}
-	return start
-}
 
 func unfinished(results []Result) bool {
 	return slices.ContainsFunc(results, func(r Result) bool { return r.Result == resultNotStarted })
@@ -125,9 +119,7 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 
 // purgeSome purges one chunk: look at each, audit the purges, purge.
 func (r *run) purgeSome(ctx context.Context, ids []string) []Result {
-	purges := of(ids)
-	r.through(ctx, purges, r.findPurge)
-	r.audit(ctx, job.Purge, purges)
+	purges := r.begin(ctx, job.Purge, ids, r.findPurge)
 	r.through(ctx, purges, r.purge)
 	return resultsOf(purges)
 }

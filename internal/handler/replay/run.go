@@ -78,9 +78,7 @@ func (r *run) all(ctx context.Context, ids []string, some func(context.Context, 
 // some takes one chunk through a replay: look at each, audit the replays, take each, send together, finish each.
 // Nothing is changed before the lines are written.
 func (r *run) some(ctx context.Context, ids []string) []Result {
-	replays := of(ids)
-	r.through(ctx, replays, r.find, r.judge, r.open)
-	r.audit(ctx, job.Replay, replays)
+	replays := r.begin(ctx, job.Replay, ids, r.find, r.judge, r.open)
 	r.through(ctx, replays, r.claim, r.queue)
 	var sending []int
 	var messages []queue.Outgoing
@@ -105,11 +103,14 @@ func (r *run) some(ctx context.Context, ids []string) []Result {
 	return resultsOf(replays)
 }
 
-func of(ids []string) []replay {
+// begin takes ids through the steps that change nothing, and audits those that are not over.
+func (r *run) begin(ctx context.Context, act job.Act, ids []string, steps ...step) []replay {
 	all := make([]replay, len(ids))
 	for i, id := range ids {
 		all[i].id = id
 	}
+	r.through(ctx, all, steps...)
+	r.audit(ctx, act, all)
 	return all
 }
 
