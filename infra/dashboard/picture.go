@@ -2,41 +2,27 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"strings"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 var errNoDashboard = errors.New("the template has no dashboard")
 
 // readWidgets reads the dashboard of a template. Names of resources are their logical ids.
-func readWidgets(template string) ([]alarms.Widget, error) {
-	var content struct {
-		Resources map[string]struct {
-			Properties struct {
-				DashboardBody string `yaml:"DashboardBody"`
-			} `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	text, err := os.ReadFile(template) //nolint:gosec // the caller's own
-	if err == nil {
-		err = yaml.Unmarshal(text, &content)
-	}
+func readWidgets(file string) ([]alarms.Widget, error) {
+	template, err := cfn.Read(file)
 	if err != nil {
-		return nil, fmt.Errorf("reading the template: %w", err)
+		return nil, err //nolint:wrapcheck // it names the template
 	}
-	for _, r := range content.Resources {
-		if r.Properties.DashboardBody == "" {
-			continue
-		}
-		return alarms.Widgets(os.Expand(r.Properties.DashboardBody, func(name string) string {
+	for _, r := range template.OfType("AWS::CloudWatch::Dashboard") {
+		body, _ := cfn.At(r.Properties, "DashboardBody")["Fn::Sub"].(string)
+		return alarms.Widgets(os.Expand(body, func(name string) string { //nolint:wrapcheck // likewise
 			id, _, _ := strings.Cut(name, ".")
 			if id == "Stage" {
 				return "local"

@@ -7,9 +7,11 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,7 +21,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/caarlos0/env/v11"
-	"gopkg.in/yaml.v3"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -31,6 +32,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // Options are the surroundings of the functions.
@@ -102,44 +104,20 @@ func Subscribe(t testing.TB, cfg aws.Config, resources map[string]string, e endp
 	}
 }
 
-// template is as much of template.yaml as the functions need.
-type template struct {
-	Globals    map[string]properties `yaml:"Globals"`
-	Parameters map[string]struct {
-		Default string `yaml:"Default"`
-	} `yaml:"Parameters"`
-	Resources map[string]struct {
-		Properties properties `yaml:"Properties"`
-	} `yaml:"Resources"`
-}
-
-type properties struct {
-	MemorySize  float64                      `yaml:"MemorySize"`
-	Environment map[string]map[string]string `yaml:"Environment"`
-}
-
-func load(t testing.TB, root string) (c template) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "template.yaml")) //nolint:gosec // the checkout's
-	if err == nil {
-		err = yaml.Unmarshal(text, &c)
-	}
-	if err != nil {
-		t.Fatalf("pipeline: reading the template: %v", err)
-	}
-	return c
-}
-
 type maker struct {
 	Options
 	t        testing.TB
-	template template
+	template cfn.Template
 	memory   map[string]float64
 }
 
 func (o Options) maker(t testing.TB) maker {
 	t.Helper()
-	return maker{t: t, Options: o, template: load(t, o.Root), memory: map[string]float64{}}
+	template, err := cfn.Read(filepath.Join(o.Root, "template.yaml"))
+	if err != nil {
+		t.Fatalf("pipeline: %v", err)
+	}
+	return maker{t: t, Options: o, template: template, memory: map[string]float64{}}
 }
 
 // value resolves a name in an environment.
@@ -149,7 +127,7 @@ func (m maker) value(name string) string {
 		return set
 	}
 	if isParameter {
-		return parameter.Default
+		return fmt.Sprint(parameter["Default"])
 	}
 	return cmp.Or(m.Resources[name], QueueURL(name))
 }
@@ -158,11 +136,18 @@ func (m maker) value(name string) string {
 func settings[S any](m maker, name string) S {
 	m.t.Helper()
 	own := m.template.Resources[strings.ToUpper(name[:1])+name[1:]+"Function"].Properties
-	m.memory[name] = cmp.Or(own.MemorySize, m.template.Globals["Function"].MemorySize)
 	variables := map[string]string{}
-	for _, p := range []properties{m.template.Globals["Function"], own} {
-		for variable, value := range p.Environment["Variables"] {
-			variables[variable] = os.Expand(value, m.value)
+	for _, p := range []cfn.Object{cfn.At(m.template.Globals, "Function"), own} {
+		if size, given := p["MemorySize"].(string); given {
+			n, err := strconv.ParseFloat(size, 64)
+			m.memory[name] = must(m, n, err)
+		}
+		for variable, value := range cfn.At(p, "Environment", "Variables") {
+			text, _ := value.(string)
+			if function, ok := value.(cfn.Object); ok {
+				text, _ = function["Fn::Sub"].(string)
+			}
+			variables[variable] = os.Expand(text, m.value)
 		}
 	}
 	s, err := env.ParseAsWithOptions[S](env.Options{RequiredIfNoDef: true, Environment: variables})

@@ -1,48 +1,30 @@
 package main
 
 import (
+	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // A table that can be taken back has a plan, with the table's own key.
 func TestPlans_areThoseOfTheTablesWithRecovery(t *testing.T) {
-	content, err := os.ReadFile("../../template.yaml")
+	template, err := cfn.Read("../../template.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var template struct {
-		Resources map[string]struct {
-			Properties struct {
-				Recovery struct {
-					Enabled bool `yaml:"PointInTimeRecoveryEnabled"`
-				} `yaml:"PointInTimeRecoverySpecification"`
-				KeySchema yaml.Node `yaml:"KeySchema"`
-			} `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	if err := yaml.Unmarshal(content, &template); err != nil {
-		t.Fatal(err)
-	}
 	want, got := map[string][]string{}, map[string][]string{}
-	for id, r := range template.Resources {
-		if !r.Properties.Recovery.Enabled {
+	for id, table := range template.OfType("AWS::DynamoDB::Table") {
+		if cfn.At(table.Properties, "PointInTimeRecoverySpecification")["PointInTimeRecoveryEnabled"] != true {
 			continue
 		}
-		var key []struct {
-			AttributeName string `yaml:"AttributeName"`
-		}
-		if err := r.Properties.KeySchema.Decode(&key); err != nil {
-			t.Fatal(err)
-		}
-		for _, part := range key {
-			want[id] = append(want[id], part.AttributeName)
+		for _, part := range cfn.List(table.Properties["KeySchema"]) {
+			want[id] = append(want[id], fmt.Sprint(part.(cfn.Object)["AttributeName"]))
 		}
 	}
 	for id, plan := range plans {

@@ -44,7 +44,7 @@ func resolve(tpl template, s settings) func(v any) (string, error) {
 func alarmsOf(t *testing.T, tpl template, s settings) map[string]alarms.Alarm {
 	t.Helper()
 	all := map[string]alarms.Alarm{}
-	for name, r := range tpl.ofType("AWS::CloudWatch::Alarm") {
+	for name, r := range tpl.OfType("AWS::CloudWatch::Alarm") {
 		a, err := alarms.Parse(name, r.Properties, resolve(tpl, s))
 		if err != nil {
 			t.Fatal(err)
@@ -58,7 +58,7 @@ func alarmsOf(t *testing.T, tpl template, s settings) map[string]alarms.Alarm {
 }
 
 func TestAlarms_tellTheTopicWhenTheyBeginAndEnd(t *testing.T) {
-	for name, r := range load(t).ofType("AWS::CloudWatch::Alarm") {
+	for name, r := range load(t).OfType("AWS::CloudWatch::Alarm") {
 		if r.Properties["AlarmDescription"] == nil {
 			t.Errorf("%s says nothing", name)
 		}
@@ -76,8 +76,8 @@ func TestAlarms_watchEveryQueueAndFunction(t *testing.T) {
 	for _, a := range alarmsOf(t, tpl, configurations(t, tpl)["default"]) {
 		fmt.Fprintln(&watched, a.Metrics())
 	}
-	wanted := tpl.ofType("AWS::SQS::Queue")
-	maps.Copy(wanted, tpl.ofType("AWS::Serverless::Function"))
+	wanted := tpl.OfType("AWS::SQS::Queue")
+	maps.Copy(wanted, tpl.OfType("AWS::Serverless::Function"))
 	for name := range wanted {
 		if !strings.Contains(watched.String(), "Name="+name+"}") {
 			t.Errorf("no alarm watches %s", name)

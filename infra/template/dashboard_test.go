@@ -66,7 +66,7 @@ var (
 func queried(t *testing.T, tpl template) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for id, r := range tpl.ofType("AWS::Logs::QueryDefinition") {
+	for id, r := range tpl.OfType("AWS::Logs::QueryDefinition") {
 		query, _, _ := strings.Cut(r.Properties["QueryString"].(string), "| sort ")
 		query = aliases.ReplaceAllString(quoted.ReplaceAllString(query, ""), "")
 		for _, field := range named.FindAllString(query, -1) {

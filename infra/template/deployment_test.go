@@ -14,7 +14,7 @@ import (
 // The functions seal what must stay secret. A key of the account's for the rest would be billed by the request
 // (infra/decisions/0023-tables-under-keys-that-aws-owns.md).
 func TestTablesAreEncryptedUnderKeysThatAWSOwns(t *testing.T) {
-	for name, table := range load(t).ofType("AWS::DynamoDB::Table") {
+	for name, table := range load(t).OfType("AWS::DynamoDB::Table") {
 		if table.Properties["SSESpecification"] != nil {
 			t.Errorf("%s has a key that is billed by the request", name)
 		}

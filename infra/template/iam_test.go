@@ -21,7 +21,7 @@ func roleStatements(tpl template, role string) (all []object) {
 	for _, p := range list(tpl.Resources[role].Properties["Policies"]) {
 		all = append(all, statements(p.(object)["PolicyDocument"])...)
 	}
-	for _, p := range tpl.ofType("AWS::IAM::Policy") {
+	for _, p := range tpl.OfType("AWS::IAM::Policy") {
 		if slices.ContainsFunc(list(p.Properties["Roles"]), func(r any) bool { return target(r) == role }) {
 			all = append(all, statements(p.Properties["PolicyDocument"])...)
 		}
@@ -52,10 +52,10 @@ func TestEachFunctionHasItsOwnExplicitRole(t *testing.T) {
 func TestNoWildcards(t *testing.T) {
 	tpl := load(t)
 	documents := map[string][]object{}
-	for name := range tpl.ofType("AWS::IAM::Role") {
+	for name := range tpl.OfType("AWS::IAM::Role") {
 		documents[name] = roleStatements(tpl, name)
 	}
-	for name, r := range tpl.ofType("AWS::IAM::ManagedPolicy") {
+	for name, r := range tpl.OfType("AWS::IAM::ManagedPolicy") {
 		documents[name] = statements(r.Properties["PolicyDocument"])
 	}
 	delete(documents, "DeliverConnections") // Lambda's: TestDeliverAloneRunsInTheVPCThatIsGiven
@@ -112,7 +112,7 @@ func onResource(r any) string {
 // Whoever issues keys or imports endpoints gets at a tenant's events: that is not for all operators.
 func TestOnlyKeyIssuersActAsTenants(t *testing.T) {
 	got := map[string][]string{}
-	for name, r := range load(t).ofType("AWS::IAM::ManagedPolicy") {
+	for name, r := range load(t).OfType("AWS::IAM::ManagedPolicy") {
 		for _, s := range statements(r.Properties["PolicyDocument"]) {
 			for _, resource := range list(s["Resource"]) {
 				if slices.Contains(list(s["Action"]), any("lambda:InvokeFunction")) {

@@ -24,7 +24,7 @@ func keyGrants(tpl template, key string) map[string][]object {
 // granted is all that a role is allowed: by its own policies, and by those of keys.
 func granted(tpl template, role string) []object {
 	all := slices.Clone(roleStatements(tpl, role))
-	for key := range tpl.ofType("AWS::KMS::Key") {
+	for key := range tpl.OfType("AWS::KMS::Key") {
 		all = append(all, keyGrants(tpl, key)[role]...)
 	}
 	return all

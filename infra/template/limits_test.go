@@ -34,14 +34,14 @@ func TestNamesFitTheLongestStack(t *testing.T) {
 			}
 		}
 	}
-	if want := len(tpl.ofType("AWS::Serverless::Function")) + len(tpl.ofType("AWS::SQS::Queue")); named != want {
+	if want := len(tpl.OfType("AWS::Serverless::Function")) + len(tpl.OfType("AWS::SQS::Queue")); named != want {
 		t.Errorf("%d of %d functions and queues are named after the stack", named, want)
 	}
 }
 
 func TestPoliciesOfRolesFit(t *testing.T) {
 	tpl, references := load(t), regexp.MustCompile(`\{"Fn::[^}]*\}`)
-	for id := range tpl.ofType("AWS::IAM::Role") {
+	for id := range tpl.OfType("AWS::IAM::Role") {
 		text, err := json.Marshal(roleStatements(tpl, id))
 		if err != nil {
 			t.Fatal(err)

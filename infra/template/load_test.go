@@ -7,7 +7,6 @@ package template
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,128 +14,25 @@ import (
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 const root = "../.."
 
-// object is a YAML mapping; intrinsic functions in short form have become their long form.
-type object = map[string]any
+type (
+	object   = cfn.Object
+	template = cfn.Template
+)
 
-// template is template.yaml.
-type template struct {
-	Parameters map[string]object
-	Globals    object
-	Rules      object
-	Resources  map[string]resource
-}
-
-type resource struct {
-	Type       string
-	Properties object
-	all        object
-}
+var at, list = cfn.At, cfn.List
 
 func load(t *testing.T) template {
 	t.Helper()
-	return read(t, filepath.Join(root, "template.yaml"))
-}
-
-func read(t *testing.T, file string) template {
-	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	tpl, err := cfn.Read(filepath.Join(root, "template.yaml"))
+	if err != nil || len(tpl.Resources) == 0 {
+		t.Fatalf("%d resources: %v", len(tpl.Resources), err)
 	}
-	var node yaml.Node
-	if err := yaml.Unmarshal(text, &node); err != nil {
-		t.Fatal(err)
-	}
-	whole, ok := value(&node).(object)
-	if !ok {
-		t.Fatalf("%s is not a mapping", file)
-	}
-	return convert(t, whole)
-}
-
-func convert(t *testing.T, whole object) template {
-	t.Helper()
-	converted := template{Parameters: map[string]object{}, Resources: map[string]resource{}}
-	converted.Globals, converted.Rules = at(whole, "Globals"), at(whole, "Rules")
-	for name, p := range at(whole, "Parameters") {
-		converted.Parameters[name] = p.(object)
-	}
-	for name, r := range at(whole, "Resources") {
-		all := r.(object)
-		kind, _ := all["Type"].(string)
-		converted.Resources[name] = resource{Type: kind, Properties: at(all, "Properties"), all: all}
-	}
-	if len(converted.Resources) == 0 {
-		t.Fatal("the template has no resources")
-	}
-	return converted
-}
-
-// value turns a node into what encoding/json would give for the long form of its intrinsic
-// functions. Scalars stay text, except for booleans.
-func value(n *yaml.Node) any {
-	var plain any
-	switch n.Kind {
-	case yaml.DocumentNode:
-		return value(n.Content[0])
-	case yaml.MappingNode:
-		m := object{}
-		for i := 0; i < len(n.Content); i += 2 {
-			m[n.Content[i].Value] = value(n.Content[i+1])
-		}
-		plain = m
-	case yaml.SequenceNode:
-		s := make([]any, len(n.Content))
-		for i, item := range n.Content {
-			s[i] = value(item)
-		}
-		plain = s
-	default:
-		plain = n.Value
-		if n.Tag == "!!bool" {
-			plain = n.Value == "true"
-		}
-	}
-	switch name, short := strings.CutPrefix(n.Tag, "!"); {
-	case !short || strings.HasPrefix(name, "!"):
-		return plain
-	case name == "Ref" || name == "Condition":
-		return object{name: plain}
-	case name == "GetAtt" && n.Kind == yaml.ScalarNode:
-		logical, attribute, _ := strings.Cut(n.Value, ".")
-		return object{"Fn::GetAtt": []any{logical, attribute}}
-	default:
-		return object{"Fn::" + name: plain}
-	}
-}
-
-// at walks down mappings; where there is none it answers an empty one.
-func at(from object, path ...string) object {
-	for _, name := range path {
-		from, _ = from[name].(object)
-	}
-	return from
-}
-
-func (tpl template) ofType(kind string) map[string]resource {
-	found := maps.Clone(tpl.Resources)
-	maps.DeleteFunc(found, func(_ string, r resource) bool { return r.Type != kind })
-	return found
-}
-
-func list(v any) []any {
-	if s, ok := v.([]any); ok {
-		return s
-	}
-	if v == nil {
-		return nil
-	}
-	return []any{v}
+	return tpl
 }
 
 var logStream = regexp.MustCompile(`:log-group:\$\{(\w+)\}:log-stream:(\w+)$`)

@@ -13,7 +13,7 @@ import (
 // account may name ours as its dead-letter queue: this is what asks.
 func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 	tpl := load(t)
-	queues := tpl.ofType("AWS::SQS::Queue")
+	queues := tpl.OfType("AWS::SQS::Queue")
 	sources := map[string][]string{} // ARNs, by dead-letter queue
 	for name, q := range queues {
 		own := at(q.Properties, "QueueName")["Fn::Sub"]
@@ -49,12 +49,12 @@ func TestOnlyOurQueuesRedriveIntoOurQueues(t *testing.T) {
 func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
 	tpl := load(t)
 	policies := map[string][]object{}
-	for _, p := range tpl.ofType("AWS::SQS::QueuePolicy") {
+	for _, p := range tpl.OfType("AWS::SQS::QueuePolicy") {
 		for _, q := range list(p.Properties["Queues"]) {
 			policies[target(q)] = append(policies[target(q)], statements(p.Properties["PolicyDocument"])...)
 		}
 	}
-	for name := range tpl.ofType("AWS::SQS::Queue") {
+	for name := range tpl.OfType("AWS::SQS::Queue") {
 		denied := map[any]object{} // by action
 		for _, s := range policies[name] {
 			if s["Effect"] == "Deny" && s["Principal"] == "*" && target(s["Resource"]) == name {
@@ -69,7 +69,7 @@ func TestQueuesTakeMessagesFromOurFunctionsOnly(t *testing.T) {
 			continue
 		}
 		var want, got []string
-		for role := range tpl.ofType("AWS::IAM::Role") {
+		for role := range tpl.OfType("AWS::IAM::Role") {
 			if may(tpl, role, asked{action: "sqs:SendMessage", resource: name}) {
 				want = append(want, role)
 			}

@@ -12,7 +12,7 @@ import (
 
 // functionsOf are the logical ids of the functions without "Function", sorted.
 func functionsOf(tpl template) (names []string) {
-	for name := range tpl.ofType("AWS::Serverless::Function") {
+	for name := range tpl.OfType("AWS::Serverless::Function") {
 		names = append(names, strings.TrimSuffix(name, "Function"))
 	}
 	slices.Sort(names)
@@ -42,11 +42,11 @@ func whole(t *testing.T, properties object, name string) int {
 func TestDeadLetterQueuesTakeWhatTheirQueuesHold(t *testing.T) {
 	const longest = 14 * 24 * 3600 // that SQS keeps a message
 	tpl := load(t)
-	for name, q := range tpl.ofType("AWS::SQS::Queue") {
+	for name, q := range tpl.OfType("AWS::SQS::Queue") {
 		if kept := whole(t, q.Properties, "MessageRetentionPeriod"); kept != longest {
 			t.Errorf("%s keeps messages for %d s", name, kept)
 		}
-		if q.Properties["SqsManagedSseEnabled"] != true || q.all["UpdateReplacePolicy"] != "Retain" {
+		if q.Properties["SqsManagedSseEnabled"] != true || q.All["UpdateReplacePolicy"] != "Retain" {
 			t.Errorf("%s is not encrypted, or an update that replaces it deletes its messages", name)
 		}
 		dead := target(at(q.Properties, "RedrivePolicy")["deadLetterTargetArn"])
@@ -65,16 +65,16 @@ func TestDeadLetterQueuesTakeWhatTheirQueuesHold(t *testing.T) {
 // table, and the rollback would fail.
 func TestDataOutlivesTheStackAndNoFailedCreation(t *testing.T) {
 	tpl := load(t)
-	stores := tpl.ofType("AWS::DynamoDB::Table")
-	maps.Copy(stores, tpl.ofType("AWS::KMS::Key"))
+	stores := tpl.OfType("AWS::DynamoDB::Table")
+	maps.Copy(stores, tpl.OfType("AWS::KMS::Key"))
 	stores["AuditLogs"] = tpl.Resources["AuditLogs"]
 	for name, r := range stores {
 		want := "RetainExceptOnCreate"
 		if r.Properties["DeletionProtectionEnabled"] == true {
 			want = "Retain"
 		}
-		if got := r.all["DeletionPolicy"]; got != want || r.all["UpdateReplacePolicy"] != "Retain" {
-			t.Errorf("%s: deletion policy %v, want %s; replaced: %v", name, got, want, r.all["UpdateReplacePolicy"])
+		if got := r.All["DeletionPolicy"]; got != want || r.All["UpdateReplacePolicy"] != "Retain" {
+			t.Errorf("%s: deletion policy %v, want %s; replaced: %v", name, got, want, r.All["UpdateReplacePolicy"])
 		}
 		if at(r.Properties, "PointInTimeRecoverySpecification") != nil && r.Properties["DeletionProtectionEnabled"] != true {
 			t.Errorf("%s can be restored, but is not protected", name)
@@ -84,7 +84,7 @@ func TestDataOutlivesTheStackAndNoFailedCreation(t *testing.T) {
 
 func TestFunctionsKeepTheirLogsAsLongAsConfigured(t *testing.T) {
 	tpl := load(t)
-	for name, r := range tpl.ofType("AWS::Logs::LogGroup") {
+	for name, r := range tpl.OfType("AWS::Logs::LogGroup") {
 		want := "LogRetentionDays"
 		if name == "AuditLogs" {
 			want = "AuditRetentionDays"
@@ -118,7 +118,7 @@ func TestNothingIsInvokedAgainByLambda(t *testing.T) {
 }
 
 func TestMappingsLoseNothing(t *testing.T) {
-	for _, r := range load(t).ofType("AWS::Serverless::Function") {
+	for _, r := range load(t).OfType("AWS::Serverless::Function") {
 		for _, p := range mappingsOf(r.Properties) {
 			if fmt.Sprint(p["FunctionResponseTypes"]) != "[ReportBatchItemFailures]" || p["FilterCriteria"] != nil {
 				t.Errorf("%v: one failure fails the whole batch, or a filter deletes what it does not match", p["Queue"])

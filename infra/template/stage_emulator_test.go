@@ -71,7 +71,7 @@ func newStage(t *testing.T) *stage {
 		now: start, down: map[string]bool{}, unconsumed: map[string]int{},
 		inFlight: map[string]float64{}, deleted: map[string]float64{}, invocations: map[string]float64{},
 	}
-	for id := range s.tpl.ofType("AWS::SQS::Queue") {
+	for id := range s.tpl.OfType("AWS::SQS::Queue") {
 		q := testkit.NewQueue(t, cfg, id)
 		s.queues[id], s.resources[id], s.resources[id+".Arn"] = q, q.URL, q.ARN
 	}

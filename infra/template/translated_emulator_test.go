@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/internal/sam"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -44,13 +45,13 @@ func translate(t *testing.T, parameters ...string) template {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return convert(t, settings(answer.Parameters).choose(t, answer.Body))
+	return cfn.Of(settings(answer.Parameters).choose(t, answer.Body))
 }
 
 // SAM adds roles and policies of AWS's own where it is not told otherwise.
 func TestTranslationAddsNoRights(t *testing.T) {
 	tpl, written := translated(t), load(t)
-	for name, r := range tpl.ofType("AWS::IAM::Role") {
+	for name, r := range tpl.OfType("AWS::IAM::Role") {
 		if written.Resources[name].Type == "" || r.Properties["ManagedPolicyArns"] != nil {
 			t.Errorf("%s is SAM's, or has managed policies", name)
 		}
@@ -69,7 +70,7 @@ func TestTranslationAddsNoRights(t *testing.T) {
 func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 	tpl := translated(t)
 	var got []string
-	for key, r := range tpl.ofType("AWS::KMS::Key") {
+	for key, r := range tpl.OfType("AWS::KMS::Key") {
 		all := statements(r.Properties["KeyPolicy"])
 		for _, s := range all[1:] {
 			for _, principal := range list(at(s, "Principal")["AWS"]) {
@@ -96,7 +97,7 @@ func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("use of keys (-want +got):\n%s", diff)
 	}
-	for role := range tpl.ofType("AWS::IAM::Role") {
+	for role := range tpl.OfType("AWS::IAM::Role") {
 		for _, s := range roleStatements(tpl, role) {
 			if strings.Contains(fmt.Sprint(s["Action"]), "kms:") {
 				t.Errorf("%s: %v is allowed by IAM, too", role, s["Sid"])
@@ -123,7 +124,7 @@ func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
 
 // API Gateway warns of path parameters without a schema, which is how SAM writes them.
 func TestTheAPIIsImportedDespiteWarnings(t *testing.T) {
-	for id, r := range translated(t).ofType("AWS::ApiGatewayV2::Api") {
+	for id, r := range translated(t).OfType("AWS::ApiGatewayV2::Api") {
 		if r.Properties["FailOnWarnings"] == true && strings.Contains(fmt.Sprint(r.Properties["Body"]), "{id}") {
 			t.Errorf("%s: the import fails", id)
 		}
@@ -132,7 +133,7 @@ func TestTheAPIIsImportedDespiteWarnings(t *testing.T) {
 
 func TestOtherAccountsPublishOnlyWhereTheyAreNamed(t *testing.T) {
 	allowed := func(parameters ...string) (all []object) {
-		for _, r := range translated(t, parameters...).ofType("AWS::SQS::QueuePolicy") {
+		for _, r := range translated(t, parameters...).OfType("AWS::SQS::QueuePolicy") {
 			for _, s := range statements(r.Properties["PolicyDocument"]) {
 				if s["Effect"] != "Deny" {
 					all = append(all, s)
@@ -185,12 +186,12 @@ var everything = []string{
 }
 
 func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
-	for id, r := range translated(t, everything...).ofType("AWS::IAM::Role") {
+	for id, r := range translated(t, everything...).OfType("AWS::IAM::Role") {
 		if target(r.Properties["PermissionsBoundary"]) != "PermissionsBoundaryArn" {
 			t.Errorf("%s is bounded by %v", id, r.Properties["PermissionsBoundary"])
 		}
 	}
-	for id, r := range translated(t).ofType("AWS::IAM::Role") {
+	for id, r := range translated(t).OfType("AWS::IAM::Role") {
 		if r.Properties["PermissionsBoundary"] != nil {
 			t.Errorf("without a boundary %s has %v", id, r.Properties["PermissionsBoundary"])
 		}
@@ -200,7 +201,7 @@ func TestEveryRoleHasTheBoundaryThatIsGiven(t *testing.T) {
 // Whoever takes over deliver must not be able to use what Lambda needs to connect it.
 func TestDeliverAloneRunsInTheVPCThatIsGiven(t *testing.T) {
 	tpl := translated(t, everything...)
-	for id, r := range tpl.ofType("AWS::Lambda::Function") {
+	for id, r := range tpl.OfType("AWS::Lambda::Function") {
 		if connected := r.Properties["VpcConfig"] != nil; connected != (id == "DeliverFunction") {
 			t.Errorf("%s: %v", id, r.Properties["VpcConfig"])
 		}

@@ -3,7 +3,6 @@ package testkit
 import (
 	"crypto/rand"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -16,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
-	"gopkg.in/yaml.v3"
 
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
@@ -56,33 +55,17 @@ var definitions = sync.OnceValues(func() (map[string]dynamodb.CreateTableInput, 
 	if err != nil {
 		return nil, err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "template.yaml"))
+	template, err := cfn.Read(filepath.Join(root, "template.yaml"))
 	if err != nil {
 		return nil, err
 	}
-	var template struct {
-		Resources map[string]struct {
-			Type       string    `yaml:"Type"`
-			Properties yaml.Node `yaml:"Properties"`
-		} `yaml:"Resources"`
-	}
-	if err := yaml.Unmarshal(text, &template); err != nil {
-		return nil, err
-	}
 	tables := map[string]dynamodb.CreateTableInput{}
-	for id, resource := range template.Resources {
-		if resource.Type != "AWS::DynamoDB::Table" {
-			continue
+	for id, table := range template.OfType("AWS::DynamoDB::Table") {
+		shape := cfn.Object{}
+		for _, property := range []string{"KeySchema", "AttributeDefinitions", "GlobalSecondaryIndexes"} {
+			shape[property] = table.Properties[property]
 		}
-		var properties struct {
-			KeySchema              any `yaml:"KeySchema"`
-			AttributeDefinitions   any `yaml:"AttributeDefinitions"`
-			GlobalSecondaryIndexes any `yaml:"GlobalSecondaryIndexes"`
-		}
-		if err := resource.Properties.Decode(&properties); err != nil {
-			return nil, err
-		}
-		encoded, err := json.Marshal(properties)
+		encoded, err := json.Marshal(shape)
 		if err != nil {
 			return nil, err
 		}

@@ -1,16 +1,15 @@
 package contract
 
 import (
+	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 func load(t *testing.T) *Contract {
@@ -42,38 +41,21 @@ func TestTheDescriptionAndTheHandlerHaveTheSameRoutes(t *testing.T) {
 }
 
 func TestTheTemplateHasTheSameRoutesAndACatchAll(t *testing.T) {
-	raw, err := os.ReadFile("../../../template.yaml")
+	template, err := cfn.Read("../../../template.yaml")
 	if err != nil {
-		t.Fatal(err)
-	}
-	var template struct {
-		Resources struct {
-			WebhooksFunction struct {
-				Properties struct {
-					Events map[string]struct {
-						Type       string `yaml:"Type"`
-						Properties struct {
-							Method string `yaml:"Method"`
-							Path   string `yaml:"Path"`
-						} `yaml:"Properties"`
-					} `yaml:"Events"`
-				} `yaml:"Properties"`
-			} `yaml:"WebhooksFunction"`
-		} `yaml:"Resources"`
-	}
-	if err := yaml.Unmarshal(raw, &template); err != nil {
 		t.Fatal(err)
 	}
 	var templates []string
 	catchAll := false
-	for name, e := range template.Resources.WebhooksFunction.Properties.Events {
-		switch p := e.Properties; {
-		case e.Type != "HttpApi":
-			t.Errorf("%s is of type %q", name, e.Type)
-		case p.Method == "" && p.Path == "":
+	for name, e := range cfn.At(template.Resources["WebhooksFunction"].Properties, "Events") {
+		p := cfn.At(e.(cfn.Object), "Properties")
+		switch {
+		case e.(cfn.Object)["Type"] != "HttpApi":
+			t.Errorf("%s is an event of %v", name, e)
+		case p["Method"] == nil && p["Path"] == nil:
 			catchAll = true
 		default:
-			templates = append(templates, p.Method+" "+p.Path)
+			templates = append(templates, fmt.Sprint(p["Method"], " ", p["Path"]))
 		}
 	}
 	slices.Sort(templates)
