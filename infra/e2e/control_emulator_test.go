@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
@@ -150,5 +151,26 @@ func TestATestDeliveryIsMadeOnce(t *testing.T) {
 	if health, waiting, err := operator.Health(t.Context(), c.TenantID, s.ID); err != nil || health.Failures != 0 ||
 		waiting.Count != 0 {
 		t.Errorf("%v, %+v, %d waiting", err, health, waiting.Count)
+	}
+}
+
+func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	c := tenant(t)
+	keys := get[list[apikeys.IssuedKey]](t, "apikeys", "list", about{"tenant_id": c.TenantID}).Data
+	if len(keys) != 1 || keys[0].APIKey != "" {
+		t.Fatalf("keys %+v", keys)
+	}
+	status, err := c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("before: %d %v", status, err)
+	}
+	revoked := get[apikeys.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
+	if revoked.RevokedAt == nil {
+		t.Errorf("revoke answered %+v", revoked)
+	}
+	status, err = c.API(t.Context(), http.MethodGet, "/v1/webhooks", nil, nil)
+	if err != nil || status != http.StatusUnauthorized {
+		t.Errorf("after: %d %v", status, err)
 	}
 }

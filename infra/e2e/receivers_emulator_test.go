@@ -3,13 +3,24 @@
 package e2e
 
 import (
+	"context"
 	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/infra/internal/process"
 	"github.com/herald-webhooks/herald/infra/internal/published"
+	"github.com/herald-webhooks/herald/infra/internal/receiver"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
 // TestThePublishedReceiversTakeRealDeliveries sends a few events to the receivers of all languages.
@@ -42,5 +53,135 @@ func TestThePublishedReceiversTakeRealDeliveries(t *testing.T) {
 				t.Errorf("processed (-want +got):\n%s\nit printed:\n%s", diff, receiver.Printed())
 			}
 		})
+	}
+}
+
+// ownTypes is a stack with the types of infra/examples/catalogue.yaml, and the receivers beside it.
+type ownTypes struct {
+	client    *client.Client
+	receivers *receiver.Server
+	described *described
+}
+
+// TestAnAdoptersOwnTypesAreDeliveredAndVerified has an event of an own type verified in three languages, one rejected
+// for its data, and both known to the API.
+func TestAnAdoptersOwnTypesAreDeliveredAndVerified(t *testing.T) {
+	t.Parallel()
+	own := startOwnTypes(t)
+	id := unique("tenant")
+	key, err := own.client.IssueKey(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := own.client.As(id, key)
+	subscriptions := map[string][]string{"go": {"order.shipped"}, "node": {"*"}, "python": {"user.*", "order.shipped"}}
+	var all []subscription
+	var receivers []*published.Receiver
+	for _, language := range published.Languages() {
+		if events := subscriptions[language.Name]; events != nil {
+			s, r := subscribePublished(t, c, own.receivers, language, events...)
+			all, receivers = append(all, s), append(receivers, r)
+		}
+	}
+	good := examples.Message{ID: unique("evt"), TenantID: id, Type: "order.shipped",
+		Data: jsontext.Value(`{ "orderId": "ord_1", "items": [{"sku":"tasse-zoë","quantity":2.0}] }`)}
+	bad := good
+	bad.ID, bad.Data = unique("evt"), jsontext.Value(`{"orderId":"ord_1","items":[{"sku":"mug","quantity":0}]}`)
+	send(t, c, bad)
+	send(t, c, good)
+	for i, s := range all {
+		got := s.await(t, 1)
+		genuineBy(t, own.described, got)
+		if len(got) != 1 || got[0].Status != http.StatusOK {
+			t.Errorf("%d requests, the first answered %d", len(got), got[0].Status)
+		}
+		want := []published.Work{{Event: "order.shipped", Body: good.Payload()}}
+		if diff := cmp.Diff(want, receivers[i].Done()); diff != "" {
+			t.Errorf("processed (-want +got):\n%s\nit printed:\n%s", diff, receivers[i].Printed())
+		}
+	}
+	own.rejects(t, bad.ID)
+	own.lists(t, c, "order.shipped")
+	if err := own.described.verdict(); err != nil {
+		t.Error(err)
+	}
+}
+
+// startOwnTypes builds what knows event types with the example catalogue, as CATALOGUE has make do it, and starts a
+// stack that rejects what does not match.
+func startOwnTypes(t *testing.T) ownTypes {
+	t.Helper()
+	dir := t.TempDir()
+	catalogue, functions := filepath.Join(dir, "catalogue"), filepath.Join(dir, "functions")
+	golang(t, "run", "./infra/catalogue", "-own", "infra/examples/catalogue.yaml", "-out", catalogue)
+	if err := os.CopyFS(functions, os.DirFS(filepath.Join(root, ".local", "functions"))); err != nil {
+		t.Fatal(err, ": run make native")
+	}
+	for _, name := range []string{"fanout", "webhooks"} {
+		golang(t, "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-overlay", filepath.Join(catalogue, "overlay.json"),
+			"-o", filepath.Join(functions, name, "bootstrap"), "./functions/"+name)
+	}
+	stack, err := process.Start(t.Context(), process.Options{
+		Binary: filepath.Join(root, ".local", "bin", "stack"), Root: root, Dir: dir,
+		Log: filepath.Join(dir, "logs", "stack.log"), Parameters: "SchemaCheck=reject",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := stack.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	receivers, err := receiver.Start(stack.State.ReceiverCertFile, stack.State.ReceiverKeyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = receivers.Close() })
+	c := client.New(stack.State)
+	d, err := describe(c, filepath.Join(catalogue, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ownTypes{c, receivers, d}
+}
+
+// golang runs the go command in the checkout.
+func golang(t *testing.T, args ...string) {
+	t.Helper()
+	cmd := exec.Command("go", args...)
+	cmd.Dir = root
+	execute(t, 2*patience, cmd)
+}
+
+// rejects waits until the event is kept with its reason.
+func (o ownTypes) rejects(t *testing.T, eventID string) {
+	t.Helper()
+	var got inspect.RejectedList
+	eventually(t, "the rejected event", func(ctx context.Context) (bool, error) {
+		err := o.client.Operate(ctx, "inspect", "rejected_events", about{"limit": 10}, &got)
+		return len(got.Data) > 0, err
+	})
+	const want = "invalid event: data: does not fulfil /properties/items/items/properties/quantity/minimum of its schema"
+	if len(got.Data) != 1 || got.Data[0].EventID != eventID || got.Data[0].Reason != want {
+		t.Errorf("rejected: %+v, want %s: %s", got.Data, eventID, want)
+	}
+}
+
+// lists fails the test unless the API has the type in its catalogue.
+func (o ownTypes) lists(t *testing.T, c *client.Client, name string) {
+	t.Helper()
+	type eventType struct {
+		Name   string         `json:"name"`
+		Schema jsontext.Value `json:"schema"`
+	}
+	var answer struct {
+		Data []eventType `json:"data"`
+	}
+	if _, err := c.API(t.Context(), http.MethodGet, "/v1/event-types", nil, &answer); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(answer.Data, func(e eventType) bool { return e.Name == name && len(e.Schema) > 0 }) {
+		t.Errorf("%s is not in %v", name, answer.Data)
 	}
 }
