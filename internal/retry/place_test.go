@@ -96,27 +96,4 @@ func TestSchedule_End_isSevenDaysAfterTheBeginningAtMost(t *testing.T) {
 			t.Errorf("ends at %s, want %s", got, want)
 		}
 	}
-	if shorter.MaxLife = MaxLife; shorter.Validate() != nil {
-		t.Error("a life may not last 7 days")
-	}
-	shorter.MaxLife = MaxLife + 1
-	if shorter.Validate() == nil {
-		t.Error("a life may last longer than 7 days")
-	}
-}
-
-func TestSchedule_Validate_refusesALongWaitOfNoUse(t *testing.T) {
-	for _, long := range []time.Duration{-1, MaxDelay + 1} {
-		s := production
-		if s.Long = long; s.Validate() == nil {
-			t.Errorf("%s passes", long)
-		}
-	}
-	for _, long := range []time.Duration{0, local.Long, MaxDelay} {
-		s := production
-		s.Long = long
-		if err := s.Validate(); err != nil {
-			t.Errorf("%s: %v", long, err)
-		}
-	}
 }

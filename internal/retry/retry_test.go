@@ -151,7 +151,14 @@ func TestSchedule_Validate(t *testing.T) {
 		base   = "retry base must be 1 to 43000 seconds"
 		factor = "retry factor must be 1 to 100"
 		number = "max retries must be 1 to 18"
+		long   = "a long wait must be 0 to 900 seconds"
+		life   = "a life must last 7 days at most"
 	)
+	waits := func(longer, most time.Duration) Schedule {
+		s := production
+		s.Long, s.MaxLife = longer, most
+		return s
+	}
 	for name, row := range map[string]struct {
 		s    Schedule
 		want string
@@ -167,6 +174,11 @@ func TestSchedule_Validate(t *testing.T) {
 		"no retries":            {Schedule{Base: time.Second, Factor: 4}, number},
 		"too many retries":      {Schedule{Base: time.Second, Factor: 4, MaxRetries: 19}, number},
 		"nothing set":           {Schedule{}, base + "\n" + factor + "\n" + number},
+
+		"a long wait, and a life of a day": {waits(local.Long, 24*time.Hour), ""},
+		"the longest wait and life":        {waits(MaxDelay, MaxLife), ""},
+		"a longer one, and a longer life":  {waits(MaxDelay+1, MaxLife+1), long + "\n" + life},
+		"a wait and a life below 0":        {waits(-1, -1), long + "\n" + life},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := ""
