@@ -29,11 +29,6 @@ type view struct {
 	SigningSecret   string          `json:"signing_secret,omitzero"` // create and rotate only
 }
 
-type listAnswer struct {
-	Data       []view  `json:"data"`
-	NextCursor *string `json:"next_cursor"`
-}
-
 type typesAnswer struct {
 	EventTypes []string `json:"event_types"`
 	Patterns   []string `json:"patterns"`

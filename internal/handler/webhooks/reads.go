@@ -13,6 +13,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
@@ -42,7 +43,7 @@ func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
 		return apigw.Response{}, storeProblem(err)
 	}
 	slices.SortFunc(all, newestFirst)
-	page := listAnswer{Data: make([]view, 0, min(limit, len(all)))}
+	page := operator.List[view]{Data: make([]view, 0, min(limit, len(all)))}
 	for _, e := range all {
 		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
 			continue
