@@ -191,7 +191,7 @@ func state(t *testing.T, deliveryID, want string) client.Delivery {
 	eventually(t, "state "+want+" of "+deliveryID, func(ctx context.Context) (bool, error) {
 		var err error
 		d, err = operator.Delivery(ctx, deliveryID)
-		return d.State == want, err
+		return string(d.State) == want, err
 	})
 	return d
 }

@@ -31,13 +31,7 @@ func (c *Client) IssueKey(ctx context.Context, tenantID string) (string, error) 
 }
 
 // Delivery is a delivery's state as inspect shows it.
-type Delivery struct {
-	State      string    `json:"state"`
-	Attempts   int       `json:"attempts"`
-	LastStatus int       `json:"last_status"`
-	Reason     string    `json:"reason"`
-	OccurredAt time.Time `json:"occurred_at"` // zero where the publisher did not say
-}
+type Delivery = inspect.Delivery
 
 // DeadLetter is the answer of inspect about a dead letter. In lists, all that is sealed is left out.
 type DeadLetter = inspect.OpenedDeadLetter
