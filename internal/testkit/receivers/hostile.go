@@ -85,15 +85,7 @@ func one(name string, want Outcome, ends End, start func(t testing.TB, ca *CA) T
 
 func none(reason string) Outcome { return Outcome{Reason: reason} }
 
-// raw is the start of a case that needs only a connection handler and a valid certificate.
-func raw(handle func(*conn)) func(t testing.TB, ca *CA) Target {
-	return func(t testing.TB, ca *CA) Target {
-		t.Helper()
-		return serveRaw(t, ca, nil, handle)
-	}
-}
-
-// answering is raw for receivers that read the request first.
+// answering is the start of a case of a valid certificate and a handler of connections whose request has been read.
 func answering(handle func(*conn)) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()

@@ -29,10 +29,12 @@ var servers = []Case{
 	}),
 	one("sends 20 KiB of certificates", Outcome{Status: 200}, Promptly, certified(padded(20<<10))),
 	one("sends the end of its handshake late", Outcome{Status: 200}, Promptly, late),
-	one("speaks HTTP/2 before it is asked", none(ReasonProtocol), Promptly, raw(func(c *conn) {
-		_, _ = c.Write(settings)
-		_ = c.readRequest()
-	})),
+	one("speaks HTTP/2 before it is asked", none(ReasonProtocol), Promptly, func(t testing.TB, ca *CA) Target {
+		return serveRaw(t, ca, nil, func(c *conn) {
+			_, _ = c.Write(settings)
+			_ = c.readRequest()
+		})
+	}),
 	one("answers in HTTP/2", none(ReasonProtocol), Promptly, answering(func(c *conn) {
 		_, _ = c.Write(append(settings, goAway...))
 	})),
