@@ -57,48 +57,44 @@ func TestARotatedSecretHoldsForTheNextEventAndForAWaitingRetry(t *testing.T) {
 // failing are statuses for longer than a test may take to change an endpoint while its delivery waits.
 var failing = slices.Repeat([]int{500}, 100)
 
-func TestADisabledEndpointGetsNothingAndResumes(t *testing.T) {
+// What waits for a disabled endpoint is sent when it is active again, and what waits for a deleted one is dropped.
+// Neither gets what is published meanwhile.
+func TestAnEndpointThatIsDisabledOrDeletedGetsNothing(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s, witness := subscribe(t, c, "*"), subscribe(t, c, "*")
 	s.Fail(failing...)
 	publish(t, c, "user.created")
-	first := s.await(t, 1)
-	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"status": "disabled"}, http.StatusOK})
+	held := s.await(t, 1)[0].ID
+	s.turn(t, c, "disabled")
 	publish(t, c, "user.updated")
 	witness.await(t, 2)
 	eventually(t, "a retry that was not sent", func(ctx context.Context) (bool, error) {
-		d, err := operator.Delivery(ctx, first[0].ID)
+		d, err := operator.Delivery(ctx, held)
 		return d.Reason == "endpoint_disabled", err
 	})
 	s.Fail()
-	before := len(s.Requests())
-	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"status": "active"}, http.StatusOK})
-	got := s.await(t, before+1)
-	genuine(t, got)
-	if !sameDelivery(got) {
-		t.Errorf("a disabled endpoint got %s", got[len(got)-1].Event)
+	s.turn(t, c, "active")
+	state(t, held, "acknowledged")
+	active := s.Requests()
+	if !sameDelivery(active) {
+		t.Errorf("a disabled endpoint got %s", active[len(active)-1].Event)
 	}
-}
 
-func TestADeletedEndpointGetsNothingUntilRestored(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s, witness := subscribe(t, c, "*"), subscribe(t, c, "*")
 	s.Fail(failing...)
-	publish(t, c, "user.created")
-	first := s.await(t, 1)
+	publish(t, c, "user.banned")
+	dropped := s.await(t, len(active)+1)[len(active)].ID
 	change(t, c, call{http.MethodDelete, s.ID, nil, http.StatusNoContent})
 	publish(t, c, "user.deleted")
-	witness.await(t, 2)
-	state(t, first[0].ID, "discarded")
+	witness.await(t, 4)
+	state(t, dropped, "discarded")
 	s.Fail()
 	before := len(s.Requests())
 	change(t, c, call{http.MethodPost, s.ID + "/restore", nil, http.StatusOK})
 	publish(t, c, "user.restored")
 	got := s.await(t, before+1)
 	genuine(t, got)
-	if last := got[len(got)-1]; !sameDelivery(got[:before]) || last.Event != "user.restored" {
+	if last := got[len(got)-1]; !sameDelivery(got[len(active):before]) || last.Event != "user.restored" {
 		t.Errorf("a deleted endpoint got %s, a restored one %s", got[before-1].Event, last.Event)
 	}
 }
