@@ -72,14 +72,9 @@ func execute(t *testing.T, limit time.Duration, cmd *exec.Cmd) string {
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")
 
-// blocks are the shell commands that a document shows, for the local stack instead of one on AWS.
-func blocks(t *testing.T, document string) string {
-	t.Helper()
-	return section(t, document, "")
-}
-
-// section is blocks of the text under one heading.
-func section(t *testing.T, document, heading string) string {
+// blocks are the shell commands that a document shows under a heading, or anywhere, for the local stack instead of one
+// on AWS.
+func blocks(t *testing.T, document, heading string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(root, "infra", "docs", document))
 	if err != nil {
@@ -133,10 +128,10 @@ func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
 	profile := commands.Environment(operator.State) + "\n"
 	t.Run("README.md", func(t *testing.T) {
-		prints(t, shell(t, profile+section(t, "../../README.md", "Publish an event")), `"MessageId"`)
+		prints(t, shell(t, profile+blocks(t, "../../README.md", "Publish an event")), `"MessageId"`)
 	})
 	t.Run("operators.md", func(t *testing.T) {
-		prints(t, shell(t, profile+blocks(t, "operators.md")), `"queues":{`)
+		prints(t, shell(t, profile+blocks(t, "operators.md", "")), `"queues":{`)
 	})
 	t.Run("deploy.md", func(t *testing.T) {
 		const roles = `import boto3
@@ -144,7 +139,7 @@ iam = boto3.client("iam")
 for role in "auth-service", "operators", "key-issuers":
     `
 		python(t, roles+`iam.create_role(RoleName=role, AssumeRolePolicyDocument="{}")`)
-		prints(t, shell(t, profile+blocks(t, "deploy.md")), `"SubscriptionArn"`, `"api_key":"hk_`)
+		prints(t, shell(t, profile+blocks(t, "deploy.md", "")), `"SubscriptionArn"`, `"api_key":"hk_`)
 		prints(t, python(t, roles+`print(role, iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"])`),
 			"auth-service [{'PolicyName': 'herald-local-EventPublishers-",
 			"operators [{'PolicyName': 'herald-local-InstanceManagers-",
@@ -154,7 +149,7 @@ for role in "auth-service", "operators", "key-issuers":
 
 func TestTheDocumentedSession(t *testing.T) {
 	t.Parallel()
-	out := shell(t, blocks(t, "api.md"))
+	out := shell(t, blocks(t, "api.md", ""))
 	prints(t, out, `verified user.created {"type":"user.created","data":{"userId":"user_1"}}`, `"status":"disabled"`,
 		`"status":"deleted"`, `"code":"validation_failed"`, `"secret_rotated_at":"2`, `"next_cursor":null`)
 }

@@ -50,11 +50,11 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	before := len(dead.Requests())
 
 	profile := commands.Environment(operator.State) + "\n"
-	out := shell(t, profile+section(t, "recovery.md", "Stop everything")) // the local stack's mappings are its own
+	out := shell(t, profile+blocks(t, "recovery.md", "Stop everything")) // the local stack's mappings are its own
 	if mappings := strings.Count(out, `"Disabled"`); mappings != 5 {
 		t.Errorf("%d of 5 mappings were stopped:\n%s", mappings, out)
 	}
-	t.Log(shell(t, profile+section(t, "recovery.md", "Make the copies")))
+	t.Log(shell(t, profile+blocks(t, "recovery.md", "Make the copies")))
 	lost := map[string]int{}
 	for _, id := range taken {
 		lost[id] = lose(t, c, id)
@@ -63,7 +63,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	if !maps.Equal(lost, want) {
 		t.Fatalf("lost %v, want %v", lost, want)
 	}
-	restore := strings.ReplaceAll(section(t, "recovery.md", "Restore"), " -from ", " -tenant "+c.TenantID+" -from ")
+	restore := strings.ReplaceAll(blocks(t, "recovery.md", "Restore"), " -from ", " -tenant "+c.TenantID+" -from ")
 	out = shell(t, profile+restore)
 	t.Log(out)
 	for _, id := range taken {
