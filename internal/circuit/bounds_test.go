@@ -42,15 +42,6 @@ func TestItem_Observe_storesWhatChangesTheDecision(t *testing.T) {
 	}
 }
 
-func TestItem_Plan_takesAnOrderThatIsTenMinutesOldForDone(t *testing.T) {
-	item := Item{Version: 1, State: Failing, Since: epoch.Add(time.Second)} // an attempt came between
-	for after, want := range map[time.Duration]bool{10*time.Minute - 1: true, 10 * time.Minute: false} {
-		if p := item.Plan(settings, Facts{ReleasedAt: epoch}, epoch.Add(after)); p.Changed != want {
-			t.Errorf("%s after the order: carried out %v, want %v", after, p.Changed, want)
-		}
-	}
-}
-
 func TestSettings_NewLease_coversFourRunsOfDeliver(t *testing.T) {
 	long := settings
 	long.FunctionTimeout = 5 * time.Minute
@@ -61,13 +52,32 @@ func TestSettings_NewLease_coversFourRunsOfDeliver(t *testing.T) {
 	}
 }
 
-func TestItem_Plan_probesAfterAChangeTenMinutesAfterARecovery(t *testing.T) {
-	item := Item{State: Open, Since: epoch, ProbedAt: epoch.Add(-time.Hour), RecoveredAt: epoch, Probes: 7}
-	facts := Facts{ChangedAt: epoch.Add(time.Minute)}
-	for after, want := range map[time.Duration]bool{10*time.Minute - 1: false, 10 * time.Minute: true} {
-		if got := item.Plan(settings, facts, epoch.Add(after)).Probe; got != want {
-			t.Errorf("%s after the recovery began: %v, want %v", after, got, want)
-		}
+func TestItem_Plan_waitsForTenMinutes(t *testing.T) {
+	ordered := Item{Version: 1, State: Failing, Since: epoch.Add(time.Second)} // an attempt came between
+	recovered := Item{State: Open, Since: epoch, ProbedAt: epoch.Add(-time.Hour), RecoveredAt: epoch, Probes: 7}
+	probed := Item{State: Open, Since: epoch.Add(-time.Hour), ProbedAt: epoch, Probes: len(settings.Probes) + 3}
+	released, changed := Facts{ReleasedAt: epoch}, Facts{ChangedAt: epoch.Add(time.Minute)}
+	type does struct{ Probe, Changed bool }
+	for name, c := range map[string]struct {
+		item  Item
+		facts Facts
+		after time.Duration
+		want  does
+	}{
+		"an operator's order counts before that":     {ordered, released, 10*time.Minute - 1, does{Changed: true}},
+		"an operator's order is taken for done then": {ordered, released, 10 * time.Minute, does{}},
+		"a change probes not before, of a recovery":  {recovered, changed, 10*time.Minute - 1, does{}},
+		"a change probes then, of a recovery":        {recovered, changed, 10 * time.Minute, does{Probe: true}},
+		"a change probes not before, of a probe":     {probed, changed, 10*time.Minute - 1, does{}},
+		"a change probes then, of a probe":           {probed, changed, 10 * time.Minute, does{Probe: true}},
+		"nothing probes a stopped endpoint":          {recovered, Facts{Stopped: true}, 3 * time.Hour, does{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := c.item.Plan(settings, c.facts, epoch.Add(c.after))
+			if got := (does{p.Probe, p.Changed}); got != c.want {
+				t.Errorf("%+v, want %+v", got, c.want)
+			}
+		})
 	}
 }
 

@@ -207,23 +207,6 @@ func TestItem_Plan_probesWhenTheyAreDue(t *testing.T) {
 			}
 		})
 	}
-	changed := open().after(time.Minute).probe(false).after(9 * time.Second)
-	changed.facts.ChangedAt = changed.now
-	if changed.item.Plan(settings, changed.facts, changed.now).Probe {
-		t.Error("a change of the owner probes again within ten minutes of the last probe")
-	}
-	for range 4 { // probes at 2, 4, 5, 5 min
-		changed = changed.after(5 * time.Minute).probe(false)
-	}
-	changed.item.ProbedAt = changed.now.Add(-10 * time.Minute)
-	changed.item.Probes = len(settings.Probes) + 3 // an hour
-	changed.facts.ChangedAt = changed.now
-	if !changed.item.Plan(settings, changed.facts, changed.now).Probe {
-		t.Error("a change of the owner does not probe although the last probe is ten minutes old")
-	}
-	if stopped := open().after(time.Hour).stopped(); stopped.item.Plan(settings, stopped.facts, stopped.now).Probe {
-		t.Error("a stopped endpoint is probed")
-	}
 }
 
 func TestItem_Empty_removesNothingTooEarly(t *testing.T) {
