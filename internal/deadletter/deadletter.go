@@ -90,10 +90,10 @@ type Entry struct {
 // Selector selects dead letters; zero fields select all. One of endpoint, tenant and status is needed,
 // since that is how they are found.
 type Selector struct {
-	TenantID   string          `dynamodbav:"tenant_id,omitempty"`
-	EndpointID string          `dynamodbav:"endpoint_id,omitempty"`
-	Reason     delivery.Reason `dynamodbav:"reason,omitempty"` // of the latest death
-	Status     Status          `dynamodbav:"status,omitempty"`
-	Since      time.Time       `dynamodbav:"since,omitempty"` // of the latest death, to the millisecond; inclusive
-	Until      time.Time       `dynamodbav:"until,omitempty"` // likewise; exclusive
+	TenantID   string
+	EndpointID string
+	Reason     delivery.Reason // of the latest death
+	Status     Status
+	Since      time.Time // of the latest death, to the millisecond; inclusive
+	Until      time.Time // likewise; exclusive
 }

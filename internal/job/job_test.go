@@ -6,8 +6,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
 func TestProgress_Settle_countsEachIDOnce(t *testing.T) {
@@ -128,7 +126,7 @@ func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 
 func TestJob_Selects_byTenantReasonAndTime(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	j := Job{Selector: deadletter.Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}}
+	j := Job{Selector: Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}}
 	for name, row := range map[string]struct {
 		tenant, reason string
 		at             time.Time

@@ -39,8 +39,8 @@ func ShowJob(j job.Job) Job {
 		JobID: j.ID, Act: j.Act, State: j.State, Operator: j.Operator, StartedAt: j.StartedAt, UpdatedAt: j.UpdatedAt,
 		StoppedBy: j.StoppedBy, Selected: j.Selected, Done: j.Done, Refused: counts(j.Refused), Failed: counts(j.Failed),
 		Selector: JobSelector{
-			TenantID: j.Selector.TenantID, EndpointID: j.Selector.EndpointID, Reason: string(j.Selector.Reason),
-			Status: string(j.Selector.Status), Since: OrNull(j.Selector.Since), Until: OrNull(j.Selector.Until),
+			TenantID: j.Selector.TenantID, EndpointID: j.Selector.EndpointID, Reason: j.Selector.Reason,
+			Status: j.Selector.Status, Since: OrNull(j.Selector.Since), Until: OrNull(j.Selector.Until),
 		},
 	}
 	if j.State != job.Done {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -76,12 +75,12 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 func (h *Handler) look(
 	ctx context.Context, req rejectedRequest, limit int,
 ) (found, received []rejected.Event, err error) {
-	selection := job.Job{Selector: deadletter.Selector{
-		TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until,
+	selection := job.Job{Selector: job.Selector{
+		TenantID: req.TenantID, Reason: string(req.Reason), Since: req.Since, Until: req.Until,
 	}}
 	for len(found) < limit && len(received) < maxSearched {
 		most := limit - len(found)
-		if selection.Selector != (deadletter.Selector{}) {
+		if selection.Selector != (job.Selector{}) {
 			most = maxSearched - len(received)
 		}
 		some, err := h.Rejected.Receive(ctx, most)

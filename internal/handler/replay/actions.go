@@ -140,7 +140,7 @@ func (r *run) findPurge(ctx context.Context, p replay) (replay, error) {
 		return p.ended(resultRefused, reasonTenantMismatch), nil
 	case claimed(d, r.now):
 		return p.ended(resultRefused, reasonReplayRunning), nil
-	case r.job.ID != "" && (r.isLater(d) || d.Status != r.job.Selector.Status):
+	case r.job.ID != "" && (r.isLater(d) || string(d.Status) != r.job.Selector.Status):
 		return p.ended(resultRefused, reasonNotSelected), nil
 	}
 	return p, nil

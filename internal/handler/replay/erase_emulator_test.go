@@ -15,7 +15,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/backlog"
-	vault "github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -124,7 +123,7 @@ func (w *world) runJob(t *testing.T, tenant string, now time.Time) error {
 	t.Helper()
 	jobs := dynamo.NewJobs(dynamodb.NewFromConfig(w.cfg), w.tables.Jobs)
 	j := job.Job{
-		ID: "job_" + tenant, Act: job.Purge, Selector: vault.Selector{TenantID: tenant}, State: job.Done, StartedAt: now,
+		ID: "job_" + tenant, Act: job.Purge, Selector: job.Selector{TenantID: tenant}, State: job.Done, StartedAt: now,
 	}
 	_, _, err := jobs.Create(t.Context(), j)
 	for number := range 3 {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -85,13 +86,23 @@ func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	if r.Until.IsZero() || r.Until.After(now) {
 		r.Until = now
 	}
+	j.Selector = job.Selector{
+		TenantID: r.TenantID, EndpointID: r.EndpointID, Reason: string(r.Reason), Status: string(r.Status),
+		Since: r.Since, Until: r.Until,
+	}
 	if r.Act == job.Publish {
-		j.Selector = deadletter.Selector{TenantID: r.TenantID, Reason: r.Reason, Since: r.Since, Until: r.Until}
 		return j, nil
 	}
-	var err error
-	j.Selector, err = r.Selector()
+	_, err := r.Selector()
 	return j, err
+}
+
+// lettersOf selects a job's dead letters.
+func lettersOf(s job.Selector) deadletter.Selector {
+	return deadletter.Selector{
+		TenantID: s.TenantID, EndpointID: s.EndpointID, Reason: delivery.Reason(s.Reason),
+		Status: deadletter.Status(s.Status), Since: s.Since, Until: s.Until,
+	}
 }
 
 // startJob counts a request's selection and, unless it is a dry run, starts a job on it.
@@ -154,7 +165,7 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 }
 
 // asStored is a selection with its times as they are stored.
-func asStored(s deadletter.Selector) deadletter.Selector {
+func asStored(s job.Selector) job.Selector {
 	s.Since, s.Until = s.Since.UTC().Truncate(time.Millisecond), s.Until.UTC().Truncate(time.Millisecond)
 	return s
 }
