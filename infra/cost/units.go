@@ -24,9 +24,9 @@ func asking(in middleware.InitializeInput) middleware.InitializeInput {
 	return in
 }
 
-// consumed are the units that a call to DynamoDB reports, and those that DynamoDB Local leaves out: at least one of a
-// write that is refused, two in a transaction, and of a read of what is not there, half of it where the read is not
-// strongly consistent (Developer Guide, "DynamoDB read and write operations").
+// consumed are the units that a call to DynamoDB reports, and those that DynamoDB Local leaves out: one for a refused
+// write, two for each write of a refused transaction, and one for a read of a missing item, or half if the read is
+// eventually consistent (Developer Guide, "DynamoDB read and write operations").
 func consumed(call, result any, err error) (u usage) {
 	var refused *types.ConditionalCheckFailedException
 	var canceled *types.TransactionCanceledException
