@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/commands"
-	"github.com/herald-webhooks/herald/infra/internal/process"
+	local "github.com/herald-webhooks/herald/infra/local/stack"
 )
 
 // printCommands prints commands for another terminal.
@@ -23,7 +23,7 @@ func (d *demo) printCommands() {
 }
 
 // watch shows the first scene receiver's requests until the context or the stack ends.
-func (d *demo) watch(ctx context.Context, stack *process.Stack, log string) error {
+func (d *demo) watch(ctx context.Context, stack *local.Stack) error {
 	header()
 	for {
 		for got := d.events.inbox.Requests(); d.shown < len(got); d.shown++ {
@@ -33,8 +33,8 @@ func (d *demo) watch(ctx context.Context, stack *process.Stack, log string) erro
 		case <-ctx.Done():
 			fmt.Println("Stopping …")
 			return nil
-		case <-stack.Exited():
-			return errors.New("the stack ended by itself, see " + log)
+		case <-stack.Done():
+			return errors.New("the AWS emulator ended, see .local/logs/moto.log")
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

@@ -5,18 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
-	"path/filepath"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
-// openConsole starts the operator's page on the stack of a folder called .local, and prints its address.
-func openConsole(dir string) (end func(), err error) {
-	if dir, err = filepath.Abs(dir); err != nil {
-		return nil, fmt.Errorf("finding the stack's folder: %w", err)
-	}
-	cmd := exec.Command(filepath.Join(dir, "bin", "herald"), "--local", "console") //nolint:gosec // our own
-	cmd.Dir = filepath.Dir(dir)
+// openConsole starts the operator's page on the stack of this folder's .local, and prints its address.
+func openConsole() (end func(), err error) {
+	cmd := exec.Command("./.local/bin/herald", "--local", "console")
 	page, first, err := child.StartTelling(cmd, io.Discard)
 	if err != nil {
 		return nil, fmt.Errorf("starting the console: %w", err)

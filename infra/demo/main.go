@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/infra/internal/process"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
+	local "github.com/herald-webhooks/herald/infra/local/stack"
 )
 
 func main() {
@@ -27,15 +27,12 @@ func main() {
 }
 
 type options struct {
-	stack process.Options
 	state string // the state file of a stack that is up; empty: start one
 	once  bool   // end after the demonstration
 }
 
 func run() int {
-	o := options{stack: process.Options{
-		Root: ".", Dir: ".local", Binary: ".local/bin/stack", Log: ".local/logs/stack.log",
-	}}
+	var o options
 	flag.StringVar(&o.state, "state", "", "the state file of a running stack to use; ends after the demonstration")
 	flag.BoolVar(&o.once, "once", os.Getenv("ONCE") == "1", "end after the demonstration (or ONCE=1)")
 	flag.Parse()
@@ -73,15 +70,11 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	}
 	began := time.Now()
 	fmt.Println("Starting the local stack …")
-	running, err := process.Start(ctx, o.stack)
+	running, err := local.Start(ctx, local.Options{})
 	if err != nil {
 		return false, err
 	}
-	defer func() {
-		if stopErr := running.Stop(); stopErr != nil {
-			ok, err = false, errors.Join(err, stopErr)
-		}
-	}()
+	defer running.Close()
 	d, err := open(running.State)
 	if err != nil {
 		return false, err
@@ -93,12 +86,12 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 		return ok, err
 	}
 	d.printCommands()
-	end, err := openConsole(o.stack.Dir)
+	end, err := openConsole()
 	if err != nil {
 		return false, err
 	}
 	defer end()
-	return ok, d.watch(ctx, running, o.stack.Log)
+	return ok, d.watch(ctx, running)
 }
 
 // open prepares a demonstration on a running stack.

@@ -2,6 +2,5 @@
 // Invoke API with AWS's own command lines, and HTTPS receivers.
 //
 // It promises to use no other way in, the kernel's kill(2) and one dead letter apart, and to give every test a
-// tenant of its own. Its tests carry the build tag emulator. HERALD_STACK names the state file
-// of a running stack to test; without it the tests start one and check that nothing of it is left.
+// tenant of its own. Its tests carry the build tag emulator and start the stack.
 package e2e

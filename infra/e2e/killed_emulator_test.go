@@ -6,6 +6,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -36,7 +40,7 @@ func TestADeliveryWhoseProcessIsKilledComesBackWithTheSameID(t *testing.T) {
 	publish(t, c, "user.created")
 	publish(t, c, "user.updated")
 	held := <-arrived
-	pids, err := functionProcesses(operator.State, "deliver")
+	pids, err := functionProcesses("deliver")
 	if err != nil || len(pids) == 0 {
 		t.Fatalf("deliver's processes: %v, %v", pids, err)
 	}
@@ -120,7 +124,7 @@ func stopped(t *testing.T, function string) []int {
 	if err := operator.Invoke(t.Context(), function, map[string]any{"Records": []any{}}, &struct{}{}); err != nil {
 		t.Fatal(err)
 	}
-	pids, err := functionProcesses(operator.State, function)
+	pids, err := functionProcesses(function)
 	if err != nil || len(pids) == 0 {
 		t.Fatalf("processes of %s: %v, %v", function, pids, err)
 	}
@@ -140,4 +144,19 @@ func signal(t *testing.T, pids []int, number syscall.Signal) {
 			t.Errorf("process %d: %v", pid, err)
 		}
 	}
+}
+
+// functionProcesses finds the processes of a function of the stack, by the CA file in their environment.
+func functionProcesses(function string) (ids []int, err error) {
+	folders, err := filepath.Glob("/proc/[0-9]*")
+	for _, folder := range folders {
+		path, _ := os.Readlink(filepath.Join(folder, "exe")) // none where it has gone, nor an environment
+		environment, _ := os.ReadFile(filepath.Join(folder, "environ"))
+		if strings.HasSuffix(path, filepath.Join(function, "bootstrap")) &&
+			strings.Contains(string(environment), "SSL_CERT_FILE="+operator.CAFile+"\x00") {
+			id, _ := strconv.Atoi(filepath.Base(folder)) // all digits
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
 }

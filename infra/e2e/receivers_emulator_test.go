@@ -16,9 +16,9 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/infra/internal/process"
 	"github.com/herald-webhooks/herald/infra/internal/published"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
@@ -121,19 +121,13 @@ func startOwnTypes(t *testing.T) ownTypes {
 		golang(t, "build", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-overlay", filepath.Join(catalogue, "overlay.json"),
 			"-o", filepath.Join(functions, name, "bootstrap"), "./functions/"+name)
 	}
-	stack, err := process.Start(t.Context(), process.Options{
-		Binary: filepath.Join(root, ".local", "bin", "stack"), Root: root, Dir: dir,
-		Log: filepath.Join(dir, "logs", "stack.log"), Parameters: "SchemaCheck=reject",
-	})
+	stack, err := local.Start(t.Context(),
+		local.Options{Root: root, Dir: dir, Parameters: []string{"SchemaCheck=reject"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := stack.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	receivers, err := receiver.Start(stack.State.ReceiverCertFile, stack.State.ReceiverKeyFile)
+	t.Cleanup(stack.Close)
+	receivers, err := receiver.Start(stack.ReceiverCertFile, stack.ReceiverKeyFile)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/infra/internal/process"
+	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/infra/verify"
 )
 
@@ -37,19 +37,12 @@ func start(t *testing.T, instead map[string]string) verify.Config {
 			t.Fatal(err)
 		}
 	}
-	running, err := process.Start(t.Context(), process.Options{
-		Binary: filepath.Join(root, ".local", "bin", "stack"), Root: root, Dir: dir,
-		Log: filepath.Join(dir, "logs", "stack.log"),
-	})
+	running, err := local.Start(t.Context(), local.Options{Root: root, Dir: dir})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := running.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	receiver, err := verify.StartLocal(running.State.ReceiverCertFile, running.State.ReceiverKeyFile)
+	t.Cleanup(running.Close)
+	receiver, err := verify.StartLocal(running.ReceiverCertFile, running.ReceiverKeyFile)
 	if err != nil {
 		t.Fatal(err)
 	}

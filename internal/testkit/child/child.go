@@ -1,5 +1,5 @@
-// Package child starts processes that cannot outlive the program: the emulator, the functions and
-// the stack for tests, local stack, demonstration and benchmark.
+// Package child starts processes that cannot outlive the program: the emulator and the functions for tests, local
+// stack, demonstration and benchmark.
 //
 // Each child leads a process group of its own, so that a Ctrl-C in the terminal reaches the program
 // only. It promises that Kill ends the whole group while its leader runs (once a leader has ended by
@@ -20,7 +20,6 @@ import (
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 )
 
 // Process is a running or ended child.
@@ -33,11 +32,18 @@ type Process struct {
 // Start starts cmd, whose SysProcAttr it sets. The kernel kills the child if the program dies. Start waits for the
 // child from the first moment, so cmd must not have a StdoutPipe or StderrPipe, which Wait closes: to read the
 // child's output, give it an os.Pipe or a writer of your own.
-func Start(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGKILL) }
-
-// StartStoppable is Start for a child that has children and files of its own to clear away: if the
-// program dies, the kernel sends it SIGTERM instead.
-func StartStoppable(cmd *exec.Cmd) (*Process, error) { return start(cmd, syscall.SIGTERM) }
+func Start(cmd *exec.Cmd) (*Process, error) {
+	cmd.SysProcAttr = attributes()
+	if err := fork(cmd); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
+	}
+	p := &Process{cmd: cmd, done: make(chan struct{})}
+	go func() {
+		p.err = cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
 
 // StartTelling is Start for a child whose first line of output tells something, as where it listens. The line comes
 // through the channel, empty if there is none; what follows it goes to rest.
@@ -79,20 +85,6 @@ func Run(ctx context.Context, cmd *exec.Cmd) error {
 	}
 }
 
-// start starts cmd, which gets the signal when the program dies.
-func start(cmd *exec.Cmd, onDeath syscall.Signal) (*Process, error) {
-	cmd.SysProcAttr = attributes(onDeath)
-	if err := fork(cmd); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
-	}
-	p := &Process{cmd: cmd, done: make(chan struct{})}
-	go func() {
-		p.err = cmd.Wait()
-		close(p.done)
-	}()
-	return p, nil
-}
-
 // PID is the process id, which is the id of its group too.
 func (p *Process) PID() int { return p.cmd.Process.Pid }
 
@@ -111,24 +103,6 @@ func (p *Process) Kill() {
 		_ = syscall.Kill(-p.PID(), syscall.SIGKILL) // already gone is as good
 	}
 	<-p.done
-}
-
-// Stop asks the process to end by SIGTERM and waits for it. One that has not ended after limit is
-// killed with its group, and that is an error, as is an exit status other than 0.
-func (p *Process) Stop(limit time.Duration) error {
-	select {
-	case <-p.done:
-		return p.err
-	default:
-		_ = syscall.Kill(p.PID(), syscall.SIGTERM) // already gone is as good
-	}
-	select {
-	case <-p.done:
-		return p.err
-	case <-time.After(limit):
-		p.Kill()
-		return fmt.Errorf("%s did not end within %s and was killed", p.cmd.Path, limit)
-	}
 }
 
 // LastLine is the last line of a child's log, or the reason why it cannot be read: for errors.

@@ -60,37 +60,6 @@ func TestProcess_Kill_leavesAGroupWhoseLeaderHasEnded(t *testing.T) {
 	}
 }
 
-func TestProcess_Stop(t *testing.T) {
-	for name, test := range map[string]struct {
-		onTerm string // what the shell does with SIGTERM; empty: ignores it
-		limit  time.Duration
-		want   string // of the error, empty for none
-	}{
-		"a process that clears up ends well":    {`exit 0`, time.Minute, ""},
-		"an exit status is reported":            {`exit 3`, time.Minute, "exit status 3"},
-		"a process that does not end is killed": {``, 50 * time.Millisecond, "was killed"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			out := make(lines, 1)
-			cmd := exec.Command("sh", "-c", "trap '"+test.onTerm+"' TERM; echo up; while :; do sleep 0.01; done")
-			cmd.Stdout = out
-			p, err := child.StartStoppable(cmd)
-			if err != nil {
-				t.Fatal(err)
-			}
-			<-out // the trap is set
-			err = p.Stop(test.limit)
-			if (err == nil) != (test.want == "") {
-				t.Fatalf("got %v, want %q", err, test.want)
-			}
-			if err != nil && !strings.Contains(err.Error(), test.want) {
-				t.Errorf("got %v, want %q", err, test.want)
-			}
-			gone(t, p.PID())
-		})
-	}
-}
-
 func TestRun_endsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
