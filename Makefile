@@ -41,7 +41,7 @@ SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 .PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
 run: native cli .venv/installed ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 stops it
 	@ONCE=$(ONCE) exec .local/bin/demo
