@@ -1,4 +1,4 @@
-// Command local runs the local stack in the foreground until it is interrupted.
+// Command local runs the local stack of this folder, a checkout, in the foreground until it is interrupted.
 package main
 
 import (
@@ -19,17 +19,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	o := stack.Options{Out: os.Stdout, APIPort: os.Getenv("API_PORT"), AWSPort: os.Getenv("AWS_PORT")}
-	flag.StringVar(&o.Root, "root", ".", "the checkout")
-	flag.StringVar(&o.Dir, "dir", "", "folder for state, logs and binaries (default ROOT/.local)")
-	flag.StringVar(&o.Python, "python", "",
-		"interpreter with moto and the SAM translator (default STACK_PYTHON, ROOT/.venv/bin/python or python3)")
-	params := flag.String("params", os.Getenv("PARAMS"),
-		`parameters of the template, "Name=Value …"; they win over the samconfig file's (default PARAMS)`)
-	flag.StringVar(&o.Template, "template", "", "SAM template (default ROOT/template.yaml)")
-	flag.StringVar(&o.SAMConfig, "samconfig", "", "its configuration (default ROOT/samconfig.toml)")
-	flag.Parse()
-	o.Parameters = strings.Fields(*params)
+	flag.Parse() // there are none
+	o := stack.Options{
+		Out: os.Stdout, Parameters: strings.Fields(os.Getenv("PARAMS")),
+		APIPort: os.Getenv("API_PORT"), AWSPort: os.Getenv("AWS_PORT"),
+	}
 	if err := run(ctx, o); err != nil {
 		fmt.Fprintln(os.Stderr, "stack:", err)
 		os.Exit(1) //nolint:gocritic // stop has nothing left to do

@@ -14,7 +14,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/internal/sam"
-	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // Two checkouts in different folders give the same bytes, and AWS's own translator takes the template. It runs with
@@ -53,14 +52,8 @@ func copyTo(t *testing.T, checkout string) {
 
 func translate(t *testing.T, template string, parameters ...string) *sam.Template {
 	t.Helper()
-	python, err := tools.Python(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	translated, err := sam.Translate(t.Context(), sam.Source{
-		Python: python, Script: filepath.Join(root, "infra/local/translate.py"), Template: template,
-		SAMConfig: filepath.Join(root, "samconfig.toml"), Environment: "default",
-		Parameters: append(parameters, "CodeBucket=releases"),
+		Root: root, Template: template, Environment: "default", Parameters: append(parameters, "CodeBucket=releases"),
 	})
 	if err != nil {
 		t.Fatal(err)

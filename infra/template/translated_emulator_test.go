@@ -5,7 +5,6 @@ package template
 import (
 	"encoding/json"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
-	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 var translations = map[string]template{} // by their parameters
@@ -33,15 +31,7 @@ func translated(t *testing.T, parameters ...string) template {
 
 func translate(t *testing.T, parameters ...string) template {
 	t.Helper()
-	python, err := tools.Python(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	answer, err := sam.Translate(t.Context(), sam.Source{
-		Python: python, Script: filepath.Join(root, "infra/local/translate.py"),
-		Template: filepath.Join(root, "template.yaml"), SAMConfig: filepath.Join(root, "samconfig.toml"),
-		Environment: "default", Parameters: parameters,
-	})
+	answer, err := sam.Translate(t.Context(), sam.Source{Root: root, Environment: "default", Parameters: parameters})
 	if err != nil {
 		t.Fatal(err)
 	}

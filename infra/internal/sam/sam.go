@@ -6,16 +6,19 @@ package sam
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // Template is a CloudFormation template and the values of its parameters.
@@ -24,19 +27,26 @@ type Template struct {
 	Parameters map[string]string `json:"parameters"`
 }
 
-// Source names the files of Translate.
+// Source says what to translate.
 type Source struct {
-	Python, Script      string // the interpreter and translate.py
-	Template, SAMConfig string
-	Environment         string   // the table of the samconfig file
-	Parameters          []string // "Name=Value"; they win over that table's
+	Root        string   // the checkout, with samconfig.toml and infra/local/translate.py
+	Template    string   // default Root/template.yaml
+	Environment string   // the table of samconfig.toml
+	Parameters  []string // "Name=Value"; they win over that table's
 }
 
 // Translate runs AWS's own translator, and refuses parameters that the template does not allow.
 func Translate(ctx context.Context, s Source) (*Template, error) {
+	python, err := tools.Python(s.Root)
+	if err != nil {
+		return nil, err
+	}
 	var out, problems bytes.Buffer
-	//nolint:gosec // this project's own script
-	cmd := exec.Command(s.Python, append([]string{s.Script, s.Template, s.SAMConfig, s.Environment}, s.Parameters...)...)
+	arguments := []string{
+		filepath.Join(s.Root, "infra", "local", "translate.py"), cmp.Or(s.Template, filepath.Join(s.Root, "template.yaml")),
+		filepath.Join(s.Root, "samconfig.toml"), s.Environment,
+	}
+	cmd := exec.Command(python, append(arguments, s.Parameters...)...) //nolint:gosec // this project's own script
 	cmd.Stdout, cmd.Stderr = &out, &problems
 	if err := child.Run(ctx, cmd); err != nil {
 		lines := strings.Split(strings.TrimSpace(problems.String()), "\n")

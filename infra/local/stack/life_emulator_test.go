@@ -18,21 +18,17 @@ import (
 )
 
 func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
-	o := options(t)
-	if err := os.WriteFile(filepath.Join(o.Dir, "stack.json"), []byte("stale"), 0o600); err != nil {
+	root := checkout(t)
+	if err := os.WriteFile(filepath.Join(root, ".local", "stack.json"), []byte("stale"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := start(t, o)
-	if _, err := Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "already running") {
+	s := start(t, root)
+	if _, err := Start(t.Context(), Options{Root: root}); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("a second stack: %v", err)
 	}
-	busy := o
-	busy.Dir = t.TempDir()
-	if err := os.Symlink(built, filepath.Join(busy.Dir, "functions")); err != nil {
-		t.Fatal(err)
-	}
-	_, busy.AWSPort, _ = strings.Cut(strings.TrimPrefix(s.AWSEndpointURL, "http://"), ":")
-	if _, err := Start(t.Context(), busy); err == nil || !strings.Contains(err.Error(), "address already in use") {
+	_, busy, _ := strings.Cut(strings.TrimPrefix(s.AWSEndpointURL, "http://"), ":")
+	_, err := Start(t.Context(), Options{Root: checkout(t), AWSPort: busy})
+	if err == nil || !strings.Contains(err.Error(), "address already in use") {
 		t.Errorf("a busy port: %v", err)
 	}
 	pid := s.emulator.PID()
@@ -51,13 +47,12 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 		t.Errorf("the emulator outlived the stack: %v", err)
 	}
 	for _, name := range []string{"stack.json", "aws/config"} {
-		if _, err := os.Stat(filepath.Join(o.Dir, name)); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(filepath.Join(root, ".local", name)); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("%s outlived the stack: %v", name, err)
 		}
 	}
-	missing := o
-	missing.Dir = t.TempDir()
-	if _, err := Start(t.Context(), missing); err == nil || !strings.Contains(err.Error(), "run `make build`") {
+	_, err = Start(t.Context(), Options{Root: root, Dir: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "run `make build`") {
 		t.Errorf("missing binaries: %v", err)
 	}
 }
@@ -67,12 +62,12 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", binary, "..").CombinedOutput(); err != nil {
 		t.Fatalf("building: %v\n%s", err, out)
 	}
-	o := options(t)
+	root := checkout(t)
+	stateFile := filepath.Join(root, ".local", "stack.json")
 	for _, after := range []time.Duration{10 * time.Millisecond, time.Second, 0} {
-		cmd := exec.Command(binary, "-root", "../../..", "-dir", o.Dir, "-python", o.Python,
-			"-template", o.Template, "-samconfig", o.SAMConfig)
+		cmd := exec.Command(binary)
 		var output bytes.Buffer
-		cmd.Stdout, cmd.Stderr = &output, &output
+		cmd.Dir, cmd.Stdout, cmd.Stderr = root, &output, &output
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -80,7 +75,7 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 			time.Sleep(after)
 		} else {
 			eventually(t, "the stack is up", func() bool {
-				_, err := os.Stat(filepath.Join(o.Dir, "stack.json"))
+				_, err := os.Stat(stateFile)
 				return err == nil
 			})
 		}
@@ -89,10 +84,10 @@ func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {
 		if err != nil && after > 100*time.Millisecond {
 			t.Errorf("a signal after %s: %v\n%s", after, err, output.String())
 		}
-		if left := processesOf(o.Dir); left != "" {
+		if left := processesOf(filepath.Dir(stateFile)); left != "" {
 			t.Errorf("a signal after %s left %s", after, left)
 		}
-		if _, err := os.Stat(filepath.Join(o.Dir, "stack.json")); !errors.Is(err, os.ErrNotExist) {
+		if _, err := os.Stat(stateFile); !errors.Is(err, os.ErrNotExist) {
 			t.Errorf("a signal after %s left the state file: %v", after, err)
 		}
 	}

@@ -7,21 +7,16 @@ import (
 	"path/filepath"
 
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
-	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // Options says which stack to start. The zero value starts this project's own from the working directory.
 type Options struct {
-	Root        string    // the checkout; default "."
-	Dir         string    // state, logs, certificates and binaries; default Root/.local
-	Template    string    // default Root/template.yaml
-	SAMConfig   string    // default Root/samconfig.toml
-	Environment string    // table of the samconfig file; default "local"
-	Parameters  []string  // of the template, "Name=Value"; they win over the samconfig file's
-	Python      string    // default: see package tools
-	APIPort     string    // of the HTTP API; default: a free one
-	AWSPort     string    // of the AWS endpoint; default: a free one
-	Out         io.Writer // gets a line per step; default none
+	Root       string    // the checkout; default "."
+	Dir        string    // state, logs, certificates and binaries; default Root/.local
+	Parameters []string  // of the template, "Name=Value"; they win over those of samconfig.toml
+	APIPort    string    // of the HTTP API; default: a free one
+	AWSPort    string    // of the AWS endpoint; default: a free one
+	Out        io.Writer // gets a line per step; default none
 }
 
 const (
@@ -30,33 +25,21 @@ const (
 )
 
 // complete fills the defaults in and makes every path absolute.
-func (o Options) complete() (Options, error) {
-	root, err := filepath.Abs(cmp.Or(o.Root, "."))
-	if err != nil {
+func (o Options) complete() (_ Options, err error) {
+	if o.Root, err = filepath.Abs(o.Root); err != nil {
 		return o, fmt.Errorf("finding the checkout: %w", err)
 	}
-	o.Root = root
-	o.Dir = cmp.Or(o.Dir, filepath.Join(root, ".local"))
-	o.Template = cmp.Or(o.Template, filepath.Join(root, "template.yaml"))
-	o.SAMConfig = cmp.Or(o.SAMConfig, filepath.Join(root, "samconfig.toml"))
-	for _, path := range []*string{&o.Dir, &o.Template, &o.SAMConfig} {
-		if *path, err = filepath.Abs(*path); err != nil {
-			return o, fmt.Errorf("finding %s: %w", *path, err)
-		}
+	if o.Dir, err = filepath.Abs(cmp.Or(o.Dir, filepath.Join(o.Root, ".local"))); err != nil {
+		return o, fmt.Errorf("finding the stack's folder: %w", err)
 	}
-	o.Environment = cmp.Or(o.Environment, "local")
 	if o.Out == nil {
 		o.Out = io.Discard
 	}
-	if o.Python == "" {
-		o.Python, err = tools.Python(root)
-	}
-	return o, err
+	return o, nil
 }
 
-func (o Options) script(name string) string { return filepath.Join(o.Root, "infra", "local", name) }
-func (o Options) stateFile() string         { return filepath.Join(o.Dir, statefile.Name) }
-func (o Options) logs() string              { return filepath.Join(o.Dir, "logs") }
+func (o Options) stateFile() string { return filepath.Join(o.Dir, statefile.Name) }
+func (o Options) logs() string      { return filepath.Join(o.Dir, "logs") }
 
 // say prints one line of progress.
 func (o Options) say(format string, values ...any) {

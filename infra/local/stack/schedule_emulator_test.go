@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/infra/internal/sam"
 )
 
 func firesSchedules(t *testing.T, s *Stack) {
@@ -36,14 +38,14 @@ func firesSchedules(t *testing.T, s *Stack) {
 	})
 }
 
-func TestStart_refusesParametersThatTheTemplateDoesNotAllow(t *testing.T) {
+func TestTranslate_refusesParametersThatTheTemplateDoesNotAllow(t *testing.T) {
 	for name, test := range map[string]struct {
 		environment string
 		given       []string
 		want        []string
 	}{
 		"against its declaration": {
-			"", []string{"BatchSize=0", "BatchSizes=10", "Kind=red", "Stage=a!", "Timeout=long"},
+			"local", []string{"BatchSize=0", "BatchSizes=10", "Kind=red", "Stage=a!", "Timeout=long"},
 			[]string{
 				"parameter BatchSize: 0 is less than the minimum of 1.0",
 				"parameter BatchSizes: the template declares no such parameter",
@@ -53,13 +55,12 @@ func TestStart_refusesParametersThatTheTemplateDoesNotAllow(t *testing.T) {
 			},
 		},
 		"no value":      {"bare", nil, []string{"parameter Timeout: it has no default and was not given"}},
-		"no assignment": {"", []string{"Stage"}, []string{"parameter 'Stage': want Name=Value"}},
+		"no assignment": {"local", []string{"Stage"}, []string{"parameter 'Stage': want Name=Value"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			o := options(t)
-			o.Parameters, o.Environment = test.given, test.environment
-			_, err := Start(t.Context(), o)
+			_, err := sam.Translate(t.Context(),
+				sam.Source{Root: checkout(t), Environment: test.environment, Parameters: test.given})
 			if err == nil {
 				t.Fatal("accepted")
 			}

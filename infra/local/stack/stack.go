@@ -127,15 +127,13 @@ func (s *Stack) makeCertificates() error {
 func (s *Stack) bringUp(ctx context.Context) error {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
-		s.template, err = sam.Translate(ctx, sam.Source{
-			Python: s.options.Python, Script: s.options.script("translate.py"), Template: s.options.Template,
-			SAMConfig: s.options.SAMConfig, Environment: s.options.Environment, Parameters: s.options.Parameters,
-		})
+		s.template, err = sam.Translate(ctx,
+			sam.Source{Root: s.options.Root, Environment: "local", Parameters: s.options.Parameters})
 		return err
 	})
 	both.Go(func() (err error) {
 		s.emulator, err = emulator.Start(ctx, emulator.Options{
-			Root: s.options.Root, Python: s.options.Python, LogFile: filepath.Join(s.options.logs(), "moto.log"),
+			Root: s.options.Root, LogFile: filepath.Join(s.options.logs(), "moto.log"),
 		})
 		if err == nil {
 			s.onClose(s.emulator.Close)
@@ -146,7 +144,7 @@ func (s *Stack) bringUp(ctx context.Context) error {
 }
 
 func (s *Stack) deploy(ctx context.Context) (err error) {
-	s.options.say("deploying %s to the AWS emulator", filepath.Base(s.options.Template))
+	s.options.say("deploying template.yaml to the AWS emulator")
 	s.deployed, err = deploy.Template(ctx, s.aws(s.emulator.URL.String()), stackName, s.template)
 	if err != nil {
 		return err

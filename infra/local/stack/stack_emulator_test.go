@@ -47,21 +47,31 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	return m.Run(), nil
 }
 
-// options of a stack of testdata/app with its functions built.
-func options(t *testing.T) Options {
+// checkout is like this one after make native, with testdata/app in place of Herald.
+func checkout(t *testing.T) (root string) {
 	t.Helper()
-	dir := t.TempDir()
-	if err := os.Symlink(built, filepath.Join(dir, "functions")); err != nil {
+	root = t.TempDir()
+	if err := os.Mkdir(filepath.Join(root, ".local"), 0o750); err != nil {
 		t.Fatal(err)
 	}
-	return Options{
-		Root: "../../..", Dir: dir, Template: "testdata/app/template.yaml", SAMConfig: "testdata/app/samconfig.toml",
+	for name, target := range map[string]string{
+		"template.yaml": "testdata/app/template.yaml", "samconfig.toml": "testdata/app/samconfig.toml",
+		"infra": "../..", ".venv": "../../../.venv", ".local/functions": built,
+	} {
+		target, err := filepath.Abs(target)
+		if err == nil {
+			err = os.Symlink(target, filepath.Join(root, name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
+	return root
 }
 
-func start(t *testing.T, o Options) *Stack {
+func start(t *testing.T, root string) *Stack {
 	t.Helper()
-	s, err := Start(t.Context(), o)
+	s, err := Start(t.Context(), Options{Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +124,7 @@ func eventually(t *testing.T, what string, holds func() bool) {
 
 // TestStack uses one stack for all that does not need one of its own.
 func TestStack(t *testing.T) {
-	s := start(t, options(t))
+	s := start(t, checkout(t))
 	for name, test := range map[string]func(*testing.T, *Stack){
 		"returns and deletes messages as AWS does": returnsAndDeletesMessages,
 		"gathers a batch over its window":          gathersABatch,

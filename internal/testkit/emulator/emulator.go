@@ -37,16 +37,19 @@ type Emulator struct {
 // Options says how to start one.
 type Options struct {
 	Root    string // the checkout; default: found from the working directory
-	Python  string // default: see package tools
 	LogFile string // gets the server's output; default: a temporary file, removed once it runs
 }
 
 // Start starts the server and returns once it accepts connections.
 func Start(ctx context.Context, o Options) (*Emulator, error) {
-	if err := o.complete(); err != nil {
+	if err := o.findRoot(); err != nil {
 		return nil, err
 	}
-	return o.start(ctx, exec.Command(o.Python, filepath.Join(o.Root, "infra", "local", "moto.py")))
+	python, err := tools.Python(o.Root)
+	if err != nil {
+		return nil, err
+	}
+	return o.start(ctx, exec.Command(python, filepath.Join(o.Root, "infra", "local", "moto.py")))
 }
 
 // StartDynamoDBLocal starts AWS's own emulator of DynamoDB, as `make second-engine` installs it, with the JDK's java.
@@ -102,14 +105,6 @@ func (o *Options) start(ctx context.Context, cmd *exec.Cmd) (*Emulator, error) {
 func (o *Options) findRoot() (err error) {
 	if o.Root == "" {
 		o.Root, err = tools.Root()
-	}
-	return err
-}
-
-func (o *Options) complete() error {
-	err := o.findRoot()
-	if err == nil && o.Python == "" {
-		o.Python, err = tools.Python(o.Root)
 	}
 	return err
 }
