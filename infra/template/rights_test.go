@@ -68,6 +68,7 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 	reads := []string{"BatchGetItem", "GetItem", "Query", "Scan"}
 	writes := []string{"BatchWriteItem", "DeleteItem", "PutItem", "UpdateItem"}
 	sealed := []string{"Deliver BatchGetItem", "Webhooks GetItem", "Webhooks Query"}
+	issuers := []string{"Apikeys PutItem", "Apikeys UpdateItem", "Replay DeleteItem"}
 	tpl := load(t)
 	for name, row := range map[string]struct {
 		actions []string
@@ -87,9 +88,12 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 		"write endpoints": {writes, asked{resource: "Endpoints", tenants: "acme"}, []string{
 			"Replay DeleteItem", "Webhooks DeleteItem", "Webhooks PutItem", "Webhooks UpdateItem",
 		}},
-		"make, revive or revoke keys": {writes, asked{resource: "ApiKeys", attributes: "revoked_at"}, []string{
-			"Apikeys PutItem", "Apikeys UpdateItem", "Replay DeleteItem",
-		}},
+		"revive or revoke keys": {writes, asked{resource: "ApiKeys", attributes: "revoked_at"}, issuers},
+		"widen keys":            {writes, asked{resource: "ApiKeys", attributes: "scopes"}, issuers},
+		"give keys away":        {writes, asked{resource: "ApiKeys", attributes: "tenant_id"}, issuers},
+		"make keys":             {writes, asked{resource: "ApiKeys", attributes: "hash"}, issuers},
+		"count requests of keys": {writes, asked{resource: "ApiKeys", attributes: "key_id spent"},
+			append(issuers, "Webhooks UpdateItem")},
 		"change what waits": {writes, asked{resource: "Backlog"}, []string{
 			"Deliver PutItem", "Release DeleteItem", "Release UpdateItem", "Replay DeleteItem",
 		}},
