@@ -236,4 +236,9 @@ func TestWhatIsOffUntilAParameterAsksForIt(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("with every parameter, the stack has (-want +got):\n%s", diff)
 	}
+	mapping := with["ApiDomainMapping"].Properties
+	if target(mapping["DomainName"]) != "ApiDomain" || target(mapping["ApiId"]) != "HttpApi" ||
+		target(with["ApiDomain"].Properties["DomainName"]) != "DomainName" {
+		t.Errorf("the domain that is given leads elsewhere: %v", mapping)
+	}
 }
