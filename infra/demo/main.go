@@ -37,7 +37,7 @@ func run() int {
 	flag.BoolVar(&o.once, "once", os.Getenv("ONCE") == "1", "end after the demonstration (or ONCE=1)")
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	ok, err := demonstrate(ctx, o)
 	switch {
@@ -70,7 +70,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	}
 	began := time.Now()
 	fmt.Println("Starting the local stack …")
-	running, err := local.Start(ctx, local.Options{})
+	running, err := local.Start(ctx, local.Options{APIPort: os.Getenv("API_PORT"), AWSPort: os.Getenv("AWS_PORT")})
 	if err != nil {
 		return false, err
 	}
