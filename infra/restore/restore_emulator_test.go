@@ -39,7 +39,7 @@ func newScene(t *testing.T) scene {
 	t.Helper()
 	cfg := testkit.Moto(t)
 	s := scene{
-		t: t, faults: testkit.NewFaults(t, cfg), own: testkit.Tables(t, cfg), copied: testkit.Tables(t, cfg),
+		t: t, faults: testkit.NewFaults(cfg), own: testkit.Tables(t, cfg), copied: testkit.Tables(t, cfg),
 		kms: kms.NewFromConfig(cfg), oldKey: testkit.Key(t, cfg), ownKey: testkit.Key(t, cfg),
 	}
 	s.client = dynamodb.NewFromConfig(s.faults.Config(), func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })

@@ -41,7 +41,7 @@ var invoked = regexp.MustCompile(`^POST /2015-03-31/functions/(.+)/invocations$`
 
 var caller = regexp.MustCompile(`app/(\w+)`)
 
-// add takes the calls that passed a stage's proxy.
+// add takes the calls that a stage has made.
 func (c *calls) add(t *testing.T, s *stage) {
 	t.Helper()
 	c.mu.Lock()

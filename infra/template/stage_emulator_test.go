@@ -27,13 +27,13 @@ import (
 )
 
 // stage is Herald on the emulator, with a clock of its own: the functions as the template sets them up, and a
-// proxy between them and AWS. It gathers what they emit, and keeps the books from which AWS makes its own
+// client of AWS that can fail their calls. It gathers what they emit, and keeps the books from which AWS makes its own
 // metrics.
 type stage struct {
 	t         *testing.T
 	tpl       template
 	options   pipeline.Options
-	cfg       aws.Config // of the emulator, past the proxy
+	cfg       aws.Config // of the emulator, past the faults
 	sqs       *sqs.Client
 	tables    *dynamodb.Client
 	faults    *testkit.Faults
@@ -67,7 +67,7 @@ func newStage(t *testing.T) *stage {
 	cfg := testkit.Moto(t)
 	s := &stage{
 		t: t, tpl: load(t), cfg: cfg, sqs: sqs.NewFromConfig(cfg), tables: dynamodb.NewFromConfig(cfg),
-		faults: testkit.NewFaults(t, cfg), resources: pipeline.Resources(t, cfg), queues: map[string]testkit.Queue{},
+		faults: testkit.NewFaults(cfg), resources: pipeline.Resources(t, cfg), queues: map[string]testkit.Queue{},
 		now: start, down: map[string]bool{}, unconsumed: map[string]int{},
 		inFlight: map[string]float64{}, deleted: map[string]float64{}, invocations: map[string]float64{},
 	}

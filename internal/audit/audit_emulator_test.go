@@ -17,7 +17,7 @@ import (
 
 func TestLog_Write_beginsItsStreamAndKeepsEachLine(t *testing.T) {
 	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
+	faults := testkit.NewFaults(cfg)
 	group := testkit.LogGroup(t, cfg, "audit")
 	log := audit.New(faults.Config(), group, "control")
 	for _, lines := range [][]audit.Line{

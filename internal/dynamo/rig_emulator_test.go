@@ -20,12 +20,12 @@ import (
 
 type item = map[string]types.AttributeValue
 
-// rig is the stores on tables of one test, behind a proxy that can fail their calls.
+// rig is the stores on tables of one test, behind faults of their calls.
 type rig struct {
 	t          *testing.T
 	faults     *testkit.Faults
 	tables     testkit.TableNames
-	client     *dynamodb.Client // past the proxy
+	client     *dynamodb.Client // past the faults
 	faulty     *dynamodb.Client
 	keys       *dynamo.APIKeys
 	endpoints  *dynamo.Endpoints
@@ -39,7 +39,7 @@ type rig struct {
 func newRig(t *testing.T) rig {
 	t.Helper()
 	cfg := testkit.Moto(t)
-	faults, tables := testkit.NewFaults(t, cfg), testkit.Tables(t, cfg)
+	faults, tables := testkit.NewFaults(cfg), testkit.Tables(t, cfg)
 	client := dynamodb.NewFromConfig(faults.Config(), func(o *dynamodb.Options) {
 		o.Retryer = retry.NewStandard(func(o *retry.StandardOptions) { o.MaxBackoff = time.Millisecond })
 	})

@@ -3,24 +3,19 @@ package testkit
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
-	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
 
-// Faults is a proxy in front of the emulator. It forwards every AWS call, records it, and lets
+// Faults stands between the SDK's clients and the emulator. It forwards every AWS call, records it, and lets
 // rules fail, throttle or cut off the calls they match. It is safe for concurrent use.
 type Faults struct {
-	server   *httptest.Server
-	upstream string
-	client   *http.Client
+	cfg aws.Config // of the emulator
 
 	mu    sync.Mutex
 	rules []*rule
@@ -41,7 +36,7 @@ type rule struct {
 	seen int
 }
 
-// Call is one AWS call as the proxy saw it.
+// Call is one AWS call as it was sent.
 type Call struct {
 	Service string // from the signature's scope: "sqs", "dynamodb", "kms", …
 	Action  string // from X-Amz-Target or the form's Action, else "METHOD /path"
@@ -57,23 +52,15 @@ type answer struct {
 	body   []byte
 }
 
-// NewFaults puts a proxy in front of the emulator of cfg. It ends with the test.
-func NewFaults(t testing.TB, cfg aws.Config) *Faults {
-	t.Helper()
-	if cfg.BaseEndpoint == nil {
-		t.Fatal("testkit: NewFaults needs a configuration with a BaseEndpoint, as Moto gives it")
-	}
-	f := &Faults{upstream: strings.TrimSuffix(*cfg.BaseEndpoint, "/"), client: plainHTTP}
-	f.server = httptest.NewServer(f)
-	t.Cleanup(func() {
-		f.server.CloseClientConnections()
-		f.server.Close()
-	})
-	return f
-}
+// NewFaults puts itself in front of the emulator of cfg, as [Moto] gives it.
+func NewFaults(cfg aws.Config) *Faults { return &Faults{cfg: cfg} }
 
-// Config returns a configuration whose calls go through the proxy. Its clients retry as the SDK does by default.
-func (f *Faults) Config() aws.Config { return configFor(f.server.URL) }
+// Config returns a configuration whose calls meet the rules. Its clients retry as the SDK does by default.
+func (f *Faults) Config() aws.Config {
+	cfg := f.cfg.Copy()
+	cfg.HTTPClient = f
+	return cfg
+}
 
 // Add adds a rule.
 func (f *Faults) Add(r Rule) {
@@ -114,28 +101,40 @@ func (f *Faults) Reset() {
 	f.calls = nil
 }
 
-// ServeHTTP implements http.Handler.
-func (f *Faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		panic(http.ErrAbortHandler)
+// Do implements [aws.HTTPClient].
+func (f *Faults) Do(r *http.Request) (*http.Response, error) {
+	if err := r.Context().Err(); err != nil {
+		return nil, err
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
 	}
 	call := Call{Service: service(r), Action: action(r, body), Header: r.Header.Clone(), Body: body}
 	forward := func(body []byte) (answer, error) { return f.forward(r, body) }
 	var got answer
+	var err error
 	if fault := f.match(call); fault != nil {
 		got, err = fault(call, forward)
 	} else {
 		got, err = forward(body)
 	}
-	if err != nil {
-		got = answer{status: http.StatusBadGateway, header: http.Header{}, body: []byte(fmt.Sprintf("fault proxy: %v", err))}
+	if err == nil && got.header == nil {
+		err = io.ErrUnexpectedEOF
 	}
 	call.Status = got.status
 	f.mu.Lock()
 	f.calls = append(f.calls, call)
 	f.mu.Unlock()
-	got.write(w)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Response{
+		StatusCode: got.status, Header: got.header, Body: io.NopCloser(bytes.NewReader(got.body)), Request: r,
+	}, nil
 }
 
 // match returns the fault that c meets, if any, and counts it.
@@ -158,32 +157,16 @@ func (f *Faults) match(c Call) Fault {
 func (f *Faults) forward(r *http.Request, body []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), time.Minute)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, r.Method, f.upstream+r.URL.RequestURI(), bytes.NewReader(body))
-	if err != nil {
-		return answer{}, err
-	}
-	req.Header = r.Header.Clone()
-	req.Host = r.Host // part of the signature and of the queue URLs that come back
-	res, err := f.client.Do(req)
+	req := r.Clone(ctx)
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	req.ContentLength = int64(len(body))
+	res, err := f.cfg.HTTPClient.Do(req)
 	if err != nil {
 		return answer{}, err
 	}
 	defer func() { _ = res.Body.Close() }()
 	content, err := io.ReadAll(res.Body)
 	return answer{status: res.StatusCode, header: res.Header, body: content}, err
-}
-
-func (a answer) write(w http.ResponseWriter) {
-	if a.header == nil {
-		panic(http.ErrAbortHandler) // net/http cuts the connection, quietly
-	}
-	for name, values := range a.header {
-		if name != "Content-Length" && name != "Connection" && name != "Transfer-Encoding" {
-			w.Header()[name] = values
-		}
-	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body)
 }
 
 // action names the call: JSON protocols put it after the dot of X-Amz-Target, the query protocol in the form.

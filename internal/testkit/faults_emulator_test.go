@@ -18,7 +18,7 @@ import (
 
 func TestFail_answersTheCode(t *testing.T) {
 	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(t, cfg)
+	faults := testkit.NewFaults(cfg)
 	faults.On("GetQueueUrl", 0, testkit.Fail(403, "AccessDenied"))
 	_, err := sqs.NewFromConfig(faults.Config()).GetQueueUrl(t.Context(),
 		&sqs.GetQueueUrlInput{QueueName: aws.String("any")})
@@ -31,7 +31,7 @@ func TestFail_answersTheCode(t *testing.T) {
 func TestFaults_countAndClearTheirRules(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
-	faults := testkit.NewFaults(t, cfg)
+	faults := testkit.NewFaults(cfg)
 	faults.Add(testkit.Rule{Action: "PutItem", After: 1, Fault: testkit.Fail(400, "ValidationException")})
 	for i, wantError := range []bool{false, true, true} {
 		if err := put(t, faults.Config(), names.ApiKeys, "k"); (err != nil) != wantError {
@@ -47,7 +47,7 @@ func TestFaults_countAndClearTheirRules(t *testing.T) {
 func TestDropAnswer_performsTheCallAndThrottleDoesNot(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
-	faults := testkit.NewFaults(t, cfg)
+	faults := testkit.NewFaults(cfg)
 	once := faults.Config()
 	once.RetryMaxAttempts = 1
 	for name, test := range map[string]struct {
@@ -73,7 +73,7 @@ func TestDropAnswer_performsTheCallAndThrottleDoesNot(t *testing.T) {
 func TestUnprocessed_itemsAndKeys(t *testing.T) {
 	cfg := testkit.Moto(t)
 	names := testkit.Tables(t, cfg)
-	faults := testkit.NewFaults(t, cfg)
+	faults := testkit.NewFaults(cfg)
 	client := dynamodb.NewFromConfig(faults.Config())
 	var writes []types.WriteRequest
 	var reads []map[string]types.AttributeValue

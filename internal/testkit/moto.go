@@ -3,8 +3,6 @@ package testkit
 import (
 	"context"
 	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
 	"net/url"
 	"os"
 	"strings"
@@ -49,20 +47,19 @@ func Moto(t testing.TB) aws.Config {
 // second-engine` installs it.
 func DynamoDBLocal(t testing.TB) aws.Config {
 	t.Helper()
-	moto, database := started(t, startMoto), started(t, startDynamoDBLocal)
-	both := httptest.NewServer(&httputil.ReverseProxy{
-		Transport: plainHTTP.Transport,
-		Rewrite: func(r *httputil.ProxyRequest) {
-			to := moto
-			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB_") {
-				to = database
-			}
-			r.SetURL(to)
-			r.Out.Host = r.In.Host // part of the signature and of the queue URLs that come back
-		},
-	})
-	t.Cleanup(both.Close)
-	return configFor(both.URL)
+	cfg := configFor(started(t, startMoto).String())
+	cfg.HTTPClient = engines{started(t, startDynamoDBLocal)}
+	return cfg
+}
+
+// engines sends the calls to DynamoDB to an engine of their own.
+type engines struct{ database *url.URL }
+
+func (e engines) Do(r *http.Request) (*http.Response, error) {
+	if strings.HasPrefix(r.Header.Get("X-Amz-Target"), "DynamoDB_") {
+		r.URL.Host = e.database.Host
+	}
+	return plainHTTP.Do(r)
 }
 
 func started(t testing.TB, start func() (*emulator.Emulator, error)) *url.URL {
@@ -79,6 +76,7 @@ func configFor(url string) aws.Config {
 		Region:       region,
 		Credentials:  credentials.NewStaticCredentialsProvider("testing", "testing", ""),
 		BaseEndpoint: aws.String(url),
+		HTTPClient:   plainHTTP,
 	}
 }
 
