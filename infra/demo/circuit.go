@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
 // settle is for batches that were under way when the circuit opened.
@@ -25,19 +25,19 @@ func (d *demo) circuit(ctx context.Context) error {
 		return err
 	}
 	d.brokenID = s.endpoint.ID
-	traffic := s.tenant.StartTraffic(ctx, "circuit")
-	defer traffic.Stop() //nolint:errcheck // stopped below, unless the scene cannot go on
-	if _, err = s.await(ctx, 20); err != nil {
+	busy := s
+	busy.traffic = &traffic{tenant: s.tenant, began: time.Now()}
+	if _, err = busy.await(ctx, 20); err != nil {
 		return err
 	}
 	down := time.Now()
-	if err := d.opens(ctx, s, down); err != nil {
+	if err := d.opens(ctx, busy, down); err != nil {
 		return err
 	}
-	published, err := d.probes(ctx, s, traffic)
-	if err != nil {
+	if err := d.probes(ctx, busy); err != nil {
 		return err
 	}
+	published := busy.traffic.sent
 	probed, err := d.returns(ctx, s, down.Add(schedule))
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (d *demo) circuit(ctx context.Context) error {
 func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 	before := len(s.inbox.Requests())
 	s.inbox.Fail(slices.Repeat([]int{503}, 10_000)...)
-	health, err := d.standing(ctx, s, "open circuit", func(h client.Health, _ client.Waiting) bool {
+	health, err := d.standing(ctx, s, "open circuit", func(h inspect.Health, _ inspect.Waiting) bool {
 		return h.State == "open"
 	})
 	if err != nil {
@@ -79,11 +79,11 @@ func (d *demo) opens(ctx context.Context, s scene, down time.Time) error {
 
 // standing asks inspect for the endpoint until it is as wanted.
 func (d *demo) standing(
-	ctx context.Context, s scene, what string, wanted func(client.Health, client.Waiting) bool,
-) (client.Health, error) {
-	var health client.Health
-	err := client.Eventually(ctx, patience, what, func(ctx context.Context) (bool, error) {
-		var waiting client.Waiting
+	ctx context.Context, s scene, what string, wanted func(inspect.Health, inspect.Waiting) bool,
+) (inspect.Health, error) {
+	var health inspect.Health
+	err := s.eventually(ctx, what, func(ctx context.Context) (bool, error) {
+		var waiting inspect.Waiting
 		var err error
 		health, waiting, err = d.client.Health(ctx, s.tenant.TenantID, s.endpoint.ID)
 		return wanted(health, waiting), err
@@ -91,23 +91,20 @@ func (d *demo) standing(
 	return health, err
 }
 
-// probes watches the open circuit until one probe has failed, and ends the traffic.
-func (d *demo) probes(ctx context.Context, s scene, traffic *client.Traffic) ([]string, error) {
+// probes watches the open circuit until one probe has failed.
+func (d *demo) probes(ctx context.Context, s scene) error {
 	time.Sleep(settle)
-	quiet, before := len(s.inbox.Requests()), len(traffic.Sent())
+	quiet, before := len(s.inbox.Requests()), len(s.traffic.sent)
 	requests, err := s.await(ctx, quiet+1)
 	if err != nil {
-		return nil, err
-	}
-	published, err := traffic.Stop()
-	if err != nil {
-		return nil, err
+		return err
 	}
 	header()
 	row(requests, quiet, requests[quiet].At)
 	d.check(len(requests) == quiet+1 && requests[quiet].Status == 503,
-		"while %d more events were published, it got %d request: the probe", len(published)-before, len(requests)-quiet)
-	return published, nil
+		"while %d more events were published, it got %d request: the probe",
+		len(s.traffic.sent)-before, len(requests)-quiet)
+	return nil
 }
 
 // returns lets the receiver recover, and waits for the next probe.
@@ -125,8 +122,8 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 	}
 	next := requests[failed]
 	row(requests, failed, back)
-	early := health.NextProbeAt.Sub(next.At)
-	d.check(next.Status == 200 && health.State == "open" && early < settle,
+	due := health.NextProbeAt != nil && health.NextProbeAt.Sub(next.At) < settle
+	d.check(next.Status == 200 && health.State == "open" && due,
 		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
 		seconds(schedule), seconds(next.At.Sub(back)), next.Status)
 	return next.At, nil
@@ -135,7 +132,7 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 // allArrive waits for every event, verified and with the body that was published.
 func (d *demo) allArrive(ctx context.Context, s scene, published []string, probed time.Time) error {
 	var arrived map[string]time.Time
-	err := client.Eventually(ctx, patience, "every event", func(context.Context) (bool, error) {
+	err := s.eventually(ctx, "every event", func(context.Context) (bool, error) {
 		arrived = arrivals(s.inbox.Requests())
 		for _, p := range published {
 			if arrived[p].IsZero() {
@@ -156,7 +153,7 @@ func (d *demo) allArrive(ctx context.Context, s scene, published []string, probe
 	d.check(len(arrived) == len(published),
 		"all %d events arrived, verified and byte for byte, the last %s after the first 2xx",
 		len(published), seconds(last.Sub(probed)))
-	health, err := d.standing(ctx, s, "empty Backlog", func(_ client.Health, w client.Waiting) bool {
+	health, err := d.standing(ctx, s, "empty Backlog", func(_ inspect.Health, w inspect.Waiting) bool {
 		return w.Count == 0
 	})
 	d.check(err == nil, "inspect endpoint: %s, nothing waits for it", health.State)

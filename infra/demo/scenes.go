@@ -20,6 +20,7 @@ type scene struct {
 	tenant   *client.Client
 	endpoint client.Endpoint
 	inbox    *receiver.Inbox
+	traffic  *traffic // flows while something is waited for; nil: none
 }
 
 // doomed is a scene with one event, whose delivery will die.
@@ -64,10 +65,22 @@ func (s scene) publish(ctx context.Context, eventType string) (examples.Message,
 	return message, at, err
 }
 
+// eventually waits for something that takes the stack a few seconds.
+func (s scene) eventually(ctx context.Context, what string, check client.Check) error {
+	return client.Eventually(ctx, patience, what, func(ctx context.Context) (bool, error) {
+		if s.traffic != nil {
+			if err := s.traffic.flow(ctx); err != nil {
+				return false, err
+			}
+		}
+		return check(ctx)
+	})
+}
+
 // await waits until the inbox has answered n requests.
 func (s scene) await(ctx context.Context, n int) ([]receiver.Request, error) {
 	var got []receiver.Request
-	err := client.Eventually(ctx, patience, fmt.Sprintf("%d deliveries", n), func(context.Context) (bool, error) {
+	err := s.eventually(ctx, fmt.Sprintf("%d deliveries", n), func(context.Context) (bool, error) {
 		got = s.inbox.Requests()
 		return len(got) >= n, nil
 	})

@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -80,7 +81,14 @@ func (i incident) happens(t *testing.T) (broken, gone client.Endpoint) {
 	i.answering(t, "orders", "user.created", 503)
 	broken, mended := i.answering(t, "crm", "user.deleted", 500)
 	gone, _ = i.answering(t, "search", "user.deleted", 410)
-	traffic := i.tenant.StartTraffic(t.Context(), "evt")
+	var events []examples.Message
+	for n := range 30 { // as many as open a circuit at their second attempt
+		data := jsontext.Value(fmt.Sprintf(`{"userId":"user_%d"}`, n))
+		events = append(events, examples.Message{TenantID: "acme", Type: "user.created", Data: data})
+	}
+	if err := i.tenant.SendEvents(t.Context(), i.EventsQueueURL, events); err != nil {
+		t.Fatal(err)
+	}
 	for _, id := range []string{"evt_1", "evt_2"} {
 		i.publish(t, examples.Message{ID: id, TenantID: "acme", Type: "user.deleted",
 			Data: jsontext.Value(`{"userId":` + quoted(markup+id) + `}`)})
@@ -90,9 +98,6 @@ func (i incident) happens(t *testing.T) (broken, gone client.Endpoint) {
 		open, err := i.tenant.InState(ctx, "open")
 		return len(open) == 1, err
 	})
-	if _, err := traffic.Stop(); err != nil {
-		t.Fatal(err)
-	}
 	i.dies(t, broken, 2)
 	i.dies(t, gone, 2)
 	mended.Fail()

@@ -95,21 +95,15 @@ func (e endpoint) traffic() int {
 }
 
 // rejected are the events that fanout refuses, and the ones that it could not process.
-func (p plan) rejected() (invalid, unprocessed []string, err error) {
+func (p plan) rejected() (invalid, unprocessed []examples.Message) {
 	for n := range rejectedEvents {
 		m := p.message(p.endpoints[n%len(p.endpoints)], "late", n)
 		if n < p.invalid {
 			m.Type = "user.renamed"
-		}
-		body, err := m.Body()
-		if err != nil {
-			return nil, nil, fmt.Errorf("making a rejected event: %w", err)
-		}
-		if n < p.invalid {
-			invalid = append(invalid, body)
+			invalid = append(invalid, m)
 		} else {
-			unprocessed = append(unprocessed, body)
+			unprocessed = append(unprocessed, m)
 		}
 	}
-	return invalid, unprocessed, nil
+	return invalid, unprocessed
 }

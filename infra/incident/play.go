@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/handler/replay"
@@ -77,37 +78,22 @@ func (i *incident) register(ctx context.Context) error {
 
 // traffic publishes some events for every endpoint.
 func (i *incident) traffic(ctx context.Context) error {
-	var messages []queue.Outgoing
+	var events []examples.Message
 	for _, e := range i.endpoints {
 		for n := range e.traffic() {
-			body, err := i.message(e, "order", n).Body()
-			if err != nil {
-				return fmt.Errorf("making an event: %w", err)
-			}
-			messages = append(messages, queue.Outgoing{Body: body})
+			events = append(events, i.message(e, "order", n))
 		}
 	}
-	return i.client.Send(ctx, i.client.EventsQueueURL, messages)
+	return i.client.SendEvents(ctx, i.client.EventsQueueURL, events)
 }
 
 // reject publishes events that break a rule, and puts others where SQS moves unprocessed ones.
 func (i *incident) reject(ctx context.Context) error {
-	invalid, unprocessed, err := i.rejected()
-	if err == nil {
-		err = i.client.Send(ctx, i.client.EventsQueueURL, outgoing(invalid))
+	invalid, unprocessed := i.rejected()
+	if err := i.client.SendEvents(ctx, i.client.EventsQueueURL, invalid); err != nil {
+		return err
 	}
-	if err == nil {
-		err = i.client.Send(ctx, i.client.Queues["EventsDeadLetterQueue"], outgoing(unprocessed))
-	}
-	return err
-}
-
-func outgoing(bodies []string) []queue.Outgoing {
-	messages := make([]queue.Outgoing, len(bodies))
-	for n, body := range bodies {
-		messages[n].Body = body
-	}
-	return messages
+	return i.client.SendEvents(ctx, i.client.Queues["EventsDeadLetterQueue"], unprocessed)
 }
 
 // bury sends to DeadLetterQueue as deliver does after the last failed attempt.

@@ -24,6 +24,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -101,11 +102,30 @@ func (c *Client) API(ctx context.Context, method, path string, body, out any) (i
 	}
 }
 
-// Call calls the management API, and fails unless that succeeds.
+// Problem is a refusal of the management API.
+type Problem struct {
+	Code   string `json:"code"`
+	Detail string `json:"detail"`
+}
+
+func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
+
+// Call calls the management API, and fails unless that succeeds. A refusal is a [*Problem].
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
-	status, err := c.API(ctx, method, path, body, out)
-	if err == nil && status/100 != 2 {
-		err = fmt.Errorf("%s %s: answered %d", method, path, status)
+	var answer jsontext.Value
+	status, err := c.API(ctx, method, path, body, &answer)
+	if err != nil {
+		return err
+	}
+	if status/100 != 2 {
+		refused := &Problem{}
+		if err := json.Unmarshal(answer, refused); err != nil {
+			return fmt.Errorf("decoding answer %d %q: %w", status, answer, err)
+		}
+		return fmt.Errorf("%s %s: answered %d, %w", method, path, status, refused)
+	}
+	if out != nil {
+		err = json.Unmarshal(answer, out)
 	}
 	return err
 }
@@ -152,42 +172,23 @@ type Endpoint struct {
 
 // CreateEndpoint registers url for the events and returns it with its signing secret. A creation that was answered 503
 // may have happened: then the endpoint stands, and gets a new secret.
-func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...string) (Endpoint, error) {
+func (c *Client) CreateEndpoint(ctx context.Context, url string, events ...string) (made Endpoint, err error) {
 	request := map[string]any{"url": url, "events": events, "description": "made by " + c.TenantID}
-	made, code, err := c.endpoint(ctx, "/v1/webhooks", request)
-	if code != "duplicate_url" {
+	err = c.Call(ctx, http.MethodPost, "/v1/webhooks", request, &made)
+	var refused *Problem
+	if !errors.As(err, &refused) || refused.Code != "duplicate_url" {
 		return made, err
 	}
 	var list operator.List[Endpoint]
 	if err := c.Call(ctx, http.MethodGet, "/v1/webhooks?limit=100", nil, &list); err != nil {
-		return Endpoint{}, err
+		return made, err
 	}
 	for _, e := range list.Data {
 		if e.URL == url {
-			made, _, err = c.endpoint(ctx, "/v1/webhooks/"+e.ID+"/rotate-secret", nil)
+			err = c.Call(ctx, http.MethodPost, "/v1/webhooks/"+e.ID+"/rotate-secret", nil, &made)
 		}
 	}
 	return made, err
-}
-
-// endpoint posts to a path that answers with an endpoint and its secret. code is that of a refusal.
-func (c *Client) endpoint(ctx context.Context, path string, request any) (e Endpoint, code string, err error) {
-	var answer jsontext.Value
-	status, err := c.API(ctx, http.MethodPost, path, request, &answer)
-	if err != nil {
-		return e, "", err
-	}
-	if status/100 == 2 {
-		return e, "", json.Unmarshal(answer, &e)
-	}
-	var refused struct {
-		Code   string `json:"code"`
-		Detail string `json:"detail"`
-	}
-	if err := json.Unmarshal(answer, &refused); err != nil {
-		return e, "", fmt.Errorf("decoding answer %d %q: %w", status, answer, err)
-	}
-	return e, refused.Code, fmt.Errorf("creating endpoint: answered %d %s", status, refused.Detail)
 }
 
 // Publish puts one event message on the events queue and returns its SQS message id.
@@ -207,6 +208,19 @@ func (c *Client) Send(ctx context.Context, url string, messages []queue.Outgoing
 		return fmt.Errorf("sending: %w", err)
 	}
 	return nil
+}
+
+// SendEvents sends event messages to a queue of the stack, by its URL.
+func (c *Client) SendEvents(ctx context.Context, url string, events []examples.Message) error {
+	messages := make([]queue.Outgoing, len(events))
+	for n, e := range events {
+		body, err := e.Body()
+		if err != nil {
+			return fmt.Errorf("making an event: %w", err)
+		}
+		messages[n].Body = body
+	}
+	return c.Send(ctx, url, messages)
 }
 
 // Invoke calls an operator function (its folder name) and decodes its answer into out. A

@@ -83,28 +83,11 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 	return nil
 }
 
-// Health is an endpoint's circuit as inspect shows it.
-type Health struct {
-	State       string    `json:"state"`
-	Failures    int       `json:"failures"`
-	LastStatus  int       `json:"last_status"`
-	NextProbeAt time.Time `json:"next_probe_at"`
-	RecoveredAt time.Time `json:"recovered_at"` // beginning of the last recovery
-}
-
-// Waiting are an endpoint's deliveries in Backlog as inspect shows them.
-type Waiting struct {
-	Count int `json:"count"`
-}
-
 // Health returns the circuit of a tenant's endpoint and its waiting deliveries.
-func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (Health, Waiting, error) {
-	var shown struct {
-		Health  Health  `json:"health"`
-		Waiting Waiting `json:"waiting"`
-	}
+func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (inspect.Health, inspect.Waiting, error) {
+	shown := inspect.Endpoint{Waiting: &inspect.Waiting{}}
 	err := c.Operate(ctx, "inspect", "endpoint", about{"tenant_id": tenantID, "endpoint_id": endpointID}, &shown)
-	return shown.Health, shown.Waiting, err
+	return shown.Health, *shown.Waiting, err
 }
 
 // InState lists the ids of the endpoints in a state of trouble.
