@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
@@ -59,12 +60,13 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
 	r.seals = seals{client: kms.NewFromConfig(cfg), old: o.key}
-	resources, err := resourcesOf(ctx, cfg, o.stack)
+	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), o.stack)
 	if err != nil {
-		return nil, err
+		return nil, err //nolint:wrapcheck // names the stack
 	}
-	r.into, r.seals.own = resources[o.table], resources[r.plan.sealedBy]
-	r.stack.deliveries, r.stack.health = resources["Deliveries"], resources["EndpointHealth"]
+	names := client.Names(resources)
+	r.into, r.seals.own = names[o.table], names[r.plan.sealedBy]
+	r.stack.deliveries, r.stack.health = names["Deliveries"], names["EndpointHealth"]
 	if r.into == "" || r.stack.deliveries == "" || r.stack.health == "" {
 		return nil, fmt.Errorf("-stack %s is no stack of Herald: it lacks %s, Deliveries or EndpointHealth", o.stack, o.table)
 	}
@@ -86,23 +88,6 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 		return nil, fmt.Errorf("-from %s is no copy of %s: its key is another", o.from, o.table)
 	}
 	return r, nil
-}
-
-// resourcesOf are the names of a stack's resources, by logical id.
-func resourcesOf(ctx context.Context, cfg aws.Config, stack string) (map[string]string, error) {
-	names := map[string]string{}
-	pages := cloudformation.NewListStackResourcesPaginator(cloudformation.NewFromConfig(cfg),
-		&cloudformation.ListStackResourcesInput{StackName: &stack})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("listing the resources of -stack %s: %w", stack, err)
-		}
-		for _, resource := range page.StackResourceSummaries {
-			names[aws.ToString(resource.LogicalResourceId)] = aws.ToString(resource.PhysicalResourceId)
-		}
-	}
-	return names, nil
 }
 
 func (r *restorer) describe(ctx context.Context, table string) (*types.TableDescription, error) {

@@ -18,6 +18,8 @@ import (
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 //go:embed aws/receiver.yaml
@@ -87,10 +89,8 @@ func (r *AWS) Close(ctx context.Context) {
 	_, _ = r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
 }
 
-// Open returns the address of an inbox.
-func (r *AWS) Open(_ context.Context, inbox string, fails time.Time, pause time.Duration) (string, error) {
-	return address(r.url, inbox, fails, pause), nil
-}
+// URL is the function's.
+func (r *AWS) URL() string { return r.url }
 
 // Requests reads the queue, and returns the inbox's requests.
 func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
@@ -125,11 +125,11 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 
 // Alarms returns the stack's alarms that are on.
 func (r *AWS) Alarms(ctx context.Context) (on []string, err error) {
-	names, err := r.ofType(ctx, "AWS::CloudWatch::Alarm") // a prefix would find other stacks', too
+	resources, err := client.Resources(ctx, r.cloud, r.verified) // a prefix would find other stacks', too
 	if err != nil {
-		return nil, err
+		return nil, noRight("looking for alarms", "cloudformation:ListStackResources", err)
 	}
-	for some := range slices.Chunk(names, 100) { // that CloudWatch takes
+	for some := range slices.Chunk(ofType(resources, "AWS::CloudWatch::Alarm"), 100) { // that CloudWatch takes
 		out, err := r.watch.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{
 			AlarmNames: some, StateValue: cloudwatchtypes.StateValueAlarm, MaxRecords: aws.Int32(100),
 		})
@@ -143,32 +143,13 @@ func (r *AWS) Alarms(ctx context.Context) (on []string, err error) {
 	return on, nil
 }
 
-// ofType are the names of resources of the stack that is verified.
-func (r *AWS) ofType(ctx context.Context, want string) (names []string, err error) {
-	err = eachResource(ctx, r.cloud, r.verified, func(_, kind, physical string) {
-		if kind == want {
-			names = append(names, physical)
-		}
-	})
-	return names, err
-}
-
-// eachResource calls f with each resource of a stack.
-func eachResource(
-	ctx context.Context, client *cloudformation.Client, stack string, f func(logical, kind, physical string),
-) error {
-	pages := cloudformation.NewListStackResourcesPaginator(client,
-		&cloudformation.ListStackResourcesInput{StackName: &stack})
-	for pages.HasMorePages() {
-		page, err := pages.NextPage(ctx)
-		if err != nil {
-			return noRight("listing the stack's resources", "cloudformation:ListStackResources", err)
-		}
-		for _, r := range page.StackResourceSummaries {
-			f(aws.ToString(r.LogicalResourceId), aws.ToString(r.ResourceType), aws.ToString(r.PhysicalResourceId))
+func ofType(resources []types.StackResourceSummary, want string) (names []string) {
+	for _, r := range resources {
+		if aws.ToString(r.ResourceType) == want {
+			names = append(names, aws.ToString(r.PhysicalResourceId))
 		}
 	}
-	return nil
+	return names
 }
 
 // noRight makes of a refusal by IAM that the step cannot be shown.

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"time"
-
-	"github.com/herald-webhooks/herald/infra/examples"
 )
 
 // A noisy tenant has more deliveries than so few processes of deliver take at once, to a receiver that takes its
@@ -17,7 +15,7 @@ const (
 	noisyEndpoints = 10
 	noisyEvents    = 30
 	quietEvents    = 5
-	pause          = 500 * time.Millisecond
+	pause          = "?pause=500"           // milliseconds
 	apart          = 300 * time.Millisecond // for SQS to notice
 )
 
@@ -63,7 +61,7 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 // crowd makes a backlog, and returns when it began.
 func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
 	for n := range noisyEndpoints {
-		if _, err := r.subscribe(ctx, noisyInbox(n), time.Time{}, pause, "user.created"); err != nil {
+		if _, err := r.subscribe(ctx, noisyInbox(n)+pause, "user.created"); err != nil {
 			return began, err
 		}
 	}
@@ -80,26 +78,10 @@ func noisyInbox(n int) string { return "noisy-" + strconv.Itoa(n) }
 
 // beside publishes a few events of a quiet tenant while the backlog lasts, and returns how long their median took.
 func (r *run) beside(ctx context.Context) (median time.Duration, err error) {
-	var events []examples.Message
-	var began []time.Time
-	for range quietEvents {
-		began = append(began, time.Now())
-		m, err := r.publish(ctx, "user.created")
-		if err != nil {
-			return 0, err
-		}
-		events = append(events, m)
-		time.Sleep(apart)
+	_, took, err := r.timed(ctx, apart, slices.Repeat([]string{"user.created"}, quietEvents)...)
+	if err != nil {
+		return 0, err
 	}
-	took := make([]time.Duration, quietEvents)
-	for n, m := range events {
-		got, err := r.arrive(ctx, m)
-		if err != nil {
-			return 0, err
-		}
-		took[n] = got.At.Sub(began[n])
-	}
-	slices.Sort(took)
 	return took[quietEvents/2], nil
 }
 

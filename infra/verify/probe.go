@@ -17,6 +17,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 //go:embed aws/probe.py
@@ -32,13 +34,13 @@ type Probe struct {
 
 // NewProbe is for the stack. The function is made by the first call of Try.
 func NewProbe(ctx context.Context, cfg aws.Config, stack string) (*Probe, error) {
-	p := &Probe{
-		name: stack + "-verify-probe", stack: stack, lambda: lambda.NewFromConfig(cfg), physical: map[string]string{},
+	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), stack)
+	if err != nil {
+		return nil, err //nolint:wrapcheck // names its action
 	}
-	err := eachResource(ctx, cloudformation.NewFromConfig(cfg), stack, func(logical, _, physical string) {
-		p.physical[logical] = physical
-	})
-	return p, err
+	return &Probe{
+		name: stack + "-verify-probe", stack: stack, lambda: lambda.NewFromConfig(cfg), physical: client.Names(resources),
+	}, nil
 }
 
 // Try makes the calls with the role of a function, and returns AWS's code for each, "" where there was none.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,25 +23,12 @@ type Request struct {
 	At        time.Time `json:"at"`
 }
 
-// Receiver is a tenant's HTTPS server that Herald can reach.
+// Receiver is a tenant's HTTPS server that Herald can reach. Each path is an inbox, which answers 200: with ?pause=…
+// after so many milliseconds, with ?until=… not before that moment, but 503. It keeps nothing but the requests.
 type Receiver interface {
-	// Open returns the address of an inbox, which answers 503 until the moment and 200 after it, or 200 after the
-	// pause. The address says so itself: the server keeps nothing.
-	Open(ctx context.Context, inbox string, fails time.Time, pause time.Duration) (address string, err error)
+	URL() string // its base
 	// Requests returns an inbox's requests, in the order of their arrival.
 	Requests(ctx context.Context, inbox string) ([]Request, error)
-}
-
-// address is an inbox's behind a base URL.
-func address(base, inbox string, fails time.Time, pause time.Duration) string {
-	a := base + "/" + url.PathEscape(inbox)
-	if !fails.IsZero() {
-		a += "?until=" + strconv.FormatInt(fails.UnixMilli(), 10)
-	}
-	if pause > 0 {
-		a += "?pause=" + strconv.FormatInt(pause.Milliseconds(), 10)
-	}
-	return a
 }
 
 // Local is a receiver on loopback.
@@ -64,10 +50,8 @@ func StartLocal(certFile, keyFile string) (*Local, error) {
 // Close stops the receiver.
 func (l *Local) Close() error { return l.server.Close() } //nolint:wrapcheck // says so
 
-// Open returns the address of an inbox.
-func (l *Local) Open(_ context.Context, inbox string, fails time.Time, pause time.Duration) (string, error) {
-	return address(l.server.URL, inbox, fails, pause), nil
-}
+// URL is the receiver's base.
+func (l *Local) URL() string { return l.server.URL }
 
 // Requests returns an inbox's requests.
 func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {

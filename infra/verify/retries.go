@@ -7,8 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"time"
-
-	"github.com/herald-webhooks/herald/infra/examples"
 )
 
 // together is how many deliveries fail side by side, so that batches have some that succeed and some that do not.
@@ -16,29 +14,23 @@ const together = 5
 
 // retried makes deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
 func retried(ctx context.Context, r *run) (string, error) {
-	e, err := r.subscribe(ctx, "retries", time.Now().Add((r.Waits[0]+r.Waits[1])*11/10), 0, "user.updated")
+	e, err := r.subscribe(ctx, failing("retries", (r.Waits[0]+r.Waits[1])*11/10), "user.updated")
 	if err != nil {
 		return "", err
 	}
-	events := make([]examples.Message, together)
-	for n := range events {
-		if events[n], err = r.publish(ctx, "user.updated"); err != nil {
-			return "", err
-		}
-	}
-	for _, m := range events { // the main endpoint gets them, too
-		if _, err := r.arrive(ctx, m); err != nil {
-			return "", err
-		}
+	// The main endpoint gets them, too.
+	events, _, err := r.timed(ctx, 0, slices.Repeat([]string{"user.updated"}, together)...)
+	if err != nil {
+		return "", err
 	}
 	var attempts int
-	err = r.eventually(ctx, "the retries", func(ctx context.Context) (bool, error) {
+	err = r.awaits(ctx, events[0], "the retries", func(ctx context.Context) (bool, error) {
 		got, err := r.Receiver.Requests(ctx, "retries")
 		attempts, r.attempts = len(got), byID(got)
 		return delivered(r.attempts) == together, err
 	})
 	if err != nil {
-		return "", fmt.Errorf("%w: %d of %d deliveries: %s", err, delivered(r.attempts), together, r.stuck(ctx, events[0]))
+		return "", fmt.Errorf("%d of %d deliveries: %w", delivered(r.attempts), together, err)
 	}
 	for id, all := range r.attempts {
 		first, last := all[0], all[len(all)-1]

@@ -40,7 +40,7 @@ func death(ctx context.Context, r *run) (string, error) {
 	if takes := r.schedule(); takes > maxSchedule {
 		return "", notShown(fmt.Sprintf("the schedule takes %s: verify a stack with the parameters of [verify]", takes))
 	}
-	e, err := r.subscribe(ctx, "death", time.Now().Add(24*time.Hour), 0, "user.banned")
+	e, err := r.subscribe(ctx, failing("death", 24*time.Hour), "user.banned")
 	if err != nil {
 		return "", err
 	}
@@ -77,25 +77,17 @@ func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message)
 // replayed replays the dead letter to a receiver that works.
 func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.DeadLetter, m examples.Message) error {
 	const name = "replay"
-	well, err := r.Receiver.Open(ctx, name, time.Time{}, 0)
-	if err != nil {
-		return fmt.Errorf("making a receiver: %w", err)
-	}
-	change := map[string]any{"url": well}
+	change := map[string]any{"url": r.Receiver.URL() + "/" + name}
 	if err := r.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil); err != nil {
 		return err //nolint:wrapcheck // names the call
 	}
 	if err := r.Client.Replay(ctx, letter.DeliveryID); err != nil {
 		return err //nolint:wrapcheck // names the function
 	}
-	err = r.eventually(ctx, "the replayed delivery", func(ctx context.Context) (bool, error) {
+	return r.awaits(ctx, m, "the replayed delivery", func(ctx context.Context) (bool, error) {
 		got, err := r.Receiver.Requests(ctx, name)
 		return len(got) > 0 && got[0].ID == letter.DeliveryID && string(got[0].Body) == m.Payload(), err
 	})
-	if err != nil {
-		return fmt.Errorf("%w: %s", err, r.stuck(ctx, m))
-	}
-	return nil
 }
 
 func drained(ctx context.Context, r *run) (string, error) {

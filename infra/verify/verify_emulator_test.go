@@ -87,11 +87,7 @@ func interrupted(t *testing.T, c verify.Config) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		address, err := c.Receiver.Open(t.Context(), "left", time.Time{}, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Client.As(tenant, key).CreateEndpoint(t.Context(), address, "*"); err != nil {
+		if _, err := c.Client.As(tenant, key).CreateEndpoint(t.Context(), c.Receiver.URL()+"/left", "*"); err != nil {
 			t.Fatal(err)
 		}
 	}
