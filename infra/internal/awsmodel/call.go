@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -55,69 +54,69 @@ var (
 
 // one is a call with one effect, which runs under Mu.
 func (p *Process) one(ctx context.Context, name, key string, effect func()) error {
-	m := p.model
-	if m.Judge != nil {
-		return p.many(ctx, name, key, 1, func(int) { effect() })[0]
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	m.Mu.Lock()
-	defer m.Mu.Unlock()
-	m.Used.add(name, 1)
-	effect()
-	return nil
+	return p.many(ctx, name, key, 1, func(int) { effect() })[0]
 }
 
 // many is a call with an effect for each of its items. The answer has one error for each.
 func (p *Process) many(ctx context.Context, name, key string, n int, effect func(i int)) []error {
 	m, errs := p.model, make([]error, n)
-	all := func() {
-		m.Mu.Lock()
-		defer m.Mu.Unlock()
-		m.Used.add(name, n)
-		for i := range n {
-			effect(i)
-		}
-		m.checkAfter(name)
+	c, v, err := p.judge(ctx, name, key)
+	leftOut := func(i int) bool { return v == Partly && i%2 == 0 }
+	if err == nil {
+		err = p.carry(c, v, func() {
+			m.Mu.Lock()
+			defer m.Mu.Unlock()
+			m.Used.add(name, n)
+			for i := range n {
+				if !leftOut(i) {
+					effect(i)
+				}
+			}
+			m.checkAfter(name)
+		})
 	}
-	if m.Judge == nil {
-		if err := ctx.Err(); err != nil {
-			return repeat(err, errs)
+	for i := range errs {
+		if v != Partly || leftOut(i) {
+			errs[i] = err
 		}
-		all()
-		return errs
+	}
+	return errs
+}
+
+// judge returns the call with its verdict, unless its process has ended or its caller has given up.
+func (p *Process) judge(ctx context.Context, name, key string) (c *Call, v Verdict, err error) {
+	if p.model.Judge == nil {
+		return nil, Done, ctx.Err()
 	}
 	if p.Ended() {
-		return repeat(errDead, errs)
+		return nil, Done, errDead
 	}
 	if err := ctx.Err(); err != nil {
-		return repeat(err, errs)
+		return nil, Done, err
 	}
-	c := p.number(ctx, name, key)
-	v := m.Judge(c)
-	if p.Ended() {
-		return repeat(errDead, errs)
+	c = p.number(ctx, name, key)
+	v = p.model.Judge(c)
+	switch {
+	case p.Ended():
+		return nil, Done, errDead
+	case v == Done:
+		return c, Done, ctx.Err()
 	}
-	if err := ctx.Err(); err != nil && v == Done {
-		return repeat(err, errs)
-	}
-	if v == Partly {
-		return p.partly(c, errs, effect)
-	}
-	return repeat(p.carry(c, v, all), errs)
+	return c, v, nil
 }
 
 // carry lets a call happen as the verdict says.
 func (p *Process) carry(c *Call, v Verdict, all func()) error {
-	if v != Done {
-		p.model.tell(c, v)
+	if m := p.model; v != Done {
+		m.Mu.Lock()
+		m.note("%s: %s", c, v)
+		m.Mu.Unlock()
 	}
 	switch v {
 	case Done:
 		all()
 		return nil
-	case Lost:
+	case Lost, Partly:
 		all()
 	case Late:
 		time.AfterFunc(Lateness, all)
@@ -133,31 +132,9 @@ func (p *Process) carry(c *Call, v Verdict, all func()) error {
 		all()
 		p.End()
 		return errDead
-	case Refused, Partly:
+	case Refused:
 	}
 	return errAWS
-}
-
-func (p *Process) partly(c *Call, errs []error, effect func(i int)) []error {
-	m := p.model
-	m.tell(c, Partly)
-	m.Mu.Lock()
-	defer m.Mu.Unlock()
-	for i := range errs {
-		if i%2 == 0 {
-			errs[i] = errAWS
-			continue
-		}
-		effect(i)
-	}
-	m.checkAfter(c.Name)
-	return errs
-}
-
-func (m *Model) tell(c *Call, v Verdict) {
-	m.Mu.Lock()
-	defer m.Mu.Unlock()
-	m.note("%s: %s", c, v)
 }
 
 // checkAfter calls Check after a call that can leave a delivery nowhere.
@@ -165,13 +142,6 @@ func (m *Model) checkAfter(name string) {
 	if m.Check != nil && (name == "answer" || name == "Delete Backlog") {
 		m.Check()
 	}
-}
-
-func repeat(err error, errs []error) []error {
-	if err == nil {
-		return errs
-	}
-	return slices.Repeat([]error{err}, len(errs))
 }
 
 // asked is the result of a read. One that fails found nothing, also where it takes effect later.

@@ -1,12 +1,15 @@
 package awsmodel
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 // Queue is one standard queue. Its exported fields are set before it is used; Model.Mu guards it.
@@ -22,9 +25,8 @@ type Queue struct {
 	model    *Model
 	slots    []slot
 	free     []int32
-	visible  []entry
-	timeouts []timer // of receives: all equally long, so in order
-	timers   timers  // of delays and changed visibility
+	visible  []entry // in the order of receives
+	hidden   []entry // by time; likewise where times are equal
 	inFlight int
 	stored   int
 	mapping  *Mapping
@@ -38,16 +40,19 @@ type slot struct {
 	id       int               // 0: the slot is free
 	sentAt   time.Time
 	visible  time.Duration // when it becomes visible, or did
-	received time.Duration
-	turn     uint32 // raised whenever the state changes: timers and entries from before are void
+	turn     uint32        // raised whenever the state changes: entries from before are void
 	receives int
 	flying   bool
 }
 
+// entry is a message that is visible from then on, unless it has changed meanwhile.
 type entry struct {
+	at   time.Duration
 	slot int32
 	turn uint32
 }
+
+func (q *Queue) valid(e entry) bool { return q.slots[e.slot].turn == e.turn }
 
 func (q *Queue) now() time.Duration { return q.model.Elapsed() }
 
@@ -57,7 +62,9 @@ func (q *Queue) Send(o queue.Outgoing) {
 	if delay > maxSQSDelay || len(o.Attributes) > maxSQSAttributes {
 		panic(fmt.Sprintf("SQS takes no delay of %s, nor %d attributes", delay, len(o.Attributes)))
 	}
-	m := messageOf(o, q.Name)
+	m := events.SQSMessage{
+		Body: o.Body, EventSourceARN: q.Name, MessageAttributes: sqsevent.Attributes(o.Attributes),
+	}
 	if q.model.Sent != nil {
 		q.model.Sent(q, m)
 	}
@@ -74,22 +81,30 @@ func (q *Queue) put(m events.SQSMessage, sentAt time.Time, delay time.Duration) 
 	}
 	q.Sent++
 	q.stored++
+	q.slots[n] = slot{message: m, id: q.Sent, sentAt: sentAt, turn: q.slots[n].turn}
+	q.hide(n, q.now()+delay)
+}
+
+// hide makes a message visible at a time, which may be now.
+func (q *Queue) hide(n int32, at time.Duration) {
 	s := &q.slots[n]
-	*s = slot{message: m, id: q.Sent, sentAt: sentAt, turn: s.turn + 1, visible: q.now() + delay}
-	if delay <= 0 {
-		q.show(n)
+	s.turn++
+	s.visible = at
+	e := entry{at, n, s.turn}
+	if at <= q.now() {
+		q.show(e)
 		return
 	}
-	q.timers.push(timer{at: s.visible, slot: n, turn: s.turn})
+	behind, _ := slices.BinarySearchFunc(q.hidden, at, func(other entry, at time.Duration) int {
+		return cmp.Or(cmp.Compare(other.at, at), -1)
+	})
+	q.hidden = slices.Insert(q.hidden, behind, e)
 	q.arm()
 }
 
-// show makes a message visible.
-func (q *Queue) show(n int32) {
-	q.land(n)
-	s := &q.slots[n]
-	s.turn++
-	q.visible = append(q.visible, entry{n, s.turn})
+func (q *Queue) show(e entry) {
+	q.land(e.slot)
+	q.visible = append(q.visible, e)
 	q.mapping.dispatch()
 }
 
@@ -102,37 +117,25 @@ func (q *Queue) land(n int32) {
 
 // next is when something becomes visible next; false where nothing will.
 func (q *Queue) next() (at time.Duration, found bool) {
-	void := func(t timer) bool { return q.slots[t.slot].turn != t.turn }
-	for len(q.timeouts) > 0 && void(q.timeouts[0]) {
-		q.timeouts = q.timeouts[1:]
+	for len(q.hidden) > 0 && !q.valid(q.hidden[0]) {
+		q.hidden = q.hidden[1:]
 	}
-	for !q.timers.empty() && void(q.timers.entries[0]) {
-		q.timers.pop()
+	if len(q.hidden) == 0 {
+		return 0, false
 	}
-	if len(q.timeouts) > 0 {
-		at, found = q.timeouts[0].at, true
-	}
-	if !q.timers.empty() && (!found || q.timers.entries[0].at < at) {
-		at, found = q.timers.entries[0].at, true
-	}
-	return at, found
+	return q.hidden[0].at, true
 }
 
 // advance shows messages that are visible by now.
 func (q *Queue) advance() {
-	now := q.now()
 	for {
 		at, found := q.next()
-		switch {
-		case !found || at > now:
+		if !found || at > q.now() {
 			return
-		case len(q.timeouts) > 0 && q.timeouts[0].at == at:
-			first := q.timeouts[0]
-			q.timeouts = q.timeouts[1:]
-			q.show(first.slot)
-		default:
-			q.show(q.timers.pop().slot)
 		}
+		first := q.hidden[0]
+		q.hidden = q.hidden[1:]
+		q.show(first)
 	}
 }
 
@@ -164,7 +167,7 @@ func (q *Queue) Duplicate() bool {
 func (q *Queue) Visible() int {
 	visible := 0
 	for _, e := range q.visible {
-		if q.slots[e.slot].turn == e.turn {
+		if q.valid(e) {
 			visible++
 		}
 	}

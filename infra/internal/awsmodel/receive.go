@@ -2,11 +2,12 @@ package awsmodel
 
 import (
 	"errors"
-	"strconv"
-	"strings"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
 var errQueue = errors.New("ReceiptHandleIsInvalid")
@@ -20,7 +21,6 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 			break
 		}
 		s := &q.slots[n]
-		s.turn++
 		if q.Redrive != nil && s.receives >= q.MaxReceives {
 			s.message.EventSourceARN = q.Redrive.Name
 			q.Redrive.put(s.message, s.sentAt, 0)
@@ -28,37 +28,26 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 			continue
 		}
 		s.receives++
-		s.flying, s.received = true, q.now()
+		s.flying = true
 		q.inFlight++
 		q.PeakInFlight = max(q.PeakInFlight, q.inFlight)
-		q.timeouts = append(q.timeouts, timer{at: s.received + Visibility, slot: n, turn: s.turn})
-		message := s.handedOver(q.messageID(n), q.receipt(n))
-		received = append(received, message)
+		m := s.message
+		m.MessageId = fmt.Sprint(q.Name, "-", s.id)
+		m.ReceiptHandle = fmt.Sprintf("%d.%d.%d", n, s.id, s.receives)
+		m.Attributes = sqsevent.System(s.sentAt, s.receives) // handlers only read the shared ones
+		received = append(received, m)
 		if q.model.Received != nil {
-			q.model.Received(q, message, s.received-s.visible)
+			q.model.Received(q, m, q.now()-s.visible)
 		}
-		s.visible = s.received + Visibility
+		q.hide(n, q.now()+Visibility)
 	}
-	q.arm()
 	return received
-}
-
-func (q *Queue) messageID(n int32) string { return q.Name + "-" + strconv.Itoa(q.slots[n].id) }
-
-func (q *Queue) receipt(n int32) string {
-	s := &q.slots[n]
-	return strconv.Itoa(int(n)) + "." + strconv.Itoa(s.id) + "." + strconv.Itoa(s.receives)
 }
 
 // find returns the slot of a receipt, and whether no other receive came after its own.
 func (q *Queue) find(receipt string) (n int32, latest, found bool) {
-	var id, receives int
-	parts := strings.SplitN(receipt, ".", 3)
-	at, err := strconv.Atoi(parts[0])
-	if err == nil && len(parts) == 3 {
-		id, _ = strconv.Atoi(parts[1]) // 0 is never found
-		receives, _ = strconv.Atoi(parts[2])
-	}
+	var at, id, receives int
+	_, _ = fmt.Sscanf(receipt, "%d.%d.%d", &at, &id, &receives) // id 0 is never found
 	if id == 0 || at >= len(q.slots) || q.slots[at].id != id {
 		return 0, false, false
 	}
@@ -70,7 +59,7 @@ func (q *Queue) take() (n int32, found bool) {
 	for len(q.visible) > 0 {
 		e := q.visible[0]
 		q.visible = q.visible[1:]
-		if q.slots[e.slot].turn == e.turn {
+		if q.valid(e) {
 			return e.slot, true
 		}
 	}
@@ -88,14 +77,13 @@ func (q *Queue) limit() int {
 func (q *Queue) Delete(receipt string) {
 	if n, _, found := q.find(receipt); found {
 		q.land(n)
-		q.slots[n].turn++
 		q.remove(n)
 	}
 }
 
 func (q *Queue) remove(n int32) {
 	q.stored--
-	q.slots[n] = slot{turn: q.slots[n].turn}
+	q.slots[n] = slot{turn: q.slots[n].turn + 1}
 	q.free = append(q.free, n)
 }
 
@@ -109,16 +97,8 @@ func (q *Queue) Hide(receipt string, wait time.Duration) error {
 	if !found {
 		return errQueue
 	}
-	s := &q.slots[n]
-	if !latest || !s.flying {
-		return nil
+	if latest && q.slots[n].flying {
+		q.hide(n, q.now()+wait)
 	}
-	s.turn++
-	if s.visible = q.now() + wait; wait <= 0 {
-		q.show(n)
-		return nil
-	}
-	q.timers.push(timer{at: s.visible, slot: n, turn: s.turn})
-	q.arm()
 	return nil
 }

@@ -6,32 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/queue"
 )
-
-// messageOf is a message as a queue keeps it: without ids and receives.
-func messageOf(o queue.Outgoing, name string) events.SQSMessage {
-	m := events.SQSMessage{
-		Body: o.Body, EventSourceARN: name,
-		MessageAttributes: make(map[string]events.SQSMessageAttribute, len(o.Attributes)),
-	}
-	for name, a := range o.Attributes {
-		m.MessageAttributes[name] = events.SQSMessageAttribute{StringValue: a.StringValue, DataType: "String"}
-	}
-	return m
-}
-
-// handedOver is the message as Lambda hands it over. The attributes are shared by all receives: handlers only read
-// them.
-func (s *slot) handedOver(id, receipt string) events.SQSMessage {
-	m := s.message
-	m.MessageId, m.ReceiptHandle = id, receipt
-	m.Attributes = map[string]string{
-		"ApproximateReceiveCount": strconv.Itoa(s.receives),
-		"SentTimestamp":           strconv.FormatInt(s.sentAt.UnixMilli(), 10),
-	}
-	return m
-}
 
 // Attribute is a message attribute; "" where there is none.
 func Attribute(r events.SQSMessage, name string) string {
