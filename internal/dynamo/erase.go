@@ -1,8 +1,10 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -62,33 +64,33 @@ const isTenant = "tenant_id = :tenant"
 // erasedAtOnce bounds a page that an index has found.
 const erasedAtOnce = 500
 
-// Kinds are the names of the kinds, in the order in which they have to be erased.
-func (e *Erasure) Kinds() []string {
-	names := make([]string, len(e.kinds))
-	for n, k := range e.kinds {
-		names[n] = k.name
-	}
-	return names
-}
-
-var errKind = errors.New("no such kind of items")
-
-// Page counts the items on a page of a kind and, unless it is a dry run, deletes them. next is "" after the last page.
-// An item that is gone is no error, so that a page may be asked for again.
+// Page counts the items on a page of one kind and, unless it is a dry run, deletes them. place is "" for the first
+// page, and next the place of the one after it, "" after the last page of the last kind. An item that is gone is no
+// error, so that a page may be asked for again.
 func (e *Erasure) Page(
-	ctx context.Context, kind, tenantID, cursor string, dryRun bool,
-) (count int, next string, err error) {
+	ctx context.Context, tenantID, place string, dryRun bool,
+) (kind string, count int, next string, err error) {
+	kind, start, _ := strings.Cut(cmp.Or(place, e.kinds[0].name), " ")
 	n := slices.IndexFunc(e.kinds, func(k erased) bool { return k.name == kind })
 	if n < 0 {
-		return 0, "", errKind
+		return "", 0, "", ErrCursor // of another release
 	}
-	k := e.kinds[n]
-	items, last, err := k.page(ctx, tenantID, cursor)
-	if err != nil || dryRun {
-		return len(items), encodeCursor(last), err
+	items, last, err := e.kinds[n].page(ctx, tenantID, start)
+	if err == nil && !dryRun {
+		err = errors.Join(parallel.Each(len(items), deletesAtOnce, func(i int) error {
+			return e.kinds[n].delete(ctx, items[i])
+		})...)
 	}
-	errs := parallel.Each(len(items), deletesAtOnce, func(n int) error { return k.delete(ctx, items[n]) })
-	return len(items), encodeCursor(last), errors.Join(errs...)
+	if err != nil {
+		return "", 0, "", fmt.Errorf("erasing %s: %w", kind, err)
+	}
+	switch {
+	case len(last) > 0:
+		next = kind + " " + encodeCursor(last)
+	case n+1 < len(e.kinds):
+		next = e.kinds[n+1].name + " "
+	}
+	return kind, len(items), next, nil
 }
 
 func (k erased) page(ctx context.Context, tenantID, cursor string) (items []attributes, last attributes, err error) {

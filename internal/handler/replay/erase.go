@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
@@ -14,10 +12,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Erasure counts and deletes a tenant's items, a page of a kind at a time, in the order of the kinds.
+// Erasure counts and deletes a tenant's items, a page of a kind at a time, in the order of the kinds (dynamo.Erasure).
 type Erasure interface {
-	Kinds() []string
-	Page(ctx context.Context, kind, tenantID, cursor string, dryRun bool) (count int, next string, err error)
+	Page(ctx context.Context, tenantID, place string, dryRun bool) (kind string, count int, next string, err error)
 }
 
 // The bounds of one request. The page under way when one is reached is finished.
@@ -47,7 +44,7 @@ func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseReque
 		return Erased{}, err
 	}
 	filter := fmt.Sprint("erase ", req.DryRun, " ", req.TenantID)
-	kind, start, err := h.eraseFrom(req.Cursor, filter)
+	place, err := operator.Page{Cursor: req.Cursor}.Start(filter)
 	if err != nil {
 		return Erased{}, err
 	}
@@ -57,14 +54,14 @@ func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseReque
 			return Erased{}, err
 		}
 	}
-	counts, left, start, err := h.eraseSome(ctx, call, req, kind, start)
+	counts, place, err := h.eraseSome(ctx, call, req, place)
 	call.Note(slog.Any("results", counts))
 	if err != nil {
 		return Erased{}, err
 	}
 	answer := Erased{Counts: counts}
-	if left != "" {
-		next := cursor.Make(left+" "+start, filter)
+	if place != "" {
+		next := cursor.Make(place, filter)
 		answer.NextCursor = &next
 	}
 	return answer, nil
@@ -80,46 +77,20 @@ func (req eraseRequest) check() error {
 	return operator.CheckReason(req.Reason)
 }
 
-// eraseFrom is where a cursor leads: a kind, and the store's cursor within it.
-func (h *Handler) eraseFrom(text, filter string) (kind, start string, err error) {
-	kinds := h.Erasure.Kinds()
-	if text == "" {
-		return kinds[0], "", nil
-	}
-	text, err = operator.Page{Cursor: text}.Start(filter)
-	if err != nil {
-		return "", "", err
-	}
-	kind, start, _ = strings.Cut(text, " ")
-	if !slices.Contains(kinds, kind) { // of another release
-		return "", "", cursor.ErrInvalid
-	}
-	return kind, start, nil
-}
-
-// eraseSome goes through kinds until a bound is reached, and returns the kind that is left to do, "" for none.
+// eraseSome erases from a place until a bound is reached, and returns the place of what is left, "" for nothing.
 func (h *Handler) eraseSome(
-	ctx context.Context, call *operator.Call, req eraseRequest, kind, start string,
-) (counts map[string]int, left, next string, err error) {
-	kinds := h.Erasure.Kinds()
+	ctx context.Context, call *operator.Call, req eraseRequest, place string,
+) (counts map[string]int, left string, err error) {
 	counts = map[string]int{}
-	done, n := 0, slices.Index(kinds, kind)
-	for n < len(kinds) {
-		count, next, err := h.Erasure.Page(ctx, kinds[n], req.TenantID, start, req.DryRun)
+	for done := 0; ; {
+		kind, count, next, err := h.Erasure.Page(ctx, req.TenantID, place, req.DryRun)
 		if err != nil {
-			return counts, "", "", fmt.Errorf("erasing %s: %w", kinds[n], err)
+			return counts, "", err
 		}
-		counts[kinds[n]] += count
+		counts[kind] += count
 		done += count
-		if start = next; start == "" {
-			n++
-		}
-		if done >= maxErased || h.Now().Sub(call.Now) >= eraseTime || late(ctx) {
-			break
+		if place = next; place == "" || done >= maxErased || h.Now().Sub(call.Now) >= eraseTime || late(ctx) {
+			return counts, place, nil
 		}
 	}
-	if n == len(kinds) {
-		return counts, "", "", nil
-	}
-	return counts, kinds[n], start, nil
 }

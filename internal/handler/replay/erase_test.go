@@ -24,29 +24,33 @@ type stored struct {
 	passed time.Duration
 }
 
-func (s *stored) Kinds() []string { return []string{"api_keys", "endpoints", "deliveries"} }
-
-func (s *stored) Page(_ context.Context, kind, tenantID, cursor string, dryRun bool) (int, string, error) {
+func (s *stored) Page(
+	_ context.Context, tenantID, place string, dryRun bool,
+) (kind string, n int, next string, err error) {
 	s.pages++
 	s.passed += s.takes
+	kind, cursor, _ := strings.Cut(place, " ")
 	if tenantID != "acme" {
-		return 0, "", nil
+		return kind, 0, "", nil
+	}
+	if kind == "" {
+		kind = "api_keys"
 	}
 	from := 0
 	if dryRun && cursor != "" {
 		from, _ = strconv.Atoi(cursor)
 	}
-	n := min(s.left[kind]-from, 400)
+	n = min(s.left[kind]-from, 400)
 	if !dryRun {
 		_ = s.step("delete "+kind, func() { s.left[kind] -= n })
 	}
 	if s.pages == s.fails {
-		return 0, "", errAWS
+		return "", 0, "", errAWS
 	}
 	if s.left[kind] <= from || dryRun && from+n == s.left[kind] {
-		return n, "", nil
+		return kind, n, map[string]string{"api_keys": "endpoints ", "endpoints": "deliveries "}[kind], nil
 	}
-	return n, strconv.Itoa(from + n), nil
+	return kind, n, kind + " " + strconv.Itoa(from+n), nil
 }
 
 func newStored() *stored {
