@@ -3,7 +3,6 @@
 package dynamo_test
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -13,10 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -280,40 +276,25 @@ func TestEndpoints_Replace_purgesTheLongestDeletedBeyondAHundredAndFifty(t *test
 func TestEndpoints_tryAgainWhenAnotherTransactionIsInTheWay(t *testing.T) {
 	r := newRig(t)
 	s := r.endpoints
-	e := mustCreate(t, s, "acme", createdAt)
-	left := 2
-	store := dynamo.NewEndpoints(conflicting(t, &left), r.tables.Endpoints)
-	deleted := mustReplace(t, store, e, gone(e, createdAt))
-	left = 2
-	mustReplace(t, store, deleted, back(deleted))
-	left = 2
-	mustCreate(t, store, "acme", createdAt)
-	if left != 0 {
-		t.Errorf("%d conflicts left, want none", left)
+	conflicts := func(times int) {
+		r.faults.Clear()
+		r.faults.On("TransactWriteItems", times, testkit.Conflict())
 	}
-	left = 1000
-	if err := store.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil); !errors.Is(err, dynamo.ErrConflict) {
+	e := mustCreate(t, s, "acme", createdAt)
+	r.faults.Reset()
+	conflicts(2)
+	deleted := mustReplace(t, s, e, gone(e, createdAt))
+	conflicts(2)
+	mustReplace(t, s, deleted, back(deleted))
+	conflicts(2)
+	mustCreate(t, s, "acme", createdAt)
+	if calls := len(r.faults.Calls("TransactWriteItems")); calls != 9 {
+		t.Errorf("%d transactions, want three for each change", calls)
+	}
+	conflicts(0)
+	if err := s.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil); !errors.Is(err, dynamo.ErrConflict) {
 		t.Errorf("creating against all odds: %v, want a conflict", err)
 	}
-}
-
-// conflicting answers left transactions as DynamoDB does while another one holds a row, which the emulator
-// cannot.
-func conflicting(t *testing.T, left *int) *dynamodb.Client {
-	t.Helper()
-	reasons := []types.CancellationReason{{Code: aws.String("None")}, {Code: aws.String("TransactionConflict")}}
-	meet := func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (out middleware.InitializeOutput, m middleware.Metadata, err error) {
-		if _, ok := in.Parameters.(*dynamodb.TransactWriteItemsInput); ok && *left > 0 {
-			*left--
-			return out, m, &types.TransactionCanceledException{CancellationReasons: reasons}
-		}
-		return next.HandleInitialize(ctx, in)
-	}
-	return dynamodb.NewFromConfig(testkit.Moto(t), dynamodb.WithAPIOptions(func(stack *middleware.Stack) error {
-		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("conflict", meet), middleware.Before)
-	}))
 }
 
 func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {

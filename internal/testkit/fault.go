@@ -10,7 +10,7 @@ import (
 )
 
 // Fault happens to a call instead of, before or after its being forwarded. It is one of [Fail], [Throttle],
-// [Unavailable], [DropAnswer], [FindNothing] and [Unprocessed].
+// [Unavailable], [Conflict], [DropAnswer], [FindNothing] and [Unprocessed].
 type Fault func(c Call, forward forwarder) (answer, error)
 
 // forwarder performs a call with this body.
@@ -28,6 +28,14 @@ func Throttle() Fault { return Fail(http.StatusBadRequest, "ThrottlingException"
 
 // Unavailable answers 503; the SDK retries it.
 func Unavailable() Fault { return Fail(http.StatusServiceUnavailable, "ServiceUnavailable") }
+
+// Conflict answers a transaction as DynamoDB does while another one holds a row of it, which the emulator cannot.
+func Conflict() Fault {
+	return func(Call, forwarder) (answer, error) {
+		a := failure(http.StatusBadRequest, "TransactionCanceledException")
+		return a.merge("CancellationReasons", []map[string]string{{"Code": "None"}, {"Code": "TransactionConflict"}})
+	}
+}
 
 // DropAnswer performs the call and then cuts the connection, so that the client cannot know.
 func DropAnswer() Fault {

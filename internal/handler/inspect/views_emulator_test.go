@@ -3,7 +3,6 @@
 package inspect_test
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -11,15 +10,11 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go/middleware"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -33,39 +28,17 @@ var (
 	letters   = flag.Int("letters", 300, "dead letters")
 )
 
-// calls counts those of a client, by operation.
-type calls struct {
-	mu sync.Mutex
-	by map[string]int
-}
-
-func (c *calls) config(cfg aws.Config) aws.Config {
-	cfg = cfg.Copy()
-	count := middleware.InitializeMiddlewareFunc("count", func(
-		ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
-	) (middleware.InitializeOutput, middleware.Metadata, error) {
-		c.mu.Lock()
-		c.by[awsmiddleware.GetOperationName(ctx)]++
-		c.mu.Unlock()
-		return next.HandleInitialize(ctx, in)
-	})
-	cfg.APIOptions = append(cfg.APIOptions, func(s *middleware.Stack) error {
-		return s.Initialize.Add(count, middleware.After)
-	})
-	return cfg
-}
-
 // What operators look at first costs calls by the hundred endpoints, and scans no table. The defaults are small; with
 // -trouble 1000 -letters 10000 it shows the figures of a bad night.
 func TestViewsScanNothing(t *testing.T) {
 	cfg := testkit.Moto(t)
-	tables, counted := testkit.Tables(t, cfg), &calls{by: map[string]int{}}
+	tables, faults := testkit.Tables(t, cfg), testkit.NewFaults(cfg)
 	h := inspect.New(inspect.Config{
 		Settings: inspect.Settings{
 			EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
 			DeliveriesTable: tables.Deliveries, DeadLettersTable: tables.DeadLetters, MaxLifeDays: 7,
 		},
-		AWS: counted.config(cfg), Log: slog.New(slog.DiscardHandler),
+		AWS: faults.Config(), Log: slog.New(slog.DiscardHandler),
 	})
 	h.Queues = nil // SQS is measured elsewhere: six calls
 	fill(t, dynamodb.NewFromConfig(cfg), tables)
@@ -79,16 +52,13 @@ func TestViewsScanNothing(t *testing.T) {
 		{"endpoints", `,"limit":20`, 1 + 2 + 16},
 		{"causes", "", 1 + *letters/2000 + 2},
 	} {
-		counted.by = map[string]int{}
+		faults.Reset()
 		begin := time.Now()
 		answer[map[string]any](t, h, view.action, view.fields)
-		sum := 0
-		for _, n := range counted.by {
-			sum += n
-		}
-		t.Logf("%s: %d calls in %s: %v", view.action, sum, time.Since(begin).Round(time.Millisecond), counted.by)
-		if sum > view.most || counted.by["Scan"] > 0 {
-			t.Errorf("%s: %d calls, want at most %d and no scan: %v", view.action, sum, view.most, counted.by)
+		calls, scans := len(faults.Calls("")), len(faults.Calls("Scan"))
+		t.Logf("%s: %d calls in %s", view.action, calls, time.Since(begin).Round(time.Millisecond))
+		if calls > view.most || scans > 0 {
+			t.Errorf("%s: %d calls, %d of them scans; want at most %d and no scan", view.action, calls, scans, view.most)
 		}
 	}
 	if got := answer[inspect.Summary](t, h, "summary", ""); got.Endpoints.States["open"] != *inTrouble ||
