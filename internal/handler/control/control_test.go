@@ -3,7 +3,6 @@ package control
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -20,7 +19,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -182,23 +180,9 @@ func (w *world) handler() *Handler {
 	return h
 }
 
-func (w *world) ask(t *testing.T, action, fields string) (a Answer, refusal *operator.Refusal, err error) {
+func (w *world) ask(t *testing.T, action, fields string) string {
 	t.Helper()
-	if fields != "" {
-		fields = "," + fields
-	}
-	out, err := w.handler().Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
-	if err != nil {
-		return a, nil, err
-	}
-	var decoded struct {
-		Answer
-		Error *operator.Refusal
-	}
-	if err := json.Unmarshal(out, &decoded); err != nil {
-		t.Fatalf("%s %s: %s", action, fields, out)
-	}
-	return decoded.Answer, decoded.Error, nil
+	return testkit.Ask(t, w.handler().Function(), action, fields)
 }
 
 const (
@@ -255,10 +239,7 @@ func TestHandler_acts(t *testing.T) {
 			[]string{"Audit discard acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, refusal, err := row.world.ask(t, row.action, row.fields)
-			if err != nil || refusal != nil {
-				t.Fatal(err, refusal)
-			}
+			got := testkit.Read[Answer](t, row.world.ask(t, row.action, row.fields))
 			if diff := cmp.Diff(row.want, got); diff != "" {
 				t.Errorf("answer (-want +got):\n%s", diff)
 			}
@@ -277,9 +258,7 @@ func TestHandler_acts(t *testing.T) {
 
 func TestHandler_pause_keepsWhoAndWhy(t *testing.T) {
 	w := newWorld()
-	if _, refusal, err := w.ask(t, "pause", one+`,"reason":"asked by phone"`); err != nil || refusal != nil {
-		t.Fatal(err, refusal)
-	}
+	testkit.Read[Answer](t, w.ask(t, "pause", one+`,"reason":"asked by phone"`))
 	want := endpoint.Marks{PausedAt: now, PausedBy: "ann", PauseReason: "asked by phone"}
 	if diff := cmp.Diff(want, *w.marks("webhook_1")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -323,12 +302,8 @@ func TestHandler_refuses(t *testing.T) {
 		"testing what is open":          {newWorld().open("webhook_1"), "test", one, "circuit_open endpoint_id"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, refusal, err := row.world.ask(t, row.action, row.fields)
-			if err != nil || refusal == nil {
-				t.Fatalf("not refused: %v", err)
-			}
-			if got := refusal.Code + " " + refusal.Field; got != row.want || refusal.Message == "" {
-				t.Errorf("refused as %q (%s), want %q", got, refusal.Message, row.want)
+			if got := testkit.Refusal(t, row.world.ask(t, row.action, row.fields)); got != row.want {
+				t.Errorf("refused as %q, want %q", got, row.want)
 			}
 			if len(row.world.calls) > 0 {
 				t.Errorf("wrote %v", row.world.calls)
@@ -343,14 +318,15 @@ func TestHandler_resume_namesTwentyEndpointsThatStayStopped(t *testing.T) {
 		id := fmt.Sprint("webhook_", 10+n)
 		w.endpoints = append(w.endpoints, endpoint.Endpoint{ID: id, TenantID: "acme", Status: endpoint.Disabled})
 	}
-	got, _, err := w.ask(t, "resume", all)
-	if err != nil || len(got.Held) != 20 || !strings.HasPrefix(got.Note, "3 more") {
-		t.Errorf("%d named, note %q, %v", len(got.Held), got.Note, err)
+	got := testkit.Read[Answer](t, w.ask(t, "resume", all))
+	if len(got.Held) != 20 || !strings.HasPrefix(got.Note, "3 more") {
+		t.Errorf("%d named, note %q", len(got.Held), got.Note)
 	}
 	w = newWorld().paused("acme")
 	w.fails = "Circuits"
-	if got, _, err := w.ask(t, "resume", all); err != nil || got.Result != "resumed" || got.Note != noteUnread {
-		t.Errorf("what is done is not answered, because endpoints cannot be read: %+v, %v", got, err)
+	got = testkit.Read[Answer](t, w.ask(t, "resume", all))
+	if got.Result != "resumed" || got.Note != noteUnread {
+		t.Errorf("what is done is not answered, because endpoints cannot be read: %+v", got)
 	}
 }
 
@@ -358,14 +334,14 @@ func TestHandler_failsWhereAWSRefuses(t *testing.T) {
 	for _, call := range []string{"Get", "Marks", "Circuits", "Audit", "Mark", "Hold"} {
 		w := newWorld()
 		w.fails = call
-		if _, refusal, err := w.ask(t, "pause", one); err == nil || refusal != nil {
-			t.Errorf("%s: %v, refused as %v", call, err, refusal)
+		if got := w.ask(t, "pause", one); got != testkit.Internal {
+			t.Errorf("%s: %s", call, got)
 		}
 	}
 	w := newWorld()
 	w.fails = "Count"
-	if a, _, err := w.ask(t, "release", one); err != nil || a.Result != "releasing" || !a.Waiting.More {
-		t.Errorf("what is done is not answered, because it cannot be counted: %+v, %v", a, err)
+	if a := testkit.Read[Answer](t, w.ask(t, "release", one)); a.Result != "releasing" || !a.Waiting.More {
+		t.Errorf("what is done is not answered, because it cannot be counted: %+v", a)
 	}
 }
 

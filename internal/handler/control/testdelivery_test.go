@@ -2,7 +2,6 @@ package control
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"testing"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
@@ -29,21 +29,12 @@ func (w *world) Send(_ context.Context, messages []queue.Outgoing) []error {
 	return errs
 }
 
-func (w *world) test(t *testing.T) (got Test, err error) {
-	t.Helper()
-	out, err := w.handler().Function().Invoke(t.Context(), []byte(`{"action":"test","operator":"ann",`+one+`}`))
-	if err == nil {
-		err = json.Unmarshal(out, &got)
-	}
-	return got, err
-}
-
 func TestHandler_test_sendsADeliveryOfItsOwnType(t *testing.T) {
 	w := newWorld()
 	w.endpoints[0].URL, w.endpoints[0].Events = "https://example.com/secret", []string{"user.created"}
-	got, err := w.test(t)
-	if err != nil || len(w.sent) != 1 || !w.sent[0].IsTest() || w.sent[0].EventID != "test_1" {
-		t.Fatalf("%v, sent %+v", err, w.sent)
+	got := testkit.Read[Test](t, w.ask(t, "test", one))
+	if len(w.sent) != 1 || !w.sent[0].IsTest() || w.sent[0].EventID != "test_1" {
+		t.Fatalf("sent %+v", w.sent)
 	}
 	id := w.sent[0].DeliveryID
 	want := Test{
@@ -59,8 +50,8 @@ func TestHandler_test_sendsADeliveryOfItsOwnType(t *testing.T) {
 func TestHandler_test_failsWhereTheQueueRefuses(t *testing.T) {
 	w := newWorld()
 	w.fails = "Send"
-	if got, err := w.test(t); err == nil {
-		t.Errorf("answered %+v", got)
+	if got := w.ask(t, "test", one); got != testkit.Internal {
+		t.Errorf("answered %s", got)
 	}
 }
 

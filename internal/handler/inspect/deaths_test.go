@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
@@ -33,7 +34,7 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 		},
 		circuits: []circuit.Item{{TenantID: "acme", EndpointID: "webhook_2", Version: 1, State: circuit.Open}},
 	}
-	got := read[Causes](t, w.ask(t, "causes", ""))
+	got := testkit.Read[Causes](t, w.ask(t, "causes", ""))
 	ago := func(minutes int) time.Time { return at.Add(-time.Duration(minutes) * time.Minute) }
 	crm := Cause{TenantID: "acme", EndpointID: "webhook_2", Host: "hooks.example.com", Description: "crm", State: "open"}
 	most, least := crm, crm
@@ -58,7 +59,7 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 
 func TestHandler_causes_saysThatThereAreMore(t *testing.T) {
 	w := &world{letters: make([]deadletter.Record, 5000), next: "cursor"}
-	if !read[Causes](t, w.ask(t, "causes", `"tenant_id":"acme"`)).More {
+	if !testkit.Read[Causes](t, w.ask(t, "causes", `"tenant_id":"acme"`)).More {
 		t.Error("it does not")
 	}
 	if want := (deadletter.Selector{TenantID: "acme", Status: deadletter.Dead}); w.selector != want {

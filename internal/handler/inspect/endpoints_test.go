@@ -14,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 type endpoints struct{ *world }
@@ -172,7 +173,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 	}}
 	for _, more := range []bool{false, true} { // counted together, and one by one
 		w.total.More = more
-		got := read[operator.List[Trouble]](t, w.ask(t, "endpoints", ""))
+		got := testkit.Read[operator.List[Trouble]](t, w.ask(t, "endpoints", ""))
 		if diff := cmp.Diff(want, got); diff != "" || len(w.asked) > 0 != more {
 			t.Errorf("endpoints, %d counted one by one (-want +got):\n%s", len(w.asked), diff)
 		}
@@ -183,7 +184,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 func (w *world) pages(t *testing.T, fields string) (all [][]string) {
 	t.Helper()
 	for cursor := ""; len(all) < 50; {
-		page := read[operator.List[Trouble]](t, w.ask(t, "endpoints", fields+cursor))
+		page := testkit.Read[operator.List[Trouble]](t, w.ask(t, "endpoints", fields+cursor))
 		ids := []string{}
 		for _, e := range page.Data {
 			ids = append(ids, e.EndpointID)
@@ -275,12 +276,12 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 		Waiting: &Waiting{Count: 3, Held: 2, OldestCreatedAt: &failed, KeptUntil: &kept},
 	}
 	for _, fields := range []string{`"endpoint_id":"webhook_down"`, `"endpoint_id":"webhook_down","tenant_id":"acme"`} {
-		if diff := cmp.Diff(want, read[Endpoint](t, w.ask(t, "endpoint", fields))); diff != "" {
+		if diff := cmp.Diff(want, testkit.Read[Endpoint](t, w.ask(t, "endpoint", fields))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", fields, diff)
 		}
 	}
 	want.URL = "https://down.example/hooks"
-	opened := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down","show_path":true`))
+	opened := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down","show_path":true`))
 	if diff := cmp.Diff(want, opened); diff != "" || !strings.Contains(w.log.String(), `"show_path":true`) {
 		t.Errorf("with its path (-want +got):\n%s\n%s", diff, &w.log)
 	}
@@ -320,7 +321,7 @@ func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
 		TenantID: "acme", EndpointID: "webhook_1", Status: "deleted", DeletedAt: &deleted, Events: []string{},
 		Health: Health{State: "deleted", Since: &deleted}, Waiting: &Waiting{},
 	}
-	got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`))
+	got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("endpoint (-want +got):\n%s", diff)
 	}
@@ -337,7 +338,7 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 		slow:     map[string]time.Time{"hog": at.Add(6 * time.Hour), "ordinary": at.Add(time.Second)},
 		total:    dynamo.Total{Items: 31, Held: 19, NextDue: since},
 	}
-	got := read[Summary](t, w.ask(t, "summary", ""))
+	got := testkit.Read[Summary](t, w.ask(t, "summary", ""))
 	counts := EndpointCounts{
 		States:        map[string]int{"open": 1, "paused": 1, "recovering": 1, "failing": 1, "deleted": 1},
 		PausedTenants: 1, SlowTenants: 1,
@@ -359,7 +360,7 @@ func TestHandler_summary_namesTheTenantsThatAreSlowTheLongest(t *testing.T) {
 	for n := range maxSlow + 5 {
 		w.slow[fmt.Sprintf("t%02d", n)] = at.Add(time.Duration(n+1) * time.Hour)
 	}
-	got := read[Summary](t, w.ask(t, "summary", "")).Endpoints
+	got := testkit.Read[Summary](t, w.ask(t, "summary", "")).Endpoints
 	first, last := got.Slow[0].TenantID, got.Slow[len(got.Slow)-1].TenantID
 	if got.SlowTenants != 25 || len(got.Slow) != 20 || first != "t24" || last != "t05" {
 		t.Errorf("%d slow tenants, of which %d are named, %s to %s", got.SlowTenants, len(got.Slow), first, last)
@@ -391,7 +392,7 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 		if got := w.pages(t, `"state":"`+row.want+`"`); len(got[0]) != 1 {
 			t.Errorf("%s: not among those %s", name, row.want)
 		}
-		if got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != row.want {
+		if got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1"`)).Health.State; got != row.want {
 			t.Errorf("%s: %s, want %s", name, got, row.want)
 		}
 	}
@@ -399,12 +400,12 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 
 func TestHandler_endpoint_isNotProbedWhereNothingWaits(t *testing.T) {
 	w := &world{endpoints: rows, circuits: []circuit.Item{down}}
-	got := read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
+	got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
 	if got.State != "open" || got.NextProbeAt != nil || got.Note != noteNoProbe {
 		t.Errorf("%+v", got)
 	}
 	w.waiting = map[string]dynamo.Waiting{"webhook_down": {Items: 1}}
-	got = read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
+	got = testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
 	if got.NextProbeAt == nil || got.Note != "" {
 		t.Errorf("once something waits: %+v", got)
 	}
@@ -425,7 +426,7 @@ func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 		"more became slow":    {&world{slow: slow}, true, false},
 		"more waits":          {&world{total: dynamo.Total{More: true}}, false, true},
 	} {
-		got := read[Summary](t, row.world.ask(t, "summary", ""))
+		got := testkit.Read[Summary](t, row.world.ask(t, "summary", ""))
 		if got.Endpoints.More != row.endpoints || got.Waiting.More != row.counts {
 			t.Errorf("%s: %+v, %+v", name, got.Endpoints, got.Waiting)
 		}
@@ -436,7 +437,7 @@ func TestHandler_summary_saysWhereItStopsCounting(t *testing.T) {
 func TestHandler_endpoints_doesNotCallHealthyWhatItCouldNotRead(t *testing.T) {
 	w := &world{unread: true}
 	w.add(circuit.Item{TenantID: "acme", EndpointID: "webhook_1", Version: 1, State: circuit.Open})
-	if got := w.ask(t, "endpoints", ""); got != internal || !strings.Contains(w.log.String(), errUnread.Error()) {
+	if got := w.ask(t, "endpoints", ""); got != testkit.Internal || !strings.Contains(w.log.String(), errUnread.Error()) {
 		t.Errorf("answered %s, logged %s", got, &w.log)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 // made is the record of a delivery of acme's event evt_1 with this body.
@@ -64,7 +65,7 @@ func TestHandler_deliveriesOfEvent_findsThoseOfItsExactBody(t *testing.T) {
 			`"event":{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{"b":1.0,"a":[]}}`, nil,
 		},
 	} {
-		got := read[DeliveryList](t, w.ask(t, "deliveries", row.fields))
+		got := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", row.fields))
 		note := ""
 		if row.want == nil {
 			note = noteNoMatch
@@ -92,12 +93,12 @@ func TestHandler_searchDeliveries_findsEveryContentThatIsNotAcknowledged(t *test
 			},
 		},
 	}
-	got := read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
+	got := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
 	want := []string{"webhook_1 waiting", "webhook_1 dead", "webhook_2 retrying"}
 	if diff := cmp.Diff(want, shownStates(got)); diff != "" || got.NextCursor != nil || got.Note != noteSearched {
 		t.Errorf("note %q (-want +got)\n%s", got.Note, diff)
 	}
-	none := read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"none"`))
+	none := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"none"`))
 	empty := DeliveryList{List: operator.NewList[Delivery](nil, "", ""), Note: noteNone + noteSearched}
 	if diff := cmp.Diff(empty, none); diff != "" {
 		t.Errorf("of a tenant without endpoints (-want +got)\n%s", diff)
@@ -118,7 +119,7 @@ func TestHandler_searchDeliveries_saysWhereItStopped(t *testing.T) {
 			endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}, {ID: "webhook_2", TenantID: "acme"}},
 			open:      map[string][][]delivery.Record{"webhook_1": pages(row.pages), "webhook_2": pages(row.pages)},
 		}
-		got := read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
+		got := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"acme"`))
 		if len(got.Data) != 2*row.found || got.Note != row.note || len(w.asked) != 20 {
 			t.Errorf("%s: %d found, note %q after %d pages", name, len(got.Data), got.Note, len(w.asked))
 		}

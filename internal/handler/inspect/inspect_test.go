@@ -3,7 +3,6 @@ package inspect
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"slices"
@@ -186,39 +185,12 @@ func (w *world) function() *operator.Function {
 
 func (w *world) ask(t *testing.T, action, fields string) string {
 	t.Helper()
-	if fields != "" {
-		fields = "," + fields
-	}
-	out, err := w.function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
-	if err != nil {
-		return err.Error()
-	}
-	return string(out)
+	return testkit.Ask(t, w.function(), action, fields)
 }
 
 func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
 	w := &world{endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}}}
 	testkit.Runbook(t, "inspect", w.function())
-}
-
-// read decodes an answer.
-func read[T any](t *testing.T, answer string) T {
-	t.Helper()
-	var v T
-	if err := json.Unmarshal([]byte(answer), &v); err != nil {
-		t.Fatalf("%s: %v", answer, err)
-	}
-	return v
-}
-
-// refusal is the code and field of a refused request, "" for any other answer.
-func refusal(t *testing.T, answer string) string {
-	t.Helper()
-	got := read[struct{ Error *operator.Refusal }](t, answer)
-	if got.Error == nil {
-		return ""
-	}
-	return got.Error.Code + " " + got.Error.Field
 }
 
 func ref(id string) delivery.Ref {
@@ -236,8 +208,6 @@ func before(id string) delivery.Ref {
 
 var occurred = at.Add(-time.Hour)
 
-const internal = "internal error: see the function's log under this request id"
-
 func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 	w := &world{deliveries: []delivery.Record{{
 		Ref: before("msg_1"), EventType: "user.created", State: delivery.Retrying, Attempts: 2, LastStatus: 503,
@@ -249,7 +219,7 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 		State: "retrying", Attempts: 2, Replay: 1, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
 		NextAttemptAt: &next, OccurredAt: &occurred, CreatedAt: at, UpdatedAt: at.Add(time.Second),
 	}
-	if diff := cmp.Diff(want, read[Delivery](t, w.ask(t, "delivery", `"delivery_id":"msg_1"`))); diff != "" {
+	if diff := cmp.Diff(want, testkit.Read[Delivery](t, w.ask(t, "delivery", `"delivery_id":"msg_1"`))); diff != "" {
 		t.Errorf("delivery (-want +got):\n%s", diff)
 	}
 }
@@ -328,7 +298,7 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 				},
 				letters: []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
 			}
-			if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
+			if got := testkit.Refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
 				t.Errorf("refused as %q, want %q", got, row.want)
 			}
 		})
@@ -373,7 +343,7 @@ func TestHandler_keepsTheDetailOfErrorsInItsLog(t *testing.T) {
 			},
 			letters: []deadletter.Record{{Ref: ref("msg_1")}},
 		}
-		if got := w.ask(t, row.action, row.fields); got != internal {
+		if got := w.ask(t, row.action, row.fields); got != testkit.Internal {
 			t.Errorf("%s fails: %s answers %s", row.fails, row.action, got)
 		}
 		if !strings.Contains(w.log.String(), errAWS.Error()) {
@@ -387,7 +357,7 @@ func TestHandler_deliveries_leavesMarksOut(t *testing.T) {
 		deliveries: []delivery.Record{{Ref: ref("msg_2")}, {Ref: delivery.Ref{DeliveryID: "hanging#1"}}, {Ref: ref("msg_1")}},
 		next:       "more",
 	}
-	page := read[operator.List[Delivery]](t, w.ask(t, "deliveries", `"endpoint_id":"webhook_1","limit":3`))
+	page := testkit.Read[operator.List[Delivery]](t, w.ask(t, "deliveries", `"endpoint_id":"webhook_1","limit":3`))
 	var ids []string
 	for _, d := range page.Data {
 		ids = append(ids, d.DeliveryID)
@@ -399,7 +369,7 @@ func TestHandler_deliveries_leavesMarksOut(t *testing.T) {
 		t.Fatal("there is no cursor for the next page")
 	}
 	cursor := `"endpoint_id":"webhook_1","cursor":"` + *page.NextCursor + `"`
-	if got := refusal(t, w.ask(t, "deliveries", cursor)); got != "" {
+	if got := testkit.Refusal(t, w.ask(t, "deliveries", cursor)); got != "" {
 		t.Errorf("the next page is refused: %s", got)
 	}
 }
@@ -410,7 +380,8 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 		Ref: ref("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, Attempts: 10,
 		LastStatus: 504, ReplayCount: 2, DiedAt: at, Sealed: deadletter.Sealed{Body: []byte("sealed")},
 	}}}
-	got := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`))
+	const dead = `"endpoint_id":"webhook_1","status":"dead"`
+	got := testkit.Read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", dead))
 	want := operator.List[DeadLetter]{Data: []DeadLetter{{
 		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", Host: "a.example", Description: "orders",
 		EventID: "evt_1", EventType: "user.created", Status: "dead", Reason: delivery.ReasonTimeout, Attempts: 10,
@@ -420,7 +391,7 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 		t.Errorf("dead letters (-want +got):\n%s", diff)
 	}
 	w.fails, want.Data[0].Host, want.Data[0].Description = "Read", "", ""
-	got = read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"endpoint_id":"webhook_1","status":"dead"`))
+	got = testkit.Read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", dead))
 	if diff := cmp.Diff(want, got); diff != "" || !strings.Contains(w.log.String(), errAWS.Error()) {
 		t.Errorf("without endpoints (-want +got):\n%s\n%s", diff, &w.log)
 	}
@@ -437,15 +408,15 @@ func TestHandler_deadLetters_selects(t *testing.T) {
 		`"tenant_id":"acme","endpoint_id":"orders"`:       {EndpointID: "webhook_down"},
 	} {
 		w := &world{next: "more", endpoints: rows}
-		page := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", fields))
+		page := testkit.Read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", fields))
 		if diff := cmp.Diff(want, w.selector); diff != "" || page.NextCursor == nil {
 			t.Fatalf("%s (-want +got):\n%s", fields, diff)
 		}
 		cursor := `,"cursor":"` + *page.NextCursor + `"`
-		if got := refusal(t, w.ask(t, "dead_letters", fields+cursor)); got != "" {
+		if got := testkit.Refusal(t, w.ask(t, "dead_letters", fields+cursor)); got != "" {
 			t.Errorf("the next page is refused: %s", got)
 		}
-		if got := refusal(t, w.ask(t, "dead_letters", `"status":"replayed"`+cursor)); got != "invalid_cursor cursor" {
+		if got := testkit.Refusal(t, w.ask(t, "dead_letters", `"status":"replayed"`+cursor)); got != "invalid_cursor cursor" {
 			t.Errorf("a page of another list: %q", got)
 		}
 	}
@@ -464,7 +435,7 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	}
 	r.Sealed = sealed
 	w := &world{letters: []deadletter.Record{r}}
-	listed := read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"status":"dead"`))
+	listed := testkit.Read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"status":"dead"`))
 	want := OpenedDeadLetter{
 		DeadLetter: listed.Data[0], OccurredAt: &occurred,
 		Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
@@ -473,7 +444,7 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 		},
 	}
 	answer := w.ask(t, "dead_letter", `"delivery_id":"msg_1","tenant_id":"acme"`)
-	if diff := cmp.Diff(want, read[OpenedDeadLetter](t, answer)); diff != "" {
+	if diff := cmp.Diff(want, testkit.Read[OpenedDeadLetter](t, answer)); diff != "" {
 		t.Errorf("dead letter (-want +got):\n%s", diff)
 	}
 	if strings.Contains(w.log.String(), "user.created") {
@@ -501,11 +472,11 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 		},
 		Queues: map[string]Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
 	}
-	if diff := cmp.Diff(want, read[Summary](t, w.ask(t, "summary", ""))); diff != "" {
+	if diff := cmp.Diff(want, testkit.Read[Summary](t, w.ask(t, "summary", ""))); diff != "" {
 		t.Errorf("summary (-want +got):\n%s", diff)
 	}
 	w.depths["url/retries"] = [3]string{"1", "many", "0"}
-	if got := w.ask(t, "summary", ""); got != internal {
+	if got := w.ask(t, "summary", ""); got != testkit.Internal {
 		t.Errorf("a number that cannot be read is answered as %s", got)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 // workedOff is a job of 25 pages, each with a delivery sent again and one refused, and the records of the former.
@@ -68,19 +69,19 @@ func TestHandler_jobs_showsProgressFailuresAndOutcome(t *testing.T) {
 		{"job", `"job_id":"job_2"`, "not_found job_id"},
 		{"job_failures", one + `,"cursor":"x"`, "invalid_cursor cursor"},
 	} {
-		if got := refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
+		if got := testkit.Refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
 			t.Errorf("%s %s is refused as %q, want %q", row.action, row.fields, got, row.want)
 		}
 	}
-	first := read[operator.List[JobFailure]](t, w.ask(t, "job_failures", one))
+	first := testkit.Read[operator.List[JobFailure]](t, w.ask(t, "job_failures", one))
 	rest := one + `,"cursor":"` + *first.NextCursor + `"`
-	second := read[operator.List[JobFailure]](t, w.ask(t, "job_failures", rest))
+	second := testkit.Read[operator.List[JobFailure]](t, w.ask(t, "job_failures", rest))
 	want := []JobFailure{{"msg_refused", "refused", "replay_limit"}, {"msg_failed", "failed", "internal"}}
 	if diff := cmp.Diff(want, first.Data[:2]); diff != "" || len(first.Data) != 40 || len(second.Data) != 10 ||
 		second.NextCursor != nil {
 		t.Errorf("%d and %d failures (-want +got)\n%s", len(first.Data), len(second.Data), diff)
 	}
-	outcome := read[JobOutcome](t, w.ask(t, "job_outcome", one))
+	outcome := testkit.Read[JobOutcome](t, w.ask(t, "job_outcome", one))
 	counts := JobOutcome{Sent: 20, Delivered: 1, DeadAgain: 2, UnderWay: 2, Discarded: 1, Unknown: 14}
 	counts.NextCursor = outcome.NextCursor
 	if diff := cmp.Diff(counts, outcome); diff != "" || outcome.NextCursor == nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 func anEvent(id string, sent time.Time) rejected.Event {
@@ -30,7 +31,7 @@ func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
 	want := operator.List[RejectedEvent]{
 		Data: []RejectedEvent{shown("1", at), shown("2", at.Add(time.Hour)), shown("3", at.Add(2*time.Hour))},
 	}
-	got := read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
+	got := testkit.Read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
@@ -61,7 +62,7 @@ func TestHandler_rejectedEvents_selects(t *testing.T) {
 	} {
 		w := &world{rejected: events}
 		var got []string
-		for _, e := range read[RejectedList](t, w.ask(t, "rejected_events", fields)).Data {
+		for _, e := range testkit.Read[RejectedList](t, w.ask(t, "rejected_events", fields)).Data {
 			got = append(got, e.MessageID)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -73,7 +74,8 @@ func TestHandler_rejectedEvents_selects(t *testing.T) {
 	}
 	w := &world{rejected: events}
 	backwards := `"since":"2026-05-01T13:00:00Z","until":"2026-05-01T12:00:00Z"`
-	if got := refusal(t, w.ask(t, "rejected_events", backwards)); got != "invalid_field until" || len(w.rejected) != 4 {
+	got := testkit.Refusal(t, w.ask(t, "rejected_events", backwards))
+	if got != "invalid_field until" || len(w.rejected) != 4 {
 		t.Errorf("a span that ends before it begins: %q", got)
 	}
 }
@@ -81,7 +83,7 @@ func TestHandler_rejectedEvents_selects(t *testing.T) {
 func TestHandler_rejectedEvents_saysWhereTheSearchEnds(t *testing.T) {
 	for n, want := range map[int]string{maxSearched - 2: "", maxSearched + 2: noteSearchedPart} {
 		w := &world{rejected: slices.Repeat([]rejected.Event{anEvent("1", at)}, n)}
-		got := read[RejectedList](t, w.ask(t, "rejected_events", `"tenant_id":"acme"`))
+		got := testkit.Read[RejectedList](t, w.ask(t, "rejected_events", `"tenant_id":"acme"`))
 		if got.Note != want || len(w.restored) != min(n, maxSearched) {
 			t.Errorf("of %d events %d are received, note %q", n, len(w.restored), got.Note)
 		}
@@ -90,7 +92,7 @@ func TestHandler_rejectedEvents_saysWhereTheSearchEnds(t *testing.T) {
 
 func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T) {
 	w := &world{rejected: []rejected.Event{anEvent("1", at)}, receiveErr: errAWS}
-	if got := w.ask(t, "rejected_events", ""); got != internal {
+	if got := w.ask(t, "rejected_events", ""); got != testkit.Internal {
 		t.Errorf("answered as %s", got)
 	}
 	if diff := cmp.Diff([]string{"1"}, w.restored); diff != "" {
@@ -100,7 +102,7 @@ func TestHandler_rejectedEvents_returnsWhatItReceivedBeforeAnError(t *testing.T)
 
 func TestHandler_rejectedEvents_answersEvenWhenTheyStayHidden(t *testing.T) {
 	w := &world{rejected: []rejected.Event{anEvent("1", at)}, restoreErr: errAWS}
-	got := read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
+	got := testkit.Read[operator.List[RejectedEvent]](t, w.ask(t, "rejected_events", ""))
 	if diff := cmp.Diff([]RejectedEvent{shown("1", at)}, got.Data); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}

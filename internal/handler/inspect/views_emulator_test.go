@@ -3,13 +3,11 @@
 package inspect_test
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -49,20 +47,20 @@ func TestViewsScanNothing(t *testing.T) {
 		most           int
 	}{
 		{"summary", "", 2 + rows + 16 + 2*3 + *letters/2000},
-		{"endpoints", `,"limit":20`, 1 + 2 + 16},
+		{"endpoints", `"limit":20`, 1 + 2 + 16},
 		{"causes", "", 1 + *letters/2000 + 2},
 	} {
 		faults.Reset()
 		begin := time.Now()
-		answer[map[string]any](t, h, view.action, view.fields)
+		testkit.Read[map[string]any](t, testkit.Ask(t, h.Function(), view.action, view.fields))
 		calls, scans := len(faults.Calls("")), len(faults.Calls("Scan"))
 		t.Logf("%s: %d calls in %s", view.action, calls, time.Since(begin).Round(time.Millisecond))
 		if calls > view.most || scans > 0 {
 			t.Errorf("%s: %d calls, %d of them scans; want at most %d and no scan", view.action, calls, scans, view.most)
 		}
 	}
-	if got := answer[inspect.Summary](t, h, "summary", ""); got.Endpoints.States["open"] != *inTrouble ||
-		got.DeadLetters["dead"].Count != *letters {
+	got := testkit.Read[inspect.Summary](t, testkit.Ask(t, h.Function(), "summary", ""))
+	if got.Endpoints.States["open"] != *inTrouble || got.DeadLetters["dead"].Count != *letters {
 		t.Errorf("%+v", got)
 	}
 }
@@ -124,16 +122,4 @@ func fill(t *testing.T, client *dynamodb.Client, tables testkit.TableNames) {
 		to["delivery_id"] = text("msg_%d", i)
 		to["died_at"] = text("%s", now.Add(time.Duration(i)*time.Millisecond).Format("2006-01-02T15:04:05.000Z"))
 	})
-}
-
-func answer[T any](t *testing.T, h *inspect.Handler, action, fields string) (decoded T) {
-	t.Helper()
-	out, err := h.Function().Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"`+fields+`}`))
-	if err != nil {
-		t.Fatalf("%s: %v", action, err)
-	}
-	if err := json.Unmarshal(out, &decoded); err != nil || strings.Contains(string(out), `"error"`) {
-		t.Fatalf("%s: %s", action, out)
-	}
-	return decoded
 }

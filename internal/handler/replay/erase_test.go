@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -70,9 +69,13 @@ func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
 	testkit.Runbook(t, "replay", h.Function())
 }
 
-const eraseAcme = `{"action":"erase","operator":"ann","tenant_id":"acme",`
+// ask makes one request.
+func (s *stored) ask(t *testing.T, fields string) string {
+	t.Helper()
+	return testkit.Ask(t, s.function().Function(), "erase", fields)
+}
 
-// ask makes requests until there is nothing left, the same again after an error, and adds up the counts.
+// erase makes requests until there is nothing left, the same again after an error, and adds up the counts.
 func (s *stored) erase(t *testing.T, fields string) (sum map[string]int, requests int) {
 	t.Helper()
 	sum, next := map[string]int{}, ""
@@ -80,14 +83,11 @@ func (s *stored) erase(t *testing.T, fields string) (sum map[string]int, request
 		if requests++; requests > 20 {
 			t.Fatal("no end")
 		}
-		out, err := s.function().Function().Invoke(t.Context(), []byte(eraseAcme+fields+next+"}"))
-		if err != nil {
+		out := s.ask(t, `"tenant_id":"acme",`+fields+next)
+		if out == testkit.Internal {
 			continue
 		}
-		var answer Erased
-		if err := json.Unmarshal(out, &answer); err != nil {
-			t.Fatal(err)
-		}
+		answer := testkit.Read[Erased](t, out)
 		for kind, n := range answer.Counts {
 			sum[kind] += n
 		}
@@ -140,43 +140,29 @@ func TestHandler_erase_countsAloneInADryRun(t *testing.T) {
 
 func TestHandler_erase_refusesWhatIsNotMeant(t *testing.T) {
 	s := newStored()
+	dry := testkit.Read[Erased](t, s.ask(t, `"tenant_id":"acme","dry_run":true`)) // its cursor is none of an erasure
 	for fields, field := range map[string]string{
 		`"tenant_id":"acme"`:                                                      "confirm",
 		`"tenant_id":"acme","confirm":"Acme"`:                                     "confirm",
 		`"confirm":"acme"`:                                                        "tenant_id",
 		`"tenant_id":"acme","confirm":"acme","reason":"\n"`:                       "reason",
 		`"tenant_id":"acme","confirm":"acme","limit":1`:                           "limit",
-		`"tenant_id":"acme","confirm":"acme","cursor":"` + s.dryCursor(t) + `"`:   "cursor",
+		`"tenant_id":"acme","confirm":"acme","cursor":"` + *dry.NextCursor + `"`:  "cursor",
 		`"tenant_id":"acme","confirm":"acme","endpoint_id":"webhook_1"`:           "endpoint_id",
 		`"tenant_id":"acme","confirm":true`:                                       "confirm",
 		`"tenant_id":"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
 	} {
-		out, err := s.function().Function().Invoke(t.Context(), []byte(`{"action":"erase","operator":"ann",`+fields+`}`))
-		if err != nil || !strings.Contains(string(out), `"field":"`+field+`"`) {
-			t.Errorf("%s: %s, %v", fields, out, err)
+		if got := testkit.Refusal(t, s.ask(t, fields)); !strings.HasSuffix(got, " "+field) {
+			t.Errorf("%s: %q, want %s", fields, got, field)
 		}
 	}
 	if s.unaudited = true; len(s.steps) > 0 {
 		t.Errorf("did %v", s.steps)
 	}
-	if _, err := s.function().Function().Invoke(t.Context(), []byte(eraseAcme+`"confirm":"acme"}`)); err == nil {
-		t.Error("erased without an audit line")
+	if got := s.ask(t, `"tenant_id":"acme","confirm":"acme"`); got != testkit.Internal {
+		t.Errorf("erased without an audit line: %s", got)
 	}
 	if len(s.steps) > 0 {
 		t.Errorf("did %v", s.steps)
 	}
-}
-
-// dryCursor is the cursor of a dry run, which is none of an erasure.
-func (s *stored) dryCursor(t *testing.T) string {
-	t.Helper()
-	out, err := s.function().Function().Invoke(t.Context(), []byte(eraseAcme+`"dry_run":true}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var answer Erased
-	if err := json.Unmarshal(out, &answer); err != nil || answer.NextCursor == nil {
-		t.Fatalf("%s, %v", out, err)
-	}
-	return *answer.NextCursor
 }

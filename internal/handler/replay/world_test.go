@@ -11,16 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/go-json-experiment/json"
-
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 var (
@@ -125,19 +123,13 @@ func (w *world) ask(t *testing.T, request string) string {
 // ask makes a request and decodes its answer.
 func ask[T any](t *testing.T, w *world, request string) (answer T) {
 	t.Helper()
-	decode(t, w.ask(t, request), &answer)
-	return answer
+	return testkit.Read[T](t, w.ask(t, request))
 }
 
-func decode(t *testing.T, text string, answer any) {
+// refused is the code and field of a request's refusal.
+func (w *world) refused(t *testing.T, request string) string {
 	t.Helper()
-	if err := json.Unmarshal([]byte(text), answer); err != nil {
-		t.Fatalf("%s: %v", text, err)
-	}
-}
-
-type refusal struct {
-	Error operator.Refusal `json:"error"`
+	return testkit.Refusal(t, w.ask(t, request))
 }
 
 // call performs an AWS call, unless the process died before it.

@@ -1,0 +1,79 @@
+package testkit
+
+import (
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/go-json-experiment/json"
+)
+
+// Internal is the error of an operator function where the fault is Herald's.
+const Internal = "internal error: see the function's log under this request id"
+
+// Ask makes ann's request to an operator function, with these fields beside action and operator. It returns the answer
+// or the error's text.
+func Ask(t testing.TB, f lambda.Handler, action, fields string) string {
+	t.Helper()
+	request := strings.TrimSuffix(`{"action":"`+action+`","operator":"ann",`+fields, ",") + "}"
+	out, err := f.Invoke(t.Context(), []byte(request))
+	if err != nil {
+		return err.Error()
+	}
+	return string(out)
+}
+
+// Read decodes an answer that is no refusal.
+func Read[T any](t testing.TB, answer string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(answer), &v); err != nil || strings.HasPrefix(answer, `{"error":`) {
+		t.Fatalf("answered %s: %v", answer, err)
+	}
+	return v
+}
+
+// Refusal is the code and the field of a refusal, which has a message; "" for any other answer.
+func Refusal(t testing.TB, answer string) string {
+	t.Helper()
+	var got struct {
+		Error *struct{ Code, Field, Message string } `json:"error"`
+	}
+	if err := json.Unmarshal([]byte(answer), &got, json.MatchCaseInsensitiveNames(true)); err != nil {
+		t.Fatalf("answered %s: %v", answer, err)
+	}
+	if got.Error == nil {
+		return ""
+	}
+	if got.Error.Message == "" {
+		t.Errorf("a refusal without a message: %s", answer)
+	}
+	return got.Error.Code + " " + got.Error.Field
+}
+
+// Runbook makes the requests of the operators' runbook to a function, one after the other, about webhook_1. The
+// function must understand each: other ids and the cursors are made up, and may be refused.
+func Runbook(t *testing.T, function string, f lambda.Handler) {
+	t.Helper()
+	text, err := os.ReadFile("../../../infra/docs/operators.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	requests := regexp.MustCompile(`(?m)^`+function+`: (\{.*\})$`).FindAllStringSubmatch(string(text), -1)
+	if len(requests) == 0 {
+		t.Fatalf("the runbook has no request to %s", function)
+	}
+	for _, r := range requests {
+		out, err := f.Invoke(t.Context(), []byte(strings.ReplaceAll(r[1], "webhook_…", "webhook_1")))
+		if err != nil {
+			t.Errorf("%s: %v", r[1], err)
+			continue
+		}
+		code, _, _ := strings.Cut(Refusal(t, string(out)), " ")
+		if !slices.Contains([]string{"", "not_found", "invalid_cursor"}, code) {
+			t.Errorf("%s: %s", r[1], out)
+		}
+	}
+}
