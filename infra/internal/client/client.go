@@ -119,15 +119,18 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	}
 	if status/100 != 2 {
 		refused := &Problem{}
-		if err := json.Unmarshal(answer, refused); err != nil {
-			return fmt.Errorf("decoding answer %d %q: %w", status, answer, err)
+		if err := json.Unmarshal(answer, refused); err != nil || refused.Code == "" { // the gateway's own, or empty
+			return fmt.Errorf("%s %s: answered %d %s", method, path, status, answer)
 		}
 		return fmt.Errorf("%s %s: answered %d, %w", method, path, status, refused)
 	}
-	if out != nil {
-		err = json.Unmarshal(answer, out)
+	if out == nil {
+		return nil
 	}
-	return err
+	if err := json.Unmarshal(answer, out); err != nil {
+		return fmt.Errorf("%s %s: decoding the answer: %w", method, path, err)
+	}
+	return nil
 }
 
 type answer struct {

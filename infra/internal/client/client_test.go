@@ -42,3 +42,16 @@ func TestClient_CreateEndpoint_claimsWhatAFirstTryHasMade(t *testing.T) {
 		t.Error("a refusal is no error")
 	}
 }
+
+func TestClient_Call_showsTheGatewaysOwnRefusals(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `{"message":"Too Many Requests"}`)
+	}))
+	t.Cleanup(server.Close)
+	err := New(statefile.State{APIURL: server.URL}).Call(t.Context(), http.MethodDelete, "/v1/webhooks/1", nil, nil)
+	const want = `DELETE /v1/webhooks/1: answered 429 {"message":"Too Many Requests"}`
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
