@@ -173,7 +173,7 @@ simulate: ## play attacks, honest tenants and outages in fake time, and write ca
 	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs -plot ../docs)
 
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
-	go run ./infra/dashboard
+	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg
 
 cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK, npm)
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write

@@ -29,12 +29,14 @@ func main() {
 type options struct {
 	state string // the state file of a stack that is up; empty: start one
 	once  bool   // end after the demonstration
+	draw  string // the file that gets a picture of the stack's dashboard; empty: none
 }
 
 func run() int {
 	var o options
 	flag.StringVar(&o.state, "state", "", "the state file of a running stack to use; ends after the demonstration")
 	flag.BoolVar(&o.once, "once", os.Getenv("ONCE") == "1", "end after the demonstration (or ONCE=1)")
+	flag.StringVar(&o.draw, "draw", "", "the file that gets a picture of the stack's dashboard")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
@@ -81,6 +83,9 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	}
 	defer d.server.Close() //nolint:errcheck // the demonstration is over
 	fmt.Printf("Ready after %s: API %s, AWS %s\n", seconds(time.Since(began)), d.client.APIURL, d.client.AWSEndpointURL)
+	if o.draw != "" {
+		return d.draw(ctx, o.draw)
+	}
 	ok, err = d.play(ctx)
 	if err != nil || o.once {
 		return ok, err
