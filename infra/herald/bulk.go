@@ -101,7 +101,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	if err != nil || c.Bool("dry-run") {
 		return err
 	}
-	ready := int(number(would, "ready"))
+	ready := int(console.Number(would, "ready"))
 	if ready == 0 && would["complete"] == true {
 		return fail(exitFailed, "nothing to do")
 	}
@@ -136,7 +136,7 @@ func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	if err := s.Ask(ctx, "replay", "start_job", f, &would); err != nil {
 		return nil, err
 	}
-	if b.act != "publish" && number(would, "selected") > 0 {
+	if b.act != "publish" && console.Number(would, "selected") > 0 {
 		a.sayCauses(ctx, s, b, f)
 	}
 	for _, field := range []string{"since", "until"} {
@@ -144,7 +144,7 @@ func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 			a.say("%s %s", field, at)
 		}
 	}
-	a.say("%.0f selected, %.0f can be done", number(would, "selected"), number(would, "ready"))
+	a.say("%.0f selected, %.0f can be done", console.Number(would, "selected"), console.Number(would, "ready"))
 	if refused := console.Reasons(would["refused"]); refused != "" {
 		a.say("cannot be done: %s", safe(refused))
 	}

@@ -98,7 +98,7 @@ func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row) (err er
 		err = a.printJSON(j)
 	case j["act"] == "replay":
 		err = a.awaitOutcome(ctx, s, id)
-	case j["act"] == "publish" && number(j, "done") > 0:
+	case j["act"] == "publish" && console.Number(j, "done") > 0:
 		a.say("the events queue has accepted %s; their deliveries follow, or herald rejected list has them again",
 			console.Plain(j["done"]))
 	}
@@ -111,11 +111,9 @@ func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row) (err er
 // progress is a bar of twenty steps, which is a line of text everywhere.
 func progress(j row) string {
 	const steps = 20
-	filled := steps
-	selected, _ := j["selected"].(float64)
-	left, _ := j["left"].(float64)
+	filled, selected := steps, console.Number(j, "selected")
 	if selected > 0 {
-		filled = min(steps, int(steps*(selected-left)/selected))
+		filled = int(steps * console.WorkedOff(j) / selected)
 	}
 	bar := strings.Repeat("#", filled) + strings.Repeat(".", steps-filled)
 	return safe(fmt.Sprintf("[%s] %v: %s of %.0f done%s", bar, j["state"], console.Plain(j["done"]), selected, notDone(j)))
@@ -123,7 +121,7 @@ func progress(j row) string {
 
 // notDone counts a job's failures, by reason.
 func notDone(j row) (counts string) {
-	for _, result := range []string{"refused", "failed"} {
+	for _, result := range console.Results {
 		if text := console.Reasons(j[result]); text != "" {
 			counts += "; " + result + ": " + text
 		}
@@ -154,7 +152,7 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 		if o["under_way"] != before {
 			before, unmoved = o["under_way"], 0
 		}
-		if number(o, "under_way") == 0 || unmoved == mostUnmoved || !client.Pause(ctx, outcomeEvery) {
+		if console.Number(o, "under_way") == 0 || unmoved == mostUnmoved || !client.Pause(ctx, outcomeEvery) {
 			a.sayOutcome(o)
 			return nil
 		}

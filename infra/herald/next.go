@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // mostReplays bounds the replays that a status suggests.
@@ -31,7 +33,7 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 		}
 	}
 	commands = append(commands, replays...)
-	if number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
+	if console.Number(sum, "queues.EventsDeadLetterQueue.visible") > 0 {
 		commands = append(commands, herald+" rejected list")
 	}
 	return commands

@@ -40,7 +40,7 @@ func (a *app) overview(ctx context.Context, c *cli.Command, s stack) (o overview
 	keep("the summary", err)
 	o.trouble, o.more, err = s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
 	keep("the endpoints in trouble", err)
-	if o.sum == nil || number(o.sum, "dead_letters.dead.count") > 0 {
+	if o.sum == nil || console.Number(o.sum, "dead_letters.dead.count") > 0 {
 		err = s.Ask(ctx, "inspect", "causes", nil, &o.causes)
 		keep("the causes of death", err)
 	}
@@ -81,12 +81,7 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 func unhealthy(sum row) bool {
 	return slices.ContainsFunc([]string{
 		"endpoints.states.open", "dead_letters.dead.count", "queues.EventsDeadLetterQueue.visible",
-	}, func(path string) bool { return number(sum, path) > 0 })
-}
-
-func number(sum row, path string) float64 {
-	n, _ := console.At(sum, path).(float64)
-	return n
+	}, func(path string) bool { return console.Number(sum, path) > 0 })
 }
 
 // flow is the order of the queues along a delivery's way.
@@ -146,10 +141,10 @@ func (a *app) glance(sum row) (lines [][]string) {
 		states = strings.TrimPrefix(states+", and more", ", ")
 	}
 	lines = append(lines, []string{"endpoints", cmp.Or(states, "none in trouble")})
-	if n := number(sum, "endpoints.paused_tenants"); n > 0 {
+	if n := console.Number(sum, "endpoints.paused_tenants"); n > 0 {
 		lines = append(lines, []string{"paused tenants", console.Plain(n)})
 	}
-	if n := number(sum, "endpoints.slow_tenants"); n > 0 {
+	if n := console.Number(sum, "endpoints.slow_tenants"); n > 0 {
 		lines = append(lines, []string{"slow tenants", safe(a.slowTenants(sum, int(n)))})
 	}
 	return append(lines, []string{"waiting", a.waiting(sum)})
@@ -170,7 +165,7 @@ func (a *app) slowTenants(sum row, count int) string {
 
 // waiting says what waits, and for what. What is held is not attempted when it is due: its life ends then.
 func (a *app) waiting(sum row) string {
-	count, held := number(sum, "waiting.count"), number(sum, "waiting.held")
+	count, held := console.Number(sum, "waiting.count"), console.Number(sum, "waiting.held")
 	due := clock(sum, "waiting.next_due_at")
 	switch {
 	case count == 0:

@@ -21,7 +21,7 @@ func (s *Server) functions() template.FuncMap {
 		"when":   func(v any, path string) string { return When(At(v, path), s.Now()) },
 		"moment": func(v any) string { return Moment(v, s.Now()) },
 		"fields": fields, "lines": Lines,
-		"reasons": Reasons, "workedOff": workedOff, "results": func() []string { return results },
+		"reasons": Reasons, "workedOff": WorkedOff, "results": func() []string { return Results },
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "pagesOfNav": func() []place { return places },
 		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
@@ -231,16 +231,15 @@ func compact(v any) string {
 
 // share is the percentage of successes among the attempts of the last ten minutes.
 func share(v any) string {
-	tried, _ := At(v, "attempts").(float64)
-	ok, _ := At(v, "successes").(float64)
+	tried := Number(v, "attempts")
 	if tried == 0 {
 		return "–"
 	}
-	return fmt.Sprintf("%.0f %% of %.0f", 100*ok/tried, tried)
+	return fmt.Sprintf("%.0f %% of %.0f", 100*Number(v, "successes")/tried, tried)
 }
 
-// results are the counts of a job's failures, by reason.
-var results = []string{"refused", "failed"}
+// Results are the counts of a job's failures, by reason.
+var Results = []string{"refused", "failed"}
 
 // Reasons writes counts by reason.
 func Reasons(counts any) string {
@@ -251,14 +250,11 @@ func Reasons(counts any) string {
 	return strings.Join(parts, ", ")
 }
 
-// workedOff is the number of ids that a job has dealt with.
-func workedOff(j any) float64 {
-	n, _ := At(j, "done").(float64)
-	for _, r := range results {
-		for _, f := range fields(At(j, r)) {
-			count, _ := f.Value.(float64)
-			n += count
-		}
-	}
+// Number is the number at a path, 0 where there is none.
+func Number(v any, path string) float64 {
+	n, _ := At(v, path).(float64)
 	return n
 }
+
+// WorkedOff is the number of ids that a job has dealt with.
+func WorkedOff(j any) float64 { return Number(j, "selected") - Number(j, "left") }

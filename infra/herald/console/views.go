@@ -95,7 +95,7 @@ func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
 		return nil, err
 	}
 	var causes List
-	if dead, _ := At(summary, "dead_letters.dead.count").(float64); dead > 0 {
+	if Number(summary, "dead_letters.dead.count") > 0 {
 		if err := s.Stack.Ask(ctx, "inspect", "causes", row{}, &causes); err != nil {
 			return nil, err
 		}
