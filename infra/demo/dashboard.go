@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -42,8 +43,12 @@ func (d *demo) draw(ctx context.Context, file string) (ok bool, err error) {
 		return false, fmt.Errorf("finding logs: %w", err)
 	}
 	for _, name := range logs {
-		if err := readLog(data, name); err != nil {
-			return false, err
+		text, err := os.ReadFile(name) //nolint:gosec // the stack's own
+		if err == nil {
+			err = data.ReadEMF(bytes.NewReader(text))
+		}
+		if err != nil {
+			return false, fmt.Errorf("reading %s: %w", name, err)
 		}
 	}
 	svg := []byte(picture(widgets, data, began, time.Now()))
@@ -51,18 +56,6 @@ func (d *demo) draw(ctx context.Context, file string) (ok bool, err error) {
 		return false, fmt.Errorf("writing the picture: %w", err)
 	}
 	return true, nil
-}
-
-func readLog(data *alarms.Data, name string) error {
-	log, err := os.Open(name) //nolint:gosec // the stack's own
-	if err != nil {
-		return fmt.Errorf("opening a log: %w", err)
-	}
-	defer log.Close()
-	if err := data.ReadEMF(log); err != nil {
-		return fmt.Errorf("reading %s: %w", name, err)
-	}
-	return nil
 }
 
 // depths are the metrics of a queue's attributes.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -81,15 +82,14 @@ type logged struct{ path string }
 
 func (l logged) Read(_ context.Context, in console.Window, curves []console.Curve) ([][]float64, error) {
 	all, data := gaps(in, len(curves)), &alarms.Data{}
-	log, err := os.Open(l.path)
+	log, err := os.ReadFile(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return all, nil // nothing was attempted
 	}
-	if err != nil {
-		return nil, fmt.Errorf("opening the log: %w", err)
+	if err == nil {
+		err = data.ReadEMF(bytes.NewReader(log))
 	}
-	defer log.Close()
-	if err := data.ReadEMF(log); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("reading the log: %w", err)
 	}
 	for n, c := range curves {

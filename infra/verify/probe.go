@@ -29,7 +29,6 @@ type Probe struct {
 	name, stack string
 	lambda      *lambda.Client
 	physical    map[string]string // resources by logical id
-	made        bool
 }
 
 // NewProbe is for the stack. The function is made by the first call of Try.
@@ -86,44 +85,28 @@ type answer struct {
 	Codes []string `json:"codes"`
 }
 
-// hold makes the function with the role, or gives it to the one that was made before. One that is there already may
-// have any code: it gets no role.
+// hold makes the function anew with the role. One that is there already may have any code: it gets no role.
 func (p *Probe) hold(ctx context.Context, role *string) error {
-	if !p.made {
-		if err := p.Close(ctx); err != nil {
-			return err
-		}
-		if err := p.create(ctx, role); err != nil {
-			return err
-		}
-		p.made = true
-	} else if _, err := p.lambda.UpdateFunctionConfiguration(ctx, &lambda.UpdateFunctionConfigurationInput{
-		FunctionName: &p.name, Role: role,
-	}); err != nil {
-		return err //nolint:wrapcheck // the caller says what for
-	}
-	const limit = 2 * time.Minute
-	described := &lambda.GetFunctionInput{FunctionName: &p.name}
-	if err := lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, described, limit); err != nil {
-		return err //nolint:wrapcheck // likewise
-	}
-	return lambda.NewFunctionUpdatedV2Waiter(p.lambda).Wait(ctx, described, limit) //nolint:wrapcheck // likewise
-}
-
-func (p *Probe) create(ctx context.Context, role *string) error {
 	code, err := zipped("index.py", probeCode)
 	if err != nil {
 		return err
 	}
-	_, err = p.lambda.CreateFunction(ctx, &lambda.CreateFunctionInput{
+	if err := p.Close(ctx); err != nil {
+		return err
+	}
+	if _, err := p.lambda.CreateFunction(ctx, &lambda.CreateFunctionInput{
 		FunctionName: &p.name, Role: role, Runtime: types.RuntimePython313, Handler: aws.String("index.handler"),
 		Architectures: []types.Architecture{types.ArchitectureArm64}, Timeout: aws.Int32(30), MemorySize: aws.Int32(256),
 		Code: &types.FunctionCode{ZipFile: code}, Description: aws.String("Of herald verify. It can be deleted at any time."),
-	})
-	return err //nolint:wrapcheck // the caller says what for
+	}); err != nil {
+		return err //nolint:wrapcheck // the caller says what for
+	}
+	const limit = 2 * time.Minute
+	made := &lambda.GetFunctionInput{FunctionName: &p.name}
+	return lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, made, limit) //nolint:wrapcheck // likewise
 }
 
-// ask invokes the function until it holds the role: an older process may still answer.
+// ask invokes the function until it holds the role: a process of the one before may still answer.
 func (p *Probe) ask(ctx context.Context, role string, payload []byte) ([]string, error) {
 	var got answer
 	for range 30 {
