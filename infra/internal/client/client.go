@@ -110,7 +110,7 @@ type Problem struct {
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 
-// Call calls the management API, and fails unless that succeeds. A refusal is a [*Problem].
+// Call calls the management API, and fails unless that succeeds. A refusal by Herald is a [*Problem].
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
 	var answer jsontext.Value
 	status, err := c.API(ctx, method, path, body, &answer)
