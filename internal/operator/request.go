@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"log/slog"
 	"strconv"
 
@@ -90,6 +91,21 @@ func Required(field, value string) error {
 		return Invalid(field, "is required")
 	}
 	return nil
+}
+
+// Find reads the resource that a request names by its id, and notes the id. missing refuses an unknown one.
+func Find[R any](
+	ctx context.Context, call *Call, field, id string, get func(context.Context, string) (R, bool, error), missing string,
+) (r R, err error) {
+	if err := Required(field, id); err != nil {
+		return r, err
+	}
+	call.Note(slog.String(field, id))
+	r, found, err := get(ctx, id)
+	if err == nil && !found {
+		err = Refuse(CodeNotFound, field, missing)
+	}
+	return r, err
 }
 
 // CheckTenant refuses a resource of another tenant than the one the request names, if it

@@ -108,16 +108,10 @@ type OpenedDeadLetter struct {
 const codeUnopenable = "unopenable"
 
 func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliveryRequest) (OpenedDeadLetter, error) {
-	if err := operator.Required("delivery_id", req.DeliveryID); err != nil {
-		return OpenedDeadLetter{}, err
-	}
-	call.Note(slog.String(telemetry.KeyDelivery, req.DeliveryID))
-	r, found, err := h.DeadLetters.Get(ctx, req.DeliveryID)
+	const missing = "no dead letter has this id"
+	r, err := operator.Find(ctx, call, telemetry.KeyDelivery, req.DeliveryID, h.DeadLetters.Get, missing)
 	if err != nil {
 		return OpenedDeadLetter{}, err
-	}
-	if !found {
-		return OpenedDeadLetter{}, operator.Refuse(operator.CodeNotFound, "delivery_id", "no dead letter has this id")
 	}
 	if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
 		return OpenedDeadLetter{}, err

@@ -47,17 +47,10 @@ type deliveryRequest struct {
 }
 
 func (h *Handler) delivery(ctx context.Context, call *operator.Call, req deliveryRequest) (Delivery, error) {
-	if err := operator.Required("delivery_id", req.DeliveryID); err != nil {
-		return Delivery{}, err
-	}
-	call.Note(slog.String(telemetry.KeyDelivery, req.DeliveryID))
-	r, found, err := h.Deliveries.Get(ctx, req.DeliveryID)
+	const missing = "no delivery has this id, or its record has expired"
+	r, err := operator.Find(ctx, call, telemetry.KeyDelivery, req.DeliveryID, h.Deliveries.Get, missing)
 	if err != nil {
 		return Delivery{}, err
-	}
-	if !found || r.TenantID == "" { // the table also holds notes that are not deliveries
-		const reason = "no delivery has this id, or its record has expired"
-		return Delivery{}, operator.Refuse(operator.CodeNotFound, "delivery_id", reason)
 	}
 	if err := operator.CheckTenant(req.TenantID, r.TenantID); err != nil {
 		return Delivery{}, err
@@ -107,10 +100,8 @@ func (h *Handler) openDeliveries(
 	read := func(limit int, start string) (shown []Delivery, next string, err error) {
 		records, next, err := h.Deliveries.ListOpen(ctx, req.EndpointID, limit, start)
 		for _, r := range records {
-			if r.TenantID != "" {
-				err = errors.Join(err, operator.CheckTenant(req.TenantID, r.TenantID))
-				shown = append(shown, showDelivery(r))
-			}
+			err = errors.Join(err, operator.CheckTenant(req.TenantID, r.TenantID))
+			shown = append(shown, showDelivery(r))
 		}
 		return shown, next, err
 	}

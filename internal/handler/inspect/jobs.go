@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strconv"
 
@@ -53,15 +52,7 @@ func (h *Handler) job(ctx context.Context, call *operator.Call, req jobRequest) 
 }
 
 func (h *Handler) findJob(ctx context.Context, call *operator.Call, id string) (job.Job, error) {
-	if err := operator.Required("job_id", id); err != nil {
-		return job.Job{}, err
-	}
-	call.Note(slog.String("job_id", id))
-	j, found, err := h.Jobs.Get(ctx, id)
-	if err == nil && !found {
-		err = operator.Refuse(operator.CodeNotFound, "job_id", "no job has this id, or it is more than 90 days old")
-	}
-	return j, err
+	return operator.Find(ctx, call, "job_id", id, h.Jobs.Get, "no job has this id, or it is more than 90 days old")
 }
 
 // JobFailure is an id that a job did not act on: a delivery's, or a rejected event's message id.

@@ -190,17 +190,11 @@ const codeJobDone = "job_done"
 func (h *Handler) setState(
 	ctx context.Context, call *operator.Call, req jobRequest, to job.State,
 ) (operator.Job, error) {
-	if err := operator.Required("job_id", req.JobID); err != nil {
+	j, err := operator.Find(ctx, call, "job_id", req.JobID, h.Jobs.Get, "no job has this id")
+	if err != nil {
 		return operator.Job{}, err
 	}
-	call.Note(slog.String("job_id", req.JobID))
-	j, found, err := h.Jobs.Get(ctx, req.JobID)
-	switch {
-	case err != nil:
-		return operator.Job{}, err
-	case !found:
-		return operator.Job{}, operator.Refuse(operator.CodeNotFound, "job_id", "no job has this id")
-	case j.State == to:
+	if j.State == to {
 		return operator.ShowJob(j), nil
 	}
 	changed := j.State != job.Done
