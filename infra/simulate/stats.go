@@ -11,10 +11,7 @@ import (
 
 // stats is gathered under the model's lock.
 type stats struct {
-	created     []uint32 // milliseconds since the beginning, by delivery
-	attempted   bits
-	acked, dead bits
-	subject     bits
+	created []delivered // by number
 
 	others, own histogram // lateness of first attempts
 	retries     histogram // of others
@@ -30,6 +27,14 @@ type stats struct {
 	runs        int
 }
 
+// delivered is a delivery so far.
+type delivered struct {
+	millis                          uint32 // of its creation, since the beginning
+	subject, attempted, acked, dead bool
+}
+
+func (d *delivered) at() time.Duration { return time.Duration(d.millis) * time.Millisecond }
+
 type bin struct{ First, Late int }
 
 // Sample is the state at the beginning of a minute.
@@ -39,53 +44,36 @@ type Sample struct {
 
 const binLength = 15 * time.Minute
 
-type bits []uint64
-
-func (b *bits) set(n int) (was bool) {
-	for len(*b) <= n/64 {
-		*b = append(*b, make([]uint64, 1024)...)
-	}
-	was = b.has(n)
-	(*b)[n/64] |= 1 << (n % 64)
-	return was
-}
-
-func (b bits) has(n int) bool { return n/64 < len(b) && b[n/64]&(1<<(n%64)) != 0 }
-
 func (s *stats) start(scenario Scenario) {
 	s.bins = make([]bin, (scenario.Length+scenario.patience)/binLength+1)
 }
 
 // published gives a delivery its number.
 func (s *stats) published(w *world, h *hook) int {
-	n := len(s.created)
-	s.created = append(s.created, uint32(w.now()/time.Millisecond)) //nolint:gosec // 49 days
-	if h.subject {
-		s.subject.set(n)
-	}
-	if w.isOld(n) {
+	d := delivered{millis: uint32(w.now() / time.Millisecond), subject: h.subject} //nolint:gosec // 49 days
+	s.created = append(s.created, d)
+	if w.isOld(&d) {
 		s.old++
 	}
-	return n
+	return len(s.created) - 1
 }
 
 // isOld reports whether the outage ends for the delivery only when it has caught up.
-func (w *world) isOld(n int) bool {
-	return w.scenario.up > 0 && w.stats.at(n) < w.scenario.up && (w.scenario.tenants == 0 || w.stats.subject.has(n))
+func (w *world) isOld(d *delivered) bool {
+	return w.scenario.up > 0 && d.at() < w.scenario.up && (w.scenario.tenants == 0 || d.subject)
 }
-
-func (s *stats) at(n int) time.Duration { return time.Duration(s.created[n]) * time.Millisecond }
 
 // late is too late for others' first attempts.
 const late = time.Second
 
 func (s *stats) posted(w *world, h *hook, n int, a answer) {
-	now := w.now()
+	now, d := w.now(), &s.created[n]
 	if h.subject {
 		s.posts++
 	}
-	if !s.attempted.set(n) {
-		s.first(h.subject && !w.scenario.all, s.at(n), now)
+	if !d.attempted {
+		d.attempted = true
+		s.first(h.subject && !w.scenario.all, d.at(), now)
 	}
 	if a.Status/100 != 2 || a.Took >= awsmodel.AttemptTimeout {
 		return
@@ -93,11 +81,12 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && s.firstOK == 0 {
 		s.firstOK = now
 	}
-	if s.acked.set(n) {
+	if d.acked {
 		s.twice++
 		return
 	}
-	s.ends(w, n)
+	d.acked = true
+	s.ends(w, d)
 }
 
 // first notes the first attempt of a delivery of the scenario's subjects or of the others.
@@ -115,17 +104,19 @@ func (s *stats) first(subject bool, created, begun time.Duration) {
 }
 
 func (s *stats) died(w *world, n int) {
-	if s.dead.set(n) {
+	d := &s.created[n]
+	if d.dead {
 		return
 	}
+	d.dead = true
 	s.deaths++
-	if !s.acked.has(n) {
-		s.ends(w, n)
+	if !d.acked {
+		s.ends(w, d)
 	}
 }
 
-func (s *stats) ends(w *world, n int) {
-	if w.isOld(n) {
+func (s *stats) ends(w *world, d *delivered) {
+	if w.isOld(d) {
 		if s.old--; s.old == 0 && w.now() >= w.scenario.up {
 			s.caughtUp = w.now() - w.scenario.up
 		}
@@ -201,15 +192,15 @@ func worstDay(bins []bin) (worst float64) {
 
 // lost is how many deliveries were neither delivered nor died, and wait nowhere.
 func (w *world) lost() (lost int) {
-	var here bits
+	here := make([]bool, len(w.stats.created))
 	for _, q := range w.Queues() {
-		q.Each(func(m events.SQSMessage, _ time.Duration, _ int) { here.set(numberOf(m.Body)) })
+		q.Each(func(m events.SQSMessage, _ time.Duration, _ int) { here[numberOf(m.Body)] = true })
 	}
 	for _, i := range w.Backlog.Items {
-		here.set(numberOf(string(i.Message.Body)))
+		here[numberOf(string(i.Message.Body))] = true
 	}
-	for n := range w.stats.created {
-		if !w.stats.acked.has(n) && !w.stats.dead.has(n) && !here.has(n) {
+	for n, d := range w.stats.created {
+		if !d.acked && !d.dead && !here[n] {
 			lost++
 		}
 	}
