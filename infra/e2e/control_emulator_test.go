@@ -17,11 +17,9 @@ import (
 
 // controlled is what control answers.
 type controlled struct {
-	DeliveryID string `json:"delivery_id"` // of a test, as Body
-	Body       string `json:"body"`
-	Result     string `json:"result"`
-	State      string `json:"state"`
-	Waiting    struct {
+	Result  string `json:"result"`
+	State   string `json:"state"`
+	Waiting struct {
 		Count int `json:"count"`
 	} `json:"waiting"`
 }
@@ -124,33 +122,6 @@ func TestWhatIsDiscardedIsNotDelivered(t *testing.T) {
 	})
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests, want 1", n)
-	}
-}
-
-// A test reaches an endpoint that subscribes to something else, once, and leaves no trace in its circuit.
-func TestATestDeliveryIsMadeOnce(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "user.deleted")
-	endpoint := about{"tenant_id": c.TenantID, "endpoint_id": s.ID}
-	sent := control(t, "test", endpoint)
-	if got := state(t, sent.DeliveryID, "acknowledged"); got.LastStatus != 200 {
-		t.Errorf("%+v", got)
-	}
-	s.Fail(500)
-	failed := control(t, "test", endpoint)
-	if got := state(t, failed.DeliveryID, "discarded"); got.LastStatus != 500 || got.Reason != "http_5xx" {
-		t.Errorf("%+v", got)
-	}
-	for n, r := range s.await(t, 2) {
-		if want := []string{sent.DeliveryID, failed.DeliveryID}[n]; r.ID != want || r.Event != "herald.test" ||
-			r.Standard != nil || string(r.Body) != sent.Body {
-			t.Errorf("%s %s %s, %v", r.ID, r.Event, r.Body, r.Standard)
-		}
-	}
-	if health, waiting, err := operator.Health(t.Context(), c.TenantID, s.ID); err != nil || health.Failures != 0 ||
-		waiting.Count != 0 {
-		t.Errorf("%v, %+v, %d waiting", err, health, waiting.Count)
 	}
 }
 

@@ -98,26 +98,3 @@ func TestAnEndpointThatIsDisabledOrDeletedGetsNothing(t *testing.T) {
 		t.Errorf("a deleted endpoint got %s, a restored one %s", got[before-1].Event, last.Event)
 	}
 }
-
-// Headers of the owner's own come with the next batch after they were set, are replaced as a whole and removed.
-func TestAnOwnersHeadersAreSent(t *testing.T) {
-	t.Parallel()
-	c := tenant(t)
-	s := subscribe(t, c, "*")
-	for n, step := range []struct {
-		headers any
-		want    []string // of Authorization and X-Own
-	}{
-		{map[string]string{"Authorization": "Bearer e2e", "X-Own": "1"}, []string{"Bearer e2e", "1"}},
-		{map[string]string{"X-Own": "2"}, []string{"", "2"}},
-		{nil, []string{"", ""}},
-	} {
-		change(t, c, call{http.MethodPatch, s.ID, map[string]any{"headers": step.headers}, http.StatusOK})
-		publishUser(t, c, unique("user"))
-		r := s.await(t, n+1)[n]
-		if got := []string{r.Header.Get("Authorization"), r.Header.Get("X-Own")}; !slices.Equal(got, step.want) {
-			t.Errorf("%v: got %q", step.headers, got)
-		}
-	}
-	genuine(t, s.Requests())
-}
