@@ -39,7 +39,7 @@ type rule struct {
 // Call is one AWS call as it was sent.
 type Call struct {
 	Service string // from the signature's scope: "sqs", "dynamodb", "kms", …
-	Action  string // from X-Amz-Target or the form's Action, else "METHOD /path"
+	Action  string // from X-Amz-Target, else "METHOD /path"
 	Header  http.Header
 	Body    []byte
 	Status  int // of the answer; 0: none
@@ -113,7 +113,7 @@ func (f *Faults) Do(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	call := Call{Service: service(r), Action: action(r, body), Header: r.Header.Clone(), Body: body}
+	call := Call{Service: service(r), Action: action(r), Header: r.Header.Clone(), Body: body}
 	forward := func(body []byte) (answer, error) { return f.forward(r, body) }
 	var got answer
 	var err error
@@ -169,17 +169,10 @@ func (f *Faults) forward(r *http.Request, body []byte) (answer, error) {
 	return answer{status: res.StatusCode, header: res.Header, body: content}, err
 }
 
-// action names the call: JSON protocols put it after the dot of X-Amz-Target, the query protocol in the form.
-func action(r *http.Request, body []byte) string {
-	if target := r.Header.Get("X-Amz-Target"); target != "" {
-		return target[strings.LastIndexByte(target, '.')+1:]
-	}
-	if strings.HasPrefix(r.Header.Get("Content-Type"), "application/x-www-form-urlencoded") {
-		for field := range strings.SplitSeq(string(body), "&") {
-			if name, found := strings.CutPrefix(field, "Action="); found {
-				return name
-			}
-		}
+// action names the call: JSON protocols put it after the dot of X-Amz-Target.
+func action(r *http.Request) string {
+	if _, name, found := strings.Cut(r.Header.Get("X-Amz-Target"), "."); found {
+		return name
 	}
 	return r.Method + " " + r.URL.Path
 }
