@@ -30,8 +30,9 @@ const (
 type jobRow struct {
 	job.Job
 	Part      string `dynamodbav:"part"`
-	Kind      string `dynamodbav:"kind"`     // key of jobsIndex
-	Position  string `dynamodbav:"position"` // its sort key: stopped and running jobs come first
+	Kind      string `dynamodbav:"kind"`             // key of jobsIndex
+	Position  string `dynamodbav:"position"`         // its sort key: stopped and running jobs come first
+	Worker    string `dynamodbav:"worker,omitempty"` // holder of the lease
 	ExpiresAt int64  `dynamodbav:"expires_at"`
 }
 
@@ -122,20 +123,21 @@ func (s *Jobs) Lease(
 	})
 }
 
-// progressAttributes are the worker's.
-var progressAttributes = namesOf[job.Progress]()
+// workerAttributes are written by each advance. The worker's name is among them, so that a job of another worker is
+// never taken for one that has been advanced already.
+var workerAttributes = append(namesOf[job.Progress](), "worker")
 
 // Advance stores how far its worker has brought a job; finished, it is done. stored is the job as it stands
 // then: an operator may have stopped it. leased is false where the worker has lost it.
 func (s *Jobs) Advance(ctx context.Context, j job.Job, worker string) (stored job.Job, leased bool, err error) {
-	written := progressAttributes
-	row := jobRow{Job: j}
+	written := workerAttributes
+	row := jobRow{Job: j, Worker: worker}
 	if j.Finished() {
 		written = append([]string{"state", "position"}, written...)
 		row.State, row.Position = job.Done, jobPosition(job.Done, j.StartedAt)
 	}
 	return update[job.Job](ctx, s.table, jobKey(j.ID), write{
-		row: row, owned: written, condition: "worker = :worker", values: given{":worker": worker},
+		row: row, owned: written, condition: "worker = :worker",
 	})
 }
 
