@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
@@ -199,6 +200,24 @@ func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
 		if got := w.ask(t, request); !strings.HasSuffix(got, want) {
 			t.Errorf("answered %s with %d left, want %s", got[max(0, len(got)-80):], len(w.rejected), want)
 		}
+	}
+}
+
+// A receive begins while there is time for one more; then the events that SQS does not delete are answered in time.
+func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *testing.T) {
+	const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
+	for action, result := range map[string]string{"rejected_events": "replayed", "discard_rejected_events": "failed"} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newStore(t, 0)
+			w.rejected = slices.Repeat([]rejected.Event{{MessageID: "hangs", EventID: "evt_1", Body: event}}, 10)
+			ctx, cancel := context.WithTimeout(t.Context(), reserve)
+			defer cancel()
+			confirm := strings.Repeat(`,"confirm":true`, strings.Count(action, "discard"))
+			got := w.invoke(ctx, t, `{"operator":"ann","action":"`+action+`","message_ids":["hangs"]`+confirm+`}`)
+			if n := strings.Count(got, `"result":"`+result+`"`); n != 10 || ctx.Err() != nil {
+				t.Errorf("%s: %d are %s, %v", action, n, result, ctx.Err())
+			}
+		})
 	}
 }
 

@@ -141,9 +141,13 @@ func (w *world) Restore(_ context.Context, events []rejected.Event) error {
 	})
 }
 
-func (w *world) Delete(_ context.Context, e rejected.Event) error {
-	if e.MessageID == "stuck" {
+func (w *world) Delete(ctx context.Context, e rejected.Event) error {
+	switch e.MessageID {
+	case "stuck":
 		return errAWS
+	case "hangs":
+		<-ctx.Done()
+		return ctx.Err()
 	}
 	return w.step("delete "+e.MessageID, func() {})
 }

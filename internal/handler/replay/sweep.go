@@ -101,13 +101,16 @@ func (s *sweep) send(ctx context.Context, events []rejected.Event) (all []met) {
 	for i, e := range events {
 		messages[i] = queue.Outgoing{Body: string(withID(e))}
 	}
-	for i, err := range s.h.Events.Send(ctx, messages) {
+	sent := s.h.Events.Send(ctx, messages)
+	finish, cancel := finishing(ctx)
+	defer cancel()
+	for i, err := range sent {
 		if err != nil {
 			all = append(all, s.failed(ctx, reasonNotSent, err, events[i])...)
 			continue
 		}
 		// One that cannot be deleted is on both queues: publishing it twice gives the same delivery ids.
-		if err := s.remove(ctx, events[i]); err != nil {
+		if err := s.h.Rejected.Delete(finish, events[i]); err != nil {
 			s.report(ctx, events[i], err)
 		}
 		all = append(all, met{events[i], resultReplayed, ""})
@@ -119,8 +122,10 @@ func (s *sweep) discard(ctx context.Context, events []rejected.Event) (all []met
 	if err := s.audit(ctx, "discard_rejected", events); err != nil {
 		return s.failed(ctx, reasonInternal, err, events...)
 	}
+	finish, cancel := finishing(ctx)
+	defer cancel()
 	for _, e := range events {
-		if err := s.remove(ctx, e); err != nil {
+		if err := s.h.Rejected.Delete(finish, e); err != nil {
 			all = append(all, s.failed(ctx, reasonInternal, err, e)...)
 			continue
 		}
@@ -141,12 +146,6 @@ func (s *sweep) audit(ctx context.Context, act job.Act, events []rejected.Event)
 		}
 	}
 	return s.call.Audit(ctx, lines...)
-}
-
-func (s *sweep) remove(ctx context.Context, e rejected.Event) error {
-	finish, cancel := finishing(ctx)
-	defer cancel()
-	return s.h.Rejected.Delete(finish, e)
 }
 
 // failed are events that stay.
