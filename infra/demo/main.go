@@ -91,7 +91,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 		return ok, err
 	}
 	d.printCommands()
-	end, err := openConsole()
+	end, err := openConsole(ctx)
 	if err != nil {
 		return false, err
 	}

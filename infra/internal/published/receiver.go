@@ -2,7 +2,6 @@ package published
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"net/url"
@@ -48,29 +47,15 @@ func (r *Receiver) run(ctx context.Context, words, secrets []string) error {
 	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // our own table; Close ends it
 	cmd.Env = append(os.Environ(), "SIGNING_SECRETS="+strings.Join(secrets, ","), "WORK="+r.work.URL)
 	cmd.Stderr = r.printed
-	process, first, err := child.StartTelling(cmd, r.printed)
-	if err != nil {
+	var line string
+	var err error
+	if r.process, line, err = child.StartTelling(ctx, cmd, startLimit, r.printed); err != nil {
 		return err
 	}
-	r.process = process
-	r.URL, err = address(ctx, first)
-	return err
-}
-
-// address reads the URL that a receiver prints as its first line.
-func address(ctx context.Context, first <-chan string) (*url.URL, error) {
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
-	defer cancel()
-	select {
-	case line := <-first:
-		at, err := url.Parse(line)
-		if err == nil && at.Scheme != "http" {
-			err = fmt.Errorf("it printed %q and no URL", line)
-		}
-		return at, err
-	case <-ctx.Done():
-		return nil, errors.New("it did not say where it listens")
+	if r.URL, err = url.Parse(line); err == nil && r.URL.Scheme != "http" {
+		err = fmt.Errorf("it printed %q and no URL", line)
 	}
+	return err
 }
 
 // Close ends the receiver.

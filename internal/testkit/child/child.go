@@ -20,6 +20,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Process is a running or ended child.
@@ -45,19 +46,19 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	return p, nil
 }
 
-// StartTelling is Start for a child whose first line of output tells something, as where it listens. The line comes
-// through the channel, empty if there is none; what follows it goes to rest.
-func StartTelling(cmd *exec.Cmd, rest io.Writer) (*Process, <-chan string, error) {
+// StartTelling is Start for a child whose first line of output tells something, as where it listens. It waits for that
+// line, for so long at most; what follows goes to rest. A child that tells nothing is killed.
+func StartTelling(ctx context.Context, cmd *exec.Cmd, limit time.Duration, rest io.Writer) (*Process, string, error) {
 	out, in, err := os.Pipe()
 	if err != nil {
-		return nil, nil, fmt.Errorf("making a pipe: %w", err)
+		return nil, "", fmt.Errorf("making a pipe: %w", err)
 	}
 	cmd.Stdout = in
 	p, err := Start(cmd)
 	_ = in.Close() // the child holds its own
 	if err != nil {
 		_ = out.Close()
-		return nil, nil, err
+		return nil, "", err
 	}
 	first := make(chan string, 1)
 	go func() {
@@ -67,7 +68,19 @@ func StartTelling(cmd *exec.Cmd, rest io.Writer) (*Process, <-chan string, error
 		_, _ = io.Copy(rest, lines) // ends with the process
 		_ = out.Close()
 	}()
-	return p, first, nil
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	select {
+	case line := <-first:
+		if line != "" {
+			return p, line, nil
+		}
+		p.Kill()
+		return nil, "", fmt.Errorf("%s told nothing and ended: %s", cmd.Path, cmd.ProcessState)
+	case <-ctx.Done():
+		p.Kill()
+		return nil, "", fmt.Errorf("%s told nothing: %w", cmd.Path, ctx.Err())
+	}
 }
 
 // Run starts cmd and waits for its end, which the end of ctx brings about.

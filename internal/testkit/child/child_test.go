@@ -3,6 +3,7 @@ package child_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -57,6 +58,28 @@ func TestProcess_Kill_leavesAGroupWhoseLeaderHasEnded(t *testing.T) {
 	}
 	if err := syscall.Kill(left, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestStartTelling(t *testing.T) {
+	for _, row := range []struct {
+		script string
+		limit  time.Duration
+		want   string
+	}{
+		{"echo here; exec sleep 60", time.Minute, "here"},
+		{"exit 3", time.Minute, "told nothing and ended: exit status 3"},
+		{"exec sleep 60", 50 * time.Millisecond, context.DeadlineExceeded.Error()},
+	} {
+		p, got, err := child.StartTelling(t.Context(), exec.Command("sh", "-c", row.script), row.limit, io.Discard)
+		if err != nil {
+			got = err.Error()
+		} else {
+			p.Kill()
+		}
+		if !strings.Contains(got, row.want) {
+			t.Errorf("%s: %s, want %s", row.script, got, row.want)
+		}
 	}
 }
 

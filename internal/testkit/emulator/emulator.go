@@ -82,22 +82,15 @@ func (o *Options) start(ctx context.Context, cmd *exec.Cmd) (*Emulator, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the AWS emulator: %w", err)
 	}
-	process, first, err := child.StartTelling(cmd, io.Discard)
+	process, line, err := child.StartTelling(ctx, cmd, startLimit, io.Discard)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("starting the AWS emulator: %w: %s", err, child.LastLine(logFile.Name()))
 	}
 	e := &Emulator{process: process, life: life}
-	select {
-	case line := <-first:
-		err = e.listening(line, logFile.Name())
-	case <-time.After(startLimit):
-		err = fmt.Errorf("the AWS emulator did not start within %s: %s", startLimit, child.LastLine(logFile.Name()))
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	if err != nil {
+	address, found := strings.CutPrefix(line, "listening on ")
+	if e.URL, err = url.Parse(address); err != nil || !found {
 		e.Close()
-		return nil, err
+		return nil, fmt.Errorf("the AWS emulator answered %q for its address", line)
 	}
 	return e, nil
 }
@@ -119,23 +112,6 @@ func (o *Options) openLog() (file *os.File, err error) {
 		return nil, fmt.Errorf("opening the emulator's log: %w", err)
 	}
 	return file, nil
-}
-
-// listening reads the launcher's first line, or the reason why there is none.
-func (e *Emulator) listening(line, logFile string) error {
-	address, ok := strings.CutPrefix(line, "listening on ")
-	if ok {
-		var err error
-		if e.URL, err = url.Parse(address); err == nil {
-			return nil
-		}
-	}
-	select {
-	case <-e.process.Done():
-	case <-time.After(5 * time.Second):
-		return fmt.Errorf("the AWS emulator answered %q for its address", line)
-	}
-	return fmt.Errorf("the AWS emulator did not start: %w: %s", e.process.Err(), child.LastLine(logFile))
 }
 
 // Done is closed when the server has ended.
