@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"context"
 	"os"
 	"regexp"
 	"slices"
@@ -77,3 +78,14 @@ func Runbook(t *testing.T, function string, f lambda.Handler) {
 		}
 	}
 }
+
+// OneKey is the data key of every dead letter (deadletter.Keys).
+type OneKey struct{}
+
+// Generate hands the key out.
+func (OneKey) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
+	return make([]byte, 32), []byte("wrapped"), nil
+}
+
+// Unwrap hands the key out again.
+func (OneKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return make([]byte, 32), nil }

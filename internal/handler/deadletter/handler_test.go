@@ -22,6 +22,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/telemetry"
+	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
@@ -43,7 +44,7 @@ func newWorld() *world {
 	w := &world{states: map[string]delivery.Record{}, records: map[string]deadletter.Record{}}
 	now := func() time.Time { return time.Date(2026, 1, 2, 3, 4, 5, 678_901_234, time.UTC) }
 	w.Handler = &Handler{
-		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: oneKey{}, Random: rand.Reader},
+		States: states{w}, Store: store{w}, Vault: deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader},
 		Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: now,
 		Metrics: telemetry.NewMetrics(&w.metrics, "test", "deadletter", now),
 	}
@@ -53,7 +54,6 @@ func newWorld() *world {
 type (
 	states struct{ *world }
 	store  struct{ *world }
-	oneKey struct{} // for every letter
 )
 
 func (s states) Get(_ context.Context, id string) (delivery.Record, bool, error) {
@@ -97,14 +97,6 @@ func (s store) Append(_ context.Context, r deadletter.Record, n int) (bool, dead
 	r.Sealed = deadletter.Sealed{Body: old.Sealed.Body, History: append(old.Sealed.History, r.Sealed.History...)}
 	s.records[r.DeliveryID] = r
 	return true, deadletter.Record{}, nil
-}
-
-func (oneKey) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
-	return make([]byte, 32), []byte("wrapped"), nil
-}
-
-func (oneKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
-	return make([]byte, 32), nil
 }
 
 // deliveryID is that of every readable message.

@@ -160,23 +160,12 @@ func (w *world) GetQueueAttributes(
 	}}, w.fault("GetQueueAttributes")
 }
 
-// plainKeys unwraps what it wrapped: the key is the same for all.
-type plainKeys struct{ err error }
-
-func (k plainKeys) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
-	return bytes.Repeat([]byte{7}, 32), []byte("wrapped"), k.err
-}
-
-func (k plainKeys) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
-	return bytes.Repeat([]byte{7}, 32), k.err
-}
-
 func (w *world) function() *operator.Function {
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: w.jobs,
 		Endpoints: endpoints{w}, Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.Default(), MaxLife: 7 * 24 * time.Hour, Backlog: w,
-		Vault:  deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
+		Vault:  deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
 		Log:    slog.New(slog.NewJSONHandler(&w.log, nil)), Now: func() time.Time { return at },
 	}
@@ -415,7 +404,7 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 		Ref: before("msg_1"), EventType: "user.created", Status: deadletter.Dead, Reason: delivery.ReasonTimeout, DiedAt: at,
 	}
 	entry := deadletter.Entry{DiedAt: at, Reason: delivery.ReasonTimeout, Attempts: 10, Replay: 1, MessageID: "m1"}
-	vault := deadletter.Vault{Keys: plainKeys{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
+	vault := deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("y", 1000))}
 	death := deadletter.Death{Body: []byte(`{"type":"user.created"}`), Entry: entry}
 	sealed, err := vault.SealDeath(t.Context(), r, death)
 	if err != nil {

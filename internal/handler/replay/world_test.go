@@ -176,18 +176,7 @@ func (w *world) Write(_ context.Context, lines ...audit.Line) error {
 	})
 }
 
-// sameKey seals and opens everything under one key.
-type sameKey struct{}
-
-func (sameKey) Generate(context.Context, map[string]string) (plain, wrapped []byte, err error) {
-	return bytes.Repeat([]byte{7}, 32), []byte("wrapped"), nil
-}
-
-func (sameKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
-	return bytes.Repeat([]byte{7}, 32), nil
-}
-
-var vault = deadletter.Vault{Keys: sameKey{}, Random: rand.Reader}
+var vault = deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader}
 
 const body = `{"type":"user.deleted","data":{}}`
 
