@@ -12,6 +12,6 @@ func main() {
 	coldstart.Run("apikeys", build)
 }
 
-func build(p coldstart.Process, s apikeys.Settings) (lambda.Handler, error) {
-	return apikeys.New(apikeys.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
+func build(c apikeys.Config) (lambda.Handler, error) {
+	return apikeys.New(c).Function(), nil
 }

@@ -13,6 +13,6 @@ func main() {
 	coldstart.Run("control", build)
 }
 
-func build(p coldstart.Process, s control.Settings) (lambda.Handler, error) {
-	return control.New(control.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
+func build(c control.Config) (lambda.Handler, error) {
+	return control.New(c).Function(), nil
 }

@@ -13,7 +13,7 @@ func main() {
 	coldstart.Run("deadletter", build)
 }
 
-func build(p coldstart.Process, s deadletter.Settings) (lambda.Handler, error) {
-	h := deadletter.New(deadletter.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+func build(c deadletter.Config) (lambda.Handler, error) {
+	h := deadletter.New(c)
 	return batch.Handler(h.Process), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/coldstart"
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 )
 
@@ -16,8 +17,8 @@ func main() {
 	coldstart.Run("deliver", build)
 }
 
-func build(p coldstart.Process, s deliver.Settings) (lambda.Handler, error) {
-	h, err := deliver.New(deliver.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+func build(c config.Function[deliver.Settings]) (lambda.Handler, error) {
+	h, err := deliver.New(deliver.Config(c))
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ func main() {
 	coldstart.Run("fanout", build)
 }
 
-func build(p coldstart.Process, s fanout.Settings) (lambda.Handler, error) {
-	h, err := fanout.New(fanout.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+func build(c fanout.Config) (lambda.Handler, error) {
+	h, err := fanout.New(c)
 	if err != nil {
 		return nil, err
 	}

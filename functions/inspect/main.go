@@ -12,6 +12,6 @@ func main() {
 	coldstart.Run("inspect", build)
 }
 
-func build(p coldstart.Process, s inspect.Settings) (lambda.Handler, error) {
-	return inspect.New(inspect.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
+func build(c inspect.Config) (lambda.Handler, error) {
+	return inspect.New(c).Function(), nil
 }

@@ -12,8 +12,8 @@ func main() {
 	coldstart.Run("release", build)
 }
 
-func build(p coldstart.Process, s release.Settings) (lambda.Handler, error) {
-	h, err := release.New(release.Config{Settings: s, AWS: p.AWS, Log: p.Log, Metrics: p.Metrics})
+func build(c release.Config) (lambda.Handler, error) {
+	h, err := release.New(c)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,6 @@ func main() {
 	coldstart.Run("replay", build)
 }
 
-func build(p coldstart.Process, s replay.Settings) (lambda.Handler, error) {
-	return replay.New(replay.Config{Settings: s, AWS: p.AWS, Log: p.Log}).Function(), nil
+func build(c replay.Config) (lambda.Handler, error) {
+	return replay.New(c).Function(), nil
 }

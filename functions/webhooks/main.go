@@ -13,8 +13,8 @@ func main() {
 	coldstart.Run("webhooks", build)
 }
 
-func build(p coldstart.Process, s webhooks.Settings) (lambda.Handler, error) {
-	h, err := webhooks.New(webhooks.Config{Settings: s, AWS: p.AWS, Log: p.Log})
+func build(c webhooks.Config) (lambda.Handler, error) {
+	h, err := webhooks.New(c)
 	if err != nil {
 		return nil, err
 	}

@@ -9,34 +9,25 @@ package coldstart
 
 import (
 	"errors"
-	"log/slog"
 	"os"
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Process is shared by the parts of a function for the life of its process.
-type Process struct {
-	AWS     aws.Config
-	Log     *slog.Logger
-	Metrics *telemetry.Metrics // on the log's stream
-}
-
 // Run starts the function of this name, its folder's, and never returns: the process ends with Lambda's
 // Runtime API, or here if it cannot start. Settings are read from the variables that the `env` tags of S name (package
 // config); build makes the handler.
-func Run[S any](name string, build func(Process, S) (lambda.Handler, error)) {
+func Run[S any](name string, build func(config.Function[S]) (lambda.Handler, error)) {
 	log := telemetry.NewLogger(os.Stdout)
-	p, settings, err := newProcess[S](name)
+	function, err := load[S](name)
 	var h lambda.Handler
 	if err == nil {
-		p.Log = log
-		h, err = build(p, settings)
+		function.Log = log
+		h, err = build(function)
 	}
 	if err != nil {
 		log.Error("cold start failed", telemetry.KeyError, err.Error())
@@ -50,11 +41,12 @@ type shared struct {
 	Stage string `env:"STAGE,notEmpty"`
 }
 
-// newProcess reads the environment. Faults of the settings and of the AWS configuration come in one error.
-func newProcess[S any](name string) (Process, S, error) {
+// load reads the environment. Faults of the settings and of the AWS configuration come in one error.
+func load[S any](name string) (config.Function[S], error) {
 	common, unstaged := config.Load[shared]()
 	settings, unset := config.Load[S]()
 	cfg, unconfigured := config.AWS()
 	metrics := telemetry.NewMetrics(os.Stdout, common.Stage, name, time.Now)
-	return Process{AWS: cfg, Metrics: metrics}, settings, errors.Join(unstaged, unset, unconfigured)
+	function := config.Function[S]{Settings: settings, AWS: cfg, Metrics: metrics}
+	return function, errors.Join(unstaged, unset, unconfigured)
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/coldstart"
+	"github.com/herald-webhooks/herald/internal/config"
 )
 
 type settings struct {
@@ -33,14 +34,14 @@ func TestMain(m *testing.M) {
 }
 
 // build makes a handler that shows what it was given.
-func build(p coldstart.Process, s settings) (lambda.Handler, error) {
-	if s.Limit > 100 {
+func build(c config.Function[settings]) (lambda.Handler, error) {
+	if c.Settings.Limit > 100 {
 		return nil, errors.New("TEST_LIMIT must be at most 100")
 	}
 	return lambda.NewHandler(func(ctx context.Context) ([]any, error) {
-		p.Log.InfoContext(ctx, "invoked")
-		p.Metrics.Count("Invocations", 1)
-		return []any{s, p.AWS.Region}, p.Metrics.Flush()
+		c.Log.InfoContext(ctx, "invoked")
+		c.Metrics.Count("Invocations", 1)
+		return []any{c.Settings, c.AWS.Region}, c.Metrics.Flush()
 	}), nil
 }
 

@@ -1,11 +1,12 @@
-// Package config reads a function's environment once, at cold start, into one struct, and
-// opens the AWS configuration. It promises that all errors come in one. It knows no
-// function's settings: each declares its own struct.
+// Package config reads a function's environment once, at cold start, into one struct, opens the AWS configuration, and
+// holds both for the function's constructor. It promises that all errors come in one. It knows no function's settings:
+// each declares its own struct.
 package config
 
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"reflect"
 	"strings"
@@ -16,6 +17,8 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/caarlos0/env/v11"
+
+	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // Version is the release, set by the linker.
@@ -23,6 +26,15 @@ var Version = "dev"
 
 // UserAgent is the User-Agent of every delivery.
 func UserAgent() string { return "Herald/" + Version }
+
+// Function holds the arguments of a function's constructor: its own settings, and what the parts of the function share
+// for the life of their process.
+type Function[S any] struct {
+	Settings S
+	AWS      aws.Config
+	Log      *slog.Logger
+	Metrics  *telemetry.Metrics // on the log's stream
+}
 
 // Load reads T's `env:"NAME"` fields. Every field without a default is required; the error
 // names all variables that are missing or malformed, and shows none of their values.

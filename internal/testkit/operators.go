@@ -88,4 +88,6 @@ func (OneKey) Generate(context.Context, map[string]string) (plain, wrapped []byt
 }
 
 // Unwrap hands the key out again.
-func (OneKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) { return make([]byte, 32), nil }
+func (OneKey) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
+	return make([]byte, 32), nil
+}

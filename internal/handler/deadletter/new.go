@@ -2,10 +2,8 @@ package deadletter
 
 import (
 	"crypto/rand"
-	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // Settings are the function's environment variables.
@@ -26,13 +23,8 @@ type Settings struct {
 	Notices             config.Switch `env:"NOTICES"`
 }
 
-// Config holds New's arguments. All are required.
-type Config struct {
-	Settings Settings
-	AWS      aws.Config
-	Log      *slog.Logger
-	Metrics  *telemetry.Metrics
-}
+// Config holds New's arguments.
+type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {

@@ -3,11 +3,9 @@ package fanout
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
@@ -36,13 +34,8 @@ type Settings struct {
 	SchemaCheck      SchemaCheck      `env:"SCHEMA_CHECK"`
 }
 
-// Config holds New's arguments. All are required.
-type Config struct {
-	Settings Settings
-	AWS      aws.Config
-	Log      *slog.Logger
-	Metrics  *telemetry.Metrics
-}
+// Config holds New's arguments.
+type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name. The error names a setting that
 // is out of its range.

@@ -3,11 +3,9 @@ package release
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/eventbridge"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -20,7 +18,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/notice"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/retry"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // Settings are the function's environment variables.
@@ -47,13 +44,8 @@ type Settings struct {
 	AttemptTimeout     config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 }
 
-// Config holds New's arguments. All are required.
-type Config struct {
-	Settings Settings
-	AWS      aws.Config
-	Log      *slog.Logger
-	Metrics  *telemetry.Metrics
-}
+// Config holds New's arguments.
+type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) (*Handler, error) {

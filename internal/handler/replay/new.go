@@ -2,15 +2,14 @@ package replay
 
 import (
 	"crypto/rand"
-	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -36,12 +35,8 @@ type Settings struct {
 	EventsDeadLetterQueueURL string `env:"EVENTS_DEAD_LETTER_QUEUE_URL,notEmpty"`
 }
 
-// Config holds New's arguments. All are required.
-type Config struct {
-	Settings Settings
-	AWS      aws.Config
-	Log      *slog.Logger
-}
+// Config holds New's arguments.
+type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {

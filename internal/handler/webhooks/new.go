@@ -4,10 +4,8 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -35,12 +33,8 @@ type Settings struct {
 	KeyRequestsPerMinute int         `env:"API_KEY_REQUESTS_PER_MINUTE,notEmpty"`
 }
 
-// Config holds New's arguments. All are required.
-type Config struct {
-	Settings Settings
-	AWS      aws.Config
-	Log      *slog.Logger
-}
+// Config holds New's arguments.
+type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name. The error names the
 // variables that are out of their range.
