@@ -242,8 +242,10 @@ func (c *Client) Invoke(ctx context.Context, function string, in, out any) error
 	if answer.FunctionError != nil {
 		return fmt.Errorf("%s failed: %s: %s", function, *answer.FunctionError, answer.Payload)
 	}
-	if err := Decode(function, answer.Payload, out); err != nil {
-		return fmt.Errorf("asking %s: %w", function, err)
+	err = Decode(function, answer.Payload, out)
+	var refused *Refusal
+	if errors.As(err, &refused) {
+		return fmt.Errorf("%s refused: %s: %w", function, refused.Code, err)
 	}
-	return nil
+	return err
 }
