@@ -118,11 +118,13 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	if media == nil {
 		return t, false
 	}
+	var compiled *schema.Schema
 	if properties := d.follow(name, media, "schema", "properties"); properties != nil {
 		d.named(properties, t.Name, "type", "const")
 		if data := d.follow(name, properties, "data"); data != nil {
 			t.Schema = d.json(data, inSchema)
-			if _, err := schema.Compile(t.Schema); err != nil && len(d.faults) == before {
+			var err error
+			if compiled, err = schema.Compile(t.Schema); err != nil && len(d.faults) == before {
 				d.fault(data, "the schema of %s: %v", t.Name, err)
 			}
 		}
@@ -131,8 +133,11 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 		d.named(example, t.Name, "type")
 		if data := d.follow(name, example, "data"); data != nil {
 			t.Example = d.json(data, inData)
-			if len(d.faults) == before {
-				d.fits(data, t)
+			if len(d.faults) > before {
+				return t, false
+			}
+			if err := compiled.Check([]byte(t.Example)); err != nil {
+				d.fault(data, "the example of %s: %v", t.Name, err)
 			}
 		}
 	}
@@ -167,17 +172,6 @@ func (d *document) example(name, media *yaml.Node) *yaml.Node {
 		return nil
 	}
 	return d.follow(name, several.Content[1], "value")
-}
-
-// fits checks that an example matches its schema.
-func (d *document) fits(n *yaml.Node, t entry) {
-	s, err := schema.Compile(t.Schema)
-	if err == nil {
-		err = s.Check([]byte(t.Example))
-	}
-	if err != nil {
-		d.fault(n, "the example of %s: %v", t.Name, err)
-	}
 }
 
 // named finds a name that was copied with the rest of another type.

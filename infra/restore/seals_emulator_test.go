@@ -12,6 +12,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
@@ -20,42 +21,36 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
 	e := made(t, old, "acme")
 	id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
-	sealed, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whs_secret")
+	ofHeaders := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 2, Headers: true}
+	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whs_secret")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofHeaders := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 2, Headers: true}
 	headers, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), ofHeaders, "X:y\n")
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := func(secret []byte) string {
-		now := e
-		now.SealedSecret, now.Revision = secret, rand.Text()
-		now.SealedHeaders, now.HeadersVersion, now.HeaderNames = headers, 2, []string{"X"}
-		if err := old.Replace(t.Context(), e, now); err != nil {
-			t.Fatal(err)
-		}
-		e = now
-		return now.ID
-	}
-	live(sealed)
+	want := change(t, old, e, func(e *endpoint.Endpoint) {
+		e.SealedSecret, e.SealedHeaders, e.HeadersVersion, e.HeaderNames = secret, headers, 2, []string{"X"}
+	})
 	s.restored(options{table: "Endpoints", key: s.oldKey}, counts{Read: 2, Restored: 1, Left: 1, Mended: 1})
 	got, found, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).Get(t.Context(), "acme", e.ID)
 	if err != nil || !found {
 		t.Fatal(found, err)
 	}
-	secret, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), id, got.SealedSecret)
-	if err != nil || secret != "whs_secret" {
-		t.Errorf("%q, %v", secret, err)
+	for _, sealed := range []struct {
+		id   keyring.SecretID
+		text []byte
+		want string
+	}{{id, got.SealedSecret, "whs_secret"}, {ofHeaders, got.SealedHeaders, "X:y\n"}} {
+		opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), sealed.id, sealed.text)
+		if err != nil || opened != sealed.want {
+			t.Errorf("%q, %v, want %q", opened, err, sealed.want)
+		}
 	}
-	opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), ofHeaders, got.SealedHeaders)
-	if err != nil || opened != "X:y\n" {
-		t.Errorf("headers %q, %v", opened, err)
-	}
-	got.SealedHeaders = e.SealedHeaders
-	if got.SealedSecret = e.SealedSecret; !cmp.Equal(e, got) {
-		t.Errorf("changed (-want +got)\n%s", cmp.Diff(e, got))
+	got.SealedSecret, got.SealedHeaders = want.SealedSecret, want.SealedHeaders
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("changed (-want +got)\n%s", diff)
 	}
 }
 

@@ -36,7 +36,7 @@ func TestTemplate_holdsTheReceiversCode(t *testing.T) {
 	}
 }
 
-// TestReceiverOnAWS runs the receiver's code under Node.js, with a queue client that prints.
+// The receiver's code runs under Node.js, which make puts on the path, with a queue client that prints.
 func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -60,7 +60,7 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 	} {
 		event := `{"rawPath":"/main","queryStringParameters":{` + until + `},"body":"aGk=","isBase64Encoded":true,
 			"headers":{"wh-id":"msg_1","wh-webhook-event":"user.created","wh-timestamp":"1","wh-signature":"v1,x"}}`
-		node := exec.CommandContext(t.Context(), node(t), "run.mjs", event)
+		node := exec.CommandContext(t.Context(), "node", "run.mjs", event)
 		node.Dir = dir
 		out, err := node.Output()
 		if err != nil {
@@ -85,21 +85,4 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 			t.Errorf("with {%s}: answered %d and recorded %+v", until, answer.StatusCode, got)
 		}
 	}
-}
-
-// node is that of the checkout's tools, or the machine's.
-func node(t *testing.T) string {
-	t.Helper()
-	path, err := filepath.Abs("../../.tools/bin/node")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err == nil {
-		return path
-	}
-	path, err = exec.LookPath("node")
-	if err != nil {
-		t.Fatal(err, ": run make tools")
-	}
-	return path
 }
