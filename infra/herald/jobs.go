@@ -121,7 +121,7 @@ func progress(j row) string {
 
 // notDone counts a job's failures, by reason.
 func notDone(j row) (counts string) {
-	for _, result := range console.Results {
+	for _, result := range []string{"refused", "failed"} {
 		if text := console.Reasons(j[result]); text != "" {
 			counts += "; " + result + ": " + text
 		}

@@ -37,9 +37,6 @@ var controls = map[string]string{
 func control(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		f := pick(form, "tenant_id", "endpoint_id")
-		if action == "pause" {
-			f["reason"] = form.Get("reason")
-		}
 		var answer row
 		err = s.Stack.Ask(ctx, "control", action, f, &answer)
 		if action == "test" {

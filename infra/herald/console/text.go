@@ -21,13 +21,10 @@ func (s *Server) functions() template.FuncMap {
 		"when":   func(v any, path string) string { return When(At(v, path), s.Now()) },
 		"moment": func(v any) string { return Moment(v, s.Now()) },
 		"fields": fields, "lines": Lines,
-		"reasons": Reasons, "workedOff": WorkedOff, "results": func() []string { return Results },
+		"reasons": Reasons, "workedOff": WorkedOff,
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "pagesOfNav": func() []place { return places },
-		"refreshes":      func(page string) bool { return slices.Contains(refreshing, page) },
-		"spanNames":      func() []string { return []string{"hour", "day", "week"} },
-		"states":         func() []string { return states },
-		"statuses":       func() []string { return []string{"", "dead", "replaying", "replayed"} },
+		"list":           func(items ...string) []string { return items },
 		"filterFields":   func() []string { return filterFields },
 		"controlButtons": func() map[string]string { return controlButtons },
 		"jobButtons":     func(state string) map[string]string { return jobButtons[state] },
@@ -50,13 +47,6 @@ var places = []place{
 	{"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
 	{"/dead?status=dead", "dead", "Dead letters"}, {"/rejected", "rejected", "Rejected events"}, {"/jobs", "jobs", "Jobs"},
 	{"/keys", "keys", "API keys"}, {"/acts", "acts", "Acts"},
-}
-
-// refreshing are the pages that ask again by themselves: pages without boxes to tick and fields to fill in.
-var refreshing = []string{"overview", "delivery", "job", "jobs"}
-
-var states = []string{
-	"", "failing", "flapping", "open", "recovering", "paused", "disabled", "healthy", "deleted", "unreadable",
 }
 
 var controlButtons = map[string]string{
@@ -237,9 +227,6 @@ func share(v any) string {
 	}
 	return fmt.Sprintf("%.0f %% of %.0f", 100*Number(v, "successes")/tried, tried)
 }
-
-// Results are the counts of a job's failures, by reason.
-var Results = []string{"refused", "failed"}
 
 // Reasons writes counts by reason.
 func Reasons(counts any) string {
