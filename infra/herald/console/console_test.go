@@ -139,14 +139,10 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	return web, browser, s
 }
 
-func get(t *testing.T, c *http.Client, address string) *http.Response {
+// get asks for a page as a browser does, or with a change.
+func get(t *testing.T, c *http.Client, address string, changes ...func(*http.Request)) *http.Response {
 	t.Helper()
-	resp, err := c.Get(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = resp.Body.Close() })
-	return resp
+	return send(t, c, http.MethodGet, address, nil, changes)
 }
 
 // submit sends a form as the console's own page does, or with a change.
@@ -154,12 +150,21 @@ func submit(
 	t *testing.T, c *http.Client, address string, form url.Values, changes ...func(*http.Request),
 ) *http.Response {
 	t.Helper()
-	req, err := http.NewRequest(http.MethodPost, address, strings.NewReader(form.Encode()))
+	return send(t, c, http.MethodPost, address, form, changes)
+}
+
+func send(
+	t *testing.T, c *http.Client, method, address string, form url.Values, changes []func(*http.Request),
+) *http.Response {
+	t.Helper()
+	req, err := http.NewRequest(method, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.Header.Set("Origin", "http://"+req.Host)
+	if method == http.MethodPost {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		req.Header.Set("Origin", "http://"+req.Host)
+	}
 	for _, change := range changes {
 		change(req)
 	}
@@ -231,9 +236,9 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 		"a wrong token":       get(t, stranger, web.URL+"/?token=guess").StatusCode,
 		"a page, no cookie":   get(t, stranger, web.URL+"/dead").StatusCode,
 		"a script, no cookie": get(t, stranger, web.URL+"/static/htmx.min.js").StatusCode,
-		"another start's token": get(t, &http.Client{
-			Jar: other(t, web.URL), Transport: browser.Transport,
-		}, web.URL+"/").StatusCode,
+		"another start's token": get(t, stranger, web.URL+"/", func(r *http.Request) {
+			r.AddCookie(&http.Cookie{Name: cookie, Value: "of another start"})
+		}).StatusCode,
 		"its address's origin": post(browser, name, "http://"+s.hosts[1]),
 	} {
 		if got != http.StatusForbidden {
@@ -254,21 +259,6 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy %q", policy)
 	}
-}
-
-// other has a cookie of another console on the same host.
-func other(t *testing.T, address string) http.CookieJar {
-	t.Helper()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	jar.SetCookies(u, []*http.Cookie{{Name: cookie, Value: "of another start"}})
-	return jar
 }
 
 // A browser sends a cookie to all ports of a name, so another user's server on the machine gets none.

@@ -58,20 +58,22 @@ func (s *Server) views() map[string]view {
 	}
 }
 
+// asked is a function's answer.
+func asked[T row | List](ctx context.Context, stack Stack, function, action string, f row) (answer T, err error) {
+	err = stack.Ask(ctx, function, action, f, &answer)
+	return answer, err
+}
+
 // one is the view of one answer of inspect, asked for with the fields that the query has.
 func one[T row | List](action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
 	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
-		var answer T
-		err := s.Stack.Ask(ctx, "inspect", action, pick(query, fields...), &answer)
-		return answer, err
+		return asked[T](ctx, s.Stack, "inspect", action, pick(query, fields...))
 	}
 }
 
 func deadLetters(ctx context.Context, s *Server, query url.Values) (any, error) {
 	f := OrDead(pick(query, append([]string{"cursor"}, filterFields...)...))
-	var found List
-	err := s.Stack.Ask(ctx, "inspect", "dead_letters", f, &found)
-	return found, err
+	return asked[List](ctx, s.Stack, "inspect", "dead_letters", f)
 }
 
 // pick takes the fields that are given.
@@ -86,44 +88,38 @@ func pick(query url.Values, fields ...string) row {
 }
 
 func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
-	var summary row
-	if err := s.Stack.Ask(ctx, "inspect", "summary", row{}, &summary); err != nil {
+	summary, err := asked[row](ctx, s.Stack, "inspect", "summary", row{})
+	if err != nil {
 		return nil, err
 	}
-	var trouble List
-	if err := s.Stack.Ask(ctx, "inspect", "endpoints", row{"limit": 20}, &trouble); err != nil {
+	trouble, err := asked[List](ctx, s.Stack, "inspect", "endpoints", row{"limit": 20})
+	if err != nil {
 		return nil, err
 	}
 	var causes List
 	if Number(summary, "dead_letters.dead.count") > 0 {
-		if err := s.Stack.Ask(ctx, "inspect", "causes", row{}, &causes); err != nil {
-			return nil, err
-		}
+		causes, err = asked[List](ctx, s.Stack, "inspect", "causes", row{})
 	}
-	return row{"summary": summary, "trouble": trouble, "causes": causes}, nil
+	return row{"summary": summary, "trouble": trouble, "causes": causes}, err
 }
 
 func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
-	id := pick(query, "endpoint_id", "tenant_id")
-	var shown row
-	if err := s.Stack.Ask(ctx, "inspect", "endpoint", id, &shown); err != nil {
+	shown, err := asked[row](ctx, s.Stack, "inspect", "endpoint", pick(query, "endpoint_id", "tenant_id"))
+	if err != nil {
 		return nil, err
 	}
 	found := row{"endpoint_id": shown["endpoint_id"], "limit": 20} // the query may have named it by its host
-	var open, dead List
-	if err := s.Stack.Ask(ctx, "inspect", "deliveries", found, &open); err != nil {
+	open, err := asked[List](ctx, s.Stack, "inspect", "deliveries", found)
+	if err != nil {
 		return nil, err
 	}
-	if err := s.Stack.Ask(ctx, "inspect", "dead_letters", found, &dead); err != nil {
-		return nil, err
-	}
-	return row{"endpoint": shown, "open": open, "dead": dead}, nil
+	dead, err := asked[List](ctx, s.Stack, "inspect", "dead_letters", found)
+	return row{"endpoint": shown, "open": open, "dead": dead}, err
 }
 
 // delivery has nothing of a test that was just sent: there is no record of it before it has ended.
 func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
-	var found row
-	err := s.Stack.Ask(ctx, "inspect", "delivery", pick(query, "delivery_id"), &found)
+	found, err := asked[row](ctx, s.Stack, "inspect", "delivery", pick(query, "delivery_id"))
 	if errors.Is(err, client.ErrNotFound) && query.Get("done") == controls["test"] {
 		return nil, nil
 	}
@@ -136,18 +132,14 @@ func deliveries(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if len(f) == 0 {
 		return nil, nil
 	}
-	var found List
-	err := s.Stack.Ask(ctx, "inspect", "deliveries", f, &found)
-	return found, err
+	return asked[List](ctx, s.Stack, "inspect", "deliveries", f)
 }
 
 func keys(ctx context.Context, s *Server, query url.Values) (any, error) {
 	if query.Get("tenant_id") == "" {
 		return nil, nil
 	}
-	var found List
-	err := s.Stack.Ask(ctx, "apikeys", "list", pick(query, "tenant_id", "cursor"), &found)
-	return found, err
+	return asked[List](ctx, s.Stack, "apikeys", "list", pick(query, "tenant_id", "cursor"))
 }
 
 // show answers with a whole page, or with its refreshed part where the page itself asks.
