@@ -112,7 +112,7 @@ const countTries = 10
 func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err error) {
 	key := item{"tenant_id": &types.AttributeValueMemberS{Value: tenant},
 		"endpoint_id": &types.AttributeValueMemberS{Value: countsKey}}
-	endpoints := dynamo.NewEndpoints(s.client, into).StatusOnly()
+	endpoints := dynamo.NewEndpoints(s.client, into).Only(dynamo.Deciding)
 	for range countTries {
 		row, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &into, Key: key, ConsistentRead: aws.Bool(true)})
 		if err != nil {

@@ -21,7 +21,7 @@ import (
 // meet it.
 type Endpoints struct {
 	table
-	fields string        // of Get and List; "": all
+	fields Fields        // of Get and List
 	kept   time.Duration // how long deleted endpoints are; 0: for ever
 }
 
@@ -37,25 +37,22 @@ func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 	return &with
 }
 
-// statusAttributes decide about an endpoint; shownAttributes may be seen by operators, too.
+// Fields are the attributes of endpoints that are asked for, "" all: most functions' roles allow nothing sealed. An
+// endpoint that was read in part cannot be written back.
+type Fields string
+
+// Deciding are the fields that decide about an endpoint, Named also those by which its owner knows it, and Shown all
+// that operators may see.
 const (
-	statusAttributes = "tenant_id, endpoint_id, #status, created_at, updated_at, deleted_at, secret_rotated_at"
-	shownAttributes  = statusAttributes + ", #url, description, events"
+	Deciding Fields = "tenant_id, endpoint_id, #status, created_at, updated_at, deleted_at, secret_rotated_at"
+	Named           = Deciding + ", #url, description"
+	Shown           = Named + ", events"
 )
 
-// WithoutSecrets returns the store whose Get and List ask for no sealed attribute, as the roles of functions for
-// operators demand. Its endpoints cannot be written back.
-func (s *Endpoints) WithoutSecrets() *Endpoints {
+// Only returns the store whose Get and List ask for these fields.
+func (s *Endpoints) Only(fields Fields) *Endpoints {
 	with := *s
-	with.fields = shownAttributes
-	return &with
-}
-
-// StatusOnly returns the store whose Get and List ask for the attributes that decide about an endpoint: no URL,
-// nothing sealed. Its endpoints cannot be written back.
-func (s *Endpoints) StatusOnly() *Endpoints {
-	with := *s
-	with.fields = statusAttributes
+	with.fields = fields
 	return &with
 }
 
@@ -86,7 +83,7 @@ func ofTenant(tenantID string) given {
 func (s *Endpoints) Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error) {
 	live := EndpointKey{tenantID, endpointID}
 	for _, key := range []EndpointKey{live, live.deleted(), live} {
-		row, err := s.getItem(ctx, key.item(), s.fields)
+		row, err := s.getItem(ctx, key.item(), string(s.fields))
 		if err != nil {
 			return e, false, err
 		}
@@ -107,7 +104,7 @@ func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpo
 // List returns all of the tenant's endpoints, oldest first, deleted ones included. Where a row cannot be
 // read, it returns the others with an endpoint.ErrUnreadable.
 func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
-	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: s.fields})
+	return s.all(ctx, query{condition: allOfTenant, values: ofTenant(tenantID), fields: string(s.fields)})
 }
 
 // under returns fields of the tenant's endpoints whose keys have a prefix: live or deleted ones.

@@ -337,19 +337,19 @@ func TestEndpoints_Subscriptions_areTheActiveOnesWithoutTheirSecrets(t *testing.
 	r.wantConsistentReads()
 }
 
-func TestEndpoints_WithoutSecrets_readsNothingSealed(t *testing.T) {
+func TestEndpoints_Only_readsNothingElse(t *testing.T) {
 	s := newRig(t).endpoints
 	want := mustCreate(t, s, "acme", createdAt)
 	want.SealedSecret, want.SecretVersion, want.Revision = nil, 0, ""
-	list, err := s.WithoutSecrets().List(t.Context(), "acme")
+	list, err := s.Only(dynamo.Shown).List(t.Context(), "acme")
 	if diff := cmp.Diff([]endpoint.Endpoint{want}, list); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
 	}
-	if diff := cmp.Diff(want, getEndpoint(t, s.WithoutSecrets(), want.ID)); diff != "" {
+	if diff := cmp.Diff(want, getEndpoint(t, s.Only(dynamo.Shown), want.ID)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	want.URL, want.Description, want.Events = "", "", nil
-	if diff := cmp.Diff(want, getEndpoint(t, s.StatusOnly(), want.ID)); diff != "" {
+	if diff := cmp.Diff(want, getEndpoint(t, s.Only(dynamo.Deciding), want.ID)); diff != "" {
 		t.Errorf("the status only (-want +got):\n%s", diff)
 	}
 }

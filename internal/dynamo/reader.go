@@ -18,14 +18,13 @@ type ReaderConfig struct {
 	Client           *dynamodb.Client
 	Endpoints        string // the tables
 	EndpointHealth   string
-	WithoutSecrets   bool // no URL, no sealed secret: only the attributes that decide about an endpoint
-	ForOperators     bool // likewise, but with the attributes for operators, and deleted endpoints
-	Described        bool // with WithoutSecrets: URL and description, too
-	EventualCircuits bool // circuits may be a little behind, for half the price
+	Fields           Fields // of endpoints
+	Deleted          bool   // deleted endpoints, too
+	EventualCircuits bool   // circuits may be a little behind, for half the price
 }
 
 // Reader reads endpoints together with their tenants' marks, their circuits and their tenants' slow_until:
-// one BatchGetItem call where 100 keys are enough, two for an endpoint and two for a tenant. Without secrets it
+// one BatchGetItem call where 100 keys are enough, two for an endpoint and two for a tenant. For some fields it
 // makes a call a table: the right to read endpoints is conditional on the attributes that are asked for, and
 // IAM may evaluate that condition for everything that a call asks for.
 type Reader struct {
@@ -42,26 +41,14 @@ const circuitTries = 3
 func NewReader(c ReaderConfig) *Reader {
 	r := &Reader{
 		endpoints: table{c.Client, c.Endpoints}, circuits: table{c.Client, c.EndpointHealth},
-		rows: consistently, health: batchRead{tries: circuitTries}, together: !c.WithoutSecrets && !c.ForOperators,
-		deleted: c.ForOperators,
+		rows: consistently, health: batchRead{tries: circuitTries}, together: c.Fields == "", deleted: c.Deleted,
 	}
 	r.health.ConsistentRead = aws.Bool(!c.EventualCircuits)
-	switch {
-	case c.ForOperators:
-		r.rows = projected(shownAttributes)
-	case c.WithoutSecrets && c.Described:
-		r.rows = projected(statusAttributes + ", #url, description")
-	case c.WithoutSecrets:
-		r.rows = projected(statusAttributes)
+	if fields := string(c.Fields); fields != "" {
+		r.rows.ProjectionExpression = aws.String(fields + ", " + marksAttributes)
+		r.rows.ExpressionAttributeNames = names(fields)
 	}
 	return r
-}
-
-// projected reads these attributes of endpoints, and marks.
-func projected(fields string) batchRead {
-	how := consistently
-	how.ProjectionExpression, how.ExpressionAttributeNames = aws.String(fields+", "+marksAttributes), names(fields)
-	return how
 }
 
 // Reading is the state of one endpoint and its tenant. A circuit that could not be read is not a healthy one: then

@@ -204,7 +204,7 @@ func TestReader_Read_withoutSecretsReadsNone(t *testing.T) {
 		e.URL, e.Description, e.Events, e.SealedSecret, e.SecretVersion, e.Revision = "", "", nil, nil, 0, ""
 		want[key] = reading
 	}
-	r.check(t, dynamo.ReaderConfig{WithoutSecrets: true}, keys, want)
+	r.check(t, dynamo.ReaderConfig{Fields: dynamo.Deciding}, keys, want)
 }
 
 func TestReader_Read_showsOperatorsDeletedEndpointsAndNothingSealed(t *testing.T) {
@@ -218,5 +218,5 @@ func TestReader_Read_showsOperatorsDeletedEndpointsAndNothingSealed(t *testing.T
 		e.SealedSecret, e.SecretVersion, e.Revision = nil, 0, ""
 		want[key] = reading
 	}
-	r.check(t, dynamo.ReaderConfig{ForOperators: true}, keys, want)
+	r.check(t, dynamo.ReaderConfig{Fields: dynamo.Shown, Deleted: true}, keys, want)
 }

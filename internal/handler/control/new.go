@@ -35,7 +35,7 @@ func New(c Config) *Handler {
 	settings := circuit.Default().Scaled(s.Minute.Duration())
 	settings.FunctionTimeout = s.FunctionTimeout.Duration()
 	return &Handler{
-		Endpoints:  dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
+		Endpoints:  dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Shown),
 		Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
 		Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},

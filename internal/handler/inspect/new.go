@@ -49,10 +49,11 @@ func New(c Config) *Handler {
 	return &Handler{
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
-		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).WithoutSecrets(),
+		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Shown),
 		Circuits:    dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Readings: dynamo.NewReader(dynamo.ReaderConfig{
-			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, ForOperators: true,
+			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Shown,
+			Deleted: true,
 		}),
 		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		Settings:  circuit.Default().Scaled(s.Minute.Duration()),

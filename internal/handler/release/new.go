@@ -54,19 +54,25 @@ func New(c Config) (*Handler, error) {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
-	h := &Handler{
-		Backlog:  dynamo.NewBacklog(tables, s.BacklogTable),
-		Circuits: dynamo.NewCircuits(tables, s.EndpointHealthTable),
-		Endpoints: dynamo.NewReader(dynamo.ReaderConfig{
-			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, WithoutSecrets: true,
-			Described: bool(s.Notices),
-		}),
+	read := dynamo.ReaderConfig{
+		Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Deciding,
+	}
+	var bus Bus
+	if s.Notices {
+		read.Fields = dynamo.Named
+		bus = notice.Bus{Client: eventbridge.NewFromConfig(c.AWS), Name: s.NoticesBus}
+	}
+	return &Handler{
+		Backlog:         dynamo.NewBacklog(tables, s.BacklogTable),
+		Circuits:        dynamo.NewCircuits(tables, s.EndpointHealthTable),
+		Endpoints:       dynamo.NewReader(read),
 		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
 		Waker: ReplayWaker{
 			Jobs: dynamo.NewJobs(tables, s.JobsTable), Lambda: lambda.NewFromConfig(c.AWS), Function: s.ReplayFunction,
 		},
+		Bus:       bus,
 		Settings:  s.circuit(),
 		Schedule:  s.schedule(),
 		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
@@ -74,11 +80,7 @@ func New(c Config) (*Handler, error) {
 		Metrics:   c.Metrics,
 		Now:       time.Now,
 		Random:    rand.Float64,
-	}
-	if s.Notices {
-		h.Bus = notice.Bus{Client: eventbridge.NewFromConfig(c.AWS), Name: s.NoticesBus}
-	}
-	return h, nil
+	}, nil
 }
 
 func (s Settings) circuit() circuit.Settings {

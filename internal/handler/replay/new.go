@@ -44,7 +44,7 @@ func New(c Config) *Handler {
 	return &Handler{
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		States:      dynamo.NewDeliveries(tables, s.DeliveriesTable),
-		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).StatusOnly(),
+		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Deciding),
 		Jobs:        dynamo.NewJobs(tables, s.JobsTable),
 		Vault: deadletter.Vault{
 			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
