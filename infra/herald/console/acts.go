@@ -30,8 +30,9 @@ func (s *Server) acts() map[string]act {
 }
 
 // controls are the actions of control that have a button. Throwing away is left to the command line.
-var controls = map[string]string{
-	"pause": "paused", "resume": "resumed", "release": "releasing", "test": "a test was sent",
+var controls = map[string]struct{ Label, Done string }{
+	"pause": {"Pause", "paused"}, "resume": {"Resume", "resumed"}, "release": {"Send what waits", "releasing"},
+	"test": {"Send a test", "a test was sent"},
 }
 
 func control(action string) act {
@@ -40,9 +41,9 @@ func control(action string) act {
 		var answer row
 		err = s.Stack.Ask(ctx, "control", action, f, &answer)
 		if action == "test" {
-			return controls[action], link("/delivery", "delivery_id", answer["delivery_id"]), err
+			return controls[action].Done, link("/delivery", "delivery_id", answer["delivery_id"]), err
 		}
-		return controls[action], link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"]), err
+		return controls[action].Done, link("/endpoint", "tenant_id", f["tenant_id"], "endpoint_id", f["endpoint_id"]), err
 	}
 }
 

@@ -24,11 +24,11 @@ func (s *Server) functions() template.FuncMap {
 		"reasons": Reasons, "workedOff": WorkedOff,
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
 		"share": share, "next": next, "pagesOfNav": func() []place { return places },
-		"list":           func(items ...string) []string { return items },
-		"filterFields":   func() []string { return filterFields },
-		"controlButtons": func() map[string]string { return controlButtons },
-		"jobButtons":     func(state string) map[string]string { return jobButtons[state] },
-		"advice":         Advice,
+		"list":         func(items ...string) []string { return items },
+		"filterFields": func() []string { return filterFields },
+		"controls":     func() any { return controls },
+		"jobButtons":   func(state string) map[string]string { return jobButtons[state] },
+		"advice":       Advice,
 	}
 }
 
@@ -47,10 +47,6 @@ var places = []place{
 	{"/endpoints", "endpoints", "Endpoints"}, {"/deliveries", "deliveries", "Deliveries"},
 	{"/dead?status=dead", "dead", "Dead letters"}, {"/rejected", "rejected", "Rejected events"}, {"/jobs", "jobs", "Jobs"},
 	{"/keys", "keys", "API keys"}, {"/acts", "acts", "Acts"},
-}
-
-var controlButtons = map[string]string{
-	"pause": "Pause", "resume": "Resume", "release": "Send what waits", "test": "Send a test",
 }
 
 // jobButtons are, by a job's state, the acts on it with their labels.

@@ -120,7 +120,7 @@ func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
 // delivery has nothing of a test that was just sent: there is no record of it before it has ended.
 func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
 	found, err := asked[row](ctx, s.Stack, "inspect", "delivery", pick(query, "delivery_id"))
-	if errors.Is(err, client.ErrNotFound) && query.Get("done") == controls["test"] {
+	if errors.Is(err, client.ErrNotFound) && query.Get("done") == controls["test"].Done {
 		return nil, nil
 	}
 	return found, err
