@@ -35,10 +35,8 @@ func alone() (end func()) {
 	return turn.Unlock
 }
 
-// unique makes names that no other test, and no earlier run on the same stack, uses.
-func unique(prefix string) string {
-	return fmt.Sprintf("%s_%d_%d", prefix, time.Now().UnixMilli(), counter.Add(1))
-}
+// unique makes names that no other test uses.
+func unique(prefix string) string { return fmt.Sprintf("%s_%d", prefix, counter.Add(1)) }
 
 // tenant is a new tenant with a key of its own.
 func tenant(t *testing.T) *client.Client {
@@ -60,14 +58,19 @@ type subscription struct {
 // subscribe registers a receiver that runs the README's Go example.
 func subscribe(t *testing.T, c *client.Client, events ...string) subscription {
 	t.Helper()
-	inbox := server.Inbox("/" + unique("inbox"))
+	s := register(t, c, server, events)
+	s.verify(t, s.SigningSecret)
+	return s
+}
+
+func register(t *testing.T, c *client.Client, at *receiver.Server, events []string) subscription {
+	t.Helper()
+	inbox := at.Inbox("/" + unique("inbox"))
 	endpoint, err := c.CreateEndpoint(t.Context(), inbox.URL, events...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := subscription{endpoint, inbox}
-	s.verify(t, endpoint.SigningSecret)
-	return s
+	return subscription{endpoint, inbox}
 }
 
 func (s subscription) verify(t *testing.T, secret string) {
@@ -80,24 +83,20 @@ func (s subscription) verify(t *testing.T, secret string) {
 // subscribePublished registers a running receiver of the language behind one of the server's inboxes, which ends TLS,
 // as a load balancer does, and passes the bytes on.
 func subscribePublished(
-	t *testing.T, c *client.Client, s *receiver.Server, language published.Language, events ...string,
+	t *testing.T, c *client.Client, at *receiver.Server, language published.Language, events ...string,
 ) (subscription, *published.Receiver) {
 	t.Helper()
-	inbox := s.Inbox("/" + unique("inbox"))
-	endpoint, err := c.CreateEndpoint(t.Context(), inbox.URL, events...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := register(t, c, at, events)
 	place := published.Place{Root: root, Scratch: t.TempDir()}
-	running, err := language.Start(t.Context(), place, endpoint.SigningSecret)
+	running, err := language.Start(t.Context(), place, s.SigningSecret)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(running.Close)
-	if err := inbox.Verify(endpoint.SigningSecret, httputil.NewSingleHostReverseProxy(running.URL)); err != nil {
+	if err := s.Verify(s.SigningSecret, httputil.NewSingleHostReverseProxy(running.URL)); err != nil {
 		t.Fatal(err)
 	}
-	return subscription{endpoint, inbox}, running
+	return s, running
 }
 
 // about are the fields of an operator's request.

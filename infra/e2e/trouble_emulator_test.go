@@ -4,35 +4,13 @@ package e2e
 
 import (
 	"context"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
-	"github.com/herald-webhooks/herald/internal/handler/replay"
 )
-
-// discard takes rejected events off their queue by the ids that their publisher was told.
-func discard(t *testing.T, messageIDs []string) {
-	t.Helper()
-	left := map[string]bool{}
-	for _, id := range messageIDs {
-		left[id] = true
-	}
-	eventually(t, "the bad events to be discarded", func(ctx context.Context) (bool, error) {
-		results, err := ask[replay.RejectedResults](ctx, "replay", "discard_rejected_events",
-			about{"confirm": true, "message_ids": slices.Collect(maps.Keys(left))})
-		for _, r := range results.Data {
-			if r.Result == "discarded" { // another test may look at one meanwhile, which hides it
-				delete(left, r.MessageID)
-			}
-		}
-		return len(left) == 0, err
-	})
-}
 
 func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 	t.Parallel()
@@ -83,7 +61,6 @@ func TestBadEventsAreStoredWithTheirReasonAndGoodOnesPass(t *testing.T) {
 			t.Errorf("%s\nmessage id %s, want that of SendMessage, %s", body, got.MessageID, published[body])
 		}
 	}
-	discard(t, slices.Collect(maps.Values(published)))
 	if got := s.Requests(); len(got) != 1 {
 		t.Errorf("%d requests for one good event", len(got))
 	}
