@@ -78,7 +78,7 @@ var days = map[string]struct {
 			for n := range 60 {
 				w.due(hook, time.Duration(n)*time.Minute)
 			}
-			w.refuseBy(func(string) bool { return true }) // no invocation
+			defer w.forbid("Lambda")()
 			w.pass(time.Hour)
 		},
 		want: ending{Delivered: 60, Within: 2 * time.Minute},

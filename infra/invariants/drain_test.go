@@ -33,7 +33,7 @@ func (w *world) run(limit time.Duration, until func() bool) (ended bool) {
 		}
 		if time.Since(w.ran) >= w.rules.Circuit.Run {
 			w.ran = time.Now()
-			if !w.throttled("Lambda") {
+			if !w.throttled(p) {
 				p.Release()
 			}
 		}
@@ -49,7 +49,7 @@ func (w *world) receiveAll(p *process) {
 			if len(records) == 0 {
 				break
 			}
-			if !w.throttled("Lambda") {
+			if !w.throttled(p) {
 				p.Batch(q, records)
 			}
 		}
@@ -110,7 +110,6 @@ func (w *world) probed(i circuit.Item, e endpoint.Endpoint, minute time.Time) ti
 // heal makes everybody wish what waits to be delivered, and answer 2xx.
 func (w *world) heal() {
 	w.judgeBy(nil)
-	w.refuseBy(nil)
 	time.Sleep(awsmodel.Lateness + time.Second)
 	w.Mu.Lock()
 	w.note("all is well")

@@ -149,13 +149,6 @@ func (e *explorer) steps() (all []step) {
 	return all
 }
 
-func (e *explorer) visible(q *awsmodel.Queue) bool {
-	e.Mu.Lock()
-	defer e.Mu.Unlock()
-	at := q.Next()
-	return !at.IsZero() && !at.After(time.Now())
-}
-
 // grants lets a call go on, and notes what its invocation learns by that.
 func (e *explorer) grants(c *waiter, v verdict) step {
 	return step{fmt.Sprint(c, ": ", v), func() {

@@ -111,7 +111,6 @@ func throttle(t *testing.T, service, moment string, place int) (w *world, id str
 			}
 			return awsmodel.Done
 		})
-		w.refuseBy(refuses)
 		w.run(80*time.Hour, w.idle)
 		opened = !from.IsZero() && service != "Deliveries, writes"
 	})

@@ -114,12 +114,16 @@ func (w *walker) ready() *process {
 }
 
 func (w *walker) batchOf(q *awsmodel.Queue) {
-	w.Mu.Lock()
-	ready := q.Next()
-	w.Mu.Unlock()
-	if !ready.IsZero() && !ready.After(time.Now()) {
+	if w.visible(q) {
 		w.start("receives from "+q.Name, func(p *process) { p.Receive(q) })
 	}
+}
+
+func (w *walker) visible(q *awsmodel.Queue) bool {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	at := q.Next()
+	return !at.IsZero() && !at.After(time.Now())
 }
 
 func (w *walker) operates(action, id string) {

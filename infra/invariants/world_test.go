@@ -48,7 +48,6 @@ type world struct {
 
 	judging sync.Mutex
 	judge   func(*call) verdict // nil: every call is done at once
-	refuses func(service string) bool
 }
 
 // truth is the fate of a delivery.
@@ -294,12 +293,6 @@ func (w *world) judgeBy(judge func(*call) verdict) {
 	w.judge = judge
 }
 
-func (w *world) refuseBy(refuses func(service string) bool) {
-	w.judging.Lock()
-	defer w.judging.Unlock()
-	w.refuses = refuses
-}
-
 // verdictOn is the fate of a call.
 func (w *world) verdictOn(c *call) verdict {
 	w.judging.Lock()
@@ -317,10 +310,7 @@ func (w *world) verdictOn(c *call) verdict {
 	return v
 }
 
-// throttled reports whether the service does not take its calls now.
-func (w *world) throttled(service string) bool {
-	w.judging.Lock()
-	refuses := w.refuses
-	w.judging.Unlock()
-	return refuses != nil && refuses(service)
+// throttled reports whether Lambda takes no invocations of the process now.
+func (w *world) throttled(p *process) bool {
+	return w.verdictOn(&call{Process: p, Name: "Lambda"}) == awsmodel.Refused
 }

@@ -92,11 +92,7 @@ func (b *Backlog) PutBack(item backlog.Item, now time.Time) (found bool) {
 
 func (b *Backlog) tell(c change) {
 	x := &b.index[c.row.DueShard()]
-	if b.Lag > 0 {
-		x.changes = append(x.changes, c)
-		return
-	}
-	x.apply(c)
+	x.changes = append(x.changes, c)
 }
 
 func (x *index) apply(c change) {
