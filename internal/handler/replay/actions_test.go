@@ -11,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -44,22 +45,45 @@ func TestHandler_endpoint_replaysPageByPageOldestFirst(t *testing.T) {
 	}
 }
 
+// A request at fault changes nothing, and receives no event.
 func TestHandler_namesTheFieldAtFault(t *testing.T) {
-	for request, field := range map[string]string{
-		`{"action":"endpoint","operator":"ann"}`:                           "endpoint_id",
-		`{"action":"endpoint","operator":"ann","endpoint_id":"a.example"}`: "endpoint_id", // no host
-		endpoint1 + `,"tenant_id":"other"}`:                                "tenant_id",
-		endpoint1 + `,"cursor":"AAAAAAAAAAAAAAAAAAAA"}`:                    "cursor",
-		endpoint1 + `,"limit":0}`:                                          "limit",
-		`{"action":"deliveries","operator":"ann","delivery_ids":[]}`:       "delivery_ids",
-		`{"action":"purge","operator":"ann","delivery_ids":[]}`:            "delivery_ids",
-		`{"action":"purge","operator":"ann","delivery_ids":["msg_1"]}`:     "confirm",
-		`{"action":"stop_job","operator":"ann"}`:                           "job_id",
-		`{"action":"stop_job","operator":"ann","job_id":"job_9"}`:          "job_id",
+	const one, publish, discard = `endpoint","endpoint_id":"webhook_1"`, `rejected_events"`, `discard_rejected_events"`
+	const start, span = `start_job","act":`, `"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`
+	for fields, field := range map[string]string{
+		`endpoint"`:                                                     "endpoint_id",
+		`endpoint","endpoint_id":"a.example"`:                           "endpoint_id", // no host
+		one + `,"tenant_id":"other"`:                                    "tenant_id",
+		one + `,"cursor":"AAAAAAAAAAAAAAAAAAAA"`:                        "cursor",
+		one + `,"limit":0`:                                              "limit",
+		`deliveries","delivery_ids":[]`:                                 "delivery_ids",
+		`purge","delivery_ids":[]`:                                      "delivery_ids",
+		`purge","delivery_ids":["msg_1"]`:                               "confirm",
+		`stop_job"`:                                                     "job_id",
+		`stop_job","job_id":"job_9"`:                                    "job_id",
+		publish:                                                         "message_ids",
+		publish + `,"message_ids":[]`:                                   "message_ids",
+		publish + `,"all":true,"message_ids":["1"]`:                     "message_ids",
+		discard + `,"message_ids":["1"]`:                                "confirm",
+		discard + `,"message_ids":["1"],"confirm":false`:                "confirm",
+		discard + `,"confirm":true`:                                     "message_ids",
+		discard + `,"confirm":true,"message_ids":[]`:                    "message_ids",
+		discard + `,"confirm":true,"all":true`:                          "all",
+		start + `"delete","tenant_id":"acme"`:                           "act",
+		start + `"purge","tenant_id":"acme"`:                            "confirm",
+		start + `"replay","tenant_id":"acme","status":"replayed"`:       "status",
+		start + `"replay","tenant_id":"acme","status":"gone"`:           "status",
+		start + `"publish","endpoint_id":"webhook_1"`:                   "endpoint_id",
+		start + `"publish","status":"dead"`:                             "status",
+		start + `"replay","token":"` + strings.Repeat("x", 129) + `"`:   "token",
+		start + `"replay","tenant_id":"acme",` + span:                   "until",
+		start + `"replay","tenant_id":"acme","endpoint_id":"a.example"`: "endpoint_id",
+		start + `"replay","tenant":"acme"`:                              "tenant",
 	} {
 		w := newWorld(letter(t, nil))
-		if got := w.refused(t, request); !strings.HasSuffix(got, " "+field) || len(w.steps) > 0 {
-			t.Errorf("%s is refused with %q, want field %s; did %v", request, got, field, w.steps)
+		w.rejected = []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}
+		got := w.refused(t, `{"operator":"ann","action":"`+fields+`}`)
+		if !strings.HasSuffix(got, " "+field) || len(w.steps)+len(w.jobs) > 0 || len(w.rejected) != 1 {
+			t.Errorf("%s is refused with %q, want field %s; did %v", fields, got, field, w.steps)
 		}
 	}
 }

@@ -147,27 +147,6 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 	})
 }
 
-func TestHandler_startJob_namesTheFieldAtFault(t *testing.T) {
-	w := newWorld()
-	for fields, field := range map[string]string{
-		`"act":"delete","tenant_id":"acme"`:                                                               "act",
-		`"act":"purge","tenant_id":"acme"`:                                                                "confirm",
-		`"act":"replay","tenant_id":"acme","status":"replayed"`:                                           "status",
-		`"act":"replay","tenant_id":"acme","status":"gone"`:                                               "status",
-		`"act":"publish","endpoint_id":"webhook_1"`:                                                       "endpoint_id",
-		`"act":"publish","status":"dead"`:                                                                 "status",
-		`"act":"replay","token":"` + strings.Repeat("x", 129) + `"`:                                       "token",
-		`"act":"replay","tenant_id":"acme","since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`: "until",
-		`"act":"replay","tenant_id":"acme","endpoint_id":"a.example"`:                                     "endpoint_id",
-		`"act":"replay","tenant":"acme"`:                                                                  "tenant",
-	} {
-		got := w.refused(t, `{"action":"start_job","operator":"ann",`+fields+`}`)
-		if !strings.HasSuffix(got, " "+field) {
-			t.Errorf("%s: %q, want %s", fields, got, field)
-		}
-	}
-}
-
 // What is pending when a job is stopped is done by the page's end; what follows waits for resume.
 func TestHandler_stopJob_andResumeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

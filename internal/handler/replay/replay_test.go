@@ -221,26 +221,6 @@ func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *te
 	}
 }
 
-func TestHandler_rejectedEvents_areNamedAndConfirmed(t *testing.T) {
-	for fields, field := range map[string]string{
-		`discard_rejected_events","message_ids":["1"]`:                 "confirm",
-		`discard_rejected_events","message_ids":["1"],"confirm":false`: "confirm",
-		`discard_rejected_events","confirm":true`:                      "message_ids",
-		`discard_rejected_events","confirm":true,"message_ids":[]`:     "message_ids",
-		`discard_rejected_events","confirm":true,"all":true`:           "all",
-		`rejected_events"`:                                "message_ids",
-		`rejected_events","message_ids":[]`:               "message_ids",
-		`rejected_events","all":true,"message_ids":["1"]`: "message_ids",
-	} {
-		w := newWorld()
-		w.rejected = []rejected.Event{{MessageID: "1", EventID: "evt_1", Body: "{}"}}
-		got := w.ask(t, `{"operator":"ann","action":"`+fields+`}`)
-		if !strings.Contains(got, `"field":"`+field+`"`) || len(w.steps) != 0 || len(w.rejected) != 1 {
-			t.Errorf("%s: %s, then %v; want a refusal of %s", fields, got, w.steps, field)
-		}
-	}
-}
-
 var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 
 func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T) {
