@@ -58,13 +58,8 @@ func (d *demo) owner(ctx context.Context) error {
 func (d *demo) told(ctx context.Context, endpointID string, want []circuit.Kind) error {
 	var kinds []circuit.Kind
 	err := client.Eventually(ctx, patience, fmt.Sprint("notices of ", want), func(ctx context.Context) (bool, error) {
-		notices, err := d.notices.Of(ctx, endpointID)
-		kinds = nil
-		for _, n := range notices {
-			kinds = append(kinds, n.Kind)
-		}
-		slices.Sort(kinds)
-		kinds = slices.Compact(kinds)
+		var err error
+		kinds, err = d.notices.Of(ctx, endpointID)
 		return len(kinds) >= len(want), err
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/go-json-experiment/json"
 
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/notice"
 )
 
@@ -19,7 +20,7 @@ import (
 type Notices struct {
 	sqs  *sqs.Client
 	url  *string
-	seen []notice.Notice
+	seen map[string][]circuit.Kind // by endpoint
 }
 
 // Listen makes a queue and a rule on the stack's bus that are called name.
@@ -46,11 +47,11 @@ func (c *Client) Listen(ctx context.Context, name string) (*Notices, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a rule for notices: %w", err)
 	}
-	return &Notices{sqs: c.SQS, url: queue.QueueUrl}, nil
+	return &Notices{sqs: c.SQS, url: queue.QueueUrl, seen: map[string][]circuit.Kind{}}, nil
 }
 
-// Of receives new notices, and returns all of an endpoint's.
-func (n *Notices) Of(ctx context.Context, endpointID string) ([]notice.Notice, error) {
+// Of receives new notices, and returns the kinds of all of an endpoint's, sorted, each once.
+func (n *Notices) Of(ctx context.Context, endpointID string) ([]circuit.Kind, error) {
 	for {
 		out, err := n.sqs.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 			QueueUrl: n.url, MaxNumberOfMessages: 10, VisibilityTimeout: 12 * 60 * 60,
@@ -65,13 +66,11 @@ func (n *Notices) Of(ctx context.Context, endpointID string) ([]notice.Notice, e
 			if err := json.Unmarshal([]byte(*m.Body), &event); err != nil {
 				return nil, fmt.Errorf("decoding a notice: %w", err)
 			}
-			n.seen = append(n.seen, event.Detail)
+			of := event.Detail.EndpointID
+			n.seen[of] = append(n.seen[of], event.Detail.Kind)
 		}
 		if len(out.Messages) == 0 {
-			break
+			return slices.Compact(slices.Sorted(slices.Values(n.seen[endpointID]))), nil
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(n.seen), func(one notice.Notice) bool {
-		return one.EndpointID != endpointID
-	}), nil
 }
