@@ -15,9 +15,8 @@ type Scenario struct {
 	Says string
 	Kind Kind
 
-	Rate      float64       // deliveries a second of all others together
-	Length    time.Duration // of publishing
-	Processes int           // of each of deliver's mappings
+	Rate   float64       // deliveries a second of all others together
+	Length time.Duration // of publishing
 
 	tenants  int // that the scenario is about
 	hooks    int // endpoints of each
@@ -136,7 +135,7 @@ const slowest = 14500 * time.Millisecond
 // attack is one tenant with 50 endpoints, one event a second to all of them.
 func attack(name, says string, answers func(*world, *hook) answer) Scenario {
 	return Scenario{
-		Name: name, Says: says, Kind: Attack, Rate: 1000, Length: 2 * time.Hour, Processes: 200,
+		Name: name, Says: says, Kind: Attack, Rate: 1000, Length: 2 * time.Hour,
 		tenants: 1, hooks: 50, events: 1, perEvent: 50, answer: answers,
 	}
 }
@@ -180,7 +179,7 @@ func attacks() []Scenario {
 // honest is one tenant beside the others whose own deliveries must not be late.
 func honest(name, says string, perSecond float64, answers func(*world, *hook) answer) Scenario {
 	return Scenario{
-		Name: name, Says: says, Kind: Honest, Rate: 500, Length: 2 * time.Hour, Processes: 200,
+		Name: name, Says: says, Kind: Honest, Rate: 500, Length: 2 * time.Hour,
 		tenants: 1, hooks: 50, events: perSecond, perEvent: 1, answer: answers,
 	}
 }
@@ -191,11 +190,11 @@ func honestTenants() []Scenario {
 	}
 	thirty := Scenario{
 		Name: "thirty", Says: "30 honest tenants, 1 delivery/s each, hang for an hour", Kind: Calm, Rate: 1000,
-		Length: 2 * time.Hour, Processes: 200, tenants: 30, hooks: 1, events: 1, perEvent: 1,
+		Length: 2 * time.Hour, tenants: 30, hooks: 1, events: 1, perEvent: 1,
 		answer: until(hangs, calm+time.Hour),
 	}
 	stall := Scenario{
-		Name: "stall", Says: "nobody answers for 28 s", Kind: Calm, Rate: 1000, Length: 2 * time.Hour, Processes: 200,
+		Name: "stall", Says: "nobody answers for 28 s", Kind: Calm, Rate: 1000, Length: 2 * time.Hour,
 		all: true, answer: func(w *world, _ *hook) answer {
 			if end := calm + 28*time.Second; w.now() >= calm && w.now() < end {
 				return ok(end - w.now() + usual.draw(w.random))
@@ -205,7 +204,7 @@ func honestTenants() []Scenario {
 	}
 	replay := Scenario{
 		Name: "replay", Says: "a job replays 100,000 dead letters", Kind: Calm, Rate: 100,
-		Length: 75 * time.Minute, Processes: 200, tenants: 1, hooks: 50, act: (*world).replay,
+		Length: 75 * time.Minute, tenants: 1, hooks: 50, act: (*world).replay,
 	}
 	hanging := replay
 	hanging.Name, hanging.Says, hanging.answer = "replay-hang", "the same, and nobody answers", always(hangs)
@@ -222,7 +221,7 @@ func honestTenants() []Scenario {
 // outage is one endpoint that fails for so long, and the time in which it has to catch up.
 func outage(name, says string, perSecond float64, length time.Duration) Scenario {
 	return Scenario{
-		Name: name, Says: says, Kind: Outage, Rate: 1, Length: calm + length, Processes: 200,
+		Name: name, Says: says, Kind: Outage, Rate: 1, Length: calm + length,
 		tenants: 1, hooks: 1, events: perSecond, perEvent: 1, answer: until(down, calm+length),
 		up: calm + length, patience: 8 * time.Hour,
 	}
@@ -231,7 +230,7 @@ func outage(name, says string, perSecond float64, length time.Duration) Scenario
 func outages() []Scenario {
 	flapping := Scenario{
 		Name: "flapping", Says: "5 % of all endpoints fail for 10 minutes of every 20", Kind: Calm, Rate: 10,
-		Length: 4 * time.Hour, Processes: 200, tenants: 50, hooks: 1, events: 0.1, perEvent: 1,
+		Length: 4 * time.Hour, tenants: 50, hooks: 1, events: 0.1, perEvent: 1,
 	}
 	flapping.answer = flaps
 	stopped := flapping
@@ -239,7 +238,7 @@ func outages() []Scenario {
 	stopped.dead = window{time.Hour, 2 * time.Hour}
 	tables := Scenario{
 		Name: "tables", Says: "all tables refuse for ten minutes", Kind: Outage, Rate: 20,
-		Length: 2 * time.Hour, Processes: 200, refuses: window{time.Hour, 70 * time.Minute},
+		Length: 2 * time.Hour, refuses: window{time.Hour, 70 * time.Minute},
 		up: 2 * time.Hour, patience: 14 * time.Hour,
 	}
 	return []Scenario{

@@ -1,10 +1,7 @@
 package simulate
 
 import (
-	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"runtime/debug"
 	"strings"
 	"testing"
@@ -13,35 +10,34 @@ import (
 )
 
 var (
-	play    = flag.String("play", "", `scenarios to play, as names or "name@rate", separated by commas; "all" plays all`)
-	length  = flag.Duration("length", 0, "how long scenarios are at most; 0: as they are")
-	results = flag.String("results", "", "directory of results: scenarios that are there are not played again")
-	page    = flag.String("write", "", "directory of the page capacity.md, to write the figures into")
-	plots   = flag.String("plot", "", "directory to draw the plots into")
+	play   = flag.String("play", "", `scenarios to play, as names or "name@rate", separated by commas; "all" plays all`)
+	length = flag.Duration("length", 0, "how long scenarios are at most; 0: as they are")
+	page   = flag.String("write", "", "directory of the page capacity.md, to write the figures into")
+	plots  = flag.String("plot", "", "directory to draw the plots into")
 )
 
 // Plays the scenarios that -play names ("make simulate"), writes their figures where -write says, and draws where -plot
 // says.
 func TestSimulate(t *testing.T) {
-	var played []Scenario
+	var chosen []Scenario
 	for _, s := range Scenarios() {
 		if s.named(*play) {
-			played = append(played, s)
+			chosen = append(chosen, s)
 		}
 	}
-	if len(played) == 0 {
+	if len(chosen) == 0 {
 		return
 	}
 	debug.SetGCPercent(800) // memory is there
-	all := make([]Result, len(played))
+	all := make([]Result, len(chosen))
 	t.Run("all", func(t *testing.T) { // ends when all of them have
-		for n, s := range played {
+		for n, s := range chosen {
 			t.Run(s.Title(), func(t *testing.T) {
 				t.Parallel()
 				if *length > 0 {
 					s.Length = min(s.Length, *length)
 				}
-				all[n] = load(t, s)
+				all[n] = played(t, s)
 				for _, problem := range all[n].Problems() {
 					t.Error(problem)
 				}
@@ -73,7 +69,7 @@ func TestScenarios_inShort(t *testing.T) {
 		}
 		t.Run(s.Title(), func(t *testing.T) {
 			t.Parallel()
-			r := load(t, s.inShort(from))
+			r := played(t, s.inShort(from))
 			for _, problem := range r.Problems() {
 				t.Error(problem)
 			}
@@ -106,31 +102,13 @@ func (s Scenario) named(names string) bool {
 	return false
 }
 
-// load plays a scenario, or reads the result of having played it.
-func load(t *testing.T, s Scenario) (r Result) {
+// played is the result of a scenario.
+func played(t *testing.T, s Scenario) (r Result) {
 	t.Helper()
-	file := filepath.Join(*results, s.Title()+".json")
-	if text, err := os.ReadFile(file); err == nil && *results != "" {
-		if err := json.Unmarshal(text, &r); err != nil {
-			t.Fatal(err)
-		}
-		r.Says = s.Says
-		return r
-	}
 	began := time.Now()
 	synctest.Test(t, func(*testing.T) { r = Run(s) })
 	r.Took = time.Since(began)
 	t.Logf("%s: %+v", s.Title(), r.brief())
-	if *results == "" {
-		return r
-	}
-	text, err := json.Marshal(r)
-	if err == nil {
-		err = os.WriteFile(file, text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
 	return r
 }
 

@@ -37,6 +37,7 @@ type world struct {
 
 const (
 	others      = 1000 // endpoints, two to a tenant
+	processes   = 200  // of each of deliver's mappings
 	deadLetters = 50   // processes
 	seed        = 1
 )
@@ -58,7 +59,7 @@ func Run(s Scenario) Result {
 
 func newWorld(s Scenario) *world {
 	w := &world{
-		Model: awsmodel.New(), scenario: s, rules: awsmodel.DefaultRules(s.Processes),
+		Model: awsmodel.New(), scenario: s, rules: awsmodel.DefaultRules(processes),
 		random: rand.New(rand.NewPCG(seed, 1)), hooks: map[string]*hook{}, //nolint:gosec // figures that can be repeated
 	}
 	w.States = nil
@@ -102,7 +103,7 @@ func (w *world) own(tenant string, n int, subject bool) *hook {
 // start begins mappings and publishers.
 func (w *world) start() {
 	for n, q := range []*awsmodel.Queue{w.DeliveryQueue, w.RetryQueue, w.SlowQueue} {
-		w.maps = append(w.maps, w.Map(q, w.scenario.Processes, w.rules, uint64(n)))
+		w.maps = append(w.maps, w.Map(q, processes, w.rules, uint64(n)))
 	}
 	w.Map(w.DeadLetterQueue, deadLetters, w.rules, seed)
 	go w.publish(w.scenario.Rate, seed, func(random *rand.Rand) []*hook {
