@@ -304,17 +304,6 @@ func (a answer) decode(t testing.TB, out any) {
 	}
 }
 
-// code returns the problem's code; "" when the answer is none.
-func (a answer) code() string {
-	var p struct {
-		Code string `json:"code"`
-	}
-	if a.header.Get("Content-Type") != "application/problem+json" || json.Unmarshal(a.body, &p) != nil {
-		return ""
-	}
-	return p.Code
-}
-
 // do sends a request with body as JSON; call sends one as it is.
 func (w *world) do(key, method, target, body string) answer {
 	w.t.Helper()

@@ -24,9 +24,9 @@ type fault struct {
 
 // brief is the status and, of a problem, its code and places: "400 invalid_body /url ?limit".
 func (a answer) brief() string {
-	text := strings.TrimSpace(fmt.Sprint(a.status, " ", a.code()))
 	var f fault
 	_ = json.Unmarshal(a.body, &f) // of another answer, the contract says more
+	text := strings.TrimSpace(fmt.Sprint(a.status, " ", f.Code))
 	for _, e := range f.Errors {
 		if e.Pointer != nil {
 			text += fmt.Sprintf(" %q", *e.Pointer)

@@ -18,8 +18,8 @@ func TestHandler_create_refusesAURLThatAnotherLiveEndpointHas(t *testing.T) {
 		"given by a change":   w.do(key, "PATCH", "/v1/webhooks/"+other.ID, valid),
 		"of one that is idle": w.do(key, "POST", "/v1/webhooks", withURL(other.URL)),
 	} {
-		if a.code() != "duplicate_url" || !strings.Contains(string(a.body), "webhook_") {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
+		if w.expect(name, `409 duplicate_url "/url"`, a); !strings.Contains(string(a.body), "webhook_") {
+			t.Errorf("%s: %s", name, a.body)
 		}
 	}
 	if a := w.do(key, "POST", "/v1/webhooks", valid); !strings.Contains(string(a.body), "is the URL of "+e.ID) {
@@ -48,9 +48,7 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 		"another query":    w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/?n=3")),
 		"spelt in capital": w.do(key, "POST", "/v1/webhooks", withURL("https://EXAMPLE.COM/3")),
 	} {
-		if a.code() != "host_limit" {
-			t.Errorf("%s: %d %s", name, a.status, a.body)
-		}
+		w.expect(name, `409 host_limit "/url"`, a)
 	}
 	path := "/v1/webhooks/" + first.ID
 	w.expect("moved within the host", "200", w.do(key, "PATCH", path, withURL("https://example.com/moved")))
