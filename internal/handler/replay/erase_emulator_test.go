@@ -46,7 +46,7 @@ func TestHandler_erase_leavesNothingOfTheTenantAndAllOfOthers(t *testing.T) {
 		{`"confirm":"initech"`, want, others},
 		{`"confirm":"initech"`, map[string]int{}, others},
 	} {
-		answer := ask[replay.Erased](t, w, `{"action":"erase","operator":"ann","tenant_id":"initech",`+step.fields+"}")
+		answer := ask[replay.Erased](t, w, "erase", `"tenant_id":"initech",`+step.fields)
 		for kind := range want {
 			if answer.Counts[kind] != step.counts[kind] {
 				t.Errorf("%s: %d of %s, want %d", step.fields, answer.Counts[kind], kind, step.counts[kind])

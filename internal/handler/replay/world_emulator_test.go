@@ -4,7 +4,6 @@ package replay_test
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
@@ -78,17 +77,10 @@ func (w *world) die(t *testing.T, m delivery.Message) {
 	}
 }
 
-// ask invokes replay and decodes its answer.
-func ask[T any](t *testing.T, w *world, request string) (answer T) {
+// ask makes a request to replay and decodes its answer.
+func ask[T any](t *testing.T, w *world, action, fields string) T {
 	t.Helper()
-	raw, err := w.replay.Function().Invoke(t.Context(), []byte(request))
-	if err == nil {
-		err = json.Unmarshal(raw, &answer)
-	}
-	if err != nil {
-		t.Fatalf("%s: %s, %v\n%s", request, raw, err, &w.log)
-	}
-	return answer
+	return testkit.Read[T](t, testkit.Ask(t, w.replay.Function(), action, fields))
 }
 
 // A job on real tables and queues: it finds what died, sends it to RetryQueue, and knows what it has sent.
@@ -100,12 +92,11 @@ func TestAJobEndToEnd(t *testing.T) {
 		w.die(t, message("acme", "webhook_acme", fmt.Sprint("event_", n), time.Now()))
 	}
 	w.replay.Now = func() time.Time { return time.Now().Add(time.Minute) }
-	const start = `{"action":"start_job","operator":"ann","act":"replay","tenant_id":"acme","token":"t"}`
-	survey := ask[replay.Survey](t, w, start)
+	survey := ask[replay.Survey](t, w, "start_job", `"act":"replay","tenant_id":"acme","token":"t"`)
 	if survey.Selected != letters || survey.Ready != letters || survey.Job == nil {
 		t.Fatalf("%+v", survey)
 	}
-	ask[replay.Worked](t, w, `{"action":"work_jobs","operator":"release"}`)
+	ask[replay.Worked](t, w, "work_jobs", "")
 	tables := dynamodb.NewFromConfig(w.cfg)
 	jobs := dynamo.NewJobs(tables, w.tables.Jobs)
 	if j, _, err := jobs.Get(t.Context(), survey.Job.JobID); err != nil || j.State != job.Done || j.Done != letters {
