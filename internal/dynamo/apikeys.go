@@ -37,7 +37,8 @@ var errKeyTaken = errors.New("API key: the id is taken")
 // Spend counts units against the key's budget of the minute, and stamps the key once a minute as used. It
 // returns the key as it is then; spent is false where the budget does not allow the units. was is the key as it
 // was seen last: it tells whether the minute has begun for it, which saves a call. Every attribute that is named
-// is one that the function webhooks may write: the caller looks at the hash and at the revocation.
+// is one that the function webhooks may write: the caller looks at the hash and at the revocation. A call whose answer
+// was lost may count twice.
 func (s *APIKeys) Spend(
 	ctx context.Context, was apikey.Key, units, budget int, now time.Time,
 ) (key apikey.Key, spent bool, err error) {

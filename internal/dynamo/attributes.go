@@ -66,8 +66,8 @@ func unmarshal(item attributes, v any) error {
 // given are the values of an expression, by placeholder.
 type given map[string]any
 
-// encoded returns the values as attributes. Texts, numbers, times and structs of them can be encoded: another value is
-// left out, and DynamoDB refuses the expression.
+// encoded returns the values as attributes. A value that cannot be encoded is left out: DynamoDB then refuses the call,
+// since its expression names a value that it lacks.
 func (g given) encoded() attributes {
 	if len(g) == 0 {
 		return nil

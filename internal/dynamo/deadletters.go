@@ -11,9 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
-// DeadLetters keeps dead letters, sealed parts included. Every write is one conditional UpdateItem or
-// DeleteItem. Recording a death reads
-// nothing, since the function that does it may not.
+// DeadLetters keeps dead letters, sealed parts included. Every write is one conditional UpdateItem or DeleteItem.
+// Recording a death reads nothing, since the function that does it may not.
 type DeadLetters struct {
 	table
 	kept time.Duration // after a death; 0: for ever

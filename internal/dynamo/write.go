@@ -11,16 +11,16 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// write is a write of one item under a condition. One that is refused returns the item as it is. One that finds what it
-// sets is not refused: the SDK repeated a call whose answer was lost.
+// write is a write of one item under a condition. Where that does not hold, the item is returned as it is; if the item
+// has everything that the write sets, the SDK has repeated a call whose answer was lost, and the write was applied.
 type write struct {
 	condition  string
 	values     given
 	expression string     // of an update
 	row        any        // instead of an expression, a tagged struct
-	owned      []string   // attributes that are written as the row has them: set, or removed
-	appends    string     // the owned attribute that is a list, to which the row's is appended
-	sets       attributes // by an update, nil for an attribute that it removes
+	owned      []string   // the row's attributes that are set or, where it has none, removed
+	appends    string     // an owned list, to which the row's is appended
+	sets       attributes // values that an update leaves behind; nil: it removes the attribute
 	shows      bool       // an update returns the item as it is then
 }
 
@@ -71,7 +71,7 @@ func (t table) put(ctx context.Context, row any, w write) (was attributes, store
 	return t.refused(err, item)
 }
 
-// deleteItem deletes an item. One that is gone is deleted.
+// deleteItem deletes an item. One that is gone counts as deleted.
 func (t table) deleteItem(ctx context.Context, key attributes, w write) (deleted bool, err error) {
 	_, err = t.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName: &t.name, Key: key, ConditionExpression: optional(w.condition),
@@ -82,7 +82,7 @@ func (t table) deleteItem(ctx context.Context, key attributes, w write) (deleted
 	return err == nil && len(item) == 0, err
 }
 
-// refused tells a condition that did not hold from an error.
+// refused tells a condition that did not hold from an error, and from a write of sets that was applied before.
 func (t table) refused(err error, sets attributes) (item attributes, applied bool, _ error) {
 	var failed *types.ConditionalCheckFailedException
 	if !errors.As(err, &failed) {

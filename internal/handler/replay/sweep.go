@@ -18,7 +18,7 @@ type sweep struct {
 	call  *operator.Call
 	from  Rejected
 	job   job.Job // zero: none
-	most  int     // events that are acted on
+	most  int     // no receive begins once so many events were acted on
 	wants func(rejected.Event) bool
 	act   func(context.Context, []rejected.Event) []met // on the wanted ones
 }
@@ -148,7 +148,7 @@ func (s *sweep) audit(ctx context.Context, act job.Act, events []rejected.Event)
 	return s.call.Audit(ctx, lines...)
 }
 
-// failed are events that stay.
+// failed reports events that stay on their queue.
 func (s *sweep) failed(ctx context.Context, reason string, err error, events ...rejected.Event) (all []met) {
 	for _, e := range events {
 		s.report(ctx, e, err)

@@ -38,7 +38,7 @@ func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Jo
 	}), nil
 }
 
-// judge finds the events that would be rejected again.
+// judge tells the events that would be published from those that would be rejected again.
 func judge(_ context.Context, events []rejected.Event) []met {
 	good, all := accepted(events)
 	for _, e := range good {

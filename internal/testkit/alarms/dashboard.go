@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Widget is one of a dashboard's with metrics.
+// Widget is a widget that shows metrics.
 type Widget struct {
 	Title string
 	Lines []Line
