@@ -225,6 +225,31 @@ func TestBrokenLinks_findsFileAndAnchor(t *testing.T) {
 }
 
 // Tables and code are as long as they have to be.
+// Scripts tell refusals by their codes.
+func TestOperatorsReadEveryCode(t *testing.T) {
+	all, constant := texts(t), regexp.MustCompile(`\b[cC]ode[A-Z]\w* += "([a-z_]+)"`)
+	_, section, _ := strings.Cut(all["infra/docs/operators.md"], "\n## Errors\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var defined, listed []string
+	for name, text := range all {
+		operators := regexp.MustCompile(`^internal/(operator|handler/(apikeys|control|inspect|replay))/`).MatchString(name)
+		if !operators || strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		for _, found := range constant.FindAllStringSubmatch(text, -1) {
+			defined = append(defined, found[1])
+		}
+	}
+	for _, found := range regexp.MustCompile("`([a-z_]+)`[,:]").FindAllStringSubmatch(section, -1) {
+		listed = append(listed, found[1])
+	}
+	slices.Sort(defined)
+	slices.Sort(listed)
+	if !slices.Equal(defined, listed) {
+		t.Errorf("operators.md lists %v; the functions answer %v", listed, defined)
+	}
+}
+
 func TestDocumentsAreWrapped(t *testing.T) {
 	for name, text := range texts(t) {
 		if path.Ext(name) != ".md" {
