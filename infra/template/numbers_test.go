@@ -1,8 +1,12 @@
 package template
 
 import (
+	"fmt"
 	"maps"
 	"math"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -49,6 +53,48 @@ func TestNumbersThatDependOnEachOther(t *testing.T) {
 				t.Error("rejected events reappear while an operator function still works on them")
 			}
 		})
+	}
+}
+
+var substituted = regexp.MustCompile(`\$\{([\w:]+)[\w.]*\}`)
+
+// Lambda takes 4 KB of environment, and CloudFormation finds out when it makes the function. Names are as long as
+// a stack's of 53 characters in ap-southeast-1 makes them.
+func TestEnvironmentsFitLambda(t *testing.T) {
+	const table, queue, other = 53 + len("-EndpointHealth-1234567890123"), 128, 140
+	tpl := load(t)
+	longest := func(reference string) string {
+		name := substituted.FindStringSubmatch(reference)[1]
+		n := other
+		if p := tpl.Parameters[name]; p != nil {
+			n = 10 // digits, or an allowed value
+			if p["Type"] == "String" && p["AllowedValues"] == nil {
+				most, err := strconv.Atoi(fmt.Sprint(p["MaxLength"]))
+				if n = most; err != nil {
+					t.Errorf("%s needs a MaxLength: %v", name, err)
+				}
+			}
+		} else if kind := tpl.Resources[name].Type; strings.HasSuffix(kind, "::Table") {
+			n = table
+		} else if kind == "AWS::SQS::Queue" {
+			n = queue
+		}
+		return strings.Repeat("x", n)
+	}
+	for _, name := range functionsOf(tpl) {
+		all := maps.Clone(at(tpl.Globals, "Function", "Environment", "Variables"))
+		maps.Copy(all, at(tpl.Resources[name+"Function"].Properties, "Environment", "Variables"))
+		size := 0
+		for variable, value := range all {
+			text := fmt.Sprint(value)
+			if o, is := value.(object); is {
+				text = substituted.ReplaceAllStringFunc(fmt.Sprint(o["Fn::Sub"]), longest)
+			}
+			size += len(variable) + len(text)
+		}
+		if size > 4096 {
+			t.Errorf("%s's environment has up to %d bytes", name, size)
+		}
 	}
 }
 
