@@ -224,7 +224,6 @@ func TestBrokenLinks_findsFileAndAnchor(t *testing.T) {
 	}
 }
 
-// Tables and code are as long as they have to be.
 // Scripts tell refusals by their codes.
 func TestOperatorsReadEveryCode(t *testing.T) {
 	all, constant := texts(t), regexp.MustCompile(`\b[cC]ode[A-Z]\w* += "([a-z_]+)"`)
@@ -250,6 +249,7 @@ func TestOperatorsReadEveryCode(t *testing.T) {
 	}
 }
 
+// Tables and code are as long as they have to be.
 func TestDocumentsAreWrapped(t *testing.T) {
 	for name, text := range texts(t) {
 		if path.Ext(name) != ".md" {
