@@ -59,7 +59,7 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	}
 	answer, err := h.done(ctx, t, stored, resultResumed, err)
 	if err == nil && t.ofTenant() {
-		answer = h.standing(ctx, answer)
+		answer = h.standing(ctx, t, stored, answer)
 	}
 	return answer, err
 }
@@ -83,7 +83,7 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	line := audit.Line{Reason: req.Reason}
 	_, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Release(at) })
 	answer, err := h.answer(t, stored, resultReleasing, err)
-	return h.counted(ctx, answer, err)
+	return h.counted(ctx, t, answer, err)
 }
 
 type discardRequest struct {
@@ -114,7 +114,7 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 	if err == nil && answer.EndpointID == "" {
 		answer.Note = noteLater
 	}
-	return h.counted(ctx, answer, err)
+	return h.counted(ctx, t, answer, err)
 }
 
 // parseBefore reads discarded_before, to the millisecond that is stored.

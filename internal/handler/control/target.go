@@ -14,8 +14,9 @@ import (
 
 // target is a request's subject: an endpoint, or a tenant and all it has.
 type target struct {
-	key   dynamo.EndpointKey // without EndpointID: a tenant
-	found operator.Found     // Tenant alone of a tenant
+	key       dynamo.EndpointKey  // without EndpointID: a tenant
+	found     operator.Found      // Tenant alone of a tenant
+	endpoints []endpoint.Endpoint // the one, or the tenant's, with their marks
 }
 
 func (t target) ofTenant() bool { return t.key.EndpointID == "" }
@@ -84,14 +85,15 @@ func (h *Handler) find(ctx context.Context, call *operator.Call, req request) (t
 			"the endpoint is deleted: nothing is sent to it, and its deliveries are discarded")
 	}
 	key := dynamo.EndpointKey{TenantID: found.Endpoint.TenantID, EndpointID: found.Endpoint.ID}
-	return target{key: key, found: found}, nil
+	return target{key: key, found: found, endpoints: []endpoint.Endpoint{found.Endpoint}}, nil
 }
 
 func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, error) {
 	if tenantID == "" {
 		return target{}, operator.Invalid("endpoint_id", "endpoint_id or tenant_id is required")
 	}
-	endpoints, unreadable, err := h.list(ctx, tenantID)
+	endpoints, err := h.Endpoints.List(ctx, tenantID)
+	unreadable, err := operator.Unreadable(err) // such an endpoint keeps nobody from stopping the tenant
 	if err != nil {
 		return target{}, err
 	}
@@ -102,14 +104,11 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 	if err != nil {
 		return target{}, err
 	}
-	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: operator.Found{Tenant: marks.Tenant}}, nil
-}
-
-// list returns the tenant's readable endpoints: the others keep nobody from stopping the tenant.
-func (h *Handler) list(ctx context.Context, tenantID string) (all []endpoint.Endpoint, unreadable bool, err error) {
-	all, err = h.Endpoints.List(ctx, tenantID)
-	unreadable, err = operator.Unreadable(err)
-	return all, unreadable, err
+	for n, e := range endpoints {
+		endpoints[n].Marks = marks.Endpoints[e.ID]
+	}
+	found := operator.Found{Tenant: marks.Tenant}
+	return target{dynamo.EndpointKey{TenantID: tenantID}, found, endpoints}, nil
 }
 
 // done answers an action whose mark is stored, after release was told to look.
@@ -120,24 +119,16 @@ func (h *Handler) done(ctx context.Context, t target, stored endpoint.Marks, res
 	return h.answer(t, stored, result, err)
 }
 
-// look stores a lease, of a tenant for each endpoint: release looks for waiting deliveries there.
+// look stores a lease for each endpoint: release looks for waiting deliveries there.
 func (h *Handler) look(ctx context.Context, t target) error {
-	keys := []dynamo.EndpointKey{t.key}
-	if t.ofTenant() {
-		endpoints, _, err := h.list(ctx, t.key.TenantID)
-		if err != nil {
-			return err
-		}
-		keys = keys[:0]
-		for _, e := range endpoints {
-			if e.Live() {
-				keys = append(keys, dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID})
-			}
-		}
-	}
 	now := h.Now()
-	return errors.Join(parallel.Each(len(keys), countedAtOnce, func(i int) error {
-		_, err := h.Circuits.Hold(ctx, keys[i], h.Settings.NewLease(now), now)
+	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {
+		e := t.endpoints[i]
+		if !e.Live() {
+			return nil
+		}
+		key := dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}
+		_, err := h.Circuits.Hold(ctx, key, h.Settings.NewLease(now), now)
 		return err
 	})...)
 }
@@ -163,42 +154,28 @@ func (h *Handler) answer(t target, stored endpoint.Marks, result string, err err
 	return a, nil
 }
 
-// countedAtOnce bounds the endpoints of a tenant that are counted at a time.
-const countedAtOnce = 16
+// atOnce bounds the endpoints of a tenant that are looked at together.
+const atOnce = 16
 
-// counted adds the backlog to the answer of an action. Where it cannot be counted, the answer leaves it out: the
+// counted adds the backlog to the answer of an action. Where some of it cannot be counted, there may be more: the
 // action is done.
-func (h *Handler) counted(ctx context.Context, a Answer, err error) (Answer, error) {
+func (h *Handler) counted(ctx context.Context, t target, a Answer, err error) (Answer, error) {
 	if err != nil {
 		return a, err
 	}
-	ids := []string{a.EndpointID}
-	if a.EndpointID == "" {
-		endpoints, _, err := h.list(ctx, a.TenantID)
-		if err != nil {
-			h.Log.ErrorContext(ctx, "counting the backlog", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
-			return a, nil
-		}
-		ids = ids[:0]
-		for _, e := range endpoints {
-			ids = append(ids, e.ID)
-		}
-	}
-	counts := make([]dynamo.Waiting, len(ids))
-	errs := parallel.Each(len(ids), countedAtOnce, func(i int) (err error) {
-		counts[i], err = h.Backlog.Count(ctx, ids[i])
+	counts := make([]dynamo.Waiting, len(t.endpoints))
+	errs := parallel.Each(len(t.endpoints), atOnce, func(i int) (err error) {
+		counts[i], err = h.Backlog.Count(ctx, t.endpoints[i].ID)
 		return err
 	})
-	waiting := Waiting{}
+	a.Waiting = &Waiting{}
 	for i, err := range errs {
 		if err != nil {
-			h.Log.ErrorContext(ctx, "counting the backlog", telemetry.KeyEndpoint, ids[i], telemetry.KeyError, err.Error())
-			waiting.More = true
-			continue
+			h.Log.ErrorContext(ctx, "counting the backlog",
+				telemetry.KeyEndpoint, t.endpoints[i].ID, telemetry.KeyError, err.Error())
 		}
-		waiting.Count += counts[i].Items
-		waiting.More = waiting.More || counts[i].More
+		a.Waiting.Count += counts[i].Items
+		a.Waiting.More = a.Waiting.More || counts[i].More || err != nil
 	}
-	a.Waiting = &waiting
 	return a, nil
 }
