@@ -22,8 +22,7 @@ type Directory struct {
 	}
 }
 
-// Found is an endpoint, deleted or not, with its tenant's marks and its circuit. The circuit has its
-// names even where nothing is stored.
+// Found is an endpoint, deleted or not, with its tenant's marks and its circuit.
 type Found struct {
 	Endpoint   endpoint.Endpoint
 	Tenant     endpoint.Marks
@@ -64,8 +63,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 			return Found{}, err
 		}
 	}
-	item.TenantID, item.EndpointID = tenantID, endpointID
-	return d.read(ctx, item)
+	return d.read(ctx, tenantID, endpointID, item)
 }
 
 // ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is.
@@ -73,21 +71,6 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 	if isID(name) {
 		return name, nil
 	}
-	return d.named(ctx, tenantID, name)
-}
-
-func isID(name string) bool { return name == "" || strings.HasPrefix(name, endpoint.IDPrefix) }
-
-// CheckEndpointID refuses a host or a description where a function may not read them.
-func CheckEndpointID(endpointID string) error {
-	if isID(endpointID) {
-		return nil
-	}
-	return Invalid("endpoint_id", "must be an id here: inspect endpoint finds it by host or description")
-}
-
-// named returns the id of the tenant's only endpoint with this host or description.
-func (d Directory) named(ctx context.Context, tenantID, name string) (string, error) {
 	if tenantID == "" {
 		return "", Invalid("tenant_id", "is required where an endpoint is named by host or description")
 	}
@@ -111,21 +94,31 @@ func (d Directory) named(ctx context.Context, tenantID, name string) (string, er
 	return "", Invalid("endpoint_id", "give the id, since several match: "+strings.Join(candidates, "; "))
 }
 
-// read adds a circuit's endpoint and marks.
-func (d Directory) read(ctx context.Context, item circuit.Item) (Found, error) {
-	e, found, err := d.Endpoints.Get(ctx, item.TenantID, item.EndpointID)
+func isID(name string) bool { return name == "" || strings.HasPrefix(name, endpoint.IDPrefix) }
+
+// CheckEndpointID refuses a host or a description where a function may not read them.
+func CheckEndpointID(endpointID string) error {
+	if isID(endpointID) {
+		return nil
+	}
+	return Invalid("endpoint_id", "must be an id here: inspect endpoint finds it by host or description")
+}
+
+// read adds an endpoint and its marks to its circuit.
+func (d Directory) read(ctx context.Context, tenantID, id string, item circuit.Item) (Found, error) {
+	e, found, err := d.Endpoints.Get(ctx, tenantID, id)
 	if err == nil && !found {
 		return Found{}, Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
 	}
 	var marks endpoint.TenantMarks
 	if err == nil {
-		marks, err = d.Endpoints.Marks(ctx, item.TenantID)
+		marks, err = d.Endpoints.Marks(ctx, tenantID)
 	}
 	if unreadable, fault := Unreadable(err); unreadable || fault != nil {
-		named := endpoint.Endpoint{ID: item.EndpointID, TenantID: item.TenantID}
+		named := endpoint.Endpoint{ID: id, TenantID: tenantID}
 		return Found{Endpoint: named, Circuit: item, Unreadable: unreadable}, fault
 	}
-	e.Marks = marks.Endpoints[item.EndpointID]
+	e.Marks = marks.Endpoints[id]
 	return Found{Endpoint: e, Tenant: marks.Tenant, Circuit: item}, nil
 }
 

@@ -38,18 +38,21 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// NewList makes a List. next is the store's cursor, "" after the last page. It is bound to
-// filter, since a store would read on from a place in a list that is not there.
+// NewList makes a List of data and, after it, the place in the list of filter where the next page begins.
 func NewList[T any](data []T, filter, next string) List[T] {
 	if data == nil {
 		data = []T{}
 	}
-	l := List[T]{Data: data}
-	if next != "" {
-		bound := cursor.Make(next, filter)
-		l.NextCursor = &bound
+	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}
+}
+
+// NextCursor makes a cursor of the store's, nil of "", which stands for no more pages. It is bound to filter, since a
+// store would read on from a place in a list that is not there.
+func NextCursor(filter, next string) *string {
+	if next == "" {
+		return nil
 	}
-	return l
+	return new(cursor.Make(next, filter))
 }
 
 // Paged answers a page of the list that filter tells from others. read gets the store's cursor, "" for the

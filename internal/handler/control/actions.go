@@ -27,7 +27,7 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 		return m.Pause(call.Now, call.Operator, req.Reason)
 	})
 	if err == nil && !changed {
-		err = operator.Refuse(codeAlreadyPaused, t.field(), t.name()+" is paused already")
+		err = t.refuse(codeAlreadyPaused, "is paused already")
 	}
 	return h.done(ctx, t, stored, resultPaused, err)
 }
@@ -55,7 +55,7 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 	line := audit.Line{Reason: req.Reason}
 	changed, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
 	if err == nil && !changed {
-		err = operator.Refuse(codeNotPaused, t.field(), t.name()+" is not paused")
+		err = t.refuse(codeNotPaused, "is not paused")
 	}
 	answer, err := h.done(ctx, t, stored, resultResumed, err)
 	if err == nil && t.ofTenant() {

@@ -30,7 +30,7 @@ var (
 // world is a tenant with its endpoints, their marks and circuits, and Backlog.
 type world struct {
 	endpoints []endpoint.Endpoint
-	tenant    endpoint.Marks
+	tenants   map[string]endpoint.Marks
 	circuits  map[string]circuit.Item
 	fails     string // the call that AWS refuses
 
@@ -48,7 +48,7 @@ func newWorld() *world {
 			{ID: "webhook_gone", TenantID: "acme", Status: endpoint.Deleted},
 			{ID: "webhook_off", TenantID: "acme", Status: endpoint.Disabled},
 		},
-		circuits: map[string]circuit.Item{},
+		tenants: map[string]endpoint.Marks{}, circuits: map[string]circuit.Item{},
 	}
 }
 
@@ -58,17 +58,25 @@ func (w *world) open(id string) *world {
 }
 
 func (w *world) paused(id string) *world {
-	w.marks(id).PausedAt = now.Add(-time.Hour)
-	return w
+	return w.change(id, func(e *endpoint.Endpoint) { e.Marks.PausedAt = now.Add(-time.Hour) })
 }
 
-func (w *world) marks(id string) *endpoint.Marks {
+func (w *world) broken(id string) *world {
+	return w.change(id, func(e *endpoint.Endpoint) { e.Status = testkit.Unreadable })
+}
+
+// change changes an endpoint, or the marks of a tenant.
+func (w *world) change(id string, change func(e *endpoint.Endpoint)) *world {
 	for n := range w.endpoints {
 		if w.endpoints[n].ID == id {
-			return &w.endpoints[n].Marks
+			change(&w.endpoints[n])
+			return w
 		}
 	}
-	return &w.tenant
+	tenant := endpoint.Endpoint{Marks: w.tenants[id]}
+	change(&tenant)
+	w.tenants[id] = tenant.Marks
+	return w
 }
 
 func (w *world) fault(call string) error {
@@ -78,63 +86,26 @@ func (w *world) fault(call string) error {
 	return nil
 }
 
-type endpoints struct{ *world }
-
-// unreadable is the status of an endpoint whose row is broken.
-const unreadable endpoint.Status = "unreadable"
-
-func (w *world) broken(id string) *world {
-	for n := range w.endpoints {
-		if w.endpoints[n].ID == id {
-			w.endpoints[n].Status = unreadable
-		}
-	}
-	return w
-}
-
-func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
-	for _, e := range w.endpoints {
-		if e.TenantID == tenantID && e.ID == endpointID {
-			if e.Status == unreadable {
-				return endpoint.Endpoint{}, false, endpoint.ErrUnreadable
-			}
-			return e, true, w.fault("Get")
-		}
-	}
-	return endpoint.Endpoint{}, false, w.fault("Get")
-}
-
-func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.Endpoint, err error) {
-	for _, e := range w.endpoints {
-		switch {
-		case e.TenantID == tenantID && e.Status == unreadable:
-			err = endpoint.ErrUnreadable
-		case e.TenantID == tenantID:
-			found = append(found, e)
-		}
-	}
-	return found, errors.Join(err, w.fault("List"))
-}
-
-func (w endpoints) Marks(context.Context, string) (endpoint.TenantMarks, error) {
-	marks := endpoint.TenantMarks{Tenant: w.tenant, Endpoints: map[string]endpoint.Marks{}}
-	for _, e := range w.endpoints {
-		marks.Endpoints[e.ID] = e.Marks
-	}
-	return marks, w.fault("Marks")
+type endpoints struct {
+	testkit.Rows
+	*world
 }
 
 func (w endpoints) Mark(_ context.Context, key dynamo.EndpointKey, change func(m *endpoint.Marks) bool) (
 	changed bool, marks endpoint.Marks, err error,
 ) {
-	m, name := w.marks(key.EndpointID), key.EndpointID
-	if name == "" {
-		name = key.TenantID
+	id := key.EndpointID
+	if id == "" {
+		id = key.TenantID
 	}
-	if changed = change(m); changed {
-		w.calls = append(w.calls, "Mark "+name)
+	w.change(id, func(e *endpoint.Endpoint) {
+		changed = change(&e.Marks)
+		marks = e.Marks
+	})
+	if changed {
+		w.calls = append(w.calls, "Mark "+id)
 	}
-	return changed, *m, w.fault("Mark")
+	return changed, marks, w.fault("Mark")
 }
 
 type auditLog struct{ *world }
@@ -175,7 +146,8 @@ func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, err
 
 func (w *world) handler() *Handler {
 	h := New(Config{Log: slog.New(slog.NewJSONHandler(&w.log, nil))})
-	h.Endpoints, h.Circuits, h.Backlog, h.Deliveries, h.Audit = endpoints{w}, circuits{w}, w, w, auditLog{w}
+	rows := testkit.Rows{Endpoints: w.endpoints, Tenants: w.tenants, Fault: w.fault}
+	h.Endpoints, h.Circuits, h.Backlog, h.Deliveries, h.Audit = endpoints{rows, w}, circuits{w}, w, w, auditLog{w}
 	h.Settings, h.Now, h.NewID = circuit.Default(), func() time.Time { return now }, func() string { return "1" }
 	return h
 }
@@ -260,7 +232,7 @@ func TestHandler_pause_keepsWhoAndWhy(t *testing.T) {
 	w := newWorld()
 	testkit.Read[Answer](t, w.ask(t, "pause", one+`,"reason":"asked by phone"`))
 	want := endpoint.Marks{PausedAt: now, PausedBy: "ann", PauseReason: "asked by phone"}
-	if diff := cmp.Diff(want, *w.marks("webhook_1")); diff != "" {
+	if diff := cmp.Diff(want, w.endpoints[0].Marks); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -331,7 +303,7 @@ func TestHandler_resume_namesTwentyEndpointsThatStayStopped(t *testing.T) {
 }
 
 func TestHandler_failsWhereAWSRefuses(t *testing.T) {
-	for _, call := range []string{"Get", "Marks", "Circuits", "Audit", "Mark", "Hold"} {
+	for _, call := range []string{"Endpoints.Get", "Marks", "Circuits", "Audit", "Mark", "Hold"} {
 		w := newWorld()
 		w.fails = call
 		if got := w.ask(t, "pause", one); got != testkit.Internal {

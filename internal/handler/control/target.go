@@ -28,18 +28,12 @@ func (t target) marks() endpoint.Marks {
 	return t.found.Endpoint.Marks
 }
 
-func (t target) field() string {
+// refuse says why the subject's state forbids an action.
+func (t target) refuse(code, state string) error {
 	if t.ofTenant() {
-		return "tenant_id"
+		return operator.Refuse(code, "tenant_id", "the tenant "+state)
 	}
-	return "endpoint_id"
-}
-
-func (t target) name() string {
-	if t.ofTenant() {
-		return "the tenant"
-	}
-	return "the endpoint"
+	return operator.Refuse(code, "endpoint_id", "the endpoint "+state)
 }
 
 // unreleasable says why nothing can be sent to the endpoint now.
@@ -49,8 +43,7 @@ func (t target) unreleasable() error {
 		return operator.Refuse(codeTenantPaused, "endpoint_id",
 			"the endpoint's tenant is paused, and nothing is sent to it: resume the tenant first")
 	case t.found.Endpoint.Marks.Paused():
-		return operator.Refuse(codePaused, "endpoint_id",
-			"the endpoint is paused, and nothing is sent to it: resume it first")
+		return t.refuse(codePaused, "is paused, and nothing is sent to it: resume it first")
 	case t.found.Endpoint.Status == endpoint.Disabled:
 		return operator.Refuse(codeDisabled, "endpoint_id",
 			"the owner of the endpoint has disabled it, and only the owner can set it active again")

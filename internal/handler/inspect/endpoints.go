@@ -142,16 +142,13 @@ func (h *Handler) readEndpoints(ctx context.Context, keys []dynamo.EndpointKey) 
 	found := make([]operator.Found, len(keys))
 	for n, key := range keys {
 		r := readings[key]
-		named := endpoint.Endpoint{TenantID: key.TenantID, ID: key.EndpointID, Status: endpoint.Deleted}
-		found[n] = operator.Found{Endpoint: r.Endpoint, Tenant: r.Tenant, Circuit: r.Circuit, Unreadable: r.Err != nil}
 		switch {
-		case r.Err != nil:
-			found[n].Endpoint, found[n].Circuit = named, circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
-		case !r.CircuitRead:
+		case r.Err == nil && !r.CircuitRead:
 			return nil, errUnread
-		case !r.Found:
-			found[n].Endpoint = named
+		case r.Err != nil || !r.Found:
+			r.Endpoint = endpoint.Endpoint{TenantID: key.TenantID, ID: key.EndpointID, Status: endpoint.Deleted}
 		}
+		found[n] = operator.Found{Endpoint: r.Endpoint, Tenant: r.Tenant, Circuit: r.Circuit, Unreadable: r.Err != nil}
 	}
 	return found, nil
 }

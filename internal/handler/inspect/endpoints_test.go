@@ -17,40 +17,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-type endpoints struct{ *world }
-
-// unreadable is the status of an endpoint whose row is broken.
-const unreadable endpoint.Status = "unreadable"
-
-func (w endpoints) Get(_ context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error) {
-	for _, e := range w.endpoints {
-		if e.TenantID == tenantID && e.ID == endpointID {
-			if e.Status == unreadable {
-				return endpoint.Endpoint{}, false, endpoint.ErrUnreadable
-			}
-			return e, true, w.fault("Endpoints.Get")
-		}
-	}
-	return endpoint.Endpoint{}, false, w.fault("Endpoints.Get")
-}
-
-func (w endpoints) List(_ context.Context, tenantID string) (found []endpoint.Endpoint, err error) {
-	for _, e := range w.endpoints {
-		if e.TenantID == tenantID {
-			found = append(found, e)
-		}
-	}
-	return found, w.fault("Endpoints.List")
-}
-
-func (w endpoints) Marks(_ context.Context, tenantID string) (endpoint.TenantMarks, error) {
-	marks := endpoint.TenantMarks{Tenant: w.tenants[tenantID], Endpoints: map[string]endpoint.Marks{}}
-	for _, e := range w.endpoints {
-		marks.Endpoints[e.ID] = e.Marks
-	}
-	return marks, w.fault("Marks")
-}
-
 type circuits struct{ *world }
 
 func (w circuits) Get(_ context.Context, endpointID string) (circuit.Item, error) {
@@ -90,10 +56,12 @@ func (w *world) Read(
 ) (map[dynamo.EndpointKey]dynamo.Reading, error) {
 	readings := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
-		e, found, err := endpoints{w}.Get(ctx, key.TenantID, key.EndpointID)
+		e, found, err := w.rows().Get(ctx, key.TenantID, key.EndpointID)
+		marks, _ := w.rows().Marks(ctx, key.TenantID)
+		e.Marks = marks.Endpoints[key.EndpointID]
 		i, _ := circuits{w}.Get(ctx, key.EndpointID)
 		readings[key] = dynamo.Reading{
-			Err: err, Endpoint: e, Found: found, Tenant: w.tenants[key.TenantID], Circuit: i, CircuitRead: !w.unread,
+			Err: err, Endpoint: e, Found: found || err != nil, Tenant: marks.Tenant, Circuit: i, CircuitRead: !w.unread,
 		}
 	}
 	return readings, w.fault("Read")
@@ -251,7 +219,7 @@ func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
 	for _, id := range []string{"webhook_0", "webhook_1"} {
 		w.add(circuit.Item{TenantID: "acme", EndpointID: id, Version: 1, State: circuit.Open})
 	}
-	w.endpoints[0].Status = unreadable
+	w.endpoints[0].Status = testkit.Unreadable
 	if diff := cmp.Diff([][]string{{"webhook_0"}}, w.pages(t, `"state":"unreadable"`)); diff != "" {
 		t.Errorf("unreadable (-want +got):\n%s", diff)
 	}
@@ -284,6 +252,27 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 	opened := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down","show_path":true`))
 	if diff := cmp.Diff(want, opened); diff != "" || !strings.Contains(w.log.String(), `"show_path":true`) {
 		t.Errorf("with its path (-want +got):\n%s\n%s", diff, &w.log)
+	}
+}
+
+func TestHandler_endpoint_isUnreadableWithoutItsRowOrMarks(t *testing.T) {
+	for _, broken := range []string{"Endpoints.Get", "Marks"} {
+		w := &world{endpoints: rows, circuits: []circuit.Item{down}, unreadable: broken}
+		got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`))
+		if got.EndpointID != "webhook_down" || got.TenantID != "acme" || got.Health.State != "unreadable" {
+			t.Errorf("%s: %+v", broken, got)
+		}
+	}
+}
+
+func TestHandler_endpoint_namesAllOfAName(t *testing.T) {
+	w := &world{endpoints: []endpoint.Endpoint{
+		{ID: "webhook_1", TenantID: "acme", URL: "https://a.example/x", Description: "orders"},
+		{ID: "webhook_2", TenantID: "acme", URL: "https://A.example/y"},
+	}}
+	const want = "give the id, since several match: webhook_1 a.example orders; webhook_2 A.example"
+	if got := w.ask(t, "endpoint", `"endpoint_id":"A.example","tenant_id":"acme"`); !strings.Contains(got, want) {
+		t.Errorf("answered %s", got)
 	}
 }
 

@@ -50,6 +50,7 @@ type world struct {
 	asked      []string                       // endpoints whose Backlog was counted or deliveries listed
 	mu         sync.Mutex
 	fails      string // the call that does, such as "Deliveries.Get"
+	unreadable string // the call that finds a broken row
 	jobs       workedOff
 
 	rejected   []rejected.Event
@@ -59,10 +60,13 @@ type world struct {
 	log        bytes.Buffer
 }
 
-// fault is errAWS where the call is the one that fails.
+// fault is the error of a call that fails or finds a broken row.
 func (w *world) fault(call string) error {
-	if w.fails == call {
+	switch call {
+	case w.fails:
 		return errAWS
+	case w.unreadable:
+		return endpoint.ErrUnreadable
 	}
 	return nil
 }
@@ -160,10 +164,14 @@ func (w *world) GetQueueAttributes(
 	}}, w.fault("GetQueueAttributes")
 }
 
+func (w *world) rows() testkit.Rows {
+	return testkit.Rows{Endpoints: w.endpoints, Tenants: w.tenants, Fault: w.fault}
+}
+
 func (w *world) function() *operator.Function {
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: w.jobs,
-		Endpoints: endpoints{w}, Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
+		Endpoints: w.rows(), Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.Default(), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},
@@ -253,6 +261,17 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		"another tenant's endpoint": {
 			"endpoint", `"endpoint_id":"webhook_1","tenant_id":"other"`, "not_found endpoint_id",
 		},
+		"no endpoint": {"endpoint", ``, "invalid_field endpoint_id"},
+		"a healthy endpoint by its id alone": {
+			"endpoint", `"endpoint_id":"webhook_1"`, "invalid_field tenant_id",
+		},
+		"another tenant's endpoint in trouble": {
+			"endpoint", `"endpoint_id":"webhook_down","tenant_id":"other"`, "tenant_mismatch tenant_id",
+		},
+		"an endpoint that was purged": {"endpoint", `"endpoint_id":"webhook_purged"`, "not_found endpoint_id"},
+		"an endpoint of no tenant by its name": {
+			"endpoint", `"endpoint_id":"orders"`, "invalid_field tenant_id",
+		},
 		"too many deliveries":       {"deliveries", `"endpoint_id":"webhook_1","limit":101`, "invalid_field limit"},
 		"dead letters of nothing":   {"dead_letters", ``, "invalid_field endpoint_id"},
 		"dead letters of no status": {"dead_letters", `"status":"alive"`, "invalid_field status"},
@@ -284,7 +303,8 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 					{ID: "webhook_1", TenantID: "acme", Status: endpoint.Active, Description: "orders"},
 					{ID: "webhook_down", TenantID: "acme", Status: endpoint.Active, Description: "orders"},
 				},
-				letters: []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
+				circuits: []circuit.Item{down, {TenantID: "acme", EndpointID: "webhook_purged", State: circuit.Open}},
+				letters:  []deadletter.Record{{Ref: ref("msg_1"), Sealed: deadletter.Sealed{Body: []byte("changed")}}},
 			}
 			if got := testkit.Refusal(t, w.ask(t, row.action, row.fields)); got != row.want {
 				t.Errorf("refused as %q, want %q", got, row.want)
@@ -384,7 +404,8 @@ func TestHandler_deadLetters_selects(t *testing.T) {
 		`"tenant_id":"acme","endpoint_id":"down.example"`: {EndpointID: "webhook_down"},
 		`"tenant_id":"acme","endpoint_id":"orders"`:       {EndpointID: "webhook_down"},
 	} {
-		w := &world{next: "more", endpoints: rows}
+		deleted := endpoint.Endpoint{ID: "webhook_old", TenantID: "acme", Description: "orders", Status: endpoint.Deleted}
+		w := &world{next: "more", endpoints: append([]endpoint.Endpoint{deleted}, rows...)}
 		page := testkit.Read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", fields))
 		if diff := cmp.Diff(want, w.selector); diff != "" || page.NextCursor == nil {
 			t.Fatalf("%s (-want +got):\n%s", fields, diff)

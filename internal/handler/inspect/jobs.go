@@ -115,8 +115,7 @@ func (h *Handler) pagesOf(
 	pages, more, err := h.Jobs.Pages(ctx, j.ID, after, pagesAtOnce)
 	pages = slices.DeleteFunc(pages, func(p job.Page) bool { return j.Act == job.Publish && p.Number > j.Pages })
 	if err == nil && more && len(pages) > 0 {
-		bound := cursor.Make(strconv.Itoa(pages[len(pages)-1].Number), filter)
-		next = &bound
+		next = operator.NextCursor(filter, strconv.Itoa(pages[len(pages)-1].Number))
 	}
 	return pages, next, err
 }

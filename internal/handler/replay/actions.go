@@ -30,6 +30,7 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 	if err != nil {
 		return Results{}, err
 	}
+	call.Note(slog.Int(telemetry.KeyCount, len(ids)))
 	r := h.runFor(call, req.TenantID)
 	return Results{r.answer(ctx, ids, r.some)}, nil
 }
@@ -46,32 +47,25 @@ type endpointRequest struct {
 func (h *Handler) endpoint(
 	ctx context.Context, call *operator.Call, req endpointRequest,
 ) (operator.List[Result], error) {
-	var none operator.List[Result]
 	err := errors.Join(operator.Required("endpoint_id", req.EndpointID), operator.CheckEndpointID(req.EndpointID))
 	if err != nil {
-		return none, err
+		return operator.List[Result]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.Bool("dry_run", req.DryRun))
-	limit, err := req.Size()
-	if err != nil {
-		return none, err
-	}
-	filter := "replay " + req.EndpointID
-	start, err := req.Start(filter)
-	if err != nil {
-		return none, err
-	}
-	ids, next, err := h.deadAt(ctx, req, limit, start)
-	if err != nil {
-		return none, err
-	}
 	r := h.runFor(call, req.TenantID)
 	r.dryRun = req.DryRun
-	results := r.answer(ctx, ids, r.some)
-	if unfinished(results) {
-		next = cmp.Or(start, firstPage)
+	page := func(limit int, start string) ([]Result, string, error) {
+		ids, next, err := h.deadAt(ctx, req, limit, start)
+		if err != nil {
+			return nil, "", err
+		}
+		results := r.answer(ctx, ids, r.some)
+		if unfinished(results) {
+			next = cmp.Or(start, firstPage)
+		}
+		return results, next, nil
 	}
-	return operator.NewList(results, filter, next), nil
+	return operator.Paged(call, req.Page, "replay "+req.EndpointID, page)
 }
 
 // deadAt returns a page of the dead deliveries of the endpoint, which is the tenant's.
@@ -113,6 +107,7 @@ func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeReque
 	if !req.Confirm {
 		return Results{}, operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	}
+	call.Note(slog.Int(telemetry.KeyCount, len(ids)))
 	r := h.runFor(call, req.TenantID)
 	return Results{r.answer(ctx, ids, r.purgeSome)}, nil
 }
@@ -174,11 +169,11 @@ func (r *run) recordPurge(ctx context.Context, d deadletter.Record) {
 	}
 }
 
-// note puts counts by result into the request's log line. The audit log has the ids.
-func note[R any](call *operator.Call, results []R, of func(R) string) {
-	byResult := map[string]int{}
+// byResult counts results for the request's log line. The audit log has the ids.
+func byResult[R any](results []R, of func(R) string) slog.Attr {
+	counts := map[string]int{}
 	for _, r := range results {
-		byResult[of(r)]++
+		counts[of(r)]++
 	}
-	call.Note(slog.Int(telemetry.KeyCount, len(results)), slog.Any("results", byResult))
+	return slog.Any("results", counts)
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
-	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -59,12 +58,7 @@ func (h *Handler) erase(ctx context.Context, call *operator.Call, req eraseReque
 	if err != nil {
 		return Erased{}, err
 	}
-	answer := Erased{Counts: counts}
-	if place != "" {
-		next := cursor.Make(place, filter)
-		answer.NextCursor = &next
-	}
-	return answer, nil
+	return Erased{Counts: counts, NextCursor: operator.NextCursor(filter, place)}, nil
 }
 
 func (req eraseRequest) check() error {

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -108,7 +109,8 @@ func (s *sweep) answer(ctx context.Context, ids []string) (RejectedResults, erro
 			answer.Data = append(answer.Data, RejectedResult{MessageID: id, Result: missing})
 		}
 	}
-	note(s.call, answer.Data, func(r RejectedResult) string { return r.Result })
+	counts := byResult(answer.Data, func(r RejectedResult) string { return r.Result })
+	s.call.Note(slog.Int(telemetry.KeyCount, len(answer.Data)), counts)
 	return answer, nil
 }
 

@@ -49,7 +49,7 @@ func (h *Handler) runOf(call *operator.Call, j job.Job) *run {
 // answer is all for a request, whose log line gets the counts.
 func (r *run) answer(ctx context.Context, ids []string, some func(context.Context, []string) []Result) []Result {
 	results := r.all(ctx, ids, some)
-	note(r.call, results, func(one Result) string { return one.Result })
+	r.call.Note(byResult(results, func(one Result) string { return one.Result }))
 	return results
 }
 
