@@ -85,12 +85,11 @@ func fanOut(in workload) (measurement, error) {
 var identity = &lambdacontext.LambdaContext{AwsRequestID: "c6af9ac6-7b61-11e6-9a41-93e8deadbeef"}
 
 // invocations measures the handler over the workload's invocations with these records.
-func invocations(process batch.Process, records []events.SQSMessage, in workload) (measurement, error) {
+func invocations(h batch.Handler, records []events.SQSMessage, in workload) (measurement, error) {
 	payload, err := json.Marshal(events.SQSEvent{Records: records})
 	if err != nil {
 		return measurement{}, err
 	}
-	h := batch.Handler(process)
 	invoke := func(n int) error {
 		for range n {
 			ctx, cancel := context.WithTimeout(lambdacontext.NewContext(context.Background(), identity), 30*time.Second)

@@ -13,23 +13,18 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Process handles the records of one invocation. It returns the ids of the messages for SQS to send again.
-type Process func(ctx context.Context, records []events.SQSMessage) (failed []string)
-
-// Handler adapts a Process to lambda.Handler.
-func Handler(process Process) *InvocationHandler { return &InvocationHandler{process: process} }
-
-// InvocationHandler implements lambda.Handler.
-type InvocationHandler struct{ process Process }
+// Handler handles the records of one invocation, and returns the ids of the messages for SQS to send again. It
+// implements lambda.Handler.
+type Handler func(ctx context.Context, records []events.SQSMessage) (failed []string)
 
 // Invoke decodes an SQS event, processes it and encodes the partial batch response. Any other payload fails the
 // invocation, and with it the whole batch.
-func (h *InvocationHandler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+func (h Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var event events.SQSEvent
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, fmt.Errorf("decoding the SQS event: %w", err)
 	}
-	failed := h.process(ctx, event.Records)
+	failed := h(ctx, event.Records)
 	answer := events.SQSEventResponse{BatchItemFailures: make([]events.SQSBatchItemFailure, 0, len(failed))}
 	for _, id := range failed {
 		answer.BatchItemFailures = append(answer.BatchItemFailures, events.SQSBatchItemFailure{ItemIdentifier: id})

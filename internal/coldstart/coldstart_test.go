@@ -21,8 +21,8 @@ import (
 )
 
 type settings struct {
-	Table string `env:"TEST_TABLE,notEmpty"`
-	Limit int    `env:"TEST_LIMIT"`
+	Table string         `env:"TEST_TABLE,notEmpty"`
+	Limit config.Seconds `env:"TEST_LIMIT"`
 }
 
 // TestMain is also the function that the tests start: Run ends its process.
@@ -87,7 +87,8 @@ func TestRun_endsWithOneLineThatNamesEveryVariableAndShowsNoValue(t *testing.T) 
 		"the stage": {
 			[]string{"STAGE="}, `reading the environment: env: environment variable "STAGE" should not be empty`,
 		},
-		"the AWS configuration": {[]string{"AWS_REGION="}, awsMissing},
+		"the AWS configuration":   {[]string{"AWS_REGION="}, awsMissing},
+		"half of the credentials": {[]string{"AWS_SECRET_ACCESS_KEY="}, awsMissing},
 		"both at once": {
 			[]string{"TEST_TABLE=", "AWS_ACCESS_KEY_ID="},
 			`reading the environment: env: environment variable "TEST_TABLE" should not be empty` + "\n" + awsMissing,
