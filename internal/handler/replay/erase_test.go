@@ -2,10 +2,12 @@ package replay
 
 import (
 	"context"
-	"log/slog"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -13,156 +15,82 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// stored is what there is of acme: a number of items of each kind, a page of which has 400.
-type stored struct {
-	*world
-	left   map[string]int
-	pages  int
-	fails  int // the page that fails when its items are deleted, from 1
-	takes  time.Duration
-	passed time.Duration
-}
+// erasable is what there is of every tenant, page by page.
+var erasable = []struct {
+	kind  string
+	count int
+}{{"api_keys", 2}, {"endpoints", 3}, {"deliveries", 400}, {"deliveries", 400}, {"deliveries", 400}, {"deliveries", 300}}
 
-func (s *stored) Page(
+// Page's place is the number of the page.
+func (w *world) Page(
 	_ context.Context, tenantID, place string, dryRun bool,
-) (kind string, n int, next string, err error) {
-	s.pages++
-	s.passed += s.takes
-	kind, cursor, _ := strings.Cut(place, " ")
-	if tenantID != "acme" {
-		return kind, 0, "", nil
+) (kind string, count int, next string, err error) {
+	time.Sleep(w.takes)
+	n, _ := strconv.Atoi(place)
+	if n+1 < len(erasable) {
+		next = strconv.Itoa(n + 1)
 	}
-	if kind == "" {
-		kind = "api_keys"
-	}
-	from := 0
-	if dryRun && cursor != "" {
-		from, _ = strconv.Atoi(cursor)
-	}
-	n = min(s.left[kind]-from, 400)
-	if !dryRun {
-		_ = s.step("delete "+kind, func() { s.left[kind] -= n })
-	}
-	if s.pages == s.fails {
-		return "", 0, "", errAWS
-	}
-	if s.left[kind] <= from || dryRun && from+n == s.left[kind] {
-		return kind, n, map[string]string{"api_keys": "endpoints ", "endpoints": "deliveries "}[kind], nil
-	}
-	return kind, n, kind + " " + strconv.Itoa(from+n), nil
+	what := map[bool]string{true: "count ", false: "delete "}[dryRun]
+	err = w.step(what+tenantID+" "+strconv.Itoa(n), func() {})
+	return erasable[n].kind, erasable[n].count, next, err
 }
 
-func newStored() *stored {
-	return &stored{world: newWorld(), left: map[string]int{"api_keys": 2, "endpoints": 3, "deliveries": 1500}}
+const auditLine, sure = "audit erase  by ann", `"tenant_id":"acme","confirm":"acme"`
+
+func TestHandler_erase_goesOnWhereTheLastRequestEnded(t *testing.T) {
+	pages := func(what string) (steps []string) {
+		for n := range erasable {
+			steps = append(steps, fmt.Sprint(what, " acme ", n))
+		}
+		return steps
+	}
+	line, erased, counted := []string{auditLine}, pages("delete"), pages("count")
+	for name, row := range map[string]struct {
+		fields string
+		takes  time.Duration // a page
+		want   []string
+	}{
+		"a thousand at a time":   {sure, 0, slices.Concat(line, erased[:5], line, erased[5:])},
+		"some seconds at a time": {sure, eraseTime / 2, slices.Concat(line, erased[:2], line, erased[2:4], line, erased[4:])},
+		"in a dry run":           {`"tenant_id":"acme","dry_run":true`, 0, counted},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			w, sum := newStore(t, 0), map[string]int{}
+			w.takes = row.takes
+			for next := ""; ; {
+				answer := testkit.Read[Erased](t, testkit.Ask(t, w.handler().Function(), "erase", row.fields+next))
+				for kind, n := range answer.Counts {
+					sum[kind] += n
+				}
+				if answer.NextCursor == nil {
+					break
+				}
+				next = `,"cursor":"` + *answer.NextCursor + `"`
+			}
+			counts := map[string]int{"api_keys": 2, "endpoints": 3, "deliveries": 1500}
+			if diff := cmp.Diff(counts, sum) + cmp.Diff(row.want, w.steps); diff != "" {
+				t.Errorf("%s: counts, steps (-want +got):\n%s", name, diff)
+			}
+		})
+	}
 }
 
-func (s *stored) function() *Handler {
-	h := s.handler()
-	h.Erasure, h.Log = s, slog.New(slog.DiscardHandler)
-	h.Now = func() time.Time { return at.Add(s.passed) }
-	return h
+func TestHandler_erase_endsWithAFault(t *testing.T) {
+	unaudited, failing := newWorld(), newWorld()
+	unaudited.unaudited, failing.last = true, 3 // the second page
+	for w, want := range map[*world][]string{unaudited: nil, failing: {auditLine, "delete acme 0"}} {
+		got := testkit.Ask(t, w.handler().Function(), "erase", sure)
+		if diff := cmp.Diff(want, w.steps); diff != "" || got != testkit.Internal {
+			t.Errorf("%s, steps (-want +got):\n%s", got, diff)
+		}
+	}
+	if !strings.Contains(failing.log.String(), `"results":{"api_keys":2}`) {
+		t.Errorf("what was erased is not in the log: %s", &failing.log)
+	}
 }
 
 func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
-	h := newStored().function()
-	h.Now = func() time.Time { return at.AddDate(1, 0, 0) } // after the runbook's times
-	testkit.Runbook(t, "replay", h.Function())
-}
-
-// ask makes one request.
-func (s *stored) ask(t *testing.T, fields string) string {
-	t.Helper()
-	return testkit.Ask(t, s.function().Function(), "erase", fields)
-}
-
-// erase makes requests until there is nothing left, the same again after an error, and adds up the counts.
-func (s *stored) erase(t *testing.T, fields string) (sum map[string]int, requests int) {
-	t.Helper()
-	sum, next := map[string]int{}, ""
-	for {
-		if requests++; requests > 20 {
-			t.Fatal("no end")
-		}
-		out := s.ask(t, `"tenant_id":"acme",`+fields+next)
-		if out == testkit.Internal {
-			continue
-		}
-		answer := testkit.Read[Erased](t, out)
-		for kind, n := range answer.Counts {
-			sum[kind] += n
-		}
-		if answer.NextCursor == nil {
-			return sum, requests
-		}
-		next = `,"cursor":"` + *answer.NextCursor + `"`
-	}
-}
-
-func TestHandler_erase_goesOnUntilNothingIsLeftKeysFirst(t *testing.T) {
-	s := newStored()
-	sum, requests := s.erase(t, `"confirm":"acme"`)
-	if diff := cmp.Diff(map[string]int{"api_keys": 2, "endpoints": 3, "deliveries": 1500}, sum); diff != "" {
-		t.Errorf("counts (-want +got):\n%s", diff)
-	}
-	audit, page := "audit erase  by ann", "delete deliveries"
-	want := []string{audit, "delete api_keys", "delete endpoints", page, page, page, audit, page}
-	if diff := cmp.Diff(want, s.steps); diff != "" || requests != 2 {
-		t.Errorf("%d requests, steps (-want +got):\n%s", requests, diff)
-	}
-}
-
-func TestHandler_erase_endsItsPartAfterAWhile(t *testing.T) {
-	s := newStored()
-	s.takes = eraseTime / 2
-	if sum, requests := s.erase(t, `"confirm":"acme"`); requests != 3 || sum["deliveries"] != 1500 {
-		t.Errorf("%d requests erased %v", requests, sum)
-	}
-}
-
-func TestHandler_erase_isRepeatedAfterAFaultAnywhere(t *testing.T) {
-	for fails := range 7 {
-		s := newStored()
-		s.fails = fails
-		s.erase(t, `"confirm":"acme"`)
-		if diff := cmp.Diff(map[string]int{"api_keys": 0, "endpoints": 0, "deliveries": 0}, s.left); diff != "" {
-			t.Errorf("page %d failed, left (-want +got):\n%s", fails, diff)
-		}
-	}
-}
-
-func TestHandler_erase_countsAloneInADryRun(t *testing.T) {
-	s := newStored()
-	sum, _ := s.erase(t, `"dry_run":true`)
-	if diff := cmp.Diff(s.left, sum); diff != "" || len(s.steps) > 0 {
-		t.Errorf("did %v, counts (-want +got):\n%s", s.steps, diff)
-	}
-}
-
-func TestHandler_erase_refusesWhatIsNotMeant(t *testing.T) {
-	s := newStored()
-	dry := testkit.Read[Erased](t, s.ask(t, `"tenant_id":"acme","dry_run":true`)) // its cursor is none of an erasure
-	for fields, field := range map[string]string{
-		`"tenant_id":"acme"`:                                                      "confirm",
-		`"tenant_id":"acme","confirm":"Acme"`:                                     "confirm",
-		`"confirm":"acme"`:                                                        "tenant_id",
-		`"tenant_id":"acme","confirm":"acme","reason":"\n"`:                       "reason",
-		`"tenant_id":"acme","confirm":"acme","limit":1`:                           "limit",
-		`"tenant_id":"acme","confirm":"acme","cursor":"` + *dry.NextCursor + `"`:  "cursor",
-		`"tenant_id":"acme","confirm":"acme","endpoint_id":"webhook_1"`:           "endpoint_id",
-		`"tenant_id":"acme","confirm":true`:                                       "confirm",
-		`"tenant_id":"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
-	} {
-		if got := testkit.Refusal(t, s.ask(t, fields)); !strings.HasSuffix(got, " "+field) {
-			t.Errorf("%s: %q, want %s", fields, got, field)
-		}
-	}
-	if s.unaudited = true; len(s.steps) > 0 {
-		t.Errorf("did %v", s.steps)
-	}
-	if got := s.ask(t, `"tenant_id":"acme","confirm":"acme"`); got != testkit.Internal {
-		t.Errorf("erased without an audit line: %s", got)
-	}
-	if len(s.steps) > 0 {
-		t.Errorf("did %v", s.steps)
-	}
+	w := newWorld()
+	w.now = func() time.Time { return at.AddDate(1, 0, 0) } // after the runbook's times
+	testkit.Runbook(t, "replay", w.handler().Function())
 }

@@ -43,7 +43,7 @@ type world struct {
 	mail      map[string][]queue.Outgoing // by queue
 	restored  []string
 	unaudited bool          // the audit log takes nothing
-	takes     time.Duration // to receive
+	takes     time.Duration // to receive, or to erase a page
 	calls     int           // of this process
 	last      int           // the process dies at this call, 0: never
 	lost      bool          // the last call is done, and its answer lost
@@ -102,7 +102,7 @@ func (w *world) handler() *Handler {
 	return &Handler{
 		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Jobs: w, Vault: vault,
 		Deliveries: box{w, "deliveries"}, Retries: box{w, "retries"}, Events: box{w, "events"}, Rejected: w, Passing: w,
-		Audit: w, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: w.now,
+		Erasure: w, Audit: w, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: w.now,
 	}
 }
 
