@@ -28,15 +28,14 @@ func TestHandler_Process_chargesATenantForTheTimeItKeepsABatch(t *testing.T) {
 	} {
 		t.Run(took.String(), func(t *testing.T) {
 			in(t, answersAfter(took), func(w *world) {
-				t := w.t
 				began := time.Now()
-				w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
+				w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
 				charged := time.Duration(0)
 				if !w.slowUntil.IsZero() {
 					charged = w.slowUntil.Sub(began)
 				}
 				if charged -= firstCharge(took); want > 0 && charged != want || want == 0 && !w.slowUntil.IsZero() {
-					t.Errorf("charged %s, want %s", charged, want)
+					w.Errorf("charged %s, want %s", charged, want)
 				}
 			})
 		})
@@ -48,48 +47,45 @@ func firstCharge(took time.Duration) time.Duration { return min(took, 6*time.Sec
 
 func TestHandler_Process_chargesWhileItLasts(t *testing.T) {
 	in(t, hangs, func(w *world) {
-		t := w.t
-		w.process(t, w.fresh("e1", "webhook_1"))
+		w.process(w.fresh("e1", "webhook_1"))
 		want := []time.Duration{6 * time.Second, 12 * time.Second, 15 * time.Second}
 		if diff := cmp.Diff(want, w.charged); diff != "" {
-			t.Errorf("charged (-want +got):\n%s", diff)
+			w.Errorf("charged (-want +got):\n%s", diff)
 		}
 	})
 }
 
 func TestHandler_Process_setsASlowTenantAside(t *testing.T) {
 	in(t, hangs, func(w *world) {
-		t := w.t
 		h := w.handler()
 		var processes sync.WaitGroup
 		for n := range 3 {
-			processes.Go(func() { process(t, w.handler(), w.fresh(fmt.Sprint("e", n), "webhook_1")) })
+			processes.Go(func() { w.processBy(w.handler(), w.fresh(fmt.Sprint("e", n), "webhook_1")) })
 		}
 		processes.Wait()
 		if until := time.Until(w.slowUntil); until < 6*time.Hour {
-			t.Fatalf("three batches that hang are charged up to %s from now", until)
+			w.Fatalf("three batches that hang are charged up to %s from now", until)
 		}
 		posts := len(w.posts)
 		w.sent["Slow"] = nil
-		process(t, h, w.fresh("aside", "webhook_2"))
-		process(t, h, w.retried("aside, too", "webhook_2", 4))
+		w.processBy(h, w.fresh("aside", "webhook_2"))
+		w.processBy(h, w.retried("aside, too", "webhook_2", 4))
 		places := map[string]int{}
 		for _, m := range w.sent["Slow"] {
 			places[m.EventID] = m.Attempts
 		}
 		want := map[string]int{"aside": 0, "aside, too": 4}
 		if diff := cmp.Diff(want, places); diff != "" || len(w.posts) != posts {
-			t.Errorf("%d POSTs, places used on SlowQueue (-want +got):\n%s", len(w.posts)-posts, diff)
+			w.Errorf("%d POSTs, places used on SlowQueue (-want +got):\n%s", len(w.posts)-posts, diff)
 		}
 		if !w.logged("reason=tenant_slow", "next_attempt_s=0") {
-			t.Errorf("the log does not say that they go on at once: %s", w.logs)
+			w.Errorf("the log does not say that they go on at once: %s", w.logs)
 		}
 	})
 }
 
 func TestHandler_Process_setsAsideBeforeTheOthersEnd(t *testing.T) {
 	in(t, hangs, func(w *world) {
-		t := w.t
 		w.slowUntil = time.Now().Add(6 * time.Hour)
 		w.opened(time.Minute)
 		probe := message("probe", "webhook_1")
@@ -104,9 +100,9 @@ func TestHandler_Process_setsAsideBeforeTheOthersEnd(t *testing.T) {
 				sentAfter = time.Since(began)
 			}
 		}()
-		process(t, w.handler(), w.on("retry", 1, probe), w.retried("aside", "webhook_2", 1))
+		w.processBy(w.handler(), w.on("retry", 1, probe), w.retried("aside", "webhook_2", 1))
 		if sentAfter != time.Second || len(w.posts) != 1 {
-			t.Errorf("%d POSTs; within a second %v of the others were sent on", len(w.posts), sentAfter)
+			w.Errorf("%d POSTs; within a second %v of the others were sent on", len(w.posts), sentAfter)
 		}
 	})
 }

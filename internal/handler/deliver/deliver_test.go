@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -18,56 +17,44 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// in runs a test in a bubble, whose clock is fake.
-func in(t *testing.T, respond func(context.Context, string) delivery.Response, do func(w *world)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(respond)
-		w.t = t
-		do(w)
-	})
-}
-
 func TestHandler_Process_acknowledgesASuccessWithOneWrite(t *testing.T) {
 	in(t, status(204), func(w *world) {
-		t := w.t
-		if returned := w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")); len(returned) > 0 {
-			t.Errorf("returned %v", returned)
+		if returned := w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")); len(returned) > 0 {
+			w.Errorf("returned %v", returned)
 		}
 		if diff := cmp.Diff([]string{"Read", "Open", "Open", "States"}, w.calls); diff != "" || len(w.acked) != 2 {
-			t.Errorf("%d acknowledged, calls (-want +got):\n%s", len(w.acked), diff)
+			w.Errorf("%d acknowledged, calls (-want +got):\n%s", len(w.acked), diff)
 		}
 	})
 }
 
 func TestHandler_Process_sendsAFailureOn(t *testing.T) {
 	in(t, status(503), func(w *world) {
-		t := w.t
 		first, second, fourth, last := w.fresh("first", "webhook_1"), w.retried("second", "webhook_1", 1),
 			w.retried("fourth", "webhook_1", 3), w.retried("last", "webhook_1", 9)
 		lane := message("lane", "webhook_2")
-		if diff := cmp.Diff([]string(nil), w.process(t, first)); diff != "" {
-			t.Errorf("a first attempt returned (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string(nil), w.process(first)); diff != "" {
+			w.Errorf("a first attempt returned (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"id-second"}, w.process(t, second, fourth, last)); diff != "" {
-			t.Errorf("retries returned (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{"id-second"}, w.process(second, fourth, last)); diff != "" {
+			w.Errorf("retries returned (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([]string{"id-lane"}, w.process(t, w.on("slow", 1, lane))); diff != "" {
-			t.Errorf("of SlowQueue returned (-want +got):\n%s", diff)
+		if diff := cmp.Diff([]string{"id-lane"}, w.process(w.on("slow", 1, lane))); diff != "" {
+			w.Errorf("of SlowQueue returned (-want +got):\n%s", diff)
 		}
 		id := message("first", "webhook_1").DeliveryID
 		if len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].Attempts != 1 || w.delays[id] != 5*time.Second {
-			t.Errorf("on RetryQueue %+v after %s", w.sent["Retry"], w.delays[id])
+			w.Errorf("on RetryQueue %+v after %s", w.sent["Retry"], w.delays[id])
 		}
 		want := map[string]time.Duration{"handle-second": 20 * time.Second, "handle-lane": 5 * time.Second}
 		if diff := cmp.Diff(want, w.hidden); diff != "" {
-			t.Errorf("hidden (-want +got):\n%s", diff)
+			w.Errorf("hidden (-want +got):\n%s", diff)
 		}
 		if len(w.held) != 1 || w.held[0].Held || w.held[0].Message.EventID != "fourth" || w.held[0].Message.Attempts != 4 {
-			t.Errorf("in Backlog %+v", w.held)
+			w.Errorf("in Backlog %+v", w.held)
 		}
 		if len(w.sent["DeadLetter"]) != 1 || w.sent["DeadLetter"][0].Life.Reason != delivery.ReasonHTTP5xx {
-			t.Errorf("on DeadLetterQueue %+v", w.sent["DeadLetter"])
+			w.Errorf("on DeadLetterQueue %+v", w.sent["DeadLetter"])
 		}
 	})
 }
@@ -86,30 +73,29 @@ func TestHandler_Process_holdsUnderALease(t *testing.T) {
 	for name, stop := range stopped {
 		t.Run(name, func(t *testing.T) {
 			in(t, status(200), func(w *world) {
-				t := w.t
 				stop(w)
-				w.process(t, w.fresh("e1", "webhook_1"), w.retried("e2", "webhook_1", 4))
+				w.process(w.fresh("e1", "webhook_1"), w.retried("e2", "webhook_1", 4))
 				if diff := cmp.Diff([]string{"Read", "Hold", "Put", "Put", "States", "States"}, w.calls); diff != "" {
-					t.Errorf("calls (-want +got):\n%s", diff)
+					w.Errorf("calls (-want +got):\n%s", diff)
 				}
 				for _, i := range w.held {
 					if !i.Held || !i.DueAt.Equal(i.Message.Life.StartedAt.Add(7*24*time.Hour)) {
-						t.Errorf("%s: held %v, due %s", i.Message.EventID, i.Held, i.DueAt)
+						w.Errorf("%s: held %v, due %s", i.Message.EventID, i.Held, i.DueAt)
 					}
 				}
 				time.Sleep(3 * time.Minute)
 				w.calls = nil
-				w.process(t, w.fresh("e3", "webhook_1"))
+				w.process(w.fresh("e3", "webhook_1"))
 				if slices.Contains(w.calls, "Hold") {
-					t.Error("another lease although one lasts for two minutes")
+					w.Error("another lease although one lasts for two minutes")
 				}
 				time.Sleep(time.Minute + time.Second)
-				w.process(t, w.fresh("e4", "webhook_1"))
+				w.process(w.fresh("e4", "webhook_1"))
 				if !slices.Contains(w.calls, "Hold") {
-					t.Error("no new lease although less than two function timeouts are left")
+					w.Error("no new lease although less than two function timeouts are left")
 				}
 				if len(w.posts) > 0 {
-					t.Errorf("%d POSTs", len(w.posts))
+					w.Errorf("%d POSTs", len(w.posts))
 				}
 			})
 		})
@@ -137,24 +123,23 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 		for _, code := range []int{200, 503} {
 			t.Run(fmt.Sprint(call, " ", code), func(t *testing.T) {
 				in(t, status(code), func(w *world) {
-					t := w.t
 					w.fails[call] = true
 					w.change("webhook_2", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
 					records := []events.SQSMessage{
 						w.fresh("first", "webhook_1"), w.retried("short", "webhook_1", 1), w.retried("long", "webhook_1", 4),
 						w.retried("last", "webhook_1", 9), w.fresh("held", "webhook_2"), w.retried("held, too", "webhook_2", 9),
 					}
-					returned := w.process(t, records[0], records[4])
-					returned = append(returned, w.process(t, records[1], records[2], records[3], records[5])...)
+					returned := w.process(records[0], records[4])
+					returned = append(returned, w.process(records[1], records[2], records[3], records[5])...)
 					for _, r := range records {
 						event := strings.TrimPrefix(r.MessageId, "id-")
 						if !slices.Contains(returned, r.MessageId) && !w.somewhere(event) {
-							t.Errorf("%s is nowhere", event)
+							w.Errorf("%s is nowhere", event)
 						}
 					}
 					for _, m := range w.sent["Retry"] {
 						if m.EventID != "first" && m.EventID != "held" {
-							t.Errorf("%s came from RetryQueue and was sent to it", m.EventID)
+							w.Errorf("%s came from RetryQueue and was sent to it", m.EventID)
 						}
 					}
 				})
@@ -167,20 +152,19 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 // else notices.
 func TestHandler_Process_readsPastABrokenRow(t *testing.T) {
 	in(t, status(200), func(w *world) {
-		t := w.t
 		w.broken = "webhook_1"
-		first := w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
-		again := w.process(t, w.retried("last", "webhook_1", 9), w.retried("other", "webhook_2", 9))
+		first := w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
+		again := w.process(w.retried("last", "webhook_1", 9), w.retried("other", "webhook_2", 9))
 		if diff := cmp.Diff([]string{"id-last"}, append(first, again...)); diff != "" || len(w.posts) != 2 {
-			t.Errorf("%d POSTs, returned (-want +got)\n%s", len(w.posts), diff)
+			w.Errorf("%d POSTs, returned (-want +got)\n%s", len(w.posts), diff)
 		}
 		sent := w.sent["Retry"]
 		if len(sent) != 1 || sent[0].EventID != "e1" || sent[0].Attempts != 0 || len(w.held)+len(w.sent["DeadLetter"]) > 0 {
-			t.Errorf("held %+v, sent %+v", w.held, w.sent)
+			w.Errorf("held %+v, sent %+v", w.held, w.sent)
 		}
 		last := w.states[message("last", "webhook_1").DeliveryID]
 		if last.Attempts != 9 || last.Reason != delivery.ReasonInternal || last.State != delivery.Retrying {
-			t.Errorf("recorded as %+v", last)
+			w.Errorf("recorded as %+v", last)
 		}
 	})
 }
@@ -212,135 +196,128 @@ func TestHandler_Process_isolatesAPanicAndWhatCannotBeRead(t *testing.T) {
 		return status(200)(ctx, url)
 	}
 	in(t, panics, func(w *world) {
-		t := w.t
 		foreign := w.fresh("e3", "webhook_1")
 		foreign.MessageAttributes = w.fresh("e4", "webhook_1").MessageAttributes
 		foreign.Body = `{"type":"user.banned","data":{}}` // not of that delivery id
 		foreign.MessageId = "id-foreign"
-		returned := w.process(t, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"), foreign)
+		returned := w.process(w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"), foreign)
 		if diff := cmp.Diff([]string{"id-foreign"}, returned); diff != "" {
-			t.Errorf("returned (-want +got):\n%s", diff)
+			w.Errorf("returned (-want +got):\n%s", diff)
 		}
 		if len(w.acked) != 1 || len(w.sent["Retry"]) != 1 || w.sent["Retry"][0].EventID != "e2" {
-			t.Errorf("acknowledged %v, on RetryQueue %v", w.acked, w.sent["Retry"])
+			w.Errorf("acknowledged %v, on RetryQueue %v", w.acked, w.sent["Retry"])
 		}
 		if !w.logged("no attempt", "unreadable") || !w.logged("panic in a record", "stack") {
-			t.Errorf("the log says neither: %s", w.logs)
+			w.Errorf("the log says neither: %s", w.logs)
 		}
 	})
 }
 
 func TestHandler_Process_sendsDuplicatesOnce(t *testing.T) {
 	in(t, status(503), func(w *world) {
-		t := w.t
 		late, early := w.retried("e1", "webhook_1", 2), w.retried("e1", "webhook_1", 1)
 		late.MessageId, late.ReceiptHandle = "id-late", "handle-late"
 		replay := message("e1", "webhook_1")
 		replay.Replay = 1
 		other := w.on("retry", 1, replay)
 		other.MessageId, other.ReceiptHandle = "id-replay", "handle-replay"
-		returned := w.process(t, late, early, other)
+		returned := w.process(late, early, other)
 		want := []string{"id-late", "id-e1", "id-replay"}
 		if diff := cmp.Diff(want, returned); diff != "" || len(w.posts) != 2 {
-			t.Errorf("%d POSTs, returned (-want +got):\n%s", len(w.posts), diff)
+			w.Errorf("%d POSTs, returned (-want +got):\n%s", len(w.posts), diff)
 		}
 		if w.hidden["handle-late"] != 20*time.Second || w.hidden["handle-e1"] != 20*time.Second {
-			t.Errorf("the one with the most tries left does not speak for both: %v", w.hidden)
+			w.Errorf("the one with the most tries left does not speak for both: %v", w.hidden)
 		}
 	})
 }
 
 func TestHandler_Process_sendsAHangingEndpointsOtherFirstAttemptsOn(t *testing.T) {
 	in(t, hangs, func(w *world) {
-		t := w.t
 		w.rules.PerEndpoint = 1
 		var records []events.SQSMessage
 		for n := range 4 {
 			records = append(records, w.fresh(fmt.Sprint("e", n), "webhook_1"))
 		}
-		if returned := w.process(t, records...); len(returned) > 0 || len(w.posts) != 1 {
-			t.Errorf("%d POSTs, returned %v", len(w.posts), returned)
+		if returned := w.process(records...); len(returned) > 0 || len(w.posts) != 1 {
+			w.Errorf("%d POSTs, returned %v", len(w.posts), returned)
 		}
 		places := map[int]int{}
 		for _, m := range w.sent["Retry"] {
 			places[m.Attempts]++
 		}
 		if diff := cmp.Diff(map[int]int{0: 3, 1: 1}, places); diff != "" {
-			t.Errorf("places used on RetryQueue (-want +got):\n%s", diff)
+			w.Errorf("places used on RetryQueue (-want +got):\n%s", diff)
 		}
 	})
 }
 
 func TestHandler_Process_handsOnWhatIsUnfinishedBeforeTheDeadline(t *testing.T) {
 	in(t, hangs, func(w *world) {
-		t := w.t
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
 		defer cancel()
 		began := time.Now()
 		returned := w.handler().Process(ctx, []events.SQSMessage{w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2")})
 		if took := time.Since(began); took != 8*time.Second || len(returned) > 0 {
-			t.Errorf("took %s, returned %v", took, returned)
+			w.Errorf("took %s, returned %v", took, returned)
 		}
 		for _, m := range w.sent["Retry"] {
 			if m.Attempts != 0 {
-				t.Errorf("%s has used a place", m.EventID)
+				w.Errorf("%s has used a place", m.EventID)
 			}
 		}
 		if len(w.sent["Retry"]) != 2 || len(w.circuits) > 0 {
-			t.Errorf("on RetryQueue %v, circuits %v", w.sent["Retry"], w.circuits)
+			w.Errorf("on RetryQueue %v, circuits %v", w.sent["Retry"], w.circuits)
 		}
 	})
 }
 
 func TestHandler_Process_remembersCircuitsItCannotRead(t *testing.T) {
 	in(t, status(200), func(w *world) {
-		t := w.t
 		w.opened(time.Minute)
 		h := w.handler()
-		process(t, h, w.fresh("e1", "webhook_1"))
+		w.processBy(h, w.fresh("e1", "webhook_1"))
 		w.blind = true
-		process(t, h, w.fresh("e2", "webhook_1"))
+		w.processBy(h, w.fresh("e2", "webhook_1"))
 		if len(w.held) != 2 {
-			t.Errorf("held %d of 2", len(w.held))
+			w.Errorf("held %d of 2", len(w.held))
 		}
 		time.Sleep(time.Minute + time.Second)
-		process(t, h, w.fresh("e3", "webhook_1"))
+		w.processBy(h, w.fresh("e3", "webhook_1"))
 		if len(w.posts) != 1 {
-			t.Error("what was read more than a minute ago still counts")
+			w.Error("what was read more than a minute ago still counts")
 		}
 	})
 }
 
 func TestHandler_Process_asksOnceASecondWhereNothingIsStored(t *testing.T) {
 	in(t, status(200), func(w *world) {
-		t := w.t
 		h := w.handler()
-		process(t, h, w.fresh("e1", "webhook_1"))
-		process(t, h, w.fresh("e2", "webhook_1"), w.fresh("e3", "webhook_2"))
+		w.processBy(h, w.fresh("e1", "webhook_1"))
+		w.processBy(h, w.fresh("e2", "webhook_1"), w.fresh("e3", "webhook_2"))
 		time.Sleep(time.Second)
-		process(t, h, w.fresh("e4", "webhook_1"))
+		w.processBy(h, w.fresh("e4", "webhook_1"))
 		w.change("webhook_1", func(e *endpoint.Endpoint) { e.Status = endpoint.Disabled })
-		process(t, h, w.fresh("e5", "webhook_1")) // stores a lease
-		process(t, h, w.fresh("e6", "webhook_1"))
-		process(t, h, w.fresh("e7", "webhook_1"))
+		w.processBy(h, w.fresh("e5", "webhook_1")) // stores a lease
+		w.processBy(h, w.fresh("e6", "webhook_1"))
+		w.processBy(h, w.fresh("e7", "webhook_1"))
 		if diff := cmp.Diff([]int{1, 1, 1, 0, 1, 1}, w.asked); diff != "" {
-			t.Errorf("endpoints of each batch whose circuit was asked for (-want +got):\n%s", diff)
+			w.Errorf("endpoints of each batch whose circuit was asked for (-want +got):\n%s", diff)
 		}
 		if len(w.posts) != 4 {
-			t.Errorf("%d POSTs, want 4: rows are always read", len(w.posts))
+			w.Errorf("%d POSTs, want 4: rows are always read", len(w.posts))
 		}
 	})
 }
 
 func TestHandler_recordCircuits(t *testing.T) {
 	in(t, status(503), func(w *world) {
-		t := w.t
 		h := w.handler()
-		process(t, h, w.fresh("alone", "webhook_1"))
+		w.processBy(h, w.fresh("alone", "webhook_1"))
 		if len(w.circuits) > 0 {
-			t.Error("a first attempt that is answered and fails alone is written")
+			w.Error("a first attempt that is answered and fails alone is written")
 		}
-		process(t, h, w.retried("e1", "webhook_1", 1))
+		w.processBy(h, w.retried("e1", "webhook_1", 1))
 		stores := func() (n int) {
 			for _, c := range w.calls {
 				if c == "Store" {
@@ -350,16 +327,16 @@ func TestHandler_recordCircuits(t *testing.T) {
 			return n
 		}
 		for n := range 5 { // within a second
-			process(t, h, w.retried(fmt.Sprint("e1", n), "webhook_1", 1))
+			w.processBy(h, w.retried(fmt.Sprint("e1", n), "webhook_1", 1))
 		}
 		if got := stores(); got != 1 {
-			t.Errorf("%d writes in a second, want 1", got)
+			w.Errorf("%d writes in a second, want 1", got)
 		}
 		w.respond = status(200)
-		process(t, h, w.retried("e2", "webhook_1", 1)) // ends the run of failures, however soon
+		w.processBy(h, w.retried("e2", "webhook_1", 1)) // ends the run of failures, however soon
 		i := w.circuits["webhook_1"]
 		if ok, tried := i.Recent.Share(time.Now()); i.State != circuit.None || ok != 1 || tried != 8 {
-			t.Errorf("state %q, %d of %d attempts succeeded", i.State, ok, tried)
+			w.Errorf("state %q, %d of %d attempts succeeded", i.State, ok, tried)
 		}
 	})
 }
@@ -372,7 +349,6 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 		for _, slow := range []bool{false, true} {
 			for _, respond := range []func(context.Context, string) delivery.Response{status(503), hangs} {
 				in(t, respond, func(w *world) {
-					t := w.t
 					if slow {
 						w.slowUntil = time.Now().Add(6 * time.Hour)
 					}
@@ -381,7 +357,7 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 					last.Attempts, last.Life = 9, delivery.Life{StartedAt: w.born}
 					w.fails["Put"] = true // so that all that would wait in Backlog waits on queues
 					w.change("webhook_2", func(e *endpoint.Endpoint) { e.Marks.PausedAt = time.Now() })
-					w.process(t, w.on(from, 1, message("e1", "webhook_1")), w.on(from, 1, message("e2", "webhook_1")),
+					w.process(w.on(from, 1, message("e1", "webhook_1")), w.on(from, 1, message("e2", "webhook_1")),
 						w.on(from, 1, last), w.on(from, 1, paused))
 					for to, messages := range w.sent {
 						if len(messages) > 0 && !slices.Contains(hops[from], to) {
@@ -402,22 +378,21 @@ func TestHandler_Process_makesShortChains(t *testing.T) {
 // What is dead is not attempted again while DeadLetterQueue refuses it.
 func TestHandler_Process_keepsTheDeadInBacklogWhileTheirQueueRefuses(t *testing.T) {
 	in(t, status(503), func(w *world) {
-		t := w.t
 		w.fails["DeadLetter"] = true
-		if returned := w.process(t, w.retried("last", "webhook_1", 9)); len(returned) > 0 {
-			t.Errorf("returned %v", returned)
+		if returned := w.process(w.retried("last", "webhook_1", 9)); len(returned) > 0 {
+			w.Errorf("returned %v", returned)
 		}
 		if len(w.held) != 1 || w.held[0].Held || w.held[0].Message.Attempts != 10 {
-			t.Fatalf("in Backlog %+v", w.held)
+			w.Fatalf("in Backlog %+v", w.held)
 		}
 		again := w.held[0].Message
-		if returned := w.process(t, w.on("retry", 1, again)); len(returned) > 0 || len(w.posts) != 1 || len(w.held) != 2 {
-			t.Errorf("%d POSTs, returned %v, in Backlog %+v", len(w.posts), returned, w.held)
+		if returned := w.process(w.on("retry", 1, again)); len(returned) > 0 || len(w.posts) != 1 || len(w.held) != 2 {
+			w.Errorf("%d POSTs, returned %v, in Backlog %+v", len(w.posts), returned, w.held)
 		}
 		w.fails["DeadLetter"] = false
-		w.process(t, w.on("retry", 1, again))
+		w.process(w.on("retry", 1, again))
 		if dead := w.sent["DeadLetter"]; len(dead) != 1 || dead[0].Attempts != 10 || dead[0].Life.Status != 503 {
-			t.Errorf("dead %+v", dead)
+			w.Errorf("dead %+v", dead)
 		}
 	})
 }
@@ -453,7 +428,7 @@ func TestHandler_Process_boundsTheAttemptsOfATenantAtAHost(t *testing.T) {
 			m.TenantID, m.DeliveryID = tenant, delivery.ID(tenant, m.EventID, id, delivery.ContentOf(m.Body))
 			records = append(records, w.on("delivery", 1, m))
 		}
-		w.process(w.t, records...)
+		w.process(records...)
 	})
 	if diff := cmp.Diff(map[string]int{"acme": 2, "globex": 2, "all": 4}, most); diff != "" {
 		t.Errorf("attempts at a time (-want +got):\n%s", diff)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -36,15 +37,15 @@ var (
 // world is everything around the handler: receivers, tables, queues. Its clock is time.Now, which is
 // fake in a bubble of synctest.
 type world struct {
-	t         *testing.T // of the bubble
-	mu        sync.Mutex
-	born      time.Time // sent at, of every message
-	endpoints map[string]endpoint.Endpoint
-	tenant    endpoint.Marks
-	circuits  map[string]circuit.Item
-	slowUntil time.Time
-	respond   func(ctx context.Context, url string) delivery.Response
-	rules     Rules
+	*testing.T // of the bubble
+	mu         sync.Mutex
+	born       time.Time // sent at, of every message
+	endpoints  map[string]endpoint.Endpoint
+	tenant     endpoint.Marks
+	circuits   map[string]circuit.Item
+	slowUntil  time.Time
+	respond    func(ctx context.Context, url string) delivery.Response
+	rules      Rules
 
 	blind  bool            // circuits cannot be read
 	broken string          // the endpoint whose row is unreadable
@@ -64,9 +65,16 @@ type world struct {
 	asked   []int           // circuits, by each read
 }
 
-func newWorld(respond func(context.Context, string) delivery.Response) *world {
+// in runs a test in a bubble, whose clock is fake.
+func in(t *testing.T, respond func(context.Context, string) delivery.Response, do func(w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { do(newWorld(t, respond)) })
+}
+
+func newWorld(t *testing.T, respond func(context.Context, string) delivery.Response) *world {
+	t.Helper()
 	w := &world{
-		born: time.Now(), endpoints: map[string]endpoint.Endpoint{}, circuits: map[string]circuit.Item{},
+		T: t, born: time.Now(), endpoints: map[string]endpoint.Endpoint{}, circuits: map[string]circuit.Item{},
 		respond: respond, rules: rules, fails: map[string]bool{}, sent: map[string][]delivery.Message{},
 		delays: map[string]time.Duration{}, hidden: map[string]time.Duration{}, states: map[string]delivery.Record{},
 	}
@@ -267,15 +275,15 @@ func (w *world) logged(texts ...string) bool {
 	return false
 }
 
-// process runs one invocation.
-func (w *world) process(t *testing.T, records ...events.SQSMessage) (returned []string) {
-	t.Helper()
-	return process(t, w.handler(), records...)
+// process runs one invocation of a new process.
+func (w *world) process(records ...events.SQSMessage) (returned []string) {
+	w.Helper()
+	return w.processBy(w.handler(), records...)
 }
 
-func process(t *testing.T, h *Handler, records ...events.SQSMessage) (returned []string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+func (w *world) processBy(h *Handler, records ...events.SQSMessage) (returned []string) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), 30*time.Second)
 	defer cancel()
 	return h.Process(ctx, records)
 }

@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -47,16 +46,14 @@ func TestHandler_Process_measuresServiceLevels(t *testing.T) {
 			[]string{acknowledged + "40]"}, []string{first}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				w := newWorld(status(row.status))
-				w.t = t
-				w.process(t, row.record(w))
+			in(t, status(row.status), func(w *world) {
+				w.process(row.record(w))
 				if !w.logged(row.want...) {
-					t.Errorf("no line has %q\n%s", row.want, w.logs)
+					w.Errorf("no line has %q\n%s", row.want, w.logs)
 				}
 				for _, text := range row.without {
 					if w.logged(text) {
-						t.Errorf("a line has %q\n%s", text, w.logs)
+						w.Errorf("a line has %q\n%s", text, w.logs)
 					}
 				}
 			})

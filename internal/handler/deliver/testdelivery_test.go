@@ -51,17 +51,17 @@ func TestHandler_Process_triesATestOnce(t *testing.T) {
 			in(t, status(row.status), func(w *world) {
 				row.given(w)
 				m := trial("test", "webhook_1")
-				returned := w.process(w.t, w.on(row.from, 1, m))
+				returned := w.process(w.on(row.from, 1, m))
 				got := w.states[m.DeliveryID]
 				if len(w.acked) > 0 {
 					got = w.acked[0]
 				}
 				if len(returned) > 0 || len(w.posts) != row.posts || got.State != row.state || got.Reason != row.reason {
-					w.t.Errorf("returned %v, %d POSTs, %s %q", returned, len(w.posts), got.State, got.Reason)
+					w.Errorf("returned %v, %d POSTs, %s %q", returned, len(w.posts), got.State, got.Reason)
 				}
 				others := len(w.held) + len(w.sent["Retry"]) + len(w.sent["DeadLetter"]) + len(w.hidden)
 				if others > 0 || len(w.sent["Slow"]) != row.sent {
-					w.t.Errorf("moved to %v, held %v, hidden %v", w.sent, w.held, w.hidden)
+					w.Errorf("moved to %v, held %v, hidden %v", w.sent, w.held, w.hidden)
 				}
 			})
 		})
@@ -78,13 +78,13 @@ func TestHandler_Process_learnsNothingFromTests(t *testing.T) {
 			for n := range batch {
 				batch[n] = w.on("delivery", 1, trial(string(rune('A'+n)), "webhook_1"))
 			}
-			w.process(w.t, batch...)
+			w.process(batch...)
 			if diff := cmp.Diff(before, w.circuits["webhook_1"]); diff != "" || len(w.posts) != len(batch) {
-				w.t.Errorf("%d POSTs, circuit (-want +got):\n%s", len(w.posts), diff)
+				w.Errorf("%d POSTs, circuit (-want +got):\n%s", len(w.posts), diff)
 			}
 			if w.logged("FirstAttemptsAcknowledged") || w.logged("FirstAttemptSeconds") ||
 				w.logged("AcknowledgedSeconds") {
-				w.t.Errorf("service levels count tests: %s", w.logs[len(w.logs)-1])
+				w.Errorf("service levels count tests: %s", w.logs[len(w.logs)-1])
 			}
 		})
 	}
