@@ -50,7 +50,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 	const one, publish, discard = `endpoint","endpoint_id":"webhook_1"`, `rejected_events"`, `discard_rejected_events"`
 	const start, span = `start_job","act":`, `"since":"2026-01-02T00:00:00Z","until":"2026-01-01T00:00:00Z"`
 	const erase, erased = `erase","tenant_id":`, `erase","tenant_id":"acme","confirm":"acme"`
-	counted := *operator.NextCursor("erase true acme", "1") // of a dry run
+	dryRun := ask[Erased](t, newWorld(), `{"operator":"ann","action":"`+erase+`"acme","dry_run":true}`)
 	for fields, field := range map[string]string{
 		`endpoint"`:                                                           "endpoint_id",
 		`endpoint","endpoint_id":"a.example"`:                                 "endpoint_id", // no host
@@ -87,7 +87,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		erased + `,"reason":"\n"`:                                             "reason",
 		erased + `,"limit":1`:                                                 "limit",
 		erased + `,"endpoint_id":"webhook_1"`:                                 "endpoint_id",
-		erased + `,"cursor":"` + counted + `"`:                                "cursor",
+		erased + `,"cursor":"` + *dryRun.NextCursor + `"`:                     "cursor",
 		erase + `"acme","dry_run":true,"cursor":"bm90IGEgY3Vyc29yIGF0IGFsbA"`: "cursor",
 	} {
 		w := newWorld(letter(t, nil))

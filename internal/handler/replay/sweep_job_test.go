@@ -37,29 +37,8 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 }
 
 // A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
-func TestHandler_workJobs_goesOnBehindTheEventsThatItPassed(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string {
-			if n%1000 == 0 {
-				return "acme"
-			}
-			return "other"
-		})
-		w.rejected = all
-		ask[Survey](t, w, strings.Replace(startReplay, "replay", "publish", 1)+`}`)
-		w.rejected, w.restored, w.takes = all, nil, 100*time.Millisecond
-		done, minutes := w.finish(t)
-		if done.Refused["invalid_event"] != 10 || done.Pages != 3 || minutes != 3 {
-			t.Errorf("after %d minutes: %+v", minutes, done.Progress)
-		}
-		if returned := len(w.restored); returned == 0 || returned > 4000 {
-			t.Errorf("%d events are returned at once, want those of the last invocation", returned)
-		}
-	})
-}
-
 // What one job passes is hidden from the others: a second one begins when all of it is back.
-func TestHandler_workJobs_publishesForOneJobAtATime(t *testing.T) {
+func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })
 		w.rejected = all
@@ -68,10 +47,13 @@ func TestHandler_workJobs_publishesForOneJobAtATime(t *testing.T) {
 		time.Sleep(time.Second) // the second one is the later
 		w.rejected = all
 		ask[Survey](t, w, strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(publish))
-		w.rejected, w.takes = all, 100*time.Millisecond
+		w.rejected, w.restored, w.takes = all, nil, 100*time.Millisecond
 		first, minutes := w.finish(t)
 		if first.Refused["invalid_event"] != 5000 || minutes != 3 || w.jobs[job.ID("u")].Pages != 0 {
 			t.Errorf("after %d minutes: %+v, beside it %+v", minutes, first.Progress, w.jobs[job.ID("u")].Progress)
+		}
+		if returned := len(w.restored); returned == 0 || returned > 4000 {
+			t.Errorf("%d events are returned at once, want those of the last invocation", returned)
 		}
 		for w.rejected = all; w.jobs[job.ID("u")].State == job.Running; time.Sleep(time.Minute) {
 			w.wake(t)
