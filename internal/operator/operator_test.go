@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
 )
@@ -49,6 +48,9 @@ func testFunction(log *bytes.Buffer) *Function {
 			"fail": Do(func(context.Context, *Call, struct{}) (struct{}, error) {
 				return struct{}{}, errors.New("arn:aws:secret detail")
 			}),
+			"be late": Do(func(context.Context, *Call, struct{}) (struct{}, error) {
+				return struct{}{}, fmt.Errorf("asking 10.0.0.1: %w", context.DeadlineExceeded)
+			}),
 			"panic":       Do(func(context.Context, *Call, struct{}) (struct{}, error) { panic("boom") }),
 			"fail to say": Do(func(context.Context, *Call, struct{}) (float64, error) { return math.NaN(), nil }),
 			"when":        Do(func(_ context.Context, call *Call, _ struct{}) (time.Time, error) { return call.Now, nil }),
@@ -71,6 +73,7 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 		"done": {
 			`{"action":"greet","operator":"ann","name":"bob"}`, `{"greeting":"hello bob from ann"}`,
 		},
+		"the time in UTC": {`{"action":"when","operator":"ann"}`, `"2023-11-14T22:13:20Z"`},
 		"an operator beyond ASCII": {
 			`{"action":"greet","operator":"Zoë","name":"bob"}`, `{"greeting":"hello bob from Zoë"}`,
 		},
@@ -105,7 +108,7 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 		},
 		"an unknown action": {
 			`{"action":"shout","operator":"ann"}`,
-			refused("unknown_action", "action", "must be one of fail, fail to say, greet, panic, when"),
+			refused("unknown_action", "action", "must be one of be late, fail, fail to say, greet, panic, when"),
 		},
 		"a duplicate name": {
 			`{"action":"greet","operator":"ann","name":"a","name":"b"}`,
@@ -169,40 +172,24 @@ func TestFunction_report_saysWhoDidWhatToWhich(t *testing.T) {
 	}
 }
 
-func TestFunction_Invoke_saysThatTimeRanOut(t *testing.T) {
-	var log bytes.Buffer
-	f := testFunction(&log)
-	f.Actions["wait"] = Do(func(context.Context, *Call, struct{}) (struct{}, error) {
-		return struct{}{}, fmt.Errorf("asking 10.0.0.1: %w", context.DeadlineExceeded)
-	})
-	_, err := f.Invoke(t.Context(), []byte(`{"action":"wait","operator":"ann"}`))
-	if err != errLate || !strings.Contains(log.String(), "10.0.0.1") { //nolint:errorlint // nothing is added
-		t.Errorf("%v, log %s", err, &log)
-	}
-}
-
 func TestFunction_Invoke_keepsTheDetailOfOurErrorsInTheLog(t *testing.T) {
-	for action, detail := range map[string]string{
-		"fail": "arn:aws:secret detail", "panic": "boom", "fail to say": "NaN",
+	for action, row := range map[string]struct {
+		detail string
+		want   error
+	}{
+		"fail": {"arn:aws:secret detail", errInternal}, "panic": {"boom", errInternal}, "fail to say": {"NaN", errInternal},
+		"be late": {"10.0.0.1", errLate},
 	} {
 		var log bytes.Buffer
 		out, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"`+action+`","operator":"ann"}`))
-		if out != nil || err != errInternal { //nolint:errorlint // returned as it is, so that nothing is added
-			t.Errorf("%s: answered %s with error %v, want %v", action, out, err, errInternal)
+		if out != nil || err != row.want { //nolint:errorlint // returned as it is, so that nothing is added
+			t.Errorf("%s: answered %s with error %v, want %v", action, out, err, row.want)
 		}
-		for _, want := range []string{detail, `"outcome":"failed"`, `"level":"ERROR"`} {
+		for _, want := range []string{row.detail, `"outcome":"failed"`, `"level":"ERROR"`} {
 			if !strings.Contains(log.String(), want) {
 				t.Errorf("%s: %s is not in the log %s", action, want, &log)
 			}
 		}
-	}
-}
-
-func TestFunction_Invoke_tellsActionsTheTimeInUTC(t *testing.T) {
-	var log bytes.Buffer
-	out, err := testFunction(&log).Invoke(t.Context(), []byte(`{"action":"when","operator":"ann"}`))
-	if want := `"2023-11-14T22:13:20Z"`; err != nil || string(out) != want {
-		t.Errorf("answered %s, %v, want %s", out, err, want)
 	}
 }
 
@@ -255,24 +242,21 @@ func TestPage_Start_takesCursorsOfItsListOnly(t *testing.T) {
 	}
 }
 
-func TestIDs_leavesOutRepeatedOnes(t *testing.T) {
-	got, err := IDs("ids", []string{"b", "a", "b"}, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff([]string{"b", "a"}, got); diff != "" {
-		t.Errorf("ids (-want +got):\n%s", diff)
-	}
-}
-
-func TestIDs_refusesNoneAndTooMany(t *testing.T) {
-	for name, ids := range map[string][]string{
-		"none": {}, "too many": {"a", "b", "c", "d"}, "an empty one": {"a", ""},
+func TestIDs(t *testing.T) {
+	for name, row := range map[string]struct {
+		ids, want []string
+		refused   bool
+	}{
+		"repeated ones": {[]string{"b", "a", "b"}, []string{"b", "a"}, false},
+		"none":          {[]string{}, nil, true},
+		"too many":      {[]string{"a", "b", "c", "d"}, nil, true},
+		"an empty one":  {[]string{"a", ""}, nil, true},
 	} {
-		_, err := IDs("ids", ids, 3)
-		want := error(&Refusal{Code: CodeInvalidField, Field: "ids"})
-		if diff := cmp.Diff(want, err, cmpopts.IgnoreFields(Refusal{}, "Message")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
+		got, err := IDs("ids", row.ids, 3)
+		var refusal *Refusal
+		refused := errors.As(err, &refusal) && refusal.Code == CodeInvalidField && refusal.Field == "ids"
+		if diff := cmp.Diff(row.want, got); diff != "" || refused != row.refused {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
 }
@@ -294,7 +278,7 @@ func FuzzInvoke(f *testing.F) {
 
 // failsOnPurpose tells whether a payload may name an action that fails, an escaped name included.
 func failsOnPurpose(payload []byte) bool {
-	return slices.ContainsFunc([]string{"fail", "panic", `\u`}, func(s string) bool {
+	return slices.ContainsFunc([]string{"fail", "panic", "late", `\u`}, func(s string) bool {
 		return bytes.Contains(payload, []byte(s))
 	})
 }

@@ -3,6 +3,7 @@ package rejected
 import (
 	"context"
 	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -58,73 +59,47 @@ func attribute(value string) types.MessageAttributeValue {
 	return types.MessageAttributeValue{DataType: aws.String("String"), StringValue: aws.String(value)}
 }
 
+// SQS moves a message with its attributes, and a publisher may have used the names that fanout uses.
 func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
-	client := &fakeSQS{messages: []types.Message{{
-		MessageId: aws.String("m1"), Body: aws.String("{"), ReceiptHandle: aws.String("r1"),
-		Attributes: map[string]string{"SentTimestamp": "1700000000123"},
-		MessageAttributes: map[string]types.MessageAttributeValue{
-			"event_id": attribute("evt_1"), "reason": attribute("no tenant"), "message_id": attribute("published"),
-		},
-	}, {
-		MessageId: aws.String("m3"), Body: aws.String("["), ReceiptHandle: aws.String("r3"),
-		MessageAttributes: map[string]types.MessageAttributeValue{
-			"event_id": attribute("evt_3"), "reason": attribute("no JSON"),
-		},
-	}, {
-		MessageId: aws.String("m2"), Body: aws.String("{}"), ReceiptHandle: aws.String("r2"), // redriven by SQS
-		Attributes: map[string]string{"SentTimestamp": "soon"},
-	}}}
-	got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Event{
-		{
-			MessageID: "published", EventID: "evt_1", Reason: "no tenant", Body: "{", receipt: "r1",
-			SentAt: time.Date(2023, 11, 14, 22, 13, 20, 123_000_000, time.UTC),
-		},
-		{MessageID: "m3", EventID: "evt_3", Reason: "no JSON", Body: "[", receipt: "r3"},
-		{MessageID: "m2", EventID: "m2", Reason: "not_processed", Body: "{}", receipt: "r2"},
-	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Event{})); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-}
-
-func TestQueue_Receive_readsTheIDOfAnEventThatSQSMoved(t *testing.T) {
-	for body, want := range map[string]string{
-		`{"id":"evt_1","tenant_id":"acme","type":"user.deleted","data":{}}`: "evt_1",
-		`{"tenant_id":"acme","type":"user.deleted","data":{}}`:              "m1",
-		`{"id":"evt_1","type":"unknown"}`:                                   "evt_1",
-		`{"id":7,"tenant_id":"acme","type":"user.deleted","data":{}}`:       "m1",
-		`{`: "m1",
+	const arn = "arn:aws:sqs:eu-central-1:123456789012:events"
+	const valid = `"tenant_id":"acme","type":"user.deleted","data":{}}`
+	attributes := map[string]types.MessageAttributeValue{"event_id": attribute("evt_1"), "reason": attribute("no tenant")}
+	published := maps.Clone(attributes)
+	published["message_id"] = attribute("published")
+	sent := time.Date(2023, 11, 14, 22, 13, 20, 123_000_000, time.UTC)
+	for name, row := range map[string]struct {
+		body       string
+		system     map[string]string
+		attributes map[string]types.MessageAttributeValue
+		want       Event
+	}{
+		"kept by fanout": {"{", map[string]string{"SentTimestamp": "1700000000123"}, published,
+			Event{MessageID: "published", EventID: "evt_1", Reason: "no tenant", SentAt: sent}},
+		"kept under its own message id": {"[", nil, attributes,
+			Event{MessageID: "m1", EventID: "evt_1", Reason: "no tenant"}},
+		"moved by SQS with attributes": {"{}", map[string]string{"DeadLetterQueueSourceArn": arn}, published,
+			moved("m1")},
+		"sent at no time":         {"{}", map[string]string{"SentTimestamp": "soon"}, nil, moved("m1")},
+		"with an id":              {`{"id":"evt_1",` + valid, nil, nil, moved("evt_1")},
+		"without an id":           {"{" + valid, nil, nil, moved("m1")},
+		"with an id of no string": {`{"id":7,` + valid, nil, nil, moved("m1")},
+		"with an id, but invalid": {`{"id":"evt_1","type":"unknown"}`, nil, nil, moved("evt_1")},
+		"no JSON":                 {"{", nil, nil, moved("m1")},
 	} {
-		client := &fakeSQS{messages: []types.Message{{MessageId: aws.String("m1"), Body: aws.String(body)}}}
-		got, err := Queue{Client: client}.Receive(t.Context(), 1)
-		if err != nil || got[0].EventID != want || got[0].Reason != "not_processed" {
-			t.Errorf("%s: %+v, %v; want %s", body, got, err, want)
+		client := &fakeSQS{messages: []types.Message{{
+			MessageId: aws.String("m1"), Body: aws.String(row.body), ReceiptHandle: aws.String("r1"),
+			Attributes: row.system, MessageAttributes: row.attributes,
+		}}}
+		row.want.Body, row.want.receipt = row.body, "r1"
+		got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 3)
+		if diff := cmp.Diff([]Event{row.want}, got, cmp.AllowUnexported(Event{})); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
 	}
 }
 
-// SQS moves a message with its attributes, and a publisher may have used the names that fanout uses.
-func TestQueue_Receive_leavesPublishersTheirAttributes(t *testing.T) {
-	client := &fakeSQS{messages: []types.Message{{
-		MessageId: aws.String("m1"), Body: aws.String("{}"), ReceiptHandle: aws.String("r1"),
-		Attributes: map[string]string{"DeadLetterQueueSourceArn": "arn:aws:sqs:eu-central-1:123456789012:events"},
-		MessageAttributes: map[string]types.MessageAttributeValue{
-			"event_id": attribute("theirs"), "reason": attribute("churn"), "message_id": attribute("an e-mail's"),
-		},
-	}}}
-	got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := []Event{{MessageID: "m1", EventID: "m1", Reason: "not_processed", Body: "{}", receipt: "r1"}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(Event{})); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
-}
+// moved is an event without fanout's attributes.
+func moved(id string) Event { return Event{MessageID: "m1", EventID: id, Reason: "not_processed"} }
 
 func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 	long := strings.Repeat("x", 512)

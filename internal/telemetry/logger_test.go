@@ -39,14 +39,6 @@ func TestNewLogger_writesLambdasFormatAtOnce(t *testing.T) {
 	}
 }
 
-func TestNewLogger_namesNoRequestOutsideAnInvocation(t *testing.T) {
-	var w writes
-	NewLogger(&w).Info("cold start")
-	if len(w) != 1 || strings.Contains(w[0], "requestId") {
-		t.Errorf("%q", w)
-	}
-}
-
 func TestNewLogger_takesItsLevelFromLambda(t *testing.T) {
 	for level, want := range map[string]string{
 		"DEBUG": "DEBUG INFO WARN ERROR", "INFO": "INFO WARN ERROR", "": "INFO WARN ERROR", "ERROR": "INFO WARN ERROR",
