@@ -20,33 +20,23 @@ import (
 
 // Run starts the function of this name, its folder's, and never returns: the process ends with Lambda's
 // Runtime API, or here if it cannot start. Settings are read from the variables that the `env` tags of S name (package
-// config); build makes the handler.
+// config), besides the stage that every function has; build makes the handler.
 func Run[S any](name string, build func(config.Function[S]) (lambda.Handler, error)) {
 	log := telemetry.NewLogger(os.Stdout)
-	function, err := load[S](name)
+	common, unstaged := config.Load[struct {
+		Stage string `env:"STAGE,notEmpty"`
+	}]()
+	settings, unset := config.Load[S]()
+	cfg, unconfigured := config.AWS()
+	err := errors.Join(unstaged, unset, unconfigured)
 	var h lambda.Handler
 	if err == nil {
-		function.Log = log
-		h, err = build(function)
+		metrics := telemetry.NewMetrics(os.Stdout, common.Stage, name, time.Now)
+		h, err = build(config.Function[S]{Settings: settings, AWS: cfg, Log: log, Metrics: metrics})
 	}
 	if err != nil {
 		log.Error("cold start failed", telemetry.KeyError, err.Error())
 		os.Exit(1)
 	}
 	lambda.Start(h)
-}
-
-// shared are the settings of every function, besides its own.
-type shared struct {
-	Stage string `env:"STAGE,notEmpty"`
-}
-
-// load reads the environment. Faults of the settings and of the AWS configuration come in one error.
-func load[S any](name string) (config.Function[S], error) {
-	common, unstaged := config.Load[shared]()
-	settings, unset := config.Load[S]()
-	cfg, unconfigured := config.AWS()
-	metrics := telemetry.NewMetrics(os.Stdout, common.Stage, name, time.Now)
-	function := config.Function[S]{Settings: settings, AWS: cfg, Metrics: metrics}
-	return function, errors.Join(unstaged, unset, unconfigured)
 }

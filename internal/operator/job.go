@@ -37,7 +37,7 @@ type JobSelector struct {
 func ShowJob(j job.Job) Job {
 	shown := Job{
 		JobID: j.ID, Act: j.Act, State: j.State, Operator: j.Operator, StartedAt: j.StartedAt, UpdatedAt: j.UpdatedAt,
-		StoppedBy: j.StoppedBy, Selected: j.Selected, Done: j.Done, Refused: counts(j.Refused), Failed: counts(j.Failed),
+		StoppedBy: j.StoppedBy, Selected: j.Selected, Done: j.Done, Refused: j.Refused, Failed: j.Failed,
 		Selector: JobSelector{
 			TenantID: j.Selector.TenantID, EndpointID: j.Selector.EndpointID, Reason: j.Selector.Reason,
 			Status: j.Selector.Status, Since: OrNull(j.Selector.Since), Until: OrNull(j.Selector.Until),
@@ -47,14 +47,6 @@ func ShowJob(j job.Job) Job {
 		shown.Left = max(0, j.Selected-j.Done-job.Total(j.Refused)-job.Total(j.Failed))
 	}
 	return shown
-}
-
-// counts is never null.
-func counts(of map[string]int) map[string]int {
-	if of == nil {
-		return map[string]int{}
-	}
-	return of
 }
 
 // OrNull shows a time, or null for none.

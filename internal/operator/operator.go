@@ -12,7 +12,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -62,7 +65,7 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 			Fields   Req    `json:",embed"`
 		}
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
-			return nil, knowing(refuseJSON(err), fieldsOf(reflect.TypeOf(request)))
+			return nil, refuseJSON(err, fieldsOf(reflect.TypeOf(request))...)
 		}
 		res, err := do(ctx, call, request.Fields)
 		if errors.Is(err, cursor.ErrInvalid) {
@@ -113,6 +116,7 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return out, nil
 }
 
+// encode shows no list and no map as null.
 func encode(answer any) ([]byte, error) { return json.Marshal(answer, jsontext.AllowInvalidUTF8(true)) }
 
 // run reads action and operator, and hands over to the action.
@@ -137,7 +141,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	call.Operator, call.action = head.Operator, head.Action
 	action, ok := f.Actions[head.Action]
 	if !ok {
-		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+names(f.Actions))
+		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+strings.Join(slices.Sorted(maps.Keys(f.Actions)), ", "))
 	}
 	answer, err = action(ctx, call, payload)
 	return head.Action, answer, err

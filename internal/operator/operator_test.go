@@ -220,13 +220,6 @@ func TestPrintable(t *testing.T) {
 	}
 }
 
-func TestNewList_marksItsEnd(t *testing.T) {
-	want := List[int]{Data: []int{}} // [] and not null
-	if diff := cmp.Diff(want, NewList[int](nil, "x", "")); diff != "" {
-		t.Errorf("the last page (-want +got):\n%s", diff)
-	}
-}
-
 func TestPage_Start_takesCursorsOfItsListOnly(t *testing.T) {
 	own := *NewList([]int{1}, "endpoint webhook_1", "store cursor").NextCursor
 	for given, want := range map[string]string{own: "store cursor", "": ""} {

@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,28 +39,21 @@ func Refuse(code, field, message string) *Refusal {
 func Invalid(field, message string) *Refusal { return Refuse(CodeInvalidField, field, message) }
 
 // refuseJSON names the fault of a request without quoting it. Requests are flat but for lists: the first name tells
-// the place.
-func refuseJSON(err error) *Refusal {
+// the place. The refusal of an unknown one has the fields that the action knows.
+func refuseJSON(err error, known ...string) *Refusal {
 	d := badjson.Diagnose(err)
 	switch field := d.TopLevel(); {
 	case d.Kind == badjson.DuplicateName:
 		return Refuse(CodeInvalidJSON, field, "the name appears twice")
 	case d.Kind == badjson.UnknownName:
-		return Refuse(CodeUnknownField, field, "this action does not know the field")
+		return Refuse(CodeUnknownField, field,
+			"this action does not know the field; it knows "+strings.Join(known, ", "))
 	case d.Kind == badjson.WrongType && field != "":
 		return Invalid(field, "wrong type")
 	case d.Kind == badjson.WrongType:
 		return Refuse(CodeInvalidJSON, "", "the request must be a JSON object")
 	}
 	return Refuse(CodeInvalidJSON, "", "the request must be one well-formed JSON object")
-}
-
-// knowing adds an action's fields to the refusal of an unknown one.
-func knowing(r *Refusal, fields []string) *Refusal {
-	if r.Code == CodeUnknownField {
-		r.Message += "; it knows " + strings.Join(fields, ", ")
-	}
-	return r
 }
 
 // fieldsOf are the names of a request's fields, embedded structs' included.
@@ -99,8 +91,4 @@ func CheckReason(reason string) error {
 		return Invalid("reason", "must be at most 256 printable characters")
 	}
 	return nil
-}
-
-func names(actions map[string]Action) string {
-	return strings.Join(slices.Sorted(maps.Keys(actions)), ", ")
 }

@@ -34,15 +34,12 @@ func (p Page) Size() (int, error) {
 
 // List is the answer of every list. NextCursor is null after the last page.
 type List[T any] struct {
-	Data       []T     `json:"data"` // never null
+	Data       []T     `json:"data"`
 	NextCursor *string `json:"next_cursor"`
 }
 
 // NewList makes a List of data and, after it, the place in the list of filter where the next page begins.
 func NewList[T any](data []T, filter, next string) List[T] {
-	if data == nil {
-		data = []T{}
-	}
 	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}
 }
 

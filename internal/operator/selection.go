@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
@@ -40,10 +39,4 @@ func (s Selection) CheckTimes() error {
 		return Invalid("until", "must be later than since")
 	}
 	return nil
-}
-
-// Filter tells the lists of different selections apart.
-func (s Selection) Filter() string {
-	return fmt.Sprintf("%s %s %s %s %s %s", s.Status, s.EndpointID, s.TenantID, s.Reason,
-		s.Since.Format(time.RFC3339Nano), s.Until.Format(time.RFC3339Nano))
 }

@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -91,7 +92,7 @@ func (h *Handler) deadLetters(
 		}
 		return h.showDeadLetters(ctx, records), next, nil
 	}
-	return operator.Paged(call, req.Page, "dead_letters "+req.Filter(), read)
+	return operator.Paged(call, req.Page, fmt.Sprint("dead_letters ", req.Selection), read)
 }
 
 // OpenedDeadLetter is a dead letter in clear.

@@ -99,7 +99,7 @@ func TestHandler_searchDeliveries_findsEveryContentThatIsNotAcknowledged(t *test
 		t.Errorf("note %q (-want +got)\n%s", got.Note, diff)
 	}
 	none := testkit.Read[DeliveryList](t, w.ask(t, "deliveries", `"event_id":"evt_1","tenant_id":"none"`))
-	empty := DeliveryList{List: operator.NewList[Delivery](nil, "", ""), Note: noteNone + noteSearched}
+	empty := DeliveryList{List: operator.List[Delivery]{Data: []Delivery{}}, Note: noteNone + noteSearched}
 	if diff := cmp.Diff(empty, none); diff != "" {
 		t.Errorf("of a tenant without endpoints (-want +got)\n%s", diff)
 	}
