@@ -229,22 +229,19 @@ func TestHandler_Process_recordsNoAcknowledgedDelivery(t *testing.T) {
 	}
 }
 
-// Replay 2 could not be sent, so that replay 3 is the third life.
 func TestHandler_Process_recordsEachLifeOnce(t *testing.T) {
-	w := newWorld()
-	for _, replay := range []int{0, 0, 1, 1, 3, 1} {
-		if failed := w.Process(t.Context(), []events.SQSMessage{message(replay)}); len(failed) != 0 {
-			t.Errorf("failed %v", failed)
+	for _, row := range []struct{ replays, lives []int }{
+		{[]int{0, 0, 1, 1, 3, 1}, []int{0, 1, 3}}, // replay 2 could not be sent
+		{[]int{3, 4}, []int{3, 4}},                // purged, it died again
+	} {
+		w := newWorld()
+		for _, replay := range row.replays {
+			if failed := w.Process(t.Context(), []events.SQSMessage{message(replay)}); len(failed) != 0 {
+				t.Errorf("failed %v", failed)
+			}
 		}
+		w.holds(t, deliveryID, contents{Body: payload, Lives: row.lives})
 	}
-	w.holds(t, deliveryID, contents{Body: payload, Lives: []int{0, 1, 3}})
-}
-
-func TestHandler_Process_keepsAPurgedDeliveryThatDiesAgainWhole(t *testing.T) {
-	w := newWorld()
-	w.Process(t.Context(), []events.SQSMessage{message(3)})
-	w.Process(t.Context(), []events.SQSMessage{message(4)})
-	w.holds(t, deliveryID, contents{Body: payload, Lives: []int{3, 4}})
 }
 
 // Only sealed, such a message is kept: replay refuses what is unreadable, and its seal says that it is.

@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -140,6 +139,8 @@ func message(id, tenant, eventType string) events.SQSMessage {
 	}
 }
 
+// The ids are made of nothing that a second process would not know: after a crash it sends the same. An event without
+// an id has that of its SQS message.
 func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 	for _, n := range []int{0, 1, 50} {
 		t.Run(fmt.Sprint(n, " endpoints"), func(t *testing.T) {
@@ -149,20 +150,19 @@ func TestHandler_Process_sendsOneMessagePerMatchingEndpoint(t *testing.T) {
 			)})
 			var want []queue.Outgoing
 			sent := epoch.Add(-90 * time.Second)
-			record := message("e", "t", "user.created")
-			record.Attributes = sqsevent.System(sent, 1)
+			named, unnamed := message("e", "t", "user.created"), message("e", "t", "user.created")
+			unnamed.Body = strings.Replace(unnamed.Body, `"id":"e",`, "", 1)
+			named.Attributes, unnamed.Attributes = sqsevent.System(sent, 1), sqsevent.System(sent, 1)
 			body := []byte(`{"type":"user.created","data":{ "userId":"user_1","n":1.50}}`)
-			for i := range n {
-				id := fmt.Sprintf("webhook_%02d", i)
-				want = append(want, queue.Of(delivery.Message{
-					Ref: delivery.Ref{
-						DeliveryID: delivery.ID("t", "e", id, delivery.ContentOf(body)), TenantID: "t", EndpointID: id, EventID: "e",
-						CreatedAt: sent,
-					},
-					Body: body,
-				}, 0))
+			for _, eventID := range []string{"e", unnamed.MessageId} {
+				for _, e := range endpoints("t", n) {
+					id := delivery.ID("t", eventID, e.ID, delivery.ContentOf(body))
+					want = append(want, queue.Of(delivery.Message{Body: body, Ref: delivery.Ref{
+						DeliveryID: id, TenantID: "t", EndpointID: e.ID, EventID: eventID, CreatedAt: sent,
+					}}, 0))
+				}
 			}
-			r.delivers(t, n, record)
+			r.delivers(t, 2*n, named, unnamed)
 			if diff := cmp.Diff(want, r.deliveries.sent, sqsValues); diff != "" {
 				t.Errorf("deliveries (-want +got)\n%s", diff)
 			}
@@ -226,46 +226,6 @@ func TestHandler_Process_keepsWhenTheEventOccurred(t *testing.T) {
 			got := aws.ToString(m.Attributes["occurred_at"].StringValue)
 			if got != want || m.Body != `{"type":"user.deleted","data":{}}` {
 				t.Errorf("%s: %q with the body %s, want %q", field, got, m.Body, want)
-			}
-		}
-	}
-}
-
-func TestHandler_Process_inventsNoIdsAfterACrash(t *testing.T) {
-	lists := map[string][]endpoint.Endpoint{"t": endpoints("t", 13, "*"), "u": endpoints("u", 12, "*")}
-	// the SQS message id serves
-	unnamed := events.SQSMessage{MessageId: "0b7c", Body: `{"tenant_id":"u","type":"user.deleted","data":{}}`}
-	records := []events.SQSMessage{message("e", "t", "user.deleted"), unnamed}
-	var want []string
-	named := delivery.ContentOf([]byte(`{"type":"user.deleted","data":{ "userId":"user_1","n":1.50}}`))
-	for _, e := range lists["t"] {
-		want = append(want, delivery.ID("t", "e", e.ID, named))
-	}
-	for _, e := range lists["u"] {
-		want = append(want, delivery.ID("u", "0b7c", e.ID, delivery.ContentOf([]byte(`{"type":"user.deleted","data":{}}`))))
-	}
-	slices.Sort(want)
-	for survives := range want {
-		first, second := newRig(lists), newRig(lists)
-		first.deliveries.lose = func(i int) bool {
-			if i == survives {
-				runtime.Goexit() // as final as the end of a process: nothing can recover from it
-			}
-			return false
-		}
-		var process sync.WaitGroup
-		process.Go(func() {
-			first.Process(t.Context(), records)
-			t.Errorf("the process lives on after %d sends", survives)
-		})
-		process.Wait()
-		second.delivers(t, len(want), records...)
-		if diff := cmp.Diff(want, second.deliveries.ids()); diff != "" {
-			t.Errorf("sent after a crash (-want +got)\n%s", diff)
-		}
-		for _, id := range first.deliveries.ids() {
-			if !slices.Contains(want, id) {
-				t.Errorf("%s was sent before a crash and not again", id)
 			}
 		}
 	}
