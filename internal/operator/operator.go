@@ -141,7 +141,8 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 	call.Operator, call.action = head.Operator, head.Action
 	action, ok := f.Actions[head.Action]
 	if !ok {
-		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+strings.Join(slices.Sorted(maps.Keys(f.Actions)), ", "))
+		known := slices.Sorted(maps.Keys(f.Actions))
+		return "", nil, Refuse(CodeUnknownAction, "action", "must be one of "+strings.Join(known, ", "))
 	}
 	answer, err = action(ctx, call, payload)
 	return head.Action, answer, err

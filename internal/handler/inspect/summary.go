@@ -3,6 +3,8 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"time"
 
@@ -57,26 +59,21 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 	return s, nil
 }
 
-func (h *Handler) depth(ctx context.Context, url string) (Depth, error) {
-	out, err := h.Meter.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: aws.String(url),
-		AttributeNames: []types.QueueAttributeName{
-			types.QueueAttributeNameApproximateNumberOfMessages,
-			types.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
-			types.QueueAttributeNameApproximateNumberOfMessagesDelayed,
-		},
-	})
-	if err != nil {
-		return Depth{}, fmt.Errorf("measuring a queue: %w", err)
-	}
-	var d Depth
-	for name, to := range map[types.QueueAttributeName]*int{
+func (h *Handler) depth(ctx context.Context, url string) (d Depth, err error) {
+	counts := map[types.QueueAttributeName]*int{
 		types.QueueAttributeNameApproximateNumberOfMessages:           &d.Visible,
 		types.QueueAttributeNameApproximateNumberOfMessagesNotVisible: &d.InFlight,
 		types.QueueAttributeNameApproximateNumberOfMessagesDelayed:    &d.Delayed,
-	} {
-		if *to, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {
-			return Depth{}, fmt.Errorf("reading %s: %w", name, err)
+	}
+	out, err := h.Meter.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
+		QueueUrl: aws.String(url), AttributeNames: slices.Collect(maps.Keys(counts)),
+	})
+	if err != nil {
+		return d, fmt.Errorf("measuring a queue: %w", err)
+	}
+	for name, count := range counts {
+		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {
+			return d, fmt.Errorf("reading %s: %w", name, err)
 		}
 	}
 	return d, nil

@@ -123,20 +123,16 @@ func (r *run) purgeSome(ctx context.Context, ids []string) []Result {
 // purged by a worker that broke off.
 func (r *run) findPurge(ctx context.Context, p replay) (replay, error) {
 	d, found, err := r.h.DeadLetters.Get(ctx, p.id)
-	p.record = d
-	switch {
+	switch p.record = d; {
 	case err != nil:
 		return p, err
 	case !found && r.job.ID != "":
 		return p.ended(resultPurged, ""), nil
 	case !found:
 		return p.ended(resultNotFound, ""), nil
-	case foreign(d, r.tenantID):
-		return p.ended(resultRefused, reasonTenantMismatch), nil
-	case claimed(d, r.now):
-		return p.ended(resultRefused, reasonReplayRunning), nil
-	case r.job.ID != "" && (r.isLater(d) || string(d.Status) != r.job.Selector.Status):
-		return p.ended(resultRefused, reasonNotSelected), nil
+	}
+	if reason := r.refusal(job.Purge, d); reason != "" {
+		return p.ended(resultRefused, reason), nil
 	}
 	return p, nil
 }

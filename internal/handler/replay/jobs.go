@@ -126,7 +126,11 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 	if err != nil || req.DryRun {
 		return survey, err
 	}
-	if err := call.Audit(ctx, startLine(j)); err != nil {
+	line := audit.Line{ // each dead letter or event that the job changes has a line of its own
+		Act: string(j.Act), JobID: j.ID, TenantID: j.Selector.TenantID, EndpointID: j.Selector.EndpointID,
+		Selector: operator.ShowJob(j).Selector,
+	}
+	if err := call.Audit(ctx, line); err != nil {
 		return survey, err
 	}
 	j.Selected = survey.Selected
@@ -137,15 +141,6 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 	shown := operator.ShowJob(stored)
 	survey.Job = &shown
 	return survey, nil
-}
-
-// startLine is about a whole job; each dead letter or event that it changes has a line of its own.
-func startLine(j job.Job) audit.Line {
-	shown := operator.ShowJob(j).Selector
-	return audit.Line{
-		Act: string(j.Act), JobID: j.ID, TenantID: shown.TenantID, EndpointID: shown.EndpointID,
-		Selector: shown,
-	}
 }
 
 // started answers with the job that was started before under the same token.

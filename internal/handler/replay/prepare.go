@@ -8,6 +8,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
@@ -45,7 +46,7 @@ func (r *run) find(ctx context.Context, p replay) (replay, error) {
 	if r.replayedBefore(record) {
 		return p.ended(resultReplayed, reasonResumed), err
 	}
-	if reason := r.refusal(record); reason != "" {
+	if reason := r.refusal(job.Replay, record); reason != "" {
 		return p.ended(resultRefused, reason), err
 	}
 	return p, err
@@ -78,11 +79,13 @@ func (h *Handler) refusalAt(ctx context.Context, tenantID, endpointID string) (r
 	return "", err
 }
 
-// refusal says why a dead letter cannot be replayed, "" when it can.
-func (r *run) refusal(d deadletter.Record) string {
+// refusal says why a dead letter cannot be replayed or purged, "" when it can.
+func (r *run) refusal(act job.Act, d deadletter.Record) string {
 	switch {
-	case foreign(d, r.tenantID):
+	case r.tenantID != "" && r.tenantID != d.TenantID:
 		return reasonTenantMismatch
+	case act == job.Purge:
+		return r.refusalToPurge(d)
 	case d.Reason == delivery.ReasonUnreadable:
 		return reasonUnreadable
 	case r.isLater(d):
@@ -97,6 +100,21 @@ func (r *run) refusal(d deadletter.Record) string {
 	return ""
 }
 
+func (r *run) refusalToPurge(d deadletter.Record) string {
+	switch {
+	case claimed(d, r.now):
+		return reasonReplayRunning
+	case r.job.ID != "" && (r.isLater(d) || string(d.Status) != r.job.Selector.Status):
+		return reasonNotSelected
+	}
+	return ""
+}
+
+// claimed reports a replay that is running.
+func claimed(d deadletter.Record, now time.Time) bool {
+	return d.Status == deadletter.Replaying && now.Sub(d.UpdatedAt) < deadletter.StaleClaim
+}
+
 // isLater reports whether a dead letter has died since the job began, which selected it before.
 func (r *run) isLater(d deadletter.Record) bool {
 	return r.job.ID != "" && !d.DiedAt.Before(r.job.Selector.Until)
@@ -105,16 +123,6 @@ func (r *run) isLater(d deadletter.Record) bool {
 // replayedBefore reports whether a worker that broke off has replayed the dead letter for this job.
 func (r *run) replayedBefore(d deadletter.Record) bool {
 	return r.job.ID != "" && d.JobID == r.job.ID && (d.Status == replayed || r.isLater(d))
-}
-
-// foreign reports whether the request names another tenant.
-func foreign(d deadletter.Record, tenantID string) bool {
-	return tenantID != "" && tenantID != d.TenantID
-}
-
-// claimed reports a replay that is running.
-func claimed(d deadletter.Record, now time.Time) bool {
-	return d.Status == deadletter.Replaying && now.Sub(d.UpdatedAt) < deadletter.StaleClaim
 }
 
 // open makes the message of a new life, which nothing of the last one ends. A body that does not belong to

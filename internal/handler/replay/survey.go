@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -34,8 +35,8 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 			}
 		}
 		for _, d := range records {
-			reason := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
-			s.count(r.foreseen(j.Act, d, reason))
+			endpoint := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
+			s.count(cmp.Or(r.refusal(j.Act, d), endpoint))
 		}
 		if page.Cursor = next; next == "" {
 			s.Complete = true
@@ -43,20 +44,6 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 		}
 	}
 	return s, nil
-}
-
-// foreseen says why a job will refuse a dead letter, "" if it will not.
-func (r *run) foreseen(act job.Act, d deadletter.Record, endpoint string) string {
-	if act == job.Purge {
-		if claimed(d, r.now) {
-			return reasonReplayRunning
-		}
-		return ""
-	}
-	if reason := r.refusal(d); reason != "" {
-		return reason
-	}
-	return endpoint
 }
 
 func (s *Survey) count(refusal string) {
