@@ -14,6 +14,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -60,6 +61,26 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 			if got.Result != "refused" || got.Reason != row.want || w.steps != nil {
 				t.Errorf("%s is %s as %q, want %q; %v", name, got.Result, got.Reason, row.want, w.steps)
 			}
+		}
+	}
+}
+
+func TestRun_purgeSome_refusesWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
+	dead := job.Job{ID: "job_1", Selector: job.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}}
+	for _, row := range []struct {
+		change func(*deadletter.Record)
+		of     job.Job
+		want   string
+	}{
+		{func(r *deadletter.Record) { r.TenantID = "other" }, dead, "tenant_mismatch"},
+		{func(r *deadletter.Record) { r.Status = deadletter.Replaying }, job.Job{}, "replay_running"},
+		{func(r *deadletter.Record) { r.Status = deadletter.Replayed }, dead, "no_longer_selected"},
+		{func(r *deadletter.Record) { r.DiedAt = at.Add(1) }, dead, "no_longer_selected"},
+	} {
+		w := newWorld(letter(t, row.change))
+		got := w.handler().runOf(&operator.Call{}, row.of).purgeSome(t.Context(), w.order)
+		if diff := cmp.Diff([]Result{{deliveryID, "refused", row.want}}, got); diff != "" || w.steps != nil {
+			t.Errorf("did %v (-want +got):\n%s", w.steps, diff)
 		}
 	}
 }
