@@ -23,27 +23,29 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 	if err != nil {
 		return Answer{}, err
 	}
-	changed, stored, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, func(m *endpoint.Marks) bool {
+	t, changed, err := h.mark(ctx, call, t, audit.Line{Reason: req.Reason}, func(m *endpoint.Marks) bool {
 		return m.Pause(call.Now, call.Operator, req.Reason)
 	})
 	if err == nil && !changed {
 		err = t.refuse(codeAlreadyPaused, "is paused already")
 	}
-	return h.done(ctx, t, stored, resultPaused, err)
+	return h.done(ctx, t, resultPaused, err)
 }
 
-// mark changes the target's marks, if that changes anything, once the audit log has the line.
+// mark changes the target's marks, if that changes anything, once the audit log has the line. It returns the target
+// with the marks that are stored.
 func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line audit.Line,
 	change func(*endpoint.Marks) (changed bool),
-) (changed bool, stored endpoint.Marks, err error) {
-	if stored = t.marks(); !change(&stored) {
-		return false, stored, nil
+) (marked target, changed bool, err error) {
+	if !change(t.marks()) {
+		return t, false, nil
 	}
 	line.TenantID, line.EndpointID = t.key.TenantID, t.key.EndpointID
 	if err := call.Audit(ctx, line); err != nil {
-		return false, stored, err
+		return t, false, err
 	}
-	return h.Endpoints.Mark(ctx, t.key, change)
+	changed, *t.marks(), err = h.Endpoints.Mark(ctx, t.key, change)
+	return t, changed, err
 }
 
 // resume ends a pause.
@@ -53,13 +55,13 @@ func (h *Handler) resume(ctx context.Context, call *operator.Call, req request) 
 		return Answer{}, err
 	}
 	line := audit.Line{Reason: req.Reason}
-	changed, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
+	t, changed, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Resume(call.Now) })
 	if err == nil && !changed {
 		err = t.refuse(codeNotPaused, "is not paused")
 	}
-	answer, err := h.done(ctx, t, stored, resultResumed, err)
+	answer, err := h.done(ctx, t, resultResumed, err)
 	if err == nil && t.ofTenant() {
-		answer = h.standing(ctx, t, stored, answer)
+		answer = h.standing(ctx, t, answer)
 	}
 	return answer, err
 }
@@ -81,8 +83,8 @@ func (h *Handler) release(ctx context.Context, call *operator.Call, req request)
 	}
 	at := h.Now().Add(time.Millisecond) // later than an item made now
 	line := audit.Line{Reason: req.Reason}
-	_, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Release(at) })
-	answer, err := h.answer(t, stored, resultReleasing, err)
+	t, _, err = h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Release(at) })
+	answer, err := t.answer(resultReleasing, err)
 	return h.counted(ctx, t, answer, err)
 }
 
@@ -109,8 +111,8 @@ func (h *Handler) discard(ctx context.Context, call *operator.Call, req discardR
 	}
 	call.Note(slog.Time("discarded_before", before))
 	line := audit.Line{Reason: req.Target.Reason, DiscardedBefore: before}
-	_, stored, err := h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Discard(before) })
-	answer, err := h.done(ctx, t, stored, resultDiscarded, err)
+	t, _, err = h.mark(ctx, call, t, line, func(m *endpoint.Marks) bool { return m.Discard(before) })
+	answer, err := h.done(ctx, t, resultDiscarded, err)
 	if err == nil && answer.EndpointID == "" {
 		answer.Note = noteLater
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
-	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -25,11 +24,11 @@ const maxStanding = 20
 const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
 
 // standing adds the endpoints still stopped or open to the answer of a tenant's resume.
-func (h *Handler) standing(ctx context.Context, t target, stored endpoint.Marks, a Answer) Answer {
+func (h *Handler) standing(ctx context.Context, t target, a Answer) Answer {
 	states := make([]string, len(t.endpoints))
 	err := errors.Join(parallel.Each(len(t.endpoints), atOnce, func(n int) error {
 		item, err := h.Circuits.Get(ctx, t.endpoints[n].ID)
-		states[n] = operator.Found{Endpoint: t.endpoints[n], Tenant: stored, Circuit: item}.State()
+		states[n] = operator.Found{Endpoint: t.endpoints[n], Tenant: t.found.Tenant, Circuit: item}.State()
 		return err
 	})...)
 	if err != nil {

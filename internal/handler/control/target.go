@@ -21,11 +21,11 @@ type target struct {
 
 func (t target) ofTenant() bool { return t.key.EndpointID == "" }
 
-func (t target) marks() endpoint.Marks {
+func (t *target) marks() *endpoint.Marks {
 	if t.ofTenant() {
-		return t.found.Tenant
+		return &t.found.Tenant
 	}
-	return t.found.Endpoint.Marks
+	return &t.found.Endpoint.Marks
 }
 
 // refuse says why the subject's state forbids an action.
@@ -105,11 +105,11 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 }
 
 // done answers an action whose mark is stored, after release was told to look.
-func (h *Handler) done(ctx context.Context, t target, stored endpoint.Marks, result string, err error) (Answer, error) {
+func (h *Handler) done(ctx context.Context, t target, result string, err error) (Answer, error) {
 	if err == nil {
 		err = h.look(ctx, t)
 	}
-	return h.answer(t, stored, result, err)
+	return t.answer(result, err)
 }
 
 // look stores a lease for each endpoint: release looks for waiting deliveries there.
@@ -126,25 +126,15 @@ func (h *Handler) look(ctx context.Context, t target) error {
 	})...)
 }
 
-// answer shows the target after an action.
-func (h *Handler) answer(t target, stored endpoint.Marks, result string, err error) (Answer, error) {
+// answer shows the target after an action. A tenant has no circuit: it is healthy or paused.
+func (t target) answer(result string, err error) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	a := Answer{TenantID: t.key.TenantID, Result: result}
-	if t.ofTenant() {
-		a.State, a.TenantPaused = operator.StateHealthy, stored.Paused()
-		if stored.Paused() {
-			a.State = operator.StatePaused
-		}
-	} else {
-		t.found.Endpoint.Marks = stored
-		a.EndpointID, a.State, a.TenantPaused = t.key.EndpointID, t.found.State(), t.found.Tenant.Paused()
-	}
-	if !stored.DiscardedBefore.IsZero() {
-		a.DiscardedBefore = &stored.DiscardedBefore
-	}
-	return a, nil
+	return Answer{
+		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, Result: result, State: t.found.State(),
+		TenantPaused: t.found.Tenant.Paused(), DiscardedBefore: operator.OrNull(t.marks().DiscardedBefore),
+	}, nil
 }
 
 // atOnce bounds the endpoints of a tenant that are looked at together.
