@@ -80,30 +80,22 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 		return h.deliveriesOfEvent(ctx, call, req)
 	case req.EventID != "":
 		return h.searchDeliveries(ctx, call, req)
-	}
-	list, err := h.openDeliveries(ctx, call, req)
-	return DeliveryList{List: list}, err
-}
-
-func (h *Handler) openDeliveries(
-	ctx context.Context, call *operator.Call, req deliveriesRequest,
-) (operator.List[Delivery], error) {
-	if req.EndpointID == "" {
-		return operator.List[Delivery]{}, operator.Invalid("endpoint_id", "endpoint_id, event or event_id is required")
+	case req.EndpointID == "":
+		return DeliveryList{}, operator.Invalid("endpoint_id", "endpoint_id, event or event_id is required")
 	}
 	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
-		return operator.List[Delivery]{}, err
+		return DeliveryList{}, err
 	}
-	req.EndpointID = id
-	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID))
+	call.Note(slog.String(telemetry.KeyEndpoint, id))
 	read := func(limit int, start string) (shown []Delivery, next string, err error) {
-		records, next, err := h.Deliveries.ListOpen(ctx, req.EndpointID, limit, start)
+		records, next, err := h.Deliveries.ListOpen(ctx, id, limit, start)
 		for _, r := range records {
 			err = errors.Join(err, operator.CheckTenant(req.TenantID, r.TenantID))
 			shown = append(shown, showDelivery(r))
 		}
 		return shown, next, err
 	}
-	return operator.Paged(call, req.Page, "deliveries "+req.EndpointID, read)
+	list, err := operator.Paged(call, req.Page, "deliveries "+id, read)
+	return DeliveryList{List: list}, err
 }

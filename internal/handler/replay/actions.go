@@ -60,7 +60,7 @@ func (h *Handler) endpoint(
 			return nil, "", err
 		}
 		results := r.answer(ctx, ids, r.some)
-		if unfinished(results) {
+		if slices.ContainsFunc(results, func(one Result) bool { return one.Result == resultNotStarted }) {
 			next = cmp.Or(start, firstPage)
 		}
 		return results, next, nil
@@ -87,10 +87,6 @@ func (h *Handler) deadAt(
 
 // firstPage stands for the empty cursor, which could not be told from "no more pages".
 const firstPage = "-"
-
-func unfinished(results []Result) bool {
-	return slices.ContainsFunc(results, func(r Result) bool { return r.Result == resultNotStarted })
-}
 
 type purgeRequest struct {
 	DeliveryIDs []string `json:"delivery_ids"`
