@@ -13,18 +13,13 @@ import (
 // names, the invocation's request id on each line, from INFO on, or from DEBUG on if the
 // function's LoggingConfig says so (AWS_LAMBDA_LOG_LEVEL).
 func NewLogger(out io.Writer) *slog.Logger {
-	return slog.New(handler{
-		slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level(), ReplaceAttr: lambdacontext.ReplaceAttr}),
-	})
-}
-
-// level is one of the two that the template offers: above INFO there would be no wide lines, and
-// Lambda would drop the metrics.
-func level() slog.Level {
+	level := slog.LevelInfo // above it there would be no wide lines, and Lambda would drop the metrics
 	if os.Getenv("AWS_LAMBDA_LOG_LEVEL") == "DEBUG" {
-		return slog.LevelDebug
+		level = slog.LevelDebug
 	}
-	return slog.LevelInfo
+	return slog.New(handler{
+		slog.NewJSONHandler(out, &slog.HandlerOptions{Level: level, ReplaceAttr: lambdacontext.ReplaceAttr}),
+	})
 }
 
 // handler adds the invocation's request id to each line.
