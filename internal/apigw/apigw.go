@@ -11,6 +11,7 @@ import (
 	"encoding/base64"
 	"fmt"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -39,21 +40,6 @@ type Response struct {
 // Handler answers requests. It implements lambda.Handler.
 type Handler func(context.Context, Request) Response
 
-type invocation struct {
-	RawPath         string            `json:"rawPath"`
-	RawQueryString  string            `json:"rawQueryString"`
-	Headers         map[string]string `json:"headers"`
-	Body            string            `json:"body"`
-	IsBase64Encoded bool              `json:"isBase64Encoded"`
-	RequestContext  struct {
-		RequestID string `json:"requestId"`
-		HTTP      struct {
-			Method   string `json:"method"`
-			SourceIP string `json:"sourceIp"`
-		} `json:"http"`
-	} `json:"requestContext"`
-}
-
 type answer struct {
 	StatusCode      int               `json:"statusCode"`
 	Headers         map[string]string `json:"headers"`
@@ -80,7 +66,7 @@ func (serve Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error)
 }
 
 func decode(payload []byte) (Request, error) {
-	var in invocation
+	var in events.APIGatewayV2HTTPRequest
 	if err := json.Unmarshal(payload, &in); err != nil {
 		return Request{}, fmt.Errorf("decoding the HTTP API invocation: %w", err)
 	}
