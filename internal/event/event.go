@@ -7,6 +7,7 @@ package event
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -43,24 +44,13 @@ func (e *Invalid) Error() string {
 // maxBody is the largest event message that EventsQueue accepts, in bytes.
 const maxBody = 256 << 10
 
-// ValidTenantID reports whether id has the form of a tenant's id: 1–128 of [A-Za-z0-9_-].
-func ValidTenantID(id string) bool {
-	return consists(id, func(c byte) bool {
-		return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '_' || c == '-'
-	})
-}
+var (
+	idForm     = regexp.MustCompile(`^[ -~]{1,128}$`)
+	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+)
 
-func validID(id string) bool { return consists(id, func(c byte) bool { return ' ' <= c && c <= '~' }) }
-
-// consists reports whether an id is 1–128 bytes long and all of them may be in it.
-func consists(id string, of func(byte) bool) bool {
-	for i := range len(id) {
-		if !of(id[i]) {
-			return false
-		}
-	}
-	return len(id) >= 1 && len(id) <= 128
-}
+// ValidTenantID reports whether id has the form of a tenant's id.
+func ValidTenantID(id string) bool { return tenantForm.MatchString(id) }
 
 // message are the fields of an event message as they stand in its body; nil is missing.
 type message struct {
@@ -87,7 +77,7 @@ func Decode(body []byte, messageID string) (Event, error) {
 	}
 	if m.ID != nil {
 		id, ok := text(m.ID)
-		if !ok || !validID(id) {
+		if !ok || !idForm.MatchString(id) {
 			return refuse("id", "must be 1 to 128 printable ASCII characters")
 		}
 		e.ID = id
