@@ -154,20 +154,13 @@ type revokeRequest struct {
 // revoke ends a key for every request that starts after the answer. Revoking again changes
 // nothing.
 func (h *Handler) revoke(ctx context.Context, call *operator.Call, req revokeRequest) (Key, error) {
-	if err := operator.Required("key_id", req.KeyID); err != nil {
-		return Key{}, err
-	}
-	call.Note(slog.String(telemetry.KeyKey, req.KeyID))
 	notFound := operator.Refuse(operator.CodeNotFound, "key_id", "no key has this id")
-	if !apikey.ValidID(req.KeyID) {
+	if req.KeyID != "" && !apikey.ValidID(req.KeyID) { // perhaps a key's text, which no log may have
 		return Key{}, notFound
 	}
-	key, found, err := h.Keys.Get(ctx, req.KeyID)
+	key, err := operator.Find(ctx, call, telemetry.KeyKey, req.KeyID, h.Keys.Get, notFound.Message)
 	if err != nil {
 		return Key{}, err
-	}
-	if !found {
-		return Key{}, notFound
 	}
 	if err := operator.CheckTenant(req.TenantID, key.TenantID); err != nil {
 		return Key{}, err
@@ -176,11 +169,9 @@ func (h *Handler) revoke(ctx context.Context, call *operator.Call, req revokeReq
 	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {
 		return Key{}, err
 	}
-	if key, found, err = h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now); err != nil {
-		return Key{}, err
+	key, found, err := h.Keys.Revoke(ctx, key.TenantID, key.ID, call.Now)
+	if err == nil && !found {
+		err = notFound
 	}
-	if !found {
-		return Key{}, notFound
-	}
-	return show(key), nil
+	return show(key), err
 }

@@ -194,9 +194,10 @@ func TestHandler_list_goesOnWithItsCursor(t *testing.T) {
 }
 
 func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
+	var log bytes.Buffer
 	s := &shelf{}
-	f := newFunction(s, &bytes.Buffer{})
-	issued, _ := issue(t, f, "")
+	f := newFunction(s, &log)
+	issued, secret := issue(t, f, "")
 	before := slices.Clone(s.keys)
 	longText := `"` + strings.Repeat("é", 257) + `"`
 	otherTenant := `"` + issued.KeyID + `","tenant_id":"other"`
@@ -218,6 +219,9 @@ func TestHandler_Function_refusesWithCodeAndField(t *testing.T) {
 		if got := testkit.Refusal(t, testkit.Ask(t, f, row.action, row.fields)); got != row.want {
 			t.Errorf("%s: refused as %q, want %q", name, got, row.want)
 		}
+	}
+	if strings.Contains(log.String(), secret) {
+		t.Errorf("a key that was given for its id is in the log: %s", &log)
 	}
 	if diff := cmp.Diff(before, s.keys); diff != "" {
 		t.Errorf("a refused request changed the keys (-before +after):\n%s", diff)
