@@ -6,6 +6,7 @@
 package problem
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/go-json-experiment/json"
@@ -30,9 +31,9 @@ type Error struct {
 // Field is one thing at fault in a request: at a JSON pointer into the body (RFC 6901; "" is
 // the body itself), or in a query parameter.
 type Field struct {
-	Pointer   string
-	Parameter string // when set, Pointer means nothing
-	Detail    string
+	Detail    string  `json:"detail"`
+	Pointer   *string `json:"pointer,omitzero"`
+	Parameter string  `json:"parameter,omitempty"`
 }
 
 func (e *Error) Error() string {
@@ -51,7 +52,7 @@ func New(code Code) *Error { return &Error{Code: code} }
 
 // At returns a fault in one place of the body.
 func At(code Code, pointer, detail string) *Error {
-	return &Error{Code: code, Fields: []Field{{Pointer: pointer, Detail: detail}}}
+	return &Error{Code: code, Fields: []Field{{Pointer: &pointer, Detail: detail}}}
 }
 
 // InQuery returns a fault in one query parameter.
@@ -81,33 +82,16 @@ type document struct {
 	Detail    string  `json:"detail"`
 	Code      Code    `json:"code"`
 	RequestID string  `json:"request_id"`
-	Errors    []place `json:"errors,omitempty"`
-}
-
-type place struct {
-	Detail    string  `json:"detail"`
-	Pointer   *string `json:"pointer,omitzero"`
-	Parameter string  `json:"parameter,omitempty"`
+	Errors    []Field `json:"errors,omitempty"`
 }
 
 // Document returns the problem document that answers the request.
 func (e *Error) Document(requestID string) []byte {
 	m := meanings[e.Code]
-	d := document{
-		Type: typePrefix + string(e.Code), Title: m.title, Status: m.status, Detail: e.Detail,
-		Code: e.Code, RequestID: requestID,
-	}
-	if d.Detail == "" {
-		d.Detail = m.meaning
-	}
-	for _, f := range e.Fields {
-		p := place{Detail: f.Detail, Parameter: f.Parameter}
-		if f.Parameter == "" {
-			p.Pointer = &f.Pointer
-		}
-		d.Errors = append(d.Errors, p)
-	}
-	b, err := json.Marshal(d, jsontext.AllowInvalidUTF8(true))
+	b, err := json.Marshal(document{
+		Type: typePrefix + string(e.Code), Title: m.title, Status: m.status, Detail: cmp.Or(e.Detail, m.meaning),
+		Code: e.Code, RequestID: requestID, Errors: e.Fields,
+	}, jsontext.AllowInvalidUTF8(true))
 	if err != nil { // strings and a number: cannot fail
 		return nil
 	}

@@ -79,11 +79,11 @@ type reader struct {
 }
 
 func (r *reader) mistyped(pointer, detail string) {
-	r.types = append(r.types, problem.Field{Pointer: pointer, Detail: detail})
+	r.types = append(r.types, problem.Field{Pointer: &pointer, Detail: detail})
 }
 
 func (r *reader) refuse(pointer, detail string) {
-	r.rules = append(r.rules, problem.Field{Pointer: pointer, Detail: detail})
+	r.rules = append(r.rules, problem.Field{Pointer: &pointer, Detail: detail})
 }
 
 // require refuses a field that is not given.

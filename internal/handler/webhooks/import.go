@@ -97,7 +97,7 @@ func (h *Handler) importEndpoint(
 	}
 	live, err := h.Endpoints.List(ctx, e.TenantID)
 	if err != nil {
-		return h.notImported(ctx, one, storeProblem(err))
+		return h.notImported(ctx, one, err)
 	}
 	live = slices.DeleteFunc(live, func(other endpoint.Endpoint) bool { return !other.Live() })
 	same := func(other endpoint.Endpoint) bool { return other.URL == e.URL }
@@ -131,7 +131,7 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 
 // notImported returns an endpoint's fault, or logs a fault of ours.
 func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
-	p := problem.From(err)
+	p := problem.From(storeProblem(err))
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
 		h.Log.ErrorContext(ctx, "importing", telemetry.KeyTenant, one.TenantID, telemetry.KeyHost, one.Host,
 			telemetry.KeyError, p.Error())
@@ -140,7 +140,7 @@ func (h *Handler) notImported(ctx context.Context, one imported, err error) impo
 	}
 	one.Result = resultRefused
 	for _, f := range p.Fields {
-		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(f.Pointer, "/"), f.Detail})
+		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(*f.Pointer, "/"), f.Detail})
 	}
 	if len(one.Errors) == 0 {
 		one.Errors = []fieldError{{"", string(p.Code)}}
