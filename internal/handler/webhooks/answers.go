@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"cmp"
 	"fmt"
 	"strconv"
 	"time"
@@ -61,10 +60,11 @@ func when(t time.Time) *string {
 	return &s
 }
 
-// newestFirst orders by id, which starts with the time of creation.
-func newestFirst(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }
-
+// respond writes an answer as JSON, nil as none.
 func respond(status int, body any) (apigw.Response, error) {
+	if body == nil {
+		return apigw.Response{Status: status, Header: map[string]string{}}, nil
+	}
 	b, err := json.Marshal(body, jsontext.EscapeForHTML(false))
 	if err != nil {
 		return apigw.Response{}, fmt.Errorf("encoding answer: %w", err)

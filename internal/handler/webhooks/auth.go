@@ -22,7 +22,7 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	}
 	known, err := h.lookUp(ctx, id)
 	if err != nil {
-		return storeProblem(err)
+		return err
 	}
 	c.keyID = known.ID
 	if !known.Accepts(text) { // the zero key of an unknown id accepts nothing
@@ -31,7 +31,7 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 	key, spent := known, false
 	if known.Affords(c.units(), h.Budget, c.now) {
 		if key, spent, err = h.Keys.Spend(ctx, known, c.units(), h.Budget, c.now); err != nil {
-			return storeProblem(err)
+			return err
 		}
 		h.seen.put(key)
 	}

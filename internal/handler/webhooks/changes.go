@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
@@ -18,22 +17,20 @@ import (
 	"github.com/herald-webhooks/herald/internal/signature"
 )
 
-func (h *Handler) create(ctx context.Context, c *call) (apigw.Response, error) {
+func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	e, in, err := h.readNew(c.Body)
 	if err != nil {
-		return apigw.Response{}, err
+		return nil, err
 	}
 	secret, err := signature.NewSecret(h.Random)
 	if err != nil {
-		return apigw.Response{}, err
+		return nil, err
 	}
 	e.TenantID, e.Status = c.key.TenantID, endpoint.Active
-	if err := h.add(ctx, c, &e, in.Headers, secret); err != nil {
-		return apigw.Response{}, err
-	}
+	err = h.add(ctx, c, &e, in.Headers, secret)
 	shown := viewOf(e)
 	shown.SigningSecret = secret
-	return respond(201, shown)
+	return shown, err
 }
 
 // add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it.
@@ -56,7 +53,7 @@ func (h *Handler) add(
 	if err := h.audit(ctx, c, "create", nil, e); err != nil {
 		return err
 	}
-	return storeProblem(h.Endpoints.Create(ctx, *e, h.allowURL(*e)))
+	return h.Endpoints.Create(ctx, *e, h.allowURL(*e))
 }
 
 // setSecret gives the endpoint its next signing secret, sealed.
@@ -65,7 +62,7 @@ func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret st
 	e.SecretVersion++
 	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
 	e.SealedSecret, err = h.Secrets.Seal(ctx, id, secret)
-	return storeProblem(err)
+	return err
 }
 
 // stamp marks a new state of an endpoint, so that the store can tell it from every other.
@@ -81,52 +78,38 @@ func (h *Handler) stamp(e *endpoint.Endpoint, now time.Time) error {
 	return nil
 }
 
-// alter changes the endpoint of the path, and audits and stores the change, if it is one.
+// alter changes the endpoint of the path, audits and stores the change, if it is one, and returns the endpoint.
 func (h *Handler) alter(
 	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
-) (now endpoint.Endpoint, err error) {
+) (view, error) {
 	was, err := h.load(ctx, c)
 	if err != nil {
-		return now, err
+		return view{}, err
 	}
-	now = was
+	now := was
 	if err := change(&now); err != nil || len(changed(&was, &now)) == 0 {
-		return now, err
+		return viewOf(now), err
 	}
 	if err := h.stamp(&now, c.now); err != nil {
-		return now, err
+		return view{}, err
 	}
 	if err := h.audit(ctx, c, action, &was, &now); err != nil {
-		return now, err
+		return view{}, err
 	}
 	if was.URL == now.URL {
 		err = h.Endpoints.Replace(ctx, was, now)
 	} else {
 		err = h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
 	}
-	if err != nil {
-		return now, storeProblem(err)
-	}
-	return now, nil
+	return viewOf(now), err
 }
 
-// altered is alter with the endpoint in the answer.
-func (h *Handler) altered(
-	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
-) (apigw.Response, error) {
-	now, err := h.alter(ctx, c, action, change)
-	if err != nil {
-		return apigw.Response{}, err
-	}
-	return respond(200, viewOf(now))
-}
-
-func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {
+func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 	in, err := h.readChange(c.Body)
 	if err != nil {
-		return apigw.Response{}, err
+		return nil, err
 	}
-	return h.altered(ctx, c, "update", func(e *endpoint.Endpoint) error {
+	return h.alter(ctx, c, "update", func(e *endpoint.Endpoint) error {
 		if !e.Live() {
 			return problem.New(problem.CodeEndpointDeleted)
 		}
@@ -139,8 +122,7 @@ func (h *Handler) change(ctx context.Context, c *call) (apigw.Response, error) {
 // any other.
 const removeTries = 3
 
-func (h *Handler) remove(ctx context.Context, c *call) (apigw.Response, error) {
-	var err error
+func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
 	for range removeTries {
 		_, err = h.alter(ctx, c, "delete", func(e *endpoint.Endpoint) error {
 			if e.Live() {
@@ -152,11 +134,11 @@ func (h *Handler) remove(ctx context.Context, c *call) (apigw.Response, error) {
 			break
 		}
 	}
-	return apigw.Response{Status: 204, Header: map[string]string{}}, err
+	return nil, err
 }
 
-func (h *Handler) restore(ctx context.Context, c *call) (apigw.Response, error) {
-	return h.altered(ctx, c, "restore", func(e *endpoint.Endpoint) error {
+func (h *Handler) restore(ctx context.Context, c *call) (any, error) {
+	return h.alter(ctx, c, "restore", func(e *endpoint.Endpoint) error {
 		if e.Live() {
 			return problem.New(problem.CodeEndpointNotDeleted)
 		}
@@ -165,21 +147,17 @@ func (h *Handler) restore(ctx context.Context, c *call) (apigw.Response, error) 
 	})
 }
 
-func (h *Handler) rotate(ctx context.Context, c *call) (apigw.Response, error) {
+func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 	secret, err := signature.NewSecret(h.Random)
 	if err != nil {
-		return apigw.Response{}, err
+		return nil, err
 	}
-	now, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
+	shown, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
 		e.SecretRotatedAt = c.now
 		return h.setSecret(ctx, e, secret)
 	})
-	if err != nil {
-		return apigw.Response{}, err
-	}
-	shown := viewOf(now)
 	shown.SigningSecret = secret
-	return respond(200, shown)
+	return shown, err
 }
 
 // allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed. An endpoint

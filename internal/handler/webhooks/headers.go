@@ -25,18 +25,12 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 	}
 	size := 0
 	d := jsontext.NewDecoder(bytes.NewReader(v))
-	_, err := d.ReadToken()
-	for err == nil && d.PeekKind() == '"' {
-		var name jsontext.Token
-		var value jsontext.Value
-		if name, err = d.ReadToken(); err != nil {
-			break
-		}
-		at := string(jsontext.Pointer(pointer).AppendToken(name.String()))
+	_, _ = d.ReadToken() // nothing fails: the body was read as JSON before
+	for d.PeekKind() == '"' {
+		name, _ := d.ReadToken()
 		h := endpoint.Header{Name: name.String()}
-		if value, err = d.ReadValue(); err != nil {
-			break
-		}
+		at := string(jsontext.Pointer(pointer).AppendToken(h.Name))
+		value, _ := d.ReadValue()
 		if text, ok := r.text(value, at); ok {
 			h.Value = text
 			checkHeader(h, headers, shortened(at), r)
@@ -44,8 +38,6 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 		headers, size = append(headers, h), size+len(h.Name)+len(h.Value)
 	}
 	switch {
-	case err != nil: // the body was read as JSON before
-		r.mistyped(pointer, "must be an object or null")
 	case len(headers) > endpoint.MaxHeaders:
 		r.refuse(pointer, fmt.Sprintf("must have at most %d headers", endpoint.MaxHeaders))
 	case size > endpoint.MaxHeaderBytes:
@@ -85,7 +77,7 @@ func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, in jsont
 	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true}
 	sealed, err := h.Secrets.Seal(ctx, id, endpoint.EncodeHeaders(headers))
 	if err != nil {
-		return storeProblem(err)
+		return err
 	}
 	e.HeaderNames, e.SealedHeaders = make([]string, len(headers)), sealed
 	for n, header := range headers {

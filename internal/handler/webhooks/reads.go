@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -8,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
@@ -26,23 +26,23 @@ const (
 // notDeleted is the filter of a list that names no status.
 const notDeleted = "not_deleted"
 
-func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
+func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	limit, filter, err := c.listQuery()
 	if err != nil {
-		return apigw.Response{}, err
+		return nil, err
 	}
 	after := ""
 	if text, given := c.query["cursor"]; given {
 		var ok bool
 		if after, ok = cursor.Open(text, c.key.TenantID, filter); !ok || !endpoint.ValidID(after) {
-			return apigw.Response{}, problem.InQuery(problem.CodeInvalidCursor, "cursor", "was not issued for this list")
+			return nil, problem.InQuery(problem.CodeInvalidCursor, "cursor", "was not issued for this list")
 		}
 	}
 	all, err := h.Endpoints.List(ctx, c.key.TenantID)
 	if err != nil {
-		return apigw.Response{}, storeProblem(err)
+		return nil, err
 	}
-	slices.SortFunc(all, newestFirst)
+	slices.SortFunc(all, func(a, b endpoint.Endpoint) int { return cmp.Compare(b.ID, a.ID) }) // by time of creation
 	page := operator.List[view]{Data: make([]view, 0, min(limit, len(all)))}
 	for _, e := range all {
 		if !selects(filter, e.Status) || (after != "" && e.ID >= after) {
@@ -55,7 +55,7 @@ func (h *Handler) list(ctx context.Context, c *call) (apigw.Response, error) {
 		}
 		page.Data = append(page.Data, viewOf(e))
 	}
-	return respond(200, page)
+	return page, nil
 }
 
 var wholeNumber = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
@@ -89,12 +89,9 @@ func selects(filter string, s endpoint.Status) bool {
 	return string(s) == filter
 }
 
-func (h *Handler) read(ctx context.Context, c *call) (apigw.Response, error) {
+func (h *Handler) read(ctx context.Context, c *call) (any, error) {
 	e, err := h.load(ctx, c)
-	if err != nil {
-		return apigw.Response{}, err
-	}
-	return respond(200, viewOf(e))
+	return viewOf(e), err
 }
 
 // load reads the endpoint of the path. An id that cannot be one is not asked for.
@@ -103,23 +100,20 @@ func (h *Handler) load(ctx context.Context, c *call) (endpoint.Endpoint, error) 
 		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
 	}
 	e, found, err := h.Endpoints.Get(ctx, c.key.TenantID, c.endpointID)
-	if err != nil {
-		return endpoint.Endpoint{}, storeProblem(err)
+	if err == nil && !found {
+		err = problem.New(problem.CodeEndpointNotFound)
 	}
-	if !found {
-		return endpoint.Endpoint{}, problem.New(problem.CodeEndpointNotFound)
-	}
-	return e, nil
+	return e, err
 }
 
-func (h *Handler) eventTypes(context.Context, *call) (apigw.Response, error) {
-	return respond(200, typesAnswer{EventTypes: event.Types(), Patterns: event.Patterns()})
+func (h *Handler) eventTypes(context.Context, *call) (any, error) {
+	return typesAnswer{EventTypes: event.Types(), Patterns: event.Patterns()}, nil
 }
 
-func (h *Handler) catalogue(context.Context, *call) (apigw.Response, error) {
+func (h *Handler) catalogue(context.Context, *call) (any, error) {
 	var answer catalogueAnswer
 	for _, t := range catalogue.Types() {
 		answer.Data = append(answer.Data, eventType{t.Name, t.Description, jsontext.Value(t.Schema)})
 	}
-	return respond(200, answer)
+	return answer, nil
 }

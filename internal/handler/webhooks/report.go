@@ -56,11 +56,11 @@ func causes(refused *problem.Error) []slog.Attr {
 // audit keeps a line about a change before it is stored. There is no secret in it, and of a URL its host and a digest
 // alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
 func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
-	return storeProblem(h.Audit.Write(ctx, audit.Line{
+	return h.Audit.Write(ctx, audit.Line{
 		Action: action, RequestID: c.ID, Operator: c.operator, KeyID: c.key.ID,
 		TenantID: after.TenantID, EndpointID: after.ID,
 		Changed: changed(before, after), Before: trail(before), After: trail(after),
-	}))
+	})
 }
 
 // record is an endpoint in an audit line.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/problem"
 )
@@ -18,14 +17,15 @@ type route struct {
 	units        int      // of the key's budget; for a list, see units
 	body         bool     // takes one
 	query        []string // the parameters it takes
-	do           func(*Handler, context.Context, *call) (apigw.Response, error)
+	status       int      // of the answer; zero is 200
+	do           func(*Handler, context.Context, *call) (answer any, err error)
 }
 
 // base is the path of the collection (infra/docs/spec.md, "Endpoints").
 const base = "/v1/webhooks"
 
 var routes = []route{
-	{method: "POST", path: base, scope: apikey.Write, units: changeUnits, body: true, do: (*Handler).create},
+	{method: "POST", path: base, scope: apikey.Write, units: changeUnits, body: true, status: 201, do: (*Handler).create},
 	{
 		method: "GET", path: base, scope: apikey.Read, units: listUnits,
 		query: []string{"limit", "cursor", "status"}, do: (*Handler).list,
@@ -34,7 +34,7 @@ var routes = []route{
 	{method: "GET", path: "/v1/event-types", scope: apikey.Read, units: catalogueUnits, do: (*Handler).catalogue},
 	{method: "GET", path: base + "/{id}", scope: apikey.Read, units: 1, do: (*Handler).read},
 	{method: "PATCH", path: base + "/{id}", scope: apikey.Write, units: changeUnits, body: true, do: (*Handler).change},
-	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, units: changeUnits, do: (*Handler).remove},
+	{method: "DELETE", path: base + "/{id}", scope: apikey.Write, units: changeUnits, status: 204, do: (*Handler).remove},
 	{method: "POST", path: base + "/{id}/restore", scope: apikey.Write, units: changeUnits, do: (*Handler).restore},
 	{method: "POST", path: base + "/{id}/rotate-secret", scope: apikey.Write, units: changeUnits, do: (*Handler).rotate},
 }

@@ -10,6 +10,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -119,7 +120,7 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 		badQuery = c.readQuery()
 	}
 	if err := h.authenticate(ctx, c); err != nil {
-		return apigw.Response{}, err
+		return apigw.Response{}, storeProblem(err)
 	}
 	if unrouted != nil {
 		return apigw.Response{}, unrouted
@@ -136,15 +137,17 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 	if err := c.checkBody(); err != nil {
 		return apigw.Response{}, err
 	}
-	return c.route.do(h, ctx, c)
+	body, err := c.route.do(h, ctx, c)
+	if err != nil {
+		return apigw.Response{}, storeProblem(err)
+	}
+	return respond(cmp.Or(c.route.status, 200), body)
 }
 
-// storeProblem turns an error of a store into the one its caller sees.
+// storeProblem is an error of a store, or a refusal, as its caller sees it.
 func storeProblem(err error) error {
 	var known *problem.Error
 	switch {
-	case err == nil:
-		return nil
 	case errors.As(err, &known):
 		return known
 	case errors.Is(err, dynamo.ErrConflict):
