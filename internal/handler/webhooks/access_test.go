@@ -1,4 +1,4 @@
-package webhooks_test
+package webhooks
 
 import (
 	"net/http"
@@ -9,7 +9,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 )
 
 // Every route for every kind of key. infra/e2e has the same over HTTP.
@@ -25,7 +24,7 @@ func TestHandler_authenticate_allowsEachKeyItsRoutes(t *testing.T) {
 		"POST /v1/webhooks/{id}/restore":       200,
 		"POST /v1/webhooks/{id}/rotate-secret": 200,
 	}
-	for _, route := range webhooks.Routes() {
+	for _, route := range Routes() {
 		w := newWorld(t)
 		owner := w.issue("acme", apikey.Scopes()...)
 		e := w.create(owner)
@@ -89,7 +88,7 @@ func TestHandler_load_hidesTheEndpointsOfOthers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, route := range webhooks.Routes() {
+	for _, route := range Routes() {
 		if !strings.Contains(route, "{id}") {
 			continue
 		}

@@ -1,4 +1,4 @@
-package webhooks_test
+package webhooks
 
 import (
 	"maps"
@@ -13,11 +13,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/apikey"
 )
 
+// A change that may have been stored has left an audit line.
 func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 	w, key := newTenant(t)
 	e := w.create(key)
 	path := "/v1/webhooks/" + e.ID
 	before := maps.Clone(w.endpoints)
+	w.audited.Reset()
 	for name, test := range map[string]struct {
 		down   *bool
 		method string
@@ -27,12 +29,17 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 		"keys cannot be read":      {&w.keysDown, "GET", path, ""},
 		"endpoint cannot be read":  {&w.readDown, "GET", path, ""},
 		"list cannot be read":      {&w.readDown, "GET", "/v1/webhooks", ""},
-		"create cannot write":      {&w.writeDown, "POST", "/v1/webhooks", valid},
+		"create cannot write":      {&w.writeDown, "POST", "/v1/webhooks", w.fresh()},
 		"create cannot seal":       {&w.sealDown, "POST", "/v1/webhooks", valid},
 		"change cannot write":      {&w.writeDown, "PATCH", path, `{"description":"x"}`},
+		"change cannot seal":       {&w.sealDown, "PATCH", path, `{"headers":{"X":"y"}}`},
 		"delete cannot write":      {&w.writeDown, "DELETE", path, ""},
 		"rotate cannot write":      {&w.writeDown, "POST", path + "/rotate-secret", ""},
 		"rotate cannot seal":       {&w.sealDown, "POST", path + "/rotate-secret", ""},
+		"create cannot be audited": {&w.auditDown, "POST", "/v1/webhooks", w.fresh()},
+		"change cannot be audited": {&w.auditDown, "PATCH", path, `{"description":"x"}`},
+		"delete cannot be audited": {&w.auditDown, "DELETE", path, ""},
+		"rotate cannot be audited": {&w.auditDown, "POST", path + "/rotate-secret", ""},
 		"unknown path, no keys":    {&w.keysDown, "GET", "/x", ""},
 		"rotate cannot read first": {&w.readDown, "POST", path + "/rotate-secret", ""},
 	} {
@@ -50,6 +57,9 @@ func TestHandler_Serve_answers503AndStoresNothingWhenAWSFails(t *testing.T) {
 		if diff := cmp.Diff(before, w.endpoints); diff != "" {
 			t.Errorf("%s: something was stored (-before +after):\n%s", name, diff)
 		}
+	}
+	if n := strings.Count(w.audited.String(), "\n"); n != 4 {
+		t.Errorf("%d audit lines of 4 changes that may have been stored", n)
 	}
 	if !strings.Contains(w.log.String(), "ThrottlingException") {
 		t.Error("the log does not say why")
@@ -97,7 +107,7 @@ func TestHandler_replace_losesNoneOfTwoChangesSilently(t *testing.T) {
 			w.expect(name+": the first", "200", w.do(key, "PATCH", path, `{"events":["user.deleted"]}`))
 		}
 		w.expect(name, test.want, w.do(key, test.method, path+test.suffix, test.body))
-		var after shown
+		var after view
 		w.do(key, "GET", path, "").decode(t, &after)
 		if !slices.Equal(after.Events, []string{"user.deleted"}) {
 			t.Errorf("%s: the first change is lost: %+v", name, after)

@@ -1,4 +1,4 @@
-package webhooks_test
+package webhooks
 
 import (
 	"bytes"
@@ -16,13 +16,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
 )
@@ -36,7 +36,7 @@ var (
 // faults on demand. It holds every exchange against the contract.
 type world struct {
 	t        testing.TB
-	handler  *webhooks.Handler
+	handler  *Handler
 	invoke   func(context.Context, []byte) ([]byte, error)
 	contract *contract.Contract
 	log      *bytes.Buffer
@@ -74,7 +74,7 @@ func newWorld(t testing.TB) *world {
 		t: t, contract: described, now: start, log: &bytes.Buffer{},
 		keys: map[string]apikey.Key{}, endpoints: map[dynamo.EndpointKey]endpoint.Endpoint{},
 	}
-	w.handler = &webhooks.Handler{
+	w.handler = &Handler{
 		Endpoints: w, Keys: keyStore{w}, Secrets: w,
 		URLs:  endpoint.URLPolicy{Addr: netip.Addr.IsGlobalUnicast},
 		Audit: auditLog{w}, Log: slog.New(slog.NewJSONHandler(w.log, nil)),
@@ -326,11 +326,7 @@ func (w *world) exchange(method, target string, header http.Header, body, payloa
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", method, target, err)
 	}
-	var in struct {
-		StatusCode int               `json:"statusCode"`
-		Headers    map[string]string `json:"headers"`
-		Body       string            `json:"body"`
-	}
+	var in events.APIGatewayV2HTTPResponse
 	if err := json.Unmarshal(out, &in); err != nil {
 		w.t.Fatalf("%s %s answered %q: %v", method, target, out, err)
 	}
@@ -372,21 +368,6 @@ func invocation(t testing.TB, method, target string, header http.Header, body []
 	return payload
 }
 
-// shown is an endpoint as it is answered.
-type shown struct {
-	ID              string   `json:"id"`
-	URL             string   `json:"url"`
-	Description     string   `json:"description"`
-	Events          []string `json:"events"`
-	Status          string   `json:"status"`
-	CreatedAt       string   `json:"created_at"`
-	UpdatedAt       string   `json:"updated_at"`
-	DeletedAt       *string  `json:"deleted_at"`
-	SecretRotatedAt *string  `json:"secret_rotated_at"`
-	SigningSecret   string   `json:"signing_secret"`
-	HeaderNames     []string `json:"header_names"`
-}
-
 const valid = `{"url":"https://example.com/hooks","events":["user.created"]}`
 
 // fresh is valid, with a URL that no endpoint has had since the first.
@@ -397,13 +378,13 @@ func (w *world) fresh() string {
 	return strings.Replace(valid, "/hooks", fmt.Sprintf("/hooks/%d", w.made), 1)
 }
 
-func (w *world) create(key string) shown {
+func (w *world) create(key string) view {
 	w.t.Helper()
 	a := w.do(key, "POST", "/v1/webhooks", w.fresh())
 	if a.status != 201 {
 		w.t.Fatalf("create answered %d %s", a.status, a.body)
 	}
-	var e shown
+	var e view
 	a.decode(w.t, &e)
 	return e
 }

@@ -1,4 +1,4 @@
-package webhooks_test
+package webhooks
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
@@ -218,23 +217,6 @@ func TestCall_saysWhatIsWrongWithPathMethodAndQuery(t *testing.T) {
 	if allow := w.do(key, "PUT", path, "").header.Get("Allow"); allow != "GET, PATCH, DELETE" {
 		t.Errorf("Allow: %s", allow)
 	}
-}
-
-// internal/cursor has every other way to spoil one.
-func TestHandler_list_takesCursorsOfItsTenantAndFilterOnly(t *testing.T) {
-	w := newWorld(t)
-	key, other := w.issue("acme", apikey.Scopes()...), w.issue("globex", apikey.Scopes()...)
-	for range 3 {
-		w.create(key)
-		w.create(other)
-	}
-	var p page
-	w.do(key, "GET", "/v1/webhooks?limit=1", "").decode(t, &p)
-	cursor := "cursor=" + *p.NextCursor
-	const refused = "400 invalid_cursor ?cursor"
-	w.expect("another tenant's", refused, w.do(other, "GET", "/v1/webhooks?"+cursor, ""))
-	w.expect("another filter's", refused, w.do(key, "GET", "/v1/webhooks?status=active&"+cursor, ""))
-	w.expect("its own, another limit", "200", w.do(key, "GET", "/v1/webhooks?limit=2&"+cursor, ""))
 }
 
 func TestHandler_Serve_refusesWhatIsNoRequest(t *testing.T) {

@@ -1,4 +1,4 @@
-package webhooks_test
+package webhooks
 
 import (
 	"strings"
@@ -40,7 +40,7 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	first := w.create(key)
 	w.create(key)
 	other := w.do(key, "POST", "/v1/webhooks", withURL("https://example.org/"))
-	var elsewhere shown
+	var elsewhere view
 	other.decode(t, &elsewhere)
 	for name, a := range map[string]answer{
 		"created":          w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/3")),
