@@ -10,29 +10,19 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// described is the API description, with the names that subscriptions take and the section webhooks of both catalogues.
-func described(root string, herald, own []entry) ([]byte, error) {
+// described is the API description, with the names that subscriptions take and the section webhooks of all types.
+func described(root string, types []entry) ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(root, description)) //nolint:gosec // the checkout's
 	if err != nil {
 		return nil, fmt.Errorf("reading the API description: %w", err)
 	}
-	catalogue, err := os.ReadFile(filepath.Join(root, folder, "catalogue.yaml")) //nolint:gosec // the checkout's
-	if err != nil {
-		return nil, fmt.Errorf("reading the catalogue: %w", err)
-	}
-	const section = "\nwebhooks:\n"
-	_, webhooks, _ := strings.Cut(string(catalogue), section)
-	var names, more strings.Builder
+	var names, webhooks strings.Builder
 	seen := map[string]bool{}
-	for _, t := range herald {
-		fmt.Fprintf(&names, "        - %s\n", t.Name)
-		operation(t.Name, seen)
-	}
-	for _, t := range own {
+	for _, t := range types {
 		fmt.Fprintf(&names, "        - %q\n", t.Name) // 1.5 is a name, too
-		more.WriteString(webhook(t, seen))
+		webhooks.WriteString(webhook(t, seen))
 	}
-	all, first := replaced(string(text), section, "\ncomponents:\n", webhooks+more.String())
+	all, first := replaced(string(text), "\nwebhooks:\n", "\ncomponents:\n", webhooks.String())
 	all, second := replaced(all, "      enum: &subscriptions\n", `        - "*"`, names.String())
 	return []byte(all), errors.Join(first, second)
 }
@@ -60,7 +50,7 @@ func operation(name string, seen map[string]bool) string {
 	return id
 }
 
-// webhook describes the delivery of a type: JSON is YAML. The rest is as in the first delivery.
+// webhook describes the delivery of a type: JSON is YAML. The rest is the description's x-delivery.
 func webhook(t entry, seen map[string]bool) string {
 	summary, err := jsontext.AppendQuote(nil, t.Description)
 	if err != nil {

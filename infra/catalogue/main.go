@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/go-json-experiment/json"
 )
@@ -53,7 +54,7 @@ func wanted(root, own, out string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	api, err := described(root, herald, types)
+	api, err := described(root, slices.Concat(herald, types))
 	if err != nil {
 		return nil, err
 	}
