@@ -33,10 +33,6 @@ type typesAnswer struct {
 	Patterns   []string `json:"patterns"`
 }
 
-type catalogueAnswer struct {
-	Data []eventType `json:"data"`
-}
-
 type eventType struct {
 	Name        string         `json:"name"`
 	Description string         `json:"description"`

@@ -111,9 +111,9 @@ func (h *Handler) eventTypes(context.Context, *call) (any, error) {
 }
 
 func (h *Handler) catalogue(context.Context, *call) (any, error) {
-	var answer catalogueAnswer
+	var types []eventType
 	for _, t := range catalogue.Types() {
-		answer.Data = append(answer.Data, eventType{t.Name, t.Description, jsontext.Value(t.Schema)})
+		types = append(types, eventType{t.Name, t.Description, jsontext.Value(t.Schema)})
 	}
-	return answer, nil
+	return map[string][]eventType{"data": types}, nil
 }
