@@ -148,8 +148,3 @@ func (c Code) Status() int { return meanings[c].status }
 
 // Meaning returns the one documented meaning of the code.
 func (c Code) Meaning() string { return meanings[c].meaning }
-
-func (c Code) known() bool {
-	_, ok := meanings[c]
-	return ok
-}

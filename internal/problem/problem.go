@@ -69,7 +69,7 @@ func From(err error) *Error {
 		return nil
 	}
 	var known *Error
-	if errors.As(err, &known) && known.Code.known() {
+	if errors.As(err, &known) {
 		return known
 	}
 	return Because(CodeInternal, err)
