@@ -68,12 +68,6 @@ func respond(status int, body any) (apigw.Response, error) {
 	return apigw.Response{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Body: b}, nil
 }
 
-// retryAfter is the Retry-After of a 503, in seconds.
-const retryAfter = "5"
-
-// untilNextMinute is the Retry-After of a 429, in seconds.
-func untilNextMinute(now time.Time) string { return strconv.Itoa(60 - now.Second()) }
-
 func refusal(p *problem.Error, c *call) apigw.Response {
 	header := map[string]string{"Content-Type": problem.MediaType}
 	switch p.Code {
@@ -82,9 +76,9 @@ func refusal(p *problem.Error, c *call) apigw.Response {
 	case problem.CodeMethodNotAllowed:
 		header["Allow"] = p.Allow
 	case problem.CodeUnavailable:
-		header["Retry-After"] = retryAfter
+		header["Retry-After"] = "5" // seconds
 	case problem.CodeTooManyRequests:
-		header["Retry-After"] = untilNextMinute(c.now)
+		header["Retry-After"] = strconv.Itoa(60 - c.now.Second()) // until the next minute
 	}
 	return apigw.Response{Status: p.Code.Status(), Header: header, Body: p.Document(c.ID)}
 }
