@@ -111,6 +111,17 @@ func TestBoth_namesTheLine(t *testing.T) {
 	long := strings.Repeat("a", 195) + ".made"
 	for name, row := range map[string]struct{ text, want string }{
 		"nothing wrong": {catalogueOf("a.b", object, "{}", ""), ""},
+		"the first of several examples": {
+			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:\n              data: {}",
+				"examples: { one: { value: { data: {} } }, two: {} }", 1), "",
+		},
+		"examples without one": {
+			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:\n              data: {}", "examples: {}", 1),
+			"own.yaml:13: a.b has no example",
+		},
+		"a summary that is merged in": {
+			strings.Replace(catalogueOf("a.b", object, "{}", ""), "summary: Something happened", "<<: { summary: S }", 1), "",
+		},
 		"a long name": {
 			catalogueOf(long, object, "{}", ""), "own.yaml:5: a name may have 64 characters, and this one has 200",
 		},

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -92,15 +90,4 @@ func (d *document) pointed(ref *yaml.Node, open []string) *yaml.Node {
 		}
 	}
 	return n
-}
-
-// repeated finds keys that a mapping has twice, which the library notices when it makes maps.
-func (d *document) repeated() {
-	var whole any
-	var twice *yaml.TypeError
-	if errors.As(d.root.Decode(&whole), &twice) {
-		for _, fault := range twice.Errors {
-			d.faults = append(d.faults, fmt.Errorf("%s:%s", d.path, strings.TrimPrefix(fault, "line ")))
-		}
-	}
 }

@@ -60,19 +60,24 @@ func read(path string) ([]entry, error) {
 		return nil, fmt.Errorf("%s:1: the catalogue is empty", path)
 	}
 	d := &document{path: path, root: file.Content[0]}
-	types := d.types()
 	var whole any
-	if err := d.root.Decode(&whole); err != nil && len(d.faults) == 0 { // aliases that expand without end, say
-		return nil, fmt.Errorf("%s: %w", path, err)
+	unmade := d.root.Decode(&whole)
+	var twice *yaml.TypeError // keys that a mapping has twice, which the library notices when it makes maps
+	if errors.As(unmade, &twice) {
+		for _, fault := range twice.Errors {
+			d.faults = append(d.faults, fmt.Errorf("%s:%s", path, strings.TrimPrefix(fault, "line ")))
+		}
+		return nil, errors.Join(d.faults...)
+	}
+	types := d.types()
+	if unmade != nil && len(d.faults) == 0 { // aliases that expand without end, say
+		return nil, fmt.Errorf("%s: %w", path, unmade)
 	}
 	return types, errors.Join(d.faults...)
 }
 
 // types reads the section webhooks.
 func (d *document) types() (types []entry) {
-	if d.repeated(); len(d.faults) > 0 {
-		return nil
-	}
 	if version := get(d.root, "openapi"); version == nil || !strings.HasPrefix(version.Value, "3.1.") {
 		d.fault(d.root, "openapi must be 3.1")
 	}
