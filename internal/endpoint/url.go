@@ -30,6 +30,12 @@ var hostForm = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainN
 // (WHATWG URL, "ends in a number").
 var numericLabel = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)
 
+// rootDot is one trailing dot, in any of the scripts that IDNA maps to a dot.
+var rootDot = regexp.MustCompile("[.\u3002\uff0e\uff61]$")
+
+// rawInQuery are the characters that a query may not have as they are: net/url leaves them.
+var rawInQuery = regexp.MustCompile(`[^a-zA-Z0-9!$%&'()*+,./:;=?@_~-]`)
+
 // The refusals of Normalise. Their texts are shown to the tenant and never quote the URL.
 var (
 	errLength   = errors.New("must have at most 2048 characters")
@@ -63,7 +69,7 @@ func (p URLPolicy) Normalise(raw string) (string, error) {
 		return "", err
 	}
 	u.Scheme, u.Host = "https", host+port
-	u.RawQuery = escape(u.RawQuery)
+	u.RawQuery = rawInQuery.ReplaceAllStringFunc(u.RawQuery, url.QueryEscape)
 	stored := u.String()
 	if len(stored) > maxURL {
 		return "", errLength
@@ -72,13 +78,9 @@ func (p URLPolicy) Normalise(raw string) (string, error) {
 }
 
 func parse(raw string) (*url.URL, error) {
-	if !utf8.ValidString(raw) {
+	forbidden := func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }
+	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, forbidden) {
 		return nil, errForm
-	}
-	for _, r := range raw {
-		if r <= ' ' || r == 0x7f || r == '\\' {
-			return nil, errForm
-		}
 	}
 	u, err := url.Parse(raw)
 	switch {
@@ -101,7 +103,7 @@ func (p URLPolicy) host(name string) (string, error) {
 	if strings.Contains(name, ":") {
 		return p.literal(name)
 	}
-	name, err := hostForm.ToASCII(withoutRoot(name))
+	name, err := hostForm.ToASCII(rootDot.ReplaceAllString(name, ""))
 	if err != nil {
 		return "", errHost
 	}
@@ -119,15 +121,6 @@ func (p URLPolicy) host(name string) (string, error) {
 		return "", errLocal
 	}
 	return name, nil
-}
-
-// withoutRoot drops one trailing dot, in any of the scripts that IDNA maps to a dot.
-func withoutRoot(name string) string {
-	last, size := utf8.DecodeLastRuneInString(name)
-	if strings.ContainsRune(".\u3002\uff0e\uff61", last) {
-		return name[:len(name)-size]
-	}
-	return name
 }
 
 func (p URLPolicy) literal(text string) (string, error) {
@@ -159,20 +152,4 @@ func (p URLPolicy) port(hostport, text string) (string, error) {
 		return "", nil
 	}
 	return ":" + strconv.FormatUint(n, 10), nil
-}
-
-// escape percent-encodes characters that a query may not have: net/url leaves them.
-func escape(query string) string {
-	const allowed = "!$%&'()*+,-./:;=?@_~"
-	var b strings.Builder
-	for i := range len(query) {
-		c := query[i]
-		if 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte(allowed, c) >= 0 {
-			b.WriteByte(c)
-			continue
-		}
-		const hex = "0123456789ABCDEF"
-		b.Write([]byte{'%', hex[c>>4], hex[c&15]})
-	}
-	return b.String()
 }
