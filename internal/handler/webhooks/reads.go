@@ -3,7 +3,6 @@ package webhooks
 import (
 	"cmp"
 	"context"
-	"regexp"
 	"slices"
 	"strconv"
 
@@ -58,14 +57,13 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	return page, nil
 }
 
-var wholeNumber = regexp.MustCompile(`^[1-9][0-9]{0,2}$`)
-
 // listQuery reads limit and status.
 func (c *call) listQuery() (limit int, filter string, err error) {
 	limit, filter = defaultLimit, notDeleted
 	bad := &problem.Error{Code: problem.CodeInvalidQuery}
 	if text, given := c.query["limit"]; given {
-		if limit, err = strconv.Atoi(text); err != nil || limit > maxLimit || !wholeNumber.MatchString(text) {
+		limit, _ = strconv.Atoi(text)
+		if limit < 1 || limit > maxLimit || strconv.Itoa(limit) != text { // 01 or +1
 			detail := "must be a whole number from 1 to " + strconv.Itoa(maxLimit)
 			bad.Fields = append(bad.Fields, problem.Field{Parameter: "limit", Detail: detail})
 		}
