@@ -41,7 +41,7 @@ func real(n *yaml.Node) *yaml.Node {
 // type's.
 func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
 	for i, key := range path {
-		if n = d.target(real(n), nil); n == nil {
+		if n = d.target(real(n)); n == nil {
 			return nil
 		}
 		next := get(n, key)
@@ -55,7 +55,8 @@ func (d *document) follow(name, n *yaml.Node, path ...string) *yaml.Node {
 }
 
 // target follows the references of a node. One that is being followed already is a loop.
-func (d *document) target(n *yaml.Node, open []string) *yaml.Node {
+func (d *document) target(n *yaml.Node) *yaml.Node {
+	var open []string
 	for {
 		ref := get(n, "$ref")
 		if ref == nil {
@@ -65,7 +66,7 @@ func (d *document) target(n *yaml.Node, open []string) *yaml.Node {
 		if next == nil {
 			return nil
 		}
-		open = append(slices.Clone(open), ref.Value)
+		open = append(open, ref.Value)
 		n = next
 	}
 }

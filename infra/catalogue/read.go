@@ -119,7 +119,7 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 		return t, false
 	}
 	t.Description = d.description(name, item)
-	media := d.target(d.follow(name, item, "post", "requestBody", "content", "application/json"), nil)
+	media := d.target(d.follow(name, item, "post", "requestBody", "content", "application/json"))
 	if media == nil {
 		return t, false
 	}
