@@ -7,24 +7,17 @@ import (
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
-var types = func() []string {
-	all := catalogue.Types()
-	names := make([]string, len(all))
-	for i, t := range all {
-		names[i] = t.Name
+// types are the names in their order, known the same as a set.
+var types, known = func() (names []string, set map[string]bool) {
+	set = map[string]bool{}
+	for _, t := range catalogue.Types() {
+		names = append(names, t.Name)
+		set[t.Name] = true
 	}
-	return names
+	return names, set
 }()
 
 var patterns = []string{"*", "user.*", "organization.*", "organizationMembership.*"}
-
-var known = func() map[string]bool {
-	m := make(map[string]bool, len(types))
-	for _, t := range types {
-		m[t] = true
-	}
-	return m
-}()
 
 // Types returns the event names: the specification's in its order ("Events"), then an adopter's own.
 func Types() []string { return slices.Clone(types) }
@@ -45,9 +38,6 @@ func ValidPattern(s string) bool { return known[s] || slices.Contains(patterns, 
 func Matches(pattern, name string) bool {
 	if !ValidPattern(pattern) || !Known(name) {
 		return false
-	}
-	if pattern == "*" {
-		return true
 	}
 	prefix, wildcard := strings.CutSuffix(pattern, "*")
 	if wildcard {
