@@ -55,11 +55,6 @@ func At(code Code, pointer, detail string) *Error {
 	return &Error{Code: code, Fields: []Field{{Pointer: &pointer, Detail: detail}}}
 }
 
-// InQuery returns a fault in one query parameter.
-func InQuery(code Code, parameter, detail string) *Error {
-	return &Error{Code: code, Fields: []Field{{Parameter: parameter, Detail: detail}}}
-}
-
 // Because returns a fault of ours with its cause.
 func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
 

@@ -73,11 +73,7 @@ func TestError_Document_namesPlaces(t *testing.T) {
 			problem.At(problem.CodeValidationFailed, "", "is empty"),
 			meaning, "{\n   \"detail\": \"is empty\",\n   \"pointer\": \"\"\n  }",
 		},
-		"a query parameter": {
-			problem.InQuery(problem.CodeValidationFailed, "limit", "must be 1 to 100"),
-			meaning, "{\n   \"detail\": \"must be 1 to 100\",\n   \"parameter\": \"limit\"\n  }",
-		},
-		"a detail of its own": {
+		"a detail of its own, and a query parameter": {
 			&problem.Error{
 				Code: problem.CodeValidationFailed, Detail: "No.",
 				Fields: []problem.Field{{Parameter: "limit", Detail: "is bad"}},

@@ -34,7 +34,8 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 	if text, given := c.query["cursor"]; given {
 		var ok bool
 		if after, ok = cursor.Open(text, c.key.TenantID, filter); !ok || !endpoint.ValidID(after) {
-			return nil, problem.InQuery(problem.CodeInvalidCursor, "cursor", "was not issued for this list")
+			fields := []problem.Field{{Parameter: "cursor", Detail: "was not issued for this list"}}
+			return nil, &problem.Error{Code: problem.CodeInvalidCursor, Fields: fields}
 		}
 	}
 	all, err := h.Endpoints.List(ctx, c.key.TenantID)
