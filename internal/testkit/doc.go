@@ -5,7 +5,7 @@
 //   - [DynamoDBLocal]: the same with AWS's own DynamoDB, which knows the units that a call consumes;
 //   - [Tables], [NewQueue], [Key]: the tables, queues and keys of the template, under names of the test's own;
 //   - [Faults]: an HTTP client before the emulator that fails, throttles, cuts off and records chosen AWS calls;
-//   - [Ask], [Read], [Refusal]: requests to the functions of operators, and [Runbook], which makes the runbook's;
+//   - [Ask], [Read], [Refusal]: requests to the functions of operators;
 //   - [Rows]: endpoints and marks for these functions.
 //
 // The packages beside it hold one thing each: receivers and DNS answers, friendly and hostile (receivers),

@@ -3,9 +3,6 @@ package testkit
 import (
 	"context"
 	"errors"
-	"os"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -55,31 +52,6 @@ func Refusal(t testing.TB, answer string) string {
 		t.Errorf("a refusal without a message: %s", answer)
 	}
 	return got.Error.Code + " " + got.Error.Field
-}
-
-// Runbook makes the requests of the operators' runbook to a function, one after the other, about webhook_1. The
-// function must understand each: other ids and the cursors are made up, and may be refused.
-func Runbook(t *testing.T, function string, f lambda.Handler) {
-	t.Helper()
-	text, err := os.ReadFile("../../../infra/docs/operators.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	requests := regexp.MustCompile(`(?m)^`+function+`: (\{.*\})$`).FindAllStringSubmatch(string(text), -1)
-	if len(requests) == 0 {
-		t.Fatalf("the runbook has no request to %s", function)
-	}
-	for _, r := range requests {
-		out, err := f.Invoke(t.Context(), []byte(strings.ReplaceAll(r[1], "webhook_…", "webhook_1")))
-		if err != nil {
-			t.Errorf("%s: %v", r[1], err)
-			continue
-		}
-		code, _, _ := strings.Cut(Refusal(t, string(out)), " ")
-		if !slices.Contains([]string{"", "not_found", "invalid_cursor"}, code) {
-			t.Errorf("%s: %s", r[1], out)
-		}
-	}
 }
 
 // OneKey is the data key of every dead letter (deadletter.Keys).

@@ -239,7 +239,3 @@ func TestHandler_issue_withholdsErrorsOfTheStore(t *testing.T) {
 		t.Errorf("answered %s", got)
 	}
 }
-
-func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
-	testkit.Runbook(t, "apikeys", newFunction(&shelf{}, &bytes.Buffer{}))
-}

@@ -316,7 +316,3 @@ func TestHandler_failsWhereAWSRefuses(t *testing.T) {
 		t.Errorf("what is done is not answered, because it cannot be counted: %+v", a)
 	}
 }
-
-func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
-	testkit.Runbook(t, "control", newWorld().handler().Function())
-}

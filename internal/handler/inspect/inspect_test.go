@@ -185,11 +185,6 @@ func (w *world) ask(t *testing.T, action, fields string) string {
 	return testkit.Ask(t, w.function(), action, fields)
 }
 
-func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
-	w := &world{endpoints: []endpoint.Endpoint{{ID: "webhook_1", TenantID: "acme"}}}
-	testkit.Runbook(t, "inspect", w.function())
-}
-
 func ref(id string) delivery.Ref {
 	return delivery.Ref{
 		DeliveryID: id, TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", CreatedAt: at, Replay: 1,

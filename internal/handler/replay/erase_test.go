@@ -88,9 +88,3 @@ func TestHandler_erase_endsWithAFault(t *testing.T) {
 		t.Errorf("what was erased is not in the log: %s", &failing.log)
 	}
 }
-
-func TestHandler_Function_understandsTheRunbooksRequests(t *testing.T) {
-	w := newWorld()
-	w.now = func() time.Time { return at.AddDate(1, 0, 0) } // after the runbook's times
-	testkit.Runbook(t, "replay", w.handler().Function())
-}
