@@ -21,6 +21,9 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := start(t, root)
+	if info, err := os.Stat(s.ReceiverKeyFile); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the receivers' key: %v, %v", info, err)
+	}
 	if _, err := Start(t.Context(), Options{Root: root}); err == nil || !strings.Contains(err.Error(), "already running") {
 		t.Errorf("a second stack: %v", err)
 	}

@@ -30,14 +30,14 @@ func (ca *CA) Write(dir string, leaf Leaf) (Files, error) {
 		return f, fmt.Errorf("making a folder for certificates: %w", err)
 	}
 	return f, errors.Join(
-		write(f.CA, "CERTIFICATE", ca.cert.Raw, 0o644),
-		write(f.Cert, "CERTIFICATE", cert.Leaf.Raw, 0o644),
-		write(f.Key, "PRIVATE KEY", key, 0o600),
+		write(f.CA, "CERTIFICATE", ca.cert.Raw),
+		write(f.Cert, "CERTIFICATE", cert.Leaf.Raw),
+		write(f.Key, "PRIVATE KEY", key),
 	)
 }
 
-func write(file, kind string, der []byte, mode os.FileMode) error {
-	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), mode); err != nil {
+func write(file, kind string, der []byte) error {
+	if err := os.WriteFile(file, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
 		return fmt.Errorf("writing a certificate: %w", err)
 	}
 	return nil
