@@ -3,46 +3,15 @@
 package testkit_test
 
 import (
-	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/smithy-go"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
-
-func TestFail_answersTheCode(t *testing.T) {
-	cfg := testkit.Moto(t)
-	faults := testkit.NewFaults(cfg)
-	faults.On("GetQueueUrl", 0, testkit.Fail(403, "AccessDenied"))
-	_, err := sqs.NewFromConfig(faults.Config()).GetQueueUrl(t.Context(),
-		&sqs.GetQueueUrlInput{QueueName: aws.String("any")})
-	var apiError smithy.APIError
-	if !errors.As(err, &apiError) || apiError.ErrorCode() != "AccessDenied" {
-		t.Errorf("got %v, want AccessDenied", err)
-	}
-}
-
-func TestFaults_countAndClearTheirRules(t *testing.T) {
-	cfg := testkit.Moto(t)
-	names := testkit.Tables(t, cfg)
-	faults := testkit.NewFaults(cfg)
-	faults.Add(testkit.Rule{Action: "PutItem", After: 1, Fault: testkit.Fail(400, "ValidationException")})
-	for i, wantError := range []bool{false, true, true} {
-		if err := put(t, faults.Config(), names.ApiKeys, "k"); (err != nil) != wantError {
-			t.Errorf("put %d: %v, want error %v", i, err, wantError)
-		}
-	}
-	faults.Clear()
-	if err := put(t, faults.Config(), names.ApiKeys, "k"); err != nil {
-		t.Error(err)
-	}
-}
 
 func TestDropAnswer_performsTheCallAndThrottleDoesNot(t *testing.T) {
 	cfg := testkit.Moto(t)
