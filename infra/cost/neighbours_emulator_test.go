@@ -22,6 +22,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // BenchmarkAKeyBesideABusyOne reports percentiles of one key's requests, alone and beside 1,000 of another key, which
@@ -75,7 +76,7 @@ type processes struct {
 
 func newProcesses(b *testing.B) *processes {
 	b.Helper()
-	database := must(emulator.StartDynamoDBLocal(b.Context(), emulator.Options{}))
+	database := must(emulator.StartDynamoDBLocal(b.Context(), must(tools.Root())))
 	b.Cleanup(database.Close)
 	cfg := aws.Config{
 		Region: "us-east-1", BaseEndpoint: aws.String(database.URL.String()),

@@ -2,12 +2,11 @@
 
 moto counts a queue several times for every message received, sent or deleted, which makes it quadratic, and its
 stores take no locks, so that two requests at once can lose a message or both pass a conditional write. This launcher
-keeps moto's behaviour and answers and changes seven things: the Approximate... attributes are computed only when they
+keeps moto's behaviour and answers and changes six things: the Approximate... attributes are computed only when they
 are asked for, a message is found by its receipt handle instead of by search, requests that change the same queue, or
-the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, a message
-with more attributes than SQS takes is refused, a query does not sort its whole table first, and connections and what
-every request looks up are kept. What else takes time for nothing is left out, since the CPU of these requests is most
-of that of all tests.
+the same service other than SQS, run one after another, those whose sender has hung up meanwhile not at all, a query
+does not sort its whole table first, and connections and what every request looks up are kept. What else takes time for
+nothing is left out, since the CPU of these requests is most of that of all tests.
 
 It takes a free port of loopback and prints one line, "listening on URL", once it accepts connections. It ends when
 its standard input does, which is when the program that started it ends.
@@ -40,15 +39,13 @@ from moto.kms.models import KmsBackend
 from moto.moto_api._internal.moto_random import MotoRandom
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from moto.sqs import models
-from moto.sqs.exceptions import InvalidParameterValue, ReceiptHandleIsInvalid
+from moto.sqs.exceptions import ReceiptHandleIsInvalid
 from werkzeug.serving import make_server
 from werkzeug.test import run_wsgi_app
 
-MAX_ATTRIBUTES = 10  # of one message (SQS Developer Guide, "Amazon SQS message quotas")
 every_attribute = models.Queue.BASE_ATTRIBUTES
 get_attributes = models.SQSBackend.get_queue_attributes
 append_message = models.Queue.add_message
-send = models.SQSBackend.send_message
 change_visibility = models.SQSBackend.change_message_visibility
 create_key = KmsBackend.create_key
 make_key_pair = kms.generate_private_key
@@ -120,22 +117,6 @@ def receive_message(
             if taken or remaining <= 0:
                 return taken
             queue._messages_lock.wait(min(remaining, max(due - unix_time_millis(), 1) / 1000 + 0.001))
-
-
-def send_message(
-    self: models.SQSBackend,
-    queue_name: str,
-    message_body: str,
-    message_attributes: dict[str, Any] | None = None,
-    *arguments: Any,
-    **named: Any,
-) -> models.Message:
-    count = len(message_attributes or {})
-    if count > MAX_ATTRIBUTES:
-        raise InvalidParameterValue(
-            f"Number of message attributes [{count}] exceeds the allowed maximum [{MAX_ATTRIBUTES}]."
-        )
-    return send(self, queue_name, message_body, message_attributes, *arguments, **named)
 
 
 def add_message(self: models.Queue, message: models.Message) -> None:
@@ -293,7 +274,6 @@ def patch() -> None:
     models.Queue.delete_message = delete_message
     models.SQSBackend.get_queue_attributes = get_queue_attributes
     models.SQSBackend.receive_message = receive_message
-    models.SQSBackend.send_message = send_message
     models.SQSBackend.change_message_visibility = change_message_visibility
     KmsBackend.create_key = create_key_of_template
     Table.query = query

@@ -13,14 +13,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // region is the region of every test configuration.
 const region = "us-east-1"
 
 // startMoto starts the emulator of this test binary, which ends with the binary.
-var startMoto = sync.OnceValues(func() (*emulator.Emulator, error) {
-	return emulator.Start(context.Background(), emulator.Options{})
+var startMoto = once(func(ctx context.Context, root string) (*emulator.Emulator, error) {
+	return emulator.Start(ctx, root, "")
 })
 
 // secondEngine is the environment variable by which `make second-engine` has DynamoDB Local take the place of the
@@ -28,9 +29,19 @@ var startMoto = sync.OnceValues(func() (*emulator.Emulator, error) {
 const secondEngine = "HERALD_SECOND_ENGINE"
 
 // startDynamoDBLocal starts this test binary's.
-var startDynamoDBLocal = sync.OnceValues(func() (*emulator.Emulator, error) {
-	return emulator.StartDynamoDBLocal(context.Background(), emulator.Options{})
-})
+var startDynamoDBLocal = once(emulator.StartDynamoDBLocal)
+
+func once(
+	start func(ctx context.Context, root string) (*emulator.Emulator, error),
+) func() (*emulator.Emulator, error) {
+	return sync.OnceValues(func() (*emulator.Emulator, error) {
+		root, err := tools.Root()
+		if err != nil {
+			return nil, err
+		}
+		return start(context.Background(), root)
+	})
+}
 
 // Moto returns a configuration for an AWS emulator on loopback with made-up credentials.
 // The first call in a test binary starts the emulator, the rest share it, and it ends with the binary;

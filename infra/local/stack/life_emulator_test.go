@@ -46,6 +46,10 @@ func TestStart_refusesASecondStackAndNotAStaleFolder(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "run `make build`") {
 		t.Errorf("missing binaries: %v", err)
 	}
+	_, err = Start(t.Context(), Options{Root: t.TempDir()})
+	if err == nil || !strings.Contains(err.Error(), "run `make tools`") {
+		t.Errorf("missing tools: %v", err)
+	}
 }
 
 func TestCommand_endsBySignalAtAnyMoment(t *testing.T) {

@@ -132,9 +132,7 @@ func (s *Stack) bringUp(ctx context.Context) error {
 		return err
 	})
 	both.Go(func() (err error) {
-		s.emulator, err = emulator.Start(ctx, emulator.Options{
-			Root: s.options.Root, LogFile: filepath.Join(s.options.logs(), "moto.log"),
-		})
+		s.emulator, err = emulator.Start(ctx, s.options.Root, filepath.Join(s.options.logs(), "moto.log"))
 		if err == nil {
 			s.onClose(s.emulator.Close)
 		}

@@ -34,57 +34,46 @@ type Emulator struct {
 	life    io.Closer // the server ends when this closes, with the program at the latest
 }
 
-// Options says how to start one.
-type Options struct {
-	Root    string // the checkout; default: found from the working directory
-	LogFile string // gets the server's output; default: a temporary file, removed once it runs
-}
-
-// Start starts the server and returns once it accepts connections.
-func Start(ctx context.Context, o Options) (*Emulator, error) {
-	if err := o.findRoot(); err != nil {
-		return nil, err
-	}
-	python, err := tools.Python(o.Root)
+// Start starts the server of the checkout and returns once it accepts connections. Its output goes to the log file, or
+// without one to a temporary file that is removed once it runs.
+func Start(ctx context.Context, root, logFile string) (*Emulator, error) {
+	python, err := tools.Python(root)
 	if err != nil {
 		return nil, err
 	}
-	return o.start(ctx, exec.Command(python, filepath.Join(o.Root, "infra", "local", "moto.py")))
+	return start(ctx, root, logFile, exec.Command(python, filepath.Join(root, "infra", "local", "moto.py")))
 }
 
 // StartDynamoDBLocal starts AWS's own emulator of DynamoDB, as `make second-engine` installs it, with the JDK's java.
-func StartDynamoDBLocal(ctx context.Context, o Options) (*Emulator, error) {
-	if err := o.findRoot(); err != nil {
-		return nil, err
-	}
-	java, folder, err := tools.DynamoDBLocal(o.Root)
+func StartDynamoDBLocal(ctx context.Context, root string) (*Emulator, error) {
+	java, folder, err := tools.DynamoDBLocal(root)
 	if err != nil {
 		return nil, err
 	}
 	libraries := filepath.Join(folder, "DynamoDBLocal_lib")
-	return o.start(ctx, exec.Command(java, "-XX:TieredStopAtLevel=1", "-Djava.library.path="+libraries,
+	return start(ctx, root, "", exec.Command(java, "-XX:TieredStopAtLevel=1", "-Djava.library.path="+libraries,
 		"-cp", filepath.Join(folder, "DynamoDBLocal.jar")+string(os.PathListSeparator)+filepath.Join(libraries, "*"),
-		filepath.Join(o.Root, "infra", "local", "DynamoDBLocal.java")))
+		filepath.Join(root, "infra", "local", "DynamoDBLocal.java")))
 }
 
 // start runs a launcher, which prints where it listens.
-func (o *Options) start(ctx context.Context, cmd *exec.Cmd) (*Emulator, error) {
-	logFile, err := o.openLog()
+func start(ctx context.Context, root, logFile string, cmd *exec.Cmd) (*Emulator, error) {
+	log, err := openLog(logFile)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = logFile.Close() }() // the child holds its own
-	if o.LogFile == "" {
-		defer func() { _ = os.Remove(logFile.Name()) }()
+	defer func() { _ = log.Close() }() // the child holds its own
+	if logFile == "" {
+		defer func() { _ = os.Remove(log.Name()) }()
 	}
-	cmd.Dir, cmd.Stderr = o.Root, logFile
+	cmd.Dir, cmd.Stderr = root, log
 	life, err := cmd.StdinPipe() // open as long as the program lives: the launcher ends with it
 	if err != nil {
 		return nil, fmt.Errorf("starting the AWS emulator: %w", err)
 	}
 	process, line, err := child.StartTelling(ctx, cmd, startLimit, io.Discard)
 	if err != nil {
-		return nil, fmt.Errorf("starting the AWS emulator: %w: %s", err, child.LastLine(logFile.Name()))
+		return nil, fmt.Errorf("starting the AWS emulator: %w: %s", err, child.LastLine(log.Name()))
 	}
 	e := &Emulator{process: process, life: life}
 	address, found := strings.CutPrefix(line, "listening on ")
@@ -95,18 +84,11 @@ func (o *Options) start(ctx context.Context, cmd *exec.Cmd) (*Emulator, error) {
 	return e, nil
 }
 
-func (o *Options) findRoot() (err error) {
-	if o.Root == "" {
-		o.Root, err = tools.Root()
-	}
-	return err
-}
-
-func (o *Options) openLog() (file *os.File, err error) {
-	if o.LogFile == "" {
+func openLog(name string) (file *os.File, err error) {
+	if name == "" {
 		file, err = os.CreateTemp("", "herald-moto-*.log")
 	} else {
-		file, err = os.Create(o.LogFile)
+		file, err = os.Create(name)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the emulator's log: %w", err)

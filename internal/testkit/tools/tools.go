@@ -1,7 +1,6 @@
-// Package tools finds the tools that `make tools` installs below the checkout, or else the machine's.
+// Package tools finds the checkout, and the tools that make installs below it.
 //
-// It promises one order for tests, local stack and demonstration: .venv/bin first, then the search path; STACK_PYTHON
-// names another interpreter. A missing tool is an error that names it and the remedy. It never installs anything.
+// It promises that a missing tool is an error that names it and the remedy. It never installs anything.
 package tools
 
 import (
@@ -18,34 +17,26 @@ func Root() (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("finding the checkout: %w", err)
 	}
-	for !isFile(filepath.Join(dir, "go.mod")) {
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
 			return "", errors.New("finding the checkout: no go.mod at or above the working directory")
 		}
 		dir = parent
 	}
-	return dir, nil
 }
 
-// Python is an interpreter that has the AWS emulator and the SAM translator.
+// Python is the interpreter that has the AWS emulator and the SAM translator.
 func Python(root string) (string, error) {
-	if given := os.Getenv("STACK_PYTHON"); given != "" {
-		return given, nil
+	python, err := exec.LookPath(filepath.Join(root, ".venv", "bin", "python"))
+	if err != nil {
+		return "", fmt.Errorf("there is no .venv with the AWS emulator (moto) and the SAM translator: run `make tools`: %w",
+			err)
 	}
-	for _, candidate := range []string{filepath.Join(root, ".venv", "bin", "python"), "python3"} {
-		if path, err := exec.LookPath(candidate); err == nil && hasModules(path) {
-			return path, nil
-		}
-	}
-	return "", errors.New("neither .venv/bin/python nor python3 has the AWS emulator (moto) and the SAM translator: " +
-		"run `make tools`")
-}
-
-func hasModules(python string) bool {
-	const probe = `import importlib.util as u, sys
-sys.exit(not all(map(u.find_spec, ("moto", "flask", "samtranslator"))))`
-	return exec.Command(python, "-c", probe).Run() == nil
+	return python, nil
 }
 
 // DynamoDBLocal is the JDK's java, and the folder that has DynamoDBLocal.jar and its libraries.
@@ -63,9 +54,4 @@ func DynamoDBLocal(root string) (java, folder string, err error) {
 		return "", "", errors.New("there is no " + pattern + ": run `make .tools/dynamodb-local/installed`")
 	}
 	return java, filepath.Dir(found[0]), nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && !info.IsDir()
 }
