@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 const root = "../.."
@@ -26,7 +28,9 @@ func file(t *testing.T, path string) []byte {
 	return text
 }
 
-type object = map[string]any
+type object = cfn.Object
+
+var at = cfn.At
 
 func decode(t *testing.T, text []byte) (template object) {
 	t.Helper()
@@ -34,13 +38,6 @@ func decode(t *testing.T, text []byte) (template object) {
 		t.Fatal(err)
 	}
 	return template
-}
-
-func at(from object, path ...string) object {
-	for _, name := range path {
-		from, _ = from[name].(object)
-	}
-	return from
 }
 
 // Nothing but where the code is differs from template.yaml.

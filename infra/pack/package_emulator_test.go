@@ -58,22 +58,12 @@ func translate(t *testing.T, template string, parameters ...string) *sam.Templat
 	if err != nil {
 		t.Fatal(err)
 	}
-	for id, function := range all(t, translated, "AWS::Lambda::Function") {
-		if code := at(function, "Code"); code["S3Bucket"] == nil || code["S3Key"] == nil {
+	for id, function := range translated.OfType("AWS::Lambda::Function") {
+		if code := at(function.Properties, "Code"); code["S3Bucket"] == nil || code["S3Key"] == nil {
 			t.Errorf("the code of %s is in %v", id, code)
 		}
 	}
 	return translated
-}
-
-// all are the properties of the resources of one type, by logical id.
-func all(t *testing.T, translated *sam.Template, kind string) map[string]object {
-	t.Helper()
-	found, err := sam.Properties[object](translated, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
 }
 
 // An update publishes a version of exactly the functions whose code or configuration it changes: a missing one would
@@ -88,10 +78,10 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := translate(t, template)
-	if groups := all(t, before, "AWS::CodeDeploy::DeploymentGroup"); len(groups) != 0 {
+	if groups := before.OfType("AWS::CodeDeploy::DeploymentGroup"); len(groups) != 0 {
 		t.Errorf("nobody asked for %v", groups)
 	}
-	published := all(t, before, "AWS::Lambda::Version")
+	published := before.OfType("AWS::Lambda::Version")
 	every := []string{"Deadletter", "Deliver", "Fanout", "Webhooks"}
 	for parameter, want := range map[string][]string{
 		"CodePrefix=herald/1.0.1": every, "LogLevel=DEBUG": every, "Stage=other": every,
@@ -99,8 +89,8 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 		"DeliverReservedConcurrency=900": nil, "BatchSize=7": nil, "DeathsPerHour=7": nil,
 	} {
 		var changed []string
-		for id := range all(t, translate(t, template, parameter), "AWS::Lambda::Version") {
-			if published[id] == nil {
+		for id := range translate(t, template, parameter).OfType("AWS::Lambda::Version") {
+			if published[id].Type == "" {
 				name, _, _ := strings.Cut(id, "FunctionVersion")
 				changed = append(changed, name)
 			}
@@ -111,16 +101,16 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 		}
 	}
 	gradual := translate(t, template, "GradualDeployment=true")
-	groups := all(t, gradual, "AWS::CodeDeploy::DeploymentGroup")
+	groups := gradual.OfType("AWS::CodeDeploy::DeploymentGroup")
 	for _, name := range every {
-		group := groups[name+"FunctionDeploymentGroup"]
+		group := groups[name+"FunctionDeploymentGroup"].Properties
 		alarms, _ := at(group, "AlarmConfiguration")["Alarms"].([]any)
 		if len(alarms) == 0 || !strings.Contains(fmt.Sprint(group["ServiceRoleArn"]), "GradualDeploymentRole") {
 			t.Errorf("%s is shifted by %v, watched by %v", name, group["ServiceRoleArn"], alarms)
 		}
 	}
-	for id, mapping := range all(t, gradual, "AWS::Lambda::EventSourceMapping") {
-		if invoked := fmt.Sprint(mapping["FunctionName"]); !strings.Contains(invoked, "Aliaslive") {
+	for id, mapping := range gradual.OfType("AWS::Lambda::EventSourceMapping") {
+		if invoked := fmt.Sprint(mapping.Properties["FunctionName"]); !strings.Contains(invoked, "Aliaslive") {
 			t.Errorf("%s invokes %s past the alias", id, invoked)
 		}
 	}

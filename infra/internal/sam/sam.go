@@ -17,6 +17,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
@@ -59,36 +60,8 @@ func Translate(ctx context.Context, s Source) (*Template, error) {
 	return &t, nil
 }
 
-// Properties decodes the properties of every resource of one type, by logical id.
-func Properties[P any](t *Template, kind string) (map[string]P, error) {
-	found := map[string]P{}
-	for id, r := range t.resources() {
-		if typeOf(r) != kind {
-			continue
-		}
-		var resource struct{ Properties P }
-		text, err := json.Marshal(r)
-		if err == nil {
-			err = json.Unmarshal(text, &resource)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("reading %s: %w", id, err)
-		}
-		found[id] = resource.Properties
-	}
-	return found, nil
-}
-
-func (t *Template) resources() map[string]any {
-	all, _ := t.Body["Resources"].(map[string]any)
-	return all
-}
-
-func typeOf(resource any) string {
-	fields, _ := resource.(map[string]any)
-	kind, _ := fields["Type"].(string)
-	return kind
-}
+// OfType are the resources of a type, by logical id.
+func (t *Template) OfType(kind string) map[string]cfn.Resource { return cfn.Of(t.Body).OfType(kind) }
 
 // Text returns a property's value when it is a string or a reference to a parameter, else "".
 func (t *Template) Text(value any) string {
@@ -120,14 +93,18 @@ var deployable = map[string]bool{
 // Deployable returns a copy of the template without the resources that the emulator does not know and the outputs
 // that need them, and the logical ids, by type, of the removed ones.
 func (t *Template) Deployable() (body map[string]any, removed map[string][]string, err error) {
-	rest, removed := maps.Clone(t.resources()), map[string][]string{}
+	rest, removed := map[string]any{}, map[string][]string{}
 	var names []string
-	for _, id := range slices.Sorted(maps.Keys(rest)) {
-		if kind := typeOf(rest[id]); !deployable[kind] {
-			delete(rest, id)
-			removed[kind] = append(removed[kind], id)
-			names = append(names, id)
+	for id, r := range cfn.Of(t.Body).Resources {
+		if deployable[r.Type] {
+			rest[id] = r.All
+			continue
 		}
+		removed[r.Type] = append(removed[r.Type], id)
+		names = append(names, id)
+	}
+	for _, ids := range removed {
+		slices.Sort(ids)
 	}
 	// Quoted, or the start of a placeholder: enough to find Ref, Fn::GetAtt, Fn::Sub and DependsOn.
 	missing := regexp.MustCompile(`("|\$\{)(` + strings.Join(names, "|") + `)[".}]`)
@@ -142,8 +119,7 @@ func (t *Template) Deployable() (body map[string]any, removed map[string][]strin
 	}
 	body = maps.Clone(t.Body)
 	body["Resources"] = rest
-	outputs, _ := body["Outputs"].(map[string]any)
-	outputs = maps.Clone(outputs)
+	outputs := maps.Clone(cfn.At(t.Body, "Outputs"))
 	maps.DeleteFunc(outputs, func(_ string, output any) bool { return refers(output) })
 	body["Outputs"] = outputs
 	return body, removed, nil

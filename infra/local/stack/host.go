@@ -15,10 +15,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 const tenant = "tenant_acme" // the sample events'
@@ -41,18 +41,12 @@ func (s *Stack) describe() {
 
 // makeFunctions prepares every deployed function; one without a binary is an error.
 func (s *Stack) makeFunctions(context.Context) error {
-	// The emulator does not keep a function's LoggingConfig.
-	logging, err := sam.Properties[struct {
-		LoggingConfig struct{ LogFormat, ApplicationLogLevel any }
-	}](s.template, "AWS::Lambda::Function")
-	if err != nil {
-		return err
-	}
+	described := s.template.OfType("AWS::Lambda::Function")
 	for _, id := range slices.Sorted(maps.Keys(s.deployed.Functions)) {
 		c, name := s.deployed.Functions[id], folder(id)
 		c.Region, c.Log = s.Region, s.log
-		c.LogFormat = s.template.Text(logging[id].LoggingConfig.LogFormat)
-		c.LogLevel = s.template.Text(logging[id].LoggingConfig.ApplicationLogLevel)
+		logging := cfn.At(described[id].Properties, "LoggingConfig") // which the emulator does not keep
+		c.LogFormat, c.LogLevel = s.template.Text(logging["LogFormat"]), s.template.Text(logging["ApplicationLogLevel"])
 		c.Host = map[string]string{
 			"AWS_ENDPOINT_URL": s.emulator.URL.String(), "AWS_ENDPOINT_URL_LAMBDA": s.AWSEndpointURL,
 			"SSL_CERT_FILE": s.CAFile,
@@ -88,15 +82,12 @@ func (s *Stack) serve(ctx context.Context) (err error) {
 		front.Functions[f.Name] = f
 	}
 	s.serveOn(s.front, front.Handler())
-	declared, err := sam.Properties[httpapi.Properties](s.template, "AWS::ApiGatewayV2::Api")
+	declared := s.template.OfType("AWS::ApiGatewayV2::Api")
 	if len(declared) > 1 {
-		err = errors.New("the template has more than one HTTP API")
+		return errors.New("the template has more than one HTTP API")
 	}
-	if err != nil {
-		return err
-	}
-	for _, properties := range declared {
-		id, err := properties.Function()
+	for _, r := range declared {
+		id, err := httpapi.FunctionOf(r.Properties)
 		if err != nil {
 			return fmt.Errorf("reading routes: %w", err)
 		}

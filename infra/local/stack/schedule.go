@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // minute is a schedule's here, so that an hour on AWS can be watched. Timeouts of functions and everything about
@@ -17,34 +17,23 @@ const minute = 5 * time.Second
 // readSchedules finds the functions that the template schedules. Any schedule but the kind that Herald has is an
 // error and never ignored.
 func (s *Stack) readSchedules(context.Context) error {
-	schedules, err := sam.Properties[struct {
-		ScheduleExpression, State any
-		Target                    struct {
-			ARN struct {
-				GetAtt []string `json:"Fn::GetAtt"`
-			}
-			Input any
-		}
-	}](s.template, "AWS::Scheduler::Schedule")
-	if err != nil {
-		return err
-	}
-	for id, one := range schedules {
+	for id, r := range s.template.OfType("AWS::Scheduler::Schedule") {
+		target := cfn.At(r.Properties, "Target")
 		var f *function.Function
-		if target := one.Target.ARN.GetAtt; len(target) == 2 {
-			f = s.functions[target[0]]
+		if arn := cfn.List(cfn.At(target, "Arn")["Fn::GetAtt"]); len(arn) == 2 {
+			f = s.functions[fmt.Sprint(arn[0])]
 		}
-		if f == nil || one.ScheduleExpression != "rate(1 minute)" || one.State != nil || one.Target.Input != nil {
+		every, state := r.Properties["ScheduleExpression"], r.Properties["State"]
+		if f == nil || every != "rate(1 minute)" || state != nil || target["Input"] != nil {
 			return fmt.Errorf("schedule %s: the local stack knows rate(1 minute) of a function, without State or Input", id)
 		}
 		s.scheduled[id] = f
 		s.options.say("%s is invoked by rate(1 minute), here every %s", f.Name, minute)
 	}
-	rules, err := sam.Properties[any](s.template, "AWS::Events::Rule")
-	if len(rules) > 0 {
-		err = errors.New("the local stack knows schedules of EventBridge Scheduler (ScheduleV2) only")
+	if len(s.template.OfType("AWS::Events::Rule")) > 0 {
+		return errors.New("the local stack knows schedules of EventBridge Scheduler (ScheduleV2) only")
 	}
-	return err
+	return nil
 }
 
 // runSchedules invokes each scheduled function at once and then every minute, whether or not its previous

@@ -38,7 +38,7 @@ func buildAndRun(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(built)) }()
-	for _, name := range []string{"work", "web", "tick"} {
+	for _, name := range []string{"work", "tick"} {
 		build := exec.Command("go", "build", "-o", filepath.Join(built, name, "bootstrap"), "./testdata/functions/"+name)
 		if out, err := build.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("building %s: %w\n%s", name, err, out)

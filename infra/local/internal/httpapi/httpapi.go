@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 const (
@@ -26,37 +27,24 @@ const (
 	defaultRoute = "$default"
 )
 
-// Properties are an AWS::ApiGatewayV2::Api's, as the SAM translator writes them.
-type Properties struct {
-	Body struct {
-		Paths map[string]map[string]struct {
-			IsDefaultRoute bool
-			Security       any
-			Integration    struct {
-				Type, PayloadFormatVersion string
-				URI                        struct {
-					Sub string `json:"Fn::Sub"`
-				}
-			} `json:"x-amazon-apigateway-integration"`
-		}
-	}
-}
-
 var functionARN = regexp.MustCompile(`\$\{([A-Za-z0-9]+)\.Arn\}`)
 
-// Function returns the logical id of the function behind all routes, and refuses any API but the kind that Herald has.
-func (p Properties) Function() (string, error) {
+// FunctionOf returns the logical id of the function behind all routes of an AWS::ApiGatewayV2::Api, as the SAM
+// translator writes it, and refuses any API but the kind that Herald has.
+func FunctionOf(api cfn.Object) (string, error) {
 	var names []string
 	rest := false
-	for path, operations := range p.Body.Paths {
-		for method, o := range operations {
-			call := o.Integration
-			found := functionARN.FindStringSubmatch(call.URI.Sub)
-			if o.Security != nil || call.Type != "aws_proxy" || call.PayloadFormatVersion != "2.0" || found == nil {
+	for path, operations := range cfn.At(api, "Body", "paths") {
+		for method, operation := range operations.(cfn.Object) {
+			o := operation.(cfn.Object)
+			call := cfn.At(o, "x-amazon-apigateway-integration")
+			uri, _ := cfn.At(call, "uri")["Fn::Sub"].(string)
+			found := functionARN.FindStringSubmatch(uri)
+			if o["security"] != nil || call["type"] != "aws_proxy" || call["payloadFormatVersion"] != "2.0" || found == nil {
 				return "", fmt.Errorf("route %s %s: the local stack knows Lambda proxies of payload format 2.0 "+
 					"without authorizers only", method, path)
 			}
-			names, rest = append(names, found[1]), rest || o.IsDefaultRoute
+			names, rest = append(names, found[1]), rest || o["isDefaultRoute"] == true
 		}
 	}
 	slices.Sort(names)

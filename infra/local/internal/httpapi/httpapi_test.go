@@ -11,20 +11,21 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-func TestProperties_Function_isBehindEveryRoute(t *testing.T) {
+func TestFunctionOf_isBehindEveryRoute(t *testing.T) {
 	t.Parallel()
 	const good = `{"Body":{"paths":{"/things":{"get":{"x-amazon-apigateway-integration":{"type":"aws_proxy",` +
 		`"payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}}},` +
 		`"/$default":{"x-amazon-apigateway-any-method":{"isDefaultRoute":true,"x-amazon-apigateway-integration":{` +
 		`"type":"aws_proxy","payloadFormatVersion":"2.0","uri":{"Fn::Sub":"arn:x/${WebFunction.Arn}/invocations"}}}}}}}`
 	read := func(text string) (string, error) {
-		var p Properties
-		if err := json.Unmarshal([]byte(text), &p); err != nil {
+		var api cfn.Object
+		if err := json.Unmarshal([]byte(text), &api); err != nil {
 			t.Fatal(err)
 		}
-		return p.Function()
+		return FunctionOf(api)
 	}
 	if name, err := read(good); name != "WebFunction" || err != nil {
 		t.Errorf("%q, %v", name, err)
