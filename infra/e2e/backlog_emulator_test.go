@@ -6,18 +6,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strconv"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
-
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
 )
 
 // These tests wait longest: go test begins with the first file.
@@ -108,7 +103,9 @@ func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 	}
 	eventually(t, "a slow tenant", func(ctx context.Context) (bool, error) {
 		publish(t, slow, "user.created")
-		return isSlow(ctx, slow.TenantID)
+		summary, err := ask[inspect.Summary](ctx, "inspect", "summary", nil)
+		is := func(s inspect.SlowTenant) bool { return s.TenantID == slow.TenantID }
+		return slices.ContainsFunc(summary.Endpoints.Slow, is), err
 	})
 	hangs.Store(true)
 	const n = 5
@@ -116,57 +113,12 @@ func TestASlowTenantDelaysNobodyElse(t *testing.T) {
 		publish(t, slow, "user.created")
 	}
 	eventually(t, fmt.Sprint(n, " deliveries in SlowQueue"), func(ctx context.Context) (bool, error) {
-		waiting, err := inSlowQueue(ctx)
-		return waiting >= n, err
+		summary, err := ask[inspect.Summary](ctx, "inspect", "summary", nil)
+		waiting := summary.Queues["SlowQueue"]
+		return waiting.Visible+waiting.InFlight >= n, err
 	})
 	publish(t, quick, "user.created")
 	genuine(t, healthy.await(t, 1))
 	close(release)
 	genuine(t, sleepy.await(t, n))
-}
-
-// inSlowQueue counts the messages of SlowQueue, in flight or not.
-func inSlowQueue(ctx context.Context) (n int, err error) {
-	names := []sqstypes.QueueAttributeName{
-		sqstypes.QueueAttributeNameApproximateNumberOfMessages,
-		sqstypes.QueueAttributeNameApproximateNumberOfMessagesNotVisible,
-	}
-	out, err := operator.SQS.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{
-		QueueUrl: aws.String(operator.Queues["SlowQueue"]), AttributeNames: names,
-	})
-	if err != nil {
-		return 0, err
-	}
-	for _, name := range names {
-		count, err := strconv.Atoi(out.Attributes[string(name)])
-		if err != nil {
-			return 0, err
-		}
-		n += count
-	}
-	return n, nil
-}
-
-// threshold is how far a slow tenant's number lies ahead: two attempt timeouts of 3 s at a rate of 0.01, which
-// is 0.25 % of 4 processes.
-const threshold = 10 * time.Minute
-
-// isSlow reports whether the tenant's number says that it is slow.
-func isSlow(ctx context.Context, tenantID string) (bool, error) {
-	out, err := operator.DynamoDB.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(operator.Tables["EndpointHealth"]), ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{
-			"scope": &types.AttributeValueMemberS{Value: "tenant#" + tenantID},
-			"name":  &types.AttributeValueMemberS{Value: "health"},
-		},
-	})
-	if err != nil {
-		return false, err
-	}
-	until, ok := out.Item["slow_until"].(*types.AttributeValueMemberN)
-	if !ok {
-		return false, nil
-	}
-	millis, err := strconv.ParseInt(until.Value, 10, 64)
-	return time.Until(time.UnixMilli(millis)) > threshold, err
 }
