@@ -42,7 +42,6 @@ type Call struct {
 	Action  string // from X-Amz-Target, else "METHOD /path"
 	Header  http.Header
 	Body    []byte
-	Status  int // of the answer; 0: none
 }
 
 // answer is a response in memory. A nil header means the connection is cut without one.
@@ -125,7 +124,6 @@ func (f *Faults) Do(r *http.Request) (*http.Response, error) {
 	if err == nil && got.header == nil {
 		err = io.ErrUnexpectedEOF
 	}
-	call.Status = got.status
 	f.mu.Lock()
 	f.calls = append(f.calls, call)
 	f.mu.Unlock()
