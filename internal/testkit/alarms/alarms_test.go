@@ -179,21 +179,6 @@ func TestAlarm_History_slidesByTheMinute(t *testing.T) {
 	}
 }
 
-// The mistake that this package is for: the metric is emitted with other dimensions.
-func TestAlarm_History_seesExactlyItsDimensions(t *testing.T) {
-	for name, dimensions := range map[string]map[string]string{
-		"none": nil, "another value": {"service": "fanout"}, "one more": {"service": "deliver", "outcome": "dead"},
-	} {
-		a := parse(t, simple("EvaluationPeriods=1"))
-		var d Data
-		d.Put(NewMetric("N", "M", dimensions), noon, 100)
-		got, err := a.History(&d, noon, noon.Add(5*time.Minute))
-		if diff := cmp.Diff([]Change{{noon, OK}}, got); diff != "" || err != nil {
-			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
-		}
-	}
-}
-
 // Breaching missing data must not depend on how far back CloudWatch looks.
 func TestAlarm_History_refusesWhatDependsOnTheEvaluationRange(t *testing.T) {
 	a := parse(t, simple("EvaluationPeriods=1", "TreatMissingData=breaching"))
