@@ -11,66 +11,52 @@ import (
 
 func (a *app) endpoints() *cli.Command {
 	tenant, reason := text("tenant", "the tenant's id"), text("reason", "kept with the mark and shown: a ticket, say")
-	act := func(name, usage string, flags ...cli.Flag) *cli.Command {
-		return &cli.Command{
-			Name: name, Usage: usage, ArgsUsage: "ENDPOINT…", Flags: append([]cli.Flag{tenant}, flags...),
-			Action: func(ctx context.Context, c *cli.Command) error {
-				if c.Args().Len() == 0 {
-					return fail(exitUsage, "give at least one argument, ENDPOINT; see %s --help", c.FullName())
-				}
-				targets := make([]fields, c.Args().Len())
-				for n, name := range c.Args().Slice() {
-					var err error
-					if targets[n], err = place(c, name); err != nil {
-						return err
-					}
-				}
-				return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-					return a.act(ctx, c, s, targets...)
-				})(ctx, c)
-			},
+	before := text("before", "deliveries that began before; now by default")
+	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
+		command("list", "endpoints in trouble, or all of a tenant's",
+			a.list(a.flags, "inspect", "endpoints", troubleColumns...),
+			tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
+			text("host", "of the URL"), text("description", "its owner's"), limit(maxPage)),
+		command("show ENDPOINT", "one endpoint", a.one("inspect", "endpoint", "endpoint_id"),
+			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
+		a.importEndpoints(),
+		command("pause ENDPOINT…", "send it nothing; its deliveries are held", a.actOnEndpoints, tenant, reason),
+		command("resume ENDPOINT…", "end a pause: held deliveries are sent", a.actOnEndpoints, tenant),
+		command("release ENDPOINT…", "send the backlog at once, regardless of circuit and schedule",
+			a.actOnEndpoints, tenant),
+		command("discard ENDPOINT…", "throw away its waiting deliveries", a.actOnEndpoints, tenant, before),
+	)
+	endpoints.Description = "An ENDPOINT is an id, or TENANT/NAME with its host or description, such as \"acme/crm\"."
+	return endpoints
+}
+
+func (a *app) actOnEndpoints(ctx context.Context, c *cli.Command) error {
+	if c.Args().Len() == 0 {
+		return fail(exitUsage, "give at least one argument, ENDPOINT; see %s --help", c.FullName())
+	}
+	targets := make([]fields, c.Args().Len())
+	for n, name := range c.Args().Slice() {
+		var err error
+		if targets[n], err = place(c, name); err != nil {
+			return err
 		}
 	}
-	return &cli.Command{
-		Name: "endpoints", Usage: "endpoints in trouble, or of a tenant",
-		Description: "An ENDPOINT is an id, or TENANT/NAME with its host or description, such as \"acme/crm\".",
-		Commands: []*cli.Command{
-			{
-				Name: "list", Usage: "endpoints in trouble, or all of a tenant's", Flags: []cli.Flag{
-					tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
-					text("host", "of the URL"), text("description", "its owner's"), limit(maxPage),
-				},
-				Action: a.list(a.flags, "inspect", "endpoints", troubleColumns...),
-			},
-			{
-				Name: "show", Usage: "one endpoint", ArgsUsage: "ENDPOINT",
-				Flags:  []cli.Flag{tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}},
-				Action: a.one("inspect", "endpoint", "endpoint_id"),
-			},
-			a.importEndpoints(),
-			act("pause", "send it nothing; its deliveries are held", reason),
-			act("resume", "end a pause: held deliveries are sent"),
-			act("release", "send the backlog at once, regardless of circuit and schedule"),
-			act("discard", "throw away its waiting deliveries", text("before", "deliveries that began before; now by default")),
-		},
-	}
+	return a.on(func(ctx context.Context, c *cli.Command, s stack) error { return a.act(ctx, c, s, targets...) })(ctx, c)
 }
 
 func (a *app) tenants() *cli.Command {
-	act := func(name, usage string, flags ...cli.Flag) *cli.Command {
-		return &cli.Command{
-			Name: name, Usage: usage, ArgsUsage: "TENANT", Flags: flags,
-			Action: a.about(func(ctx context.Context, c *cli.Command, s stack, tenant string) error {
-				return a.act(ctx, c, s, fields{"tenant_id": tenant})
-			}),
-		}
-	}
-	return &cli.Command{Name: "tenants", Usage: "all endpoints that a tenant has or will have", Commands: []*cli.Command{
-		act("pause", "send it nothing; its deliveries are held", text("reason", "kept with the mark and shown")),
-		act("resume", "end a pause of the tenant"),
-		act("discard", "throw away its waiting deliveries", text("before", "deliveries that began before; now by default")),
-		a.eraseTenant(),
-	}}
+	act := a.about(func(ctx context.Context, c *cli.Command, s stack, tenant string) error {
+		return a.act(ctx, c, s, fields{"tenant_id": tenant})
+	})
+	return group("tenants", "all endpoints that a tenant has or will have",
+		command("pause TENANT", "send it nothing; its deliveries are held", act,
+			text("reason", "kept with the mark and shown")),
+		command("resume TENANT", "end a pause of the tenant", act),
+		command("discard TENANT", "throw away its waiting deliveries", act,
+			text("before", "deliveries that began before; now by default")),
+		command("erase TENANT", "delete for good everything that is stored of it, its API keys first", a.about(a.eraseTenant),
+			text("reason", "for the audit log: a ticket, say")),
+	)
 }
 
 // questions of the acts that need an answer.

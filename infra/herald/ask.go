@@ -27,7 +27,7 @@ func (s stack) Ask(ctx context.Context, function, action string, f fields, out a
 	if err != nil {
 		return err
 	}
-	return client.Decode(function, answer, out) //nolint:wrapcheck // names the function, or is its refusal
+	return client.Decode(function, answer, out)
 }
 
 // row is one object of an answer.
@@ -43,7 +43,9 @@ const maxPage = 100
 func (s stack) all(ctx context.Context, function, action string, f fields, limit int) (p page, more bool, err error) {
 	f = maps.Clone(f)
 	for {
-		f["limit"] = min(limit-len(p.Data), maxPage)
+		if f["event"] == nil && f["event_id"] == nil { // a list by event has no pages
+			f["limit"] = min(limit-len(p.Data), maxPage)
+		}
 		var next page
 		if err := s.Ask(ctx, function, action, f, &next); err != nil {
 			return p, false, err
@@ -57,13 +59,4 @@ func (s stack) all(ctx context.Context, function, action string, f fields, limit
 		}
 		f["cursor"] = *next.Next
 	}
-}
-
-// exitOf is the exit code of a refusal: a mistake of the caller's is a matter of usage.
-func exitOf(refused *client.Refusal) int {
-	switch refused.Code {
-	case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
-		return exitUsage
-	}
-	return exitFailed
 }

@@ -40,22 +40,17 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 			if len(ids) > 0 {
 				return a.byID(ctx, c, s, b, ids)
 			}
-			return a.bySelection(ctx, c, s, b, f)
+			if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
+				if _, err := s.named(ctx, f); err != nil {
+					return err
+				}
+			}
+			if b.act != "publish" {
+				console.OrDead(f)
+			}
+			return a.start(ctx, c, s, b, f)
 		})(ctx, c)
 	}
-}
-
-// bySelection starts a job.
-func (a *app) bySelection(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
-	if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
-		if _, err := s.named(ctx, f); err != nil {
-			return err
-		}
-	}
-	if b.act != "publish" {
-		console.OrDead(f)
-	}
-	return a.start(ctx, c, s, b, f)
 }
 
 // byID acts on ids, and says which of them were not done.

@@ -48,14 +48,14 @@ func openBrowser(t *testing.T, axe, images string) *browser {
 	if err := chromedp.Listen(page, b.note); err != nil {
 		t.Fatal(err)
 	}
-	command(t, b, network.Enable, network.EnableParams{})
-	command(t, b, log.Enable, cdp.Empty{})
-	command(t, b, runtime.Enable, cdp.Empty{})
+	devtools(t, b, network.Enable, network.EnableParams{})
+	devtools(t, b, log.Enable, cdp.Empty{})
+	devtools(t, b, runtime.Enable, cdp.Empty{})
 	return b
 }
 
-// command sends a command of the DevTools protocol.
-func command[P, R any](t *testing.T, b *browser, c cdp.Command[P, R], params P) {
+// devtools sends a command of the DevTools protocol.
+func devtools[P, R any](t *testing.T, b *browser, c cdp.Command[P, R], params P) {
 	t.Helper()
 	if _, err := chromedp.Call(b.page, c, params); err != nil {
 		t.Fatal(err)
@@ -182,7 +182,7 @@ func (b *browser) isTextAndAccessible(t *testing.T) {
 
 func (b *browser) scheme(t *testing.T, scheme string) {
 	t.Helper()
-	command(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+	devtools(t, b, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
 	})
 }

@@ -8,6 +8,17 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
+// command is one with an action. Its usage is its name with its arguments: "show WH-ID".
+func command(usage, does string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
+	name, arguments, _ := strings.Cut(usage, " ")
+	return &cli.Command{Name: name, ArgsUsage: arguments, Usage: does, Action: action, Flags: flags}
+}
+
+// group is a command with subcommands.
+func group(name, about string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{Name: name, Usage: about, Commands: commands}
+}
+
 // on is an action on the stack of the command's flags.
 func (a *app) on(do func(ctx context.Context, c *cli.Command, s stack) error) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
@@ -84,19 +95,26 @@ type selector func(c *cli.Command) (fields, error)
 // list shows the columns of a function's list of the selection, up to --limit.
 func (a *app) list(selected selector, function, action string, columns ...string) cli.ActionFunc {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-		f, err := selected(c)
+		_, p, err := a.listed(ctx, c, s, selected, function, action)
 		if err != nil {
 			return err
-		}
-		p, more, err := s.all(ctx, function, action, f, c.Int("limit"))
-		if err != nil {
-			return err
-		}
-		if more {
-			a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hints[action])
 		}
 		return a.printPage(c, p, columns...)
 	})
+}
+
+// listed reads the selection, and says if there is more than --limit.
+func (a *app) listed(
+	ctx context.Context, c *cli.Command, s stack, selected selector, function, action string,
+) (f fields, p page, err error) {
+	if f, err = selected(c); err != nil {
+		return nil, p, err
+	}
+	p, more, err := s.all(ctx, function, action, f, c.Int("limit"))
+	if more {
+		a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hints[action])
+	}
+	return f, p, err
 }
 
 func (a *app) printPage(c *cli.Command, p page, columns ...string) error {
@@ -104,20 +122,13 @@ func (a *app) printPage(c *cli.Command, p page, columns ...string) error {
 		a.say("note: %s", p.Note)
 	}
 	if isJSON(c) {
-		return a.printJSON(nonNil(p.Data))
+		return a.printJSON(p.Data)
 	}
 	if len(p.Data) == 0 {
 		a.say("none")
 		return nil
 	}
 	return a.table(p.Data, columns...)
-}
-
-func nonNil(rows []row) []row {
-	if rows == nil {
-		return []row{}
-	}
-	return rows
 }
 
 // fieldOf is the field of a request that a flag sets.

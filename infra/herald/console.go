@@ -17,27 +17,22 @@ import (
 )
 
 func (a *app) console() *cli.Command {
-	return &cli.Command{
-		Name: "console", Usage: "the same as a page, on this machine only, until Ctrl-C",
-		Flags: []cli.Flag{&cli.IntFlag{Name: "port", Usage: "any free one by default"}},
-		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-			l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(c.Int("port")))
-			if err != nil {
-				return fail(exitFailed, "no port to listen on: %v", err)
-			}
-			var metrics console.Metrics = logged{localLog}
-			if !c.Bool("local") {
-				metrics = watched{s, cloudwatch.NewFromConfig(s.aws)}
-			}
-			return a.serve(ctx, s, metrics, l)
-		}),
-	}
+	return command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),
+		&cli.IntFlag{Name: "port", Usage: "any free one by default"})
 }
 
 // serve shows the console until the context ends.
-func (a *app) serve(ctx context.Context, s stack, m console.Metrics, l net.Listener) error {
+func (a *app) serve(ctx context.Context, c *cli.Command, s stack) error {
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(c.Int("port")))
+	if err != nil {
+		return fail(exitFailed, "no port to listen on: %v", err)
+	}
+	var metrics console.Metrics = logged{localLog}
+	if !c.Bool("local") {
+		metrics = watched{s, cloudwatch.NewFromConfig(s.aws)}
+	}
 	shown, err := console.New(console.Config{
-		Stack: s, Metrics: m, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
+		Stack: s, Metrics: metrics, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
 		Name: s.name, Operator: s.operator, Now: a.now,
 	}, l)
 	if err != nil {

@@ -15,24 +15,18 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-func (a *app) eraseTenant() *cli.Command {
-	return &cli.Command{
-		Name: "erase", Usage: "delete for good everything that is stored of it, its API keys first", ArgsUsage: "TENANT",
-		Flags: []cli.Flag{text("reason", "for the audit log: a ticket, say")},
-		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, tenant string) error {
-			if c.Bool("dry-run") {
-				counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
-				if err != nil {
-					return err
-				}
-				return a.printOne(c, counts)
-			}
-			if err := a.confirmErasure(ctx, c, s, tenant); err != nil {
-				return err
-			}
-			return a.erase(ctx, c, s, fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")})
-		}),
+func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, tenant string) error {
+	if c.Bool("dry-run") {
+		counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
+		if err != nil {
+			return err
+		}
+		return a.printOne(c, counts)
 	}
+	if err := a.confirmErasure(ctx, c, s, tenant); err != nil {
+		return err
+	}
+	return a.erase(ctx, c, s, fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")})
 }
 
 // confirmErasure shows the counts, and has the tenant's id typed.

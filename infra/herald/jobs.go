@@ -14,32 +14,15 @@ import (
 )
 
 func (a *app) jobs() *cli.Command {
-	return &cli.Command{Name: "jobs", Usage: "acts on many dead letters or rejected events", Commands: []*cli.Command{
-		{
-			Name: "list", Usage: "stopped, then running, then finished jobs, each newest first",
-			Flags: []cli.Flag{text("state", "running, stopped or done"), limit(20)},
-			Action: a.list(a.flags, "inspect", "jobs",
+	return group("jobs", "acts on many dead letters or rejected events",
+		command("list", "stopped, then running, then finished jobs, each newest first",
+			a.list(a.flags, "inspect", "jobs",
 				"job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
-		},
-		{
-			Name: "show", Usage: "progress, outcome and failures with their reasons", ArgsUsage: "JOB-ID",
-			Flags: []cli.Flag{watchFlag()},
-			Action: a.about(func(ctx context.Context, c *cli.Command, s stack, id string) error {
-				if c.Bool("watch") {
-					return a.watch(ctx, c, s, id)
-				}
-				return a.showJob(ctx, c, s, id)
-			}),
-		},
-		{
-			Name: "stop", Usage: "stop after the page that is under way", ArgsUsage: "JOB-ID",
-			Action: a.one("replay", "stop_job", "job_id"),
-		},
-		{
-			Name: "resume", Usage: "go on where it was", ArgsUsage: "JOB-ID",
-			Action: a.one("replay", "resume_job", "job_id"),
-		},
-	}}
+			text("state", "running, stopped or done"), limit(20)),
+		command("show JOB-ID", "progress, outcome and failures with their reasons", a.about(a.showJob), watchFlag()),
+		command("stop JOB-ID", "stop after the page that is under way", a.one("replay", "stop_job", "job_id")),
+		command("resume JOB-ID", "go on where it was", a.one("replay", "resume_job", "job_id")),
+	)
 }
 
 // pollEvery is the time between two looks at a job.
@@ -145,7 +128,7 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 		var o row
 		if err := a.look(ctx, id, func() (err error) {
 			o, err = console.Outcome(ctx, s, id, outcomeParts)
-			return err //nolint:wrapcheck // the function's answer
+			return err
 		}); err != nil {
 			return err
 		}
@@ -174,16 +157,19 @@ func (a *app) sayOutcome(o row) {
 
 // showJob shows a job, the states of its deliveries, and its failures.
 func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, id string) error {
+	if c.Bool("watch") {
+		return a.watch(ctx, c, s, id)
+	}
 	shown, err := console.ReadJob(ctx, s, fields{"job_id": id}, outcomeParts)
 	if err != nil {
-		return err //nolint:wrapcheck // the function's answer
+		return err
 	}
 	job, failures := shown.Job, shown.Failures
 	if job["act"] == "replay" {
 		job["outcome"] = shown.Outcome
 	}
 	if isJSON(c) {
-		job["failures"] = nonNil(failures.Data)
+		job["failures"] = failures.Data
 		return a.printJSON(job)
 	}
 	if err := a.show(job); err != nil || len(failures.Data) == 0 {

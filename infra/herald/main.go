@@ -70,7 +70,11 @@ func (a *app) end(err error) int {
 		return failed.code
 	case errors.As(err, &refused):
 		fmt.Fprintln(a.err, "herald: refused: "+safe(refused.Error()))
-		return exitOf(refused)
+		switch refused.Code {
+		case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
+			return exitUsage
+		}
+		return exitFailed
 	}
 	fmt.Fprintln(a.err, "herald: "+err.Error())
 	return exitFailed

@@ -18,40 +18,23 @@ func (a *app) rejected() *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
 		return append(eventSelectors("a part of it, such as not_processed; selects alone, too"), another)
 	}
-	return &cli.Command{Name: "rejected", Usage: "events that were not accepted", Commands: []*cli.Command{
-		{
-			Name: "list", Usage: "with the reason of each", Flags: selectors(limit(maxPage)),
-			Action: a.on(a.listRejected),
-		},
-		{
-			Name: "show", Usage: "one event, its body included", ArgsUsage: "MESSAGE-ID", Action: a.about(a.showRejected),
-		},
-		{
-			Name: "publish", Usage: "publish again by id, or all that the flags select, as a job",
-			ArgsUsage: "[MESSAGE-ID…]", Flags: selectors(watchFlag()),
-			Action: a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id",
-				question: "Publish %d events again"}),
-		},
-		{
-			Name: "discard", Usage: "delete for good by id", ArgsUsage: "MESSAGE-ID…",
-			Action: a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
-				question: "Delete %d events for good"}),
-		},
-	}}
+	return group("rejected", "events that were not accepted",
+		command("list", "with the reason of each", a.on(a.listRejected), selectors(limit(maxPage))...),
+		command("show MESSAGE-ID", "one event, its body included", a.about(a.showRejected)),
+		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
+			a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
+			selectors(watchFlag())...),
+		command("discard MESSAGE-ID…", "delete for good by id",
+			a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
+				question: "Delete %d events for good"})),
+	)
 }
 
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
 func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack) error {
-	f, err := a.flags(c)
+	f, p, err := a.listed(ctx, c, s, a.flags, "inspect", "rejected_events")
 	if err != nil {
 		return err
-	}
-	p, more, err := s.all(ctx, "inspect", "rejected_events", f, c.Int("limit"))
-	if err != nil {
-		return err
-	}
-	if more {
-		a.say("there are more than %d: narrow the search, or raise --limit", c.Int("limit"))
 	}
 	if isJSON(c) {
 		return a.printPage(c, p)
@@ -113,22 +96,14 @@ func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, id stri
 }
 
 func (a *app) events() *cli.Command {
-	return &cli.Command{Name: "events", Usage: "events as an auth service sends them", Commands: []*cli.Command{
-		{
-			Name: "list", Usage: "the event types that this herald was built with; as JSON, with schemas and examples",
-			Action: func(_ context.Context, c *cli.Command) error { return a.listTypes(c) },
-		},
-		{
-			Name: "send", Usage: "send a sample, or a file, to the stack's events queue", ArgsUsage: "[TYPE]",
-			Flags: []cli.Flag{
-				text("tenant", "the tenant of the sample"), text("file", "an event message, or - for standard input"),
-			},
-			Action: a.on(a.sendEvent),
-		},
-	}}
+	return group("events", "events as an auth service sends them",
+		command("list", "the event types that this herald was built with; as JSON, with schemas and examples", a.listTypes),
+		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", a.on(a.sendEvent),
+			text("tenant", "the tenant of the sample"), text("file", "an event message, or - for standard input")),
+	)
 }
 
-func (a *app) listTypes(c *cli.Command) error {
+func (a *app) listTypes(_ context.Context, c *cli.Command) error {
 	var rows []row
 	for _, t := range catalogue.Types() {
 		rows = append(rows, row{
@@ -165,12 +140,8 @@ func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack) error {
 // eventBody is the file's, or a sample's.
 func (a *app) eventBody(c *cli.Command) (string, error) {
 	if path := c.String("file"); path != "" {
-		b, err := a.read(path)
-		if err != nil {
-			return "", err
-		}
-		_, err = jsonObject(path, b)
-		return string(b), err
+		event, err := a.readEvent(path)
+		return string(event), err
 	}
 	name, err := argument(c)
 	if err != nil {
@@ -183,11 +154,15 @@ func (a *app) eventBody(c *cli.Command) (string, error) {
 	if err != nil {
 		return "", fail(exitUsage, "no sample of %s; see herald events list", safe(name))
 	}
-	return message.Body() //nolint:wrapcheck // names its action
+	return message.Body()
 }
 
-// jsonObject checks that a file holds one.
-func jsonObject(path string, b []byte) (jsontext.Value, error) {
+// readEvent reads a file that holds a JSON object.
+func (a *app) readEvent(path string) (jsontext.Value, error) {
+	b, err := a.read(path)
+	if err != nil {
+		return nil, err
+	}
 	var object map[string]jsontext.Value
 	if err := json.Unmarshal(b, &object); err != nil {
 		return nil, fail(exitUsage, "%s is no JSON object: %v", path, err)

@@ -81,7 +81,7 @@ func refuseEmpty(ctx context.Context, c *cli.Command) (context.Context, error) {
 // unknown is the action of a command with subcommands only.
 func unknown(_ context.Context, c *cli.Command) error {
 	if !c.Args().Present() {
-		return cli.ShowSubcommandHelp(c) //nolint:wrapcheck // writing to the terminal
+		return cli.ShowSubcommandHelp(c)
 	}
 	var names []string
 	for _, sub := range c.Commands {

@@ -16,10 +16,7 @@ import (
 
 // status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
 func (a *app) status() *cli.Command {
-	return &cli.Command{
-		Name: "status", Usage: "all trouble at a glance; exit code 3 if there is any", Flags: []cli.Flag{limit(20)},
-		Action: a.on(a.showStatus),
-	}
+	return command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus), limit(20))
 }
 
 // overview are the three answers of a status. Where one failed, the others are shown all the same.
@@ -57,8 +54,8 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
 	}
 	var err error
 	if isJSON(c) {
-		err = a.printJSON(map[string]any{"stack": s.name, "summary": o.sum, "causes": nonNil(o.causes.Data),
-			"endpoints": nonNil(o.trouble.Data), "more": o.more})
+		err = a.printJSON(row{"stack": s.name, "summary": o.sum, "causes": o.causes.Data, "endpoints": o.trouble.Data,
+			"more": o.more})
 	} else {
 		err = a.printStatus(s, o)
 		if o.more {

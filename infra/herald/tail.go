@@ -24,26 +24,21 @@ import (
 const localLog = localLogs + "/deliver.log"
 
 func (a *app) tail() *cli.Command {
-	return &cli.Command{
-		Name: "tail", Usage: "attempts as they are made; of successes at the first attempt, only a sample is logged",
-		Flags: []cli.Flag{
-			text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
-			text("outcome", "such as acknowledged, retry or dead"),
-		},
-		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-			a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
-			each := func(line string) error { return a.attempt(c, line) }
-			follow := s.liveTail
-			if c.Bool("local") {
-				follow = followLocal
-			}
-			err := follow(ctx, each)
-			if errors.Is(err, context.Canceled) {
-				return nil // Ctrl-C is how it ends
-			}
-			return err
-		}),
+	follow := func(ctx context.Context, c *cli.Command, s stack) error {
+		a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
+		follow := s.liveTail
+		if c.Bool("local") {
+			follow = followLocal
+		}
+		err := follow(ctx, func(line string) error { return a.attempt(c, line) })
+		if errors.Is(err, context.Canceled) {
+			return nil // Ctrl-C is how it ends
+		}
+		return err
 	}
+	return command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
+		a.on(follow), text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
+		text("outcome", "such as acknowledged, retry or dead"))
 }
 
 var attemptFields = []string{
@@ -98,7 +93,7 @@ func followLocal(ctx context.Context, each func(string) error) error {
 			return fmt.Errorf("reading the log: %w", err)
 		}
 		if !client.Pause(ctx, 200*time.Millisecond) {
-			return ctx.Err() //nolint:wrapcheck // is looked for
+			return ctx.Err()
 		}
 	}
 }
@@ -120,7 +115,7 @@ func (s stack) liveTail(ctx context.Context, each func(string) error) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err() //nolint:wrapcheck // is looked for
+			return ctx.Err()
 		case event, open := <-stream.Events():
 			if !open {
 				ended := errors.Join(errors.New("the session has ended: start it again"), stream.Err())
