@@ -32,14 +32,16 @@ func clearAway(ctx context.Context, r *run) (string, error) {
 
 // clear ends the keys last: removing endpoints needs one.
 func (r *run) clear(ctx context.Context) (counts [4]int, err error) {
-	for n, remove := range []func(context.Context) (int, error){
-		r.removeEndpoints, r.purge, r.discardRejected, r.revokeKeys,
-	} {
-		if counts[n], err = remove(ctx); err != nil {
-			return counts, err
-		}
+	if counts[0], err = r.removeEndpoints(ctx); err == nil {
+		counts[1], err = r.removeListed(ctx, "dead_letters", "delivery_id", "purge")
 	}
-	return counts, nil
+	if err == nil {
+		counts[2], err = r.removeListed(ctx, "rejected_events", "message_id", "discard_rejected_events")
+	}
+	if err == nil {
+		counts[3], err = r.revokeKeys(ctx)
+	}
+	return counts, err
 }
 
 func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
@@ -59,14 +61,6 @@ func (r *run) removeEndpoints(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (r *run) purge(ctx context.Context) (int, error) {
-	return r.removeListed(ctx, "dead_letters", "delivery_id", "purge")
-}
-
-func (r *run) discardRejected(ctx context.Context) (int, error) {
-	return r.removeListed(ctx, "rejected_events", "message_id", "discard_rejected_events")
-}
-
 // removeListed has replay's action remove the items that a list of inspect shows of the tenant, until it shows nothing
 // new: an index may show for a moment items that are gone.
 func (r *run) removeListed(ctx context.Context, list, id, action string) (int, error) {
@@ -74,7 +68,7 @@ func (r *run) removeListed(ctx context.Context, list, id, action string) (int, e
 	for {
 		var found operator.List[map[string]any]
 		request := map[string]any{"tenant_id": r.id, "limit": 100}
-		if err := r.ask(ctx, "inspect", list, request, &found); err != nil {
+		if err := r.Client.Operate(ctx, "inspect", list, request, &found); err != nil {
 			return len(removed), err
 		}
 		var ids []string
@@ -98,7 +92,7 @@ func (r *run) removeListed(ctx context.Context, list, id, action string) (int, e
 // end has replay purge or discard these for good.
 func (r *run) end(ctx context.Context, action, field string, ids []string) error {
 	var answer replay.Results // those of discarding have another id
-	if err := r.ask(ctx, "replay", action, map[string]any{field: ids, "confirm": true}, &answer); err != nil {
+	if err := r.Client.Operate(ctx, "replay", action, map[string]any{field: ids, "confirm": true}, &answer); err != nil {
 		return err
 	}
 	for _, result := range answer.Data {
@@ -116,7 +110,7 @@ func (r *run) revokeKeys(ctx context.Context) (n int, err error) {
 		if id == r.keyID && !r.over {
 			continue
 		}
-		if err := r.ask(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, nil); err != nil {
+		if err := r.Client.Operate(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, nil); err != nil {
 			return n, err
 		}
 		n++
@@ -129,7 +123,7 @@ func (r *run) keys(ctx context.Context) (ids []string, err error) {
 	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {
 		var found operator.List[apikeys.Key]
-		if err := r.ask(ctx, "apikeys", "list", request, &found); err != nil {
+		if err := r.Client.Operate(ctx, "apikeys", "list", request, &found); err != nil {
 			return nil, err
 		}
 		for _, k := range found.Data {

@@ -35,10 +35,11 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 	if err != nil {
 		return "", err
 	}
-	beside, err := r.beside(ctx)
+	_, took, err := r.timed(ctx, apart, slices.Repeat([]string{"user.created"}, quietEvents)...)
 	if err != nil {
 		return "", err
 	}
+	beside := took[quietEvents/2]
 	last, err := neighbour.lastOf(ctx, behind)
 	if err != nil {
 		return "", err
@@ -76,15 +77,6 @@ func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
 
 func noisyInbox(n int) string { return "noisy-" + strconv.Itoa(n) }
 
-// beside publishes a few events of a quiet tenant while the backlog lasts, and returns how long their median took.
-func (r *run) beside(ctx context.Context) (median time.Duration, err error) {
-	_, took, err := r.timed(ctx, apart, slices.Repeat([]string{"user.created"}, quietEvents)...)
-	if err != nil {
-		return 0, err
-	}
-	return took[quietEvents/2], nil
-}
-
 // lastOf waits for the whole backlog, and returns how long it took.
 func (r *run) lastOf(ctx context.Context, began time.Time) (took time.Duration, err error) {
 	err = r.eventually(ctx, "the noisy tenant's deliveries", func(ctx context.Context) (bool, error) {
@@ -92,7 +84,7 @@ func (r *run) lastOf(ctx context.Context, began time.Time) (took time.Duration, 
 		for n := range noisyEndpoints {
 			some, err := r.Receiver.Requests(ctx, noisyInbox(n))
 			if err != nil {
-				return false, err //nolint:wrapcheck // of the receiver
+				return false, err
 			}
 			all = append(all, some...)
 		}

@@ -116,7 +116,7 @@ func readLog(ctx context.Context, logs Logs, functions []string, since time.Time
 			}
 		})
 		if err != nil {
-			return l, err //nolint:wrapcheck // names the log
+			return l, err
 		}
 	}
 	return l, nil

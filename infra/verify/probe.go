@@ -35,7 +35,7 @@ type Probe struct {
 func NewProbe(ctx context.Context, cfg aws.Config, stack string) (*Probe, error) {
 	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), stack)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names its action
+		return nil, err
 	}
 	return &Probe{
 		name: stack + "-verify-probe", stack: stack, lambda: lambda.NewFromConfig(cfg), physical: client.Names(resources),
@@ -99,11 +99,11 @@ func (p *Probe) hold(ctx context.Context, role *string) error {
 		Architectures: []types.Architecture{types.ArchitectureArm64}, Timeout: aws.Int32(30), MemorySize: aws.Int32(256),
 		Code: &types.FunctionCode{ZipFile: code}, Description: aws.String("Of herald verify. It can be deleted at any time."),
 	}); err != nil {
-		return err //nolint:wrapcheck // the caller says what for
+		return err
 	}
 	const limit = 2 * time.Minute
 	made := &lambda.GetFunctionInput{FunctionName: &p.name}
-	return lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, made, limit) //nolint:wrapcheck // likewise
+	return lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, made, limit)
 }
 
 // ask invokes the function until it holds the role: a process of the one before may still answer.

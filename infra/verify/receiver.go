@@ -33,7 +33,7 @@ type Receiver interface {
 
 // Local is a receiver on loopback.
 type Local struct {
-	server *receiver.Server
+	*receiver.Server
 
 	mu       sync.Mutex
 	requests map[string][]Request // by inbox
@@ -43,15 +43,12 @@ type Local struct {
 func StartLocal(certFile, keyFile string) (*Local, error) {
 	l := &Local{requests: map[string][]Request{}}
 	var err error
-	l.server, err = receiver.Serve(certFile, keyFile, l)
-	return l, err //nolint:wrapcheck // names its action
+	l.Server, err = receiver.Serve(certFile, keyFile, l)
+	return l, err
 }
 
-// Close stops the receiver.
-func (l *Local) Close() error { return l.server.Close() } //nolint:wrapcheck // says so
-
 // URL is the receiver's base.
-func (l *Local) URL() string { return l.server.URL }
+func (l *Local) URL() string { return l.Server.URL }
 
 // Requests returns an inbox's requests.
 func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {

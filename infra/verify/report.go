@@ -16,12 +16,8 @@ func Report(stack string, at time.Time, results []Result, ok bool) string {
 	fmt.Fprintf(&b, "# %s, verified %s\n\nThe verdict: %s.\n\n", stack, at.UTC().Format("2006-01-02 15:04 MST"), verdict)
 	b.WriteString("| step | | observed | took |\n|---|---|---|---|\n")
 	for _, r := range results {
-		fmt.Fprintf(&b, "| %s | %s | %s | %.1f s |\n", r.Step, r.State, cell(r.Says), r.Took.Seconds())
+		says := strings.NewReplacer("\n", " ", "|", "\\|").Replace(r.Says) // within its cell
+		fmt.Fprintf(&b, "| %s | %s | %s | %.1f s |\n", r.Step, r.State, says, r.Took.Seconds())
 	}
 	return b.String()
-}
-
-// cell keeps a text within its cell.
-func cell(s string) string {
-	return strings.NewReplacer("\n", " ", "|", "\\|").Replace(s)
 }

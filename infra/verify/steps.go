@@ -50,7 +50,7 @@ func (r *run) publish(ctx context.Context, eventType string) (examples.Message, 
 
 func (r *run) send(ctx context.Context, body string) (id string, err error) {
 	r.published++
-	return r.Client.Publish(ctx, body) //nolint:wrapcheck // says that it published
+	return r.Client.Publish(ctx, body)
 }
 
 // arrive waits for the event's body, byte for byte, at the endpoint, and checks its type and signature.
@@ -140,7 +140,7 @@ func (r *run) timed(
 // subscribe makes an endpoint of an inbox, whose address says how it answers. An inbox of its own keeps failures out of
 // the main endpoint's circuit.
 func (r *run) subscribe(ctx context.Context, inbox, eventType string) (client.Endpoint, error) {
-	return r.tenant.CreateEndpoint(ctx, r.Receiver.URL()+"/"+inbox, eventType) //nolint:wrapcheck // says that it created
+	return r.tenant.CreateEndpoint(ctx, r.Receiver.URL()+"/"+inbox, eventType)
 }
 
 // failing is the address of an inbox that answers 503 for so long.
@@ -149,7 +149,7 @@ func failing(inbox string, d time.Duration) string {
 }
 
 func (r *run) remove(ctx context.Context, e client.Endpoint) error {
-	return r.tenant.Call(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil) //nolint:wrapcheck // names the call
+	return r.tenant.Call(ctx, http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil)
 }
 
 func badAmongGood(ctx context.Context, r *run) (string, error) {
@@ -172,7 +172,7 @@ func badAmongGood(ctx context.Context, r *run) (string, error) {
 
 func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
 	var found operator.List[inspect.RejectedEvent]
-	err := r.ask(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
+	err := r.Client.Operate(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
 	for _, e := range found.Data {
 		if e.MessageID == messageID {
 			return e.Reason != "", err
@@ -213,7 +213,7 @@ func restored(ctx context.Context, r *run) (string, error) {
 		return "", fmt.Errorf("a deleted endpoint: %w", err)
 	}
 	if err := r.tenant.Call(ctx, http.MethodPost, "/v1/webhooks/"+r.endpoint.ID+"/restore", nil, nil); err != nil {
-		return "", err //nolint:wrapcheck // names the call
+		return "", err
 	}
 	return "with its id and secret", r.once(ctx)
 }
@@ -223,11 +223,11 @@ const silence = 3 * time.Second
 
 func (r *run) silent(ctx context.Context, m examples.Message) error {
 	if !client.Pause(ctx, silence) {
-		return ctx.Err() //nolint:wrapcheck // interrupted
+		return ctx.Err()
 	}
 	got, err := r.Receiver.Requests(ctx, inbox)
 	if slices.ContainsFunc(got, func(q Request) bool { return string(q.Body) == m.Payload() }) {
 		return errors.New("it got the event all the same")
 	}
-	return err //nolint:wrapcheck // of the receiver
+	return err
 }

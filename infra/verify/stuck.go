@@ -11,7 +11,7 @@ import (
 
 func (r *run) queues(ctx context.Context) (map[string]inspect.Depth, error) {
 	var summary inspect.Summary
-	err := r.ask(ctx, "inspect", "summary", nil, &summary)
+	err := r.Client.Operate(ctx, "inspect", "summary", nil, &summary)
 	return summary.Queues, err
 }
 
@@ -27,7 +27,7 @@ func (r *run) stuck(ctx context.Context, m examples.Message) string {
 	}
 	var found operator.List[inspect.Delivery]
 	where := map[string]any{"tenant_id": Tenant, "event_id": m.ID}
-	if err := r.ask(ctx, "inspect", "deliveries", where, &found); err != nil {
+	if err := r.Client.Operate(ctx, "inspect", "deliveries", where, &found); err != nil {
 		return fmt.Sprintf("inspect does not find deliveries: %v", err)
 	}
 	if d := queues["DeliveryQueue"]; len(found.Data) == 0 && d.Visible+d.InFlight > 0 {

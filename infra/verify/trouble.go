@@ -15,7 +15,7 @@ import (
 
 func paused(ctx context.Context, r *run) (string, error) {
 	whom := map[string]any{"tenant_id": Tenant, "endpoint_id": r.endpoint.ID}
-	if err := r.ask(ctx, "control", "pause", whom, nil); err != nil {
+	if err := r.Client.Operate(ctx, "control", "pause", whom, nil); err != nil {
 		return "", err
 	}
 	m, err := r.publish(ctx, "organization.created")
@@ -23,7 +23,7 @@ func paused(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	silentErr := r.silent(ctx, m)
-	if err := r.ask(ctx, "control", "resume", whom, nil); err != nil {
+	if err := r.Client.Operate(ctx, "control", "resume", whom, nil); err != nil {
 		return "", err
 	}
 	if silentErr != nil {
@@ -71,7 +71,7 @@ func (r *run) sealed(ctx context.Context, e client.Endpoint, m examples.Message)
 	if err == nil && opened.Body != m.Payload() {
 		err = errors.New("the body of the dead letter is not that which was published")
 	}
-	return opened, err //nolint:wrapcheck // names the function
+	return opened, err
 }
 
 // replayed replays the dead letter to a receiver that works.
@@ -79,10 +79,10 @@ func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.Dea
 	const name = "replay"
 	change := map[string]any{"url": r.Receiver.URL() + "/" + name}
 	if err := r.tenant.Call(ctx, http.MethodPatch, "/v1/webhooks/"+e.ID, change, nil); err != nil {
-		return err //nolint:wrapcheck // names the call
+		return err
 	}
 	if err := r.Client.Replay(ctx, letter.DeliveryID); err != nil {
-		return err //nolint:wrapcheck // names the function
+		return err
 	}
 	return r.awaits(ctx, m, "the replayed delivery", func(ctx context.Context) (bool, error) {
 		got, err := r.Receiver.Requests(ctx, name)

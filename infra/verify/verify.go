@@ -59,14 +59,12 @@ const (
 	NotShown State = "not shown"
 )
 
-// step is one proof. Its text states the observation; a notShown error says why there is nothing to see.
-type step struct {
+// steps are in the order of their dependence: each uses the endpoint of the second. A proof's text states the
+// observation; a notShown error says why there is nothing to see.
+var steps = []struct {
 	name string
 	run  func(context.Context, *run) (string, error)
-}
-
-// steps are in the order of their dependence: each uses the endpoint of the second.
-var steps = []step{
+}{
 	{"leftovers of an earlier run are removed", clearAway},
 	{"a tenant gets a key, and registers an endpoint", register},
 	{"all events arrive, verified and byte for byte", everyEvent},
@@ -150,17 +148,13 @@ func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 
 // eventually bounds a wait by the run's patience.
 func (r *run) eventually(ctx context.Context, what string, check client.Check) error {
-	return client.Eventually(ctx, r.Patience, what, check) //nolint:wrapcheck // names the wait
-}
-
-// ask sends an operator's request.
-func (r *run) ask(ctx context.Context, function, action string, fields map[string]any, out any) error {
-	return r.Client.Operate(ctx, function, action, fields, out) //nolint:wrapcheck // names the function
+	return client.Eventually(ctx, r.Patience, what, check)
 }
 
 func (r *run) issueKey(ctx context.Context) error {
 	var key apikeys.IssuedKey
-	err := r.ask(ctx, "apikeys", "issue", map[string]any{"tenant_id": r.id, "description": "herald verify"}, &key)
+	whose := map[string]any{"tenant_id": r.id, "description": "herald verify"}
+	err := r.Client.Operate(ctx, "apikeys", "issue", whose, &key)
 	r.tenant, r.keyID = r.Client.As(r.id, key.APIKey), key.KeyID
 	return err
 }
