@@ -15,7 +15,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 )
 
@@ -51,6 +50,7 @@ func main() {
 	}
 }
 
+// run runs the whole restore of a table.
 func run(ctx context.Context, o options) error {
 	if err := o.complete(); err != nil {
 		return err
@@ -59,41 +59,6 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("loading the AWS configuration: %w", err)
 	}
-	return o.restore(ctx, cfg)
-}
-
-func (o options) complete() error {
-	var faults []error
-	for name, value := range map[string]string{"-stack": o.stack, "-table": o.table, "-from": o.from} {
-		if value == "" {
-			faults = append(faults, fmt.Errorf("%s is missing", name))
-		}
-	}
-	if o.table != "" {
-		faults = append(faults, o.planned())
-	}
-	if o.rate < 1 || o.rate > maxRate {
-		faults = append(faults, fmt.Errorf("-rate %d is not between 1 and %d", o.rate, maxRate))
-	}
-	return errors.Join(faults...)
-}
-
-// planned finds options that do not fit the table.
-func (o options) planned() error {
-	plan, ok := plans[o.table]
-	switch {
-	case !ok:
-		return fmt.Errorf("-table %s cannot be restored; these can: %s", o.table, known())
-	case o.overwrite && !plan.overwrite:
-		return fmt.Errorf("-overwrite: items of %s never change", o.table)
-	case o.key != "" && plan.reseal == nil:
-		return fmt.Errorf("-key: nothing in %s is sealed", o.table)
-	}
-	return nil
-}
-
-// restore runs the whole restore of a table.
-func (o options) restore(ctx context.Context, cfg aws.Config) error {
 	r, err := open(ctx, cfg, o)
 	if err != nil {
 		return err
@@ -107,4 +72,27 @@ func (o options) restore(ctx context.Context, cfg aws.Config) error {
 		return fmt.Errorf("%w; the same command, run again, restores the rest", err)
 	}
 	return err
+}
+
+func (o options) complete() error {
+	var faults []error
+	for name, value := range map[string]string{"-stack": o.stack, "-table": o.table, "-from": o.from} {
+		if value == "" {
+			faults = append(faults, fmt.Errorf("%s is missing", name))
+		}
+	}
+	plan, ok := plans[o.table]
+	switch {
+	case o.table == "":
+	case !ok:
+		faults = append(faults, fmt.Errorf("-table %s cannot be restored; these can: %s", o.table, known()))
+	case o.overwrite && !plan.overwrite:
+		faults = append(faults, fmt.Errorf("-overwrite: items of %s never change", o.table))
+	case o.key != "" && plan.reseal == nil:
+		faults = append(faults, fmt.Errorf("-key: nothing in %s is sealed", o.table))
+	}
+	if o.rate < 1 || o.rate > maxRate {
+		faults = append(faults, fmt.Errorf("-rate %d is not between 1 and %d", o.rate, maxRate))
+	}
+	return errors.Join(faults...)
 }

@@ -62,7 +62,7 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r.seals = seals{client: kms.NewFromConfig(cfg), old: o.key}
 	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), o.stack)
 	if err != nil {
-		return nil, err //nolint:wrapcheck // names the stack
+		return nil, err
 	}
 	names := client.Names(resources)
 	r.into, r.seals.own = names[o.table], names[r.plan.sealedBy]
@@ -122,9 +122,15 @@ func (r *restorer) run(ctx context.Context) error {
 
 // page restores a page of items.
 func (r *restorer) page(ctx context.Context, items []item) error {
-	missing, err := r.missing(ctx, items)
+	there, err := r.stack.get(ctx, r.into, r.plan.key, items)
 	if err != nil {
 		return err
+	}
+	var missing []item // or, if it is to be overwritten, in another form
+	for n, i := range items {
+		if there[n] == nil || r.overwrite && !reflect.DeepEqual(there[n], i) {
+			missing = append(missing, i)
+		}
 	}
 	back := missing
 	if r.plan.choose != nil {
@@ -151,28 +157,6 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 	return nil
 }
 
-// missing are the items that the stack's table lacks or, where it is to be overwritten, has in another form.
-func (r *restorer) missing(ctx context.Context, items []item) (missing []item, err error) {
-	there, err := r.stack.get(ctx, r.into, r.plan.key, items)
-	if err != nil {
-		return nil, err
-	}
-	for n, i := range items {
-		if there[n] == nil || r.overwrite && !reflect.DeepEqual(there[n], i) {
-			missing = append(missing, i)
-		}
-	}
-	return missing, nil
-}
-
-// sealed is the item as the stack's functions can open it.
-func (r *restorer) sealed(ctx context.Context, i item) (item, error) {
-	if r.key == "" || r.plan.reseal == nil {
-		return i, nil
-	}
-	return r.plan.reseal(ctx, r, i)
-}
-
 // write puts items into the stack's table. One that has come there meanwhile stays, unless it is to be overwritten.
 func (r *restorer) write(ctx context.Context, items []item) error {
 	return errors.Join(parallel.Each(len(items), atOnce, func(n int) error {
@@ -186,15 +170,17 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 				return err
 			}
 		}
-		sealed, err := r.sealed(ctx, items[n])
-		if err != nil {
-			return err
+		put := &dynamodb.PutItemInput{TableName: &r.into, Item: items[n]}
+		if r.key != "" {
+			var err error
+			if put.Item, err = r.plan.reseal(ctx, r, items[n]); err != nil {
+				return err
+			}
 		}
-		put := &dynamodb.PutItemInput{TableName: &r.into, Item: sealed}
 		if !r.overwrite {
 			put.ConditionExpression = aws.String("attribute_not_exists(" + r.plan.key[0] + ")")
 		}
-		_, err = r.stack.client.PutItem(ctx, put)
+		_, err := r.stack.client.PutItem(ctx, put)
 		var there *types.ConditionalCheckFailedException
 		if errors.As(err, &there) {
 			return nil
