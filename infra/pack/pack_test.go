@@ -3,6 +3,7 @@ package main
 import (
 	"archive/zip"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -28,18 +29,6 @@ func file(t *testing.T, path string) []byte {
 	return text
 }
 
-type object = cfn.Object
-
-var at = cfn.At
-
-func decode(t *testing.T, text []byte) (template object) {
-	t.Helper()
-	if err := yaml.Unmarshal(text, &template); err != nil {
-		t.Fatal(err)
-	}
-	return template
-}
-
 // Nothing but where the code is differs from template.yaml.
 func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	text := file(t, filepath.Join(root, "template.yaml"))
@@ -47,19 +36,22 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, got := decode(t, text), decode(t, packaged)
+	var want, got cfn.Object
+	if err := errors.Join(yaml.Unmarshal(text, &want), yaml.Unmarshal(packaged, &got)); err != nil {
+		t.Fatal(err)
+	}
 	for _, name := range functions {
 		id := strings.ToUpper(name[:1]) + name[1:] + "Function"
-		code := at(got, "Resources", id, "Properties", "CodeUri")
+		code := cfn.At(got, "Resources", id, "Properties", "CodeUri")
 		if code["Bucket"] != "CodeBucket" || !strings.Contains(fmt.Sprint(code["Key"]), "${CodePrefix}/"+name+".zip") {
 			t.Errorf("the code of %s is in %v", name, code)
 		}
 		for _, property := range []string{"CodeUri", "AutoPublishAlias", "DeploymentPreference"} {
-			delete(at(got, "Resources", id, "Properties"), property)
+			delete(cfn.At(got, "Resources", id, "Properties"), property)
 		}
-		delete(at(want, "Resources", id), "Metadata")
+		delete(cfn.At(want, "Resources", id), "Metadata")
 	}
-	if prefix := at(got, "Parameters", "CodePrefix")["Default"]; prefix != "herald/1.2.3" {
+	if prefix := cfn.At(got, "Parameters", "CodePrefix")["Default"]; prefix != "herald/1.2.3" {
 		t.Errorf("the archives are in %v", prefix)
 	}
 	for section, names := range map[string][]string{
@@ -67,13 +59,13 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 		"Resources": {"GradualDeploymentRole"}, "Outputs": {"Version"},
 	} {
 		for _, name := range names {
-			if at(got, section)[name] == nil {
+			if cfn.At(got, section)[name] == nil {
 				t.Errorf("%s has no %s", section, name)
 			}
-			delete(at(got, section), name)
+			delete(cfn.At(got, section), name)
 		}
 	}
-	delete(at(want, "Globals", "Function"), "CodeUri")
+	delete(cfn.At(want, "Globals", "Function"), "CodeUri")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template (-want +got):\n%s", diff)
 	}

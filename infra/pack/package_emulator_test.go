@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/infra/internal/sam"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // Two checkouts in different folders give the same bytes, and AWS's own translator takes the template. It runs with
@@ -59,7 +60,7 @@ func translate(t *testing.T, template string, parameters ...string) *sam.Templat
 		t.Fatal(err)
 	}
 	for id, function := range translated.OfType("AWS::Lambda::Function") {
-		if code := at(function.Properties, "Code"); code["S3Bucket"] == nil || code["S3Key"] == nil {
+		if code := cfn.At(function.Properties, "Code"); code["S3Bucket"] == nil || code["S3Key"] == nil {
 			t.Errorf("the code of %s is in %v", id, code)
 		}
 	}
@@ -104,7 +105,7 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 	groups := gradual.OfType("AWS::CodeDeploy::DeploymentGroup")
 	for _, name := range every {
 		group := groups[name+"FunctionDeploymentGroup"].Properties
-		alarms, _ := at(group, "AlarmConfiguration")["Alarms"].([]any)
+		alarms, _ := cfn.At(group, "AlarmConfiguration")["Alarms"].([]any)
 		if len(alarms) == 0 || !strings.Contains(fmt.Sprint(group["ServiceRoleArn"]), "GradualDeploymentRole") {
 			t.Errorf("%s is shifted by %v, watched by %v", name, group["ServiceRoleArn"], alarms)
 		}

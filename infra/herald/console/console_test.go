@@ -142,26 +142,20 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 // get asks for a page as a browser does, or with a change.
 func get(t *testing.T, c *http.Client, address string, changes ...func(*http.Request)) *http.Response {
 	t.Helper()
-	return send(t, c, http.MethodGet, address, nil, changes)
+	return submit(t, c, address, nil, changes...)
 }
 
-// submit sends a form as the console's own page does, or with a change.
+// submit sends a form as the console's own page does, or with a change. Without a form it asks for a page.
 func submit(
 	t *testing.T, c *http.Client, address string, form url.Values, changes ...func(*http.Request),
 ) *http.Response {
 	t.Helper()
-	return send(t, c, http.MethodPost, address, form, changes)
-}
-
-func send(
-	t *testing.T, c *http.Client, method, address string, form url.Values, changes []func(*http.Request),
-) *http.Response {
-	t.Helper()
-	req, err := http.NewRequest(method, address, strings.NewReader(form.Encode()))
+	req, err := http.NewRequest(http.MethodGet, address, strings.NewReader(form.Encode()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if method == http.MethodPost {
+	if form != nil {
+		req.Method = http.MethodPost
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		req.Header.Set("Origin", "http://"+req.Host)
 	}
