@@ -26,7 +26,25 @@ func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, tenant s
 	if err := a.confirmErasure(ctx, c, s, tenant); err != nil {
 		return err
 	}
-	return a.erase(ctx, c, s, fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")})
+	f := fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")}
+	counts, err := a.eraseAll(ctx, s, f)
+	var refused *client.Refusal
+	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {
+		return err
+	}
+	if printErr := a.printOne(c, counts); printErr != nil {
+		return printErr
+	}
+	if err != nil {
+		return fail(exitUnhealthy, "erased in part, run it again: %v", err)
+	}
+	n, err := a.discardRejected(ctx, s, tenant)
+	a.say("%d of its rejected events discarded", n)
+	if err != nil {
+		return fail(exitUnhealthy, "erased in part, see herald rejected list --tenant %s: %v", safe(tenant), err)
+	}
+	a.say("messages on other queues end by themselves, and may leave a record or dead letter: erase again in 14 days")
+	return nil
 }
 
 // confirmErasure shows the counts, and has the tenant's id typed.
@@ -44,28 +62,6 @@ func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenan
 	if strings.TrimSpace(answer) != tenant {
 		return fail(exitFailed, "nothing was done")
 	}
-	return nil
-}
-
-func (a *app) erase(ctx context.Context, c *cli.Command, s stack, f fields) error {
-	counts, err := a.eraseAll(ctx, s, f)
-	var refused *client.Refusal
-	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {
-		return err
-	}
-	if printErr := a.printOne(c, counts); printErr != nil {
-		return printErr
-	}
-	if err != nil {
-		return fail(exitUnhealthy, "erased in part, run it again: %v", err)
-	}
-	tenant := f["tenant_id"].(string)
-	n, err := a.discardRejected(ctx, s, tenant)
-	a.say("%d of its rejected events discarded", n)
-	if err != nil {
-		return fail(exitUnhealthy, "erased in part, see herald rejected list --tenant %s: %v", safe(tenant), err)
-	}
-	a.say("messages on other queues end by themselves, and may leave a record or dead letter: erase again in 14 days")
 	return nil
 }
 

@@ -102,12 +102,23 @@ var anyURL = endpoint.URLPolicy{
 	Addr: func(netip.Addr) bool { return true }, Port: func(uint16) bool { return true },
 }
 
-// moveIn checks every line, and then creates the new endpoints.
+// moveIn checks every line, and then creates the endpoints that are not there yet, if every line can be imported.
 func (a *app) moveIn(ctx context.Context, c *cli.Command, s stack, lines []importLine) error {
-	fresh, err := a.checked(ctx, c, s, lines)
-	if err != nil {
+	if err := s.importAll(ctx, lines, true); err != nil {
 		return err
 	}
+	by := byResult(lines)
+	if bad := append(by["refused"], by["failed"]...); len(bad) > 0 {
+		code := exitUsage
+		if len(by["failed"]) > 0 {
+			code = exitFailed
+		}
+		if err := a.printLines(c, bad); err != nil {
+			return err
+		}
+		return fail(code, "%d of %d lines cannot be imported, so nothing was created", len(bad), len(lines))
+	}
+	fresh := by["would_create"]
 	a.say("%d to create, %d exist", len(fresh), len(lines)-len(fresh))
 	if c.Bool("dry-run") || len(fresh) == 0 {
 		return a.printLines(c, lines)
@@ -125,28 +136,6 @@ func (a *app) moveIn(ctx context.Context, c *cli.Command, s stack, lines []impor
 		return fail(exitUnhealthy, "not all were created: run it again")
 	}
 	return broken
-}
-
-// checked are the lines whose endpoints are not there yet. It fails if one cannot be imported.
-func (a *app) checked(
-	ctx context.Context, c *cli.Command, s stack, lines []importLine,
-) (fresh []importLine, err error) {
-	if err := s.importAll(ctx, lines, true); err != nil {
-		return nil, err
-	}
-	by := byResult(lines)
-	bad := append(by["refused"], by["failed"]...)
-	if len(bad) == 0 {
-		return by["would_create"], nil
-	}
-	code := exitUsage
-	if len(by["failed"]) > 0 {
-		code = exitFailed
-	}
-	if err := a.printLines(c, bad); err != nil {
-		return nil, err
-	}
-	return nil, fail(code, "%d of %d lines cannot be imported, so nothing was created", len(bad), len(lines))
 }
 
 func byResult(lines []importLine) map[string][]importLine {

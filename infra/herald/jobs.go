@@ -124,8 +124,8 @@ const (
 // awaitOutcome prints the states of a job's deliveries when none is under way, or none has changed for a minute.
 func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 	var before any
+	var o row
 	for unmoved := 0; ; unmoved++ {
-		var o row
 		if err := a.look(ctx, id, func() (err error) {
 			o, err = console.Outcome(ctx, s, id, outcomeParts)
 			return err
@@ -136,14 +136,9 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 			before, unmoved = o["under_way"], 0
 		}
 		if console.Number(o, "under_way") == 0 || unmoved == mostUnmoved || !client.Pause(ctx, outcomeEvery) {
-			a.sayOutcome(o)
-			return nil
+			break
 		}
 	}
-}
-
-// sayOutcome prints the states of a job's deliveries so far.
-func (a *app) sayOutcome(o row) {
 	n := func(count string) string { return console.Plain(o[count]) }
 	a.say("of %s sent: %s delivered, %s dead again, %s under way",
 		n("sent"), n("delivered"), n("dead_again"), n("under_way"))
@@ -153,6 +148,7 @@ func (a *app) sayOutcome(o row) {
 	if o["more"] == true {
 		a.say("this is about the first %s of the job", n("sent"))
 	}
+	return nil
 }
 
 // showJob shows a job, the states of its deliveries, and its failures.

@@ -113,7 +113,7 @@ func (s *Server) guard(next http.Handler) http.Handler {
 				Name: cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 			})
 			http.Redirect(w, r, "/", http.StatusSeeOther)
-		case !s.known(r):
+		case !slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return s.matches(c.Value) }):
 			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Header.Get("Origin") != "http://"+r.Host:
 			http.Error(w, "another site sent this", http.StatusForbidden)
@@ -124,10 +124,6 @@ func (s *Server) guard(next http.Handler) http.Handler {
 }
 
 const cookie = "herald_console"
-
-func (s *Server) known(r *http.Request) bool {
-	return slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return s.matches(c.Value) })
-}
 
 func (s *Server) matches(token string) bool {
 	return subtle.ConstantTimeCompare([]byte(token), []byte(s.token)) == 1

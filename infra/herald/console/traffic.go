@@ -86,8 +86,11 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 		}
 		panels[n] = plot.Panel{Title: c.title, Unit: c.unit, Step: window.Step, Least: c.least}
 		for l, label := range c.labels {
-			line := plot.Line{Label: label, Values: scaled(values[0], c.scale)}
+			line := plot.Line{Label: label, Values: values[0]}
 			values = values[1:]
+			for step := range line.Values {
+				line.Values[step] *= c.scale
+			}
 			panels[n].Lines = append(panels[n].Lines, line)
 			row, some := sum(line.Values)
 			row.Title, row.Label, row.Unit = c.title, c.labels[l], c.unit
@@ -98,13 +101,6 @@ func traffic(ctx context.Context, s *Server, query url.Values) (any, error) {
 		d.Picture = template.HTML(plot.Drawing(2, panels)) //nolint:gosec // numbers and our own words
 	}
 	return d, nil
-}
-
-func scaled(values []float64, by float64) []float64 {
-	for n := range values {
-		values[n] *= by
-	}
-	return values
 }
 
 // sum returns the least, the greatest and the last of the values.
