@@ -41,8 +41,11 @@ func run(ctx context.Context) (err error) {
 	}
 	i := incident{plan: newPlan(*seed, *letters), client: client.New(state)}
 	defer func() { err = errors.Join(err, i.close()) }()
-	if err := i.play(ctx); err != nil {
-		return err
+	fmt.Printf("Making the incident of seed %d\n", *seed)
+	for _, step := range []func(context.Context) error{i.register, i.traffic, i.reject, i.bury, i.settle} {
+		if err := step(ctx); err != nil {
+			return err
+		}
 	}
 	fmt.Println("There it is: DeathsAlarm and RejectedEventsAlarm are on. Begin with: .local/bin/herald --local status")
 	if !*once {

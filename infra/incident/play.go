@@ -32,17 +32,6 @@ func (i *incident) close() error {
 	return errors.Join(errs...)
 }
 
-// play makes the incident and waits until it is there.
-func (i *incident) play(ctx context.Context) error {
-	fmt.Printf("Making the incident of seed %d\n", i.seed)
-	for _, step := range []func(context.Context) error{i.register, i.traffic, i.reject, i.bury, i.settle} {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // register issues keys to the tenants and creates their endpoints.
 func (i *incident) register(ctx context.Context) error {
 	tenants := map[string]*client.Client{}

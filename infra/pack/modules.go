@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime/debug"
 	"slices"
 	"strings"
 )
@@ -22,28 +23,20 @@ func (m module) String() string { return m.path + " " + m.version }
 // materials could not speak for all of them.
 func modules(binaries []string) ([]module, error) {
 	found := map[string]string{}
-	add := func(binary, path, version string) error {
-		if before, known := found[path]; known && before != version {
-			return fmt.Errorf("%s contains %s %s, another binary %s", binary, path, version, before)
-		}
-		found[path] = version
-		return nil
-	}
 	for _, binary := range binaries {
 		info, err := buildinfo.ReadFile(binary)
 		if err != nil {
 			return nil, fmt.Errorf("reading modules of %s: %w", binary, err)
 		}
-		if err := add(binary, "std", strings.TrimPrefix(info.GoVersion, "go")); err != nil {
-			return nil, err
-		}
-		for _, m := range info.Deps {
+		std := &debug.Module{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
+		for _, m := range append(info.Deps, std) {
 			if m.Replace != nil {
 				m = m.Replace
 			}
-			if err := add(binary, m.Path, m.Version); err != nil {
-				return nil, err
+			if before, known := found[m.Path]; known && before != m.Version {
+				return nil, fmt.Errorf("%s contains %s %s, another binary %s", binary, m.Path, m.Version, before)
 			}
+			found[m.Path] = m.Version
 		}
 	}
 	var all []module
