@@ -84,9 +84,6 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 			"action": "endpoint", "endpoint_id": "hooks.example.com", "show_path": true,
 		},
 		"-y keys revoke hk_01": {"action": "revoke", "key_id": "01"},
-		"deliveries find --endpoint acme/a.com": {
-			"action": "deliveries", "endpoint_id": "a.com", "tenant_id": "acme", "limit": 100.0,
-		},
 	} {
 		t.Run(line, func(t *testing.T) {
 			f := &fake{later: []string{list}}

@@ -57,6 +57,8 @@ func startStack(t *testing.T) incident {
 	return incident{s, operator.As("acme", key), server}
 }
 
+var ok = http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+
 // answering registers a receiver that answers with the status until its inbox is told otherwise.
 func (i incident) answering(t *testing.T, name, event string, status int) (client.Endpoint, *receiver.Inbox) {
 	t.Helper()
@@ -69,7 +71,6 @@ func (i incident) answering(t *testing.T, name, event string, status int) (clien
 	if _, err := i.tenant.API(t.Context(), http.MethodPatch, "/v1/webhooks/"+e.ID, described, nil); err != nil {
 		t.Fatal(err)
 	}
-	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	if err := inbox.Verify(e.SigningSecret, ok); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -18,23 +18,15 @@ import (
 type cloud struct{ stacks string }
 
 func (c cloud) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
-		return nil, err
-	}
-	form, err := url.ParseQuery(string(body))
-	if err != nil {
-		return nil, err
-	}
-	status, text := http.StatusOK, `<DescribeStacksResponse><DescribeStacksResult><Stacks>`+c.stacks+
+	w, text := httptest.NewRecorder(), `<DescribeStacksResponse><DescribeStacksResult><Stacks>`+c.stacks+
 		`</Stacks></DescribeStacksResult></DescribeStacksResponse>`
-	if form.Has("StackName") {
-		status, text = http.StatusBadRequest, `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>`+
+	if r.FormValue("StackName") != "" {
+		w.WriteHeader(http.StatusBadRequest)
+		text = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>` +
 			`<Message>Stack with id herald-prod does not exist</Message></Error></ErrorResponse>`
 	}
-	return &http.Response{
-		StatusCode: status, Header: http.Header{"Content-Type": {"text/xml"}}, Body: io.NopCloser(strings.NewReader(text)),
-	}, nil
+	_, err := io.WriteString(w, text)
+	return w.Result(), err
 }
 
 func member(name, output string) string {

@@ -22,15 +22,19 @@ import (
 
 // functions answers like a stack with one endpoint, whose owner and receiver wrote markup wherever they could.
 type functions struct {
-	asked   []string
-	err     error
-	denied  string // the function that the caller may not invoke
-	metrics measured
+	asked    []string
+	err      error
+	denied   string  // the function that the caller may not invoke
+	measured float64 // in the last step of every curve
 }
 
-func (f *functions) Read(ctx context.Context, w Window, curves []Curve) ([][]float64, error) {
+func (f *functions) Read(_ context.Context, w Window, curves []Curve) ([][]float64, error) {
 	f.asked = append(f.asked, "metrics")
-	return f.metrics.Read(ctx, w, curves)
+	all := make([][]float64, len(curves))
+	for n := range all {
+		all[n] = append(slices.Repeat([]float64{math.NaN()}, w.Steps-1), f.measured)
+	}
+	return all, nil
 }
 
 const markup = `<img src=x onerror=alert(1)>`
@@ -95,18 +99,6 @@ func (f *functions) Acts(context.Context, time.Time) ([]row, bool, error) {
 		}
 	}
 	return []row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
-}
-
-// measured is one value in the last step of every curve, or nothing.
-type measured struct{ value float64 }
-
-func (m measured) Read(_ context.Context, w Window, curves []Curve) ([][]float64, error) {
-	all := make([][]float64, len(curves))
-	for n := range all {
-		all[n] = slices.Repeat([]float64{math.NaN()}, w.Steps)
-		all[n][w.Steps-1] = m.value
-	}
-	return all, nil
 }
 
 // open starts a console and a browser that has its cookie. The server's URL is the console's own name.
@@ -322,5 +314,20 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 		if body(t, resp, c.says); resp.StatusCode != c.status {
 			t.Errorf("%s: %s", name, resp.Status)
 		}
+	}
+}
+
+func TestButtons_areGreyWhereTheCallerMayNotPressThem(t *testing.T) {
+	f := &functions{denied: "control"}
+	web, browser, _ := open(t, f)
+	const page, off = "/endpoint?endpoint_id=webhook_1", `<button disabled aria-describedby="denied">Pause`
+	body(t, get(t, browser, web.URL+page), off, `id="denied">`, "no right", `<button >Replay those`)
+	form := url.Values{"endpoint_id": {"webhook_1"}}
+	if resp := submit(t, browser, web.URL+"/control/pause", form); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("pressed all the same, it answers %s", resp.Status)
+	}
+	f.denied = ""
+	if shown := body(t, get(t, browser, web.URL+page)); strings.Contains(shown, "disabled") {
+		t.Error("a right that was granted goes unnoticed")
 	}
 }

@@ -28,7 +28,7 @@ func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
 		0.25:       `First attempts that succeeded</th><td>share</td><td>%</td><td class="n">25<`,
 		math.NaN(): "No metrics in the last day",
 	} {
-		web, browser, _ := open(t, &functions{metrics: measured{value}})
+		web, browser, _ := open(t, &functions{measured: value})
 		page := body(t, get(t, browser, web.URL+"/traffic?span=day"), says)
 		if strings.Contains(page, "<svg") == math.IsNaN(value) {
 			t.Errorf("%v\n%s", value, page)
@@ -38,7 +38,7 @@ func TestTraffic_showsWhatWasMeasuredOrSaysThatNothingWas(t *testing.T) {
 
 // A picture in colours of its own would be unreadable in one of the page's two schemes.
 func TestTraffic_isDrawnInThePagesColours(t *testing.T) {
-	web, browser, _ := open(t, &functions{metrics: measured{0.25}})
+	web, browser, _ := open(t, &functions{measured: 0.25})
 	page := body(t, get(t, browser, web.URL+"/traffic?span=day"))
 	style := body(t, get(t, browser, web.URL+"/static/style.css"))
 	colours := regexp.MustCompile(`(?:fill|stroke)="([^"]+)"`).FindAllStringSubmatch(page, -1)
