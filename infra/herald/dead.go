@@ -8,7 +8,7 @@ import (
 
 func (a *app) dead() *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
-		return append(eventSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does"), another,
+		return eventSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does", another,
 			text("endpoint", "its id, or TENANT/NAME with its host or description"),
 			text("status", "dead, replaying or replayed"))
 	}

@@ -15,15 +15,13 @@ import (
 )
 
 func (a *app) rejected() *cli.Command {
-	selectors := func(another cli.Flag) []cli.Flag {
-		return append(eventSelectors("a part of it, such as not_processed; selects alone, too"), another)
-	}
+	const reason = "a part of it, such as not_processed; selects alone, too"
 	return group("rejected", "events that were not accepted",
-		command("list", "with the reason of each", a.on(a.listRejected), selectors(limit(maxPage))...),
+		command("list", "with the reason of each", a.on(a.listRejected), eventSelectors(reason, limit(maxPage))...),
 		command("show MESSAGE-ID", "one event, its body included", a.about(a.showRejected)),
 		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
 			a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
-			selectors(watchFlag())...),
+			eventSelectors(reason, watchFlag())...),
 		command("discard MESSAGE-ID…", "delete for good by id",
 			a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
 				question: "Delete %d events for good"})),
@@ -73,12 +71,12 @@ func describe(r row) (again bool) {
 }
 
 // eventSelectors are the flags that choose rejected events, and dead letters, too.
-func eventSelectors(reason string) []cli.Flag {
-	return []cli.Flag{
+func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
 		text("tenant", "the tenant's id"), text("reason", reason),
 		text("since", "22:00 (by this machine's clock), 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"),
 		text("until", "likewise"),
-	}
+	}, others...)
 }
 
 func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, id string) error {

@@ -6,22 +6,18 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// clockLayouts are times of day, in the time zone of the machine: the last such time.
-var clockLayouts = []string{"15:04", "15:04:05"}
-
 // parseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
 // or 2h for so long ago.
 func parseTime(flag, text string, now time.Time) (time.Time, error) {
-	if at, err := time.Parse(time.RFC3339, text); err == nil {
-		return at, nil
-	}
-	if at, err := time.ParseInLocation(time.DateOnly, text, now.Location()); err == nil {
-		return at, nil
+	for _, layout := range []string{time.RFC3339, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+			return at, nil
+		}
 	}
 	if d, err := time.ParseDuration(text); err == nil && d > 0 {
 		return now.Add(-d), nil
 	}
-	for _, layout := range clockLayouts {
+	for _, layout := range []string{"15:04", "15:04:05"} {
 		clock, err := time.Parse(layout, text)
 		if err != nil {
 			continue

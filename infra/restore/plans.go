@@ -60,9 +60,13 @@ const (
 // goneEndpoints leaves out endpoints that have been deleted or restored since: they have another key now. The counts
 // are counted anew.
 func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (gone []item, err error) {
-	moved := make([]item, 0, len(missing))
-	for _, i := range missing {
-		moved = append(moved, otherKey(i))
+	moved := make([]item, len(missing))
+	for n, i := range missing {
+		id, deleted := strings.CutPrefix(text(i, "endpoint_id"), deletedPrefix)
+		if !deleted {
+			id = deletedPrefix + id
+		}
+		moved[n] = item{"tenant_id": i["tenant_id"], "endpoint_id": &types.AttributeValueMemberS{Value: id}}
 	}
 	there, err := s.get(ctx, into, endpointKey, moved)
 	if err != nil {
@@ -74,15 +78,6 @@ func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (g
 		}
 	}
 	return gone, nil
-}
-
-// otherKey is the key that an endpoint has before or after it is deleted.
-func otherKey(i item) item {
-	id, deleted := strings.CutPrefix(text(i, "endpoint_id"), deletedPrefix)
-	if !deleted {
-		id = deletedPrefix + id
-	}
-	return item{"tenant_id": i["tenant_id"], "endpoint_id": &types.AttributeValueMemberS{Value: id}}
 }
 
 // countEndpoints corrects the numbers of endpoints of the page's tenants.

@@ -29,7 +29,8 @@ type restorer struct {
 	options
 	plan   plan
 	stack  stack
-	seals  seals
+	kms    *kms.Client
+	ownKey string // under which the stack seals the table's values; options.key opens those of another stack
 	into   string // the stack's own table
 	writes *time.Ticker
 	done   counts
@@ -59,13 +60,13 @@ type stack struct {
 func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
-	r.seals = seals{client: kms.NewFromConfig(cfg), old: o.key}
+	r.kms = kms.NewFromConfig(cfg)
 	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), o.stack)
 	if err != nil {
 		return nil, err
 	}
 	names := client.Names(resources)
-	r.into, r.seals.own = names[o.table], names[r.plan.sealedBy]
+	r.into, r.ownKey = names[o.table], names[r.plan.sealedBy]
 	r.stack.deliveries, r.stack.health = names["Deliveries"], names["EndpointHealth"]
 	if r.into == "" || r.stack.deliveries == "" || r.stack.health == "" {
 		return nil, fmt.Errorf("-stack %s is no stack of Herald: it lacks %s, Deliveries or EndpointHealth", o.stack, o.table)

@@ -64,8 +64,8 @@ func (s scene) restore(o options) (counts, error) {
 	}
 	r := &restorer{
 		options: o, plan: plans[o.table], into: tableOf(s.own, o.table),
-		stack:  stack{s.client, s.own.Deliveries, s.own.EndpointHealth},
-		seals:  seals{s.kms, s.oldKey, s.ownKey},
+		stack: stack{s.client, s.own.Deliveries, s.own.EndpointHealth},
+		kms:   s.kms, ownKey: s.ownKey,
 		writes: time.NewTicker(time.Second / time.Duration(o.rate)),
 	}
 	err := r.run(s.t.Context())

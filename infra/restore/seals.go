@@ -9,21 +9,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
-// seals are the keys of a restore into another stack than the copy's: values that the old one opens are sealed under
-// the stack's own. Plaintexts are in memory only, and only for a moment.
-type seals struct {
-	client   *kms.Client
-	old, own string
-}
-
-// resealEndpoint seals an endpoint's signing secret and its owner's headers anew.
+// resealEndpoint seals an endpoint's signing secret and its owner's headers anew, under the stack's own key. Plaintexts
+// are in memory only, and only for a moment.
 func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	var row struct {
 		Secret  int `dynamodbav:"secret_version"`
@@ -50,11 +43,11 @@ func resealOne(ctx context.Context, r *restorer, i item, name string, id keyring
 	if !ok {
 		return i, nil
 	}
-	plain, err := keyring.NewSecrets(r.seals.client, r.seals.old).Open(ctx, id, sealed.Value)
+	plain, err := keyring.NewSecrets(r.kms, r.key).Open(ctx, id, sealed.Value)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s of %s: %w", name, id.EndpointID, err)
 	}
-	anew, err := keyring.NewSecrets(r.seals.client, r.seals.own).Seal(ctx, id, plain)
+	anew, err := keyring.NewSecrets(r.kms, r.ownKey).Seal(ctx, id, plain)
 	if err != nil {
 		return nil, fmt.Errorf("sealing %s of %s: %w", name, id.EndpointID, err)
 	}
@@ -73,8 +66,8 @@ func resealLetter(ctx context.Context, r *restorer, i item) (item, error) {
 	if !found {
 		return nil, fmt.Errorf("dead letter %s is gone from the copy", id)
 	}
-	old := deadletter.Vault{Keys: keyring.NewDataKeys(r.seals.client, r.seals.old), Random: rand.Reader}
-	own := deadletter.Vault{Keys: keyring.NewDataKeys(r.seals.client, r.seals.own), Random: rand.Reader}
+	old := deadletter.Vault{Keys: keyring.NewDataKeys(r.kms, r.key), Random: rand.Reader}
+	own := deadletter.Vault{Keys: keyring.NewDataKeys(r.kms, r.ownKey), Random: rand.Reader}
 	open, err := old.OpenAll(ctx, record)
 	if err != nil {
 		return nil, fmt.Errorf("opening dead letter %s: %w", id, err)
