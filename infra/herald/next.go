@@ -11,8 +11,12 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
-// mostReplays bounds the replays that a status suggests.
-const mostReplays = 5
+// mostReplays bounds the replays that a status suggests. Each waits for its job, if the line still fits a terminal.
+const (
+	mostReplays = 5
+	watch       = " --watch"
+	width       = 80
+)
 
 // taking are the states of endpoints that get what is replayed at once.
 var taking = []any{"healthy", "flapping", "recovering"}
@@ -27,7 +31,11 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	}
 	var replays []string
 	for _, cause := range causes {
-		command := withWatch(herald+" dead replay --endpoint "+nameOf(cause, all)) + because(cause)
+		command := herald + " dead replay --endpoint " + nameOf(cause, all)
+		if len(command)+len(watch) <= width {
+			command += watch
+		}
+		command += because(cause)
 		if slices.Contains(taking, cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
@@ -41,15 +49,6 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 
 // because gives the reason, as a comment of the shell.
 func because(r row) string { return "  # it is " + safe(cellOf(r, "state")) }
-
-// withWatch has a command wait for its job, if the line still fits a terminal.
-func withWatch(command string) string {
-	const width, flag = 80, " --watch"
-	if len(command)+len(flag) > width {
-		return command
-	}
-	return command + flag
-}
 
 var (
 	plain  = regexp.MustCompile(`^[\w.-]+$`)   // needs no quotes in a shell

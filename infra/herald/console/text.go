@@ -17,8 +17,9 @@ import (
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": At, "text": text, "count": count, "link": link, "words": words,
+		"include": s.include, "at": At, "text": text, "link": link, "words": words,
 		"when":   func(v any, path string) string { return When(At(v, path), s.Now()) },
+		"count":  func(v any, path string) string { return Plain(Number(v, path)) }, // left out where it is 0
 		"moment": func(v any) string { return Moment(v, s.Now()) },
 		"fields": fields, "lines": Lines,
 		"reasons": Reasons, "workedOff": WorkedOff,
@@ -89,14 +90,6 @@ func Plain(v any) string {
 	default:
 		return fmt.Sprint(found)
 	}
-}
-
-// count is a number that is left out where it is 0.
-func count(v any, path string) string {
-	if At(v, path) == nil {
-		return "0"
-	}
-	return text(v, path)
 }
 
 // When is a field that may be a time, by its distance.

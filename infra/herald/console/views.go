@@ -42,19 +42,20 @@ type model struct {
 func (s *Server) views() map[string]view {
 	replays := []string{"replay"}
 	return map[string]view{
-		"/{$}":        {"overview", "Overview", overview, nil},
-		"/traffic":    {"traffic", "Traffic", traffic, nil},
-		"/endpoints":  {"endpoints", "Endpoints", one[List]("endpoints", "tenant_id", "state", "host", "cursor"), nil},
-		"/endpoint":   {"endpoint", "Endpoint", endpoint, []string{"control", "replay"}},
-		"/deliveries": {"deliveries", "Deliveries", deliveries, nil},
-		"/delivery":   {"delivery", "Delivery", delivery, nil},
-		"/dead":       {"dead", "Dead letters", deadLetters, replays},
-		"/letter":     {"letter", "Dead letter", one[row]("dead_letter", "delivery_id"), replays},
-		"/rejected":   {"rejected", "Rejected events", one[List]("rejected_events"), replays},
-		"/jobs":       {"jobs", "Jobs", one[List]("jobs", "cursor"), nil},
-		"/job":        {"job", "Job", job, replays},
-		"/keys":       {"keys", "API keys", keys, nil},
-		"/acts":       {"acts", "Acts of operators", acts, nil},
+		"/{$}":       {"overview", "Overview", overview, nil},
+		"/traffic":   {"traffic", "Traffic", traffic, nil},
+		"/endpoints": {"endpoints", "Endpoints", one[List]("endpoints", "tenant_id", "state", "host", "cursor"), nil},
+		"/endpoint":  {"endpoint", "Endpoint", endpoint, []string{"control", "replay"}},
+		"/deliveries": {"deliveries", "Deliveries",
+			searched("inspect", "deliveries", "endpoint_id", "tenant_id", "event_id", "cursor"), nil},
+		"/delivery": {"delivery", "Delivery", delivery, nil},
+		"/dead":     {"dead", "Dead letters", deadLetters, replays},
+		"/letter":   {"letter", "Dead letter", one[row]("dead_letter", "delivery_id"), replays},
+		"/rejected": {"rejected", "Rejected events", one[List]("rejected_events"), replays},
+		"/jobs":     {"jobs", "Jobs", one[List]("jobs", "cursor"), nil},
+		"/job":      {"job", "Job", job, replays},
+		"/keys":     {"keys", "API keys", searched("apikeys", "list", "tenant_id", "cursor"), nil},
+		"/acts":     {"acts", "Acts of operators", acts, nil},
 	}
 }
 
@@ -126,20 +127,15 @@ func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
 	return found, err
 }
 
-// deliveries does not search without a filter.
-func deliveries(ctx context.Context, s *Server, query url.Values) (any, error) {
-	f := pick(query, "endpoint_id", "tenant_id", "event_id", "cursor")
-	if len(f) == 0 {
-		return nil, nil
+// searched is the view of a list that is not asked for without a filter.
+func searched(function, action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
+	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
+		f := pick(query, fields...)
+		if len(f) == 0 {
+			return nil, nil
+		}
+		return asked[List](ctx, s.Stack, function, action, f)
 	}
-	return asked[List](ctx, s.Stack, "inspect", "deliveries", f)
-}
-
-func keys(ctx context.Context, s *Server, query url.Values) (any, error) {
-	if query.Get("tenant_id") == "" {
-		return nil, nil
-	}
-	return asked[List](ctx, s.Stack, "apikeys", "list", pick(query, "tenant_id", "cursor"))
 }
 
 // show answers with a whole page, or with its refreshed part where the page itself asks.
