@@ -30,7 +30,7 @@ type browser struct {
 	axe     string // axe-core's source
 	images  string // the folder of the pictures
 	address string // of the console that it looks at
-	clicks  int
+	clicks  int    // since the last visit
 
 	mu     sync.Mutex
 	asked  []string // addresses
@@ -127,7 +127,7 @@ func script[T any](t *testing.T, b *browser, text string) T {
 func (b *browser) visit(t *testing.T, path, text string) {
 	t.Helper()
 	b.mu.Lock()
-	b.asked, b.faults = nil, nil
+	b.asked, b.faults, b.clicks = nil, nil, 0
 	b.mu.Unlock()
 	b.do(t, chromedp.Navigate(b.address+path))
 	b.says(t, text)
