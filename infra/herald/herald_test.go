@@ -76,26 +76,6 @@ func contains(t *testing.T, said string, texts ...string) {
 	}
 }
 
-// The runbook's commands are played by TestRunbook_showsTheRequestOfEachCommand.
-func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
-	list := `{"data":[],"next_cursor":null}`
-	for line, want := range map[string]row{
-		"endpoints show hooks.example.com --path": {
-			"action": "endpoint", "endpoint_id": "hooks.example.com", "show_path": true,
-		},
-		"-y keys revoke hk_01": {"action": "revoke", "key_id": "01"},
-	} {
-		t.Run(line, func(t *testing.T) {
-			f := &fake{later: []string{list}}
-			f.ends(t, exitDone, line)
-			want["operator"] = "arn:aws:iam::1:user/ann"
-			if diff := cmp.Diff(want, f.requests[0]); diff != "" {
-				t.Errorf("asked (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
-
 func TestBulk_countsAsksAndStartsAJob(t *testing.T) {
 	f := &fake{answers: map[string]string{"replay start_job": `{"selected":12,"ready":10,
 		"refused":{"endpoint_deleted":2},"complete":true,"until":"2026-01-03T08:00:00Z","job":{"job_id":"job_1"}}`,
