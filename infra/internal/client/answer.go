@@ -5,20 +5,20 @@ import (
 	"fmt"
 
 	"github.com/go-json-experiment/json"
+
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // ErrNotFound is a refusal of an id that nothing has.
 var ErrNotFound = errors.New("not found")
 
 // Refusal is an operator function's own "no".
-type Refusal struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Field   string `json:"field"`
-}
+type Refusal operator.Refusal
 
 // Is tells [ErrNotFound].
-func (r *Refusal) Is(target error) bool { return target == ErrNotFound && r.Code == "not_found" }
+func (r *Refusal) Is(target error) bool {
+	return target == ErrNotFound && r.Code == operator.CodeNotFound
+}
 
 func (r *Refusal) Error() string {
 	if r.Field == "" {

@@ -85,20 +85,20 @@ func (c *Client) API(ctx context.Context, method, path string, body, out any) (i
 		}
 	}
 	for try := 1; ; try++ {
-		a, err := c.exchange(ctx, method, path, payload)
+		status, after, answer, err := c.exchange(ctx, method, path, payload)
 		if err != nil {
 			return 0, err
 		}
-		if a.status == http.StatusServiceUnavailable && try < maxTries && Pause(ctx, a.retryAfter) {
+		if status == http.StatusServiceUnavailable && try < maxTries && Pause(ctx, after) {
 			continue
 		}
-		if out == nil || len(a.body) == 0 {
-			return a.status, nil
+		if out == nil || len(answer) == 0 {
+			return status, nil
 		}
-		if err := json.Unmarshal(a.body, out); err != nil {
-			return a.status, fmt.Errorf("decoding answer %d %q: %w", a.status, a.body, err)
+		if err := json.Unmarshal(answer, out); err != nil {
+			return status, fmt.Errorf("decoding answer %d %q: %w", status, answer, err)
 		}
-		return a.status, nil
+		return status, nil
 	}
 }
 
@@ -133,16 +133,13 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	return nil
 }
 
-type answer struct {
-	status     int
-	retryAfter time.Duration // 0: not given
-	body       []byte
-}
-
-func (c *Client) exchange(ctx context.Context, method, path string, payload []byte) (a answer, err error) {
+// exchange returns the answer, and the time of its Retry-After, 0 where it has none.
+func (c *Client) exchange(
+	ctx context.Context, method, path string, payload []byte,
+) (status int, after time.Duration, answer []byte, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.APIURL+path, bytes.NewReader(payload))
 	if err != nil {
-		return a, fmt.Errorf("making request: %w", err)
+		return 0, 0, nil, fmt.Errorf("making request: %w", err)
 	}
 	req.Header.Set("Authorization", "Bearer "+c.APIKey)
 	if payload != nil {
@@ -150,19 +147,14 @@ func (c *Client) exchange(ctx context.Context, method, path string, payload []by
 	}
 	resp, err := c.HTTP.Do(req)
 	if err != nil {
-		return a, fmt.Errorf("calling the management API: %w", err)
+		return 0, 0, nil, fmt.Errorf("calling the management API: %w", err)
 	}
 	defer resp.Body.Close() //nolint:errcheck // read to its end below
-	a.status = resp.StatusCode
-	if a.body, err = io.ReadAll(resp.Body); err != nil {
-		return a, fmt.Errorf("reading answer: %w", err)
+	if answer, err = io.ReadAll(resp.Body); err != nil {
+		return 0, 0, nil, fmt.Errorf("reading answer: %w", err)
 	}
-	if after := resp.Header.Get("Retry-After"); after != "" {
-		if a.retryAfter, err = time.ParseDuration(after + "s"); err != nil {
-			return a, fmt.Errorf("reading Retry-After: %w", err)
-		}
-	}
-	return a, nil
+	after, _ = time.ParseDuration(resp.Header.Get("Retry-After") + "s")
+	return resp.StatusCode, after, answer, nil
 }
 
 // Endpoint is a webhook endpoint as the management API shows it.
