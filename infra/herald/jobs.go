@@ -25,8 +25,14 @@ func (a *app) jobs() *cli.Command {
 	)
 }
 
-// pollEvery is the time between two looks at a job.
-const pollEvery = 2 * time.Second
+// The looks at a job and at its outcome.
+const (
+	pollEvery    = 2 * time.Second
+	outcomeEvery = 5 * time.Second
+	outcomeParts = 3  // requests for one outcome at most: each is about up to 2,000 deliveries
+	mostUnmoved  = 12 // looks that find no change, a minute: what is held for an endpoint that is down stays under way
+	mostFaults   = 5  // looks that fail one after the other
+)
 
 // watch follows a job until it is done or stopped.
 func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) error {
@@ -53,9 +59,6 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 		}
 	}
 }
-
-// mostFaults bounds the looks that fail one after the other.
-const mostFaults = 5
 
 // look asks again where a function failed: the job goes on meanwhile.
 func (a *app) look(ctx context.Context, id string, ask func() error) error {
@@ -111,15 +114,6 @@ func notDone(j row) (counts string) {
 	}
 	return counts
 }
-
-// outcomeParts bounds the requests for one outcome: each is about up to 2,000 deliveries.
-const outcomeParts = 3
-
-// The looks at a job's outcome: what is held for an endpoint that is down stays under way.
-const (
-	outcomeEvery = 5 * time.Second
-	mostUnmoved  = 12 // looks that find no change: a minute
-)
 
 // awaitOutcome prints the states of a job's deliveries when none is under way, or none has changed for a minute.
 func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {

@@ -81,11 +81,6 @@ func unhealthy(sum row) bool {
 	}, func(path string) bool { return console.Number(sum, path) > 0 })
 }
 
-// flow is the order of the queues along a delivery's way.
-var flow = []string{
-	"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
-}
-
 func (a *app) printStatus(s stack, o overview) error {
 	a.say("%s in %s", s.name, s.aws.Region)
 	var letters, queues []row
@@ -96,7 +91,9 @@ func (a *app) printStatus(s stack, o overview) error {
 		for _, status := range []string{"dead", "replaying", "replayed"} {
 			letters = append(letters, row{"dead_letters": status, "of": console.At(o.sum, "dead_letters."+status)})
 		}
-		for _, name := range flow {
+		for _, name := range []string{ // along a delivery's way
+			"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
+		} {
 			queues = append(queues, row{"queue": name, "of": console.At(o.sum, "queues."+name)})
 		}
 	}

@@ -41,10 +41,6 @@ func (a *app) tail() *cli.Command {
 		text("outcome", "such as acknowledged, retry or dead"))
 }
 
-var attemptFields = []string{
-	"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
-}
-
 // attempt prints a line of the log if it is an attempt that matches the flags.
 func (a *app) attempt(c *cli.Command, line string) error {
 	var r row
@@ -63,7 +59,9 @@ func (a *app) attempt(c *cli.Command, line string) error {
 	}
 	at, _ := r["time"].(string)
 	cells := []string{at}
-	for _, field := range attemptFields {
+	for _, field := range []string{
+		"tenant_id", "endpoint_id", "delivery_id", "attempt", "outcome", "status", "reason", "ms",
+	} {
 		cells = append(cells, a.cell(r, field))
 	}
 	return a.print(strings.Join(cells, "  "))

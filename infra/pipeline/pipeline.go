@@ -122,11 +122,10 @@ func (o Options) maker(t testing.TB) maker {
 
 // value resolves a name in an environment.
 func (m maker) value(name string) string {
-	parameter, isParameter := m.template.Parameters[name]
 	if set, ok := m.Parameters[name]; ok {
 		return set
 	}
-	if isParameter {
+	if parameter, ok := m.template.Parameters[name]; ok {
 		return fmt.Sprint(parameter["Default"])
 	}
 	return cmp.Or(m.Resources[name], QueueURL(name))

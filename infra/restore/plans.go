@@ -109,9 +109,9 @@ func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err 
 		"endpoint_id": &types.AttributeValueMemberS{Value: countsKey}}
 	endpoints := dynamo.NewEndpoints(s.client, into).Only(dynamo.Deciding)
 	for range countTries {
-		row, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &into, Key: key, ConsistentRead: aws.Bool(true)})
+		rows, err := s.get(ctx, into, endpointKey, []item{key})
 		if err != nil {
-			return false, fmt.Errorf("reading the number of endpoints: %w", err)
+			return false, err
 		}
 		all, err := endpoints.List(ctx, tenant)
 		if err != nil {
@@ -124,7 +124,7 @@ func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err 
 			}
 		}
 		want := &types.AttributeValueMemberN{Value: strconv.Itoa(live)}
-		was, found := row.Item["live_count"].(*types.AttributeValueMemberN)
+		was, found := rows[0]["live_count"].(*types.AttributeValueMemberN)
 		if found && was.Value == want.Value || !found && live == 0 {
 			return false, nil
 		}

@@ -27,21 +27,19 @@ const (
 
 // Config configures a verification. All fields but Alarms and Probe are required.
 type Config struct {
-	Client    *client.Client
-	Receiver  Receiver
-	Name      string          // of the stack
-	Local     bool            // no AWS of its own
-	Logs      Logs            // of the functions
-	Alarms    Alarms          // nil: the stack has none
+	Client   *client.Client
+	Receiver Receiver
+	Name     string // of the stack
+	Local    bool   // no AWS of its own
+	Logs     Logs   // of the functions
+	// Alarms returns the names of the stack's alarms that are on; nil: it has none.
+	Alarms    func(ctx context.Context) ([]string, error)
 	Probe     Prober          // nil: no role is probed
 	Waits     []time.Duration // between attempts, before they are lengthened at random
 	Processes int             // that deliver may have for a queue
 	Patience  time.Duration   // for anything that takes a working stack seconds
 	Progress  func(Result)    // is told of each step when it has ended
 }
-
-// Alarms returns the names of the stack's alarms that are on.
-type Alarms func(ctx context.Context) ([]string, error)
 
 // Result is a step's result.
 type Result struct {
