@@ -67,7 +67,7 @@ func coldStarts(_ context.Context, r *run) (string, error) {
 		return "", notShown("nothing reports a cold start: the local stack's functions are processes, and Lambda's " +
 			"REPORT lines of fanout and deliver need LogLevel=DEBUG")
 	}
-	var said, silent []string
+	var said []string
 	for _, function := range slices.Sorted(maps.Keys(r.log.runs)) {
 		text := fmt.Sprintf("%s %d of %d runs", function, len(r.log.inits[function]), r.log.runs[function])
 		if ms := r.log.inits[function]; len(ms) > 0 {
@@ -75,11 +75,7 @@ func coldStarts(_ context.Context, r *run) (string, error) {
 		}
 		said = append(said, text)
 	}
-	for _, function := range batching {
-		if r.log.runs[function] == 0 {
-			silent = append(silent, function)
-		}
-	}
+	silent := slices.DeleteFunc(slices.Clone(batching), func(f string) bool { return r.log.runs[f] > 0 })
 	if len(silent) > 0 {
 		said = append(said, "not "+strings.Join(silent, " and ")+", which report with LogLevel=DEBUG")
 	}

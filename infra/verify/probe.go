@@ -7,7 +7,9 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,7 +18,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
@@ -62,17 +63,12 @@ func (p *Probe) Try(ctx context.Context, function string, calls []Call) ([]strin
 
 // requestOf is the probe's request to make the calls, with the names of resources.
 func requestOf(calls []Call, physical map[string]string) ([]byte, error) {
-	type call struct {
-		Action string         `json:"action"`
-		Input  jsontext.Value `json:"input"`
-	}
-	var request struct {
-		Calls []call `json:"calls"`
-	}
+	var tries []map[string]any
 	for _, c := range calls {
-		request.Calls = append(request.Calls, call{c.Action, c.Named(func(id string) string { return physical[id] })})
+		input := c.Named(func(id string) string { return physical[id] })
+		tries = append(tries, map[string]any{"action": c.Action, "input": input})
 	}
-	payload, err := json.Marshal(request)
+	payload, err := json.Marshal(map[string]any{"calls": tries})
 	if err != nil {
 		return nil, fmt.Errorf("encoding the calls: %w", err)
 	}
@@ -166,14 +162,18 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 		return "", notShown("nobody asked for it: --probe makes a function that holds each role in turn")
 	}
 	defer func() { err = errors.Join(err, r.Probe.Close(context.WithoutCancel(ctx))) }()
+	calls := map[string][]Call{}
+	for _, c := range Rights {
+		calls[c.Function] = append(calls[c.Function], c)
+	}
 	var wrong []string
 	refused := 0
-	for _, calls := range byFunction(Rights) {
-		codes, err := r.Probe.Try(ctx, calls[0].Function, calls)
+	for _, function := range slices.Sorted(maps.Keys(calls)) {
+		codes, err := r.Probe.Try(ctx, function, calls[function])
 		if err != nil {
 			return "", err
 		}
-		for n, c := range calls {
+		for n, c := range calls[function] {
 			if fault := c.judge(codes[n]); fault != "" {
 				wrong = append(wrong, fault)
 			}
@@ -186,18 +186,6 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 		return "", errors.New(strings.Join(wrong, "; "))
 	}
 	return fmt.Sprintf("%d calls were refused and %d allowed, as they should be", refused, len(Rights)-refused), nil
-}
-
-// byFunction are the calls of one function after the other.
-func byFunction(all []Call) (groups [][]Call) {
-	for n, c := range all {
-		if n == 0 || c.Function != all[n-1].Function {
-			groups = append(groups, nil)
-		}
-		last := len(groups) - 1
-		groups[last] = append(groups[last], c)
-	}
-	return groups
 }
 
 // judge returns the fault of AWS's code for the call.
