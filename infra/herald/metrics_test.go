@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -23,17 +25,13 @@ var minute = console.Window{From: now, Step: time.Minute, Steps: 2}
 // The log is as the functions write it.
 func TestLogged_readsTheFunctionsMetrics(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "deliver.log")
-	file, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	metrics := telemetry.NewMetrics(file, "local", "deliver", func() time.Time { return now.Add(time.Minute) })
+	var log bytes.Buffer
+	metrics := telemetry.NewMetrics(&log, "local", "deliver", func() time.Time { return now.Add(time.Minute) })
 	metrics.Millis("Attempt", 10*time.Millisecond)
 	metrics.Millis("Attempt", 30*time.Millisecond)
-	if err := metrics.Flush(); err != nil {
+	if err := errors.Join(metrics.Flush(), os.WriteFile(path, log.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	_ = file.Close()
 	got, err := logged{path}.Read(t.Context(), minute, []console.Curve{
 		{Metric: "AttemptMillis", Stat: "SampleCount"}, {Metric: "AttemptMillis", Stat: "p99"},
 		{Metric: "Other", Stat: "Sum"},

@@ -22,28 +22,10 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
-
-func TestOfType_knowsTheStackFromItsNamesakes(t *testing.T) {
-	cloud := cloudformation.NewFromConfig(testkit.Moto(t))
-	for _, stack := range []string{"herald", "herald-prod"} {
-		if _, err := cloud.CreateStack(t.Context(), &cloudformation.CreateStackInput{
-			StackName: &stack, TemplateBody: aws.String(`{"Resources":{"Topic":{"Type":"AWS::SNS::Topic"},
-				"Queue":{"Type":"AWS::SQS::Queue","Properties":{"QueueName":{"Ref":"AWS::StackName"}}}}}`),
-		}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	resources, err := client.Resources(t.Context(), cloud, "herald")
-	queues := ofType(resources, "AWS::SQS::Queue")
-	if err != nil || len(queues) != 1 || !strings.HasSuffix(queues[0], "/herald") {
-		t.Errorf("the stack has these queues: %q, %v", queues, err)
-	}
-}
 
 // The lines are those of a log group with JSON, written by deliver and by Lambda.
 func TestCloudWatchLogs_areReadFromTheRunsBeginning(t *testing.T) {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 )
 
 // Each row is the moments of attempts at one delivery, in seconds.
@@ -60,6 +63,17 @@ func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
 		if (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 			t.Errorf("%q: %v, want %q", row.on, err, row.want)
 		}
+	}
+}
+
+func TestOfType_leavesOutOthers(t *testing.T) {
+	const alarm = "AWS::CloudWatch::Alarm"
+	resources := []types.StackResourceSummary{
+		{ResourceType: aws.String("AWS::SQS::Queue"), PhysicalResourceId: aws.String("queue")},
+		{ResourceType: aws.String(alarm), PhysicalResourceId: aws.String("alarm")},
+	}
+	if got := ofType(resources, alarm); len(got) != 1 || got[0] != "alarm" {
+		t.Errorf("the alarms are %q", got)
 	}
 }
 
