@@ -105,8 +105,7 @@ func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err 
 			return counts, err
 		}
 		for kind, n := range part.Counts {
-			before, _ := counts[kind].(float64)
-			counts[kind] = before + n
+			counts[kind] = console.Number(counts, kind) + n
 		}
 		if part.Next == nil {
 			return counts, nil

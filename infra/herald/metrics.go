@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"math"
 	"os"
+	"slices"
 	"strconv"
 	"time"
 
@@ -69,10 +70,7 @@ func (w watched) Read(ctx context.Context, in console.Window, curves []console.C
 func gaps(in console.Window, curves int) [][]float64 {
 	all := make([][]float64, curves)
 	for n := range all {
-		all[n] = make([]float64, in.Steps)
-		for step := range all[n] {
-			all[n][step] = math.NaN()
-		}
+		all[n] = slices.Repeat([]float64{math.NaN()}, in.Steps)
 	}
 	return all
 }

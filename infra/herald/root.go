@@ -93,7 +93,7 @@ func unknown(_ context.Context, c *cli.Command) error {
 		safe(c.Args().First()), c.FullName(), strings.Join(names, ", "))
 }
 
-// json reports whether the output is to be JSON.
+// isJSON reports whether the output is to be JSON.
 func isJSON(c *cli.Command) bool { return c.String("output") == outputJSON }
 
 // read reads a file, or standard input for "-".

@@ -43,11 +43,8 @@ type stack struct {
 
 	aws    aws.Config
 	invoke func(ctx context.Context, function string, payload []byte) (answer []byte, err error)
-	may    func(ctx context.Context, function string) error // nil if the caller may invoke the function
+	may    func(ctx context.Context, function string) error // nil if the caller may invoke it; it is not invoked
 }
-
-// May says why the caller may not invoke a function, without invoking it.
-func (s stack) May(ctx context.Context, function string) error { return s.may(ctx, function) }
 
 // connect finds the stack and its functions.
 func connect(ctx context.Context, t target) (stack, error) {

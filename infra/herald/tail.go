@@ -98,12 +98,16 @@ func followLocal(ctx context.Context, each func(string) error) error {
 
 // liveTail follows the log group of deliver. CloudWatch Logs ends a session after three hours.
 func (s stack) liveTail(ctx context.Context, each func(string) error) error {
-	group, err := s.logGroup()
+	caller, err := arn.Parse(s.operator)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading your ARN: %w", err)
+	}
+	group := arn.ARN{
+		Partition: caller.Partition, Service: "logs", Region: s.aws.Region, AccountID: caller.AccountID,
+		Resource: "log-group:/aws/lambda/" + s.name + "-deliver",
 	}
 	out, err := cloudwatchlogs.NewFromConfig(s.aws).StartLiveTail(ctx, &cloudwatchlogs.StartLiveTailInput{
-		LogGroupIdentifiers: []string{group},
+		LogGroupIdentifiers: []string{group.String()},
 	})
 	if err != nil {
 		return s.explain("following the log (logs:StartLiveTail)", err)
@@ -130,16 +134,4 @@ func (s stack) liveTail(ctx context.Context, each func(string) error) error {
 			}
 		}
 	}
-}
-
-// logGroup is the ARN of deliver's log group.
-func (s stack) logGroup() (string, error) {
-	caller, err := arn.Parse(s.operator)
-	if err != nil {
-		return "", fmt.Errorf("reading your ARN: %w", err)
-	}
-	return arn.ARN{
-		Partition: caller.Partition, Service: "logs", Region: s.aws.Region, AccountID: caller.AccountID,
-		Resource: "log-group:/aws/lambda/" + s.name + "-deliver",
-	}.String(), nil
 }

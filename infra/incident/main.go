@@ -40,7 +40,11 @@ func run(ctx context.Context) (err error) {
 		return fmt.Errorf("no local stack runs here, start one with make stack: %w", err)
 	}
 	i := incident{plan: newPlan(*seed, *letters), client: client.New(state)}
-	defer func() { err = errors.Join(err, i.close()) }()
+	defer func() {
+		for _, p := range i.parties {
+			err = errors.Join(err, p.server.Close())
+		}
+	}()
 	fmt.Printf("Making the incident of seed %d\n", *seed)
 	for _, step := range []func(context.Context) error{i.register, i.traffic, i.reject, i.bury, i.settle} {
 		if err := step(ctx); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -22,14 +21,6 @@ type incident struct {
 
 	client  *client.Client
 	parties []*party
-}
-
-func (i *incident) close() error {
-	var errs []error
-	for _, p := range i.parties {
-		errs = append(errs, p.server.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // register issues keys to the tenants and creates their endpoints.

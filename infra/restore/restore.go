@@ -74,14 +74,15 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	if r.into == o.from {
 		return nil, fmt.Errorf("-from %s is the stack's own table, not a copy", o.from)
 	}
-	own, err := r.describe(ctx, r.into)
-	if err != nil {
-		return nil, err
+	var described [2]*types.TableDescription
+	for n, table := range []string{r.into, o.from} {
+		out, err := r.stack.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
+		if err != nil {
+			return nil, fmt.Errorf("describing table %s: %w", table, err)
+		}
+		described[n] = out.Table
 	}
-	copied, err := r.describe(ctx, o.from)
-	if err != nil {
-		return nil, err
-	}
+	own, copied := described[0], described[1]
 	if copied.TableStatus != types.TableStatusActive {
 		return nil, fmt.Errorf("-from %s is %s; wait until it is active", o.from, copied.TableStatus)
 	}
@@ -89,14 +90,6 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 		return nil, fmt.Errorf("-from %s is no copy of %s: its key is another", o.from, o.table)
 	}
 	return r, nil
-}
-
-func (r *restorer) describe(ctx context.Context, table string) (*types.TableDescription, error) {
-	out, err := r.stack.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-	if err != nil {
-		return nil, fmt.Errorf("describing table %s: %w", table, err)
-	}
-	return out.Table, nil
 }
 
 // run restores a page of the copy after the other.

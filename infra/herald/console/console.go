@@ -26,8 +26,6 @@ import (
 // Stack asks the operator functions of one stack. Errors are sentences for operators.
 type Stack interface {
 	Ask(ctx context.Context, function, action string, fields map[string]any, out any) error
-	// May says whether the caller may invoke a function, without invoking it: nil, or why not.
-	May(ctx context.Context, function string) error
 }
 
 // ErrDenied is a denial by IAM, or for want of AWS's credentials. A page shows it in words of its own.
@@ -36,6 +34,7 @@ var ErrDenied = errors.New("denied")
 // Config configures the page. All fields are required.
 type Config struct {
 	Stack    Stack
+	May      func(ctx context.Context, function string) error // nil if the caller may invoke it, or why not
 	Metrics  Metrics
 	Trail    Trail
 	Name     string // of the stack

@@ -106,7 +106,7 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
 	s, err := New(Config{
-		Stack: f, Metrics: f, Trail: f, Name: "herald-test", Operator: "ann", Now: time.Now,
+		Stack: f, May: f.May, Metrics: f, Trail: f, Name: "herald-test", Operator: "ann", Now: time.Now,
 	}, web.Listener)
 	if err != nil {
 		t.Fatal(err)

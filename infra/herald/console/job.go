@@ -46,8 +46,7 @@ func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (row, er
 		}
 		for name, v := range part {
 			if n, ok := v.(float64); ok {
-				before, _ := sum[name].(float64)
-				sum[name] = before + n
+				sum[name] = Number(sum, name) + n
 			}
 		}
 		if f["cursor"] = part["next_cursor"]; f["cursor"] == nil {
