@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,7 +86,7 @@ func TestImport_asksForTenAtATime(t *testing.T) {
 	for n := range 25 {
 		file.WriteString(`{"url":"https://a.com/` + strings.Repeat("x", n) + `"}` + "\n")
 	}
-	exist := func(n int) string { return data(strings.Split(strings.Repeat("exists ", n)[:7*n-1], " ")...) }
+	exist := func(n int) string { return data(slices.Repeat([]string{"exists"}, n)...) }
 	f := &fake{later: []string{exist(10), exist(10), exist(5)}}
 	if f.imports(t, file.String(), exitDone, ""); len(f.requests) != 3 {
 		t.Errorf("%d requests", len(f.requests))

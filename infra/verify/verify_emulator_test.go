@@ -64,10 +64,11 @@ func TestRun_ofAStackThatWorks(t *testing.T) {
 	}
 }
 
-// interrupted leaves what a run leaves that was killed.
-func interrupted(t *testing.T, c verify.Config) {
-	t.Helper()
-	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
+func TestRun_namesTheBrokenLink(t *testing.T) {
+	t.Parallel()
+	c := start(t, map[string]string{"fanout": "#!/bin/sh\nexit 1\n"})
+	c.Patience = 10 * time.Second
+	for _, tenant := range []string{verify.Tenant, verify.Noisy} { // what a run leaves that was killed
 		key, err := c.Client.IssueKey(t.Context(), tenant)
 		if err != nil {
 			t.Fatal(err)
@@ -76,13 +77,6 @@ func interrupted(t *testing.T, c verify.Config) {
 			t.Fatal(err)
 		}
 	}
-}
-
-func TestRun_namesTheBrokenLink(t *testing.T) {
-	t.Parallel()
-	c := start(t, map[string]string{"fanout": "#!/bin/sh\nexit 1\n"})
-	c.Patience = 10 * time.Second
-	interrupted(t, c)
 	results, ok := verify.Run(t.Context(), c)
 	const left = "2 endpoints, 0 dead letters, 0 rejected events, 3 keys" // one to remove the neighbour's endpoint
 	if results[0].State != verify.Held || results[0].Says != left {
