@@ -116,22 +116,3 @@ func throttle(t *testing.T, service, moment string, place int) (w *world, id str
 	})
 	return w, id, opened
 }
-
-// Receives without an invocation, as many as there are in a day of throttling, kill nothing.
-func TestNothingDiesOfUs_afterTenThrottledReceivesOfARetry(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		w := newWorld()
-		w.own("webhook_bad", 500)
-		id := w.retried("webhook_bad", 1).DeliveryID
-		about := w.truth[life{ID: id}]
-		for range 10 {
-			w.RetryQueue.Receive()
-			time.Sleep(awsmodel.Visibility)
-		}
-		w.run(80*time.Hour, w.idle)
-		// places 2 and 3 are skipped; 4 to 10 are not
-		if len(about.posts) != 7 || w.States[id].Reason != delivery.ReasonHTTP5xx || len(w.broken) > 0 {
-			t.Errorf("%d POSTs, %v\n%s", len(about.posts), w.broken, strings.Join(w.history, "\n"))
-		}
-	})
-}
