@@ -238,11 +238,7 @@ func TestBadDays_aBatchHoldsForARestoredEndpoint(t *testing.T) {
 				w.owner(hook, back)
 				w.retried(hook, 5)
 				w.batchOf(w.RetryQueue)
-				for calls := w.waiting(); len(calls) > 0; calls = w.waiting() {
-					calls[0].grant <- awsmodel.Done
-				}
-				time.Sleep(awsmodel.DeliverTimeout)
-				synctest.Wait()
+				w.finish(inOrder)
 				w.settle()
 				w.mustHold(t, name)
 			})
@@ -278,8 +274,7 @@ func TestBadDays_aBatchHoldsBehindThePause(t *testing.T) {
 			w.control("resume", hook)
 			w.process("two").Release()
 			puts[0].grant <- v
-			time.Sleep(awsmodel.DeliverTimeout)
-			synctest.Wait()
+			w.finish(inOrder)
 			w.settle()
 			w.mustHold(t, v.String())
 		})

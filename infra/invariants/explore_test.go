@@ -318,7 +318,7 @@ func (s *search) path(t *testing.T, choices []int) (later [][]int) {
 			steps[choices[n]].do()
 			s.taken++
 		}
-		e.finish()
+		e.finish(inOrder)
 		if fresh && e.whole() {
 			s.ends++
 			e.settle()

@@ -16,24 +16,31 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
-// probed lets three runs of release at a time, call by call, with every tenth call a fault, look
-// after an open endpoint for an hour, while another one goes on receiving. It returns the id of the
-// oldest delivery that waits.
-func probed(t *testing.T, seed uint64, answer func(oldest string) receiver) (w *walker, oldest string) {
+// crowded lets three runs of release at a time, call by call, with every tenth call a fault, look for an hour after an
+// open endpoint that is down and one that takes all deliveries but its oldest, while another one goes on receiving.
+func crowded(t *testing.T, seed uint64) (w *walker) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
 		random := rand.New(rand.NewPCG(seed, 0))
 		w = &walker{world: newWorld(), visit: func(string) {}}
 		w.own("webhook_ok", 200)
-		w.own("webhook_open", 500)
-		w.have(open("webhook_open"))
-		oldest = w.following("webhook_open")
-		w.receivers["webhook_open"] = answer(oldest)
+		w.own("webhook_down", 500)
+		w.have(open("webhook_down"))
+		w.own("webhook_picky", 500)
+		w.have(open("webhook_picky"))
+		oldest := w.following("webhook_picky")
+		w.receivers["webhook_picky"] = func(id string) int {
+			if id == oldest {
+				return 500
+			}
+			return 200
+		}
 		for range 20 { // in one shard, in which the first is the oldest
-			for backlog.Shard(w.following("webhook_open")) != backlog.Shard(oldest) {
+			for backlog.Shard(w.following("webhook_picky")) != backlog.Shard(oldest) {
 				w.unique++
 			}
-			w.held("webhook_open", 0)
+			w.held("webhook_picky", 0)
+			w.held("webhook_down", 0)
 			time.Sleep(time.Second)
 		}
 		well := w.process("well")
@@ -47,7 +54,7 @@ func probed(t *testing.T, seed uint64, answer func(oldest string) receiver) (w *
 			w.crowdedMinute(random, well)
 		}
 	})
-	return w, oldest
+	return w
 }
 
 func (w *walker) crowdedMinute(random *rand.Rand, well *process) {
@@ -55,18 +62,13 @@ func (w *walker) crowdedMinute(random *rand.Rand, well *process) {
 	for range crowd {
 		w.start("release runs", (*process).Release)
 	}
-	for w.running.Load() > 0 {
-		calls := w.waiting()
-		if len(calls) == 0 {
-			time.Sleep(time.Second)
-			continue
-		}
+	w.finish(func(calls []*waiter) (*waiter, verdict) {
 		v := awsmodel.Done
 		if random.IntN(10) == 0 {
 			v = faults[random.IntN(len(faults))]
 		}
-		calls[random.IntN(len(calls))].grant <- v
-	}
+		return calls[random.IntN(len(calls))], v
+	})
 	w.publish("webhook_ok")
 	for time.Now().Before(minute) {
 		well.Receive(w.DeliveryQueue)
@@ -75,27 +77,25 @@ func (w *walker) crowdedMinute(random *rand.Rand, well *process) {
 	}
 }
 
-func seeds() (n uint64) {
-	if budgetOf(0) > 0 {
-		return 300
-	}
-	return 15
-}
-
-// Whatever happens to the runs of release, an open endpoint gets one POST an interval of 1, 2, 4, 5, 5 …
-// minutes, and others all of theirs.
-func TestProbes_areOneAnInterval(t *testing.T) {
+// Whatever happens to the runs of release, an open endpoint gets one POST an interval of 1, 2, 4, 5, 5 … minutes, a
+// delivery that its receiver never takes keeps no endpoint closed that takes all others, and others get all of theirs.
+func TestProbes_areOneAnIntervalAndGetPastAPoisonousOldestItem(t *testing.T) {
 	t.Parallel()
-	for seed := range seeds() {
-		w, _ := probed(t, seed, func(string) receiver { return answers(500) })
+	seeds := uint64(15)
+	if budgetOf(0) > 0 {
+		seeds = 300
+	}
+	for seed := range seeds {
+		w := crowded(t, seed)
 		w.mustHold(t, fmt.Sprint("seed ", seed))
 		others, posts := 0, []time.Time{}
 		for _, p := range w.posts {
-			if p.endpointID == "webhook_ok" {
+			switch p.endpointID {
+			case "webhook_ok":
 				others++
-				continue
+			case "webhook_down":
+				posts = append(posts, p.at)
 			}
-			posts = append(posts, p.at)
 		}
 		for n := 1; n < len(posts); n++ {
 			least := w.rules.Circuit.Probes[min(n, 3)]*9/10 - time.Minute // each is sent at the endpoint's moment of its minute
@@ -103,34 +103,15 @@ func TestProbes_areOneAnInterval(t *testing.T) {
 				t.Errorf("seed %d: POST %d %s after the one before\n%s", seed, n, apart, strings.Join(w.history, "\n"))
 			}
 		}
-		if others != 60 || len(posts) < 3 || len(posts) > 15 {
-			t.Errorf("seed %d: %d deliveries to the other endpoint, %d probes in an hour", seed, others, len(posts))
-		}
-	}
-}
-
-// A delivery that its receiver never takes does not keep an endpoint closed that takes all others.
-func TestProbes_getPastAPoisonousOldestItem(t *testing.T) {
-	t.Parallel()
-	for n := range seeds() {
-		seed := 20 + n
-		w, _ := probed(t, seed, func(oldest string) receiver {
-			return func(id string) int {
-				if id == oldest {
-					return 500
-				}
-				return 200
-			}
-		})
-		w.mustHold(t, fmt.Sprint("seed ", seed))
-		delivered := 0
+		picky := 0
 		for _, about := range w.truth {
-			if about.acked && about.endpointID == "webhook_open" {
-				delivered++
+			if about.acked && about.endpointID == "webhook_picky" {
+				picky++
 			}
 		}
-		if delivered != 19 {
-			t.Errorf("seed %d: %d of 19 delivered in an hour\n%s", seed, delivered, strings.Join(w.history, "\n"))
+		if others != 60 || len(posts) < 3 || len(posts) > 15 || picky != 19 {
+			t.Errorf("seed %d: %d deliveries to the other endpoint, %d probes in an hour, %d of 19 delivered\n%s", seed, others,
+				len(posts), picky, strings.Join(w.history, "\n"))
 		}
 	}
 }

@@ -274,7 +274,7 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 				break
 			}
 		}
-		w.finish()
+		w.finish(inOrder)
 		if len(w.broken) == 0 {
 			w.settle()
 		}
@@ -282,20 +282,20 @@ func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 	return broken
 }
 
-// finish lets the invocations that still run come to their end.
-func (w *walker) finish() {
+// finish lets the invocations that still run come to their end; next chooses the call that goes on, and how.
+func (w *walker) finish(next func(calls []*waiter) (*waiter, verdict)) {
 	for w.running.Load() > 0 {
-		for _, c := range w.waiting() {
-			select {
-			case c.grant <- awsmodel.Done:
-			default:
-			}
-			synctest.Wait()
+		calls := w.waiting()
+		if len(calls) == 0 {
+			time.Sleep(time.Second)
+			continue
 		}
-		time.Sleep(100 * time.Millisecond)
-		synctest.Wait()
+		c, v := next(calls)
+		c.grant <- v
 	}
 }
+
+func inOrder(calls []*waiter) (*waiter, verdict) { return calls[0], awsmodel.Done }
 
 // shortest leaves out what a failure does not need.
 func shortest(t *testing.T, choices []uint32) []uint32 {
