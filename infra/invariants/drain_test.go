@@ -56,7 +56,7 @@ func (w *world) receiveAll(p *process) {
 	}
 }
 
-// next is when something can happen: a message is seen again, release has work, a late effect.
+// next is when something can happen: a message is seen again, or release has work.
 func (w *world) next() time.Time {
 	now := time.Now()
 	next := now.Add(1000 * time.Hour)
@@ -68,12 +68,8 @@ func (w *world) next() time.Time {
 	for _, q := range w.Queues() {
 		sooner(q.Next())
 	}
-	for _, at := range w.late {
-		if at.After(now) {
-			sooner(at)
-		}
-	}
 	minute := w.ran.Add(w.rules.Circuit.Run)
+	runs := func(at time.Time) { sooner(minute.Add(max(at.Sub(minute), 0).Truncate(w.rules.Circuit.Run))) }
 	waits := map[string]bool{}
 	for k := range w.Backlog.Items {
 		waits[k.EndpointID] = true
@@ -81,30 +77,20 @@ func (w *world) next() time.Time {
 	for id, i := range w.Circuits {
 		e := w.Endpoints[id]
 		gone := e.Status == endpoint.Deleted
+		changed := time.Since(e.UpdatedAt) < time.Hour || time.Since(e.Marks.ReleasedAt) < time.Hour
 		switch {
 		case !gone && e.StoppedBy(w.Stops[tenant]):
-		case !gone && i.State == circuit.Open && (waits[id] || i.HeldUntil.IsZero()):
-			if waits[id] {
-				sooner(w.probed(i, e, minute))
-			}
-		case i.State == circuit.Recovering, !i.HeldUntil.IsZero() && i.State != circuit.Open, gone && waits[id]:
-			sooner(minute)
+		case !gone && waits[id] && i.State == circuit.Open && !changed:
+			runs(i.NextProbe(w.rules.Circuit))
+		case waits[id] && (gone || i.State == circuit.Open), i.State == circuit.Recovering,
+			!i.HeldUntil.IsZero() && i.State != circuit.Open:
+			runs(minute)
 		}
 	}
 	if due := w.Backlog.NextDue(now); !due.IsZero() {
-		at := due.Add(-w.rules.Circuit.Ahead)
-		sooner(minute.Add(max(at.Sub(minute), 0).Truncate(w.rules.Circuit.Run)))
+		runs(due.Add(-w.rules.Circuit.Ahead))
 	}
 	return next
-}
-
-// probed is the first run of release that may probe the endpoint.
-func (w *world) probed(i circuit.Item, e endpoint.Endpoint, minute time.Time) time.Time {
-	changed := time.Since(e.UpdatedAt) < time.Hour || time.Since(e.Marks.ReleasedAt) < time.Hour
-	for n := 0; n < 60 && !changed && !i.Plan(w.rules.Circuit, circuit.Facts{}, minute).Probe; n++ {
-		minute = minute.Add(w.rules.Circuit.Run)
-	}
-	return minute
 }
 
 // heal makes everybody wish what waits to be delivered, and answer 2xx.
@@ -173,7 +159,7 @@ func (w *world) over() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(w.late, func(at time.Time) bool { return at.After(time.Now()) })
+	return true
 }
 
 func (w *world) left() (s string) {

@@ -89,14 +89,9 @@ func onSlowQueue(w *world) {
 	edges(w)
 	w.Slow[tenant] = time.Now().Add(7 * time.Hour)
 	for id, used := range map[string]int{"webhook_ok": 0, "webhook_bad": 1, "webhook_hung": 3, "webhook_off": 2} {
-		m := w.message(id)
-		m.Attempts, m.Life = used, w.lived(0)
-		w.SlowQueue.Send(queue.ToRetry(m, 0))
+		w.resent(w.SlowQueue, id, used, 0)
 	}
-	over := w.message("webhook_bad")
-	over.Life = w.lived(169 * time.Hour)
-	w.truth[life{ID: over.DeliveryID}].started = over.Life.StartedAt
-	w.SlowQueue.Send(queue.ToRetry(over, 0))
+	w.resent(w.SlowQueue, "webhook_bad", 0, 169*time.Hour)
 	w.SlowQueue.Duplicate()
 }
 

@@ -3,6 +3,7 @@ package invariants
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -34,8 +35,8 @@ func (w *world) edit(id string, change func(*endpoint.Endpoint)) {
 	}
 }
 
-// control asks the function control, in a process of its own; id "" is the tenant. It returns the code
-// of a refusal.
+// control asks the function control, in a process of its own; id "" is the tenant. It returns a
+// refusal's text.
 func (w *world) control(action, id string) (refusal string) {
 	return w.controlBy(w.process("control"), action, id)
 }
@@ -59,15 +60,9 @@ func (w *world) controlBy(p *process, action, id string) (refusal string) {
 	if err != nil {
 		return err.Error()
 	}
-	out, err := p.Control(payload)
-	var answer struct {
-		Error *struct{ Code string }
-	}
-	switch parsed := json.Unmarshal(out, &answer); {
-	case err != nil || parsed != nil:
-		return fmt.Sprint(err, parsed)
-	case answer.Error != nil:
-		return answer.Error.Code
+	answer, err := p.Control(payload)
+	if err != nil || strings.HasPrefix(string(answer), `{"error":`) {
+		return fmt.Sprint(string(answer), err)
 	}
 	return ""
 }

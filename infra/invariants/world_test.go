@@ -42,9 +42,8 @@ type world struct {
 	unique    int
 	began     time.Time
 	ran       time.Time // when release ran last
-	late      []time.Time
-	broken    []string // promises that were broken, in words
-	history   []string // for whoever reads a failure
+	broken    []string  // promises that were broken, in words
+	history   []string  // for whoever reads a failure
 
 	judging sync.Mutex
 	judge   func(*call) verdict // nil: every call is done at once
@@ -175,13 +174,16 @@ func (w *world) message(endpointID string) delivery.Message {
 }
 
 // retried puts a delivery on RetryQueue that has used so many places.
-func (w *world) retried(endpointID string, used int) delivery.Ref {
+func (w *world) retried(endpointID string, used int) { w.resent(w.RetryQueue, endpointID, used, 0) }
+
+// resent puts a delivery on a queue that has used so many places, and whose life began so long ago.
+func (w *world) resent(q *awsmodel.Queue, endpointID string, used int, ago time.Duration) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	m := w.message(endpointID)
-	m.Attempts, m.Life = used, w.lived(0)
-	w.RetryQueue.Send(queue.ToRetry(m, 0))
-	return m.Ref
+	m.Attempts, m.Life = used, w.lived(ago)
+	w.truth[life{ID: m.DeliveryID}].started = m.Life.StartedAt
+	q.Send(queue.ToRetry(m, 0))
 }
 
 // lived is a life that began so long ago.
@@ -191,17 +193,16 @@ func (w *world) lived(ago time.Duration) delivery.Life {
 }
 
 // due puts a delivery into Backlog until its schedule's time, with three places used.
-func (w *world) due(endpointID string, in time.Duration) backlog.Item {
-	return w.wait(endpointID, 0, delivery.Move{Due: time.Now().Add(in)})
+func (w *world) due(endpointID string, in time.Duration) {
+	w.wait(endpointID, 0, delivery.Move{Due: time.Now().Add(in)})
 }
 
 // held puts a delivery into Backlog that waits for its endpoint, whose life began so long ago.
-func (w *world) held(endpointID string, ago time.Duration) backlog.Item {
-	now := time.Now()
-	return w.wait(endpointID, ago, delivery.Move{Due: w.rules.Schedule.End(now.Add(-ago)), Held: true})
+func (w *world) held(endpointID string, ago time.Duration) {
+	w.wait(endpointID, ago, delivery.Move{Due: w.rules.Schedule.End(time.Now().Add(-ago)), Held: true})
 }
 
-func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) backlog.Item {
+func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
 	message := w.message(endpointID)
@@ -210,7 +211,6 @@ func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) back
 	i := backlog.New(message, m, time.Now(), fmt.Sprintf("%08d", w.unique))
 	w.truth[life{ID: message.DeliveryID}].started = m.Life.StartedAt
 	w.Backlog.Put(i, time.Now())
-	return i
 }
 
 // have stores a circuit with a lease, whose state began a minute ago.
@@ -301,13 +301,7 @@ func (w *world) verdictOn(c *call) verdict {
 	if judge == nil {
 		return awsmodel.Done
 	}
-	v := judge(c)
-	if v == awsmodel.Late {
-		w.Mu.Lock()
-		w.late = append(w.late, time.Now().Add(awsmodel.Lateness))
-		w.Mu.Unlock()
-	}
-	return v
+	return judge(c)
 }
 
 // throttled reports whether Lambda takes no invocations of the process now.
