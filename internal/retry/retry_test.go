@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"math"
 	"testing"
-	"testing/quick"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 var production = Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
@@ -15,114 +15,41 @@ var production = Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9}
 // limit is Cap in a figure of its own: a Cap that moves fails here.
 const limit = 43_000 * time.Second
 
-// draw is one case of the property: all of it within what Validate and Wait ask for.
-type draw struct {
-	s              Schedule
-	n              int
-	random         float64 // [0, 1)
-	floor, elapsed time.Duration
-}
-
-// raw are the numbers of which a draw is made.
-type raw struct {
-	Base, Factor           uint16
-	N                      uint8
-	Random, Floor, Elapsed uint32
-}
-
-// draw spreads base and factor evenly over their orders of magnitude, or nearly every wait
-// would be the cap. elapsed reaches beyond the cap, and below 0: clocks differ.
-func (r raw) draw() draw {
-	even := func(u uint16) float64 { return float64(u) / math.MaxUint16 }
-	return draw{
-		s: Schedule{
-			Base:       time.Duration(math.Pow(limit.Seconds(), even(r.Base)) * float64(time.Second)),
-			Factor:     math.Pow(100, even(r.Factor)),
-			MaxRetries: MaxRetries,
-		},
-		n:       int(r.N)%MaxRetries + 1,
-		random:  float64(r.Random) / (1 << 32),
-		floor:   time.Duration(r.Floor%60_000) * time.Second,
-		elapsed: time.Duration(r.Elapsed%60_000)*time.Second - 5_000*time.Second,
-	}
-}
-
-// nominal is the wait without jitter, multiplied step by step.
-func (d draw) nominal() time.Duration {
-	wait := float64(d.s.Base)
-	for range d.n - 1 {
-		wait = min(wait*d.s.Factor, float64(limit))
-	}
-	return time.Duration(wait)
-}
-
 func TestSchedule_Wait_properties(t *testing.T) {
 	const rounding = time.Millisecond // of floats around twelve hours
-	cases, belowTheCap, floorCounts := 0, 0, 0
-	properties := map[string]func(d draw) bool{
-		"the schedule is valid": func(d draw) bool { return d.s.Validate() == nil },
-		"without jitter it is the nominal wait": func(d draw) bool {
-			return (d.s.Wait(d.n, 0, 0, 0) - d.nominal()).Abs() <= rounding
-		},
-		"the nominal wait never shrinks": func(d draw) bool {
-			return d.s.Wait(d.n, 0, 0, 0) <= d.s.Wait(d.n+1, 0, 0, 0)
-		},
-		"never early": func(d draw) bool {
-			return d.s.Wait(d.n, d.random, 0, 0) >= d.s.Wait(d.n, 0, 0, 0)
-		},
-		"never early for what is left since the receive": func(d draw) bool {
-			return d.s.Wait(d.n, d.random, d.floor, d.elapsed) >= min(d.s.Wait(d.n, 0, 0, 0), left(d.elapsed))
-		},
-		"jitter adds its share, a fifth at most": func(d draw) bool {
-			want := min(time.Duration(float64(d.nominal())*(1+0.2*d.random)), limit)
-			return (d.s.Wait(d.n, d.random, 0, 0) - want).Abs() <= rounding
-		},
-		"Retry-After holds whatever the jitter": func(d draw) bool {
-			return d.s.Wait(d.n, d.random, d.floor, d.elapsed) >= min(d.floor, left(d.elapsed))
-		},
-		"Retry-After below the wait changes nothing": func(d draw) bool {
-			wait := d.s.Wait(d.n, d.random, 0, 0)
-			return d.s.Wait(d.n, d.random, wait/2, 0) == wait
-		},
-		"never past the cap since the receive, never negative": func(d draw) bool {
-			wait := d.s.Wait(d.n, d.random, d.floor, d.elapsed)
-			return wait >= 0 && wait <= left(d.elapsed)
-		},
-		"all of what is left is used": func(d draw) bool {
-			return d.s.Wait(d.n, d.random, limit+time.Second, d.elapsed) == left(d.elapsed)
-		},
-	}
-	for name, property := range properties {
-		t.Run(name, func(t *testing.T) {
-			err := quick.Check(func(r raw) bool {
-				d := r.draw()
-				cases++
-				if d.nominal() < limit*5/6 {
-					belowTheCap++
+	for range 500 {                   // of a hundred waits each
+		rapid.Check(t, func(t *rapid.T) {
+			s := anySchedule.Draw(t, "schedule")
+			n := rapid.IntRange(1, MaxRetries).Draw(t, "n")
+			random := rapid.Float64Range(0, math.Nextafter(1, 0)).Draw(t, "random")
+			floor := time.Duration(rapid.IntRange(0, 60_000).Draw(t, "Retry-After")) * time.Second
+			elapsed := time.Duration(rapid.IntRange(-5_000, 55_000).Draw(t, "elapsed")) * time.Second // below 0: clocks differ
+			nominal := float64(s.Base)
+			for range n - 1 { // step by step
+				nominal = min(nominal*s.Factor, float64(limit))
+			}
+			jittered := min(time.Duration(nominal*(1+0.2*random)), limit)
+			left := max(limit-max(elapsed, 0), 0)
+			plain, wait, got := s.Wait(n, 0, 0, 0), s.Wait(n, random, 0, 0), s.Wait(n, random, floor, elapsed)
+			for property, holds := range map[string]bool{
+				"the schedule is valid":                                s.Validate() == nil,
+				"without jitter it is the nominal wait":                (plain - time.Duration(nominal)).Abs() <= rounding,
+				"the nominal wait never shrinks":                       plain <= s.Wait(n+1, 0, 0, 0),
+				"never early":                                          wait >= plain,
+				"never early for what is left since the receive":       got >= min(plain, left),
+				"jitter adds its share, a fifth at most":               (wait - jittered).Abs() <= rounding,
+				"Retry-After holds whatever the jitter":                got >= min(floor, left),
+				"Retry-After below the wait changes nothing":           s.Wait(n, random, wait/2, 0) == wait,
+				"never past the cap since the receive, never negative": got >= 0 && got <= left,
+				"all of what is left is used":                          s.Wait(n, random, limit+time.Second, elapsed) == left,
+			} {
+				if !holds {
+					t.Errorf("not so: %s; waits %s, nominal %s", property, got, time.Duration(nominal))
 				}
-				if d.floor > d.nominal()*6/5 && d.floor < left(d.elapsed) {
-					floorCounts++
-				}
-				if property(d) {
-					return true
-				}
-				t.Logf("%+v: waits %s, nominal %s", d, d.s.Wait(d.n, d.random, d.floor, d.elapsed), d.nominal())
-				return false
-			}, &quick.Config{MaxCount: 5_000})
-			if err != nil {
-				t.Error(err)
 			}
 		})
 	}
-	if belowTheCap < cases/10 || floorCounts < cases/50 {
-		t.Errorf(
-			"of %d cases %d wait for less than the cap and %d for Retry-After: too few to tell", cases, belowTheCap,
-			floorCounts,
-		)
-	}
 }
-
-func left(elapsed time.Duration) time.Duration { return max(limit-max(elapsed, 0), 0) }
 
 // What SQS allows, in figures of its own.
 func TestLimits_areThoseOfSQS(t *testing.T) {
