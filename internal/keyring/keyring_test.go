@@ -70,31 +70,21 @@ var (
 	}
 )
 
-func TestSecrets_Seal_bindsASecretToItsEndpointAndVersion(t *testing.T) {
-	client := &fakeKMS{}
-	sealed, err := NewSecrets(client, "key").Seal(t.Context(), secretID, "whs_1")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(sealed) != "sealed whs_1" {
-		t.Errorf("sealed is %q", sealed)
-	}
-	if diff := cmp.Diff([]call{{"Encrypt", "key", secretContext, "whs_1"}}, client.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
-	}
-}
-
-func TestSecrets_Seal_bindsHeadersToAContextOfTheirOwn(t *testing.T) {
-	client, id := &fakeKMS{}, secretID
-	id.Headers = true
-	if _, err := NewSecrets(client, "key").Seal(t.Context(), id, "X:y\n"); err != nil {
-		t.Fatal(err)
-	}
-	own := map[string]string{
-		"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "3",
-	}
-	if diff := cmp.Diff([]call{{"Encrypt", "key", own, "X:y\n"}}, client.calls); diff != "" {
-		t.Errorf("calls (-want +got):\n%s", diff)
+func TestSecrets_Seal_bindsToEndpointPurposeAndVersion(t *testing.T) {
+	headers := secretID
+	headers.Headers = true
+	for id, bound := range map[SecretID]map[string]string{
+		secretID: secretContext,
+		headers:  {"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "3"},
+	} {
+		client := &fakeKMS{}
+		sealed, err := NewSecrets(client, "key").Seal(t.Context(), id, "X:y\n")
+		if err != nil || string(sealed) != "sealed X:y\n" {
+			t.Errorf("sealed is %q, %v", sealed, err)
+		}
+		if diff := cmp.Diff([]call{{"Encrypt", "key", bound, "X:y\n"}}, client.calls); diff != "" {
+			t.Errorf("calls (-want +got):\n%s", diff)
+		}
 	}
 }
 
@@ -174,18 +164,15 @@ func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	})
 }
 
-func TestSecrets_Seal_passesErrorsOn(t *testing.T) {
-	if _, err := NewSecrets(&fakeKMS{err: errAWS}, "key").Seal(t.Context(), secretID, "s"); !errors.Is(err, errAWS) {
-		t.Errorf("the error is %v", err)
-	}
-}
-
-func TestDataKeys_passesErrorsOn(t *testing.T) {
-	keys := NewDataKeys(&fakeKMS{err: errAWS}, "key")
-	if _, _, err := keys.Generate(t.Context(), nil); !errors.Is(err, errAWS) {
-		t.Errorf("generating: %v", err)
-	}
-	if _, err := keys.Unwrap(t.Context(), nil, nil); !errors.Is(err, errAWS) {
-		t.Errorf("unwrapping: %v", err)
+func TestErrorsOfKMSArePassedOn(t *testing.T) {
+	client := &fakeKMS{err: errAWS}
+	keys := NewDataKeys(client, "key")
+	_, sealing := NewSecrets(client, "key").Seal(t.Context(), secretID, "s")
+	_, _, generating := keys.Generate(t.Context(), nil)
+	_, unwrapping := keys.Unwrap(t.Context(), nil, nil)
+	for _, err := range []error{sealing, generating, unwrapping} {
+		if !errors.Is(err, errAWS) {
+			t.Errorf("the error is %v", err)
+		}
 	}
 }
