@@ -2,6 +2,7 @@ package egress_test
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"testing"
 	"time"
@@ -15,7 +16,7 @@ import (
 func TestClient_Post_showsWhoseDeadlineItWas(t *testing.T) {
 	ca := receivers.NewCA(t)
 	ended := make(chan struct{})
-	url := "https://" + listen(t, ca, func(c net.Conn) {
+	url := "https://" + listen(t, ca, tls.VersionTLS13, func(c net.Conn) {
 		_, _ = c.Read(make([]byte, 1))
 		<-ended
 	}) + "/hook"

@@ -3,11 +3,9 @@ package egress_test
 import (
 	"crypto/tls"
 	"fmt"
-	"net"
 	"net/http"
-	"net/http/httptest"
 	"runtime"
-	"sync/atomic"
+	"strings"
 	"testing"
 	"time"
 
@@ -25,17 +23,22 @@ func TestClient_boundsTheCostOfManyHosts(t *testing.T) {
 	for name, certificate := range map[string]int{"with usual certificates": 5 << 10, "with long certificates": 20 << 10} {
 		t.Run(name, func(t *testing.T) {
 			ca := receivers.NewCA(t)
-			port, open := padding(t, ca, certificate)
+			cert := ca.Issue(t, receivers.Leaf{Hosts: []string{"*.hosts.test"}})
+			server, count := countingServer(t, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
+				padded := cert
+				padded.Certificate = [][]byte{cert.Certificate[0], receivers.Padding(t, certificate)}
+				return &tls.Config{Certificates: []tls.Certificate{padded}}, nil
+			}}, func(http.ResponseWriter, *http.Request) {})
 			resolver := receivers.DNS(t, receivers.Always("127.0.0.1"))
 			client := newClient(t, ca, receivers.Target{Resolver: resolver}, longLimits)
 			heap := heapInUse()
 			for i := range mostIdle + mostIdle/2 {
-				url := fmt.Sprintf("https://h%d.hosts.test:%s/hook", i, port)
+				url := strings.Replace(server.URL, "127.0.0.1", fmt.Sprintf("h%d.hosts.test", i), 1)
 				checkResponse(t, url, delivery.Response{Status: http.StatusOK}, client.Post(t.Context(), to(url)))
 			}
-			for limit := time.Now().Add(10 * time.Second); open.Load() > mostIdle; time.Sleep(10 * time.Millisecond) {
+			for limit := time.Now().Add(10 * time.Second); count.open.Load() > mostIdle; time.Sleep(10 * time.Millisecond) {
 				if time.Now().After(limit) {
-					t.Fatalf("%d connections are open", open.Load())
+					t.Fatalf("%d connections are open", count.open.Load())
 				}
 			}
 			grown := int(heapInUse()) - int(heap)
@@ -45,36 +48,6 @@ func TestClient_boundsTheCostOfManyHosts(t *testing.T) {
 			}
 		})
 	}
-}
-
-// padding serves hosts whose certificate comes with another of so many bytes. It returns the port and the number of
-// open connections.
-func padding(t *testing.T, ca *receivers.CA, bytes int) (port string, open *atomic.Int32) {
-	t.Helper()
-	open = new(atomic.Int32)
-	cert := ca.Issue(t, receivers.Leaf{Hosts: []string{"*.hosts.test"}})
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		switch s {
-		case http.StateNew:
-			open.Add(1)
-		case http.StateClosed:
-			open.Add(-1)
-		default:
-		}
-	}
-	server.TLS = &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
-		padded := cert
-		padded.Certificate = [][]byte{cert.Certificate[0], receivers.Padding(t, bytes)}
-		return &tls.Config{Certificates: []tls.Certificate{padded}}, nil
-	}}
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port, open
 }
 
 func heapInUse() uint64 {

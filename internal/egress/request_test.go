@@ -2,6 +2,7 @@ package egress_test
 
 import (
 	"bufio"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -23,7 +24,7 @@ func TestClient_Post_writesExactlyTheRequest(t *testing.T) {
 	for _, size := range []int{0, 7, 15 << 10, 16 << 10, 17 << 10, 250_000} {
 		t.Run(fmt.Sprint(size, " bytes"), func(t *testing.T) {
 			read := make(chan string, 1)
-			address := listen(t, ca, func(c net.Conn) {
+			address := listen(t, ca, tls.VersionTLS13, func(c net.Conn) {
 				defer close(read)
 				var said strings.Builder
 				for in := bufio.NewReader(io.TeeReader(c, &said)); ; said.Reset() {
@@ -100,7 +101,7 @@ func TestClient_Post_hearsAnAnswerBeforeItsBodyIsSent(t *testing.T) {
 			defer close(ended)
 			ca := receivers.NewCA(t)
 			client := newClient(t, ca, receivers.Target{}, limits{connect: time.Minute, attempt: 4 * time.Second})
-			r := to("https://" + listen(t, ca, func(c net.Conn) {
+			r := to("https://" + listen(t, ca, tls.VersionTLS13, func(c net.Conn) {
 				_, _ = c.Read(make([]byte, 1))
 				_, _ = io.WriteString(c, refusal)
 				if stays {

@@ -22,18 +22,20 @@ import (
 const together = 50
 
 func TestClient_keepsConnections(t *testing.T) {
-	var crowd atomic.Pointer[meeting]
+	var requests atomic.Int32
 	ca := receivers.NewCA(t)
-	server, accepted := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
-		crowd.Load().join(r)
+	server, count := countingServer(t, usual(t, ca), func(w http.ResponseWriter, r *http.Request) {
+		crowd := (requests.Add(1) + together - 1) / together
+		for requests.Load() < crowd*together && r.Context().Err() == nil { // none can use the connection of one that is done
+			time.Sleep(time.Millisecond)
+		}
 		_, _ = io.WriteString(w, "thanks") // a body, which has to be read before its connection is free
 	})
 	client := newClient(t, ca, receivers.Target{}, longLimits)
 	for range 3 {
-		crowd.Store(newMeeting(together))
 		postTogether(t, client, server.URL, together)
 	}
-	if got := accepted.Load(); got != together {
+	if got := count.accepted.Load(); got != together {
 		t.Errorf("%d connections for three times %d POSTs at once, want %d", got, together, together)
 	}
 }
@@ -54,7 +56,7 @@ func TestClient_Post_replacesAConnection(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			ca := receivers.NewCA(t)
 			var requests atomic.Int32
-			server, accepted := countingServer(t, ca, func(w http.ResponseWriter, r *http.Request) {
+			server, count := countingServer(t, usual(t, ca), func(w http.ResponseWriter, r *http.Request) {
 				if requests.Add(1); r.TLS.DidResume {
 					w.WriteHeader(http.StatusConflict) // the certificate was not looked at
 				}
@@ -64,8 +66,8 @@ func TestClient_Post_replacesAConnection(t *testing.T) {
 				postTogether(t, client, server.URL, 1)
 				row.between(server)
 			}
-			if requests.Load() != 4 || accepted.Load() != 4 {
-				t.Errorf("%d requests on %d connections, want 4 on 4", requests.Load(), accepted.Load())
+			if requests.Load() != 4 || count.accepted.Load() != 4 {
+				t.Errorf("%d requests on %d connections, want 4 on 4", requests.Load(), count.accepted.Load())
 			}
 		})
 	}
@@ -73,34 +75,20 @@ func TestClient_Post_replacesAConnection(t *testing.T) {
 
 // A receiver learns from TLS that a connection ended, and that nothing was cut off.
 func TestClient_Close_saysGoodbye(t *testing.T) {
-	const alert = 21 // a record's type (RFC 5246, A.1)
+	const alert = 21 // a record's type (RFC 5246, A.1), which TLS 1.3 hides
 	ca := receivers.NewCA(t)
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	last := make(chan byte)
-	go func() {
+	address := listen(t, ca, tls.VersionTLS12, func(c net.Conn) {
 		defer close(last)
-		tcp, err := listener.Accept()
-		if err != nil {
+		if _, err := http.ReadRequest(bufio.NewReader(c)); err != nil {
 			return
 		}
-		defer func() { _ = tcp.Close() }()
-		secure := tls.Server(tcp, &tls.Config{
-			Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
-			MinVersion:   tls.VersionTLS12, MaxVersion: tls.VersionTLS12, // the last to show a record's type
-		})
-		if _, err := http.ReadRequest(bufio.NewReader(secure)); err != nil {
-			return
-		}
-		_, _ = io.WriteString(secure, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-		rest, _ := io.ReadAll(tcp)
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		rest, _ := io.ReadAll(c.(*tls.Conn).NetConn())
 		last <- append(rest, 0)[0]
-	}()
-	t.Cleanup(func() { _ = listener.Close() })
+	})
 	client := newClient(t, ca, receivers.Target{}, longLimits)
-	got := client.Post(t.Context(), delivery.Request{TenantID: "tenant_1", URL: "https://" + listener.Addr().String()})
+	got := client.Post(t.Context(), to("https://"+address+"/hook"))
 	checkResponse(t, "a POST", delivery.Response{Status: http.StatusOK}, got)
 	client.Close()
 	if kind := <-last; kind != alert {
@@ -108,21 +96,35 @@ func TestClient_Close_saysGoodbye(t *testing.T) {
 	}
 }
 
+// counted are connections to a server.
+type counted struct{ accepted, open atomic.Int32 }
+
 // countingServer counts the connections made to it.
-func countingServer(t *testing.T, ca *receivers.CA, handle http.HandlerFunc) (*httptest.Server, *atomic.Int32) {
+func countingServer(t *testing.T, config *tls.Config, handle http.HandlerFunc) (*httptest.Server, *counted) {
 	t.Helper()
-	accepted := new(atomic.Int32)
+	count := &counted{}
 	server := httptest.NewUnstartedServer(handle)
-	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})}}
+	server.TLS = config
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.Config.ConnState = func(_ net.Conn, s http.ConnState) {
-		if s == http.StateNew {
-			accepted.Add(1)
+		switch s {
+		case http.StateNew:
+			count.accepted.Add(1)
+			count.open.Add(1)
+		case http.StateClosed:
+			count.open.Add(-1)
+		default:
 		}
 	}
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	return server, accepted
+	return server, count
+}
+
+// usual is the configuration of a server that has nothing special.
+func usual(t *testing.T, ca *receivers.CA) *tls.Config {
+	t.Helper()
+	return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})}}
 }
 
 // postTogether sends n deliveries at once and wants every one answered with 200.
@@ -136,27 +138,4 @@ func postTogether(t *testing.T, client *egress.Client, url string, n int) {
 		})
 	}
 	wg.Wait()
-}
-
-// meeting holds requests until as many as expected are there, so that none can use the
-// connection of another that is done.
-type meeting struct {
-	missing  atomic.Int32
-	complete chan struct{}
-}
-
-func newMeeting(n int32) *meeting {
-	m := &meeting{complete: make(chan struct{})}
-	m.missing.Store(n)
-	return m
-}
-
-func (m *meeting) join(r *http.Request) {
-	if m.missing.Add(-1) == 0 {
-		close(m.complete)
-	}
-	select {
-	case <-m.complete:
-	case <-r.Context().Done():
-	}
 }

@@ -65,11 +65,11 @@ func checkResponse(t *testing.T, what string, want, got delivery.Response) {
 	}
 }
 
-// listen gives every TLS connection to handle and closes it after that.
-func listen(t *testing.T, ca *receivers.CA, handle func(net.Conn)) (address string) {
+// listen gives every connection, of this version of TLS at most, to handle and closes it after that.
+func listen(t *testing.T, ca *receivers.CA, version uint16, handle func(net.Conn)) (address string) {
 	t.Helper()
 	listener, err := tls.Listen("tcp4", "127.0.0.1:0", &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
+		MinVersion: tls.VersionTLS12, MaxVersion: version, Certificates: []tls.Certificate{ca.Issue(t, receivers.Leaf{})},
 	})
 	if err != nil {
 		t.Fatal(err)
