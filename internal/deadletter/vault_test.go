@@ -19,12 +19,14 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
+type madeKey struct {
+	plain      []byte
+	encryption map[string]string
+}
+
 // fakeKeys wraps keys by number and checks the encryption context as KMS does.
 type fakeKeys struct {
-	made []struct {
-		plain      []byte
-		encryption map[string]string
-	}
+	made      []madeKey
 	handedOut [][]byte // plaintext keys, by the array that the vault was given
 	unwraps   int
 	err       error
@@ -38,15 +40,15 @@ func (k *fakeKeys) Generate(_ context.Context, encryption map[string]string) (pl
 	if _, err := rand.Read(plain); err != nil {
 		return nil, nil, err
 	}
-	k.made = append(k.made, struct {
-		plain      []byte
-		encryption map[string]string
-	}{bytes.Clone(plain), encryption})
+	k.made = append(k.made, madeKey{bytes.Clone(plain), encryption})
 	k.handedOut = append(k.handedOut, plain)
 	return plain, []byte("key " + strconv.Itoa(len(k.made)-1)), nil
 }
 
 func (k *fakeKeys) Unwrap(_ context.Context, encryption map[string]string, wrapped []byte) ([]byte, error) {
+	if k.err != nil {
+		return nil, k.err
+	}
 	k.unwraps++
 	i, err := strconv.Atoi(string(wrapped[len("key "):]))
 	if err != nil || !maps.Equal(k.made[i].encryption, encryption) {
@@ -265,16 +267,10 @@ func TestVault_sealsNothingWithoutAKeyOrRandomness(t *testing.T) {
 
 // That KMS does not answer says nothing about the record.
 func TestVault_opensNothingWithoutAKey(t *testing.T) {
-	v, _ := newVault()
+	v, keys := newVault()
 	r := mustSealDeaths(t, v, testRecord, testDeath)
-	v.Keys = failing{}
+	keys.err = errors.New("throttled")
 	if _, err := v.OpenAll(t.Context(), r); err == nil || errors.Is(err, ErrUnopenable) {
 		t.Errorf("error %v", err)
 	}
-}
-
-type failing struct{ Keys }
-
-func (failing) Unwrap(context.Context, map[string]string, []byte) ([]byte, error) {
-	return nil, errors.New("throttled")
 }

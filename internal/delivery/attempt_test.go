@@ -30,10 +30,6 @@ func sender(client Poster) Sender {
 	return Sender{Client: client, UserAgent: "Herald/test", Now: func() time.Time { return time.Unix(1_700_000_000, 999) }}
 }
 
-func attempt(ctx context.Context, r Response) Outcome {
-	return sender(&scripted{response: r}).Attempt(ctx, Message{Ref: Ref{DeliveryID: "msg_1"}, Body: []byte(body)}, target)
-}
-
 func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	client := &scripted{response: Response{Status: 200}}
 	ref, own := Ref{DeliveryID: "msg_1", TenantID: "tenant_1"}, target
@@ -49,45 +45,22 @@ func TestSender_Attempt_sendsTheContractsRequest(t *testing.T) {
 	}
 }
 
+// Retry-After counts of failures only.
 func TestSender_Attempt_decidesByTheStatusAlone(t *testing.T) {
-	for status, want := range map[int]Outcome{
-		200: {Verdict: VerdictAcknowledged},
-		201: {Verdict: VerdictAcknowledged},
-		204: {Verdict: VerdictAcknowledged},
-		299: {Verdict: VerdictAcknowledged},
-		0:   {Verdict: VerdictRetry, Reason: ReasonConnect},
-		199: {Verdict: VerdictRetry, Reason: ReasonConnect},
-		300: {Verdict: VerdictRetry, Reason: ReasonConnect},
-		410: {Verdict: VerdictRetry, Reason: ReasonConnect},
-		503: {Verdict: VerdictRetry, Reason: ReasonConnect},
+	for status, reason := range map[int]Reason{
+		200: "", 201: "", 204: "", 299: "",
+		0: ReasonConnect, 199: ReasonHTTP1xx, 300: ReasonHTTP3xx, 410: ReasonHTTP4xx, 503: ReasonHTTP5xx,
 	} {
-		want.Status, want.Elapsed = status, time.Minute
-		got := attempt(t.Context(), Response{Status: status, Reason: ReasonConnect, Elapsed: time.Minute})
+		r := Response{Status: status, Reason: ReasonProtocol, Elapsed: time.Minute, RetryAfter: "30"}
+		want := Outcome{Verdict: VerdictAcknowledged, Status: status, Elapsed: time.Minute}
+		if reason != "" {
+			r.Reason = reason
+			want.Verdict, want.Reason, want.RetryAfter = VerdictRetry, reason, 30*time.Second
+		}
+		got := sender(&scripted{response: r}).Attempt(t.Context(), Message{Body: []byte(body)}, target)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%d (-want +got)\n%s", status, diff)
 		}
-	}
-}
-
-func TestSender_Attempt_readsRetryAfterOfFailuresOnly(t *testing.T) {
-	for name, row := range map[string]struct {
-		response Response
-		want     Outcome
-	}{
-		"a failure": {
-			Response{Status: 503, Reason: ReasonHTTP5xx, RetryAfter: "30"},
-			Outcome{Verdict: VerdictRetry, Reason: ReasonHTTP5xx, Status: 503, RetryAfter: 30 * time.Second},
-		},
-		"a success": {
-			Response{Status: 200, RetryAfter: "30"},
-			Outcome{Verdict: VerdictAcknowledged, Status: 200},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, attempt(t.Context(), row.response)); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
 	}
 }
 
