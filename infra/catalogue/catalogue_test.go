@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -9,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/go-json-experiment/json"
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/signature"
@@ -28,7 +29,7 @@ func TestWhatIsCommittedIsGenerated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		if diff := gocmp.Diff(string(want), string(got)); diff != "" {
 			t.Errorf("%s: run go generate ./internal/event/catalogue (-generated +committed):\n%s", path, diff)
 		}
 	}
@@ -56,14 +57,15 @@ func TestBoth_replacesReferences(t *testing.T) {
 			Example: `{"invoiceId":"inv_01JCRX4H7C2K","amount":{"value":"12.90","currency":"EUR"}}`,
 		},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" {
+	if diff := gocmp.Diff(want, got, cmpopts.IgnoreUnexported(entry{})); diff != "" {
 		t.Errorf("types (-want +got):\n%s", diff)
 	}
 }
 
 func TestBoth_knowsAReferenceByItsKey(t *testing.T) {
-	got, faults := readText(t, catalogueOf("a.b", "{ title: $ref, $ref: '#/components/x' }", "{}",
-		"components: { x: { type: object } }\n"))
+	got, faults := readText(t, own{
+		data: "{ title: $ref, $ref: '#/components/x' }", more: "components: { x: { type: object } }\n",
+	}.text())
 	if want := `{"allOf":[{"type":"object"}],"title":"$ref"}`; faults != "" || len(got) != 1 || got[0].Schema != want {
 		t.Errorf("%+v, %s, want the schema %s", got, faults, want)
 	}
@@ -83,155 +85,175 @@ func readText(t *testing.T, text string) (types []entry, faults string) {
 	return types, faults
 }
 
-// catalogueOf is a catalogue whose type a.b stands in line 5, its schema in line 12 and its example in line 14.
-func catalogueOf(name, data, example, more string) string {
+// own is a catalogue of one type, a.b unless it has another name. The type stands in line 5, its schema in line 12 and
+// its example in line 14; what is empty is as plain as can be.
+type own struct{ name, data, example, more string }
+
+func (o own) text() string {
 	return `openapi: 3.1.0
 info: { title: t, version: "1" }
 
 webhooks:
-  ` + name + `:
+  ` + cmp.Or(o.name, "a.b") + `:
     post:
       summary: Something happened
       requestBody:
         content:
           application/json:
             schema:
-              properties: { data: ` + data + ` }
+              properties: { data: ` + cmp.Or(o.data, "{ type: object }") + ` }
             example:
-              data: ` + example + `
-` + more
+              data: ` + cmp.Or(o.example, "{}") + `
+` + o.more
 }
 
 func TestBoth_namesTheLine(t *testing.T) {
 	const (
-		object = "{ type: object }"
-		loop   = "components: { schemas: { A: { properties: { b: { $ref: '#/components/schemas/B' } } },\n" +
+		shape = " must be object.action, of A-Z a-z 0-9 _ - and dots between"
+		toX   = "{ $ref: '#/components/x' }"
+		loop  = "components: { schemas: { A: { properties: { b: { $ref: '#/components/schemas/B' } } },\n" +
 			"  B: { items: { $ref: '#/components/schemas/A' } } } }\n"
+		merged = "12: merged mappings and keys that are no text are not JSON"
 	)
 	long := strings.Repeat("a", 195) + ".made"
-	for name, row := range map[string]struct{ text, want string }{
-		"nothing wrong": {catalogueOf("a.b", object, "{}", ""), ""},
-		"the first of several examples": {
-			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:\n              data: {}",
-				"examples: { one: { value: { data: {} } }, two: {} }", 1), "",
-		},
-		"examples without one": {
-			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:\n              data: {}", "examples: {}", 1),
-			"own.yaml:13: a.b has no example",
-		},
-		"a summary that is merged in": {
-			strings.Replace(catalogueOf("a.b", object, "{}", ""), "summary: Something happened", "<<: { summary: S }", 1), "",
-		},
-		"a long name": {
-			catalogueOf(long, object, "{}", ""), "own.yaml:5: a name may have 64 characters, and this one has 200",
-		},
-		"a name without action": {
-			catalogueOf("a", object, "{}", ""), `own.yaml:5: "a" must be object.action, of A-Z a-z 0-9 _ - and dots between`,
-		},
-		"a name with a space": {
-			catalogueOf("a.b c", object, "{}", ""),
-			`own.yaml:5: "a.b c" must be object.action, of A-Z a-z 0-9 _ - and dots between`,
-		},
-		"a name of the specification": {
-			catalogueOf("user.created", object, "{}", ""),
-			"own.yaml:5: user.created: names below user. are Herald's own",
-		},
+	eight := strings.Repeat("{ oneOf: [{},{},{},{},{},{},{},{}] }, ", 8)
+	for name, row := range map[string]struct {
+		own  own
+		want string // after the file's name; "": nothing is wrong
+	}{
+		"nothing wrong":               {own{}, ""},
+		"a long name":                 {own{name: long}, "5: a name may have 64 characters, and this one has 200"},
+		"a name without action":       {own{name: "a"}, `5: "a"` + shape},
+		"a name with a space":         {own{name: "a.b c"}, `5: "a.b c"` + shape},
+		"a name of the specification": {own{name: "user.created"}, "5: user.created: names below user. are Herald's own"},
 		"a reserved prefix, in another case": {
-			catalogueOf("Connection.made", object, "{}", ""),
-			"own.yaml:5: Connection.made: names below Connection. are Herald's own",
+			own{name: "Connection.made"}, "5: Connection.made: names below Connection. are Herald's own",
 		},
-		"the test delivery": {
-			catalogueOf("herald.test", object, "{}", ""), "own.yaml:5: herald.test: names below herald. are Herald's own",
-		},
-		"a name twice": {
-			catalogueOf("a.b", object, "{}", "  a.b: {}\n"), `own.yaml:15: mapping key "a.b" already defined at line 5`,
-		},
+		"the test delivery": {own{name: "herald.test"}, "5: herald.test: names below herald. are Herald's own"},
+		"a name twice":      {own{more: "  a.b: {}\n"}, `15: mapping key "a.b" already defined at line 5`},
 		"a loop of references": {
-			catalogueOf("a.b", "{ $ref: '#/components/schemas/A' }", "{}", loop),
-			"own.yaml:16: $ref loop: #/components/schemas/A → #/components/schemas/B → #/components/schemas/A",
+			own{data: "{ $ref: '#/components/schemas/A' }", more: loop},
+			"16: $ref loop: #/components/schemas/A → #/components/schemas/B → #/components/schemas/A",
 		},
 		"a reference to itself": {
-			catalogueOf("a.b", "{ $ref: '#/components/x' }", "{}", "components: { x: { $ref: '#/components/x' } }\n"),
-			"own.yaml:15: $ref loop: #/components/x → #/components/x",
+			own{data: toX, more: "components: { x: " + toX + " }\n"}, "15: $ref loop: #/components/x → #/components/x",
 		},
-		"a reference to nothing": {
-			catalogueOf("a.b", "{ $ref: '#/components/x' }", "{}", ""),
-			"own.yaml:12: $ref #/components/x: there is nothing of that name",
-		},
+		"a reference to nothing": {own{data: toX}, "12: $ref #/components/x: there is nothing of that name"},
 		"a reference to another file": {
-			catalogueOf("a.b", "{ $ref: 'other.yaml' }", "{}", ""),
-			"own.yaml:12: $ref other.yaml: references must stay in the file and begin with #/",
-		},
-		"no schema of the data": {
-			strings.Replace(catalogueOf("a.b", object, "{}", ""), "data: { type", "date: { type", 1),
-			"own.yaml:12: a.b has no data here",
-		},
-		"no example": {
-			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:", "sample:", 1),
-			"own.yaml:11: a.b has no examples here",
+			own{data: "{ $ref: 'other.yaml' }"}, "12: $ref other.yaml: references must stay in the file and begin with #/",
 		},
 		"an example that does not fit": {
-			catalogueOf("a.b", "{ properties: { n: { type: string } } }", "{ n: 1 }", ""),
-			"own.yaml:14: the example of a.b: does not fulfil /properties/n/type of its schema",
+			own{data: "{ properties: { n: { type: string } } }", example: "{ n: 1 }"},
+			"14: the example of a.b: does not fulfil /properties/n/type of its schema",
 		},
-		"an example that is no object": {catalogueOf("a.b", object, "[]", ""), "own.yaml:14: must be an object"},
-		"a number that is not JSON's": {
-			catalogueOf("a.b", object, "{ n: 0x1F }", ""), "own.yaml:14: 0x1F: write it as JSON does",
-		},
-		"the name of another type": {
-			strings.Replace(catalogueOf("a.b", object, "{}", ""), "example:", "example:\n              type: a.c", 1),
-			`own.yaml:14: this is "a.c", below a.b`,
-		},
-		"a pattern that is none": {
-			catalogueOf("a.b", "{ pattern: '(' }", "{}", ""), "own.yaml:12: the schema of a.b: ",
-		},
-		"no YAML":         {"a: [", "own.yaml: yaml: line 1: "},
-		"an empty file":   {"", "own.yaml:1: the catalogue is empty"},
-		"another version": {"openapi: 3.0.3\nwebhooks: {}\n", "own.yaml:1: openapi must be 3.1"},
-		"no webhooks":     {"openapi: 3.1.0\n", "own.yaml:1: webhooks is missing"},
-		"mappings that are merged in a circle": {
-			catalogueOf("a.b", "&a { x: &b { <<: *a }, <<: *b }", "{}", ""),
-			"own.yaml:12: merged mappings and keys that are no text are not JSON",
-		},
+		"an example that is no object":         {own{example: "[]"}, "14: must be an object"},
+		"a number that is not JSON's":          {own{example: "{ n: 0x1F }"}, "14: 0x1F: write it as JSON does"},
+		"a pattern that is none":               {own{data: "{ pattern: '(' }"}, "12: the schema of a.b: "},
+		"mappings that are merged in a circle": {own{data: "&a { x: &b { <<: *a }, <<: *b }"}, merged},
 		"a reference that is merged in": {
-			catalogueOf("a.b", "{ <<: { $ref: '#/components/x' } }", "{}", "components: { x: { type: object } }\n"),
-			"own.yaml:12: merged mappings and keys that are no text are not JSON",
+			own{data: "{ <<: " + toX + " }", more: "components: { x: { type: object } }\n"}, merged,
 		},
 		"a dynamic reference": {
-			catalogueOf("a.b", `{ allOf: [{ $dynamicRef: "#t" }] }`, "{}", ""),
-			"own.yaml:12: $dynamicRef: only $ref may refer to another schema",
+			own{data: `{ allOf: [{ $dynamicRef: "#t" }] }`}, "12: $dynamicRef: only $ref may refer to another schema",
 		},
 		"a multiple of a fraction": {
-			catalogueOf("a.b", "{ properties: { amount: { multipleOf: 0.01 } } }", "{}", ""),
-			"own.yaml:12: multipleOf must be a whole number: binary fractions are not exact",
+			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }"},
+			"12: multipleOf must be a whole number: binary fractions are not exact",
 		},
-		"properties of such names": {
-			catalogueOf("a.b", "{ properties: { $id: { type: string }, multipleOf: {} } }", "{}", ""), "",
-		},
+		"properties of such names": {own{data: "{ properties: { $id: { type: string }, multipleOf: {} } }"}, ""},
 		"alternatives of alternatives": {
-			catalogueOf("a.b", "{ anyOf: ["+strings.Repeat("{ oneOf: [{},{},{},{},{},{},{},{}] }, ", 8)+"{}] }", "{}", ""),
-			"own.yaml:12: more than 64 alternatives in one schema",
+			own{data: "{ anyOf: [" + eight + "{}] }"}, "12: more than 64 alternatives in one schema",
 		},
-		"an anchor that contains itself": {
-			catalogueOf("a.b", "&s { allOf: [*s] }", "{}", ""), "own.yaml:12: more than 64 levels",
-		},
+		"an anchor that contains itself": {own{data: "&s { allOf: [*s] }"}, "12: more than 64 levels"},
 		"an anchor beside the types that contains itself": {
-			catalogueOf("a.b", object, "{}", "x-more: &s [*s]\n"), "own.yaml: yaml: anchor 's' value contains itself",
+			own{more: "x-more: &s [*s]\n"}, " yaml: anchor 's' value contains itself",
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			_, faults := readText(t, row.text)
-			if !strings.HasPrefix(faults, row.want) || row.want == "" && faults != "" {
-				t.Errorf("faults %s\nwant   %s", faults, row.want)
-			}
-		})
+		t.Run(name, func(t *testing.T) { wantFault(t, row.own.text(), row.want) })
+	}
+}
+
+func TestBoth_namesTheLineOfWhatIsNoCatalogue(t *testing.T) {
+	const example = "example:\n              data: {}"
+	plain := own{}.text()
+	for name, row := range map[string]struct{ text, want string }{
+		"no schema of the data": {strings.Replace(plain, "data: { type", "date: { type", 1), "12: a.b has no data here"},
+		"no example":            {strings.Replace(plain, "example:", "sample:", 1), "11: a.b has no examples here"},
+		"the first of several examples": {
+			strings.Replace(plain, example, "examples: { one: { value: { data: {} } }, two: {} }", 1), "",
+		},
+		"examples without one": {strings.Replace(plain, example, "examples: {}", 1), "13: a.b has no example"},
+		"a summary that is merged in": {
+			strings.Replace(plain, "summary: Something happened", "<<: { summary: S }", 1), "",
+		},
+		"the name of another type": {
+			strings.Replace(plain, "example:", "example:\n              type: a.c", 1), `14: this is "a.c", below a.b`,
+		},
+		"no YAML":         {"a: [", " yaml: line 1: "},
+		"an empty file":   {"", "1: the catalogue is empty"},
+		"another version": {"openapi: 3.0.3\nwebhooks: {}\n", "1: openapi must be 3.1"},
+		"no webhooks":     {"openapi: 3.1.0\n", "1: webhooks is missing"},
+	} {
+		t.Run(name, func(t *testing.T) { wantFault(t, row.text, row.want) })
+	}
+}
+
+// wantFault wants a fault of the catalogue that begins so after the file's name, or none.
+func wantFault(t *testing.T, text, want string) {
+	t.Helper()
+	_, faults := readText(t, text)
+	if want == "" && faults != "" || want != "" && !strings.HasPrefix(faults, "own.yaml:"+want) {
+		t.Errorf("faults %s\nwant   own.yaml:%s", faults, want)
 	}
 }
 
 func TestBoth_namesAllLinesAtOnce(t *testing.T) {
-	_, faults := readText(t, catalogueOf("user.moved", "{ type: object }", "{}", "  x: {}\n  y: {}\n"))
+	_, faults := readText(t, own{name: "user.moved", more: "  x: {}\n  y: {}\n"}.text())
 	if strings.Count(faults, "own.yaml:") != 3 {
 		t.Errorf("faults %s, want 3", faults)
+	}
+}
+
+func TestOverlay_replacesTheCommittedSourceAndDescribesTheAPI(t *testing.T) {
+	out := t.TempDir()
+	files, err := wanted(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct{ Replace map[string]string }
+	if err := json.Unmarshal(files[filepath.Join(out, "overlay.json")], &got); err != nil {
+		t.Fatal(err)
+	}
+	from, err := filepath.Abs(filepath.Join(root, ownSource))
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := filepath.Join(out, "own.go")
+	if diff := gocmp.Diff(map[string]string{from: to}, got.Replace); diff != "" {
+		t.Errorf("overlay (-want +got):\n%s", diff)
+	}
+	if text := string(files[to]); !strings.Contains(text, `"invoice.line_item.refunded"`) {
+		t.Errorf("the source has not all types:\n%s", text)
+	}
+	if err := write(files); err != nil {
+		t.Fatal(err)
+	}
+	c, err := contract.Load(filepath.Join(out, "openapi.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	header := http.Header{
+		"Content-Type": {"application/json"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1772366400"},
+		"Wh-Signature": {signature.Sign("whs_x", "msg_1", 1772366400, nil)}, "Wh-Webhook-Event": {"order.shipped"},
+	}
+	for data, wrong := range map[string]bool{`{"orderId":"ord_1","items":[{"sku":"a","quantity":1}]}`: false, `{}`: true} {
+		err := c.CheckDelivery("order.shipped", header, []byte(`{"type":"order.shipped","data":`+data+`}`))
+		if wrong != (err != nil) {
+			t.Errorf("a delivery of %s: %v", data, err)
+		}
+	}
+	if text := string(files[filepath.Join(out, "openapi.yaml")]); !strings.Contains(text, `        - "order.shipped"`) {
+		t.Error("subscriptions do not take order.shipped")
 	}
 }
 
@@ -251,49 +273,6 @@ func TestDescribed_givesEachOperationAnIdOfItsOwn(t *testing.T) {
 	for id, n := range ids {
 		if n > 1 {
 			t.Errorf("%d operations have the id %s", n, id)
-		}
-	}
-}
-
-func TestOverlay_buildsAndDescribesItsTypes(t *testing.T) {
-	out := t.TempDir()
-	files, err := wanted(root, filepath.Join(root, "infra", "examples", "catalogue.yaml"), out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct{ Replace map[string]string }
-	if err := json.Unmarshal(files[filepath.Join(out, "overlay.json")], &got); err != nil {
-		t.Fatal(err)
-	}
-	committed, err := filepath.Abs(filepath.Join(root, ownSource))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(map[string]string{committed: filepath.Join(out, "own.go")}, got.Replace); diff != "" {
-		t.Errorf("overlay (-want +got):\n%s", diff)
-	}
-	for file, want := range map[string]string{
-		"own.go": `"invoice.line_item.refunded"`, "openapi.yaml": `        - "order.shipped"`,
-	} {
-		if text := string(files[filepath.Join(out, file)]); !strings.Contains(text, want) {
-			t.Errorf("%s has no %s", file, want)
-		}
-	}
-	if err := write(files); err != nil {
-		t.Fatal(err)
-	}
-	c, err := contract.Load(filepath.Join(out, "openapi.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	header := http.Header{
-		"Content-Type": {"application/json"}, "Wh-Id": {"msg_1"}, "Wh-Timestamp": {"1772366400"},
-		"Wh-Signature": {signature.Sign("whs_x", "msg_1", 1772366400, nil)}, "Wh-Webhook-Event": {"order.shipped"},
-	}
-	for data, wrong := range map[string]bool{`{"orderId":"ord_1","items":[{"sku":"a","quantity":1}]}`: false, `{}`: true} {
-		err := c.CheckDelivery("order.shipped", header, []byte(`{"type":"order.shipped","data":`+data+`}`))
-		if wrong != (err != nil) {
-			t.Errorf("a delivery of %s: %v", data, err)
 		}
 	}
 }
