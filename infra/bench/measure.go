@@ -11,18 +11,15 @@ import (
 type measurement struct {
 	Deliveries int
 	CPUSeconds float64 // user and system
-	Allocs     float64 // objects
 	PeakRSS    int64   // bytes
 }
 
 // cpu is the CPU time of one delivery, in milliseconds.
 func (m measurement) cpu() float64 { return m.CPUSeconds * 1000 / float64(m.Deliveries) }
 
-// measure counts the CPU time and allocations of this process while do makes the workload's deliveries.
+// measure counts the CPU time of this process while do makes the workload's deliveries.
 func measure(in workload, do func() error) (measurement, error) {
-	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.ReadMemStats(&before)
 	started, err := usage()
 	if err != nil {
 		return measurement{}, err
@@ -34,10 +31,9 @@ func measure(in workload, do func() error) (measurement, error) {
 	if err != nil {
 		return measurement{}, err
 	}
-	runtime.ReadMemStats(&after)
 	return measurement{
 		Deliveries: in.Batch * in.Invocations, CPUSeconds: (cpuTime(ended) - cpuTime(started)).Seconds(),
-		Allocs: float64(after.Mallocs - before.Mallocs), PeakRSS: ended.Maxrss * 1024,
+		PeakRSS: ended.Maxrss * 1024,
 	}, nil
 }
 

@@ -10,19 +10,15 @@ import (
 func printTable(rows []*row, rounds int) {
 	fmt.Printf("%d cores, %s/%s, %s\n", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	fmt.Printf("Medians of %d runs; infra/docs/benchmark.md explains them.\n\n", rounds)
-	fmt.Printf("%-28s %6s %13s %8s %8s %7s %9s %9s\n",
-		"", "× bare", "quartiles", "CPU ms", "bare ms", "allocs", "AWS req.", "peak MiB")
+	fmt.Printf("%-28s %6s %13s %8s %9s %9s\n", "", "× bare", "quartiles", "CPU ms", "AWS req.", "peak MiB")
 	for _, r := range rows {
-		var ratio, quartiles, bare string
+		var ratio, quartiles string
 		if !r.unpaired {
 			v := r.ratios()
 			ratio = fmt.Sprintf("%.2f", quantile(v, 0.5))
 			quartiles = fmt.Sprintf("%.2f-%.2f", quantile(v, 0.25), quantile(v, 0.75))
-			bare = fmt.Sprintf("%.4f", median(r.bare, measurement.cpu))
 		}
-		fmt.Printf("%-28s %6s %13s %8.4f %8s %7.0f %9.3f %9.0f\n", r.name, ratio, quartiles,
-			median(r.results, measurement.cpu), bare,
-			median(r.results, func(m measurement) float64 { return m.Allocs / float64(m.Deliveries) }),
+		fmt.Printf("%-28s %6s %13s %8.4f %9.3f %9.0f\n", r.name, ratio, quartiles, median(r.results, measurement.cpu),
 			quantile(slices.Sorted(slices.Values(r.requests)), 0.5),
 			median(r.results, func(m measurement) float64 { return float64(m.PeakRSS) / (1 << 20) }))
 	}
