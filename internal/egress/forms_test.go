@@ -98,7 +98,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// The receiver has a name, because net/http uses no proxy for loopback addresses.
+// The receiver has a name, because net/http uses no proxy for loopback addresses. The limits are the client's own.
 func TestClient_Post_ignoresProxyVariables(t *testing.T) {
 	ca := receivers.NewCA(t)
 	target := strings.Replace(receivers.New(t, ca, nil), "127.0.0.1", receivers.Host, 1)
@@ -106,7 +106,7 @@ func TestClient_Post_ignoresProxyVariables(t *testing.T) {
 	if err != nil || set == nil {
 		t.Fatalf("the environment names proxy %v with error %v for %s, so nothing is tested", set, err, target)
 	}
-	client := newClient(t, ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, longLimits)
+	client := newClient(t, ca, receivers.Target{Resolver: receivers.DNS(t, receivers.Always("127.0.0.1"))}, limits{})
 	got := client.Post(t.Context(), to(target))
 	checkResponse(t, target, delivery.Response{Status: http.StatusNoContent}, got)
 }
