@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -181,13 +182,13 @@ func (e *explorer) learn(p *process, what ...string) {
 	e.mine.Lock()
 	defer e.mine.Unlock()
 	if known, running := e.known[p]; running {
-		e.known[p] = hashOf(fmt.Sprint(known), what)
+		e.known[p] = hashOf(append(what, fmt.Sprint(known))...)
 	}
 }
 
-func hashOf(first string, rest []string) uint64 {
+func hashOf(all ...string) uint64 {
 	h := fnv.New64a()
-	for _, s := range append([]string{first}, rest...) {
+	for _, s := range all {
 		_, _ = h.Write([]byte(s + "\n")) // never fails
 	}
 	return h.Sum64()
@@ -200,7 +201,7 @@ func (e *explorer) invoke(run func(p *process)) {
 	e.started++
 	p := e.Process(fmt.Sprintf("p%d", e.started), e.rules, rand.New(rand.NewPCG(1, 1)))
 	e.Mu.Lock()
-	e.known[p] = hashOf(e.tables(), []string{e.messages()})
+	e.known[p] = hashOf(e.tables(), e.messages())
 	e.Mu.Unlock()
 	e.running.Add(1)
 	go func() {
@@ -212,18 +213,18 @@ func (e *explorer) invoke(run func(p *process)) {
 	}()
 }
 
+// owned are the deeds of the endpoint's owner.
+var owned = map[string]endpoint.Status{
+	"enabled": endpoint.Active, "disabled": endpoint.Disabled, "deleted": endpoint.Deleted,
+}
+
 func (e *explorer) deed(what string) {
-	switch what {
-	case "200":
-		e.answer(hook, 200)
-	case "500":
-		e.answer(hook, 500)
-	case "enabled":
-		e.owner(hook, endpoint.Active)
-	case "disabled":
-		e.owner(hook, endpoint.Disabled)
-	case "deleted":
-		e.owner(hook, endpoint.Deleted)
+	status, err := strconv.Atoi(what)
+	switch {
+	case err == nil:
+		e.answer(hook, status)
+	case owned[what] != "":
+		e.owner(hook, owned[what])
 	default: // at once: an operator's calls are no part of the search
 		e.judgeBy(nil)
 		e.control(what, hook)
@@ -277,7 +278,7 @@ func (e *explorer) state() uint64 {
 			of += fmt.Sprint(l, about.acked, about.unwanted) // the order does not matter with so few
 		}
 	}
-	return hashOf(of, nil)
+	return hashOf(of)
 }
 
 // path walks along choices from the beginning, and on to where nothing new is. It returns the choices

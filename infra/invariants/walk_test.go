@@ -26,7 +26,7 @@ type walker struct {
 	started int
 	warm    []*process // that may be invoked again
 	visit   func(state string)
-	mood    who
+	chances []deed // of which one is taken at random
 }
 
 // waiter is a call that waits for its verdict.
@@ -206,26 +206,15 @@ func (w *walker) answer(id string, status int) {
 	w.receivers[id] = answers(status)
 }
 
-// weighs is the deed's weight in a walk of this mood.
-func (d deed) weighs(mood who) int {
-	if d.by == mood && mood != nobody {
-		return 5 * d.weight
-	}
-	return d.weight
-}
-
-func pickDeed(mood who, n int) deed {
-	sum := 0
+// weighed has each deed as often as it weighs in a walk of this mood.
+func weighed(mood who) (all []deed) {
 	for _, d := range deeds {
-		sum += d.weighs(mood)
-	}
-	n %= sum
-	for _, d := range deeds {
-		if n -= d.weighs(mood); n < 0 {
-			return d
+		if d.by == mood && mood != nobody {
+			d.weight *= 5
 		}
+		all = append(all, slices.Repeat([]deed{d}, d.weight)...)
 	}
-	return deeds[0]
+	return all
 }
 
 // step does what one choice says: a call goes on, a call meets a fault, or something happens.
@@ -242,7 +231,7 @@ func (w *walker) step(choice uint32) {
 		w.Mu.Lock() // a late write of a row may come at any moment
 		ids := slices.Sorted(maps.Keys(w.Endpoints))
 		w.Mu.Unlock()
-		pickDeed(w.mood, which/2).do(w, ids[which%2])
+		w.chances[which/2%len(w.chances)].do(w, ids[which%2])
 	}
 	synctest.Wait()
 	w.Mu.Lock()
@@ -258,7 +247,7 @@ func (w *walker) step(choice uint32) {
 func walk(t *testing.T, choices []uint32, visit func(string)) (broken *world) {
 	t.Helper()
 	synctest.Test(t, func(*testing.T) {
-		w := &walker{world: newWorld(), visit: visit, mood: who(int(choices[0]/2) % moods)}
+		w := &walker{world: newWorld(), visit: visit, chances: weighed(who(int(choices[0]/2) % moods))}
 		broken = w.world
 		w.opensSoon()
 		w.Backlog.Lag, w.Behind = 3*time.Second, time.Duration(choices[0]%2)*3*time.Second
