@@ -14,8 +14,8 @@ import (
 type demo struct {
 	client *client.Client
 	server *receiver.Server
-	held   int      // checks so far
-	failed []string // the texts of the others
+	held   int      // checks that held
+	failed []string // texts of the checks that failed
 
 	events     scene  // the first scene's endpoint stays in use
 	shown      int    // how many of its requests are on the terminal

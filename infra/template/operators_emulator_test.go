@@ -217,7 +217,8 @@ func (s *stage) people() map[string]lambda.Handler {
 	}
 }
 
-// operate makes the requests of the operators' runbook, about what is there. Jobs and cursors are made up.
+// operate makes the requests of the operators' runbook, about what is there. Ids of jobs and cursors are made up and
+// may be refused.
 func (s *stage) operate() {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "infra/docs/operators.md"))
@@ -228,6 +229,9 @@ func (s *stage) operate() {
 	names := strings.NewReplacer("webhook_…", "webhook_good", "01…", fmt.Sprint(key),
 		"msg_…", fmt.Sprint(shown["data"].([]any)[0].(object)["delivery_id"]), `,"msg_…"`, "")
 	requests := regexp.MustCompile(`(?m)^(\w+): (\{"action".*\})$`).FindAllStringSubmatch(string(text), -1)
+	if len(requests) == 0 {
+		s.t.Fatal("the runbook has no requests")
+	}
 	for _, r := range requests {
 		answer := s.ask(functions[r[1]], names.Replace(r[2]))
 		refused, _ := answer["error"].(object)

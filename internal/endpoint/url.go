@@ -33,7 +33,7 @@ var numericLabel = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)
 // rootDot is one trailing dot, in any of the scripts that IDNA maps to a dot.
 var rootDot = regexp.MustCompile("[.\u3002\uff0e\uff61]$")
 
-// rawInQuery are the characters that a query may not have as they are: net/url leaves them.
+// rawInQuery are the characters that must be escaped in a query; net/url leaves them.
 var rawInQuery = regexp.MustCompile(`[^a-zA-Z0-9!$%&'()*+,./:;=?@_~-]`)
 
 // The refusals of Normalise. Their texts are shown to the tenant and never quote the URL.

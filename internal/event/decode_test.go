@@ -271,6 +271,11 @@ func TestValidTenantID(t *testing.T) {
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("of one character (-want +got)\n%s", diff)
 	}
+	for _, id := range []string{"a\n", "\na", "a\nb", "é", "aé", "ａ", "a\xff", "a\x00"} {
+		if event.ValidTenantID(id) {
+			t.Errorf("%q is taken", id)
+		}
+	}
 	for n, valid := range map[int]bool{0: false, 1: true, 128: true, 129: false} {
 		if event.ValidTenantID(strings.Repeat("a", n)) != valid {
 			t.Errorf("%d characters: %t", n, !valid)

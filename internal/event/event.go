@@ -49,7 +49,7 @@ var (
 	tenantForm = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 )
 
-// ValidTenantID reports whether id has the form of a tenant's id.
+// ValidTenantID reports whether id has the form of a tenant's id: 1 to 128 of A-Z a-z 0-9 _ -.
 func ValidTenantID(id string) bool { return tenantForm.MatchString(id) }
 
 // message are the fields of an event message as they stand in its body; nil is missing.

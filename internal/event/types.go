@@ -7,7 +7,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
-// types are the names in their order, known the same as a set.
+// types lists the names in order; known holds them as a set.
 var types, known = func() (names []string, set map[string]bool) {
 	set = map[string]bool{}
 	for _, t := range catalogue.Types() {

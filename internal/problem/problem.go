@@ -29,7 +29,7 @@ type Error struct {
 }
 
 // Field is one thing at fault in a request: at a JSON pointer into the body (RFC 6901; "" is
-// the body itself), or in a query parameter.
+// the body itself), or in a query parameter. One of Pointer and Parameter is set.
 type Field struct {
 	Detail    string  `json:"detail"`
 	Pointer   *string `json:"pointer,omitzero"`

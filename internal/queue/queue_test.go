@@ -93,7 +93,7 @@ func TestDecode_saysWhyAMessageIsUnreadable(t *testing.T) {
 // Any message has a delivery that is written as it was read, or none and an error that says so.
 func FuzzDecode(f *testing.F) {
 	m := full()
-	f.Add(m.DeliveryID, m.TenantID, created.Format(time.RFC3339Nano), "2", "1", m.Life.Encode(), m.Body)
+	f.Add(m.DeliveryID, m.TenantID, created.Format(time.RFC3339Nano), "2", "2", m.Life.Encode(), m.Body)
 	f.Add("", "t", "soon", "-1", "x", "v2,started=1", []byte("null"))
 	f.Fuzz(func(t *testing.T, id, tenant, at, replay, attempts, life string, body []byte) {
 		r := received(full())
@@ -113,6 +113,9 @@ func FuzzDecode(f *testing.F) {
 		again, err := Decode(received(first))
 		if diff := cmp.Diff(first, again); err != nil || diff != "" {
 			t.Errorf("%v (-first +again)\n%s", err, diff)
+		}
+		if n := len(Attributes(first)); n > 10 {
+			t.Errorf("%d attributes, and SQS takes ten", n)
 		}
 	})
 }

@@ -155,7 +155,7 @@ type revokeRequest struct {
 // nothing.
 func (h *Handler) revoke(ctx context.Context, call *operator.Call, req revokeRequest) (Key, error) {
 	notFound := operator.Refuse(operator.CodeNotFound, "key_id", "no key has this id")
-	if req.KeyID != "" && !apikey.ValidID(req.KeyID) { // perhaps a key's text, which no log may have
+	if req.KeyID != "" && !apikey.ValidID(req.KeyID) { // may be the text of a key, which must not be logged
 		return Key{}, notFound
 	}
 	key, err := operator.Find(ctx, call, telemetry.KeyKey, req.KeyID, h.Keys.Get, notFound.Message)

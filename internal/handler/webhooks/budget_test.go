@@ -55,6 +55,10 @@ func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 	w.handler.Budget = 4
 	key := w.issue("acme", apikey.Scopes()...)
 	id, _ := apikey.ParseID(key)
+	w.expect("a wrong secret, in the limit", "401 unauthenticated", w.do(wrongSecret(key), "GET", "/v1/webhooks", ""))
+	if w.writes+w.keys[id].Spent > 0 {
+		t.Errorf("a wrong secret makes %d writes and spends %d", w.writes, w.keys[id].Spent)
+	}
 	w.do(key, "GET", "/v1/webhooks", "")
 	spent := w.keys[id].Spent
 	w.reads, w.writes = 0, 0

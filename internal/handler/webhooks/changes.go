@@ -24,13 +24,15 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	}
 	secret, err := signature.NewSecret(h.Random)
 	if err != nil {
-		return nil, err
+		return nil, problem.Because(problem.CodeInternal, err)
 	}
 	e.TenantID, e.Status = c.key.TenantID, endpoint.Active
-	err = h.add(ctx, c, &e, in.Headers, secret)
+	if err := h.add(ctx, c, &e, in.Headers, secret); err != nil {
+		return nil, err
+	}
 	shown := viewOf(e)
 	shown.SigningSecret = secret
-	return shown, err
+	return shown, nil
 }
 
 // add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it.
@@ -38,7 +40,7 @@ func (h *Handler) add(
 	ctx context.Context, c *call, e *endpoint.Endpoint, headers jsontext.Value, secret string,
 ) (err error) {
 	if e.ID, err = endpoint.NewID(c.now, h.Random); err != nil {
-		return err
+		return problem.Because(problem.CodeInternal, err)
 	}
 	e.CreatedAt, c.endpointID = c.now, e.ID
 	if err := h.setSecret(ctx, e, secret); err != nil {
@@ -69,7 +71,7 @@ func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret st
 func (h *Handler) stamp(e *endpoint.Endpoint, now time.Time) error {
 	var raw [16]byte
 	if _, err := io.ReadFull(h.Random, raw[:]); err != nil {
-		return fmt.Errorf("reading randomness: %w", err)
+		return problem.Because(problem.CodeInternal, err)
 	}
 	e.Revision = hex.EncodeToString(raw[:])
 	if now.After(e.UpdatedAt) { // clocks of two processes may differ
@@ -78,7 +80,8 @@ func (h *Handler) stamp(e *endpoint.Endpoint, now time.Time) error {
 	return nil
 }
 
-// alter changes the endpoint of the path, audits and stores the change, if it is one, and returns the endpoint.
+// alter changes the endpoint of the path, audits and stores the change, if it is one, and returns the endpoint as its
+// tenant sees it.
 func (h *Handler) alter(
 	ctx context.Context, c *call, action string, change func(*endpoint.Endpoint) error,
 ) (view, error) {
@@ -150,14 +153,17 @@ func (h *Handler) restore(ctx context.Context, c *call) (any, error) {
 func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 	secret, err := signature.NewSecret(h.Random)
 	if err != nil {
-		return nil, err
+		return nil, problem.Because(problem.CodeInternal, err)
 	}
 	shown, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
 		e.SecretRotatedAt = c.now
 		return h.setSecret(ctx, e, secret)
 	})
+	if err != nil {
+		return nil, err
+	}
 	shown.SigningSecret = secret
-	return shown, err
+	return shown, nil
 }
 
 // allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed. An endpoint

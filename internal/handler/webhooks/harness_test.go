@@ -337,6 +337,9 @@ func (w *world) exchange(method, target string, header http.Header, body, payloa
 	if a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
 		w.t.Errorf("%s %s: the answer may be sniffed or stored: %v", method, target, a.header)
 	}
+	if a.status == http.StatusNoContent && len(a.body) > 0 {
+		w.t.Errorf("%s %s: 204 with the body %s", method, target, a.body)
+	}
 	if err := w.contract.Check(contract.Exchange{
 		Method: method, Target: target, RequestHeader: header, RequestBody: body,
 		Status: a.status, ResponseHeader: a.header, ResponseBody: a.body,

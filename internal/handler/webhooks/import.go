@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -131,7 +132,7 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 
 // notImported returns an endpoint's fault, or logs a fault of ours.
 func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
-	p := problem.From(storeProblem(err))
+	p := problem.From(callerProblem(err))
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
 		h.Log.ErrorContext(ctx, "importing", telemetry.KeyTenant, one.TenantID, telemetry.KeyHost, one.Host,
 			telemetry.KeyError, p.Error())
@@ -140,7 +141,7 @@ func (h *Handler) notImported(ctx context.Context, one imported, err error) impo
 	}
 	one.Result = resultRefused
 	for _, f := range p.Fields {
-		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(*f.Pointer, "/"), f.Detail})
+		one.Errors = append(one.Errors, fieldError{strings.TrimPrefix(*cmp.Or(f.Pointer, &f.Parameter), "/"), f.Detail})
 	}
 	if len(one.Errors) == 0 {
 		one.Errors = []fieldError{{"", string(p.Code)}}

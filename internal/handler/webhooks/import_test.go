@@ -80,6 +80,14 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 		again[1].EndpointID != first[1].EndpointID || len(w.endpoints) != 2 || len(w.auditLines()) != before {
 		t.Errorf("again: %v", again)
 	}
+	answer := w.ask(`{"action":"import","operator":"ann","endpoints":[` + two[0] + `,{"tenant_id":"umbrella"}]}`)
+	want := `{"data":[{"tenant_id":"acme","host":"example.com","endpoint_id":"` + first[0].EndpointID +
+		`","result":"exists"},{"tenant_id":"umbrella","host":"","endpoint_id":"","result":"refused","errors":[` +
+		`{"field":"url","message":"is required"},{"field":"events","message":"is required"},` +
+		`{"field":"secret","message":"is required"}]}]}`
+	if diff := cmp.Diff(want, answer); diff != "" {
+		t.Errorf("the answer (-want +got):\n%s", diff)
+	}
 	for _, line := range w.auditLines() {
 		if line["operator"] != "ann" || line["action"] != "create" || line["tenant_id"] != "acme" || line["key_id"] != nil {
 			t.Errorf("audit line %v", line)

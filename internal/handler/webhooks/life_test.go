@@ -94,6 +94,16 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 	again := step("POST", path+"/rotate-secret", "{}", 200)
 	want.SigningSecret, want.SecretRotatedAt, want.UpdatedAt = again.SigningSecret, again.SecretRotatedAt, again.UpdatedAt
 	check("rotated when deleted", want, again)
+	var named map[string]any
+	w.do(key, "GET", path, "").decode(t, &named)
+	for name, at := range map[string]*string{
+		"created_at": again.CreatedAt, "updated_at": again.UpdatedAt, "deleted_at": again.DeletedAt,
+		"secret_rotated_at": again.SecretRotatedAt,
+	} {
+		if named[name] != *at {
+			t.Errorf("%s is %v, want %s", name, named[name], *at)
+		}
+	}
 
 	restored := step("POST", path+"/restore", " {} ", 200)
 	want.Status, want.SigningSecret, want.DeletedAt, want.UpdatedAt = "active", "", nil, restored.UpdatedAt
@@ -135,12 +145,13 @@ func TestHandler_change_ofNothingChangesNothing(t *testing.T) {
 
 func TestHandler_eventTypes_areThoseImplemented(t *testing.T) {
 	w := newWorld(t)
-	var got typesAnswer
+	var got map[string][]string
 	w.do(w.issue("acme", apikey.Read), "GET", "/v1/webhooks/event-types", "").decode(t, &got)
-	if diff := cmp.Diff(typesAnswer{event.Types(), event.Patterns()}, got); diff != "" {
+	want := map[string][]string{"event_types": event.Types(), "patterns": event.Patterns()}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("event types (-want +got):\n%s", diff)
 	}
-	for _, name := range append(got.EventTypes, got.Patterns...) {
+	for _, name := range slices.Concat(got["event_types"], got["patterns"]) {
 		body := fmt.Sprintf(`{"url":"https://example.com/%s","events":[%q]}`, name, name)
 		w.expect(name, "201", w.do(w.issue("acme", apikey.Write), "POST", "/v1/webhooks", body))
 	}

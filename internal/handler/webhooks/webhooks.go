@@ -120,7 +120,7 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 		badQuery = c.readQuery()
 	}
 	if err := h.authenticate(ctx, c); err != nil {
-		return apigw.Response{}, storeProblem(err)
+		return apigw.Response{}, callerProblem(err)
 	}
 	if unrouted != nil {
 		return apigw.Response{}, unrouted
@@ -139,13 +139,13 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 	}
 	body, err := c.route.do(h, ctx, c)
 	if err != nil {
-		return apigw.Response{}, storeProblem(err)
+		return apigw.Response{}, callerProblem(err)
 	}
 	return respond(cmp.Or(c.route.status, 200), body)
 }
 
-// storeProblem is an error of a store, or a refusal, as its caller sees it.
-func storeProblem(err error) error {
+// callerProblem turns any error of a route into the problem that its caller sees. An error without a code is AWS's.
+func callerProblem(err error) error {
 	var known *problem.Error
 	switch {
 	case errors.As(err, &known):

@@ -70,7 +70,7 @@ func (c *Contract) Check(x Exchange) error {
 		Body: io.NopCloser(bytes.NewReader(x.RequestBody)),
 	}).WithContext(context.Background())
 	route, params, err := c.router.FindRoute(req)
-	// The router forgives an empty part, and a slash too many or too few.
+	// The router forgives an empty segment, and an extra or missing slash.
 	if err != nil || strings.Contains(path, "//") || strings.Count(path, "/") != strings.Count(route.Path, "/") {
 		return c.checkUnrouted(x)
 	}

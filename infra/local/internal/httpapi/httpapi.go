@@ -35,8 +35,9 @@ func FunctionOf(api cfn.Object) (string, error) {
 	var names []string
 	rest := false
 	for path, operations := range cfn.At(api, "Body", "paths") {
-		for method, operation := range operations.(cfn.Object) {
-			o := operation.(cfn.Object)
+		methods, _ := operations.(cfn.Object)
+		for method, operation := range methods {
+			o, _ := operation.(cfn.Object)
 			call := cfn.At(o, "x-amazon-apigateway-integration")
 			uri, _ := cfn.At(call, "uri")["Fn::Sub"].(string)
 			found := functionARN.FindStringSubmatch(uri)
