@@ -123,6 +123,17 @@ func TestHandler_Function_startsNothingThatTimeDoesNotReach(t *testing.T) {
 	}
 }
 
+func TestHandler_leavesAnotherTenantsDeadLetters(t *testing.T) {
+	for _, fields := range []string{`deliveries"`, `purge","confirm":true`} {
+		w := newWorld(letter(t, nil))
+		request := `{"operator":"ann","tenant_id":"other","delivery_ids":["` + deliveryID + `"],"action":"` + fields + "}"
+		got := ask[Results](t, w, request).Data
+		if diff := cmp.Diff([]Result{{deliveryID, "refused", "tenant_mismatch"}}, got); diff != "" || len(w.steps) > 0 {
+			t.Errorf("%s did %v (-want +got):\n%s", fields, w.steps, diff)
+		}
+	}
+}
+
 func TestHandler_purge_isForGood(t *testing.T) {
 	w := newWorld(letter(t, nil))
 	request := fmt.Sprintf(`{"action":"purge","operator":"ann","delivery_ids":["%s","msg_2","%[1]s"],"confirm":true}`,
