@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -151,7 +152,7 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 func TestHandler_stopJob_andResumeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newStore(t, 250)
-		id := ask[Survey](t, w, startReplay+"}").Job.JobID
+		id := ask[Survey](t, w, startReplay+`,"endpoint_id":"webhook_1"}`).Job.JobID
 		do := func(action string) operator.Job {
 			return ask[operator.Job](t, w, `{"action":"`+action+`","operator":"bob","job_id":"`+id+`"}`)
 		}
@@ -175,6 +176,18 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 		late := `{"action":"stop_job","operator":"bob","job_id":"` + id + `"}`
 		if got := w.refused(t, late); got != "job_done job_id" {
 			t.Errorf("stopped when it was done: %q", got)
+		}
+		lines := map[string]audit.Line{}
+		for _, action := range []string{"start_job", "stop_job", "resume_job"} {
+			lines[action] = audit.Line{Action: action, Operator: "bob", JobID: id, TenantID: "acme"}
+		}
+		lines["start_job"] = audit.Line{
+			Action: "start_job", Operator: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1", Act: "replay",
+			Selector: operator.ShowJob(done).Selector,
+		}
+		delete(w.lines, "replay") // of each delivery
+		if diff := cmp.Diff(lines, w.lines); diff != "" {
+			t.Errorf("audit lines (-want +got)\n%s", diff)
 		}
 	})
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
@@ -261,15 +263,25 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 
 func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 	const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
-	for _, fields := range []string{
-		`deliveries","delivery_ids":["` + deliveryID + `"]`, `purge","confirm":true,"delivery_ids":["` + deliveryID + `"]`,
-		`rejected_events","message_ids":["1"]`, `discard_rejected_events","confirm":true,"message_ids":["1"]`,
+	const one, failed = `"message_ids":["1"]`, `"result":"failed","reason":"internal"`
+	letters := `"delivery_ids":["` + deliveryID + `"]`
+	for _, row := range []struct{ action, fields, want string }{
+		{"deliveries", letters, failed},
+		{"purge", `"confirm":true,` + letters, failed},
+		{"rejected_events", one, failed},
+		{"discard_rejected_events", `"confirm":true,` + one, failed},
+		{"start_job", `"act":"replay","tenant_id":"acme"`, testkit.Internal},
+		{"stop_job", `"job_id":"running"`, testkit.Internal},
+		{"resume_job", `"job_id":"stopped"`, testkit.Internal},
 	} {
 		w := newWorld(letter(t, nil))
 		w.unaudited, w.rejected = true, []rejected.Event{{MessageID: "1", EventID: "evt", Body: event}}
-		got := w.ask(t, `{"operator":"ann","action":"`+fields+`}`)
-		if !strings.Contains(got, `"result":"failed","reason":"internal"`) || len(w.steps) > 0 {
-			t.Errorf("%s: %s, and %v", fields, got, w.steps)
+		w.jobs["running"] = job.Job{ID: "running", State: job.Running}
+		w.jobs["stopped"] = job.Job{ID: "stopped", State: job.Stopped}
+		jobs := maps.Clone(w.jobs)
+		got := testkit.Ask(t, w.handler().Function(), row.action, row.fields)
+		if diff := cmp.Diff(jobs, w.jobs); diff != "" || !strings.Contains(got, row.want) || len(w.steps) > 0 {
+			t.Errorf("%s: %s, and %v, jobs (-want +got):\n%s", row.action, got, w.steps, diff)
 		}
 	}
 }

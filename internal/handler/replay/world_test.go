@@ -40,6 +40,7 @@ type world struct {
 	mu        sync.Mutex
 	steps     []string // changes, in order
 	audited   map[string]bool
+	lines     map[string]audit.Line       // the last of each action
 	mail      map[string][]queue.Outgoing // by queue
 	restored  []string
 	unaudited bool          // the audit log takes nothing
@@ -59,7 +60,8 @@ type holder struct {
 func newWorld(records ...deadletter.Record) *world {
 	w := &world{
 		letters: map[string]deadletter.Record{}, jobs: map[string]job.Job{}, lease: map[string]holder{},
-		pages: map[int]job.Page{}, audited: map[string]bool{}, mail: map[string][]queue.Outgoing{},
+		pages: map[int]job.Page{}, audited: map[string]bool{}, lines: map[string]audit.Line{},
+		mail: map[string][]queue.Outgoing{},
 		endpoints: map[string]endpoint.Status{
 			"webhook_1": endpoint.Active, "webhook_deleted": endpoint.Deleted, "webhook_disabled": endpoint.Disabled,
 		},
@@ -170,7 +172,7 @@ func (w *world) Write(_ context.Context, lines ...audit.Line) error {
 	}
 	return w.call(func() {
 		for _, l := range lines {
-			w.audited[l.DeliveryID] = true
+			w.audited[l.DeliveryID], w.lines[l.Action] = true, l
 			w.steps = append(w.steps, "audit "+l.Action+" "+l.DeliveryID+l.MessageID+" by "+l.Operator)
 		}
 	})
