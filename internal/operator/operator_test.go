@@ -33,7 +33,7 @@ func testFunction(log *bytes.Buffer) *Function {
 	return &Function{
 		Name: "greeter",
 		Log:  slog.New(slog.NewJSONHandler(log, nil)),
-		Now:  func() time.Time { return time.Unix(1_700_000_000, 0) },
+		Now:  func() time.Time { return time.Unix(1_700_000_000, 0).In(time.FixedZone("", 3600)) },
 		Actions: map[string]Action{
 			"greet": Do(func(_ context.Context, call *Call, req greetRequest) (greetAnswer, error) {
 				if _, err := req.Size(); err != nil {
