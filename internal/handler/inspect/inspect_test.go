@@ -405,13 +405,6 @@ func TestHandler_deadLetters_selects(t *testing.T) {
 		if diff := cmp.Diff(want, w.selector); diff != "" || page.NextCursor == nil {
 			t.Fatalf("%s (-want +got):\n%s", fields, diff)
 		}
-		cursor := `,"cursor":"` + *page.NextCursor + `"`
-		if got := testkit.Refusal(t, w.ask(t, "dead_letters", fields+cursor)); got != "" {
-			t.Errorf("the next page is refused: %s", got)
-		}
-		if got := testkit.Refusal(t, w.ask(t, "dead_letters", `"status":"replayed"`+cursor)); got != "invalid_cursor cursor" {
-			t.Errorf("a page of another list: %q", got)
-		}
 	}
 }
 

@@ -12,11 +12,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
-// workedOff is a job of 25 pages, each with a delivery sent again and one refused, and the records of the former.
+// workedOff is a job of 25 pages, each with a delivery sent again and one refused, and the records of the former. It is
+// found by two ids.
 type workedOff struct{ job job.Job }
 
 func (w workedOff) Get(_ context.Context, id string) (job.Job, bool, error) {
-	return w.job, id == w.job.ID, nil
+	w.job.ID = id
+	return w.job, id == "job_1" || id == "job_3", nil
 }
 
 func (w workedOff) List(_ context.Context, s job.State, _ int, _ string) ([]job.Job, string, error) {
