@@ -34,13 +34,13 @@ func (w *world) wake(t *testing.T) {
 	}
 }
 
-// finish wakes replay each minute until the job is done, and returns it.
-func (w *world) finish(t *testing.T) (done job.Job, minutes int) {
+// finish wakes replay each minute until the job of a token is done, and returns it.
+func (w *world) finish(t *testing.T, token string) (done job.Job, minutes int) {
 	t.Helper()
 	for minutes = 1; minutes < 300; minutes++ {
 		w.wake(t)
 		time.Sleep(time.Minute)
-		if j := w.jobs[job.ID("t")]; j.State != job.Running {
+		if j := w.jobs[job.ID(token)]; j.State != job.Running {
 			return j, minutes
 		}
 	}
@@ -79,7 +79,7 @@ func TestHandler_workJobs_survivesAProcessThatDiesAnywhere(t *testing.T) {
 				reached = w.calls >= last
 				w.last = 0
 				time.Sleep(time.Minute)
-				done, _ := w.finish(t)
+				done, _ := w.finish(t, "t")
 				w.wantAllSent(t, fmt.Sprintf("dead at call %d, performed: %v", last, lost), done)
 			})
 			if !reached {
@@ -94,7 +94,7 @@ func TestHandler_workJobs_sends50ASecondAndGoesOnInTheNextInvocation(t *testing.
 		w := newStore(t, 4500)
 		ask[Survey](t, w, startReplay+"}")
 		var sent []int
-		for w.sent() < len(w.order) {
+		for w.sent() < len(w.order) && len(sent) < 9 {
 			w.wake(t)
 			sent = append(sent, w.sent())
 			time.Sleep(20 * time.Second)
@@ -141,7 +141,7 @@ func TestHandler_startJob_surveysAndStartsOnce(t *testing.T) {
 				t.Errorf("%s under the token of another: %q", other, got)
 			}
 		}
-		done, _ := w.finish(t)
+		done, _ := w.finish(t, "t")
 		if diff := cmp.Diff(refused, done.Refused); diff != "" || done.Done != 2 || w.sent() != 2 {
 			t.Errorf("%d done, %d sent (-want +got)\n%s", done.Done, w.sent(), diff)
 		}
@@ -171,7 +171,7 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 		if got := do("resume_job"); got.State != job.Running {
 			t.Errorf("resumed: %+v", got)
 		}
-		done, _ := w.finish(t)
+		done, _ := w.finish(t, "t")
 		w.wantAllSent(t, "after it was resumed", done)
 		late := `{"action":"stop_job","operator":"bob","job_id":"` + id + `"}`
 		if got := w.refused(t, late); got != "job_done job_id" {
@@ -201,7 +201,7 @@ func TestHandler_workJobs_purges(t *testing.T) {
 		moved.Status = deadletter.Replayed
 		w.letters[moved.DeliveryID] = moved
 		w.endpoints = map[string]endpoint.Status{} // a purge asks no endpoint
-		done, _ := w.finish(t)
+		done, _ := w.finish(t, "t")
 		if len(w.letters) != 1 || done.Done != 119 || w.sent() != 0 {
 			t.Errorf("%d left, %+v", len(w.letters), done.Progress)
 		}
@@ -268,7 +268,7 @@ func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 		w.jobs[id] = job.Job{ID: id, Act: job.Replay, State: job.Running, StartedAt: at, Progress: job.Progress{
 			Pending: []string{"gone"}, Listed: true,
 		}}
-		done, _ := w.finish(t)
+		done, _ := w.finish(t, "t")
 		if diff := cmp.Diff(map[string]int{"not_found": 1}, done.Refused); diff != "" || done.State != job.Done {
 			t.Errorf("%s, refused (-want +got)\n%s", done.State, diff)
 		}

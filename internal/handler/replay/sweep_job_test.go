@@ -37,7 +37,7 @@ func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 }
 
 // A queue that no invocation passes in one go is passed by several: each goes on behind the last, and the end is met.
-// What one job passes is hidden from the others: a second one begins when all of it is back.
+// Meanwhile a second job waits: what one passes is hidden from the others until all of it is back.
 func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, all := newStore(t, 0), eventsOf(10_000, func(n int) string { return []string{"acme", "other"}[n%2] })
@@ -48,17 +48,15 @@ func TestHandler_workJobs_publishesForOneJobAtATimeAndGoesOn(t *testing.T) {
 		w.rejected = all
 		ask[Survey](t, w, strings.NewReplacer(`"t"`, `"u"`, "acme", "other").Replace(publish))
 		w.rejected, w.restored, w.takes = all, nil, 100*time.Millisecond
-		first, minutes := w.finish(t)
-		if first.Refused["invalid_event"] != 5000 || minutes != 3 || w.jobs[job.ID("u")].Pages != 0 {
+		first, minutes := w.finish(t, "t")
+		if first.Refused["invalid_event"] != 5000 || first.Pages != 3 || minutes != 3 || w.jobs[job.ID("u")].Pages != 0 {
 			t.Errorf("after %d minutes: %+v, beside it %+v", minutes, first.Progress, w.jobs[job.ID("u")].Progress)
 		}
 		if returned := len(w.restored); returned == 0 || returned > 4000 {
 			t.Errorf("%d events are returned at once, want those of the last invocation", returned)
 		}
-		for w.rejected = all; w.jobs[job.ID("u")].State == job.Running; time.Sleep(time.Minute) {
-			w.wake(t)
-		}
-		second := w.jobs[job.ID("u")]
+		w.rejected = all
+		second, _ := w.finish(t, "u")
 		if waited := second.WayFrom.Sub(first.UpdatedAt); second.Refused["invalid_event"] != 5000 || waited < job.Way {
 			t.Errorf("begun after %s: %+v", waited, second.Progress)
 		}
