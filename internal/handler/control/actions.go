@@ -37,15 +37,15 @@ func (h *Handler) pause(ctx context.Context, call *operator.Call, req request) (
 func (h *Handler) mark(ctx context.Context, call *operator.Call, t target, line audit.Line,
 	change func(*endpoint.Marks) (changed bool),
 ) (marked target, changed bool, err error) {
-	if !change(t.marks()) {
+	if marks := t.marks(); !change(&marks) {
 		return t, false, nil
 	}
 	line.TenantID, line.EndpointID = t.key.TenantID, t.key.EndpointID
 	if err := call.Audit(ctx, line); err != nil {
 		return t, false, err
 	}
-	changed, *t.marks(), err = h.Endpoints.Mark(ctx, t.key, change)
-	return t, changed, err
+	changed, marks, err := h.Endpoints.Mark(ctx, t.key, change)
+	return t.with(marks), changed, err
 }
 
 // resume ends a pause.

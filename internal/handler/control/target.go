@@ -21,32 +21,40 @@ type target struct {
 
 func (t target) ofTenant() bool { return t.key.EndpointID == "" }
 
-func (t *target) marks() *endpoint.Marks {
+func (t target) marks() endpoint.Marks {
 	if t.ofTenant() {
-		return &t.found.Tenant
+		return t.found.Tenant
 	}
-	return &t.found.Endpoint.Marks
+	return t.found.Endpoint.Marks
 }
 
-// refuse says why the subject's state forbids an action.
-func (t target) refuse(code, state string) error {
+// with is the target with other marks.
+func (t target) with(m endpoint.Marks) target {
 	if t.ofTenant() {
-		return operator.Refuse(code, "tenant_id", "the tenant "+state)
+		t.found.Tenant = m
+	} else {
+		t.found.Endpoint.Marks = m
 	}
-	return operator.Refuse(code, "endpoint_id", "the endpoint "+state)
+	return t
+}
+
+// refuse says why the subject's state forbids an action: predicate is the rest of a sentence about it.
+func (t target) refuse(code, predicate string) error {
+	if t.ofTenant() {
+		return operator.Refuse(code, "tenant_id", "the tenant "+predicate)
+	}
+	return operator.Refuse(code, "endpoint_id", "the endpoint "+predicate)
 }
 
 // unreleasable says why nothing can be sent to the endpoint now.
 func (t target) unreleasable() error {
 	switch {
 	case t.found.Tenant.Paused():
-		return operator.Refuse(codeTenantPaused, "endpoint_id",
-			"the endpoint's tenant is paused, and nothing is sent to it: resume the tenant first")
+		return t.refuse(codeTenantPaused, "belongs to a paused tenant, and nothing is sent to it: resume the tenant first")
 	case t.found.Endpoint.Marks.Paused():
 		return t.refuse(codePaused, "is paused, and nothing is sent to it: resume it first")
 	case t.found.Endpoint.Status == endpoint.Disabled:
-		return operator.Refuse(codeDisabled, "endpoint_id",
-			"the owner of the endpoint has disabled it, and only the owner can set it active again")
+		return t.refuse(codeDisabled, "was disabled by its owner, and only the owner can set it active again")
 	}
 	return nil
 }
@@ -101,7 +109,7 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 		endpoints[n].Marks = marks.Endpoints[e.ID]
 	}
 	found := operator.Found{Tenant: marks.Tenant}
-	return target{dynamo.EndpointKey{TenantID: tenantID}, found, endpoints}, nil
+	return target{key: dynamo.EndpointKey{TenantID: tenantID}, found: found, endpoints: endpoints}, nil
 }
 
 // done answers an action whose mark is stored, after release was told to look.
@@ -112,7 +120,9 @@ func (h *Handler) done(ctx context.Context, t target, result string, err error) 
 	return t.answer(result, err)
 }
 
-// look stores a lease for each endpoint: release looks for waiting deliveries there.
+// look stores a lease for each endpoint: release looks for waiting deliveries there. The endpoints were listed before
+// the audit and the mark. That is enough: deliver takes a lease itself for what it holds of an endpoint that is made
+// meanwhile.
 func (h *Handler) look(ctx context.Context, t target) error {
 	now := h.Now()
 	return errors.Join(parallel.Each(len(t.endpoints), atOnce, func(i int) error {
@@ -140,8 +150,8 @@ func (t target) answer(result string, err error) (Answer, error) {
 // atOnce bounds the endpoints of a tenant that are looked at together.
 const atOnce = 16
 
-// counted adds the backlog to the answer of an action. Where some of it cannot be counted, there may be more: the
-// action is done.
+// counted adds the backlog to the answer of an action. If an endpoint's backlog cannot be counted, more is true; the
+// action is done all the same.
 func (h *Handler) counted(ctx context.Context, t target, a Answer, err error) (Answer, error) {
 	if err != nil {
 		return a, err
