@@ -2,9 +2,9 @@
 // endpoint's backlog at once, discard it, and test an endpoint.
 //
 // It promises that every action but a test is one write of the tenant's row of marks; that release looks for waiting
-// deliveries afterwards; that a request which would change nothing is refused with the reason, and that each is
-// logged with operator and resource. It sends no event's delivery and deletes nothing: release and deliver act on the
-// marks, release within a minute, deliver with its next batch.
+// deliveries afterwards, at each endpoint that was listed before; that a request which would change nothing is refused
+// with the reason, and that each is logged with operator and resource. It sends no event's delivery and deletes
+// nothing: release and deliver act on the marks, release within a minute, deliver with its next batch.
 package control
 
 import (

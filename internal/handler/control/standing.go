@@ -20,7 +20,7 @@ type Standing struct {
 // maxStanding bounds the endpoints that an answer names.
 const maxStanding = 20
 
-// noteUnread is the note of a resume after which the tenant's endpoints cannot be read: it is done.
+// noteUnread is the note of a resume after which the circuits of the tenant's endpoints cannot be read: it is done.
 const noteUnread = "which of its endpoints stay open, paused or disabled cannot be read now: see inspect endpoints"
 
 // standing adds the endpoints still stopped or open to the answer of a tenant's resume.
@@ -32,7 +32,7 @@ func (h *Handler) standing(ctx context.Context, t target, a Answer) Answer {
 		return err
 	})...)
 	if err != nil {
-		h.Log.ErrorContext(ctx, "reading endpoints", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
+		h.Log.ErrorContext(ctx, "reading circuits", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
 		a.Note = noteUnread
 		return a
 	}
