@@ -69,11 +69,11 @@ func (h *Handler) depth(ctx context.Context, url string) (d Depth, err error) {
 		QueueUrl: aws.String(url), AttributeNames: slices.Collect(maps.Keys(counts)),
 	})
 	if err != nil {
-		return d, fmt.Errorf("measuring a queue: %w", err)
+		return Depth{}, fmt.Errorf("measuring a queue: %w", err)
 	}
 	for name, count := range counts {
 		if *count, err = strconv.Atoi(out.Attributes[string(name)]); err != nil {
-			return d, fmt.Errorf("reading %s: %w", name, err)
+			return Depth{}, fmt.Errorf("reading %s: %w", name, err)
 		}
 	}
 	return d, nil

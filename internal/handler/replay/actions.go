@@ -119,7 +119,8 @@ func (r *run) purgeSome(ctx context.Context, ids []string) []Result {
 // purged by a worker that broke off.
 func (r *run) findPurge(ctx context.Context, p replay) (replay, error) {
 	d, found, err := r.h.DeadLetters.Get(ctx, p.id)
-	switch p.record = d; {
+	p.record = d
+	switch {
 	case err != nil:
 		return p, err
 	case !found && r.job.ID != "":

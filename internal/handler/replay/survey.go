@@ -35,8 +35,8 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 			}
 		}
 		for _, d := range records {
-			endpoint := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
-			s.count(cmp.Or(r.refusal(j.Act, d), endpoint))
+			atEndpoint := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
+			s.count(cmp.Or(r.refusal(j.Act, d), atEndpoint))
 		}
 		if page.Cursor = next; next == "" {
 			s.Complete = true
