@@ -116,7 +116,7 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return out, nil
 }
 
-// encode shows no list and no map as null.
+// encode writes empty lists and maps as [] and {}, never null.
 func encode(answer any) ([]byte, error) { return json.Marshal(answer, jsontext.AllowInvalidUTF8(true)) }
 
 // run reads action and operator, and hands over to the action.

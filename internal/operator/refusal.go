@@ -39,7 +39,7 @@ func Refuse(code, field, message string) *Refusal {
 func Invalid(field, message string) *Refusal { return Refuse(CodeInvalidField, field, message) }
 
 // refuseJSON names the fault of a request without quoting it. Requests are flat but for lists: the first name tells
-// the place. The refusal of an unknown one has the fields that the action knows.
+// the place. For an unknown field it lists the fields that the action knows.
 func refuseJSON(err error, known ...string) *Refusal {
 	d := badjson.Diagnose(err)
 	switch field := d.TopLevel(); {

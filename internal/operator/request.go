@@ -38,13 +38,12 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// NewList makes a List of data and, after it, the place in the list of filter where the next page begins.
+// NewList makes a list. Its cursor is bound to filter, and null after the last page.
 func NewList[T any](data []T, filter, next string) List[T] {
 	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}
 }
 
-// NextCursor makes a cursor of the store's, nil of "", which stands for no more pages. It is bound to filter, since a
-// store would read on from a place in a list that is not there.
+// NextCursor binds the store's cursor to filter: a store would read on in another list. It is nil for "", the end.
 func NextCursor(filter, next string) *string {
 	if next == "" {
 		return nil

@@ -92,7 +92,8 @@ func (h *Handler) deadLetters(
 		}
 		return h.showDeadLetters(ctx, records), next, nil
 	}
-	return operator.Paged(call, req.Page, fmt.Sprint("dead_letters ", req.Selection), read)
+	filter := fmt.Sprint("dead_letters ", req.Selection) // a new field of Selection voids the cursors that are out
+	return operator.Paged(call, req.Page, filter, read)
 }
 
 // OpenedDeadLetter is a dead letter in clear.
