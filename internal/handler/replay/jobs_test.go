@@ -177,13 +177,13 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 		if got := w.refused(t, late); got != "job_done job_id" {
 			t.Errorf("stopped when it was done: %q", got)
 		}
-		lines := map[string]audit.Line{}
-		for _, action := range []string{"start_job", "stop_job", "resume_job"} {
-			lines[action] = audit.Line{Action: action, Operator: "bob", JobID: id, TenantID: "acme"}
-		}
-		lines["start_job"] = audit.Line{
-			Action: "start_job", Operator: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1", Act: "replay",
-			Selector: operator.ShowJob(done).Selector,
+		lines := map[string]audit.Line{
+			"start_job": {
+				Action: "start_job", Operator: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1", Act: "replay",
+				Selector: operator.ShowJob(done).Selector,
+			},
+			"stop_job":   {Action: "stop_job", Operator: "bob", JobID: id, TenantID: "acme"},
+			"resume_job": {Action: "resume_job", Operator: "bob", JobID: id, TenantID: "acme"},
 		}
 		delete(w.lines, "replay") // of each delivery
 		if diff := cmp.Diff(lines, w.lines); diff != "" {
