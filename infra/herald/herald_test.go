@@ -305,6 +305,21 @@ func TestList_readsPagesUpToItsLimit(t *testing.T) {
 	}
 }
 
+// The runbook's commands are played by TestRunbook_showsTheRequestOfEachCommand.
+func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
+	for line, want := range map[string]row{
+		"deliveries find --endpoint webhook_1": {"action": "deliveries", "endpoint_id": "webhook_1", "limit": 100.0},
+		"jobs list":                            {"action": "jobs", "limit": 20.0},
+	} {
+		f := &fake{later: []string{`{"data":[],"next_cursor":null}`}}
+		f.ends(t, exitDone, line)
+		want["operator"] = "arn:aws:iam::1:user/ann"
+		if diff := cmp.Diff([]row{want}, f.requests); diff != "" {
+			t.Errorf("%s asked (-want +got):\n%s", line, diff)
+		}
+	}
+}
+
 func TestParseTime(t *testing.T) {
 	for text, want := range map[string]string{
 		"08:30": "2026-05-02T08:30:00Z", "09:30": "2026-05-01T09:30:00Z", "90m": "2026-05-02T07:30:00Z",

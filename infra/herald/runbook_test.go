@@ -82,10 +82,10 @@ func playRunbook(t *testing.T, command, request string) {
 	}
 	for _, got := range f.requests {
 		got["operator"] = want["operator"] // the caller's ARN
-		for _, own := range []string{"limit", "token"} {
-			if _, given := want[own]; !given || own == "token" {
-				delete(got, own)
-			}
+		delete(got, "token")
+		byEvent := want["event"] != nil || want["event_id"] != nil // which inspect refuses with a limit
+		if want["limit"] == nil && !byEvent && got["limit"] == 100.0 {
+			delete(got, "limit")
 		}
 	}
 	delete(want, "token")
