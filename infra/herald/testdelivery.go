@@ -10,8 +10,10 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// testPatience is for a test's record.
-const testPatience = 2 * time.Minute
+const (
+	testPatience = 2 * time.Minute // how long a test's record may take
+	testInterval = time.Second     // between looks for it
+)
 
 func (a *app) test() *cli.Command {
 	return &cli.Command{
@@ -50,23 +52,26 @@ func (a *app) test() *cli.Command {
 
 // testEnd waits until a test has ended. There is no record of it before.
 func (s stack) testEnd(ctx context.Context, id any) (ended row, err error) {
-	var d row
-	late := client.Eventually(ctx, testPatience, "the end", func(ctx context.Context) (bool, error) {
-		d = nil
-		err = s.Ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
-		waiting := err == nil && d["state"] != "acknowledged" && d["state"] != "discarded"
-		return !waiting && !errors.Is(err, client.ErrNotFound), nil
-	})
-	switch {
-	case late == nil && err != nil:
-		return nil, err
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case late != nil:
-		return nil, fail(exitUnhealthy, "sent, and not ended in %s: herald deliveries show %v", testPatience, id)
+	ctx, cancel := context.WithTimeout(ctx, testPatience)
+	defer cancel()
+	for {
+		var d row
+		err := s.Ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
+		if err != nil && !errors.Is(err, client.ErrNotFound) {
+			return nil, err
+		}
+		if d["state"] == "acknowledged" || d["state"] == "discarded" {
+			return row{
+				"state": d["state"], "status": d["last_status"], "reason": d["reason"], "duration_ms": d["duration_ms"],
+				"at": d["updated_at"],
+			}, nil
+		}
+		switch {
+		case client.Pause(ctx, testInterval):
+		case errors.Is(ctx.Err(), context.Canceled):
+			return nil, context.Canceled
+		default:
+			return nil, fail(exitUnhealthy, "sent, and not ended in %s: herald deliveries show %v", testPatience, id)
+		}
 	}
-	return row{
-		"state": d["state"], "status": d["last_status"], "reason": d["reason"], "duration_ms": d["duration_ms"],
-		"at": d["updated_at"],
-	}, nil
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -16,11 +17,15 @@ func TestTest_waitsForTheEnd(t *testing.T) {
 				`{"error":{"code":"not_found","message":"no","field":"delivery_id"}}`, `{"state":"retrying"}`,
 				`{"state":"` + state + `","last_status":503,"reason":"http_5xx","duration_ms":12}`,
 			}}
+			start := time.Now()
 			f.ends(t, want, "test acme/crm", "ended.status", "503", "ended.duration_ms", "sent.delivery_id", "msg_1")
 			wantAsked := row{"action": "test", "endpoint_id": "crm", "tenant_id": "acme",
 				"operator": "arn:aws:iam::1:user/ann"}
 			if diff := cmp.Diff(wantAsked, f.requests[0]); diff != "" || len(f.requests) != 4 {
 				t.Errorf("%s: %d requests, (-want +got):\n%s", state, len(f.requests), diff)
+			}
+			if took := time.Since(start); took != 2*time.Second { // each look is a call of a function
+				t.Errorf("three looks took %s", took)
 			}
 		})
 	}
