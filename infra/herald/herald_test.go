@@ -310,6 +310,7 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 	for line, want := range map[string]row{
 		"deliveries find --endpoint webhook_1": {"action": "deliveries", "endpoint_id": "webhook_1", "limit": 100.0},
 		"jobs list":                            {"action": "jobs", "limit": 20.0},
+		"-y keys revoke hk_01_secret_part":     {"action": "revoke", "key_id": "01"},
 	} {
 		f := &fake{later: []string{`{"data":[],"next_cursor":null}`}}
 		f.ends(t, exitDone, line)
@@ -318,6 +319,7 @@ func TestCommands_askForWhatTheirFlagsSay(t *testing.T) {
 			t.Errorf("%s asked (-want +got):\n%s", line, diff)
 		}
 	}
+	new(fake).ends(t, exitUsage, "--no-input keys revoke hk_01_secret", "End the key 01 for good")
 }
 
 func TestParseTime(t *testing.T) {

@@ -47,7 +47,7 @@ func (a *app) keys() *cli.Command {
 			tenant, limit(maxPage)),
 		command("revoke KEY-ID", "end a key for good",
 			a.about(func(ctx context.Context, c *cli.Command, s stack, id string) error {
-				id = strings.TrimPrefix(id, "hk_")
+				id, _, _ = strings.Cut(strings.TrimPrefix(id, "hk_"), "_") // of a whole key: its secret is not for logs
 				if err := a.confirm(c, "End the key "+safe(id)+" for good"); err != nil {
 					return err
 				}
