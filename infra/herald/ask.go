@@ -39,7 +39,7 @@ type page = console.List
 // maxPage is the most that one answer of a list has.
 const maxPage = 100
 
-// all reads a list's pages until it has ended or limit rows are read; more says that there are others.
+// all reads pages until the list has ended or has limit rows, unless it is by event; more says that there are others.
 func (s stack) all(ctx context.Context, function, action string, f fields, limit int) (p page, more bool, err error) {
 	f = maps.Clone(f)
 	for {

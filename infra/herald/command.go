@@ -8,10 +8,10 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-// command is one with an action. Its usage is its name with its arguments: "show WH-ID".
-func command(usage, does string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
-	name, arguments, _ := strings.Cut(usage, " ")
-	return &cli.Command{Name: name, ArgsUsage: arguments, Usage: does, Action: action, Flags: flags}
+// command makes a command that acts; its synopsis is its name and arguments.
+func command(synopsis, usage string, action cli.ActionFunc, flags ...cli.Flag) *cli.Command {
+	name, arguments, _ := strings.Cut(synopsis, " ")
+	return &cli.Command{Name: name, ArgsUsage: arguments, Usage: usage, Action: action, Flags: flags}
 }
 
 // group is a command with subcommands.
@@ -137,7 +137,7 @@ var fieldOf = map[string]string{
 	"description": "description",
 }
 
-// flags is the selector of all commands but those on dead letters.
+// flags reads the fields that most commands' flags set.
 func (a *app) flags(c *cli.Command) (fields, error) {
 	f, err := a.times(c)
 	if err != nil {

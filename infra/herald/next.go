@@ -11,12 +11,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
-// mostReplays bounds the replays that a status suggests. Each waits for its job, if the line still fits a terminal.
-const (
-	mostReplays = 5
-	watch       = " --watch"
-	width       = 80
-)
+// mostReplays bounds the replays that a status suggests.
+const mostReplays = 5
 
 // taking are the states of endpoints that get what is replayed at once.
 var taking = []any{"healthy", "flapping", "recovering"}
@@ -29,6 +25,7 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 		worst := max(0, slices.IndexFunc(all, func(r row) bool { return !slices.Contains(taking, r["state"]) }))
 		commands = append(commands, herald+" endpoints show "+nameToShow(all[worst], all)+because(all[worst]))
 	}
+	const watch, width = " --watch", 80 // a replay waits for its job, if the line still fits a terminal
 	var replays []string
 	for _, cause := range causes {
 		command := herald + " dead replay --endpoint " + nameOf(cause, all)

@@ -23,6 +23,12 @@ const (
 	actsPages = 5
 )
 
+// isAct repeats actsPattern, which the emulator ignores.
+func isAct(line row) bool {
+	single := line["delivery_id"] != nil || line["message_id"] != nil
+	return line["operator"] != nil && (line["job_id"] == nil || !single)
+}
+
 func (t trail) Acts(ctx context.Context, since time.Time) (lines []row, more bool, err error) {
 	group := t.outputs["AuditLogGroupName"]
 	if group == "" {
@@ -41,8 +47,7 @@ func (t trail) Acts(ctx context.Context, since time.Time) (lines []row, more boo
 			if err := json.Unmarshal([]byte(aws.ToString(event.Message)), &line); err != nil {
 				return nil, false, fmt.Errorf("reading the audit log: %w", err)
 			}
-			single := line["delivery_id"] != nil || line["message_id"] != nil
-			if line["operator"] != nil && (line["job_id"] == nil || !single) { // as actsPattern, which the emulator ignores
+			if isAct(line) {
 				line["at"] = time.UnixMilli(aws.ToInt64(event.Timestamp)).UTC().Format(time.RFC3339)
 				lines = append(lines, line)
 			}

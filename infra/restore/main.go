@@ -3,7 +3,7 @@
 //
 // It promises to write at a bounded rate, to count what it does, to write only what an earlier run did not, and to
 // leave the stack's own items as they are unless it is told to overwrite them. It never deletes and never changes the
-// copy.
+// copy. Plaintexts of what it seals anew are in memory only, and only for a moment.
 package main
 
 import (

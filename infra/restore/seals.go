@@ -15,8 +15,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
-// resealEndpoint seals an endpoint's signing secret and its owner's headers anew, under the stack's own key. Plaintexts
-// are in memory only, and only for a moment.
+// resealEndpoint seals an endpoint's signing secret and its owner's headers anew, under the stack's own key.
 func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	var row struct {
 		Secret  int `dynamodbav:"secret_version"`

@@ -34,7 +34,7 @@ var ErrDenied = errors.New("denied")
 // Config configures the page. All fields are required.
 type Config struct {
 	Stack    Stack
-	May      func(ctx context.Context, function string) error // nil if the caller may invoke it, or why not
+	May      func(ctx context.Context, function string) error // without invoking it: nil if the caller may, or why not
 	Metrics  Metrics
 	Trail    Trail
 	Name     string // of the stack

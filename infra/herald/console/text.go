@@ -19,7 +19,7 @@ func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
 		"include": s.include, "at": At, "text": text, "link": link, "words": words,
 		"when":   func(v any, path string) string { return When(At(v, path), s.Now()) },
-		"count":  func(v any, path string) string { return Plain(Number(v, path)) }, // left out where it is 0
+		"count":  func(v any, path string) string { return Plain(Number(v, path)) }, // inspect leaves out zeros
 		"moment": func(v any) string { return Moment(v, s.Now()) },
 		"fields": fields, "lines": Lines,
 		"reasons": Reasons, "workedOff": WorkedOff,
