@@ -206,26 +206,30 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	f := &functions{}
 	web, browser, s := open(t, f)
-	name, stranger := s.hosts[0], &http.Client{Transport: browser.Transport}
-	post := func(c *http.Client, host, origin string) int {
-		form := url.Values{"endpoint_id": {"webhook_1"}}
-		return submit(t, c, web.URL+"/control/pause", form, func(r *http.Request) {
-			r.Host = host
-			r.Header.Set("Origin", origin)
-		}).StatusCode
+	stranger := &http.Client{Transport: browser.Transport}
+	form := url.Values{"endpoint_id": {"webhook_1"}}
+	post := func(c *http.Client, origin string) int {
+		change := func(r *http.Request) { r.Header.Set("Origin", origin) }
+		return submit(t, c, web.URL+"/control/pause", form, change).StatusCode
+	}
+	foreign := func(r *http.Request) { // a site that leads to loopback, and has got hold of the cookie
+		r.Host = "evil.example"
+		r.Header.Set("Origin", "http://"+r.Host)
+		r.AddCookie(&http.Cookie{Name: cookie, Value: s.token})
 	}
 	for name, got := range map[string]int{
-		"no cookie":           post(stranger, name, web.URL),
-		"a foreign host":      post(browser, "evil.example", web.URL),
-		"a foreign origin":    post(browser, name, "https://evil.example"),
-		"no origin":           post(browser, name, ""),
-		"a wrong token":       get(t, stranger, web.URL+"/?token=guess").StatusCode,
-		"a page, no cookie":   get(t, stranger, web.URL+"/dead").StatusCode,
-		"a script, no cookie": get(t, stranger, web.URL+"/static/htmx.min.js").StatusCode,
+		"no cookie":            post(stranger, web.URL),
+		"a foreign host":       submit(t, browser, web.URL+"/control/pause", form, foreign).StatusCode,
+		"a page, foreign host": get(t, browser, web.URL+"/dead", foreign).StatusCode,
+		"a foreign origin":     post(browser, "https://evil.example"),
+		"no origin":            post(browser, ""),
+		"a wrong token":        get(t, stranger, web.URL+"/?token=guess").StatusCode,
+		"a page, no cookie":    get(t, stranger, web.URL+"/dead").StatusCode,
+		"a script, no cookie":  get(t, stranger, web.URL+"/static/htmx.min.js").StatusCode,
 		"another start's token": get(t, stranger, web.URL+"/", func(r *http.Request) {
 			r.AddCookie(&http.Cookie{Name: cookie, Value: "of another start"})
 		}).StatusCode,
-		"its address's origin": post(browser, name, "http://"+s.hosts[1]),
+		"its address's origin": post(browser, "http://"+s.hosts[1]),
 	} {
 		if got != http.StatusForbidden {
 			t.Errorf("%s: %d, want 403", name, got)
@@ -234,7 +238,7 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	if len(f.asked) > 0 {
 		t.Errorf("asked the functions: %v", f.asked)
 	}
-	if got := post(browser, name, web.URL); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
+	if got := post(browser, web.URL); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
 		t.Errorf("its own form answers %d and asked %v", got, f.asked)
 	}
 	page := get(t, browser, web.URL+"/").Header
