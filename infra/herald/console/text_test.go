@@ -64,7 +64,7 @@ func TestJob_showsItsOutcomeAndHowToGoOnWithTheRest(t *testing.T) {
 	}
 }
 
-// Without a selection, dead_letters refuses.
+// Without a selection, dead_letters and keys refuse.
 func TestPages_leadOn(t *testing.T) {
 	f := &functions{}
 	web, browser, _ := open(t, f)
@@ -73,6 +73,12 @@ func TestPages_leadOn(t *testing.T) {
 	get(t, browser, web.URL+"/dead?reason=timeout")
 	if want := `inspect dead_letters {"reason":"timeout","status":"dead"}`; !slices.Contains(f.asked, want) {
 		t.Errorf("asked %v, not %s", f.asked, want)
+	}
+	f.asked = nil
+	get(t, browser, web.URL+"/keys?cursor=page+2")
+	get(t, browser, web.URL+"/keys?cursor=page+2&tenant_id=acme")
+	if want := []string{`apikeys list {"cursor":"page 2","tenant_id":"acme"}`}; !slices.Equal(f.asked, want) {
+		t.Errorf("asked %v, not %v", f.asked, want)
 	}
 }
 

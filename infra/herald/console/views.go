@@ -3,6 +3,7 @@ package console
 import (
 	"context"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 
@@ -47,14 +48,14 @@ func (s *Server) views() map[string]view {
 		"/endpoints": {"endpoints", "Endpoints", one[List]("endpoints", "tenant_id", "state", "host", "cursor"), nil},
 		"/endpoint":  {"endpoint", "Endpoint", endpoint, []string{"control", "replay"}},
 		"/deliveries": {"deliveries", "Deliveries",
-			searched("inspect", "deliveries", "endpoint_id", "tenant_id", "event_id", "cursor"), nil},
+			searched("inspect", "deliveries", "endpoint_id", "tenant_id", "event_id"), nil},
 		"/delivery": {"delivery", "Delivery", delivery, nil},
 		"/dead":     {"dead", "Dead letters", deadLetters, replays},
 		"/letter":   {"letter", "Dead letter", one[row]("dead_letter", "delivery_id"), replays},
 		"/rejected": {"rejected", "Rejected events", one[List]("rejected_events"), replays},
 		"/jobs":     {"jobs", "Jobs", one[List]("jobs", "cursor"), nil},
 		"/job":      {"job", "Job", job, replays},
-		"/keys":     {"keys", "API keys", searched("apikeys", "list", "tenant_id", "cursor"), nil},
+		"/keys":     {"keys", "API keys", searched("apikeys", "list", "tenant_id"), nil},
 		"/acts":     {"acts", "Acts of operators", acts, nil},
 	}
 }
@@ -127,13 +128,14 @@ func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
 	return found, err
 }
 
-// searched is the view of a list that is not asked for without a filter.
+// searched is the view of a list that is not asked for without a filter. A cursor is none.
 func searched(function, action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
 	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
 		f := pick(query, fields...)
 		if len(f) == 0 {
 			return nil, nil
 		}
+		maps.Copy(f, pick(query, "cursor"))
 		return asked[List](ctx, s.Stack, function, action, f)
 	}
 }
