@@ -14,7 +14,8 @@ import (
 
 func TestRead_returnsWhatWasWrittenAndNothingElse(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), statefile.Name)
+	dir := t.TempDir()
+	path := filepath.Join(dir, statefile.Name)
 	if _, err := statefile.Read(path); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing file: %v", err)
 	}
@@ -32,6 +33,12 @@ func TestRead_returnsWhatWasWrittenAndNothingElse(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("read state (-want +got):\n%s", diff)
+	}
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 1 {
+		t.Errorf("left %v, %v; want the state alone", files, err)
+	}
+	if info, _ := os.Stat(path); info.Mode() != 0o600 { // it holds an API key
+		t.Errorf("mode %s", info.Mode())
 	}
 	if err := os.WriteFile(path, []byte(`{"api_url":`), 0o600); err != nil {
 		t.Fatal(err)
