@@ -133,7 +133,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 	return nil
 }
 
-// exchange returns the answer, and the time of its Retry-After, 0 where it has none.
+// exchange returns the answer, and the time of its Retry-After, 0 where it has none that can be read.
 func (c *Client) exchange(
 	ctx context.Context, method, path string, payload []byte,
 ) (status int, after time.Duration, answer []byte, err error) {
