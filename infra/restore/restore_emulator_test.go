@@ -52,8 +52,8 @@ func tableOf(n testkit.TableNames, id string) string {
 	}[id]
 }
 
-// restore runs the command past the search for the tables.
-func (s scene) restore(o options) (counts, error) {
+// restorer is the command's, past the search for the tables.
+func (s scene) restorer(o options) *restorer {
 	s.t.Helper()
 	o.stack, o.from = "test", tableOf(s.copied, o.table)
 	if o.rate == 0 {
@@ -62,12 +62,18 @@ func (s scene) restore(o options) (counts, error) {
 	if err := o.complete(); err != nil {
 		s.t.Fatal(err)
 	}
-	r := &restorer{
+	return &restorer{
 		options: o, plan: plans[o.table], into: tableOf(s.own, o.table),
 		stack: stack{s.client, s.own.Deliveries, s.own.EndpointHealth},
 		kms:   s.kms, ownKey: s.ownKey,
 		writes: time.NewTicker(time.Second / time.Duration(o.rate)),
 	}
+}
+
+// restore runs the command.
+func (s scene) restore(o options) (counts, error) {
+	s.t.Helper()
+	r := s.restorer(o)
 	err := r.run(s.t.Context())
 	return r.done, err
 }
@@ -192,12 +198,16 @@ func TestRestore_Endpoints_bringsBackWhatIsMissingAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestRestore_overwritesWhereItIsTold(t *testing.T) {
+func TestRestore_overwritesOnlyWhereItIsTold(t *testing.T) {
 	s := newScene(t)
 	store := dynamo.NewEndpoints(s.client, s.own.Endpoints)
 	spoilt, same := made(t, store, "acme"), made(t, store, "acme")
 	s.duplicate(s.own.Endpoints, s.copied.Endpoints)
 	change(t, store, spoilt, moved)
+	late := []item{endpointRow("acme", same.ID)} // it has come since the restore looked, and stays as it is
+	if err := s.restorer(options{table: "Endpoints"}).write(t.Context(), late); err != nil {
+		t.Fatal(err)
+	}
 	s.restored(options{table: "Endpoints", overwrite: true}, counts{Read: 3, Restored: 1, Kept: 2})
 	for _, want := range []endpoint.Endpoint{spoilt, same} {
 		got, _, err := store.Get(t.Context(), "acme", want.ID)
@@ -290,10 +300,8 @@ func TestRestore_endsWhenItIsInterrupted(t *testing.T) {
 	s.put(s.copied.ApiKeys, item{"key_id": str("1")})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &restorer{
-		options: options{from: s.copied.ApiKeys}, plan: plans["ApiKeys"], into: s.own.ApiKeys,
-		stack: stack{client: s.client}, writes: time.NewTicker(time.Hour),
-	}
+	r := s.restorer(options{table: "ApiKeys"})
+	r.writes.Reset(time.Hour)
 	if err := r.write(ctx, []item{{"key_id": str("1")}}); err == nil {
 		t.Error("it writes on")
 	}
