@@ -78,7 +78,7 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 		}
 	}
 	_, err := ask[controlled](t.Context(), "control", "release", endpoint)
-	if err == nil || !strings.Contains(err.Error(), "tenant is paused") {
+	if err == nil || !strings.Contains(err.Error(), "tenant_paused") {
 		t.Errorf("released under the pause: %v", err)
 	}
 	if n := len(paused.Requests()); n != 0 {
