@@ -30,8 +30,8 @@ func control(t *testing.T, action string, fields about) controlled {
 	return get[controlled](t, "control", action, fields)
 }
 
-// waitingFor counts the deliveries of an event that inspect shows as waiting.
-func waitingFor(ctx context.Context, tenantID, eventID string) (int, error) {
+// waiting reports whether inspect shows so many deliveries of an event as waiting. The error shows others.
+func waiting(ctx context.Context, tenantID, eventID string, want int) (bool, error) {
 	list, err := ask[inspect.DeliveryList](ctx, "inspect", "deliveries",
 		about{"tenant_id": tenantID, "event_id": eventID})
 	n := 0
@@ -40,7 +40,10 @@ func waitingFor(ctx context.Context, tenantID, eventID string) (int, error) {
 			n++
 		}
 	}
-	return n, err
+	if err == nil && n != want {
+		err = fmt.Errorf("inspect shows %+v", list.Data)
+	}
+	return n == want, err
 }
 
 // An operator pauses one of a tenant's endpoints and then the tenant: what is published meanwhile waits, whatever the
@@ -70,8 +73,7 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 			occurredAt[delivery.ID(c.TenantID, event.ID, s.ID, content)] = occurred(t, event)
 		}
 		eventually(t, fmt.Sprintf("%d waiting", step.waiting), func(ctx context.Context) (bool, error) {
-			n, err := waitingFor(ctx, c.TenantID, event.ID)
-			return n == step.waiting, err
+			return waiting(ctx, c.TenantID, event.ID, step.waiting)
 		})
 		if h, _, err := operator.Health(t.Context(), c.TenantID, paused.ID); err != nil || h.State != "paused" {
 			t.Errorf("%+v, %v", h, err)
@@ -117,8 +119,7 @@ func TestWhatIsDiscardedIsNotDelivered(t *testing.T) {
 		t.Errorf("delivered %s", got[0].Body)
 	}
 	eventually(t, "nothing waiting", func(ctx context.Context) (bool, error) {
-		n, err := waitingFor(ctx, c.TenantID, event.ID)
-		return n == 0, err
+		return waiting(ctx, c.TenantID, event.ID, 0)
 	})
 	if n := len(s.Requests()); n != 1 {
 		t.Errorf("%d requests, want 1", n)

@@ -86,8 +86,7 @@ func TestEventsThatShareAnIdHideNothing(t *testing.T) {
 		want[m.Payload()] = 1
 	}
 	eventually(t, "two waiting", func(ctx context.Context) (bool, error) {
-		n, err := waitingFor(ctx, c.TenantID, id)
-		return n == 2, err
+		return waiting(ctx, c.TenantID, id, 2)
 	})
 	if got := control(t, "resume", endpoint); got.Result != "resumed" {
 		t.Fatalf("resumed: %+v", got)
