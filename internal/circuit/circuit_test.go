@@ -175,6 +175,11 @@ func (s scene) gone() scene {
 	return s
 }
 
+func (s scene) deleted(at time.Time) scene {
+	s.facts.DeletedAt = at
+	return s.gone()
+}
+
 func (s scene) released() scene {
 	s = s.after(time.Second)
 	s.facts.ReleasedAt = s.now
@@ -285,6 +290,8 @@ func TestItem_Verdict(t *testing.T) {
 		"a stopped endpoint keeps everything":            {s.stopped(), lives, Leave},
 		"what was discarded goes, of a stopped one, too": {s.discarded().stopped(), lives, Drop},
 		"a deleted endpoint's goes":                      {open().gone(), lives, Drop},
+		"what began before the deletion goes":            {open().deleted(before.Add(time.Millisecond)), lives, Drop},
+		"what began after it stays: it was restored":     {s.deleted(before), lives, Leave},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.at.item.Verdict(c.at.facts, c.item, c.at.now); got != c.want {

@@ -41,6 +41,21 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 	})
 }
 
+// A run that saw the endpoint deleted leaves what came after its restoration, and goes on behind it.
+func TestRun_leavesWhatBeganAfterADeletion(t *testing.T) {
+	inWorlds(t, map[string]bool{"": true}, func(w *world, _ string, _ bool) {
+		at := time.Now()
+		young := w.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = at.Add(time.Second) })
+		w.held(hook, 40, func(i *backlog.Item) { i.Message.Life.StartedAt = at.Add(-time.Second) })
+		w.store(hook, circuit.Open)
+		w.change(hook, func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, at })
+		w.run()
+		if diff := cmp.Diff([]string{young[0].Message.DeliveryID}, w.left(hook)); diff != "" || len(w.records) != 40 {
+			w.Errorf("%d were discarded; what waits (-want +got)\n%s", len(w.records), diff)
+		}
+	})
+}
+
 // What an operator discards goes at the next run, whether its endpoint recovers, is paused or open.
 func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
 	inWorlds(t, map[string]circuit.State{

@@ -165,7 +165,7 @@ func (w *walker) move(s *search, i backlog.Item, v circuit.Verdict) (m move, mov
 		return discarded(i, delivery.ReasonDiscarded), true
 	case circuit.Leave:
 		s.held = s.held || i.Held
-		s.over = s.held && i.Message.CreatedAt.After(s.facts.DiscardedBefore)
+		s.over = s.held && !s.facts.Gone && i.Message.CreatedAt.After(s.facts.DiscardedBefore)
 	}
 	return m, false
 }
