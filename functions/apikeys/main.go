@@ -9,9 +9,5 @@ import (
 )
 
 func main() {
-	coldstart.Run("apikeys", build)
-}
-
-func build(c apikeys.Config) (lambda.Handler, error) {
-	return apikeys.New(c).Function(), nil
+	coldstart.Run("apikeys", func(c apikeys.Config) (lambda.Handler, error) { return apikeys.New(c).Function(), nil })
 }

@@ -10,9 +10,5 @@ import (
 )
 
 func main() {
-	coldstart.Run("control", build)
-}
-
-func build(c control.Config) (lambda.Handler, error) {
-	return control.New(c).Function(), nil
+	coldstart.Run("control", func(c control.Config) (lambda.Handler, error) { return control.New(c).Function(), nil })
 }

@@ -2,18 +2,11 @@
 package main
 
 import (
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/coldstart"
 	"github.com/herald-webhooks/herald/internal/handler/deadletter"
 )
 
 func main() {
-	coldstart.Run("deadletter", build)
-}
-
-func build(c deadletter.Config) (lambda.Handler, error) {
-	h := deadletter.New(c)
-	return batch.Handler(h.Process), nil
+	coldstart.Run("deadletter", func(c deadletter.Config) (batch.Handler, error) { return deadletter.New(c).Process, nil })
 }

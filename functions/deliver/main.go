@@ -4,8 +4,6 @@ package main
 import (
 	"log/slog"
 
-	"github.com/aws/aws-lambda-go/lambda"
-
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/coldstart"
 	"github.com/herald-webhooks/herald/internal/config"
@@ -14,13 +12,8 @@ import (
 
 func main() {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // package log's output, too: net/http quotes receivers there
-	coldstart.Run("deliver", build)
-}
-
-func build(c config.Function[deliver.Settings]) (lambda.Handler, error) {
-	h, err := deliver.New(deliver.Config(c))
-	if err != nil {
-		return nil, err
-	}
-	return batch.Handler(h.Process), nil
+	coldstart.Run("deliver", func(c config.Function[deliver.Settings]) (batch.Handler, error) {
+		h, err := deliver.New(deliver.Config(c))
+		return h.Process, err
+	})
 }

@@ -9,9 +9,5 @@ import (
 )
 
 func main() {
-	coldstart.Run("inspect", build)
-}
-
-func build(c inspect.Config) (lambda.Handler, error) {
-	return inspect.New(c).Function(), nil
+	coldstart.Run("inspect", func(c inspect.Config) (lambda.Handler, error) { return inspect.New(c).Function(), nil })
 }

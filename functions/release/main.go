@@ -9,13 +9,8 @@ import (
 )
 
 func main() {
-	coldstart.Run("release", build)
-}
-
-func build(c release.Config) (lambda.Handler, error) {
-	h, err := release.New(c)
-	if err != nil {
-		return nil, err
-	}
-	return lambda.NewHandler(h.Run), nil
+	coldstart.Run("release", func(c release.Config) (lambda.Handler, error) {
+		h, err := release.New(c)
+		return lambda.NewHandler(h.Run), err
+	})
 }

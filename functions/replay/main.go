@@ -9,9 +9,5 @@ import (
 )
 
 func main() {
-	coldstart.Run("replay", build)
-}
-
-func build(c replay.Config) (lambda.Handler, error) {
-	return replay.New(c).Function(), nil
+	coldstart.Run("replay", func(c replay.Config) (lambda.Handler, error) { return replay.New(c).Function(), nil })
 }

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -154,7 +154,7 @@ func fatURL(n int) string {
 func (a *api) do(method, target, body string) (status int, dollars float64) {
 	a.t.Helper()
 	before := a.usage()
-	status, answer := answerOf(a.t, a.handler.Serve, a.key, method, target, body)
+	status, answer := answerOf(a.t, a.handler, a.key, method, target, body)
 	u := a.usage().plus(-1, before)
 	u[invocations] = 1
 	u[gbSeconds] = 0.25 * (secondsRequest + secondsPerByte*u[reads]*4096)
@@ -174,7 +174,7 @@ func (a *api) do(method, target, body string) (status int, dollars float64) {
 }
 
 // answerOf makes a request as API Gateway hands it on.
-func answerOf(t testing.TB, h apigw.Handler, key, method, target, body string) (status int, answer string) {
+func answerOf(t testing.TB, h lambda.Handler, key, method, target, body string) (status int, answer string) {
 	t.Helper()
 	path, query, _ := strings.Cut(target, "?")
 	out := must(h.Invoke(t.Context(), must(json.Marshal(map[string]any{

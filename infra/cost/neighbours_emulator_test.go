@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -71,7 +71,7 @@ type processes struct {
 	settings webhooks.Settings
 	cfg      aws.Config
 	keys     *dynamo.APIKeys
-	idle     chan apigw.Handler
+	idle     chan lambda.Handler
 }
 
 func newProcesses(b *testing.B) *processes {
@@ -88,7 +88,7 @@ func newProcesses(b *testing.B) *processes {
 	}
 	return &processes{
 		options: o, settings: pipeline.Settings[webhooks.Settings](b, o, "webhooks"), cfg: cfg,
-		keys: dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), table), idle: make(chan apigw.Handler, 2000),
+		keys: dynamo.NewAPIKeys(dynamodb.NewFromConfig(cfg), table), idle: make(chan lambda.Handler, 2000),
 	}
 }
 
@@ -123,12 +123,12 @@ func (p *processes) send(b *testing.B, of pace) []time.Duration {
 }
 
 // take is a process that is idle, or a new one.
-func (p *processes) take() apigw.Handler {
+func (p *processes) take() lambda.Handler {
 	select {
 	case one := <-p.idle:
 		return one
 	default:
 	}
 	config := webhooks.Config{Settings: p.settings, AWS: p.cfg, Log: telemetry.NewLogger(io.Discard)}
-	return must(webhooks.New(config)).Serve
+	return must(webhooks.New(config))
 }

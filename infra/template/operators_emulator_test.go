@@ -19,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/handler/apikeys"
@@ -136,7 +135,7 @@ func (s *stage) manage() {
 			"headers": object{"authorization": fmt.Sprint("Bearer ", key), "content-type": "application/json"},
 		})
 		s.must(err)
-		answer := s.ask(apigw.Handler(h.Serve), string(request))
+		answer := s.ask(h, string(request))
 		if status := answer["statusCode"].(float64); status >= 300 {
 			s.t.Errorf("%s %s: %v", r[0], path, answer)
 		}
@@ -213,7 +212,7 @@ func (s *stage) people() map[string]lambda.Handler {
 		"apikeys": apikeys.New(apikeys.Config{
 			Settings: pipeline.Settings[apikeys.Settings](s.t, s.options, "apikeys"), AWS: s.aws("apikeys"), Log: log,
 		}).Function(),
-		"webhooks": s.webhooks().Function(),
+		"webhooks": s.webhooks(),
 	}
 }
 

@@ -20,8 +20,8 @@ import (
 
 // Run starts the function of this name, its folder's, and never returns: the process ends with Lambda's
 // Runtime API, or here if it cannot start. Settings are read from the variables that the `env` tags of S name (package
-// config), besides the stage that every function has; build makes the handler.
-func Run[S any](name string, build func(config.Function[S]) (lambda.Handler, error)) {
+// config), besides the stage that every function has; build makes the handler, which counts only without an error.
+func Run[S any, H lambda.Handler](name string, build func(config.Function[S]) (H, error)) {
 	log := telemetry.NewLogger(os.Stdout)
 	common, unstaged := config.Load[struct {
 		Stage string `env:"STAGE,notEmpty"`
@@ -29,7 +29,7 @@ func Run[S any](name string, build func(config.Function[S]) (lambda.Handler, err
 	settings, unset := config.Load[S]()
 	cfg, unconfigured := config.AWS()
 	err := errors.Join(unstaged, unset, unconfigured)
-	var h lambda.Handler
+	var h H
 	if err == nil {
 		metrics := telemetry.NewMetrics(os.Stdout, common.Stage, name, time.Now)
 		h, err = build(config.Function[S]{Settings: settings, AWS: cfg, Log: log, Metrics: metrics})

@@ -8,7 +8,6 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/problem"
 )
@@ -57,18 +56,19 @@ func when(t time.Time) *string {
 }
 
 // respond writes an answer as JSON, nil as none.
-func respond(status int, body any) (apigw.Response, error) {
+func respond(status int, body any) (response, error) {
 	if body == nil {
-		return apigw.Response{Status: status, Header: map[string]string{}}, nil
+		return response{StatusCode: status, Headers: map[string]string{}}, nil
 	}
 	b, err := json.Marshal(body, jsontext.EscapeForHTML(false))
 	if err != nil {
-		return apigw.Response{}, fmt.Errorf("encoding answer: %w", err)
+		return response{}, fmt.Errorf("encoding answer: %w", err)
 	}
-	return apigw.Response{Status: status, Header: map[string]string{"Content-Type": "application/json"}, Body: b}, nil
+	header := map[string]string{"Content-Type": "application/json"}
+	return response{StatusCode: status, Headers: header, Body: string(b)}, nil
 }
 
-func refusal(p *problem.Error, c *call) apigw.Response {
+func refusal(p *problem.Error, c *call) response {
 	header := map[string]string{"Content-Type": problem.MediaType}
 	switch p.Code {
 	case problem.CodeUnauthenticated:
@@ -80,5 +80,5 @@ func refusal(p *problem.Error, c *call) apigw.Response {
 	case problem.CodeTooManyRequests:
 		header["Retry-After"] = strconv.Itoa(60 - c.now.Second()) // until the next minute
 	}
-	return apigw.Response{Status: p.Code.Status(), Header: header, Body: p.Document(c.ID)}
+	return response{StatusCode: p.Code.Status(), Headers: header, Body: string(p.Document(c.id()))}
 }

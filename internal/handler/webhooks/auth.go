@@ -12,7 +12,7 @@ import (
 // authenticate finds out whose request it is, and counts it. Missing, malformed, unknown and revoked keys
 // look the same from outside. A wrong secret spends nothing of the key whose id it names.
 func (h *Handler) authenticate(ctx context.Context, c *call) error {
-	text, ok := bearer(c.Header["authorization"])
+	text, ok := bearer(c.in.Headers["authorization"])
 	if !ok {
 		return problem.New(problem.CodeUnauthenticated)
 	}

@@ -19,13 +19,13 @@ const (
 
 // checkBody holds a body to its route's rules, but for its content.
 func (c *call) checkBody() error {
-	if len(c.Body) > maxBody {
+	if len(c.body) > maxBody {
 		return problem.New(problem.CodeBodyTooLarge)
 	}
 	if !c.route.body {
-		return checkNoBody(c.Body)
+		return checkNoBody(c.body)
 	}
-	media, _, err := mime.ParseMediaType(c.Header["content-type"])
+	media, _, err := mime.ParseMediaType(c.in.Headers["content-type"])
 	if err != nil || media != "application/json" {
 		return problem.New(problem.CodeUnsupportedMediaType)
 	}

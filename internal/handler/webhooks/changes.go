@@ -18,7 +18,7 @@ import (
 )
 
 func (h *Handler) create(ctx context.Context, c *call) (any, error) {
-	e, in, err := h.readNew(c.Body)
+	e, in, err := h.readNew(c.body)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +108,7 @@ func (h *Handler) alter(
 }
 
 func (h *Handler) change(ctx context.Context, c *call) (any, error) {
-	in, err := h.readChange(c.Body)
+	in, err := h.readChange(c.body)
 	if err != nil {
 		return nil, err
 	}

@@ -37,7 +37,6 @@ var (
 type world struct {
 	t        testing.TB
 	handler  *Handler
-	invoke   func(context.Context, []byte) ([]byte, error)
 	contract *contract.Contract
 	log      *bytes.Buffer
 
@@ -87,7 +86,6 @@ func newWorld(t testing.TB) *world {
 		Random: rand.Reader,
 		Budget: 1_000_000, PerHost: endpoint.MaxLive,
 	}
-	w.invoke = w.handler.Function().Invoke
 	return w
 }
 
@@ -316,13 +314,16 @@ func (w *world) do(key, method, target, body string) answer {
 
 func (w *world) call(method, target string, header http.Header, body []byte) answer {
 	w.t.Helper()
-	return w.exchange(method, target, header, body, invocation(w.t, method, target, header, body))
+	payload := invocation(w.t, method, target, header, body)
+	return w.exchange(w.t.Context(), method, target, header, body, payload)
 }
 
 // exchange sends a request as this payload.
-func (w *world) exchange(method, target string, header http.Header, body, payload []byte) answer {
+func (w *world) exchange(
+	ctx context.Context, method, target string, header http.Header, body, payload []byte,
+) answer {
 	w.t.Helper()
-	out, err := w.invoke(w.t.Context(), payload)
+	out, err := w.handler.Invoke(ctx, payload)
 	if err != nil {
 		w.t.Fatalf("%s %s: %v", method, target, err)
 	}

@@ -16,7 +16,7 @@ import (
 // ask makes an operator's request and returns its answer.
 func (w *world) ask(request string) (answer string) {
 	w.t.Helper()
-	out, err := w.invoke(w.t.Context(), []byte(request))
+	out, err := w.handler.Invoke(w.t.Context(), []byte(request))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestHandler_import_saysWhatToAskForAgain(t *testing.T) {
 	}
 }
 
-func TestFunction_Invoke_tellsOperatorsFromTenants(t *testing.T) {
+func TestHandler_Invoke_tellsOperatorsFromTenants(t *testing.T) {
 	w := newWorld(t)
 	for _, request := range []string{
 		`{"action":"import","operator":"ann","endpoints":[]}`,

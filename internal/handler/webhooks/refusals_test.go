@@ -219,12 +219,6 @@ func TestCall_saysWhatIsWrongWithPathMethodAndQuery(t *testing.T) {
 	}
 }
 
-func TestHandler_Serve_refusesWhatIsNoRequest(t *testing.T) {
-	w := newWorld(t)
-	payload := `{"headers":{"a":"1","a":"2"}}`
-	w.expect(payload, "400 malformed_request", w.exchange("GET", "/v1/webhooks", nil, nil, []byte(payload)))
-}
-
 func TestHandler_create_keepsToTheLimitOfATenant(t *testing.T) {
 	w, key := newTenant(t)
 	path := "/v1/webhooks/" + w.create(key).ID

@@ -23,13 +23,13 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 		name = c.route.method + " " + c.route.path
 	}
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyRequest, c.ID),
+		slog.String(telemetry.KeyRequest, c.id()),
 		slog.String(telemetry.KeyRoute, name),
 		slog.Int(telemetry.KeyStatus, status),
 		slog.Float64(telemetry.KeyMillis, float64(took.Microseconds())/1000),
 		slog.String(telemetry.KeyTenant, c.key.TenantID),
 		slog.String(telemetry.KeyKey, c.keyID),
-		slog.String("source_ip", c.SourceIP),
+		slog.String("source_ip", c.in.RequestContext.HTTP.SourceIP),
 	}
 	if endpoint.ValidID(c.endpointID) {
 		attrs = append(attrs, slog.String(telemetry.KeyEndpoint, c.endpointID))
@@ -57,7 +57,7 @@ func causes(refused *problem.Error) []slog.Attr {
 // alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
 func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
 	return h.Audit.Write(ctx, audit.Line{
-		Action: action, RequestID: c.ID, Operator: c.operator, KeyID: c.key.ID,
+		Action: action, RequestID: c.id(), Operator: c.operator, KeyID: c.key.ID,
 		TenantID: after.TenantID, EndpointID: after.ID,
 		Changed: changed(before, after), Before: trail(before), After: trail(after),
 	})

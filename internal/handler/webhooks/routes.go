@@ -75,13 +75,13 @@ func Routes() []string {
 
 // find sets the route and the endpoint id of the path.
 func (c *call) find() error {
-	path, id := pattern(c.Path)
+	path, id := pattern(c.in.RawPath)
 	var methods []string
 	for i := range routes {
 		if routes[i].path != path {
 			continue
 		}
-		if routes[i].method == c.Method {
+		if routes[i].method == c.in.RequestContext.HTTP.Method {
 			c.route, c.endpointID = &routes[i], id
 			return nil
 		}
@@ -111,7 +111,7 @@ func pattern(path string) (pattern, id string) {
 
 // readQuery accepts each of the route's parameters once and no other.
 func (c *call) readQuery() error {
-	values, err := url.ParseQuery(c.Query)
+	values, err := url.ParseQuery(c.in.RawQueryString)
 	if err != nil {
 		return &problem.Error{Code: problem.CodeInvalidQuery, Detail: "The query string is not well-formed."}
 	}

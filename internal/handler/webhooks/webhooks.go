@@ -17,7 +17,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/apigw"
+	"github.com/aws/aws-lambda-go/events"
+
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -74,7 +75,9 @@ const (
 
 // call is one request on its way through.
 type call struct {
-	apigw.Request
+	in         events.APIGatewayV2HTTPRequest
+	body       []byte    // its exact bytes
+	malformed  bool      // the invocation was no HTTP request
 	now        time.Time // UTC, whole milliseconds as they are stored
 	route      *route
 	key        apikey.Key // zero until it is authenticated
@@ -84,15 +87,18 @@ type call struct {
 	query      map[string]string
 }
 
-// Serve answers one request.
-func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
+// id is API Gateway's of the request, also in its access log.
+func (c *call) id() string { return c.in.RequestContext.RequestID }
+
+// serve answers one request.
+func (h *Handler) serve(ctx context.Context, c *call) response {
 	started := h.Now()
-	c := &call{Request: req, now: started.UTC().Truncate(time.Millisecond)}
+	c.now = started.UTC().Truncate(time.Millisecond)
 	bounded, stop := parallel.Deadline(ctx, reserve)
 	defer stop()
 	bounded, cancel := context.WithTimeout(bounded, patience)
 	defer cancel()
-	var res apigw.Response
+	var res response
 	err := parallel.Guard(func() (answerErr error) {
 		res, answerErr = h.answer(bounded, c)
 		return answerErr
@@ -101,18 +107,18 @@ func (h *Handler) Serve(ctx context.Context, req apigw.Request) apigw.Response {
 	if refused != nil {
 		res = refusal(refused, c)
 	}
-	res.Header["X-Request-Id"] = c.ID
-	res.Header["Cache-Control"] = "no-store"
-	res.Header["X-Content-Type-Options"] = "nosniff"
-	h.report(ctx, c, res.Status, h.Now().Sub(started), refused)
+	res.Headers["X-Request-Id"] = c.id()
+	res.Headers["Cache-Control"] = "no-store"
+	res.Headers["X-Content-Type-Options"] = "nosniff"
+	h.report(ctx, c, res.StatusCode, h.Now().Sub(started), refused)
 	return res
 }
 
 // answer takes a request through the checks that all share, in the order the documentation
 // gives: key, path, method, scope, query, body.
-func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
-	if c.Malformed {
-		return apigw.Response{}, problem.New(problem.CodeMalformedRequest)
+func (h *Handler) answer(ctx context.Context, c *call) (response, error) {
+	if c.malformed {
+		return response{}, problem.New(problem.CodeMalformedRequest)
 	}
 	unrouted := c.find() // a request's cost depends on its route and query
 	var badQuery error
@@ -120,26 +126,26 @@ func (h *Handler) answer(ctx context.Context, c *call) (apigw.Response, error) {
 		badQuery = c.readQuery()
 	}
 	if err := h.authenticate(ctx, c); err != nil {
-		return apigw.Response{}, callerProblem(err)
+		return response{}, callerProblem(err)
 	}
 	if unrouted != nil {
-		return apigw.Response{}, unrouted
+		return response{}, unrouted
 	}
 	if !c.key.Allows(c.route.scope) {
-		return apigw.Response{}, &problem.Error{
+		return response{}, &problem.Error{
 			Code:   problem.CodeInsufficientScope,
 			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
 		}
 	}
 	if badQuery != nil {
-		return apigw.Response{}, badQuery
+		return response{}, badQuery
 	}
 	if err := c.checkBody(); err != nil {
-		return apigw.Response{}, err
+		return response{}, err
 	}
 	body, err := c.route.do(h, ctx, c)
 	if err != nil {
-		return apigw.Response{}, callerProblem(err)
+		return response{}, callerProblem(err)
 	}
 	return respond(cmp.Or(c.route.status, 200), body)
 }

@@ -1,0 +1,60 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/aws/aws-lambda-go/lambdacontext"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/herald-webhooks/herald/internal/operator"
+)
+
+// response is an answer to API Gateway.
+type response struct {
+	StatusCode      int               `json:"statusCode"`
+	Headers         map[string]string `json:"headers"` // by their usual spelling
+	Body            string            `json:"body"`
+	IsBase64Encoded bool              `json:"isBase64Encoded"`
+}
+
+// Invoke implements lambda.Handler: API Gateway invokes it for tenants, IAM principals invoke it as operators. An
+// invocation by API Gateway has a context that no HTTP client writes, and is never an operator's request.
+func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	var kind struct {
+		Action  string         `json:"action"`
+		Context jsontext.Value `json:"requestContext"`
+	}
+	if err := json.Unmarshal(payload, &kind); err == nil && kind.Action != "" && kind.Context == nil {
+		operators := &operator.Function{Name: "webhooks", Log: h.Log, Now: h.Now, Actions: map[string]operator.Action{
+			"import": operator.Do(h.importEndpoints),
+		}}
+		return operators.Invoke(ctx, payload)
+	}
+	out, err := json.Marshal(h.serve(ctx, received(ctx, payload)), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		return nil, fmt.Errorf("encoding the answer: %w", err)
+	}
+	return out, nil
+}
+
+// received is the request of an invocation by an HTTP API (payload format 2.0). Another payload is a malformed request,
+// which is answered like any other.
+func received(ctx context.Context, payload []byte) *call {
+	c := &call{}
+	err := json.Unmarshal(payload, &c.in)
+	c.body = []byte(c.in.Body)
+	if err == nil && c.in.IsBase64Encoded {
+		c.body, err = base64.StdEncoding.DecodeString(c.in.Body)
+	}
+	if err == nil {
+		return c
+	}
+	malformed := &call{malformed: true} // err may quote a header
+	if own, ok := lambdacontext.FromContext(ctx); ok {
+		malformed.in.RequestContext.RequestID = own.AwsRequestID
+	}
+	return malformed
+}
