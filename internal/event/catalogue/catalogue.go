@@ -18,13 +18,3 @@ type Type struct {
 
 // Types returns all types: the specification's in its order ("Events"), then the adopter's own.
 func Types() []Type { return slices.Concat(herald, own) }
-
-// Find returns the type of the name.
-func Find(name string) (Type, bool) {
-	for _, types := range [][]Type{herald, own} {
-		if i := slices.IndexFunc(types, func(t Type) bool { return t.Name == name }); i >= 0 {
-			return types[i], true
-		}
-	}
-	return Type{}, false
-}

@@ -2,10 +2,10 @@ package fanout
 
 import (
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/schema"
 )
 
@@ -19,36 +19,24 @@ const (
 	checkReject SchemaCheck = "reject" // as any other bad event
 )
 
-// schemas has the types that have come, compiled once.
-type schemas struct {
-	mu       sync.Mutex
-	compiled map[string]*schema.Schema
-}
+// schemas are the types' schemas by name, each compiled when the first event of its type comes.
+type schemas map[string]func() (*schema.Schema, error)
 
-func (s *schemas) of(eventType, text string) (*schema.Schema, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if found := s.compiled[eventType]; found != nil {
-		return found, nil
+// schemasOf returns the schemas of the types.
+func schemasOf(types []catalogue.Type) schemas {
+	made := schemas{}
+	for _, t := range types {
+		made[t.Name] = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(t.Schema) })
 	}
-	made, err := schema.Compile(text)
-	if err != nil {
-		return nil, fmt.Errorf("compiling the schema of %s: %w", eventType, err)
-	}
-	if s.compiled == nil {
-		s.compiled = map[string]*schema.Schema{}
-	}
-	s.compiled[eventType] = made
-	return made, nil
+	return made
 }
 
 // check holds the data of a good event against the schema of its type.
 func (h *Handler) check(t *task) {
-	if t.bad != nil || t.err != nil || h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
+	if t.bad != nil || h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
 		return
 	}
-	known, _ := h.Types(t.event.Type)
-	compiled, err := h.schemas.of(t.event.Type, known.Schema)
+	compiled, err := h.schemas[t.event.Type]() // each event has a known type
 	if err == nil {
 		err = compiled.Check(t.event.Data)
 	}

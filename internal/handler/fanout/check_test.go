@@ -12,10 +12,8 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// strict is a type of which data.n must be a number.
-func strict(name string) (catalogue.Type, bool) {
-	return catalogue.Type{Name: name, Schema: `{"properties":{"n":{"type":"number"}}}`}, true
-}
+// strict wants a number as data.n.
+var strict = schemasOf([]catalogue.Type{{Name: "user.banned", Schema: `{"properties":{"n":{"type":"number"}}}`}})
 
 func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 	const mismatch = "does not fulfil /properties/n/type of its schema"
@@ -35,7 +33,7 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 	} {
 		t.Run(string(check), func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-			r.SchemaCheck, r.Types = check, strict
+			r.SchemaCheck, r.schemas = check, strict
 			r.delivers(t, want.delivered, fits, not)
 			if diff := cmp.Diff(want.rejected, r.rejected.sent, sqsValues); diff != "" {
 				t.Errorf("rejected (-want +got):\n%s", diff)
@@ -56,7 +54,7 @@ func TestHandler_Process_checksDataAgainstTheSchema(t *testing.T) {
 // One line has all that is odd about an event. An event that fails is counted when it is delivered.
 func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
-	r.SchemaCheck, r.Types = checkWarn, strict
+	r.SchemaCheck, r.schemas = checkWarn, strict
 	odd := []events.SQSMessage{
 		{MessageId: "2", Body: `{"id":"a","tenant_id":"t","type":"user.banned","data":{"n":"one"}}`},
 	}
@@ -76,11 +74,11 @@ func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 }
 
 func TestCatalogue_hasSchemasThatCompile(t *testing.T) {
-	var s schemas
+	schemas := schemasOf(catalogue.Types())
 	for _, c := range catalogue.Types() {
-		compiled, err := s.of(c.Name, c.Schema)
+		compiled, err := schemas[c.Name]()
 		if err != nil {
-			t.Error(err)
+			t.Errorf("%s: %v", c.Name, err)
 			continue
 		}
 		if err := compiled.Check([]byte(c.Example)); err != nil {

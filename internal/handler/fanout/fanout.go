@@ -21,7 +21,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
-	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -56,11 +55,10 @@ type Handler struct {
 	Metrics       *telemetry.Metrics
 	MaxReceives   int // of an event, before SQS moves it to EventsDeadLetterQueue
 	SchemaCheck   SchemaCheck
-	Types         func(name string) (catalogue.Type, bool) // that have schemas
 	Now           func() time.Time
 
-	memory  memory
 	schemas schemas
+	memory  memory
 }
 
 // reserve is the time kept back before the function's deadline.
@@ -92,15 +90,15 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		h.check(tasks[i])
 	}
 	h.reject(ctx, tasks)
-	h.fanOut(ctx, tasks)
+	h.fanOut(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil }))
 	for _, t := range tasks {
 		if t.err != nil {
 			failed = append(failed, t.record.MessageId)
 		}
+		if h.arrives(t) {
+			h.Metrics.Count("EventsRejected", 1)
+		}
 		h.report(ctx, t)
-	}
-	if n := h.arrivals(tasks); n > 0 {
-		h.Metrics.Count("EventsRejected", n)
 	}
 	h.reportBatch(ctx, tasks, began)
 	h.Metrics.Share("Faults", len(failed), len(records))
@@ -122,37 +120,31 @@ func decode(r events.SQSMessage) *task {
 	t := &task{record: r}
 	var err error
 	t.event, err = event.Decode([]byte(r.Body), r.MessageId)
-	if err != nil && !errors.As(err, &t.bad) {
-		t.err = err
-	}
+	_ = errors.As(err, &t.bad) // no other error
 	return t
 }
 
 // reject sends bad events to EventsDeadLetterQueue as they came, with their reason.
 func (h *Handler) reject(ctx context.Context, tasks []*task) {
-	var refused []*task
-	var messages []queue.Outgoing
+	var refused outbox
 	for _, t := range tasks {
 		if t.bad != nil {
-			refused = append(refused, t)
-			messages = append(messages, rejected.Message(rejected.Event{
+			refused.add(t, rejected.Message(rejected.Event{
 				MessageID: t.record.MessageId, EventID: t.bad.EventID, Reason: t.bad.Error(), Body: t.record.Body,
 			}))
 		}
 	}
-	for i, err := range h.Rejected.Send(ctx, messages) {
-		refused[i].err = err
-	}
+	refused.send(ctx, h.Rejected)
 }
 
-// fanOut sends the deliveries of all good events: one read per tenant, sends in tens.
+// fanOut sends the deliveries of good events: one read per tenant, sends in tens.
 func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 	tenants := h.subscriptions(ctx, tasks)
 	slow := h.slow(ctx, slices.Collect(maps.Keys(tenants)))
 	now := h.Now()
 	var fast, aside outbox
 	for _, t := range tasks {
-		if t.bad != nil || t.err != nil {
+		if t.err = tenants[t.event.TenantID].err; t.err != nil {
 			continue
 		}
 		body := t.event.Payload()
@@ -162,7 +154,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 		if h.Allowance.Slow(slow[t.event.TenantID], now) {
 			to = &aside
 		}
-		for _, e := range tenants[t.event.TenantID] {
+		for _, e := range tenants[t.event.TenantID].endpoints {
 			if !e.Wants(t.event.Type) {
 				continue
 			}
@@ -228,41 +220,35 @@ func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Ti
 	return until
 }
 
-// arrivals counts the events that this batch puts on EventsDeadLetterQueue: refused ones, and ones given up, which
-// SQS moves there instead of letting them be received once more.
-func (h *Handler) arrivals(tasks []*task) (n int) {
-	for _, t := range tasks {
-		if t.bad != nil && t.err == nil || t.err != nil && queue.ReceiveOf(t.record).Count >= h.MaxReceives {
-			n++
-		}
+// arrives reports whether this batch puts the event on EventsDeadLetterQueue: refused, or given up, which SQS moves
+// there instead of letting it be received once more.
+func (h *Handler) arrives(t *task) bool {
+	if t.err != nil {
+		return queue.ReceiveOf(t.record).Count >= h.MaxReceives
 	}
-	return n
+	return t.bad != nil
 }
 
-// subscriptions reads each tenant of the batch once. Where a read failed its events fail.
-func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string][]endpoint.Endpoint {
-	byTenant := map[string][]*task{}
-	var tenants []string
+// subscriptions are a tenant's active endpoints, or the fault that kept them from being read.
+type subscriptions struct {
+	endpoints []endpoint.Endpoint
+	err       error
+}
+
+// subscriptions reads each tenant of the events once.
+func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string]subscriptions {
+	found := map[string]subscriptions{}
 	for _, t := range tasks {
-		if t.bad != nil || t.err != nil {
-			continue
-		}
-		if byTenant[t.event.TenantID] == nil {
-			tenants = append(tenants, t.event.TenantID)
-		}
-		byTenant[t.event.TenantID] = append(byTenant[t.event.TenantID], t)
+		found[t.event.TenantID] = subscriptions{}
 	}
+	tenants := slices.Collect(maps.Keys(found))
 	lists := make([][]endpoint.Endpoint, len(tenants))
 	errs := parallel.Each(len(tenants), tenantReads, func(i int) (err error) {
 		lists[i], err = h.Subscriptions.Subscriptions(ctx, tenants[i])
 		return err
 	})
-	found := make(map[string][]endpoint.Endpoint, len(tenants))
 	for i, tenant := range tenants {
-		found[tenant] = lists[i]
-		for _, t := range byTenant[tenant] {
-			t.err = errs[i]
-		}
+		found[tenant] = subscriptions{lists[i], errs[i]}
 	}
 	return found
 }

@@ -62,7 +62,7 @@ func New(c Config) (*Handler, error) {
 		MaxReceives:   s.EventsMaxReceiveCount,
 		Sample:        s.SuccessLogSample,
 		SchemaCheck:   s.SchemaCheck,
-		Types:         catalogue.Find,
+		schemas:       schemasOf(catalogue.Types()),
 		Now:           time.Now,
 	}, nil
 }

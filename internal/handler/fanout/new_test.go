@@ -17,7 +17,7 @@ func TestNew_takesItsSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, known := h.Types("user.created"); !known || h.SchemaCheck != checkWarn {
+	if known := h.schemas["user.created"] != nil; !known || h.SchemaCheck != checkWarn {
 		t.Errorf("schemas are checked: %s; user.created has one: %t", h.SchemaCheck, known)
 	}
 	if h.Sample != 2.5 || h.MaxReceives != 50 {
