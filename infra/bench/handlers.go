@@ -52,7 +52,7 @@ func deliver(in workload) (measurement, error) {
 			SuccessLogSample: logSample,
 			EgressAllowCIDRs: allowedCIDRs, EgressAllowPorts: allowedPorts,
 		},
-		AWS: cfg, Log: telemetry.NewLogger(os.Stdout), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "deliver", time.Now),
+		AWS: cfg, Log: lambdacontext.NewLogger(), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "deliver", time.Now),
 	})
 	if err != nil {
 		return measurement{}, err
@@ -73,7 +73,7 @@ func fanOut(in workload) (measurement, error) {
 			EventsMaxReceiveCount: 50, MaximumConcurrency: maximumConcurrency, AttemptTimeout: attemptTimeout,
 			SuccessLogSample: logSample, SchemaCheck: "off",
 		},
-		AWS: cfg, Log: telemetry.NewLogger(os.Stdout), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "fanout", time.Now),
+		AWS: cfg, Log: lambdacontext.NewLogger(), Metrics: telemetry.NewMetrics(os.Stdout, "bench", "fanout", time.Now),
 	})
 	if err != nil {
 		return measurement{}, err

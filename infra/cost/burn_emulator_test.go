@@ -22,7 +22,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -105,7 +104,7 @@ func newAPI(t *testing.T) *api {
 	a.fill(client, a.options.Resources["Endpoints"])
 	a.handler = must(webhooks.New(webhooks.Config{
 		Settings: pipeline.Settings[webhooks.Settings](t, a.options, "webhooks"), AWS: a.options.AWS("webhooks"),
-		Log: telemetry.NewLogger(&a.output),
+		Log: pipeline.Log(&a.output),
 	}))
 	a.handler.Now = a.options.Now
 	return a

@@ -19,7 +19,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
@@ -129,6 +128,6 @@ func (p *processes) take() lambda.Handler {
 		return one
 	default:
 	}
-	config := webhooks.Config{Settings: p.settings, AWS: p.cfg, Log: telemetry.NewLogger(io.Discard)}
+	config := webhooks.Config{Settings: p.settings, AWS: p.cfg, Log: pipeline.Log(io.Discard)}
 	return must(webhooks.New(config))
 }

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -161,6 +163,20 @@ func must[T any](m maker, value T, err error) T {
 	return value
 }
 
+// Log is a function's logger (lambdacontext.NewLogger) that writes to out.
+func Log(out io.Writer) *slog.Logger {
+	return slog.New(lines{slog.NewJSONHandler(out, &slog.HandlerOptions{ReplaceAttr: lambdacontext.ReplaceAttr})})
+}
+
+type lines struct{ slog.Handler }
+
+func (l lines) Handle(ctx context.Context, r slog.Record) error {
+	if invocation, ok := lambdacontext.FromContext(ctx); ok {
+		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID)) //nolint:sloglint // as Lambda itself spells it
+	}
+	return l.Handler.Handle(ctx, r)
+}
+
 func (m maker) metrics(name string) *telemetry.Metrics {
 	return telemetry.NewMetrics(m.Output(name), m.value("Stage"), name, m.Now)
 }
@@ -168,7 +184,7 @@ func (m maker) metrics(name string) *telemetry.Metrics {
 func (m maker) fanout() func(context.Context, []events.SQSMessage) []string {
 	h, err := fanout.New(fanout.Config{
 		Settings: settings[fanout.Settings](m, "fanout"), AWS: m.AWS("fanout"),
-		Log: telemetry.NewLogger(m.Output("fanout")), Metrics: m.metrics("fanout"),
+		Log: Log(m.Output("fanout")), Metrics: m.metrics("fanout"),
 	})
 	must(m, h, err).Now = m.Now
 	return h.Process
@@ -177,7 +193,7 @@ func (m maker) fanout() func(context.Context, []events.SQSMessage) []string {
 func (m maker) deliver() func(context.Context, []events.SQSMessage) []string {
 	h, err := deliver.New(deliver.Config{
 		Settings: settings[deliver.Settings](m, "deliver"), AWS: m.AWS("deliver"),
-		Log: telemetry.NewLogger(m.Output("deliver")), Metrics: m.metrics("deliver"),
+		Log: Log(m.Output("deliver")), Metrics: m.metrics("deliver"),
 	})
 	must(m, h, err).Now = m.Now
 	h.Sender.Now, h.Sender.Client = m.Now, m.Receivers
@@ -188,7 +204,7 @@ func (m maker) deliver() func(context.Context, []events.SQSMessage) []string {
 func (m maker) deadletter() func(context.Context, []events.SQSMessage) []string {
 	h := deadletter.New(deadletter.Config{
 		Settings: settings[deadletter.Settings](m, "deadletter"), AWS: m.AWS("deadletter"),
-		Log: telemetry.NewLogger(m.Output("deadletter")), Metrics: m.metrics("deadletter"),
+		Log: Log(m.Output("deadletter")), Metrics: m.metrics("deadletter"),
 	})
 	h.Now = m.Now
 	return h.Process
@@ -197,7 +213,7 @@ func (m maker) deadletter() func(context.Context, []events.SQSMessage) []string 
 func (m maker) release() func(context.Context) error {
 	h, err := release.New(release.Config{
 		Settings: settings[release.Settings](m, "release"), AWS: m.AWS("release"),
-		Log: telemetry.NewLogger(m.Output("release")), Metrics: m.metrics("release"),
+		Log: Log(m.Output("release")), Metrics: m.metrics("release"),
 	})
 	must(m, h, err).Now = m.Now
 	return h.Run

@@ -27,7 +27,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/handler/replay"
 	"github.com/herald-webhooks/herald/internal/handler/webhooks"
 	"github.com/herald-webhooks/herald/internal/queue"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -151,7 +150,7 @@ func (s *stage) webhooks() *webhooks.Handler {
 	s.t.Helper()
 	h, err := webhooks.New(webhooks.Config{
 		Settings: pipeline.Settings[webhooks.Settings](s.t, s.options, "webhooks"), AWS: s.aws("webhooks"),
-		Log: telemetry.NewLogger(&s.output),
+		Log: pipeline.Log(&s.output),
 	})
 	s.must(err)
 	return h
@@ -198,7 +197,7 @@ func TestDeadLettersAndDeletedEndpointsExpire(t *testing.T) {
 // people are the functions of operators.
 func (s *stage) people() map[string]lambda.Handler {
 	s.t.Helper()
-	log := telemetry.NewLogger(&s.output)
+	log := pipeline.Log(&s.output)
 	return map[string]lambda.Handler{
 		"inspect": inspect.New(inspect.Config{
 			Settings: pipeline.Settings[inspect.Settings](s.t, s.options, "inspect"), AWS: s.aws("inspect"), Log: log,

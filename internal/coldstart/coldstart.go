@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
+	"github.com/aws/aws-lambda-go/lambdacontext"
 
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -22,7 +23,7 @@ import (
 // Runtime API, or here if it cannot start. Settings are read from the variables that the `env` tags of S name (package
 // config), besides the stage that every function has; build makes the handler, which counts only without an error.
 func Run[S any, H lambda.Handler](name string, build func(config.Function[S]) (H, error)) {
-	log := telemetry.NewLogger(os.Stdout)
+	log := lambdacontext.NewLogger()
 	common, unstaged := config.Load[struct {
 		Stage string `env:"STAGE,notEmpty"`
 	}]()

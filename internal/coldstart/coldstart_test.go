@@ -56,7 +56,7 @@ func start(t *testing.T, variables ...string) started {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append([]string{
-		"TEST_FUNCTION=1", "STAGE=prod", "TEST_TABLE=Endpoints", "TEST_LIMIT=50",
+		"TEST_FUNCTION=1", "AWS_LAMBDA_LOG_FORMAT=JSON", "STAGE=prod", "TEST_TABLE=Endpoints", "TEST_LIMIT=50",
 		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=AKID", "AWS_SECRET_ACCESS_KEY=hush",
 	}, variables...)
 	var stdout bytes.Buffer

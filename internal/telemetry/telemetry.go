@@ -1,9 +1,8 @@
-// Package telemetry makes the logger and the metrics of every function: one wide JSON line per request,
-// event or attempt (successes outside the sample share one line per batch), and CloudWatch's embedded
-// metric format on the same stream.
+// Package telemetry has the keys of every function's log, with one wide line of JSON per request, event or attempt
+// (successes outside the sample share one line per batch), and its metrics, in CloudWatch's embedded metric format on
+// the same stream.
 //
-// Keys are the constants below. It never logs bodies, secrets, keys or URLs: callers hand it
-// ids, hosts, numbers and typed reasons only.
+// Nothing logs bodies, secrets, keys or URLs: ids, hosts, numbers and typed reasons only.
 package telemetry
 
 // The keys of log lines.
