@@ -41,7 +41,8 @@ func build(c config.Function[settings]) (lambda.Handler, error) {
 	return lambda.NewHandler(func(ctx context.Context) ([]any, error) {
 		c.Log.InfoContext(ctx, "invoked")
 		c.Metrics.Count("Invocations", 1)
-		return []any{c.Settings, c.AWS.Region}, c.Metrics.Flush()
+		c.Metrics.Flush()
+		return []any{c.Settings, c.AWS.Region}, nil
 	}), nil
 }
 

@@ -2,7 +2,6 @@ package telemetry
 
 import (
 	"bytes"
-	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -80,55 +79,39 @@ func (m *Metrics) add(to metric, value float64) {
 // maxValues is the most values of one metric in one EMF line.
 const maxValues = 100
 
-// Flush writes and forgets all collected values.
-func (m *Metrics) Flush() error {
+// Flush writes and forgets all collected values. Where out takes nothing, it takes no log line about that either.
+func (m *Metrics) Flush() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.out == io.Discard { // nobody reads them, as in fake time
 		clear(m.values)
-		return nil
+		return
 	}
 	var text bytes.Buffer
 	for len(m.values) > 0 {
-		if err := json.MarshalWrite(&text, m.line()); err != nil {
-			return fmt.Errorf("encoding metrics: %w", err)
-		}
+		_ = json.MarshalWrite(&text, m.line()) // of names and finite numbers
 		text.WriteByte('\n')
 	}
-	if _, err := text.WriteTo(m.out); err != nil {
-		return fmt.Errorf("writing metrics: %w", err)
-	}
-	return nil
+	_, _ = text.WriteTo(m.out)
 }
 
-// line is one line of the embedded metric format.
-type line struct {
-	AWS struct {
-		Timestamp         int64
-		CloudWatchMetrics []declaration
-	} `json:"_aws"`
-	Service string               `json:"service"`
-	Values  map[string][]float64 `json:",embed"`
-}
-
-type declaration struct {
-	Namespace  string
-	Dimensions [][]string
-	Metrics    []metric
-}
-
-// line takes at most maxValues collected values of each metric.
-func (m *Metrics) line() line {
-	l := line{Service: m.service, Values: make(map[string][]float64, len(m.values))}
-	declared := declaration{Namespace: m.namespace, Dimensions: [][]string{{"service"}}}
+// line is a line of the embedded metric format, with at most maxValues collected values of each metric.
+func (m *Metrics) line() map[string]any {
+	line := map[string]any{"service": m.service}
+	var declared []metric
 	for metric, values := range m.values {
 		n := min(len(values), maxValues)
-		declared.Metrics = append(declared.Metrics, metric)
-		l.Values[metric.Name] = values[:n]
+		declared = append(declared, metric)
+		line[metric.Name] = values[:n]
 		if m.values[metric] = values[n:]; n == len(values) {
 			delete(m.values, metric)
 		}
 	}
-	l.AWS.Timestamp, l.AWS.CloudWatchMetrics = m.now().UnixMilli(), []declaration{declared}
-	return l
+	line["_aws"] = map[string]any{
+		"Timestamp": m.now().UnixMilli(),
+		"CloudWatchMetrics": []map[string]any{{
+			"Namespace": m.namespace, "Dimensions": [][]string{{"service"}}, "Metrics": declared,
+		}},
+	}
+	return line
 }

@@ -99,9 +99,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		h.report(ctx, lines[i], err)
 	}
 	h.Metrics.Share("Faults", faults, len(records))
-	if err := h.Metrics.Flush(); err != nil {
-		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
-	}
+	h.Metrics.Flush()
 	return failed
 }
 

@@ -28,9 +28,7 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 	}
 	h.reportBatch(ctx, ends, unreadable, began)
 	h.tally(ends)
-	if err := h.Output.Metrics.Flush(); err != nil {
-		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
-	}
+	h.Output.Metrics.Flush()
 }
 
 func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {

@@ -102,9 +102,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	}
 	h.reportBatch(ctx, tasks, began)
 	h.Metrics.Share("Faults", len(failed), len(records))
-	if err := h.Metrics.Flush(); err != nil {
-		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
-	}
+	h.Metrics.Flush()
 	return failed
 }
 

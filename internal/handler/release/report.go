@@ -139,7 +139,5 @@ func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summar
 		metrics.Count("Runs", 1)
 	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "run", attrs...)
-	if err := metrics.Flush(); err != nil {
-		t.log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
-	}
+	metrics.Flush()
 }
