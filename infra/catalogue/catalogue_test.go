@@ -184,7 +184,7 @@ func TestBoth_namesTheLineOfWhatIsNoCatalogue(t *testing.T) {
 		},
 		"examples without one": {strings.Replace(plain, example, "examples: {}", 1), "13: a.b has no example"},
 		"a summary that is merged in": {
-			strings.Replace(plain, "summary: Something happened", "<<: { summary: S }", 1), "",
+			strings.Replace(plain, "summary: Something happened", "<<: { summary: S }", 1), "7: a.b has no summary here",
 		},
 		"the name of another type": {
 			strings.Replace(plain, "example:", "example:\n              type: a.c", 1), `14: this is "a.c", below a.b`,
