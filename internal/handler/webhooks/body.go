@@ -102,25 +102,6 @@ func (r *reader) text(v jsontext.Value, pointer string) (s string, ok bool) {
 	return s, true
 }
 
-// list reads an array of strings. One that is too long is refused unread.
-func (r *reader) list(v jsontext.Value, pointer string, most int) (list []string, ok bool) {
-	var values []jsontext.Value
-	if v.Kind() != '[' || json.Unmarshal(v, &values) != nil {
-		r.mistyped(pointer, "must be an array of strings")
-		return nil, false
-	}
-	if len(values) > most {
-		r.refuse(pointer, fmt.Sprintf("must have at most %d entries", most))
-		return nil, false
-	}
-	ok = true
-	for i, value := range values {
-		s, isText := r.text(value, fmt.Sprintf("%s/%d", pointer, i))
-		list, ok = append(list, s), ok && isText
-	}
-	return list, ok
-}
-
 // problem is nil when all was well.
 func (r *reader) problem() error {
 	code, fields := problem.CodeInvalidBody, r.types

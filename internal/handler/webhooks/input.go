@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -108,22 +109,29 @@ func readStatus(v jsontext.Value, r *reader) endpoint.Status {
 var notSubscribable = "is neither an implemented event nor one of the patterns " +
 	strings.Join(event.Patterns(), ", ") + "; GET /v1/webhooks/event-types lists both"
 
-func readEvents(v jsontext.Value, r *reader) []string {
-	list, ok := r.list(v, "/events", maxEvents)
-	if !ok {
+// readEvents reads an array of names and patterns. One that is too long is refused unread.
+func readEvents(v jsontext.Value, r *reader) (list []string) {
+	const pointer = "/events"
+	var values []jsontext.Value
+	switch {
+	case v.Kind() != '[' || json.Unmarshal(v, &values) != nil:
+		r.mistyped(pointer, "must be an array of strings")
+	case len(values) == 0:
+		r.refuse(pointer, "must have at least one entry")
+	case len(values) > maxEvents:
+		r.refuse(pointer, fmt.Sprintf("must have at most %d entries", maxEvents))
 		return nil
 	}
-	if len(list) == 0 {
-		r.refuse("/events", "must have at least one entry")
-	}
-	for i, name := range list {
-		pointer := fmt.Sprintf("/events/%d", i)
+	for i, value := range values {
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		name, ok := r.text(value, at)
 		switch {
-		case !event.ValidPattern(name):
-			r.refuse(pointer, notSubscribable)
-		case slices.Index(list, name) < i:
-			r.refuse(pointer, "is a duplicate")
+		case ok && !event.ValidPattern(name):
+			r.refuse(at, notSubscribable)
+		case ok && slices.Contains(list, name):
+			r.refuse(at, "is a duplicate")
 		}
+		list = append(list, name)
 	}
 	return list
 }
