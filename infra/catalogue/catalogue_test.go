@@ -186,9 +186,6 @@ func TestBoth_namesTheLineOfWhatIsNoCatalogue(t *testing.T) {
 		"a summary that is merged in": {
 			strings.Replace(plain, "summary: Something happened", "<<: { summary: S }", 1), "7: a.b has no summary here",
 		},
-		"the name of another type": {
-			strings.Replace(plain, "example:", "example:\n              type: a.c", 1), `14: this is "a.c", below a.b`,
-		},
 		"no YAML":         {"a: [", " yaml: line 1: "},
 		"an empty file":   {"", "1: the catalogue is empty"},
 		"another version": {"openapi: 3.0.3\nwebhooks: {}\n", "1: openapi must be 3.1"},
