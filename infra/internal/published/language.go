@@ -9,6 +9,7 @@ package published
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -75,7 +76,7 @@ func (l Language) words(command string, p Place) []string {
 }
 
 // prepare looks for the language's tools and builds the receiver.
-func (l Language) prepare(ctx context.Context, p Place) error {
+func (l Language) prepare(ctx context.Context, p Place, printed io.Writer) error {
 	for _, tool := range l.tools {
 		if _, err := exec.LookPath(tool); err != nil {
 			return fmt.Errorf("%s is missing: %w", tool, err)
@@ -86,10 +87,9 @@ func (l Language) prepare(ctx context.Context, p Place) error {
 	}
 	words := l.words(l.build, p)
 	cmd := exec.Command(words[0], words[1:]...) //nolint:gosec // our own table; child.Run ends it
-	var printed output
-	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Root, &printed, &printed
+	cmd.Dir, cmd.Stdout, cmd.Stderr = p.Root, printed, printed
 	if err := child.Run(ctx, cmd); err != nil {
-		return fmt.Errorf("building: %w\n%s", err, printed.String())
+		return fmt.Errorf("building: %w", err)
 	}
 	return nil
 }

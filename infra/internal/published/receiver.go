@@ -7,8 +7,8 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/testkit/child"
@@ -23,21 +23,24 @@ type Receiver struct {
 	Works
 
 	process *child.Process
-	printed *output
+	printed *os.File
 	work    *httptest.Server
 }
 
 // Start builds the language's receiver, has it listen on a free loopback port and returns it. It accepts
 // each of the secrets, and runs until Close.
 func (l Language) Start(ctx context.Context, p Place, secrets ...string) (*Receiver, error) {
-	r := &Receiver{printed: &output{}}
-	err := l.prepare(ctx, p)
-	if err == nil {
+	printed, err := os.Create(filepath.Join(p.Scratch, "printed"))
+	if err != nil {
+		return nil, fmt.Errorf("the %s receiver: %w", l.Name, err)
+	}
+	r := &Receiver{printed: printed}
+	if err = l.prepare(ctx, p, printed); err == nil {
 		err = r.run(ctx, l.words(l.command, p), secrets)
 	}
 	if err != nil {
 		r.Close()
-		return nil, fmt.Errorf("the %s receiver: %w\n%s", l.Name, err, r.printed.String())
+		return nil, fmt.Errorf("the %s receiver: %w\n%s", l.Name, err, r.Printed())
 	}
 	return r, nil
 }
@@ -66,28 +69,17 @@ func (r *Receiver) Close() {
 	if r.work != nil {
 		r.work.Close() // whoever waited for its work has ended
 	}
+	_ = r.printed.Close()
 }
 
 // PID is the receiver's process id.
 func (r *Receiver) PID() int { return r.process.PID() }
 
 // Printed is the output of the receiver so far.
-func (r *Receiver) Printed() string { return r.printed.String() }
-
-// output gathers the output of a process.
-type output struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.Write(p)
-}
-
-func (o *output) String() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.text.String()
+func (r *Receiver) Printed() string {
+	text, err := os.ReadFile(r.printed.Name())
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
