@@ -6,14 +6,13 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/batch"
 	"github.com/herald-webhooks/herald/internal/coldstart"
-	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/handler/deliver"
 )
 
 func main() {
 	slog.SetDefault(slog.New(slog.DiscardHandler)) // package log's output, too: net/http quotes receivers there
-	coldstart.Run("deliver", func(c config.Function[deliver.Settings]) (batch.Handler, error) {
-		h, err := deliver.New(deliver.Config(c))
+	coldstart.Run("deliver", func(c deliver.Config) (batch.Handler, error) {
+		h, err := deliver.New(c)
 		return h.Process, err
 	})
 }

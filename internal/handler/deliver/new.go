@@ -3,11 +3,9 @@ package deliver
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -54,13 +52,8 @@ type Settings struct {
 	EgressAllowPorts string           `env:"EGRESS_ALLOW_PORTS"`
 }
 
-// Config holds New's arguments. All are required.
-type Config struct {
-	Settings Settings
-	AWS      aws.Config
-	Log      *slog.Logger
-	Metrics  *telemetry.Metrics
-}
+// Config holds New's arguments.
+type Config = config.Function[Settings]
 
 // New returns the handler on the AWS resources that the settings name. The error names every
 // setting that is out of its range.
