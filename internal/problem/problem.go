@@ -1,13 +1,11 @@
-// Package problem is the only map from a fault to the answer of the management API: an RFC 9457 problem document.
+// Package problem makes a fault the answer of the management API: an RFC 9457 problem document.
 //
-// It promises one documented meaning, status and title for each code, and that an unknown fault becomes "internal",
-// with its text withheld. It quotes the names of fields and parameters, but never the caller's values: a key put into
-// the wrong field is not echoed.
+// It promises one documented meaning, status and title for each code, and that the cause is withheld. It quotes the
+// names of fields and parameters, but never the caller's values: a key put into the wrong field is not echoed.
 package problem
 
 import (
 	"cmp"
-	"errors"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -57,18 +55,6 @@ func At(code Code, pointer, detail string) *Error {
 
 // Because returns a fault of ours with its cause.
 func Because(code Code, cause error) *Error { return &Error{Code: code, Cause: cause} }
-
-// From finds the *Error in err; any other error is CodeInternal. It is nil for nil.
-func From(err error) *Error {
-	if err == nil {
-		return nil
-	}
-	var known *Error
-	if errors.As(err, &known) {
-		return known
-	}
-	return Because(CodeInternal, err)
-}
 
 type document struct {
 	Type      string  `json:"type"`

@@ -10,7 +10,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/problem"
 )
@@ -98,29 +97,6 @@ func TestError_Document_survivesBrokenUTF8(t *testing.T) {
 }
 
 var errCause = errors.New("table herald-prod-Endpoints: secret detail")
-
-func TestFrom(t *testing.T) {
-	isCause := func(p cmp.Path) bool { return p.Last().String() == ".Cause" }
-	sameCause := cmp.FilterPath(isCause, cmpopts.EquateErrors())
-	unavailable := problem.Because(problem.CodeUnavailable, errCause)
-	for name, row := range map[string]struct {
-		err  error
-		want *problem.Error
-	}{
-		"nil stays nil":                         {nil, nil},
-		"a fault is itself":                     {unavailable, unavailable},
-		"a fault is found through its wrapping": {fmt.Errorf("loading endpoint: %w", unavailable), unavailable},
-		"another error is internal": {
-			errCause, &problem.Error{Code: problem.CodeInternal, Cause: errCause},
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(row.want, problem.From(row.err), sameCause); diff != "" {
-				t.Errorf("fault (-want +got):\n%s", diff)
-			}
-		})
-	}
-}
 
 func TestError_Error(t *testing.T) {
 	for want, e := range map[string]*problem.Error{

@@ -1,14 +1,16 @@
 package webhooks
 
 import (
-	"fmt"
+	"cmp"
+	"errors"
 	"strconv"
 	"time"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
 )
 
@@ -55,30 +57,47 @@ func when(t time.Time) *string {
 	return &s
 }
 
-// respond writes an answer as JSON, nil as none.
-func respond(status int, body any) (response, error) {
-	if body == nil {
-		return response{StatusCode: status, Headers: map[string]string{}}, nil
+// respond makes the response of an answer as JSON, nil for none, or of a refusal.
+func (c *call) respond(answer []byte, refused *problem.Error) response {
+	header := map[string]string{
+		"X-Request-Id": c.id(), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",
 	}
-	b, err := json.Marshal(body, jsontext.EscapeForHTML(false))
-	if err != nil {
-		return response{}, fmt.Errorf("encoding answer: %w", err)
+	if refused == nil {
+		if answer != nil {
+			header["Content-Type"] = "application/json"
+		}
+		return response{StatusCode: cmp.Or(c.route.status, 200), Headers: header, Body: string(answer)}
 	}
-	header := map[string]string{"Content-Type": "application/json"}
-	return response{StatusCode: status, Headers: header, Body: string(b)}, nil
-}
-
-func refusal(p *problem.Error, c *call) response {
-	header := map[string]string{"Content-Type": problem.MediaType}
-	switch p.Code {
+	header["Content-Type"] = problem.MediaType
+	switch refused.Code {
 	case problem.CodeUnauthenticated:
 		header["WWW-Authenticate"] = "Bearer"
 	case problem.CodeMethodNotAllowed:
-		header["Allow"] = p.Allow
+		header["Allow"] = refused.Allow
 	case problem.CodeUnavailable:
 		header["Retry-After"] = "5" // seconds
 	case problem.CodeTooManyRequests:
 		header["Retry-After"] = strconv.Itoa(60 - c.now.Second()) // until the next minute
 	}
-	return response{StatusCode: p.Code.Status(), Headers: header, Body: string(p.Document(c.id()))}
+	return response{StatusCode: refused.Code.Status(), Headers: header, Body: string(refused.Document(c.id()))}
+}
+
+// problemOf is the only map from an error to the problem that its caller sees, nil for nil. An error without a code is
+// AWS's, unless the work panicked.
+func problemOf(err error) *problem.Error {
+	var known *problem.Error
+	var panicked *parallel.Panic
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &panicked):
+		return problem.Because(problem.CodeInternal, err)
+	case errors.Is(err, dynamo.ErrConflict):
+		return problem.Because(problem.CodeConflict, err)
+	case errors.Is(err, dynamo.ErrLimit):
+		return problem.Because(problem.CodeEndpointLimit, err)
+	}
+	return problem.Because(problem.CodeUnavailable, err)
 }

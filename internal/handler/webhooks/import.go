@@ -132,7 +132,7 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 
 // notImported returns an endpoint's fault, or logs a fault of ours.
 func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
-	p := problem.From(callerProblem(err))
+	p := problemOf(err)
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
 		h.Log.ErrorContext(ctx, "importing", telemetry.KeyTenant, one.TenantID, telemetry.KeyHost, one.Host,
 			telemetry.KeyError, p.Error())

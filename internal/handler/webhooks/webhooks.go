@@ -10,14 +10,13 @@
 package webhooks
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
@@ -98,27 +97,21 @@ func (h *Handler) serve(ctx context.Context, c *call) response {
 	defer stop()
 	bounded, cancel := context.WithTimeout(bounded, patience)
 	defer cancel()
-	var res response
-	err := parallel.Guard(func() (answerErr error) {
-		res, answerErr = h.answer(bounded, c)
-		return answerErr
-	})
-	refused := problem.From(err)
-	if refused != nil {
-		res = refusal(refused, c)
-	}
-	res.Headers["X-Request-Id"] = c.id()
-	res.Headers["Cache-Control"] = "no-store"
-	res.Headers["X-Content-Type-Options"] = "nosniff"
+	var answer []byte
+	refused := problemOf(parallel.Guard(func() (err error) {
+		answer, err = h.answer(bounded, c)
+		return err
+	}))
+	res := c.respond(answer, refused)
 	h.report(ctx, c, res.StatusCode, h.Now().Sub(started), refused)
 	return res
 }
 
 // answer takes a request through the checks that all share, in the order the documentation
 // gives: key, path, method, scope, query, body.
-func (h *Handler) answer(ctx context.Context, c *call) (response, error) {
+func (h *Handler) answer(ctx context.Context, c *call) ([]byte, error) {
 	if c.malformed {
-		return response{}, problem.New(problem.CodeMalformedRequest)
+		return nil, problem.New(problem.CodeMalformedRequest)
 	}
 	unrouted := c.find() // a request's cost depends on its route and query
 	var badQuery error
@@ -126,40 +119,30 @@ func (h *Handler) answer(ctx context.Context, c *call) (response, error) {
 		badQuery = c.readQuery()
 	}
 	if err := h.authenticate(ctx, c); err != nil {
-		return response{}, callerProblem(err)
+		return nil, err
 	}
 	if unrouted != nil {
-		return response{}, unrouted
+		return nil, unrouted
 	}
 	if !c.key.Allows(c.route.scope) {
-		return response{}, &problem.Error{
+		return nil, &problem.Error{
 			Code:   problem.CodeInsufficientScope,
 			Detail: "This operation needs the scope " + string(c.route.scope) + ", which the API key lacks.",
 		}
 	}
 	if badQuery != nil {
-		return response{}, badQuery
+		return nil, badQuery
 	}
 	if err := c.checkBody(); err != nil {
-		return response{}, err
+		return nil, err
 	}
-	body, err := c.route.do(h, ctx, c)
+	answer, err := c.route.do(h, ctx, c)
+	if err != nil || answer == nil {
+		return nil, err
+	}
+	text, err := json.Marshal(answer)
 	if err != nil {
-		return response{}, callerProblem(err)
+		return nil, problem.Because(problem.CodeInternal, err)
 	}
-	return respond(cmp.Or(c.route.status, 200), body)
-}
-
-// callerProblem turns any error of a route into the problem that its caller sees. An error without a code is AWS's.
-func callerProblem(err error) error {
-	var known *problem.Error
-	switch {
-	case errors.As(err, &known):
-		return known
-	case errors.Is(err, dynamo.ErrConflict):
-		return problem.Because(problem.CodeConflict, err)
-	case errors.Is(err, dynamo.ErrLimit):
-		return problem.Because(problem.CodeEndpointLimit, err)
-	}
-	return problem.Because(problem.CodeUnavailable, err)
+	return text, nil
 }
