@@ -12,10 +12,7 @@ import (
 // authenticate finds out whose request it is, and counts it. Missing, malformed, unknown and revoked keys
 // look the same from outside. A wrong secret spends nothing of the key whose id it names.
 func (h *Handler) authenticate(ctx context.Context, c *call) error {
-	text, ok := bearer(c.in.Headers["authorization"])
-	if !ok {
-		return problem.New(problem.CodeUnauthenticated)
-	}
+	text := bearer(c.in.Headers["authorization"])
 	id, ok := apikey.ParseID(text)
 	if !ok {
 		return problem.New(problem.CodeUnauthenticated)
@@ -83,9 +80,12 @@ func (s *seen) put(key apikey.Key) {
 	s.keys[key.ID] = key
 }
 
-// bearer returns the token of an Authorization header (RFC 6750, section 2.1; the scheme's
-// case does not matter, RFC 9110, section 11.1).
-func bearer(header string) (token string, ok bool) {
-	scheme, token, found := strings.Cut(header, " ")
-	return strings.Trim(token, " "), found && strings.EqualFold(scheme, "Bearer")
+// bearer returns the token of an Authorization header (RFC 6750, section 2.1; the scheme's case does not matter, RFC
+// 9110, section 11.1), "" for none.
+func bearer(header string) string {
+	scheme, token, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return strings.Trim(token, " ")
 }

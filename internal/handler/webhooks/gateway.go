@@ -49,12 +49,9 @@ func received(ctx context.Context, payload []byte) *call {
 	if err == nil && c.in.IsBase64Encoded {
 		c.body, err = base64.StdEncoding.DecodeString(c.in.Body)
 	}
-	if err == nil {
-		return c
+	if own, ok := lambdacontext.FromContext(ctx); ok && err != nil {
+		c.in.RequestContext.RequestID = own.AwsRequestID
 	}
-	malformed := &call{malformed: true} // err may quote a header
-	if own, ok := lambdacontext.FromContext(ctx); ok {
-		malformed.in.RequestContext.RequestID = own.AwsRequestID
-	}
-	return malformed
+	c.malformed = err != nil // which may quote a header
+	return c
 }
