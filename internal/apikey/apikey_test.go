@@ -105,27 +105,6 @@ func TestParseID_refusesWhatNewCannotHaveMade(t *testing.T) {
 	}
 }
 
-func TestKey_Allows_itsScopesAlone(t *testing.T) {
-	for name, row := range map[string]struct {
-		scopes, want []apikey.Scope
-	}{
-		"none":  {nil, nil},
-		"read":  {[]apikey.Scope{apikey.Read}, []apikey.Scope{apikey.Read}},
-		"write": {[]apikey.Scope{apikey.Write}, []apikey.Scope{apikey.Write}},
-		"both":  {[]apikey.Scope{apikey.Write, apikey.Read}, []apikey.Scope{apikey.Read, apikey.Write}},
-	} {
-		var got []apikey.Scope
-		for _, s := range apikey.Scopes() {
-			if (apikey.Key{Scopes: row.scopes}).Allows(s) {
-				got = append(got, s)
-			}
-		}
-		if diff := cmp.Diff(row.want, got); diff != "" {
-			t.Errorf("a key with %s allows (-want +got):\n%s", name, diff)
-		}
-	}
-}
-
 func TestScope_Valid(t *testing.T) {
 	for s, want := range map[apikey.Scope]bool{
 		apikey.Read: true, apikey.Write: true, "": false, "webhooks:*": false, "webhooks:admin": false,

@@ -72,17 +72,3 @@ func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 		t.Errorf("counted %d times in\n%s", n, r.metrics)
 	}
 }
-
-func TestCatalogue_hasSchemasThatCompile(t *testing.T) {
-	schemas := schemasOf(catalogue.Types())
-	for _, c := range catalogue.Types() {
-		compiled, err := schemas[c.Name]()
-		if err != nil {
-			t.Errorf("%s: %v", c.Name, err)
-			continue
-		}
-		if err := compiled.Check([]byte(c.Example)); err != nil {
-			t.Errorf("the example of %s: %v", c.Name, err)
-		}
-	}
-}
