@@ -28,20 +28,8 @@ func nearest(name string) []string {
 	if len(name) > longestName {
 		return nil
 	}
-	type candidate struct {
-		name     string
-		distance int
-	}
-	var near []candidate
-	for _, known := range types {
-		if d := levenshtein.Distance(name, known, nil); 2*d <= len(known) {
-			near = append(near, candidate{known, d})
-		}
-	}
-	slices.SortStableFunc(near, func(a, b candidate) int { return cmp.Compare(a.distance, b.distance) })
-	names := make([]string, min(len(near), suggested))
-	for i := range names {
-		names[i] = near[i].name
-	}
-	return names
+	distance := func(known string) int { return levenshtein.Distance(name, known, nil) }
+	near := slices.DeleteFunc(Types(), func(known string) bool { return 2*distance(known) > len(known) })
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distance(a), distance(b)) })
+	return near[:min(len(near), suggested)]
 }
