@@ -92,13 +92,10 @@ func (s scene) restored(o options, want counts) {
 
 func made(t *testing.T, s *dynamo.Endpoints, tenant string) endpoint.Endpoint {
 	t.Helper()
-	id, err := endpoint.NewID(at, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
 	e := endpoint.Endpoint{
-		ID: id, TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active, Events: []string{"*"},
-		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
+		ID: endpoint.NewID(at), TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active,
+		Events: []string{"*"}, CreatedAt: at, UpdatedAt: at,
+		SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
 	}
 	if err := s.Create(t.Context(), e, nil); err != nil {
 		t.Fatal(err)

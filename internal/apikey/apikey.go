@@ -7,11 +7,10 @@
 package apikey
 
 import (
+	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/base64"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -59,17 +58,12 @@ const (
 
 // New makes a key and its text, which is not to be had again. The caller fills in tenant,
 // scopes and description.
-func New(now time.Time, random io.Reader) (key Key, text string, err error) {
-	id, err := ulid.New(ulid.Timestamp(now), random)
-	if err != nil {
-		return Key{}, "", fmt.Errorf("making a key id: %w", err)
-	}
+func New(now time.Time) (key Key, text string) {
+	id := ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
 	var secret [secretSize]byte
-	if _, err := io.ReadFull(random, secret[:]); err != nil {
-		return Key{}, "", fmt.Errorf("reading randomness: %w", err)
-	}
-	text = prefix + id.String() + "_" + base64.RawURLEncoding.EncodeToString(secret[:])
-	return Key{ID: id.String(), Hash: hash(text), CreatedAt: now.UTC().Truncate(time.Millisecond)}, text, nil
+	_, _ = rand.Read(secret[:]) // never fails
+	text = prefix + id + "_" + base64.RawURLEncoding.EncodeToString(secret[:])
+	return Key{ID: id, Hash: hash(text), CreatedAt: now.UTC().Truncate(time.Millisecond)}, text
 }
 
 // ValidID reports whether id has the form of a key id.

@@ -22,14 +22,9 @@ import (
 
 var createdAt = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
 
-func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
-	t.Helper()
-	id, err := endpoint.NewID(at, rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+func newEndpoint(tenant string, at time.Time) endpoint.Endpoint {
 	return endpoint.Endpoint{
-		ID: id, TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active,
+		ID: endpoint.NewID(at), TenantID: tenant, URL: "https://example.com/hooks", Status: endpoint.Active,
 		Events:    []string{"user.*", "organization.created"},
 		CreatedAt: at, UpdatedAt: at, SecretVersion: 1, SealedSecret: []byte("sealed"), Revision: rand.Text(),
 	}
@@ -37,7 +32,7 @@ func newEndpoint(t *testing.T, tenant string, at time.Time) endpoint.Endpoint {
 
 func mustCreate(t *testing.T, s *dynamo.Endpoints, tenant string, at time.Time) endpoint.Endpoint {
 	t.Helper()
-	e := newEndpoint(t, tenant, at)
+	e := newEndpoint(tenant, at)
 	if err := s.Create(t.Context(), e, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +172,7 @@ func TestEndpoints_Replace_isAConflictWhenItChangedMeanwhile(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	never := newEndpoint(t, "acme", createdAt)
+	never := newEndpoint("acme", createdAt)
 	if err := s.Replace(t.Context(), never, gone(never, createdAt)); !errors.Is(err, dynamo.ErrConflict) {
 		t.Errorf("a deletion of nothing: %v", err)
 	}
@@ -212,7 +207,7 @@ func TestEndpoints_Create_keepsToFiftyLiveHoweverManyAtOnce(t *testing.T) {
 				errs[i] = s.Replace(t.Context(), deleted[i], back(deleted[i]))
 				return
 			}
-			errs[i] = s.Create(t.Context(), newEndpoint(t, "acme", createdAt.Add(time.Hour)), nil)
+			errs[i] = s.Create(t.Context(), newEndpoint("acme", createdAt.Add(time.Hour)), nil)
 		})
 	}
 	wait.Wait()
@@ -292,7 +287,7 @@ func TestEndpoints_tryAgainWhenAnotherTransactionIsInTheWay(t *testing.T) {
 		t.Errorf("%d transactions, want three for each change", calls)
 	}
 	conflicts(0)
-	if err := s.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil); !errors.Is(err, dynamo.ErrConflict) {
+	if err := s.Create(t.Context(), newEndpoint("acme", createdAt), nil); !errors.Is(err, dynamo.ErrConflict) {
 		t.Errorf("creating against all odds: %v, want a conflict", err)
 	}
 }
@@ -303,7 +298,7 @@ func TestEndpoints_Replace_tellsThrottlingFromConflictAndLimit(t *testing.T) {
 	e := mustCreate(t, s, "acme", createdAt)
 	r.faults.On("", 0, testkit.Throttle())
 	for name, err := range map[string]error{
-		"create": s.Create(t.Context(), newEndpoint(t, "acme", createdAt), nil),
+		"create": s.Create(t.Context(), newEndpoint("acme", createdAt), nil),
 		"change": s.Replace(t.Context(), e, e),
 		"delete": s.Replace(t.Context(), e, gone(e, createdAt)),
 	} {
@@ -369,7 +364,7 @@ func TestEndpoints_Create_checksEachURLBesideTheOthers(t *testing.T) {
 	const n = 6
 	var made []endpoint.Endpoint
 	for i := range n {
-		e := newEndpoint(t, "acme", createdAt.Add(time.Duration(i)*time.Second))
+		e := newEndpoint("acme", createdAt.Add(time.Duration(i)*time.Second))
 		e.URL = "https://example.com/" + e.ID
 		if err := s.Create(t.Context(), e, once); err != nil {
 			t.Fatal(err)
@@ -381,7 +376,7 @@ func TestEndpoints_Create_checksEachURLBesideTheOthers(t *testing.T) {
 	for i := range errs {
 		wait.Go(func() {
 			if i >= n {
-				e := newEndpoint(t, "acme", createdAt.Add(time.Hour))
+				e := newEndpoint("acme", createdAt.Add(time.Hour))
 				e.URL = "https://victim.example/"
 				errs[i] = s.Create(t.Context(), e, once)
 				return

@@ -6,9 +6,8 @@
 package endpoint
 
 import (
+	"crypto/rand"
 	"errors"
-	"fmt"
-	"io"
 	"net/url"
 	"slices"
 	"strings"
@@ -78,12 +77,8 @@ func (e Endpoint) Host() string {
 const IDPrefix = "webhook_"
 
 // NewID returns a new endpoint id: ids sort by time of creation.
-func NewID(now time.Time, random io.Reader) (string, error) {
-	id, err := ulid.New(ulid.Timestamp(now), random)
-	if err != nil {
-		return "", fmt.Errorf("making an endpoint id: %w", err)
-	}
-	return IDPrefix + id.String(), nil
+func NewID(now time.Time) string {
+	return IDPrefix + ulid.MustNew(ulid.Timestamp(now), rand.Reader).String()
 }
 
 // ValidID reports whether id has the form that NewID gives.

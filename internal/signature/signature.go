@@ -8,11 +8,11 @@ package signature
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 )
@@ -26,13 +26,11 @@ const (
 	secretBytes = 32
 )
 
-// NewSecret returns "whs_" and 43 base64url characters of 32 bytes read from random.
-func NewSecret(random io.Reader) (string, error) {
+// NewSecret returns "whs_" and 43 base64url characters of 32 random bytes.
+func NewSecret() string {
 	var raw [secretBytes]byte
-	if _, err := io.ReadFull(random, raw[:]); err != nil {
-		return "", fmt.Errorf("reading randomness: %w", err)
-	}
-	return Prefix + base64.RawURLEncoding.EncodeToString(raw[:]), nil
+	_, _ = rand.Read(raw[:]) // never fails
+	return Prefix + base64.RawURLEncoding.EncodeToString(raw[:])
 }
 
 // The bounds of a key that another sender used. A shorter one can be found out from a delivery.

@@ -7,8 +7,6 @@ package apikeys
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"log/slog"
 	"slices"
 	"time"
@@ -32,11 +30,10 @@ type Keys interface {
 
 // Handler manages keys. All fields are required.
 type Handler struct {
-	Keys   Keys
-	Random io.Reader // crypto/rand.Reader
-	Audit  audit.Writer
-	Log    *slog.Logger
-	Now    func() time.Time
+	Keys  Keys
+	Audit audit.Writer
+	Log   *slog.Logger
+	Now   func() time.Time
 }
 
 // Function returns the operator function with the actions of this package.
@@ -93,10 +90,7 @@ func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueReque
 	if err != nil {
 		return IssuedKey{}, err
 	}
-	key, text, err := apikey.New(call.Now, h.Random)
-	if err != nil {
-		return IssuedKey{}, fmt.Errorf("making API key: %w", err)
-	}
+	key, text := apikey.New(call.Now)
 	key.TenantID, key.Scopes, key.Description = req.TenantID, scopes, req.Description
 	call.Note(slog.String(telemetry.KeyKey, key.ID), slog.Any("scopes", scopes))
 	if err := call.Audit(ctx, audit.Line{TenantID: key.TenantID, KeyID: key.ID}); err != nil {

@@ -1,7 +1,6 @@
 package apikeys
 
 import (
-	"crypto/rand"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -23,10 +22,9 @@ type Config = config.Function[Settings]
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
 	return &Handler{
-		Keys:   dynamo.NewAPIKeys(dynamodb.NewFromConfig(c.AWS), c.Settings.APIKeysTable),
-		Random: rand.Reader,
-		Audit:  audit.New(c.AWS, c.Settings.AuditLogGroup, "apikeys"),
-		Log:    c.Log,
-		Now:    time.Now,
+		Keys:  dynamo.NewAPIKeys(dynamodb.NewFromConfig(c.AWS), c.Settings.APIKeysTable),
+		Audit: audit.New(c.AWS, c.Settings.AuditLogGroup, "apikeys"),
+		Log:   c.Log,
+		Now:   time.Now,
 	}
 }

@@ -81,10 +81,7 @@ func TestHandler_load_hidesTheEndpointsOfOthers(t *testing.T) {
 	w := newWorld(t)
 	e := w.create(w.issue("acme", apikey.Scopes()...))
 	stranger := w.issue("globex", apikey.Scopes()...)
-	never, err := endpoint.NewID(start, strings.NewReader("0123456789"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	never := endpoint.NewID(start)
 	for _, route := range Routes() {
 		if !strings.Contains(route, "{id}") {
 			continue

@@ -2,10 +2,9 @@ package webhooks
 
 import (
 	"context"
-	"encoding/hex"
+	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -22,10 +21,7 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	secret, err := signature.NewSecret(h.Random)
-	if err != nil {
-		return nil, problem.Because(problem.CodeInternal, err)
-	}
+	secret := signature.NewSecret()
 	e.TenantID, e.Status = c.key.TenantID, endpoint.Active
 	if err := h.add(ctx, c, &e, in.Headers, secret); err != nil {
 		return nil, err
@@ -38,20 +34,16 @@ func (h *Handler) create(ctx context.Context, c *call) (any, error) {
 // add gives a new endpoint of a tenant its id, secret and headers, and audits and stores it.
 func (h *Handler) add(
 	ctx context.Context, c *call, e *endpoint.Endpoint, headers jsontext.Value, secret string,
-) (err error) {
-	if e.ID, err = endpoint.NewID(c.now, h.Random); err != nil {
-		return problem.Because(problem.CodeInternal, err)
-	}
-	e.CreatedAt, c.endpointID = c.now, e.ID
+) error {
+	e.ID, e.CreatedAt = endpoint.NewID(c.now), c.now
+	c.endpointID = e.ID
 	if err := h.setSecret(ctx, e, secret); err != nil {
 		return err
 	}
 	if err := h.setHeaders(ctx, e, headers); err != nil {
 		return err
 	}
-	if err := h.stamp(e, c.now); err != nil {
-		return err
-	}
+	stamp(e, c.now)
 	if err := h.audit(ctx, c, "create", nil, e); err != nil {
 		return err
 	}
@@ -68,16 +60,11 @@ func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret st
 }
 
 // stamp marks a new state of an endpoint, so that the store can tell it from every other.
-func (h *Handler) stamp(e *endpoint.Endpoint, now time.Time) error {
-	var raw [16]byte
-	if _, err := io.ReadFull(h.Random, raw[:]); err != nil {
-		return problem.Because(problem.CodeInternal, err)
-	}
-	e.Revision = hex.EncodeToString(raw[:])
+func stamp(e *endpoint.Endpoint, now time.Time) {
+	e.Revision = rand.Text()
 	if now.After(e.UpdatedAt) { // clocks of two processes may differ
 		e.UpdatedAt = now
 	}
-	return nil
 }
 
 // alter changes the endpoint of the path, audits and stores the change, if it is one, and returns the endpoint as its
@@ -93,9 +80,7 @@ func (h *Handler) alter(
 	if err := change(&now); err != nil || len(changed(&was, &now)) == 0 {
 		return viewOf(now), err
 	}
-	if err := h.stamp(&now, c.now); err != nil {
-		return view{}, err
-	}
+	stamp(&now, c.now)
 	if err := h.audit(ctx, c, action, &was, &now); err != nil {
 		return view{}, err
 	}
@@ -151,10 +136,7 @@ func (h *Handler) restore(ctx context.Context, c *call) (any, error) {
 }
 
 func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
-	secret, err := signature.NewSecret(h.Random)
-	if err != nil {
-		return nil, problem.Because(problem.CodeInternal, err)
-	}
+	secret := signature.NewSecret()
 	shown, err := h.alter(ctx, c, "rotate", func(e *endpoint.Endpoint) error {
 		e.SecretRotatedAt = c.now
 		return h.setSecret(ctx, e, secret)

@@ -93,15 +93,6 @@ func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
 	}
 }
 
-func TestHandler_Serve_answersAFaultOfItsOwnWith500(t *testing.T) {
-	w, key := newTenant(t)
-	path := "/v1/webhooks/" + w.create(key).ID
-	w.handler.Random = strings.NewReader("")
-	w.expect("create", "500 internal", w.do(key, "POST", "/v1/webhooks", w.fresh()))
-	w.expect("change", "500 internal", w.do(key, "PATCH", path, `{"description":"x"}`))
-	w.expect("rotate", "500 internal", w.do(key, "POST", path+"/rotate-secret", ""))
-}
-
 func TestHandler_replace_losesNoneOfTwoChangesSilently(t *testing.T) {
 	w, key := newTenant(t)
 	for name, test := range map[string]struct {

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"time"
@@ -60,7 +59,6 @@ func New(c Config) (*Handler, error) {
 		Audit:     audit.New(c.AWS, s.AuditLogGroup, "webhooks"),
 		Log:       c.Log,
 		Now:       time.Now,
-		Random:    rand.Reader,
 		Budget:    s.KeyRequestsPerMinute,
 		PerHost:   s.MaxEndpointsPerHost,
 	}, nil

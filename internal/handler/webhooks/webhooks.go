@@ -11,7 +11,6 @@ package webhooks
 
 import (
 	"context"
-	"io"
 	"log/slog"
 	"time"
 
@@ -58,9 +57,8 @@ type Handler struct {
 	Audit     audit.Writer
 	Log       *slog.Logger
 	Now       func() time.Time
-	Random    io.Reader // cryptographic
-	Budget    int       // units that a key may spend in a minute
-	PerHost   int       // live endpoints that a tenant may have at one host
+	Budget    int // units that a key may spend in a minute
+	PerHost   int // live endpoints that a tenant may have at one host
 
 	seen seen
 }
