@@ -141,11 +141,8 @@ func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 		e.SecretRotatedAt = c.now
 		return h.setSecret(ctx, e, secret)
 	})
-	if err != nil {
-		return nil, err
-	}
 	shown.SigningSecret = secret
-	return shown, nil
+	return shown, err
 }
 
 // allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed. An endpoint

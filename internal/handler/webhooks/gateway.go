@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/go-json-experiment/json"
@@ -33,11 +32,7 @@ func (h *Handler) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 		}}
 		return operators.Invoke(ctx, payload)
 	}
-	out, err := json.Marshal(h.serve(ctx, received(ctx, payload)), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		return nil, fmt.Errorf("encoding the answer: %w", err)
-	}
-	return out, nil
+	return json.Marshal(h.serve(ctx, received(ctx, payload)), jsontext.AllowInvalidUTF8(true))
 }
 
 // received is the request of an invocation by an HTTP API (payload format 2.0). Another payload is a malformed request,
