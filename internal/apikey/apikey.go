@@ -30,9 +30,6 @@ const (
 // Scopes returns all scopes, the default of a new key.
 func Scopes() []Scope { return []Scope{Read, Write} }
 
-// Valid reports whether the scope exists.
-func (s Scope) Valid() bool { return s == Read || s == Write }
-
 // Key is the record of an API key. The tags name its attributes in the table ApiKeys.
 type Key struct {
 	ID          string    `dynamodbav:"key_id"` // a ULID: ids sort by time of issue

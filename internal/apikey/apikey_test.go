@@ -80,13 +80,3 @@ func TestParseID_refusesWhatNewCannotHaveMade(t *testing.T) {
 		}
 	}
 }
-
-func TestScope_Valid(t *testing.T) {
-	for s, want := range map[apikey.Scope]bool{
-		apikey.Read: true, apikey.Write: true, "": false, "webhooks:*": false, "webhooks:admin": false,
-	} {
-		if got := s.Valid(); got != want {
-			t.Errorf("%q is valid: %v, want %v", s, got, want)
-		}
-	}
-}

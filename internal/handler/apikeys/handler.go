@@ -111,7 +111,7 @@ func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
 		return nil, refusal
 	}
 	for i, s := range *asked {
-		if !s.Valid() || slices.Contains((*asked)[:i], s) {
+		if !slices.Contains(apikey.Scopes(), s) || slices.Contains((*asked)[:i], s) {
 			return nil, refusal
 		}
 	}
