@@ -8,6 +8,7 @@
 package fanout
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -90,7 +91,8 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		h.check(tasks[i])
 	}
 	h.reject(ctx, tasks)
-	h.fanOut(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil }))
+	good := slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil })
+	h.fanOut(ctx, good)
 	for _, t := range tasks {
 		if t.err != nil {
 			failed = append(failed, t.record.MessageId)
@@ -104,14 +106,6 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	h.Metrics.Share("Faults", len(failed), len(records))
 	h.Metrics.Flush()
 	return failed
-}
-
-// sentAt is when the auth service sent the event.
-func (t *task) sentAt(now time.Time) time.Time {
-	if sent := queue.ReceiveOf(t.record).SentAt; !sent.IsZero() {
-		return sent
-	}
-	return now
 }
 
 func decode(r events.SQSMessage) *task {
@@ -163,7 +157,7 @@ func (h *Handler) fanOut(ctx context.Context, tasks []*task) {
 				EndpointID: e.ID,
 				EventID:    t.event.ID,
 				OccurredAt: t.event.OccurredAt,
-				CreatedAt:  t.sentAt(now),
+				CreatedAt:  cmp.Or(queue.ReceiveOf(t.record).SentAt, now),
 			}}
 			to.add(t, queue.Outgoing{Body: payload, Group: t.event.TenantID, Attributes: queue.Attributes(m)})
 		}
