@@ -77,15 +77,11 @@ func trail(e *endpoint.Endpoint) *record {
 	if e == nil {
 		return nil
 	}
+	digest := sha256.Sum256([]byte(e.URL))
 	return &record{
-		Host: e.Host(), URLDigest: digest(e.URL), Description: e.Description, Events: e.Events, Status: e.Status,
-		SecretVersion: e.SecretVersion,
+		Host: e.Host(), URLDigest: hex.EncodeToString(digest[:16]), Description: e.Description, Events: e.Events,
+		Status: e.Status, SecretVersion: e.SecretVersion,
 	}
-}
-
-func digest(url string) string {
-	sum := sha256.Sum256([]byte(url))
-	return hex.EncodeToString(sum[:16])
 }
 
 // changed names the fields that differ.
