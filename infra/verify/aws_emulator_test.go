@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,15 +19,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
-// The lines are those of a log group with JSON, written by deliver and by Lambda.
-func TestCloudWatchLogs_areReadFromTheRunsBeginning(t *testing.T) {
+// The lines are those of a log group with JSON, written by deliver and by Lambda, and of the local stack's file.
+func TestLogs_areReadFromTheRunsBeginning(t *testing.T) {
 	began := time.Now().Truncate(time.Second)
 	client, group, stream := cloudwatchlogs.NewFromConfig(testkit.Moto(t)), "/aws/lambda/herald-deliver", "one"
 	if _, err := client.CreateLogGroup(t.Context(),
@@ -40,39 +39,39 @@ func TestCloudWatchLogs_areReadFromTheRunsBeginning(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines []logtypes.InputLogEvent
+	var file strings.Builder
 	for n, text := range []string{
-		`{"timestamp":"BEFORE","message":"batch","records":10}`,
+		`{"timestamp":"AT","message":"batch","records":10}`,
 		`no JSON`,
-		`{"timestamp":"AFTER","message":"batch","records":3}`,
-		`{"_aws":{"Timestamp":AT},"FirstAttemptSeconds":[0.5,1],"AcknowledgedSeconds":[2]}`,
-		`{"time":"AFTER","type":"platform.report","record":{"metrics":{"durationMs":9,"initDurationMs":81.5}}}`,
-		`{"time":"AFTER","type":"platform.report","record":{"metrics":{"durationMs":9}}}`,
+		`{"timestamp":"AT","message":"batch","records":3}`,
+		`{"time":"AT","type":"platform.report","record":{"metrics":{"durationMs":9,"initDurationMs":81.5}}}`,
+		`{"time":"AT","type":"platform.report","record":{"metrics":{"durationMs":9}}}`,
 	} {
 		at := began.Add(time.Duration(n-1) * time.Second) // the first is older
-		lines = append(lines, logtypes.InputLogEvent{
-			Timestamp: aws.Int64(at.UnixMilli()),
-			Message: aws.String(strings.NewReplacer("BEFORE", at.UTC().Format(time.RFC3339), "AFTER",
-				at.UTC().Format(time.RFC3339Nano), "AT", jsontext.Int(at.UnixMilli()).String()).Replace(text)),
-		})
+		text = strings.Replace(text, "AT", at.UTC().Format(time.RFC3339Nano), 1)
+		lines = append(lines, logtypes.InputLogEvent{Timestamp: aws.Int64(at.UnixMilli()), Message: &text})
+		file.WriteString(text + "\n")
 	}
 	if _, err := client.PutLogEvents(t.Context(), &cloudwatchlogs.PutLogEventsInput{
 		LogGroupName: &group, LogStreamName: &stream, LogEvents: lines,
 	}); err != nil {
 		t.Fatal(err)
 	}
-	l, err := readLog(t.Context(), CloudWatchLogs{Client: client, Stack: "herald"}, []string{"deliver"}, began)
-	if err != nil {
+	local := LocalLogs(t.TempDir())
+	if err := os.WriteFile(filepath.Join(string(local), "deliver.log"), []byte(file.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(l.batches["deliver"], []int{3}) || !slices.Equal(l.first, []float64{0.5, 1}) ||
-		!slices.Equal(l.acknowledged, []float64{2}) || l.runs["deliver"] != 2 ||
-		!slices.Equal(l.inits["deliver"], []float64{81.5}) {
-		t.Errorf("read %+v", l)
+	want := log{batches: []int{3}, runs: 2, inits: []float64{81.5}}
+	for _, logs := range []Logs{CloudWatchLogs{Client: client, Stack: "herald"}, local} {
+		r := run{Config: Config{Logs: logs}, began: began}
+		got, err := r.log(t.Context(), "deliver")
+		if diff := cmp.Diff(want, got, cmp.AllowUnexported(log{})); err != nil || diff != "" {
+			t.Errorf("%T: %v (-want +got)\n%s", logs, err, diff)
+		}
 	}
-	says, err := coldStarts(t.Context(), &run{log: l})
-	const want = "deliver 1 of 2 runs, 82–82 ms; not fanout, which report with LogLevel=DEBUG"
-	if says != want || err != nil {
-		t.Errorf("says %q, %v, want %q", says, err, want)
+	says, err := coldStarts(t.Context(), &run{Config: Config{Logs: local}, began: began})
+	if !strings.HasPrefix(says, "deliver 1 of 2 runs, 82–82 ms; no report of fanout, webhooks, ") || err != nil {
+		t.Errorf("says %q, %v", says, err)
 	}
 }
 

@@ -44,7 +44,6 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 	if err != nil {
 		return "", err
 	}
-	r.published += neighbour.published
 	says = fmt.Sprintf("%d deliveries of a quiet tenant took %s (median), the last of a noisy one's %d took %s",
 		quietEvents, beside.Round(time.Millisecond), noisyEvents*noisyEndpoints, last.Round(time.Millisecond))
 	if _, err := neighbour.clear(ctx); err != nil {

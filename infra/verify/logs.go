@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -65,20 +67,13 @@ func (l LocalLogs) Each(_ context.Context, function string, _ time.Time, f func(
 	return nil
 }
 
-// written has a log line's facts about the run: of batches, of service levels, of cold starts.
-type written struct {
-	Timestamp time.Time `json:"timestamp"` // of a line by the function
+// line has the facts of a log line about a run: the size of a batch, or Lambda's report of an invocation.
+type line struct {
+	Timestamp time.Time `json:"timestamp"` // of a batch
 	Message   string    `json:"message"`
 	Records   int       `json:"records"`
 
-	EMF struct {
-		Timestamp int64
-	} `json:"_aws"`
-	First        []float64 `json:"FirstAttemptSeconds"`
-	Acknowledged []float64 `json:"AcknowledgedSeconds"`
-
-	Time   time.Time `json:"time"` // of a line by Lambda
-	Type   string    `json:"type"`
+	Type   string `json:"type"` // of Lambda's own lines
 	Record struct {
 		Metrics struct {
 			InitDurationMs float64 `json:"initDurationMs"`
@@ -86,51 +81,81 @@ type written struct {
 	} `json:"record"`
 }
 
-// at is when the line was written.
-func (w written) at() time.Time {
-	switch {
-	case w.EMF.Timestamp > 0:
-		return time.UnixMilli(w.EMF.Timestamp)
-	case w.Timestamp.IsZero():
-		return w.Time
-	}
-	return w.Timestamp
-}
-
-// log sums up the functions' lines about a run.
+// log sums up a function's lines about a run.
 type log struct {
-	batches             map[string][]int // sizes, by function
-	first, acknowledged []float64        // seconds
-	runs                map[string]int   // by function, where Lambda reports them
-	inits               map[string][]float64
+	batches []int     // sizes
+	runs    int       // where Lambda reports them
+	inits   []float64 // in milliseconds
 }
 
-// readLog reads the logs of functions since a moment.
-func readLog(ctx context.Context, logs Logs, functions []string, since time.Time) (log, error) {
-	l := log{batches: map[string][]int{}, runs: map[string]int{}, inits: map[string][]float64{}}
-	for _, function := range functions {
-		err := logs.Each(ctx, function, since, func(text []byte) {
-			var w written
-			if json.Unmarshal(text, &w) == nil && !w.at().Before(since) { // other lines are not about this
-				l.add(function, w)
+// log reads a function's log since the run began.
+func (r *run) log(ctx context.Context, function string) (l log, err error) {
+	err = r.Logs.Each(ctx, function, r.began, func(text []byte) {
+		var about line
+		if json.Unmarshal(text, &about) != nil {
+			return
+		}
+		if about.Message == "batch" && !about.Timestamp.Before(r.began) {
+			l.batches = append(l.batches, about.Records)
+		}
+		if about.Type == "platform.report" {
+			l.runs++
+			if ms := about.Record.Metrics.InitDurationMs; ms > 0 {
+				l.inits = append(l.inits, ms)
 			}
-		})
-		if err != nil {
-			return l, err
 		}
-	}
-	return l, nil
+	})
+	return l, err
 }
 
-func (l *log) add(function string, w written) {
-	if w.Message == "batch" {
-		l.batches[function] = append(l.batches[function], w.Records)
-	}
-	l.first, l.acknowledged = append(l.first, w.First...), append(l.acknowledged, w.Acknowledged...)
-	if w.Type == "platform.report" {
-		l.runs[function]++
-		if ms := w.Record.Metrics.InitDurationMs; ms > 0 {
-			l.inits[function] = append(l.inits[function], ms)
+var (
+	batching = []string{"fanout", "deliver"}
+	others   = []string{"webhooks", "deadletter", "release", "inspect", "replay", "control", "apikeys"}
+)
+
+func batchFill(ctx context.Context, r *run) (string, error) {
+	var said []string
+	for _, function := range batching {
+		l, err := r.log(ctx, function)
+		if err != nil {
+			return "", err
 		}
+		if len(l.batches) == 0 {
+			return "", notShown("the log of " + function + " has no batch: it is late, or LogLevel leaves them out")
+		}
+		total := 0
+		for _, size := range l.batches {
+			total += size
+		}
+		said = append(said, fmt.Sprintf("%s %.1f, at most %d", function,
+			float64(total)/float64(len(l.batches)), slices.Max(l.batches)))
 	}
+	return "messages an invocation: " + strings.Join(said, "; "), nil
+}
+
+func coldStarts(ctx context.Context, r *run) (string, error) {
+	var said, silent []string
+	for _, function := range slices.Concat(batching, others) {
+		l, err := r.log(ctx, function)
+		if err != nil {
+			return "", err
+		}
+		if l.runs == 0 {
+			silent = append(silent, function)
+			continue
+		}
+		text := fmt.Sprintf("%s %d of %d runs", function, len(l.inits), l.runs)
+		if len(l.inits) > 0 {
+			text += fmt.Sprintf(", %.0f–%.0f ms", slices.Min(l.inits), slices.Max(l.inits))
+		}
+		said = append(said, text)
+	}
+	if len(said) == 0 {
+		return "", notShown("nothing reports a cold start: the local stack's functions are processes, and Lambda's " +
+			"REPORT lines of fanout and deliver need LogLevel=DEBUG")
+	}
+	if len(silent) > 0 {
+		said = append(said, "no report of "+strings.Join(silent, ", ")+" (fanout and deliver: LogLevel=DEBUG)")
+	}
+	return strings.Join(said, "; "), nil
 }

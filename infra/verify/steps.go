@@ -44,13 +44,8 @@ func (r *run) publish(ctx context.Context, eventType string) (examples.Message, 
 	if err != nil {
 		return m, fmt.Errorf("writing the event: %w", err)
 	}
-	_, err = r.send(ctx, body)
+	_, err = r.Client.Publish(ctx, body)
 	return m, err
-}
-
-func (r *run) send(ctx context.Context, body string) (id string, err error) {
-	r.published++
-	return r.Client.Publish(ctx, body)
 }
 
 // arrive waits for the event's body, byte for byte, at the endpoint, and checks its type and signature.
@@ -103,12 +98,25 @@ func genuine(r Request, secret string) error {
 }
 
 func everyEvent(ctx context.Context, r *run) (string, error) {
-	events, took, err := r.timed(ctx, 0, event.Types()...)
+	_, took, err := r.timed(ctx, 0, event.Types()...)
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d of %d; from SendMessage to the POST: median %s, slowest %s", len(took), len(events),
-		took[len(took)/2].Round(time.Millisecond), took[len(took)-1].Round(time.Millisecond)), nil
+	return inTime(took)
+}
+
+// firstAttempt is the objective for first attempts in infra/docs/operators.md, "Service levels".
+const firstAttempt = 30 * time.Second
+
+// inTime judges the times of first attempts, the shortest first.
+func inTime(took []time.Duration) (says string, err error) {
+	slowest := took[len(took)-1].Round(time.Millisecond)
+	says = fmt.Sprintf("%d events; from SendMessage to the POST: median %s, slowest %s",
+		len(took), took[len(took)/2].Round(time.Millisecond), slowest)
+	if slowest > firstAttempt {
+		return "", fmt.Errorf("first attempts miss their objective, %s: %s", firstAttempt, says)
+	}
+	return says, nil
 }
 
 // timed publishes an event of each type, with a pause after each, waits for all, and returns how long they took, the
@@ -154,7 +162,7 @@ func (r *run) remove(ctx context.Context, e client.Endpoint) error {
 
 func badAmongGood(ctx context.Context, r *run) (string, error) {
 	const bad = `{"id":"verify_bad","tenant_id":"` + Tenant + `","type":"user.unknown","data":{}}`
-	id, err := r.send(ctx, bad)
+	id, err := r.Client.Publish(ctx, bad)
 	if err != nil {
 		return "", err
 	}
