@@ -90,24 +90,6 @@ func (r *run) replayed(ctx context.Context, e client.Endpoint, letter client.Dea
 	})
 }
 
-func drained(ctx context.Context, r *run) (string, error) {
-	var left []string
-	err := r.eventually(ctx, "empty queues", func(ctx context.Context) (bool, error) {
-		queues, err := r.queues(ctx)
-		left = nil
-		for _, name := range []string{"EventsQueue", "DeliveryQueue", "DeadLetterQueue"} {
-			if n := queues[name].Visible; n > 0 {
-				left = append(left, fmt.Sprintf("%s has %d", name, n))
-			}
-		}
-		return len(left) == 0, err
-	})
-	if err != nil {
-		return "", fmt.Errorf("%w: %s", err, strings.Join(left, ", "))
-	}
-	return "events, first attempts and dead deliveries are processed", nil
-}
-
 func alarms(ctx context.Context, r *run) (string, error) {
 	if r.Alarms == nil {
 		return "", notShown("the local stack has no alarms")

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/internal/handler/apikeys"
 )
 
 // Tenant and its Noisy neighbour own everything that a run makes. One run at a time: the next one clears away
@@ -76,7 +75,6 @@ var steps = []struct {
 	{"a paused endpoint gets nothing, and everything after its pause", paused},
 	{"a quiet tenant's deliveries overtake a noisy one's (fair queues)", fairQueues},
 	{"a delivery that stays undeliverable is sealed, opened and replayed", death},
-	{"no queue keeps anything", drained},
 	{"batches are filled", batchFill},
 	{"functions start fast", coldStarts},
 	{"each role does its own work and no other's", roles},
@@ -89,12 +87,10 @@ type run struct {
 	Config
 	id       string // of its tenant
 	tenant   *client.Client
-	keyID    string
 	endpoint client.Endpoint
 	secret   string
 
 	began    time.Time
-	over     bool                 // nothing of the run is needed any more
 	attempts map[string][]Request // at deliveries that were retried, by wh-id
 }
 
@@ -123,7 +119,6 @@ func Run(ctx context.Context, c Config) (results []Result, ok bool) {
 		within := ctx
 		if last {
 			var cancel context.CancelFunc
-			r.over = true
 			within, cancel = context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 			defer cancel()
 		}
@@ -164,10 +159,9 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 	return client.Eventually(ctx, r.Patience, what, check)
 }
 
+// issueKey makes the run a client of its tenant.
 func (r *run) issueKey(ctx context.Context) error {
-	var key apikeys.IssuedKey
-	whose := map[string]any{"tenant_id": r.id, "description": "herald verify"}
-	err := r.Client.Operate(ctx, "apikeys", "issue", whose, &key)
-	r.tenant, r.keyID = r.Client.As(r.id, key.APIKey), key.KeyID
+	key, err := r.Client.IssueKey(ctx, r.id)
+	r.tenant = r.Client.As(r.id, key)
 	return err
 }

@@ -5,6 +5,7 @@ package verify_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/infra/verify"
+	"github.com/herald-webhooks/herald/internal/handler/apikeys"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // start starts a local stack whose functions are those of the build, but for those given.
@@ -78,7 +81,7 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 		}
 	}
 	results, ok := verify.Run(t.Context(), c)
-	const left = "2 endpoints, 0 dead letters, 0 rejected events, 3 keys" // one to remove the neighbour's endpoint
+	const left = "2 endpoints, 0 dead letters, 0 rejected events, and all keys"
 	if results[0].State != verify.Held || results[0].Says != left {
 		t.Errorf("removed of an earlier run: %+v, want %s", results[0], left)
 	}
@@ -87,7 +90,15 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	if ok || broken.State != verify.Broken || !strings.Contains(broken.Says, link) {
 		t.Errorf("says of a stack without fanout: %+v", broken)
 	}
-	if last.State != verify.Held || last.Says != "1 endpoints, 0 dead letters, 0 rejected events, 1 keys" {
+	if last.State != verify.Held || last.Says != "1 endpoints, 0 dead letters, 0 rejected events, and all keys" {
 		t.Errorf("did not remove what it made: %+v", last)
+	}
+	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
+		var keys operator.List[apikeys.Key]
+		err := c.Client.Operate(t.Context(), "apikeys", "list", map[string]any{"tenant_id": tenant}, &keys)
+		working := slices.ContainsFunc(keys.Data, func(k apikeys.Key) bool { return k.RevokedAt == nil })
+		if err != nil || len(keys.Data) == 0 || working {
+			t.Errorf("%s has keys that work: %+v, %v", tenant, keys.Data, err)
+		}
 	}
 }
