@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
@@ -42,9 +43,11 @@ func (a *app) verify() *cli.Command {
 			}
 			defer end()
 			if c.Bool("probe") && !config.Local {
-				if config.Probe, err = verify.NewProbe(ctx, s.aws, s.name); err != nil {
+				prober, err := verify.NewProber(ctx, s.aws, s.name)
+				if err != nil {
 					return s.explain("making a probe", err)
 				}
+				config.Try = prober.Try
 			}
 			config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
 			results, ok := verify.Run(ctx, config)
@@ -83,7 +86,7 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		if err != nil {
 			return c, nil, s.explain("making a receiver", err)
 		}
-		c.Receiver, c.Alarms, end = made, made.Alarms, func() { made.Close(context.WithoutCancel(ctx)) }
+		c.Receiver, c.Alarms, end = made, cloudwatch.NewFromConfig(s.aws), func() { made.Close(context.WithoutCancel(ctx)) }
 		c.Logs = verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.aws), Stack: s.name}
 	}
 	c.Client = &client.Client{

@@ -61,11 +61,10 @@ func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
 	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
 	r.stack.client = dynamodb.NewFromConfig(cfg)
 	r.kms = kms.NewFromConfig(cfg)
-	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), o.stack)
+	names, err := client.Names(ctx, cloudformation.NewFromConfig(cfg), o.stack)
 	if err != nil {
 		return nil, err
 	}
-	names := client.Names(resources)
 	r.into, r.ownKey = names[o.table], names[r.plan.sealedBy]
 	r.stack.deliveries, r.stack.health = names["Deliveries"], names["EndpointHealth"]
 	if r.into == "" || r.stack.deliveries == "" || r.stack.health == "" {

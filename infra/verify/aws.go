@@ -12,14 +12,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
-	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
-	cloudwatchtypes "github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-
-	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 //go:embed aws/receiver.yaml
@@ -30,19 +26,18 @@ var receiverCode string
 
 // AWS is a receiver in a small stack of its own: a function with a URL, which puts requests on a queue.
 type AWS struct {
-	stack, verified string // names
-	url, queue      string
-	cloud           *cloudformation.Client
-	sqs             *sqs.Client
-	watch           cloudwatch.DescribeAlarmsAPIClient
-	requests        map[string][]Request // by inbox
+	stack      string // its name
+	url, queue string
+	cloud      *cloudformation.Client
+	sqs        *sqs.Client
+	requests   map[string][]Request // by inbox
 }
 
 // StartOnAWS makes the receiver's stack, or takes the one that an interrupted run has left.
 func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, error) {
 	r := &AWS{
-		stack: verified + "-verify-receiver", verified: verified, cloud: cloudformation.NewFromConfig(cfg),
-		sqs: sqs.NewFromConfig(cfg), watch: cloudwatch.NewFromConfig(cfg), requests: map[string][]Request{},
+		stack: verified + "-verify-receiver", cloud: cloudformation.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg),
+		requests: map[string][]Request{},
 	}
 	body, err := template()
 	if err != nil {
@@ -121,35 +116,6 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 	}
 	slices.SortStableFunc(r.requests[inbox], func(a, b Request) int { return a.At.Compare(b.At) })
 	return slices.Clone(r.requests[inbox]), nil
-}
-
-// Alarms returns the stack's alarms that are on.
-func (r *AWS) Alarms(ctx context.Context) (on []string, err error) {
-	resources, err := client.Resources(ctx, r.cloud, r.verified) // a prefix would find other stacks', too
-	if err != nil {
-		return nil, noRight("looking for alarms", "cloudformation:ListStackResources", err)
-	}
-	for some := range slices.Chunk(ofType(resources, "AWS::CloudWatch::Alarm"), 100) { // that CloudWatch takes
-		out, err := r.watch.DescribeAlarms(ctx, &cloudwatch.DescribeAlarmsInput{
-			AlarmNames: some, StateValue: cloudwatchtypes.StateValueAlarm, MaxRecords: aws.Int32(100),
-		})
-		if err != nil {
-			return nil, noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
-		}
-		for _, a := range out.MetricAlarms {
-			on = append(on, aws.ToString(a.AlarmName))
-		}
-	}
-	return on, nil
-}
-
-func ofType(resources []types.StackResourceSummary, want string) (names []string) {
-	for _, r := range resources {
-		if aws.ToString(r.ResourceType) == want {
-			names = append(names, aws.ToString(r.PhysicalResourceId))
-		}
-	}
-	return names
 }
 
 // noRight makes of a refusal by IAM that the step cannot be shown.

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 	"time"
@@ -25,40 +24,47 @@ import (
 //go:embed aws/probe.py
 var probeCode string
 
-// Probe is a function that holds the role of another one of the stack, and makes calls with it.
-type Probe struct {
-	name, stack string
-	lambda      *lambda.Client
-	physical    map[string]string // resources by logical id
+// Prober makes calls with the roles of a stack's functions, by a function of its own for each.
+type Prober struct {
+	stack    string
+	lambda   *lambda.Client
+	physical map[string]string // names of resources, by logical id
 }
 
-// NewProbe is for the stack. The function is made by the first call of Try.
-func NewProbe(ctx context.Context, cfg aws.Config, stack string) (*Probe, error) {
-	resources, err := client.Resources(ctx, cloudformation.NewFromConfig(cfg), stack)
-	if err != nil {
-		return nil, err
-	}
-	return &Probe{
-		name: stack + "-verify-probe", stack: stack, lambda: lambda.NewFromConfig(cfg), physical: client.Names(resources),
-	}, nil
+// NewProber is for the stack.
+func NewProber(ctx context.Context, cfg aws.Config, stack string) (Prober, error) {
+	names, err := client.Names(ctx, cloudformation.NewFromConfig(cfg), stack)
+	return Prober{stack: stack, lambda: lambda.NewFromConfig(cfg), physical: names}, err
 }
 
 // Try makes the calls with the role of a function, and returns AWS's code for each, "" where there was none.
-func (p *Probe) Try(ctx context.Context, function string, calls []Call) ([]string, error) {
+func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes []string, err error) {
 	own, err := p.lambda.GetFunctionConfiguration(ctx, &lambda.GetFunctionConfigurationInput{
 		FunctionName: aws.String(p.stack + "-" + function),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("looking for the role of %s: %w", function, err)
 	}
-	if err := p.hold(ctx, own.Role); err != nil {
-		return nil, fmt.Errorf("giving the probe the role of %s: %w", function, err)
-	}
 	payload, err := requestOf(calls, p.physical)
 	if err != nil {
 		return nil, err
 	}
-	return p.ask(ctx, path.Base(aws.ToString(own.Role)), payload)
+	probe := p.stack + "-probe-" + function
+	defer func() { err = errors.Join(err, p.remove(context.WithoutCancel(ctx), probe)) }()
+	if err := p.hold(ctx, probe, own.Role); err != nil {
+		return nil, fmt.Errorf("giving a probe the role of %s: %w", function, err)
+	}
+	out, err := p.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &probe, Payload: payload})
+	if err != nil {
+		return nil, fmt.Errorf("invoking the probe: %w", err)
+	}
+	if out.FunctionError != nil {
+		return nil, fmt.Errorf("the probe failed: %s", out.Payload)
+	}
+	if err := json.Unmarshal(out.Payload, &codes); err != nil {
+		return nil, fmt.Errorf("reading the probe's answer: %w", err)
+	}
+	return codes, nil
 }
 
 // requestOf is the probe's request to make the calls, with the names of resources.
@@ -75,61 +81,31 @@ func requestOf(calls []Call, physical map[string]string) ([]byte, error) {
 	return payload, nil
 }
 
-// answer is the probe's: its caller, and AWS's codes.
-type answer struct {
-	Who   string   `json:"who"`
-	Codes []string `json:"codes"`
-}
-
-// hold makes the function anew with the role. One that is there already may have any code: it gets no role.
-func (p *Probe) hold(ctx context.Context, role *string) error {
+// hold makes a probe with the role. One that is there already may have any code: it gets no role.
+func (p Prober) hold(ctx context.Context, probe string, role *string) error {
 	code, err := zipped("index.py", probeCode)
 	if err != nil {
 		return err
 	}
-	if err := p.Close(ctx); err != nil {
+	if err := p.remove(ctx, probe); err != nil {
 		return err
 	}
 	if _, err := p.lambda.CreateFunction(ctx, &lambda.CreateFunctionInput{
-		FunctionName: &p.name, Role: role, Runtime: types.RuntimePython313, Handler: aws.String("index.handler"),
+		FunctionName: &probe, Role: role, Runtime: types.RuntimePython313, Handler: aws.String("index.handler"),
 		Architectures: []types.Architecture{types.ArchitectureArm64}, Timeout: aws.Int32(30), MemorySize: aws.Int32(256),
 		Code: &types.FunctionCode{ZipFile: code}, Description: aws.String("Of herald verify. It can be deleted at any time."),
 	}); err != nil {
 		return err
 	}
 	const limit = 2 * time.Minute
-	made := &lambda.GetFunctionInput{FunctionName: &p.name}
-	return lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, made, limit)
+	return lambda.NewFunctionActiveV2Waiter(p.lambda).Wait(ctx, &lambda.GetFunctionInput{FunctionName: &probe}, limit)
 }
 
-// ask invokes the function until it holds the role: a process of the one before may still answer.
-func (p *Probe) ask(ctx context.Context, role string, payload []byte) ([]string, error) {
-	var got answer
-	for range 30 {
-		out, err := p.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &p.name, Payload: payload})
-		if err != nil {
-			return nil, fmt.Errorf("invoking the probe: %w", err)
-		}
-		if out.FunctionError != nil {
-			return nil, fmt.Errorf("the probe failed: %s", out.Payload)
-		}
-		if err := json.Unmarshal(out.Payload, &got); err != nil {
-			return nil, fmt.Errorf("reading the probe's answer: %w", err)
-		}
-		if strings.Contains(got.Who, ":assumed-role/"+role+"/") {
-			return got.Codes, nil
-		}
-		time.Sleep(time.Second)
-	}
-	return nil, fmt.Errorf("the probe is still %s", got.Who)
-}
-
-// Close deletes the function.
-func (p *Probe) Close(ctx context.Context) error {
-	_, err := p.lambda.DeleteFunction(ctx, &lambda.DeleteFunctionInput{FunctionName: &p.name})
+func (p Prober) remove(ctx context.Context, probe string) error {
+	_, err := p.lambda.DeleteFunction(ctx, &lambda.DeleteFunctionInput{FunctionName: &probe})
 	var gone *types.ResourceNotFoundException
 	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("deleting %s: %w", p.name, err)
+		return fmt.Errorf("deleting %s: %w", probe, err)
 	}
 	return nil
 }
@@ -147,21 +123,14 @@ func zipped(name, text string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Prober makes calls with the role of a function: a Probe, or a test's.
-type Prober interface {
-	Try(ctx context.Context, function string, calls []Call) (codes []string, err error)
-	Close(ctx context.Context) error
-}
-
-// roles makes the probe hold each role in turn.
+// roles has a probe hold each role in turn.
 func roles(ctx context.Context, r *run) (says string, err error) {
 	switch {
 	case r.Local:
 		return "", notShown("the emulator enforces no rights")
-	case r.Probe == nil:
-		return "", notShown("nobody asked for it: --probe makes a function that holds each role in turn")
+	case r.Try == nil:
+		return "", notShown("nobody asked for it: --probe makes functions that hold each role in turn")
 	}
-	defer func() { err = errors.Join(err, r.Probe.Close(context.WithoutCancel(ctx))) }()
 	calls := map[string][]Call{}
 	for _, c := range Rights {
 		calls[c.Function] = append(calls[c.Function], c)
@@ -169,7 +138,7 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 	var wrong []string
 	refused := 0
 	for _, function := range slices.Sorted(maps.Keys(calls)) {
-		codes, err := r.Probe.Try(ctx, function, calls[function])
+		codes, err := r.Try(ctx, function, calls[function])
 		if err != nil {
 			return "", err
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 )
 
 // Each row is the moments of attempts at one delivery, in seconds.
@@ -45,44 +45,46 @@ func TestInTime_missesTheObjective(t *testing.T) {
 	}
 }
 
+// ringing are the names of alarms that are on, as CloudWatch lists them.
+type ringing []string
+
+func (on ringing) DescribeAlarms(
+	_ context.Context, in *cloudwatch.DescribeAlarmsInput, _ ...func(*cloudwatch.Options),
+) (*cloudwatch.DescribeAlarmsOutput, error) {
+	out := &cloudwatch.DescribeAlarmsOutput{}
+	for _, name := range on {
+		if in.StateValue == types.StateValueAlarm && strings.HasPrefix(name, *in.AlarmNamePrefix) {
+			out.MetricAlarms = append(out.MetricAlarms, types.MetricAlarm{AlarmName: &name})
+		}
+	}
+	return out, nil
+}
+
 // The run itself has an event rejected.
 func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
-	own := "herald-RejectedEventsAlarm-1A2B"
+	expected := ringing{"herald-RejectedEventsAlarm-1A2B", "herald-prod-DeathsAlarm-3C", "heraldry-DeathsAlarm-4D"}
 	for _, row := range []struct {
-		on   []string
+		on   ringing
 		want string
 	}{
 		{nil, ""},
-		{[]string{own}, ""},
-		{[]string{own, "herald-DeliverFaultsAlarm-3C"}, "these are on: herald-DeliverFaultsAlarm-3C"},
+		{expected, ""},
+		{append(expected, "herald-DeliverFaultsAlarm-3C"), "these are on: herald-DeliverFaultsAlarm-3C"},
 	} {
-		on := func(context.Context) ([]string, error) { return row.on, nil }
-		_, err := alarms(context.Background(), &run{Config: Config{Name: "herald", Alarms: on}})
+		_, err := alarms(context.Background(), &run{Config: Config{Name: "herald", Alarms: row.on}})
 		if (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 			t.Errorf("%q: %v, want %q", row.on, err, row.want)
 		}
 	}
 }
 
-func TestOfType_leavesOutOthers(t *testing.T) {
-	const alarm = "AWS::CloudWatch::Alarm"
-	resources := []types.StackResourceSummary{
-		{ResourceType: aws.String("AWS::SQS::Queue"), PhysicalResourceId: aws.String("queue")},
-		{ResourceType: aws.String(alarm), PhysicalResourceId: aws.String("alarm")},
-	}
-	if got := ofType(resources, alarm); len(got) != 1 || got[0] != "alarm" {
-		t.Errorf("the alarms are %q", got)
-	}
-}
-
 // iam answers as it should but for one call.
 type iam struct {
-	but    Call
-	code   string
-	closed bool
+	but  Call
+	code string
 }
 
-func (i *iam) Try(_ context.Context, _ string, calls []Call) (codes []string, err error) {
+func (i iam) try(_ context.Context, _ string, calls []Call) (codes []string, err error) {
 	for _, c := range calls {
 		switch {
 		case c == i.but:
@@ -94,11 +96,6 @@ func (i *iam) Try(_ context.Context, _ string, calls []Call) (codes []string, er
 		}
 	}
 	return codes, nil
-}
-
-func (i *iam) Close(context.Context) error {
-	i.closed = true
-	return nil
 }
 
 func TestRoles_nameTheRightThatIsWrong(t *testing.T) {
@@ -119,12 +116,9 @@ func TestRoles_nameTheRightThatIsWrong(t *testing.T) {
 		{iam{but: open, code: "AccessDenied"}, open.Function + " may not " + open.Action},
 		{iam{but: open, code: "ResourceNotFoundException"}, "could not be tried: ResourceNotFoundException"},
 	} {
-		_, err := roles(context.Background(), &run{Config: Config{Probe: &row.iam}})
+		_, err := roles(context.Background(), &run{Config: Config{Try: row.iam.try}})
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%v, want %q", err, row.want)
-		}
-		if !row.iam.closed {
-			t.Error("the probe was left behind")
 		}
 	}
 	var hidden notShown

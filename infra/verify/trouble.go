@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch/types"
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -94,12 +97,25 @@ func alarms(ctx context.Context, r *run) (string, error) {
 	if r.Alarms == nil {
 		return "", notShown("the local stack has no alarms")
 	}
-	on, err := r.Alarms(ctx)
-	others := slices.DeleteFunc(on, func(alarm string) bool {
-		return strings.HasPrefix(alarm, r.Name+"-RejectedEventsAlarm-")
-	})
-	if err == nil && len(others) > 0 {
-		err = fmt.Errorf("these are on: %s", strings.Join(others, ", "))
+	var on []string
+	for pages := cloudwatch.NewDescribeAlarmsPaginator(r.Alarms, &cloudwatch.DescribeAlarmsInput{
+		AlarmNamePrefix: aws.String(r.Name + "-"), StateValue: types.StateValueAlarm,
+	}); pages.HasMorePages(); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return "", noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
+		}
+		for _, a := range page.MetricAlarms {
+			// CloudFormation adds logical id and a random part to the stack's name, with which others may begin.
+			name := aws.ToString(a.AlarmName)
+			parts := strings.Split(strings.TrimPrefix(name, r.Name+"-"), "-")
+			if len(parts) == 2 && parts[0] != "RejectedEventsAlarm" {
+				on = append(on, name)
+			}
+		}
 	}
-	return "none of the stack's, apart from that on the event which the run had rejected", err
+	if len(on) > 0 {
+		return "", fmt.Errorf("these are on: %s", strings.Join(on, ", "))
+	}
+	return "none of the stack's, apart from that on the event which the run had rejected", nil
 }

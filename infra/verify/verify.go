@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
+
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
@@ -24,20 +26,21 @@ const (
 	Noisy  = "herald-verify-noisy"
 )
 
-// Config configures a verification. All fields but Alarms and Probe are required.
+// Config configures a verification. All fields but Alarms and Try are required.
 type Config struct {
-	Client   *client.Client
-	Receiver Receiver
-	Name     string // of the stack
-	Local    bool   // no AWS of its own
-	Logs     Logs   // of the functions
-	// Alarms returns the names of the stack's alarms that are on; nil: it has none.
-	Alarms    func(ctx context.Context) ([]string, error)
-	Probe     Prober          // nil: no role is probed
+	Client    *client.Client
+	Receiver  Receiver
+	Name      string          // of the stack
+	Local     bool            // no AWS of its own
+	Logs      Logs            // of the functions
 	Waits     []time.Duration // between attempts, before they are lengthened at random
 	Processes int             // that deliver may have for a queue
 	Patience  time.Duration   // for anything that takes a working stack seconds
 	Progress  func(Result)    // is told of each step when it has ended
+
+	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
+	// Try makes calls with the role of a function (Prober.Try); nil: no role is probed.
+	Try func(ctx context.Context, function string, calls []Call) (codes []string, err error)
 }
 
 // Result is a step's result.

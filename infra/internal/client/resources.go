@@ -6,13 +6,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
-	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 )
 
-// Resources are a stack's.
-func Resources(
+// Names are the physical names of a stack's resources, by logical id.
+func Names(
 	ctx context.Context, cloud cloudformation.ListStackResourcesAPIClient, stack string,
-) (all []types.StackResourceSummary, err error) {
+) (map[string]string, error) {
+	names := map[string]string{}
 	pages := cloudformation.NewListStackResourcesPaginator(cloud,
 		&cloudformation.ListStackResourcesInput{StackName: &stack})
 	for pages.HasMorePages() {
@@ -20,16 +20,9 @@ func Resources(
 		if err != nil {
 			return nil, fmt.Errorf("listing the resources of %s: %w", stack, err)
 		}
-		all = append(all, page.StackResourceSummaries...)
+		for _, r := range page.StackResourceSummaries {
+			names[aws.ToString(r.LogicalResourceId)] = aws.ToString(r.PhysicalResourceId)
+		}
 	}
-	return all, nil
-}
-
-// Names are the physical names of resources, by logical id.
-func Names(resources []types.StackResourceSummary) map[string]string {
-	names := map[string]string{}
-	for _, r := range resources {
-		names[aws.ToString(r.LogicalResourceId)] = aws.ToString(r.PhysicalResourceId)
-	}
-	return names
+	return names, nil
 }
