@@ -25,22 +25,20 @@ type plan struct {
 	overwrite bool // items change, so that one that is there may have to be replaced
 
 	// choose returns the missing items to bring back; nil: all.
-	choose func(ctx context.Context, s stack, into string, missing []item) ([]item, error)
+	choose func(ctx context.Context, r *restorer, missing []item) ([]item, error)
 	// before prepares the write of an item.
-	before func(ctx context.Context, s stack, i item) error
+	before func(ctx context.Context, r *restorer, i item) error
 	// reseal returns an item under the stack's own key, which sealedBy names; nil where nothing is sealed.
 	reseal   func(ctx context.Context, r *restorer, i item) (item, error)
 	sealedBy string
 	// mend corrects the table's counts, after a page, and returns how many numbers were wrong.
-	mend func(ctx context.Context, s stack, into string, page []item) (int, error)
+	mend func(ctx context.Context, r *restorer, page []item) (int, error)
 }
-
-var endpointKey = []string{"tenant_id", "endpoint_id"}
 
 // plans are the tables that have point-in-time recovery, by logical id. Deliveries and EndpointHealth fill themselves.
 var plans = map[string]plan{
 	"Endpoints": {
-		key: endpointKey, overwrite: true, choose: goneEndpoints, mend: countEndpoints,
+		key: []string{"tenant_id", "endpoint_id"}, overwrite: true, choose: goneEndpoints, mend: countEndpoints,
 		reseal: resealEndpoint, sealedBy: "SecretsKey",
 	},
 	"ApiKeys":     {key: []string{"key_id"}, overwrite: true},
@@ -59,7 +57,7 @@ const (
 
 // goneEndpoints leaves out endpoints that have been deleted or restored since: they have another key now. The counts
 // are counted anew.
-func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (gone []item, err error) {
+func goneEndpoints(ctx context.Context, r *restorer, missing []item) (gone []item, err error) {
 	moved := make([]item, len(missing))
 	for n, i := range missing {
 		id, deleted := strings.CutPrefix(text(i, "endpoint_id"), deletedPrefix)
@@ -68,7 +66,7 @@ func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (g
 		}
 		moved[n] = item{"tenant_id": i["tenant_id"], "endpoint_id": &types.AttributeValueMemberS{Value: id}}
 	}
-	there, err := s.get(ctx, into, endpointKey, moved)
+	there, err := r.get(ctx, moved)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +79,7 @@ func goneEndpoints(ctx context.Context, s stack, into string, missing []item) (g
 }
 
 // countEndpoints corrects the numbers of endpoints of the page's tenants.
-func countEndpoints(ctx context.Context, s stack, into string, page []item) (mended int, err error) {
+func countEndpoints(ctx context.Context, r *restorer, page []item) (mended int, err error) {
 	tenants := map[string]bool{}
 	for _, i := range page {
 		if tenant := text(i, "tenant_id"); !strings.HasPrefix(tenant, marksPrefix) {
@@ -89,7 +87,7 @@ func countEndpoints(ctx context.Context, s stack, into string, page []item) (men
 		}
 	}
 	for tenant := range tenants {
-		wrong, err := s.count(ctx, into, tenant)
+		wrong, err := r.count(ctx, tenant)
 		if err != nil {
 			return mended, err
 		}
@@ -104,12 +102,12 @@ const countTries = 10
 
 // count corrects the number of a tenant's endpoints. Whoever makes or deletes one changes the number with it, so that
 // a number which is still the same was counted with the same endpoints.
-func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err error) {
+func (r *restorer) count(ctx context.Context, tenant string) (wrong bool, err error) {
 	key := item{"tenant_id": &types.AttributeValueMemberS{Value: tenant},
 		"endpoint_id": &types.AttributeValueMemberS{Value: countsKey}}
-	endpoints := dynamo.NewEndpoints(s.client, into).Only(dynamo.Deciding)
+	endpoints := dynamo.NewEndpoints(r.client, r.into).Only(dynamo.Deciding)
 	for range countTries {
-		rows, err := s.get(ctx, into, endpointKey, []item{key})
+		rows, err := r.get(ctx, []item{key})
 		if err != nil {
 			return false, err
 		}
@@ -129,14 +127,14 @@ func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err 
 			return false, nil
 		}
 		update := &dynamodb.UpdateItemInput{
-			TableName: &into, Key: key, UpdateExpression: aws.String("SET live_count = :now"),
+			TableName: &r.into, Key: key, UpdateExpression: aws.String("SET live_count = :now"),
 			ConditionExpression:       aws.String("attribute_not_exists(live_count)"),
 			ExpressionAttributeValues: item{":now": want},
 		}
 		if found {
 			update.ConditionExpression, update.ExpressionAttributeValues[":was"] = aws.String("live_count = :was"), was
 		}
-		_, err = s.client.UpdateItem(ctx, update)
+		_, err = r.client.UpdateItem(ctx, update)
 		var changed *types.ConditionalCheckFailedException
 		if !errors.As(err, &changed) {
 			return err == nil, err
@@ -147,7 +145,7 @@ func (s stack) count(ctx context.Context, into, tenant string) (wrong bool, err 
 
 // unfinished leaves out deliveries that have come to their end since: acknowledged, discarded or dead in the same
 // life or a later one. A delivery that was sent on meanwhile and is not at its end comes back, too, as a duplicate.
-func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []item, err error) {
+func unfinished(ctx context.Context, r *restorer, missing []item) (open []item, err error) {
 	refs := make([]delivery.Ref, len(missing))
 	ids := map[string]bool{}
 	for n, i := range missing {
@@ -156,7 +154,7 @@ func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []
 		}
 		ids[refs[n].DeliveryID] = true
 	}
-	records, err := dynamo.NewDeliveries(s.client, s.deliveries).BatchGet(ctx, slices.Collect(maps.Keys(ids)))
+	records, err := dynamo.NewDeliveries(r.client, r.deliveries).BatchGet(ctx, slices.Collect(maps.Keys(ids)))
 	if err != nil {
 		return nil, fmt.Errorf("reading the deliveries' records: %w", err)
 	}
@@ -175,13 +173,13 @@ func unfinished(ctx context.Context, s stack, _ string, missing []item) (open []
 const leased = time.Hour
 
 // lease makes release look for a delivery that is held for its endpoint (infra/docs/design.md, "The lease").
-func lease(ctx context.Context, s stack, i item) error {
+func lease(ctx context.Context, r *restorer, i item) error {
 	if held, ok := i["held"].(*types.AttributeValueMemberBOOL); !ok || !held.Value {
 		return nil
 	}
 	endpointID, _, _ := strings.Cut(text(i, "endpoint_shard"), "#")
 	now := time.Now()
-	_, err := dynamo.NewCircuits(s.client, s.health).Hold(ctx,
+	_, err := dynamo.NewCircuits(r.client, r.health).Hold(ctx,
 		dynamo.EndpointKey{TenantID: text(i, "tenant_id"), EndpointID: endpointID}, now.Add(leased), now)
 	if err != nil {
 		return fmt.Errorf("storing a lease: %w", err)

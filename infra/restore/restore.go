@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,12 +29,14 @@ type item = map[string]types.AttributeValue
 type restorer struct {
 	options
 	plan   plan
-	stack  stack
+	client *dynamodb.Client
 	kms    *kms.Client
 	ownKey string // under which the stack seals the table's values; options.key opens those of another stack
 	into   string // the stack's own table
 	writes *time.Ticker
 	done   counts
+
+	deliveries, health string // other tables of the stack
 }
 
 // counts are a restore's results, by item.
@@ -50,42 +53,36 @@ func (c counts) String() string {
 		c.Read, c.Restored, c.Kept, c.Left, c.Mended)
 }
 
-// stack is the plans' view of the stack.
-type stack struct {
-	client             *dynamodb.Client
-	deliveries, health string // tables
-}
-
-// open finds both tables.
+// open finds the stack's table, and checks the copy.
 func open(ctx context.Context, cfg aws.Config, o options) (*restorer, error) {
-	r := &restorer{options: o, plan: plans[o.table], writes: time.NewTicker(time.Second / time.Duration(o.rate))}
-	r.stack.client = dynamodb.NewFromConfig(cfg)
-	r.kms = kms.NewFromConfig(cfg)
 	names, err := client.Names(ctx, cloudformation.NewFromConfig(cfg), o.stack)
 	if err != nil {
 		return nil, err
 	}
-	r.into, r.ownKey = names[o.table], names[r.plan.sealedBy]
-	r.stack.deliveries, r.stack.health = names["Deliveries"], names["EndpointHealth"]
-	if r.into == "" || r.stack.deliveries == "" || r.stack.health == "" {
+	r := &restorer{
+		options: o, plan: plans[o.table], client: dynamodb.NewFromConfig(cfg), kms: kms.NewFromConfig(cfg),
+		ownKey: names[plans[o.table].sealedBy], into: names[o.table],
+		writes:     time.NewTicker(time.Second / time.Duration(o.rate)),
+		deliveries: names["Deliveries"], health: names["EndpointHealth"],
+	}
+	if r.into == "" || r.deliveries == "" || r.health == "" {
 		return nil, fmt.Errorf("-stack %s is no stack of Herald: it lacks %s, Deliveries or EndpointHealth", o.stack, o.table)
 	}
 	if r.into == o.from {
 		return nil, fmt.Errorf("-from %s is the stack's own table, not a copy", o.from)
 	}
-	var described [2]*types.TableDescription
-	for n, table := range []string{r.into, o.from} {
-		out, err := r.stack.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &table})
-		if err != nil {
-			return nil, fmt.Errorf("describing table %s: %w", table, err)
-		}
-		described[n] = out.Table
+	out, err := r.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: &o.from})
+	if err != nil {
+		return nil, fmt.Errorf("describing table %s: %w", o.from, err)
 	}
-	own, copied := described[0], described[1]
-	if copied.TableStatus != types.TableStatusActive {
-		return nil, fmt.Errorf("-from %s is %s; wait until it is active", o.from, copied.TableStatus)
+	if out.Table.TableStatus != types.TableStatusActive {
+		return nil, fmt.Errorf("-from %s is %s; wait until it is active", o.from, out.Table.TableStatus)
 	}
-	if !reflect.DeepEqual(own.KeySchema, copied.KeySchema) {
+	var key []string
+	for _, part := range out.Table.KeySchema {
+		key = append(key, aws.ToString(part.AttributeName))
+	}
+	if !slices.Equal(key, r.plan.key) {
 		return nil, fmt.Errorf("-from %s is no copy of %s: its key is another", o.from, o.table)
 	}
 	return r, nil
@@ -101,7 +98,7 @@ func (r *restorer) run(ctx context.Context) error {
 			":marks":  &types.AttributeValueMemberS{Value: marksPrefix + r.tenant},
 		}
 	}
-	for pages := dynamodb.NewScanPaginator(r.stack.client, scan); pages.HasMorePages(); {
+	for pages := dynamodb.NewScanPaginator(r.client, scan); pages.HasMorePages(); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", r.from, err)
@@ -115,7 +112,7 @@ func (r *restorer) run(ctx context.Context) error {
 
 // page restores a page of items.
 func (r *restorer) page(ctx context.Context, items []item) error {
-	there, err := r.stack.get(ctx, r.into, r.plan.key, items)
+	there, err := r.get(ctx, items)
 	if err != nil {
 		return err
 	}
@@ -127,7 +124,7 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 	}
 	back := missing
 	if r.plan.choose != nil {
-		if back, err = r.plan.choose(ctx, r.stack, r.into, missing); err != nil {
+		if back, err = r.plan.choose(ctx, r, missing); err != nil {
 			return err
 		}
 	}
@@ -137,7 +134,7 @@ func (r *restorer) page(ctx context.Context, items []item) error {
 			return err
 		}
 		if r.plan.mend != nil {
-			if mended, err = r.plan.mend(ctx, r.stack, r.into, items); err != nil {
+			if mended, err = r.plan.mend(ctx, r, items); err != nil {
 				return err
 			}
 		}
@@ -159,7 +156,7 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 			return ctx.Err()
 		}
 		if r.plan.before != nil {
-			if err := r.plan.before(ctx, r.stack, items[n]); err != nil {
+			if err := r.plan.before(ctx, r, items[n]); err != nil {
 				return err
 			}
 		}
@@ -173,7 +170,7 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 		if !r.overwrite {
 			put.ConditionExpression = aws.String("attribute_not_exists(" + r.plan.key[0] + ")")
 		}
-		_, err := r.stack.client.PutItem(ctx, put)
+		_, err := r.client.PutItem(ctx, put)
 		var there *types.ConditionalCheckFailedException
 		if errors.As(err, &there) {
 			return nil
@@ -185,17 +182,17 @@ func (r *restorer) write(ctx context.Context, items []item) error {
 	})...)
 }
 
-// get reads the items of a table that have the keys of others, strongly consistent: nil for one that is not there.
-func (s stack) get(ctx context.Context, table string, key []string, others []item) ([]item, error) {
+// get reads the stack's items that have the keys of others, strongly consistent: nil for one that is not there.
+func (r *restorer) get(ctx context.Context, others []item) ([]item, error) {
 	found := make([]item, len(others))
 	err := errors.Join(parallel.Each(len(others), atOnce, func(n int) error {
-		ask := &dynamodb.GetItemInput{TableName: &table, Key: item{}, ConsistentRead: aws.Bool(true)}
-		for _, name := range key {
+		ask := &dynamodb.GetItemInput{TableName: &r.into, Key: item{}, ConsistentRead: aws.Bool(true)}
+		for _, name := range r.plan.key {
 			ask.Key[name] = others[n][name]
 		}
-		out, err := s.client.GetItem(ctx, ask)
+		out, err := r.client.GetItem(ctx, ask)
 		if err != nil {
-			return fmt.Errorf("reading %s: %w", table, err)
+			return fmt.Errorf("reading %s: %w", r.into, err)
 		}
 		found[n] = out.Item
 		return nil

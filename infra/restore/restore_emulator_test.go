@@ -63,9 +63,8 @@ func (s scene) restorer(o options) *restorer {
 		s.t.Fatal(err)
 	}
 	return &restorer{
-		options: o, plan: plans[o.table], into: tableOf(s.own, o.table),
-		stack: stack{s.client, s.own.Deliveries, s.own.EndpointHealth},
-		kms:   s.kms, ownKey: s.ownKey,
+		options: o, plan: plans[o.table], client: s.client, kms: s.kms, ownKey: s.ownKey,
+		into: tableOf(s.own, o.table), deliveries: s.own.Deliveries, health: s.own.EndpointHealth,
 		writes: time.NewTicker(time.Second / time.Duration(o.rate)),
 	}
 }

@@ -58,7 +58,7 @@ func resealOne(ctx context.Context, r *restorer, i item, name string, id keyring
 // resealLetter seals a dead letter's body and all its deaths anew.
 func resealLetter(ctx context.Context, r *restorer, i item) (item, error) {
 	id := text(i, "delivery_id")
-	record, found, err := dynamo.NewDeadLetters(r.stack.client, r.from).Get(ctx, id)
+	record, found, err := dynamo.NewDeadLetters(r.client, r.from).Get(ctx, id)
 	if err != nil {
 		return nil, fmt.Errorf("reading dead letter %s: %w", id, err)
 	}
