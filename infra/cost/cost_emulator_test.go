@@ -217,7 +217,7 @@ func readProfile(t *testing.T, name, environment string) profile {
 	t.Helper()
 	section := regexp.MustCompile(`(?s)\n\[` + environment + `\.deploy.*?\n\]`).
 		FindString(string(must(os.ReadFile("../../samconfig.toml"))))
-	o := pipeline.Options{Root: "../..", Parameters: map[string]string{}}
+	o := pipeline.Options{Parameters: map[string]string{}}
 	for _, set := range regexp.MustCompile(`\n    "(\w+)=(.*?)"`).FindAllStringSubmatch(section, -1) {
 		o.Parameters[set[1]] = set[2]
 	}

@@ -83,7 +83,7 @@ func newProcesses(b *testing.B) *processes {
 	}
 	table := testkit.Tables(b, cfg).ApiKeys
 	o := pipeline.Options{
-		Root: "../..", Resources: map[string]string{"ApiKeys": table}, Parameters: map[string]string{"Stage": "prod"},
+		Resources: map[string]string{"ApiKeys": table}, Parameters: map[string]string{"Stage": "prod"},
 	}
 	return &processes{
 		options: o, settings: pipeline.Settings[webhooks.Settings](b, o, "webhooks"), cfg: cfg,

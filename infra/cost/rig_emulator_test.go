@@ -76,7 +76,7 @@ func newRig(t *testing.T, c traffic) *rig {
 		parameters[name] = value
 	}
 	r.options = pipeline.Options{
-		Root: "../..", Resources: pipeline.Resources(t, cfg), Receivers: r, Parameters: parameters,
+		Resources: pipeline.Resources(t, cfg), Receivers: r, Parameters: parameters,
 		AWS: func(string) aws.Config { return counted },
 		Now: func() time.Time { return r.now }, Output: func(string) io.Writer { return &r.output },
 	}

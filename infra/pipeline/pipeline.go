@@ -24,6 +24,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/caarlos0/env/v11"
 
+	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -35,11 +36,11 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
+	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
 
 // Options are the surroundings of the functions.
 type Options struct {
-	Root       string            // the checkout
 	Parameters map[string]string // other than the template's defaults
 	Resources  map[string]string // by the names of the environments: "Endpoints", "RetryQueue.Arn"
 	AWS        func(function string) aws.Config
@@ -60,7 +61,33 @@ type Functions struct {
 func New(t testing.TB, o Options) Functions {
 	t.Helper()
 	m := o.maker(t)
-	return Functions{m.fanout(), m.deliver(), m.deadletter(), m.release(), m.memory}
+	fanoutHandler, err := fanout.New(function[fanout.Settings](m, "fanout"))
+	m.check(err)
+	fanoutHandler.Now = o.Now
+	deliverHandler, err := deliver.New(function[deliver.Settings](m, "deliver"))
+	m.check(err)
+	deliverHandler.Now, deliverHandler.Sender.Now = o.Now, o.Now
+	deliverHandler.Sender.Client = o.Receivers
+	deliverHandler.Random = func() float64 { return 0 }
+	deadletterHandler := deadletter.New(function[deadletter.Settings](m, "deadletter"))
+	deadletterHandler.Now = o.Now
+	releaseHandler, err := release.New(function[release.Settings](m, "release"))
+	m.check(err)
+	releaseHandler.Now = o.Now
+	return Functions{
+		Fanout: fanoutHandler.Process, Deliver: deliverHandler.Process, Deadletter: deadletterHandler.Process,
+		Release: releaseHandler.Run, Memory: m.memory,
+	}
+}
+
+// function is what a function's constructor takes.
+func function[S any](m maker, name string) config.Function[S] {
+	m.t.Helper()
+	out := m.Output(name)
+	return config.Function[S]{
+		Settings: settings[S](m, name), AWS: m.AWS(name), Log: Log(out),
+		Metrics: telemetry.NewMetrics(out, m.value("Stage"), name, m.Now),
+	}
 }
 
 // Settings are a function's that this package does not make.
@@ -115,11 +142,12 @@ type maker struct {
 
 func (o Options) maker(t testing.TB) maker {
 	t.Helper()
-	template, err := cfn.Read(filepath.Join(o.Root, "template.yaml"))
-	if err != nil {
-		t.Fatalf("pipeline: %v", err)
-	}
-	return maker{t: t, Options: o, template: template, memory: map[string]float64{}}
+	root, err := tools.Root()
+	m := maker{t: t, Options: o, memory: map[string]float64{}}
+	m.check(err)
+	m.template, err = cfn.Read(filepath.Join(root, "template.yaml"))
+	m.check(err)
+	return m
 }
 
 // value resolves a name in an environment.
@@ -140,8 +168,9 @@ func settings[S any](m maker, name string) S {
 	variables := map[string]string{}
 	for _, p := range []cfn.Object{cfn.At(m.template.Globals, "Function"), own} {
 		if size, given := p["MemorySize"].(string); given {
-			n, err := strconv.ParseFloat(size, 64)
-			m.memory[name] = must(m, n, err)
+			var err error
+			m.memory[name], err = strconv.ParseFloat(size, 64)
+			m.check(err)
 		}
 		for variable, value := range cfn.At(p, "Environment", "Variables") {
 			text, _ := value.(string)
@@ -152,15 +181,15 @@ func settings[S any](m maker, name string) S {
 		}
 	}
 	s, err := env.ParseAsWithOptions[S](env.Options{RequiredIfNoDef: true, Environment: variables})
-	return must(m, s, err)
+	m.check(err)
+	return s
 }
 
-func must[T any](m maker, value T, err error) T {
+func (m maker) check(err error) {
 	m.t.Helper()
 	if err != nil {
 		m.t.Fatalf("pipeline: %v", err)
 	}
-	return value
 }
 
 // Log is a function's logger (lambdacontext.NewLogger) that writes to out.
@@ -175,46 +204,4 @@ func (l lines) Handle(ctx context.Context, r slog.Record) error {
 		r.AddAttrs(slog.String("requestId", invocation.AwsRequestID)) //nolint:sloglint // as Lambda itself spells it
 	}
 	return l.Handler.Handle(ctx, r)
-}
-
-func (m maker) metrics(name string) *telemetry.Metrics {
-	return telemetry.NewMetrics(m.Output(name), m.value("Stage"), name, m.Now)
-}
-
-func (m maker) fanout() func(context.Context, []events.SQSMessage) []string {
-	h, err := fanout.New(fanout.Config{
-		Settings: settings[fanout.Settings](m, "fanout"), AWS: m.AWS("fanout"),
-		Log: Log(m.Output("fanout")), Metrics: m.metrics("fanout"),
-	})
-	must(m, h, err).Now = m.Now
-	return h.Process
-}
-
-func (m maker) deliver() func(context.Context, []events.SQSMessage) []string {
-	h, err := deliver.New(deliver.Config{
-		Settings: settings[deliver.Settings](m, "deliver"), AWS: m.AWS("deliver"),
-		Log: Log(m.Output("deliver")), Metrics: m.metrics("deliver"),
-	})
-	must(m, h, err).Now = m.Now
-	h.Sender.Now, h.Sender.Client = m.Now, m.Receivers
-	h.Random = func() float64 { return 0 }
-	return h.Process
-}
-
-func (m maker) deadletter() func(context.Context, []events.SQSMessage) []string {
-	h := deadletter.New(deadletter.Config{
-		Settings: settings[deadletter.Settings](m, "deadletter"), AWS: m.AWS("deadletter"),
-		Log: Log(m.Output("deadletter")), Metrics: m.metrics("deadletter"),
-	})
-	h.Now = m.Now
-	return h.Process
-}
-
-func (m maker) release() func(context.Context) error {
-	h, err := release.New(release.Config{
-		Settings: settings[release.Settings](m, "release"), AWS: m.AWS("release"),
-		Log: Log(m.Output("release")), Metrics: m.metrics("release"),
-	})
-	must(m, h, err).Now = m.Now
-	return h.Run
 }

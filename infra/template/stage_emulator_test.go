@@ -88,7 +88,7 @@ func newStage(t *testing.T) *stage {
 		})
 	}
 	s.options = pipeline.Options{
-		Root: root, Parameters: configurations(t, s.tpl)["default"], Resources: s.resources, Receivers: s,
+		Parameters: configurations(t, s.tpl)["default"], Resources: s.resources, Receivers: s,
 		AWS: s.aws, Now: func() time.Time { return s.now }, Output: s.outputOf,
 	}
 	_, _, err := dynamo.NewEndpoints(s.tables, s.resources["Endpoints"]).Mark(
