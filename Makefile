@@ -145,7 +145,7 @@ package: $(OVERLAY) ## write what installs this version, the same bytes each tim
 		case $$p in windows*) suffix=.exe;; *) suffix=;; esac; \
 		GOOS=$${p%_*} GOARCH=$${p#*_} $(HERALD_BUILD) -o .local/cli/herald_$$p$$suffix ./infra/herald; \
 	done
-	@go run ./infra/pack -binaries .local/arm64 -cli .local/cli -out .local/package
+	@go run ./infra/pack
 	@echo "Herald $(VERSION) is in .local/package"
 
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)

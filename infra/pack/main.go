@@ -7,7 +7,7 @@ package main
 
 import (
 	"crypto/sha256"
-	"flag"
+	_ "embed" // VERSION
 	"fmt"
 	"maps"
 	"os"
@@ -16,26 +16,25 @@ import (
 	"strings"
 )
 
+// Folders below the checkout, in which make runs the command.
+const (
+	binaries = ".local/arm64" // of the functions, for Lambda
+	cli      = ".local/cli"   // of the operators' tool, for each platform
+	out      = ".local/package"
+)
+
+//go:embed VERSION
+var versionFile string
+
 func main() {
-	binaries := flag.String("binaries", "", "folder of the functions' binaries, for linux/arm64")
-	cli := flag.String("cli", "", "folder of the operators' tool, a binary for each platform")
-	out := flag.String("out", "", "folder to write; it is emptied first")
-	flag.Parse()
-	if err := write(".", *binaries, *cli, *out); err != nil {
+	if err := write(); err != nil {
 		fmt.Fprintln(os.Stderr, "pack:", err)
 		os.Exit(1)
 	}
 }
 
-func write(root, binaries, cli, out string) error {
-	if binaries == "" || cli == "" || out == "" {
-		return fmt.Errorf("-binaries, -cli and -out are required")
-	}
-	version, err := os.ReadFile(filepath.Join(root, "infra/pack/VERSION")) //nolint:gosec // the checkout's
-	if err != nil {
-		return fmt.Errorf("reading version: %w", err)
-	}
-	files, err := contents(root, binaries, cli, strings.TrimSpace(string(version)))
+func write() error {
+	files, err := contents(strings.TrimSpace(versionFile))
 	if err != nil {
 		return err
 	}
@@ -55,8 +54,8 @@ func write(root, binaries, cli, out string) error {
 }
 
 // contents makes every file of the package but the checksums.
-func contents(root, binaries, cli, version string) (map[string][]byte, error) {
-	text, err := os.ReadFile(filepath.Join(root, "template.yaml")) //nolint:gosec // the checkout's
+func contents(version string) (map[string][]byte, error) {
+	text, err := os.ReadFile("template.yaml")
 	if err != nil {
 		return nil, fmt.Errorf("reading template: %w", err)
 	}
@@ -65,55 +64,34 @@ func contents(root, binaries, cli, version string) (map[string][]byte, error) {
 		return nil, fmt.Errorf("rewriting template: %w", err)
 	}
 	files := map[string][]byte{"template.yaml": template}
-	var paths []string
+	tools, _ := filepath.Glob(cli + "/herald_*") // the pattern is well formed
+	if len(tools) == 0 {
+		return nil, fmt.Errorf("no binary of herald is in %s", cli)
+	}
+	linked := slices.Clone(tools)
 	for _, name := range functions {
 		path := filepath.Join(binaries, name)
 		if files[name+".zip"], err = archive(path); err != nil {
 			return nil, fmt.Errorf("archiving %s: %w", name, err)
 		}
-		paths = append(paths, path)
+		linked = append(linked, path)
 	}
-	tools, err := tool(root, cli, files)
-	if err != nil {
-		return nil, err
-	}
-	paths = append(paths, tools...)
-	linked, err := modules(paths)
-	if err != nil {
-		return nil, err
-	}
-	if files["sbom.cdx.json"], err = billOfMaterials(linked, version); err != nil {
-		return nil, fmt.Errorf("writing bill of materials: %w", err)
-	}
-	if files["THIRD_PARTY_LICENSES.txt"], err = licences(root, linked); err != nil {
-		return nil, fmt.Errorf("gathering licences: %w", err)
-	}
-	if files["LICENSE"], err = os.ReadFile(filepath.Join(root, "LICENSE")); err != nil { //nolint:gosec // the checkout's
-		return nil, fmt.Errorf("reading license: %w", err)
-	}
-	return files, nil
-}
-
-// tool adds the operators' tool for each platform, and the licence of its parts that are no modules. It returns the
-// paths of the binaries.
-func tool(root, cli string, files map[string][]byte) (paths []string, err error) {
-	paths, err = filepath.Glob(filepath.Join(cli, "herald_*"))
-	if err != nil {
-		return nil, fmt.Errorf("looking for herald: %w", err)
-	}
-	if len(paths) == 0 {
-		return nil, fmt.Errorf("no binary of herald is in %s", cli)
-	}
-	for _, path := range paths {
-		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // was built before
-			return nil, fmt.Errorf("reading herald: %w", err)
+	for _, path := range append(tools, "LICENSE", "infra/herald/console/static/htmx.LICENSE") {
+		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // make's and the checkout's
+			return nil, fmt.Errorf("reading file: %w", err)
 		}
 	}
-	const htmx = "infra/herald/console/static/htmx.LICENSE"
-	if files["htmx.LICENSE"], err = os.ReadFile(filepath.Join(root, htmx)); err != nil { //nolint:gosec // likewise
-		return nil, fmt.Errorf("reading the licence of htmx: %w", err)
+	parts, err := modules(linked)
+	if err != nil {
+		return nil, err
 	}
-	return paths, nil
+	if files["sbom.cdx.json"], err = billOfMaterials(parts, version); err != nil {
+		return nil, fmt.Errorf("writing bill of materials: %w", err)
+	}
+	if files["THIRD_PARTY_LICENSES.txt"], err = licences(parts); err != nil {
+		return nil, fmt.Errorf("gathering licences: %w", err)
+	}
+	return files, nil
 }
 
 // sums are the lines that sha256sum --check reads.

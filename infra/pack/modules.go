@@ -3,6 +3,7 @@ package main
 import (
 	"debug/buildinfo"
 	"fmt"
+	"go/build"
 	"io/fs"
 	"maps"
 	"os"
@@ -47,8 +48,8 @@ func modules(binaries []string) ([]module, error) {
 }
 
 // licences are the texts of all modules' licences, each once, with the modules that it is of.
-func licences(root string, linked []module) ([]byte, error) {
-	folders, err := folders(root, linked)
+func licences(linked []module) ([]byte, error) {
+	folders, err := folders(linked)
 	if err != nil {
 		return nil, err
 	}
@@ -72,28 +73,23 @@ func licences(root string, linked []module) ([]byte, error) {
 }
 
 // folders are the modules' source folders, by path.
-func folders(root string, linked []module) (map[string]string, error) {
+func folders(linked []module) (map[string]string, error) {
 	arguments := []string{"list", "-m", "-f", "{{.Path}}\t{{.Dir}}"}
 	for _, m := range linked {
 		if m.path != "std" {
 			arguments = append(arguments, m.path)
 		}
 	}
-	found := map[string]string{}
-	for _, arguments := range [][]string{arguments, {"env", "GOROOT"}} {
-		cmd := exec.Command("go", arguments...) //nolint:gosec // paths of modules
-		cmd.Dir, cmd.Stderr = root, os.Stderr
-		out, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("asking go: %w", err)
-		}
-		for line := range strings.Lines(string(out)) {
-			path, folder, ok := strings.Cut(strings.TrimSpace(line), "\t")
-			if !ok {
-				path, folder = "std", path
-			}
-			found[path] = folder
-		}
+	cmd := exec.Command("go", arguments...)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("asking go: %w", err)
+	}
+	found := map[string]string{"std": build.Default.GOROOT}
+	for line := range strings.Lines(string(out)) {
+		path, folder, _ := strings.Cut(strings.TrimSpace(line), "\t")
+		found[path] = folder
 	}
 	return found, nil
 }
