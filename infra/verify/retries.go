@@ -23,22 +23,27 @@ func retried(ctx context.Context, r *run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	var attempts int
+	var got []Request
 	err = r.awaits(ctx, events[0], "the retries", func(ctx context.Context) (bool, error) {
-		got, err := r.Receiver.Requests(ctx, "retries")
-		attempts, r.attempts = len(got), byID(got)
-		return delivered(r.attempts) == together, err
+		var err error
+		got, err = r.Receiver.Requests(ctx, "retries")
+		return delivered(byID(got)) == together, err
 	})
 	if err != nil {
-		return "", fmt.Errorf("%d of %d deliveries: %w", delivered(r.attempts), together, err)
+		return "", fmt.Errorf("%d of %d deliveries: %w", delivered(byID(got)), together, err)
 	}
-	for id, all := range r.attempts {
+	for id, all := range byID(got) {
 		first, last := all[0], all[len(all)-1]
 		if first.Status == http.StatusOK || first.Signature == last.Signature {
 			return "", fmt.Errorf("%s did not fail first, or its retry has the old signature", id)
 		}
 	}
-	return fmt.Sprintf("%d attempts at %d deliveries, each with one wh-id", attempts, together), r.remove(ctx, e)
+	hidden, err := partialBatches(r.Waits, byID(got))
+	if err != nil {
+		return "", err
+	}
+	says := fmt.Sprintf("%d attempts at %d deliveries, each with one wh-id; %s", len(got), together, hidden)
+	return says, r.remove(ctx, e)
 }
 
 func byID(all []Request) map[string][]Request {
@@ -59,17 +64,17 @@ func delivered(attempts map[string][]Request) (n int) {
 	return n
 }
 
-// partialBatches looks at retries: deliver answers a batch with the messages that failed, and has given each a
-// visibility timeout of its own. If Lambda or SQS ignored them, retries would come at once, or only after the queue's
-// timeout, which is longer than the wait for them here.
-func partialBatches(_ context.Context, r *run) (string, error) {
+// partialBatches looks at the attempts at deliveries: deliver answers a batch with the messages that failed, and has
+// given each a visibility timeout of its own. If Lambda or SQS ignored them, retries would come at once, or only after
+// the queue's timeout, which is longer than the wait for them here.
+func partialBatches(waits []time.Duration, attempts map[string][]Request) (says string, err error) {
 	var hidden []time.Duration
-	for id, all := range r.attempts {
-		for n := 1; n < len(all) && n <= len(r.Waits); n++ {
+	for id, all := range attempts {
+		for n := 1; n < len(all) && n <= len(waits); n++ {
 			waited := all[n].At.Sub(all[n-1].At)
-			if waited < r.Waits[n-1] {
+			if waited < waits[n-1] {
 				return "", fmt.Errorf("attempt %d of %s came %s after the one before, and not after %s",
-					n+1, id, waited, r.Waits[n-1])
+					n+1, id, waited, waits[n-1])
 			}
 			if n == 2 {
 				hidden = append(hidden, waited)
@@ -79,6 +84,6 @@ func partialBatches(_ context.Context, r *run) (string, error) {
 	if len(hidden) == 0 {
 		return "", errors.New("no delivery failed twice")
 	}
-	return fmt.Sprintf("%d of %d deliveries were hidden on RetryQueue for %s at least, each for its own wait of %s",
-		len(hidden), together, slices.Min(hidden).Round(time.Millisecond), r.Waits[1]), nil
+	return fmt.Sprintf("%d were hidden on RetryQueue for %s at least, each for its own wait of %s",
+		len(hidden), slices.Min(hidden).Round(time.Millisecond), waits[1]), nil
 }

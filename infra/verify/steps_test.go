@@ -28,7 +28,7 @@ func TestPartialBatches_needEachItsOwnWait(t *testing.T) {
 		for _, s := range row.moments {
 			all = append(all, Request{ID: "msg_1", At: time.Unix(0, 0).Add(time.Duration(s * float64(time.Second)))})
 		}
-		_, err := partialBatches(context.Background(), &run{Config: Config{Waits: waits}, attempts: byID(all)})
+		_, err := partialBatches(waits, byID(all))
 		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: %v, want %q", name, err, row.want)
 		}

@@ -70,8 +70,7 @@ var steps = []struct {
 	{"leftovers of an earlier run are removed", clearAway},
 	{"a tenant gets a key, and registers an endpoint", register},
 	{"all events arrive, verified, byte for byte and in time", everyEvent},
-	{"attempts that fail are made again", retried},
-	{"of a batch, each delivery that failed waits for itself (partial batches)", partialBatches},
+	{"attempts that fail are made again, of a batch each after its own wait (partial batches)", retried},
 	{"of a batch, a bad event is rejected and the good ones arrive", badAmongGood},
 	{"a rotated secret signs the next delivery", rotation},
 	{"a deleted endpoint gets nothing, a restored one does", restored},
@@ -92,9 +91,7 @@ type run struct {
 	tenant   *client.Client
 	endpoint client.Endpoint
 	secret   string
-
 	began    time.Time
-	attempts map[string][]Request // at deliveries that were retried, by wh-id
 }
 
 // schedule is the longest time from a delivery's first attempt to its last.
