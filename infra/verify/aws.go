@@ -15,14 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 )
 
 //go:embed aws/receiver.yaml
 var receiverTemplate string
-
-//go:embed aws/index.mjs
-var receiverCode string
 
 // AWS is a receiver in a small stack of its own: a function with a URL, which puts requests on a queue.
 type AWS struct {
@@ -39,25 +35,18 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 		stack: verified + "-verify-receiver", cloud: cloudformation.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg),
 		requests: map[string][]Request{},
 	}
-	body, err := template()
-	if err != nil {
-		return nil, err
-	}
-	_, err = r.cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
-		StackName: &r.stack, TemplateBody: &body, Capabilities: []types.Capability{types.CapabilityCapabilityIam},
+	_, err := r.cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
+		StackName: &r.stack, TemplateBody: &receiverTemplate, Capabilities: []types.Capability{types.CapabilityCapabilityIam},
 		OnFailure: types.OnFailureDelete,
 	})
 	var exists *types.AlreadyExistsException
 	if err != nil && !errors.As(err, &exists) {
 		return nil, fmt.Errorf("creating the stack %s: %w", r.stack, err)
 	}
-	described := &cloudformation.DescribeStacksInput{StackName: &r.stack}
-	if err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).Wait(ctx, described, 5*time.Minute); err != nil {
-		return nil, fmt.Errorf("waiting for the stack %s: %w", r.stack, err)
-	}
-	out, err := r.cloud.DescribeStacks(ctx, described)
+	out, err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).WaitForOutput(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &r.stack}, 5*time.Minute)
 	if err != nil {
-		return nil, fmt.Errorf("reading the stack %s: %w", r.stack, err)
+		return nil, fmt.Errorf("waiting for the stack %s: %w", r.stack, err)
 	}
 	for _, o := range out.Stacks[0].Outputs {
 		switch aws.ToString(o.OutputKey) {
@@ -68,15 +57,6 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 		}
 	}
 	return r, nil
-}
-
-// template is the receiver's, with its code as text: JSON is YAML.
-func template() (string, error) {
-	code, err := jsontext.AppendQuote(nil, receiverCode)
-	if err != nil {
-		return "", fmt.Errorf("quoting the receiver's code: %w", err)
-	}
-	return strings.Replace(receiverTemplate, "CODE", string(code), 1), nil
 }
 
 // Close deletes the receiver's stack. Failures are left to the next run, which takes the stack as it is.
