@@ -14,7 +14,7 @@ const together = 5
 
 // retried makes deliveries fail twice: the wait before the third attempt is a visibility timeout on RetryQueue.
 func retried(ctx context.Context, r *run) (string, error) {
-	e, err := r.subscribe(ctx, failing("retries", (r.Waits[0]+r.Waits[1])*11/10), "user.updated")
+	_, err := r.subscribe(ctx, failing("retries", (r.Waits[0]+r.Waits[1])*11/10), "user.updated")
 	if err != nil {
 		return "", err
 	}
@@ -42,8 +42,7 @@ func retried(ctx context.Context, r *run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	says := fmt.Sprintf("%d attempts at %d deliveries, each with one wh-id; %s", len(got), together, hidden)
-	return says, r.remove(ctx, e)
+	return fmt.Sprintf("%d attempts at %d deliveries, each with one wh-id; %s", len(got), together, hidden), nil
 }
 
 func byID(all []Request) map[string][]Request {

@@ -29,7 +29,7 @@ func register(ctx context.Context, r *run) (string, error) {
 	}
 	r.endpoint, err = r.subscribe(ctx, inbox, "*")
 	r.secret = r.endpoint.SigningSecret
-	return "at " + r.endpoint.URL[:strings.LastIndexByte(r.endpoint.URL, '/')+1] + "…", err
+	return "at " + r.Receiver.URL(), err
 }
 
 // publish sends the sample of an event type under an id of its own.
@@ -173,23 +173,16 @@ func badAmongGood(ctx context.Context, r *run) (string, error) {
 		return "", err
 	}
 	err = r.eventually(ctx, "the rejected event", func(ctx context.Context) (bool, error) {
-		return r.rejected(ctx, id)
+		var found operator.List[inspect.RejectedEvent]
+		err := r.Client.Operate(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
+		return slices.ContainsFunc(found.Data, func(e inspect.RejectedEvent) bool {
+			return e.MessageID == id && e.Reason != ""
+		}), err
 	})
 	if err != nil {
 		return "", fmt.Errorf("%w: fanout does not put bad events into EventsDeadLetterQueue", err)
 	}
 	return "rejected with its reason", nil
-}
-
-func (r *run) rejected(ctx context.Context, messageID string) (bool, error) {
-	var found operator.List[inspect.RejectedEvent]
-	err := r.Client.Operate(ctx, "inspect", "rejected_events", map[string]any{"tenant_id": r.id, "limit": 100}, &found)
-	for _, e := range found.Data {
-		if e.MessageID == messageID {
-			return e.Reason != "", err
-		}
-	}
-	return false, err
 }
 
 func rotation(ctx context.Context, r *run) (string, error) {

@@ -58,10 +58,8 @@ func death(ctx context.Context, r *run) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := r.replayed(ctx, e, letter, m); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("after %d attempts; replayed with the same wh-id and body", letter.Attempts), r.remove(ctx, e)
+	says := fmt.Sprintf("after %d attempts; replayed with the same wh-id and body", letter.Attempts)
+	return says, r.replayed(ctx, e, letter, m)
 }
 
 // sealed waits for the dead letter of the endpoint, and opens it.
