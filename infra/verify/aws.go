@@ -80,14 +80,11 @@ func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {
 			break
 		}
 		for _, m := range out.Messages {
-			var got struct {
-				Request
-				Inbox string `json:"inbox"`
-			}
+			var got Request
 			if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &got); err != nil {
 				return nil, fmt.Errorf("reading a request: %w", err)
 			}
-			r.requests[got.Inbox] = append(r.requests[got.Inbox], got.Request)
+			r.requests[got.Inbox] = append(r.requests[got.Inbox], got)
 			_, err := r.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &r.queue, ReceiptHandle: m.ReceiptHandle})
 			if err != nil {
 				return nil, fmt.Errorf("deleting a request: %w", err)

@@ -14,6 +14,7 @@ import (
 
 // Request is one attempt as it arrived.
 type Request struct {
+	Inbox     string    `json:"inbox"`
 	ID        string    `json:"id"`
 	Event     string    `json:"event"`
 	Timestamp string    `json:"timestamp"`
@@ -65,8 +66,9 @@ func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	got := Request{
-		ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"), Timestamp: r.Header.Get("wh-timestamp"),
-		Signature: r.Header.Get("wh-signature"), Body: body, Status: http.StatusOK, At: time.Now(),
+		Inbox: strings.TrimPrefix(r.URL.Path, "/"), ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"),
+		Timestamp: r.Header.Get("wh-timestamp"), Signature: r.Header.Get("wh-signature"),
+		Body: body, Status: http.StatusOK, At: time.Now(),
 	}
 	if until, err := strconv.ParseInt(r.URL.Query().Get("until"), 10, 64); err == nil && got.At.UnixMilli() < until {
 		got.Status = http.StatusServiceUnavailable
@@ -74,9 +76,8 @@ func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if ms, err := strconv.Atoi(r.URL.Query().Get("pause")); err == nil {
 		time.Sleep(time.Duration(ms) * time.Millisecond)
 	}
-	inbox := strings.TrimPrefix(r.URL.Path, "/")
 	l.mu.Lock()
-	l.requests[inbox] = append(l.requests[inbox], got)
+	l.requests[got.Inbox] = append(l.requests[got.Inbox], got)
 	l.mu.Unlock()
 	w.WriteHeader(got.Status)
 }

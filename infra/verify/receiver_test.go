@@ -53,8 +53,7 @@ func TestReceiverOnAWS_answersAsItsAddressSays(t *testing.T) {
 		}
 		var got struct {
 			Request
-			Inbox      string `json:"inbox"`
-			StatusCode int    `json:"statusCode"`
+			StatusCode int `json:"statusCode"`
 		}
 		if err := json.Unmarshal(out, &got); err != nil {
 			t.Fatal(err)
