@@ -41,16 +41,19 @@ func TestLogs_areReadFromTheRunsBeginning(t *testing.T) {
 	var lines []logtypes.InputLogEvent
 	var file strings.Builder
 	for n, text := range []string{
+		`{"time":"AT","type":"platform.report","record":{"metrics":{"durationMs":9}}}`,
 		`{"timestamp":"AT","message":"batch","records":10}`,
 		`no JSON`,
 		`{"timestamp":"AT","message":"batch","records":3}`,
 		`{"time":"AT","type":"platform.report","record":{"metrics":{"durationMs":9,"initDurationMs":81.5}}}`,
 		`{"time":"AT","type":"platform.report","record":{"metrics":{"durationMs":9}}}`,
 	} {
-		at := began.Add(time.Duration(n-1) * time.Second) // the first is older
+		at := began.Add(time.Duration(n-2) * time.Second) // two are older
 		text = strings.Replace(text, "AT", at.UTC().Format(time.RFC3339Nano), 1)
 		lines = append(lines, logtypes.InputLogEvent{Timestamp: aws.Int64(at.UnixMilli()), Message: &text})
-		file.WriteString(text + "\n")
+		if n > 0 { // no report is older than the file
+			file.WriteString(text + "\n")
+		}
 	}
 	if _, err := client.PutLogEvents(t.Context(), &cloudwatchlogs.PutLogEventsInput{
 		LogGroupName: &group, LogStreamName: &stream, LogEvents: lines,
