@@ -1,23 +1,27 @@
 package main
 
 import (
-	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 // Measurements are made as the functions are deployed.
 func TestRuntimeSettingsAreTheTemplates(t *testing.T) {
-	template, err := os.ReadFile("../../template.yaml")
+	template, err := cfn.Read("../../template.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain := strings.ReplaceAll(string(template), `"`, "")
-	for _, setting := range runtimeSettings {
-		if n := strings.Count(plain, "          "+strings.Replace(setting, "=", ": ", 1)); n != 2 {
-			t.Errorf("%s is set for %d functions, want fanout and deliver", setting, n)
+	for _, function := range []string{"FanoutFunction", "DeliverFunction"} {
+		variables := cfn.At(template.Resources[function].Properties, "Environment", "Variables")
+		for _, setting := range runtimeSettings {
+			name, value, _ := strings.Cut(setting, "=")
+			if variables[name] != value {
+				t.Errorf("%s has %s=%v, measured is %s", function, name, variables[name], value)
+			}
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/pipeline"
 	alarmdata "github.com/herald-webhooks/herald/internal/testkit/alarms"
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 var write = flag.Bool("write", false, "write the figures into the page")
@@ -175,9 +176,10 @@ func (b *bill) million(name string, c traffic) usage {
 
 // fixed is counted in the template. Without traffic only release emits a metric.
 func (b *bill) fixed() []fixed {
-	file := must(os.ReadFile(templateFile))
+	file, resources := must(os.ReadFile(templateFile)), must(cfn.Read(templateFile))
 	occurs := func(text string) float64 { return float64(bytes.Count(file, []byte(text))) }
-	polls, watched, own := occurs("Type: SQS"), occurs("MetricName:"), occurs("Type: AWS::KMS::Key\n")
+	count := func(kind string) float64 { return float64(len(resources.OfType(kind))) }
+	polls, watched, own := occurs("Type: SQS"), occurs("MetricName:"), count("AWS::KMS::Key")
 	const runs = month / 60
 	same := func(name string, u usage) fixed { return fixed{name, u, u} }
 	return []fixed{
@@ -189,7 +191,7 @@ func (b *bill) fixed() []fixed {
 			usage{metrics: b.silent}, usage{metrics: float64(b.ours.Len())},
 		},
 		same(fmt.Sprintf("%v KMS keys", own), usage{keys: own}),
-		same("the dashboard", usage{dashboards: occurs("Type: AWS::CloudWatch::Dashboard")}),
+		same("the dashboard", usage{dashboards: count("AWS::CloudWatch::Dashboard")}),
 	}
 }
 

@@ -36,6 +36,9 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if left := regexp.MustCompile(`(?m)^[^#\n]*<<:.*`).Find(packaged); left != nil {
+		t.Errorf("CloudFormation refuses merges: %s", left)
+	}
 	var want, got cfn.Object
 	if err := errors.Join(yaml.Unmarshal(text, &want), yaml.Unmarshal(packaged, &got)); err != nil {
 		t.Fatal(err)

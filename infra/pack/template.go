@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 //go:embed additions.yaml
@@ -29,7 +31,8 @@ func install(text []byte, version string) (packaged []byte, functions []string, 
 	if len(document.Content) == 0 {
 		return nil, nil, errors.New("it is empty")
 	}
-	root := document.Content[0]
+	plain := cfn.Plain(&document)
+	root := plain.Content[0]
 	for _, section := range []string{"Parameters", "Conditions", "Resources", "Outputs"} {
 		mapping := child(root, section)
 		if mapping == nil {
@@ -43,7 +46,7 @@ func install(text []byte, version string) (packaged []byte, functions []string, 
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
-	if err := errors.Join(encoder.Encode(&document), encoder.Close()); err != nil {
+	if err := errors.Join(encoder.Encode(plain), encoder.Close()); err != nil {
 		return nil, nil, fmt.Errorf("writing: %w", err)
 	}
 	return b.Bytes(), functions, nil

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -39,7 +40,7 @@ func Read(file string) (Template, error) {
 	if err := yaml.Unmarshal(text, &node); err != nil {
 		return Template{}, fmt.Errorf("reading the template: %w", err)
 	}
-	whole, _ := value(&node).(Object)
+	whole, _ := value(Plain(&node)).(Object)
 	return Of(whole), nil
 }
 
@@ -82,6 +83,49 @@ func List(v any) []any {
 		return nil
 	}
 	return []any{v}
+}
+
+// Plain returns a copy of a node in which aliases and merges ("<<") are written out, as CloudFormation needs it.
+func Plain(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return Plain(n.Alias)
+	}
+	plain := *n
+	plain.Anchor, plain.Content = "", make([]*yaml.Node, len(n.Content))
+	for i, item := range n.Content {
+		plain.Content[i] = Plain(item)
+	}
+	if n.Kind == yaml.MappingNode {
+		plain.Content = merged(plain.Content)
+	}
+	return &plain
+}
+
+// merged replaces merges in the keys and values of a mapping. Its own keys win, then those that are merged in first.
+func merged(content []*yaml.Node) (all []*yaml.Node) {
+	taken := map[string]bool{}
+	for pair := range slices.Chunk(content, 2) {
+		taken[pair[0].Value] = true
+	}
+	for pair := range slices.Chunk(content, 2) {
+		if pair[0].Tag != "!!merge" {
+			all = append(all, pair...)
+			continue
+		}
+		sources := pair[1:]
+		if pair[1].Kind == yaml.SequenceNode {
+			sources = pair[1].Content
+		}
+		for _, source := range sources {
+			for more := range slices.Chunk(source.Content, 2) {
+				if !taken[more[0].Value] {
+					taken[more[0].Value] = true
+					all = append(all, more...)
+				}
+			}
+		}
+	}
+	return all
 }
 
 // value reads a node.
