@@ -32,7 +32,7 @@ const (
 	maxSQSDelay      = 900 * time.Second
 	maxSQSVisibility = 12 * time.Hour
 	maxSQSAttributes = 10
-	defaultInFlight  = 120_000
+	mostInFlight     = 120_000
 	maxReceive       = 10
 	Lateness         = 45 * time.Second // of effects after the caller has given up
 )
@@ -91,7 +91,7 @@ func New() *Model {
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{},
 	}
 	queue := func(name string, receives int) *Queue {
-		q := &Queue{Name: name, MaxReceives: receives, model: m}
+		q := &Queue{Name: name, Limit: mostInFlight, MaxReceives: receives, model: m, stored: map[int]*message{}}
 		if receives > 0 {
 			q.Redrive = m.DeadLetterQueue
 		}

@@ -3,6 +3,7 @@ package awsmodel
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -15,7 +16,7 @@ import (
 // Queue is one standard queue. Its exported fields are set before it is used; Model.Mu guards it.
 type Queue struct {
 	Name        string
-	Limit       int    // messages in flight; 0: 120,000
+	Limit       int    // messages in flight
 	MaxReceives int    // beyond which a message is moved to Redrive; 0: never
 	Redrive     *Queue // nil: none
 
@@ -23,36 +24,35 @@ type Queue struct {
 	PeakInFlight int
 
 	model    *Model
-	slots    []slot
-	free     []int32
-	visible  []entry // in the order of receives
-	hidden   []entry // by time; likewise where times are equal
+	stored   map[int]*message // by id
+	visible  []entry          // in the order of receives
+	hidden   []entry          // by time; likewise where times are equal
 	inFlight int
-	stored   int
 	mapping  *Mapping
 	alarm    *time.Timer // of a mapped queue: when something becomes visible next
 	armed    time.Duration
 }
 
-// slot is one message.
-type slot struct {
-	message  events.SQSMessage // without ids and receives
-	id       int               // 0: the slot is free
+type message struct {
+	events.SQSMessage // without ids and receives
+
+	id       int
 	sentAt   time.Time
 	visible  time.Duration // when it becomes visible, or did
-	turn     uint32        // raised whenever the state changes: entries from before are void
+	turn     int           // raised whenever the state changes: entries from before are void
 	receives int
 	flying   bool
 }
 
 // entry is a message that is visible from then on, unless it has changed meanwhile.
 type entry struct {
+	*message
+
 	at   time.Duration
-	slot int32
-	turn uint32
+	turn int
 }
 
-func (q *Queue) valid(e entry) bool { return q.slots[e.slot].turn == e.turn }
+func (e entry) valid() bool { return e.message.turn == e.turn }
 
 func (q *Queue) now() time.Duration { return q.model.Elapsed() }
 
@@ -72,25 +72,16 @@ func (q *Queue) Send(o queue.Outgoing) {
 }
 
 func (q *Queue) put(m events.SQSMessage, sentAt time.Time, delay time.Duration) {
-	var n int32
-	if last := len(q.free) - 1; last >= 0 {
-		n, q.free = q.free[last], q.free[:last]
-	} else {
-		q.slots = append(q.slots, slot{})
-		n = int32(len(q.slots) - 1) //nolint:gosec // memory ends long before
-	}
 	q.Sent++
-	q.stored++
-	q.slots[n] = slot{message: m, id: q.Sent, sentAt: sentAt, turn: q.slots[n].turn}
-	q.hide(n, q.now()+delay)
+	q.stored[q.Sent] = &message{SQSMessage: m, id: q.Sent, sentAt: sentAt}
+	q.hide(q.stored[q.Sent], q.now()+delay)
 }
 
 // hide makes a message visible at a time, which may be now.
-func (q *Queue) hide(n int32, at time.Duration) {
-	s := &q.slots[n]
-	s.turn++
-	s.visible = at
-	e := entry{at, n, s.turn}
+func (q *Queue) hide(m *message, at time.Duration) {
+	m.turn++
+	m.visible = at
+	e := entry{m, at, m.turn}
 	if at <= q.now() {
 		q.show(e)
 		return
@@ -103,21 +94,21 @@ func (q *Queue) hide(n int32, at time.Duration) {
 }
 
 func (q *Queue) show(e entry) {
-	q.land(e.slot)
+	q.land(e.message)
 	q.visible = append(q.visible, e)
 	q.mapping.dispatch()
 }
 
-func (q *Queue) land(n int32) {
-	if s := &q.slots[n]; s.flying {
-		s.flying = false
+func (q *Queue) land(m *message) {
+	if m.flying {
+		m.flying = false
 		q.inFlight--
 	}
 }
 
 // next is when something becomes visible next; false where nothing will.
 func (q *Queue) next() (at time.Duration, found bool) {
-	for len(q.hidden) > 0 && !q.valid(q.hidden[0]) {
+	for len(q.hidden) > 0 && !q.hidden[0].valid() {
 		q.hidden = q.hidden[1:]
 	}
 	if len(q.hidden) == 0 {
@@ -151,23 +142,22 @@ func (q *Queue) Next() time.Time {
 	return time.Time{}
 }
 
-// Duplicate makes another copy of a message, visible at once, as standard queues may. It reports
-// whether there is any.
+// Duplicate makes another copy of the oldest message, visible at once, as standard queues may. It reports whether
+// there is any.
 func (q *Queue) Duplicate() bool {
-	for n := range q.slots {
-		if s := q.slots[n]; s.id != 0 {
-			q.put(s.message, s.sentAt, 0)
-			return true
-		}
+	if len(q.stored) == 0 {
+		return false
 	}
-	return false
+	oldest := q.stored[slices.Min(slices.Collect(maps.Keys(q.stored)))]
+	q.put(oldest.SQSMessage, oldest.sentAt, 0)
+	return true
 }
 
 // Visible is the number of messages that could be received, including any beyond the redrive policy.
 func (q *Queue) Visible() int {
 	visible := 0
 	for _, e := range q.visible {
-		if q.valid(e) {
+		if e.valid() {
 			visible++
 		}
 	}
@@ -175,14 +165,12 @@ func (q *Queue) Visible() int {
 }
 
 // Stored is the number of all messages.
-func (q *Queue) Stored() int { return q.stored }
+func (q *Queue) Stored() int { return len(q.stored) }
 
 // Each calls visit with every message, the time until it is visible, and its receives.
 func (q *Queue) Each(visit func(r events.SQSMessage, wait time.Duration, receives int)) {
-	for n := range q.slots {
-		if s := &q.slots[n]; s.id != 0 {
-			visit(s.message, max(s.visible-q.now(), 0), s.receives)
-		}
+	for _, m := range q.stored {
+		visit(m.SQSMessage, max(m.visible-q.now(), 0), m.receives)
 	}
 }
 

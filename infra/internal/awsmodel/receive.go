@@ -15,76 +15,65 @@ var errQueue = errors.New("ReceiptHandleIsInvalid")
 // Receive hands over at most ten messages, and none at the limit of messages in flight.
 func (q *Queue) Receive() (received []events.SQSMessage) {
 	q.advance()
-	for len(received) < maxReceive && q.inFlight < q.limit() {
-		n, found := q.take()
-		if !found {
+	for len(received) < maxReceive && q.inFlight < q.Limit {
+		m := q.take()
+		if m == nil {
 			break
 		}
-		s := &q.slots[n]
-		if q.Redrive != nil && s.receives >= q.MaxReceives {
-			s.message.EventSourceARN = q.Redrive.Name
-			q.Redrive.put(s.message, s.sentAt, 0)
-			q.remove(n)
+		if q.Redrive != nil && m.receives >= q.MaxReceives {
+			m.EventSourceARN = q.Redrive.Name
+			q.Redrive.put(m.SQSMessage, m.sentAt, 0)
+			q.remove(m)
 			continue
 		}
-		s.receives++
-		s.flying = true
+		m.receives++
+		m.flying = true
 		q.inFlight++
 		q.PeakInFlight = max(q.PeakInFlight, q.inFlight)
-		m := s.message
-		m.MessageId = fmt.Sprint(q.Name, "-", s.id)
-		m.ReceiptHandle = fmt.Sprintf("%d.%d.%d", n, s.id, s.receives)
-		m.Attributes = sqsevent.System(s.sentAt, s.receives) // handlers only read the shared ones
-		received = append(received, m)
+		handed := m.SQSMessage
+		handed.MessageId = fmt.Sprint(q.Name, "-", m.id)
+		handed.ReceiptHandle = fmt.Sprintf("%d.%d", m.id, m.receives)
+		handed.Attributes = sqsevent.System(m.sentAt, m.receives) // handlers only read the shared ones
+		received = append(received, handed)
 		if q.model.Received != nil {
-			q.model.Received(q, m, q.now()-s.visible)
+			q.model.Received(q, handed, q.now()-m.visible)
 		}
-		q.hide(n, q.now()+Visibility)
+		q.hide(m, q.now()+Visibility)
 	}
 	return received
 }
 
-// find returns the slot of a receipt, and whether no other receive came after its own.
-func (q *Queue) find(receipt string) (n int32, latest, found bool) {
-	var at, id, receives int
-	_, _ = fmt.Sscanf(receipt, "%d.%d.%d", &at, &id, &receives) // id 0 is never found
-	if id == 0 || at >= len(q.slots) || q.slots[at].id != id {
-		return 0, false, false
-	}
-	return int32(at), q.slots[at].receives == receives, true //nolint:gosec // an index
+// find returns the message of a receipt, or nil, and whether no other receive came after the receipt's.
+func (q *Queue) find(receipt string) (m *message, latest bool) {
+	var id, receives int
+	_, _ = fmt.Sscanf(receipt, "%d.%d", &id, &receives) // id 0 is never found
+	m = q.stored[id]
+	return m, m != nil && m.receives == receives
 }
 
-// take returns the next visible message.
-func (q *Queue) take() (n int32, found bool) {
+// take returns the next visible message, or nil.
+func (q *Queue) take() *message {
 	for len(q.visible) > 0 {
 		e := q.visible[0]
 		q.visible = q.visible[1:]
-		if q.valid(e) {
-			return e.slot, true
+		if e.valid() {
+			return e.message
 		}
 	}
-	return 0, false
-}
-
-func (q *Queue) limit() int {
-	if q.Limit > 0 {
-		return q.Limit
-	}
-	return defaultInFlight
+	return nil
 }
 
 // Delete removes a message, also by the receipt of an earlier receive.
 func (q *Queue) Delete(receipt string) {
-	if n, _, found := q.find(receipt); found {
-		q.land(n)
-		q.remove(n)
+	if m, _ := q.find(receipt); m != nil {
+		q.land(m)
+		q.remove(m)
 	}
 }
 
-func (q *Queue) remove(n int32) {
-	q.stored--
-	q.slots[n] = slot{turn: q.slots[n].turn + 1}
-	q.free = append(q.free, n)
+func (q *Queue) remove(m *message) {
+	m.turn++
+	delete(q.stored, m.id)
 }
 
 // Hide changes a visibility timeout. The receipt of an earlier receive changes nothing.
@@ -93,12 +82,12 @@ func (q *Queue) Hide(receipt string, wait time.Duration) error {
 	if wait > maxSQSVisibility {
 		panic("SQS takes no visibility timeout of " + wait.String())
 	}
-	n, latest, found := q.find(receipt)
-	if !found {
+	m, latest := q.find(receipt)
+	if m == nil {
 		return errQueue
 	}
-	if latest && q.slots[n].flying {
-		q.hide(n, q.now()+wait)
+	if latest && m.flying {
+		q.hide(m, q.now()+wait)
 	}
 	return nil
 }
