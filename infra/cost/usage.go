@@ -3,7 +3,8 @@
 // Its test drives the real handlers fanout, deliver, release and deadletter over the wire against the
 // emulator, with the settings of template.yaml, and counts units, requests and bytes. Lambda's own calls to
 // SQS are modelled, and the time of an invocation is assumed. It fails where a million deliveries cost more
-// than they may; "make cost" writes the figures into infra/docs/cost.md.
+// than they may; "make cost" writes the figures into infra/docs/cost.md. The simulation has its deliveries priced here,
+// too.
 package cost
 
 // kind is something that AWS bills.

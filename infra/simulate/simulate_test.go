@@ -105,14 +105,13 @@ func (s Scenario) named(names string) bool {
 // played is the result of a scenario.
 func played(t *testing.T, s Scenario) (r Result) {
 	t.Helper()
-	began := time.Now()
 	synctest.Test(t, func(*testing.T) { r = Run(s) })
-	r.Took = time.Since(began)
 	t.Logf("%s: %+v", s.Title(), r.brief())
 	return r
 }
 
-func (r Result) brief() Result {
-	r.Bins, r.Samples = nil, nil
-	return r
+// brief are the figures without those of plots.
+func (f Figures) brief() Figures {
+	f.Bins, f.Samples = nil, nil
+	return f
 }

@@ -6,25 +6,40 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/infra/cost"
 	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 )
 
+// Figures are what a run shows, and are gathered under the model's lock.
+type Figures struct {
+	Created, Posts      int     // deliveries; POSTs to subjects
+	WorstDay            float64 // share of others' first attempts late by more than a second, of the worst 24 hours
+	OwnP99, RetriesP99  time.Duration
+	Slow                bool          // a subject's tenant was slow at some time
+	InFlight, Backlog   int           // peaks: RetryQueue and SlowQueue, Backlog
+	FirstOK, CaughtUp   time.Duration // since the end of the outage
+	Left                int           // deliveries of before the end of the outage that have not ended
+	Deaths, Lost, Twice int           // Twice: POSTs of deliveries that were answered 2xx before
+	Requests            float64       // to AWS, per 1,000 deliveries
+	Dollars             float64       // a million deliveries
+	Bins                []bin         // others' first attempts, by quarter of an hour
+	Samples             []Sample
+}
+
+// Result is a scenario that was played.
+type Result struct {
+	Scenario
+	Figures
+}
+
 // stats is gathered under the model's lock.
 type stats struct {
-	created []delivered // by number
+	Figures
 
-	others, own histogram // lateness of first attempts
-	retries     histogram // of others
-	bins        []bin     // others' first attempts, by quarter of an hour
-	twice       int       // POSTs of deliveries that were answered 2xx before
-	posts       int       // to subjects
-	deaths      int
-	slow        bool // a subject's tenant was slow at some time
-	old         int  // deliveries of before the end of the outage that have not ended
-	firstOK     time.Duration
-	caughtUp    time.Duration
-	samples     []Sample
-	runs        int
+	created []delivered // by number
+	own     histogram   // lateness of first attempts of the subjects
+	retries histogram   // lateness of the others'
+	runs    int         // of release, or of the minutes in which it is dead
 }
 
 // delivered is a delivery so far.
@@ -44,16 +59,12 @@ type Sample struct {
 
 const binLength = 15 * time.Minute
 
-func (s *stats) start(scenario Scenario) {
-	s.bins = make([]bin, (scenario.Length+scenario.patience)/binLength+1)
-}
-
 // published gives a delivery its number.
 func (s *stats) published(w *world, h *hook) int {
 	d := delivered{millis: uint32(w.now() / time.Millisecond), subject: h.subject} //nolint:gosec // 49 days
 	s.created = append(s.created, d)
 	if w.isOld(&d) {
-		s.old++
+		s.Left++
 	}
 	return len(s.created) - 1
 }
@@ -69,7 +80,7 @@ const late = time.Second
 func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	now, d := w.now(), &s.created[n]
 	if h.subject {
-		s.posts++
+		s.Posts++
 	}
 	if !d.attempted {
 		d.attempted = true
@@ -78,11 +89,11 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	if a.Status/100 != 2 || a.Took >= awsmodel.AttemptTimeout {
 		return
 	}
-	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && s.firstOK == 0 {
-		s.firstOK = now
+	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && s.FirstOK == 0 {
+		s.FirstOK = now - w.scenario.up
 	}
 	if d.acked {
-		s.twice++
+		s.Twice++
 		return
 	}
 	d.acked = true
@@ -95,8 +106,7 @@ func (s *stats) first(subject bool, created, begun time.Duration) {
 		s.own.add(begun - created)
 		return
 	}
-	s.others.add(begun - created)
-	b := &s.bins[min(int(created/binLength), len(s.bins)-1)]
+	b := &s.Bins[min(int(created/binLength), len(s.Bins)-1)]
 	b.First++
 	if begun-created > late {
 		b.Late++
@@ -109,7 +119,7 @@ func (s *stats) died(w *world, n int) {
 		return
 	}
 	d.dead = true
-	s.deaths++
+	s.Deaths++
 	if !d.acked {
 		s.ends(w, d)
 	}
@@ -117,62 +127,30 @@ func (s *stats) died(w *world, n int) {
 
 func (s *stats) ends(w *world, d *delivered) {
 	if w.isOld(d) {
-		if s.old--; s.old == 0 && w.now() >= w.scenario.up {
-			s.caughtUp = w.now() - w.scenario.up
+		if s.Left--; s.Left == 0 && w.now() >= w.scenario.up {
+			s.CaughtUp = w.now() - w.scenario.up
 		}
 	}
 }
 
 func (s *stats) sample(w *world) {
-	s.samples = append(s.samples, Sample{len(w.Backlog.Items), s.posts, s.old})
+	s.Samples = append(s.Samples, Sample{len(w.Backlog.Items), s.Posts, s.Left})
 	for _, hooks := range w.subjects {
-		s.slow = s.slow || w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
+		s.Slow = s.Slow || w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
 	}
-}
-
-// Result is all that is published of a run.
-type Result struct {
-	Name, Says string
-	Kind       Kind
-	Rate       float64
-	Length     time.Duration
-
-	Created             int
-	Late                float64 // share of others' first attempts late by more than a second
-	WorstDay            float64 // the same, of the worst 24 hours
-	OwnP99, RetriesP99  time.Duration
-	Slow                bool
-	Posts               int // to subjects
-	InFlight, Backlog   int // peaks: RetryQueue and SlowQueue, Backlog
-	FirstOK, CaughtUp   time.Duration
-	Left                int // of before the end of the outage, in the end
-	Deaths, Lost, Twice int
-	Requests            float64 // to AWS, per 1,000 deliveries
-	Dollars             float64 // a million deliveries
-	Bins                []bin
-	Samples             []Sample
-	Took                time.Duration // to simulate
 }
 
 func (w *world) result() Result {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
-	s, c := &w.stats, w.scenario
-	requests, dollars := w.bill()
-	million := float64(max(len(s.created), 1)) / 1e6
-	r := Result{
-		Name: c.Name, Says: c.Says, Kind: c.Kind, Rate: c.Rate, Length: c.Length, Created: len(s.created),
-		Late: s.others.share(late), WorstDay: worstDay(s.bins), OwnP99: s.own.quantile(0.99),
-		RetriesP99: s.retries.quantile(0.99), Slow: s.slow, Posts: s.posts,
-		InFlight: w.RetryQueue.PeakInFlight + w.SlowQueue.PeakInFlight, Backlog: w.Backlog.Peak,
-		CaughtUp: s.caughtUp, Left: s.old, Deaths: s.deaths, Twice: s.twice,
-		Requests: float64(requests) / million / 1000, Dollars: dollars / million, Bins: s.bins, Samples: s.samples,
-	}
-	if s.firstOK > 0 {
-		r.FirstOK = s.firstOK - c.up
-	}
-	r.Lost = w.lost()
-	return r
+	s, million := &w.stats, float64(max(len(w.stats.created), 1))/1e6
+	requests, dollars := cost.Modelled(w.Used, w.maps, s.runs)
+	f := s.Figures
+	f.Created, f.WorstDay, f.Lost = len(s.created), worstDay(s.Bins), w.lost()
+	f.OwnP99, f.RetriesP99 = s.own.quantile(0.99), s.retries.quantile(0.99)
+	f.InFlight, f.Backlog = w.RetryQueue.PeakInFlight+w.SlowQueue.PeakInFlight, w.Backlog.Peak
+	f.Requests, f.Dollars = float64(requests)/million/1000, dollars/million
+	return Result{w.scenario, f}
 }
 
 // worstDay is the worst share of any 24 hours, or of the whole time if that is shorter.
@@ -223,18 +201,6 @@ func (h *histogram) add(d time.Duration) {
 	h.counts[min(max(d, 0)/step, time.Minute/step)]++
 	h.n++
 	h.max = max(h.max, d)
-}
-
-// share is the part above d.
-func (h *histogram) share(d time.Duration) float64 {
-	if h.n == 0 {
-		return 0
-	}
-	above := 0
-	for _, n := range h.counts[d/step+1:] {
-		above += n
-	}
-	return float64(above) / float64(h.n)
 }
 
 // quantile is an upper bound of the share q of all, the largest of all beyond a minute.

@@ -68,7 +68,7 @@ func newWorld(s Scenario) *world {
 	if s.refuses.to > 0 {
 		w.Judge = w.refuse
 	}
-	w.stats.start(s)
+	w.stats.Bins = make([]bin, (s.Length+s.patience)/binLength+1)
 	return w
 }
 
@@ -235,7 +235,7 @@ func (w *world) minute() {
 func (w *world) finish() {
 	for s := w.scenario; s.up > 0 && w.now() < s.up+s.patience; {
 		w.Mu.Lock()
-		left := w.stats.old
+		left := w.stats.Left
 		w.Mu.Unlock()
 		if left == 0 {
 			return
