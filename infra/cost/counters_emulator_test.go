@@ -32,8 +32,14 @@ func (r *rig) counted(cfg aws.Config) aws.Config {
 		}
 		ctx = context.WithoutCancel(ctx)
 		deleted := r.deleted(ctx, in.Parameters)
-		out, metadata, err = next.HandleInitialize(ctx, asking(in))
-		r.add(deleted, consumed(in.Parameters, out.Result, err))
+		in, counted := asking(in)
+		out, metadata, err = next.HandleInitialize(ctx, in)
+		switch {
+		case err == nil:
+			r.add(deleted, consumed(in.Parameters, out.Result))
+		case counted:
+			r.t.Errorf("AWS bills refused writes, too, and this one is not counted: %v", err)
+		}
 		return out, metadata, err
 	}
 	cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {

@@ -1,7 +1,6 @@
 package cost
 
 import (
-	"errors"
 	"reflect"
 	"strings"
 
@@ -13,32 +12,22 @@ import (
 
 const writeUnit = 1024 // bytes
 
-// asking has a call to DynamoDB report its consumption.
-func asking(in middleware.InitializeInput) middleware.InitializeInput {
+// asking has a call to DynamoDB report its consumption, and says whether it is one.
+func asking(in middleware.InitializeInput) (asks middleware.InitializeInput, does bool) {
 	call := reflect.New(reflect.TypeOf(in.Parameters).Elem())
 	call.Elem().Set(reflect.ValueOf(in.Parameters).Elem())
-	if ask := call.Elem().FieldByName("ReturnConsumedCapacity"); ask.IsValid() {
-		ask.Set(reflect.ValueOf(types.ReturnConsumedCapacityTotal))
-		in.Parameters = call.Interface()
+	ask := call.Elem().FieldByName("ReturnConsumedCapacity")
+	if !ask.IsValid() {
+		return in, false
 	}
-	return in
+	ask.Set(reflect.ValueOf(types.ReturnConsumedCapacityTotal))
+	in.Parameters = call.Interface()
+	return in, true
 }
 
-// consumed are the units that a call to DynamoDB reports, and those that DynamoDB Local leaves out: one for a refused
-// write, two for each write of a refused transaction, and one for a read of a missing item, or half if the read is
-// eventually consistent (Developer Guide, "DynamoDB read and write operations").
-func consumed(call, result any, err error) (u usage) {
-	var refused *types.ConditionalCheckFailedException
-	var canceled *types.TransactionCanceledException
-	switch {
-	case errors.As(err, &refused):
-		u[writes] = 1
-	case errors.As(err, &canceled):
-		u[writes] = 2 * float64(len(canceled.CancellationReasons))
-	}
-	if err != nil {
-		return u
-	}
+// consumed are the units that a call to DynamoDB reports, and those that DynamoDB Local leaves out: one for a read of a
+// missing item, or half if the read is eventually consistent (Developer Guide, "DynamoDB read and write operations").
+func consumed(call, result any) (u usage) {
 	units := reported(result)
 	switch in := call.(type) {
 	case *dynamodb.GetItemInput:

@@ -1,56 +1,10 @@
 package cost
 
 import (
-	"errors"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
-
-func TestConsumed(t *testing.T) {
-	of := func(units float64) *types.ConsumedCapacity { return &types.ConsumedCapacity{CapacityUnits: &units} }
-	three := map[string]types.KeysAndAttributes{"T": {Keys: make([]attributes, 3), ConsistentRead: aws.Bool(true)}}
-	one := map[string][]attributes{"T": {{}}}
-	for name, row := range map[string]struct {
-		call, result any
-		err          error
-		want         usage
-	}{
-		"a write and its index entry": {
-			&dynamodb.PutItemInput{}, &dynamodb.PutItemOutput{ConsumedCapacity: of(3)}, nil, usage{writes: 3},
-		},
-		"a transaction with two tables": {
-			&dynamodb.TransactWriteItemsInput{},
-			&dynamodb.TransactWriteItemsOutput{ConsumedCapacity: []types.ConsumedCapacity{*of(2), *of(4)}}, nil,
-			usage{writes: 6},
-		},
-		"a refused write": {
-			&dynamodb.PutItemInput{}, nil, &types.ConditionalCheckFailedException{}, usage{writes: 1},
-		},
-		"a refused transaction": {
-			&dynamodb.TransactWriteItemsInput{}, nil,
-			&types.TransactionCanceledException{CancellationReasons: make([]types.CancellationReason, 2)}, usage{writes: 4},
-		},
-		"a failed call": {&dynamodb.QueryInput{}, nil, errors.New("reset"), usage{}},
-		"a read": {
-			&dynamodb.GetItemInput{}, &dynamodb.GetItemOutput{ConsumedCapacity: of(2.5)}, nil, usage{reads: 2.5},
-		},
-		"a query that finds nothing": {
-			&dynamodb.QueryInput{}, &dynamodb.QueryOutput{ConsumedCapacity: of(0)}, nil, usage{reads: 0.5},
-		},
-		"a batch of which one is there": {
-			&dynamodb.BatchGetItemInput{RequestItems: three},
-			&dynamodb.BatchGetItemOutput{Responses: one, ConsumedCapacity: []types.ConsumedCapacity{*of(2)}}, nil,
-			usage{reads: 4},
-		},
-	} {
-		if got := consumed(row.call, row.result, row.err); got != row.want {
-			t.Errorf("%s: %v, want %v", name, got, row.want)
-		}
-	}
-}
 
 // The numbers are those of the Developer Guide's rules, counted by hand.
 func TestSize(t *testing.T) {
