@@ -170,7 +170,7 @@ bench: ## measure what a delivery costs, compared with a bare HTTP client
 	go run ./infra/bench $(ARGS)
 
 simulate: ## play attacks, honest tenants and outages in fake time, and write capacity.md (hours); ARGS="-play hang@1000 -length 5m"
-	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs -plot ../docs)
+	go test -count 1 -run TestSimulate -timeout 6h -v ./infra/simulate -args $(or $(ARGS),-play all -write ../docs)
 
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg

@@ -18,6 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/handler/deliver"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -35,7 +36,7 @@ var faults = awsmodel.Faults()
 // world is AWS, the receivers, and the truth about every delivery. Model.Mu guards all but the judge.
 type world struct {
 	*awsmodel.Model
-	rules     awsmodel.Rules
+	rules     deliver.Rules
 	truth     map[life]*truth
 	receivers map[string]receiver
 	posts     []post

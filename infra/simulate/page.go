@@ -16,7 +16,7 @@ const (
 	writtenTo   = "<!-- to here -->"
 )
 
-// Write writes the figures into capacity.md in the directory.
+// Write writes the figures into capacity.md in the directory, and draws the plots of the played scenarios beside it.
 func Write(dir string, results []Result) error {
 	page := filepath.Join(dir, "capacity.md")
 	text, err := os.ReadFile(page) //nolint:gosec // the caller's own
@@ -28,11 +28,9 @@ func Write(dir string, results []Result) error {
 	if !found || !ends {
 		return fmt.Errorf("%s has no part to write", page)
 	}
-	return write(page, before+writtenFrom+"\n\n"+Tables(results)+"\n"+writtenTo+behind)
-}
-
-// Plot writes the plots of the played scenarios into the directory.
-func Plot(dir string, results []Result) error {
+	if err := write(page, before+writtenFrom+"\n\n"+Tables(results)+"\n"+writtenTo+behind); err != nil {
+		return err
+	}
 	for name, draw := range map[string]func([]Result) string{"lateness.svg": lateness, "outage.svg": recovery} {
 		if drawn := draw(results); drawn != "" {
 			if err := write(filepath.Join(dir, name), drawn); err != nil {

@@ -59,7 +59,6 @@ func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	dir := t.TempDir()
-	page := filepath.Join(dir, "capacity.md")
 	results := []Result{
 		{Scenario{Name: "hang", Kind: Attack, Rate: 1000, Length: 2 * time.Hour}, Figures{WorstDay: 0.003, Dollars: 1}},
 		{Scenario{Name: "hang", Kind: Attack, Rate: 10, Length: 24 * time.Hour}, Figures{Dollars: 2.5}},
@@ -69,6 +68,24 @@ func TestWrite(t *testing.T) {
 	if err := Write(dir, results); err == nil {
 		t.Error("written without a page")
 	}
+	text := writePage(t, dir, results)
+	for _, want := range []string{
+		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % | 2.50 |",
+		"- `hang`, 1,000/s, 2 h: 0.30 % of others'",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "old") {
+		t.Error("the old figures are still there")
+	}
+}
+
+// writePage writes into a page with old figures, and returns its text.
+func writePage(t *testing.T, dir string, results []Result) string {
+	t.Helper()
+	page := filepath.Join(dir, "capacity.md")
 	if err := os.WriteFile(page, []byte("before\n"+writtenFrom+"\nold\n"+writtenTo+"\nbehind\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -79,17 +96,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{
-		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % | 2.50 |",
-		"- `hang`, 1,000/s, 2 h: 0.30 % of others'",
-	} {
-		if !strings.Contains(string(text), want) {
-			t.Errorf("no %q in\n%s", want, text)
-		}
-	}
-	if strings.Contains(string(text), "old") {
-		t.Error("the old figures are still there")
-	}
+	return string(text)
 }
 
 // A plot is left as it is unless all that it shows was played.
@@ -113,10 +120,8 @@ func TestPlot(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := Plot(dir, c.results); err != nil {
-				t.Fatal(err)
-			}
-			drawn, err := filepath.Glob(filepath.Join(dir, "*"))
+			writePage(t, dir, c.results)
+			drawn, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 			for n := range drawn {
 				drawn[n] = filepath.Base(drawn[n])
 			}

@@ -12,12 +12,10 @@ import (
 var (
 	play   = flag.String("play", "", `scenarios to play, as names or "name@rate", separated by commas; "all" plays all`)
 	length = flag.Duration("length", 0, "how long scenarios are at most; 0: as they are")
-	page   = flag.String("write", "", "directory of the page capacity.md, to write the figures into")
-	plots  = flag.String("plot", "", "directory to draw the plots into")
+	page   = flag.String("write", "", "directory of the page capacity.md, to write the figures and the plots into")
 )
 
-// Plays the scenarios that -play names ("make simulate"), writes their figures where -write says, and draws where -plot
-// says.
+// Plays the scenarios that -play names ("make simulate"), and writes their figures where -write says.
 func TestSimulate(t *testing.T) {
 	var chosen []Scenario
 	for _, s := range Scenarios() {
@@ -44,11 +42,6 @@ func TestSimulate(t *testing.T) {
 			})
 		}
 	})
-	if *plots != "" {
-		if err := Plot(*plots, all); err != nil {
-			t.Error(err)
-		}
-	}
 	if *page == "" {
 		t.Log("\n" + Tables(all))
 	} else if err := Write(*page, all); err != nil {

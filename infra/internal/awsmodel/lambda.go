@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/herald-webhooks/herald/internal/handler/deliver"
 )
 
 // Mapping is an event source mapping: it receives whenever one of its processes is free.
@@ -25,7 +27,7 @@ const (
 )
 
 // Map gives a queue a mapping with so many processes.
-func (m *Model) Map(q *Queue, processes int, rules Rules, seed uint64) *Mapping {
+func (m *Model) Map(q *Queue, processes int, rules deliver.Rules, seed uint64) *Mapping {
 	mapping := &Mapping{queue: q}
 	for n := range processes {
 		random := rand.New(rand.NewPCG(seed, uint64(n))) //nolint:gosec // figures that can be repeated

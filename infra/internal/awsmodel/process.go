@@ -23,17 +23,9 @@ import (
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
-// Rules are the numbers that decide, as the template sets them.
-type Rules struct {
-	Schedule    retry.Schedule
-	Circuit     circuit.Settings
-	Allowance   allowance.Settings
-	PerEndpoint int
-}
-
-// DefaultRules are for mappings with so many processes each.
-func DefaultRules(processes int) Rules {
-	return Rules{
+// DefaultRules are those that the template sets, for mappings with so many processes each.
+func DefaultRules(processes int) deliver.Rules {
+	return deliver.Rules{
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
 		Circuit:   circuit.Default(),
 		Allowance: allowance.New(processes, AttemptTimeout), PerEndpoint: 10,
@@ -58,7 +50,7 @@ type Process struct {
 }
 
 // Process starts one. No two processes have the same time to the nanosecond.
-func (m *Model) Process(name string, rules Rules, random *rand.Rand) *Process {
+func (m *Model) Process(name string, rules deliver.Rules, random *rand.Rand) *Process {
 	p := &Process{Name: name, model: m, numbers: map[string]int{}}
 	m.Mu.Lock()
 	m.processes++
@@ -86,9 +78,7 @@ func (m *Model) Process(name string, rules Rules, random *rand.Rand) *Process {
 			},
 		},
 		Secrets: keys{p}, Sender: delivery.Sender{Client: poster{p}, UserAgent: "Herald/test", Now: now},
-		Rules: deliver.Rules{
-			Schedule: rules.Schedule, Circuit: rules.Circuit, Allowance: rules.Allowance, PerEndpoint: rules.PerEndpoint,
-		},
+		Rules:  rules,
 		Output: deliver.Output{Log: log, Metrics: metrics("deliver")}, Now: now, Random: number,
 	}
 	p.release = &release.Handler{

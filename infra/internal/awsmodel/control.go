@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 )
@@ -57,4 +58,11 @@ func (r rows) Mark(ctx context.Context, key dynamo.EndpointKey, change func(*end
 		}
 	})
 	return changed && err == nil, marks, err
+}
+
+// audited is the audit log as control writes it; nobody reads it here.
+type audited struct{ *Process }
+
+func (p audited) Write(ctx context.Context, _ ...audit.Line) error {
+	return p.one(ctx, "PutLogEvents", "", func() {})
 }
