@@ -1,8 +1,6 @@
 package awsmodel
 
 import (
-	"strconv"
-
 	"github.com/aws/aws-lambda-go/events"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -16,11 +14,8 @@ func Attribute(r events.SQSMessage, name string) string {
 	return ""
 }
 
-// LifeOf names the delivery of a message.
-func LifeOf(r events.SQSMessage) Life {
-	replay, _ := strconv.Atoi(Attribute(r, "replay")) // an unreadable one is 0
-	return Life{Attribute(r, "delivery_id"), replay}
-}
+// DeliveryOf is the id of a message's delivery.
+func DeliveryOf(r events.SQSMessage) string { return Attribute(r, "delivery_id") }
 
 // ProgressOf is the life that a message carries; the zero life where it carries none.
 func ProgressOf(r events.SQSMessage) delivery.Life {

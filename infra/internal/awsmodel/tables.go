@@ -206,10 +206,9 @@ type deadLetters struct{ *Process }
 func (d deadLetters) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
 	m := d.model
 	return asked(ctx, d.Process, "Write DeadLetters", r.DeliveryID, func() bool {
-		key := Life{r.DeliveryID, r.Replay}
-		written := m.Deaths[key].IsZero()
+		written := m.Deaths[r.DeliveryID].IsZero()
 		if written {
-			m.Deaths[key] = time.Now()
+			m.Deaths[r.DeliveryID] = time.Now()
 			m.note("%s died of %s", r.DeliveryID, r.Reason)
 		}
 		return written
