@@ -22,7 +22,7 @@ type Scenario struct {
 	hooks    int // endpoints of each
 	events   float64
 	perEvent int // endpoints that an event of such a tenant goes to
-	answer   func(w *world, h *hook) answer
+	answer   receiver
 	act      func(w *world, tenant []*hook) // instead of publishing events evenly
 	all      bool                           // the others answer likewise
 
@@ -48,6 +48,9 @@ type window struct{ from, to time.Duration }
 func (w window) holds(now time.Duration) bool { return now >= w.from && now < w.to }
 
 type answer = awsmodel.Answer
+
+// receiver answers a POST to a hook.
+type receiver func(w *world, h *hook) answer
 
 // ok is a 2xx after so long.
 func ok(took time.Duration) answer { return answer{Status: 200, Took: took} }
@@ -84,7 +87,7 @@ func (w *world) healthy() answer {
 }
 
 // after lets the endpoints answer as usual while it is calm.
-func after(then func(w *world, h *hook) answer) func(w *world, h *hook) answer {
+func after(then receiver) receiver {
 	return func(w *world, h *hook) answer {
 		if w.now() < calm {
 			return w.healthy()
@@ -93,26 +96,22 @@ func after(then func(w *world, h *hook) answer) func(w *world, h *hook) answer {
 	}
 }
 
-func always(a answer) func(*world, *hook) answer {
+func always(a answer) receiver {
 	return after(func(*world, *hook) answer { return a })
 }
 
 // sometimes answers so in a share of the answers.
-func sometimes(share float64, took func(*rand.Rand) time.Duration) func(*world, *hook) answer {
+func sometimes(share float64, took time.Duration) receiver {
 	return after(func(w *world, _ *hook) answer {
 		if w.random.Float64() < share {
-			return ok(took(w.random))
+			return ok(took)
 		}
 		return w.healthy()
 	})
 }
 
-func exactly(d time.Duration) func(*rand.Rand) time.Duration {
-	return func(*rand.Rand) time.Duration { return d }
-}
-
 // until answers so until the outage ends.
-func until(a answer, up time.Duration) func(*world, *hook) answer {
+func until(a answer, up time.Duration) receiver {
 	return after(func(w *world, _ *hook) answer {
 		if w.now() < up {
 			return a
@@ -133,7 +132,7 @@ func flaps(w *world, h *hook) answer {
 const slowest = 14500 * time.Millisecond
 
 // attack is one tenant with 50 endpoints, one event a second to all of them.
-func attack(name, says string, answers func(*world, *hook) answer) Scenario {
+func attack(name, says string, answers receiver) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Attack, Rate: 1000, Length: 2 * time.Hour,
 		tenants: 1, hooks: 50, events: 1, perEvent: 50, answer: answers,
@@ -162,7 +161,7 @@ func attacks() []Scenario {
 	return []Scenario{
 		attack("hang", "never answers", always(hangs)),
 		attack("always", "2xx after 14.5 s", always(ok(slowest))),
-		attack("two-percent", "2 % of the 2xx after 14.5 s", sometimes(0.02, exactly(slowest))),
+		attack("two-percent", "2 % of the 2xx after 14.5 s", sometimes(0.02, slowest)),
 		attack("under", "2xx after 2.9 s", always(ok(2900*time.Millisecond))),
 		pulses("pulse-minute", "two events a minute, 2xx after 14.5 s", time.Minute),
 		pulses("pulse-hour", "likewise, an hour", time.Hour),
@@ -177,7 +176,7 @@ func attacks() []Scenario {
 }
 
 // honest is one tenant beside the others whose own deliveries must not be late.
-func honest(name, says string, perSecond float64, answers func(*world, *hook) answer) Scenario {
+func honest(name, says string, perSecond float64, answers receiver) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Honest, Rate: 500, Length: 2 * time.Hour,
 		tenants: 1, hooks: 50, events: perSecond, perEvent: 1, answer: answers,
@@ -185,7 +184,7 @@ func honest(name, says string, perSecond float64, answers func(*world, *hook) an
 }
 
 func honestTenants() []Scenario {
-	like := func(s spread) func(*world, *hook) answer {
+	like := func(s spread) receiver {
 		return func(w *world, _ *hook) answer { return ok(s.draw(w.random)) }
 	}
 	thirty := Scenario{
@@ -211,8 +210,8 @@ func honestTenants() []Scenario {
 	return []Scenario{
 		honest("usual", "100/s, median 200 ms, p99 1 s", 100, like(usual)),
 		honest("slower", "100/s, median 500 ms, p99 2.5 s", 100, like(slower)),
-		honest("three-seconds", "500/s, 1 % after 3 s", 500, sometimes(0.01, exactly(3*time.Second))),
-		honest("six-seconds", "500/s, 1 % after 6 s; becomes slow", 500, sometimes(0.01, exactly(6*time.Second))),
+		honest("three-seconds", "500/s, 1 % after 3 s", 500, sometimes(0.01, 3*time.Second)),
+		honest("six-seconds", "500/s, 1 % after 6 s; becomes slow", 500, sometimes(0.01, 6*time.Second)),
 		honest("crawl", "100/s after 1.5 s each", 100, always(ok(1500*time.Millisecond))),
 		thirty, stall, replay, hanging,
 	}

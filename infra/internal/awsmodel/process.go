@@ -2,6 +2,7 @@ package awsmodel
 
 import (
 	"context"
+	cryptorand "crypto/rand"
 	"io"
 	"log/slog"
 	"math/rand/v2"
@@ -88,7 +89,7 @@ func (m *Model) Process(name string, rules deliver.Rules, random *rand.Rand) *Pr
 		Log: log, Metrics: metrics("release"), Now: now, Random: number,
 	}
 	p.deadletter = &handledead.Handler{
-		States: deliveries{p}, Store: deadLetters{p}, Vault: deadletter.Vault{Keys: keys{p}, Random: zeros{}},
+		States: deliveries{p}, Store: deadLetters{p}, Vault: deadletter.Vault{Keys: keys{p}, Random: cryptorand.Reader},
 		Log: log, Metrics: metrics("deadletter"), Now: now,
 	}
 	p.control = &control.Handler{
@@ -193,13 +194,6 @@ func (p *Process) Control(payload []byte) (answer []byte, err error) {
 		answer, err = p.control.Function().Invoke(ctx, payload)
 	}, func() {})
 	return answer, err
-}
-
-type zeros struct{}
-
-func (zeros) Read(b []byte) (int, error) {
-	clear(b)
-	return len(b), nil
 }
 
 // nobody has jobs here.
