@@ -109,7 +109,7 @@ func (p *Process) judge(ctx context.Context, name, key string) (c *Call, v Verdi
 func (p *Process) carry(c *Call, v Verdict, all func()) error {
 	if m := p.model; v != Done {
 		m.Mu.Lock()
-		m.note("%s: %s", c, v)
+		m.Note("%s: %s", c, v)
 		m.Mu.Unlock()
 	}
 	switch v {
@@ -139,7 +139,7 @@ func (p *Process) carry(c *Call, v Verdict, all func()) error {
 
 // checkAfter calls Check after a call that can leave a delivery nowhere.
 func (m *Model) checkAfter(name string) {
-	if m.Check != nil && (name == "answer" || name == "Delete Backlog") {
+	if name == "answer" || name == "Delete Backlog" {
 		m.Check()
 	}
 }

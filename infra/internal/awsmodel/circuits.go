@@ -30,10 +30,8 @@ func (c circuits) Store(ctx context.Context, was, next circuit.Item) (circuit.It
 			now.TenantID, now.EndpointID = next.TenantID, next.EndpointID
 			return stored{now, sameState(now, next)}
 		}
-		if m.Note != nil {
-			m.Note("%s: %s is %s", c.Name, next.EndpointID, next.State)
-		}
-		if m.Turns != nil && now.State != next.State {
+		m.Note("%s: %s is %s", c.Name, next.EndpointID, next.State)
+		if now.State != next.State {
 			m.Turns(now, next)
 		}
 		next.HeldUntil = now.HeldUntil
@@ -60,7 +58,7 @@ func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now t
 		if until.After(i.HeldUntil) {
 			i.HeldUntil = until
 		}
-		m.note("%s: %s is held for %s", c.Name, key.EndpointID, time.Until(i.HeldUntil))
+		m.Note("%s: %s is held for %s", c.Name, key.EndpointID, time.Until(i.HeldUntil))
 		m.setCircuit(key.EndpointID, i)
 		return m.Circuits[key.EndpointID]
 	})
@@ -91,7 +89,7 @@ func (c circuits) end(
 			return again(now)
 		}
 		next := change(now)
-		m.note("%s: %s has no lease (removed: %v)", c.Name, i.EndpointID, next.Version == 0)
+		m.Note("%s: %s has no lease (removed: %v)", c.Name, i.EndpointID, next.Version == 0)
 		m.setCircuit(i.EndpointID, next)
 		return true
 	})

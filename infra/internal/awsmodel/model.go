@@ -53,16 +53,15 @@ type Model struct {
 	Behind    time.Duration              // of reads that are not strongly consistent
 	Used      Usage
 
-	// These are set before anything happens, and may be nil. The ones marked so are called under Mu.
-	Post  Receiver
-	Judge func(*Call) Verdict              // of every call; nil: each is done at once
-	Note  func(format string, args ...any) // marked so; takes the history
-	Check func()                           // marked so; called after acts that may lose a delivery
-	Sent  func(*Queue, events.SQSMessage)  // marked so; called with every message that is sent
-	Turns func(was, next circuit.Item)     // marked so; called with every change of a circuit's state
-	Puts  func(backlog.Item)               // marked so; called with every item that is put into Backlog
-	// Received is marked so; called with every message that is received, and the time since it was visible.
-	Received func(q *Queue, m events.SQSMessage, since time.Duration)
+	// These are set before anything happens, and do nothing unless they are. All but Judge are called under Mu.
+	Post     Receiver                                                 // has to be set
+	Judge    func(*Call) Verdict                                      // of every call; nil: each is done at once
+	Note     func(format string, args ...any)                         // takes the history
+	Check    func()                                                   // after acts that may lose a delivery
+	Sent     func(*Queue, events.SQSMessage)                          // with every message that is sent
+	Turns    func(was, next circuit.Item)                             // with every change of a circuit's state
+	Puts     func(backlog.Item)                                       // with every item that is put into Backlog
+	Received func(q *Queue, m events.SQSMessage, since time.Duration) // since it was visible
 
 	began     time.Time
 	processes int
@@ -83,6 +82,9 @@ func New() *Model {
 		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Backlog: NewBacklog(),
 		States: map[string]delivery.Record{}, Deaths: map[string]time.Time{},
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{},
+		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
+		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},
+		Received: func(*Queue, events.SQSMessage, time.Duration) {},
 	}
 	queue := func(name string, receives int) *Queue {
 		q := &Queue{Name: name, Limit: mostInFlight, MaxReceives: receives, model: m, stored: map[int]*message{}}
@@ -112,12 +114,6 @@ func (m *Model) Stop() {
 
 // Elapsed is the time since the account was made.
 func (m *Model) Elapsed() time.Duration { return time.Since(m.began) }
-
-func (m *Model) note(format string, args ...any) {
-	if m.Note != nil {
-		m.Note(format, args...)
-	}
-}
 
 // setCircuit stores an item; the zero Version removes it.
 func (m *Model) setCircuit(id string, next circuit.Item) {

@@ -65,9 +65,7 @@ func (q *Queue) Send(o queue.Outgoing) {
 	m := events.SQSMessage{
 		Body: o.Body, EventSourceARN: q.Name, MessageAttributes: sqsevent.Attributes(o.Attributes),
 	}
-	if q.model.Sent != nil {
-		q.model.Sent(q, m)
-	}
+	q.model.Sent(q, m)
 	q.put(m, time.Now(), delay)
 }
 

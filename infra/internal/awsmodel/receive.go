@@ -35,9 +35,7 @@ func (q *Queue) Receive() (received []events.SQSMessage) {
 		handed.ReceiptHandle = fmt.Sprintf("%d.%d", m.id, m.receives)
 		handed.Attributes = sqsevent.System(m.sentAt, m.receives) // handlers only read the shared ones
 		received = append(received, handed)
-		if q.model.Received != nil {
-			q.model.Received(q, handed, q.now()-m.visible)
-		}
+		q.model.Received(q, handed, q.now()-m.visible)
 		q.hide(m, q.now()+Visibility)
 	}
 	return received

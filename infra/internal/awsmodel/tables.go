@@ -92,12 +92,8 @@ func (b backlogTable) Put(ctx context.Context, items []backlog.Item) []error {
 	}
 	m := b.model
 	return b.many(ctx, "Put Backlog", items[0].Message.DeliveryID, len(items), func(i int) {
-		if m.Note != nil {
-			m.Note("%s: puts %s of %s, held %v", b.Name, items[i].Message.DeliveryID, items[i].EndpointID, items[i].Held)
-		}
-		if m.Puts != nil {
-			m.Puts(items[i])
-		}
+		m.Note("%s: puts %s of %s, held %v", b.Name, items[i].Message.DeliveryID, items[i].EndpointID, items[i].Held)
+		m.Puts(items[i])
 		m.Backlog.Put(items[i], time.Now())
 	})
 }
@@ -209,7 +205,7 @@ func (d deadLetters) Create(ctx context.Context, r deadletter.Record) (written b
 		written := m.Deaths[r.DeliveryID].IsZero()
 		if written {
 			m.Deaths[r.DeliveryID] = time.Now()
-			m.note("%s died of %s", r.DeliveryID, r.Reason)
+			m.Note("%s died of %s", r.DeliveryID, r.Reason)
 		}
 		return written
 	})
