@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -59,6 +60,31 @@ func partitions(s object, operator string) string {
 // may reports whether a role's policies, or those of keys, allow the call.
 func may(tpl template, role string, a asked) bool {
 	return slices.ContainsFunc(granted(tpl, role), func(s object) bool { return allows(s, a) })
+}
+
+// keyGrants are the statements of a key's policy that name a role of this stack, by role, each with the key as
+// its resource.
+func keyGrants(tpl template, key string) map[string][]object {
+	grants := map[string][]object{}
+	for _, s := range statements(tpl.Resources[key].Properties["KeyPolicy"]) {
+		for _, principal := range list(at(s, "Principal")["AWS"]) {
+			if role := target(principal); tpl.Resources[role].Type == "AWS::IAM::Role" {
+				s = maps.Clone(s)
+				s["Resource"] = object{"Ref": key}
+				grants[role] = append(grants[role], s)
+			}
+		}
+	}
+	return grants
+}
+
+// granted is all that a role is allowed: by its own policies, and by those of keys.
+func granted(tpl template, role string) []object {
+	all := slices.Clone(roleStatements(tpl, role))
+	for key := range tpl.OfType("AWS::KMS::Key") {
+		all = append(all, keyGrants(tpl, key)[role]...)
+	}
+	return all
 }
 
 // What a function can do that somebody has taken over: a webhooks deletes endpoints, and lifts no pause; a control
