@@ -7,6 +7,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/testkit/sqsevent"
 )
 
@@ -88,4 +89,21 @@ func (q *Queue) Hide(receipt string, wait time.Duration) error {
 		q.hide(m, q.now()+wait)
 	}
 	return nil
+}
+
+// Attribute is a message attribute; "" where there is none.
+func Attribute(r events.SQSMessage, name string) string {
+	if value := r.MessageAttributes[name].StringValue; value != nil {
+		return *value
+	}
+	return ""
+}
+
+// DeliveryOf is the id of a message's delivery.
+func DeliveryOf(r events.SQSMessage) string { return Attribute(r, "delivery_id") }
+
+// ProgressOf is the life that a message carries; the zero life where it carries none.
+func ProgressOf(r events.SQSMessage) delivery.Life {
+	l, _ := delivery.DecodeLife(Attribute(r, "life")) // none is the zero life
+	return l
 }
