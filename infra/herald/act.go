@@ -14,7 +14,7 @@ func (a *app) endpoints() *cli.Command {
 	before := text("before", "deliveries that began before; now by default")
 	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
 		command("list", "endpoints in trouble, or all of a tenant's",
-			a.list(a.flags, "inspect", "endpoints", troubleColumns...),
+			a.list("inspect", "endpoints", troubleColumns...),
 			tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
 			text("host", "of the URL"), text("description", "its owner's"), limit(maxPage)),
 		command("show ENDPOINT", "one endpoint", a.one("inspect", "endpoint", "endpoint_id"),

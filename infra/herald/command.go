@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
 // command makes a command that acts; its synopsis is its name and arguments.
@@ -86,16 +88,10 @@ func (a *app) printOne(c *cli.Command, answer row) error {
 	return a.show(answer)
 }
 
-// hints say where the counts of a long list are.
-var hints = map[string]string{"dead_letters": "; herald status counts them by endpoint"}
-
-// selector are the fields of a request that a command's flags set.
-type selector func(c *cli.Command) (fields, error)
-
-// list shows the columns of a function's list of the selection, up to --limit.
-func (a *app) list(selected selector, function, action string, columns ...string) cli.ActionFunc {
+// list shows the columns of a function's list that the flags select, up to --limit.
+func (a *app) list(function, action string, columns ...string) cli.ActionFunc {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-		_, p, err := a.listed(ctx, c, s, selected, function, action)
+		_, p, err := a.listed(ctx, c, s, function, action)
 		if err != nil {
 			return err
 		}
@@ -103,16 +99,21 @@ func (a *app) list(selected selector, function, action string, columns ...string
 	})
 }
 
-// listed reads the selection, and says if there is more than --limit.
+// listed reads what the flags select, and says if there is more than --limit.
 func (a *app) listed(
-	ctx context.Context, c *cli.Command, s stack, selected selector, function, action string,
+	ctx context.Context, c *cli.Command, s stack, function, action string,
 ) (f fields, p page, err error) {
-	if f, err = selected(c); err != nil {
+	if f, err = a.flags(c); err != nil {
 		return nil, p, err
+	}
+	hint := ""
+	if action == "dead_letters" {
+		console.OrDead(f)
+		hint = "; herald status counts them by endpoint"
 	}
 	p, more, err := s.all(ctx, function, action, f, c.Int("limit"))
 	if more {
-		a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hints[action])
+		a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hint)
 	}
 	return f, p, err
 }
@@ -161,7 +162,10 @@ func (a *app) flags(c *cli.Command) (fields, error) {
 	if scopes := c.StringSlice("scope"); len(scopes) > 0 {
 		f["scopes"] = scopes
 	}
-	return f, nil
+	if path := c.String("event-file"); path != "" {
+		f["event"], err = a.readEvent(path)
+	}
+	return f, err
 }
 
 // place names an endpoint as an operator does: by its id, or by its tenant and its host or description. Without a

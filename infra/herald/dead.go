@@ -1,10 +1,6 @@
 package main
 
-import (
-	"github.com/urfave/cli/v3"
-
-	"github.com/herald-webhooks/herald/infra/herald/console"
-)
+import "github.com/urfave/cli/v3"
 
 func (a *app) dead() *cli.Command {
 	selectors := func(another cli.Flag) []cli.Flag {
@@ -13,7 +9,7 @@ func (a *app) dead() *cli.Command {
 			text("status", "dead, replaying or replayed"))
 	}
 	return group("dead", "dead letters",
-		command("list", "bodies stay sealed", a.list(a.letters, "inspect", "dead_letters", "delivery_id", "tenant_id", "host",
+		command("list", "bodies stay sealed", a.list("inspect", "dead_letters", "delivery_id", "tenant_id", "host",
 			"description", "event_type", "status", "reason", "last_status", "died_at"), selectors(limit(maxPage))...),
 		command("show WH-ID", "open one: body, headers, history; CloudTrail records it",
 			a.one("inspect", "dead_letter", "delivery_id")),
@@ -25,15 +21,6 @@ func (a *app) dead() *cli.Command {
 				question: "Delete %d dead letters for good"}),
 			selectors(watchFlag())...),
 	)
-}
-
-// letters is the selector of dead letters.
-func (a *app) letters(c *cli.Command) (fields, error) {
-	f, err := a.flags(c)
-	if err != nil {
-		return nil, err
-	}
-	return console.OrDead(f), nil
 }
 
 func watchFlag() cli.Flag {

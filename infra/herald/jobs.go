@@ -16,7 +16,7 @@ import (
 func (a *app) jobs() *cli.Command {
 	return group("jobs", "acts on many dead letters or rejected events",
 		command("list", "stopped, then running, then finished jobs, each newest first",
-			a.list(a.flags, "inspect", "jobs",
+			a.list("inspect", "jobs",
 				"job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
 			text("state", "running, stopped or done"), limit(20)),
 		command("show JOB-ID", "progress, outcome and failures with their reasons", a.about(a.showJob), watchFlag()),

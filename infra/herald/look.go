@@ -12,21 +12,12 @@ func (a *app) deliveries() *cli.Command {
 		command("show WH-ID", "one delivery, by the wh-id that its receiver saw",
 			a.one("inspect", "delivery", "delivery_id")),
 		command("find", "by event, or the unacknowledged ones of an endpoint",
-			a.list(a.event, "inspect", "deliveries", "delivery_id", "endpoint_id", "event_type", "state", "attempts",
+			a.list("inspect", "deliveries", "delivery_id", "endpoint_id", "event_type", "state", "attempts",
 				"last_status", "reason", "next_attempt_at", "updated_at"),
 			text("tenant", "the tenant's id"), text("event", "the event's id"),
 			text("event-file", "the event as it was published, or - for standard input: exact, and finds acknowledged ones"),
 			text("endpoint", "its id, or TENANT/NAME with its host or description"), limit(maxPage)),
 	)
-}
-
-// event is the selector of deliveries.
-func (a *app) event(c *cli.Command) (fields, error) {
-	f, err := a.flags(c)
-	if path := c.String("event-file"); err == nil && path != "" {
-		f["event"], err = a.readEvent(path)
-	}
-	return f, err
 }
 
 func (a *app) keys() *cli.Command {
@@ -43,7 +34,7 @@ func (a *app) keys() *cli.Command {
 			tenant, text("description", "whose it is"),
 			&cli.StringSliceFlag{Name: "scope", Usage: "webhooks:read, webhooks:write; both by default"}),
 		command("list", "the keys of a tenant, newest first",
-			a.list(a.flags, "apikeys", "list", "key_id", "scopes", "description", "created_at", "last_used_at", "revoked_at"),
+			a.list("apikeys", "list", "key_id", "scopes", "description", "created_at", "last_used_at", "revoked_at"),
 			tenant, limit(maxPage)),
 		command("revoke KEY-ID", "end a key for good",
 			a.about(func(ctx context.Context, c *cli.Command, s stack, id string) error {

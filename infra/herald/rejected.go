@@ -30,7 +30,7 @@ func (a *app) rejected() *cli.Command {
 
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
 func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack) error {
-	f, p, err := a.listed(ctx, c, s, a.flags, "inspect", "rejected_events")
+	f, p, err := a.listed(ctx, c, s, "inspect", "rejected_events")
 	if err != nil {
 		return err
 	}
