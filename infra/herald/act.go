@@ -17,7 +17,7 @@ func (a *app) endpoints() *cli.Command {
 			a.list("inspect", "endpoints", troubleColumns...),
 			tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
 			text("host", "of the URL"), text("description", "its owner's"), limit(maxPage)),
-		command("show ENDPOINT", "one endpoint", a.one("inspect", "endpoint", "endpoint_id"),
+		command("show ENDPOINT", "one endpoint", a.one("inspect", "endpoint"),
 			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
 		a.importEndpoints(),
 		command("pause ENDPOINT…", "send it nothing; its deliveries are held", a.actOnEndpoints, tenant, reason),
@@ -41,20 +41,20 @@ func (a *app) actOnEndpoints(ctx context.Context, c *cli.Command) error {
 			return err
 		}
 	}
-	return a.on(func(ctx context.Context, c *cli.Command, s stack) error { return a.act(ctx, c, s, targets...) })(ctx, c)
+	return a.on(func(ctx context.Context, c *cli.Command, s stack, how fields) error {
+		return a.act(ctx, c, s, how, targets...)
+	})(ctx, c)
 }
 
 func (a *app) tenants() *cli.Command {
-	act := a.about(func(ctx context.Context, c *cli.Command, s stack, tenant string) error {
-		return a.act(ctx, c, s, fields{"tenant_id": tenant})
-	})
+	act := a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error { return a.act(ctx, c, s, f, f) })
 	return group("tenants", "all endpoints that a tenant has or will have",
 		command("pause TENANT", "send it nothing; its deliveries are held", act,
 			text("reason", "kept with the mark and shown")),
 		command("resume TENANT", "end a pause of the tenant", act),
 		command("discard TENANT", "throw away its waiting deliveries", act,
 			text("before", "deliveries that began before; now by default")),
-		command("erase TENANT", "delete for good everything that is stored of it, its API keys first", a.about(a.eraseTenant),
+		command("erase TENANT", "delete for good everything that is stored of it, its API keys first", a.on(a.eraseTenant),
 			text("reason", "for the audit log: a ticket, say")),
 	)
 }
@@ -67,16 +67,13 @@ var questions = map[string]string{
 }
 
 // act asks control for the command's action, on each target.
-func (a *app) act(ctx context.Context, c *cli.Command, s stack, targets ...fields) error {
-	how, err := a.flags(c)
-	if err != nil {
-		return err
-	}
+func (a *app) act(ctx context.Context, c *cli.Command, s stack, how fields, targets ...fields) error {
 	if c.Name == "discard" {
 		how["confirm"] = true
 	}
 	names := make([]string, len(targets))
 	for n, f := range targets {
+		var err error
 		if names[n], err = s.named(ctx, f); err != nil {
 			return err
 		}

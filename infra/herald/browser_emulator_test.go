@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/go-json-experiment/json/jsontext"
+	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -121,8 +122,8 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 }
 
 // readOnly connects as a role that may look and do nothing.
-func readOnly(ctx context.Context, t target) (stack, error) {
-	s, err := connect(ctx, t)
+func readOnly(ctx context.Context, c *cli.Command) (stack, error) {
+	s, err := connect(ctx, c)
 	invoke := s.invoke
 	s.may = func(_ context.Context, function string) error {
 		if function == "inspect" {

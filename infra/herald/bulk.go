@@ -26,7 +26,7 @@ type bulk struct {
 // bulk acts on the ids of the arguments, or starts a job on the flags' selection.
 func (a *app) bulk(b bulk) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
-		f, err := a.flags(c)
+		f, err := a.fields(c)
 		ids := c.Args().Slice()
 		switch {
 		case err != nil:
@@ -36,7 +36,7 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 		case len(ids) == 0 && len(f) == 0:
 			return fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
 		}
-		return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+		return a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
 			if len(ids) > 0 {
 				return a.byID(ctx, c, s, b, ids)
 			}

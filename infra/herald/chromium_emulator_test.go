@@ -22,6 +22,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+	"github.com/urfave/cli/v3"
 )
 
 // browser is one page of a headless Chromium.
@@ -77,7 +78,7 @@ func (b *browser) note(event any) {
 }
 
 // console starts `herald --local console` with this way to connect, and lets the browser in.
-func (b *browser) console(t *testing.T, connect func(context.Context, target) (stack, error)) (address string) {
+func (b *browser) console(t *testing.T, connect func(context.Context, *cli.Command) (stack, error)) (address string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())
 	t.Cleanup(stop)

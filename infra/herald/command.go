@@ -21,53 +21,24 @@ func group(name, about string, commands ...*cli.Command) *cli.Command {
 	return &cli.Command{Name: name, Usage: about, Commands: commands}
 }
 
-// on is an action on the stack of the command's flags.
-func (a *app) on(do func(ctx context.Context, c *cli.Command, s stack) error) cli.ActionFunc {
+// on is an action on the stack of the command's flags, with the fields of a request that flags and argument set.
+func (a *app) on(do func(ctx context.Context, c *cli.Command, s stack, f fields) error) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
-		s, err := a.connect(ctx, target{
-			stack: c.String("stack"), region: c.String("region"), profile: c.String("profile"), local: c.Bool("local"),
-		})
+		f, err := a.fields(c)
 		if err != nil {
 			return err
 		}
-		return do(ctx, c, s)
-	}
-}
-
-// about is an action on the stack about the command's one argument.
-func (a *app) about(do func(ctx context.Context, c *cli.Command, s stack, of string) error) cli.ActionFunc {
-	return func(ctx context.Context, c *cli.Command) error {
-		of, err := argument(c)
+		s, err := a.connect(ctx, c)
 		if err != nil {
 			return err
 		}
-		return a.on(func(ctx context.Context, c *cli.Command, s stack) error { return do(ctx, c, s, of) })(ctx, c)
+		return do(ctx, c, s, f)
 	}
 }
 
-// argument is a command's one argument.
-func argument(c *cli.Command) (string, error) {
-	if c.Args().Len() != 1 || c.Args().First() == "" {
-		return "", fail(exitUsage, "give one argument, %s; see %s --help", strings.Trim(c.ArgsUsage, "[]"), c.FullName())
-	}
-	return c.Args().First(), nil
-}
-
-// one shows a function's answer about the command's argument, which is that field of the request.
-func (a *app) one(function, action, field string) cli.ActionFunc {
-	return a.about(func(ctx context.Context, c *cli.Command, s stack, of string) error {
-		f, err := a.flags(c)
-		if err != nil {
-			return err
-		}
-		f[field] = of
-		if field == "endpoint_id" {
-			named, err := place(c, of)
-			if err != nil {
-				return err
-			}
-			maps.Copy(f, named)
-		}
+// one shows a function's answer.
+func (a *app) one(function, action string) cli.ActionFunc {
+	return a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
 		return a.answer(ctx, c, s, function, action, f)
 	})
 }
@@ -88,10 +59,10 @@ func (a *app) printOne(c *cli.Command, answer row) error {
 	return a.show(answer)
 }
 
-// list shows the columns of a function's list that the flags select, up to --limit.
+// list shows the columns of a function's list, up to --limit.
 func (a *app) list(function, action string, columns ...string) cli.ActionFunc {
-	return a.on(func(ctx context.Context, c *cli.Command, s stack) error {
-		_, p, err := a.listed(ctx, c, s, function, action)
+	return a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
+		p, err := a.listed(ctx, c, s, function, action, f)
 		if err != nil {
 			return err
 		}
@@ -99,13 +70,10 @@ func (a *app) list(function, action string, columns ...string) cli.ActionFunc {
 	})
 }
 
-// listed reads what the flags select, and says if there is more than --limit.
+// listed reads a list, and says if there is more than --limit.
 func (a *app) listed(
-	ctx context.Context, c *cli.Command, s stack, function, action string,
-) (f fields, p page, err error) {
-	if f, err = a.flags(c); err != nil {
-		return nil, p, err
-	}
+	ctx context.Context, c *cli.Command, s stack, function, action string, f fields,
+) (page, error) {
 	hint := ""
 	if action == "dead_letters" {
 		console.OrDead(f)
@@ -115,7 +83,7 @@ func (a *app) listed(
 	if more {
 		a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hint)
 	}
-	return f, p, err
+	return p, err
 }
 
 func (a *app) printPage(c *cli.Command, p page, columns ...string) error {
@@ -132,25 +100,36 @@ func (a *app) printPage(c *cli.Command, p page, columns ...string) error {
 	return a.table(p.Data, columns...)
 }
 
-// fieldOf is the field of a request that a flag sets.
-var fieldOf = map[string]string{
-	"tenant": "tenant_id", "event": "event_id", "reason": "reason", "status": "status", "state": "state", "host": "host",
-	"description": "description",
-}
+// The field of a request that a flag sets, and the one that a command's argument sets, by its name in the synopsis.
+var (
+	fieldOfFlag = map[string]string{
+		"tenant": "tenant_id", "endpoint": "endpoint_id", "event": "event_id", "reason": "reason", "status": "status",
+		"state": "state", "host": "host", "description": "description", "outcome": "outcome",
+	}
+	fieldOfArgument = map[string]string{
+		"ENDPOINT": "endpoint_id", "TENANT": "tenant_id", "WH-ID": "delivery_id", "MESSAGE-ID": "message_id",
+		"JOB-ID": "job_id", "KEY-ID": "key_id", "FILE": "file",
+	}
+)
 
-// flags reads the fields that most commands' flags set.
-func (a *app) flags(c *cli.Command) (fields, error) {
+// fields reads the flags that select or describe, and the argument of a command that has one.
+func (a *app) fields(c *cli.Command) (fields, error) {
 	f, err := a.times(c)
 	if err != nil {
 		return nil, err
 	}
-	for flag, field := range fieldOf {
+	for flag, field := range fieldOfFlag {
 		if v := c.String(flag); v != "" {
 			f[field] = v
 		}
 	}
-	if c.IsSet("endpoint") {
-		named, err := place(c, c.String("endpoint"))
+	if field := fieldOfArgument[c.ArgsUsage]; field != "" {
+		if f[field], err = argument(c); err != nil {
+			return nil, err
+		}
+	}
+	if name := cellOf(f, "endpoint_id"); name != "" {
+		named, err := place(c, name)
 		if err != nil {
 			return nil, err
 		}
@@ -166,6 +145,14 @@ func (a *app) flags(c *cli.Command) (fields, error) {
 		f["event"], err = a.readEvent(path)
 	}
 	return f, err
+}
+
+// argument is a command's one argument.
+func argument(c *cli.Command) (string, error) {
+	if c.Args().Len() != 1 || c.Args().First() == "" {
+		return "", fail(exitUsage, "give one argument, %s; see %s --help", strings.Trim(c.ArgsUsage, "[]"), c.FullName())
+	}
+	return c.Args().First(), nil
 }
 
 // place names an endpoint as an operator does: by its id, or by its tenant and its host or description. Without a

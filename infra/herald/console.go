@@ -22,7 +22,7 @@ func (a *app) console() *cli.Command {
 }
 
 // serve shows the console until the context ends.
-func (a *app) serve(ctx context.Context, c *cli.Command, s stack) error {
+func (a *app) serve(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(c.Int("port")))
 	if err != nil {
 		return fail(exitFailed, "no port to listen on: %v", err)

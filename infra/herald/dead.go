@@ -12,7 +12,7 @@ func (a *app) dead() *cli.Command {
 		command("list", "bodies stay sealed", a.list("inspect", "dead_letters", "delivery_id", "tenant_id", "host",
 			"description", "event_type", "status", "reason", "last_status", "died_at"), selectors(limit(maxPage))...),
 		command("show WH-ID", "open one: body, headers, history; CloudTrail records it",
-			a.one("inspect", "dead_letter", "delivery_id")),
+			a.one("inspect", "dead_letter")),
 		command("replay [WH-ID…]", "send again by id, or all that the flags select, as a job",
 			a.bulk(bulk{act: "replay", action: "deliveries", id: "delivery_id", question: "Replay %d dead letters"}),
 			selectors(watchFlag())...),

@@ -15,7 +15,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, tenant string) error {
+func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, f fields) error {
+	tenant := cellOf(f, "tenant_id")
 	if c.Bool("dry-run") {
 		counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
 		if err != nil {
@@ -26,7 +27,7 @@ func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, tenant s
 	if err := a.confirmErasure(ctx, c, s, tenant); err != nil {
 		return err
 	}
-	f := fields{"tenant_id": tenant, "confirm": tenant, "reason": c.String("reason")}
+	f["confirm"] = tenant
 	counts, err := a.eraseAll(ctx, s, f)
 	var refused *client.Refusal
 	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v3"
 )
 
 // fake answers the requests of a command, by action, and keeps them.
@@ -45,7 +46,7 @@ func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, 
 	var stdout, stderr bytes.Buffer
 	a := &app{
 		terminal: terminal{in: strings.NewReader(input), out: &stdout, err: &stderr},
-		connect: func(context.Context, target) (stack, error) {
+		connect: func(context.Context, *cli.Command) (stack, error) {
 			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", invoke: f.invoke}, nil
 		},
 		now: func() time.Time { return now },

@@ -35,8 +35,8 @@ func (a *app) importEndpoints() *cli.Command {
 		Description: "A line of FILE, or of standard input for -, is a JSON object: tenant_id, url, events, secret, and\n" +
 			"perhaps description, headers, status. The secret is the literal text of the key, or whsec_ and its Base64.\n" +
 			"Nothing is created unless every line can be. What exists stays as it is: if it breaks off, run it again.",
-		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, path string) error {
-			content, err := a.read(path)
+		Action: a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
+			content, err := a.read(cellOf(f, "file"))
 			if err != nil {
 				return err
 			}

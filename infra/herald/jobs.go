@@ -19,9 +19,9 @@ func (a *app) jobs() *cli.Command {
 			a.list("inspect", "jobs",
 				"job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
 			text("state", "running, stopped or done"), limit(20)),
-		command("show JOB-ID", "progress, outcome and failures with their reasons", a.about(a.showJob), watchFlag()),
-		command("stop JOB-ID", "stop after the page that is under way", a.one("replay", "stop_job", "job_id")),
-		command("resume JOB-ID", "go on where it was", a.one("replay", "resume_job", "job_id")),
+		command("show JOB-ID", "progress, outcome and failures with their reasons", a.on(a.showJob), watchFlag()),
+		command("stop JOB-ID", "stop after the page that is under way", a.one("replay", "stop_job")),
+		command("resume JOB-ID", "go on where it was", a.one("replay", "resume_job")),
 	)
 }
 
@@ -146,11 +146,11 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 }
 
 // showJob shows a job, the states of its deliveries, and its failures.
-func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, id string) error {
+func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, f fields) error {
 	if c.Bool("watch") {
-		return a.watch(ctx, c, s, id)
+		return a.watch(ctx, c, s, cellOf(f, "job_id"))
 	}
-	shown, err := console.ReadJob(ctx, s, fields{"job_id": id}, outcomeParts)
+	shown, err := console.ReadJob(ctx, s, f, outcomeParts)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,8 @@ import (
 	"os/signal"
 	"time"
 
+	"github.com/urfave/cli/v3"
+
 	"github.com/herald-webhooks/herald/infra/herald/console"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
@@ -44,7 +46,7 @@ type terminal struct {
 // app is shared by the commands.
 type app struct {
 	terminal
-	connect func(context.Context, target) (stack, error)
+	connect func(context.Context, *cli.Command) (stack, error)
 	now     func() time.Time
 }
 

@@ -18,7 +18,7 @@ func (a *app) rejected() *cli.Command {
 	const reason = "a part of it, such as not_processed; selects alone, too"
 	return group("rejected", "events that were not accepted",
 		command("list", "with the reason of each", a.on(a.listRejected), eventSelectors(reason, limit(maxPage))...),
-		command("show MESSAGE-ID", "one event, its body included", a.about(a.showRejected)),
+		command("show MESSAGE-ID", "one event, its body included", a.on(a.showRejected)),
 		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
 			a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
 			eventSelectors(reason, watchFlag())...),
@@ -29,8 +29,8 @@ func (a *app) rejected() *cli.Command {
 }
 
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
-func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack) error {
-	f, p, err := a.listed(ctx, c, s, "inspect", "rejected_events")
+func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack, f fields) error {
+	p, err := a.listed(ctx, c, s, "inspect", "rejected_events", f)
 	if err != nil {
 		return err
 	}
@@ -79,18 +79,18 @@ func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
 	}, others...)
 }
 
-func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, id string) error {
+func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, f fields) error {
 	p, _, err := s.all(ctx, "inspect", "rejected_events", fields{}, maxPage)
 	if err != nil {
 		return err
 	}
 	for _, r := range p.Data {
-		if r["message_id"] == id {
+		if r["message_id"] == f["message_id"] {
 			return a.printOne(c, r)
 		}
 	}
 	return fail(exitFailed, "no rejected event %s among the first %d; another request may be looking at it: ask again",
-		safe(id), maxPage)
+		safe(cellOf(f, "message_id")), maxPage)
 }
 
 func (a *app) events() *cli.Command {
@@ -115,7 +115,7 @@ func (a *app) listTypes(_ context.Context, c *cli.Command) error {
 	return a.table(rows, "type", "description")
 }
 
-func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack) error {
+func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 	body, err := a.eventBody(c)
 	if err != nil {
 		return err

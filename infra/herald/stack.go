@@ -20,13 +20,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
+	"github.com/urfave/cli/v3"
 )
-
-// target is a stack, and the caller's profile.
-type target struct {
-	stack, region, profile string
-	local                  bool // the local stack below the working folder
-}
 
 // The names of the local stack and of the AWS profile that leads to it.
 const (
@@ -46,14 +41,14 @@ type stack struct {
 	may    func(ctx context.Context, function string) error // nil if the caller may invoke it; it is not invoked
 }
 
-// connect finds the stack and its functions.
-func connect(ctx context.Context, t target) (stack, error) {
-	cfg, err := t.config(ctx)
+// connect finds the stack of a command's flags, and its functions.
+func connect(ctx context.Context, c *cli.Command) (stack, error) {
+	cfg, err := configuration(ctx, c)
 	if err != nil {
 		return stack{}, err
 	}
-	s := stack{name: t.stack, aws: cfg, outputs: map[string]string{}, parameters: map[string]string{}}
-	if t.local {
+	s := stack{name: c.String("stack"), aws: cfg, outputs: map[string]string{}, parameters: map[string]string{}}
+	if c.Bool("local") {
 		s.name = localStack
 	}
 	if err := s.find(ctx); err != nil {
@@ -80,9 +75,9 @@ func connect(ctx context.Context, t target) (stack, error) {
 	return s, nil
 }
 
-func (t target) config(ctx context.Context) (aws.Config, error) {
+func configuration(ctx context.Context, c *cli.Command) (aws.Config, error) {
 	var options []func(*config.LoadOptions) error
-	if t.local {
+	if c.Bool("local") {
 		file, err := filepath.Abs(localConfig)
 		if _, missing := os.Stat(localConfig); err != nil || missing != nil {
 			return aws.Config{}, fail(exitFailed, "no local stack runs from this folder: start it with `make stack`")
@@ -90,11 +85,11 @@ func (t target) config(ctx context.Context) (aws.Config, error) {
 		options = append(options, config.WithSharedConfigFiles([]string{file}),
 			config.WithSharedConfigProfile(localStack), config.WithRegion("local"))
 	}
-	if t.profile != "" {
-		options = append(options, config.WithSharedConfigProfile(t.profile))
+	if profile := c.String("profile"); profile != "" {
+		options = append(options, config.WithSharedConfigProfile(profile))
 	}
-	if t.region != "" {
-		options = append(options, config.WithRegion(t.region))
+	if region := c.String("region"); region != "" {
+		options = append(options, config.WithRegion(region))
 	}
 	cfg, err := config.LoadDefaultConfig(ctx, options...)
 	if err != nil {

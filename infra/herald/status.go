@@ -44,7 +44,7 @@ func (a *app) overview(ctx context.Context, c *cli.Command, s stack) (o overview
 	return o
 }
 
-func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack) error {
+func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 	o := a.overview(ctx, c, s)
 	const parts = 3
 	for _, err := range o.failed {

@@ -24,13 +24,13 @@ import (
 const localLog = localLogs + "/deliver.log"
 
 func (a *app) tail() *cli.Command {
-	follow := func(ctx context.Context, c *cli.Command, s stack) error {
+	follow := func(ctx context.Context, c *cli.Command, s stack, wanted fields) error {
 		a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
 		follow := s.liveTail
 		if c.Bool("local") {
 			follow = followLocal
 		}
-		err := follow(ctx, func(line string) error { return a.attempt(c, line) })
+		err := follow(ctx, func(line string) error { return a.attempt(c, wanted, line) })
 		if errors.Is(err, context.Canceled) {
 			return nil // Ctrl-C is how it ends
 		}
@@ -41,16 +41,16 @@ func (a *app) tail() *cli.Command {
 		text("outcome", "such as acknowledged, retry or dead"))
 }
 
-// attempt prints a line of the log if it is an attempt that matches the flags.
-func (a *app) attempt(c *cli.Command, line string) error {
+// attempt prints a line of the log if it is an attempt with the wanted fields.
+func (a *app) attempt(c *cli.Command, wanted fields, line string) error {
 	var r row
 	err := json.Unmarshal([]byte(line), &r)
 	isAttempt := err == nil && r["outcome"] != nil && r["endpoint_id"] != nil // no platform line, no batch's sum
 	if !isAttempt {
 		return nil
 	}
-	for flag, field := range map[string]string{"tenant": "tenant_id", "endpoint": "endpoint_id", "outcome": "outcome"} {
-		if want := c.String(flag); want != "" && r[field] != want {
+	for field, want := range wanted {
+		if r[field] != want {
 			return nil
 		}
 	}

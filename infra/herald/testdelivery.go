@@ -22,17 +22,13 @@ func (a *app) test() *cli.Command {
 			"herald.test, is sent regardless of the endpoint's subscriptions, and never again.\n" +
 			"Exit code 3: it was not acknowledged.",
 		Flags: []cli.Flag{text("tenant", "the tenant's id")},
-		Action: a.about(func(ctx context.Context, c *cli.Command, s stack, endpoint string) error {
-			target, err := place(c, endpoint)
-			if err != nil {
-				return err
-			}
+		Action: a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
 			if c.Bool("dry-run") {
-				a.say("would test: %s", safe(endpoint))
+				a.say("would test: %s", safe(c.Args().First()))
 				return nil
 			}
 			var sent row
-			if err := s.Ask(ctx, "control", "test", target, &sent); err != nil {
+			if err := s.Ask(ctx, "control", "test", f, &sent); err != nil {
 				return err
 			}
 			ended, err := s.testEnd(ctx, sent["delivery_id"])

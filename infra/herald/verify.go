@@ -33,7 +33,7 @@ func (a *app) verify() *cli.Command {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try forbidden calls"},
 		},
-		Action: a.on(func(ctx context.Context, c *cli.Command, s stack) error {
+		Action: a.on(func(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 			if err := a.confirm(c, "Send some 70 events of two tenants of its own through "+s.name); err != nil {
 				return err
 			}
