@@ -104,9 +104,8 @@ func (s stack) named(ctx context.Context, f fields) (string, error) {
 	if f["endpoint_id"] == nil {
 		return safe("all endpoints of " + cellOf(f, "tenant_id")), nil
 	}
-	var e row
-	place := fields{"endpoint_id": f["endpoint_id"], "tenant_id": f["tenant_id"]}
-	if err := s.Ask(ctx, "inspect", "endpoint", place, &e); err != nil {
+	e, err := s.Ask(ctx, "inspect", "endpoint", fields{"endpoint_id": f["endpoint_id"], "tenant_id": f["tenant_id"]})
+	if err != nil {
 		return "", err
 	}
 	if f["endpoint_id"] = e["endpoint_id"]; e["tenant_id"] != nil {

@@ -65,27 +65,19 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 	if b.confirm {
 		f["confirm"] = true
 	}
-	var answer row
-	if err := s.Ask(ctx, "replay", b.action, f, &answer); err != nil {
+	answer, err := s.Ask(ctx, "replay", b.action, f)
+	if err != nil {
 		return err
 	}
-	var results []row
-	left, done := false, []any{"replayed", "purged", "published", "discarded"}
-	data, _ := answer["data"].([]any)
-	for _, one := range data {
-		result, _ := one.(row)
-		results, left = append(results, result), left || !slices.Contains(done, result["result"])
+	results := console.Rows(answer)
+	if err := a.printRows(c, answer, results, b.id, "result", "reason"); err != nil {
+		return err
 	}
-	var err error
-	if isJSON(c) {
-		err = a.printJSON(answer)
-	} else {
-		err = a.table(results, b.id, "result", "reason")
-	}
-	if err == nil && left {
+	done := []any{"replayed", "purged", "published", "discarded"}
+	if slices.ContainsFunc(results, func(r row) bool { return !slices.Contains(done, r["result"]) }) {
 		return &failure{code: exitUnhealthy}
 	}
-	return err
+	return nil
 }
 
 // start counts a job's selection, asks, and starts it. The token makes a request that is repeated start no second
@@ -108,8 +100,8 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	if b.confirm {
 		f["confirm"] = true
 	}
-	var started row
-	if err := s.Ask(ctx, "replay", "start_job", f, &started); err != nil {
+	started, err := s.Ask(ctx, "replay", "start_job", f)
+	if err != nil {
 		return err
 	}
 	id, ok := console.At(started, "job.job_id").(string)
@@ -128,7 +120,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 
 // count previews a job.
 func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) (would row, err error) {
-	if err := s.Ask(ctx, "replay", "start_job", f, &would); err != nil {
+	if would, err = s.Ask(ctx, "replay", "start_job", f); err != nil {
 		return nil, err
 	}
 	if b.act != "publish" && console.Number(would, "selected") > 0 {
@@ -154,17 +146,18 @@ func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 
 // sayCauses shows by endpoint what a job is about.
 func (a *app) sayCauses(ctx context.Context, s stack, b bulk, f fields) {
-	selected, causes := maps.Clone(f), page{}
+	selected := maps.Clone(f)
 	for _, own := range []string{"act", "token", "dry_run"} {
 		delete(selected, own)
 	}
-	if err := s.Ask(ctx, "inspect", "causes", selected, &causes); err != nil {
+	answer, err := s.Ask(ctx, "inspect", "causes", selected)
+	if err != nil {
 		a.say("what is selected cannot be shown by endpoint: %s", safe(err.Error()))
 		return
 	}
 	columns := []string{"tenant_id", "endpoint", "state", "reason", "dead=count"}
-	held := false
-	for _, cause := range causes.Data {
+	causes, held := console.Rows(answer), false
+	for _, cause := range causes {
 		if cause["endpoint"] = cause["description"]; cellOf(cause, "description") == "" {
 			cause["endpoint"] = cause["host"]
 		}
@@ -175,7 +168,7 @@ func (a *app) sayCauses(ctx context.Context, s stack, b bulk, f fields) {
 	if held {
 		columns = append(columns, "then")
 	}
-	if len(causes.Data) > 0 {
-		_ = a.tableTo(a.err, causes.Data, columns...) // as a.say
+	if len(causes) > 0 {
+		_ = a.tableTo(a.err, causes, columns...) // as a.say
 	}
 }

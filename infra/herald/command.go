@@ -45,8 +45,8 @@ func (a *app) one(function, action string) cli.ActionFunc {
 
 // answer asks for one object and shows it.
 func (a *app) answer(ctx context.Context, c *cli.Command, s stack, function, action string, f fields) error {
-	var answer row
-	if err := s.Ask(ctx, function, action, f, &answer); err != nil {
+	answer, err := s.Ask(ctx, function, action, f)
+	if err != nil {
 		return err
 	}
 	return a.printOne(c, answer)
@@ -62,42 +62,48 @@ func (a *app) printOne(c *cli.Command, answer row) error {
 // list shows the columns of a function's list, up to --limit.
 func (a *app) list(function, action string, columns ...string) cli.ActionFunc {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
-		p, err := a.listed(ctx, c, s, function, action, f)
+		list, err := a.listed(ctx, c, s, function, action, f)
 		if err != nil {
 			return err
 		}
-		return a.printPage(c, p, columns...)
+		return a.printList(c, list, columns...)
 	})
 }
 
 // listed reads a list, and says if there is more than --limit.
 func (a *app) listed(
 	ctx context.Context, c *cli.Command, s stack, function, action string, f fields,
-) (page, error) {
+) (list row, err error) {
 	hint := ""
 	if action == "dead_letters" {
 		console.OrDead(f)
 		hint = "; herald status counts them by endpoint"
 	}
-	p, more, err := s.all(ctx, function, action, f, c.Int("limit"))
-	if more {
+	list, err = s.all(ctx, function, action, f, c.Int("limit"))
+	if list["next_cursor"] != nil {
 		a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hint)
 	}
-	return p, err
+	return list, err
 }
 
-func (a *app) printPage(c *cli.Command, p page, columns ...string) error {
-	if p.Note != "" {
-		a.say("note: %s", p.Note)
+func (a *app) printList(c *cli.Command, list row, columns ...string) error {
+	if note := cellOf(list, "note"); note != "" {
+		a.say("note: %s", note)
 	}
-	if isJSON(c) {
-		return a.printJSON(p.Data)
-	}
-	if len(p.Data) == 0 {
+	rows := console.Rows(list)
+	if len(rows) == 0 && !isJSON(c) {
 		a.say("none")
 		return nil
 	}
-	return a.table(p.Data, columns...)
+	return a.printRows(c, rows, rows, columns...)
+}
+
+// printRows prints the columns of rows, or as JSON the value that they are of.
+func (a *app) printRows(c *cli.Command, value any, rows []row, columns ...string) error {
+	if isJSON(c) {
+		return a.printJSON(value)
+	}
+	return a.table(rows, columns...)
 }
 
 // The field of a request that a flag sets, and the one that a command's argument sets, by its name in the synopsis.

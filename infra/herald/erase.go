@@ -69,23 +69,23 @@ func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenan
 // discardRejected deletes the rejected events that name the tenant, page by page.
 func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (discarded int, err error) {
 	for {
-		var found, gone page
 		f := fields{"tenant_id": tenant, "limit": maxPage}
-		if err := s.Ask(ctx, "inspect", "rejected_events", f, &found); err != nil {
+		found, err := s.Ask(ctx, "inspect", "rejected_events", f)
+		if err != nil {
 			return discarded, err
 		}
 		var ids []string
-		for _, r := range found.Data {
+		for _, r := range console.Rows(found) {
 			ids = append(ids, cellOf(r, "message_id"))
 		}
 		if len(ids) == 0 {
 			return discarded, nil
 		}
-		f = fields{"message_ids": ids, "confirm": true}
-		if err := s.Ask(ctx, "replay", "discard_rejected_events", f, &gone); err != nil {
+		gone, err := s.Ask(ctx, "replay", "discard_rejected_events", fields{"message_ids": ids, "confirm": true})
+		if err != nil {
 			return discarded, err
 		}
-		for _, r := range gone.Data {
+		for _, r := range console.Rows(gone) {
 			if cellOf(r, "result") != "discarded" {
 				return discarded, fmt.Errorf("event %s: %s", safe(cellOf(r, "message_id")), safe(cellOf(r, "reason")))
 			}
@@ -98,21 +98,18 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 func (a *app) eraseAll(ctx context.Context, s stack, f fields) (counts row, err error) {
 	counts, f = row{}, maps.Clone(f)
 	for {
-		var part struct {
-			Counts map[string]float64 `json:"counts"`
-			Next   *string            `json:"next_cursor"`
-		}
-		if err := s.Ask(ctx, "replay", "erase", f, &part); err != nil {
+		part, err := s.Ask(ctx, "replay", "erase", f)
+		if err != nil {
 			return counts, err
 		}
-		for kind, n := range part.Counts {
-			counts[kind] = console.Number(counts, kind) + n
+		more, _ := part["counts"].(row)
+		for kind := range more {
+			counts[kind] = console.Number(counts, kind) + console.Number(more, kind)
 		}
-		if part.Next == nil {
+		if f["cursor"] = part["next_cursor"]; f["cursor"] == nil {
 			return counts, nil
 		}
 		a.say("so far: %s", some(counts))
-		f["cursor"] = *part.Next
 	}
 }
 

@@ -159,15 +159,15 @@ func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) e
 		if dryRun {
 			f["dry_run"] = true
 		}
-		var answer page
-		if err := s.Ask(ctx, "webhooks", "import", f, &answer); err != nil {
+		answer, err := s.Ask(ctx, "webhooks", "import", f)
+		if err != nil {
 			return fmt.Errorf("line %d and after it: %w", batch[0].number, err)
 		}
-		if len(answer.Data) != len(batch) {
-			return fail(exitFailed, "webhooks answered %d of %d lines", len(answer.Data), len(batch))
+		results, began := console.Rows(answer), 0
+		if len(results) != len(batch) {
+			return fail(exitFailed, "webhooks answered %d of %d lines", len(results), len(batch))
 		}
-		began := 0
-		for n, got := range answer.Data {
+		for n, got := range results {
 			if got["result"] == "not_started" {
 				break
 			}

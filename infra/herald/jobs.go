@@ -38,8 +38,9 @@ const (
 func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) error {
 	for last := ""; ; {
 		var j row
-		if err := a.look(ctx, id, func() error {
-			return s.Ask(ctx, "inspect", "job", fields{"job_id": id}, &j)
+		if err := a.look(ctx, id, func() (err error) {
+			j, err = s.Ask(ctx, "inspect", "job", fields{"job_id": id})
+			return err
 		}); err != nil {
 			return err
 		}
@@ -154,28 +155,28 @@ func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, f fields) er
 	if err != nil {
 		return err
 	}
-	job, failures := shown.Job, shown.Failures
+	job, failures := shown.Job, console.Rows(shown.Failures)
 	if job["act"] == "replay" {
 		job["outcome"] = shown.Outcome
 	}
 	if isJSON(c) {
-		job["failures"] = failures.Data
+		job["failures"] = failures
 		return a.printJSON(job)
 	}
-	if err := a.show(job); err != nil || len(failures.Data) == 0 {
+	if err := a.show(job); err != nil || len(failures) == 0 {
 		return err
 	}
 	if err := a.print(""); err != nil {
 		return err
 	}
-	if err := a.table(failures.Data, "id", "result", "reason"); err != nil {
+	if err := a.table(failures, "id", "result", "reason"); err != nil {
 		return err
 	}
 	for _, sentence := range console.Advice(job) {
 		a.say("%s", sentence)
 	}
-	if failures.Next != nil {
-		a.say("these are the first %d that it did not do", len(failures.Data))
+	if shown.Failures["next_cursor"] != nil {
+		a.say("these are the first %d that it did not do", len(failures))
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/examples"
+	"github.com/herald-webhooks/herald/infra/herald/console"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
@@ -30,18 +31,18 @@ func (a *app) rejected() *cli.Command {
 
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
 func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack, f fields) error {
-	p, err := a.listed(ctx, c, s, "inspect", "rejected_events", f)
+	list, err := a.listed(ctx, c, s, "inspect", "rejected_events", f)
 	if err != nil {
 		return err
 	}
 	if isJSON(c) {
-		return a.printPage(c, p)
+		return a.printList(c, list)
 	}
 	again := false
-	for _, r := range p.Data {
+	for _, r := range console.Rows(list) {
 		again = describe(r) || again
 	}
-	err = a.printPage(c, p, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
+	err = a.printList(c, list, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
 	if again && len(f) == 0 {
 		a.say("next: %s rejected publish --reason not_processed --watch", called(c))
 	}
@@ -80,11 +81,11 @@ func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
 }
 
 func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, f fields) error {
-	p, _, err := s.all(ctx, "inspect", "rejected_events", fields{}, maxPage)
+	list, err := s.all(ctx, "inspect", "rejected_events", fields{}, maxPage)
 	if err != nil {
 		return err
 	}
-	for _, r := range p.Data {
+	for _, r := range console.Rows(list) {
 		if r["message_id"] == f["message_id"] {
 			return a.printOne(c, r)
 		}
@@ -109,10 +110,7 @@ func (a *app) listTypes(_ context.Context, c *cli.Command) error {
 			"schema": jsontext.Value(t.Schema), "example": jsontext.Value(t.Example),
 		})
 	}
-	if isJSON(c) {
-		return a.printJSON(rows)
-	}
-	return a.table(rows, "type", "description")
+	return a.printRows(c, rows, rows, "type", "description")
 }
 
 func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack, _ fields) error {

@@ -19,56 +19,31 @@ func (a *app) status() *cli.Command {
 	return command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus), limit(20))
 }
 
-// overview are the three answers of a status. Where one failed, the others are shown all the same.
-type overview struct {
-	sum             row
-	causes, trouble page
-	more            bool // endpoints in trouble
-	failed          []error
-}
-
-func (a *app) overview(ctx context.Context, c *cli.Command, s stack) (o overview) {
-	keep := func(part string, err error) {
-		if err != nil {
-			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", part, err))
-		}
-	}
-	err := s.Ask(ctx, "inspect", "summary", nil, &o.sum)
-	keep("the summary", err)
-	o.trouble, o.more, err = s.all(ctx, "inspect", "endpoints", fields{}, c.Int("limit"))
-	keep("the endpoints in trouble", err)
-	if o.sum == nil || console.Number(o.sum, "dead_letters.dead.count") > 0 {
-		err = s.Ask(ctx, "inspect", "causes", nil, &o.causes)
-		keep("the causes of death", err)
-	}
-	return o
-}
-
 func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields) error {
-	o := a.overview(ctx, c, s)
+	o := console.ReadOverview(ctx, s, min(c.Int("limit"), maxPage))
 	const parts = 3
-	for _, err := range o.failed {
-		if errors.Is(err, console.ErrDenied) || len(o.failed) == parts {
+	for _, err := range o.Failed {
+		if errors.Is(err, console.ErrDenied) || len(o.Failed) == parts {
 			return errors.Unwrap(err)
 		}
 	}
 	var err error
+	causes, trouble, more := console.Rows(o.Causes), console.Rows(o.Trouble), o.Trouble["next_cursor"] != nil
 	if isJSON(c) {
-		err = a.printJSON(row{"stack": s.name, "summary": o.sum, "causes": o.causes.Data, "endpoints": o.trouble.Data,
-			"more": o.more})
+		err = a.printJSON(row{"stack": s.name, "summary": o.Summary, "causes": causes, "endpoints": trouble, "more": more})
 	} else {
 		err = a.printStatus(s, o)
-		if o.more {
+		if more {
 			a.say("and more endpoints: %s endpoints list", called(c))
 		}
-		for _, command := range next(called(c), o.sum, o.causes.Data, o.trouble.Data) {
+		for _, command := range next(called(c), o.Summary, causes, trouble) {
 			a.say("next: %s", command)
 		}
 	}
-	for _, fault := range o.failed {
+	for _, fault := range o.Failed {
 		a.say("%s", safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
 	}
-	if err == nil && (len(o.failed) > 0 || unhealthy(o.sum)) {
+	if err == nil && (len(o.Failed) > 0 || unhealthy(o.Summary)) {
 		return &failure{code: exitUnhealthy}
 	}
 	return err
@@ -81,20 +56,20 @@ func unhealthy(sum row) bool {
 	}, func(path string) bool { return console.Number(sum, path) > 0 })
 }
 
-func (a *app) printStatus(s stack, o overview) error {
+func (a *app) printStatus(s stack, o console.Overview) error {
 	a.say("%s in %s", s.name, s.aws.Region)
 	var letters, queues []row
-	if o.sum != nil {
-		if err := aligned(a.out, a.glance(o.sum)); err != nil {
+	if o.Summary != nil {
+		if err := aligned(a.out, a.glance(o.Summary)); err != nil {
 			return err
 		}
 		for _, status := range []string{"dead", "replaying", "replayed"} {
-			letters = append(letters, row{"dead_letters": status, "of": console.At(o.sum, "dead_letters."+status)})
+			letters = append(letters, row{"dead_letters": status, "of": console.At(o.Summary, "dead_letters."+status)})
 		}
 		for _, name := range []string{ // along a delivery's way
 			"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
 		} {
-			queues = append(queues, row{"queue": name, "of": console.At(o.sum, "queues."+name)})
+			queues = append(queues, row{"queue": name, "of": console.At(o.Summary, "queues."+name)})
 		}
 	}
 	for _, t := range []struct {
@@ -104,8 +79,8 @@ func (a *app) printStatus(s stack, o overview) error {
 	}{
 		{"Dead letters", letters, []string{"status=dead_letters", "of.count", "of.oldest_died_at"}},
 		{"Queues", queues, []string{"queue", "of.visible", "of.in_flight", "of.delayed"}},
-		{"What deliveries died of", o.causes.Data, causeColumns},
-		{"Endpoints in trouble", o.trouble.Data, troubleColumns},
+		{"What deliveries died of", console.Rows(o.Causes), causeColumns},
+		{"Endpoints in trouble", console.Rows(o.Trouble), troubleColumns},
 	} {
 		if len(t.rows) == 0 {
 			continue

@@ -27,8 +27,8 @@ func (a *app) test() *cli.Command {
 				a.say("would test: %s", safe(c.Args().First()))
 				return nil
 			}
-			var sent row
-			if err := s.Ask(ctx, "control", "test", f, &sent); err != nil {
+			sent, err := s.Ask(ctx, "control", "test", f)
+			if err != nil {
 				return err
 			}
 			ended, err := s.testEnd(ctx, sent["delivery_id"])
@@ -51,8 +51,7 @@ func (s stack) testEnd(ctx context.Context, id any) (ended row, err error) {
 	ctx, cancel := context.WithTimeout(ctx, testPatience)
 	defer cancel()
 	for {
-		var d row
-		err := s.Ask(ctx, "inspect", "delivery", fields{"delivery_id": id}, &d)
+		d, err := s.Ask(ctx, "inspect", "delivery", fields{"delivery_id": id})
 		if err != nil && !errors.Is(err, client.ErrNotFound) {
 			return nil, err
 		}

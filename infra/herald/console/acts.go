@@ -38,8 +38,7 @@ var controls = map[string]struct{ Label, Done string }{
 func control(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		f := pick(form, "tenant_id", "endpoint_id")
-		var answer row
-		err = s.Stack.Ask(ctx, "control", action, f, &answer)
+		answer, err := s.Stack.Ask(ctx, "control", action, f)
 		if action == "test" {
 			return controls[action].Done, link("/delivery", "delivery_id", answer["delivery_id"]), err
 		}
@@ -53,16 +52,15 @@ func ticked(action, id, back string) act {
 		if len(form[id]) == 0 {
 			return "", "", errors.New("no box was ticked")
 		}
-		var results List
-		err := s.Stack.Ask(ctx, "replay", action, row{id + "s": form[id]}, &results)
-		return counted(results), back, err
+		results, err := s.Stack.Ask(ctx, "replay", action, row{id + "s": form[id]})
+		return counted(Rows(results)), back, err
 	}
 }
 
 // counted is the number of each kind of result.
-func counted(results List) string {
+func counted(results []row) string {
 	counts := row{}
-	for _, r := range results.Data {
+	for _, r := range results {
 		reason, _ := r["reason"].(string)
 		name := strings.TrimSpace(fmt.Sprint(r["result"], " ", reason))
 		before, _ := counts[name].(int)
@@ -88,8 +86,8 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 	if f["act"], f["token"] = "replay", token; token == "" {
 		f["token"], f["dry_run"] = rand.Text(), true
 	}
-	var answer row
-	if err := s.Stack.Ask(ctx, "replay", "start_job", f, &answer); err != nil {
+	answer, err := s.Stack.Ask(ctx, "replay", "start_job", f)
+	if err != nil {
 		return "", "", err
 	}
 	if id := At(answer, "job.job_id"); token != "" && id != nil {
@@ -110,7 +108,8 @@ func start(ctx context.Context, s *Server, form url.Values) (done, back string, 
 func jobAct(action string) act {
 	return func(ctx context.Context, s *Server, form url.Values) (done, back string, err error) {
 		id := form.Get("job_id")
-		return action, link("/job", "job_id", id), s.Stack.Ask(ctx, "replay", action+"_job", row{"job_id": id}, nil)
+		_, err = s.Stack.Ask(ctx, "replay", action+"_job", row{"job_id": id})
+		return action, link("/job", "job_id", id), err
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 
 // Stack asks the operator functions of one stack. Errors are sentences for operators.
 type Stack interface {
-	Ask(ctx context.Context, function, action string, fields map[string]any, out any) error
+	Ask(ctx context.Context, function, action string, fields map[string]any) (answer map[string]any, err error)
 }
 
 // ErrDenied is a denial by IAM, or for want of AWS's credentials. A page shows it in words of its own.

@@ -63,23 +63,25 @@ var answers = map[string]string{
 		"job":{"job_id":"job_1"}}`,
 }
 
-func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any, out any) error {
+func (f *functions) Ask(_ context.Context, function, action string, fields map[string]any) (row, error) {
 	request, err := json.Marshal(fields)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.asked = append(f.asked, function+" "+action+" "+string(request))
 	if function == f.denied {
-		return fmt.Errorf("%w: no right", ErrDenied)
+		return nil, fmt.Errorf("%w: no right", ErrDenied)
 	}
-	if f.err != nil || out == nil {
-		return f.err
+	if f.err != nil {
+		return nil, f.err
 	}
 	answer, ok := answers[action]
 	if !ok {
 		answer = `{"data":[{"result":"replayed"},{"result":"refused","reason":"deleted"}]}`
 	}
-	return json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", markup)), out)
+	var decoded row
+	err = json.Unmarshal([]byte(strings.ReplaceAll(answer, "%[1]s", markup)), &decoded)
+	return decoded, err
 }
 
 func (f *functions) May(_ context.Context, function string) error {

@@ -10,14 +10,12 @@ const outcomeParts = 2
 
 // Job is a job with the states of its deliveries, and its failures.
 type Job struct {
-	Job, Outcome row
-	Failures     List
+	Job, Outcome, Failures row
 }
 
 // ReadJob reads the job that f names, its outcome by so many requests at most, and a page of its failures.
 func ReadJob(ctx context.Context, stack Stack, f map[string]any, requests int) (j Job, err error) {
-	id := row{"job_id": f["job_id"]}
-	if err := stack.Ask(ctx, "inspect", "job", id, &j.Job); err != nil {
+	if j.Job, err = stack.Ask(ctx, "inspect", "job", row{"job_id": f["job_id"]}); err != nil {
 		return Job{}, err
 	}
 	if j.Job["act"] == "replay" {
@@ -26,7 +24,7 @@ func ReadJob(ctx context.Context, stack Stack, f map[string]any, requests int) (
 		}
 	}
 	if len(fields(j.Job["refused"]))+len(fields(j.Job["failed"])) > 0 {
-		err = stack.Ask(ctx, "inspect", "job_failures", f, &j.Failures)
+		j.Failures, err = stack.Ask(ctx, "inspect", "job_failures", f)
 	}
 	return j, err
 }
@@ -40,8 +38,8 @@ func job(ctx context.Context, s *Server, query url.Values) (any, error) {
 func Outcome(ctx context.Context, stack Stack, jobID any, requests int) (row, error) {
 	sum, f := row{"more": true}, row{"job_id": jobID}
 	for range requests {
-		var part row
-		if err := stack.Ask(ctx, "inspect", "job_outcome", f, &part); err != nil {
+		part, err := stack.Ask(ctx, "inspect", "job_outcome", f)
+		if err != nil {
 			return nil, err
 		}
 		for name, v := range part {

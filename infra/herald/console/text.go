@@ -141,13 +141,14 @@ func link(path string, pairs ...any) string {
 }
 
 // next is the path of a list's next page, "" after the last.
-func next(path string, query url.Values, found List) string {
-	if found.Next == nil {
+func next(path string, query url.Values, found row) string {
+	cursor, more := found["next_cursor"].(string)
+	if !more {
 		return ""
 	}
 	q := maps.Clone(query)
 	q.Del("done")
-	q.Set("cursor", *found.Next)
+	q.Set("cursor", cursor)
 	return path + "?" + q.Encode()
 }
 

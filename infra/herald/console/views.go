@@ -10,16 +10,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// row is one object of an answer.
-type row = map[string]any
-
-// List is the answer of a list.
-type List struct {
-	Data []row   `json:"data"`
-	Next *string `json:"next_cursor"`
-	Note string  `json:"note"`
-}
-
 // view reads the data of a page from the functions. page is the name of its template; its buttons invoke acts.
 type view struct {
 	page, title string
@@ -45,37 +35,31 @@ func (s *Server) views() map[string]view {
 	return map[string]view{
 		"/{$}":       {"overview", "Overview", overview, nil},
 		"/traffic":   {"traffic", "Traffic", traffic, nil},
-		"/endpoints": {"endpoints", "Endpoints", one[List]("endpoints", "tenant_id", "state", "host", "cursor"), nil},
+		"/endpoints": {"endpoints", "Endpoints", one("endpoints", "tenant_id", "state", "host", "cursor"), nil},
 		"/endpoint":  {"endpoint", "Endpoint", endpoint, []string{"control", "replay"}},
 		"/deliveries": {"deliveries", "Deliveries",
 			searched("inspect", "deliveries", "endpoint_id", "tenant_id", "event_id"), nil},
 		"/delivery": {"delivery", "Delivery", delivery, nil},
 		"/dead":     {"dead", "Dead letters", deadLetters, replays},
-		"/letter":   {"letter", "Dead letter", one[row]("dead_letter", "delivery_id"), replays},
-		"/rejected": {"rejected", "Rejected events", one[List]("rejected_events"), replays},
-		"/jobs":     {"jobs", "Jobs", one[List]("jobs", "cursor"), nil},
+		"/letter":   {"letter", "Dead letter", one("dead_letter", "delivery_id"), replays},
+		"/rejected": {"rejected", "Rejected events", one("rejected_events"), replays},
+		"/jobs":     {"jobs", "Jobs", one("jobs", "cursor"), nil},
 		"/job":      {"job", "Job", job, replays},
 		"/keys":     {"keys", "API keys", searched("apikeys", "list", "tenant_id"), nil},
 		"/acts":     {"acts", "Acts of operators", acts, nil},
 	}
 }
 
-// asked is a function's answer.
-func asked[T row | List](ctx context.Context, stack Stack, function, action string, f row) (answer T, err error) {
-	err = stack.Ask(ctx, function, action, f, &answer)
-	return answer, err
-}
-
 // one is the view of one answer of inspect, asked for with the fields that the query has.
-func one[T row | List](action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
+func one(action string, fields ...string) func(context.Context, *Server, url.Values) (any, error) {
 	return func(ctx context.Context, s *Server, query url.Values) (any, error) {
-		return asked[T](ctx, s.Stack, "inspect", action, pick(query, fields...))
+		return s.Stack.Ask(ctx, "inspect", action, pick(query, fields...))
 	}
 }
 
 func deadLetters(ctx context.Context, s *Server, query url.Values) (any, error) {
 	f := OrDead(pick(query, append([]string{"cursor"}, filterFields...)...))
-	return asked[List](ctx, s.Stack, "inspect", "dead_letters", f)
+	return s.Stack.Ask(ctx, "inspect", "dead_letters", f)
 }
 
 // pick takes the fields that are given.
@@ -90,38 +74,31 @@ func pick(query url.Values, fields ...string) row {
 }
 
 func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
-	summary, err := asked[row](ctx, s.Stack, "inspect", "summary", row{})
-	if err != nil {
-		return nil, err
+	const troubled = 20
+	o := ReadOverview(ctx, s.Stack, troubled)
+	if len(o.Failed) > 0 {
+		return nil, o.Failed[0]
 	}
-	trouble, err := asked[List](ctx, s.Stack, "inspect", "endpoints", row{"limit": 20})
-	if err != nil {
-		return nil, err
-	}
-	var causes List
-	if Number(summary, "dead_letters.dead.count") > 0 {
-		causes, err = asked[List](ctx, s.Stack, "inspect", "causes", row{})
-	}
-	return row{"summary": summary, "trouble": trouble, "causes": causes}, err
+	return o, nil
 }
 
 func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
-	shown, err := asked[row](ctx, s.Stack, "inspect", "endpoint", pick(query, "endpoint_id", "tenant_id"))
+	shown, err := s.Stack.Ask(ctx, "inspect", "endpoint", pick(query, "endpoint_id", "tenant_id"))
 	if err != nil {
 		return nil, err
 	}
 	found := row{"endpoint_id": shown["endpoint_id"], "limit": 20} // the query may have named it by its host
-	open, err := asked[List](ctx, s.Stack, "inspect", "deliveries", found)
+	open, err := s.Stack.Ask(ctx, "inspect", "deliveries", found)
 	if err != nil {
 		return nil, err
 	}
-	dead, err := asked[List](ctx, s.Stack, "inspect", "dead_letters", found)
+	dead, err := s.Stack.Ask(ctx, "inspect", "dead_letters", found)
 	return row{"endpoint": shown, "open": open, "dead": dead}, err
 }
 
 // delivery has nothing of a test that was just sent: there is no record of it before it has ended.
 func delivery(ctx context.Context, s *Server, query url.Values) (any, error) {
-	found, err := asked[row](ctx, s.Stack, "inspect", "delivery", pick(query, "delivery_id"))
+	found, err := s.Stack.Ask(ctx, "inspect", "delivery", pick(query, "delivery_id"))
 	if errors.Is(err, client.ErrNotFound) && query.Get("done") == controls["test"].Done {
 		return nil, nil
 	}
@@ -136,7 +113,7 @@ func searched(function, action string, fields ...string) func(context.Context, *
 			return nil, nil
 		}
 		maps.Copy(f, pick(query, "cursor"))
-		return asked[List](ctx, s.Stack, function, action, f)
+		return s.Stack.Ask(ctx, function, action, f)
 	}
 }
 
