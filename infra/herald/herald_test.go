@@ -221,14 +221,14 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	}
 }
 
-// From what is wrong to the act, nobody types an id: commands fit a line, and names need no escaping.
+// From what is wrong to the act, nobody types an id, and names need no escaping.
 func TestStatus_namesTheNextCommands(t *testing.T) {
 	const id, other = "webhook_01KEXAMPLE0000000000000000", "webhook_01KEXAMPLE0000000000000001"
 	cause := func(id, description, state string) string {
 		return `{"tenant_id":"acme","endpoint_id":"` + id + `","description":"` + description + `","state":"` + state + `"}`
 	}
 	down, mail := cause(other, "mail", "open"), cause("webhook_2", "mail", "open")
-	show, replay, watch := "endpoints show acme/crm", "dead replay --endpoint ", "dead replay --endpoint acme/crm --watch"
+	const show, watch = "endpoints show acme/crm", "dead replay --endpoint acme/crm --watch"
 	for name, c := range map[string]struct {
 		causes string
 		want   []string
@@ -238,11 +238,9 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		"healthy":    {cause(id, "crm", "healthy"), []string{show, watch}},
 		"two causes": {cause(id, "crm", "flapping") + "," + cause(id, "crm", "flapping"), []string{show, watch}},
 		"a space": {cause(id, "our crm", "flapping"), []string{
-			`endpoints show "acme/our crm"`, replay + `"acme/our crm" --watch`}},
-		"a quote":  {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
-		"one name": {down + "," + mail, []string{"endpoints show " + other}},
-		"long": {cause(id, "a description as long as this", "recovering"), []string{
-			"endpoints show " + id, replay + id}},
+			`endpoints show "acme/our crm"`, `dead replay --endpoint "acme/our crm" --watch`}},
+		"a quote":    {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
+		"one name":   {down + "," + mail, []string{"endpoints show acme/" + other}},
 		"down first": {cause(id, "crm", "healthy") + "," + down, []string{"endpoints show acme/mail", watch}},
 	} {
 		f := &fake{answers: map[string]string{
@@ -254,9 +252,7 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		for line := range strings.Lines(words) {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "next: herald --stack prod "); ok {
 				command, _, _ = strings.Cut(command, "  # it is ")
-				if got = append(got, command); len("herald --stack prod ")+len(command) > 80 {
-					t.Errorf("%s: more than a line: %s", name, line)
-				}
+				got = append(got, command)
 			}
 		}
 		if diff := cmp.Diff(append(c.want, "rejected list"), got); diff != "" {

@@ -21,18 +21,14 @@ var taking = []any{"healthy", "flapping", "recovering"}
 // letters whose endpoints take deliveries, and to rejected events.
 func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r row) bool { return cellOf(r, "endpoint_id") == "" })
+	because := func(r row) string { return "  # it is " + safe(cellOf(r, "state")) } // a comment of the shell
 	if len(all) > 0 {
-		worst := max(0, slices.IndexFunc(all, func(r row) bool { return !slices.Contains(taking, r["state"]) }))
-		commands = append(commands, herald+" endpoints show "+nameToShow(all[worst], all)+because(all[worst]))
+		worst := all[max(0, slices.IndexFunc(all, func(r row) bool { return !slices.Contains(taking, r["state"]) }))]
+		commands = append(commands, herald+" endpoints show "+nameOf(worst, all)+because(worst))
 	}
-	const watch, width = " --watch", 80 // a replay waits for its job, if the line still fits a terminal
 	var replays []string
 	for _, cause := range causes {
-		command := herald + " dead replay --endpoint " + nameOf(cause, all)
-		if len(command)+len(watch) <= width {
-			command += watch
-		}
-		command += because(cause)
+		command := herald + " dead replay --endpoint " + nameOf(cause, all) + " --watch" + because(cause)
 		if slices.Contains(taking, cause["state"]) && !slices.Contains(replays, command) && len(replays) < mostReplays {
 			replays = append(replays, command)
 		}
@@ -44,41 +40,27 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	return commands
 }
 
-// because gives the reason, as a comment of the shell.
-func because(r row) string { return "  # it is " + safe(cellOf(r, "state")) }
-
 var (
 	plain  = regexp.MustCompile(`^[\w.-]+$`)   // needs no quotes in a shell
 	spaced = regexp.MustCompile(`^[\w.\- ]+$`) // needs quotes, of any kind
 )
 
-// nameOf names an endpoint for --endpoint: by its description, unless another of the rows has that, too, or by its
-// id, whichever is shorter.
+// nameOf names an endpoint in a command by its tenant and its description, or its id if a shell would not take the
+// description, or another of the rows has it, too.
 func nameOf(r row, all []row) string {
-	id, tenant, description := cellOf(r, "endpoint_id"), cellOf(r, "tenant_id"), cellOf(r, "description")
-	name := tenant + "/" + description
+	tenant, description := cellOf(r, "tenant_id"), cellOf(r, "description")
+	shared := slices.ContainsFunc(all, func(other row) bool {
+		return other["endpoint_id"] != r["endpoint_id"] && other["tenant_id"] == tenant && other["description"] == description
+	})
 	switch {
-	case !plain.MatchString(tenant) || !spaced.MatchString(description):
-		return safe(id)
+	case !plain.MatchString(tenant):
+		return safe(cellOf(r, "endpoint_id"))
+	case shared || !spaced.MatchString(description):
+		return tenant + "/" + cellOf(r, "endpoint_id")
 	case !plain.MatchString(description):
-		name = `"` + name + `"`
+		return `"` + tenant + "/" + description + `"`
 	}
-	if len(name) > len(id) && len(id) > 0 || slices.ContainsFunc(all, func(other row) bool {
-		return cellOf(other, "endpoint_id") != id && cellOf(other, "tenant_id") == tenant &&
-			cellOf(other, "description") == description
-	}) {
-		return safe(id)
-	}
-	return name
-}
-
-// nameToShow names an endpoint for a look at it: an id leads there alone only if the endpoint is in trouble.
-func nameToShow(r row, all []row) string {
-	name, inTrouble := nameOf(r, all), []any{"failing", "flapping", "open", "recovering"}
-	if name != safe(cellOf(r, "endpoint_id")) || slices.Contains(inTrouble, r["state"]) {
-		return name
-	}
-	return safe(cellOf(r, "tenant_id")) + "/" + name
+	return tenant + "/" + description
 }
 
 func cellOf(r row, name string) string {
