@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws/middleware"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
@@ -22,11 +26,47 @@ func (s stack) Ask(ctx context.Context, function, action string, f fields) (answ
 	if err != nil {
 		return nil, fmt.Errorf("encoding the request: %w", err)
 	}
-	text, err := s.invoke(ctx, function, payload)
-	if err == nil {
-		err = client.Decode(function, text, &answer)
+	name := s.function(function)
+	out, err := s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: name, Payload: payload})
+	if err != nil {
+		return nil, s.explain("invoking "+function, err)
 	}
+	if out.FunctionError != nil {
+		id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
+		return nil, fail(exitFailed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
+			function, fault(function, f, out.Payload), *name, id)
+	}
+	err = client.Decode(function, out.Payload, &answer)
 	return answer, err
+}
+
+// May is nil if the caller may invoke a function, which is not invoked.
+func (s stack) May(ctx context.Context, function string) error {
+	_, err := s.lambda.Invoke(ctx, &lambda.InvokeInput{
+		FunctionName: s.function(function), InvocationType: types.InvocationTypeDryRun,
+	})
+	if err != nil {
+		return s.explain("invoking "+function, err)
+	}
+	return nil
+}
+
+// fault says how a function failed, and whether that may have changed anything.
+func fault(function string, request fields, answer []byte) string {
+	var told struct {
+		Message string `json:"errorMessage"`
+	}
+	if err := json.Unmarshal(answer, &told); err != nil {
+		told.Message = "it gave no reason"
+	}
+	text := " failed: " + told.Message
+	if strings.Contains(told.Message, "timed out") { // Lambda says so, and the function itself
+		text = " ran out of time: select less, or ask again later"
+	}
+	if function == "inspect" || request["dry_run"] == true {
+		return text + ". Nothing was started. Asking again is safe."
+	}
+	return text + ". Asking again is safe."
 }
 
 // row is one object of an answer.

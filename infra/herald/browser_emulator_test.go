@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/smithy-go"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -124,22 +125,25 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 // readOnly connects as a role that may look and do nothing.
 func readOnly(ctx context.Context, c *cli.Command) (stack, error) {
 	s, err := connect(ctx, c)
-	invoke := s.invoke
-	s.may = func(_ context.Context, function string) error {
-		if function == "inspect" {
-			return nil
-		}
-		return s.explain("invoking "+function, &smithy.GenericAPIError{ // the emulator never denies
-			Code: "AccessDeniedException", Message: "not authorized to perform: lambda:InvokeFunction",
-		})
-	}
-	s.invoke = func(ctx context.Context, function string, payload []byte) ([]byte, error) {
-		if err := s.may(ctx, function); err != nil {
-			return nil, err
-		}
-		return invoke(ctx, function, payload)
-	}
+	s.lambda = inspector{s.lambda.(*lambda.Client), *s.function("inspect")}
 	return s, err
+}
+
+// inspector denies all functions but one, as the emulator never does.
+type inspector struct {
+	*lambda.Client
+	function string
+}
+
+func (i inspector) Invoke(
+	ctx context.Context, in *lambda.InvokeInput, options ...func(*lambda.Options),
+) (*lambda.InvokeOutput, error) {
+	if *in.FunctionName != i.function {
+		return nil, &smithy.GenericAPIError{
+			Code: "AccessDeniedException", Message: "not authorized to perform: lambda:InvokeFunction",
+		}
+	}
+	return i.Client.Invoke(ctx, in, options...)
 }
 
 // mostClicks lead from the first page, where the cause is seen, to what ends it.

@@ -32,7 +32,7 @@ func (a *app) serve(ctx context.Context, c *cli.Command, s stack, _ fields) erro
 		metrics = watched{s, cloudwatch.NewFromConfig(s.aws)}
 	}
 	shown, err := console.New(console.Config{
-		Stack: s, May: s.may, Metrics: metrics, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
+		Stack: s, Metrics: metrics, Trail: trail{s, cloudwatchlogs.NewFromConfig(s.aws)},
 		Name: s.name, Operator: s.operator, Now: a.now,
 	}, l)
 	if err != nil {

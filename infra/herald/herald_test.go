@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/urfave/cli/v3"
@@ -20,22 +21,29 @@ type fake struct {
 	requests []row
 }
 
-func (f *fake) invoke(_ context.Context, function string, payload []byte) ([]byte, error) {
+func (f *fake) Invoke(
+	_ context.Context, in *lambda.InvokeInput, _ ...func(*lambda.Options),
+) (*lambda.InvokeOutput, error) {
 	var r row
-	if err := json.Unmarshal(payload, &r); err != nil {
+	if err := json.Unmarshal(in.Payload, &r); err != nil {
 		return nil, err
 	}
 	action, _ := r["action"].(string)
 	f.requests = append(f.requests, r)
-	answer, ok := f.answers[function+" "+action]
+	answer, ok := f.answers[*in.FunctionName+" "+action]
 	if !ok && len(f.later) > 0 {
 		answer, f.later = f.later[0], f.later[1:]
 		ok = answer != ""
 	}
 	if !ok {
-		return nil, fail(exitFailed, "unexpected %s %s", function, payload)
+		return nil, fail(exitFailed, "unexpected %s %s", *in.FunctionName, in.Payload)
 	}
-	return []byte(answer), nil
+	return &lambda.InvokeOutput{Payload: []byte(answer)}, nil
+}
+
+var names = map[string]string{
+	"InspectFunctionName": "inspect", "ReplayFunctionName": "replay", "ControlFunctionName": "control",
+	"ApikeysFunctionName": "apikeys", "WebhooksFunctionName": "webhooks",
 }
 
 var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
@@ -47,7 +55,7 @@ func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, 
 	a := &app{
 		terminal: terminal{in: strings.NewReader(input), out: &stdout, err: &stderr},
 		connect: func(context.Context, *cli.Command) (stack, error) {
-			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", invoke: f.invoke}, nil
+			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", outputs: names, lambda: f}, nil
 		},
 		now: func() time.Time { return now },
 	}

@@ -11,15 +11,12 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
-	lambdatypes "github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
-	"github.com/go-json-experiment/json"
 	"github.com/urfave/cli/v3"
 )
 
@@ -37,8 +34,9 @@ type stack struct {
 	outputs, parameters map[string]string // by the names in the template
 
 	aws    aws.Config
-	invoke func(ctx context.Context, function string, payload []byte) (answer []byte, err error)
-	may    func(ctx context.Context, function string) error // nil if the caller may invoke it; it is not invoked
+	lambda interface { // makes no try twice: an act would be done twice
+		Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
+	}
 }
 
 // connect finds the stack of a command's flags, and its functions.
@@ -59,19 +57,7 @@ func connect(ctx context.Context, c *cli.Command) (stack, error) {
 		return stack{}, s.explain("asking who you are", err)
 	}
 	s.operator = aws.ToString(who.Arn)
-	client := lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }) // no act twice
-	s.invoke = func(ctx context.Context, function string, payload []byte) ([]byte, error) {
-		return s.call(ctx, client, function, payload)
-	}
-	s.may = func(ctx context.Context, function string) error {
-		_, err := client.Invoke(ctx, &lambda.InvokeInput{
-			FunctionName: s.function(function), InvocationType: lambdatypes.InvocationTypeDryRun,
-		})
-		if err != nil {
-			return s.explain("invoking "+function, err)
-		}
-		return nil
-	}
+	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.RetryMaxAttempts = 1 })
 	return s, nil
 }
 
@@ -160,49 +146,13 @@ func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []s
 	return names, nil
 }
 
-// call invokes an operator function.
-func (s *stack) call(ctx context.Context, client *lambda.Client, function string, payload []byte) ([]byte, error) {
-	name := s.function(function)
-	out, err := client.Invoke(ctx, &lambda.InvokeInput{FunctionName: name, Payload: payload})
-	if err != nil {
-		return nil, s.explain("invoking "+function, err)
-	}
-	if out.FunctionError == nil {
-		return out.Payload, nil
-	}
-	id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
-	return nil, fail(exitFailed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
-		function, fault(function, payload, out.Payload), *name, id)
-}
-
-// fault says how a function failed, and whether that may have changed anything.
-func fault(function string, request, answer []byte) string {
-	var told struct {
-		Message string `json:"errorMessage"`
-	}
-	if err := json.Unmarshal(answer, &told); err != nil {
-		told.Message = "it gave no reason"
-	}
-	text := " failed: " + told.Message
-	if strings.Contains(told.Message, "timed out") { // Lambda says so, and the function itself
-		text = " ran out of time: select less, or ask again later"
-	}
-	var asked struct {
-		DryRun bool `json:"dry_run"`
-	}
-	if err := json.Unmarshal(request, &asked); function == "inspect" || err == nil && asked.DryRun {
-		return text + ". Nothing was started. Asking again is safe."
-	}
-	return text + ". Asking again is safe."
-}
-
 // function is the name of an operator function, which is called by its folder.
-func (s *stack) function(folder string) *string {
+func (s stack) function(folder string) *string {
 	return aws.String(s.outputs[strings.ToUpper(folder[:1])+folder[1:]+"FunctionName"])
 }
 
 // explain adds a remedy to an error of AWS.
-func (s *stack) explain(doing string, err error) error {
+func (s stack) explain(doing string, err error) error {
 	var api smithy.APIError
 	if !errors.As(err, &api) {
 		if refused := new(net.OpError); errors.As(err, &refused) {

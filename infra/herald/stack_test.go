@@ -94,14 +94,18 @@ func TestStack_explain_saysWhatToDo(t *testing.T) {
 }
 
 func TestFault_saysWhetherAnythingWasStarted(t *testing.T) {
-	for _, c := range []struct{ function, request, answer, want string }{
-		{"inspect", `{}`, `{"errorMessage":"internal error"}`,
+	for _, c := range []struct {
+		function     string
+		request      fields
+		answer, want string
+	}{
+		{"inspect", nil, `{"errorMessage":"internal error"}`,
 			" failed: internal error. Nothing was started. Asking again is safe."},
-		{"replay", `{"dry_run":true}`, `{"errorMessage":"Task timed out after 30.00 seconds"}`,
+		{"replay", fields{"dry_run": true}, `{"errorMessage":"Task timed out after 30.00 seconds"}`,
 			" ran out of time: select less, or ask again later. Nothing was started. Asking again is safe."},
-		{"replay", `{}`, `<html>`, " failed: it gave no reason. Asking again is safe."},
+		{"replay", nil, `<html>`, " failed: it gave no reason. Asking again is safe."},
 	} {
-		if got := fault(c.function, []byte(c.request), []byte(c.answer)); got != c.want {
+		if got := fault(c.function, c.request, []byte(c.answer)); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

@@ -26,6 +26,7 @@ import (
 // Stack asks the operator functions of one stack. Errors are sentences for operators.
 type Stack interface {
 	Ask(ctx context.Context, function, action string, fields map[string]any) (answer map[string]any, err error)
+	May(ctx context.Context, function string) error // without invoking it: nil if the caller may, or why not
 }
 
 // ErrDenied is a denial by IAM, or for want of AWS's credentials. A page shows it in words of its own.
@@ -34,7 +35,6 @@ var ErrDenied = errors.New("denied")
 // Config configures the page. All fields are required.
 type Config struct {
 	Stack    Stack
-	May      func(ctx context.Context, function string) error // without invoking it: nil if the caller may, or why not
 	Metrics  Metrics
 	Trail    Trail
 	Name     string // of the stack

@@ -107,9 +107,8 @@ func (f *functions) Acts(context.Context, time.Time) ([]row, bool, error) {
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
-	s, err := New(Config{
-		Stack: f, May: f.May, Metrics: f, Trail: f, Name: "herald-test", Operator: "ann", Now: time.Now,
-	}, web.Listener)
+	c := Config{Stack: f, Metrics: f, Trail: f, Name: "herald-test", Operator: "ann", Now: time.Now}
+	s, err := New(c, web.Listener)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 // then says why.
 func (s *Server) learn(ctx context.Context, functions []string) {
 	for _, f := range functions {
-		if err := s.May(ctx, f); errors.Is(err, ErrDenied) {
+		if err := s.Stack.May(ctx, f); errors.Is(err, ErrDenied) {
 			s.denials.Store(f, err.Error())
 		} else {
 			s.denials.Delete(f)
