@@ -68,9 +68,7 @@ var questions = map[string]string{
 
 // act asks control for the command's action, on each target.
 func (a *app) act(ctx context.Context, c *cli.Command, s stack, how fields, targets ...fields) error {
-	if c.Name == "discard" {
-		how["confirm"] = true
-	}
+	how["confirm"] = c.Name == "discard"
 	names := make([]string, len(targets))
 	for n, f := range targets {
 		var err error

@@ -14,14 +14,14 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-// fields are a request's, but for action and operator. Empty strings are left out.
+// fields are a request's, but for action and operator.
 type fields = row
 
-// Ask sends one request to an operator function, and returns its answer.
+// Ask sends one request to an operator function, and returns its answer. Empty fields are left out.
 func (s stack) Ask(ctx context.Context, function, action string, f fields) (answer row, err error) {
 	request := fields{"action": action, "operator": s.operator}
 	maps.Copy(request, f)
-	maps.DeleteFunc(request, func(_ string, v any) bool { return v == "" || v == nil })
+	maps.DeleteFunc(request, func(_ string, v any) bool { return v == "" || v == nil || v == false })
 	payload, err := json.Marshal(request, json.Deterministic(true))
 	if err != nil {
 		return nil, fmt.Errorf("encoding the request: %w", err)

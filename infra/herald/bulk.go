@@ -61,11 +61,7 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 	if err := a.confirm(c, fmt.Sprintf(b.question, len(ids))); err != nil {
 		return err
 	}
-	f := fields{b.id + "s": ids}
-	if b.confirm {
-		f["confirm"] = true
-	}
-	answer, err := s.Ask(ctx, "replay", b.action, f)
+	answer, err := s.Ask(ctx, "replay", b.action, fields{b.id + "s": ids, "confirm": b.confirm})
 	if err != nil {
 		return err
 	}
@@ -96,10 +92,7 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 		return err
 	}
 	delete(f, "dry_run")
-	f["until"] = would["until"] // the same selection, without later deaths
-	if b.confirm {
-		f["confirm"] = true
-	}
+	f["until"], f["confirm"] = would["until"], b.confirm // the same selection, without later deaths
 	started, err := s.Ask(ctx, "replay", "start_job", f)
 	if err != nil {
 		return err

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
@@ -58,9 +56,7 @@ func (a *app) confirmErasure(ctx context.Context, c *cli.Command, s stack, tenan
 		return err
 	}
 	a.say("stored of %s in %s: %s", safe(tenant), s.name, some(counts))
-	fmt.Fprint(a.err, "This cannot be undone. Type the tenant's id to erase it: ")
-	answer, _ := bufio.NewReader(a.in).ReadString('\n') // an input that has ended is a no
-	if strings.TrimSpace(answer) != tenant {
+	if a.prompt("This cannot be undone. Type the tenant's id to erase it: ") != tenant {
 		return fail(exitFailed, "nothing was done")
 	}
 	return nil

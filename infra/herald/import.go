@@ -155,11 +155,7 @@ func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) e
 		for n, l := range batch {
 			texts[n] = l.text
 		}
-		f := fields{"endpoints": texts}
-		if dryRun {
-			f["dry_run"] = true
-		}
-		answer, err := s.Ask(ctx, "webhooks", "import", f)
+		answer, err := s.Ask(ctx, "webhooks", "import", fields{"endpoints": texts, "dry_run": dryRun})
 		if err != nil {
 			return fmt.Errorf("line %d and after it: %w", batch[0].number, err)
 		}

@@ -35,9 +35,9 @@ func (a *app) root() *cli.Command {
 			&cli.StringFlag{Name: "region", Usage: "AWS region"},
 			&cli.StringFlag{Name: "profile", Usage: "profile of your AWS configuration"},
 			&cli.BoolFlag{Name: "local", Usage: "the local stack that runs from this folder"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: outputTable, Usage: "table or json",
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "table or json",
 				Validator: func(s string) error {
-					if s != outputTable && s != outputJSON {
+					if s != "table" && s != "json" {
 						return fmt.Errorf("--output is table or json, not %q", s)
 					}
 					return nil
@@ -94,7 +94,7 @@ func unknown(_ context.Context, c *cli.Command) error {
 }
 
 // isJSON reports whether the output is to be JSON.
-func isJSON(c *cli.Command) bool { return c.String("output") == outputJSON }
+func isJSON(c *cli.Command) bool { return c.String("output") == "json" }
 
 // read reads a file, or standard input for "-".
 func (a *app) read(path string) (b []byte, err error) {

@@ -16,12 +16,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
-// The formats of --output.
-const (
-	outputTable = "table"
-	outputJSON  = "json"
-)
-
 // printJSON prints an answer as its function gave it, or any value.
 func (a *app) printJSON(v any) error {
 	text, err := json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true))
@@ -124,10 +118,15 @@ func (a *app) confirm(c *cli.Command, question string) error {
 	case c.Bool("no-input"):
 		return fail(exitUsage, "%s: add --yes to do it without a question", question)
 	}
-	fmt.Fprint(a.err, question+"? [y/N] ")
-	answer, _ := bufio.NewReader(a.in).ReadString('\n') // an input that has ended is a no
-	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+	if answer := strings.ToLower(a.prompt(question + "? [y/N] ")); answer != "y" && answer != "yes" {
 		return fail(exitFailed, "nothing was done")
 	}
 	return nil
+}
+
+// prompt asks for an answer. An input that has ended gives none.
+func (a *app) prompt(question string) string {
+	fmt.Fprint(a.err, question)
+	answer, _ := bufio.NewReader(a.in).ReadString('\n') // cut short, it is an answer too
+	return strings.TrimSpace(answer)
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v3"
 
@@ -124,7 +123,7 @@ func (a *app) slowTenants(sum row, count int) string {
 	slow, _ := console.At(sum, "endpoints.slow").([]any)
 	var named []string
 	for _, tenant := range slow {
-		named = append(named, fmt.Sprintf("%v until %s", console.At(tenant, "tenant_id"), clock(tenant, "until")))
+		named = append(named, fmt.Sprintf("%v until %s", console.At(tenant, "tenant_id"), a.moment(tenant, "until")))
 	}
 	if more := count - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %d more", more))
@@ -135,7 +134,7 @@ func (a *app) slowTenants(sum row, count int) string {
 // waiting says what waits, and for what. What is held is not attempted when it is due: its life ends then.
 func (a *app) waiting(sum row) string {
 	count, held := console.Number(sum, "waiting.count"), console.Number(sum, "waiting.held")
-	due := clock(sum, "waiting.next_due_at")
+	due := a.moment(sum, "waiting.next_due_at")
 	switch {
 	case count == 0:
 		return "nothing"
@@ -147,12 +146,5 @@ func (a *app) waiting(sum row) string {
 	return fmt.Sprintf("%.0f, of these %.0f held for their endpoints; the first is due at %s", count, held, due)
 }
 
-// clock is a time at a path, in UTC.
-func clock(v any, path string) string {
-	written, _ := console.At(v, path).(string)
-	at, err := time.Parse(time.RFC3339, written)
-	if err != nil {
-		return "–"
-	}
-	return at.UTC().Format("2006-01-02 15:04 UTC")
-}
+// moment is a time at a path, with its distance.
+func (a *app) moment(v any, path string) string { return console.Moment(console.At(v, path), a.now()) }

@@ -13,10 +13,11 @@ func TestStatus_putsItsAnswersIntoWords(t *testing.T) {
 		"inspect endpoints": `{"data":[{"state":"open","failures":28,"waiting":{"count":31}}]}`,
 	}}
 	contains(t, strings.Join(strings.Fields(f.ends(t, exitUnhealthy, "status")), " "),
-		"endpoints 3 failing, 4 open slow tenants initech until 2026-05-02 16:48 UTC, and 1 more waiting 112, all held",
-		"the first dies at 2026-05-09 08:00 UTC, unless sent", "Endpoints in trouble TENANT ID", "FAILURES WAITING OUTAGE",
+		"endpoints 3 failing, 4 open slow tenants initech until 2026-05-02 16:48:00Z (in 7h48m0s), and 1 more waiting 112",
+		"112, all held",
+		"the first dies at 2026-05-09 08:00:00Z, unless sent", "Endpoints in trouble TENANT ID", "FAILURES WAITING OUTAGE",
 		"28 31")
-	const due = " held for their endpoints; the first is due at 2026-05-02 09:30 UTC"
+	const due = " held for their endpoints; the first is due at 2026-05-02 09:30:00Z (in 30m0s)"
 	for counts, want := range map[string]string{
 		`"count":5,"held":1`:                         "5, of these 1" + due,
 		`"count":1000000,"held":1000000,"more":true`: "more than 1000000, of these 1000000" + due,

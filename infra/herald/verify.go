@@ -17,6 +17,7 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/infra/verify"
+	"github.com/herald-webhooks/herald/internal/retry"
 )
 
 // The state file and the logs of the local stack.
@@ -105,10 +106,10 @@ func (s stack) pace() (waits []time.Duration, processes int, err error) {
 		}
 		return n
 	}
-	wait, factor := number("RetryBaseSeconds"), number("RetryFactor")
-	for range int(number("MaxRetries")) {
-		waits = append(waits, time.Duration(min(wait, 43_000)*float64(time.Second)))
-		wait *= factor
+	base := time.Duration(number("RetryBaseSeconds") * float64(time.Second))
+	schedule := retry.Schedule{Base: base, Factor: number("RetryFactor")}
+	for n := range int(number("MaxRetries")) {
+		waits = append(waits, schedule.Wait(n+1, 0, 0, 0))
 	}
 	return waits, int(number("DeliverMaximumConcurrency")), err
 }
