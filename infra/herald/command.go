@@ -49,24 +49,26 @@ func (a *app) answer(ctx context.Context, c *cli.Command, s stack, function, act
 	if err != nil {
 		return err
 	}
-	return a.printOne(c, answer)
+	a.printOne(c, answer)
+	return nil
 }
 
-func (a *app) printOne(c *cli.Command, answer row) error {
+func (a *app) printOne(c *cli.Command, answer row) {
 	if isJSON(c) {
-		return a.printJSON(answer)
+		a.printJSON(answer)
+	} else {
+		a.show(answer)
 	}
-	return a.show(answer)
 }
 
 // list shows the columns of a function's list, up to --limit.
 func (a *app) list(function, action string, columns ...string) cli.ActionFunc {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
 		list, err := a.listed(ctx, c, s, function, action, f)
-		if err != nil {
-			return err
+		if err == nil {
+			a.printList(c, list, columns...)
 		}
-		return a.printList(c, list, columns...)
+		return err
 	})
 }
 
@@ -86,24 +88,25 @@ func (a *app) listed(
 	return list, err
 }
 
-func (a *app) printList(c *cli.Command, list row, columns ...string) error {
+func (a *app) printList(c *cli.Command, list row, columns ...string) {
 	if note := cellOf(list, "note"); note != "" {
 		a.say("note: %s", note)
 	}
 	rows := console.Rows(list)
 	if len(rows) == 0 && !isJSON(c) {
 		a.say("none")
-		return nil
+		return
 	}
-	return a.printRows(c, rows, rows, columns...)
+	a.printRows(c, rows, rows, columns...)
 }
 
 // printRows prints the columns of rows, or as JSON the value that they are of.
-func (a *app) printRows(c *cli.Command, value any, rows []row, columns ...string) error {
+func (a *app) printRows(c *cli.Command, value any, rows []row, columns ...string) {
 	if isJSON(c) {
-		return a.printJSON(value)
+		a.printJSON(value)
+	} else {
+		a.table(rows, columns...)
 	}
-	return a.table(rows, columns...)
 }
 
 // The field of a request that a flag sets, and the one that a command's argument sets, by its name in the synopsis.

@@ -42,9 +42,7 @@ func (a *app) serve(ctx context.Context, c *cli.Command, s stack, _ fields) erro
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends Serve
 	defer stop()
 	a.say("the console of %s, until Ctrl-C; the address lets in whoever has it:", s.name)
-	if err := a.print(shown.URL()); err != nil {
-		return err
-	}
+	a.print(shown.URL())
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving the console: %w", err)
 	}

@@ -17,10 +17,10 @@ func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, f fields
 	tenant := cellOf(f, "tenant_id")
 	if c.Bool("dry-run") {
 		counts, err := a.eraseAll(ctx, s, fields{"tenant_id": tenant, "dry_run": true})
-		if err != nil {
-			return err
+		if err == nil {
+			a.printOne(c, counts)
 		}
-		return a.printOne(c, counts)
+		return err
 	}
 	if err := a.confirmErasure(ctx, c, s, tenant); err != nil {
 		return err
@@ -31,9 +31,7 @@ func (a *app) eraseTenant(ctx context.Context, c *cli.Command, s stack, f fields
 	if err != nil && (len(counts) == 0 || errors.As(err, &refused)) {
 		return err
 	}
-	if printErr := a.printOne(c, counts); printErr != nil {
-		return printErr
-	}
+	a.printOne(c, counts)
 	if err != nil {
 		return fail(exitUnhealthy, "erased in part, run it again: %v", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -190,6 +191,17 @@ func TestExitCodes(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
+	_, closed := io.Pipe()
+	_ = closed.Close()
+	var words bytes.Buffer
+	args := []string{"herald", "events", "list"}
+	if code := run(t.Context(), args, terminal{out: closed, err: &words}); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+	contains(t, words.String(), "writing the output")
 }
 
 func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {

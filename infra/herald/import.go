@@ -113,23 +113,20 @@ func (a *app) moveIn(ctx context.Context, c *cli.Command, s stack, lines []impor
 		if len(by["failed"]) > 0 {
 			code = exitFailed
 		}
-		if err := a.printLines(c, bad); err != nil {
-			return err
-		}
+		a.printLines(c, bad)
 		return fail(code, "%d of %d lines cannot be imported, so nothing was created", len(bad), len(lines))
 	}
 	fresh := by["would_create"]
 	a.say("%d to create, %d exist", len(fresh), len(lines)-len(fresh))
 	if c.Bool("dry-run") || len(fresh) == 0 {
-		return a.printLines(c, lines)
+		a.printLines(c, lines)
+		return nil
 	}
 	if err := a.confirm(c, fmt.Sprintf("Create %d endpoints in %s", len(fresh), s.name)); err != nil {
 		return err
 	}
 	broken := s.importAll(ctx, fresh, false)
-	if err := a.printLines(c, fresh); err != nil {
-		return err
-	}
+	a.printLines(c, fresh)
 	created := len(byResult(fresh)["created"])
 	a.say("%d of %d created", created, len(fresh))
 	if broken == nil && created < len(fresh) {
@@ -178,13 +175,14 @@ func (s stack) importAll(ctx context.Context, lines []importLine, dryRun bool) e
 	return nil
 }
 
-func (a *app) printLines(c *cli.Command, lines []importLine) error {
+func (a *app) printLines(c *cli.Command, lines []importLine) {
 	rows := make([]row, len(lines))
 	for n, l := range lines {
 		rows[n] = l.result
 	}
 	if isJSON(c) {
-		return a.printJSON(rows)
+		a.printJSON(rows)
+		return
 	}
 	for _, r := range rows {
 		var faults []string
@@ -195,5 +193,5 @@ func (a *app) printLines(c *cli.Command, lines []importLine) error {
 		}
 		r["errors"] = strings.Join(faults, "; ")
 	}
-	return a.table(rows, "line", "tenant_id", "host", "result", "endpoint_id", "errors")
+	a.table(rows, "line", "tenant_id", "host", "result", "endpoint_id", "errors")
 }

@@ -78,21 +78,23 @@ func (a *app) look(ctx context.Context, id string, ask func() error) error {
 }
 
 // ended shows what became of a job that no longer runs.
-func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row) (err error) {
+func (a *app) ended(ctx context.Context, c *cli.Command, s stack, j row) error {
 	id := cellOf(j, "job_id")
 	switch {
 	case isJSON(c):
-		err = a.printJSON(j)
+		a.printJSON(j)
 	case j["act"] == "replay":
-		err = a.awaitOutcome(ctx, s, id)
+		if err := a.awaitOutcome(ctx, s, id); err != nil {
+			return err
+		}
 	case j["act"] == "publish" && console.Number(j, "done") > 0:
 		a.say("the events queue has accepted %s; their deliveries follow, or herald rejected list has them again",
 			console.Plain(j["done"]))
 	}
-	if err == nil && (j["state"] != "done" || notDone(j) != "") {
+	if j["state"] != "done" || notDone(j) != "" {
 		return &failure{code: exitUnhealthy, text: "not all were done: herald jobs show " + id}
 	}
-	return err
+	return nil
 }
 
 // progress is a bar of twenty steps, which is a line of text everywhere.
@@ -161,17 +163,14 @@ func (a *app) showJob(ctx context.Context, c *cli.Command, s stack, f fields) er
 	}
 	if isJSON(c) {
 		job["failures"] = failures
-		return a.printJSON(job)
+		a.printJSON(job)
+		return nil
 	}
-	if err := a.show(job); err != nil || len(failures) == 0 {
-		return err
+	if a.show(job); len(failures) == 0 {
+		return nil
 	}
-	if err := a.print(""); err != nil {
-		return err
-	}
-	if err := a.table(failures, "id", "result", "reason"); err != nil {
-		return err
-	}
+	a.print("")
+	a.table(failures, "id", "result", "reason")
 	for _, sentence := range console.Advice(job) {
 		a.say("%s", sentence)
 	}

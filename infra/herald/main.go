@@ -48,6 +48,7 @@ type app struct {
 	terminal
 	connect func(context.Context, *cli.Command) (stack, error)
 	now     func() time.Time
+	broken  error // of the output, the first: it ends the command when everything else is done
 }
 
 func run(ctx context.Context, args []string, t terminal) int {
@@ -57,6 +58,10 @@ func run(ctx context.Context, args []string, t terminal) int {
 
 // end says why a command failed, and how to go on.
 func (a *app) end(err error) int {
+	if a.broken != nil {
+		fmt.Fprintln(a.err, "herald: writing the output:", a.broken)
+		return exitFailed
+	}
 	var failed *failure
 	var refused *client.Refusal
 	switch {

@@ -36,17 +36,18 @@ func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack, f field
 		return err
 	}
 	if isJSON(c) {
-		return a.printList(c, list)
+		a.printList(c, list)
+		return nil
 	}
 	again := false
 	for _, r := range console.Rows(list) {
 		again = describe(r) || again
 	}
-	err = a.printList(c, list, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
+	a.printList(c, list, "message_id", "tenant", "type", "event_id", "reason", "valid", "sent_at", "bytes")
 	if again && len(f) == 0 {
 		a.say("next: %s rejected publish --reason not_processed --watch", called(c))
 	}
-	return err
+	return nil
 }
 
 // describe adds columns to a rejected event, and says whether publishing it again may succeed.
@@ -87,7 +88,8 @@ func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, f field
 	}
 	for _, r := range console.Rows(list) {
 		if r["message_id"] == f["message_id"] {
-			return a.printOne(c, r)
+			a.printOne(c, r)
+			return nil
 		}
 	}
 	return fail(exitFailed, "no rejected event %s among the first %d; another request may be looking at it: ask again",
@@ -110,7 +112,8 @@ func (a *app) listTypes(_ context.Context, c *cli.Command) error {
 			"schema": jsontext.Value(t.Schema), "example": jsontext.Value(t.Example),
 		})
 	}
-	return a.printRows(c, rows, rows, "type", "description")
+	a.printRows(c, rows, rows, "type", "description")
+	return nil
 }
 
 func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack, _ fields) error {
@@ -119,7 +122,8 @@ func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack, _ fields) 
 		return err
 	}
 	if c.Bool("dry-run") {
-		return a.print(body)
+		a.print(body)
+		return nil
 	}
 	if err := a.confirm(c, "Send this event to "+s.name+", whose endpoints will get it"); err != nil {
 		return err
@@ -130,7 +134,8 @@ func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack, _ fields) 
 	if err != nil {
 		return s.explain("sending the event (policy EventPublishers)", err)
 	}
-	return a.print(aws.ToString(out.MessageId))
+	a.print(aws.ToString(out.MessageId))
+	return nil
 }
 
 // eventBody is the file's, or a sample's.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -17,12 +18,10 @@ import (
 )
 
 // printJSON prints an answer as its function gave it, or any value.
-func (a *app) printJSON(v any) error {
+func (a *app) printJSON(v any) {
 	text, err := json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true))
-	if err != nil {
-		return fmt.Errorf("encoding the output: %w", err)
-	}
-	return a.print(escaped(string(text)))
+	a.wrote(err)
+	a.print(escaped(string(text)))
 }
 
 // escaped is JSON without characters that steer a terminal: they stand in strings alone, where it may escape them.
@@ -40,21 +39,22 @@ func escaped(text string) string {
 	return b.String()
 }
 
-func (a *app) print(line string) error {
-	if _, err := fmt.Fprintln(a.out, line); err != nil {
-		return fmt.Errorf("writing the output: %w", err)
-	}
-	return nil
+func (a *app) print(line string) {
+	_, err := fmt.Fprintln(a.out, line)
+	a.wrote(err)
 }
+
+// wrote keeps the first error of the output.
+func (a *app) wrote(err error) { a.broken = cmp.Or(a.broken, err) }
 
 // say prints words, to standard error.
 func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", args...) }
 
 // table prints rows under the names of their columns. A column is the path of a field, "health.state", with its head
 // before it where the path is no good one: "deaths=count".
-func (a *app) table(rows []row, columns ...string) error { return a.tableTo(a.out, rows, columns...) }
+func (a *app) table(rows []row, columns ...string) { a.tableTo(a.out, rows, columns...) }
 
-func (a *app) tableTo(to io.Writer, rows []row, columns ...string) error {
+func (a *app) tableTo(to io.Writer, rows []row, columns ...string) {
 	heads, paths := make([]string, len(columns)), make([]string, len(columns))
 	for n, c := range columns {
 		head, path, named := strings.Cut(c, "=")
@@ -71,28 +71,25 @@ func (a *app) tableTo(to io.Writer, rows []row, columns ...string) error {
 		}
 		lines = append(lines, cells)
 	}
-	return aligned(to, lines)
+	a.aligned(to, lines)
 }
 
 // aligned prints lines with their cells under each other.
-func aligned(to io.Writer, lines [][]string) error {
+func (a *app) aligned(to io.Writer, lines [][]string) {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, cells := range lines {
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
-	if err := w.Flush(); err != nil {
-		return fmt.Errorf("writing the output: %w", err)
-	}
-	return nil
+	a.wrote(w.Flush())
 }
 
 // show prints one object, a field a line, in alphabetical order.
-func (a *app) show(r row) error {
+func (a *app) show(r row) {
 	var lines [][]string
 	for _, f := range console.Lines(r) {
 		lines = append(lines, []string{f.Name, safe(console.Moment(f.Value, a.now()))})
 	}
-	return aligned(a.out, lines)
+	a.aligned(a.out, lines)
 }
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.

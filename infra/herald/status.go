@@ -26,12 +26,11 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields)
 			return errors.Unwrap(err)
 		}
 	}
-	var err error
 	causes, trouble, more := console.Rows(o.Causes), console.Rows(o.Trouble), o.Trouble["next_cursor"] != nil
 	if isJSON(c) {
-		err = a.printJSON(row{"stack": s.name, "summary": o.Summary, "causes": causes, "endpoints": trouble, "more": more})
+		a.printJSON(row{"stack": s.name, "summary": o.Summary, "causes": causes, "endpoints": trouble, "more": more})
 	} else {
-		err = a.printStatus(s, o)
+		a.printStatus(s, o)
 		if more {
 			a.say("and more endpoints: %s endpoints list", called(c))
 		}
@@ -42,10 +41,10 @@ func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields)
 	for _, fault := range o.Failed {
 		a.say("%s", safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
 	}
-	if err == nil && (len(o.Failed) > 0 || unhealthy(o.Summary)) {
+	if len(o.Failed) > 0 || unhealthy(o.Summary) {
 		return &failure{code: exitUnhealthy}
 	}
-	return err
+	return nil
 }
 
 // unhealthy judges the answer of summary.
@@ -55,13 +54,11 @@ func unhealthy(sum row) bool {
 	}, func(path string) bool { return console.Number(sum, path) > 0 })
 }
 
-func (a *app) printStatus(s stack, o console.Overview) error {
+func (a *app) printStatus(s stack, o console.Overview) {
 	a.say("%s in %s", s.name, s.aws.Region)
 	var letters, queues []row
 	if o.Summary != nil {
-		if err := aligned(a.out, a.glance(o.Summary)); err != nil {
-			return err
-		}
+		a.aligned(a.out, a.glance(o.Summary))
 		for _, status := range []string{"dead", "replaying", "replayed"} {
 			letters = append(letters, row{"dead_letters": status, "of": console.At(o.Summary, "dead_letters."+status)})
 		}
@@ -81,17 +78,11 @@ func (a *app) printStatus(s stack, o console.Overview) error {
 		{"What deliveries died of", console.Rows(o.Causes), causeColumns},
 		{"Endpoints in trouble", console.Rows(o.Trouble), troubleColumns},
 	} {
-		if len(t.rows) == 0 {
-			continue
-		}
-		if err := a.print("\n" + t.title); err != nil {
-			return err
-		}
-		if err := a.table(t.rows, t.columns...); err != nil {
-			return err
+		if len(t.rows) > 0 {
+			a.print("\n" + t.title)
+			a.table(t.rows, t.columns...)
 		}
 	}
-	return nil
 }
 
 // The columns of endpoints in trouble, and of causes of death. Descriptions tell endpoints apart; ids are last.

@@ -30,7 +30,7 @@ func (a *app) tail() *cli.Command {
 		if c.Bool("local") {
 			follow = followLocal
 		}
-		err := follow(ctx, func(line string) error { return a.attempt(c, wanted, line) })
+		err := follow(ctx, func(line string) { a.attempt(c, wanted, line) })
 		if errors.Is(err, context.Canceled) {
 			return nil // Ctrl-C is how it ends
 		}
@@ -42,20 +42,21 @@ func (a *app) tail() *cli.Command {
 }
 
 // attempt prints a line of the log if it is an attempt with the wanted fields.
-func (a *app) attempt(c *cli.Command, wanted fields, line string) error {
+func (a *app) attempt(c *cli.Command, wanted fields, line string) {
 	var r row
 	err := json.Unmarshal([]byte(line), &r)
 	isAttempt := err == nil && r["outcome"] != nil && r["endpoint_id"] != nil // no platform line, no batch's sum
 	if !isAttempt {
-		return nil
+		return
 	}
 	for field, want := range wanted {
 		if r[field] != want {
-			return nil
+			return
 		}
 	}
 	if isJSON(c) {
-		return a.print(escaped(line))
+		a.print(escaped(line))
+		return
 	}
 	at, _ := r["time"].(string)
 	cells := []string{at}
@@ -64,11 +65,11 @@ func (a *app) attempt(c *cli.Command, wanted fields, line string) error {
 	} {
 		cells = append(cells, a.cell(r, field))
 	}
-	return a.print(strings.Join(cells, "  "))
+	a.print(strings.Join(cells, "  "))
 }
 
 // followLocal reads lines that are added to the log of the local stack.
-func followLocal(ctx context.Context, each func(string) error) error {
+func followLocal(ctx context.Context, each func(string)) error {
 	f, err := os.Open(localLog)
 	if err != nil {
 		return fail(exitFailed, "no log of the local stack: %v", err)
@@ -81,9 +82,7 @@ func followLocal(ctx context.Context, each func(string) error) error {
 	for {
 		text, err := lines.ReadString('\n')
 		if part += text; err == nil {
-			if err := each(strings.TrimSuffix(part, "\n")); err != nil {
-				return err
-			}
+			each(strings.TrimSuffix(part, "\n"))
 			part = ""
 			continue
 		}
@@ -97,7 +96,7 @@ func followLocal(ctx context.Context, each func(string) error) error {
 }
 
 // liveTail follows the log group of deliver. CloudWatch Logs ends a session after three hours.
-func (s stack) liveTail(ctx context.Context, each func(string) error) error {
+func (s stack) liveTail(ctx context.Context, each func(string)) error {
 	caller, err := arn.Parse(s.operator)
 	if err != nil {
 		return fmt.Errorf("reading your ARN: %w", err)
@@ -128,9 +127,7 @@ func (s stack) liveTail(ctx context.Context, each func(string) error) error {
 				continue
 			}
 			for _, line := range update.Value.SessionResults {
-				if err := each(aws.ToString(line.Message)); err != nil {
-					return err
-				}
+				each(aws.ToString(line.Message))
 			}
 		}
 	}
