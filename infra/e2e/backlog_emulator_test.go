@@ -29,7 +29,7 @@ func waits(t *testing.T, c *client.Client, s subscription, n int) {
 // turn switches the endpoint on or off, as its owner does.
 func (s subscription) turn(t *testing.T, c *client.Client, status string) {
 	t.Helper()
-	change(t, c, call{http.MethodPatch, s.ID, map[string]any{"status": status}, http.StatusOK})
+	change(t, c, http.MethodPatch, s.ID, map[string]any{"status": status})
 }
 
 // recoverOnce is how long there is at most one recovery of an endpoint: ten minutes of 5 s.

@@ -172,7 +172,7 @@ func (o ownTypes) lists(t *testing.T, c *client.Client, name string) {
 	var answer struct {
 		Data []eventType `json:"data"`
 	}
-	if _, err := c.API(t.Context(), http.MethodGet, "/v1/event-types", nil, &answer); err != nil {
+	if err := c.Call(t.Context(), http.MethodGet, "/v1/event-types", nil, &answer); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(answer.Data, func(e eventType) bool { return e.Name == name && len(e.Schema) > 0 }) {

@@ -68,7 +68,7 @@ func (i incident) answering(t *testing.T, name, event string, status int) (clien
 		t.Fatal(err)
 	}
 	described := map[string]string{"description": name}
-	if _, err := i.tenant.API(t.Context(), http.MethodPatch, "/v1/webhooks/"+e.ID, described, nil); err != nil {
+	if err := i.tenant.Call(t.Context(), http.MethodPatch, "/v1/webhooks/"+e.ID, described, nil); err != nil {
 		t.Fatal(err)
 	}
 	if err := inbox.Verify(e.SigningSecret, ok); err != nil {

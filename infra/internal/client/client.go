@@ -1,9 +1,9 @@
 // Package client uses a running Herald stack as its users do: the HTTP API as a tenant, the
 // events queue as the auth service, the Invoke API as an Instance Manager.
 //
-// It promises to know the stack only from its state file (stack.json) and to reach it only
-// over the wire. It is for the demonstration and the end-to-end tests, and is not part of the
-// deployed service.
+// It promises to know the stack only from a description such as its state file (stack.json),
+// and to reach it only over the wire. It is for tools and the end-to-end tests, and is not
+// part of the deployed service.
 package client
 
 import (
@@ -22,7 +22,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
@@ -73,47 +72,22 @@ func (c *Client) As(tenantID, apiKey string) *Client {
 // maxTries bounds the tries of a call that is answered 503.
 const maxTries = 6
 
-// API calls the management API. body and out may be nil. Any status is an answer; only a
-// failed exchange or an unreadable answer is an error. After a 503 the call is tried again, as its
-// Retry-After asks.
-func (c *Client) API(ctx context.Context, method, path string, body, out any) (int, error) {
-	var payload []byte
-	if body != nil {
-		var err error
-		if payload, err = json.Marshal(body); err != nil {
-			return 0, fmt.Errorf("encoding request: %w", err)
-		}
-	}
-	for try := 1; ; try++ {
-		status, after, answer, err := c.exchange(ctx, method, path, payload)
-		if err != nil {
-			return 0, err
-		}
-		if status == http.StatusServiceUnavailable && try < maxTries && Pause(ctx, after) {
-			continue
-		}
-		if out == nil || len(answer) == 0 {
-			return status, nil
-		}
-		if err := json.Unmarshal(answer, out); err != nil {
-			return status, fmt.Errorf("decoding answer %d %q: %w", status, answer, err)
-		}
-		return status, nil
-	}
-}
-
 // Problem is a refusal of the management API.
 type Problem struct {
+	Status int    `json:"status"`
 	Code   string `json:"code"`
 	Detail string `json:"detail"`
 }
 
 func (p *Problem) Error() string { return p.Code + ": " + p.Detail }
 
-// Call calls the management API, and fails unless that succeeds. A refusal by Herald is a [*Problem].
+// Call calls the management API, and fails unless that succeeds. body and out may be nil. A refusal by Herald is a
+// [*Problem]. After a 503 the call is tried again, as its Retry-After asks.
 func (c *Client) Call(ctx context.Context, method, path string, body, out any) error {
-	var answer jsontext.Value
-	status, err := c.API(ctx, method, path, body, &answer)
+	status, after, answer, err := c.exchange(ctx, method, path, body)
+	for try := 1; err == nil && status == http.StatusServiceUnavailable && try < maxTries && Pause(ctx, after); try++ {
+		status, after, answer, err = c.exchange(ctx, method, path, body)
+	}
 	if err != nil {
 		return err
 	}
@@ -124,7 +98,7 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 		}
 		return fmt.Errorf("%s %s: answered %d, %w", method, path, status, refused)
 	}
-	if out == nil {
+	if out == nil || len(answer) == 0 {
 		return nil
 	}
 	if err := json.Unmarshal(answer, out); err != nil {
@@ -135,8 +109,14 @@ func (c *Client) Call(ctx context.Context, method, path string, body, out any) e
 
 // exchange returns the answer, and the time of its Retry-After, 0 where it has none that can be read.
 func (c *Client) exchange(
-	ctx context.Context, method, path string, payload []byte,
+	ctx context.Context, method, path string, body any,
 ) (status int, after time.Duration, answer []byte, err error) {
+	var payload []byte
+	if body != nil {
+		if payload, err = json.Marshal(body); err != nil {
+			return 0, 0, nil, fmt.Errorf("encoding request: %w", err)
+		}
+	}
 	req, err := http.NewRequestWithContext(ctx, method, c.APIURL+path, bytes.NewReader(payload))
 	if err != nil {
 		return 0, 0, nil, fmt.Errorf("making request: %w", err)
