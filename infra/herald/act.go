@@ -9,27 +9,6 @@ import (
 	"github.com/urfave/cli/v3"
 )
 
-func (a *app) endpoints() *cli.Command {
-	tenant, reason := text("tenant", "the tenant's id"), text("reason", "kept with the mark and shown: a ticket, say")
-	before := text("before", "deliveries that began before; now by default")
-	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
-		command("list", "endpoints in trouble, or all of a tenant's",
-			a.list("inspect", "endpoints", troubleColumns...),
-			tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
-			text("host", "of the URL"), text("description", "its owner's"), limit(maxPage)),
-		command("show ENDPOINT", "one endpoint", a.one("inspect", "endpoint"),
-			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
-		a.importEndpoints(),
-		command("pause ENDPOINT…", "send it nothing; its deliveries are held", a.actOnEndpoints, tenant, reason),
-		command("resume ENDPOINT…", "end a pause: held deliveries are sent", a.actOnEndpoints, tenant),
-		command("release ENDPOINT…", "send the backlog at once, regardless of circuit and schedule",
-			a.actOnEndpoints, tenant),
-		command("discard ENDPOINT…", "throw away its waiting deliveries", a.actOnEndpoints, tenant, before),
-	)
-	endpoints.Description = "An ENDPOINT is an id, or TENANT/NAME with its host or description, such as \"acme/crm\"."
-	return endpoints
-}
-
 func (a *app) actOnEndpoints(ctx context.Context, c *cli.Command) error {
 	if c.Args().Len() == 0 {
 		return fail(exitUsage, "give at least one argument, ENDPOINT; see %s --help", c.FullName())
@@ -44,19 +23,6 @@ func (a *app) actOnEndpoints(ctx context.Context, c *cli.Command) error {
 	return a.on(func(ctx context.Context, c *cli.Command, s stack, how fields) error {
 		return a.act(ctx, c, s, how, targets...)
 	})(ctx, c)
-}
-
-func (a *app) tenants() *cli.Command {
-	act := a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error { return a.act(ctx, c, s, f, f) })
-	return group("tenants", "all endpoints that a tenant has or will have",
-		command("pause TENANT", "send it nothing; its deliveries are held", act,
-			text("reason", "kept with the mark and shown")),
-		command("resume TENANT", "end a pause of the tenant", act),
-		command("discard TENANT", "throw away its waiting deliveries", act,
-			text("before", "deliveries that began before; now by default")),
-		command("erase TENANT", "delete for good everything that is stored of it, its API keys first", a.on(a.eraseTenant),
-			text("reason", "for the audit log: a ticket, say")),
-	)
 }
 
 // questions of the acts that need an answer.
@@ -110,4 +76,13 @@ func (s stack) named(ctx context.Context, f fields) (string, error) {
 		f["tenant_id"] = e["tenant_id"]
 	}
 	return safe(cellOf(e, "tenant_id") + "/" + cellOf(e, "description") + " (" + cellOf(e, "url") + ")"), nil
+}
+
+func (a *app) revokeKey(ctx context.Context, c *cli.Command, s stack, f fields) error {
+	// Of a whole key, too: its secret is not for logs.
+	id, _, _ := strings.Cut(strings.TrimPrefix(cellOf(f, "key_id"), "hk_"), "_")
+	if err := a.confirm(c, "End the key "+safe(id)+" for good"); err != nil {
+		return err
+	}
+	return a.answer(ctx, c, s, "apikeys", "revoke", fields{"key_id": id})
 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"io"
 	"maps"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -19,6 +21,62 @@ func command(synopsis, usage string, action cli.ActionFunc, flags ...cli.Flag) *
 // group is a command with subcommands.
 func group(name, about string, commands ...*cli.Command) *cli.Command {
 	return &cli.Command{Name: name, Usage: about, Commands: commands}
+}
+
+// prepare makes every command refuse wrong usage alike.
+func prepare(c *cli.Command) {
+	c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error {
+		return fail(exitUsage, "%v; see %s --help", err, c.FullName())
+	}
+	c.Before = refuseEmpty
+	if len(c.Commands) > 0 {
+		c.Action = unknown
+	}
+	for _, sub := range c.Commands {
+		prepare(sub)
+	}
+}
+
+// refuseEmpty refuses flags without a value: left out, an unset variable of a script would widen a request.
+func refuseEmpty(ctx context.Context, c *cli.Command) (context.Context, error) {
+	for _, f := range c.Flags {
+		name := f.Names()[0]
+		if _, ok := f.(*cli.StringFlag); ok && c.IsSet(name) && c.String(name) == "" {
+			return ctx, fail(exitUsage, "--%s is empty", name)
+		}
+	}
+	return ctx, nil
+}
+
+// unknown is the action of a command with subcommands only.
+func unknown(_ context.Context, c *cli.Command) error {
+	if !c.Args().Present() {
+		return cli.ShowSubcommandHelp(c)
+	}
+	var names []string
+	for _, sub := range c.Commands {
+		if sub.Name != "help" {
+			names = append(names, sub.Name)
+		}
+	}
+	return fail(exitUsage, "no command %q of %s: there are %s",
+		safe(c.Args().First()), c.FullName(), strings.Join(names, ", "))
+}
+
+// isJSON reports whether the output is to be JSON.
+func isJSON(c *cli.Command) bool { return c.String("output") == "json" }
+
+// read reads a file, or standard input for "-".
+func (a *app) read(path string) (b []byte, err error) {
+	if path != "-" {
+		b, err = os.ReadFile(path) //nolint:gosec // the path is the caller's own
+	} else {
+		b, err = io.ReadAll(a.in)
+	}
+	if err != nil {
+		return nil, fail(exitUsage, "reading %s: %v", path, err)
+	}
+	return b, nil
 }
 
 // on is an action on the stack of the command's flags, with the fields of a request that flags and argument set.
@@ -180,10 +238,3 @@ func place(c *cli.Command, name string) (fields, error) {
 	}
 	return f, nil
 }
-
-// limit is the flag of lists.
-func limit(n int) cli.Flag {
-	return &cli.IntFlag{Name: "limit", Value: n, Usage: "rows at most"}
-}
-
-func text(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }

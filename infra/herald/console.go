@@ -16,11 +16,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
-func (a *app) console() *cli.Command {
-	return command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),
-		&cli.IntFlag{Name: "port", Usage: "any free one by default"})
-}
-
 // serve shows the console until the context ends.
 func (a *app) serve(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:"+strconv.Itoa(c.Int("port")))

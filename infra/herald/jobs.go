@@ -13,18 +13,6 @@ import (
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
-func (a *app) jobs() *cli.Command {
-	return group("jobs", "acts on many dead letters or rejected events",
-		command("list", "stopped, then running, then finished jobs, each newest first",
-			a.list("inspect", "jobs",
-				"job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
-			text("state", "running, stopped or done"), limit(20)),
-		command("show JOB-ID", "progress, outcome and failures with their reasons", a.on(a.showJob), watchFlag()),
-		command("stop JOB-ID", "stop after the page that is under way", a.one("replay", "stop_job")),
-		command("resume JOB-ID", "go on where it was", a.one("replay", "resume_job")),
-	)
-}
-
 // The looks at a job and at its outcome.
 const (
 	pollEvery    = 2 * time.Second

@@ -15,20 +15,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
 )
 
-func (a *app) rejected() *cli.Command {
-	const reason = "a part of it, such as not_processed; selects alone, too"
-	return group("rejected", "events that were not accepted",
-		command("list", "with the reason of each", a.on(a.listRejected), eventSelectors(reason, limit(maxPage))...),
-		command("show MESSAGE-ID", "one event, its body included", a.on(a.showRejected)),
-		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
-			a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
-			eventSelectors(reason, watchFlag())...),
-		command("discard MESSAGE-ID…", "delete for good by id",
-			a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
-				question: "Delete %d events for good"})),
-	)
-}
-
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
 func (a *app) listRejected(ctx context.Context, c *cli.Command, s stack, f fields) error {
 	list, err := a.listed(ctx, c, s, "inspect", "rejected_events", f)
@@ -72,15 +58,6 @@ func describe(r row) (again bool) {
 	return again
 }
 
-// eventSelectors are the flags that choose rejected events, and dead letters, too.
-func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
-	return append([]cli.Flag{
-		text("tenant", "the tenant's id"), text("reason", reason),
-		text("since", "22:00 (by this machine's clock), 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"),
-		text("until", "likewise"),
-	}, others...)
-}
-
 func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, f fields) error {
 	list, err := s.all(ctx, "inspect", "rejected_events", fields{}, maxPage)
 	if err != nil {
@@ -94,14 +71,6 @@ func (a *app) showRejected(ctx context.Context, c *cli.Command, s stack, f field
 	}
 	return fail(exitFailed, "no rejected event %s among the first %d; another request may be looking at it: ask again",
 		safe(cellOf(f, "message_id")), maxPage)
-}
-
-func (a *app) events() *cli.Command {
-	return group("events", "events as an auth service sends them",
-		command("list", "the event types that this herald was built with; as JSON, with schemas and examples", a.listTypes),
-		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", a.on(a.sendEvent),
-			text("tenant", "the tenant of the sample"), text("file", "an event message, or - for standard input")),
-	)
 }
 
 func (a *app) listTypes(_ context.Context, c *cli.Command) error {

@@ -3,16 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
-	"strings"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/internal/config"
 )
 
-// root is the tree of commands.
+// root is the tree of commands. Those with a longer help stand beside their actions.
 func (a *app) root() *cli.Command {
 	root := &cli.Command{
 		Name:  "herald",
@@ -27,9 +24,6 @@ func (a *app) root() *cli.Command {
 		Writer:                a.out,
 		ErrWriter:             a.err,
 		ExitErrHandler:        func(context.Context, *cli.Command, error) {}, // run prints the error
-		OnUsageError: func(_ context.Context, c *cli.Command, err error, _ bool) error {
-			return fail(exitUsage, "%v; see %s --help", err, c.FullName())
-		},
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "stack", Sources: cli.EnvVars("HERALD_STACK"), Usage: "the stack, if there are several"},
 			&cli.StringFlag{Name: "region", Usage: "AWS region"},
@@ -47,64 +41,144 @@ func (a *app) root() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing"},
 		},
 		Commands: []*cli.Command{
-			a.status(), a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
-			a.test(), a.tail(), a.verify(), a.console(),
+			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus), limit(20)),
+			a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
+			a.test(), a.tail(), a.verify(),
+			command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),
+				&cli.IntFlag{Name: "port", Usage: "any free one by default"}),
 		},
 	}
-	prepare(root, root.OnUsageError)
+	prepare(root)
 	return root
 }
 
-// prepare makes every command refuse wrong usage alike.
-func prepare(c *cli.Command, onUsage cli.OnUsageErrorFunc) {
-	c.OnUsageError = onUsage
-	c.Before = refuseEmpty
-	if len(c.Commands) > 0 {
-		c.Action = unknown
-	}
-	for _, sub := range c.Commands {
-		prepare(sub, onUsage)
-	}
+func (a *app) endpoints() *cli.Command {
+	tenant := text("tenant", "the tenant's id")
+	endpoints := group("endpoints", "endpoints in trouble, or of a tenant",
+		command("list", "endpoints in trouble, or all of a tenant's", a.list("inspect", "endpoints", troubleColumns...),
+			tenant, text("state", "failing, flapping, open, recovering, paused, disabled, healthy or deleted"),
+			text("host", "of the URL"), text("description", "its owner's"), limit(maxPage)),
+		command("show ENDPOINT", "one endpoint", a.one("inspect", "endpoint"),
+			tenant, &cli.BoolFlag{Name: "path", Usage: "show the URL's path, too; this is logged"}),
+		a.importEndpoints(),
+		command("pause ENDPOINT…", "send it nothing; its deliveries are held", a.actOnEndpoints, tenant,
+			text("reason", "kept with the mark and shown: a ticket, say")),
+		command("resume ENDPOINT…", "end a pause: held deliveries are sent", a.actOnEndpoints, tenant),
+		command("release ENDPOINT…", "send the backlog at once, regardless of circuit and schedule",
+			a.actOnEndpoints, tenant),
+		command("discard ENDPOINT…", "throw away its waiting deliveries", a.actOnEndpoints, tenant,
+			text("before", "deliveries that began before; now by default")),
+	)
+	endpoints.Description = "An ENDPOINT is an id, or TENANT/NAME with its host or description, such as \"acme/crm\"."
+	return endpoints
 }
 
-// refuseEmpty refuses flags without a value: left out, an unset variable of a script would widen a request.
-func refuseEmpty(ctx context.Context, c *cli.Command) (context.Context, error) {
-	for _, f := range c.Flags {
-		name := f.Names()[0]
-		if _, ok := f.(*cli.StringFlag); ok && c.IsSet(name) && c.String(name) == "" {
-			return ctx, fail(exitUsage, "--%s is empty", name)
-		}
-	}
-	return ctx, nil
+func (a *app) tenants() *cli.Command {
+	act := a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error { return a.act(ctx, c, s, f, f) })
+	return group("tenants", "all endpoints that a tenant has or will have",
+		command("pause TENANT", "send it nothing; its deliveries are held", act,
+			text("reason", "kept with the mark and shown")),
+		command("resume TENANT", "end a pause of the tenant", act),
+		command("discard TENANT", "throw away its waiting deliveries", act,
+			text("before", "deliveries that began before; now by default")),
+		command("erase TENANT", "delete for good everything that is stored of it, its API keys first", a.on(a.eraseTenant),
+			text("reason", "for the audit log: a ticket, say")),
+	)
 }
 
-// unknown is the action of a command with subcommands only.
-func unknown(_ context.Context, c *cli.Command) error {
-	if !c.Args().Present() {
-		return cli.ShowSubcommandHelp(c)
-	}
-	var names []string
-	for _, sub := range c.Commands {
-		if sub.Name != "help" {
-			names = append(names, sub.Name)
-		}
-	}
-	return fail(exitUsage, "no command %q of %s: there are %s",
-		safe(c.Args().First()), c.FullName(), strings.Join(names, ", "))
+func (a *app) deliveries() *cli.Command {
+	return group("deliveries", "deliveries of an event or endpoint, or one",
+		command("show WH-ID", "one delivery, by the wh-id that its receiver saw", a.one("inspect", "delivery")),
+		command("find", "by event, or the unacknowledged ones of an endpoint",
+			a.list("inspect", "deliveries", "delivery_id", "endpoint_id", "event_type", "state", "attempts",
+				"last_status", "reason", "next_attempt_at", "updated_at"),
+			text("tenant", "the tenant's id"), text("event", "the event's id"),
+			text("event-file", "the event as it was published, or - for standard input: exact, and finds acknowledged ones"),
+			text("endpoint", "its id, or TENANT/NAME with its host or description"), limit(maxPage)),
+	)
 }
 
-// isJSON reports whether the output is to be JSON.
-func isJSON(c *cli.Command) bool { return c.String("output") == "json" }
-
-// read reads a file, or standard input for "-".
-func (a *app) read(path string) (b []byte, err error) {
-	if path != "-" {
-		b, err = os.ReadFile(path) //nolint:gosec // the path is the caller's own
-	} else {
-		b, err = io.ReadAll(a.in)
+func (a *app) dead() *cli.Command {
+	selectors := func(another cli.Flag) []cli.Flag {
+		return eventSelectors("such as http_5xx or timeout; selects alone, too, as each of these flags does", another,
+			text("endpoint", "its id, or TENANT/NAME with its host or description"),
+			text("status", "dead, replaying or replayed"))
 	}
-	if err != nil {
-		return nil, fail(exitUsage, "reading %s: %v", path, err)
-	}
-	return b, nil
+	return group("dead", "dead letters",
+		command("list", "bodies stay sealed", a.list("inspect", "dead_letters", "delivery_id", "tenant_id", "host",
+			"description", "event_type", "status", "reason", "last_status", "died_at"), selectors(limit(maxPage))...),
+		command("show WH-ID", "open one: body, headers, history; CloudTrail records it", a.one("inspect", "dead_letter")),
+		command("replay [WH-ID…]", "send again by id, or all that the flags select, as a job",
+			a.bulk(bulk{act: "replay", action: "deliveries", id: "delivery_id", question: "Replay %d dead letters"}),
+			selectors(watchFlag())...),
+		command("purge [WH-ID…]", "delete for good by id, or all that the flags select, as a job",
+			a.bulk(bulk{act: "purge", action: "purge", id: "delivery_id", confirm: true,
+				question: "Delete %d dead letters for good"}),
+			selectors(watchFlag())...),
+	)
 }
+
+func (a *app) rejected() *cli.Command {
+	const reason = "a part of it, such as not_processed; selects alone, too"
+	return group("rejected", "events that were not accepted",
+		command("list", "with the reason of each", a.on(a.listRejected), eventSelectors(reason, limit(maxPage))...),
+		command("show MESSAGE-ID", "one event, its body included", a.on(a.showRejected)),
+		command("publish [MESSAGE-ID…]", "publish again by id, or all that the flags select, as a job",
+			a.bulk(bulk{act: "publish", action: "rejected_events", id: "message_id", question: "Publish %d events again"}),
+			eventSelectors(reason, watchFlag())...),
+		command("discard MESSAGE-ID…", "delete for good by id",
+			a.bulk(bulk{action: "discard_rejected_events", id: "message_id", confirm: true,
+				question: "Delete %d events for good"})),
+	)
+}
+
+func (a *app) jobs() *cli.Command {
+	return group("jobs", "acts on many dead letters or rejected events",
+		command("list", "stopped, then running, then finished jobs, each newest first",
+			a.list("inspect", "jobs", "job_id", "act", "state", "selected", "done", "left", "operator", "started_at"),
+			text("state", "running, stopped or done"), limit(20)),
+		command("show JOB-ID", "progress, outcome and failures with their reasons", a.on(a.showJob), watchFlag()),
+		command("stop JOB-ID", "stop after the page that is under way", a.one("replay", "stop_job")),
+		command("resume JOB-ID", "go on where it was", a.one("replay", "resume_job")),
+	)
+}
+
+func (a *app) keys() *cli.Command {
+	tenant := &cli.StringFlag{Name: "tenant", Usage: "the tenant's id", Required: true}
+	return group("keys", "API keys of tenants (policy KeyIssuers)",
+		command("issue", "a new key; it is shown once", a.one("apikeys", "issue"), tenant, text("description", "whose it is"),
+			&cli.StringSliceFlag{Name: "scope", Usage: "webhooks:read, webhooks:write; both by default"}),
+		command("list", "the keys of a tenant, newest first",
+			a.list("apikeys", "list", "key_id", "scopes", "description", "created_at", "last_used_at", "revoked_at"),
+			tenant, limit(maxPage)),
+		command("revoke KEY-ID", "end a key for good", a.on(a.revokeKey)),
+	)
+}
+
+func (a *app) events() *cli.Command {
+	return group("events", "events as an auth service sends them",
+		command("list", "the event types that this herald was built with; as JSON, with schemas and examples", a.listTypes),
+		command("send [TYPE]", "send a sample, or a file, to the stack's events queue", a.on(a.sendEvent),
+			text("tenant", "the tenant of the sample"), text("file", "an event message, or - for standard input")),
+	)
+}
+
+// eventSelectors are the flags that choose rejected events, and dead letters, too.
+func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
+	return append([]cli.Flag{
+		text("tenant", "the tenant's id"), text("reason", reason),
+		text("since", "22:00 (by this machine's clock), 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"),
+		text("until", "likewise"),
+	}, others...)
+}
+
+func watchFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "watch", Usage: "stay until the job and its deliveries end; Ctrl-C leaves them running"}
+}
+
+// limit is the flag of lists.
+func limit(n int) cli.Flag {
+	return &cli.IntFlag{Name: "limit", Value: n, Usage: "rows at most"}
+}
+
+func text(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }

@@ -13,11 +13,8 @@ import (
 	"github.com/herald-webhooks/herald/infra/herald/console"
 )
 
-// status is an overview, and the endpoints in trouble with their reasons: from an alarm to its cause without an id.
-func (a *app) status() *cli.Command {
-	return command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus), limit(20))
-}
-
+// showStatus shows a stack at a glance, and the endpoints in trouble with their reasons: from an alarm to its cause
+// without an id.
 func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 	o := console.ReadOverview(ctx, s, min(c.Int("limit"), maxPage))
 	const parts = 3
