@@ -25,11 +25,10 @@ const (
 // watch follows a job until it is done or stopped.
 func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) error {
 	for last := ""; ; {
-		var j row
-		if err := a.look(ctx, id, func() (err error) {
-			j, err = s.Ask(ctx, "inspect", "job", fields{"job_id": id})
-			return err
-		}); err != nil {
+		j, err := a.look(ctx, id, func() (row, error) {
+			return s.Ask(ctx, "inspect", "job", fields{"job_id": id})
+		})
+		if err != nil {
 			return err
 		}
 		if last == "" && j["state"] == "running" {
@@ -50,17 +49,17 @@ func (a *app) watch(ctx context.Context, c *cli.Command, s stack, id string) err
 }
 
 // look asks again where a function failed: the job goes on meanwhile.
-func (a *app) look(ctx context.Context, id string, ask func() error) error {
+func (a *app) look(ctx context.Context, id string, ask func() (row, error)) (row, error) {
 	for faults := 1; ; faults++ {
-		err := ask()
+		answer, err := ask()
 		if failed := (*failure)(nil); !errors.As(err, &failed) || failed.code != exitFailed {
-			return err
+			return answer, err
 		}
 		if faults == mostFaults {
-			return fail(exitFailed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
+			return nil, fail(exitFailed, "%v\nThe job itself goes on: herald jobs show --watch %s", err, id)
 		}
 		if !client.Pause(ctx, outcomeEvery) {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 }
@@ -111,10 +110,9 @@ func (a *app) awaitOutcome(ctx context.Context, s stack, id string) error {
 	var before any
 	var o row
 	for unmoved := 0; ; unmoved++ {
-		if err := a.look(ctx, id, func() (err error) {
-			o, err = console.Outcome(ctx, s, id, outcomeParts)
-			return err
-		}); err != nil {
+		var err error
+		o, err = a.look(ctx, id, func() (row, error) { return console.Outcome(ctx, s, id, outcomeParts) })
+		if err != nil {
 			return err
 		}
 		if o["under_way"] != before {
