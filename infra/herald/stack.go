@@ -154,19 +154,12 @@ func (s stack) function(folder string) *string {
 // explain adds a remedy to an error of AWS.
 func (s stack) explain(doing string, err error) error {
 	var api smithy.APIError
-	if !errors.As(err, &api) {
-		if refused := new(net.OpError); errors.As(err, &refused) {
-			if s.name == localStack {
-				return fail(exitFailed, "%s: the local stack has gone: start it again, then this", doing)
-			}
-			return fail(exitFailed, "%s: AWS cannot be reached: %v", doing, refused)
-		}
-		if strings.Contains(err.Error(), "credentials") {
-			return fail(exitDenied, "%s: no AWS credentials: log in, or give --profile", doing)
-		}
-		return fmt.Errorf("%s: %w", doing, err)
+	var refused *net.OpError
+	code := ""
+	if errors.As(err, &api) {
+		code = api.ErrorCode()
 	}
-	switch code := api.ErrorCode(); {
+	switch {
 	case strings.Contains(code, "Expired"):
 		return fail(exitDenied, "%s: your AWS credentials have expired: log in again", doing)
 	case strings.Contains(code, "AccessDenied"), strings.Contains(code, "UnrecognizedClient"),
@@ -175,6 +168,12 @@ func (s stack) explain(doing string, err error) error {
 			"allow invoking its functions (%s)", doing, api.ErrorMessage())
 	case strings.Contains(code, "ResourceNotFound"):
 		return fail(exitFailed, "%s: the stack %s has gone, or is being replaced", doing, s.name)
+	case errors.As(err, &refused) && s.name == localStack:
+		return fail(exitFailed, "%s: the local stack has gone: start it again, then this", doing)
+	case errors.As(err, &refused):
+		return fail(exitFailed, "%s: AWS cannot be reached: %v", doing, refused)
+	case code == "" && strings.Contains(err.Error(), "credentials"):
+		return fail(exitDenied, "%s: no AWS credentials: log in, or give --profile", doing)
 	}
 	return fmt.Errorf("%s: %w", doing, err)
 }

@@ -9,24 +9,21 @@ import (
 // parseTime reads a time as operators write it: 2026-01-02T15:04:05Z, 2026-01-02, 22:00 (the last one, here),
 // or 2h for so long ago.
 func parseTime(flag, text string, now time.Time) (time.Time, error) {
-	for _, layout := range []string{time.RFC3339, time.DateOnly} {
-		if at, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
-			return at, nil
-		}
-	}
-	if d, err := time.ParseDuration(text); err == nil && d > 0 {
-		return now.Add(-d), nil
-	}
-	for _, layout := range []string{"15:04", "15:04:05"} {
-		clock, err := time.Parse(layout, text)
+	for _, layout := range []string{time.RFC3339, time.DateOnly, "15:04", time.TimeOnly} {
+		at, err := time.ParseInLocation(layout, text, now.Location())
 		if err != nil {
 			continue
 		}
-		at := time.Date(now.Year(), now.Month(), now.Day(), clock.Hour(), clock.Minute(), clock.Second(), 0, now.Location())
-		if at.After(now) {
-			at = at.AddDate(0, 0, -1)
+		if at.Year() == 0 { // a time of the day
+			at = time.Date(now.Year(), now.Month(), now.Day(), at.Hour(), at.Minute(), at.Second(), 0, now.Location())
+			if at.After(now) {
+				at = at.AddDate(0, 0, -1)
+			}
 		}
 		return at, nil
+	}
+	if d, err := time.ParseDuration(text); err == nil && d > 0 {
+		return now.Add(-d), nil
 	}
 	return time.Time{}, fail(exitUsage, "--%s: %q is no time; give 22:00, 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z",
 		flag, text)
