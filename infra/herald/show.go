@@ -55,6 +55,7 @@ func (a *app) say(format string, args ...any) { fmt.Fprintf(a.err, format+"\n", 
 func (a *app) table(rows []row, columns ...string) { a.tableTo(a.out, rows, columns...) }
 
 func (a *app) tableTo(to io.Writer, rows []row, columns ...string) {
+	w := aligned(to)
 	heads, paths := make([]string, len(columns)), make([]string, len(columns))
 	for n, c := range columns {
 		head, path, named := strings.Cut(c, "=")
@@ -63,33 +64,27 @@ func (a *app) tableTo(to io.Writer, rows []row, columns ...string) {
 		}
 		heads[n], paths[n] = strings.ToUpper(strings.ReplaceAll(head, "_", " ")), path
 	}
-	lines := [][]string{heads}
+	fmt.Fprintln(w, strings.Join(heads, "\t"))
 	for _, r := range rows {
 		cells := make([]string, len(columns))
 		for n, path := range paths {
 			cells[n] = a.cell(r, path)
 		}
-		lines = append(lines, cells)
-	}
-	a.aligned(to, lines)
-}
-
-// aligned prints lines with their cells under each other.
-func (a *app) aligned(to io.Writer, lines [][]string) {
-	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, cells := range lines {
 		fmt.Fprintln(w, strings.Join(cells, "\t"))
 	}
 	a.wrote(w.Flush())
 }
 
+// aligned writes lines with their cells, between tabs, under each other.
+func aligned(to io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(to, 0, 0, 2, ' ', 0) }
+
 // show prints one object, a field a line, in alphabetical order.
 func (a *app) show(r row) {
-	var lines [][]string
+	w := aligned(a.out)
 	for _, f := range console.Lines(r) {
-		lines = append(lines, []string{f.Name, safe(console.Moment(f.Value, a.now()))})
+		fmt.Fprintf(w, "%s\t%s\n", f.Name, safe(console.Moment(f.Value, a.now())))
 	}
-	a.aligned(a.out, lines)
+	a.wrote(w.Flush())
 }
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.

@@ -55,7 +55,7 @@ func (a *app) printStatus(s stack, o console.Overview) {
 	a.say("%s in %s", s.name, s.aws.Region)
 	var letters, queues []row
 	if o.Summary != nil {
-		a.aligned(a.out, a.glance(o.Summary))
+		a.show(a.glance(o.Summary))
 		for _, status := range []string{"dead", "replaying", "replayed"} {
 			letters = append(letters, row{"dead_letters": status, "of": console.At(o.Summary, "dead_letters."+status)})
 		}
@@ -91,29 +91,28 @@ var (
 )
 
 // glance puts a summary's endpoints and backlog into words.
-func (a *app) glance(sum row) (lines [][]string) {
+func (a *app) glance(sum row) row {
 	states := console.Reasons(console.At(sum, "endpoints.states"))
 	if console.At(sum, "endpoints.more") == true {
 		states = strings.TrimPrefix(states+", and more", ", ")
 	}
-	lines = append(lines, []string{"endpoints", cmp.Or(states, "none in trouble")})
+	words := row{
+		"endpoints": cmp.Or(states, "none in trouble"), "slow tenants": a.slowTenants(sum), "waiting": a.waiting(sum),
+	}
 	if n := console.Number(sum, "endpoints.paused_tenants"); n > 0 {
-		lines = append(lines, []string{"paused tenants", console.Plain(n)})
+		words["paused tenants"] = n
 	}
-	if n := console.Number(sum, "endpoints.slow_tenants"); n > 0 {
-		lines = append(lines, []string{"slow tenants", safe(a.slowTenants(sum, int(n)))})
-	}
-	return append(lines, []string{"waiting", a.waiting(sum)})
+	return words
 }
 
 // slowTenants names slow tenants, and the times until which they stay slow at least.
-func (a *app) slowTenants(sum row, count int) string {
+func (a *app) slowTenants(sum row) string {
 	slow, _ := console.At(sum, "endpoints.slow").([]any)
 	var named []string
 	for _, tenant := range slow {
 		named = append(named, fmt.Sprintf("%v until %s", console.At(tenant, "tenant_id"), a.moment(tenant, "until")))
 	}
-	if more := count - len(named); more > 0 {
+	if more := int(console.Number(sum, "endpoints.slow_tenants")) - len(named); more > 0 {
 		named = append(named, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(named, ", ")
