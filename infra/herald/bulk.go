@@ -36,20 +36,22 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 		case len(ids) == 0 && len(f) == 0:
 			return fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
 		}
-		return a.on(func(ctx context.Context, c *cli.Command, s stack, f fields) error {
-			if len(ids) > 0 {
-				return a.byID(ctx, c, s, b, ids)
+		s, err := a.connect(ctx, c)
+		if err != nil {
+			return err
+		}
+		if len(ids) > 0 {
+			return a.byID(ctx, c, s, b, ids)
+		}
+		if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
+			if _, err := s.named(ctx, f); err != nil {
+				return err
 			}
-			if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
-				if _, err := s.named(ctx, f); err != nil {
-					return err
-				}
-			}
-			if b.act != "publish" {
-				console.OrDead(f)
-			}
-			return a.start(ctx, c, s, b, f)
-		})(ctx, c)
+		}
+		if b.act != "publish" {
+			console.OrDead(f)
+		}
+		return a.start(ctx, c, s, b, f)
 	}
 }
 
@@ -77,10 +79,18 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 // start counts a job's selection, asks, and starts it. The token makes a request that is repeated start no second
 // job.
 func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
-	f["act"], f["token"], f["dry_run"] = b.act, rand.Text(), true
-	would, err := a.count(ctx, c, s, b, f)
-	if err != nil || c.Bool("dry-run") {
+	job := fields{"act": b.act, "token": rand.Text(), "dry_run": true}
+	maps.Copy(job, f)
+	would, err := s.Ask(ctx, "replay", "start_job", job)
+	if err != nil {
 		return err
+	}
+	a.sayCount(ctx, s, b, f, would)
+	if c.Bool("dry-run") {
+		if isJSON(c) {
+			a.printJSON(would)
+		}
+		return nil
 	}
 	ready := int(console.Number(would, "ready"))
 	if ready == 0 && would["complete"] == true {
@@ -89,9 +99,9 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	if err := a.confirm(c, fmt.Sprintf(b.question, ready)); err != nil {
 		return err
 	}
-	delete(f, "dry_run")
-	f["until"], f["confirm"] = would["until"], b.confirm // the same selection, without later deaths
-	started, err := s.Ask(ctx, "replay", "start_job", f)
+	job["dry_run"], job["confirm"] = false, b.confirm
+	job["until"] = would["until"] // the same selection, without later deaths
+	started, err := s.Ask(ctx, "replay", "start_job", job)
 	if err != nil {
 		return err
 	}
@@ -111,11 +121,8 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	return nil
 }
 
-// count previews a job.
-func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) (would row, err error) {
-	if would, err = s.Ask(ctx, "replay", "start_job", f); err != nil {
-		return nil, err
-	}
+// sayCount says what a job on the selection would do.
+func (a *app) sayCount(ctx context.Context, s stack, b bulk, f fields, would row) {
 	if b.act != "publish" && console.Number(would, "selected") > 0 {
 		a.sayCauses(ctx, s, b, f)
 	}
@@ -131,19 +138,11 @@ func (a *app) count(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 	if would["complete"] != true {
 		a.say("and more: there was no time to count all")
 	}
-	if c.Bool("dry-run") && isJSON(c) {
-		a.printJSON(would)
-	}
-	return would, nil
 }
 
 // sayCauses shows by endpoint what a job is about.
 func (a *app) sayCauses(ctx context.Context, s stack, b bulk, f fields) {
-	selected := maps.Clone(f)
-	for _, own := range []string{"act", "token", "dry_run"} {
-		delete(selected, own)
-	}
-	answer, err := s.Ask(ctx, "inspect", "causes", selected)
+	answer, err := s.Ask(ctx, "inspect", "causes", f)
 	if err != nil {
 		a.say("what is selected cannot be shown by endpoint: %s", safe(err.Error()))
 		return
