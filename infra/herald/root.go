@@ -43,7 +43,11 @@ func (a *app) root() *cli.Command {
 		Commands: []*cli.Command{
 			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus), limit(20)),
 			a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
-			a.test(), a.tail(), a.verify(),
+			a.test(),
+			command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
+				a.on(a.follow), text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
+				text("outcome", "such as acknowledged, retry or dead")),
+			a.verify(),
 			command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),
 				&cli.IntFlag{Name: "port", Usage: "any free one by default"}),
 		},

@@ -23,22 +23,24 @@ import (
 // localLog is the log of deliver on the local stack.
 const localLog = localLogs + "/deliver.log"
 
-func (a *app) tail() *cli.Command {
-	follow := func(ctx context.Context, c *cli.Command, s stack, wanted fields) error {
-		a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
-		follow := s.liveTail
-		if c.Bool("local") {
-			follow = followLocal
-		}
-		err := follow(ctx, func(line string) { a.attempt(c, wanted, line) })
-		if errors.Is(err, context.Canceled) {
-			return nil // Ctrl-C is how it ends
-		}
-		return err
+// follow prints attempts until the context ends, or nobody takes them.
+func (a *app) follow(ctx context.Context, c *cli.Command, s stack, wanted fields) error {
+	a.say("attempts of %s, until Ctrl-C; successes at the first attempt are a sample (SuccessLogSample)", s.name)
+	tail := s.liveTail
+	if c.Bool("local") {
+		tail = tailLocal
 	}
-	return command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
-		a.on(follow), text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
-		text("outcome", "such as acknowledged, retry or dead"))
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := tail(ctx, func(line string) {
+		if a.attempt(c, wanted, line); a.broken != nil {
+			stop()
+		}
+	})
+	if errors.Is(err, context.Canceled) {
+		return nil // Ctrl-C is how it ends
+	}
+	return err
 }
 
 // attempt prints a line of the log if it is an attempt with the wanted fields.
@@ -68,8 +70,8 @@ func (a *app) attempt(c *cli.Command, wanted fields, line string) {
 	a.print(strings.Join(cells, "  "))
 }
 
-// followLocal reads lines that are added to the log of the local stack.
-func followLocal(ctx context.Context, each func(string)) error {
+// tailLocal reads lines that are added to the log of the local stack.
+func tailLocal(ctx context.Context, each func(string)) error {
 	f, err := os.Open(localLog)
 	if err != nil {
 		return fail(exitFailed, "no log of the local stack: %v", err)
