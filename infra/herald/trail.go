@@ -31,9 +31,6 @@ func isAct(line row) bool {
 
 func (t trail) Acts(ctx context.Context, since time.Time) (lines []row, more bool, err error) {
 	group := t.outputs["AuditLogGroupName"]
-	if group == "" {
-		return nil, false, fail(exitFailed, "%s has no audit log: it is older than this herald", t.name)
-	}
 	pages := cloudwatchlogs.NewFilterLogEventsPaginator(t.client, &cloudwatchlogs.FilterLogEventsInput{
 		LogGroupName: &group, FilterPattern: aws.String(actsPattern), StartTime: aws.Int64(since.UnixMilli()),
 	})
