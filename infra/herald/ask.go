@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
@@ -26,15 +27,15 @@ func (s stack) Ask(ctx context.Context, function, action string, f fields) (answ
 	if err != nil {
 		return nil, fmt.Errorf("encoding the request: %w", err)
 	}
-	name := s.function(function)
-	out, err := s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: name, Payload: payload})
+	name := s.functions[function]
+	out, err := s.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &name, Payload: payload})
 	if err != nil {
 		return nil, s.explain("invoking "+function, err)
 	}
 	if out.FunctionError != nil {
 		id, _ := middleware.GetRequestIDMetadata(out.ResultMetadata)
 		return nil, fail(exitFailed, "%s%s\nIts log: aws logs tail /aws/lambda/%s --filter-pattern '\"%s\"'",
-			function, fault(function, f, out.Payload), *name, id)
+			function, fault(function, f, out.Payload), name, id)
 	}
 	err = client.Decode(function, out.Payload, &answer)
 	return answer, err
@@ -43,7 +44,7 @@ func (s stack) Ask(ctx context.Context, function, action string, f fields) (answ
 // May is nil if the caller may invoke a function, which is not invoked.
 func (s stack) May(ctx context.Context, function string) error {
 	_, err := s.lambda.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: s.function(function), InvocationType: types.InvocationTypeDryRun,
+		FunctionName: aws.String(s.functions[function]), InvocationType: types.InvocationTypeDryRun,
 	})
 	if err != nil {
 		return s.explain("invoking "+function, err)

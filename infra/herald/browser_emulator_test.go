@@ -125,7 +125,7 @@ func (i incident) views(t *testing.T, broken client.Endpoint) map[string]string 
 // readOnly connects as a role that may look and do nothing.
 func readOnly(ctx context.Context, c *cli.Command) (stack, error) {
 	s, err := connect(ctx, c)
-	s.lambda = inspector{s.lambda.(*lambda.Client), *s.function("inspect")}
+	s.lambda = inspector{s.lambda.(*lambda.Client), s.functions["inspect"]}
 	return s, err
 }
 

@@ -42,11 +42,6 @@ func (f *fake) Invoke(
 	return &lambda.InvokeOutput{Payload: []byte(answer)}, nil
 }
 
-var names = map[string]string{
-	"InspectFunctionName": "inspect", "ReplayFunctionName": "replay", "ControlFunctionName": "control",
-	"ApikeysFunctionName": "apikeys", "WebhooksFunctionName": "webhooks",
-}
-
 var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
 
 // play runs a command line and returns its exit code and output.
@@ -56,7 +51,10 @@ func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, 
 	a := &app{
 		terminal: terminal{in: strings.NewReader(input), out: &stdout, err: &stderr},
 		connect: func(context.Context, *cli.Command) (stack, error) {
-			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", outputs: names, lambda: f}, nil
+			names := map[string]string{
+				"inspect": "inspect", "replay": "replay", "control": "control", "apikeys": "apikeys", "webhooks": "webhooks",
+			}
+			return stack{name: "herald-test", operator: "arn:aws:iam::1:user/ann", functions: names, lambda: f}, nil
 		},
 		now: func() time.Time { return now },
 	}

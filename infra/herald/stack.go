@@ -32,6 +32,7 @@ type stack struct {
 	operator string // ARN of the caller, or the user of this machine on the local stack
 
 	outputs, parameters map[string]string // by the names in the template
+	functions           map[string]string // the names of the operator functions, by their folders
 
 	aws    aws.Config
 	lambda interface { // makes no try twice: an act would be done twice
@@ -45,7 +46,7 @@ func connect(ctx context.Context, c *cli.Command) (stack, error) {
 	if err != nil {
 		return stack{}, err
 	}
-	s := stack{name: c.String("stack"), aws: cfg, outputs: map[string]string{}, parameters: map[string]string{}}
+	s := stack{name: c.String("stack"), aws: cfg}
 	if c.Bool("local") {
 		s.name = localStack
 	}
@@ -107,13 +108,18 @@ func (s *stack) find(ctx context.Context) error {
 		}
 		return s.explain("looking for the stack "+s.name, err)
 	}
+	s.outputs, s.parameters, s.functions = map[string]string{}, map[string]string{}, map[string]string{}
 	for _, p := range out.Stacks[0].Parameters {
 		s.parameters[aws.ToString(p.ParameterKey)] = aws.ToString(p.ParameterValue)
 	}
 	for _, o := range out.Stacks[0].Outputs {
-		s.outputs[aws.ToString(o.OutputKey)] = aws.ToString(o.OutputValue)
+		key, value := aws.ToString(o.OutputKey), aws.ToString(o.OutputValue)
+		if folder, ok := strings.CutSuffix(key, "FunctionName"); ok {
+			s.functions[strings.ToLower(folder)] = value
+		}
+		s.outputs[key] = value
 	}
-	if s.outputs["InspectFunctionName"] == "" {
+	if s.functions["inspect"] == "" {
 		return fail(exitFailed, "%s is not a stack of Herald: it has no output InspectFunctionName", s.name)
 	}
 	return nil
@@ -144,11 +150,6 @@ func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []s
 	}
 	slices.Sort(names)
 	return names, nil
-}
-
-// function is the name of an operator function, which is called by its folder.
-func (s stack) function(folder string) *string {
-	return aws.String(s.outputs[strings.ToUpper(folder[:1])+folder[1:]+"FunctionName"])
 }
 
 // explain adds a remedy to an error of AWS.

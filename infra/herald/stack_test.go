@@ -53,7 +53,7 @@ func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
 			exitUsage,
 		},
 	} {
-		s := stack{name: row.stack, outputs: map[string]string{}, aws: aws.Config{
+		s := stack{name: row.stack, aws: aws.Config{
 			Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
 			HTTPClient: cloud{row.stacks},
 		}}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
@@ -65,10 +64,7 @@ func (a *app) verify() *cli.Command {
 func (s stack) verification(ctx context.Context, local bool) (c verify.Config, end func(), err error) {
 	state := statefile.State{
 		APIURL: s.outputs["ApiUrl"], EventsQueueURL: s.outputs["EventsQueueUrl"], Region: s.aws.Region, StackName: s.name,
-		Functions: map[string]string{},
-	}
-	for _, name := range []string{"Inspect", "Replay", "Control", "Apikeys"} {
-		state.Functions[strings.ToLower(name)] = s.outputs[name+"FunctionName"]
+		Functions: s.functions,
 	}
 	c = verify.Config{Name: s.name, Local: local, Patience: 3 * time.Minute}
 	if c.Waits, c.Processes, err = s.pace(); err != nil {
