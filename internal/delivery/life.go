@@ -1,7 +1,6 @@
 package delivery
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -31,21 +30,20 @@ const (
 // Encode returns the text of the attribute: the version, then every field that is not zero as
 // ",name=value", always in the same order. Every life has exactly one text.
 func (l Life) Encode() string {
-	var b strings.Builder
-	b.WriteString(lifeVersion)
+	text := append(make([]byte, 0, 128), lifeVersion...)
 	number := func(name string, value int64) {
 		if value > 0 {
-			b.WriteString("," + name + "=" + strconv.FormatInt(value, 10))
+			text = strconv.AppendInt(append(text, name...), value, 10)
 		}
 	}
-	number("started", millis(l.StartedAt))
-	number("due", millis(l.DueAt))
-	number("probe", millis(l.Probe))
+	number(",started=", millis(l.StartedAt))
+	number(",due=", millis(l.DueAt))
+	number(",probe=", millis(l.Probe))
 	if l.Reason != "" {
-		b.WriteString(",reason=" + string(l.Reason))
+		text = append(append(text, ",reason="...), l.Reason...)
 	}
-	number("status", int64(l.Status))
-	return b.String()
+	number(",status=", int64(l.Status))
+	return string(text)
 }
 
 func millis(t time.Time) int64 {
@@ -55,78 +53,52 @@ func millis(t time.Time) int64 {
 	return t.UnixMilli()
 }
 
-var errLifeVersion = errors.New("life is of another version")
-
 // DecodeLife reads the text of Encode, and nothing else: fields in another order, repeated or unknown,
 // and numbers with leading zeros are refused.
 func DecodeLife(text string) (Life, error) {
-	version, rest, more := strings.Cut(text, ",")
-	if version != lifeVersion {
-		return Life{}, errLifeVersion
+	var l Life
+	for field := range strings.SplitSeq(text, ",") {
+		name, value, _ := strings.Cut(field, "=")
+		switch name {
+		case "started":
+			l.StartedAt = moment(value)
+		case "due":
+			l.DueAt = moment(value)
+		case "probe":
+			l.Probe = moment(value)
+		case "reason":
+			l.Reason = reason(value)
+		case "status":
+			l.Status = int(number(value, maxStatus))
+		}
 	}
-	r := lifeReader{rest: rest, more: more}
-	l := Life{
-		StartedAt: r.time("started"),
-		DueAt:     r.time("due"),
-		Probe:     r.time("probe"),
-		Reason:    r.reason(),
-		Status:    int(r.number("status", maxStatus)),
-	}
-	if r.err == nil && r.more {
-		r.err = fmt.Errorf("life: nothing reads %.20q", r.rest)
-	}
-	if r.err != nil {
-		return Life{}, r.err
+	if l.Encode() != text {
+		return Life{}, fmt.Errorf("life %.150q is not of this version", text)
 	}
 	return l, nil
 }
 
-// lifeReader takes fields off the front, in their order; a missing one is zero.
-type lifeReader struct {
-	rest string
-	more bool
-	err  error
-}
-
-func (r *lifeReader) take(name string) (string, bool) {
-	rest, ok := strings.CutPrefix(r.rest, name+"=")
-	if r.err != nil || !r.more || !ok {
-		return "", false
-	}
-	value, rest, more := strings.Cut(rest, ",")
-	r.rest, r.more = rest, more
-	return value, true
-}
-
-func (r *lifeReader) number(name string, limit int64) int64 {
-	text, ok := r.take(name)
-	if !ok {
-		return 0
-	}
+// number is 0, which Encode leaves out, for a text that is no number up to the limit.
+func number(text string, limit int64) int64 {
 	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 1 || n > limit || strconv.FormatInt(n, 10) != text {
-		r.err = fmt.Errorf("life: %s is %.20q", name, text)
+	if err != nil || n > limit {
 		return 0
 	}
 	return n
 }
 
-func (r *lifeReader) time(name string) time.Time {
-	n := r.number(name, maxLifeMillis)
-	if n == 0 {
-		return time.Time{}
+func moment(text string) time.Time {
+	if n := number(text, maxLifeMillis); n > 0 {
+		return time.UnixMilli(n).UTC()
 	}
-	return time.UnixMilli(n).UTC()
+	return time.Time{}
 }
 
-func (r *lifeReader) reason() Reason {
-	text, ok := r.take("reason")
-	if !ok {
-		return ""
-	}
+// reason is "" for a text that is none.
+func reason(text string) Reason {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789_"
-	if text == "" || len(text) > maxReason || strings.Trim(text, letters) != "" {
-		r.err = fmt.Errorf("life: reason is %.20q", text)
+	if len(text) > maxReason || strings.Trim(text, letters) != "" {
+		return ""
 	}
 	return Reason(text)
 }
