@@ -57,12 +57,12 @@ func (s Sender) Send(ctx context.Context, messages []Outgoing) []error {
 		}
 		return to
 	}
-	return inBatches("sending to SQS", len(messages), end, func(from, to int) (answer, error) {
+	return inBatches("sending to SQS", len(messages), end, func(from, to int) (answers, error) {
 		return s.sendBatch(ctx, messages[from:to])
 	})
 }
 
-func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (a answer, err error) {
+func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (answers, error) {
 	entries := make([]types.SendMessageBatchRequestEntry, len(messages))
 	for i, m := range messages {
 		entries[i] = types.SendMessageBatchRequestEntry{
@@ -77,13 +77,14 @@ func (s Sender) sendBatch(ctx context.Context, messages []Outgoing) (a answer, e
 	}
 	out, err := s.Client.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: aws.String(s.URL), Entries: entries})
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
+	answered := answers{}
 	for _, entry := range out.Successful {
-		a.succeeded(entry.Id)
+		answered[aws.ToString(entry.Id)] = nil
 	}
-	a.failed = out.Failed
-	return a, nil
+	answered.fail(out.Failed)
+	return answered, nil
 }
 
 // size counts as SQS does: body, and names, types and values of the attributes.

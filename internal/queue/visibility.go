@@ -49,12 +49,12 @@ func (v Visibility) ChangeVisibility(ctx context.Context, changes []VisibilityCh
 
 func (v Visibility) change(ctx context.Context, changes []VisibilityChange) []error {
 	end := func(from int) int { return min(from+maxBatch, len(changes)) }
-	return inBatches("changing visibility", len(changes), end, func(from, to int) (answer, error) {
+	return inBatches("changing visibility", len(changes), end, func(from, to int) (answers, error) {
 		return v.changeBatch(ctx, changes[from:to])
 	})
 }
 
-func (v Visibility) changeBatch(ctx context.Context, changes []VisibilityChange) (a answer, err error) {
+func (v Visibility) changeBatch(ctx context.Context, changes []VisibilityChange) (answers, error) {
 	entries := make([]types.ChangeMessageVisibilityBatchRequestEntry, len(changes))
 	for i, c := range changes {
 		entries[i] = types.ChangeMessageVisibilityBatchRequestEntry{
@@ -66,11 +66,12 @@ func (v Visibility) changeBatch(ctx context.Context, changes []VisibilityChange)
 	in := &sqs.ChangeMessageVisibilityBatchInput{QueueUrl: aws.String(v.URL), Entries: entries}
 	out, err := v.Client.ChangeMessageVisibilityBatch(ctx, in)
 	if err != nil {
-		return answer{}, err
+		return nil, err
 	}
+	answered := answers{}
 	for _, entry := range out.Successful {
-		a.succeeded(entry.Id)
+		answered[aws.ToString(entry.Id)] = nil
 	}
-	a.failed = out.Failed
-	return a, nil
+	answered.fail(out.Failed)
+	return answered, nil
 }
