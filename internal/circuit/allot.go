@@ -1,7 +1,7 @@
 package circuit
 
 // Allot divides a budget into equal shares; the unused part of a share goes to the others. release divides its sends
-// among kinds of work and then among endpoints.
+// among tenants and then among endpoints.
 func Allot(budget int, wants []int) []int {
 	given := make([]int, len(wants))
 	open := 0

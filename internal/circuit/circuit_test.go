@@ -5,7 +5,6 @@ import (
 	"os"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -345,7 +344,7 @@ func TestRecent_Share_forgetsAfterTenMinutes(t *testing.T) {
 }
 
 // TestItem_keepsItsPromises draws lives of an endpoint and checks, after every step, the promises of the
-// package comment; it also collects the transitions, which are those that the comment draws.
+// package comment; it also collects the transitions, which are those that design.md draws.
 func TestItem_keepsItsPromises(t *testing.T) {
 	seen := map[string]bool{}
 	for range 10 { // of a hundred lives each
@@ -354,12 +353,12 @@ func TestItem_keepsItsPromises(t *testing.T) {
 	drawn := drawnTransitions(t)
 	for transition := range seen {
 		if !slices.Contains(drawn, transition) {
-			t.Errorf("%s happens and is not drawn in doc.go", transition)
+			t.Errorf("%s happens and is not drawn in design.md", transition)
 		}
 	}
 	for _, transition := range drawn {
 		if !seen[transition] {
-			t.Errorf("%s is drawn in doc.go and did not happen", transition)
+			t.Errorf("%s is drawn in design.md and did not happen", transition)
 		}
 	}
 }
@@ -408,15 +407,15 @@ func live(t *rapid.T, seen map[string]bool) {
 
 func drawnTransitions(t *testing.T) (all []string) {
 	t.Helper()
-	doc, err := os.ReadFile("doc.go")
+	doc, err := os.ReadFile("../../infra/docs/design.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^//\s+(\w+ --> \w+): `).FindAllStringSubmatch(string(doc), -1) {
-		all = append(all, strings.TrimSpace(m[1]))
+	for _, m := range regexp.MustCompile(`(?m)^ +(\w+ --> \w+): `).FindAllStringSubmatch(string(doc), -1) {
+		all = append(all, m[1])
 	}
 	if len(all) == 0 {
-		t.Fatal("doc.go draws no transitions")
+		t.Fatal("design.md draws no transitions")
 	}
 	return all
 }

@@ -6,16 +6,7 @@
 // write. Every change returns a new Item, stored on the condition that the version that was read still
 // stands. Of two processes that saw the same, one is refused: a lost write costs time, never a delivery.
 //
-//	stateDiagram-v2
-//	    none --> failing: a failure
-//	    failing --> none: a 2xx
-//	    failing --> open: 5 failures of 3 deliveries over 5 min, or 50 over 30 s
-//	    open --> recovering: a probe's 2xx
-//	    recovering --> open: 5 failures over 30 s without a 2xx
-//	    recovering --> none: nothing is left, or the endpoint is stopped or changed
-//	    none --> recovering: something is held, or an operator's release
-//	    failing --> recovering: something is held, or an operator's release
-//	    open --> recovering: an operator's release
+// The states are drawn in infra/docs/design.md, "Circuit".
 //
 // It promises:
 //   - While a circuit is open its endpoint is sent nothing but probes, each claimed before it is sent.

@@ -1,10 +1,6 @@
 package circuit
 
-import (
-	"errors"
-	"fmt"
-	"time"
-)
+import "time"
 
 // Settings are the thresholds. Default returns the product's; Scaled shortens every time that is
 // a matter of policy, as the local stack does.
@@ -74,30 +70,4 @@ func scaled(waits []time.Duration, scale func(time.Duration) time.Duration) []ti
 		shorter[n] = scale(d)
 	}
 	return shorter
-}
-
-// Validate names the settings that cannot work.
-func (s Settings) Validate() error {
-	var errs []error
-	for name, n := range map[string]int{
-		"failures": s.Failures, "deliveries": s.Deliveries, "busy failures": s.BusyFailures,
-		"reopen failures": s.ReopenFailures, "recovery": s.Recovery,
-	} {
-		if n < 1 {
-			errs = append(errs, fmt.Errorf("%s must be at least 1", name))
-		}
-	}
-	if s.Deliveries > s.Failures {
-		errs = append(errs, errors.New("deliveries must be at most failures"))
-	}
-	if s.Run <= 0 || len(s.Probes) == 0 || len(s.Reprobes) == 0 {
-		errs = append(errs, errors.New("the time between runs must be positive, and probes must have waits"))
-	}
-	if s.RecoveryLimit < s.Recovery || s.Budget < s.RecoveryLimit {
-		errs = append(errs, errors.New("recovery must be at most its limit, and that at most the budget"))
-	}
-	if s.FunctionTimeout <= 0 {
-		errs = append(errs, errors.New("the function's timeout must be positive"))
-	}
-	return errors.Join(errs...)
 }

@@ -33,14 +33,10 @@ func (s Settings) rules() (Rules, error) {
 		Unrecorded:  s.RecordAcknowledged == recordNone,
 	}
 	r.Circuit.FunctionTimeout = s.FunctionTimeout.Duration()
-	scheduleErr, circuitErr := r.Schedule.Validate(), r.Circuit.Validate()
-	if scheduleErr != nil {
-		scheduleErr = fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", scheduleErr)
+	if err := r.Schedule.Validate(); err != nil {
+		return r, fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", err)
 	}
-	if circuitErr != nil {
-		circuitErr = fmt.Errorf("MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", circuitErr)
-	}
-	return r, errors.Join(scheduleErr, circuitErr)
+	return r, nil
 }
 
 // validate names every setting outside the range of the template's parameter. The schedule and the egress policy
@@ -51,6 +47,8 @@ func (s Settings) validate() error {
 		name            string
 		value, from, to int
 	}{
+		{"MINUTE_SECONDS", int(s.Minute), 1, 60},
+		{"FUNCTION_TIMEOUT_SECONDS", int(s.FunctionTimeout), 3, 900},
 		{"CONNECT_TIMEOUT_SECONDS", int(s.ConnectTimeout), 1, 60},
 		{"ATTEMPT_TIMEOUT_SECONDS", int(s.AttemptTimeout), 1, 120},
 		{"ENDPOINT_CONCURRENCY", s.EndpointConcurrency, 1, 1000},

@@ -99,15 +99,13 @@ func (s Settings) schedule() retry.Schedule {
 // validate names every setting out of its range.
 func (s Settings) validate() error {
 	var errs []error
-	if err := s.circuit().Validate(); err != nil {
-		errs = append(errs, fmt.Errorf("MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS: %w", err))
-	}
 	if err := s.schedule().Validate(); err != nil {
 		errs = append(errs, fmt.Errorf(
 			"RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS, MAX_LIFE_DAYS: %w", err))
 	}
-	if s.MaximumConcurrency < 1 || s.AttemptTimeout < 1 {
-		errs = append(errs, errors.New("MAXIMUM_CONCURRENCY and ATTEMPT_TIMEOUT_SECONDS must be at least 1"))
+	if min(int(s.Minute), int(s.FunctionTimeout), s.MaximumConcurrency, int(s.AttemptTimeout)) < 1 {
+		errs = append(errs, errors.New("MINUTE_SECONDS, FUNCTION_TIMEOUT_SECONDS, MAXIMUM_CONCURRENCY and "+
+			"ATTEMPT_TIMEOUT_SECONDS must be at least 1"))
 	}
 	return errors.Join(errs...)
 }
