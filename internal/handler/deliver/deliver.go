@@ -57,7 +57,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	h.report(settling, ends, unreadable, began)
 	failed = unreadable
 	for _, e := range ends {
-		if e.returned {
+		if e.returned() {
 			for _, r := range e.records {
 				failed = append(failed, r.MessageId)
 			}

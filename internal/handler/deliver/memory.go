@@ -12,11 +12,16 @@ import (
 // endpoint in trouble.
 type memory struct {
 	mu        sync.Mutex
-	circuits  map[dynamo.EndpointKey]recalled     // of endpoints in trouble, as read last
-	quiet     map[dynamo.EndpointKey]time.Time    // last read of the ones without circuit and slow_until
-	slowUntil map[string]time.Time                // of tenants, as this process wrote it
-	seen      map[dynamo.EndpointKey]circuit.Seen // attempts that no write of a circuit counted yet
-	wrote     map[dynamo.EndpointKey]time.Time    // last write of a circuit
+	circuits  map[dynamo.EndpointKey]recalled  // of endpoints in trouble, as read last
+	quiet     map[dynamo.EndpointKey]time.Time // last read of the ones without circuit and slow_until
+	slowUntil map[string]time.Time             // of tenants, as this process wrote it
+	wrote     map[dynamo.EndpointKey]wrote
+}
+
+// wrote is a process's last write of a circuit, and the attempts since, which no write has counted yet.
+type wrote struct {
+	at    time.Time
+	since circuit.Seen
 }
 
 type recalled struct {
@@ -89,32 +94,24 @@ func (m *memory) slow(tenantID string, until time.Time) {
 	remember(&m.slowUntil, tenantID, until)
 }
 
-// count adds attempts to the ones that no write of the endpoint's circuit counted yet, and returns them all.
-func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen) circuit.Seen {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	all := m.seen[key]
-	all.Tried, all.OK = all.Tried+s.Tried, all.OK+s.OK
-	remember(&m.seen, key, all)
-	return all
-}
-
 // writeEvery is how often, at most, a process writes the circuit of one endpoint.
 const writeEvery = time.Second
 
-// mayWrite reports whether it is time to write the endpoint's circuit again.
-func (m *memory) mayWrite(key dynamo.EndpointKey, now time.Time) bool {
+// count adds attempts to the ones that no write of the endpoint's circuit counted yet, and returns them all; mayWrite
+// says that it is time for another write.
+func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen, now time.Time) (all circuit.Seen, mayWrite bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last, ok := m.wrote[key]
-	return !ok || now.Sub(last) >= writeEvery
+	last := m.wrote[key]
+	last.since.Tried, last.since.OK = last.since.Tried+s.Tried, last.since.OK+s.OK
+	remember(&m.wrote, key, last)
+	return last.since, now.Sub(last.at) >= writeEvery
 }
 
 // written notes a write of the endpoint's circuit, which counted its attempts.
 func (m *memory) written(key dynamo.EndpointKey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	remember(&m.wrote, key, now)
-	delete(m.seen, key)
+	remember(&m.wrote, key, wrote{at: now})
 	delete(m.quiet, key)
 }

@@ -11,18 +11,20 @@ import (
 // the next move.
 type end struct {
 	sight
-	outcome  delivery.Outcome
-	begun    time.Time     // of the POST; zero: there was none
-	ended    time.Time     // of the POST; without one, the moment of the decision
-	move     delivery.Move // unless it was acknowledged or discarded
-	returned bool          // its messages go back to their queue
-	err      error         // behind a fault of ours: for the log only
+	outcome delivery.Outcome
+	begun   time.Time     // of the POST; zero: there was none
+	ended   time.Time     // of the POST; without one, the moment of the decision
+	move    delivery.Move // unless it was acknowledged or discarded
+	err     error         // behind a fault of ours: for the log only
 }
 
 // moves reports whether the delivery goes on somewhere else or stays on its queue.
 func (e end) moves() bool {
 	return e.outcome.Verdict == delivery.VerdictRetry || e.outcome.Verdict == delivery.VerdictDead
 }
+
+// returned reports whether the messages go back to their queue.
+func (e end) returned() bool { return e.moves() && e.move.To == delivery.Stay }
 
 // posted reports whether an attempt was begun.
 func (e end) posted() bool { return !e.begun.IsZero() }

@@ -71,7 +71,7 @@ func (e end) state(now time.Time) delivery.Record {
 		if e.move.To == delivery.ToBacklog {
 			r.State = delivery.Waiting
 		}
-		if !e.move.Held && (e.from != delivery.DeliveryQueue || !e.returned) { // else only SQS knows until when
+		if !e.move.Held && (e.from != delivery.DeliveryQueue || !e.returned()) { // else only SQS knows until when
 			r.NextAttemptAt = e.move.Due
 		}
 	case delivery.VerdictDead:
@@ -95,8 +95,8 @@ func (h *Handler) recordCircuits(ctx context.Context, ends []end) {
 		if o.circuit.Version == 0 && !slices.ContainsFunc(o.results, failed) {
 			continue
 		}
-		o.seen = h.memory.count(o.key, o.seen)
-		if h.memory.mayWrite(o.key, h.Now()) || o.urgent() {
+		var mayWrite bool
+		if o.seen, mayWrite = h.memory.count(o.key, o.seen, h.Now()); mayWrite || o.urgent() {
 			news = append(news, o)
 		}
 	}

@@ -1,6 +1,7 @@
 package deliver
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base32"
@@ -24,88 +25,100 @@ const (
 )
 
 // settle carries out every move, each with the next best where AWS does not take it: DeadLetterQueue, leases,
-// Backlog, queues, visibility. The ends it returns go back to their queue; all others are acknowledged, and are
-// elsewhere by now.
+// Backlog, queues, visibility. The ends it returns as staying go back to their queue; all others are acknowledged, and
+// are elsewhere by now.
 func (h *Handler) settle(ctx context.Context, ends []end) []end {
-	ends = h.send(ctx, ends, delivery.ToDeadLetterQueue, h.Queues.DeadLetter) // refused: into Backlog
-	ends = h.lease(ctx, ends)
-	ends = h.putInBacklog(ctx, ends)
-	ends = h.send(ctx, ends, delivery.ToRetryQueue, h.Queues.Retry)
-	ends = h.send(ctx, ends, delivery.ToSlowQueue, h.Queues.Slow)
-	return h.hide(ctx, ends)
-}
-
-// going are the indices of the ends that move that way.
-func going(ends []end, to delivery.Way) (indices []int) {
-	for i, e := range ends {
-		if e.moves() && !e.returned && e.move.To == to {
-			indices = append(indices, i)
-		}
-	}
-	return indices
-}
-
-// lease makes sure that release looks for deliveries before they are held: first the endpoint's circuit has to say
-// so. Where that fails, the deliveries wait on their queue and are decided about again.
-func (h *Handler) lease(ctx context.Context, ends []end) []end {
-	now := h.Now()
-	held := map[dynamo.EndpointKey][]int{}
-	var keys []dynamo.EndpointKey
-	for _, i := range going(ends, delivery.ToBacklog) {
-		e := ends[i]
-		if !e.move.Held || e.reading.Circuit.MayHold(h.Rules.Circuit, now) {
-			continue
-		}
-		if held[e.key()] == nil {
-			keys = append(keys, e.key())
-		}
-		held[e.key()] = append(held[e.key()], i)
-	}
-	if len(keys) == 0 {
+	if !slices.ContainsFunc(ends, end.moves) {
 		return ends
 	}
 	ends = slices.Clone(ends)
-	ctx, cancel := context.WithTimeout(ctx, leaseTime)
-	defer cancel()
-	errs := parallel.Each(len(keys), tableWrites, func(i int) error {
-		_, err := h.Tables.Circuits.Hold(ctx, keys[i], h.Rules.Circuit.NewLease(now), now)
-		h.memory.stir(keys[i])
-		return err
-	})
-	for n, err := range errs {
-		for _, i := range held[keys[n]] {
+	for _, s := range h.steps() {
+		var indices []int
+		var some []end
+		for i, e := range ends {
+			if e.moves() && s.takes(e) {
+				indices, some = append(indices, i), append(some, e)
+			}
+		}
+		if len(some) == 0 {
+			continue
+		}
+		for n, err := range s.do(ctx, some) {
 			if err != nil {
-				ends[i] = h.onQueue(h.lost(ends[i], "LeasesLost", err))
+				ends[indices[n]] = s.refused(h.lost(some[n], s.metric, err))
 			}
 		}
 	}
 	return ends
 }
 
-// putInBacklog puts deliveries into Backlog. The ones that it does not take wait on a queue.
-func (h *Handler) putInBacklog(ctx context.Context, ends []end) []end {
-	indices := going(ends, delivery.ToBacklog)
-	if len(indices) == 0 {
-		return ends
+// step carries out the moves of the ends that it takes. do returns one error per end; what AWS did not take is counted
+// in the metric, and goes on as refused says.
+type step struct {
+	takes   func(e end) bool
+	do      func(ctx context.Context, ends []end) []error
+	metric  string
+	refused func(e end) end
+}
+
+// steps are in an order in which what one does not take is left for those behind it.
+func (h *Handler) steps() []step {
+	to := func(way delivery.Way) func(end) bool { return func(e end) bool { return e.move.To == way } }
+	asItIs := func(e end) end { return e } // it comes back after its queue's own visibility timeout: early, never lost
+	return []step{
+		{to(delivery.ToDeadLetterQueue), h.send(h.Queues.DeadLetter), "SendsLost", h.unsent},
+		{h.unleased, h.lease, "LeasesLost", h.onQueue},
+		{to(delivery.ToBacklog), h.putInBacklog, "BacklogPutsLost", h.onQueue},
+		{to(delivery.ToRetryQueue), h.send(h.Queues.Retry), "SendsLost", h.unsent},
+		{to(delivery.ToSlowQueue), h.send(h.Queues.Slow), "SendsLost", h.unsent},
+		{end.hides, h.hide, "VisibilityLost", asItIs},
 	}
+}
+
+// unleased reports whether the delivery is to be held and no lease that lasts is known.
+func (h *Handler) unleased(e end) bool {
+	return e.move.To == delivery.ToBacklog && e.move.Held && !e.reading.Circuit.MayHold(h.Rules.Circuit, h.Now())
+}
+
+// lease makes sure that release looks for deliveries before they are held: first the endpoint's circuit has to say
+// so. Where that fails, the deliveries wait on their queue and are decided about again.
+func (h *Handler) lease(ctx context.Context, ends []end) []error {
+	var keys []dynamo.EndpointKey
+	of := map[dynamo.EndpointKey]int{}
+	for _, e := range ends {
+		if _, known := of[e.key()]; !known {
+			of[e.key()] = len(keys)
+			keys = append(keys, e.key())
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaseTime)
+	defer cancel()
+	now := h.Now()
+	stored := parallel.Each(len(keys), tableWrites, func(i int) error {
+		_, err := h.Tables.Circuits.Hold(ctx, keys[i], h.Rules.Circuit.NewLease(now), now)
+		h.memory.stir(keys[i])
+		return err
+	})
+	errs := make([]error, len(ends))
+	for n, e := range ends {
+		errs[n] = stored[of[e.key()]]
+	}
+	return errs
+}
+
+// putInBacklog puts deliveries into Backlog. The ones that it does not take wait on a queue.
+func (h *Handler) putInBacklog(ctx context.Context, ends []end) []error {
 	ctx, cancel := context.WithTimeout(ctx, putTime)
 	defer cancel()
 	now := h.Now()
-	items := make([]backlog.Item, len(indices))
-	for n, i := range indices {
-		e := ends[i]
+	items := make([]backlog.Item, len(ends))
+	for n, e := range ends {
 		if e.move.Life.Reason == "" {
 			e.move.Life.Reason = e.outcome.Reason
 		}
 		items[n] = backlog.New(e.message, e.move, now, putOf(e.task))
 	}
-	ends = slices.Clone(ends)
-	for n, err := range h.Tables.Backlog.Put(ctx, items) {
-		if err != nil {
-			ends[indices[n]] = h.onQueue(h.lost(ends[indices[n]], "BacklogPutsLost", err))
-		}
-	}
-	return ends
+	return h.Tables.Backlog.Put(ctx, items)
 }
 
 // putOf tells the items of a delivery's messages apart. A message that is put again, because its first
@@ -139,30 +152,20 @@ func (h *Handler) soon(t task) time.Duration {
 	return min(h.Rules.Schedule.Wait(t.receives, h.Random(), 0, 0), retry.MaxDelay)
 }
 
-// send sends deliveries to another queue. The ones that it does not take wait on their own: on DeliveryQueue for that
-// queue's visibility timeout.
-func (h *Handler) send(ctx context.Context, ends []end, to delivery.Way, queueOf Sender) []end {
-	indices := going(ends, to)
-	if len(indices) == 0 {
-		return ends
-	}
-	now := h.Now()
-	messages := make([]queue.Outgoing, len(indices))
-	for n, i := range indices {
-		messages[n] = outgoing(ends[i], now)
-	}
-	ends = slices.Clone(ends)
-	for n, err := range queueOf.Send(ctx, messages) {
-		if err == nil {
-			continue
+// send sends deliveries to another queue.
+func (h *Handler) send(to Sender) func(ctx context.Context, ends []end) []error {
+	return func(ctx context.Context, ends []end) []error {
+		now := h.Now()
+		messages := make([]queue.Outgoing, len(ends))
+		for n, e := range ends {
+			messages[n] = outgoing(e, now)
 		}
-		ends[indices[n]] = h.unsent(h.lost(ends[indices[n]], "SendsLost", err))
+		return to.Send(ctx, messages)
 	}
-	return ends
 }
 
-// unsent is the end of a delivery that its queue refused. One that is dead waits in Backlog; all others on
-// the queue that they came from.
+// unsent is the end of a delivery that its queue refused. One that is dead waits in Backlog; all others on the queue
+// that they came from: on DeliveryQueue for that queue's visibility timeout.
 func (h *Handler) unsent(e end) end {
 	soon := h.Now().Add(h.soon(e.task))
 	switch {
@@ -170,7 +173,7 @@ func (h *Handler) unsent(e end) end {
 		e.move.To, e.move.Attempts, e.move.Due = delivery.ToBacklog, h.Rules.Schedule.Last(), soon
 		return e.with(e.move)
 	case e.from == delivery.DeliveryQueue:
-		e.returned = true
+		e.move.To = delivery.Stay
 		return e
 	}
 	e.move.Due = soon
@@ -192,35 +195,26 @@ func rest(m delivery.Move, now time.Time) time.Duration {
 	return min(max(m.Due.Sub(now), 0), retry.MaxDelay)
 }
 
-// hide makes deliveries that stay on their queue invisible until their next attempt, duplicates included.
-func (h *Handler) hide(ctx context.Context, ends []end) []end {
-	indices := going(ends, delivery.Stay)
-	if len(indices) == 0 {
-		return ends
-	}
+// hides reports whether a delivery waits on its queue as a visibility timeout.
+func (e end) hides() bool { return e.move.To == delivery.Stay && e.from != delivery.DeliveryQueue }
+
+// hide makes deliveries that stay on their queue, the same for all, invisible until their next attempt, duplicates
+// included.
+func (h *Handler) hide(ctx context.Context, ends []end) []error {
 	now := h.Now()
-	owners := map[delivery.Queue][]int{}
-	changes := map[delivery.Queue][]queue.VisibilityChange{}
-	ends = slices.Clone(ends)
-	for _, i := range indices {
-		ends[i].returned = true
-		from := ends[i].from
-		for _, r := range ends[i].records {
-			owners[from] = append(owners[from], i)
-			changes[from] = append(changes[from], queue.VisibilityChange{
-				ReceiptHandle: r.ReceiptHandle, Wait: rest(ends[i].move, now),
-			})
+	var of []int // the ends of the changes
+	var changes []queue.VisibilityChange
+	for n, e := range ends {
+		for _, r := range e.records {
+			of = append(of, n)
+			changes = append(changes, queue.VisibilityChange{ReceiptHandle: r.ReceiptHandle, Wait: rest(e.move, now)})
 		}
 	}
-	for from, hides := range changes {
-		for n, err := range h.Queues.Hide[from].ChangeVisibility(ctx, hides) {
-			if err != nil { // it comes back after the queue's own visibility timeout: early, never lost
-				i := owners[from][n]
-				ends[i] = h.lost(ends[i], "VisibilityLost", err)
-			}
-		}
+	errs := make([]error, len(ends))
+	for n, err := range h.Queues.Hide[ends[0].from].ChangeVisibility(ctx, changes) {
+		errs[of[n]] = cmp.Or(errs[of[n]], err)
 	}
-	return ends
+	return errs
 }
 
 // lost notes that AWS did not take a delivery's move: a fault of ours, whether or not the receiver failed. The
