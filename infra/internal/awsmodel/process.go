@@ -84,7 +84,7 @@ func (m *Model) Process(name string, rules deliver.Rules, random *rand.Rand) *Pr
 	}
 	p.release = &release.Handler{
 		Backlog: backlogTable{p}, Circuits: circuits{p}, Endpoints: reader{p, false}, Records: deliveries{p},
-		RetryQueue: sender{p, m.RetryQueue}, DeadLetterQueue: sender{p, m.DeadLetterQueue}, Waker: nobody{},
+		RetryQueue: sender{p, m.RetryQueue}, DeadLetterQueue: sender{p, m.DeadLetterQueue}, Wake: noJobs,
 		Settings: rules.Circuit, Schedule: rules.Schedule, Allowance: rules.Allowance,
 		Log: log, Metrics: metrics("release"), Now: now, Random: number,
 	}
@@ -196,7 +196,5 @@ func (p *Process) Control(payload []byte) (answer []byte, err error) {
 	return answer, err
 }
 
-// nobody has jobs here.
-type nobody struct{}
-
-func (nobody) Wake(context.Context) error { return nil }
+// noJobs wakes nobody.
+func noJobs(context.Context) error { return nil }

@@ -24,13 +24,7 @@ type burials struct {
 	due *due // brings more of them
 
 	mu    sync.Mutex
-	ended []ended
-}
-
-// ended is an item whose delivery is over. It is read again: bodies would be too much to keep.
-type ended struct {
-	key      backlog.Key
-	endpoint dynamo.EndpointKey
+	ended []dynamo.Due // to be read again: bodies would be too much to keep
 }
 
 // maxEnded bounds the keys in memory. The rest is found again by the next run.
@@ -40,7 +34,7 @@ func (b *burials) add(i backlog.Item) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if len(b.ended) < maxEnded {
-		b.ended = append(b.ended, ended{i.Key, endpointOf(i)})
+		b.ended = append(b.ended, dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID})
 	}
 }
 
@@ -49,7 +43,7 @@ func endpointOf(i backlog.Item) dynamo.EndpointKey {
 }
 
 func (b *burials) bury(ctx context.Context, until time.Time) (left bool) {
-	b.ended = inTurn(b.ended, func(e ended) dynamo.EndpointKey { return e.endpoint })
+	b.ended = inTurn(b.ended, ownerOf)
 	stuck := false // nothing of a page of the last turn could be deleted
 	for len(b.ended) > 0 && b.h.Now().Before(until) {
 		turn := b.ended[:min(len(b.ended), lanes*sizeOf(stuck))]
@@ -71,40 +65,29 @@ func (b *burials) bury(ctx context.Context, until time.Time) (left bool) {
 var errRefused = errors.New("nothing of a page was taken")
 
 // page buries a page of items. stuck says that nothing of it could be deleted.
-func (b *burials) page(ctx context.Context, page []ended) (stuck bool, err error) {
-	var keys []backlog.Key
-	var of []dynamo.EndpointKey
-	for _, e := range page {
-		if b.out.refuses(e.key.EndpointID, e.key.Shard) {
-			continue
+func (b *burials) page(ctx context.Context, page []dynamo.Due) (stuck bool, err error) {
+	stuck, refused, err := b.out.page(ctx, page, false, func(found dynamo.Page) (moves []move, err error) {
+		var of []dynamo.EndpointKey
+		for _, i := range found.Items {
+			if key := endpointOf(i); !slices.Contains(of, key) {
+				of = append(of, key)
+			}
 		}
-		keys = append(keys, e.key)
-		if !slices.Contains(of, e.endpoint) {
-			of = append(of, e.endpoint)
+		readings, err := b.h.Endpoints.Read(ctx, of, nil)
+		if err != nil {
+			return nil, err
 		}
-	}
-	if len(keys) == 0 {
-		return false, nil
-	}
-	found, err := b.h.Backlog.BatchGet(ctx, keys)
-	if err != nil {
-		return false, err
-	}
-	readings, err := b.h.Endpoints.Read(ctx, of, nil)
-	if err != nil {
-		return false, err
-	}
-	var moves []move
-	for _, i := range found.Items {
-		if m, ok := b.ending(i, readings[endpointOf(i)]); ok {
-			moves = append(moves, m)
+		for _, i := range found.Items {
+			if m, ok := b.ending(i, readings[endpointOf(i)]); ok {
+				moves = append(moves, m)
+			}
 		}
-	}
-	done, refused := b.out.carry(ctx, moves)
+		return moves, nil
+	})
 	if refused {
-		return false, errRefused
+		err = errRefused
 	}
-	return done == 0 && len(moves) > 0, nil
+	return stuck && err == nil, err
 }
 
 // ending is the move of an item whose delivery is over; there is none for one that was changed meanwhile,

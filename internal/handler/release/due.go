@@ -73,35 +73,19 @@ func (d *due) left() bool {
 }
 
 // step sends the next items of a shard.
-func (d *due) step(ctx context.Context, shard int) error {
+func (d *due) step(ctx context.Context, shard int) (err error) {
 	l := &d.lanes[shard]
 	if len(l.keys) == 0 {
 		return d.read(ctx, shard)
 	}
 	page := l.keys[:min(len(l.keys), sizeOf(l.stuck))]
-	var found dynamo.Page
-	if keys := d.wanted(page); len(keys) > 0 {
-		var err error
-		if found, err = d.h.Backlog.BatchGet(ctx, keys); err != nil {
-			return err
-		}
+	if l.stuck, l.failed, err = d.out.page(ctx, page, l.stuck, func(found dynamo.Page) ([]move, error) {
+		d.t.see(ctx, found)
+		return d.moves(found.Items), nil
+	}); err == nil {
+		l.keys = l.keys[len(page):]
 	}
-	l.keys = l.keys[len(page):]
-	d.t.see(ctx, found)
-	if moves := d.moves(found.Items); len(moves) > 0 {
-		done, refused := d.out.carry(ctx, moves)
-		l.stuck, l.failed = done == 0, refused
-	}
-	return nil
-}
-
-func (d *due) wanted(page []dynamo.Due) (keys []backlog.Key) {
-	for _, one := range page {
-		if !d.out.refuses(one.EndpointID, one.Shard) {
-			keys = append(keys, one.Key)
-		}
-	}
-	return keys
+	return err
 }
 
 // moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by

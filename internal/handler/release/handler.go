@@ -82,8 +82,8 @@ type Handler struct {
 	Records         Records
 	RetryQueue      Queue
 	DeadLetterQueue Queue
-	Waker           Waker
-	Bus             Bus // nil: owners are told nothing
+	Wake            func(context.Context) error // replay, while an operator's job is running
+	Bus             Bus                         // nil: owners are told nothing
 	Settings        circuit.Settings
 	Schedule        retry.Schedule
 	Allowance       allowance.Settings
@@ -106,7 +106,9 @@ func (h *Handler) Run(ctx context.Context) error {
 	scheduled := &due{h: h, t: t, out: out, over: over, until: began.Add(h.Settings.Ahead)}
 	over.due = scheduled
 
-	h.wake(ctx, t)
+	if err := h.Wake(ctx); err != nil { // first: replay works for as long as this run does, and ends before the next
+		t.fault(ctx, "waking replay", err)
+	}
 	seen := h.look(ctx, t, scheduled)
 	targets := h.plan(ctx, t, seen.circuits)
 	probing := &probes{h: h, t: t, out: out, targets: only(targets, func(p circuit.Plan) bool { return p.Probe })}
@@ -124,7 +126,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	h.forgetSlow(ctx, t, seen.slowUntil)
 	h.tell(ctx, t, targets)
 	scheduled.countUnsent()
-	t.report(ctx, h.Metrics, summary{took: h.Now().Sub(began), endpoints: troubled(targets), blind: seen.blind})
+	t.report(ctx, h.Metrics, h.Now().Sub(began), troubled(targets), seen.blind)
 	if seen.blind {
 		return ErrBlind
 	}

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -79,4 +80,20 @@ func (h *Handler) change(
 		i = stored
 	}
 	return nil
+}
+
+// forgetAfter is how long the number of a tenant is kept that is slow no more.
+const forgetAfter = 24 * time.Hour
+
+// forgetSlow removes tenants' numbers that have long passed.
+func (h *Handler) forgetSlow(ctx context.Context, t *tally, until map[string]time.Time) {
+	var passed []string
+	for tenantID, at := range until {
+		if h.Now().Sub(at) >= forgetAfter {
+			passed = append(passed, tenantID)
+		}
+	}
+	t.each(ctx, "forgetting a slow tenant", len(passed), func(n int) error {
+		return h.Circuits.ForgetSlow(ctx, passed[n], until[passed[n]])
+	})
 }

@@ -69,9 +69,9 @@ func New(c Config) (*Handler, error) {
 		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
-		Waker: ReplayWaker{
+		Wake: ReplayWaker{
 			Jobs: dynamo.NewJobs(tables, s.JobsTable), Lambda: lambda.NewFromConfig(c.AWS), Function: s.ReplayFunction,
-		},
+		}.Wake,
 		Bus:       bus,
 		Settings:  s.circuit(),
 		Schedule:  s.schedule(),

@@ -28,8 +28,7 @@ func (r *recoveries) send(ctx context.Context, until time.Time) (left bool) {
 // leave before it, and no time yet to pass it, gets one as if nothing were late.
 func (r *recoveries) allot(ctx context.Context, until time.Time) {
 	r.walker.goOn(ctx, r.searches, until)
-	wants := make([]int, len(r.searches))
-	for n, s := range r.searches {
+	for _, s := range r.searches {
 		oldest := s.oldest
 		switch {
 		case oldest.IsZero() && s.over: // there is none
@@ -37,40 +36,31 @@ func (r *recoveries) allot(ctx context.Context, until time.Time) {
 		case oldest.IsZero():
 			oldest = s.plan.Item.Since
 		}
-		wants[n] = s.plan.Item.NextQuota(r.walker.h.Settings, oldest, r.walker.h.Now())
+		s.quota = s.plan.Item.NextQuota(r.walker.h.Settings, oldest, r.walker.h.Now())
 	}
-	for n, quota := range r.quotas(wants) {
-		s := r.searches[n]
-		s.quota, s.over = quota, quota == 0
+	r.divide()
+	for _, s := range r.searches {
+		s.over = s.quota == 0
 	}
 }
 
-// quotas divides the budget among tenants, and a tenant's part among its endpoints. The endpoints of a slow
-// tenant get no more together than one at the beginning of its recovery.
-func (r *recoveries) quotas(wants []int) []int {
-	quotas := make([]int, len(wants))
-	indices := make([]int, len(wants))
-	for n := range indices {
-		indices[n] = n
-	}
-	tenants := grouped(indices, func(n int) string { return r.searches[n].key.TenantID })
-	sums := make([]int, len(tenants))
+// divide divides the budget among tenants, and a tenant's part among its endpoints, each up to its quota. The endpoints
+// of a slow tenant get no more together than one at the beginning of its recovery.
+func (r *recoveries) divide() {
+	tenants := grouped(r.searches, func(s *search) string { return s.key.TenantID })
+	quotas, sums := make([][]int, len(tenants)), make([]int, len(tenants))
 	for t, searches := range tenants {
-		for _, n := range searches {
-			sums[t] += wants[n]
+		for _, s := range searches {
+			quotas[t] = append(quotas[t], s.quota)
+			sums[t] += s.quota
 		}
-		if r.slow(r.searches[searches[0]].key.TenantID) {
+		if r.slow(searches[0].key.TenantID) {
 			sums[t] = min(sums[t], r.walker.h.Settings.Recovery)
 		}
 	}
 	for t, part := range circuit.Allot(r.walker.h.Settings.Budget, sums) {
-		of := make([]int, len(tenants[t]))
-		for k, n := range tenants[t] {
-			of[k] = wants[n]
-		}
-		for k, quota := range circuit.Allot(part, of) {
-			quotas[tenants[t][k]] = quota
+		for n, quota := range circuit.Allot(part, quotas[t]) {
+			tenants[t][n].quota = quota
 		}
 	}
-	return quotas
 }

@@ -91,15 +91,11 @@ func (t *tally) fault(ctx context.Context, doing string, err error) {
 	}
 }
 
-// summary is the rest of the line that a run writes.
-type summary struct {
-	took      time.Duration
-	endpoints int  // in trouble
-	blind     bool // it could not see its work
-}
-
-// report writes one wide line and the metrics. A run that found nothing to do writes one metric.
-func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summary) {
+// report writes one wide line and the metrics, with the number of endpoints in trouble. A run that found nothing to do
+// writes one metric, and one that was blind, because it could not see its work, says nothing of a run.
+func (t *tally) report(
+	ctx context.Context, metrics *telemetry.Metrics, took time.Duration, endpoints int, blind bool,
+) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	faults := 0
@@ -107,8 +103,8 @@ func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summar
 		faults += n
 	}
 	attrs := []slog.Attr{
-		slog.Int64(telemetry.KeyMillis, s.took.Milliseconds()),
-		slog.Int("endpoints", s.endpoints), slog.Int("faults", faults),
+		slog.Int64(telemetry.KeyMillis, took.Milliseconds()),
+		slog.Int("endpoints", endpoints), slog.Int("faults", faults),
 	}
 	for _, k := range kinds {
 		if n := t.moved[k]; n > 0 {
@@ -129,13 +125,13 @@ func (t *tally) report(ctx context.Context, metrics *telemetry.Metrics, s summar
 	if t.refused > 0 {
 		metrics.Count("NoticesRefused", t.refused)
 	}
-	if s.endpoints > 0 {
-		metrics.Count("EndpointsInTrouble", s.endpoints)
+	if endpoints > 0 {
+		metrics.Count("EndpointsInTrouble", endpoints)
 	}
 	if faults > 0 {
 		metrics.Count("Faults", faults)
 	}
-	if !s.blind {
+	if !blind {
 		metrics.Count("Runs", 1)
 	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "run", attrs...)

@@ -8,11 +8,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 )
 
-// Waker starts the work on operators' jobs.
-type Waker interface {
-	Wake(ctx context.Context) error
-}
-
 // Invoker is the part of the Lambda client that wakes replay.
 type Invoker interface {
 	Invoke(ctx context.Context, in *lambda.InvokeInput, options ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
@@ -30,7 +25,7 @@ type ReplayWaker struct {
 	Function string // replay's name
 }
 
-// Wake implements Waker.
+// Wake looks for a running job, and invokes replay for it.
 func (w ReplayWaker) Wake(ctx context.Context) error {
 	running, err := w.Jobs.Running(ctx)
 	if err != nil || !running {
@@ -44,11 +39,4 @@ func (w ReplayWaker) Wake(ctx context.Context) error {
 		return fmt.Errorf("invoking %s: %w", w.Function, err)
 	}
 	return nil
-}
-
-// wake comes first: replay works for as long as this run does, and ends before the next.
-func (h *Handler) wake(ctx context.Context, t *tally) {
-	if err := h.Waker.Wake(ctx); err != nil {
-		t.fault(ctx, "waking replay", err)
-	}
 }

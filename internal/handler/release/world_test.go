@@ -92,7 +92,7 @@ func (w *world) handler() *Handler {
 	h := &Handler{
 		Backlog: w, Circuits: w, Endpoints: w, Records: w,
 		RetryQueue: queueOf{w, "RetryQueue", &w.sent}, DeadLetterQueue: queueOf{w, "DeadLetterQueue", &w.buried},
-		Waker:     w,
+		Wake:      func(context.Context) error { return nil }, // there is no job
 		Settings:  circuit.Default(),
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
 		Allowance: allowance.New(200, 15*time.Second),
@@ -105,9 +105,6 @@ func (w *world) handler() *Handler {
 	}
 	return h
 }
-
-// Wake finds no job.
-func (w *world) Wake(context.Context) error { return nil }
 
 // run runs release once, within Lambda's timeout, and returns how long it took.
 func (w *world) run() time.Duration {
