@@ -76,7 +76,7 @@ func (s *APIKeys) ListByTenant(
 	items, next, err := s.list(ctx, query{
 		index: "by-tenant", condition: isTenant, values: given{":tenant": tenantID},
 		limit: limit, backwards: true,
-	}, cursor, "key_id", "tenant_id")
+	}, cursor)
 	if err != nil {
 		return nil, "", err
 	}

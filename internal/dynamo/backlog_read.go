@@ -63,7 +63,7 @@ func (b *Backlog) Due(
 	items, next, err := b.list(ctx, query{
 		index: "by-due", condition: "due_shard = :shard AND due_at <= :until", limit: limit,
 		values: given{":shard": strconv.Itoa(dueShard), ":until": until},
-	}, cursor, "endpoint_shard", "position", "due_shard", "due_at")
+	}, cursor)
 	for _, item := range items {
 		due = append(due, Due{
 			Key: backlogKeyOf(item), TenantID: getStr(item, "tenant_id"), DueAt: read[time.Time](item, "due_at"),

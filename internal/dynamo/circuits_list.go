@@ -5,9 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
 
@@ -24,7 +21,7 @@ const (
 // Trouble names endpoints that have a circuit, in the order of their ids, at most limit of them. It is a little
 // behind; next is "" after the last page.
 func (c *Circuits) Trouble(ctx context.Context, limit int, cursor string) (keys []EndpointKey, next string, err error) {
-	items, next, err := c.list(ctx, listed(listedEndpoint, limit), cursor, "scope", "name", "listed")
+	items, next, err := c.list(ctx, listed(listedEndpoint, limit), cursor)
 	for _, item := range items {
 		id := strings.TrimPrefix(getStr(item, "scope"), endpointScope)
 		keys = append(keys, EndpointKey{getStr(item, "tenant_id"), id})
@@ -58,13 +55,12 @@ func listed(what string, limit int) query {
 func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	slow = map[string]time.Time{}
 	var unreadable error
-	in := &dynamodb.ScanInput{TableName: &c.name, ConsistentRead: aws.Bool(true)}
-	for pages := dynamodb.NewScanPaginator(c.client, in); pages.HasMorePages(); {
-		out, err := pages.NextPage(ctx)
-		if err != nil {
-			return nil, nil, c.wrap(err)
+	for q, more := (query{}), true; more; more = len(q.start) > 0 {
+		var found []attributes
+		if found, q.start, err = c.query(ctx, q); err != nil {
+			return nil, nil, err
 		}
-		for _, item := range out.Items {
+		for _, item := range found {
 			if strings.HasPrefix(getStr(item, "scope"), tenantScope) {
 				slow[getStr(item, "tenant_id")] = slowUntil(item)
 				continue

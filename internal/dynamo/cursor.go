@@ -2,9 +2,7 @@ package dynamo
 
 import (
 	"encoding/base64"
-	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/go-json-experiment/json"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
@@ -14,7 +12,7 @@ import (
 var ErrCursor = cursor.ErrInvalid
 
 // encodeCursor makes the key where a Query stopped opaque; "" after the last page.
-func encodeCursor(key map[string]types.AttributeValue) string {
+func encodeCursor(key attributes) string {
 	if len(key) == 0 {
 		return ""
 	}
@@ -29,9 +27,9 @@ func encodeCursor(key map[string]types.AttributeValue) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// decodeCursor is the reverse of encodeCursor. The cursor must hold exactly the named
-// attributes; "" is the first page.
-func decodeCursor(text string, keys ...string) (map[string]types.AttributeValue, error) {
+// decodeCursor is the reverse of encodeCursor; "" is the first page. Package cursor has bound the cursors that
+// operators get to their lists.
+func decodeCursor(text string) (attributes, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -40,14 +38,11 @@ func decodeCursor(text string, keys ...string) (map[string]types.AttributeValue,
 		return nil, ErrCursor
 	}
 	var plain map[string]string
-	if err := json.Unmarshal(b, &plain); err != nil || len(plain) != len(keys) {
+	if err := json.Unmarshal(b, &plain); err != nil || len(plain) == 0 {
 		return nil, ErrCursor
 	}
-	key := make(map[string]types.AttributeValue, len(keys))
+	key := make(attributes, len(plain))
 	for name, value := range plain {
-		if !slices.Contains(keys, name) || value == "" {
-			return nil, ErrCursor
-		}
 		key[name] = str(value)
 	}
 	return key, nil

@@ -34,7 +34,7 @@ func (d *DeadLetters) List(
 	if err != nil {
 		return nil, "", err
 	}
-	if q.start, err = decodeCursor(p.Cursor, "delivery_id", hash, "died_at"); err != nil {
+	if q.start, err = decodeCursor(p.Cursor); err != nil {
 		return nil, "", err
 	}
 	q.backwards = !p.OldestFirst

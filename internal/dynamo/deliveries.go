@@ -102,7 +102,7 @@ func (d *Deliveries) ListOpen(
 	items, next, err := d.list(ctx, query{
 		index: openIndex, condition: "open_endpoint_id = :endpoint",
 		values: given{":endpoint": endpointID}, limit: limit, backwards: true,
-	}, cursor, "delivery_id", "open_endpoint_id", "created_at")
+	}, cursor)
 	if err != nil {
 		return nil, "", err
 	}

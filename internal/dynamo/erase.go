@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/herald-webhooks/herald/internal/parallel"
@@ -28,10 +27,9 @@ type erased struct {
 	name string
 	table
 	query
-	of     func(tenantID string) given // the values of the query
-	key    []string                    // of the items
-	cursor []string                    // the attributes of a key at which a page ends
-	parts  func(t table, ctx context.Context, item attributes) error
+	of    func(tenantID string) given // the values of the query
+	key   string                      // of the items
+	parts func(t table, ctx context.Context, item attributes) error
 }
 
 // NewErasure returns the erasure of the tables. API keys go first, so that nothing new is made with them, endpoints
@@ -44,18 +42,17 @@ func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	live := query{condition: allOfTenant, limit: erasedAtOnce}
 	counts := query{condition: isTenant + " AND endpoint_id = :counts"}
 	scan, selected := query{filter: isTenant}, query{filter: "#selector." + isTenant}
-	row, item, part := []string{"tenant_id", "endpoint_id"}, []string{"scope", "name"}, []string{"job_id", "part"}
-	place, id := []string{"endpoint_shard", "position"}, []string{"delivery_id"}
+	const row, health, delivery = "tenant_id, endpoint_id", "#scope, #name", "delivery_id"
 	return &Erasure{[]erased{
-		{"api_keys", at(t.APIKeys), byTenant, tenant, []string{"key_id"}, []string{"tenant_id", "key_id"}, nil},
-		{"endpoints", at(t.Endpoints), live, ofTenant, row, row, nil},
-		{"endpoint_counts", at(t.Endpoints), counts, ofTenant, row, row, nil},
-		{"marks", at(t.Endpoints), query{condition: isTenant}, marks, row, row, nil},
-		{"health", at(t.EndpointHealth), scan, tenant, item, item, nil},
-		{"backlog", at(t.Backlog), scan, tenant, place, place, nil},
-		{"deliveries", at(t.Deliveries), scan, tenant, id, id, nil},
-		{"dead_letters", at(t.DeadLetters), byTenant, tenant, id, []string{"tenant_id", "died_at", "delivery_id"}, nil},
-		{"jobs", at(t.Jobs), selected, tenant, part, part, table.deletePages},
+		{"api_keys", at(t.APIKeys), byTenant, tenant, "key_id", nil},
+		{"endpoints", at(t.Endpoints), live, ofTenant, row, nil},
+		{"endpoint_counts", at(t.Endpoints), counts, ofTenant, row, nil},
+		{"marks", at(t.Endpoints), query{condition: isTenant}, marks, row, nil},
+		{"health", at(t.EndpointHealth), scan, tenant, health, nil},
+		{"backlog", at(t.Backlog), scan, tenant, "endpoint_shard, #position", nil},
+		{"deliveries", at(t.Deliveries), scan, tenant, delivery, nil},
+		{"dead_letters", at(t.DeadLetters), byTenant, tenant, delivery, nil},
+		{"jobs", at(t.Jobs), selected, tenant, "job_id, part", table.deletePages},
 	}}
 }
 
@@ -95,27 +92,11 @@ func (e *Erasure) Page(
 
 func (k erased) page(ctx context.Context, tenantID, cursor string) (items []attributes, last attributes, err error) {
 	q := k.query
-	q.fields, q.values = "#"+strings.Join(k.key, ", #"), k.of(tenantID)
-	if q.start, err = decodeCursor(cursor, k.cursor...); err != nil {
+	q.fields, q.values = k.key, k.of(tenantID)
+	if q.start, err = decodeCursor(cursor); err != nil {
 		return nil, nil, err
 	}
-	if q.condition == "" {
-		return k.scan(ctx, q)
-	}
 	return k.table.query(ctx, q)
-}
-
-// scan returns a page of the table's items that pass the filter, strongly consistent.
-func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
-	out, err := t.client.Scan(ctx, &dynamodb.ScanInput{
-		TableName: &t.name, FilterExpression: &q.filter, ProjectionExpression: &q.fields,
-		ExpressionAttributeNames: names(q.filter, q.fields), ExpressionAttributeValues: q.values.encoded(),
-		ConsistentRead: aws.Bool(true), ExclusiveStartKey: q.start,
-	})
-	if err != nil {
-		return nil, nil, t.wrap(err)
-	}
-	return out.Items, out.LastEvaluatedKey, nil
 }
 
 // delete deletes an item, after the parts that are found through it alone.

@@ -73,7 +73,7 @@ func (s *Jobs) List(
 		q.condition += " AND begins_with(#position, :state)"
 		q.values[":state"] = string(state) + " "
 	}
-	items, next, err := s.list(ctx, q, cursor, "job_id", "part", "kind", "position")
+	items, next, err := s.list(ctx, q, cursor)
 	if err != nil {
 		return nil, "", err
 	}

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -10,7 +11,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // ReaderConfig says where and how a Reader reads.
@@ -116,23 +116,18 @@ func (r *Reader) readTogether(
 
 // readEach reads each table by separate calls. The error is about the rows.
 func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
-	readRows := func() error {
-		_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
-		return err
+	var reading sync.WaitGroup
+	if len(health) > 0 {
+		reading.Go(func() {
+			left, _ := r.circuits.getBatch(ctx, health, r.health, found.addHealth) // the rest is not read
+			for _, key := range left {
+				found.read[getStr(key, "scope")] = false
+			}
+		})
 	}
-	if len(health) == 0 {
-		return readRows()
-	}
-	return parallel.Each(2, 2, func(n int) error {
-		if n == 0 {
-			return readRows()
-		}
-		left, err := r.circuits.getBatch(ctx, health, r.health, found.addHealth)
-		for _, key := range left {
-			found.read[getStr(key, "scope")] = false
-		}
-		return err
-	})[0]
+	_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
+	reading.Wait()
+	return err
 }
 
 // readDeleted looks for the endpoints without a row among those that are deleted.

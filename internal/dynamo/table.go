@@ -70,7 +70,7 @@ func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, 
 	return v, err == nil, err
 }
 
-// query reads a page of a table, strongly consistent, or of an index.
+// query reads a page of a table, strongly consistent, or of an index. Without a condition it is a scan of the table.
 type query struct {
 	index     string
 	condition string
@@ -85,6 +85,9 @@ type query struct {
 
 // query returns a page and the key behind which the next one begins.
 func (t table) query(ctx context.Context, q query) (items []attributes, last attributes, err error) {
+	if q.condition == "" {
+		return t.scan(ctx, q)
+	}
 	out, err := t.client.Query(ctx, t.input(q))
 	if err != nil {
 		return nil, nil, t.wrap(err)
@@ -92,11 +95,21 @@ func (t table) query(ctx context.Context, q query) (items []attributes, last att
 	return out.Items, out.LastEvaluatedKey, nil
 }
 
-// list is query by cursors, which hold the named attributes of a key; next is "" after the last page.
-func (t table) list(
-	ctx context.Context, q query, cursor string, keys ...string,
-) (items []attributes, next string, err error) {
-	if q.start, err = decodeCursor(cursor, keys...); err != nil {
+func (t table) scan(ctx context.Context, q query) (items []attributes, last attributes, err error) {
+	out, err := t.client.Scan(ctx, &dynamodb.ScanInput{
+		TableName: &t.name, FilterExpression: optional(q.filter), ProjectionExpression: optional(q.fields),
+		ExpressionAttributeNames: names(q.filter, q.fields), ExpressionAttributeValues: q.values.encoded(),
+		ConsistentRead: aws.Bool(true), ExclusiveStartKey: q.start,
+	})
+	if err != nil {
+		return nil, nil, t.wrap(err)
+	}
+	return out.Items, out.LastEvaluatedKey, nil
+}
+
+// list is query by cursors; next is "" after the last page.
+func (t table) list(ctx context.Context, q query, cursor string) (items []attributes, next string, err error) {
+	if q.start, err = decodeCursor(cursor); err != nil {
 		return nil, "", err
 	}
 	items, last, err := t.query(ctx, q)
