@@ -98,15 +98,14 @@ func TestItem_NextProbe_repeatsTheLastWait(t *testing.T) {
 	}
 }
 
-func TestSettings_Scaled_shortensPolicyAlone(t *testing.T) {
+func TestNew_shortensPolicyAlone(t *testing.T) {
 	const second = time.Second
-	want := Default()
+	want := settings
 	want.Span, want.BusySpan, want.ReopenSpan, want.Run = 25*second, 2500*time.Millisecond, 2500*time.Millisecond, 5*second
 	want.Probes = []time.Duration{5 * second, 10 * second, 20 * second, 25 * second}
 	want.Reprobes = []time.Duration{50 * second, 100 * second, 200 * second, 300 * second}
 	want.RecoverOnce, want.Lease, want.CatchUp, want.Ahead = 50*second, 25*second, 30*time.Minute, 15*second
-	want.FunctionTimeout = 30 * second
-	if diff := cmp.Diff(want, Default().Scaled(5*second)); diff != "" {
+	if diff := cmp.Diff(want, New(5*second, 30*second)); diff != "" {
 		t.Errorf("minutes of 5 s (-want +got):\n%s", diff)
 	}
 }

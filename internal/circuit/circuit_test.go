@@ -14,7 +14,7 @@ import (
 
 var (
 	epoch    = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	settings = Default()
+	settings = New(time.Minute, 30*time.Second)
 )
 
 // scene is one endpoint: its stored item, its row, and the clock.

@@ -8,7 +8,7 @@ import (
 )
 
 var telling = func() Settings {
-	s := Default()
+	s := settings
 	s.Notices = true
 	return s
 }()
@@ -145,13 +145,13 @@ func TestNotices_rememberADeadLetterForADay(t *testing.T) {
 // What was noted before notices were switched off keeps no item; nor does anything that belongs to a deleted endpoint.
 func TestNotices_keepNoItemWhereNobodyIsTold(t *testing.T) {
 	i := Item{Version: 1, Death: Spell{At: epoch}, Outage: Spell{At: epoch}, Pause: Spell{At: epoch}}
-	if end := i.Empty(Default(), Facts{}, epoch, epoch); end != Remove {
+	if end := i.Empty(settings, Facts{}, epoch, epoch); end != Remove {
 		t.Errorf("off: %v", end)
 	}
 	if end := i.Empty(telling, Facts{Gone: true}, epoch, epoch); end != Remove {
 		t.Errorf("deleted: %v", end)
 	}
-	if p := outage().Plan(Default(), Facts{PausedAt: epoch}, epoch); p.Changed || len(p.Item.Owed()) > 0 {
+	if p := outage().Plan(settings, Facts{PausedAt: epoch}, epoch); p.Changed || len(p.Item.Owed()) > 0 {
 		t.Errorf("noted although nobody is told: %+v", p.Item)
 	}
 }

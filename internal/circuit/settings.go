@@ -2,8 +2,7 @@ package circuit
 
 import "time"
 
-// Settings are the thresholds. Default returns the product's; Scaled shortens every time that is
-// a matter of policy, as the local stack does.
+// Settings are the thresholds.
 type Settings struct {
 	// A failing endpoint opens after this many failures of this many deliveries over this long:
 	Failures   int           // 5
@@ -36,38 +35,19 @@ type Settings struct {
 	Notices bool // owners get notices about their endpoints
 }
 
-// Default returns the settings of every deployed stage.
-func Default() Settings {
+// New returns the settings of a stage. Every time that is a matter of policy is in minutes of the given length, which
+// is 5 s on the local stack; the function's timeout is deliver's.
+func New(minute, functionTimeout time.Duration) Settings {
 	return Settings{
-		Failures: 5, Deliveries: 3, Span: 5 * time.Minute,
-		BusyFailures: 50, BusySpan: 30 * time.Second,
-		ReopenFailures: 5, ReopenSpan: 30 * time.Second,
-		Run:         time.Minute,
-		Probes:      []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute, 5 * time.Minute},
-		Reprobes:    []time.Duration{10 * time.Minute, 20 * time.Minute, 40 * time.Minute, 60 * time.Minute},
-		RecoverOnce: 10 * time.Minute, Lease: 5 * time.Minute,
-		Recovery: 120, RecoveryLimit: 960, CatchUp: 6 * time.Hour, Budget: 18_000,
-		Forget: 48 * time.Hour, Ahead: 3 * time.Minute,
-		FunctionTimeout: 30 * time.Second,
+		Failures: 5, Deliveries: 3, Span: 5 * minute,
+		BusyFailures: 50, BusySpan: minute / 2,
+		ReopenFailures: 5, ReopenSpan: minute / 2,
+		Run:         minute,
+		Probes:      []time.Duration{minute, 2 * minute, 4 * minute, 5 * minute},
+		Reprobes:    []time.Duration{10 * minute, 20 * minute, 40 * minute, 60 * minute},
+		RecoverOnce: 10 * minute, Lease: 5 * minute,
+		Recovery: 120, RecoveryLimit: 960, CatchUp: 6 * 60 * minute, Budget: 18_000,
+		Forget: 48 * time.Hour, Ahead: 3 * minute,
+		FunctionTimeout: functionTimeout,
 	}
-}
-
-// Scaled returns the settings with minutes of the given length: 5 s on the local stack.
-func (s Settings) Scaled(minute time.Duration) Settings {
-	scale := func(d time.Duration) time.Duration { return time.Duration(float64(d) * minute.Minutes()) }
-	for _, d := range []*time.Duration{
-		&s.Span, &s.BusySpan, &s.ReopenSpan, &s.Run, &s.RecoverOnce, &s.Lease, &s.CatchUp, &s.Ahead,
-	} {
-		*d = scale(*d)
-	}
-	s.Probes, s.Reprobes = scaled(s.Probes, scale), scaled(s.Reprobes, scale)
-	return s
-}
-
-func scaled(waits []time.Duration, scale func(time.Duration) time.Duration) []time.Duration {
-	shorter := make([]time.Duration, len(waits))
-	for n, d := range waits {
-		shorter[n] = scale(d)
-	}
-	return shorter
 }

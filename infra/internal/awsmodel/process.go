@@ -28,7 +28,7 @@ import (
 func DefaultRules(processes int) deliver.Rules {
 	return deliver.Rules{
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
-		Circuit:   circuit.Default(),
+		Circuit:   circuit.New(time.Minute, 30*time.Second),
 		Allowance: allowance.New(processes, AttemptTimeout), PerEndpoint: 10,
 	}
 }

@@ -148,7 +148,8 @@ func (w *world) handler() *Handler {
 	h := New(Config{Log: slog.New(slog.NewJSONHandler(&w.log, nil))})
 	rows := testkit.Rows{Endpoints: w.endpoints, Tenants: w.tenants, Fault: w.fault}
 	h.Endpoints, h.Circuits, h.Backlog, h.Deliveries, h.Audit = endpoints{rows, w}, circuits{w}, w, w, auditLog{w}
-	h.Settings, h.Now, h.NewID = circuit.Default(), func() time.Time { return now }, func() string { return "1" }
+	h.Settings = circuit.New(time.Minute, 30*time.Second)
+	h.Now, h.NewID = func() time.Time { return now }, func() string { return "1" }
 	return h
 }
 

@@ -32,14 +32,12 @@ type Config = config.Function[Settings]
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
-	settings := circuit.Default().Scaled(s.Minute.Duration())
-	settings.FunctionTimeout = s.FunctionTimeout.Duration()
 	return &Handler{
 		Endpoints:  dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Shown),
 		Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
 		Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
 		Deliveries: queue.Sender{Client: sqs.NewFromConfig(c.AWS), URL: s.DeliveryQueueURL},
-		Settings:   settings,
+		Settings:   circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration()),
 		Audit:      audit.New(c.AWS, s.AuditLogGroup, "control"),
 		Log:        c.Log,
 		Now:        time.Now,

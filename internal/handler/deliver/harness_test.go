@@ -30,7 +30,8 @@ var (
 	errAWS   = errors.New("ThrottlingException")
 	schedule = retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9} // 5 s, 20 s, 80 s, then long
 	rules    = Rules{
-		Schedule: schedule, Circuit: circuit.Default(), Allowance: allowance.New(200, 15*time.Second), PerEndpoint: 10,
+		Schedule: schedule, Circuit: circuit.New(time.Minute, 30*time.Second),
+		Allowance: allowance.New(200, 15*time.Second), PerEndpoint: 10,
 	}
 )
 

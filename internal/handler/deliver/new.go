@@ -59,11 +59,10 @@ type Config = config.Function[Settings]
 // setting that is out of its range.
 func New(c Config) (*Handler, error) {
 	s := c.Settings
-	rules, rulesErr := s.rules()
-	policy, policyErr := egress.ParsePolicy(egress.Settings{
+	policy, err := egress.ParsePolicy(egress.Settings{
 		Stage: s.Stage, AllowCIDRs: s.EgressAllowCIDRs, DenyCIDRs: s.EgressDenyCIDRs, AllowPorts: s.EgressAllowPorts,
 	})
-	if err := errors.Join(s.validate(), rulesErr, policyErr); err != nil {
+	if err = errors.Join(s.validate(), err); err != nil {
 		return nil, fmt.Errorf("reading the environment: %w", err)
 	}
 	tables, queues := dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
@@ -96,7 +95,7 @@ func New(c Config) (*Handler, error) {
 			}),
 			UserAgent: config.UserAgent(), Now: time.Now,
 		},
-		Rules:  rules,
+		Rules:  s.rules(),
 		Output: Output{Log: c.Log, Metrics: c.Metrics, Sample: s.SuccessLogSample},
 		Now:    time.Now,
 		Random: rand.Float64,

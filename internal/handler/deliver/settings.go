@@ -21,28 +21,25 @@ func (s Settings) acknowledgedLife() time.Duration {
 }
 
 // rules are the numbers that decide.
-func (s Settings) rules() (Rules, error) {
-	r := Rules{
+func (s Settings) rules() Rules {
+	return Rules{
 		Schedule: retry.Schedule{
 			Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries, Long: s.LongWait.Duration(),
 			MaxLife: time.Duration(s.MaxLifeDays) * 24 * time.Hour,
 		},
-		Circuit:     circuit.Default().Scaled(s.Minute.Duration()),
+		Circuit:     circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration()),
 		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		PerEndpoint: s.EndpointConcurrency,
 		Unrecorded:  s.RecordAcknowledged == recordNone,
 	}
-	r.Circuit.FunctionTimeout = s.FunctionTimeout.Duration()
-	if err := r.Schedule.Validate(); err != nil {
-		return r, fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", err)
-	}
-	return r, nil
 }
 
-// validate names every setting outside the range of the template's parameter. The schedule and the egress policy
-// check their own settings.
+// validate names every setting outside the range of the template's parameter. The egress policy checks its own.
 func (s Settings) validate() error {
 	var errs []error
+	if err := s.rules().Schedule.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", err))
+	}
 	for _, setting := range []struct {
 		name            string
 		value, from, to int

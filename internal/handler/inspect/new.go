@@ -56,7 +56,7 @@ func New(c Config) *Handler {
 			Deleted: true,
 		}),
 		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
-		Settings:  circuit.Default().Scaled(s.Minute.Duration()),
+		Settings:  circuit.New(s.Minute.Duration(), 0), // it leases nothing
 		MaxLife:   time.Duration(s.MaxLifeDays) * 24 * time.Hour,
 		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
 		Vault: deadletter.Vault{

@@ -57,6 +57,8 @@ func New(c Config) (*Handler, error) {
 	read := dynamo.ReaderConfig{
 		Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Deciding,
 	}
+	circuits := circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration())
+	circuits.Notices = bool(s.Notices)
 	var bus Bus
 	if s.Notices {
 		read.Fields = dynamo.Named
@@ -73,7 +75,7 @@ func New(c Config) (*Handler, error) {
 			Jobs: dynamo.NewJobs(tables, s.JobsTable), Lambda: lambda.NewFromConfig(c.AWS), Function: s.ReplayFunction,
 		}.Wake,
 		Bus:       bus,
-		Settings:  s.circuit(),
+		Settings:  circuits,
 		Schedule:  s.schedule(),
 		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
 		Log:       c.Log,
@@ -81,12 +83,6 @@ func New(c Config) (*Handler, error) {
 		Now:       time.Now,
 		Random:    rand.Float64,
 	}, nil
-}
-
-func (s Settings) circuit() circuit.Settings {
-	settings := circuit.Default().Scaled(s.Minute.Duration())
-	settings.FunctionTimeout, settings.Notices = s.FunctionTimeout.Duration(), bool(s.Notices)
-	return settings
 }
 
 func (s Settings) schedule() retry.Schedule {

@@ -20,8 +20,8 @@ func TestNew_takesItsSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings := circuit.Default().Scaled(30 * time.Second)
-	settings.FunctionTimeout, settings.Notices = 90*time.Second, true
+	settings := circuit.New(30*time.Second, 90*time.Second)
+	settings.Notices = true
 	want := []any{
 		settings, allowance.New(50, 10*time.Second), retry.Schedule{
 			Base: 7 * time.Second, Factor: 3, MaxRetries: 8, Long: 100 * time.Second, MaxLife: 5 * 24 * time.Hour,

@@ -20,7 +20,7 @@ func TestRun_probesUnderClaims(t *testing.T) {
 		var after []time.Duration
 		for _, m := range w.sent {
 			after = append(after, m.At.Sub(began))
-			if !m.Life.Probe.Equal(m.At.UTC()) || m.Delay != circuit.Default().Spread(hook) || m.Attempts != "5" {
+			if !m.Life.Probe.Equal(m.At.UTC()) || m.Delay != w.handler().Settings.Spread(hook) || m.Attempts != "5" {
 				w.Errorf("sent %+v", m)
 			}
 		}

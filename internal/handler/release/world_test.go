@@ -93,7 +93,7 @@ func (w *world) handler() *Handler {
 		Backlog: w, Circuits: w, Endpoints: w, Records: w,
 		RetryQueue: queueOf{w, "RetryQueue", &w.sent}, DeadLetterQueue: queueOf{w, "DeadLetterQueue", &w.buried},
 		Wake:      func(context.Context) error { return nil }, // there is no job
-		Settings:  circuit.Default(),
+		Settings:  circuit.New(time.Minute, 30*time.Second),
 		Schedule:  retry.Schedule{Base: 5 * time.Second, Factor: 4, MaxRetries: 9},
 		Allowance: allowance.New(200, 15*time.Second),
 		Log:       slog.New(slog.NewJSONHandler(&w.logs, nil)),
