@@ -71,15 +71,11 @@ func (i Item) Waiting(s retry.Schedule) circuit.Waiting {
 
 // PutBack returns the item as it waits for its schedule, and no longer for its endpoint.
 func (i Item) PutBack() Item {
-	i.DueAt, i.Held = Ceil(latest(i.Message.Life.DueAt, i.NotBefore)), false
-	return i
-}
-
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+	i.DueAt, i.Held = Ceil(i.Message.Life.DueAt), false
+	if i.NotBefore.After(i.DueAt) {
+		i.DueAt = i.NotBefore
 	}
-	return b
+	return i
 }
 
 // Shard is a delivery's partition of its endpoint's items.

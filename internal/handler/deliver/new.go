@@ -10,12 +10,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"github.com/herald-webhooks/herald/internal/allowance"
+	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/egress"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
+	"github.com/herald-webhooks/herald/internal/retry"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -75,7 +78,7 @@ func New(c Config) (*Handler, error) {
 			}),
 			Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
 			Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
-			Deliveries: dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(s.acknowledgedLife()),
+			Deliveries: dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(days(s.AcknowledgedDays)),
 		},
 		Queues: Queues{
 			Retry:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
@@ -100,4 +103,58 @@ func New(c Config) (*Handler, error) {
 		Now:    time.Now,
 		Random: rand.Float64,
 	}, nil
+}
+
+// The values of RECORD_ACKNOWLEDGED.
+const (
+	recordAll  = "all"
+	recordNone = "none" // of successes at the first receive
+)
+
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+
+// rules are the numbers that decide.
+func (s Settings) rules() Rules {
+	return Rules{
+		Schedule: retry.Schedule{
+			Base: s.RetryBase.Duration(), Factor: s.RetryFactor, MaxRetries: s.MaxRetries, Long: s.LongWait.Duration(),
+			MaxLife: days(s.MaxLifeDays),
+		},
+		Circuit:     circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration()),
+		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		PerEndpoint: s.EndpointConcurrency,
+		Unrecorded:  s.RecordAcknowledged == recordNone,
+	}
+}
+
+// validate names every setting outside the range of the template's parameter. The egress policy checks its own.
+func (s Settings) validate() error {
+	var errs []error
+	if err := s.rules().Schedule.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("RETRY_BASE_SECONDS, RETRY_FACTOR, MAX_RETRIES, LONG_WAIT_SECONDS: %w", err))
+	}
+	for _, setting := range []struct {
+		name            string
+		value, from, to int
+	}{
+		{"MINUTE_SECONDS", int(s.Minute), 1, 60},
+		{"FUNCTION_TIMEOUT_SECONDS", int(s.FunctionTimeout), 3, 900},
+		{"CONNECT_TIMEOUT_SECONDS", int(s.ConnectTimeout), 1, 60},
+		{"ATTEMPT_TIMEOUT_SECONDS", int(s.AttemptTimeout), 1, 120},
+		{"ENDPOINT_CONCURRENCY", s.EndpointConcurrency, 1, 1000},
+		{"MAXIMUM_CONCURRENCY", s.MaximumConcurrency, 2, 1000},
+		{"ACKNOWLEDGED_DAYS", s.AcknowledgedDays, 1, 365},
+		{"MAX_LIFE_DAYS", s.MaxLifeDays, 1, 7},
+	} {
+		if setting.value < setting.from || setting.value > setting.to {
+			errs = append(errs, fmt.Errorf("%s must be %d to %d", setting.name, setting.from, setting.to))
+		}
+	}
+	if err := s.SuccessLogSample.Validate(); err != nil {
+		errs = append(errs, fmt.Errorf("SUCCESS_LOG_SAMPLE %w", err))
+	}
+	if s.RecordAcknowledged != recordAll && s.RecordAcknowledged != recordNone {
+		errs = append(errs, fmt.Errorf("RECORD_ACKNOWLEDGED must be %s or %s", recordAll, recordNone))
+	}
+	return errors.Join(errs...)
 }
