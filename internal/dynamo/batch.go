@@ -79,46 +79,35 @@ func (b batchRead) of(keys []attributes) types.KeysAndAttributes {
 // consistently is the read of everything that decides.
 var consistently = batchRead{types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, maxTries}
 
-// getBatch reads 100 keys in a call and hands over every item that exists. With an error, left are the keys
-// that were not read.
+// getBatch reads 100 keys in a call and hands over every item that exists. With an error, left are the keys that were
+// not read. One answer has 16 MB at most: tries count only where there is no progress.
 func (t table) getBatch(
 	ctx context.Context, keys []attributes, how batchRead, found func(attributes),
 ) (left []attributes, err error) {
-	for call := range slices.Chunk(keys, maxBatchReads) {
-		how.Keys = call
-		unread, failed := t.getCall(ctx, how, found)
-		if failed != nil {
-			left, err = append(left, unread...), failed
+	for try := 0; len(keys) > 0; try++ {
+		if try == how.tries {
+			return keys, t.wrap(fmt.Errorf("%d keys stay %w", len(keys), ErrUnprocessed))
 		}
-	}
-	return left, t.wrap(err)
-}
-
-// getCall reads up to 100 keys. One answer has 16 MB at most: tries count only where there is no progress.
-func (t table) getCall(
-	ctx context.Context, how batchRead, found func(attributes),
-) (left []attributes, err error) {
-	for try := 0; try < how.tries; try++ {
+		asked := keys[:min(len(keys), maxBatchReads)]
 		out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{t.name: how.KeysAndAttributes},
+			RequestItems: map[string]types.KeysAndAttributes{t.name: how.of(asked)},
 		})
 		if err != nil {
-			return how.Keys, err
+			return keys, t.wrap(err)
 		}
 		for _, item := range out.Responses[t.name] {
 			found(item)
 		}
-		left := out.UnprocessedKeys[t.name].Keys
-		if len(left) == 0 {
-			return nil, nil
-		}
-		if len(left) < len(how.Keys) {
+		unread := out.UnprocessedKeys[t.name].Keys
+		if len(unread) < len(asked) {
 			try = -1
 		}
-		how.Keys = left
-		if err := pause(ctx, max(try, 0)); err != nil {
-			return left, err
+		keys = slices.Concat(unread, keys[len(asked):])
+		if len(unread) > 0 {
+			if err := pause(ctx, max(try, 0)); err != nil {
+				return keys, t.wrap(err)
+			}
 		}
 	}
-	return how.Keys, fmt.Errorf("%d keys stay %w", len(how.Keys), ErrUnprocessed)
+	return nil, nil
 }

@@ -37,31 +37,31 @@ func (d *DeadLetters) List(
 	if q.start, err = decodeCursor(p.Cursor); err != nil {
 		return nil, "", err
 	}
-	q.backwards = !p.OldestFirst
-	for {
-		q.limit = p.Limit - len(records)
-		if q.filter != "" {
-			q.limit = filteredPage
+	q.backwards, q.limit = !p.OldestFirst, p.Limit
+	if q.filter != "" {
+		q.limit = filteredPage
+	}
+	var items []attributes
+	for more := true; more && len(items) < p.Limit; more = len(q.start) > 0 {
+		var found []attributes
+		if found, q.start, err = d.query(ctx, q); err != nil {
+			return nil, "", err
 		}
-		items, last, err := d.query(ctx, q)
+		items = append(items, found...)
+	}
+	if len(items) > p.Limit {
+		items = items[:p.Limit]
+		end := items[p.Limit-1]
+		q.start = attributes{"delivery_id": end["delivery_id"], hash: end[hash], "died_at": end["died_at"]}
+	}
+	for _, item := range items {
+		r, err := deadLetterOf(item)
 		if err != nil {
 			return nil, "", err
 		}
-		for i, item := range items {
-			r, err := deadLetterOf(item)
-			if err != nil {
-				return nil, "", err
-			}
-			records = append(records, r)
-			if len(records) == p.Limit && i+1 < len(items) {
-				last = attributes{"delivery_id": item["delivery_id"], hash: item[hash], "died_at": item["died_at"]}
-				break
-			}
-		}
-		if q.start = last; len(last) == 0 || len(records) >= p.Limit {
-			return records, encodeCursor(last), nil
-		}
+		records = append(records, r)
 	}
+	return records, encodeCursor(q.start), nil
 }
 
 // filteredPage is the size of a filtered Query's pages: DynamoDB filters after it has cut the page, and
