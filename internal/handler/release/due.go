@@ -10,29 +10,33 @@ import (
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// due sends deliveries by their schedule, in any state of their endpoints: deliver decides about
-// them. A held item is due at the end of its life, and goes to the burials, as does one at the end of its
-// schedule.
+// due sends deliveries by their schedule, in any state of their endpoints: deliver decides about them. It buries those
+// that are over.
 type due struct {
-	h    *Handler
-	t    *tally
-	out  *outlet
-	over *burials
+	h   *Handler
+	t   *tally
+	out *outlet
 
-	until time.Time // of due times
-	lanes [backlog.DueShards]lane
+	until time.Time               // of due times
+	lanes [backlog.DueShards]lane // the index by due time, earliest first
+	over  [backlog.DueShards]lane // the items found there that are over, to be read again: bodies are too much to keep
 }
 
-// lane is one shard of the index by due time, earliest first.
+// lane is one shard of the index, or the part of it that is over.
 type lane struct {
 	keys   []dynamo.Due // read and not yet looked at
 	cursor string
-	last   bool // there is no further page
+	more   bool // there is a further page
 	failed bool // its partition, or SQS, refuses: the rest is for the next run
 	stuck  bool // nothing of the last page could be deleted
 }
 
-func (l lane) done() bool { return l.failed || l.last && len(l.keys) == 0 }
+func (l lane) done() bool { return l.failed || !l.more && len(l.keys) == 0 }
+
+// left reports whether items are left to look at.
+func left(lanes [backlog.DueShards]lane) bool {
+	return slices.ContainsFunc(lanes[:], func(l lane) bool { return !l.done() })
+}
 
 // read reads the next page of a shard's keys.
 func (d *due) read(ctx context.Context, shard int) error {
@@ -41,7 +45,7 @@ func (d *due) read(ctx context.Context, shard int) error {
 	if err != nil {
 		return err
 	}
-	l.keys, l.cursor, l.last = inTurn(keys, ownerOf), next, next == ""
+	l.keys, l.cursor, l.more = inTurn(keys, ownerOf), next, next != ""
 	return nil
 }
 
@@ -49,10 +53,25 @@ func ownerOf(key dynamo.Due) dynamo.EndpointKey {
 	return dynamo.EndpointKey{TenantID: key.TenantID, EndpointID: key.EndpointID}
 }
 
-func (d *due) send(ctx context.Context, until time.Time) (left bool) {
-	errs := parallel.Each(len(d.lanes), len(d.lanes), func(shard int) error {
-		for !d.lanes[shard].done() && d.h.Now().Before(until) {
-			if err := d.step(ctx, shard); err != nil {
+func (d *due) send(ctx context.Context, until time.Time) bool {
+	d.work(ctx, "reading due deliveries", until, &d.lanes, d.moves)
+	return left(d.lanes)
+}
+
+// work carries out the moves of lanes, side by side.
+func (d *due) work(
+	ctx context.Context, doing string, until time.Time, shards *[backlog.DueShards]lane,
+	movesOf func(context.Context, dynamo.Page) ([]move, error),
+) {
+	errs := parallel.Each(len(shards), len(shards), func(shard int) error {
+		for l := &shards[shard]; !l.done() && d.h.Now().Before(until); {
+			if len(l.keys) == 0 {
+				if err := d.read(ctx, shard); err != nil {
+					return err
+				}
+				continue
+			}
+			if err := d.page(ctx, l, movesOf); err != nil {
 				return err
 			}
 		}
@@ -60,49 +79,55 @@ func (d *due) send(ctx context.Context, until time.Time) (left bool) {
 	})
 	for shard, err := range errs {
 		if err != nil {
-			d.lanes[shard].failed = true
-			d.t.fault(ctx, "reading due deliveries", err)
+			shards[shard].failed = true
+			d.t.fault(ctx, doing, err)
 		}
 	}
-	return d.left()
 }
 
-// left reports whether due items are left to look at.
-func (d *due) left() bool {
-	return slices.ContainsFunc(d.lanes[:], func(l lane) bool { return !l.done() })
-}
-
-// step sends the next items of a shard.
-func (d *due) step(ctx context.Context, shard int) (err error) {
-	l := &d.lanes[shard]
-	if len(l.keys) == 0 {
-		return d.read(ctx, shard)
-	}
+// page carries out the moves of a lane's next items, but of none whose partition has refused a change.
+func (d *due) page(
+	ctx context.Context, l *lane, movesOf func(context.Context, dynamo.Page) ([]move, error),
+) error {
 	page := l.keys[:min(len(l.keys), sizeOf(l.stuck))]
-	if l.stuck, l.failed, err = d.out.page(ctx, page, l.stuck, func(found dynamo.Page) ([]move, error) {
-		d.t.see(ctx, found)
-		return d.moves(found.Items), nil
-	}); err == nil {
-		l.keys = l.keys[len(page):]
+	var keys []backlog.Key
+	for _, one := range page {
+		if !d.out.refuses(one.EndpointID, one.Shard) {
+			keys = append(keys, one.Key)
+		}
 	}
-	return err
+	found, err := d.h.Backlog.BatchGet(ctx, keys) // no call for no keys
+	if err != nil {
+		return err
+	}
+	moves, err := movesOf(ctx, found)
+	if err != nil {
+		return err
+	}
+	l.keys = l.keys[len(page):]
+	if len(moves) > 0 {
+		done, refused := d.out.carry(ctx, moves)
+		l.stuck, l.failed = done == 0, refused
+	}
+	return nil
 }
 
 // moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by
 // now.
-func (d *due) moves(items []backlog.Item) (moves []move) {
+func (d *due) moves(ctx context.Context, found dynamo.Page) (moves []move, _ error) {
+	d.t.see(ctx, found)
 	now := d.h.Now()
-	for _, i := range items {
+	for _, i := range found.Items {
 		switch {
 		case i.DueAt.After(d.until):
 		case !i.Held && i.Message.Attempts < d.h.Schedule.Last():
 			d.t.late(now.Sub(i.DueAt))
 			moves = append(moves, move{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})
 		case !i.DueAt.After(now):
-			d.over.add(i)
+			d.end(i)
 		}
 	}
-	return moves
+	return moves, nil
 }
 
 // countUnsent notes the lateness of everything left for want of time.

@@ -102,9 +102,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	began, until := h.Now(), h.until(ctx)
 	t := newTally(h.Log)
 	out := &outlet{h: h, t: t, refused: map[partition]bool{}}
-	over := &burials{h: h, t: t, out: out}
-	scheduled := &due{h: h, t: t, out: out, over: over, until: began.Add(h.Settings.Ahead)}
-	over.due = scheduled
+	scheduled := &due{h: h, t: t, out: out, until: began.Add(h.Settings.Ahead)}
 
 	if err := h.Wake(ctx); err != nil { // first: replay works for as long as this run does, and ends before the next
 		t.fault(ctx, "waking replay", err)
@@ -119,7 +117,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 	sweeping := searchesOf(only(targets, func(p circuit.Plan) bool { return p.Search && !p.Recover }))
 	drop := func(ctx context.Context, until time.Time) (left bool) { return w.goOn(ctx, sweeping, until) }
-	share(ctx, h.Now, until, scheduled.send, over.bury, probing.send, recovering.send, drop)
+	share(ctx, h.Now, until, scheduled.send, scheduled.bury, probing.send, recovering.send, drop)
 
 	unsearched := searchesOf(only(targets, func(p circuit.Plan) bool { return !p.Search }))
 	h.close(ctx, t, slices.Concat(recovering.searches, sweeping, unsearched))

@@ -8,7 +8,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -83,33 +82,6 @@ func (o *outlet) carry(ctx context.Context, moves []move) (done int, refused boo
 	)
 	refused = len(sent) == 0 && len(retries)+len(deaths) > 0
 	return o.delete(ctx, append(sent, o.record(ctx, drops)...)) + o.putBack(ctx, back), refused
-}
-
-// page reads a page of items, unless their partitions have refused a change, and carries their moves out. stuck says
-// that none of them is done or, where there are none, as much as was said before; refused, that there were messages to
-// send, and no queue took any.
-func (o *outlet) page(
-	ctx context.Context, page []dynamo.Due, before bool, movesOf func(dynamo.Page) ([]move, error),
-) (stuck, refused bool, err error) {
-	var keys []backlog.Key
-	for _, one := range page {
-		if !o.refuses(one.EndpointID, one.Shard) {
-			keys = append(keys, one.Key)
-		}
-	}
-	if len(keys) == 0 {
-		return before, false, nil
-	}
-	found, err := o.h.Backlog.BatchGet(ctx, keys)
-	if err != nil {
-		return before, false, err
-	}
-	moves, err := movesOf(found)
-	if err != nil || len(moves) == 0 {
-		return before, false, err
-	}
-	done, refused := o.carry(ctx, moves)
-	return done == 0, refused, nil
 }
 
 // send returns the moves whose messages the queue took.
