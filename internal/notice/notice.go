@@ -62,12 +62,10 @@ type Bus struct {
 	Name   string
 }
 
-// MaxPut is the number of notices that EventBridge takes in one call.
-const MaxPut = 10
-
 var errNotNamed = errors.New("the answer does not name this notice")
 
-// Put puts at most MaxPut notices. The answer has one error for each: nil only where EventBridge took it.
+// Put puts at most ten notices, EventBridge's limit of a call. The answer has one error for each: nil only where
+// EventBridge took it.
 func (b Bus) Put(ctx context.Context, notices []Notice) []error {
 	errs := make([]error, len(notices))
 	entries := make([]types.PutEventsRequestEntry, len(notices))

@@ -1,65 +1,45 @@
 package release
 
 import (
+	"cmp"
 	"context"
-	"slices"
+	"errors"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/notice"
 )
 
-// owed is a notice that the bus has not taken yet.
-type owed struct {
-	target target
-	notice circuit.Notice
-	err    error
-}
-
-// tell puts pending notices on the bus, and stores which ones it took. A notice that was refused, or could not be
-// stored, is put again by the next run.
+// tell puts pending notices on the bus.
 func (h *Handler) tell(ctx context.Context, t *tally, targets []target) {
-	var all []owed
-	for _, target := range targets {
-		if h.Bus == nil || target.facts.Gone {
-			continue
-		}
-		for _, n := range target.plan.Item.Owed() {
-			all = append(all, owed{target: target, notice: n})
-		}
+	if h.Bus == nil {
+		return
 	}
-	calls := slices.Collect(slices.Chunk(all, notice.MaxPut))
-	t.each(ctx, "telling owners", len(calls), func(n int) error { return h.put(ctx, t, calls[n]) })
-	ofEndpoint := grouped(all, func(o owed) string { return o.target.key.EndpointID })
-	t.each(ctx, "storing sent notices", len(ofEndpoint), func(n int) error { return h.told(ctx, ofEndpoint[n]) })
+	t.each(ctx, "telling owners", len(targets), func(n int) error { return h.tellOwner(ctx, t, targets[n]) })
 }
 
-// put notes in each notice whether the bus has taken it, and returns the first refusal.
-func (h *Handler) put(ctx context.Context, t *tally, call []owed) (first error) {
-	notices := make([]notice.Notice, len(call))
-	for n, o := range call {
-		notices[n] = notice.Of(o.target.endpoint, o.notice)
-	}
-	for n, err := range h.Bus.Put(ctx, notices) {
-		call[n].err = err
-		t.notice(err == nil)
-		if first == nil {
-			first = err
-		}
-	}
-	return first
-}
-
-// told stores the notices that the owner of an endpoint got.
-func (h *Handler) told(ctx context.Context, taken []owed) error {
-	taken = slices.DeleteFunc(taken, func(o owed) bool { return o.err != nil })
-	if len(taken) == 0 {
+// tellOwner puts an endpoint's notices, and stores which ones the bus took. A notice that was refused, or could not be
+// stored, is put again by the next run.
+func (h *Handler) tellOwner(ctx context.Context, t *tally, to target) (refused error) {
+	owed := to.plan.Item.Owed()
+	if to.facts.Gone || len(owed) == 0 {
 		return nil
 	}
-	return h.change(ctx, taken[0].target.plan.Item, func(i circuit.Item) (to circuit.Item, store bool) {
-		for _, o := range taken {
-			next, changed := i.Told(o.notice, h.Now())
-			i, store = next, store || changed
+	notices := make([]notice.Notice, len(owed))
+	for n, one := range owed {
+		notices[n] = notice.Of(to.endpoint, one)
+	}
+	var taken []circuit.Notice
+	for n, err := range h.Bus.Put(ctx, notices) {
+		if t.notice(err == nil); err == nil {
+			taken = append(taken, owed[n])
+		}
+		refused = cmp.Or(refused, err)
+	}
+	return errors.Join(refused, h.change(ctx, to.plan.Item, func(i circuit.Item) (next circuit.Item, store bool) {
+		for _, one := range taken {
+			told, changed := i.Told(one, h.Now())
+			i, store = told, store || changed
 		}
 		return i, store
-	})
+	}))
 }
