@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/allowance"
@@ -108,23 +107,23 @@ func (h *Handler) Run(ctx context.Context) error {
 		t.fault(ctx, "waking replay", err)
 	}
 	seen := h.look(ctx, t, scheduled)
-	targets := h.plan(ctx, t, seen.circuits)
-	probing := &probes{h: h, t: t, out: out, targets: only(targets, func(p circuit.Plan) bool { return p.Probe })}
+	searches := h.plan(ctx, t, seen.circuits)
+	probing := &probes{h: h, t: t, out: out, of: only(searches, func(p circuit.Plan) bool { return p.Probe })}
 	w := &walker{h: h, t: t, out: out}
 	recovering := &recoveries{
 		walker: w, slow: func(tenantID string) bool { return h.Allowance.Slow(seen.slowUntil[tenantID], began) },
-		searches: searchesOf(only(targets, func(p circuit.Plan) bool { return p.Recover })),
+		searches: only(searches, func(p circuit.Plan) bool { return p.Recover }),
 	}
-	sweeping := searchesOf(only(targets, func(p circuit.Plan) bool { return p.Search && !p.Recover }))
+	sweeping := only(searches, func(p circuit.Plan) bool { return p.Search && !p.Recover })
 	drop := func(ctx context.Context, until time.Time) (left bool) { return w.goOn(ctx, sweeping, until) }
 	share(ctx, h.Now, until, scheduled.send, scheduled.bury, probing.send, recovering.send, drop)
 
-	unsearched := searchesOf(only(targets, func(p circuit.Plan) bool { return !p.Search }))
-	h.close(ctx, t, slices.Concat(recovering.searches, sweeping, unsearched))
+	h.close(ctx, t, searches)
 	h.forgetSlow(ctx, t, seen.slowUntil)
-	h.tell(ctx, t, targets)
+	h.tell(ctx, t, searches)
 	scheduled.countUnsent()
-	t.report(ctx, h.Metrics, h.Now().Sub(began), troubled(targets), seen.blind)
+	troubled := only(searches, func(p circuit.Plan) bool { return p.Item.InTrouble() })
+	t.report(ctx, h.Metrics, h.Now().Sub(began), len(troubled), seen.blind)
 	if seen.blind {
 		return ErrBlind
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
@@ -45,23 +44,11 @@ func (h *Handler) look(ctx context.Context, t *tally, d *due) (seen sight) {
 	return seen
 }
 
-// target is one endpoint in trouble.
-type target struct {
-	key      dynamo.EndpointKey
-	facts    circuit.Facts
-	plan     circuit.Plan // its Item is stored
-	endpoint endpoint.Endpoint
-}
-
-// troubled counts the targets that need more than notices.
-func troubled(targets []target) int {
-	return len(only(targets, func(p circuit.Plan) bool { return p.Item.InTrouble() }))
-}
-
-func only(targets []target, which func(circuit.Plan) bool) (some []target) {
-	for _, t := range targets {
-		if which(t.plan) {
-			some = append(some, t)
+// only are the searches with such plans.
+func only(searches []*search, which func(circuit.Plan) bool) (some []*search) {
+	for _, s := range searches {
+		if which(s.plan) {
+			some = append(some, s)
 		}
 	}
 	return some
@@ -69,9 +56,9 @@ func only(targets []target, which func(circuit.Plan) bool) (some []target) {
 
 // plan reads the endpoints in trouble, and stores the changes of state that no attempt brings about. An
 // endpoint that could not be read, or whose change was refused, is left to the next run.
-func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) []target {
+func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) []*search {
 	readings := h.readings(ctx, t, circuits)
-	targets := make([]target, len(circuits))
+	searches := make([]*search, len(circuits))
 	t.each(ctx, "planning for an endpoint", len(circuits), func(n int) error {
 		i := circuits[n]
 		key := dynamo.EndpointKey{TenantID: i.TenantID, EndpointID: i.EndpointID}
@@ -88,11 +75,11 @@ func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) [
 			}
 			p.Item = stored
 		}
-		targets[n] = target{key: key, facts: facts, plan: p, endpoint: reading.Endpoint}
+		searches[n] = &search{key: key, facts: facts, plan: p, endpoint: reading.Endpoint}
 		return nil
 	})
-	targets = slices.DeleteFunc(targets, func(t target) bool { return t.key == dynamo.EndpointKey{} })
-	return inTurn(targets, func(t target) dynamo.EndpointKey { return t.key })
+	searches = slices.DeleteFunc(searches, func(s *search) bool { return s == nil })
+	return inTurn(searches, func(s *search) dynamo.EndpointKey { return s.key })
 }
 
 // readings reads endpoints, a call for as many as have their keys in one.

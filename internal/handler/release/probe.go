@@ -9,49 +9,49 @@ import (
 
 // probes send one delivery to each open endpoint that may answer again.
 type probes struct {
-	h       *Handler
-	t       *tally
-	out     *outlet
-	targets []target
+	h   *Handler
+	t   *tally
+	out *outlet
+	of  []*search
 }
 
 func (p *probes) send(ctx context.Context, until time.Time) (left bool) {
-	for len(p.targets) > 0 && p.h.Now().Before(until) {
-		turn := p.targets[:min(len(p.targets), lanes)]
-		p.targets = p.targets[len(turn):]
+	for len(p.of) > 0 && p.h.Now().Before(until) {
+		turn := p.of[:min(len(p.of), lanes)]
+		p.of = p.of[len(turn):]
 		p.t.each(ctx, "probing an endpoint", len(turn), func(n int) error { return p.probe(ctx, turn[n]) })
 	}
-	return len(p.targets) > 0
+	return len(p.of) > 0
 }
 
 // probe stores the claim before it sends: only the run that stored it does. A crash after that costs one
 // wait.
-func (p *probes) probe(ctx context.Context, t target) error {
-	item, found, err := p.candidate(ctx, t)
+func (p *probes) probe(ctx context.Context, s *search) error {
+	item, found, err := p.candidate(ctx, s)
 	if err != nil || !found {
 		return err
 	}
-	claim := t.plan.Item.Claim(p.h.Settings, p.h.Now())
-	_, applied, err := p.h.store(ctx, t.plan.Item, claim)
+	claim := s.plan.Item.Claim(p.h.Settings, p.h.Now())
+	_, applied, err := p.h.store(ctx, s.plan.Item, claim)
 	if err != nil || !applied {
 		return err
 	}
 	item.Message.Life.Probe = claim.ProbedAt
-	p.out.carry(ctx, []move{{kind: kindProbe, item: item, delay: p.h.Settings.Spread(t.key.EndpointID)}})
+	p.out.carry(ctx, []move{{kind: kindProbe, item: item, delay: p.h.Settings.Spread(s.key.EndpointID)}})
 	return nil
 }
 
 // candidate picks the item to probe with: of a random shard that is not empty, the first created after a
 // random time, or any of the oldest where nothing was created since, so that one delivery which no receiver
 // accepts does not keep a circuit open.
-func (p *probes) candidate(ctx context.Context, t target) (picked backlog.Item, found bool, err error) {
+func (p *probes) candidate(ctx context.Context, s *search) (picked backlog.Item, found bool, err error) {
 	first := int(p.h.Random() * backlog.Shards)
 	for n := range backlog.Shards {
 		shard := (first + n) % backlog.Shards
-		if p.out.refuses(t.key.EndpointID, shard) {
+		if p.out.refuses(s.key.EndpointID, shard) {
 			continue
 		}
-		picked, found, err = p.candidateOf(ctx, t, shard)
+		picked, found, err = p.candidateOf(ctx, s, shard)
 		if found {
 			return picked, true, nil
 		}
@@ -59,18 +59,18 @@ func (p *probes) candidate(ctx context.Context, t target) (picked backlog.Item, 
 	return picked, false, err
 }
 
-func (p *probes) candidateOf(ctx context.Context, t target, shard int) (picked backlog.Item, found bool, err error) {
-	oldest, err := p.h.Backlog.ReadShard(ctx, t.key.EndpointID, shard, "", pageSize)
+func (p *probes) candidateOf(ctx context.Context, s *search, shard int) (picked backlog.Item, found bool, err error) {
+	oldest, err := p.h.Backlog.ReadShard(ctx, s.key.EndpointID, shard, "", pageSize)
 	if err != nil || len(oldest.Items) == 0 {
 		return picked, false, err
 	}
 	since := oldest.Items[0].Message.CreatedAt
 	at := since.Add(time.Duration(p.h.Random() * float64(p.h.Now().Sub(since))))
-	random, err := p.h.Backlog.ReadShard(ctx, t.key.EndpointID, shard, backlog.Before(at), pageSize)
+	random, err := p.h.Backlog.ReadShard(ctx, s.key.EndpointID, shard, backlog.Before(at), pageSize)
 	from := int(p.h.Random() * float64(len(oldest.Items)))
 	for _, items := range [][]backlog.Item{random.Items, oldest.Items[from:], oldest.Items[:from]} {
 		for _, i := range items {
-			if p.serves(t, i) {
+			if p.serves(s, i) {
 				return i, true, nil
 			}
 		}
@@ -79,8 +79,8 @@ func (p *probes) candidateOf(ctx context.Context, t target, shard int) (picked b
 }
 
 // serves excludes deliveries that are discarded or over, or whose receiver asked to wait.
-func (p *probes) serves(t target, i backlog.Item) bool {
+func (p *probes) serves(s *search, i backlog.Item) bool {
 	now := p.h.Now()
 	over := i.Held && !i.DueAt.After(now)
-	return !over && !i.Message.Life.StartedAt.Before(t.facts.DiscardedBefore) && !i.NotBefore.After(now)
+	return !over && !i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore) && !i.NotBefore.After(now)
 }

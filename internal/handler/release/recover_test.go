@@ -184,16 +184,15 @@ func TestGoOn_forgetsPages(t *testing.T) {
 			id := fmt.Sprintf("webhook_%d", n)
 			w.held(id, 9)
 			now := circuit.Item{State: circuit.Recovering, Since: time.Now()}
-			many = append(many, &search{target: target{
-				key: dynamo.EndpointKey{TenantID: acme, EndpointID: id}, plan: circuit.Plan{Item: now},
-			}})
+			key := dynamo.EndpointKey{TenantID: acme, EndpointID: id}
+			many = append(many, &search{key: key, plan: circuit.Plan{Item: now}})
 		}
 		walk := &walker{h: h, t: newTally(h.Log), out: &outlet{h: h, t: newTally(h.Log)}}
 		if walk.goOn(w.Context(), many, time.Now().Add(time.Minute)) {
 			w.Error("it found no end")
 		}
 		w.latency = time.Second
-		few := []*search{{target: many[0].target, quota: 100}}
+		few := []*search{{key: many[0].key, plan: many[0].plan, quota: 100}}
 		w.held(many[0].key.EndpointID, 300)
 		if !walk.goOn(w.Context(), few, time.Now().Add(time.Second)) {
 			w.latency = 0

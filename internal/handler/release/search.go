@@ -8,12 +8,19 @@ import (
 	"github.com/herald-webhooks/herald/internal/backlog"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
-// search goes through everything that waits for one endpoint, oldest first over its eight shards.
+// search is the work for one endpoint in trouble, and goes through everything that waits for it, oldest first over its
+// eight shards.
 type search struct {
-	target
+	key      dynamo.EndpointKey
+	facts    circuit.Facts
+	plan     circuit.Plan // its Item is stored
+	endpoint endpoint.Endpoint
+
 	began  time.Time // before its first read
 	shards [backlog.Shards]stream
 	quota  int       // items that a recovery may send
@@ -29,14 +36,6 @@ type stream struct {
 	read  []backlog.Item // and not yet taken
 	after string
 	last  bool // there is no further page
-}
-
-func searchesOf(targets []target) []*search {
-	searches := make([]*search, len(targets))
-	for n, t := range targets {
-		searches[n] = &search{target: t}
-	}
-	return searches
 }
 
 // complete reports whether the search has seen everything, and nothing is left that it has to move.

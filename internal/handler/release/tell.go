@@ -10,16 +10,16 @@ import (
 )
 
 // tell puts pending notices on the bus.
-func (h *Handler) tell(ctx context.Context, t *tally, targets []target) {
+func (h *Handler) tell(ctx context.Context, t *tally, searches []*search) {
 	if h.Bus == nil {
 		return
 	}
-	t.each(ctx, "telling owners", len(targets), func(n int) error { return h.tellOwner(ctx, t, targets[n]) })
+	t.each(ctx, "telling owners", len(searches), func(n int) error { return h.tellOwner(ctx, t, searches[n]) })
 }
 
 // tellOwner puts an endpoint's notices, and stores which ones the bus took. A notice that was refused, or could not be
 // stored, is put again by the next run.
-func (h *Handler) tellOwner(ctx context.Context, t *tally, to target) (refused error) {
+func (h *Handler) tellOwner(ctx context.Context, t *tally, to *search) (refused error) {
 	owed := to.plan.Item.Owed()
 	if to.facts.Gone || len(owed) == 0 {
 		return nil
