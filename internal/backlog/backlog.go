@@ -103,32 +103,18 @@ func Before(at time.Time) string { return at.UTC().Format(timeFormat) }
 // ErrPosition is returned for a text that is no item's position.
 var ErrPosition = errors.New("invalid position")
 
-// Parse returns the delivery's id, created_at and replay.
+// Parse returns the delivery's id, created_at and replay. None of a position's four parts has a '#'.
 func Parse(position string) (delivery.Ref, error) {
-	if len(position) <= len(timeFormat) || position[len(timeFormat)] != '#' {
+	parts := strings.Split(position, "#")
+	if len(parts) != 4 || parts[1] == "" {
 		return delivery.Ref{}, ErrPosition
 	}
-	createdAt, err := time.Parse(timeFormat, position[:len(timeFormat)])
-	if err != nil {
+	createdAt, err := time.Parse(timeFormat, parts[0])
+	replay, failed := strconv.Atoi(parts[2])
+	if err != nil || failed != nil || replay < 0 {
 		return delivery.Ref{}, ErrPosition
 	}
-	rest := position[len(timeFormat)+1:]
-	named, _ := cutLast(rest)
-	id, number := cutLast(named)
-	replay, err := strconv.Atoi(number)
-	if err != nil || replay < 0 || id == "" {
-		return delivery.Ref{}, ErrPosition
-	}
-	return delivery.Ref{DeliveryID: id, CreatedAt: createdAt, Replay: replay}, nil
-}
-
-// cutLast cuts at the last '#': neither puts nor numbers have one, ids may.
-func cutLast(s string) (before, after string) {
-	n := strings.LastIndexByte(s, '#')
-	if n < 0 {
-		return "", s
-	}
-	return s[:n], s[n+1:]
+	return delivery.Ref{DeliveryID: parts[1], CreatedAt: createdAt, Replay: replay}, nil
 }
 
 // Ceil rounds up to the millisecond, which is the precision of the table. Zero stays zero.
