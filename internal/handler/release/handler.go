@@ -118,7 +118,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	drop := func(ctx context.Context, until time.Time) (left bool) { return w.goOn(ctx, sweeping, until) }
 	share(ctx, h.Now, until, scheduled.send, scheduled.bury, probing.send, recovering.send, drop)
 
-	h.close(ctx, t, searches)
+	t.each(ctx, "storing the result of a search", len(searches), func(n int) error { return h.result(ctx, searches[n]) })
 	h.forgetSlow(ctx, t, seen.slowUntil)
 	h.tell(ctx, t, searches)
 	scheduled.countUnsent()

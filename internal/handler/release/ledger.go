@@ -19,13 +19,6 @@ func (h *Handler) store(ctx context.Context, was, next circuit.Item) (stored cir
 	return stored, applied, err
 }
 
-// close stores the results of searches.
-func (h *Handler) close(ctx context.Context, t *tally, searches []*search) {
-	t.each(ctx, "storing the result of a search", len(searches), func(n int) error {
-		return h.result(ctx, searches[n])
-	})
-}
-
 // result stores the result of one search. One that had no time to end has none but the pace of its recovery.
 func (h *Handler) result(ctx context.Context, s *search) error {
 	i, now := s.plan.Item, h.Now()
@@ -35,7 +28,9 @@ func (h *Handler) result(ctx context.Context, s *search) error {
 	case !s.plan.Search, s.complete():
 		return h.end(ctx, i, i.Empty(h.Settings, s.facts, s.began, now))
 	case !s.oldest.IsZero() && s.quota > 0:
-		return h.pace(ctx, s)
+		return h.change(ctx, i, func(i circuit.Item) (circuit.Item, bool) {
+			return i.Paced(s.quota, s.oldest, h.Now()), i.State == circuit.Recovering
+		})
 	}
 	return nil
 }
@@ -54,13 +49,6 @@ func (h *Handler) end(ctx context.Context, i circuit.Item, end circuit.End) (err
 		_, err = h.Circuits.Remove(ctx, i)
 	}
 	return err
-}
-
-// pace stores how far a recovery came.
-func (h *Handler) pace(ctx context.Context, s *search) error {
-	return h.change(ctx, s.plan.Item, func(i circuit.Item) (circuit.Item, bool) {
-		return i.Paced(s.quota, s.oldest, h.Now()), i.State == circuit.Recovering
-	})
 }
 
 // change stores an item's change, if there is one. When that is refused, because an attempt changed the item

@@ -71,17 +71,15 @@ func New(c Config) (*Handler, error) {
 		Records:         dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		RetryQueue:      queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		DeadLetterQueue: queue.Sender{Client: queues, URL: s.DeadLetterQueueURL},
-		Wake: ReplayWaker{
-			Jobs: dynamo.NewJobs(tables, s.JobsTable), Lambda: lambda.NewFromConfig(c.AWS), Function: s.ReplayFunction,
-		}.Wake,
-		Bus:       bus,
-		Settings:  circuits,
-		Schedule:  s.schedule(),
-		Allowance: allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
-		Log:       c.Log,
-		Metrics:   c.Metrics,
-		Now:       time.Now,
-		Random:    rand.Float64,
+		Wake:            wakeReplay(dynamo.NewJobs(tables, s.JobsTable), lambda.NewFromConfig(c.AWS), s.ReplayFunction),
+		Bus:             bus,
+		Settings:        circuits,
+		Schedule:        s.schedule(),
+		Allowance:       allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		Log:             c.Log,
+		Metrics:         c.Metrics,
+		Now:             time.Now,
+		Random:          rand.Float64,
 	}, nil
 }
 

@@ -18,25 +18,21 @@ type Jobs interface {
 	Running(ctx context.Context) (bool, error)
 }
 
-// ReplayWaker invokes replay while a job is running. Replay, which alone may open dead letters, works it off.
-type ReplayWaker struct {
-	Jobs     Jobs
-	Lambda   Invoker
-	Function string // replay's name
-}
-
-// Wake looks for a running job, and invokes replay for it.
-func (w ReplayWaker) Wake(ctx context.Context) error {
-	running, err := w.Jobs.Running(ctx)
-	if err != nil || !running {
-		return err
+// wakeReplay returns the call that invokes replay while a job is running. Replay, which alone may open dead letters,
+// works it off.
+func wakeReplay(jobs Jobs, client Invoker, replay string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		running, err := jobs.Running(ctx)
+		if err != nil || !running {
+			return err
+		}
+		_, err = client.Invoke(ctx, &lambda.InvokeInput{
+			FunctionName: &replay, InvocationType: types.InvocationTypeEvent,
+			Payload: []byte(`{"action":"work_jobs","operator":"release"}`),
+		})
+		if err != nil {
+			return fmt.Errorf("invoking %s: %w", replay, err)
+		}
+		return nil
 	}
-	_, err = w.Lambda.Invoke(ctx, &lambda.InvokeInput{
-		FunctionName: &w.Function, InvocationType: types.InvocationTypeEvent,
-		Payload: []byte(`{"action":"work_jobs","operator":"release"}`),
-	})
-	if err != nil {
-		return fmt.Errorf("invoking %s: %w", w.Function, err)
-	}
-	return nil
 }

@@ -26,20 +26,20 @@ func (o *office) Invoke(
 	return nil, o.fault
 }
 
-func TestReplayWaker_Wake_invokesReplayWhileAJobIsRunning(t *testing.T) {
+func TestWakeReplay_invokesReplayWhileAJobIsRunning(t *testing.T) {
 	o := &office{}
-	w := ReplayWaker{Jobs: o, Lambda: o, Function: "replay"}
-	if err := w.Wake(t.Context()); err != nil || o.woken != nil {
+	wake := wakeReplay(o, o, "replay")
+	if err := wake(t.Context()); err != nil || o.woken != nil {
 		t.Errorf("without a job: %v, %v", o.woken, err)
 	}
 	o.running = true
-	err := w.Wake(t.Context())
+	err := wake(t.Context())
 	want := []string{`replay Event {"action":"work_jobs","operator":"release"}`}
 	if diff := cmp.Diff(want, o.woken); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
 	o.fault = errors.New("ThrottlingException")
-	if err := w.Wake(t.Context()); !errors.Is(err, o.fault) {
+	if err := wake(t.Context()); !errors.Is(err, o.fault) {
 		t.Errorf("a fault answers %v", err)
 	}
 }
