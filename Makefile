@@ -105,7 +105,8 @@ PURE := allowance apikey backlog badjson circuit cursor deadletter delivery endp
 
 # Gremlins copies the module for each worker. By the package, a change that makes a test hang costs seconds.
 mutants: .tools/gremlins-$(GREMLINS) ## list changes to the pure packages that none of their tests notices (minutes); PURE=retry
-	@rm -rf .local/mutants; mkdir -p .local/mutants; cp -R go.mod go.sum .gremlins.yaml internal .local/mutants; \
+	@rm -rf .local/mutants; mkdir -p .local/mutants/infra/docs; cp infra/docs/design.md .local/mutants/infra/docs; \
+	cp -R go.mod go.sum .gremlins.yaml internal .local/mutants; \
 	cd .local/mutants; for package in $(PURE); do \
 		$(CURDIR)/.tools/bin/gremlins unleash -S lt ./internal/$$package | sed "s, at , at $$package/,"; \
 	done | tee report; \

@@ -87,12 +87,7 @@ func number(text string, limit int64) int64 {
 	return n
 }
 
-func moment(text string) time.Time {
-	if n := number(text, maxLifeMillis); n > 0 {
-		return time.UnixMilli(n).UTC()
-	}
-	return time.Time{}
-}
+func moment(text string) time.Time { return time.UnixMilli(number(text, maxLifeMillis)).UTC() }
 
 // reason is "" for a text that is none.
 func reason(text string) Reason {
