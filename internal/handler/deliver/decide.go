@@ -74,33 +74,27 @@ type sight struct {
 
 // decideAll looks the endpoints up and splits the deliveries: ends need no POST.
 func (h *Handler) decideAll(ctx context.Context, tasks []task) (ends []end, posts []sight) {
-	readings, err := h.look(ctx, tasks)
+	readings := h.look(ctx, tasks)
 	now := h.Now()
 	posts = make([]sight, 0, len(tasks))
 	for _, t := range tasks {
-		if err != nil {
-			ends = append(ends, h.fault(sight{t, &dynamo.Reading{}}, err))
-			continue
-		}
 		s := sight{t, readings[t.key()]}
 		if s.reading.Err != nil {
 			ends = append(ends, h.fault(s, s.reading.Err))
-			continue
-		}
-		switch d := decide(t, *s.reading, h.Rules, now); d.action {
-		case post:
-			posts = append(posts, s)
-		default:
+		} else if d := decide(t, *s.reading, h.Rules, now); d.action != post {
 			ends = append(ends, h.unattempted(s, d))
+		} else {
+			posts = append(posts, s)
 		}
 	}
 	return ends, posts
 }
 
-// look reads the endpoints of the tasks. Circuits that cannot be read are taken from memory for a while.
-func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKey]*dynamo.Reading, error) {
+// look reads the endpoints of the tasks. Circuits that cannot be read are taken from memory for a while. Where the
+// table cannot be read, that is the error of each reading.
+func (h *Handler) look(ctx context.Context, tasks []task) map[dynamo.EndpointKey]*dynamo.Reading {
 	if len(tasks) == 0 {
-		return nil, nil
+		return nil
 	}
 	keys := make([]dynamo.EndpointKey, 0, len(tasks))
 	seen := make(map[dynamo.EndpointKey]bool, len(tasks))
@@ -112,14 +106,14 @@ func (h *Handler) look(ctx context.Context, tasks []task) (map[dynamo.EndpointKe
 	}
 	now := h.Now()
 	found, err := h.Tables.Endpoints.Read(ctx, keys, h.memory.quietOf(keys, now))
-	if err != nil {
-		return nil, err
-	}
 	now = h.Now()
 	readings := make(map[dynamo.EndpointKey]*dynamo.Reading, len(keys))
 	for _, key := range keys {
-		reading := h.memory.recall(key, found[key], h.Rules.Circuit.Run, now)
+		reading := dynamo.Reading{Err: err}
+		if err == nil {
+			reading = h.memory.recall(key, found[key], h.Rules.Circuit.Run, now)
+		}
 		readings[key] = &reading
 	}
-	return readings, nil
+	return readings
 }
