@@ -73,7 +73,7 @@ func DecodeLife(text string) (Life, error) {
 		}
 	}
 	if l.Encode() != text {
-		return Life{}, fmt.Errorf("life %.150q is not of this version", text)
+		return Life{}, fmt.Errorf("%.150q is no life of this version", text)
 	}
 	return l, nil
 }

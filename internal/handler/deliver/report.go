@@ -20,9 +20,8 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 	for _, e := range ends {
 		logged := !e.succeededAtOnce() || h.Output.Sample.Takes(e.message.EventID)
 		for i := range e.records {
-			duplicate := i > 0
 			if logged {
-				h.reportRecord(ctx, e, duplicate)
+				h.reportRecord(ctx, e, i > 0)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 
 // A run that saw the endpoint deleted leaves what came after its restoration, and goes on behind it.
 func TestRun_leavesWhatBeganAfterADeletion(t *testing.T) {
-	inWorlds(t, map[string]bool{"": true}, func(w *world, _ string, _ bool) {
+	inWorld(t, func(w *world) {
 		at := time.Now()
 		young := w.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = at.Add(time.Second) })
 		w.held(hook, 40, func(i *backlog.Item) { i.Message.Life.StartedAt = at.Add(-time.Second) })
