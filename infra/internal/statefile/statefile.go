@@ -18,22 +18,20 @@ const Profile = "herald-local"
 
 // State is a running stack's description of itself.
 type State struct {
-	APIURL            string            `json:"api_url"`
-	AWSEndpointURL    string            `json:"aws_endpoint_url"`    // every AWS service, Lambda's Invoke included
-	LambdaEndpointURL string            `json:"lambda_endpoint_url"` // the same endpoint, for scripts
-	AWSConfigFile     string            `json:"aws_config_file"`     // defines Profile
-	Region            string            `json:"region"`
-	StackName         string            `json:"stack_name"`
-	EventsQueueURL    string            `json:"events_queue_url"`
-	Queues            map[string]string `json:"queues"`    // logical id → URL
-	Tables            map[string]string `json:"tables"`    // logical id → name
-	Keys              map[string]string `json:"keys"`      // logical id → ARN
-	Functions         map[string]string `json:"functions"` // folder name → deployed name
-	TenantID          string            `json:"tenant_id"`
-	APIKey            string            `json:"api_key"`
-	CAFile            string            `json:"ca_file"`
-	ReceiverCertFile  string            `json:"receiver_cert_file"` // for localhost and 127.0.0.1
-	ReceiverKeyFile   string            `json:"receiver_key_file"`
+	APIURL           string            `json:"api_url"`
+	AWSEndpointURL   string            `json:"aws_endpoint_url"` // every AWS service, Lambda's Invoke included
+	AWSConfigFile    string            `json:"aws_config_file"`  // defines Profile
+	Region           string            `json:"region"`
+	StackName        string            `json:"stack_name"`
+	EventsQueueURL   string            `json:"events_queue_url"`
+	Queues           map[string]string `json:"queues"`    // logical id → URL
+	Tables           map[string]string `json:"tables"`    // logical id → name
+	Functions        map[string]string `json:"functions"` // folder name → deployed name
+	TenantID         string            `json:"tenant_id"`
+	APIKey           string            `json:"api_key"`
+	CAFile           string            `json:"ca_file"`
+	ReceiverCertFile string            `json:"receiver_cert_file"` // for localhost and 127.0.0.1
+	ReceiverKeyFile  string            `json:"receiver_key_file"`
 }
 
 // Write replaces the file at path in one step.

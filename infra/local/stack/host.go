@@ -5,63 +5,16 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"net/http"
-	"path/filepath"
-	"slices"
-	"strings"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
 	"github.com/herald-webhooks/herald/infra/local/internal/httpapi"
 	"github.com/herald-webhooks/herald/infra/local/internal/invokeapi"
-	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
 const tenant = "tenant_acme" // the sample events'
-
-// folder is the name of a function's folder: XyzFunction lives in functions/xyz.
-func folder(logicalID string) string {
-	return strings.ToLower(strings.TrimSuffix(logicalID, "Function"))
-}
-
-// describe records the deployed resources.
-func (s *Stack) describe() {
-	s.Region, s.StackName = region, stackName
-	s.Tables, s.Keys, s.Queues = s.deployed.Tables, s.deployed.Keys, s.deployed.Queues
-	s.Functions = map[string]string{}
-	for id, f := range s.deployed.Functions {
-		s.Functions[folder(id)] = f.Name
-	}
-	s.EventsQueueURL = s.Queues["EventsQueue"]
-}
-
-// makeFunctions prepares every deployed function; one without a binary is an error.
-func (s *Stack) makeFunctions(context.Context) error {
-	described := s.template.OfType("AWS::Lambda::Function")
-	for _, id := range slices.Sorted(maps.Keys(s.deployed.Functions)) {
-		c, name := s.deployed.Functions[id], folder(id)
-		c.Region, c.Log = s.Region, s.log
-		logging := cfn.At(described[id].Properties, "LoggingConfig") // which the emulator does not keep
-		c.LogFormat, c.LogLevel = s.template.Text(logging["LogFormat"]), s.template.Text(logging["ApplicationLogLevel"])
-		c.Host = map[string]string{
-			"AWS_ENDPOINT_URL": s.emulator.URL.String(), "AWS_ENDPOINT_URL_LAMBDA": s.AWSEndpointURL,
-			"SSL_CERT_FILE": s.CAFile,
-		}
-		c.Binary = filepath.Join(s.options.Dir, "functions", name, "bootstrap")
-		c.LogFile = filepath.Join(s.options.logs(), name+".log")
-		made, err := function.New(c)
-		if err != nil {
-			return fmt.Errorf("preparing functions: %w", err)
-		}
-		s.functions[id] = made
-		s.onClose(made.Close)
-	}
-	return nil
-}
 
 // listen opens the AWS endpoint; functions that invoke others need its address.
 func (s *Stack) listen(ctx context.Context) (err error) {
@@ -69,7 +22,6 @@ func (s *Stack) listen(ctx context.Context) (err error) {
 		return fmt.Errorf("opening the AWS endpoint: %w", err)
 	}
 	s.onClose(func() { _ = s.front.Close() }) // also closed by its server
-	s.LambdaEndpointURL = s.AWSEndpointURL
 	return nil
 }
 
@@ -112,19 +64,6 @@ func (s *Stack) serveOn(l net.Listener, handler http.Handler) {
 	server := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, MaxHeaderBytes: 10 << 10}
 	go func() { _ = server.Serve(l) }() // ends with ErrServerClosed
 	s.onClose(func() { _ = server.Close() })
-}
-
-// runMappings starts every event source mapping that was deployed.
-func (s *Stack) runMappings() {
-	byARN := map[string]*function.Function{}
-	for _, f := range s.functions {
-		byARN[f.ARN] = f
-	}
-	client := sqs.NewFromConfig(s.aws(s.emulator.URL.String()))
-	for _, m := range s.deployed.Mappings {
-		m.Region, m.Queue, m.Function, m.Log = s.Region, client, byARN[m.FunctionARN], s.log
-		s.running.Go(func() { m.Run(s.life) })
-	}
 }
 
 // issueKey makes the stack's tenant by asking the function that issues keys, if there is one, as an operator does.

@@ -13,13 +13,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -29,8 +26,8 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/internal/sam"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
-	"github.com/herald-webhooks/herald/infra/local/internal/deploy"
 	"github.com/herald-webhooks/herald/infra/local/internal/function"
+	"github.com/herald-webhooks/herald/infra/local/internal/mapping"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
@@ -45,9 +42,9 @@ type Stack struct {
 	end       context.CancelFunc
 	template  *sam.Template
 	emulator  *emulator.Emulator
-	front     net.Listener // of the AWS endpoint
-	deployed  *deploy.Stack
+	front     net.Listener                  // of the AWS endpoint
 	functions map[string]*function.Function // by logical id
+	mappings  []*mapping.Mapping
 	scheduled map[string]*function.Function // the ones that a schedule invokes
 	running   sync.WaitGroup                // mappings and schedules
 	closers   []func()
@@ -62,6 +59,10 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 		return nil, err
 	}
 	s := &Stack{options: o, functions: map[string]*function.Function{}, scheduled: map[string]*function.Function{}}
+	s.State = statefile.State{
+		Region: region, StackName: stackName,
+		Queues: map[string]string{}, Tables: map[string]string{}, Functions: map[string]string{},
+	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.start(ctx); err != nil {
 		s.Close()
@@ -75,7 +76,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 func (s *Stack) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.takeFolder, s.bringUp, s.deploy, s.listen, s.makeFunctions, s.readSchedules, s.serve, s.writeProfile, s.issueKey,
+		s.takeFolder, s.bringUp, s.listen, s.deploy, s.readSchedules, s.serve, s.writeProfile, s.issueKey,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -84,7 +85,9 @@ func (s *Stack) start(ctx context.Context) error {
 			return fmt.Errorf("starting: %w", err)
 		}
 	}
-	s.runMappings()
+	for _, m := range s.mappings {
+		s.running.Go(func() { m.Run(s.life) })
+	}
 	s.runSchedules()
 	s.onClose(s.running.Wait)
 	return s.Write(s.options.stateFile())
@@ -139,20 +142,6 @@ func (s *Stack) bringUp(ctx context.Context) error {
 		return err
 	})
 	return both.Wait() //nolint:wrapcheck // both say it themselves
-}
-
-func (s *Stack) deploy(ctx context.Context) (err error) {
-	s.options.say("deploying template.yaml to the AWS emulator")
-	s.deployed, err = deploy.Template(ctx, s.aws(s.emulator.URL.String()), stackName, s.template)
-	if err != nil {
-		return err
-	}
-	s.options.say("not deployed, since the emulator does not know them; the host itself serves API and schedules:")
-	for _, kind := range slices.Sorted(maps.Keys(s.deployed.Removed)) {
-		s.options.say("  %s: %s", kind, strings.Join(s.deployed.Removed[kind], ", "))
-	}
-	s.describe()
-	return nil
 }
 
 // aws is the configuration of a client of the stack.

@@ -39,7 +39,6 @@ const (
 type Mapping struct {
 	QueueURL           string
 	QueueARN           string
-	FunctionARN        string
 	Region             string
 	BatchSize          int
 	Window             time.Duration
