@@ -20,12 +20,12 @@ type instance struct {
 	process     *child.Process // nil until it is started
 	server      *http.Server
 	invocations chan *invocation
-	ready       chan error // nil at the first poll, or the runtime's report that it could not initialise
+	polled      chan struct{} // tells start of the first poll
 	current     atomic.Pointer[invocation]
 }
 
 func newInstance(f *Function) *instance {
-	in := &instance{fn: f, invocations: make(chan *invocation), ready: make(chan error, 1)}
+	in := &instance{fn: f, invocations: make(chan *invocation), polled: make(chan struct{}, 1)}
 	in.server = &http.Server{Handler: in.routes(), ReadHeaderTimeout: time.Minute}
 	return in
 }
@@ -46,8 +46,8 @@ func (in *instance) start(ctx context.Context) error {
 		return err
 	}
 	select {
-	case err := <-in.ready:
-		return err
+	case <-in.polled:
+		return nil
 	case <-in.process.Done():
 		return fmt.Errorf("process ended before its first poll, see the function's log: %w", errors.Join(in.process.Err()))
 	case <-time.After(initTimeout):

@@ -18,13 +18,15 @@ func (in *instance) routes() http.Handler {
 	mux.HandleFunc("GET "+version+"/invocation/next", in.next)
 	mux.HandleFunc("POST "+version+"/invocation/{id}/response", in.response)
 	mux.HandleFunc("POST "+version+"/invocation/{id}/error", in.invocationError)
-	mux.HandleFunc("POST "+version+"/init/error", in.initError)
 	return mux
 }
 
 // next blocks until there is an invocation for the process.
 func (in *instance) next(w http.ResponseWriter, r *http.Request) {
-	in.report(nil)
+	select {
+	case in.polled <- struct{}{}:
+	default: // start has gone on long ago
+	}
 	var inv *invocation
 	select {
 	case inv = <-in.invocations:
@@ -67,20 +69,6 @@ func (in *instance) invocationError(w http.ResponseWriter, r *http.Request) {
 		inv.answer(Result{RequestID: inv.id, Payload: body, Error: unhandled})
 	}
 	w.WriteHeader(http.StatusAccepted)
-}
-
-func (in *instance) initError(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(io.LimitReader(r.Body, 64<<10)) // for the log only
-	w.WriteHeader(http.StatusAccepted)
-	in.report(errors.New("initialisation failed: " + string(body)))
-}
-
-// report tells start of the runtime's state; later reports have no reader.
-func (in *instance) report(err error) {
-	select {
-	case in.ready <- err:
-	default:
-	}
 }
 
 // invocation is one event on its way through one process.
