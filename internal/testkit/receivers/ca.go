@@ -42,17 +42,10 @@ func NewCA(t testing.TB) *CA {
 // Issue makes a server certificate signed by the authority.
 func (ca *CA) Issue(t testing.TB, leaf Leaf) tls.Certificate {
 	t.Helper()
-	cert, err := ca.CA.Issue(orOurs(leaf))
-	if err != nil {
-		t.Fatalf("receivers: %v", err)
+	if leaf.Hosts == nil {
+		leaf.Hosts = []string{"127.0.0.1", "::1", "localhost", Host}
 	}
-	return cert
-}
-
-// selfSigned makes a server certificate that vouches for itself.
-func selfSigned(t testing.TB) tls.Certificate {
-	t.Helper()
-	cert, err := pki.SelfSigned(orOurs(Leaf{}))
+	cert, err := ca.CA.Issue(leaf)
 	if err != nil {
 		t.Fatalf("receivers: %v", err)
 	}
@@ -77,12 +70,4 @@ func Padding(t testing.TB, bytes int) []byte {
 		t.Fatalf("receivers: %v", err)
 	}
 	return der
-}
-
-// orOurs fills in the hosts that receivers answer to.
-func orOurs(leaf Leaf) Leaf {
-	if leaf.Hosts == nil {
-		leaf.Hosts = []string{"127.0.0.1", "::1", "localhost", Host}
-	}
-	return leaf
 }

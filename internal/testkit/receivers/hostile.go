@@ -63,7 +63,7 @@ type Target struct {
 	URL       string
 	Neighbour string        // another tenant's endpoint on the same host, which answers 204; "" where it could not
 	Resolver  *net.Resolver // nil unless the case is about DNS
-	Sent      func() int64  // bytes written by the receiver so far; nil where it has none to write
+	Sent      func() int64  // bytes written by the receiver so far; nil where they are few
 	Trapped   func() int    // connections that should never have been made; nil: nothing to trap
 }
 

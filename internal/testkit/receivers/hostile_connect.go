@@ -5,6 +5,8 @@ import (
 	"net"
 	"testing"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/testkit/pki"
 )
 
 // connections never get as far as a response head.
@@ -41,7 +43,11 @@ var certificates = []Case{
 		Leaf{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}),
 	shows("has a certificate that is not valid yet", Leaf{NotBefore: time.Now().Add(time.Hour)}),
 	one("has a self-signed certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
-		return &tls.Config{Certificates: []tls.Certificate{selfSigned(t)}}
+		cert, err := pki.SelfSigned(Leaf{})
+		if err != nil {
+			t.Fatalf("receivers: %v", err)
+		}
+		return &tls.Config{Certificates: []tls.Certificate{cert}}
 	})),
 	one("has a certificate of an unknown authority", none(ReasonTLS), Promptly,
 		certified(func(t testing.TB, _ *CA) *tls.Config {

@@ -64,14 +64,14 @@ var (
 func handler(handle http.HandlerFunc) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, r *http.Request) {
+		server := serveHTTP(t, ca, func(w http.ResponseWriter, r *http.Request) {
 			if r.URL.Path == neighbour {
 				w.WriteHeader(http.StatusNoContent)
 				return
 			}
 			handle(w, r)
 		})
-		return neighboured(Target{URL: server.URL + "/hook", Sent: sent})
+		return neighboured(Target{URL: server.URL + "/hook"})
 	}
 }
 

@@ -42,11 +42,11 @@ func redirect(code int, location string) Case {
 			if to == "" {
 				to = "https://" + addr + "/hook"
 			}
-			server, sent := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
+			server := serveHTTP(t, ca, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Location", to)
 				w.WriteHeader(code)
 			})
-			return Target{URL: server.URL + "/hook", Sent: sent, Trapped: trapped}
+			return Target{URL: server.URL + "/hook", Trapped: trapped}
 		})
 }
 
@@ -111,7 +111,7 @@ var names = []Case{
 func named(answer Answer) func(t testing.TB, ca *CA) Target {
 	return func(t testing.TB, ca *CA) Target {
 		t.Helper()
-		server, sent := serveHTTP(t, ca,
+		server := serveHTTP(t, ca,
 			func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Connection", "close") })
 		_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 		if err != nil {
@@ -119,6 +119,6 @@ func named(answer Answer) func(t testing.TB, ca *CA) Target {
 		}
 		_, trapped := Trap(t, net.JoinHostPort("127.0.0.2", port))
 		url := "https://" + net.JoinHostPort(Host, port) + "/hook"
-		return Target{URL: url, Resolver: DNS(t, answer), Sent: sent, Trapped: trapped}
+		return Target{URL: url, Resolver: DNS(t, answer), Trapped: trapped}
 	}
 }

@@ -142,17 +142,6 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// countedListener counts over all its connections.
-type countedListener struct {
-	net.Listener
-	sent *atomic.Int64
-}
-
-func (l countedListener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	return counted{c, l.sent}, err
-}
-
 // serveTCP listens on addr and gives every connection to handle in a goroutine of its own.
 // When the test is over the listener and all connections are closed and every handle awaited.
 func serveTCP(t testing.TB, addr string, handle func(c net.Conn, ended <-chan struct{})) string {

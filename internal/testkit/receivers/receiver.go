@@ -6,7 +6,6 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 )
 
@@ -16,17 +15,13 @@ func New(t testing.TB, ca *CA, handle http.HandlerFunc) string {
 	if handle == nil {
 		handle = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
 	}
-	server, _ := serveHTTP(t, ca, handle)
-	return server.URL + "/hook"
+	return serveHTTP(t, ca, handle).URL + "/hook"
 }
 
-// serveHTTP starts an HTTPS server that speaks HTTP/2 and HTTP/1.1 with a valid certificate, and counts
-// the bytes it sends.
-func serveHTTP(t testing.TB, ca *CA, handle http.HandlerFunc) (server *httptest.Server, sent func() int64) {
+// serveHTTP starts an HTTPS server that speaks HTTP/2 and HTTP/1.1 with a valid certificate.
+func serveHTTP(t testing.TB, ca *CA, handle http.HandlerFunc) *httptest.Server {
 	t.Helper()
-	server = httptest.NewUnstartedServer(handle)
-	count := new(atomic.Int64)
-	server.Listener = countedListener{server.Listener, count}
+	server := httptest.NewUnstartedServer(handle)
 	server.EnableHTTP2 = true
 	server.TLS = &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, Leaf{})}}
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -35,5 +30,5 @@ func serveHTTP(t testing.TB, ca *CA, handle http.HandlerFunc) (server *httptest.
 		server.CloseClientConnections()
 		server.Close()
 	})
-	return server, count.Load
+	return server
 }
