@@ -36,7 +36,6 @@ func (d *demo) death(ctx context.Context) error {
 		return err
 	}
 	letter := letters[0]
-	d.deadLetter = letter.DeliveryID
 	attempts := s.inbox.Requests()
 	header()
 	for i := range attempts {

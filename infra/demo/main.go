@@ -90,7 +90,8 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	if err != nil || o.once {
 		return ok, err
 	}
-	d.printCommands()
+	heading("The stack stays up until Ctrl-C, and shows deliveries here. In another terminal, from this folder:")
+	fmt.Printf("\n%s\n", d.events.tenant.Commands())
 	end, err := openConsole(ctx)
 	if err != nil {
 		return false, err

@@ -17,12 +17,11 @@ type demo struct {
 	held   int      // checks that held
 	failed []string // texts of the checks that failed
 
-	events     scene  // the first scene's endpoint stays in use
-	shown      int    // how many of its requests are on the terminal
-	doomed     doomed // published early, since it takes half a minute to die
-	deadLetter string // the id of the delivery that died
-	brokenID   string // of the endpoint whose circuit opened
-	notices    *client.Notices
+	events   scene  // the first scene's endpoint stays in use
+	shown    int    // how many of its requests are on the terminal
+	doomed   doomed // published early, since it takes half a minute to die
+	brokenID string // of the endpoint whose circuit opened
+	notices  *client.Notices
 }
 
 // check counts and prints one thing that must hold.

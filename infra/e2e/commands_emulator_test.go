@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/herald-webhooks/herald/infra/internal/commands"
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
 )
@@ -112,12 +111,7 @@ func TestTheCommandsThatTheStackPrintsWork(t *testing.T) {
 	t.Parallel()
 	c := tenant(t)
 	s := subscribe(t, c, "*")
-	prints(t, shell(t, commands.Stack(operator.State)), `"next_cursor":null`, `"MessageId"`, `"queues":{`)
-	out := shell(t, commands.Demonstration(operator.State, commands.Played{
-		TenantID: c.TenantID, APIKey: c.APIKey, ReceiverURL: s.Inbox.URL, DeadLetter: "msg_none",
-	}))
-	prints(t, out, `"url":"`+s.Inbox.URL+`?second"`, `"description":"from the command line"`, `"code":"not_found"`,
-		`"result":"not_found"`)
+	prints(t, shell(t, c.Commands()), s.Inbox.URL, `"next_cursor":null`, `"MessageId"`, `"queues":{`)
 	if got := s.await(t, 1); string(got[0].Body) != `{"type":"user.created","data":{"userId":"user_42"}}` {
 		t.Errorf("delivered %s", got[0].Body)
 	}
@@ -126,7 +120,7 @@ func TestTheCommandsThatTheStackPrintsWork(t *testing.T) {
 // One document after the other: command lines take more of the machine than all that they ask for.
 func TestTheDocumentedCommandsWork(t *testing.T) {
 	t.Parallel()
-	profile := commands.Environment(operator.State) + "\n"
+	profile := operator.Export() + "\n"
 	t.Run("README.md", func(t *testing.T) {
 		prints(t, shell(t, profile+blocks(t, "../../README.md", "Publish an event")), `"MessageId"`)
 	})

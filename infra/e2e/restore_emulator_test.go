@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
-	"github.com/herald-webhooks/herald/infra/internal/commands"
 	"github.com/herald-webhooks/herald/infra/internal/receiver"
 )
 
@@ -49,7 +48,7 @@ func TestWhatIsLostIsTakenBack(t *testing.T) {
 	dead.Fail()
 	before := len(dead.Requests())
 
-	profile := commands.Environment(operator.State) + "\n"
+	profile := operator.Export() + "\n"
 	out := shell(t, profile+blocks(t, "recovery.md", "Stop everything")) // the local stack's mappings are its own
 	if mappings := strings.Count(out, `"Disabled"`); mappings != 5 {
 		t.Errorf("%d of 5 mappings were stopped:\n%s", mappings, out)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/herald-webhooks/herald/infra/internal/commands"
 	"github.com/herald-webhooks/herald/infra/internal/statefile"
 	"github.com/herald-webhooks/herald/infra/local/stack"
 )
@@ -64,5 +63,5 @@ It deployed template.yaml as it is; after a change, start it again.
 
 In another terminal, from this folder:
 
-%s`, s.APIURL, s.AWSEndpointURL, statefile.Profile, s.AWSConfigFile, s.TenantID, s.APIKey, s.CAFile, commands.Stack(s))
+%s`, s.APIURL, s.AWSEndpointURL, statefile.Profile, s.AWSConfigFile, s.TenantID, s.APIKey, s.CAFile, s.Commands())
 }

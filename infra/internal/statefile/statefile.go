@@ -1,7 +1,7 @@
 // Package statefile is the file through which a running local stack tells its users how to reach it.
 //
-// It promises one description, written by the stack and read by the demonstration, the end-to-end tests
-// and the benchmark, and that no reader sees half of it. It does not know how a stack runs.
+// It promises one description, written by the stack and read by all that use it, and that no reader sees half of it. It
+// does not know how a stack runs.
 package statefile
 
 import (
@@ -61,13 +61,4 @@ func Read(path string) (State, error) {
 		return State{}, fmt.Errorf("decoding the stack's state: %w", err)
 	}
 	return s, nil
-}
-
-// Environment are the variables that make AWS's own clients use the stack: a profile, and its region once more
-// for machines on which the environment names another.
-func (s State) Environment() []string {
-	return []string{
-		"AWS_CONFIG_FILE=" + s.AWSConfigFile, "AWS_PROFILE=" + Profile,
-		"AWS_REGION=" + s.Region, "AWS_DEFAULT_REGION=" + s.Region,
-	}
 }

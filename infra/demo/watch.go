@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
 	"time"
 
+	local "github.com/herald-webhooks/herald/infra/local/stack"
 	"github.com/herald-webhooks/herald/internal/testkit/child"
 )
 
@@ -19,4 +21,22 @@ func openConsole(ctx context.Context) (end func(), err error) {
 	}
 	fmt.Printf("\nThe operator's page, herald console: %s\n", address)
 	return page.Kill, nil
+}
+
+// watch shows the first scene receiver's requests until the context or the stack ends.
+func (d *demo) watch(ctx context.Context, stack *local.Stack) error {
+	header()
+	for {
+		for got := d.events.inbox.Requests(); d.shown < len(got); d.shown++ {
+			row(got, d.shown, time.Unix(got[d.shown].Timestamp, 0))
+		}
+		select {
+		case <-ctx.Done():
+			fmt.Println("Stopping …")
+			return nil
+		case <-stack.Done():
+			return errors.New("the AWS emulator ended, see .local/logs/moto.log")
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
 }

@@ -1,0 +1,32 @@
+package statefile
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Environment are the variables that make AWS's own clients use the stack: a profile, and its region once more
+// for machines on which the environment names another.
+func (s State) Environment() []string {
+	return []string{
+		"AWS_CONFIG_FILE=" + s.AWSConfigFile, "AWS_PROFILE=" + Profile,
+		"AWS_REGION=" + s.Region, "AWS_DEFAULT_REGION=" + s.Region,
+	}
+}
+
+// Export is a shell's line that makes the AWS CLI and the SAM CLI of the checkout use the stack.
+func (s State) Export() string {
+	return `export PATH="$PWD/.venv/bin:$PATH" SAM_CLI_TELEMETRY=0 '` + strings.Join(s.Environment(), "' '") + "'"
+}
+
+// Commands are for readers to run in a terminal of their own, as they stand: the end-to-end tests run them.
+func (s State) Commands() string {
+	return fmt.Sprintf(`%s
+
+# the tenant's endpoints, an event and an operator's request
+curl -sS %s/v1/webhooks -H 'Authorization: Bearer %s'; echo
+aws sqs send-message --queue-url %s \
+  --message-body '{"tenant_id":"%s","type":"user.created","data":{"userId":"user_42"}}'
+sam remote invoke InspectFunction --stack-name %s --event '{"action":"summary","operator":"me@example.com"}'
+`, s.Export(), s.APIURL, s.APIKey, s.EventsQueueURL, s.TenantID, s.StackName)
+}
