@@ -42,33 +42,31 @@ func parse(t *testing.T, properties map[string]any) Alarm {
 	return a
 }
 
-// The rows are those of the documentation's two tables: the newest data point is the last, X
-// breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
+// The rows are those of the documentation's two tables, where missing data does not breach: the newest data point is
+// the last, X breaches, - is missing; EvaluationPeriods is 3 and CloudWatch looks at five.
 func TestAlarm_decide_treatsMissingDataAsDocumented(t *testing.T) {
 	for _, row := range []struct {
-		points, datapoints      string
-		breaching, notBreaching State
+		points, datapoints string
+		want               State
 	}{
-		{"0 - X - X", "3", OK, OK},
-		{"- - - - 0", "3", OK, OK},
-		{"- - - - -", "3", InAlarm, OK},
-		{"0 X X - X", "3", InAlarm, InAlarm},
-		{"- - X - -", "3", InAlarm, OK},
-		{"- - - - X", "3", InAlarm, OK},
-		{"0 - X - X", "2", InAlarm, InAlarm},
-		{"0 0 X 0 X", "2", InAlarm, InAlarm},
-		{"0 - X - -", "2", InAlarm, OK},
-		{"- - - - 0", "2", InAlarm, OK},
+		{"0 - X - X", "3", OK},
+		{"- - - - 0", "3", OK},
+		{"- - - - -", "3", OK},
+		{"0 X X - X", "3", InAlarm},
+		{"- - X - -", "3", OK},
+		{"- - - - X", "3", OK},
+		{"0 - X - X", "2", InAlarm},
+		{"0 0 X 0 X", "2", InAlarm},
+		{"0 - X - -", "2", OK},
+		{"- - - - 0", "2", OK},
 	} {
 		var points []number
 		for _, p := range strings.Fields(row.points) {
 			points = append([]number{{value: float64(strings.Count(p, "X")), present: p != "-"}}, points...)
 		}
-		for treat, want := range map[string]State{"breaching": row.breaching, "notBreaching": row.notBreaching} {
-			a := parse(t, simple("DatapointsToAlarm="+row.datapoints, "TreatMissingData="+treat))
-			if got, err := a.decide(points); got != want || err != nil {
-				t.Errorf("%s, %s of 3, %s: %s, %v, want %s", row.points, row.datapoints, treat, got, err, want)
-			}
+		a := parse(t, simple("DatapointsToAlarm="+row.datapoints))
+		if got := a.decide(points); got != row.want {
+			t.Errorf("%s, %s of 3: %s, want %s", row.points, row.datapoints, got, row.want)
 		}
 	}
 }
@@ -179,18 +177,17 @@ func TestAlarm_History_slidesByTheMinute(t *testing.T) {
 	}
 }
 
-// Breaching missing data must not depend on how far back CloudWatch looks.
+// No alarm of ours may depend on how far back CloudWatch looks for data.
 func TestAlarm_History_refusesWhatDependsOnTheEvaluationRange(t *testing.T) {
-	a := parse(t, simple("EvaluationPeriods=1", "TreatMissingData=breaching"))
-	var d Data
-	for minute := range 10 {
-		d.Put(NewMetric("N", "M", map[string]string{"service": "deliver"}), noon.Add(time.Duration(2*minute)*time.Minute), 0)
-	}
-	if got, err := a.History(&d, noon.Add(5*time.Minute), noon.Add(15*time.Minute)); err == nil {
-		t.Errorf("one missing data point: %v", got)
-	}
-	if got, err := a.History(&d, noon.Add(5*time.Minute), noon.Add(time.Hour)); err != nil || !fired(got) {
-		t.Errorf("no data at all for a while: %v, %v", got, err)
+	for apart, depends := range map[int]bool{2: false, 4: true, 9: false} {
+		a := parse(t, simple("DatapointsToAlarm=2"))
+		var d Data
+		for _, minute := range []int{0, apart} {
+			d.Put(NewMetric("N", "M", map[string]string{"service": "deliver"}), noon.Add(time.Duration(minute)*time.Minute), 1)
+		}
+		if got, err := a.History(&d, noon, noon.Add(15*time.Minute)); (err != nil) != depends {
+			t.Errorf("two breaches %d minutes apart: %v, %v", apart, got, err)
+		}
 	}
 }
 
@@ -207,7 +204,7 @@ func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
 		"four of three data points": simple("DatapointsToAlarm=4"),
 		"no operator":               simple("ComparisonOperator="),
 		"an anomaly band":           simple("ComparisonOperator=GreaterThanUpperThreshold"),
-		"another treatment":         simple("TreatMissingData=maybe"),
+		"another treatment":         simple("TreatMissingData=breaching"),
 		"an unknown statistic":      simple("Statistic=tm99"),
 		"two queries return data":   both,
 	} {

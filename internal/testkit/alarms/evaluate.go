@@ -74,7 +74,7 @@ func (a *Alarm) at(d *Data, at time.Time, more int) (State, error) {
 		}
 		points = append(points, n)
 	}
-	return a.decide(points)
+	return a.decide(points), nil
 }
 
 // point is the alarm's data point of one window.
@@ -91,42 +91,29 @@ func (a *Alarm) point(d *Data, from, until time.Time) (number, error) {
 	return e.calculate(a.expression)
 }
 
-// breaches compares a data point with the threshold.
-func (a *Alarm) breaches(v float64) (bool, error) {
-	switch a.comparison {
-	case "GreaterThanOrEqualToThreshold":
-		return v >= a.threshold, nil
-	case "GreaterThanThreshold":
-		return v > a.threshold, nil
-	case "LessThanThreshold":
-		return v < a.threshold, nil
-	default:
-		return false, fmt.Errorf("ComparisonOperator %q", a.comparison)
-	}
+// comparisons of a data point with the threshold.
+var comparisons = map[string]func(value, threshold float64) bool{
+	"GreaterThanOrEqualToThreshold": func(value, threshold float64) bool { return value >= threshold },
+	"GreaterThanThreshold":          func(value, threshold float64) bool { return value > threshold },
+	"LessThanThreshold":             func(value, threshold float64) bool { return value < threshold },
 }
 
 // decide turns data points, the newest first, into a state ("Configuring how CloudWatch alarms
 // treat missing data"): where enough real ones exist, the newest of them decide; else all real ones
-// do, and the rest is filled up as the alarm says.
-func (a *Alarm) decide(points []number) (State, error) {
+// do, and missing ones do not breach.
+func (a *Alarm) decide(points []number) State {
 	breaching, real := 0, 0
 	for _, p := range points {
 		if !p.present || real == a.evaluation {
 			continue
 		}
 		real++
-		breach, err := a.breaches(p.value)
-		if err != nil {
-			return "", err
-		}
-		if breach {
+		if a.breaches(p.value, a.threshold) {
 			breaching++
 		}
 	}
-	absent := a.evaluation - real
-	filled := absent > 0 && a.breaching && breaching+absent >= a.datapoints
-	if breaching >= a.datapoints || filled {
-		return InAlarm, nil
+	if breaching >= a.datapoints {
+		return InAlarm
 	}
-	return OK, nil
+	return OK
 }

@@ -18,8 +18,7 @@ type Alarm struct {
 	evaluation int // EvaluationPeriods
 	datapoints int // DatapointsToAlarm
 	threshold  float64
-	comparison string
-	breaching  bool // TreatMissingData
+	breaches   func(value, threshold float64) bool
 }
 
 // query is a metric with its statistic.
@@ -47,11 +46,10 @@ func Parse(name string, properties map[string]any, text func(v any) (string, err
 		Name:       name,
 		evaluation: int(d.number(properties["EvaluationPeriods"])),
 		threshold:  d.number(properties["Threshold"]),
-		comparison: d.string(properties["ComparisonOperator"]),
-		breaching:  properties["TreatMissingData"] == "breaching",
+		breaches:   comparisons[d.string(properties["ComparisonOperator"])],
 	}
-	if treat := properties["TreatMissingData"]; !a.breaching && treat != "notBreaching" {
-		d.fail(fmt.Errorf("TreatMissingData %v is not modelled", treat))
+	if treat := properties["TreatMissingData"]; a.breaches == nil || treat != "notBreaching" {
+		d.fail(fmt.Errorf("%v, or missing data that is %v, is not modelled", properties["ComparisonOperator"], treat))
 	}
 	a.datapoints = a.evaluation
 	if m, ok := properties["DatapointsToAlarm"]; ok {
@@ -124,8 +122,7 @@ const maxEvaluated = 24 * time.Hour
 
 // check refuses alarms that CloudWatch would refuse, and ones that are not modelled.
 func (a *Alarm) check() error {
-	_, operator := a.breaches(0)
-	return errors.Join(operator, a.checkQueries(), a.checkPeriods())
+	return errors.Join(a.checkQueries(), a.checkPeriods())
 }
 
 func (a *Alarm) checkQueries() error {
