@@ -7,24 +7,6 @@ import (
 	"time"
 )
 
-// The reasons an outbound client gives for these receivers' acts. They are the texts that reach record, log and
-// metric, written out here so that a changed name is noticed.
-const (
-	ReasonNone           = ""
-	ReasonTimeout        = "timeout"
-	ReasonConnect        = "connect"
-	ReasonDNS            = "dns"
-	ReasonTLS            = "tls"
-	ReasonProtocol       = "protocol"
-	ReasonHTTP1xx        = "http_1xx"
-	ReasonHTTP3xx        = "http_3xx"
-	ReasonHTTP4xx        = "http_4xx"
-	ReasonHTTP429        = "http_429"
-	ReasonHTTP5xx        = "http_5xx"
-	ReasonBlockedAddress = "blocked_address"
-	ReasonHeaderTooLarge = "response_header_too_large"
-)
-
 // End says when a POST to a hostile receiver comes back.
 type End int
 
@@ -70,7 +52,7 @@ type Target struct {
 // Outcome is the client's required report. Status 0 is "no response".
 type Outcome struct {
 	Status     int
-	Reason     string
+	Reason     string // as in record, log and metric; written out in the tables, so that a changed name is noticed
 	RetryAfter string // the Retry-After header as received
 }
 

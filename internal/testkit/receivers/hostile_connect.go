@@ -11,7 +11,7 @@ import (
 
 // connections never get as far as a response head.
 var connections = []Case{
-	one("refuses connections", none(ReasonConnect), Promptly, func(t testing.TB, _ *CA) Target {
+	one("refuses connections", none("connect"), Promptly, func(t testing.TB, _ *CA) Target {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
@@ -19,20 +19,20 @@ var connections = []Case{
 		_ = listener.Close()
 		return Target{URL: "https://" + listener.Addr().String() + "/hook"}
 	}),
-	one("accepts and never starts TLS", none(ReasonTimeout), ByConnect,
+	one("accepts and never starts TLS", none("timeout"), ByConnect,
 		tcp(func(_ net.Conn, ended <-chan struct{}) { <-ended })),
-	one("resets the connection during the TLS handshake", none(ReasonProtocol), Promptly,
+	one("resets the connection during the TLS handshake", none("protocol"), Promptly,
 		tcp(func(c net.Conn, _ <-chan struct{}) {
 			_, _ = c.Read(make([]byte, 16))
 			_ = c.(*net.TCPConn).SetLinger(0)
 		})),
-	one("speaks plain HTTP where TLS belongs", none(ReasonTLS), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
+	one("speaks plain HTTP where TLS belongs", none("tls"), Promptly, tcp(func(c net.Conn, _ <-chan struct{}) {
 		_, _ = c.Read(make([]byte, 4096))
 		_, _ = c.Write([]byte(fine))
 	})),
-	one("closes after the handshake without an answer", none(ReasonProtocol), Promptly, answering(func(*conn) {})),
-	one("takes the request and never answers", none(ReasonTimeout), ByDeadline, answering((*conn).hold)),
-	one("answers with something that is not HTTP", none(ReasonProtocol), Promptly,
+	one("closes after the handshake without an answer", none("protocol"), Promptly, answering(func(*conn) {})),
+	one("takes the request and never answers", none("timeout"), ByDeadline, answering((*conn).hold)),
+	one("answers with something that is not HTTP", none("protocol"), Promptly,
 		answering(says("220 mail.receiver.test ESMTP\r\n\r\n"))),
 }
 
@@ -42,25 +42,25 @@ var certificates = []Case{
 	shows("has an expired certificate",
 		Leaf{NotBefore: time.Now().Add(-48 * time.Hour), NotAfter: time.Now().Add(-24 * time.Hour)}),
 	shows("has a certificate that is not valid yet", Leaf{NotBefore: time.Now().Add(time.Hour)}),
-	one("has a self-signed certificate", none(ReasonTLS), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
+	one("has a self-signed certificate", none("tls"), Promptly, certified(func(t testing.TB, _ *CA) *tls.Config {
 		cert, err := pki.SelfSigned(Leaf{})
 		if err != nil {
 			t.Fatalf("receivers: %v", err)
 		}
 		return &tls.Config{Certificates: []tls.Certificate{cert}}
 	})),
-	one("has a certificate of an unknown authority", none(ReasonTLS), Promptly,
+	one("has a certificate of an unknown authority", none("tls"), Promptly,
 		certified(func(t testing.TB, _ *CA) *tls.Config {
 			return &tls.Config{Certificates: []tls.Certificate{NewCA(t).Issue(t, Leaf{})}}
 		})),
-	one("speaks TLS 1.1 at most", none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+	one("speaks TLS 1.1 at most", none("tls"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
 		return &tls.Config{
 			Certificates: []tls.Certificate{ca.Issue(t, Leaf{})},
 			MinVersion:   tls.VersionTLS10, MaxVersion: tls.VersionTLS11,
 		}
 	})),
-	one("sends 40 KiB of certificates", none(ReasonTLS), Promptly, certified(padded(40<<10))),
-	one("wants a client certificate", none(ReasonTLS), Promptly, func(t testing.TB, ca *CA) Target {
+	one("sends 40 KiB of certificates", none("tls"), Promptly, certified(padded(40<<10))),
+	one("wants a client certificate", none("tls"), Promptly, func(t testing.TB, ca *CA) Target {
 		config := &tls.Config{ClientAuth: tls.RequireAnyClientCert, MaxVersion: tls.VersionTLS12}
 		return serveRaw(t, ca, config, (*conn).hold)
 	}),
@@ -68,7 +68,7 @@ var certificates = []Case{
 
 // shows is a case of a certificate of the trusted authority that must not be accepted.
 func shows(name string, leaf Leaf) Case {
-	return one(name, none(ReasonTLS), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
+	return one(name, none("tls"), Promptly, certified(func(t testing.TB, ca *CA) *tls.Config {
 		return &tls.Config{Certificates: []tls.Certificate{ca.Issue(t, leaf)}}
 	}))
 }

@@ -20,7 +20,7 @@ const settled = 300 * time.Millisecond
 // desyncs answer the first request and leave the connection in a state in which the next answer on it would
 // be another one's, or none. The next POST has to get its own.
 var desyncs = append(played(),
-	one("answers on a new connection before it is asked", none(ReasonProtocol), Promptly,
+	one("answers on a new connection before it is asked", none("protocol"), Promptly,
 		func(t testing.TB, ca *CA) Target {
 			t.Helper()
 			config := &tls.Config{MaxVersion: tls.VersionTLS12} // in which the server ends the handshake
@@ -79,7 +79,7 @@ var tricks = []trick{
 		says("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")},
 	{"answers in HTTP/1.0", Outcome{Status: 200},
 		says("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 0\r\n\r\n")},
-	{"switches protocols and stays", Outcome{Status: 101, Reason: ReasonHTTP1xx},
+	{"switches protocols and stays", Outcome{Status: 101, Reason: "http_1xx"},
 		says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")},
 	{"sends an over-long chunk extension", Outcome{Status: 200},
 		says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;x=" + strings.Repeat("x", 5000) +
@@ -98,7 +98,7 @@ var tricks = []trick{
 	}},
 	{"announces a body for its 204 and sends it later", Outcome{Status: 204},
 		says("HTTP/1.1 204 No Content\r\nContent-Length: 42\r\n\r\n")},
-	{"announces a chunked body for its 304", Outcome{Status: 304, Reason: ReasonHTTP3xx},
+	{"announces a chunked body for its 304", Outcome{Status: 304, Reason: "http_3xx"},
 		says("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n")},
 	{"sends less of its body than it announced", Outcome{Status: 200},
 		says("HTTP/1.1 200 OK\r\nContent-Length: 42\r\n\r\n")},

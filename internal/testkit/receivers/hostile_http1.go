@@ -14,29 +14,29 @@ const drip = 20 * time.Millisecond
 
 // heads misbehave before the status and headers are complete.
 var heads = []Case{
-	one("resets the connection during the headers", none(ReasonProtocol), Promptly,
+	one("resets the connection during the headers", none("protocol"), Promptly,
 		answering(says("HTTP/1.1 200 OK\r\nContent-Type: text/pl", (*conn).reset))),
-	one("sends its headers a byte at a time, for ever", none(ReasonTimeout), ByDeadline, answering(func(c *conn) {
+	one("sends its headers a byte at a time, for ever", none("timeout"), ByDeadline, answering(func(c *conn) {
 		c.trickle("HTTP/1.1 200 OK\r\nX-Slow: ")
 	})),
-	one("sends headers without end", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
+	one("sends headers without end", none("response_header_too_large"), Promptly, answering(func(c *conn) {
 		c.say("HTTP/1.1 200 OK\r\n")
 		c.flood([]byte("X-Bomb: " + strings.Repeat("b", 4096) + "\r\n"))
 	})),
-	one("sends one header line without end", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
+	one("sends one header line without end", none("response_header_too_large"), Promptly, answering(func(c *conn) {
 		c.say("HTTP/1.1 200 OK\r\nX-Bomb: ")
 		c.flood(bytes.Repeat([]byte("b"), 16384))
 	})),
-	one("sends a status line without end", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
+	one("sends a status line without end", none("response_header_too_large"), Promptly, answering(func(c *conn) {
 		c.say("HTTP/1.1 200 ")
 		c.flood(bytes.Repeat([]byte("O"), 16384))
 	})),
-	one("floods with 1xx responses", none(ReasonHeaderTooLarge), Promptly, answering(func(c *conn) {
+	one("floods with 1xx responses", none("response_header_too_large"), Promptly, answering(func(c *conn) {
 		c.flood([]byte("HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n"))
 	})),
 	one("sends a 1xx and then a 200", Outcome{Status: 200}, Promptly,
 		answering(says("HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", (*conn).hold))),
-	one("switches protocols", Outcome{Status: 101, Reason: ReasonHTTP1xx}, ByDrain,
+	one("switches protocols", Outcome{Status: 101, Reason: "http_1xx"}, ByDrain,
 		answering(says("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n", (*conn).hold))),
 }
 
@@ -46,7 +46,7 @@ var bodies = []Case{
 		answering(says("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\nbegun", (*conn).reset))),
 	one("answers 200 and resets at once", Outcome{Status: 200}, Promptly,
 		answering(says("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", (*conn).reset))),
-	one("answers 500 and resets during the body", Outcome{Status: 500, Reason: ReasonHTTP5xx}, Promptly,
+	one("answers 500 and resets during the body", Outcome{Status: 500, Reason: "http_5xx"}, Promptly,
 		answering(says("HTTP/1.1 500 Internal Server Error\r\nContent-Length: 1000\r\n\r\nbegun", (*conn).reset))),
 	one("sends its body a byte at a time, for ever", Outcome{Status: 200}, ByDrain, answering(func(c *conn) {
 		c.trickle("HTTP/1.1 200 OK\r\n\r\n")

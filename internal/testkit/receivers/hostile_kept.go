@@ -15,7 +15,7 @@ var kepts = []Case{
 	repeated("resets on the second request of each connection", says(fine, (*conn).skip, (*conn).reset)),
 	{
 		Name: "hangs up on every request but the first", Ends: Promptly, Bytes: memory,
-		Want: []Outcome{{Status: 200}, none(ReasonProtocol), none(ReasonProtocol)},
+		Want: []Outcome{{Status: 200}, none("protocol"), none("protocol")},
 		Start: func(tb testing.TB, ca *CA) Target {
 			var asked atomic.Int32 // of this receiver alone: tests come in any order
 			return answering(func(c *conn) {
@@ -64,7 +64,7 @@ var kepts = []Case{
 	})),
 	{
 		Name: "changes its certificate to a wrong one and back", Ends: Promptly, Bytes: memory,
-		Want: []Outcome{{Status: 200}, none(ReasonTLS), {Status: 200}},
+		Want: []Outcome{{Status: 200}, none("tls"), {Status: 200}},
 		Start: func(t testing.TB, ca *CA) Target {
 			t.Helper()
 			right, wrong := ca.Issue(t, Leaf{}), ca.Issue(t, Leaf{Hosts: []string{"elsewhere.test"}})

@@ -19,7 +19,7 @@ var servers = []Case{
 				w.WriteHeader(http.StatusHTTPVersionNotSupported)
 			}
 		})),
-	one("refuses the handshake of a client without HTTP/2", none(ReasonTLS), Promptly, func(t testing.TB, ca *CA) Target {
+	one("refuses the handshake of a client without HTTP/2", none("tls"), Promptly, func(t testing.TB, ca *CA) Target {
 		return serveRaw(t, ca, &tls.Config{GetConfigForClient: func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 			if !slices.Contains(hello.SupportedProtos, "h2") {
 				return nil, errors.New("no HTTP/2")
@@ -29,16 +29,16 @@ var servers = []Case{
 	}),
 	one("sends 20 KiB of certificates", Outcome{Status: 200}, Promptly, certified(padded(20<<10))),
 	one("sends the end of its handshake late", Outcome{Status: 200}, Promptly, late),
-	one("speaks HTTP/2 before it is asked", none(ReasonProtocol), Promptly, func(t testing.TB, ca *CA) Target {
+	one("speaks HTTP/2 before it is asked", none("protocol"), Promptly, func(t testing.TB, ca *CA) Target {
 		return serveRaw(t, ca, nil, func(c *conn) {
 			_, _ = c.Write(settings)
 			_ = c.readRequest()
 		})
 	}),
-	one("answers in HTTP/2", none(ReasonProtocol), Promptly, answering(func(c *conn) {
+	one("answers in HTTP/2", none("protocol"), Promptly, answering(func(c *conn) {
 		_, _ = c.Write(append(settings, goAway...))
 	})),
-	one("aborts instead of answering", none(ReasonProtocol), Promptly,
+	one("aborts instead of answering", none("protocol"), Promptly,
 		handler(func(http.ResponseWriter, *http.Request) {
 			panic(http.ErrAbortHandler)
 		})),
@@ -49,8 +49,8 @@ var servers = []Case{
 			panic(http.ErrAbortHandler)
 		})),
 	one("sends headers just below 64 KiB", Outcome{Status: 200}, Promptly, handler(headers(62))),
-	one("sends headers just above 64 KiB", none(ReasonHeaderTooLarge), Promptly, handler(headers(64))),
-	one("sends 200 KiB of headers", none(ReasonHeaderTooLarge), Promptly, handler(headers(200))),
+	one("sends headers just above 64 KiB", none("response_header_too_large"), Promptly, handler(headers(64))),
+	one("sends 200 KiB of headers", none("response_header_too_large"), Promptly, handler(headers(200))),
 }
 
 // The frames that a server of HTTP/2 sends first, and to a client that speaks something else

@@ -21,9 +21,9 @@ import (
 // secures misuse TLS after the handshake. crypto/tls offers no way to do that, so their records are
 // sealed by hand with the keys it logs.
 var secures = []Case{
-	one("asks for a new handshake instead of answering", none(ReasonTLS), Promptly,
+	one("asks for a new handshake instead of answering", none("tls"), Promptly,
 		sealing(tls.VersionTLS12, func(s *sealer) { s.write(recordHandshake, helloRequest) })),
-	one("asks for new handshakes without end", none(ReasonTLS), Promptly,
+	one("asks for new handshakes without end", none("tls"), Promptly,
 		sealing(tls.VersionTLS12, func(s *sealer) {
 			for s.write(recordHandshake, helloRequest) {
 			}
@@ -38,14 +38,14 @@ var secures = []Case{
 			s.update()
 			s.write(recordData, []byte(fine))
 		})),
-	one("changes its keys without end", none(ReasonTLS), Promptly,
+	one("changes its keys without end", none("tls"), Promptly,
 		sealing(tls.VersionTLS13, func(s *sealer) {
 			for s.update() {
 			}
 		})),
 	{
 		Name: "changes its keys ten times before each byte of its headers",
-		Want: []Outcome{none(ReasonTLS)}, Ends: Promptly, Bytes: 8 * memory, // the receiver's keys are most of it
+		Want: []Outcome{none("tls")}, Ends: Promptly, Bytes: 8 * memory, // the receiver's keys are most of it
 		Start: sealing(tls.VersionTLS13, func(s *sealer) {
 			for ok := s.write(recordData, []byte("HTTP/1.1 200 OK\r\nX-Slow: ")); ok; ok = s.write(recordData, []byte("s")) {
 				for range 10 {
