@@ -41,8 +41,6 @@ func handle(ctx context.Context, raw json.RawMessage) (any, error) {
 				events.SQSBatchItemFailure{ItemIdentifier: record.MessageId})
 		case strings.HasPrefix(record.Body, "kill") && first:
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		case strings.HasPrefix(record.Body, "hang"):
-			time.Sleep(time.Minute)
 		}
 	}
 	return response, nil
@@ -65,7 +63,6 @@ func direct(ctx context.Context, raw json.RawMessage) (any, error) {
 	lc, _ := lambdacontext.FromContext(ctx)
 	deadline, _ := ctx.Deadline()
 	return map[string]any{
-		"pid": os.Getpid(), "request_id": lc.AwsRequestID, "arn": lc.InvokedFunctionArn,
-		"left_ms": time.Until(deadline).Milliseconds(), "payload": raw,
+		"pid": os.Getpid(), "request_id": lc.AwsRequestID, "left_ms": time.Until(deadline).Milliseconds(),
 	}, nil
 }
