@@ -1,7 +1,6 @@
 package stack
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"time"
@@ -14,9 +13,8 @@ import (
 // queues keep AWS's own seconds.
 const minute = 5 * time.Second
 
-// readSchedules finds the functions that the template schedules. Any schedule but the kind that Herald has is an
-// error and never ignored.
-func (s *Stack) readSchedules(context.Context) error {
+// runSchedules starts the schedules of the template. Any but the kind that Herald has is an error and never ignored.
+func (s *Stack) runSchedules() error {
 	for id, r := range s.template.OfType("AWS::Scheduler::Schedule") {
 		target := cfn.At(r.Properties, "Target")
 		var f *function.Function
@@ -27,8 +25,8 @@ func (s *Stack) readSchedules(context.Context) error {
 		if f == nil || every != "rate(1 minute)" || state != nil || target["Input"] != nil {
 			return fmt.Errorf("schedule %s: the local stack knows rate(1 minute) of a function, without State or Input", id)
 		}
-		s.scheduled[id] = f
 		s.options.say("%s is invoked by rate(1 minute), here every %s", f.Name, minute)
+		s.running.Go(func() { s.repeat(f) })
 	}
 	if len(s.template.OfType("AWS::Events::Rule")) > 0 {
 		return errors.New("the local stack knows schedules of EventBridge Scheduler (ScheduleV2) only")
@@ -36,22 +34,18 @@ func (s *Stack) readSchedules(context.Context) error {
 	return nil
 }
 
-// runSchedules invokes each scheduled function at once and then every minute, whether or not its previous
-// invocation has ended, and a failed one never again, as the template has it.
-func (s *Stack) runSchedules() {
-	for _, f := range s.scheduled {
-		s.running.Go(func() {
-			ticks := time.NewTicker(minute)
-			defer ticks.Stop()
-			for {
-				s.running.Go(func() { s.fire(f) })
-				select {
-				case <-ticks.C:
-				case <-s.life.Done():
-					return
-				}
-			}
-		})
+// repeat invokes a function at once and then every minute, whether or not its previous invocation has ended, and a
+// failed one never again, as the template has it.
+func (s *Stack) repeat(f *function.Function) {
+	ticks := time.NewTicker(minute)
+	defer ticks.Stop()
+	for {
+		s.running.Go(func() { s.fire(f) })
+		select {
+		case <-ticks.C:
+		case <-s.life.Done():
+			return
+		}
 	}
 }
 

@@ -45,8 +45,7 @@ type Stack struct {
 	front     net.Listener                  // of the AWS endpoint
 	functions map[string]*function.Function // by logical id
 	mappings  []*mapping.Mapping
-	scheduled map[string]*function.Function // the ones that a schedule invokes
-	running   sync.WaitGroup                // mappings and schedules
+	running   sync.WaitGroup // mappings and schedules
 	closers   []func()
 	closing   sync.Once
 }
@@ -58,7 +57,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, functions: map[string]*function.Function{}, scheduled: map[string]*function.Function{}}
+	s := &Stack{options: o, functions: map[string]*function.Function{}}
 	s.State = statefile.State{
 		Region: region, StackName: stackName,
 		Queues: map[string]string{}, Tables: map[string]string{}, Functions: map[string]string{},
@@ -76,7 +75,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 
 func (s *Stack) start(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
-		s.takeFolder, s.bringUp, s.listen, s.deploy, s.readSchedules, s.serve, s.writeProfile, s.issueKey,
+		s.takeFolder, s.bringUp, s.listen, s.deploy, s.serve, s.writeProfile, s.issueKey,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -85,11 +84,13 @@ func (s *Stack) start(ctx context.Context) error {
 			return fmt.Errorf("starting: %w", err)
 		}
 	}
+	s.onClose(s.running.Wait)
 	for _, m := range s.mappings {
 		s.running.Go(func() { m.Run(s.life) })
 	}
-	s.runSchedules()
-	s.onClose(s.running.Wait)
+	if err := s.runSchedules(); err != nil {
+		return err
+	}
 	return s.Write(s.options.stateFile())
 }
 
