@@ -53,15 +53,13 @@ type Result struct {
 // Function is a deployed function and its processes.
 type Function struct {
 	Config
-	log     *os.File
-	life    context.Context // of every process
-	end     context.CancelFunc
-	running sync.WaitGroup
+	log   *os.File
+	life  context.Context // of every process
+	end   context.CancelFunc
+	slots chan struct{} // holds one for each process, the idle ones included
 
-	mu     sync.Mutex
-	idle   []*instance
-	count  int // of processes, the idle ones included
-	closed bool
+	mu   sync.Mutex
+	idle []*instance
 }
 
 // New prepares a function; no process starts before its first invocation.
@@ -76,7 +74,7 @@ func New(c Config) (*Function, error) {
 	if c.Concurrency == 0 {
 		c.Concurrency = processes
 	}
-	f := &Function{Config: c, log: log}
+	f := &Function{Config: c, log: log, slots: make(chan struct{}, c.Concurrency)}
 	f.life, f.end = context.WithCancel(context.Background())
 	return f, nil
 }
@@ -109,58 +107,53 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) (Result, error) {
 	}
 }
 
-// take returns an idle process, or a new one that is yet to be started.
+// take returns the process that was idle last, or a new one that is yet to be started.
 func (f *Function) take() (*instance, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.closed {
-		return nil, fmt.Errorf("function %s is shut down", f.Name)
-	}
 	if last := len(f.idle) - 1; last >= 0 {
 		in := f.idle[last]
 		f.idle = f.idle[:last]
 		return in, nil
 	}
-	if f.count >= f.Concurrency {
+	if f.life.Err() != nil {
+		return nil, fmt.Errorf("function %s is shut down", f.Name)
+	}
+	select {
+	case f.slots <- struct{}{}:
+		return newInstance(f), nil
+	default:
 		return nil, ErrThrottled
 	}
-	f.count++
-	f.running.Add(1)
-	return newInstance(f), nil
 }
 
 func (f *Function) release(in *instance) {
 	f.mu.Lock()
-	usable := !f.closed && !in.dead()
-	if usable {
-		f.idle = append(f.idle, in)
-	}
-	f.mu.Unlock()
-	if !usable {
+	defer f.mu.Unlock()
+	if f.life.Err() != nil || in.dead() {
 		f.drop(in)
+		return
 	}
+	f.idle = append(f.idle, in)
 }
 
 // drop ends a process that somebody took.
 func (f *Function) drop(in *instance) {
 	in.close()
-	f.mu.Lock()
-	f.count--
-	f.mu.Unlock()
-	f.running.Done()
+	<-f.slots
 }
 
 // Close kills every process and waits for their end. Invocations in progress fail.
 func (f *Function) Close() {
-	f.mu.Lock()
-	f.closed = true
-	idle := f.idle
-	f.idle = nil
-	f.mu.Unlock()
 	f.end()
-	for _, in := range idle {
+	f.mu.Lock()
+	for _, in := range f.idle {
 		f.drop(in)
 	}
-	f.running.Wait()
+	f.idle = nil
+	f.mu.Unlock()
+	for range cap(f.slots) {
+		f.slots <- struct{}{} // once nobody has it, and for good
+	}
 	_ = f.log.Close()
 }
