@@ -122,8 +122,8 @@ func (d *demo) returns(ctx context.Context, s scene, at time.Time) (time.Time, e
 	}
 	next := requests[failed]
 	row(requests, failed, back)
-	sent := health.LastProbeAt != nil && health.LastProbeAt.After(requests[failed-1].At) // and is on its way
-	due := sent || health.NextProbeAt != nil && health.NextProbeAt.Sub(next.At) < settle
+	sent := health.LastProbeAt.After(requests[failed-1].At) // and is on its way
+	due := sent || !health.NextProbeAt.IsZero() && health.NextProbeAt.Sub(next.At) < settle
 	d.check(next.Status == 200 && health.State == "open" && due,
 		"it is back after %s and gets nothing for %s, until the next probe is due; that is answered %d",
 		seconds(schedule), seconds(next.At.Sub(back)), next.Status)

@@ -45,8 +45,8 @@ func TestToggledOffAndOnAnEndpointRecoversOnceInTenMinutes(t *testing.T) {
 	shows := func(waiting int) { // or another recovery
 		eventually(t, fmt.Sprint(waiting, " waiting, or a recovery"), func(ctx context.Context) (bool, error) {
 			health, held, err := operator.Health(ctx, c.TenantID, s.ID)
-			if health.RecoveredAt != nil {
-				recovered = *health.RecoveredAt
+			if !health.RecoveredAt.IsZero() {
+				recovered = health.RecoveredAt
 			}
 			return held.Count >= waiting || !recovered.Equal(first), err
 		})

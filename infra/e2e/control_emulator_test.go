@@ -94,7 +94,7 @@ func TestNothingThatAnOwnerDoesLiftsAPause(t *testing.T) {
 		}
 	}
 	for id, want := range occurredAt { // through Backlog and RetryQueue
-		if got := state(t, id, "acknowledged").OccurredAt; got == nil || !got.Equal(want) {
+		if got := state(t, id, "acknowledged").OccurredAt; !got.Equal(want) {
 			t.Errorf("%s occurred at %v, want %s", id, got, want)
 		}
 	}
@@ -139,7 +139,7 @@ func TestARevokedKeyIsRefusedAtOnce(t *testing.T) {
 		t.Fatalf("before: %v", err)
 	}
 	revoked := get[apikeys.Key](t, "apikeys", "revoke", about{"key_id": keys[0].KeyID})
-	if revoked.RevokedAt == nil {
+	if revoked.RevokedAt.IsZero() {
 		t.Errorf("revoke answered %+v", revoked)
 	}
 	var refused *client.Problem

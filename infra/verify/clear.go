@@ -93,7 +93,7 @@ func (r *run) revokeKeys(ctx context.Context) error {
 			return err
 		}
 		for _, k := range found.Data {
-			if k.RevokedAt != nil {
+			if !k.RevokedAt.IsZero() {
 				continue
 			}
 			if err := r.Client.Operate(ctx, "apikeys", "revoke", map[string]any{"key_id": k.KeyID}, nil); err != nil {

@@ -87,13 +87,14 @@ type Entry struct {
 	Detail     string          `json:"detail,omitempty"`
 }
 
-// Selector selects dead letters; zero fields select all. One of endpoint, tenant and status is needed,
-// since that is how they are found.
+// Selector selects dead letters or, without endpoint and status, rejected events. Operators' requests and jobs have it,
+// too. Zero fields select all. For dead letters one of endpoint, tenant and status is needed, since that is how they
+// are found.
 type Selector struct {
-	TenantID   string
-	EndpointID string
-	Reason     delivery.Reason // of the latest death
-	Status     Status
-	Since      time.Time // of the latest death, to the millisecond; inclusive
-	Until      time.Time // likewise; exclusive
+	TenantID   string          `json:"tenant_id" dynamodbav:"tenant_id,omitempty"`
+	EndpointID string          `json:"endpoint_id" dynamodbav:"endpoint_id,omitempty"`
+	Reason     delivery.Reason `json:"reason" dynamodbav:"reason,omitempty"` // of the latest death; a part of an event's
+	Status     Status          `json:"status" dynamodbav:"status,omitempty"`
+	Since      time.Time       `json:"since" dynamodbav:"since,omitempty"` // of the latest death, in ms; inclusive
+	Until      time.Time       `json:"until" dynamodbav:"until,omitempty"` // likewise; exclusive
 }

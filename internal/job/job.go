@@ -11,8 +11,9 @@ import (
 	"encoding/base32"
 	"maps"
 	"slices"
-	"strings"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
 // Act is a job's act on the selected letters or events.
@@ -43,26 +44,16 @@ func (s State) Valid() bool { return s == Running || s == Stopped || s == Done }
 
 // Job is one job. The tags name its attributes in the table Jobs.
 type Job struct {
-	ID        string    `dynamodbav:"job_id"`
-	Act       Act       `dynamodbav:"act"`
-	Selector  Selector  `dynamodbav:"selector"`
-	Asked     time.Time `dynamodbav:"asked,omitempty"` // end of the selection as it was asked for
-	Operator  string    `dynamodbav:"operator"`
-	StartedAt time.Time `dynamodbav:"started_at"`
-	Selected  int       `dynamodbav:"selected"` // when it was started
-	State     State     `dynamodbav:"state"`
-	StoppedBy string    `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
+	ID        string              `dynamodbav:"job_id"`
+	Act       Act                 `dynamodbav:"act"`
+	Selector  deadletter.Selector `dynamodbav:"selector"`
+	Asked     time.Time           `dynamodbav:"asked,omitempty"` // end of the selection as it was asked for
+	Operator  string              `dynamodbav:"operator"`
+	StartedAt time.Time           `dynamodbav:"started_at"`
+	Selected  int                 `dynamodbav:"selected"` // when it was started
+	State     State               `dynamodbav:"state"`
+	StoppedBy string              `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
 	Progress
-}
-
-// Selector selects a job's dead letters, or its rejected events: these by tenant, part of the reason and time.
-type Selector struct {
-	TenantID   string    `dynamodbav:"tenant_id,omitempty"`
-	EndpointID string    `dynamodbav:"endpoint_id,omitempty"`
-	Reason     string    `dynamodbav:"reason,omitempty"`
-	Status     string    `dynamodbav:"status,omitempty"`
-	Since      time.Time `dynamodbav:"since,omitempty"` // inclusive
-	Until      time.Time `dynamodbav:"until,omitempty"` // exclusive
 }
 
 // Progress is how far a job has come.
@@ -185,13 +176,6 @@ var encoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPaddin
 func ID(token string) string {
 	sum := sha256.Sum256([]byte("job " + token))
 	return "job_" + encoding.EncodeToString(sum[:16])
-}
-
-// Selects reports whether a job on rejected events selects one of this tenant, reason and time.
-func (j Job) Selects(tenantID, reason string, at time.Time) bool {
-	s := j.Selector
-	return (s.TenantID == "" || s.TenantID == tenantID) && strings.Contains(reason, s.Reason) &&
-		!at.Before(s.Since) && (s.Until.IsZero() || at.Before(s.Until))
 }
 
 // MaxFailures is how many events that cannot be published are listed with their reasons.

@@ -124,29 +124,6 @@ func TestProgress_Sweep_countsWhatAWayMeets(t *testing.T) {
 	}
 }
 
-func TestJob_Selects_byTenantReasonAndTime(t *testing.T) {
-	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	j := Job{Selector: Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}}
-	for name, row := range map[string]struct {
-		tenant, reason string
-		at             time.Time
-		want           bool
-	}{
-		"selected":         {"acme", "invalid event: type: unknown", at, true},
-		"another tenant's": {"other", "invalid event: type: unknown", at, false},
-		"another reason":   {"acme", "not_processed", at, false},
-		"earlier":          {"acme", "type", at.Add(-1), false},
-		"later":            {"acme", "type", at.Add(time.Hour), false},
-	} {
-		if got := j.Selects(row.tenant, row.reason, row.at); got != row.want {
-			t.Errorf("%s: %v", name, got)
-		}
-	}
-	if !(Job{}).Selects("", "", time.Time{}) {
-		t.Error("a job without a selection does not select everything")
-	}
-}
-
 func TestID_isTheTokens(t *testing.T) {
 	if a, b := ID("x"), ID("y"); a != ID("x") || a == b || len(a) != len("job_")+26 {
 		t.Errorf("%s, %s", a, b)

@@ -99,7 +99,7 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	err := parallel.Guard(func() (runErr error) {
 		var answer any
 		if name, answer, runErr = f.run(ctx, call, payload); runErr == nil {
-			out, runErr = encode(answer)
+			out, runErr = Encode(answer)
 		}
 		return runErr
 	})
@@ -107,7 +107,7 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	var refusal *Refusal
 	switch {
 	case errors.As(err, &refusal):
-		return encode(map[string]*Refusal{"error": refusal})
+		return Encode(map[string]*Refusal{"error": refusal})
 	case errors.Is(err, context.DeadlineExceeded):
 		return nil, errLate
 	case err != nil:
@@ -116,8 +116,17 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return out, nil
 }
 
-// encode writes empty lists and maps as [] and {}, never null.
-func encode(answer any) ([]byte, error) { return json.Marshal(answer, jsontext.AllowInvalidUTF8(true)) }
+// Encode writes an answer, or what of it the audit log has: zero times are null, empty lists and maps [] and {}.
+func Encode(answer any) (jsontext.Value, error) { return json.Marshal(answer, encoding) }
+
+var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.WithMarshalers(json.MarshalToFunc(timeOrNull)))
+
+func timeOrNull(to *jsontext.Encoder, t time.Time) error {
+	if t.IsZero() {
+		return to.WriteToken(jsontext.Null)
+	}
+	return errors.ErrUnsupported // the encoder's own way
+}
 
 // run reads action and operator, and hands over to the action.
 func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name string, answer any, err error) {

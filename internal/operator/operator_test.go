@@ -53,6 +53,7 @@ func testFunction(log *bytes.Buffer) *Function {
 			}),
 			"panic":       Do(func(context.Context, *Call, struct{}) (struct{}, error) { panic("boom") }),
 			"fail to say": Do(func(context.Context, *Call, struct{}) (float64, error) { return math.NaN(), nil }),
+			"never":       Do(func(context.Context, *Call, struct{}) (time.Time, error) { return time.Time{}, nil }),
 			"when":        Do(func(_ context.Context, call *Call, _ struct{}) (time.Time, error) { return call.Now, nil }),
 		},
 	}
@@ -74,6 +75,7 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 			`{"action":"greet","operator":"ann","name":"bob"}`, `{"greeting":"hello bob from ann"}`,
 		},
 		"the time in UTC": {`{"action":"when","operator":"ann"}`, `"2023-11-14T22:13:20Z"`},
+		"no time":         {`{"action":"never","operator":"ann"}`, `null`},
 		"an operator beyond ASCII": {
 			`{"action":"greet","operator":"Zoë","name":"bob"}`, `{"greeting":"hello bob from Zoë"}`,
 		},
@@ -108,7 +110,7 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 		},
 		"an unknown action": {
 			`{"action":"shout","operator":"ann"}`,
-			refused("unknown_action", "action", "must be one of be late, fail, fail to say, greet, panic, when"),
+			refused("unknown_action", "action", "must be one of be late, fail, fail to say, greet, never, panic, when"),
 		},
 		"a duplicate name": {
 			`{"action":"greet","operator":"ann","name":"a","name":"b"}`,

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 
+	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
@@ -165,6 +167,12 @@ func (q Queue) Delete(ctx context.Context, e Event) error {
 		return fmt.Errorf("deleting a rejected event: %w", err)
 	}
 	return nil
+}
+
+// Selected reports whether s selects the event, by tenant, a part of the reason and time.
+func (e Event) Selected(s deadletter.Selector) bool {
+	return (s.TenantID == "" || s.TenantID == TenantOf(e)) && strings.Contains(e.Reason, string(s.Reason)) &&
+		!e.SentAt.Before(s.Since) && (s.Until.IsZero() || e.SentAt.Before(s.Until))
 }
 
 // TenantOf is the tenant that an event names, "" for none: it may be no event at all.

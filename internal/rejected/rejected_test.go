@@ -13,6 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
 var errAWS = errors.New("AccessDenied")
@@ -156,6 +158,30 @@ func TestQueue_Delete_deletesTheOneEvent(t *testing.T) {
 	}
 	if diff := cmp.Diff([]string{"queue r1"}, client.deleted); diff != "" {
 		t.Errorf("deleted (-want +got):\n%s", diff)
+	}
+}
+
+func TestEvent_Selected_byTenantReasonAndTime(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	s := deadletter.Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}
+	for name, row := range map[string]struct {
+		tenant, reason string
+		at             time.Time
+		want           bool
+	}{
+		"selected":         {"acme", "invalid event: type: unknown", at, true},
+		"another tenant's": {"other", "invalid event: type: unknown", at, false},
+		"another reason":   {"acme", "not_processed", at, false},
+		"earlier":          {"acme", "type", at.Add(-1), false},
+		"later":            {"acme", "type", at.Add(time.Hour), false},
+	} {
+		e := Event{Body: `{"tenant_id":"` + row.tenant + `"}`, Reason: row.reason, SentAt: row.at}
+		if got := e.Selected(s); got != row.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if !(Event{}).Selected(deadletter.Selector{}) {
+		t.Error("without a selection, not everything is selected")
 	}
 }
 

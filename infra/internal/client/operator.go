@@ -85,9 +85,9 @@ func (c *Client) Replay(ctx context.Context, deliveryIDs ...string) error {
 
 // Health returns the circuit of a tenant's endpoint and its waiting deliveries.
 func (c *Client) Health(ctx context.Context, tenantID, endpointID string) (inspect.Health, inspect.Waiting, error) {
-	shown := inspect.Endpoint{Waiting: &inspect.Waiting{}}
+	var shown inspect.Endpoint
 	err := c.Operate(ctx, "inspect", "endpoint", about{"tenant_id": tenantID, "endpoint_id": endpointID}, &shown)
-	return shown.Health, *shown.Waiting, err
+	return shown.Health, shown.Waiting, err
 }
 
 // InState lists the ids of the endpoints in a state of trouble.

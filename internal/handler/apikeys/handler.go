@@ -52,14 +52,14 @@ type Key struct {
 	Scopes      []apikey.Scope `json:"scopes"`
 	Description string         `json:"description"`
 	CreatedAt   time.Time      `json:"created_at"`
-	LastUsedAt  *time.Time     `json:"last_used_at"` // to the minute
-	RevokedAt   *time.Time     `json:"revoked_at"`
+	LastUsedAt  time.Time      `json:"last_used_at"` // to the minute
+	RevokedAt   time.Time      `json:"revoked_at"`
 }
 
 func show(k apikey.Key) Key {
 	return Key{
 		KeyID: k.ID, TenantID: k.TenantID, Scopes: k.Scopes, Description: k.Description, CreatedAt: k.CreatedAt,
-		LastUsedAt: operator.OrNull(k.LastUsedAt), RevokedAt: operator.OrNull(k.RevokedAt),
+		LastUsedAt: k.LastUsedAt, RevokedAt: k.RevokedAt,
 	}
 }
 

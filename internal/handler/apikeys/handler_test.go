@@ -137,14 +137,14 @@ func TestHandler_showsAKeyOnceAndKeepsTheTimeOfItsRevocation(t *testing.T) {
 	for range 2 {
 		revoked, raw := ask(t, f, "revoke", `"key_id":"`+id+`"`)
 		said += raw
-		if want.RevokedAt == nil {
+		if want.RevokedAt.IsZero() {
 			want.RevokedAt = revoked.RevokedAt
 		}
 		if diff := cmp.Diff(answer{IssuedKey: IssuedKey{Key: want}}, revoked); diff != "" {
 			t.Errorf("revoked (-want +got):\n%s", diff)
 		}
 	}
-	if want.RevokedAt == nil || s.keys[0].Accepts(issued.APIKey) {
+	if want.RevokedAt.IsZero() || s.keys[0].Accepts(issued.APIKey) {
 		t.Error("a revoked key is accepted")
 	}
 	if strings.Contains(said+log.String(), secret) || !strings.Contains(log.String(), id) {

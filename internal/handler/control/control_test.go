@@ -204,10 +204,10 @@ func TestHandler_acts(t *testing.T) {
 			[]string{"Hold webhook_1", "Audit release acme webhook_1", "Mark webhook_1"}},
 		"discards what waits": {newWorld(), "discard", one + discarded + `"2026-04-30T12:00:00Z"`,
 			Answer{TenantID: "acme", EndpointID: "webhook_1", Result: "discarding", State: "healthy",
-				DiscardedBefore: &yesterday, Waiting: waits},
+				DiscardedBefore: yesterday, Waiting: waits},
 			[]string{"Audit discard acme webhook_1", "Mark webhook_1", "Hold webhook_1"}},
 		"discards all of a tenant's": {newWorld(), "discard", all + `,"confirm":true`,
-			Answer{TenantID: "acme", Result: "discarding", State: "healthy", DiscardedBefore: &now,
+			Answer{TenantID: "acme", Result: "discarding", State: "healthy", DiscardedBefore: now,
 				Waiting: &Waiting{Count: 1012, More: true}, Note: noteLater},
 			[]string{"Audit discard acme", "Mark acme", "Hold webhook_1", "Hold webhook_2", "Hold webhook_off"}},
 	} {

@@ -77,7 +77,7 @@ type Answer struct {
 	Result          string     `json:"result"`
 	State           string     `json:"state"`
 	TenantPaused    bool       `json:"tenant_paused"`
-	DiscardedBefore *time.Time `json:"discarded_before"` // null when nothing is discarded
+	DiscardedBefore time.Time  `json:"discarded_before"` // null when nothing is discarded
 	Waiting         *Waiting   `json:"waiting,omitzero"` // of release and discard
 	Held            []Standing `json:"held,omitzero"`    // of a tenant's resume: still stopped or open, up to 20
 	Note            string     `json:"note,omitzero"`    // work that is left for later

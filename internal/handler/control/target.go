@@ -143,7 +143,7 @@ func (t target) answer(result string, err error) (Answer, error) {
 	}
 	return Answer{
 		TenantID: t.key.TenantID, EndpointID: t.key.EndpointID, Result: result, State: t.found.State(),
-		TenantPaused: t.found.Tenant.Paused(), DiscardedBefore: operator.OrNull(t.marks().DiscardedBefore),
+		TenantPaused: t.found.Tenant.Paused(), DiscardedBefore: t.marks().DiscardedBefore,
 	}, nil
 }
 

@@ -57,7 +57,7 @@ func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Reco
 
 type deadLettersRequest struct {
 	operator.Page
-	operator.Selection
+	deadletter.Selector
 }
 
 // deadLetters lists by endpoint, tenant or status, narrowed by reason and time, latest death first. With an endpoint,
@@ -71,10 +71,10 @@ func (h *Handler) deadLetters(
 		return none, err
 	}
 	req.EndpointID = id
-	wanted, err := req.Selector()
-	if err != nil {
+	if err := operator.CheckSelection(req.Selector); err != nil {
 		return none, err
 	}
+	wanted := req.Selector
 	if wanted.EndpointID != "" {
 		wanted.TenantID = ""
 	}
@@ -92,14 +92,14 @@ func (h *Handler) deadLetters(
 		}
 		return h.showDeadLetters(ctx, records), next, nil
 	}
-	filter := fmt.Sprint("dead_letters ", req.Selection) // a new field of Selection voids the cursors that are out
+	filter := fmt.Sprint("dead_letters ", req.Selector) // a new field of Selector voids the cursors that are out
 	return operator.Paged(call, req.Page, filter, read)
 }
 
 // OpenedDeadLetter is a dead letter in clear.
 type OpenedDeadLetter struct {
 	DeadLetter
-	OccurredAt *time.Time             `json:"occurred_at"` // as the event was published; null where it did not say
+	OccurredAt time.Time              `json:"occurred_at"` // as the event was published; null where it did not say
 	Body       string                 `json:"body"`        // the exact text that is POSTed
 	Headers    map[string]string      `json:"headers"`     // of every attempt, but for timestamp and signature
 	History    []deadletter.Entry     `json:"history"`     // one entry per death
@@ -128,7 +128,7 @@ func (h *Handler) deadLetter(ctx context.Context, call *operator.Call, req deliv
 		return OpenedDeadLetter{}, err
 	}
 	return OpenedDeadLetter{
-		DeadLetter: h.showDeadLetters(ctx, []deadletter.Record{r})[0], OccurredAt: operator.OrNull(r.OccurredAt),
+		DeadLetter: h.showDeadLetters(ctx, []deadletter.Record{r})[0], OccurredAt: r.OccurredAt,
 		Body: string(opened.Body), Headers: headers(r), History: opened.History, Attributes: opened.Attributes,
 	}, nil
 }

@@ -42,21 +42,20 @@ const (
 )
 
 // causes counts dead letters, selected or all that are not replayed, by endpoint and reason.
-func (h *Handler) causes(ctx context.Context, call *operator.Call, req operator.Selection) (Causes, error) {
+func (h *Handler) causes(ctx context.Context, call *operator.Call, req deadletter.Selector) (Causes, error) {
 	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return Causes{}, err
 	}
 	req.EndpointID, req.Status = id, cmp.Or(req.Status, deadletter.Dead)
-	selector, err := req.Selector()
-	if err != nil {
+	if err := operator.CheckSelection(req); err != nil {
 		return Causes{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEndpoint, req.EndpointID))
 	var letters []deadletter.Record
 	var next string
 	for len(letters) < maxDeaths {
-		page, after, err := h.DeadLetters.List(ctx, selector, dynamo.LetterPage{Limit: deathsPage, Cursor: next})
+		page, after, err := h.DeadLetters.List(ctx, req, dynamo.LetterPage{Limit: deathsPage, Cursor: next})
 		if err != nil {
 			return Causes{}, err
 		}

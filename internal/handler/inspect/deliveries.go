@@ -26,8 +26,8 @@ type Delivery struct {
 	LastStatus    int             `json:"last_status"` // 0: no response
 	Reason        delivery.Reason `json:"reason"`
 	DurationMS    int64           `json:"duration_ms"`
-	NextAttemptAt *time.Time      `json:"next_attempt_at"`
-	OccurredAt    *time.Time      `json:"occurred_at"` // as the event was published; null where it did not say
+	NextAttemptAt time.Time       `json:"next_attempt_at"`
+	OccurredAt    time.Time       `json:"occurred_at"` // as the event was published; null where it did not say
 	CreatedAt     time.Time       `json:"created_at"`
 	UpdatedAt     time.Time       `json:"updated_at"`
 }
@@ -36,7 +36,7 @@ func showDelivery(r delivery.Record) Delivery {
 	return Delivery{
 		DeliveryID: r.DeliveryID, TenantID: r.TenantID, EndpointID: r.EndpointID, EventID: r.EventID, EventType: r.EventType,
 		State: r.State, Attempts: r.Attempts, Replay: r.Replay, LastStatus: r.LastStatus, Reason: r.Reason,
-		DurationMS: r.DurationMS, NextAttemptAt: operator.OrNull(r.NextAttemptAt), OccurredAt: operator.OrNull(r.OccurredAt),
+		DurationMS: r.DurationMS, NextAttemptAt: r.NextAttemptAt, OccurredAt: r.OccurredAt,
 		CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt,
 	}
 }

@@ -25,7 +25,7 @@ type Trouble struct {
 	Description  string `json:"description"`
 	TenantPaused bool   `json:"tenant_paused"`
 	Health       `json:",embed"`
-	Waiting      *Waiting `json:"waiting"`
+	Waiting      Waiting `json:"waiting"`
 }
 
 type endpointsRequest struct {
@@ -214,11 +214,11 @@ type Endpoint struct {
 	Events          []string        `json:"events"`
 	CreatedAt       time.Time       `json:"created_at"`
 	UpdatedAt       time.Time       `json:"updated_at"`
-	DeletedAt       *time.Time      `json:"deleted_at"`
-	SecretRotatedAt *time.Time      `json:"secret_rotated_at"`
+	DeletedAt       time.Time       `json:"deleted_at"`
+	SecretRotatedAt time.Time       `json:"secret_rotated_at"`
 	TenantPaused    bool            `json:"tenant_paused"`
 	Health          Health          `json:"health"`
-	Waiting         *Waiting        `json:"waiting"`
+	Waiting         Waiting         `json:"waiting"`
 }
 
 type endpointRequest struct {
@@ -242,8 +242,8 @@ func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpoin
 	return Endpoint{
 		TenantID: e.TenantID, EndpointID: e.ID, URL: shownURL(e.URL, req.ShowPath), Description: e.Description,
 		Status: e.Status, Events: e.Events,
-		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: operator.OrNull(e.DeletedAt),
-		SecretRotatedAt: operator.OrNull(e.SecretRotatedAt), TenantPaused: found.Tenant.Paused(),
+		CreatedAt: e.CreatedAt, UpdatedAt: e.UpdatedAt, DeletedAt: e.DeletedAt,
+		SecretRotatedAt: e.SecretRotatedAt, TenantPaused: found.Tenant.Paused(),
 		Health: h.showHealth(found, waiting), Waiting: h.showWaiting(waiting),
 	}, nil
 }

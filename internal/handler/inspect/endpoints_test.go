@@ -114,30 +114,29 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 		endpoints: rows, circuits: []circuit.Item{down, asleep, back, purged},
 		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 1000, Held: 990, More: true, Oldest: failed}},
 	}
-	probed := down.ProbedAt
 	want := operator.List[Trouble]{Data: []Trouble{
 		{
 			TenantID: "acme", EndpointID: "webhook_down", Host: "down.example", Description: "orders",
 			Health: Health{
-				State: "open", Since: &since, Failures: 57, FailingSince: &failed, OutageSince: &failed, LastFailureAt: &since,
-				LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: &probed,
-				NextProbeAt: &probe,
+				State: "open", Since: since, Failures: 57, FailingSince: failed, OutageSince: failed, LastFailureAt: since,
+				LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
+				NextProbeAt: probe,
 			},
-			Waiting: &Waiting{Count: 1000, Held: 990, More: true, OldestCreatedAt: &failed, KeptUntil: &kept},
+			Waiting: Waiting{Count: 1000, Held: 990, More: true, OldestCreatedAt: failed, KeptUntil: kept},
 		},
 		{
-			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not probed
+			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not down.ProbedAt
 			Health: Health{
-				State: "paused", Since: &since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: &failed,
+				State: "paused", Since: since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: failed,
 			},
-			Waiting: &Waiting{},
+			Waiting: Waiting{},
 		},
 		{
 			TenantID: "acme", EndpointID: "webhook_back", Host: "back.example", // neither is this one, any more
-			Health:  Health{State: "recovering", Since: &since, OutageSince: &failed, RecoveredAt: &since},
-			Waiting: &Waiting{},
+			Health:  Health{State: "recovering", Since: since, OutageSince: failed, RecoveredAt: since},
+			Waiting: Waiting{},
 		},
-		{TenantID: "big", EndpointID: "webhook_purged", Health: Health{State: "deleted"}, Waiting: &Waiting{}},
+		{TenantID: "big", EndpointID: "webhook_purged", Health: Health{State: "deleted"}, Waiting: Waiting{}},
 	}}
 	for _, more := range []bool{false, true} { // counted together, and one by one
 		w.total.More = more
@@ -233,15 +232,14 @@ func TestHandler_endpoint_showsThePathOnRequestOnly(t *testing.T) {
 		endpoints: rows, circuits: []circuit.Item{down}, tenants: map[string]endpoint.Marks{"acme": {PausedAt: at}},
 		waiting: map[string]dynamo.Waiting{"webhook_down": {Items: 3, Held: 2, Oldest: failed}},
 	}
-	paused, probed := at, down.ProbedAt
 	want := Endpoint{
 		TenantID: "acme", EndpointID: "webhook_down", URL: "https://down.example", Description: "orders", Status: "active",
 		Events: []string{"user.*"}, CreatedAt: failed, UpdatedAt: since, TenantPaused: true,
 		Health: Health{
-			State: "paused", Since: &paused, Failures: 57, FailingSince: &failed, OutageSince: &failed, LastFailureAt: &since,
-			LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: &probed,
+			State: "paused", Since: at, Failures: 57, FailingSince: failed, OutageSince: failed, LastFailureAt: since,
+			LastStatus: 503, LastReason: "http_5xx", Recent: &Recent{Attempts: 4, Successes: 1}, LastProbeAt: down.ProbedAt,
 		},
-		Waiting: &Waiting{Count: 3, Held: 2, OldestCreatedAt: &failed, KeptUntil: &kept},
+		Waiting: Waiting{Count: 3, Held: 2, OldestCreatedAt: failed, KeptUntil: kept},
 	}
 	for _, fields := range []string{`"endpoint_id":"webhook_down"`, `"endpoint_id":"webhook_down","tenant_id":"acme"`} {
 		if diff := cmp.Diff(want, testkit.Read[Endpoint](t, w.ask(t, "endpoint", fields))); diff != "" {
@@ -302,13 +300,12 @@ func TestHandler_endpoints_hasHealthyOnesOfATenantOrOnRequest(t *testing.T) {
 }
 
 func TestHandler_endpoint_isHealthyWithoutAnItem(t *testing.T) {
-	deleted := at
 	w := &world{endpoints: []endpoint.Endpoint{
-		{ID: "webhook_1", TenantID: "acme", URL: "%", Status: endpoint.Deleted, DeletedAt: deleted},
+		{ID: "webhook_1", TenantID: "acme", URL: "%", Status: endpoint.Deleted, DeletedAt: at},
 	}}
 	want := Endpoint{
-		TenantID: "acme", EndpointID: "webhook_1", Status: "deleted", DeletedAt: &deleted, Events: []string{},
-		Health: Health{State: "deleted", Since: &deleted}, Waiting: &Waiting{},
+		TenantID: "acme", EndpointID: "webhook_1", Status: "deleted", DeletedAt: at, Events: []string{},
+		Health: Health{State: "deleted", Since: at}, Waiting: Waiting{},
 	}
 	got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_1","tenant_id":"acme"`))
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -336,7 +333,7 @@ func TestHandler_summary_countsEndpointsByStateAndWhatWaits(t *testing.T) {
 	if diff := cmp.Diff(counts, got.Endpoints); diff != "" {
 		t.Errorf("endpoints (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(Backlogged{Count: 31, Held: 19, NextDueAt: &since}, got.Waiting); diff != "" {
+	if diff := cmp.Diff(Backlogged{Count: 31, Held: 19, NextDueAt: since}, got.Waiting); diff != "" {
 		t.Errorf("waiting (-want +got):\n%s", diff)
 	}
 	if len(w.asked) > 0 {
@@ -390,12 +387,12 @@ func TestHandler_endpoints_thatAnswerNowAndThenAreFlapping(t *testing.T) {
 func TestHandler_endpoint_isNotProbedWhereNothingWaits(t *testing.T) {
 	w := &world{endpoints: rows, circuits: []circuit.Item{down}}
 	got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
-	if got.State != "open" || got.NextProbeAt != nil || got.Note != noteNoProbe {
+	if got.State != "open" || !got.NextProbeAt.IsZero() || got.Note != noteNoProbe {
 		t.Errorf("%+v", got)
 	}
 	w.waiting = map[string]dynamo.Waiting{"webhook_down": {Items: 1}}
 	got = testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"endpoint_id":"webhook_down"`)).Health
-	if got.NextProbeAt == nil || got.Note != "" {
+	if got.NextProbeAt.IsZero() || got.Note != "" {
 		t.Errorf("once something waits: %+v", got)
 	}
 }

@@ -10,22 +10,22 @@ import (
 
 // Health tells why an endpoint gets no deliveries.
 type Health struct {
-	State           string     `json:"state"`
-	Since           *time.Time `json:"since"`
-	Failures        int        `json:"failures"` // in a row, since failing_since
-	FailingSince    *time.Time `json:"failing_since"`
-	OutageSince     *time.Time `json:"outage_since"` // first failure since the last 2xx of a healthy endpoint
-	LastFailureAt   *time.Time `json:"last_failure_at"`
-	LastStatus      int        `json:"last_status"` // of the last failure; 0: no response
-	LastReason      string     `json:"last_reason"`
-	Recent          *Recent    `json:"recent"`        // null where nothing was counted
-	LastProbeAt     *time.Time `json:"last_probe_at"` // of an open circuit; null before the first
-	NextProbeAt     *time.Time `json:"next_probe_at"` // of an open circuit with a backlog
-	RecoveredAt     *time.Time `json:"recovered_at"`  // beginning of the last recovery
-	PausedBy        string     `json:"paused_by"`
-	PauseReason     string     `json:"pause_reason"`
-	DiscardedBefore *time.Time `json:"discarded_before"`
-	Note            string     `json:"note,omitzero"` // why no probe is sent
+	State           string    `json:"state"`
+	Since           time.Time `json:"since"`
+	Failures        int       `json:"failures"` // in a row, since failing_since
+	FailingSince    time.Time `json:"failing_since"`
+	OutageSince     time.Time `json:"outage_since"` // first failure since the last 2xx of a healthy endpoint
+	LastFailureAt   time.Time `json:"last_failure_at"`
+	LastStatus      int       `json:"last_status"` // of the last failure; 0: no response
+	LastReason      string    `json:"last_reason"`
+	Recent          *Recent   `json:"recent"`        // null where nothing was counted
+	LastProbeAt     time.Time `json:"last_probe_at"` // of an open circuit; null before the first
+	NextProbeAt     time.Time `json:"next_probe_at"` // of an open circuit with a backlog
+	RecoveredAt     time.Time `json:"recovered_at"`  // beginning of the last recovery
+	PausedBy        string    `json:"paused_by"`
+	PauseReason     string    `json:"pause_reason"`
+	DiscardedBefore time.Time `json:"discarded_before"`
+	Note            string    `json:"note,omitzero"` // why no probe is sent
 }
 
 // Recent counts the attempts of the last ten minutes, as far as they were stored with failures.
@@ -38,25 +38,22 @@ type Recent struct {
 const noteNoProbe = "nothing waits for the endpoint, so it is not probed: its next delivery will be the probe"
 
 func (h *Handler) showHealth(f operator.Found, w dynamo.Waiting) Health {
-	i, marks, probe, note := f.Circuit, f.Endpoint.Marks, time.Time{}, ""
-	switch {
-	case f.State() != string(circuit.Open):
-	case w.Items == 0:
-		note = noteNoProbe
-	default:
-		probe = i.NextProbe(h.Settings)
-	}
+	i, marks := f.Circuit, f.Endpoint.Marks
 	if !marks.Paused() {
 		marks.PausedBy, marks.PauseReason = f.Tenant.PausedBy, f.Tenant.PauseReason
 	}
 	shown := Health{
-		State: h.state(f), Since: operator.OrNull(f.Since()), Failures: i.Failures,
-		FailingSince: operator.OrNull(i.FailingSince), OutageSince: operator.OrNull(i.OutageSince),
-		LastFailureAt: operator.OrNull(i.Last.At), LastStatus: i.Last.Status, LastReason: i.Last.Reason,
-		LastProbeAt: operator.OrNull(i.ProbedAt), NextProbeAt: operator.OrNull(probe),
-		RecoveredAt: operator.OrNull(i.RecoveredAt),
-		PausedBy:    marks.PausedBy, PauseReason: marks.PauseReason,
-		DiscardedBefore: operator.OrNull(f.Endpoint.DiscardedBefore(f.Tenant)), Note: note,
+		State: h.state(f), Since: f.Since(), Failures: i.Failures, FailingSince: i.FailingSince,
+		OutageSince: i.OutageSince, LastFailureAt: i.Last.At, LastStatus: i.Last.Status, LastReason: i.Last.Reason,
+		LastProbeAt: i.ProbedAt, RecoveredAt: i.RecoveredAt, PausedBy: marks.PausedBy, PauseReason: marks.PauseReason,
+		DiscardedBefore: f.Endpoint.DiscardedBefore(f.Tenant),
+	}
+	switch {
+	case f.State() != string(circuit.Open):
+	case w.Items == 0:
+		shown.Note = noteNoProbe
+	default:
+		shown.NextProbeAt = i.NextProbe(h.Settings)
 	}
 	if ok, tried := i.Recent.Share(h.Now()); tried > 0 {
 		shown.Recent = &Recent{Attempts: tried, Successes: ok}
@@ -66,17 +63,17 @@ func (h *Handler) showHealth(f operator.Found, w dynamo.Waiting) Health {
 
 // Waiting is an endpoint's part of Backlog, counted up to 1,000.
 type Waiting struct {
-	Count           int        `json:"count"`
-	Held            int        `json:"held"` // of them wait for the endpoint and not for their schedule
-	More            bool       `json:"more"` // there are more than were counted
-	OldestCreatedAt *time.Time `json:"oldest_created_at"`
-	KeptUntil       *time.Time `json:"kept_until"` // end of the oldest one's life; later if it was replayed
+	Count           int       `json:"count"`
+	Held            int       `json:"held"` // of them wait for the endpoint and not for their schedule
+	More            bool      `json:"more"` // there are more than were counted
+	OldestCreatedAt time.Time `json:"oldest_created_at"`
+	KeptUntil       time.Time `json:"kept_until"` // end of the oldest one's life; later if it was replayed
 }
 
-func (h *Handler) showWaiting(w dynamo.Waiting) *Waiting {
-	shown := &Waiting{Count: w.Items, Held: w.Held, More: w.More, OldestCreatedAt: operator.OrNull(w.Oldest)}
+func (h *Handler) showWaiting(w dynamo.Waiting) Waiting {
+	shown := Waiting{Count: w.Items, Held: w.Held, More: w.More, OldestCreatedAt: w.Oldest}
 	if !w.Oldest.IsZero() {
-		shown.KeptUntil = operator.OrNull(w.Oldest.Add(h.MaxLife))
+		shown.KeptUntil = w.Oldest.Add(h.MaxLife)
 	}
 	return shown
 }

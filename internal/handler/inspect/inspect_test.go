@@ -205,11 +205,10 @@ func TestHandler_delivery_showsTheWholeRecord(t *testing.T) {
 		Ref: before("msg_1"), EventType: "user.created", State: delivery.Retrying, Attempts: 2, LastStatus: 503,
 		Reason: delivery.ReasonHTTP5xx, DurationMS: 12, NextAttemptAt: at.Add(time.Minute), UpdatedAt: at.Add(time.Second),
 	}}}
-	next := at.Add(time.Minute)
 	want := Delivery{
 		DeliveryID: "msg_1", TenantID: "acme", EndpointID: "webhook_1", EventID: "evt_1", EventType: "user.created",
 		State: "retrying", Attempts: 2, Replay: 1, LastStatus: 503, Reason: delivery.ReasonHTTP5xx, DurationMS: 12,
-		NextAttemptAt: &next, OccurredAt: &occurred, CreatedAt: at, UpdatedAt: at.Add(time.Second),
+		NextAttemptAt: at.Add(time.Minute), OccurredAt: occurred, CreatedAt: at, UpdatedAt: at.Add(time.Second),
 	}
 	if diff := cmp.Diff(want, testkit.Read[Delivery](t, w.ask(t, "delivery", `"delivery_id":"msg_1"`))); diff != "" {
 		t.Errorf("delivery (-want +got):\n%s", diff)
@@ -423,7 +422,7 @@ func TestHandler_deadLetter_opensWhatIsSealed(t *testing.T) {
 	w := &world{letters: []deadletter.Record{r}}
 	listed := testkit.Read[operator.List[DeadLetter]](t, w.ask(t, "dead_letters", `"status":"dead"`))
 	want := OpenedDeadLetter{
-		DeadLetter: listed.Data[0], OccurredAt: &occurred,
+		DeadLetter: listed.Data[0], OccurredAt: occurred,
 		Body: `{"type":"user.created"}`, History: []deadletter.Entry{entry},
 		Headers: map[string]string{
 			"content-type": "application/json", "wh-id": "msg_1", "wh-webhook-event": "user.created",
@@ -450,11 +449,10 @@ func TestHandler_summary_countsDeadLettersAndMeasuresQueues(t *testing.T) {
 		counts: map[deadletter.Status]int{deadletter.Dead: 3, deadletter.Replayed: 1},
 		depths: map[string][3]string{"url/events": {"1", "2", "3"}, "url/retries": {"0", "40", "0"}},
 	}
-	oldest := at
 	want := Summary{
 		Endpoints: EndpointCounts{States: map[string]int{}, Slow: []SlowTenant{}},
 		DeadLetters: map[deadletter.Status]Count{
-			"dead": {Count: 3, OldestDiedAt: &oldest}, "replaying": {}, "replayed": {Count: 1, OldestDiedAt: &oldest},
+			"dead": {Count: 3, OldestDiedAt: at}, "replaying": {}, "replayed": {Count: 1, OldestDiedAt: at},
 		},
 		Queues: map[string]Depth{"EventsQueue": {Visible: 1, InFlight: 2, Delayed: 3}, "RetryQueue": {InFlight: 40}},
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -15,12 +15,12 @@ import (
 
 // RejectedEvent is one event on EventsDeadLetterQueue.
 type RejectedEvent struct {
-	MessageID string     `json:"message_id"`
-	EventID   string     `json:"event_id"`
-	Reason    string     `json:"reason"`
-	SentAt    *time.Time `json:"sent_at"`
-	Bytes     int        `json:"bytes"`
-	Body      *string    `json:"body"` // null when the answer has no room for it
+	MessageID string    `json:"message_id"`
+	EventID   string    `json:"event_id"`
+	Reason    string    `json:"reason"`
+	SentAt    time.Time `json:"sent_at"`
+	Bytes     int       `json:"bytes"`
+	Body      *string   `json:"body"` // null when the answer has no room for it
 }
 
 // maxBodies bounds the bodies in one answer, in bytes: Lambda answers at most 6 MB, and JSON
@@ -53,11 +53,12 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 	if err != nil {
 		return RejectedList{}, err
 	}
-	if err := (operator.Selection{Since: req.Since, Until: req.Until}).CheckTimes(); err != nil {
+	selector := deadletter.Selector{TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until}
+	if err := operator.CheckTimes(selector); err != nil {
 		return RejectedList{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	found, received, err := h.look(ctx, req, limit)
+	found, received, err := h.look(ctx, selector, limit)
 	h.putBack(ctx, received)
 	if err != nil {
 		return RejectedList{}, err
@@ -73,14 +74,11 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 // look receives until it has found as many as are wanted, or the queue is empty. Events received before a fault come
 // with it; the bodies of unselected ones are dropped.
 func (h *Handler) look(
-	ctx context.Context, req rejectedRequest, limit int,
+	ctx context.Context, selector deadletter.Selector, limit int,
 ) (found, received []rejected.Event, err error) {
-	selection := job.Job{Selector: job.Selector{
-		TenantID: req.TenantID, Reason: string(req.Reason), Since: req.Since, Until: req.Until,
-	}}
 	for len(found) < limit && len(received) < maxSearched {
 		most := limit - len(found)
-		if selection.Selector != (job.Selector{}) {
+		if selector != (deadletter.Selector{}) {
 			most = maxSearched - len(received)
 		}
 		some, err := h.Rejected.Receive(ctx, most)
@@ -88,7 +86,7 @@ func (h *Handler) look(
 			return found, received, err
 		}
 		for _, e := range some {
-			if len(found) < limit && selection.Selects(rejected.TenantOf(e), e.Reason, e.SentAt) {
+			if len(found) < limit && e.Selected(selector) {
 				found = append(found, e)
 			}
 			e.Body = ""
@@ -113,7 +111,7 @@ func showRejected(events []rejected.Event) []RejectedEvent {
 	room := maxBodies
 	for i, e := range events {
 		shown[i] = RejectedEvent{
-			MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: operator.OrNull(e.SentAt), Bytes: len(e.Body),
+			MessageID: e.MessageID, EventID: e.EventID, Reason: e.Reason, SentAt: e.SentAt, Bytes: len(e.Body),
 		}
 		if len(e.Body) <= room {
 			room -= len(e.Body)

@@ -20,7 +20,7 @@ func anEvent(id string, sent time.Time) rejected.Event {
 func shown(id string, sent time.Time) RejectedEvent {
 	body := "body " + id
 	return RejectedEvent{
-		MessageID: id, EventID: "evt_" + id, Reason: "no tenant", SentAt: &sent, Bytes: len(body), Body: &body,
+		MessageID: id, EventID: "evt_" + id, Reason: "no tenant", SentAt: sent, Bytes: len(body), Body: &body,
 	}
 }
 

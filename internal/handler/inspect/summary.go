@@ -27,8 +27,8 @@ type Summary struct {
 
 // Count is how many dead letters have one status, and when the oldest of them died.
 type Count struct {
-	Count        int        `json:"count"`
-	OldestDiedAt *time.Time `json:"oldest_died_at"`
+	Count        int       `json:"count"`
+	OldestDiedAt time.Time `json:"oldest_died_at"`
 }
 
 // Depth counts a queue's messages.
@@ -49,7 +49,7 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 		if err != nil {
 			return Summary{}, err
 		}
-		s.DeadLetters[status] = Count{Count: n, OldestDiedAt: operator.OrNull(oldest)}
+		s.DeadLetters[status] = Count{Count: n, OldestDiedAt: oldest}
 	}
 	for name, url := range h.Queues {
 		if s.Queues[name], err = h.depth(ctx, url); err != nil {

@@ -27,10 +27,10 @@ type SlowTenant struct {
 
 // Backlogged is the backlog of all endpoints together, at least.
 type Backlogged struct {
-	Count     int        `json:"count"`
-	Held      int        `json:"held"`        // of them wait for their endpoints and not for their schedules
-	More      bool       `json:"more"`        // there are more than were counted
-	NextDueAt *time.Time `json:"next_due_at"` // long past: release does not run
+	Count     int       `json:"count"`
+	Held      int       `json:"held"`        // of them wait for their endpoints and not for their schedules
+	More      bool      `json:"more"`        // there are more than were counted
+	NextDueAt time.Time `json:"next_due_at"` // long past: release does not run
 }
 
 // The most that a summary counts.
@@ -63,7 +63,7 @@ func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, erro
 	counts.Slow = counts.Slow[:min(counts.SlowTenants, maxSlow)]
 	counts.More = more || next != ""
 	return counts, Backlogged{
-		Count: total.Items, Held: total.Held, More: total.More, NextDueAt: operator.OrNull(total.NextDue),
+		Count: total.Items, Held: total.Held, More: total.More, NextDueAt: total.NextDue,
 	}, nil
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
-	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -38,7 +37,7 @@ type Survey struct {
 }
 
 type startRequest struct {
-	operator.Selection
+	deadletter.Selector
 	Act     job.Act `json:"act"`
 	Token   string  `json:"token"` // the same one starts no second job
 	DryRun  bool    `json:"dry_run"`
@@ -66,7 +65,7 @@ func (r startRequest) check() error {
 	case r.Status != "":
 		return operator.Invalid("status", "rejected events have no status")
 	}
-	return r.CheckTimes()
+	return operator.CheckTimes(r.Selector)
 }
 
 // job is the job that the request asks for. It selects nothing that dies after it was started, so nothing that dies
@@ -86,23 +85,10 @@ func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	if r.Until.IsZero() || r.Until.After(now) {
 		r.Until = now
 	}
-	j.Selector = job.Selector{
-		TenantID: r.TenantID, EndpointID: r.EndpointID, Reason: string(r.Reason), Status: string(r.Status),
-		Since: r.Since, Until: r.Until,
-	}
-	if r.Act == job.Publish {
+	if j.Selector = r.Selector; r.Act == job.Publish {
 		return j, nil
 	}
-	_, err := r.Selector()
-	return j, err
-}
-
-// lettersOf selects a job's dead letters.
-func lettersOf(s job.Selector) deadletter.Selector {
-	return deadletter.Selector{
-		TenantID: s.TenantID, EndpointID: s.EndpointID, Reason: delivery.Reason(s.Reason),
-		Status: deadletter.Status(s.Status), Since: s.Since, Until: s.Until,
-	}
+	return j, operator.CheckSelection(j.Selector)
 }
 
 // startJob counts a request's selection and, unless it is a dry run, starts a job on it.
@@ -126,9 +112,13 @@ func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRe
 	if err != nil || req.DryRun {
 		return survey, err
 	}
+	selector, err := operator.Encode(j.Selector)
+	if err != nil {
+		return survey, err
+	}
 	line := audit.Line{ // each dead letter or event that the job changes has a line of its own
 		Act: string(j.Act), JobID: j.ID, TenantID: j.Selector.TenantID, EndpointID: j.Selector.EndpointID,
-		Selector: operator.ShowJob(j).Selector,
+		Selector: selector,
 	}
 	if err := call.Audit(ctx, line); err != nil {
 		return survey, err
@@ -160,7 +150,7 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 }
 
 // asStored is a selection with its times as they are stored.
-func asStored(s job.Selector) job.Selector {
+func asStored(s deadletter.Selector) deadletter.Selector {
 	s.Since, s.Until = s.Since.UTC().Truncate(time.Millisecond), s.Until.UTC().Truncate(time.Millisecond)
 	return s
 }

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/audit"
@@ -180,7 +181,8 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 		lines := map[string]audit.Line{
 			"start_job": {
 				Action: "start_job", Operator: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1", Act: "replay",
-				Selector: operator.ShowJob(done).Selector,
+				Selector: jsontext.Value(`{"tenant_id":"acme","endpoint_id":"webhook_1","reason":"","status":"dead",` +
+					`"since":null,"until":"2026-05-01T13:00:00Z"}`),
 			},
 			"stop_job":   {Action: "stop_job", Operator: "bob", JobID: id, TenantID: "acme"},
 			"resume_job": {Action: "resume_job", Operator: "bob", JobID: id, TenantID: "acme"},

@@ -68,7 +68,7 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 }
 
 func TestRun_purgeSome_refusesWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
-	dead := job.Job{ID: "job_1", Selector: job.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}}
+	dead := job.Job{ID: "job_1", Selector: deadletter.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}}
 	for _, row := range []struct {
 		change func(*deadletter.Record)
 		of     job.Job

@@ -25,7 +25,7 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
 	known := map[dynamo.EndpointKey]string{}
 	for !late(ctx) {
-		records, next, err := h.DeadLetters.List(ctx, lettersOf(j.Selector), page)
+		records, next, err := h.DeadLetters.List(ctx, j.Selector, page)
 		if err != nil {
 			return Survey{}, err
 		}

@@ -14,7 +14,7 @@ const maxSwept = 100_000
 
 // sweepOf goes through the rejected events that a job selects.
 func (h *Handler) sweepOf(call *operator.Call, j job.Job, from Rejected) *sweep {
-	selects := func(e rejected.Event) bool { return j.Selects(rejected.TenantOf(e), e.Reason, e.SentAt) }
+	selects := func(e rejected.Event) bool { return e.Selected(j.Selector) }
 	return &sweep{h: h, call: call, from: from, job: j, most: maxSwept, wants: selects}
 }
 

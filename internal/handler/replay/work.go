@@ -126,7 +126,7 @@ func (w *worker) advance(ctx context.Context, j job.Job) (job.Job, job.Page, err
 		return j, page, nil
 	}
 	letters := dynamo.LetterPage{Limit: jobPage, Cursor: j.Cursor, OldestFirst: true}
-	records, next, err := w.h.DeadLetters.List(ctx, lettersOf(j.Selector), letters)
+	records, next, err := w.h.DeadLetters.List(ctx, j.Selector, letters)
 	if err != nil {
 		return j, page, err
 	}
