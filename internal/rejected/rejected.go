@@ -6,7 +6,6 @@
 package rejected
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,11 +72,10 @@ type Client interface {
 type Queue struct {
 	Client Client
 	URL    string
-	Hidden time.Duration // how long a received event stays invisible unless it is restored before; 0: a minute
 }
 
-// hidden is longer than an operator function runs, so that one invocation sees each event once.
-const hidden = time.Minute
+// Briefly is longer than an operator function runs, so that one invocation sees each event once.
+const Briefly = time.Minute
 
 // SQS hands out at most ten messages in a call. The wait makes it ask all its servers: an
 // empty answer then means an empty queue.
@@ -86,13 +84,13 @@ const (
 	receiveWait  = 1 // seconds
 )
 
-// Receive returns at most `most` events, and never more than ten. An empty result means the queue
-// is empty.
-func (q Queue) Receive(ctx context.Context, most int) ([]Event, error) {
+// Receive returns at most `most` events, and never more than ten. They stay hidden for so long unless they are restored
+// before. An empty result means the queue is empty.
+func (q Queue) Receive(ctx context.Context, most int, hidden time.Duration) ([]Event, error) {
 	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl:              aws.String(q.URL),
-		MaxNumberOfMessages:   int32(min(most, receiveBatch)),                //nolint:gosec // at most ten
-		VisibilityTimeout:     int32(cmp.Or(q.Hidden, hidden) / time.Second), //nolint:gosec // minutes
+		MaxNumberOfMessages:   int32(min(most, receiveBatch)), //nolint:gosec // at most ten
+		VisibilityTimeout:     int32(hidden / time.Second),    //nolint:gosec // minutes
 		WaitTimeSeconds:       receiveWait,
 		MessageAttributeNames: []string{"All"},
 		MessageSystemAttributeNames: []types.MessageSystemAttributeName{

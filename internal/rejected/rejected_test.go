@@ -93,7 +93,7 @@ func TestQueue_Receive_readsEventsWithTheirReasons(t *testing.T) {
 			Attributes: row.system, MessageAttributes: row.attributes,
 		}}}
 		row.want.Body, row.want.receipt = row.body, "r1"
-		got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 3)
+		got, err := Queue{Client: client, URL: "queue"}.Receive(t.Context(), 3, Briefly)
 		if diff := cmp.Diff([]Event{row.want}, got, cmp.AllowUnexported(Event{})); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
@@ -111,7 +111,7 @@ func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 		client := &fakeSQS{messages: []types.Message{{
 			MessageId: aws.String("m1"), Body: aws.String(sent.Body), MessageAttributes: sent.Attributes,
 		}}}
-		got, err := Queue{Client: client}.Receive(t.Context(), 1)
+		got, err := Queue{Client: client}.Receive(t.Context(), 1, Briefly)
 		plain := cmpopts.IgnoreUnexported(types.MessageAttributeValue{})
 		if diff := cmp.Diff(attribute(row.want), sent.Attributes["reason"], plain); diff != "" {
 			t.Errorf("attribute (-want +got):\n%s", diff)
@@ -126,7 +126,7 @@ func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
 	for most, want := range map[int]int32{3: 3, 10: 10, 100: 10} {
 		client := &fakeSQS{}
-		if _, err := (Queue{Client: client, URL: "queue"}).Receive(t.Context(), most); err != nil {
+		if _, err := (Queue{Client: client, URL: "queue"}).Receive(t.Context(), most, Briefly); err != nil {
 			t.Fatal(err)
 		}
 		asked := &sqs.ReceiveMessageInput{
@@ -187,7 +187,7 @@ func TestEvent_Selected_byTenantReasonAndTime(t *testing.T) {
 
 func TestQueue_passesErrorsOn(t *testing.T) {
 	q := Queue{Client: &fakeSQS{err: errAWS}}
-	_, receiveErr := q.Receive(t.Context(), 1)
+	_, receiveErr := q.Receive(t.Context(), 1, Briefly)
 	for name, err := range map[string]error{
 		"receiving": receiveErr,
 		"restoring": q.Restore(t.Context(), []Event{{receipt: "r1"}}),

@@ -68,7 +68,7 @@ type Backlog interface {
 
 // Rejected looks at EventsDeadLetterQueue.
 type Rejected interface {
-	Receive(ctx context.Context, most int) ([]rejected.Event, error)
+	Receive(ctx context.Context, most int, hidden time.Duration) ([]rejected.Event, error)
 	Restore(ctx context.Context, events []rejected.Event) error
 }
 

@@ -134,7 +134,7 @@ func (w letters) Count(_ context.Context, s deadletter.Selector) (int, time.Time
 	return w.counts[s.Status], at, w.fault("DeadLetters.Count")
 }
 
-func (w *world) Receive(_ context.Context, most int) ([]rejected.Event, error) {
+func (w *world) Receive(_ context.Context, most int, _ time.Duration) ([]rejected.Event, error) {
 	n := min(most, 2, len(w.rejected))
 	if n == 0 {
 		return nil, w.receiveErr

@@ -81,7 +81,7 @@ func (h *Handler) look(
 		if selector != (deadletter.Selector{}) {
 			most = maxSearched - len(received)
 		}
-		some, err := h.Rejected.Receive(ctx, most)
+		some, err := h.Rejected.Receive(ctx, most, rejected.Briefly)
 		if err != nil || len(some) == 0 {
 			return found, received, err
 		}

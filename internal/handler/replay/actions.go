@@ -26,13 +26,32 @@ type deliveriesRequest struct {
 }
 
 func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliveriesRequest) (Results, error) {
+	return h.named(ctx, call, job.Replay, req)
+}
+
+type purgeRequest struct {
+	deliveriesRequest
+	Confirm bool `json:"confirm"`
+}
+
+// purge deletes dead letters for good, in any status but a running replay.
+func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeRequest) (Results, error) {
+	if !req.Confirm {
+		return Results{}, operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
+	}
+	return h.named(ctx, call, job.Purge, req.deliveriesRequest)
+}
+
+// named does the act on the dead letters that a request names.
+func (h *Handler) named(
+	ctx context.Context, call *operator.Call, act job.Act, req deliveriesRequest,
+) (Results, error) {
 	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, maxIDs)
 	if err != nil {
 		return Results{}, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(ids)))
-	r := h.runFor(call, req.TenantID)
-	return Results{r.answer(ctx, ids, r.some)}, nil
+	return Results{h.runFor(call, act, req.TenantID).answer(ctx, ids)}, nil
 }
 
 type endpointRequest struct {
@@ -52,14 +71,14 @@ func (h *Handler) endpoint(
 		return operator.List[Result]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.Bool("dry_run", req.DryRun))
-	r := h.runFor(call, req.TenantID)
+	r := h.runFor(call, job.Replay, req.TenantID)
 	r.dryRun = req.DryRun
 	page := func(limit int, start string) ([]Result, string, error) {
 		ids, next, err := h.deadAt(ctx, req, limit, start)
 		if err != nil {
 			return nil, "", err
 		}
-		results := r.answer(ctx, ids, r.some)
+		results := r.answer(ctx, ids)
 		if slices.ContainsFunc(results, func(one Result) bool { return one.Result == resultNotStarted }) {
 			next = cmp.Or(start, firstPage)
 		}
@@ -87,52 +106,6 @@ func (h *Handler) deadAt(
 
 // firstPage stands for the empty cursor, which could not be told from "no more pages".
 const firstPage = "-"
-
-type purgeRequest struct {
-	DeliveryIDs []string `json:"delivery_ids"`
-	TenantID    string   `json:"tenant_id"`
-	Confirm     bool     `json:"confirm"`
-}
-
-// purge deletes dead letters for good, in any status but a running replay.
-func (h *Handler) purge(ctx context.Context, call *operator.Call, req purgeRequest) (Results, error) {
-	ids, err := operator.IDs("delivery_ids", req.DeliveryIDs, maxIDs)
-	if err != nil {
-		return Results{}, err
-	}
-	if !req.Confirm {
-		return Results{}, operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
-	}
-	call.Note(slog.Int(telemetry.KeyCount, len(ids)))
-	r := h.runFor(call, req.TenantID)
-	return Results{r.answer(ctx, ids, r.purgeSome)}, nil
-}
-
-// purgeSome purges one chunk: look at each, audit the purges, purge.
-func (r *run) purgeSome(ctx context.Context, ids []string) []Result {
-	purges := r.begin(ctx, job.Purge, ids, r.findPurge)
-	r.through(ctx, purges, r.purge)
-	return resultsOf(purges)
-}
-
-// findPurge reads a dead letter, and refuses one that a replay holds. One that a job selected and that is gone was
-// purged by a worker that broke off.
-func (r *run) findPurge(ctx context.Context, p replay) (replay, error) {
-	d, found, err := r.h.DeadLetters.Get(ctx, p.id)
-	p.record = d
-	switch {
-	case err != nil:
-		return p, err
-	case !found && r.job.ID != "":
-		return p.ended(resultPurged, ""), nil
-	case !found:
-		return p.ended(resultNotFound, ""), nil
-	}
-	if reason := r.refusal(job.Purge, d); reason != "" {
-		return p.ended(resultRefused, reason), nil
-	}
-	return p, nil
-}
 
 func (r *run) purge(ctx context.Context, p replay) (replay, error) {
 	deleted, err := r.h.DeadLetters.Purge(ctx, p.record)

@@ -58,7 +58,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		one + `,"cursor":"AAAAAAAAAAAAAAAAAAAA"`:                              "cursor",
 		one + `,"limit":0`:                                                    "limit",
 		`deliveries","delivery_ids":[]`:                                       "delivery_ids",
-		`purge","delivery_ids":[]`:                                            "delivery_ids",
+		`purge","confirm":true,"delivery_ids":[]`:                             "delivery_ids",
 		`purge","delivery_ids":["msg_1"]`:                                     "confirm",
 		`stop_job"`:                                                           "job_id",
 		`stop_job","job_id":"job_9"`:                                          "job_id",

@@ -56,7 +56,7 @@ type Sender interface {
 
 // Rejected takes events off EventsDeadLetterQueue.
 type Rejected interface {
-	Receive(ctx context.Context, most int) ([]rejected.Event, error)
+	Receive(ctx context.Context, most int, hidden time.Duration) ([]rejected.Event, error)
 	Restore(ctx context.Context, events []rejected.Event) error
 	Delete(ctx context.Context, e rejected.Event) error
 }
@@ -72,7 +72,6 @@ type Handler struct {
 	Retries     Sender // RetryQueue, for jobs
 	Events      Sender // EventsQueue
 	Rejected    Rejected
-	Passing     Rejected // likewise, for jobs: received messages stay hidden for job.Way
 	Erasure     Erasure
 	Audit       audit.Writer
 	Log         *slog.Logger

@@ -224,14 +224,15 @@ func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
 		survey := ask[Survey](t, w, request)
 		survey.Job, survey.Until = nil, time.Time{}
 		want := Survey{Selected: 3, Ready: 2, Refused: map[string]int{"invalid_event": 1}, Complete: true}
-		if diff := cmp.Diff(want, survey); diff != "" || len(w.restored) != 4 {
-			t.Errorf("%d returned (-want +got)\n%s", len(w.restored), diff)
+		if diff := cmp.Diff(want, survey); diff != "" || len(w.restored) != 4 || w.hidden != rejected.Briefly {
+			t.Errorf("%d returned, hidden for %s (-want +got)\n%s", len(w.restored), w.hidden, diff)
 		}
 		w.rejected, w.restored = all, nil
 		w.wake(t)
 		done := w.jobs[job.ID("t")]
-		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || len(w.restored) != 2 {
-			t.Errorf("%+v, returned %v", done, w.restored)
+		if done.State != job.Done || done.Done != 2 || done.Refused["invalid_event"] != 1 || len(w.restored) != 2 ||
+			w.hidden != job.Way {
+			t.Errorf("%+v, returned %v, hidden for %s", done, w.restored, w.hidden)
 		}
 		if diff := cmp.Diff([]job.Failure{{ID: "2", Refused: true, Reason: "invalid event: type: is required"}},
 			w.pages[1].Failures); diff != "" {

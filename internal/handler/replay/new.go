@@ -12,7 +12,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/config"
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -53,7 +52,6 @@ func New(c Config) *Handler {
 		Retries:    queue.Sender{Client: queues, URL: s.RetryQueueURL},
 		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
 		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
-		Passing:    rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL, Hidden: job.Way},
 		Erasure: dynamo.NewErasure(tables, dynamo.ErasedTables{
 			APIKeys: s.ApiKeysTable, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
 			Backlog: s.BacklogTable, Deliveries: s.DeliveriesTable, DeadLetters: s.DeadLettersTable, Jobs: s.JobsTable,

@@ -37,19 +37,23 @@ func (p replay) over() bool { return p.result != "" }
 // step brings an id closer to its send. Nothing is changed before the claim.
 type step func(ctx context.Context, p replay) (replay, error)
 
-// find reads the dead letter, and refuses one that cannot be replayed.
+// find reads the dead letter, and refuses one that cannot be replayed or purged.
 func (r *run) find(ctx context.Context, p replay) (replay, error) {
-	record, found, err := r.h.DeadLetters.Get(ctx, p.id)
-	if p.record = record; !found {
-		return p.ended(resultNotFound, ""), err
+	d, found, err := r.h.DeadLetters.Get(ctx, p.id)
+	switch p.record = d; {
+	case err != nil:
+		return p, err
+	case !found && r.job.ID != "" && r.job.Act == job.Purge: // by a worker that broke off
+		return p.ended(resultPurged, ""), nil
+	case !found:
+		return p.ended(resultNotFound, ""), nil
+	case r.replayedBefore(d):
+		return p.ended(resultReplayed, reasonResumed), nil
 	}
-	if r.replayedBefore(record) {
-		return p.ended(resultReplayed, reasonResumed), err
+	if reason := r.refusal(d); reason != "" {
+		p = p.ended(resultRefused, reason)
 	}
-	if reason := r.refusal(job.Replay, record); reason != "" {
-		return p.ended(resultRefused, reason), err
-	}
-	return p, err
+	return p, nil
 }
 
 // judge refuses a delivery that its endpoint does not receive.
@@ -80,11 +84,11 @@ func (h *Handler) refusalAt(ctx context.Context, tenantID, endpointID string) (r
 }
 
 // refusal says why a dead letter cannot be replayed or purged, "" when it can.
-func (r *run) refusal(act job.Act, d deadletter.Record) string {
+func (r *run) refusal(d deadletter.Record) string {
 	switch {
-	case r.tenantID != "" && r.tenantID != d.TenantID:
+	case r.job.Selector.TenantID != "" && r.job.Selector.TenantID != d.TenantID:
 		return reasonTenantMismatch
-	case act == job.Purge:
+	case r.job.Act == job.Purge:
 		return r.refusalToPurge(d)
 	case d.Reason == delivery.ReasonUnreadable:
 		return reasonUnreadable
@@ -141,7 +145,7 @@ func (r *run) open(ctx context.Context, p replay) (replay, error) {
 
 // claim takes the dead letter.
 func (r *run) claim(ctx context.Context, p replay) (replay, error) {
-	number, fresh, ok, err := r.h.DeadLetters.Claim(ctx, p.record, r.operator, r.job.ID, r.now)
+	number, fresh, ok, err := r.h.DeadLetters.Claim(ctx, p.record, r.job.Operator, r.job.ID, r.now)
 	if p.message.Replay, p.fresh = number, fresh; !ok && err == nil {
 		p = p.ended(resultRefused, reasonChanged)
 	}

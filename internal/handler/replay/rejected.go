@@ -42,7 +42,7 @@ func (h *Handler) rejectedEvents(
 	if req.All == (len(req.MessageIDs) > 0) {
 		return RejectedResults{}, operator.Invalid("message_ids", "give either message_ids or all")
 	}
-	s := &sweep{h: h, call: call, from: h.Rejected, most: maxIDs}
+	s := &sweep{h: h, call: call, most: maxIDs, hidden: rejected.Briefly}
 	s.act = s.publish
 	if req.All {
 		s.wants = func(rejected.Event) bool { return true }
@@ -71,7 +71,7 @@ func (h *Handler) discardRejectedEvents(
 	if !req.Confirm {
 		return RejectedResults{}, operator.Invalid("confirm", "discarding cannot be undone: confirm must be true")
 	}
-	s := &sweep{h: h, call: call, from: h.Rejected, most: maxIDs}
+	s := &sweep{h: h, call: call, most: maxIDs, hidden: rejected.Briefly}
 	s.act = s.discard
 	return s.answerFor(ctx, ids)
 }

@@ -56,8 +56,8 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 		if name == "an unreadable message" {
 			tenantID = ""
 		}
-		r := &run{h: w.handler(), call: &operator.Call{}, tenantID: tenantID, now: at.Add(deadletter.StaleClaim - 1)}
-		r.to = r.h.Deliveries
+		r := w.handler().runFor(&operator.Call{}, job.Replay, tenantID)
+		r.now = at.Add(deadletter.StaleClaim - 1)
 		for id := range w.letters {
 			got := r.some(t.Context(), []string{id})[0]
 			if got.Result != "refused" || got.Reason != row.want || w.steps != nil {
@@ -67,20 +67,21 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 	}
 }
 
-func TestRun_purgeSome_refusesWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
-	dead := job.Job{ID: "job_1", Selector: deadletter.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}}
+func TestRun_some_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
+	selected := deadletter.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}
+	dead := job.Job{ID: "job_1", Act: job.Purge, Selector: selected}
 	for _, row := range []struct {
 		change func(*deadletter.Record)
 		of     job.Job
 		want   string
 	}{
 		{func(r *deadletter.Record) { r.TenantID = "other" }, dead, "tenant_mismatch"},
-		{func(r *deadletter.Record) { r.Status = deadletter.Replaying }, job.Job{}, "replay_running"},
+		{func(r *deadletter.Record) { r.Status = deadletter.Replaying }, job.Job{Act: job.Purge}, "replay_running"},
 		{func(r *deadletter.Record) { r.Status = deadletter.Replayed }, dead, "no_longer_selected"},
 		{func(r *deadletter.Record) { r.DiedAt = at.Add(1) }, dead, "no_longer_selected"},
 	} {
 		w := newWorld(letter(t, row.change))
-		got := w.handler().runOf(&operator.Call{}, row.of).purgeSome(t.Context(), w.order)
+		got := w.handler().runOf(&operator.Call{}, row.of).some(t.Context(), w.order)
 		if diff := cmp.Diff([]Result{{deliveryID, "refused", row.want}}, got); diff != "" || w.steps != nil {
 			t.Errorf("did %v (-want +got):\n%s", w.steps, diff)
 		}

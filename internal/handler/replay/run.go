@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
+	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -22,39 +23,34 @@ const (
 	chunks = 4
 )
 
-// run is the replays of one request, or of a page of a job.
+// run is the replays or purges of one request, or of a page of a job.
 type run struct {
-	h        *Handler
-	call     *operator.Call
-	to       Sender
-	operator string // of a job: who started it
-	tenantID string // "" for any
-	dryRun   bool
-	now      time.Time
-	job      job.Job // zero: none
+	h      *Handler
+	call   *operator.Call
+	job    job.Job // of a request: without an id
+	dryRun bool
+	now    time.Time
 }
 
-// runFor is a run for a request.
-func (h *Handler) runFor(call *operator.Call, tenantID string) *run {
-	return &run{h: h, call: call, to: h.Deliveries, operator: call.Operator, tenantID: tenantID, now: call.Now}
-}
-
-// runOf is a run for a job. Its deliveries go where retries go: no first attempt waits behind them.
 func (h *Handler) runOf(call *operator.Call, j job.Job) *run {
-	return &run{
-		h: h, call: call, to: h.Retries, operator: j.Operator, tenantID: j.Selector.TenantID, now: h.Now(), job: j,
-	}
+	return &run{h: h, call: call, job: j, now: h.Now()}
+}
+
+// runFor is a run for a request, which may name a tenant.
+func (h *Handler) runFor(call *operator.Call, act job.Act, tenantID string) *run {
+	asked := deadletter.Selector{TenantID: tenantID}
+	return h.runOf(call, job.Job{Act: act, Selector: asked, Operator: call.Operator})
 }
 
 // answer is all for a request, whose log line gets the counts.
-func (r *run) answer(ctx context.Context, ids []string, some func(context.Context, []string) []Result) []Result {
-	results := r.all(ctx, ids, some)
+func (r *run) answer(ctx context.Context, ids []string) []Result {
+	results := r.all(ctx, ids)
 	r.call.Note(byResult(results, func(one Result) string { return one.Result }))
 	return results
 }
 
-// all has some replay or purge the ids, in any order, and answers in theirs.
-func (r *run) all(ctx context.Context, ids []string, some func(context.Context, []string) []Result) []Result {
+// all replays or purges the ids, in any order, and answers in theirs.
+func (r *run) all(ctx context.Context, ids []string) []Result {
 	results := make([]Result, len(ids))
 	for i, id := range ids {
 		results[i] = Result{DeliveryID: id, Result: resultNotStarted}
@@ -63,7 +59,7 @@ func (r *run) all(ctx context.Context, ids []string, some func(context.Context, 
 	errs := parallel.Each(count, chunks, func(i int) error {
 		if !late(ctx) {
 			first, end := i*chunk, min((i+1)*chunk, len(ids))
-			copy(results[first:end], some(ctx, ids[first:end]))
+			copy(results[first:end], r.some(ctx, ids[first:end]))
 		}
 		return nil
 	})
@@ -75,11 +71,34 @@ func (r *run) all(ctx context.Context, ids []string, some func(context.Context, 
 	return results
 }
 
-// some takes one chunk through a replay: look at each, audit the replays, take each, send together, finish each.
-// Nothing is changed before the lines are written.
+// some takes one chunk through a replay: look at each, audit the replays, take each, send together, finish each. A
+// purge has nothing to send. Nothing is changed before the lines are written.
 func (r *run) some(ctx context.Context, ids []string) []Result {
-	replays := r.begin(ctx, job.Replay, ids, r.find, r.judge, r.open)
-	r.through(ctx, replays, r.claim, r.queue)
+	all, looks, changes := make([]replay, len(ids)), []step{r.find, r.judge, r.open}, []step{r.claim, r.queue}
+	if r.job.Act == job.Purge {
+		looks, changes = []step{r.find}, []step{r.purge}
+	}
+	for i, id := range ids {
+		all[i].id = id
+	}
+	r.through(ctx, all, looks...)
+	r.audit(ctx, all)
+	r.through(ctx, all, changes...)
+	r.send(ctx, all)
+	results := make([]Result, len(all))
+	for i, p := range all {
+		results[i] = Result{DeliveryID: p.id, Result: p.result, Reason: p.reason}
+	}
+	return results
+}
+
+// send sends and finishes the replays that are not over. Those of a job go where retries go: no first attempt waits
+// behind them.
+func (r *run) send(ctx context.Context, replays []replay) {
+	to := r.h.Deliveries
+	if r.job.ID != "" {
+		to = r.h.Retries
+	}
 	var sending []int
 	var messages []queue.Outgoing
 	for i, p := range replays {
@@ -88,7 +107,7 @@ func (r *run) some(ctx context.Context, ids []string) []Result {
 			messages = append(messages, queue.Of(p.message, 0))
 		}
 	}
-	sent := r.to.Send(ctx, messages)
+	sent := to.Send(ctx, messages)
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	errs := parallel.Each(len(sending), chunk, func(i int) (err error) {
@@ -100,26 +119,6 @@ func (r *run) some(ctx context.Context, ids []string) []Result {
 			r.report(ctx, replays[sending[i]], err)
 		}
 	}
-	return resultsOf(replays)
-}
-
-// begin takes ids through the steps that change nothing, and audits those that are not over.
-func (r *run) begin(ctx context.Context, act job.Act, ids []string, steps ...step) []replay {
-	all := make([]replay, len(ids))
-	for i, id := range ids {
-		all[i].id = id
-	}
-	r.through(ctx, all, steps...)
-	r.audit(ctx, act, all)
-	return all
-}
-
-func resultsOf(all []replay) []Result {
-	results := make([]Result, len(all))
-	for i, p := range all {
-		results[i] = Result{DeliveryID: p.id, Result: p.result, Reason: p.reason}
-	}
-	return results
 }
 
 // through takes the replays that are not over through steps, side by side.
@@ -139,13 +138,13 @@ func (r *run) through(ctx context.Context, replays []replay, steps ...step) {
 }
 
 // audit writes a line for each replay that is not over, or ends it where that fails.
-func (r *run) audit(ctx context.Context, act job.Act, all []replay) {
+func (r *run) audit(ctx context.Context, all []replay) {
 	var lines []audit.Line
 	for _, p := range all {
 		if !p.over() {
 			lines = append(lines, audit.Line{
-				Action: string(act), Operator: r.operator, TenantID: p.record.TenantID, EndpointID: p.record.EndpointID,
-				DeliveryID: p.id, JobID: r.job.ID,
+				Action: string(r.job.Act), Operator: r.job.Operator, TenantID: p.record.TenantID,
+				EndpointID: p.record.EndpointID, DeliveryID: p.id, JobID: r.job.ID,
 			})
 		}
 	}
@@ -170,6 +169,6 @@ func (r *run) finish(ctx context.Context, p replay, sending error) (replay, erro
 // report logs errors only: the results are in the request's own line.
 func (r *run) report(ctx context.Context, p replay, err error) {
 	r.h.Log.ErrorContext(ctx, "replay fault",
-		telemetry.KeyDelivery, p.id, telemetry.KeyOperator, r.operator,
+		telemetry.KeyDelivery, p.id, telemetry.KeyOperator, r.job.Operator,
 		telemetry.KeyOutcome, p.result, telemetry.KeyError, err.Error())
 }

@@ -124,10 +124,10 @@ func (w *world) sent() int {
 }
 
 // Receive gives each event once until all are returned.
-func (w *world) Receive(_ context.Context, most int) (some []rejected.Event, err error) {
+func (w *world) Receive(_ context.Context, most int, hidden time.Duration) (some []rejected.Event, err error) {
 	time.Sleep(w.takes)
 	err = w.call(func() {
-		some = w.rejected[:min(most, len(w.rejected))]
+		w.hidden, some = hidden, w.rejected[:min(most, len(w.rejected))]
 		w.rejected = w.rejected[len(some):]
 	})
 	return some, err

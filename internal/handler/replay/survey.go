@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
 // surveyPage is how many dead letters are counted together.
@@ -36,7 +37,7 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 		}
 		for _, d := range records {
 			atEndpoint := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
-			s.count(cmp.Or(r.refusal(j.Act, d), atEndpoint))
+			s.count(cmp.Or(r.refusal(d), atEndpoint))
 		}
 		if page.Cursor = next; next == "" {
 			s.Complete = true
@@ -79,7 +80,7 @@ func (h *Handler) judgeAll(
 
 // surveyEvents looks at all rejected events and returns them to their queue.
 func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
-	s := h.sweepOf(call, j, h.Rejected)
+	s := h.sweepOf(call, j, rejected.Briefly)
 	s.act = judge
 	all, complete, err := s.run(ctx)
 	s.restore(ctx, all)

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/event"
@@ -16,11 +17,12 @@ import (
 type sweep struct {
 	h     *Handler
 	call  *operator.Call
-	from  Rejected
 	job   job.Job // zero: none
 	most  int     // no receive begins once so many events were acted on
 	wants func(rejected.Event) bool
 	act   func(context.Context, []rejected.Event) []met // on the wanted ones
+
+	hidden time.Duration // how long the others stay so
 }
 
 // met is a received event and its result, "" where it was not wanted.
@@ -39,7 +41,7 @@ func (m met) passed() bool { return m.result == "" || m.result == resultRefused 
 // stop: an event that was rejected twice lies there twice under one message id.
 func (s *sweep) run(ctx context.Context) (all []met, complete bool, err error) {
 	for acted := 0; !late(ctx) && acted < s.most; {
-		events, err := s.from.Receive(ctx, 10)
+		events, err := s.h.Rejected.Receive(ctx, 10, s.hidden)
 		if err != nil || len(events) == 0 {
 			return all, err == nil, err
 		}
@@ -71,7 +73,7 @@ func (s *sweep) restore(ctx context.Context, all []met) {
 	}
 	finish, cancel := finishing(ctx)
 	defer cancel()
-	if err := s.from.Restore(finish, events); err != nil {
+	if err := s.h.Rejected.Restore(finish, events); err != nil {
 		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.KeyError, err.Error())
 	}
 }

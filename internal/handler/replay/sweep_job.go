@@ -3,6 +3,7 @@ package replay
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -13,9 +14,9 @@ import (
 const maxSwept = 100_000
 
 // sweepOf goes through the rejected events that a job selects.
-func (h *Handler) sweepOf(call *operator.Call, j job.Job, from Rejected) *sweep {
+func (h *Handler) sweepOf(call *operator.Call, j job.Job, hidden time.Duration) *sweep {
 	selects := func(e rejected.Event) bool { return e.Selected(j.Selector) }
-	return &sweep{h: h, call: call, from: from, job: j, most: maxSwept, wants: selects}
+	return &sweep{h: h, call: call, job: j, most: maxSwept, wants: selects, hidden: hidden}
 }
 
 // publishAlone leaves out jobs that would publish beside others, or while events that others have passed may be

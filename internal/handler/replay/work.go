@@ -140,12 +140,7 @@ func (w *worker) advance(ctx context.Context, j job.Job) (job.Job, job.Page, err
 
 // act does a job's act on its pending dead letters.
 func (w *worker) act(ctx context.Context, j job.Job) []job.Result {
-	r := w.h.runOf(w.call, j)
-	some := r.some
-	if j.Act == job.Purge {
-		some = r.purgeSome
-	}
-	results := r.all(ctx, j.Pending, some)
+	results := w.h.runOf(w.call, j).all(ctx, j.Pending)
 	settled := make([]job.Result, 0, len(results))
 	for _, one := range results {
 		if one.Result != resultNotStarted {
@@ -196,7 +191,7 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 // publish goes through the rejected events, and is done with a job that has met the queue's end. Events passed before
 // that stay hidden, so that the next invocation goes on behind them.
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
-	s := w.h.sweepOf(w.call, j, w.h.Passing)
+	s := w.h.sweepOf(w.call, j, job.Way)
 	s.act = func(ctx context.Context, events []rejected.Event) []met {
 		good, all := accepted(events) // refused ones take no time, or many would keep the sweep from its end
 		if len(good) > 0 && w.pace(ctx, len(good)) {

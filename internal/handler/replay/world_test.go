@@ -43,6 +43,7 @@ type world struct {
 	lines     map[string]audit.Line       // the last of each action
 	mail      map[string][]queue.Outgoing // by queue
 	restored  []string
+	hidden    time.Duration // of the events that were received last
 	unaudited bool          // the audit log takes nothing
 	takes     time.Duration // to receive, or to erase a page
 	calls     int           // of this process
@@ -103,7 +104,7 @@ func (w *world) handler() *Handler {
 	w.calls = 0
 	return &Handler{
 		DeadLetters: letters{w}, States: w, Endpoints: endpoints{w}, Jobs: w, Vault: vault,
-		Deliveries: box{w, "deliveries"}, Retries: box{w, "retries"}, Events: box{w, "events"}, Rejected: w, Passing: w,
+		Deliveries: box{w, "deliveries"}, Retries: box{w, "retries"}, Events: box{w, "events"}, Rejected: w,
 		Erasure: w, Audit: w, Log: slog.New(slog.NewJSONHandler(&w.log, nil)), Now: w.now,
 	}
 }
