@@ -66,7 +66,8 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	return d.read(ctx, tenantID, endpointID, item)
 }
 
-// ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is.
+// ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is. An
+// endpoint that cannot be read hides no other.
 func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error) {
 	if isID(name) {
 		return name, nil
@@ -75,7 +76,7 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 		return "", Invalid("tenant_id", "is required where an endpoint is named by host or description")
 	}
 	all, err := d.Endpoints.List(ctx, tenantID)
-	if err != nil {
+	if _, err = Unreadable(err); err != nil {
 		return "", err
 	}
 	var ids, candidates []string

@@ -66,7 +66,7 @@ func (h *Handler) deadLetters(
 	ctx context.Context, call *operator.Call, req deadLettersRequest,
 ) (operator.List[DeadLetter], error) {
 	var none operator.List[DeadLetter]
-	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
+	id, err := h.Directory.ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return none, err
 	}

@@ -43,7 +43,7 @@ const (
 
 // causes counts dead letters, selected or all that are not replayed, by endpoint and reason.
 func (h *Handler) causes(ctx context.Context, call *operator.Call, req deadletter.Selector) (Causes, error) {
-	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
+	id, err := h.Directory.ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return Causes{}, err
 	}

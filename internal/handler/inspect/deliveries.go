@@ -83,7 +83,7 @@ func (h *Handler) deliveries(ctx context.Context, call *operator.Call, req deliv
 	case req.EndpointID == "":
 		return DeliveryList{}, operator.Invalid("endpoint_id", "endpoint_id, event or event_id is required")
 	}
-	id, err := h.directory().ID(ctx, req.TenantID, req.EndpointID)
+	id, err := h.Directory.ID(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return DeliveryList{}, err
 	}

@@ -36,14 +36,21 @@ type endpointsRequest struct {
 	Description string `json:"description"` // a part of it
 }
 
-// wants has healthy endpoints only of a tenant, or on request.
+// wants has healthy endpoints only of a tenant, its deleted ones not, and both on request.
 func (h *Handler) wants(r endpointsRequest, f operator.Found) bool {
-	e, state := f.Endpoint, h.state(f)
-	if r.State == "" && r.TenantID == "" && state == operator.StateHealthy {
-		return false
+	e, state, left := f.Endpoint, h.state(f), operator.StateHealthy
+	if r.TenantID != "" {
+		left = operator.StateDeleted
 	}
-	return (r.State == "" || r.State == state) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
+	return (r.State == state || r.State == "" && state != left) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
 		strings.Contains(strings.ToLower(e.Description), strings.ToLower(r.Description))
+}
+
+func (h *Handler) readWanted(
+	ctx context.Context, req endpointsRequest, keys []dynamo.EndpointKey,
+) ([]operator.Found, error) {
+	found, err := h.readEndpoints(ctx, keys)
+	return slices.DeleteFunc(found, func(f operator.Found) bool { return !h.wants(req, f) }), err
 }
 
 // states are the filters for endpoints.
@@ -82,22 +89,20 @@ func (h *Handler) endpoints(
 func (h *Handler) ofTenant(
 	ctx context.Context, req endpointsRequest, limit int, start string,
 ) (shown []Trouble, next string, err error) {
-	all, err := h.Endpoints.List(ctx, req.TenantID)
+	all, err := h.IDs.List(ctx, req.TenantID)
 	if err != nil {
 		return nil, "", err
 	}
-	all = slices.DeleteFunc(all, func(e endpoint.Endpoint) bool {
-		return e.ID <= start || !e.Live() && req.State != operator.StateDeleted
-	})
-	keys := make([]dynamo.EndpointKey, len(all))
-	for n, e := range all {
-		keys[n] = dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID}
+	var keys []dynamo.EndpointKey
+	for _, e := range all {
+		if e.ID > start {
+			keys = append(keys, dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID})
+		}
 	}
-	found, err := h.readEndpoints(ctx, keys)
+	found, err := h.readWanted(ctx, req, keys)
 	if err != nil {
 		return nil, "", err
 	}
-	found = slices.DeleteFunc(found, func(f operator.Found) bool { return !h.wants(req, f) })
 	if len(found) > limit {
 		found, next = found[:limit], found[limit-1].Endpoint.ID
 	}
@@ -115,11 +120,10 @@ func (h *Handler) inTrouble(
 		if keys, next, err = h.Circuits.Trouble(ctx, limit-len(shown), next); err != nil {
 			return nil, "", err
 		}
-		found, err := h.readEndpoints(ctx, keys)
+		found, err := h.readWanted(ctx, req, keys)
 		if err != nil {
 			return nil, "", err
 		}
-		found = slices.DeleteFunc(found, func(f operator.Found) bool { return !h.wants(req, f) })
 		page, err := h.showTrouble(ctx, found)
 		if err != nil {
 			return nil, "", err
@@ -229,7 +233,7 @@ type endpointRequest struct {
 
 func (h *Handler) endpoint(ctx context.Context, call *operator.Call, req endpointRequest) (Endpoint, error) {
 	call.Note(slog.Bool("show_path", req.ShowPath))
-	found, err := h.directory().Find(ctx, req.TenantID, req.EndpointID)
+	found, err := h.Directory.Find(ctx, req.TenantID, req.EndpointID)
 	if err != nil {
 		return Endpoint{}, err
 	}

@@ -17,6 +17,17 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
+type ids struct{ *world }
+
+func (w ids) List(_ context.Context, tenantID string) (named []endpoint.Endpoint, err error) {
+	for _, e := range w.endpoints {
+		if e.TenantID == tenantID {
+			named = append(named, endpoint.Endpoint{TenantID: tenantID, ID: e.ID})
+		}
+	}
+	return named, w.fault("Endpoints.List")
+}
+
 type circuits struct{ *world }
 
 func (w circuits) Get(_ context.Context, endpointID string) (circuit.Item, error) {
@@ -219,11 +230,23 @@ func TestHandler_endpoints_showsWhatIsUnreadable(t *testing.T) {
 		w.add(circuit.Item{TenantID: "acme", EndpointID: id, Version: 1, State: circuit.Open})
 	}
 	w.endpoints[0].Status = testkit.Unreadable
-	if diff := cmp.Diff([][]string{{"webhook_0"}}, w.pages(t, `"state":"unreadable"`)); diff != "" {
-		t.Errorf("unreadable (-want +got):\n%s", diff)
+	w.endpoints[1].URL, w.endpoints[1].Description = "https://a.example/", "orders"
+	for fields, want := range map[string][][]string{
+		`"state":"unreadable"`:                    {{"webhook_0"}},
+		`"state":"open"`:                          {{"webhook_1"}},
+		`"tenant_id":"acme"`:                      {{"webhook_0", "webhook_1"}},
+		`"tenant_id":"acme","state":"unreadable"`: {{"webhook_0"}},
+		`"tenant_id":"acme","host":"a.example"`:   {{"webhook_1"}},
+	} {
+		if diff := cmp.Diff(want, w.pages(t, fields)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", fields, diff)
+		}
 	}
-	if diff := cmp.Diff([][]string{{"webhook_1"}}, w.pages(t, `"state":"open"`)); diff != "" {
-		t.Errorf("open (-want +got):\n%s", diff)
+	for _, name := range []string{"a.example", "orders"} {
+		got := testkit.Read[Endpoint](t, w.ask(t, "endpoint", `"tenant_id":"acme","endpoint_id":"`+name+`"`))
+		if got.EndpointID != "webhook_1" || got.Health.State != "open" {
+			t.Errorf("found by %s: %+v", name, got)
+		}
 	}
 }
 
@@ -284,12 +307,14 @@ func TestHandler_endpoints_hasHealthyOnesOfATenantOrOnRequest(t *testing.T) {
 			ID: e[0], TenantID: "acme", URL: e[1], Description: "for " + e[0], Status: endpoint.Active,
 		})
 	}
+	w.endpoints = append(w.endpoints, endpoint.Endpoint{ID: "webhook_3", TenantID: "acme", Status: endpoint.Deleted})
 	for fields, want := range map[string][][]string{
 		`"limit":50`:                                       {{"webhook_2"}},
 		`"state":"healthy"`:                                {{"webhook_1"}},
 		`"tenant_id":"acme"`:                               {{"webhook_1", "webhook_2"}},
 		`"tenant_id":"acme","limit":1`:                     {{"webhook_1"}, {"webhook_2"}},
 		`"tenant_id":"acme","state":"healthy"`:             {{"webhook_1"}},
+		`"tenant_id":"acme","state":"deleted"`:             {{"webhook_3"}},
 		`"tenant_id":"acme","host":"B.example"`:            {{"webhook_2"}},
 		`"tenant_id":"acme","description":"For webhook_1"`: {{"webhook_1"}},
 	} {

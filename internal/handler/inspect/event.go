@@ -74,7 +74,7 @@ func (h *Handler) endpointsOfEvent(ctx context.Context, call *operator.Call, req
 		return nil, cursor.ErrInvalid
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEvent, req.EventID))
-	endpoints, err := h.Endpoints.List(ctx, req.TenantID)
+	endpoints, err := h.IDs.List(ctx, req.TenantID)
 	if err != nil {
 		return nil, err
 	}

@@ -40,16 +40,14 @@ type DeadLetters interface {
 	Count(ctx context.Context, s deadletter.Selector) (n int, oldest time.Time, err error)
 }
 
-// Endpoints reads endpoints without their sealed secrets, strongly consistent.
-type Endpoints interface {
-	Get(ctx context.Context, tenantID, endpointID string) (e endpoint.Endpoint, found bool, err error)
-	Marks(ctx context.Context, tenantID string) (endpoint.TenantMarks, error)
+// IDs lists a tenant's endpoints, oldest first, deleted ones included. They have nothing but their names, so one that
+// cannot be read hides no other (dynamo.Endpoints).
+type IDs interface {
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
 }
 
 // Circuits finds endpoints in trouble and slow tenants, a little behind (dynamo.Circuits).
 type Circuits interface {
-	Get(ctx context.Context, endpointID string) (circuit.Item, error)
 	Trouble(ctx context.Context, limit int, cursor string) (keys []dynamo.EndpointKey, next string, err error)
 	Slow(ctx context.Context, limit int) (slow map[string]time.Time, more bool, err error)
 }
@@ -83,7 +81,8 @@ type QueueMeter interface {
 type Handler struct {
 	Deliveries  Deliveries
 	DeadLetters DeadLetters
-	Endpoints   Endpoints
+	Directory   operator.Directory
+	IDs         IDs
 	Circuits    Circuits
 	Readings    Readings
 	Allowance   allowance.Settings
@@ -97,10 +96,6 @@ type Handler struct {
 	Queues      map[string]string // logical id → URL
 	Log         *slog.Logger
 	Now         func() time.Time
-}
-
-func (h *Handler) directory() operator.Directory {
-	return operator.Directory{Endpoints: h.Endpoints, Circuits: h.Circuits}
 }
 
 // Function returns the operator function with the actions of this package.

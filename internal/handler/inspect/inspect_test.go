@@ -171,7 +171,8 @@ func (w *world) rows() testkit.Rows {
 func (w *world) function() *operator.Function {
 	h := &Handler{
 		Deliveries: deliveries{w}, DeadLetters: letters{w}, Rejected: w, Meter: w, Jobs: w.jobs,
-		Endpoints: w.rows(), Circuits: circuits{w}, Readings: w, Allowance: allowance.New(200, 15*time.Second),
+		Directory: operator.Directory{Endpoints: w.rows(), Circuits: circuits{w}}, IDs: ids{w}, Circuits: circuits{w},
+		Readings: w, Allowance: allowance.New(200, 15*time.Second),
 		Settings: circuit.New(time.Minute, 30*time.Second), MaxLife: 7 * 24 * time.Hour, Backlog: w,
 		Vault:  deadletter.Vault{Keys: testkit.OneKey{}, Random: strings.NewReader(strings.Repeat("x", 1000))},
 		Queues: map[string]string{"EventsQueue": "url/events", "RetryQueue": "url/retries"},

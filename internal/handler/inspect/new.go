@@ -14,6 +14,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
 
@@ -46,11 +47,14 @@ type Config = config.Function[Settings]
 // New returns the handler on the AWS resources that the settings name.
 func New(c Config) *Handler {
 	s, tables, queues := c.Settings, dynamodb.NewFromConfig(c.AWS), sqs.NewFromConfig(c.AWS)
+	endpoints := dynamo.NewEndpoints(tables, s.EndpointsTable)
+	circuits := dynamo.NewCircuits(tables, s.EndpointHealthTable)
 	return &Handler{
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
-		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Shown),
-		Circuits:    dynamo.NewCircuits(tables, s.EndpointHealthTable),
+		Directory:   operator.Directory{Endpoints: endpoints.Only(dynamo.Shown), Circuits: circuits},
+		IDs:         endpoints.Only("tenant_id, endpoint_id"),
+		Circuits:    circuits,
 		Readings: dynamo.NewReader(dynamo.ReaderConfig{
 			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Shown,
 			Deleted: true,

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/deadletter"
@@ -18,6 +20,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/handler/inspect"
+	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
@@ -63,6 +66,41 @@ func TestViewsScanNothing(t *testing.T) {
 	got := testkit.Read[inspect.Summary](t, testkit.Ask(t, h.Function(), "summary", ""))
 	if got.Endpoints.States["open"] != *inTrouble || got.DeadLetters["dead"].Count != *letters {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A row with a time that is none hides no other of its tenant.
+func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
+	cfg := testkit.Moto(t)
+	tables, client := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
+	h := inspect.New(inspect.Config{AWS: cfg, Log: slog.New(slog.DiscardHandler), Settings: inspect.Settings{
+		EndpointsTable: tables.Endpoints, EndpointHealthTable: tables.EndpointHealth, BacklogTable: tables.Backlog,
+	}})
+	well := endpoint.Endpoint{TenantID: "acme", ID: "webhook_2", Status: endpoint.Active, URL: "https://a.example/"}
+	if err := dynamo.NewEndpoints(client, tables.Endpoints).Create(t.Context(), well, nil); err != nil {
+		t.Fatal(err)
+	}
+	_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
+		TableName: &tables.Endpoints, Item: map[string]types.AttributeValue{
+			"tenant_id":   &types.AttributeValueMemberS{Value: "acme"},
+			"endpoint_id": &types.AttributeValueMemberS{Value: "webhook_1"},
+			"created_at":  &types.AttributeValueMemberS{Value: "yesterday"},
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := testkit.Ask(t, h.Function(), "endpoints", `"tenant_id":"acme"`)
+	states := map[string]string{}
+	for _, e := range testkit.Read[operator.List[inspect.Trouble]](t, answer).Data {
+		states[e.EndpointID] = e.State
+	}
+	if diff := cmp.Diff(map[string]string{"webhook_1": "unreadable", "webhook_2": "healthy"}, states); diff != "" {
+		t.Errorf("states (-want +got):\n%s", diff)
+	}
+	answer = testkit.Ask(t, h.Function(), "endpoint", `"tenant_id":"acme","endpoint_id":"a.example"`)
+	if got := testkit.Read[inspect.Endpoint](t, answer); got.EndpointID != "webhook_2" {
+		t.Errorf("found by its host: %+v", got)
 	}
 }
 
