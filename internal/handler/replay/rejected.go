@@ -42,17 +42,16 @@ func (h *Handler) rejectedEvents(
 	if req.All == (len(req.MessageIDs) > 0) {
 		return RejectedResults{}, operator.Invalid("message_ids", "give either message_ids or all")
 	}
-	s := &sweep{h: h, call: call, most: maxIDs, hidden: rejected.Briefly}
-	s.act = s.publish
+	s := &sweep{h: h, call: call}
+	s.act = s.send
 	if req.All {
-		s.wants = func(rejected.Event) bool { return true }
-		return s.answer(ctx, nil)
+		return s.answer(ctx)
 	}
-	ids, err := operator.IDs("message_ids", req.MessageIDs, maxIDs)
-	if err != nil {
+	var err error
+	if s.ids, err = operator.IDs("message_ids", req.MessageIDs, maxIDs); err != nil {
 		return RejectedResults{}, err
 	}
-	return s.answerFor(ctx, ids)
+	return s.answer(ctx)
 }
 
 type discardRequest struct {
@@ -71,20 +70,14 @@ func (h *Handler) discardRejectedEvents(
 	if !req.Confirm {
 		return RejectedResults{}, operator.Invalid("confirm", "discarding cannot be undone: confirm must be true")
 	}
-	s := &sweep{h: h, call: call, most: maxIDs, hidden: rejected.Briefly}
+	s := &sweep{h: h, call: call, ids: ids, invalid: true}
 	s.act = s.discard
-	return s.answerFor(ctx, ids)
-}
-
-// answerFor sweeps for the events with these message ids.
-func (s *sweep) answerFor(ctx context.Context, ids []string) (RejectedResults, error) {
-	s.wants = func(e rejected.Event) bool { return slices.Contains(ids, e.MessageID) }
-	return s.answer(ctx, ids)
+	return s.answer(ctx)
 }
 
 // answer sweeps, and has a result for each of the message ids.
-func (s *sweep) answer(ctx context.Context, ids []string) (RejectedResults, error) {
-	all, complete, err := s.run(ctx)
+func (s *sweep) answer(ctx context.Context) (RejectedResults, error) {
+	all, complete, err := s.run(ctx, rejected.Briefly)
 	s.restore(ctx, all)
 	answer := RejectedResults{Data: []RejectedResult{}, Complete: complete}
 	found := map[string]bool{}
@@ -104,7 +97,7 @@ func (s *sweep) answer(ctx context.Context, ids []string) (RejectedResults, erro
 	if complete {
 		missing = resultNotFound
 	}
-	for _, id := range ids {
+	for _, id := range s.ids {
 		if !found[id] {
 			answer.Data = append(answer.Data, RejectedResult{MessageID: id, Result: missing})
 		}

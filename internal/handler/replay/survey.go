@@ -80,9 +80,10 @@ func (h *Handler) judgeAll(
 
 // surveyEvents looks at all rejected events and returns them to their queue.
 func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
-	s := h.sweepOf(call, j, rejected.Briefly)
-	s.act = judge
-	all, complete, err := s.run(ctx)
+	s := &sweep{h: h, call: call, job: j, act: func(_ context.Context, events []rejected.Event) []met {
+		return ended(resultWouldReplay, "", events...)
+	}}
+	all, complete, err := s.run(ctx, rejected.Briefly)
 	s.restore(ctx, all)
 	survey := Survey{Refused: map[string]int{}, Complete: complete}
 	for _, m := range all {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
@@ -15,17 +16,15 @@ import (
 
 // sweep goes once through EventsDeadLetterQueue.
 type sweep struct {
-	h     *Handler
-	call  *operator.Call
-	job   job.Job // zero: none
-	most  int     // no receive begins once so many events were acted on
-	wants func(rejected.Event) bool
-	act   func(context.Context, []rejected.Event) []met // on the wanted ones
-
-	hidden time.Duration // how long the others stay so
+	h       *Handler
+	call    *operator.Call
+	job     job.Job                                       // of a request: zero, which selects all
+	ids     []string                                      // of the messages; none: all that the job selects
+	act     func(context.Context, []rejected.Event) []met // on the selected events
+	invalid bool                                          // also on those that this version would reject again
 }
 
-// met is a received event and its result, "" where it was not wanted.
+// met is a received event and its result, "" where it was not selected.
 type met struct {
 	rejected.Event
 	result, reason string
@@ -37,30 +36,58 @@ func (m met) gone() bool { return m.result == resultReplayed || m.result == resu
 // passed reports whether nothing can be done with the event.
 func (m met) passed() bool { return m.result == "" || m.result == resultRefused }
 
-// run receives until the queue is empty, or time or room runs out. That each id was met is no reason to
-// stop: an event that was rejected twice lies there twice under one message id.
-func (s *sweep) run(ctx context.Context) (all []met, complete bool, err error) {
-	for acted := 0; !late(ctx) && acted < s.most; {
-		events, err := s.h.Rejected.Receive(ctx, 10, s.hidden)
+// ended gives events one result.
+func ended(result, reason string, events ...rejected.Event) (all []met) {
+	for _, e := range events {
+		all = append(all, met{e, result, reason})
+	}
+	return all
+}
+
+// maxSwept bounds the results of a job's sweep: an invocation has no time for more.
+const maxSwept = 100_000
+
+// run receives until the queue is empty, or time or room runs out. What it receives stays hidden for so long unless it
+// is restored before. That each id was met is no reason to stop: an event that was rejected twice lies there twice
+// under one message id.
+func (s *sweep) run(ctx context.Context, hidden time.Duration) (all []met, complete bool, err error) {
+	most := maxIDs
+	if s.job.ID != "" {
+		most = maxSwept
+	}
+	for selected := 0; !late(ctx) && selected < most; {
+		events, err := s.h.Rejected.Receive(ctx, 10, hidden)
 		if err != nil || len(events) == 0 {
 			return all, err == nil, err
 		}
-		var wanted []rejected.Event
-		var some []met
-		for _, e := range events {
-			if s.wants(e) {
-				wanted = append(wanted, e)
-			} else {
-				some = append(some, met{Event: e})
-			}
+		some, good := s.sort(events)
+		if len(good) > 0 {
+			some = append(some, s.act(ctx, good)...)
 		}
-		acted += len(wanted)
-		for _, m := range append(some, s.act(ctx, wanted)...) {
-			m.Body = "" // there can be many
+		for _, m := range some {
+			if m.Body = ""; m.result != "" { // there can be many
+				selected++
+			}
 			all = append(all, m)
 		}
 	}
 	return all, false, nil
+}
+
+// sort tells the events to act on from the others. It refuses those that this version would reject again.
+func (s *sweep) sort(events []rejected.Event) (others []met, good []rejected.Event) {
+	for _, e := range events {
+		if len(s.ids) > 0 && !slices.Contains(s.ids, e.MessageID) || !e.Selected(s.job.Selector) {
+			others = append(others, met{Event: e})
+			continue
+		}
+		if _, err := event.Decode(withID(e), e.EventID); err != nil && !s.invalid {
+			others = append(others, met{e, resultRefused, err.Error()})
+			continue
+		}
+		good = append(good, e)
+	}
+	return others, good
 }
 
 // restore returns events to their queue.
@@ -76,23 +103,6 @@ func (s *sweep) restore(ctx context.Context, all []met) {
 	if err := s.h.Rejected.Restore(finish, events); err != nil {
 		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.KeyError, err.Error())
 	}
-}
-
-func (s *sweep) publish(ctx context.Context, events []rejected.Event) []met {
-	good, refused := accepted(events)
-	return append(refused, s.send(ctx, good)...)
-}
-
-// accepted are the events that this version takes; it refuses the others.
-func accepted(events []rejected.Event) (good []rejected.Event, refused []met) {
-	for _, e := range events {
-		if _, err := event.Decode(withID(e), e.EventID); err != nil {
-			refused = append(refused, met{e, resultRefused, err.Error()})
-			continue
-		}
-		good = append(good, e)
-	}
-	return good, refused
 }
 
 func (s *sweep) send(ctx context.Context, events []rejected.Event) (all []met) {
@@ -151,12 +161,11 @@ func (s *sweep) audit(ctx context.Context, act job.Act, events []rejected.Event)
 }
 
 // failed reports events that stay on their queue.
-func (s *sweep) failed(ctx context.Context, reason string, err error, events ...rejected.Event) (all []met) {
+func (s *sweep) failed(ctx context.Context, reason string, err error, events ...rejected.Event) []met {
 	for _, e := range events {
 		s.report(ctx, e, err)
-		all = append(all, met{e, resultFailed, reason})
 	}
-	return all
+	return ended(resultFailed, reason, events...)
 }
 
 func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {

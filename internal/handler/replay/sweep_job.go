@@ -3,21 +3,10 @@ package replay
 import (
 	"context"
 	"slices"
-	"time"
 
 	"github.com/herald-webhooks/herald/internal/job"
-	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
-
-// maxSwept bounds the results of a job's sweep: an invocation has no time for more.
-const maxSwept = 100_000
-
-// sweepOf goes through the rejected events that a job selects.
-func (h *Handler) sweepOf(call *operator.Call, j job.Job, hidden time.Duration) *sweep {
-	selects := func(e rejected.Event) bool { return e.Selected(j.Selector) }
-	return &sweep{h: h, call: call, job: j, most: maxSwept, wants: selects, hidden: hidden}
-}
 
 // publishAlone leaves out jobs that would publish beside others, or while events that others have passed may be
 // hidden: they would reach the queue's end without them.
@@ -39,13 +28,34 @@ func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Jo
 	}), nil
 }
 
-// judge tells the events that would be published from those that would be rejected again.
-func judge(_ context.Context, events []rejected.Event) []met {
-	good, all := accepted(events)
-	for _, e := range good {
-		all = append(all, met{e, resultWouldReplay, ""})
+// publish goes through the rejected events, and is done with a job that has met the queue's end. Events passed before
+// that stay hidden, so that the next invocation goes on behind them.
+func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
+	s := &sweep{h: w.h, call: w.call, job: j}
+	s.act = func(ctx context.Context, events []rejected.Event) []met {
+		// refused ones take no time, or many would keep the sweep from its end
+		if w.pace(ctx, len(events)) {
+			return s.send(ctx, events)
+		}
+		return ended(resultNotStarted, "", events...)
 	}
-	return all
+	begun := w.h.Now()
+	all, complete, err := s.run(ctx, job.Way)
+	published, failed, refused := count(all)
+	if failed > 0 {
+		j.Tries++
+		complete = complete && j.Tries >= job.MaxTries
+	}
+	if !complete {
+		all = slices.DeleteFunc(all, met.passed)
+	}
+	s.restore(ctx, all)
+	var page job.Page
+	j.Progress, page = j.Sweep(job.Swept{Begun: begun, Published: published, Refused: refused, Complete: complete})
+	if complete && failed > 0 {
+		j.Failed = map[string]int{reasonNotSent: failed}
+	}
+	return j, page, err
 }
 
 // count counts the results of a job's sweep.

@@ -12,7 +12,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -186,37 +185,4 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 			w.h.Log.WarnContext(ctx, "a job waits for the end of its lease", "job_id", j.ID, telemetry.KeyError, err.Error())
 		}
 	}
-}
-
-// publish goes through the rejected events, and is done with a job that has met the queue's end. Events passed before
-// that stay hidden, so that the next invocation goes on behind them.
-func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
-	s := w.h.sweepOf(w.call, j, job.Way)
-	s.act = func(ctx context.Context, events []rejected.Event) []met {
-		good, all := accepted(events) // refused ones take no time, or many would keep the sweep from its end
-		if len(good) > 0 && w.pace(ctx, len(good)) {
-			return append(all, s.send(ctx, good)...)
-		}
-		for _, e := range good {
-			all = append(all, met{e, resultNotStarted, ""})
-		}
-		return all
-	}
-	begun := w.h.Now()
-	all, complete, err := s.run(ctx)
-	published, failed, refused := count(all)
-	if failed > 0 {
-		j.Tries++
-		complete = complete && j.Tries >= job.MaxTries
-	}
-	if !complete {
-		all = slices.DeleteFunc(all, met.passed)
-	}
-	s.restore(ctx, all)
-	var page job.Page
-	j.Progress, page = j.Sweep(job.Swept{Begun: begun, Published: published, Refused: refused, Complete: complete})
-	if complete && failed > 0 {
-		j.Failed = map[string]int{reasonNotSent: failed}
-	}
-	return j, page, err
 }
