@@ -10,8 +10,6 @@ package deadletter
 import (
 	"context"
 	"log/slog"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -71,21 +69,20 @@ const (
 
 // death is a message to be recorded.
 type death struct {
-	record    deadletter.Record // without its sealed parts
-	content   deadletter.Death
-	delivered bool  // it was acknowledged after all
-	unnoted   bool  // its endpoint's owner is not told
-	lastMS    int64 // the last attempt's duration
+	record  deadletter.Record // without its sealed parts
+	content deadletter.Death
+	outcome string
+	unnoted bool  // its endpoint's owner is not told
+	lastMS  int64 // the last attempt's duration
 }
 
 // Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.
 func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (failed []string) {
 	ctx, cancel := parallel.Deadline(ctx, reserve)
 	defer cancel()
-	lines := make([]line, len(records))
+	deaths := make([]death, len(records))
 	errs := parallel.Each(len(records), concurrency, func(i int) (err error) {
-		lines[i].messageID = records[i].MessageId
-		lines[i].death, lines[i].outcome, err = h.process(ctx, records[i])
+		deaths[i], err = h.process(ctx, records[i])
 		return err
 	})
 	faults := 0
@@ -93,10 +90,10 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		if err != nil {
 			failed = append(failed, records[i].MessageId)
 		}
-		if err != nil || lines[i].unnoted {
+		if err != nil || deaths[i].unnoted {
 			faults++
 		}
-		h.report(ctx, lines[i], err)
+		h.report(ctx, records[i].MessageId, deaths[i], err)
 	}
 	h.Metrics.Share("Faults", faults, len(records))
 	h.Metrics.Flush()
@@ -105,19 +102,20 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 
 // process writes the record first and the state second: a crash between leaves a message that
 // is received again and finds its death recorded.
-func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, outcome string, err error) {
-	if d, err = h.examine(ctx, r); err != nil || d.delivered {
-		return d, outcomeAcknowledged, err
+func (h *Handler) process(ctx context.Context, r events.SQSMessage) (d death, err error) {
+	if d, err = h.examine(ctx, r); err != nil || d.outcome == outcomeAcknowledged {
+		return d, err
 	}
 	if d.record.EventType == delivery.TestType {
+		d.outcome = outcomeTest
 		_, err = h.States.Update(ctx, d.state(delivery.Discarded))
-		return d, outcomeTest, err
+		return d, err
 	}
-	if outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
+	if d.outcome, err = h.bury(ctx, d); err == nil && d.record.Reason != delivery.ReasonUnreadable {
 		_, err = h.States.Update(ctx, d.state(delivery.Dead))
 		d.unnoted = !h.note(ctx, d.record)
 	}
-	return d, outcome, err
+	return d, err
 }
 
 // note tells the endpoint's owner about the death. Where that fails, the message does not come back, since its letter
@@ -149,13 +147,10 @@ func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, erro
 		return d.entered(r.MessageId, err.Error()), nil
 	}
 	state, found, err := h.States.Get(ctx, m.DeliveryID)
-	d := death{
-		record:    diagnose(m, state, found),
-		content:   deadletter.Death{Body: m.Body},
-		delivered: found && state.State == delivery.Acknowledged,
-		lastMS:    state.DurationMS,
+	d := death{record: diagnose(m, state, found), content: deadletter.Death{Body: m.Body}, lastMS: state.DurationMS}
+	if d.record.DiedAt = now; found && state.State == delivery.Acknowledged {
+		d.outcome = outcomeAcknowledged
 	}
-	d.record.DiedAt = now
 	return d.entered(r.MessageId, ""), err
 }
 
@@ -241,8 +236,7 @@ func (h *Handler) append(ctx context.Context, d death) (written, missing bool, e
 
 func attributesOf(r events.SQSMessage) []deadletter.Attribute {
 	attributes := make([]deadletter.Attribute, 0, len(r.MessageAttributes))
-	for _, name := range slices.Sorted(maps.Keys(r.MessageAttributes)) {
-		a := r.MessageAttributes[name]
+	for name, a := range r.MessageAttributes {
 		value := aws.ToString(a.StringValue)
 		if value == "" {
 			value = string(a.BinaryValue)
@@ -252,35 +246,29 @@ func attributesOf(r events.SQSMessage) []deadletter.Attribute {
 	return attributes
 }
 
-// line is a message in the log.
-type line struct {
-	death
-	messageID, outcome string
-}
-
-func (h *Handler) report(ctx context.Context, l line, err error) {
-	level, d := slog.LevelWarn, l.record
+func (h *Handler) report(ctx context.Context, messageID string, d death, err error) {
+	level, r := slog.LevelWarn, d.record
 	attrs := []slog.Attr{
-		slog.String(telemetry.KeyMessage, l.messageID),
-		slog.String(telemetry.KeyTenant, d.TenantID),
-		slog.String(telemetry.KeyEndpoint, d.EndpointID),
-		slog.String(telemetry.KeyEvent, d.EventID),
-		slog.String(telemetry.KeyEventType, d.EventType),
-		slog.String(telemetry.KeyDelivery, d.DeliveryID),
-		slog.Int(telemetry.KeyAttempt, d.Attempts),
-		slog.Int(telemetry.KeyReplay, d.Replay),
-		slog.String(telemetry.KeyReason, string(d.Reason)),
-		slog.Int(telemetry.KeyStatus, d.LastStatus),
+		slog.String(telemetry.KeyMessage, messageID),
+		slog.String(telemetry.KeyTenant, r.TenantID),
+		slog.String(telemetry.KeyEndpoint, r.EndpointID),
+		slog.String(telemetry.KeyEvent, r.EventID),
+		slog.String(telemetry.KeyEventType, r.EventType),
+		slog.String(telemetry.KeyDelivery, r.DeliveryID),
+		slog.Int(telemetry.KeyAttempt, r.Attempts),
+		slog.Int(telemetry.KeyReplay, r.Replay),
+		slog.String(telemetry.KeyReason, string(r.Reason)),
+		slog.Int(telemetry.KeyStatus, r.LastStatus),
 	}
-	if detail := l.content.Entry.Detail; detail != "" {
+	if detail := d.content.Entry.Detail; detail != "" {
 		attrs = append(attrs, slog.String("detail", detail))
 	}
-	if l.outcome == outcomeRecorded { // even if the state was not written: the next receive is a duplicate
+	if d.outcome == outcomeRecorded { // even if the state was not written: the next receive is a duplicate
 		h.Metrics.Count("Deaths", 1)
 	}
 	if err != nil {
-		level, l.outcome = slog.LevelError, "failed"
+		level, d.outcome = slog.LevelError, "failed"
 		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()), slog.String(telemetry.KeyFault, "ours"))
 	}
-	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, l.outcome))...)
+	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, d.outcome))...)
 }
