@@ -1,6 +1,9 @@
 package problem
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Code is for programs to branch on. Codes are never renamed or given a second meaning.
 type Code string
@@ -39,109 +42,56 @@ type meaning struct {
 }
 
 var meanings = map[Code]meaning{
-	CodeMalformedRequest: {
-		400, "Request is malformed",
-		"The gateway handed on something that is not an HTTP request.",
-	},
-	CodeInvalidJSON: {
-		400, "Body is not JSON",
-		"The body is not one well-formed JSON value in UTF-8 without duplicate names.",
-	},
-	CodeInvalidBody: {
-		400, "Body has another shape",
-		"The body has a field that does not exist here, or a value of the wrong type.",
-	},
-	CodeUnexpectedBody: {
-		400, "No body expected",
-		"This operation takes no body: send none, {} or null.",
-	},
-	CodeInvalidQuery: {
-		400, "Invalid query",
-		"A query parameter does not exist here, is repeated or has a value that is not allowed.",
-	},
-	CodeInvalidCursor: {
-		400, "Invalid cursor",
-		"The cursor was not issued for this list. Start again without one.",
-	},
-	CodeUnauthenticated: {
-		401, "Not authenticated",
-		"The request needs the header Authorization: Bearer with a valid API key.",
-	},
-	CodeInsufficientScope: {
-		403, "Scope missing",
-		"The API key lacks the scope that this operation needs.",
-	},
-	CodeEndpointNotFound: {
-		404, "No such endpoint",
-		"There is no webhook endpoint with this id.",
-	},
-	CodeRouteNotFound: {
-		404, "No such path",
-		"There is nothing at this path.",
-	},
-	CodeMethodNotAllowed: {
-		405, "Method not allowed",
-		"The path exists, but not with this method; the Allow header lists those it has.",
-	},
-	CodeConflict: {
-		409, "Changed meanwhile",
-		"Another request changed the endpoint at the same time; nothing was done. Read it and try again.",
-	},
-	CodeEndpointDeleted: {
-		409, "Endpoint is deleted",
-		"The endpoint is deleted and cannot be changed. Restore it first.",
-	},
-	CodeEndpointNotDeleted: {
-		409, "Endpoint is not deleted",
-		"Only a deleted endpoint can be restored, and this one is not deleted.",
-	},
-	CodeEndpointLimit: {
-		409, "Too many endpoints",
-		"The tenant has 50 webhook endpoints that are not deleted, which is the most there can be. Delete one first.",
-	},
-	CodeDuplicateURL: {
-		409, "URL is in use",
-		"Another endpoint of the tenant has this URL and is not deleted. Change that one, or delete it first.",
-	},
-	CodeHostLimit: {
-		409, "Too many endpoints at a host",
-		"The tenant has as many endpoints at this host as there can be. Delete one first.",
-	},
-	CodeBodyTooLarge: {
-		413, "Body too large",
-		"The body is larger than 65536 bytes.",
-	},
-	CodeUnsupportedMediaType: {
-		415, "Unsupported media type",
-		"The body must be sent as Content-Type: application/json.",
-	},
-	CodeValidationFailed: {
-		422, "Not allowed",
-		"The body is well-formed, but what it asks for is not allowed.",
-	},
-	CodeTooManyRequests: {
-		429, "Too many requests",
-		"The API key has used up its requests of this minute. Try again after the time in Retry-After.",
-	},
-	CodeInternal: {
-		500, "Internal error",
-		"Something went wrong on our side. The request id finds it in our logs.",
-	},
-	CodeUnavailable: {
-		503, "Temporarily unavailable",
-		"A service behind this one does not answer. Try again after the time in Retry-After.",
-	},
+	CodeMalformedRequest: {400, "Request is malformed",
+		"The gateway handed on something that is not an HTTP request."},
+	CodeInvalidJSON: {400, "Body is not JSON",
+		"The body is not one well-formed JSON value in UTF-8 without duplicate names."},
+	CodeInvalidBody: {400, "Body has another shape",
+		"The body has a field that does not exist here, or a value of the wrong type."},
+	CodeUnexpectedBody: {400, "No body expected",
+		"This operation takes no body: send none, {} or null."},
+	CodeInvalidQuery: {400, "Invalid query",
+		"A query parameter does not exist here, is repeated or has a value that is not allowed."},
+	CodeInvalidCursor: {400, "Invalid cursor",
+		"The cursor was not issued for this list. Start again without one."},
+	CodeUnauthenticated: {401, "Not authenticated",
+		"The request needs the header Authorization: Bearer with a valid API key."},
+	CodeInsufficientScope: {403, "Scope missing",
+		"The API key lacks the scope that this operation needs."},
+	CodeEndpointNotFound: {404, "No such endpoint",
+		"There is no webhook endpoint with this id."},
+	CodeRouteNotFound: {404, "No such path",
+		"There is nothing at this path."},
+	CodeMethodNotAllowed: {405, "Method not allowed",
+		"The path exists, but not with this method; the Allow header lists those it has."},
+	CodeConflict: {409, "Changed meanwhile",
+		"Another request changed the endpoint at the same time; nothing was done. Read it and try again."},
+	CodeEndpointDeleted: {409, "Endpoint is deleted",
+		"The endpoint is deleted and cannot be changed. Restore it first."},
+	CodeEndpointNotDeleted: {409, "Endpoint is not deleted",
+		"Only a deleted endpoint can be restored, and this one is not deleted."},
+	CodeEndpointLimit: {409, "Too many endpoints",
+		"The tenant has 50 webhook endpoints that are not deleted, which is the most there can be. Delete one first."},
+	CodeDuplicateURL: {409, "URL is in use",
+		"Another endpoint of the tenant has this URL and is not deleted. Change that one, or delete it first."},
+	CodeHostLimit: {409, "Too many endpoints at a host",
+		"The tenant has as many endpoints at this host as there can be. Delete one first."},
+	CodeBodyTooLarge: {413, "Body too large",
+		"The body is larger than 65536 bytes."},
+	CodeUnsupportedMediaType: {415, "Unsupported media type",
+		"The body must be sent as Content-Type: application/json."},
+	CodeValidationFailed: {422, "Not allowed",
+		"The body is well-formed, but what it asks for is not allowed."},
+	CodeTooManyRequests: {429, "Too many requests",
+		"The API key has used up its requests of this minute. Try again after the time in Retry-After."},
+	CodeInternal: {500, "Internal error",
+		"Something went wrong on our side. The request id finds it in our logs."},
+	CodeUnavailable: {503, "Temporarily unavailable",
+		"A service behind this one does not answer. Try again after the time in Retry-After."},
 }
 
 // Codes returns all codes, sorted: for tests that compare them with the API description.
-func Codes() []Code {
-	codes := make([]Code, 0, len(meanings))
-	for c := range meanings {
-		codes = append(codes, c)
-	}
-	slices.Sort(codes)
-	return codes
-}
+func Codes() []Code { return slices.Sorted(maps.Keys(meanings)) }
 
 // Status returns the HTTP status of the code.
 func (c Code) Status() int { return meanings[c].status }
