@@ -103,12 +103,6 @@ func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (stri
 	if err != nil {
 		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
 	}
-	secret := string(out.Plaintext)
-	s.remember(id.name(), secret)
-	return secret, nil
-}
-
-func (s *Secrets) remember(name, secret string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.open) >= maxOpen {
@@ -117,5 +111,7 @@ func (s *Secrets) remember(name, secret string) {
 			break
 		}
 	}
-	s.open[name] = secret
+	secret := string(out.Plaintext)
+	s.open[id.name()] = secret
+	return secret, nil
 }
