@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strconv"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
@@ -121,14 +122,12 @@ func IDs(field string, ids []string, most int) ([]string, error) {
 	if len(ids) == 0 || len(ids) > most {
 		return nil, Invalid(field, "must hold 1 to "+strconv.Itoa(most)+" ids")
 	}
-	seen := make(map[string]bool, len(ids))
-	distinct := make([]string, 0, len(ids))
+	var distinct []string
 	for _, id := range ids {
 		if id == "" {
 			return nil, Invalid(field, "holds an empty id")
 		}
-		if !seen[id] {
-			seen[id] = true
+		if !slices.Contains(distinct, id) {
 			distinct = append(distinct, id)
 		}
 	}

@@ -60,28 +60,34 @@ type deadLettersRequest struct {
 	deadletter.Selector
 }
 
+// selection is a request's, with the id of an endpoint that it names otherwise. An impossible one is refused.
+func (h *Handler) selection(
+	ctx context.Context, call *operator.Call, s deadletter.Selector,
+) (deadletter.Selector, error) {
+	id, err := h.Directory.ID(ctx, s.TenantID, s.EndpointID)
+	if err != nil {
+		return s, err
+	}
+	s.EndpointID = id
+	call.Note(slog.String(telemetry.KeyTenant, s.TenantID), slog.String(telemetry.KeyEndpoint, s.EndpointID))
+	return s, operator.CheckSelection(s)
+}
+
 // deadLetters lists by endpoint, tenant or status, narrowed by reason and time, latest death first. With an endpoint,
 // the tenant is checked and selects nothing.
 func (h *Handler) deadLetters(
 	ctx context.Context, call *operator.Call, req deadLettersRequest,
 ) (operator.List[DeadLetter], error) {
 	var none operator.List[DeadLetter]
-	id, err := h.Directory.ID(ctx, req.TenantID, req.EndpointID)
+	wanted, err := h.selection(ctx, call, req.Selector)
 	if err != nil {
 		return none, err
 	}
-	req.EndpointID = id
-	if err := operator.CheckSelection(req.Selector); err != nil {
-		return none, err
-	}
-	wanted := req.Selector
+	filter := fmt.Sprint("dead_letters ", wanted) // a new field of Selector voids the cursors that are out
+	call.Note(slog.String("dead_letter_status", string(req.Status)))
 	if wanted.EndpointID != "" {
 		wanted.TenantID = ""
 	}
-	call.Note(
-		slog.String(telemetry.KeyEndpoint, req.EndpointID), slog.String(telemetry.KeyTenant, req.TenantID),
-		slog.String("dead_letter_status", string(req.Status)),
-	)
 	read := func(limit int, start string) ([]DeadLetter, string, error) {
 		records, next, err := h.DeadLetters.List(ctx, wanted, dynamo.LetterPage{Limit: limit, Cursor: start})
 		for _, r := range records {
@@ -92,7 +98,6 @@ func (h *Handler) deadLetters(
 		}
 		return h.showDeadLetters(ctx, records), next, nil
 	}
-	filter := fmt.Sprint("dead_letters ", req.Selector) // a new field of Selector voids the cursors that are out
 	return operator.Paged(call, req.Page, filter, read)
 }
 

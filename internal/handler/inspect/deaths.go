@@ -3,7 +3,6 @@ package inspect
 import (
 	"cmp"
 	"context"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/operator"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // Cause is an endpoint, and a cause of death of its deliveries.
@@ -43,15 +41,11 @@ const (
 
 // causes counts dead letters, selected or all that are not replayed, by endpoint and reason.
 func (h *Handler) causes(ctx context.Context, call *operator.Call, req deadletter.Selector) (Causes, error) {
-	id, err := h.Directory.ID(ctx, req.TenantID, req.EndpointID)
+	req.Status = cmp.Or(req.Status, deadletter.Dead)
+	req, err := h.selection(ctx, call, req)
 	if err != nil {
 		return Causes{}, err
 	}
-	req.EndpointID, req.Status = id, cmp.Or(req.Status, deadletter.Dead)
-	if err := operator.CheckSelection(req); err != nil {
-		return Causes{}, err
-	}
-	call.Note(slog.String(telemetry.KeyTenant, req.TenantID), slog.String(telemetry.KeyEndpoint, req.EndpointID))
 	var letters []deadletter.Record
 	var next string
 	for len(letters) < maxDeaths {

@@ -157,11 +157,10 @@ func (h *Handler) readEndpoints(ctx context.Context, keys []dynamo.EndpointKey) 
 	return found, nil
 }
 
-// readNamed reads endpoints by id, each once; of those without an id, none.
+// readNamed reads endpoints by id; of those without an id, none.
 func (h *Handler) readNamed(ctx context.Context, keys []dynamo.EndpointKey) (map[string]operator.Found, error) {
 	named := map[string]operator.Found{}
-	slices.SortFunc(keys, func(a, b dynamo.EndpointKey) int { return strings.Compare(a.EndpointID, b.EndpointID) })
-	keys = slices.DeleteFunc(slices.Compact(keys), func(k dynamo.EndpointKey) bool { return k.EndpointID == "" })
+	keys = slices.DeleteFunc(keys, func(k dynamo.EndpointKey) bool { return k.EndpointID == "" })
 	found, err := h.readEndpoints(ctx, keys)
 	for _, f := range found {
 		named[f.Endpoint.ID] = f
