@@ -54,7 +54,7 @@ func (r startRequest) check() error {
 		return operator.Invalid("act", "must be replay, purge or publish")
 	case len(r.Token) > maxToken:
 		return operator.Invalid("token", "must have at most 128 bytes")
-	case r.Act == job.Replay && r.Status == replayed:
+	case r.Act == job.Replay && r.Status == deadletter.Replayed:
 		return operator.Invalid("status", "must be dead or replaying: others cannot be replayed")
 	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
 		return operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
@@ -72,7 +72,7 @@ func (r startRequest) check() error {
 // again is replayed again.
 func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	if r.Act != job.Publish && r.Status == "" {
-		r.Status = dead
+		r.Status = deadletter.Dead
 	}
 	if r.Token == "" {
 		r.Token = rand.Text()

@@ -198,11 +198,13 @@ func TestHandler_workJobs_purges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newStore(t, 120)
 		request := strings.Replace(startReplay, `"act":"replay"`, `"act":"purge","confirm":true`, 1)
-		ask[Survey](t, w, request+"}")
+		w.endpoints = map[string]endpoint.Status{} // a purge asks no endpoint
+		if survey := ask[Survey](t, w, request+"}"); survey.Ready != 120 {
+			t.Errorf("%+v", survey)
+		}
 		moved := w.letters[w.order[7]]
 		moved.Status = deadletter.Replayed
 		w.letters[moved.DeliveryID] = moved
-		w.endpoints = map[string]endpoint.Status{} // a purge asks no endpoint
 		done, _ := w.finish(t, "t")
 		if len(w.letters) != 1 || done.Done != 119 || w.sent() != 0 {
 			t.Errorf("%d left, %+v", len(w.letters), done.Progress)

@@ -12,11 +12,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
-const (
-	dead     = deadletter.Dead
-	replayed = deadletter.Replayed
-)
-
 // replay is one id on its way through the steps. Each step returns it a little further; one that is over
 // has a result and goes no further.
 type replay struct {
@@ -94,11 +89,11 @@ func (r *run) refusal(d deadletter.Record) string {
 		return reasonUnreadable
 	case r.isLater(d):
 		return reasonDiedAgain
-	case d.Status == replayed:
+	case d.Status == deadletter.Replayed:
 		return reasonAlreadyReplayed
 	case claimed(d, r.now):
 		return reasonReplayRunning
-	case d.Status == dead && d.ReplayCount >= deadletter.MaxReplays:
+	case d.Status == deadletter.Dead && d.ReplayCount >= deadletter.MaxReplays:
 		return reasonReplayLimit
 	}
 	return ""
@@ -126,7 +121,7 @@ func (r *run) isLater(d deadletter.Record) bool {
 
 // replayedBefore reports whether a worker that broke off has replayed the dead letter for this job.
 func (r *run) replayedBefore(d deadletter.Record) bool {
-	return r.job.ID != "" && d.JobID == r.job.ID && (d.Status == replayed || r.isLater(d))
+	return r.job.ID != "" && d.JobID == r.job.ID && (d.Status == deadletter.Replayed || r.isLater(d))
 }
 
 // open makes the message of a new life, which nothing of the last one ends. A body that does not belong to
@@ -163,13 +158,13 @@ func (r *run) queue(ctx context.Context, p replay) (replay, error) {
 	finish, cancel := finishing(ctx)
 	defer cancel()
 	if err != nil {
-		return p, errors.Join(err, r.end(finish, p, dead))
+		return p, errors.Join(err, r.end(finish, p, deadletter.Dead))
 	}
 	ended := p.ended(resultReplayed, reasonResumed)
 	if p.fresh {
 		ended = p.ended(resultRefused, reasonAlreadyAcknowledged)
 	}
-	return ended, r.end(finish, p, replayed)
+	return ended, r.end(finish, p, deadletter.Replayed)
 }
 
 func (r *run) end(ctx context.Context, p replay, status deadletter.Status) error {

@@ -160,10 +160,10 @@ func (r *run) audit(ctx context.Context, all []replay) {
 // finish ends a replay whose message was sent, or was not.
 func (r *run) finish(ctx context.Context, p replay, sending error) (replay, error) {
 	if sending == nil { // where the end is not stored, the next replay ends a stale claim
-		return p.ended(resultReplayed, ""), r.end(ctx, p, replayed)
+		return p.ended(resultReplayed, ""), r.end(ctx, p, deadletter.Replayed)
 	}
 	_, state := r.h.States.Update(ctx, r.state(p, delivery.Dead, delivery.ReasonReplayFault))
-	return p.ended(resultFailed, reasonNotSent), errors.Join(sending, state, r.end(ctx, p, dead))
+	return p.ended(resultFailed, reasonNotSent), errors.Join(sending, state, r.end(ctx, p, deadletter.Dead))
 }
 
 // report logs errors only: the results are in the request's own line.

@@ -1,9 +1,9 @@
 package replay
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"sync"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -24,20 +24,22 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 	r := h.runOf(call, j)
 	s := Survey{Refused: map[string]int{}}
 	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
-	known := map[dynamo.EndpointKey]string{}
+	known := &sync.Map{}
 	for !late(ctx) {
 		records, next, err := h.DeadLetters.List(ctx, j.Selector, page)
 		if err != nil {
 			return Survey{}, err
 		}
-		if j.Act == job.Replay {
-			if err := h.judgeAll(ctx, records, known); err != nil {
-				return Survey{}, err
-			}
+		refusals := make([]string, len(records))
+		errs := parallel.Each(len(records), chunk, func(i int) (err error) {
+			refusals[i], err = r.foresee(ctx, records[i], known)
+			return err
+		})
+		if err := errors.Join(errs...); err != nil {
+			return Survey{}, err
 		}
-		for _, d := range records {
-			atEndpoint := known[dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}]
-			s.count(cmp.Or(r.refusal(d), atEndpoint))
+		for _, refusal := range refusals {
+			s.count(refusal)
 		}
 		if page.Cursor = next; next == "" {
 			s.Complete = true
@@ -55,27 +57,20 @@ func (s *Survey) count(refusal string) {
 	s.Refused[refusal]++
 }
 
-// judgeAll adds the refusals of the records' endpoints.
-func (h *Handler) judgeAll(
-	ctx context.Context, records []deadletter.Record, known map[dynamo.EndpointKey]string,
-) error {
-	var keys []dynamo.EndpointKey
-	for _, d := range records {
-		key := dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}
-		if _, judged := known[key]; !judged && d.EndpointID != "" { // unreadable messages have none
-			known[key] = ""
-			keys = append(keys, key)
-		}
+// foresee says why a dead letter would be refused, "" if it would not, and remembers what is known of endpoints.
+func (r *run) foresee(ctx context.Context, d deadletter.Record, known *sync.Map) (string, error) {
+	if reason := r.refusal(d); reason != "" || r.job.Act == job.Purge {
+		return reason, nil
 	}
-	reasons := make([]string, len(keys))
-	errs := parallel.Each(len(keys), chunk, func(i int) (err error) {
-		reasons[i], err = h.refusalAt(ctx, keys[i].TenantID, keys[i].EndpointID)
-		return err
-	})
-	for i, key := range keys {
-		known[key] = reasons[i]
+	key := dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}
+	if reason, found := known.Load(key); found {
+		return reason.(string), nil
 	}
-	return errors.Join(errs...)
+	reason, err := r.h.refusalAt(ctx, key.TenantID, key.EndpointID)
+	if err == nil {
+		known.Store(key, reason)
+	}
+	return reason, err
 }
 
 // surveyEvents looks at all rejected events and returns them to their queue.
