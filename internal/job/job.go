@@ -119,7 +119,7 @@ func (p Progress) Begin(ids []string, cursor string) Progress {
 // try again, until their tries are used up.
 func (p Progress) Settle(results []Result) (Progress, Page) {
 	page := Page{Number: p.Pages + 1}
-	p.Refused, p.Failed = copied(p.Refused), copied(p.Failed)
+	p.Refused, p.Failed = maps.Collect(maps.All(p.Refused)), maps.Collect(maps.All(p.Failed)) // copies, never nil
 	open := slices.Clone(p.Pending)
 	last, again := p.Tries+1 >= MaxTries, false
 	for _, r := range results {
@@ -150,13 +150,6 @@ func (p Progress) Settle(results []Result) (Progress, Page) {
 		p.Pages++
 	}
 	return p, page
-}
-
-func copied(counts map[string]int) map[string]int {
-	if counts == nil {
-		return map[string]int{}
-	}
-	return maps.Clone(counts)
 }
 
 // Finished reports whether nothing is left to do.
@@ -208,7 +201,7 @@ type Swept struct {
 // Sweep counts a run through rejected events, which goes on where the last one ended. A way that begins anew meets
 // the refused events again, so the last one counts.
 func (p Progress) Sweep(s Swept) (Progress, Page) {
-	p.Refused = copied(p.Refused)
+	p.Refused = maps.Collect(maps.All(p.Refused)) // a copy, never nil
 	if s.Begun.Sub(p.WayFrom) >= Way-time.Minute {
 		p.WayFrom, p.Pages, p.Refused = s.Begun, 0, map[string]int{}
 	}
