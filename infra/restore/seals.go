@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"maps"
 	"strings"
@@ -65,8 +64,8 @@ func resealLetter(ctx context.Context, r *restorer, i item) (item, error) {
 	if !found {
 		return nil, fmt.Errorf("dead letter %s is gone from the copy", id)
 	}
-	old := deadletter.Vault{Keys: keyring.NewDataKeys(r.kms, r.key), Random: rand.Reader}
-	own := deadletter.Vault{Keys: keyring.NewDataKeys(r.kms, r.ownKey), Random: rand.Reader}
+	old := keyring.NewVault(r.kms, r.key)
+	own := keyring.NewVault(r.kms, r.ownKey)
 	open, err := old.OpenAll(ctx, record)
 	if err != nil {
 		return nil, fmt.Errorf("opening dead letter %s: %w", id, err)

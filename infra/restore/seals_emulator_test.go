@@ -3,7 +3,6 @@
 package main
 
 import (
-	"crypto/rand"
 	"testing"
 	"time"
 
@@ -56,8 +55,8 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 
 func TestRestore_sealsDeadLettersUnderTheOtherStacksKey(t *testing.T) {
 	s := newScene(t)
-	old := deadletter.Vault{Keys: keyring.NewDataKeys(s.kms, s.oldKey), Random: rand.Reader}
-	own := deadletter.Vault{Keys: keyring.NewDataKeys(s.kms, s.ownKey), Random: rand.Reader}
+	old := keyring.NewVault(s.kms, s.oldKey)
+	own := keyring.NewVault(s.kms, s.ownKey)
 	letters := dynamo.NewDeadLetters(s.client, s.copied.DeadLetters)
 	record := deadletter.Record{
 		Ref: delivery.Ref{

@@ -2,6 +2,7 @@ package keyring
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 
@@ -12,26 +13,25 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
-// DataKeysClient is the part of the KMS client that DataKeys calls.
+// DataKeysClient is the part of the KMS client that a vault calls.
 type DataKeysClient interface {
 	GenerateDataKey(context.Context, *kms.GenerateDataKeyInput, ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error)
 	Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 
-// DataKeys makes and unwraps AES-256 data keys under one KMS key. Nothing is cached: dead
-// letters are the cold path, and each has keys of its own.
-type DataKeys struct {
+// NewVault returns the vault of dead letters under a KMS key. Nothing is cached: dead letters are the cold path, and
+// each has data keys of its own, of 256 bits.
+func NewVault(client DataKeysClient, keyARN string) deadletter.Vault {
+	return deadletter.Vault{Keys: dataKeys{client, keyARN}, Random: rand.Reader}
+}
+
+type dataKeys struct {
 	client DataKeysClient
 	keyARN string
 }
 
-// NewDataKeys returns the data keys of keyARN.
-func NewDataKeys(client DataKeysClient, keyARN string) *DataKeys {
-	return &DataKeys{client: client, keyARN: keyARN}
-}
-
 // Generate makes a data key that only the same encryption context unwraps.
-func (k *DataKeys) Generate(ctx context.Context, encryption map[string]string) (plain, wrapped []byte, err error) {
+func (k dataKeys) Generate(ctx context.Context, encryption map[string]string) (plain, wrapped []byte, err error) {
 	out, err := k.client.GenerateDataKey(ctx, &kms.GenerateDataKeyInput{
 		KeyId: aws.String(k.keyARN), KeySpec: types.DataKeySpecAes256, EncryptionContext: encryption,
 	})
@@ -44,7 +44,7 @@ func (k *DataKeys) Generate(ctx context.Context, encryption map[string]string) (
 // Unwrap returns the plaintext of a data key that Generate made under the same context. It
 // insists on this KMS key. The error of one that was wrapped under another key or context wraps
 // deadletter.ErrUnopenable.
-func (k *DataKeys) Unwrap(ctx context.Context, encryption map[string]string, wrapped []byte) ([]byte, error) {
+func (k dataKeys) Unwrap(ctx context.Context, encryption map[string]string, wrapped []byte) ([]byte, error) {
 	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
 		KeyId: aws.String(k.keyARN), CiphertextBlob: wrapped, EncryptionContext: encryption,
 	})

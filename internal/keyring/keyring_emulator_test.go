@@ -17,7 +17,7 @@ import (
 func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
 	cfg := testkit.Moto(t)
 	client := kms.NewFromConfig(cfg)
-	keys := keyring.NewDataKeys(client, testkit.Key(t, cfg))
+	keys := keyring.NewVault(client, testkit.Key(t, cfg)).Keys
 	encryption := map[string]string{"purpose": "dead-letter", "delivery_id": "msg_1"}
 	plain, wrapped, err := keys.Generate(t.Context(), encryption)
 	if err != nil {
@@ -38,7 +38,7 @@ func TestDataKeys_Unwrap_needsTheContextAndTheKey(t *testing.T) {
 			t.Errorf("unwrapped for %s: %v", name, err)
 		}
 	}
-	other := keyring.NewDataKeys(client, testkit.Key(t, cfg))
+	other := keyring.NewVault(client, testkit.Key(t, cfg)).Keys
 	if _, err := other.Unwrap(t.Context(), encryption, wrapped); err == nil { // the emulator refuses in words of its own
 		t.Error("unwrapped under another KMS key")
 	}

@@ -166,7 +166,7 @@ func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 
 func TestErrorsOfKMSArePassedOn(t *testing.T) {
 	client := &fakeKMS{err: errAWS}
-	keys := NewDataKeys(client, "key")
+	keys := NewVault(client, "key").Keys
 	_, sealing := NewSecrets(client, "key").Seal(t.Context(), secretID, "s")
 	_, _, generating := keys.Generate(t.Context(), nil)
 	_, unwrapping := keys.Unwrap(t.Context(), nil, nil)

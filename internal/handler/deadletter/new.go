@@ -1,14 +1,12 @@
 package deadletter
 
 import (
-	"crypto/rand"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"github.com/herald-webhooks/herald/internal/config"
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
@@ -30,11 +28,9 @@ type Config = config.Function[Settings]
 func New(c Config) *Handler {
 	s, tables := c.Settings, dynamodb.NewFromConfig(c.AWS)
 	h := &Handler{
-		States: dynamo.NewDeliveries(tables, s.DeliveriesTable),
-		Store:  dynamo.NewDeadLetters(tables, s.DeadLettersTable).KeepDead(s.DeadLetterDays.Duration()),
-		Vault: deadletter.Vault{
-			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
-		},
+		States:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
+		Store:   dynamo.NewDeadLetters(tables, s.DeadLettersTable).KeepDead(s.DeadLetterDays.Duration()),
+		Vault:   keyring.NewVault(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN),
 		Log:     c.Log,
 		Metrics: c.Metrics,
 		Now:     time.Now,

@@ -1,7 +1,6 @@
 package inspect
 
 import (
-	"crypto/rand"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -11,7 +10,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/allowance"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/config"
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -63,12 +61,10 @@ func New(c Config) *Handler {
 		Settings:  circuit.New(s.Minute.Duration(), 0), // it leases nothing
 		MaxLife:   time.Duration(s.MaxLifeDays) * 24 * time.Hour,
 		Backlog:   dynamo.NewBacklog(tables, s.BacklogTable),
-		Vault: deadletter.Vault{
-			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
-		},
-		Rejected: rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
-		Jobs:     dynamo.NewJobs(tables, s.JobsTable),
-		Meter:    queues,
+		Vault:     keyring.NewVault(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN),
+		Rejected:  rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Jobs:      dynamo.NewJobs(tables, s.JobsTable),
+		Meter:     queues,
 		Queues: map[string]string{
 			"EventsQueue":           s.EventsQueueURL,
 			"EventsDeadLetterQueue": s.EventsDeadLetterQueueURL,

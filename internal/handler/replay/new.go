@@ -1,7 +1,6 @@
 package replay
 
 import (
-	"crypto/rand"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/config"
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/queue"
@@ -45,13 +43,11 @@ func New(c Config) *Handler {
 		States:      dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		Endpoints:   dynamo.NewEndpoints(tables, s.EndpointsTable).Only(dynamo.Deciding),
 		Jobs:        dynamo.NewJobs(tables, s.JobsTable),
-		Vault: deadletter.Vault{
-			Keys: keyring.NewDataKeys(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN), Random: rand.Reader,
-		},
-		Deliveries: queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
-		Retries:    queue.Sender{Client: queues, URL: s.RetryQueueURL},
-		Events:     queue.Sender{Client: queues, URL: s.EventsQueueURL},
-		Rejected:   rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
+		Vault:       keyring.NewVault(kms.NewFromConfig(c.AWS), s.DeadLetterKeyARN),
+		Deliveries:  queue.Sender{Client: queues, URL: s.DeliveryQueueURL},
+		Retries:     queue.Sender{Client: queues, URL: s.RetryQueueURL},
+		Events:      queue.Sender{Client: queues, URL: s.EventsQueueURL},
+		Rejected:    rejected.Queue{Client: queues, URL: s.EventsDeadLetterQueueURL},
 		Erasure: dynamo.NewErasure(tables, dynamo.ErasedTables{
 			APIKeys: s.ApiKeysTable, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
 			Backlog: s.BacklogTable, Deliveries: s.DeliveriesTable, DeadLetters: s.DeadLettersTable, Jobs: s.JobsTable,
