@@ -27,17 +27,11 @@ const (
 	lease = time.Minute
 )
 
-// Worked counts an invocation's work on jobs.
-type Worked struct {
-	Jobs  int `json:"jobs"`
-	Turns int `json:"turns"`
-}
-
 // workJobs works on the running jobs, in turns of a page, until its time is over. The next invocation goes on.
-func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{}) (Worked, error) {
+func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{}) (none struct{}, err error) {
 	running, err := h.running(ctx)
 	if err != nil {
-		return Worked{}, err
+		return none, err
 	}
 	w := &worker{h: h, call: call, name: rand.Text(), free: h.Now()}
 	var jobs []job.Job
@@ -49,22 +43,17 @@ func (h *Handler) workJobs(ctx context.Context, call *operator.Call, _ struct{})
 		}
 		errs = append(errs, err)
 	}
-	worked := Worked{Jobs: len(jobs)}
 	defer w.leave(ctx, jobs)
-	for left := jobs; len(left) > 0 && !late(ctx); {
-		turns := left
-		left = nil
-		for _, j := range turns {
-			next, more, err := w.turn(ctx, j)
-			if more {
-				left = append(left, next)
-			}
-			errs = append(errs, err)
-			worked.Turns++
+	turns := 0
+	for left := jobs; len(left) > 0 && !late(ctx); turns++ {
+		next, more, err := w.turn(ctx, left[0])
+		if left = left[1:]; more {
+			left = append(left, next)
 		}
+		errs = append(errs, err)
 	}
-	call.Note(slog.Int("jobs", worked.Jobs), slog.Int("turns", worked.Turns))
-	return worked, errors.Join(errs...)
+	call.Note(slog.Int("jobs", len(jobs)), slog.Int("turns", turns))
+	return none, errors.Join(errs...)
 }
 
 // running are the jobs that take turns now: of many, the ones whose last turn was the longest ago.
