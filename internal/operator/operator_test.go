@@ -223,7 +223,7 @@ func TestPrintable(t *testing.T) {
 }
 
 func TestPage_Start_takesCursorsOfItsListOnly(t *testing.T) {
-	own := *NewList([]int{1}, "endpoint webhook_1", "store cursor").NextCursor
+	own := *NextCursor("endpoint webhook_1", "store cursor")
 	for given, want := range map[string]string{own: "store cursor", "": ""} {
 		if got, err := (Page{Cursor: given}).Start("endpoint webhook_1"); got != want || err != nil {
 			t.Errorf("%q starts at %q with error %v, want %q", given, got, err, want)

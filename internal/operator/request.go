@@ -39,11 +39,6 @@ type List[T any] struct {
 	NextCursor *string `json:"next_cursor"`
 }
 
-// NewList makes a list. Its cursor is bound to filter, and null after the last page.
-func NewList[T any](data []T, filter, next string) List[T] {
-	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}
-}
-
 // NextCursor binds the store's cursor to filter: a store would read on in another list. It is nil for "", the end.
 func NextCursor(filter, next string) *string {
 	if next == "" {
@@ -70,7 +65,7 @@ func Paged[T any](
 		return List[T]{}, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(data)))
-	return NewList(data, filter, next), nil
+	return List[T]{Data: data, NextCursor: NextCursor(filter, next)}, nil
 }
 
 // Start returns the store's cursor in a request for the list of filter; "" is the first page.

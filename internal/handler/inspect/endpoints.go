@@ -75,20 +75,26 @@ func (h *Handler) endpoints(
 			"must be failing, flapping, open, recovering, disabled, paused, healthy, deleted or unreadable")
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
+	find := h.inTrouble
+	if req.TenantID != "" {
+		find = h.ofTenant
+	}
 	read := func(limit int, start string) ([]Trouble, string, error) {
-		if req.TenantID != "" {
-			return h.ofTenant(ctx, req, limit, start)
+		found, next, err := find(ctx, req, limit, start)
+		if err != nil {
+			return nil, "", err
 		}
-		return h.inTrouble(ctx, req, limit, start)
+		shown, err := h.showTrouble(ctx, found)
+		return shown, next, err
 	}
 	filter := strings.Join([]string{"endpoints", req.TenantID, req.State, req.Host, req.Description}, " ")
 	return operator.Paged(call, req.Page, filter, read)
 }
 
-// ofTenant lists the endpoints of a tenant, healthy ones included; deleted ones only where they are asked for.
+// ofTenant looks for endpoints of a tenant, behind the one with the id start.
 func (h *Handler) ofTenant(
 	ctx context.Context, req endpointsRequest, limit int, start string,
-) (shown []Trouble, next string, err error) {
+) (found []operator.Found, next string, err error) {
 	all, err := h.IDs.List(ctx, req.TenantID)
 	if err != nil {
 		return nil, "", err
@@ -99,40 +105,31 @@ func (h *Handler) ofTenant(
 			keys = append(keys, dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID})
 		}
 	}
-	found, err := h.readWanted(ctx, req, keys)
-	if err != nil {
-		return nil, "", err
-	}
-	if len(found) > limit {
+	if found, err = h.readWanted(ctx, req, keys); err == nil && len(found) > limit {
 		found, next = found[:limit], found[limit-1].Endpoint.ID
 	}
-	shown, err = h.showTrouble(ctx, found)
-	return shown, next, err
+	return found, next, err
 }
 
 // inTrouble looks for endpoints in trouble.
 func (h *Handler) inTrouble(
 	ctx context.Context, req endpointsRequest, limit int, start string,
-) (shown []Trouble, next string, err error) {
+) (found []operator.Found, next string, err error) {
 	next = start
 	for range rounds {
 		var keys []dynamo.EndpointKey
-		if keys, next, err = h.Circuits.Trouble(ctx, limit-len(shown), next); err != nil {
+		if keys, next, err = h.Circuits.Trouble(ctx, limit-len(found), next); err != nil {
 			return nil, "", err
 		}
-		found, err := h.readWanted(ctx, req, keys)
+		some, err := h.readWanted(ctx, req, keys)
 		if err != nil {
 			return nil, "", err
 		}
-		page, err := h.showTrouble(ctx, found)
-		if err != nil {
-			return nil, "", err
-		}
-		if shown = append(shown, page...); next == "" || len(shown) == limit {
+		if found = append(found, some...); next == "" || len(found) == limit {
 			break
 		}
 	}
-	return shown, next, nil
+	return found, next, nil
 }
 
 var errUnread = errors.New("the circuits of some endpoints could not be read")

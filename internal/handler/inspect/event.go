@@ -54,7 +54,7 @@ func (h *Handler) deliveriesOfEvent(
 		}
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
-	list := DeliveryList{List: operator.NewList(shown, "", "")}
+	list := DeliveryList{List: operator.List[Delivery]{Data: shown}}
 	if len(shown) == 0 {
 		list.Note = noteNoMatch
 	}
@@ -132,7 +132,7 @@ func (h *Handler) searchDeliveries(
 	if len(shown) == 0 {
 		note = noteNone + note
 	}
-	return DeliveryList{List: operator.NewList(shown, "", ""), Note: note}, nil
+	return DeliveryList{List: operator.List[Delivery]{Data: shown}, Note: note}, nil
 }
 
 func (h *Handler) searchEndpoint(

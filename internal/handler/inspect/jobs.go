@@ -88,9 +88,7 @@ func (h *Handler) jobFailures(
 			failures = append(failures, JobFailure{ID: f.ID, Result: result, Reason: f.Reason})
 		}
 	}
-	list := operator.NewList(failures, "", "")
-	list.NextCursor = next
-	return list, nil
+	return operator.List[JobFailure]{Data: failures, NextCursor: next}, nil
 }
 
 // pagesOf reads the pages of a job's results that a cursor stands for, and makes the next one.

@@ -64,7 +64,7 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 		return RejectedList{}, err
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(found)))
-	list := RejectedList{List: operator.NewList(showRejected(found), "", "")}
+	list := RejectedList{List: operator.List[RejectedEvent]{Data: showRejected(found)}}
 	if len(found) < limit && len(received) >= maxSearched {
 		list.Note = noteSearchedPart
 	}
