@@ -88,7 +88,7 @@ func (l Log) Write(ctx context.Context, lines ...Line) error {
 		in.LogEvents = append(in.LogEvents, types.InputLogEvent{Message: aws.String(string(text)), Timestamp: &at})
 	}
 	out, err := l.Client.PutLogEvents(ctx, in)
-	if none := (*types.ResourceNotFoundException)(nil); errors.As(err, &none) { // the first line of the function
+	if _, none := errors.AsType[*types.ResourceNotFoundException](err); none { // the first line of the function
 		if err := l.createStream(ctx); err != nil {
 			return err
 		}
@@ -107,10 +107,7 @@ func (l Log) createStream(ctx context.Context) error {
 	_, err := l.Client.CreateLogStream(ctx, &cloudwatchlogs.CreateLogStreamInput{
 		LogGroupName: &l.Group, LogStreamName: &l.Function,
 	})
-	if other := (*types.ResourceAlreadyExistsException)(nil); errors.As(err, &other) { // another process was faster
-		return nil
-	}
-	if err != nil {
+	if _, other := errors.AsType[*types.ResourceAlreadyExistsException](err); err != nil && !other { // that was faster
 		return fmt.Errorf("creating a stream of the audit log: %w", err)
 	}
 	return nil

@@ -31,16 +31,15 @@ type Diagnosis struct {
 
 // Diagnose reads an error of json.Unmarshal.
 func Diagnose(err error) Diagnosis {
-	var syntactic *jsontext.SyntacticError
-	if errors.As(err, &syntactic) {
+	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		d := Diagnosis{Kind: Malformed, Pointer: syntactic.JSONPointer, Offset: syntactic.ByteOffset}
 		if errors.Is(err, jsontext.ErrDuplicateName) {
 			d.Kind = DuplicateName
 		}
 		return d
 	}
-	var semantic *json.SemanticError
-	if !errors.As(err, &semantic) {
+	semantic, ok := errors.AsType[*json.SemanticError](err)
+	if !ok {
 		return Diagnosis{Kind: Unknown}
 	}
 	d := Diagnosis{Kind: WrongType, Pointer: semantic.JSONPointer}

@@ -27,30 +27,23 @@ func encodeAttributes(attributes []Attribute) []byte {
 	return out
 }
 
-func decodeAttributes(b []byte) ([]Attribute, error) {
-	next := func() (string, bool) {
+func decodeAttributes(b []byte) (attributes []Attribute, err error) {
+	var texts []string
+	for len(b) > 0 {
 		if len(b) < 4 {
-			return "", false
+			return nil, ErrUnopenable
 		}
 		n := uint64(binary.BigEndian.Uint32(b))
 		if b = b[4:]; n > uint64(len(b)) {
-			return "", false
+			return nil, ErrUnopenable
 		}
-		s := string(b[:n])
-		b = b[n:]
-		return s, true
+		texts, b = append(texts, string(b[:n])), b[n:]
 	}
-	var attributes []Attribute
-	for len(b) > 0 {
-		var a Attribute
-		for _, field := range []*string{&a.Name, &a.Type, &a.Value} {
-			s, ok := next()
-			if !ok {
-				return nil, ErrUnopenable
-			}
-			*field = s
-		}
-		attributes = append(attributes, a)
+	if len(texts)%3 != 0 {
+		return nil, ErrUnopenable
+	}
+	for a := range slices.Chunk(texts, 3) {
+		attributes = append(attributes, Attribute{Name: a[0], Type: a[1], Value: a[2]})
 	}
 	return attributes, nil
 }

@@ -6,6 +6,7 @@
 package rejected
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -114,21 +115,16 @@ func eventOf(m types.Message) Event {
 	if _, moved := m.Attributes[string(types.MessageSystemAttributeNameDeadLetterQueueSourceArn)]; moved {
 		attributes = nil
 	}
+	text := func(name string) string { return aws.ToString(attributes[name].StringValue) }
 	e := Event{
-		MessageID: aws.ToString(attributes[attributeMessageID].StringValue),
-		EventID:   aws.ToString(attributes[attributeEventID].StringValue),
-		Reason:    aws.ToString(attributes[attributeReason].StringValue),
+		MessageID: cmp.Or(text(attributeMessageID), aws.ToString(m.MessageId)), // redrive keeps it
+		EventID:   text(attributeEventID),
+		Reason:    cmp.Or(text(attributeReason), reasonNotProcessed),
 		Body:      aws.ToString(m.Body),
 		receipt:   aws.ToString(m.ReceiptHandle),
 	}
-	if e.MessageID == "" {
-		e.MessageID = aws.ToString(m.MessageId) // redrive keeps it
-	}
 	if e.EventID == "" {
 		e.EventID = idOf(e)
-	}
-	if e.Reason == "" {
-		e.Reason = reasonNotProcessed
 	}
 	sent := m.Attributes[string(types.MessageSystemAttributeNameSentTimestamp)]
 	if ms, err := strconv.ParseInt(sent, 10, 64); err == nil {
@@ -140,8 +136,7 @@ func eventOf(m types.Message) Event {
 // idOf is the id that the event itself has, or the message's.
 func idOf(e Event) string {
 	decoded, err := event.Decode([]byte(e.Body), e.MessageID)
-	var invalid *event.Invalid
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*event.Invalid](err); ok {
 		return invalid.EventID
 	}
 	return decoded.ID
