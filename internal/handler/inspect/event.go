@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/delivery"
@@ -20,9 +21,9 @@ func (h *Handler) deliveriesOfEvent(
 	ctx context.Context, call *operator.Call, req deliveriesRequest,
 ) (DeliveryList, error) {
 	e, err := event.Decode(req.Event, req.EventID)
-	var invalid *event.Invalid
+	invalid, refused := errors.AsType[*event.Invalid](err)
 	switch {
-	case errors.As(err, &invalid):
+	case refused:
 		return DeliveryList{}, operator.Invalid("event", invalid.Error())
 	case e.ID == "":
 		const reason = "is required with an event that has no id: it is then the id of its SQS message"
@@ -117,16 +118,12 @@ func (h *Handler) searchDeliveries(
 		found[i], more[i], err = h.searchEndpoint(ctx, req, endpoints[i])
 		return err
 	})
-	var shown []Delivery
-	note := noteSearched
-	for i, err := range errs {
-		if err != nil {
-			return DeliveryList{}, err
-		}
-		if more[i] && note == noteSearched {
-			note += noteBound
-		}
-		shown = append(shown, found[i]...)
+	if err := errors.Join(errs...); err != nil {
+		return DeliveryList{}, err
+	}
+	shown, note := slices.Concat(found...), noteSearched
+	if slices.Contains(more, true) {
+		note += noteBound
 	}
 	call.Note(slog.Int(telemetry.KeyCount, len(shown)))
 	if len(shown) == 0 {
