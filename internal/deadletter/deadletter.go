@@ -86,15 +86,3 @@ type Entry struct {
 	MessageID  string          `json:"message_id"` // on DeadLetterQueue
 	Detail     string          `json:"detail,omitempty"`
 }
-
-// Selector selects dead letters or, without endpoint and status, rejected events. Operators' requests and jobs have it,
-// too. Zero fields select all. For dead letters one of endpoint, tenant and status is needed, since that is how they
-// are found.
-type Selector struct {
-	TenantID   string          `json:"tenant_id" dynamodbav:"tenant_id,omitempty"`
-	EndpointID string          `json:"endpoint_id" dynamodbav:"endpoint_id,omitempty"`
-	Reason     delivery.Reason `json:"reason" dynamodbav:"reason,omitempty"` // of the latest death; a part of an event's
-	Status     Status          `json:"status" dynamodbav:"status,omitempty"`
-	Since      time.Time       `json:"since" dynamodbav:"since,omitempty"` // of the latest death, in ms; inclusive
-	Until      time.Time       `json:"until" dynamodbav:"until,omitempty"` // likewise; exclusive
-}

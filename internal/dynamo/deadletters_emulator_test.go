@@ -18,6 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
 )
 
 var deadAt = time.Date(2026, 1, 2, 3, 4, 5, 678e6, time.UTC)
@@ -150,19 +151,19 @@ func TestDeadLetters_List_findsWhatIsSelected(t *testing.T) {
 	if diff := cmp.Diff(unreadable, getLetter(t, store, "unreadable_1")); diff != "" {
 		t.Errorf("stored (-want +got):\n%s", diff)
 	}
-	type selector = deadletter.Selector
+	type selector = job.Selector
 	for name, row := range map[string]struct {
 		s    selector
 		want string // oldest first
 	}{
 		"an endpoint's":     {selector{EndpointID: "webhook_1"}, "msg_0 msg_1 msg_2 msg_3 msg_4 msg_5 msg_6"},
 		"a tenant's":        {selector{TenantID: "other"}, "msg_other"},
-		"of a status":       {selector{Status: deadletter.Replaying}, "msg_1 msg_3 msg_5"},
-		"all that are dead": {selector{Status: deadletter.Dead}, "msg_other msg_0 msg_2 msg_4 msg_6 unreadable_1"},
-		"unreadable ones":   {selector{Status: deadletter.Dead, Reason: delivery.ReasonUnreadable}, "unreadable_1"},
+		"of a status":       {selector{Status: "replaying"}, "msg_1 msg_3 msg_5"},
+		"all that are dead": {selector{Status: "dead"}, "msg_other msg_0 msg_2 msg_4 msg_6 unreadable_1"},
+		"unreadable ones":   {selector{Status: "dead", Reason: "unreadable"}, "unreadable_1"},
 		"by all that there is": {
 			selector{
-				EndpointID: "webhook_1", TenantID: "acme", Status: deadletter.Dead, Reason: delivery.ReasonHTTP5xx,
+				EndpointID: "webhook_1", TenantID: "acme", Status: "dead", Reason: "http_5xx",
 				Since: second(1), Until: second(4),
 			}, "msg_2",
 		},
@@ -185,7 +186,7 @@ func TestDeadLetters_List_findsWhatIsSelected(t *testing.T) {
 		})
 	}
 	for s, want := range map[selector]error{
-		{Reason: delivery.ReasonTimeout}: dynamo.ErrSelector, {EndpointID: "webhook_1"}: dynamo.ErrCursor,
+		{Reason: "timeout"}: dynamo.ErrSelector, {EndpointID: "webhook_1"}: dynamo.ErrCursor,
 	} {
 		if _, _, err := store.List(t.Context(), s, dynamo.LetterPage{Limit: 2, Cursor: "garbage"}); !errors.Is(err, want) {
 			t.Errorf("%+v: %v, want %v", s, err, want)
@@ -194,7 +195,7 @@ func TestDeadLetters_List_findsWhatIsSelected(t *testing.T) {
 }
 
 // list reads all pages and checks that every page but the last is full.
-func list(t *testing.T, store *dynamo.DeadLetters, s deadletter.Selector, limit int, oldest bool) (ids []string) {
+func list(t *testing.T, store *dynamo.DeadLetters, s job.Selector, limit int, oldest bool) (ids []string) {
 	t.Helper()
 	for page := (dynamo.LetterPage{Limit: limit, OldestFirst: oldest}); ; {
 		records, next, err := store.List(t.Context(), s, page)

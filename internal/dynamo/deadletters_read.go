@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/job"
 )
 
 // Get returns a dead letter with its sealed parts, strongly consistent.
@@ -28,7 +29,7 @@ type LetterPage struct {
 // List returns dead letters without their sealed parts; next is "" after the last page, and
 // every page before it is full. The indexes may be a moment behind.
 func (d *DeadLetters) List(
-	ctx context.Context, s deadletter.Selector, p LetterPage,
+	ctx context.Context, s job.Selector, p LetterPage,
 ) (records []deadletter.Record, next string, err error) {
 	q, hash, err := selection(s)
 	if err != nil {
@@ -70,7 +71,7 @@ const filteredPage = 500
 
 // Count returns the number of dead letters selected, and when the longest dead of them last died; zero
 // for none.
-func (d *DeadLetters) Count(ctx context.Context, s deadletter.Selector) (n int, oldest time.Time, err error) {
+func (d *DeadLetters) Count(ctx context.Context, s job.Selector) (n int, oldest time.Time, err error) {
 	first, _, err := d.List(ctx, s, LetterPage{Limit: 1, OldestFirst: true})
 	if err != nil || len(first) == 0 {
 		return 0, time.Time{}, err
@@ -88,7 +89,7 @@ var ErrSelector = errors.New("dead letters are selected by endpoint, tenant or s
 
 // selection makes the Query of a selector on the index with the fewest records, and names its hash key. The
 // indexes hold everything but the sealed parts, which would make each page as heavy as the bodies.
-func selection(s deadletter.Selector) (q query, hash string, err error) {
+func selection(s job.Selector) (q query, hash string, err error) {
 	since, until := s.Since, endOfTime
 	if !s.Until.IsZero() {
 		until = s.Until.Add(-time.Millisecond)
@@ -100,8 +101,8 @@ func selection(s deadletter.Selector) (q query, hash string, err error) {
 	for _, by := range []struct{ index, attribute, value string }{
 		{"by-endpoint", "endpoint_id", s.EndpointID},
 		{"by-tenant", "tenant_id", s.TenantID},
-		{"by-status", "status", string(s.Status)},
-		{"", "reason", string(s.Reason)},
+		{"by-status", "status", s.Status},
+		{"", "reason", s.Reason},
 	} {
 		if by.value == "" {
 			continue

@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/job"
 )
@@ -17,7 +16,7 @@ func jobAt(id string, minutes int) job.Job {
 	at := deadAt.Add(time.Duration(minutes) * time.Minute)
 	return job.Job{
 		ID: id, Act: job.Replay, Operator: "ann", StartedAt: at, State: job.Running, Selected: 3,
-		Selector: deadletter.Selector{
+		Selector: job.Selector{
 			TenantID: "acme", EndpointID: "webhook_1", Reason: "timeout", Status: "dead",
 			Since: deadAt, Until: at,
 		},

@@ -12,8 +12,6 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"github.com/herald-webhooks/herald/internal/deadletter"
 )
 
 // Act is a job's act on the selected letters or events.
@@ -44,16 +42,28 @@ func (s State) Valid() bool { return s == Running || s == Stopped || s == Done }
 
 // Job is one job. The tags name its attributes in the table Jobs.
 type Job struct {
-	ID        string              `dynamodbav:"job_id"`
-	Act       Act                 `dynamodbav:"act"`
-	Selector  deadletter.Selector `dynamodbav:"selector"`
-	Asked     time.Time           `dynamodbav:"asked,omitempty"` // end of the selection as it was asked for
-	Operator  string              `dynamodbav:"operator"`
-	StartedAt time.Time           `dynamodbav:"started_at"`
-	Selected  int                 `dynamodbav:"selected"` // when it was started
-	State     State               `dynamodbav:"state"`
-	StoppedBy string              `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
+	ID        string    `dynamodbav:"job_id"`
+	Act       Act       `dynamodbav:"act"`
+	Selector  Selector  `dynamodbav:"selector"`
+	Asked     time.Time `dynamodbav:"asked,omitempty"` // end of the selection as it was asked for
+	Operator  string    `dynamodbav:"operator"`
+	StartedAt time.Time `dynamodbav:"started_at"`
+	Selected  int       `dynamodbav:"selected"` // when it was started
+	State     State     `dynamodbav:"state"`
+	StoppedBy string    `dynamodbav:"stopped_by,omitempty"` // the operator who stopped or resumed it last
 	Progress
+}
+
+// Selector selects dead letters or, without endpoint and status, rejected events, for a job or a list. Operators give
+// and see it as it is. Zero fields select all. Dead letters need one of endpoint, tenant and status, since that is how
+// they are found.
+type Selector struct {
+	TenantID   string    `json:"tenant_id" dynamodbav:"tenant_id,omitempty"`
+	EndpointID string    `json:"endpoint_id" dynamodbav:"endpoint_id,omitempty"`
+	Reason     string    `json:"reason" dynamodbav:"reason,omitempty"` // of the latest death; a part of an event's
+	Status     string    `json:"status" dynamodbav:"status,omitempty"` // deadletter.Status
+	Since      time.Time `json:"since" dynamodbav:"since,omitempty"`   // of the latest death, in ms; inclusive
+	Until      time.Time `json:"until" dynamodbav:"until,omitempty"`   // likewise; exclusive
 }
 
 // Progress is how far a job has come.

@@ -3,25 +3,24 @@ package operator
 import (
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/job"
 )
 
 // Job is a job as operators see it.
 type Job struct {
-	JobID     string              `json:"job_id"`
-	Act       job.Act             `json:"act"`
-	State     job.State           `json:"state"`
-	Selector  deadletter.Selector `json:"selector"` // Until is the job's own start at the latest
-	Operator  string              `json:"operator"`
-	StartedAt time.Time           `json:"started_at"`
-	UpdatedAt time.Time           `json:"updated_at"`
-	StoppedBy string              `json:"stopped_by"` // who stopped or resumed it last
-	Selected  int                 `json:"selected"`   // when it was started
-	Done      int                 `json:"done"`
-	Refused   map[string]int      `json:"refused"` // by reason
-	Failed    map[string]int      `json:"failed"`  // by reason
-	Left      int                 `json:"left"`
+	JobID     string         `json:"job_id"`
+	Act       job.Act        `json:"act"`
+	State     job.State      `json:"state"`
+	Selector  job.Selector   `json:"selector"` // Until is the job's own start at the latest
+	Operator  string         `json:"operator"`
+	StartedAt time.Time      `json:"started_at"`
+	UpdatedAt time.Time      `json:"updated_at"`
+	StoppedBy string         `json:"stopped_by"` // who stopped or resumed it last
+	Selected  int            `json:"selected"`   // when it was started
+	Done      int            `json:"done"`
+	Refused   map[string]int `json:"refused"` // by reason
+	Failed    map[string]int `json:"failed"`  // by reason
+	Left      int            `json:"left"`
 }
 
 // ShowJob shows a job.

@@ -1,23 +1,26 @@
 package operator
 
-import "github.com/herald-webhooks/herald/internal/deadletter"
+import (
+	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/job"
+)
 
 // CheckSelection refuses a request's selection of dead letters that is empty or impossible.
-func CheckSelection(s deadletter.Selector) error {
+func CheckSelection(s job.Selector) error {
 	if err := CheckEndpointID(s.EndpointID); err != nil {
 		return err
 	}
 	switch {
 	case s.EndpointID == "" && s.TenantID == "" && s.Status == "":
 		return Invalid("endpoint_id", "endpoint_id, tenant_id or status is required")
-	case s.Status != "" && !s.Status.Valid():
+	case s.Status != "" && !deadletter.Status(s.Status).Valid():
 		return Invalid("status", "must be dead, replaying or replayed")
 	}
 	return CheckTimes(s)
 }
 
 // CheckTimes refuses an empty span.
-func CheckTimes(s deadletter.Selector) error {
+func CheckTimes(s job.Selector) error {
 	if !s.Until.IsZero() && !s.Until.After(s.Since) {
 		return Invalid("until", "must be later than since")
 	}

@@ -20,8 +20,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -163,8 +163,8 @@ func (q Queue) Delete(ctx context.Context, e Event) error {
 }
 
 // Selected reports whether s selects the event, by tenant, a part of the reason and time.
-func (e Event) Selected(s deadletter.Selector) bool {
-	return (s.TenantID == "" || s.TenantID == TenantOf(e)) && strings.Contains(e.Reason, string(s.Reason)) &&
+func (e Event) Selected(s job.Selector) bool {
+	return (s.TenantID == "" || s.TenantID == TenantOf(e)) && strings.Contains(e.Reason, s.Reason) &&
 		!e.SentAt.Before(s.Since) && (s.Until.IsZero() || e.SentAt.Before(s.Until))
 }
 

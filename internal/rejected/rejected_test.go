@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/job"
 )
 
 var errAWS = errors.New("AccessDenied")
@@ -163,7 +163,7 @@ func TestQueue_Delete_deletesTheOneEvent(t *testing.T) {
 
 func TestEvent_Selected_byTenantReasonAndTime(t *testing.T) {
 	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	s := deadletter.Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}
+	s := job.Selector{TenantID: "acme", Reason: "type", Since: at, Until: at.Add(time.Hour)}
 	for name, row := range map[string]struct {
 		tenant, reason string
 		at             time.Time
@@ -180,7 +180,7 @@ func TestEvent_Selected_byTenantReasonAndTime(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if !(Event{}).Selected(deadletter.Selector{}) {
+	if !(Event{}).Selected(job.Selector{}) {
 		t.Error("without a selection, not everything is selected")
 	}
 }

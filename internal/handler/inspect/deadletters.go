@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -57,13 +58,13 @@ func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Reco
 
 type deadLettersRequest struct {
 	operator.Page
-	deadletter.Selector
+	job.Selector
 }
 
 // selection is a request's, with the id of an endpoint that it names otherwise. An impossible one is refused.
 func (h *Handler) selection(
-	ctx context.Context, call *operator.Call, s deadletter.Selector,
-) (deadletter.Selector, error) {
+	ctx context.Context, call *operator.Call, s job.Selector,
+) (job.Selector, error) {
 	id, err := h.Directory.ID(ctx, s.TenantID, s.EndpointID)
 	if err != nil {
 		return s, err
@@ -84,7 +85,7 @@ func (h *Handler) deadLetters(
 		return none, err
 	}
 	filter := fmt.Sprint("dead_letters ", wanted) // a new field of Selector voids the cursors that are out
-	call.Note(slog.String("dead_letter_status", string(req.Status)))
+	call.Note(slog.String("dead_letter_status", req.Status))
 	if wanted.EndpointID != "" {
 		wanted.TenantID = ""
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
@@ -40,8 +41,8 @@ const (
 )
 
 // causes counts dead letters, selected or all that are not replayed, by endpoint and reason.
-func (h *Handler) causes(ctx context.Context, call *operator.Call, req deadletter.Selector) (Causes, error) {
-	req.Status = cmp.Or(req.Status, deadletter.Dead)
+func (h *Handler) causes(ctx context.Context, call *operator.Call, req job.Selector) (Causes, error) {
+	req.Status = cmp.Or(req.Status, string(deadletter.Dead))
 	req, err := h.selection(ctx, call, req)
 	if err != nil {
 		return Causes{}, err

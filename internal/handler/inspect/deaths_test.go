@@ -10,6 +10,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -52,7 +53,7 @@ func TestHandler_causes_countsByEndpointAndReason(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	if w.selector != (deadletter.Selector{Status: deadletter.Dead}) {
+	if w.selector != (job.Selector{Status: "dead"}) {
 		t.Errorf("selected %+v", w.selector)
 	}
 }
@@ -62,7 +63,7 @@ func TestHandler_causes_saysThatThereAreMore(t *testing.T) {
 	if !testkit.Read[Causes](t, w.ask(t, "causes", `"tenant_id":"acme"`)).More {
 		t.Error("it does not")
 	}
-	if want := (deadletter.Selector{TenantID: "acme", Status: deadletter.Dead}); w.selector != want {
+	if want := (job.Selector{TenantID: "acme", Status: "dead"}); w.selector != want {
 		t.Errorf("selected %+v, want %+v", w.selector, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 )
@@ -35,9 +36,9 @@ type Deliveries interface {
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
 	List(
-		ctx context.Context, s deadletter.Selector, p dynamo.LetterPage,
+		ctx context.Context, s job.Selector, p dynamo.LetterPage,
 	) (records []deadletter.Record, next string, err error)
-	Count(ctx context.Context, s deadletter.Selector) (n int, oldest time.Time, err error)
+	Count(ctx context.Context, s job.Selector) (n int, oldest time.Time, err error)
 }
 
 // IDs lists a tenant's endpoints, oldest first, deleted ones included. They have nothing but their names, so one that

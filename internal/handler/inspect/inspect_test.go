@@ -21,6 +21,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/testkit"
@@ -35,7 +36,7 @@ var (
 type world struct {
 	deliveries []delivery.Record
 	letters    []deadletter.Record
-	selector   deadletter.Selector // that was asked for last
+	selector   job.Selector // that was asked for last
 	counts     map[deadletter.Status]int
 	depths     map[string][3]string // by URL: visible, in flight, delayed; nil: none
 	next       string               // cursor of every list
@@ -121,17 +122,17 @@ func (w letters) Get(_ context.Context, id string) (deadletter.Record, bool, err
 }
 
 func (w letters) List(
-	_ context.Context, s deadletter.Selector, _ dynamo.LetterPage,
+	_ context.Context, s job.Selector, _ dynamo.LetterPage,
 ) ([]deadletter.Record, string, error) {
 	w.selector = s
 	return w.letters, w.next, w.fault("DeadLetters.List")
 }
 
-func (w letters) Count(_ context.Context, s deadletter.Selector) (int, time.Time, error) {
-	if w.counts[s.Status] == 0 {
+func (w letters) Count(_ context.Context, s job.Selector) (int, time.Time, error) {
+	if w.counts[deadletter.Status(s.Status)] == 0 {
 		return 0, time.Time{}, w.fault("DeadLetters.Count")
 	}
-	return w.counts[s.Status], at, w.fault("DeadLetters.Count")
+	return w.counts[deadletter.Status(s.Status)], at, w.fault("DeadLetters.Count")
 }
 
 func (w *world) Receive(_ context.Context, most int, _ time.Duration) ([]rejected.Event, error) {
@@ -390,9 +391,9 @@ func TestHandler_deadLetters_showsNothingSealed(t *testing.T) {
 }
 
 func TestHandler_deadLetters_selects(t *testing.T) {
-	for fields, want := range map[string]deadletter.Selector{
+	for fields, want := range map[string]job.Selector{
 		`"endpoint_id":"webhook_1","tenant_id":"acme"`: {EndpointID: "webhook_1"}, // checked against each record
-		`"status":"dead","reason":"unreadable"`:        {Status: "dead", Reason: delivery.ReasonUnreadable},
+		`"status":"dead","reason":"unreadable"`:        {Status: "dead", Reason: "unreadable"},
 		`"tenant_id":"acme","since":"2026-05-01T12:00:00Z","until":"2026-05-01T14:00:00+01:00"`: {
 			TenantID: "acme", Since: at, Until: at.Add(time.Hour),
 		},

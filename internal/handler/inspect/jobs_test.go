@@ -7,7 +7,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/job"
@@ -49,7 +48,7 @@ func (w workedOff) Pages(_ context.Context, _ string, after, limit int) (pages [
 func TestHandler_jobs_showsProgressFailuresAndOutcome(t *testing.T) {
 	w := &world{jobs: workedOff{job.Job{
 		ID: "job_1", Act: job.Replay, State: job.Running, Operator: "ann", StartedAt: at, Selected: 9,
-		Selector: deadletter.Selector{TenantID: "acme", Status: "dead", Until: at},
+		Selector: job.Selector{TenantID: "acme", Status: "dead", Until: at},
 		Progress: job.Progress{Done: 2, Refused: map[string]int{"replay_limit": 3}, UpdatedAt: at},
 	}}}
 	for n, state := range []delivery.State{

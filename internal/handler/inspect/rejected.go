@@ -6,8 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/herald-webhooks/herald/internal/deadletter"
-	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/rejected"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -28,11 +27,11 @@ type RejectedEvent struct {
 const maxBodies = 2 << 20
 
 type rejectedRequest struct {
-	Limit    *int            `json:"limit"`
-	TenantID string          `json:"tenant_id"`
-	Reason   delivery.Reason `json:"reason"` // a part of it
-	Since    time.Time       `json:"since"`  // of sent_at, inclusive
-	Until    time.Time       `json:"until"`  // likewise, exclusive
+	Limit    *int      `json:"limit"`
+	TenantID string    `json:"tenant_id"`
+	Reason   string    `json:"reason"` // a part of it
+	Since    time.Time `json:"since"`  // of sent_at, inclusive
+	Until    time.Time `json:"until"`  // likewise, exclusive
 }
 
 // RejectedList is a list of rejected events.
@@ -53,7 +52,7 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 	if err != nil {
 		return RejectedList{}, err
 	}
-	selector := deadletter.Selector{TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until}
+	selector := job.Selector{TenantID: req.TenantID, Reason: req.Reason, Since: req.Since, Until: req.Until}
 	if err := operator.CheckTimes(selector); err != nil {
 		return RejectedList{}, err
 	}
@@ -74,11 +73,11 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 // look receives until it has found as many as are wanted, or the queue is empty. Events received before a fault come
 // with it; the bodies of unselected ones are dropped.
 func (h *Handler) look(
-	ctx context.Context, selector deadletter.Selector, limit int,
+	ctx context.Context, selector job.Selector, limit int,
 ) (found, received []rejected.Event, err error) {
 	for len(found) < limit && len(received) < maxSearched {
 		most := limit - len(found)
-		if selector != (deadletter.Selector{}) {
+		if selector != (job.Selector{}) {
 			most = maxSearched - len(received)
 		}
 		some, err := h.Rejected.Receive(ctx, most, rejected.Briefly)

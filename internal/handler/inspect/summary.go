@@ -13,6 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
@@ -45,7 +46,7 @@ func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Su
 		return Summary{}, err
 	}
 	for _, status := range []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed} {
-		n, oldest, err := h.DeadLetters.Count(ctx, deadletter.Selector{Status: status})
+		n, oldest, err := h.DeadLetters.Count(ctx, job.Selector{Status: string(status)})
 		if err != nil {
 			return Summary{}, err
 		}

@@ -94,7 +94,7 @@ func (h *Handler) deadAt(
 	if start == firstPage {
 		start = ""
 	}
-	dead := deadletter.Selector{EndpointID: req.EndpointID, Status: deadletter.Dead}
+	dead := job.Selector{EndpointID: req.EndpointID, Status: string(deadletter.Dead)}
 	page := dynamo.LetterPage{Limit: limit, Cursor: start, OldestFirst: true}
 	records, next, err := h.DeadLetters.List(ctx, dead, page)
 	for _, d := range records {

@@ -19,6 +19,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/job"
 	"github.com/herald-webhooks/herald/internal/operator"
 	"github.com/herald-webhooks/herald/internal/queue"
 	"github.com/herald-webhooks/herald/internal/rejected"
@@ -28,7 +29,7 @@ import (
 type DeadLetters interface {
 	Get(ctx context.Context, deliveryID string) (r deadletter.Record, found bool, err error)
 	List(
-		ctx context.Context, s deadletter.Selector, p dynamo.LetterPage,
+		ctx context.Context, s job.Selector, p dynamo.LetterPage,
 	) (records []deadletter.Record, next string, err error)
 	Claim(ctx context.Context, r deadletter.Record, operator, jobID string, now time.Time) (
 		replay int, fresh, ok bool, err error)

@@ -37,7 +37,7 @@ type Survey struct {
 }
 
 type startRequest struct {
-	deadletter.Selector
+	job.Selector
 	Act     job.Act `json:"act"`
 	Token   string  `json:"token"` // the same one starts no second job
 	DryRun  bool    `json:"dry_run"`
@@ -54,7 +54,7 @@ func (r startRequest) check() error {
 		return operator.Invalid("act", "must be replay, purge or publish")
 	case len(r.Token) > maxToken:
 		return operator.Invalid("token", "must have at most 128 bytes")
-	case r.Act == job.Replay && r.Status == deadletter.Replayed:
+	case r.Act == job.Replay && r.Status == string(deadletter.Replayed):
 		return operator.Invalid("status", "must be dead or replaying: others cannot be replayed")
 	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
 		return operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
@@ -72,7 +72,7 @@ func (r startRequest) check() error {
 // again is replayed again.
 func (r startRequest) job(call *operator.Call) (job.Job, error) {
 	if r.Act != job.Publish && r.Status == "" {
-		r.Status = deadletter.Dead
+		r.Status = string(deadletter.Dead)
 	}
 	if r.Token == "" {
 		r.Token = rand.Text()
@@ -150,7 +150,7 @@ func started(asked, stood job.Job, err error) (Survey, error) {
 }
 
 // asStored is a selection with its times as they are stored.
-func asStored(s deadletter.Selector) deadletter.Selector {
+func asStored(s job.Selector) job.Selector {
 	s.Since, s.Until = s.Since.UTC().Truncate(time.Millisecond), s.Until.UTC().Truncate(time.Millisecond)
 	return s
 }

@@ -103,7 +103,7 @@ func (r *run) refusalToPurge(d deadletter.Record) string {
 	switch {
 	case claimed(d, r.now):
 		return reasonReplayRunning
-	case r.job.ID != "" && (r.isLater(d) || d.Status != r.job.Selector.Status):
+	case r.job.ID != "" && (r.isLater(d) || string(d.Status) != r.job.Selector.Status):
 		return reasonNotSelected
 	}
 	return ""

@@ -68,7 +68,7 @@ func TestRun_some_namesTheReasonOfARefusal(t *testing.T) {
 }
 
 func TestRun_some_refusesToPurgeWhatAReplayHoldsAndWhatItsJobDidNotSelect(t *testing.T) {
-	selected := deadletter.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}
+	selected := job.Selector{TenantID: "acme", Status: "dead", Until: at.Add(1)}
 	dead := job.Job{ID: "job_1", Act: job.Purge, Selector: selected}
 	for _, row := range []struct {
 		change func(*deadletter.Record)

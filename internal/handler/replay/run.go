@@ -38,7 +38,7 @@ func (h *Handler) runOf(call *operator.Call, j job.Job) *run {
 
 // runFor is a run for a request, which may name a tenant.
 func (h *Handler) runFor(call *operator.Call, act job.Act, tenantID string) *run {
-	asked := deadletter.Selector{TenantID: tenantID}
+	asked := job.Selector{TenantID: tenantID}
 	return h.runOf(call, job.Job{Act: act, Selector: asked, Operator: call.Operator})
 }
 

@@ -27,7 +27,7 @@ func (w letters) Get(_ context.Context, id string) (r deadletter.Record, found b
 
 // List has the longest dead first.
 func (w letters) List(
-	_ context.Context, sel deadletter.Selector, p dynamo.LetterPage,
+	_ context.Context, sel job.Selector, p dynamo.LetterPage,
 ) (records []deadletter.Record, next string, err error) {
 	if !p.OldestFirst {
 		return nil, "", errAWS
@@ -39,7 +39,7 @@ func (w letters) List(
 				break
 			}
 			r, there := w.letters[id]
-			if there && r.Status == sel.Status && (sel.Until.IsZero() || r.DiedAt.Before(sel.Until)) {
+			if there && string(r.Status) == sel.Status && (sel.Until.IsZero() || r.DiedAt.Before(sel.Until)) {
 				r.Sealed = deadletter.Sealed{}
 				records = append(records, r)
 			}
