@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
@@ -55,11 +56,10 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 	for i, id := range ids {
 		results[i] = Result{DeliveryID: id, Result: resultNotStarted}
 	}
-	count := (len(ids) + chunk - 1) / chunk
-	errs := parallel.Each(count, chunks, func(i int) error {
+	parts := slices.Collect(slices.Chunk(ids, chunk))
+	errs := parallel.Each(len(parts), chunks, func(i int) error {
 		if !late(ctx) {
-			first, end := i*chunk, min((i+1)*chunk, len(ids))
-			copy(results[first:end], r.some(ctx, ids[first:end]))
+			copy(results[i*chunk:], r.some(ctx, parts[i]))
 		}
 		return nil
 	})
@@ -74,12 +74,13 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 // some takes one chunk through a replay: look at each, audit the replays, take each, send together, finish each. A
 // purge has nothing to send. Nothing is changed before the lines are written.
 func (r *run) some(ctx context.Context, ids []string) []Result {
-	all, looks, changes := make([]replay, len(ids)), []step{r.find, r.judge, r.open}, []step{r.claim, r.queue}
-	if r.job.Act == job.Purge {
-		looks, changes = []step{r.find}, []step{r.purge}
-	}
+	all := make([]replay, len(ids))
 	for i, id := range ids {
 		all[i].id = id
+	}
+	looks, changes := []step{r.find, r.judge, r.open}, []step{r.claim, r.queue}
+	if r.job.Act == job.Purge {
+		looks, changes = []step{r.find}, []step{r.purge}
 	}
 	r.through(ctx, all, looks...)
 	r.audit(ctx, all)
