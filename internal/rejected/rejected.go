@@ -142,8 +142,13 @@ func idOf(e Event) string {
 	return decoded.ID
 }
 
-// Restore makes received events visible at once.
+// restoreTime bounds Restore.
+const restoreTime = 5 * time.Second
+
+// Restore makes received events visible at once, even if ctx has ended.
 func (q Queue) Restore(ctx context.Context, events []Event) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTime)
+	defer cancel()
 	changes := make([]queue.VisibilityChange, len(events))
 	for i, e := range events {
 		changes[i] = queue.VisibilityChange{ReceiptHandle: e.receipt}

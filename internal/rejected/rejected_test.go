@@ -44,10 +44,10 @@ func (f *fakeSQS) DeleteMessage(
 }
 
 func (f *fakeSQS) ChangeMessageVisibilityBatch(
-	_ context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options),
+	ctx context.Context, in *sqs.ChangeMessageVisibilityBatchInput, _ ...func(*sqs.Options),
 ) (*sqs.ChangeMessageVisibilityBatchOutput, error) {
-	if f.err != nil {
-		return nil, f.err
+	if err := errors.Join(f.err, ctx.Err()); err != nil {
+		return nil, err
 	}
 	out := &sqs.ChangeMessageVisibilityBatchOutput{}
 	for _, e := range in.Entries {
@@ -140,10 +140,12 @@ func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
 	}
 }
 
-func TestQueue_Restore_showsEventsAtOnce(t *testing.T) {
+func TestQueue_Restore_showsEventsAtOnceThoughTheRequestHasEnded(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	end()
 	client := &fakeSQS{shown: map[string]int32{}}
 	q := Queue{Client: client, URL: "url"}
-	if err := q.Restore(t.Context(), []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
+	if err := q.Restore(ctx, []Event{{receipt: "r1"}, {receipt: "r2"}}); err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(map[string]int32{"url r1": 0, "url r2": 0}, client.shown); diff != "" {

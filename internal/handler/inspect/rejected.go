@@ -58,7 +58,9 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	found, received, err := h.look(ctx, selector, limit)
-	h.putBack(ctx, received)
+	if err := h.Rejected.Restore(ctx, received); err != nil {
+		h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
+	}
 	if err != nil {
 		return RejectedList{}, err
 	}
@@ -93,15 +95,6 @@ func (h *Handler) look(
 		}
 	}
 	return found, received, nil
-}
-
-// putBack makes received events visible again, even if ctx has ended.
-func (h *Handler) putBack(ctx context.Context, events []rejected.Event) {
-	restoring, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-	defer cancel()
-	if err := h.Rejected.Restore(restoring, events); err != nil {
-		h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
-	}
 }
 
 func showRejected(events []rejected.Event) []RejectedEvent {

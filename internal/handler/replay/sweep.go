@@ -98,9 +98,7 @@ func (s *sweep) restore(ctx context.Context, all []met) {
 			events = append(events, m.Event)
 		}
 	}
-	finish, cancel := finishing(ctx)
-	defer cancel()
-	if err := s.h.Rejected.Restore(finish, events); err != nil {
+	if err := s.h.Rejected.Restore(ctx, events); err != nil {
 		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.KeyError, err.Error())
 	}
 }
