@@ -53,15 +53,14 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	if err != nil {
 		return Found{}, err
 	}
-	switch {
-	case tenantID == "" && item.TenantID == "":
-		return Found{}, Invalid("tenant_id", "is required: the endpoint is not in trouble, so only its tenant leads to it")
-	case tenantID == "":
-		tenantID = item.TenantID
-	case item.TenantID != "":
+	if item.TenantID != "" {
 		if err := CheckTenant(tenantID, item.TenantID); err != nil {
 			return Found{}, err
 		}
+		tenantID = item.TenantID
+	}
+	if tenantID == "" {
+		return Found{}, Invalid("tenant_id", "is required: the endpoint is not in trouble, so only its tenant leads to it")
 	}
 	return d.read(ctx, tenantID, endpointID, item)
 }
