@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -104,11 +105,9 @@ func (h *Handler) pagesOf(
 	if err != nil {
 		return nil, nil, err
 	}
-	after := 0
-	if start != "" {
-		if after, err = strconv.Atoi(start); err != nil {
-			return nil, nil, cursor.ErrInvalid
-		}
+	after, err := strconv.Atoi(cmp.Or(start, "0"))
+	if err != nil {
+		return nil, nil, cursor.ErrInvalid
 	}
 	pages, more, err := h.Jobs.Pages(ctx, j.ID, after, pagesAtOnce)
 	pages = slices.DeleteFunc(pages, func(p job.Page) bool { return j.Act == job.Publish && p.Number > j.Pages })

@@ -42,9 +42,14 @@ type Depth struct {
 func (h *Handler) summary(ctx context.Context, _ *operator.Call, _ struct{}) (Summary, error) {
 	s := Summary{DeadLetters: map[deadletter.Status]Count{}, Queues: map[string]Depth{}}
 	var err error
-	if s.Endpoints, s.Waiting, err = h.waiting(ctx); err != nil {
+	if s.Endpoints, err = h.countTrouble(ctx); err != nil {
 		return Summary{}, err
 	}
+	total, err := h.Backlog.Total(ctx, maxDueShard)
+	if err != nil {
+		return Summary{}, err
+	}
+	s.Waiting = Backlogged{Count: total.Items, Held: total.Held, More: total.More, NextDueAt: total.NextDue}
 	for _, status := range []deadletter.Status{deadletter.Dead, deadletter.Replaying, deadletter.Replayed} {
 		n, oldest, err := h.DeadLetters.Count(ctx, job.Selector{Status: string(status)})
 		if err != nil {

@@ -40,36 +40,24 @@ const (
 	maxDueShard = 1000 // items of each of the 16 parts of Backlog's index
 )
 
-func (h *Handler) waiting(ctx context.Context) (EndpointCounts, Backlogged, error) {
+// countTrouble counts endpoints in trouble, and slow tenants.
+func (h *Handler) countTrouble(ctx context.Context) (EndpointCounts, error) {
 	keys, next, err := h.Circuits.Trouble(ctx, maxTrouble, "")
 	if err != nil {
-		return EndpointCounts{}, Backlogged{}, err
+		return EndpointCounts{}, err
 	}
 	found, err := h.readEndpoints(ctx, keys)
 	if err != nil {
-		return EndpointCounts{}, Backlogged{}, err
+		return EndpointCounts{}, err
 	}
-	slow, more, err := h.Circuits.Slow(ctx, maxTrouble)
+	until, more, err := h.Circuits.Slow(ctx, maxTrouble)
 	if err != nil {
-		return EndpointCounts{}, Backlogged{}, err
+		return EndpointCounts{}, err
 	}
-	total, err := h.Backlog.Total(ctx, maxDueShard)
-	if err != nil {
-		return EndpointCounts{}, Backlogged{}, err
+	slow, paused := h.slowTenants(until), map[string]bool{}
+	counts := EndpointCounts{
+		States: map[string]int{}, SlowTenants: len(slow), Slow: slow[:min(len(slow), maxSlow)], More: more || next != "",
 	}
-	counts := h.countStates(found)
-	counts.Slow = h.slowTenants(slow)
-	counts.SlowTenants = len(counts.Slow)
-	counts.Slow = counts.Slow[:min(counts.SlowTenants, maxSlow)]
-	counts.More = more || next != ""
-	return counts, Backlogged{
-		Count: total.Items, Held: total.Held, More: total.More, NextDueAt: total.NextDue,
-	}, nil
-}
-
-func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts) {
-	counts.States = map[string]int{}
-	paused := map[string]bool{}
 	for _, f := range found {
 		if state := h.state(f); state != operator.StateHealthy {
 			counts.States[state]++
@@ -79,12 +67,11 @@ func (h *Handler) countStates(found []operator.Found) (counts EndpointCounts) {
 		}
 	}
 	counts.PausedTenants = len(paused)
-	return counts
+	return counts, nil
 }
 
-// slowTenants are the tenants whose deliveries go through SlowQueue, the last to leave it first. It is never null.
-func (h *Handler) slowTenants(until map[string]time.Time) []SlowTenant {
-	slow := []SlowTenant{}
+// slowTenants are the tenants whose deliveries go through SlowQueue, the last to leave it first.
+func (h *Handler) slowTenants(until map[string]time.Time) (slow []SlowTenant) {
 	for tenantID, at := range until {
 		if h.Allowance.Slow(at, h.Now()) {
 			slow = append(slow, SlowTenant{TenantID: tenantID, Until: h.Allowance.End(at)})
