@@ -48,7 +48,7 @@ type startRequest struct {
 const maxToken = 128
 
 // check refuses a request for an impossible job.
-func (r startRequest) check() error {
+func (r startRequest) check(j job.Job) error {
 	switch {
 	case !r.Act.Valid():
 		return operator.Invalid("act", "must be replay, purge or publish")
@@ -59,7 +59,7 @@ func (r startRequest) check() error {
 	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
 		return operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	case r.Act != job.Publish:
-		return nil
+		return operator.CheckSelection(j.Selector)
 	case r.EndpointID != "":
 		return operator.Invalid("endpoint_id", "rejected events have no endpoint")
 	case r.Status != "":
@@ -70,7 +70,7 @@ func (r startRequest) check() error {
 
 // job is the job that the request asks for. It selects nothing that dies after it was started, so nothing that dies
 // again is replayed again.
-func (r startRequest) job(call *operator.Call) (job.Job, error) {
+func (r startRequest) job(call *operator.Call) job.Job {
 	if r.Act != job.Publish && r.Status == "" {
 		r.Status = string(deadletter.Dead)
 	}
@@ -78,26 +78,20 @@ func (r startRequest) job(call *operator.Call) (job.Job, error) {
 		r.Token = rand.Text()
 	}
 	now := call.Now.Truncate(time.Millisecond)
-	j := job.Job{
-		ID: job.ID(r.Token), Act: r.Act, Asked: r.Until, Operator: call.Operator, State: job.Running, StartedAt: now,
-		Progress: job.Progress{UpdatedAt: now},
-	}
-	if r.Until.IsZero() || r.Until.After(now) {
+	asked := r.Until
+	if asked.IsZero() || asked.After(now) {
 		r.Until = now
 	}
-	if j.Selector = r.Selector; r.Act == job.Publish {
-		return j, nil
+	return job.Job{
+		ID: job.ID(r.Token), Act: r.Act, Selector: r.Selector, Asked: asked, Operator: call.Operator, State: job.Running,
+		StartedAt: now, Progress: job.Progress{UpdatedAt: now},
 	}
-	return j, operator.CheckSelection(j.Selector)
 }
 
 // startJob counts a request's selection and, unless it is a dry run, starts a job on it.
 func (h *Handler) startJob(ctx context.Context, call *operator.Call, req startRequest) (Survey, error) {
-	if err := req.check(); err != nil {
-		return Survey{}, err
-	}
-	j, err := req.job(call)
-	if err != nil {
+	j := req.job(call)
+	if err := req.check(j); err != nil {
 		return Survey{}, err
 	}
 	call.Note(slog.String("act", string(j.Act)), slog.Bool("dry_run", req.DryRun), slog.String("job_id", j.ID),
