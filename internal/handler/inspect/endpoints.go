@@ -254,9 +254,9 @@ func shownURL(text string, path bool) string {
 	if err != nil {
 		return ""
 	}
-	u.RawQuery, u.ForceQuery, u.Fragment, u.User = "", false, "", nil
-	if !path {
-		u.Path, u.RawPath = "", ""
+	shown := url.URL{Scheme: u.Scheme, Host: u.Host}
+	if path {
+		shown.Path, shown.RawPath = u.Path, u.RawPath
 	}
-	return u.String()
+	return shown.String()
 }
