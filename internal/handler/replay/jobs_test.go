@@ -213,7 +213,6 @@ func TestHandler_workJobs_purges(t *testing.T) {
 }
 
 func TestHandler_workJobs_publishesRejectedEvents(t *testing.T) {
-	const good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	synctest.Test(t, func(t *testing.T) {
 		w := newStore(t, 0)
 		for n, body := range []string{good, strings.Replace(good, "acme", "other", 1), `{"tenant_id":"acme"}`, good} {

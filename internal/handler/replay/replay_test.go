@@ -212,11 +212,10 @@ func TestHandler_discardRejectedEvents_isCompleteOnlyAtTheEnd(t *testing.T) {
 
 // A receive begins while there is time for one more; then the events that SQS does not delete are answered in time.
 func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *testing.T) {
-	const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	for action, result := range map[string]string{"rejected_events": "replayed", "discard_rejected_events": "failed"} {
 		synctest.Test(t, func(t *testing.T) {
 			w := newStore(t, 0)
-			w.rejected = slices.Repeat([]rejected.Event{{MessageID: "hangs", EventID: "evt_1", Body: event}}, 10)
+			w.rejected = slices.Repeat([]rejected.Event{{MessageID: "hangs", EventID: "evt_1", Body: good}}, 10)
 			ctx, cancel := context.WithTimeout(t.Context(), reserve)
 			defer cancel()
 			confirm := strings.Repeat(`,"confirm":true`, strings.Count(action, "discard"))
@@ -231,7 +230,6 @@ func TestHandler_rejectedEvents_areAnsweredBeforeTheEndThoughDeletionsHang(t *te
 var inAnyOrder = cmpopts.SortSlices(func(a, b string) bool { return a < b })
 
 func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T) {
-	const good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	const named = `{"id":"evt_4","tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	w := newWorld()
 	w.rejected = []rejected.Event{
@@ -263,7 +261,6 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 }
 
 func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
-	const event = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
 	const one, failed = `"message_ids":["1"]`, `"result":"failed","reason":"internal"`
 	letters := `"delivery_ids":["` + deliveryID + `"]`
 	for _, row := range []struct{ action, fields, want string }{
@@ -276,7 +273,7 @@ func TestHandler_changesNothingThatCannotBeAudited(t *testing.T) {
 		{"resume_job", `"job_id":"stopped"`, testkit.Internal},
 	} {
 		w := newWorld(letter(t, nil))
-		w.unaudited, w.rejected = true, []rejected.Event{{MessageID: "1", EventID: "evt", Body: event}}
+		w.unaudited, w.rejected = true, []rejected.Event{{MessageID: "1", EventID: "evt", Body: good}}
 		w.jobs["running"] = job.Job{ID: "running", State: job.Running}
 		w.jobs["stopped"] = job.Job{ID: "stopped", State: job.Stopped}
 		jobs := maps.Clone(w.jobs)

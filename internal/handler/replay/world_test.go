@@ -183,6 +183,9 @@ var vault = deadletter.Vault{Keys: testkit.OneKey{}, Random: rand.Reader}
 
 const body = `{"type":"user.deleted","data":{}}`
 
+// good is an event that this version takes.
+const good = `{"tenant_id":"acme","type":"user.created","data":{"userId":"user_1"}}`
+
 // deliveryID is that of letter.
 var deliveryID = delivery.ID("acme", "evt", "webhook_1", delivery.ContentOf([]byte(body)))
 
