@@ -96,7 +96,7 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} {
 		var keys operator.List[apikeys.Key]
 		err := c.Client.Operate(t.Context(), "apikeys", "list", map[string]any{"tenant_id": tenant}, &keys)
-		working := slices.ContainsFunc(keys.Data, func(k apikeys.Key) bool { return k.RevokedAt == nil })
+		working := slices.ContainsFunc(keys.Data, func(k apikeys.Key) bool { return k.RevokedAt.IsZero() })
 		if err != nil || len(keys.Data) == 0 || working {
 			t.Errorf("%s has keys that work: %+v, %v", tenant, keys.Data, err)
 		}
