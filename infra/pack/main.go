@@ -68,27 +68,28 @@ func contents(version string) (map[string][]byte, error) {
 	if len(tools) == 0 {
 		return nil, fmt.Errorf("no binary of herald is in %s", cli)
 	}
-	linked := slices.Clone(tools)
+	paths := slices.Clone(tools)
 	for _, name := range functions {
 		path := filepath.Join(binaries, name)
 		if files[name+".zip"], err = archive(path); err != nil {
 			return nil, fmt.Errorf("archiving %s: %w", name, err)
 		}
-		linked = append(linked, path)
+		paths = append(paths, path)
 	}
+	// htmx is part of herald, and no module.
 	for _, path := range append(tools, "LICENSE", "infra/herald/console/static/htmx.LICENSE") {
 		if files[filepath.Base(path)], err = os.ReadFile(path); err != nil { //nolint:gosec // make's and the checkout's
 			return nil, fmt.Errorf("reading file: %w", err)
 		}
 	}
-	parts, err := modules(linked)
+	linked, err := modules(paths)
 	if err != nil {
 		return nil, err
 	}
-	if files["sbom.cdx.json"], err = billOfMaterials(parts, version); err != nil {
+	if files["sbom.cdx.json"], err = billOfMaterials(linked, version); err != nil {
 		return nil, fmt.Errorf("writing bill of materials: %w", err)
 	}
-	if files["THIRD_PARTY_LICENSES.txt"], err = licences(parts); err != nil {
+	if files["THIRD_PARTY_LICENSES.txt"], err = licences(linked); err != nil {
 		return nil, fmt.Errorf("gathering licences: %w", err)
 	}
 	return files, nil

@@ -3,7 +3,6 @@ package main
 import (
 	"debug/buildinfo"
 	"fmt"
-	"go/build"
 	"io/fs"
 	"maps"
 	"os"
@@ -22,12 +21,12 @@ func (m module) String() string { return m.path + " " + m.version }
 
 // modules are the ones linked into any of the binaries, by path. They must agree on versions, or one bill of
 // materials could not speak for all of them.
-func modules(binaries []string) ([]module, error) {
+func modules(paths []string) ([]module, error) {
 	found := map[string]string{}
-	for _, binary := range binaries {
-		info, err := buildinfo.ReadFile(binary)
+	for _, path := range paths {
+		info, err := buildinfo.ReadFile(path)
 		if err != nil {
-			return nil, fmt.Errorf("reading modules of %s: %w", binary, err)
+			return nil, fmt.Errorf("reading modules of %s: %w", path, err)
 		}
 		std := &debug.Module{Path: "std", Version: strings.TrimPrefix(info.GoVersion, "go")}
 		for _, m := range append(info.Deps, std) {
@@ -35,7 +34,7 @@ func modules(binaries []string) ([]module, error) {
 				m = m.Replace
 			}
 			if before, known := found[m.Path]; known && before != m.Version {
-				return nil, fmt.Errorf("%s contains %s %s, another binary %s", binary, m.Path, m.Version, before)
+				return nil, fmt.Errorf("%s contains %s %s, another binary %s", path, m.Path, m.Version, before)
 			}
 			found[m.Path] = m.Version
 		}
@@ -80,18 +79,28 @@ func folders(linked []module) (map[string]string, error) {
 			arguments = append(arguments, m.path)
 		}
 	}
-	cmd := exec.Command("go", arguments...)
-	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	listed, err := ask(arguments...)
 	if err != nil {
-		return nil, fmt.Errorf("asking go: %w", err)
+		return nil, err
 	}
-	found := map[string]string{"std": build.Default.GOROOT}
-	for line := range strings.Lines(string(out)) {
+	root, err := ask("env", "GOROOT") // a binary that was built with -trimpath does not know it
+	found := map[string]string{"std": strings.TrimSpace(root)}
+	for line := range strings.Lines(listed) {
 		path, folder, _ := strings.Cut(strings.TrimSpace(line), "\t")
 		found[path] = folder
 	}
-	return found, nil
+	return found, err
+}
+
+// ask returns the go command's answer.
+func ask(arguments ...string) (string, error) {
+	cmd := exec.Command("go", arguments...) //nolint:gosec // paths of modules
+	cmd.Stderr = os.Stderr
+	answer, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("asking go: %w", err)
+	}
+	return string(answer), nil
 }
 
 var legalFile = regexp.MustCompile(`(?i)^(LICEN[CS]E|COPYING|NOTICE|PATENTS)(\.(txt|md))?$`)
