@@ -91,9 +91,9 @@ func function[S any](m maker, name string) config.Function[S] {
 }
 
 // Settings are a function's that this package does not make.
-func Settings[S any](t testing.TB, o Options, function string) S {
+func Settings[S any](t testing.TB, o Options, name string) S {
 	t.Helper()
-	return settings[S](o.maker(t), function)
+	return settings[S](o.maker(t), name)
 }
 
 // Value is a parameter's.
