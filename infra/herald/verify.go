@@ -29,9 +29,9 @@ func (a *app) verify() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "prove the stack end to end, as tenants of its own; a report in Markdown",
 		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
-			"schedule, deaths. Interrupted, it removes its remains when it is run again.",
+			"schedule, deaths. Interrupted, it removes its remains when it is run again with the same flags.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "probe", Usage: "have a function hold each role in turn, and try forbidden calls"},
+			&cli.BoolFlag{Name: "probe", Usage: "make a function with each role in turn, and try forbidden calls"},
 		},
 		Action: a.on(func(ctx context.Context, c *cli.Command, s stack, _ fields) error {
 			if err := a.confirm(c, "Send some 70 events of two tenants of its own through "+s.name); err != nil {

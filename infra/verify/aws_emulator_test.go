@@ -116,24 +116,29 @@ func TestProber_holdsARoleAndIsGone(t *testing.T) {
 	cfg := testkit.Moto(t)
 	const role = `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[{"Effect":"Allow",
 		"Action":"sts:AssumeRole","Principal":{"Service":"lambda.amazonaws.com"}}]}}}`
-	cloud, stack, function, probe := cloudformation.NewFromConfig(cfg), "probed", "probed-fanout", "probed-probe-fanout"
+	cloud, stack, function, probe := cloudformation.NewFromConfig(cfg), "probed", "probed-fanout", "probed-fanout-probe"
 	if _, err := cloud.CreateStack(t.Context(), &cloudformation.CreateStackInput{
 		StackName: &stack, TemplateBody: aws.String(`{"Resources":{"One":` + role + `,"Two":` + role + `}}`),
 	}); err != nil {
 		t.Fatal(err)
 	}
-	p, err := NewProber(t.Context(), cfg, stack)
-	if err != nil {
-		t.Fatal(err)
-	}
 	described := &lambda.GetFunctionConfigurationInput{FunctionName: &probe}
-	for _, id := range []string{"One", "Two"} { // the second time the first is there
-		arn := "arn:aws:iam::" + emulator.Account + ":role/" + p.physical[id]
+	var p Prober
+	var arn string
+	for _, id := range []string{"One", "Two"} { // the second time that of a run which was killed is there
+		var err error
+		if p, err = NewProber(t.Context(), cfg, stack); err != nil {
+			t.Fatal(err)
+		}
+		arn = "arn:aws:iam::" + emulator.Account + ":role/" + p.physical[id]
 		if err := p.hold(t.Context(), probe, &arn); err != nil {
 			t.Fatal(err)
 		}
 		if held, err := p.lambda.GetFunctionConfiguration(t.Context(), described); err != nil || *held.Role != arn {
 			t.Errorf("holds %v, %v, want %s", held, err, arn)
+		}
+		if err := p.hold(t.Context(), probe, &arn); err == nil {
+			t.Error("a function of any code got a role")
 		}
 	}
 	for range 2 { // the second time nothing is there
@@ -141,7 +146,6 @@ func TestProber_holdsARoleAndIsGone(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	arn := "arn:aws:iam::" + emulator.Account + ":role/" + p.physical["One"]
 	if err := p.hold(t.Context(), function, &arn); err != nil {
 		t.Fatal(err)
 	}

@@ -31,11 +31,20 @@ type Prober struct {
 	physical map[string]string // names of resources, by logical id
 }
 
-// NewProber is for the stack.
+// NewProber is for the stack. It removes the functions that an interrupted run has left.
 func NewProber(ctx context.Context, cfg aws.Config, stack string) (Prober, error) {
 	names, err := client.Names(ctx, cloudformation.NewFromConfig(cfg), stack)
-	return Prober{stack: stack, lambda: lambda.NewFromConfig(cfg), physical: names}, err
+	p := Prober{stack: stack, lambda: lambda.NewFromConfig(cfg), physical: names}
+	for _, function := range slices.Concat(batching, others) {
+		if err == nil {
+			err = p.remove(ctx, p.probe(function))
+		}
+	}
+	return p, err
 }
+
+// probe is the name of a function's probe. It ends as no function's does, of whatever stack: it is deleted.
+func (p Prober) probe(function string) string { return p.stack + "-" + function + "-probe" }
 
 // Try makes the calls with the role of a function, and returns AWS's code for each, "" where there was none.
 func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes []string, err error) {
@@ -49,7 +58,7 @@ func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes [
 	if err != nil {
 		return nil, err
 	}
-	probe := p.stack + "-probe-" + function
+	probe := p.probe(function)
 	defer func() { err = errors.Join(err, p.remove(context.WithoutCancel(ctx), probe)) }()
 	if err := p.hold(ctx, probe, own.Role); err != nil {
 		return nil, fmt.Errorf("giving a probe the role of %s: %w", function, err)
@@ -81,13 +90,10 @@ func requestOf(calls []Call, physical map[string]string) ([]byte, error) {
 	return payload, nil
 }
 
-// hold makes a probe with the role. One that is there already may have any code: it gets no role.
+// hold makes a probe with the role. A function that is there already may have any code: it gets no role.
 func (p Prober) hold(ctx context.Context, probe string, role *string) error {
 	code, err := zipped("index.py", probeCode)
 	if err != nil {
-		return err
-	}
-	if err := p.remove(ctx, probe); err != nil {
 		return err
 	}
 	if _, err := p.lambda.CreateFunction(ctx, &lambda.CreateFunctionInput{

@@ -3,6 +3,7 @@ package verify
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -74,6 +75,17 @@ func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
 		_, err := alarms(context.Background(), &run{Config: Config{Name: "herald", Alarms: row.on}})
 		if (err == nil) != (row.want == "") || err != nil && err.Error() != row.want {
 			t.Errorf("%q: %v, want %q", row.on, err, row.want)
+		}
+	}
+}
+
+// A probe is deleted: its name must be no function's, of whatever stack.
+func TestProbe_hasNoFunctionsName(t *testing.T) {
+	functions := slices.Concat(batching, others)
+	for _, function := range functions {
+		probe := Prober{stack: "herald"}.probe(function)
+		if slices.ContainsFunc(functions, func(f string) bool { return strings.HasSuffix(probe, "-"+f) }) {
+			t.Errorf("%s may be a function of another stack", probe)
 		}
 	}
 }

@@ -3,8 +3,8 @@
 //
 // It promises that each step it reports was observed, that a step which fails names the link of the chain at
 // which the event got stuck, that it touches nothing of any tenant but its own, and that it removes what it
-// made, at its end and, for a run that was interrupted, at the next start. Steps that a stack's schedule or the
-// local stack cannot show are reported as not shown, with the reason.
+// made, at its end and, for a run that was interrupted, at the next start; probes, when the next run has some, too.
+// Steps that a stack's schedule or the local stack cannot show are reported as not shown, with the reason.
 package verify
 
 import (
