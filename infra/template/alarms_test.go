@@ -59,6 +59,9 @@ func alarmsOf(t *testing.T, tpl template, s settings) map[string]alarms.Alarm {
 
 func TestAlarms_tellTheTopicWhenTheyBeginAndEnd(t *testing.T) {
 	for name, r := range load(t).OfType("AWS::CloudWatch::Alarm") {
+		if !strings.HasSuffix(name, "Alarm") {
+			t.Errorf("herald verify does not know %s by its name", name)
+		}
 		if r.Properties["AlarmDescription"] == nil {
 			t.Errorf("%s says nothing", name)
 		}

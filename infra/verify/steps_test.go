@@ -63,7 +63,9 @@ func (on ringing) DescribeAlarms(
 
 // The run itself has an event rejected.
 func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
-	expected := ringing{"herald-RejectedEventsAlarm-1A2B", "herald-prod-DeathsAlarm-3C", "heraldry-DeathsAlarm-4D"}
+	expected := ringing{
+		"herald-RejectedEventsAlarm-1A2B", "herald-prod-DeathsAlarm-3C", "heraldry-DeathsAlarm-4D", "herald-canary-failed",
+	}
 	for _, row := range []struct {
 		on   ringing
 		want string
