@@ -100,24 +100,22 @@ func genuine(r Request, secret string) error {
 	return nil
 }
 
-func everyEvent(ctx context.Context, r *run) (string, error) {
-	_, took, err := r.timed(ctx, 0, event.Types()...)
-	if err != nil {
-		return "", err
-	}
-	return inTime(took)
+func everyEvent(ctx context.Context, r *run) (says string, err error) {
+	_, r.took, err = r.timed(ctx, 0, event.Types()...)
+	return fmt.Sprintf("%d events", len(r.took)), err
 }
 
 // firstAttempt is the objective for first attempts in infra/docs/operators.md, "Service levels".
 const firstAttempt = 30 * time.Second
 
-// inTime judges the times of first attempts, the shortest first.
-func inTime(took []time.Duration) (says string, err error) {
-	slowest := took[len(took)-1].Round(time.Millisecond)
-	says = fmt.Sprintf("%d events; from SendMessage to the POST: median %s, slowest %s",
-		len(took), took[len(took)/2].Round(time.Millisecond), slowest)
-	if slowest > firstAttempt {
-		return "", fmt.Errorf("first attempts miss their objective, %s: %s", firstAttempt, says)
+// inTime judges the first attempts of everyEvent. One of so few may be late: the objective is for 99 % of many.
+func inTime(_ context.Context, r *run) (string, error) {
+	n := len(r.took)
+	says := fmt.Sprintf("from SendMessage to the POST: median %s, slowest %s",
+		r.took[n/2].Round(time.Millisecond), r.took[n-1].Round(time.Millisecond))
+	if r.took[n-2] > firstAttempt {
+		return "", fmt.Errorf("first attempts miss their objective, %s, if the receiver's clock and that here agree: %s",
+			firstAttempt, says)
 	}
 	return says, nil
 }
