@@ -53,7 +53,7 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 
 // crowd makes a backlog, and returns when it began.
 func (r *run) crowd(ctx context.Context) (began time.Time, err error) {
-	for n := range noisyEndpoints {
+	for n := range noisyEndpoints { // a pause of 500 milliseconds
 		if _, err := r.subscribe(ctx, fmt.Sprintf("%s?pause=500&n=%d", noisyInbox, n), "user.created"); err != nil {
 			return began, err
 		}

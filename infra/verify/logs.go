@@ -54,15 +54,15 @@ type LocalLogs string
 
 // Each reads the function's file. A function that never ran has none.
 func (l LocalLogs) Each(_ context.Context, function string, _ time.Time, f func([]byte)) error {
-	text, err := os.ReadFile(filepath.Join(string(l), function+".log")) //nolint:gosec // the caller's own
+	file, err := os.ReadFile(filepath.Join(string(l), function+".log")) //nolint:gosec // the caller's own
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("reading the log of %s: %w", function, err)
 	}
-	for line := range bytes.Lines(text) {
-		f(line)
+	for text := range bytes.Lines(file) {
+		f(text)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func batchFill(ctx context.Context, r *run) (string, error) {
 			return "", err
 		}
 		if len(l.batches) == 0 {
-			return "", notShown("the log of " + function + " has no batch: it is late, or LogLevel leaves them out")
+			return "", notShown("the log of " + function + " has no batch: CloudWatch shows lines late")
 		}
 		total := 0
 		for _, size := range l.batches {

@@ -83,6 +83,6 @@ func partialBatches(waits []time.Duration, attempts map[string][]Request) (says 
 	if len(hidden) == 0 {
 		return "", errors.New("no delivery failed twice")
 	}
-	return fmt.Sprintf("%d were hidden on RetryQueue for %s at least, each for its own wait of %s",
+	return fmt.Sprintf("%d third attempts were hidden on RetryQueue for %s at least, each for its own wait of %s",
 		len(hidden), slices.Min(hidden).Round(time.Millisecond), waits[1]), nil
 }

@@ -83,6 +83,14 @@ func TestAlarms_ofTheRunsOwnMakingAreExpected(t *testing.T) {
 	}
 }
 
+func TestBatchFill_isNotShownWithoutLines(t *testing.T) {
+	var hidden notShown
+	_, err := batchFill(context.Background(), &run{Config: Config{Logs: LocalLogs(t.TempDir())}})
+	if !errors.As(err, &hidden) {
+		t.Errorf("of no lines: %v", err)
+	}
+}
+
 // A probe is deleted: its name must be no function's, of whatever stack.
 func TestProbe_hasNoFunctionsName(t *testing.T) {
 	functions := slices.Concat(batching, others)

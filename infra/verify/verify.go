@@ -71,7 +71,7 @@ var steps = []struct {
 	{"leftovers of an earlier run are removed", clearAway},
 	{"a tenant gets a key, and registers an endpoint", register},
 	{"all events arrive, verified, byte for byte", everyEvent},
-	{"attempts that fail are made again, of a batch each after its own wait (partial batches)", retried},
+	{"failed attempts are made again, each of a batch after its own wait (partial batches)", retried},
 	{"of a batch, a bad event is rejected and the good ones arrive", badAmongGood},
 	{"a rotated secret signs the next delivery", rotation},
 	{"a deleted endpoint gets nothing, a restored one does", restored},
