@@ -14,7 +14,7 @@ import (
 func clearAway(ctx context.Context, r *run) (string, error) {
 	var endpoints, letters, events int
 	for _, id := range []string{Tenant, Noisy} {
-		tenant := &run{Config: r.Config, id: id}
+		tenant := &run{Config: r.Config, id: id, issued: r.issued}
 		n, err := tenant.removeEndpoints(ctx)
 		if err != nil {
 			return "", err
@@ -84,8 +84,16 @@ func (r *run) removeListed(ctx context.Context, list, id, action string) (int, e
 	}
 }
 
-// revokeKeys ends every key, that of removeEndpoints too.
+// revokeKeys ends every key, first those that the list may not show yet.
 func (r *run) revokeKeys(ctx context.Context) error {
+	revoke := func(id string) error {
+		return r.Client.Operate(ctx, "apikeys", "revoke", map[string]any{"key_id": id}, nil)
+	}
+	for _, id := range r.issued {
+		if err := revoke(id); err != nil {
+			return err
+		}
+	}
 	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {
 		var found operator.List[apikeys.Key]
@@ -96,7 +104,7 @@ func (r *run) revokeKeys(ctx context.Context) error {
 			if !k.RevokedAt.IsZero() {
 				continue
 			}
-			if err := r.Client.Operate(ctx, "apikeys", "revoke", map[string]any{"key_id": k.KeyID}, nil); err != nil {
+			if err := revoke(k.KeyID); err != nil {
 				return err
 			}
 		}

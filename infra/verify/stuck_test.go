@@ -20,15 +20,23 @@ import (
 // inspecting is a run whose inspect answers summaries and deliveries like this.
 func inspecting(t *testing.T, summary, deliveries string) *run {
 	t.Helper()
+	return operating(t, func(request string) string {
+		if strings.Contains(request, `"summary"`) {
+			return summary
+		}
+		return deliveries
+	})
+}
+
+// operating is a run whose functions for operators answer requests like this, "" for an error.
+func operating(t *testing.T, answers func(request string) string) *run {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Error(err)
 		}
-		answer := deliveries
-		if strings.Contains(string(request), `"summary"`) {
-			answer = summary
-		}
+		answer := answers(string(request))
 		if answer == "" {
 			w.Header().Set("X-Amz-Function-Error", "Unhandled")
 		}
@@ -36,7 +44,7 @@ func inspecting(t *testing.T, summary, deliveries string) *run {
 	}))
 	t.Cleanup(server.Close)
 	c := &client.Client{
-		State: statefile.State{Functions: map[string]string{"inspect": "herald-inspect"}},
+		State: statefile.State{Functions: map[string]string{"inspect": "herald-inspect", "apikeys": "herald-apikeys"}},
 		Lambda: lambda.New(lambda.Options{
 			Region: "local", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,
 			Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

@@ -92,6 +92,7 @@ type run struct {
 	id       string // of its tenant
 	tenant   *client.Client
 	endpoint client.Endpoint
+	issued   []string // ids of keys
 	secret   string
 	took     []time.Duration // all events until their first attempts, the shortest first
 	began    time.Time
@@ -166,7 +167,9 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 func (r *run) issueKey(ctx context.Context) error {
 	var key apikeys.IssuedKey
 	whose := map[string]any{"tenant_id": r.id, "description": "herald verify"}
-	err := r.Client.Operate(ctx, "apikeys", "issue", whose, &key)
-	r.tenant = r.Client.As(r.id, key.APIKey)
-	return err
+	if err := r.Client.Operate(ctx, "apikeys", "issue", whose, &key); err != nil {
+		return err
+	}
+	r.tenant, r.issued = r.Client.As(r.id, key.APIKey), append(r.issued, key.KeyID)
+	return nil
 }
