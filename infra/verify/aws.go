@@ -29,22 +29,28 @@ type AWS struct {
 	requests   map[string][]Request // by inbox
 }
 
-// StartOnAWS makes the receiver's stack, or takes the one that an interrupted run has left.
+// StartOnAWS makes the receiver's stack, after deleting the one that an earlier run has left, with requests of its own,
+// or is still deleting. Where there is none, CloudFormation has nothing to delete, and nothing to wait for.
 func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, error) {
 	r := &AWS{
 		stack: verified + "-verify-receiver", cloud: cloudformation.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg),
 		requests: map[string][]Request{},
 	}
-	_, err := r.cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
+	described := &cloudformation.DescribeStacksInput{StackName: &r.stack}
+	_, err := r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
+	if err == nil {
+		err = cloudformation.NewStackDeleteCompleteWaiter(r.cloud).Wait(ctx, described, 5*time.Minute)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("deleting the stack %s of an earlier run: %w", r.stack, err)
+	}
+	if _, err := r.cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
 		StackName: &r.stack, TemplateBody: &receiverTemplate, Capabilities: []types.Capability{types.CapabilityCapabilityIam},
 		OnFailure: types.OnFailureDelete,
-	})
-	var exists *types.AlreadyExistsException
-	if err != nil && !errors.As(err, &exists) {
+	}); err != nil {
 		return nil, fmt.Errorf("creating the stack %s: %w", r.stack, err)
 	}
-	out, err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).WaitForOutput(ctx,
-		&cloudformation.DescribeStacksInput{StackName: &r.stack}, 5*time.Minute)
+	out, err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).WaitForOutput(ctx, described, 5*time.Minute)
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the stack %s: %w", r.stack, err)
 	}
@@ -59,7 +65,7 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 	return r, nil
 }
 
-// Close deletes the receiver's stack. Failures are left to the next run, which takes the stack as it is.
+// Close deletes the receiver's stack. Failures are left to the next run.
 func (r *AWS) Close(ctx context.Context) {
 	_, _ = r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
 }
