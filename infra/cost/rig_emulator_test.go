@@ -241,7 +241,7 @@ func (r *rig) invoke(name string, messages int, function func(context.Context)) 
 
 var (
 	timestamp = regexp.MustCompile(`"timestamp":"[^"]*"`)
-	lost      = regexp.MustCompile(`"message":"[^"]* not (written|read|noted|removed)".*`)
+	lost      = regexp.MustCompile(`"message":"[^"]* not (written|read|noted|removed)".*|"message":"metrics lost".*`)
 )
 
 // logs are those of all functions, with times of the same length in every run.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,8 +29,7 @@ func TestLogged_readsTheFunctionsMetrics(t *testing.T) {
 	metrics := telemetry.NewMetrics(&log, "local", "deliver", func() time.Time { return now.Add(time.Minute) })
 	metrics.Millis("Attempt", 10*time.Millisecond)
 	metrics.Millis("Attempt", 30*time.Millisecond)
-	metrics.Flush()
-	if err := os.WriteFile(path, log.Bytes(), 0o600); err != nil {
+	if err := errors.Join(metrics.Flush(), os.WriteFile(path, log.Bytes(), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	got, err := logged{path}.Read(t.Context(), minute, []console.Curve{

@@ -41,8 +41,7 @@ func build(c config.Function[settings]) (lambda.Handler, error) {
 	return lambda.NewHandler(func(ctx context.Context) ([]any, error) {
 		c.Log.InfoContext(ctx, "invoked")
 		c.Metrics.Count("Invocations", 1)
-		c.Metrics.Flush()
-		return []any{c.Settings, c.AWS.Region}, nil
+		return []any{c.Settings, c.AWS.Region}, c.Metrics.Flush()
 	}), nil
 }
 

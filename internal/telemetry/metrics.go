@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -79,20 +80,25 @@ func (m *Metrics) add(to metric, value float64) {
 // maxValues is the most values of one metric in one EMF line.
 const maxValues = 100
 
-// Flush writes and forgets all collected values. Where out takes nothing, it takes no log line about that either.
-func (m *Metrics) Flush() {
+// Flush writes and forgets all collected values.
+func (m *Metrics) Flush() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.out == io.Discard { // nobody reads them, as in fake time
 		clear(m.values)
-		return
+		return nil
 	}
 	var text bytes.Buffer
 	for len(m.values) > 0 {
-		_ = json.MarshalWrite(&text, m.line()) // of names and finite numbers
+		if err := json.MarshalWrite(&text, m.line()); err != nil {
+			return fmt.Errorf("encoding metrics: %w", err)
+		}
 		text.WriteByte('\n')
 	}
-	_, _ = text.WriteTo(m.out)
+	if _, err := text.WriteTo(m.out); err != nil {
+		return fmt.Errorf("writing metrics: %w", err)
+	}
+	return nil
 }
 
 // line is a line of the embedded metric format, with at most maxValues collected values of each metric.

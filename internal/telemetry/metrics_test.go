@@ -3,7 +3,9 @@ package telemetry
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -24,7 +26,9 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 	for range 101 {
 		m.Millis("Attempt", 1500*time.Microsecond)
 	}
-	m.Flush()
+	if err := m.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(lines) != 2 {
 		t.Fatalf("%d lines, want 2: a line holds 100 values of a metric", len(lines))
@@ -56,8 +60,20 @@ func TestMetrics_Flush_writesEmbeddedMetricFormat(t *testing.T) {
 		t.Errorf("line (-want +got):\n%s", diff)
 	}
 	out.Reset()
-	m.Flush()
+	if err := m.Flush(); err != nil {
+		t.Fatal(err)
+	}
 	if out.Len() != 0 {
 		t.Errorf("flushed twice: %q", out.String())
+	}
+}
+
+func TestMetrics_Flush_failsWhereNothingIsWritten(t *testing.T) {
+	in, out := io.Pipe()
+	_ = in.Close()
+	m := NewMetrics(out, "test", "deliver", time.Now)
+	m.Count("Records", 1)
+	if err := m.Flush(); !errors.Is(err, io.ErrClosedPipe) {
+		t.Errorf("flushed into a closed pipe: %v", err)
 	}
 }

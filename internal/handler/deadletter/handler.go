@@ -96,7 +96,9 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 		h.report(ctx, records[i].MessageId, deaths[i], err)
 	}
 	h.Metrics.Share("Faults", faults, len(records))
-	h.Metrics.Flush()
+	if err := h.Metrics.Flush(); err != nil {
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
 	return failed
 }
 

@@ -27,7 +27,9 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 	}
 	h.reportBatch(ctx, ends, unreadable, began)
 	h.tally(ends)
-	h.Output.Metrics.Flush()
+	if err := h.Output.Metrics.Flush(); err != nil {
+		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
 }
 
 func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {

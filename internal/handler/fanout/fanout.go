@@ -104,7 +104,9 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	}
 	h.reportBatch(ctx, tasks, began)
 	h.Metrics.Share("Faults", len(failed), len(records))
-	h.Metrics.Flush()
+	if err := h.Metrics.Flush(); err != nil {
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
 	return failed
 }
 

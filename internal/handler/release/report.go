@@ -135,5 +135,7 @@ func (t *tally) report(
 		metrics.Count("Runs", 1)
 	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "run", attrs...)
-	metrics.Flush()
+	if err := metrics.Flush(); err != nil {
+		t.log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+	}
 }
