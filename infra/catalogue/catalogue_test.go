@@ -178,13 +178,27 @@ func TestBoth_namesTheLineOfWhatIsNoCatalogue(t *testing.T) {
 	plain := own{}.text()
 	for name, row := range map[string]struct{ text, want string }{
 		"no schema of the data": {strings.Replace(plain, "data: { type", "date: { type", 1), "12: a.b has no data here"},
-		"no example":            {strings.Replace(plain, "example:", "sample:", 1), "11: a.b has no examples here"},
+		"no schema of the data, and a faulty example": {
+			strings.Replace(own{example: "{ n: 0x1F }"}.text(), "data: { type", "date: { type", 1),
+			"12: a.b has no data here\nown.yaml:14: 0x1F: write it as JSON does",
+		},
+		"no example": {strings.Replace(plain, "example:", "sample:", 1), "11: a.b has no examples here"},
+		"no example, and a faulty schema": {
+			strings.Replace(own{data: "{ $ref: x }"}.text(), "example:", "sample:", 1),
+			"12: $ref x: references must stay in the file and begin with #/\nown.yaml:11: a.b has no examples here",
+		},
 		"the first of several examples": {
 			strings.Replace(plain, example, "examples: { one: { value: { data: {} } }, two: {} }", 1), "",
 		},
 		"examples without one": {strings.Replace(plain, example, "examples: {}", 1), "13: a.b has no example"},
 		"a summary that is merged in": {
 			strings.Replace(plain, "summary: Something happened", "<<: { summary: S }", 1), "7: a.b has no summary here",
+		},
+		"the name of another type in the schema": {
+			strings.Replace(plain, "{ data:", "{ type: { const: a.c }, data:", 1), `12: this is "a.c", below a.b`,
+		},
+		"the name of another type": {
+			strings.Replace(plain, "example:", "example:\n              type: a.c", 1), `14: this is "a.c", below a.b`,
 		},
 		"no YAML":         {"a: [", " yaml: line 1: "},
 		"an empty file":   {"", "1: the catalogue is empty"},

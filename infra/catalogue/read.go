@@ -123,22 +123,28 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	if media == nil {
 		return t, false
 	}
-	data := d.follow(name, media, "schema", "properties", "data")
-	example := d.follow(name, d.example(name, media), "data")
-	if data == nil || example == nil {
-		return t, false
+	var compiled *schema.Schema
+	if properties := d.follow(name, media, "schema", "properties"); properties != nil {
+		d.named(properties, t.Name, "type", "const")
+		if data := d.follow(name, properties, "data"); data != nil {
+			t.Schema = d.json(data, inSchema)
+			var err error
+			if compiled, err = schema.Compile(t.Schema); err != nil && len(d.faults) == before {
+				d.fault(data, "the schema of %s: %v", t.Name, err)
+			}
+		}
 	}
-	t.Schema, t.Example = d.json(data, inSchema), d.json(example, inData)
-	if len(d.faults) > before {
-		return t, false
-	}
-	compiled, err := schema.Compile(t.Schema)
-	if err != nil {
-		d.fault(data, "the schema of %s: %v", t.Name, err)
-		return t, false
-	}
-	if err := compiled.Check([]byte(t.Example)); err != nil {
-		d.fault(example, "the example of %s: %v", t.Name, err)
+	if example := d.example(name, media); example != nil {
+		d.named(example, t.Name, "type")
+		if data := d.follow(name, example, "data"); data != nil {
+			t.Example = d.json(data, inData)
+			if len(d.faults) > before {
+				return t, false
+			}
+			if err := compiled.Check([]byte(t.Example)); err != nil {
+				d.fault(data, "the example of %s: %v", t.Name, err)
+			}
+		}
 	}
 	return t, len(d.faults) == before
 }
@@ -171,6 +177,18 @@ func (d *document) example(name, media *yaml.Node) *yaml.Node {
 		return nil
 	}
 	return d.follow(name, several.Content[1], "value")
+}
+
+// named finds a name that was copied with the rest of another type.
+func (d *document) named(n *yaml.Node, name string, path ...string) {
+	for _, key := range path {
+		if n = get(n, key); n == nil {
+			return
+		}
+	}
+	if n.Value != name {
+		d.fault(n, "this is %q, below %s", n.Value, name)
+	}
 }
 
 // clashes finds names that the specification has, or could get, and herald.test's.
