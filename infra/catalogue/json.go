@@ -150,11 +150,16 @@ func (w *writer) reference(n, ref *yaml.Node, open []string, depth int) {
 		return
 	}
 	open = append(slices.Clone(open), ref.Value)
+	beside := slices.Clone(n.Content)
 	i := 0
-	for n.Content[i].Value != "$ref" { // keys only
+	for i < len(beside) && beside[i].Value != "$ref" { // keys only
 		i += 2
 	}
-	beside := slices.Concat(n.Content[:i], n.Content[i+2:])
+	if i == len(beside) {
+		w.fault(n, "merged mappings and keys that are no text are not JSON")
+		return
+	}
+	beside = slices.Delete(beside, i, i+2)
 	if len(beside) == 0 {
 		w.value(target, inSchema, open, depth+1)
 		return

@@ -7,14 +7,23 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// get returns the value of a mapping's key, or nil. It looks through aliases; merged mappings are not OpenAPI.
-func get(n *yaml.Node, key string) *yaml.Node {
-	if n = real(n); n == nil || n.Kind != yaml.MappingNode {
+// get returns the value of a mapping's key, or nil. It looks through aliases and merged mappings.
+func get(n *yaml.Node, key string) *yaml.Node { return lookup(n, key, 0) }
+
+// lookup ends at maxDepth: mappings may be merged in a circle.
+func lookup(n *yaml.Node, key string, depth int) *yaml.Node {
+	n = real(n)
+	if n == nil || n.Kind != yaml.MappingNode || depth > maxDepth {
 		return nil
 	}
 	for i := 0; i < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
 			return real(n.Content[i+1])
+		}
+	}
+	for i := 0; i < len(n.Content); i += 2 {
+		if n.Content[i].Tag == "!!merge" {
+			return lookup(n.Content[i+1], key, depth+1)
 		}
 	}
 	return nil
