@@ -25,12 +25,18 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 	}
 	size := 0
 	d := jsontext.NewDecoder(bytes.NewReader(v))
-	_, _ = d.ReadToken() // the body was read as JSON before
-	for d.PeekKind() == '"' {
-		name, _ := d.ReadToken()
+	_, err := d.ReadToken()
+	for err == nil && d.PeekKind() == '"' {
+		var name jsontext.Token
+		var value jsontext.Value
+		if name, err = d.ReadToken(); err != nil {
+			break
+		}
 		h := endpoint.Header{Name: name.String()}
-		value, _ := d.ReadValue()
 		at := string(jsontext.Pointer(pointer).AppendToken(h.Name))
+		if value, err = d.ReadValue(); err != nil {
+			break
+		}
 		if text, ok := r.text(value, at); ok {
 			h.Value = text
 			checkHeader(h, headers, shortened(at), r)
@@ -38,6 +44,8 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 		headers, size = append(headers, h), size+len(h.Name)+len(h.Value)
 	}
 	switch {
+	case err != nil: // the body was read as JSON before
+		r.mistyped(pointer, "must be an object or null")
 	case len(headers) > endpoint.MaxHeaders:
 		r.refuse(pointer, fmt.Sprintf("must have at most %d headers", endpoint.MaxHeaders))
 	case size > endpoint.MaxHeaderBytes:

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -38,6 +39,16 @@ func TestHandler_readHeaders_namesEveryPlaceAtFault(t *testing.T) {
 		`{"a":"` + half + `","b":"` + half + `"}`:  `201`,
 	} {
 		w.expect(headers, want, w.do(key, "POST", "/v1/webhooks", withHeaders(headers)))
+	}
+}
+
+// A body with such headers is refused before they are read.
+func TestReadHeaders_endsAtBrokenJSON(t *testing.T) {
+	for _, headers := range []string{`{"X":"y","X":"z"}`, `{"X":`} {
+		var r reader
+		if readHeaders(jsontext.Value(headers), &r); len(r.types) != 1 {
+			t.Errorf("%s has the faults %v", headers, r.types)
+		}
 	}
 }
 
