@@ -33,7 +33,7 @@ func schemasOf(types []catalogue.Type) schemas {
 
 // check holds the data of a good event against the schema of its type.
 func (h *Handler) check(t *task) {
-	if t.bad != nil || h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
+	if t.bad != nil || t.err != nil || h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
 		return
 	}
 	compiled, err := h.schemas[t.event.Type]() // each event has a known type

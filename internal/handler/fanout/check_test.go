@@ -1,6 +1,7 @@
 package fanout
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,5 +71,16 @@ func TestHandler_Process_reportsAMismatchBesideAReusedIdOnce(t *testing.T) {
 	}
 	if n := strings.Count(r.metrics.String(), `"SchemaMismatches":[1]`); n != 1 {
 		t.Errorf("counted %d times in\n%s", n, r.metrics)
+	}
+}
+
+func TestHandler_Process_returnsAnEventWhoseSchemaIsBroken(t *testing.T) {
+	r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 1, "*")})
+	r.SchemaCheck, r.schemas = checkReject, schemasOf([]catalogue.Type{{Name: "user.banned", Schema: "{"}})
+	failed := r.Process(t.Context(), []events.SQSMessage{
+		{MessageId: "1", Body: `{"tenant_id":"t","type":"user.banned","data":{}}`},
+	})
+	if len(r.deliveries.sent) != 0 || !slices.Equal(failed, []string{"1"}) {
+		t.Errorf("%d deliveries, failed %v", len(r.deliveries.sent), failed)
 	}
 }

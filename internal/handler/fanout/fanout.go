@@ -114,7 +114,9 @@ func decode(r events.SQSMessage) *task {
 	t := &task{record: r}
 	var err error
 	t.event, err = event.Decode([]byte(r.Body), r.MessageId)
-	_ = errors.As(err, &t.bad) // no other error
+	if err != nil && !errors.As(err, &t.bad) {
+		t.err = err
+	}
 	return t
 }
 
