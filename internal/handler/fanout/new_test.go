@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/internal/event/catalogue"
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
@@ -17,8 +18,17 @@ func TestNew_takesItsSettings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if known := h.schemas["user.created"] != nil; !known || h.SchemaCheck != checkWarn {
-		t.Errorf("schemas are checked: %s; user.created has one: %t", h.SchemaCheck, known)
+	if h.SchemaCheck != checkWarn {
+		t.Errorf("schemas are checked: %s", h.SchemaCheck)
+	}
+	for _, c := range catalogue.Types() {
+		compiled, err := h.schemas[c.Name]()
+		if err == nil {
+			err = compiled.Check([]byte(c.Example))
+		}
+		if err != nil {
+			t.Errorf("the schema of %s: %v", c.Name, err)
+		}
 	}
 	if h.Sample != 2.5 || h.MaxReceives != 50 {
 		t.Errorf("the sample is %v, an event is given up after %d receives", h.Sample, h.MaxReceives)
