@@ -237,7 +237,7 @@ func (h *Handler) subscriptions(ctx context.Context, tasks []*task) map[string]s
 	for _, t := range tasks {
 		found[t.event.TenantID] = subscriptions{}
 	}
-	tenants := slices.Collect(maps.Keys(found))
+	tenants := slices.Sorted(maps.Keys(found))
 	lists := make([][]endpoint.Endpoint, len(tenants))
 	errs := parallel.Each(len(tenants), tenantReads, func(i int) (err error) {
 		lists[i], err = h.Subscriptions.Subscriptions(ctx, tenants[i])
