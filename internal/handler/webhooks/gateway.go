@@ -44,9 +44,12 @@ func received(ctx context.Context, payload []byte) *call {
 	if err == nil && c.in.IsBase64Encoded {
 		c.body, err = base64.StdEncoding.DecodeString(c.in.Body)
 	}
-	if own, ok := lambdacontext.FromContext(ctx); ok && err != nil {
-		c.in.RequestContext.RequestID = own.AwsRequestID
+	if err == nil {
+		return c
 	}
-	c.malformed = err != nil // which may quote a header
-	return c
+	malformed := &call{malformed: true} // err may quote a header, which neither the log nor the answer is to have
+	if own, ok := lambdacontext.FromContext(ctx); ok {
+		malformed.in.RequestContext.RequestID = own.AwsRequestID
+	}
+	return malformed
 }

@@ -1,8 +1,10 @@
 package webhooks
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/lambdacontext"
@@ -32,13 +34,19 @@ const recorded = `{
 	%s
 }`
 
+// invoked is the context of an invocation.
+func invoked(t *testing.T) context.Context {
+	t.Helper()
+	return lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "lambda-1"})
+}
+
 func TestReceived_isTheRequestAsItWasSent(t *testing.T) {
 	for body, want := range map[string]string{
 		`"isBase64Encoded":false`:                              "",
 		`"body":"{\"a\":\"\\u00e9\"}","isBase64Encoded":false`: `{"a":"\u00e9"}`,
 		`"body":"/wB7","isBase64Encoded":true`:                 "\xff\x00{",
 	} {
-		c := received(t.Context(), fmt.Appendf(nil, recorded, body))
+		c := received(invoked(t), fmt.Appendf(nil, recorded, body))
 		got := []string{
 			c.id(), c.in.RequestContext.HTTP.Method, c.in.RawPath, c.in.RawQueryString, c.in.Headers["content-type"],
 			c.in.RequestContext.HTTP.SourceIP, string(c.body),
@@ -53,17 +61,19 @@ func TestReceived_isTheRequestAsItWasSent(t *testing.T) {
 	}
 }
 
-// Whatever else is invoked with is answered as any request is, under Lambda's own id.
-func TestHandler_Invoke_answersWhatIsNoRequest(t *testing.T) {
+// Any other payload is answered like a request, under Lambda's own id, and nothing of it is logged.
+func TestHandler_Invoke_answersAnyOtherPayload(t *testing.T) {
 	w := newWorld(t)
-	ctx := lambdacontext.NewContext(t.Context(), &lambdacontext.LambdaContext{AwsRequestID: "lambda-1"})
 	notBase64 := fmt.Sprintf(recorded, `"body":"?","isBase64Encoded":true`)
 	twice := fmt.Sprintf(recorded, `"headers":{}`)
 	for _, payload := range []string{``, `null x`, `[]`, `{"rawPath":1}`, "{\"rawPath\":\"\xff\"}", notBase64, twice} {
-		a := w.exchange(ctx, "GET", "/v1/webhooks", nil, nil, []byte(payload))
+		a := w.exchange(invoked(t), "GET", "/v1/webhooks", nil, nil, []byte(payload))
 		w.expect(payload, "400 malformed_request", a)
 		if id := a.header.Get("X-Request-Id"); id != "lambda-1" {
 			t.Errorf("%q is answered as request %s", payload, id)
 		}
+	}
+	if strings.Contains(w.log.String(), "203.0.113.9") {
+		t.Errorf("the log has parts of a payload that was not understood:\n%s", w.log)
 	}
 }
