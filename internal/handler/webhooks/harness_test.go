@@ -326,6 +326,9 @@ func (w *world) exchange(
 	if err := json.Unmarshal(out, &in); err != nil {
 		w.t.Fatalf("%s %s answered %q: %v", method, target, out, err)
 	}
+	if in.IsBase64Encoded {
+		w.t.Errorf("%s %s: the answer is to be read as Base64", method, target)
+	}
 	a := answer{status: in.StatusCode, header: http.Header{}, body: []byte(in.Body)}
 	for name, value := range in.Headers {
 		a.header.Set(name, value)
