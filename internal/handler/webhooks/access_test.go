@@ -69,6 +69,7 @@ func TestHandler_authenticate_refusesEveryBadKeyAlike(t *testing.T) {
 	for _, value := range []string{
 		"Bearer", "Bearer ", "Basic dXNlcjpwYXNz", "Bearer garbage", revoked, "bearer " + revoked, "Bearer " + revoked,
 		"Bearer " + newWorld(t).issue("acme"), "Bearer " + revoked + "," + revoked, "Token x",
+		"Basic " + w.issue("acme", apikey.Scopes()...),
 	} {
 		a := w.call("GET", "/v1/webhooks", http.Header{"Authorization": {value}}, nil)
 		if diff := cmp.Diff(first, a, cmp.AllowUnexported(answer{})); diff != "" {
