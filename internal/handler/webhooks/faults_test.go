@@ -1,6 +1,8 @@
 package webhooks
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,8 +11,12 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/parallel"
+	"github.com/herald-webhooks/herald/internal/problem"
 )
 
 // A change that may have been stored has left an audit line.
@@ -90,6 +96,27 @@ func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
 	}
 	if !strings.Contains(w.log.String(), "a bug") {
 		t.Error("the log does not say why")
+	}
+}
+
+func TestProblemOf(t *testing.T) {
+	known := &problem.Error{Code: problem.CodeInvalidQuery, Detail: "known"}
+	conflict, limit := fmt.Errorf("storing: %w", dynamo.ErrConflict), fmt.Errorf("storing: %w", dynamo.ErrLimit)
+	panicked, other := fmt.Errorf("storing: %w", &parallel.Panic{Value: "a bug"}), errors.New("throttled")
+	for err, want := range map[error]problem.Error{
+		known:                            *known,
+		fmt.Errorf("storing: %w", known): *known,
+		conflict:                         {Code: problem.CodeConflict, Cause: conflict},
+		limit:                            {Code: problem.CodeEndpointLimit, Cause: limit},
+		panicked:                         {Code: problem.CodeInternal, Cause: panicked},
+		other:                            {Code: problem.CodeUnavailable, Cause: other},
+	} {
+		if diff := cmp.Diff(want, *problemOf(err), cmpopts.EquateErrors()); diff != "" {
+			t.Errorf("%v (-want +got):\n%s", err, diff)
+		}
+	}
+	if p := problemOf(nil); p != nil {
+		t.Errorf("nil is the problem %v", p)
 	}
 }
 
