@@ -116,8 +116,10 @@ func readEvents(v jsontext.Value, r *reader) (list []string) {
 	switch {
 	case v.Kind() != '[' || json.Unmarshal(v, &values) != nil:
 		r.mistyped(pointer, "must be an array of strings")
+		return nil
 	case len(values) == 0:
 		r.refuse(pointer, "must have at least one entry")
+		return nil
 	case len(values) > maxEvents:
 		r.refuse(pointer, fmt.Sprintf("must have at most %d entries", maxEvents))
 		return nil
