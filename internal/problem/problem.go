@@ -1,4 +1,4 @@
-// Package problem makes a fault the answer of the management API: an RFC 9457 problem document.
+// Package problem turns a fault into an answer of the management API: an RFC 9457 problem document.
 //
 // It promises one documented meaning, status and title for each code, and that the cause is withheld. It quotes the
 // names of fields and parameters, but never the caller's values: a key put into the wrong field is not echoed.

@@ -57,7 +57,7 @@ func when(t time.Time) *string {
 	return &s
 }
 
-// respond makes the response of an answer as JSON, nil for none, or of a refusal.
+// respond makes the response of a refusal or, where that is nil, of an answer as JSON. A nil answer has no body.
 func (c *call) respond(answer []byte, refused *problem.Error) response {
 	header := map[string]string{
 		"X-Request-Id": c.id(), "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff",

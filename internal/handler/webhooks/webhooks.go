@@ -84,7 +84,7 @@ type call struct {
 	query      map[string]string
 }
 
-// id is API Gateway's own of the request, which its access log has, too.
+// id is the request id that API Gateway gave, which its access log has too.
 func (c *call) id() string { return c.in.RequestContext.RequestID }
 
 // serve answers one request.
