@@ -101,6 +101,18 @@ func TestFunctionsKeepTheirLogsAsLongAsConfigured(t *testing.T) {
 	}
 }
 
+// Metrics are lines of JSON, and the functions' logger writes what the format says.
+func TestFunctionsLogJSON(t *testing.T) {
+	tpl := load(t)
+	for _, name := range functionsOf(tpl) {
+		logging := maps.Clone(at(tpl.Globals, "Function", "LoggingConfig"))
+		maps.Copy(logging, at(tpl.Resources[name+"Function"].Properties, "LoggingConfig"))
+		if logging["LogFormat"] != "JSON" {
+			t.Errorf("%s logs in the format %v", name, logging["LogFormat"])
+		}
+	}
+}
+
 // Lambda would ask an operator's function twice more where it failed, and run release's lost minutes later.
 func TestNothingIsInvokedAgainByLambda(t *testing.T) {
 	tpl := load(t)
