@@ -134,7 +134,8 @@ func inChild(mode string, in workload, caFile string) (m measurement, err error)
 	}
 	cmd := exec.Command(exe, mode, string(argument)) //nolint:gosec // this program itself
 	cmd.Env = append(append(os.Environ(), runtimeSettings...),
-		"AWS_LAMBDA_LOG_FORMAT=JSON", "AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench",
+		"AWS_LAMBDA_LOG_FORMAT=JSON", "AWS_LAMBDA_LOG_LEVEL=INFO",
+		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=bench", "AWS_SECRET_ACCESS_KEY=bench",
 		"AWS_ENDPOINT_URL="+in.AWS, "SSL_CERT_FILE="+caFile)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = io.Discard, &out // through a pipe, as Lambda reads a function's log
