@@ -9,17 +9,21 @@ import (
 )
 
 func TestNewSecret_isThirtyTwoRandomBytesInBase64URL(t *testing.T) {
-	made := map[string]bool{}
-	for range 10 {
+	first, varied := signature.NewSecret(), map[int]bool{}
+	for range 30 {
 		secret := signature.NewSecret()
-		made[secret] = true
+		for i := range secret {
+			if secret[i] != first[i] {
+				varied[i] = true
+			}
+		}
 		encoded, found := strings.CutPrefix(secret, "whs_")
 		if raw, err := base64.RawURLEncoding.DecodeString(encoded); !found || err != nil || len(raw) != 32 {
 			t.Errorf("%q has %d bytes, %v", secret, len(raw), err)
 		}
 	}
-	if len(made) != 10 {
-		t.Errorf("%d different secrets of 10", len(made))
+	if len(varied) != 43 {
+		t.Errorf("%d characters are random, want 43", len(varied))
 	}
 }
 
