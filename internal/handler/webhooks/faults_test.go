@@ -99,6 +99,16 @@ func TestHandler_Serve_answersABugWith500AndLogsIt(t *testing.T) {
 	}
 }
 
+func TestHandler_Serve_answersAFaultOfItsOwnWith500(t *testing.T) {
+	w, key := newTenant(t)
+	e := w.create(key)
+	at := dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}
+	stored := w.endpoints[at]
+	stored.Description = "\xff" // no text of JSON
+	w.endpoints[at] = stored
+	w.expect("an answer that is no JSON", "500 internal", w.do(key, "GET", "/v1/webhooks/"+e.ID, ""))
+}
+
 func TestProblemOf(t *testing.T) {
 	known := &problem.Error{Code: problem.CodeInvalidQuery, Detail: "known"}
 	conflict, limit := fmt.Errorf("storing: %w", dynamo.ErrConflict), fmt.Errorf("storing: %w", dynamo.ErrLimit)
