@@ -13,8 +13,10 @@ import (
 // queues keep AWS's own seconds.
 const minute = 5 * time.Second
 
-// runSchedules starts the schedules of the template. Any but the kind that Herald has is an error and never ignored.
+// runSchedules starts the schedules of the template. Any but the kind that Herald has is an error and never ignored:
+// then none starts.
 func (s *Stack) runSchedules() error {
+	var scheduled []*function.Function
 	for id, r := range s.template.OfType("AWS::Scheduler::Schedule") {
 		target := cfn.At(r.Properties, "Target")
 		var f *function.Function
@@ -25,11 +27,14 @@ func (s *Stack) runSchedules() error {
 		if f == nil || every != "rate(1 minute)" || state != nil || target["Input"] != nil {
 			return fmt.Errorf("schedule %s: the local stack knows rate(1 minute) of a function, without State or Input", id)
 		}
-		s.options.say("%s is invoked by rate(1 minute), here every %s", f.Name, minute)
-		s.running.Go(func() { s.repeat(f) })
+		scheduled = append(scheduled, f)
 	}
 	if len(s.template.OfType("AWS::Events::Rule")) > 0 {
 		return errors.New("the local stack knows schedules of EventBridge Scheduler (ScheduleV2) only")
+	}
+	for _, f := range scheduled {
+		s.options.say("%s is invoked by rate(1 minute), here every %s", f.Name, minute)
+		s.running.Go(func() { s.repeat(f) })
 	}
 	return nil
 }
