@@ -179,7 +179,7 @@ func TestAlarm_History_slidesByTheMinute(t *testing.T) {
 
 // No alarm of ours may depend on how far back CloudWatch looks for data.
 func TestAlarm_History_refusesWhatDependsOnTheEvaluationRange(t *testing.T) {
-	for apart, depends := range map[int]bool{2: false, 4: true, 9: false} {
+	for apart, depends := range map[int]bool{2: false, 4: true, 6: true, 9: false} {
 		a := parse(t, simple("DatapointsToAlarm=2"))
 		var d Data
 		for _, minute := range []int{0, apart} {
@@ -198,15 +198,16 @@ func TestParse_refusesWhatIsNotAnAlarm(t *testing.T) {
 	both := simple()
 	both["Metrics"] = []any{query("a", "1"), query("b", "2")}
 	for name, properties := range map[string]map[string]any{
-		"no period":                 simple("Period="),
-		"a period of ten seconds":   simple("Period=10"),
-		"more than a day":           simple("EvaluationPeriods=2000"),
-		"four of three data points": simple("DatapointsToAlarm=4"),
-		"no operator":               simple("ComparisonOperator="),
-		"an anomaly band":           simple("ComparisonOperator=GreaterThanUpperThreshold"),
-		"another treatment":         simple("TreatMissingData=breaching"),
-		"an unknown statistic":      simple("Statistic=tm99"),
-		"two queries return data":   both,
+		"no period":                  simple("Period="),
+		"a period of ten seconds":    simple("Period=10"),
+		"more than a day":            simple("EvaluationPeriods=2000"),
+		"four of three data points":  simple("DatapointsToAlarm=4"),
+		"no operator":                simple("ComparisonOperator="),
+		"an anomaly band":            simple("ComparisonOperator=GreaterThanUpperThreshold"),
+		"missing data that breaches": simple("TreatMissingData=breaching"),
+		"another treatment":          simple("TreatMissingData=maybe"),
+		"an unknown statistic":       simple("Statistic=tm99"),
+		"two queries return data":    both,
 	} {
 		if _, err := Parse("Alarm", properties, text); err == nil {
 			t.Errorf("%s passes", name)

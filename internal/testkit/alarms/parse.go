@@ -42,14 +42,18 @@ type definition struct {
 // are the data's.
 func Parse(name string, properties map[string]any, text func(v any) (string, error)) (Alarm, error) {
 	d := &definition{text: text}
+	operator, treat := d.string(properties["ComparisonOperator"]), properties["TreatMissingData"]
 	a := Alarm{
 		Name:       name,
 		evaluation: int(d.number(properties["EvaluationPeriods"])),
 		threshold:  d.number(properties["Threshold"]),
-		breaches:   comparisons[d.string(properties["ComparisonOperator"])],
+		breaches:   comparisons[operator],
 	}
-	if treat := properties["TreatMissingData"]; a.breaches == nil || treat != "notBreaching" {
-		d.fail(fmt.Errorf("%v, or missing data that is %v, is not modelled", properties["ComparisonOperator"], treat))
+	if a.breaches == nil {
+		d.fail(fmt.Errorf("ComparisonOperator %q is not modelled", operator))
+	}
+	if treat != "notBreaching" {
+		d.fail(fmt.Errorf("TreatMissingData %v is not modelled", treat))
 	}
 	a.datapoints = a.evaluation
 	if m, ok := properties["DatapointsToAlarm"]; ok {
