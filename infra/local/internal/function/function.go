@@ -111,13 +111,13 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) (Result, error) {
 func (f *Function) take() (*instance, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.life.Err() != nil {
+		return nil, fmt.Errorf("function %s is shut down", f.Name)
+	}
 	if last := len(f.idle) - 1; last >= 0 {
 		in := f.idle[last]
 		f.idle = f.idle[:last]
 		return in, nil
-	}
-	if f.life.Err() != nil {
-		return nil, fmt.Errorf("function %s is shut down", f.Name)
 	}
 	select {
 	case f.slots <- struct{}{}:
@@ -143,7 +143,7 @@ func (f *Function) drop(in *instance) {
 	<-f.slots
 }
 
-// Close kills every process and waits for their end. Invocations in progress fail.
+// Close kills every process and waits for their end. Invocations in progress fail. It may be called only once.
 func (f *Function) Close() {
 	f.end()
 	f.mu.Lock()
@@ -153,7 +153,7 @@ func (f *Function) Close() {
 	f.idle = nil
 	f.mu.Unlock()
 	for range cap(f.slots) {
-		f.slots <- struct{}{} // once nobody has it, and for good
+		f.slots <- struct{}{} // free when its process has ended; never given back
 	}
 	_ = f.log.Close()
 }

@@ -20,7 +20,7 @@ type instance struct {
 	process     *child.Process // nil until it is started
 	server      *http.Server
 	invocations chan *invocation
-	polled      chan struct{} // tells start of the first poll
+	polled      chan struct{} // gets a value at the first poll
 	current     atomic.Pointer[invocation]
 }
 
