@@ -90,7 +90,7 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	if err != nil || o.once {
 		return ok, err
 	}
-	heading("The stack stays up until Ctrl-C, and shows deliveries here. In another terminal, from this folder:")
+	heading("The stack stays up until Ctrl-C, and this terminal shows deliveries. In another terminal, from this folder:")
 	fmt.Printf("\n%s\n", d.events.tenant.Commands())
 	end, err := openConsole(ctx)
 	if err != nil {
