@@ -26,7 +26,8 @@ const Host = "receiver.test"
 // CA is a certificate authority that lives as long as its test.
 type CA struct{ *pki.CA }
 
-// Leaf has a certificate's claims. The zero value is valid now for 127.0.0.1, ::1, localhost and [Host].
+// Leaf has a certificate's claims. CA.Issue makes of the zero value a certificate that is valid now for 127.0.0.1, ::1,
+// localhost and [Host].
 type Leaf = pki.Leaf
 
 // NewCA makes an authority that nobody but the test trusts.
