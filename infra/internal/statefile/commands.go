@@ -19,7 +19,7 @@ func (s State) Export() string {
 	return `export PATH="$PWD/.venv/bin:$PATH" SAM_CLI_TELEMETRY=0 '` + strings.Join(s.Environment(), "' '") + "'"
 }
 
-// Commands are for readers to run in a terminal of their own, as they stand: the end-to-end tests run them.
+// Commands work as they stand in a shell whose folder is the checkout: the end-to-end tests run them.
 func (s State) Commands() string {
 	return fmt.Sprintf(`%s
 
@@ -27,6 +27,8 @@ func (s State) Commands() string {
 curl -sS %s/v1/webhooks -H 'Authorization: Bearer %s'; echo
 aws sqs send-message --queue-url %s \
   --message-body '{"tenant_id":"%s","type":"user.created","data":{"userId":"user_42"}}'
-sam remote invoke InspectFunction --stack-name %s --event '{"action":"summary","operator":"me@example.com"}'
-`, s.Export(), s.APIURL, s.APIKey, s.EventsQueueURL, s.TenantID, s.StackName)
+aws lambda invoke --function-name %s \
+  --payload '{"action":"summary","operator":"me@example.com"}' .local/answer.json
+cat .local/answer.json; echo
+`, s.Export(), s.APIURL, s.APIKey, s.EventsQueueURL, s.TenantID, s.Functions["inspect"])
 }

@@ -1,7 +1,7 @@
 // Package statefile is the file through which a running local stack tells its users how to reach it.
 //
-// It promises one description, written by the stack and read by all that use it, and that no reader sees half of it. It
-// does not know how a stack runs.
+// It promises one description, written by the stack and read by all that use it, and that no reader sees half of it.
+// Its commands for readers print an API key. It does not know how a stack runs.
 package statefile
 
 import (
