@@ -16,32 +16,58 @@ import (
 // showStatus shows a stack at a glance, and the endpoints in trouble with their reasons: from an alarm to its cause
 // without an id.
 func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields) error {
-	o := console.ReadOverview(ctx, s, min(c.Int("limit"), maxPage))
+	o := readOverview(ctx, s, min(c.Int("limit"), maxPage))
 	const parts = 3
-	for _, err := range o.Failed {
-		if errors.Is(err, console.ErrDenied) || len(o.Failed) == parts {
+	for _, err := range o.failed {
+		if errors.Is(err, console.ErrDenied) || len(o.failed) == parts {
 			return errors.Unwrap(err)
 		}
 	}
-	causes, trouble, more := console.Rows(o.Causes), console.Rows(o.Trouble), o.Trouble["next_cursor"] != nil
+	causes, trouble, more := console.Rows(o.causes), console.Rows(o.trouble), o.trouble["next_cursor"] != nil
 	if isJSON(c) {
-		a.printJSON(row{"stack": s.name, "summary": o.Summary, "causes": causes, "endpoints": trouble, "more": more})
+		a.printJSON(row{"stack": s.name, "summary": o.summary, "causes": causes, "endpoints": trouble, "more": more})
 	} else {
 		a.printStatus(s, o)
 		if more {
 			a.say("and more endpoints: %s endpoints list", called(c))
 		}
-		for _, command := range next(called(c), o.Summary, causes, trouble) {
+		for _, command := range next(called(c), o.summary, causes, trouble) {
 			a.say("next: %s", command)
 		}
 	}
-	for _, fault := range o.Failed {
+	for _, fault := range o.failed {
 		a.say("%s", safe(strings.ReplaceAll(fault.Error(), "\n", " ")))
 	}
-	if len(o.Failed) > 0 || unhealthy(o.Summary) {
+	if len(o.failed) > 0 || unhealthy(o.summary) {
 		return &failure{code: exitUnhealthy}
 	}
 	return nil
+}
+
+// overview is a stack at a glance. Where an answer failed, the others are there all the same.
+type overview struct {
+	summary, trouble, causes row
+	failed                   []error
+}
+
+// readOverview reads a stack's summary, a page of that many endpoints in trouble, and the causes of death if there are
+// dead letters.
+func readOverview(ctx context.Context, s stack, endpoints int) (o overview) {
+	keep := func(part string, err error) {
+		if err != nil {
+			o.failed = append(o.failed, fmt.Errorf("%s could not be shown: %w", part, err))
+		}
+	}
+	var err error
+	o.summary, err = s.Ask(ctx, "inspect", "summary", nil)
+	keep("the summary", err)
+	o.trouble, err = s.Ask(ctx, "inspect", "endpoints", row{"limit": endpoints})
+	keep("the endpoints in trouble", err)
+	if o.summary == nil || console.Number(o.summary, "dead_letters.dead.count") > 0 {
+		o.causes, err = s.Ask(ctx, "inspect", "causes", nil)
+		keep("the causes of death", err)
+	}
+	return o
 }
 
 // unhealthy judges the answer of summary.
@@ -51,18 +77,18 @@ func unhealthy(sum row) bool {
 	}, func(path string) bool { return console.Number(sum, path) > 0 })
 }
 
-func (a *app) printStatus(s stack, o console.Overview) {
+func (a *app) printStatus(s stack, o overview) {
 	a.say("%s in %s", s.name, s.aws.Region)
 	var letters, queues []row
-	if o.Summary != nil {
-		a.show(a.glance(o.Summary))
+	if o.summary != nil {
+		a.show(a.glance(o.summary))
 		for _, status := range []string{"dead", "replaying", "replayed"} {
-			letters = append(letters, row{"dead_letters": status, "of": console.At(o.Summary, "dead_letters."+status)})
+			letters = append(letters, row{"dead_letters": status, "of": console.At(o.summary, "dead_letters."+status)})
 		}
 		for _, name := range []string{ // along a delivery's way
 			"EventsQueue", "EventsDeadLetterQueue", "DeliveryQueue", "RetryQueue", "SlowQueue", "DeadLetterQueue",
 		} {
-			queues = append(queues, row{"queue": name, "of": console.At(o.Summary, "queues."+name)})
+			queues = append(queues, row{"queue": name, "of": console.At(o.summary, "queues."+name)})
 		}
 	}
 	for _, t := range []struct {
@@ -72,8 +98,8 @@ func (a *app) printStatus(s stack, o console.Overview) {
 	}{
 		{"Dead letters", letters, []string{"status=dead_letters", "of.count", "of.oldest_died_at"}},
 		{"Queues", queues, []string{"queue", "of.visible", "of.in_flight", "of.delayed"}},
-		{"What deliveries died of", console.Rows(o.Causes), causeColumns},
-		{"Endpoints in trouble", console.Rows(o.Trouble), troubleColumns},
+		{"What deliveries died of", console.Rows(o.causes), causeColumns},
+		{"Endpoints in trouble", console.Rows(o.trouble), troubleColumns},
 	} {
 		if len(t.rows) > 0 {
 			a.print("\n" + t.title)

@@ -316,13 +316,13 @@ func TestPages_sayWhyThereIsNothingToSee(t *testing.T) {
 		status int
 		says   string
 	}{
-		"denied": {fmt.Errorf("%w: you have no right to do that", ErrDenied), http.StatusForbidden, "You may not do that"},
-		"broken": {errors.New("inspect failed: <b>boom</b>"), http.StatusBadGateway, "inspect failed: &lt;b&gt;boom"},
+		"denied": {fmt.Errorf("%w: no right", ErrDenied), http.StatusForbidden, "You may not do that.</b> denied: no right"},
+		"broken": {errors.New("inspect failed: <b>boom</b>"), http.StatusBadGateway, `"alert">inspect failed: &lt;b&gt;boom`},
 	} {
-		f.err = c.err
+		f.err, f.asked = c.err, nil
 		resp := get(t, browser, web.URL+"/")
-		if body(t, resp, c.says); resp.StatusCode != c.status {
-			t.Errorf("%s: %s", name, resp.Status)
+		if body(t, resp, c.says); resp.StatusCode != c.status || len(f.asked) != 1 {
+			t.Errorf("%s: %s, asked %v", name, resp.Status, f.asked)
 		}
 	}
 }

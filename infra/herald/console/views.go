@@ -74,12 +74,18 @@ func pick(query url.Values, fields ...string) row {
 }
 
 func overview(ctx context.Context, s *Server, _ url.Values) (any, error) {
-	const troubled = 20
-	o := ReadOverview(ctx, s.Stack, troubled)
-	if len(o.Failed) > 0 {
-		return nil, o.Failed[0]
+	var o struct{ Summary, Trouble, Causes row }
+	var err error
+	if o.Summary, err = s.Stack.Ask(ctx, "inspect", "summary", nil); err != nil {
+		return nil, err
 	}
-	return o, nil
+	if o.Trouble, err = s.Stack.Ask(ctx, "inspect", "endpoints", row{"limit": 20}); err != nil {
+		return nil, err
+	}
+	if Number(o.Summary, "dead_letters.dead.count") > 0 {
+		o.Causes, err = s.Stack.Ask(ctx, "inspect", "causes", nil)
+	}
+	return o, err
 }
 
 func endpoint(ctx context.Context, s *Server, query url.Values) (any, error) {
