@@ -37,7 +37,9 @@ func (a *app) serve(ctx context.Context, c *cli.Command, s stack, _ fields) erro
 	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ends Serve
 	defer stop()
 	a.say("the console of %s, until Ctrl-C; the address lets in whoever has it:", s.name)
-	a.print(shown.URL())
+	if a.print(shown.URL()); a.broken != nil {
+		return nil // nobody has the address
+	}
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serving the console: %w", err)
 	}

@@ -48,8 +48,14 @@ var now = time.Date(2026, 5, 2, 9, 0, 0, 0, time.UTC)
 func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, words string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
+	code = f.run(t.Context(), terminal{in: strings.NewReader(input), out: &stdout, err: &stderr}, args...)
+	return code, stdout.String(), stderr.String()
+}
+
+// run runs a command line on a terminal.
+func (f *fake) run(ctx context.Context, t terminal, args ...string) (code int) {
 	a := &app{
-		terminal: terminal{in: strings.NewReader(input), out: &stdout, err: &stderr},
+		terminal: t,
 		connect: func(context.Context, *cli.Command) (stack, error) {
 			names := map[string]string{
 				"inspect": "inspect", "replay": "replay", "control": "control", "apikeys": "apikeys", "webhooks": "webhooks",
@@ -58,8 +64,7 @@ func (f *fake) play(t *testing.T, input string, args ...string) (code int, out, 
 		},
 		now: func() time.Time { return now },
 	}
-	code = a.end(a.root().Run(t.Context(), append([]string{"herald"}, args...)))
-	return code, stdout.String(), stderr.String()
+	return a.end(a.root().Run(ctx, append([]string{"herald"}, args...)))
 }
 
 // ends plays a command line without input, fails the test unless it ends with this code and says all that, and
@@ -194,12 +199,26 @@ func TestExitCodes(t *testing.T) {
 func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 	_, closed := io.Pipe()
 	_ = closed.Close()
-	var words bytes.Buffer
-	args := []string{"herald", "events", "list"}
-	if code := run(t.Context(), args, terminal{out: closed, err: &words}); code != exitFailed {
-		t.Errorf("exit code %d", code)
+	for line, want := range map[string]struct {
+		code int
+		why  string
+	}{
+		"events list":                            {exitFailed, ""},
+		"console":                                {exitFailed, ""}, // and serves nobody
+		"-y dead replay a":                       {exitUnhealthy, ""},
+		"-y endpoints pause webhook_1 webhook_2": {exitFailed, "refused: webhook_2"},
+	} {
+		f := &fake{answers: map[string]string{"inspect endpoint": `{}`, "replay deliveries": `{"data":[{"result":"no"}]}`},
+			later: []string{`{}`, `{"error":{"code":"not_found","message":"webhook_2"}}`}}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		var words bytes.Buffer
+		code := f.run(ctx, terminal{out: closed, err: &words}, strings.Fields(line)...)
+		if code != want.code || ctx.Err() != nil {
+			t.Errorf("%s: exit code %d, %v", line, code, ctx.Err())
+		}
+		contains(t, words.String(), "writing the output", want.why)
+		cancel()
 	}
-	contains(t, words.String(), "writing the output")
 }
 
 func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {

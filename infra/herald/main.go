@@ -60,7 +60,9 @@ func run(ctx context.Context, args []string, t terminal) int {
 func (a *app) end(err error) int {
 	if a.broken != nil {
 		fmt.Fprintln(a.err, "herald: writing the output:", a.broken)
-		return exitFailed
+		if err == nil {
+			return exitFailed
+		}
 	}
 	var failed *failure
 	var refused *client.Refusal
