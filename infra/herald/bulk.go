@@ -26,15 +26,9 @@ type bulk struct {
 // bulk acts on the ids of the arguments, or starts a job on the flags' selection.
 func (a *app) bulk(b bulk) cli.ActionFunc {
 	return func(ctx context.Context, c *cli.Command) error {
-		f, err := a.fields(c)
-		ids := c.Args().Slice()
-		switch {
-		case err != nil:
+		ids, f, err := a.chosen(c)
+		if err != nil {
 			return err
-		case len(ids) > 0 && len(f) > 0:
-			return fail(exitUsage, "give either ids or flags that select, not both")
-		case len(ids) == 0 && len(f) == 0:
-			return fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
 		}
 		s, err := a.connect(ctx, c)
 		if err != nil {
@@ -55,11 +49,25 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 	}
 }
 
+// chosen are the ids of the arguments, or what the flags select.
+func (a *app) chosen(c *cli.Command) (ids []string, f fields, err error) {
+	ids = c.Args().Slice()
+	if f, err = a.fields(c); err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(ids) > 0 && len(f) > 0:
+		err = fail(exitUsage, "give either ids or flags that select, not both")
+	case len(ids) == 0 && len(f) == 0:
+		err = fail(exitUsage, "say which: ids, or flags that select; see %s --help", c.FullName())
+	case len(ids) > 0 && c.Bool("dry-run"):
+		err = fail(exitUsage, "--dry-run is for flags that select: ids leave nothing to preview")
+	}
+	return ids, f, err
+}
+
 // byID acts on ids, and says which of them were not done.
 func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []string) error {
-	if c.Bool("dry-run") {
-		return fail(exitUsage, "--dry-run is for flags that select: ids leave nothing to preview")
-	}
 	if err := a.confirm(c, fmt.Sprintf(b.question, len(ids))); err != nil {
 		return err
 	}

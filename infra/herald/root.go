@@ -41,11 +41,17 @@ func (a *app) root() *cli.Command {
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing"},
 		},
 		Commands: []*cli.Command{
-			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus), limit(20)),
+			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus),
+				&cli.IntFlag{Name: "limit", Value: 20, Usage: "endpoints, at most 100", Validator: func(n int) error {
+					if n > maxPage {
+						return fmt.Errorf("at most %d", maxPage)
+					}
+					return nil
+				}}),
 			a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
 			a.test(),
 			command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
-				a.on(a.follow), text("tenant", "of this tenant only"), text("endpoint", "to this endpoint only"),
+				a.tail, text("tenant", "of this tenant only"), text("endpoint", "its id, or TENANT/ID"),
 				text("outcome", "such as acknowledged, retry or dead")),
 			a.verify(),
 			command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),

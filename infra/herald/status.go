@@ -16,7 +16,7 @@ import (
 // showStatus shows a stack at a glance, and the endpoints in trouble with their reasons: from an alarm to its cause
 // without an id.
 func (a *app) showStatus(ctx context.Context, c *cli.Command, s stack, _ fields) error {
-	o := readOverview(ctx, s, min(c.Int("limit"), maxPage))
+	o := readOverview(ctx, s, c.Int("limit"))
 	const parts = 3
 	for _, err := range o.failed {
 		if errors.Is(err, console.ErrDenied) || len(o.failed) == parts {

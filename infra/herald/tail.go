@@ -18,10 +18,23 @@ import (
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 // localLog is the log of deliver on the local stack.
 const localLog = localLogs + "/deliver.log"
+
+// tail refuses an endpoint's other names: attempts are logged with its id.
+func (a *app) tail(ctx context.Context, c *cli.Command) error {
+	wanted, err := a.fields(c)
+	if id := cellOf(wanted, "endpoint_id"); err == nil && id != "" && !strings.HasPrefix(id, endpoint.IDPrefix) {
+		err = fail(exitUsage, "%q is no id of an endpoint; see %s --help", id, c.FullName())
+	}
+	if err != nil {
+		return err
+	}
+	return a.on(a.follow)(ctx, c)
+}
 
 // follow prints attempts until the context ends, or nobody takes them.
 func (a *app) follow(ctx context.Context, c *cli.Command, s stack, wanted fields) error {
