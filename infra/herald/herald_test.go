@@ -263,7 +263,7 @@ func TestStatus_saysWhetherSomethingIsWrong(t *testing.T) {
 	}
 }
 
-// From what is wrong to the act, nobody types an id, and names need no escaping.
+// From what is wrong to the act, nobody types an id: names need no escaping, and ordinary ones fit a line.
 func TestStatus_namesTheNextCommands(t *testing.T) {
 	const id, other = "webhook_01KEXAMPLE0000000000000000", "webhook_01KEXAMPLE0000000000000001"
 	cause := func(id, description, state string) string {
@@ -281,8 +281,10 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		"two causes": {cause(id, "crm", "flapping") + "," + cause(id, "crm", "flapping"), []string{show, watch}},
 		"a space": {cause(id, "our crm", "flapping"), []string{
 			`endpoints show "acme/our crm"`, `dead replay --endpoint "acme/our crm" --watch`}},
-		"a quote":    {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
-		"one name":   {down + "," + mail, []string{"endpoints show acme/" + other}},
+		"a quote":  {cause(id, "our'crm", "paused"), []string{"endpoints show acme/" + id}},
+		"one name": {down + "," + mail, []string{"endpoints show acme/" + other}},
+		"long": {cause(id, "a description that is longer than an id", "recovering"), []string{
+			"endpoints show acme/" + id, "dead replay --endpoint acme/" + id + " --watch"}},
 		"down first": {cause(id, "crm", "healthy") + "," + down, []string{"endpoints show acme/mail", watch}},
 	} {
 		f := &fake{answers: map[string]string{
@@ -294,7 +296,9 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		for line := range strings.Lines(words) {
 			if command, ok := strings.CutPrefix(strings.TrimSpace(line), "next: herald --stack prod "); ok {
 				command, _, _ = strings.Cut(command, "  # it is ")
-				got = append(got, command)
+				if got = append(got, command); len("herald --stack prod "+command) > 80 && name != "long" {
+					t.Errorf("%s: more than a line: %s", name, line)
+				}
 			}
 		}
 		if diff := cmp.Diff(append(c.want, "rejected list"), got); diff != "" {

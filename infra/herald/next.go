@@ -45,18 +45,18 @@ var (
 	spaced = regexp.MustCompile(`^[\w.\- ]+$`) // needs quotes, of any kind
 )
 
-// nameOf names an endpoint in a command by its tenant and its description, or its id if a shell would not take the
-// description, or another of the rows has it, too.
+// nameOf names an endpoint in a command by its tenant and its description, or its id if that is shorter, a shell would
+// not take the description, or another of the rows has it, too.
 func nameOf(r row, all []row) string {
-	tenant, description := cellOf(r, "tenant_id"), cellOf(r, "description")
+	id, tenant, description := cellOf(r, "endpoint_id"), cellOf(r, "tenant_id"), cellOf(r, "description")
 	shared := slices.ContainsFunc(all, func(other row) bool {
-		return other["endpoint_id"] != r["endpoint_id"] && other["tenant_id"] == tenant && other["description"] == description
+		return other["endpoint_id"] != id && other["tenant_id"] == tenant && other["description"] == description
 	})
 	switch {
 	case !plain.MatchString(tenant):
-		return safe(cellOf(r, "endpoint_id"))
-	case shared || !spaced.MatchString(description):
-		return tenant + "/" + cellOf(r, "endpoint_id")
+		return safe(id)
+	case shared || len(description) > len(id) || !spaced.MatchString(description):
+		return tenant + "/" + id
 	case !plain.MatchString(description):
 		return `"` + tenant + "/" + description + `"`
 	}
