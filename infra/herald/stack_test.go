@@ -6,8 +6,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
@@ -90,6 +92,23 @@ func TestStack_explain_saysWhatToDo(t *testing.T) {
 			!strings.HasPrefix(failed.text, "invoking replay: ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	throttled := stack{}.explain("invoking replay", &smithy.GenericAPIError{Code: "Throttling", Message: "credentials"})
+	if errors.As(throttled, new(*failure)) {
+		t.Errorf("an answer of AWS is taken for no credentials: %v", throttled)
+	}
+}
+
+func TestStack_pace_isThatOfTheParameters(t *testing.T) {
+	waits, processes, err := stack{parameters: map[string]string{
+		"RetryBaseSeconds": "5", "RetryFactor": "4", "MaxRetries": "3", "DeliverMaximumConcurrency": "7",
+	}}.pace()
+	want := []time.Duration{5 * time.Second, 20 * time.Second, 80 * time.Second}
+	if !slices.Equal(waits, want) || processes != 7 || err != nil {
+		t.Errorf("%v, %d, %v", waits, processes, err)
+	}
+	if _, _, err := (stack{}).pace(); err == nil {
+		t.Error("no parameters are a pace")
 	}
 }
 
