@@ -80,7 +80,8 @@ const maxPage = 100
 // the rows of all: a cursor says that there are others.
 func (s stack) all(ctx context.Context, function, action string, f fields, limit int) (list row, err error) {
 	f = maps.Clone(f)
-	for rows := []any(nil); ; f["cursor"] = list["next_cursor"] {
+	var rows []any
+	for {
 		if f["event"] == nil && f["event_id"] == nil { // a list by event has no pages
 			f["limit"] = min(limit-len(rows), maxPage)
 		}
@@ -89,8 +90,10 @@ func (s stack) all(ctx context.Context, function, action string, f fields, limit
 		}
 		page, _ := list["data"].([]any)
 		rows = append(rows, page...)
-		if list["data"] = rows; list["next_cursor"] == nil || len(rows) >= limit {
+		list["data"] = rows
+		if list["next_cursor"] == nil || len(rows) >= limit {
 			return list, nil
 		}
+		f["cursor"] = list["next_cursor"]
 	}
 }

@@ -175,7 +175,8 @@ var (
 	}
 	fieldOfArgument = map[string]string{
 		"ENDPOINT": "endpoint_id", "TENANT": "tenant_id", "WH-ID": "delivery_id", "MESSAGE-ID": "message_id",
-		"JOB-ID": "job_id", "KEY-ID": "key_id", "FILE": "file",
+		"JOB-ID": "job_id", "KEY-ID": "key_id",
+		"FILE": "file", // of herald import alone; no request has it
 	}
 )
 

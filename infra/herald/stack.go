@@ -35,7 +35,7 @@ type stack struct {
 	functions           map[string]string // the names of the operator functions, by their folders
 
 	aws    aws.Config
-	lambda interface { // makes no try twice: an act would be done twice
+	lambda interface { // without retries: a retry would act twice
 		Invoke(context.Context, *lambda.InvokeInput, ...func(*lambda.Options)) (*lambda.InvokeOutput, error)
 	}
 }
