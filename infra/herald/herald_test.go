@@ -238,6 +238,11 @@ func TestJSON_steersNoTerminalAndKeepsItsMeaning(t *testing.T) {
 	if err := json.Unmarshal([]byte(out), &got); err != nil || got["host"] != name {
 		t.Errorf("%v, %v", err, got)
 	}
+	var written bytes.Buffer
+	a := &app{terminal: terminal{out: &written}}
+	if a.printJSON("no UTF-8: \xff"); a.broken == nil || written.Len() > 0 {
+		t.Errorf("%q, %v", written.String(), a.broken)
+	}
 	if want := "{\n  \"host\": \"a\\u009b2J\\u202e\\udb40\\udc01é\"\n}\n"; out != want {
 		t.Errorf("%q, want %q", out, want)
 	}

@@ -20,7 +20,10 @@ import (
 // printJSON prints an answer as its function gave it, or any value.
 func (a *app) printJSON(v any) {
 	text, err := json.Marshal(v, jsontext.WithIndent("  "), json.Deterministic(true))
-	a.wrote(err)
+	if err != nil {
+		a.wrote(fmt.Errorf("encoding it as JSON: %w", err))
+		return
+	}
 	a.print(escaped(string(text)))
 }
 
