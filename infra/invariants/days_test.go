@@ -190,13 +190,13 @@ func TestBadDays(t *testing.T) {
 }
 
 func (w *world) tally(e *ending) {
-	for id, about := range w.truth {
+	for l, about := range w.truth {
 		switch {
 		case about.acked:
 			e.Delivered++
-		case !w.Deaths[id].IsZero():
+		case !w.Deaths[l].IsZero():
 			e.Dead++
-		case w.States[id].State == delivery.Discarded:
+		case w.States[l.ID].State == delivery.Discarded:
 			e.Discarded++
 		}
 	}

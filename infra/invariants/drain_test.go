@@ -142,9 +142,9 @@ func (w *world) settle() {
 	if !ended {
 		w.breaks("not over after %s: %s", waitsFor, w.left())
 	}
-	for id, t := range w.truth {
-		if !t.acked && !t.unwanted && w.Deaths[id].IsZero() {
-			w.breaks("%s was not delivered", id)
+	for l, t := range w.truth {
+		if !t.acked && !t.unwanted && w.Deaths[l].IsZero() {
+			w.breaks("%s was not delivered", l.ID)
 		}
 	}
 }

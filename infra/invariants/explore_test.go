@@ -273,9 +273,9 @@ func (e *explorer) state() uint64 {
 	slices.Sort(invocations)
 	slices.Sort(e.owed)
 	of := fmt.Sprint(time.Since(e.began), e.left, invocations, e.owed, e.receivers[hook](""), e.tables(), e.messages())
-	for id, about := range e.truth {
-		if about.acked || about.unwanted || !e.Deaths[id].IsZero() {
-			of += fmt.Sprint(id, about.acked, about.unwanted) // the order does not matter with so few
+	for l, about := range e.truth {
+		if about.acked || about.unwanted || !e.Deaths[l].IsZero() {
+			of += fmt.Sprint(l, about.acked, about.unwanted) // the order does not matter with so few
 		}
 	}
 	return hashOf(of)

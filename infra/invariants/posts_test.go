@@ -149,9 +149,9 @@ func TestPosts_areTenAndProbes(t *testing.T) {
 				}
 				w, probes, recoveries := toggled(t, toggle, every)
 				w.mustHold(t, fmt.Sprint(name, " every ", every))
-				for id, about := range w.truth {
-					if own := len(about.posts) - probes[id]; own > w.rules.Schedule.Last() {
-						t.Errorf("%s every %s: %d POSTs and %d probes of %s\n%s", name, every, own, probes[id], id,
+				for l, about := range w.truth {
+					if own := len(about.posts) - probes[l.ID]; own > w.rules.Schedule.Last() {
+						t.Errorf("%s every %s: %d POSTs and %d probes of %s\n%s", name, every, own, probes[l.ID], l.ID,
 							strings.Join(w.history, "\n"))
 					}
 				}
@@ -177,7 +177,7 @@ func toggled(t *testing.T, toggle func(*world), every time.Duration) (
 		}
 		w.Sent = func(_ *awsmodel.Queue, m events.SQSMessage) {
 			if !awsmodel.ProgressOf(m).Probe.IsZero() {
-				probes[awsmodel.DeliveryOf(m)]++
+				probes[awsmodel.LifeOf(m).ID]++
 			}
 		}
 		w.Turns = func(_, next circuit.Item) {

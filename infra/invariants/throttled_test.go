@@ -64,7 +64,7 @@ func TestNothingDiesOfUs(t *testing.T) {
 					continue
 				}
 				w, id, opened := throttle(t, service, moment, place)
-				about := w.truth[id]
+				about := w.truth[life{ID: id}]
 				runs++
 				least := schedule.Last() - 2
 				if place == 0 {
@@ -72,7 +72,7 @@ func TestNothingDiesOfUs(t *testing.T) {
 				}
 				what := fmt.Sprintf("%s refuses for ten minutes, %s, %d POSTs before", service, moment, place)
 				w.mustHold(t, what)
-				died := w.Deaths[id]
+				died := w.Deaths[life{ID: id}]
 				switch r := w.States[id].Reason; {
 				case died.IsZero():
 					t.Errorf("%s: it did not end\n%s", what, strings.Join(w.history, "\n"))
@@ -93,7 +93,7 @@ func throttle(t *testing.T, service, moment string, place int) (w *world, id str
 		w = newWorld()
 		w.own("webhook_bad", 500)
 		id = w.publish("webhook_bad").DeliveryID
-		about := w.truth[id]
+		about := w.truth[life{ID: id}]
 		var from time.Time
 		refuses := func(call string) bool {
 			w.Mu.Lock()

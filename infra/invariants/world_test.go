@@ -25,6 +25,7 @@ import (
 const tenant = "acme"
 
 type (
+	life    = awsmodel.Life
 	process = awsmodel.Process
 	call    = awsmodel.Call
 	verdict = awsmodel.Verdict
@@ -36,7 +37,7 @@ var faults = awsmodel.Faults()
 type world struct {
 	*awsmodel.Model
 	rules     deliver.Rules
-	truth     map[string]*truth
+	truth     map[life]*truth
 	receivers map[string]receiver
 	posts     []post
 	unique    int
@@ -73,7 +74,7 @@ func answers(status int) receiver { return func(string) int { return status } }
 func newWorld() *world {
 	now := time.Now()
 	w := &world{
-		Model: awsmodel.New(), rules: awsmodel.DefaultRules(200), truth: map[string]*truth{},
+		Model: awsmodel.New(), rules: awsmodel.DefaultRules(200), truth: map[life]*truth{},
 		receivers: map[string]receiver{}, began: now, ran: now,
 	}
 	w.Post = w.receive
@@ -103,7 +104,7 @@ func (w *world) process(name string) *process {
 func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
 	status := w.receivers[p.EndpointID](p.DeliveryID)
 	w.posts = append(w.posts, post{p.EndpointID, p.DeliveryID, time.Now(), status})
-	t := w.truth[p.DeliveryID]
+	t := w.truth[life{ID: p.DeliveryID}]
 	t.posts = append(t.posts, time.Now())
 	t.acked = t.acked || status/100 == 2
 	w.note("POST of %s to %s: %d", p.DeliveryID, p.EndpointID, status)
@@ -167,7 +168,7 @@ func (w *world) message(endpointID string) delivery.Message {
 		},
 		Body: []byte(body),
 	}
-	w.truth[id] = &truth{
+	w.truth[life{ID: id}] = &truth{
 		endpointID: endpointID, started: now, unwanted: w.Endpoints[endpointID].Status == endpoint.Deleted,
 	}
 	return m
@@ -182,7 +183,7 @@ func (w *world) resent(q *awsmodel.Queue, endpointID string, used int, ago time.
 	defer w.Mu.Unlock()
 	m := w.message(endpointID)
 	m.Attempts, m.Life = used, w.lived(ago)
-	w.truth[m.DeliveryID].started = m.Life.StartedAt
+	w.truth[life{ID: m.DeliveryID}].started = m.Life.StartedAt
 	q.Send(queue.ToRetry(m, 0))
 }
 
@@ -209,7 +210,7 @@ func (w *world) wait(endpointID string, ago time.Duration, m delivery.Move) {
 	m.Attempts, m.Life = 3, w.lived(ago)
 	w.unique++
 	i := backlog.New(message, m, time.Now(), fmt.Sprintf("%08d", w.unique))
-	w.truth[message.DeliveryID].started = m.Life.StartedAt
+	w.truth[life{ID: message.DeliveryID}].started = m.Life.StartedAt
 	w.Backlog.Put(i, time.Now())
 }
 
@@ -229,29 +230,29 @@ func open(id string) circuit.Item {
 
 // check looks for deliveries that are nowhere.
 func (w *world) check() {
-	var here map[string]bool
-	for id, t := range w.truth {
-		if t.acked || t.unwanted || !w.Deaths[id].IsZero() {
+	var here map[life]bool
+	for l, t := range w.truth {
+		if t.acked || t.unwanted || !w.Deaths[l].IsZero() {
 			continue
 		}
 		if here == nil {
 			here = w.here()
 		}
-		if !here[id] {
-			w.breaks("%s to %s is nowhere", id, t.endpointID)
+		if !here[l] {
+			w.breaks("%s to %s is nowhere", l.ID, t.endpointID)
 			t.unwanted = true // said once
 		}
 	}
 }
 
 // here is all that lies on queues and in Backlog.
-func (w *world) here() map[string]bool {
-	here := map[string]bool{}
+func (w *world) here() map[life]bool {
+	here := map[life]bool{}
 	for _, q := range w.Queues() {
-		q.Each(func(r events.SQSMessage, _ time.Duration, _ int) { here[awsmodel.DeliveryOf(r)] = true })
+		q.Each(func(r events.SQSMessage, _ time.Duration, _ int) { here[awsmodel.LifeOf(r)] = true })
 	}
 	for _, i := range w.Backlog.Items {
-		here[i.Message.DeliveryID] = true
+		here[life{ID: i.Message.DeliveryID, Replay: i.Message.Replay}] = true
 	}
 	return here
 }

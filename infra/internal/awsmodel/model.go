@@ -37,6 +37,12 @@ const (
 	Lateness         = 45 * time.Second // of effects after the caller has given up
 )
 
+// Life tells deliveries apart: one whose replay changed on its way is another, and nowhere.
+type Life struct {
+	ID     string
+	Replay int
+}
+
 // Model is one account with Herald's queues and tables. Mu guards every field below it, the queues' and Backlog's
 // included.
 type Model struct {
@@ -49,7 +55,7 @@ type Model struct {
 	Slow      map[string]time.Time         // slow_until by tenant
 	Backlog   *Backlog
 	States    map[string]delivery.Record // nil: no record is kept
-	Deaths    map[string]time.Time       // sealed, by delivery: nothing is replayed after a death here
+	Deaths    map[Life]time.Time         // sealed
 	Behind    time.Duration              // of reads that are not strongly consistent
 	Used      Usage
 
@@ -80,7 +86,7 @@ func New() *Model {
 	m := &Model{
 		Endpoints: map[string]endpoint.Endpoint{}, Stops: map[string]endpoint.Marks{},
 		Circuits: map[string]circuit.Item{}, Slow: map[string]time.Time{}, Backlog: NewBacklog(),
-		States: map[string]delivery.Record{}, Deaths: map[string]time.Time{},
+		States: map[string]delivery.Record{}, Deaths: map[Life]time.Time{},
 		Used: Usage{}, began: time.Now(), unheard: map[string][]unheard{},
 		Note: func(string, ...any) {}, Check: func() {}, Sent: func(*Queue, events.SQSMessage) {},
 		Turns: func(_, _ circuit.Item) {}, Puts: func(backlog.Item) {},

@@ -3,6 +3,7 @@ package awsmodel
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -99,8 +100,11 @@ func Attribute(r events.SQSMessage, name string) string {
 	return ""
 }
 
-// DeliveryOf is the id of a message's delivery.
-func DeliveryOf(r events.SQSMessage) string { return Attribute(r, "delivery_id") }
+// LifeOf names the delivery of a message.
+func LifeOf(r events.SQSMessage) Life {
+	replay, _ := strconv.Atoi(Attribute(r, "replay")) // an unreadable one is 0
+	return Life{Attribute(r, "delivery_id"), replay}
+}
 
 // ProgressOf is the life that a message carries; the zero life where it carries none.
 func ProgressOf(r events.SQSMessage) delivery.Life {

@@ -202,9 +202,10 @@ type deadLetters struct{ *Process }
 func (d deadLetters) Create(ctx context.Context, r deadletter.Record) (written bool, err error) {
 	m := d.model
 	return asked(ctx, d.Process, "Write DeadLetters", r.DeliveryID, func() bool {
-		written := m.Deaths[r.DeliveryID].IsZero()
+		key := Life{r.DeliveryID, r.Replay}
+		written := m.Deaths[key].IsZero()
 		if written {
-			m.Deaths[r.DeliveryID] = time.Now()
+			m.Deaths[key] = time.Now()
 			m.Note("%s died of %s", r.DeliveryID, r.Reason)
 		}
 		return written
