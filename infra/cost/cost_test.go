@@ -6,6 +6,21 @@ import (
 	"testing"
 )
 
+// A window gathers all that arrives meanwhile, up to a whole batch.
+func TestProfile_fill(t *testing.T) {
+	for _, row := range []struct {
+		perSecond, window float64
+		want              int
+		mean, most        float64
+	}{{0.1, 5, 1, 10, 10}, {5, 5, 5, 4, 10}, {1000, 1, 10, 0.09, 2}} {
+		p := profile{batch: 10, window: row.window}
+		mean, most := p.wait(row.perSecond)
+		if n := p.fill(row.perSecond); n != row.want || mean != row.mean || most != row.most {
+			t.Errorf("%d in a batch, later by %v s and %v s, want %+v", n, mean, most, row)
+		}
+	}
+}
+
 func TestTheReadmeQuotesThePage(t *testing.T) {
 	page, err := os.ReadFile("../docs/cost.md")
 	if err != nil {

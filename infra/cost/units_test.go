@@ -3,8 +3,40 @@ package cost
 import (
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
+
+func TestConsumed(t *testing.T) {
+	of := func(units float64) *types.ConsumedCapacity { return &types.ConsumedCapacity{CapacityUnits: &units} }
+	three := map[string]types.KeysAndAttributes{"T": {Keys: make([]attributes, 3), ConsistentRead: aws.Bool(true)}}
+	one := map[string][]attributes{"T": {{}}}
+	for name, row := range map[string]struct {
+		call, result any
+		want         usage
+	}{
+		"a write and its index entry": {
+			&dynamodb.PutItemInput{}, &dynamodb.PutItemOutput{ConsumedCapacity: of(3)}, usage{writes: 3},
+		},
+		"a batch of writes to two tables": {
+			&dynamodb.BatchWriteItemInput{},
+			&dynamodb.BatchWriteItemOutput{ConsumedCapacity: []types.ConsumedCapacity{*of(2), *of(4)}}, usage{writes: 6},
+		},
+		"a read": {&dynamodb.GetItemInput{}, &dynamodb.GetItemOutput{ConsumedCapacity: of(2.5)}, usage{reads: 2.5}},
+		"a query that finds nothing": {
+			&dynamodb.QueryInput{}, &dynamodb.QueryOutput{ConsumedCapacity: of(0)}, usage{reads: 0.5},
+		},
+		"a batch of reads of which one is there": {
+			&dynamodb.BatchGetItemInput{RequestItems: three},
+			&dynamodb.BatchGetItemOutput{Responses: one, ConsumedCapacity: []types.ConsumedCapacity{*of(2)}}, usage{reads: 4},
+		},
+	} {
+		if got := consumed(row.call, row.result); got != row.want {
+			t.Errorf("%s: %v, want %v", name, got, row.want)
+		}
+	}
+}
 
 // The numbers are those of the Developer Guide's rules, counted by hand.
 func TestSize(t *testing.T) {
