@@ -3,7 +3,6 @@
 package cost
 
 import (
-	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -176,10 +175,16 @@ func (b *bill) million(name string, c traffic) usage {
 
 // fixed is counted in the template. Without traffic only release emits a metric.
 func (b *bill) fixed() []fixed {
-	file, resources := must(os.ReadFile(templateFile)), must(cfn.Read(templateFile))
-	occurs := func(text string) float64 { return float64(bytes.Count(file, []byte(text))) }
+	resources := must(cfn.Read(templateFile))
 	count := func(kind string) float64 { return float64(len(resources.OfType(kind))) }
-	polls, watched, own := occurs("Type: SQS"), occurs("MetricName:"), count("AWS::KMS::Key")
+	occurs := func(text, kind string) (times float64) { // merged lines, too
+		for _, r := range resources.OfType(kind) {
+			times += float64(strings.Count(fmt.Sprint(r.Properties), text))
+		}
+		return times
+	}
+	polls, watched := occurs("Type:SQS", "AWS::Serverless::Function"), occurs("MetricName:", "AWS::CloudWatch::Alarm")
+	own := count("AWS::KMS::Key")
 	const runs = month / 60
 	same := func(name string, u usage) fixed { return fixed{name, u, u} }
 	return []fixed{
