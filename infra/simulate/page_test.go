@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -35,6 +36,22 @@ func TestWorstDay(t *testing.T) {
 	if got, want := worstDay(bins[100:102]), 5.0/20; got != want {
 		t.Errorf("of half an hour %v, want %v", got, want)
 	}
+}
+
+func TestStats_keepTheFirst2xxAfterAnOutage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(Scenario{Length: time.Minute, up: time.Minute})
+		h := w.own("tenant-0", 0, true)
+		n := w.stats.published(w, h)
+		time.Sleep(w.scenario.up)
+		for range 2 {
+			w.stats.posted(w, h, n, ok(0))
+			time.Sleep(time.Second)
+		}
+		if w.stats.FirstOK != 0 {
+			t.Errorf("the first 2xx came %s after the outage, want at its very end", w.stats.FirstOK)
+		}
+	})
 }
 
 func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {

@@ -40,6 +40,7 @@ type stats struct {
 	own     histogram   // lateness of first attempts of the subjects
 	retries histogram   // lateness of the others'
 	runs    int         // of release, or of the minutes in which it is dead
+	known   bool        // FirstOK is set
 }
 
 // delivered is a delivery so far.
@@ -89,8 +90,8 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	if a.Status/100 != 2 || a.Took >= awsmodel.AttemptTimeout {
 		return
 	}
-	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && s.FirstOK == 0 {
-		s.FirstOK = now - w.scenario.up
+	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && !s.known {
+		s.known, s.FirstOK = true, now-w.scenario.up
 	}
 	if d.acked {
 		s.Twice++
