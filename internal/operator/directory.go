@@ -65,8 +65,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	return d.read(ctx, tenantID, endpointID, item)
 }
 
-// ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is. An
-// endpoint that cannot be read hides no other.
+// ID returns the id of an endpoint that may be named by its host or its description. An id is returned as it is.
 func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error) {
 	if isID(name) {
 		return name, nil
@@ -75,8 +74,12 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 		return "", Invalid("tenant_id", "is required where an endpoint is named by host or description")
 	}
 	all, err := d.Endpoints.List(ctx, tenantID)
-	if _, err = Unreadable(err); err != nil {
+	unreadable, err := Unreadable(err)
+	if err != nil {
 		return "", err
+	}
+	if unreadable { // an act must not hit another endpoint than was meant
+		return "", Invalid("endpoint_id", "give the id: an endpoint of the tenant cannot be read and may have this name, too")
 	}
 	var ids, candidates []string
 	for _, e := range all {

@@ -65,6 +65,12 @@ func (w *world) broken(id string) *world {
 	return w.change(id, func(e *endpoint.Endpoint) { e.Status = testkit.Unreadable })
 }
 
+// at gives the first two endpoints one host.
+func (w *world) at(host string) *world {
+	w.endpoints[0].URL, w.endpoints[1].URL = "https://"+host+"/1", "https://"+host+"/2"
+	return w
+}
+
 // change changes an endpoint, or the marks of a tenant.
 func (w *world) change(id string, change func(e *endpoint.Endpoint)) *world {
 	for n := range w.endpoints {
@@ -263,8 +269,10 @@ func TestHandler_refuses(t *testing.T) {
 		"an endpoint that is deleted": {newWorld(), "pause", `"tenant_id":"acme","endpoint_id":"webhook_gone"`,
 			"deleted endpoint_id"},
 		"an endpoint that is unreadable": {newWorld().broken("webhook_1"), "pause", one, "unreadable endpoint_id"},
-		"a tenant without endpoints":     {newWorld(), "pause", `"tenant_id":"acmee"`, "not_found tenant_id"},
-		"a reason of two lines":          {newWorld(), "pause", one + `,"reason":"a\nb"`, "invalid_field reason"},
+		"an endpoint by a host that an unreadable one may have, too": {newWorld().at("a.example").broken("webhook_1"),
+			"discard", `"tenant_id":"acme","endpoint_id":"a.example","confirm":true`, "invalid_field endpoint_id"},
+		"a tenant without endpoints": {newWorld(), "pause", `"tenant_id":"acmee"`, "not_found tenant_id"},
+		"a reason of two lines":      {newWorld(), "pause", one + `,"reason":"a\nb"`, "invalid_field reason"},
 		"an identifier that is misspelt": {
 			newWorld(), "pause", all + `,"endpointid":"webhook_1"`, "unknown_field endpointid",
 		},

@@ -99,8 +99,8 @@ func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
 		t.Errorf("states (-want +got):\n%s", diff)
 	}
 	answer = testkit.Ask(t, h.Function(), "endpoint", `"tenant_id":"acme","endpoint_id":"a.example"`)
-	if got := testkit.Read[inspect.Endpoint](t, answer); got.EndpointID != "webhook_2" {
-		t.Errorf("found by its host: %+v", got)
+	if got := testkit.Refusal(t, answer); got != "invalid_field endpoint_id" { // webhook_1 may have this host, too
+		t.Errorf("found by its host: %s", answer)
 	}
 }
 
