@@ -136,7 +136,7 @@ func TestHandler_endpoints_showsHowEachStands(t *testing.T) {
 			Waiting: Waiting{Count: 1000, Held: 990, More: true, OldestCreatedAt: failed, KeptUntil: kept},
 		},
 		{
-			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not down.ProbedAt
+			TenantID: "acme", EndpointID: "webhook_asleep", Host: "asleep.example", // is not probed
 			Health: Health{
 				State: "paused", Since: since, PausedBy: "ann", PauseReason: "asked", DiscardedBefore: failed,
 			},
