@@ -41,10 +41,11 @@ func (s *Endpoints) KeepDeleted(life time.Duration) *Endpoints {
 // endpoint that was read in part cannot be written back.
 type Fields string
 
-// Deciding are the fields that decide about an endpoint, Named also those by which its owner knows it, and Shown all
-// that operators may see.
+// Keys tell which endpoints there are, and which are deleted. Deciding are also the fields that decide about an
+// endpoint, Named also those by which its owner knows it, and Shown all that operators may see.
 const (
-	Deciding Fields = "tenant_id, endpoint_id, #status, created_at, updated_at, deleted_at, secret_rotated_at"
+	Keys     Fields = "tenant_id, endpoint_id"
+	Deciding        = Keys + ", #status, created_at, updated_at, deleted_at, secret_rotated_at"
 	Named           = Deciding + ", #url, description"
 	Shown           = Named + ", events"
 )
@@ -137,7 +138,11 @@ func endpointOf(row attributes) (e endpoint.Endpoint, err error) {
 	if err := unmarshal(row, &e); err != nil {
 		return endpoint.Endpoint{}, unreadable(err)
 	}
-	e.ID = strings.TrimPrefix(e.ID, deletedPrefix)
+	id, deleted := strings.CutPrefix(e.ID, deletedPrefix)
+	e.ID = id
+	if deleted {
+		e.Status = endpoint.Deleted // also where the key alone was asked for
+	}
 	return e, nil
 }
 

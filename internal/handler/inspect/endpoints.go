@@ -36,13 +36,13 @@ type endpointsRequest struct {
 	Description string `json:"description"` // a part of it
 }
 
-// wants has healthy endpoints only of a tenant, its deleted ones not, and both on request.
+// wants has healthy endpoints only of a tenant, or on request.
 func (h *Handler) wants(r endpointsRequest, f operator.Found) bool {
-	e, state, left := f.Endpoint, h.state(f), operator.StateHealthy
-	if r.TenantID != "" {
-		left = operator.StateDeleted
+	e, state := f.Endpoint, h.state(f)
+	if r.State == "" && r.TenantID == "" && state == operator.StateHealthy {
+		return false
 	}
-	return (r.State == state || r.State == "" && state != left) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
+	return (r.State == "" || r.State == state) && (r.Host == "" || strings.EqualFold(r.Host, e.Host())) &&
 		strings.Contains(strings.ToLower(e.Description), strings.ToLower(r.Description))
 }
 
@@ -91,7 +91,7 @@ func (h *Handler) endpoints(
 	return operator.Paged(call, req.Page, filter, read)
 }
 
-// ofTenant looks for endpoints of a tenant, behind the one with the id start.
+// ofTenant looks for endpoints of a tenant, behind the one with the id start. Deleted ones are read on request only.
 func (h *Handler) ofTenant(
 	ctx context.Context, req endpointsRequest, limit int, start string,
 ) (found []operator.Found, next string, err error) {
@@ -101,7 +101,7 @@ func (h *Handler) ofTenant(
 	}
 	var keys []dynamo.EndpointKey
 	for _, e := range all {
-		if e.ID > start {
+		if e.ID > start && (e.Live() || req.State == operator.StateDeleted) {
 			keys = append(keys, dynamo.EndpointKey{TenantID: req.TenantID, EndpointID: e.ID})
 		}
 	}

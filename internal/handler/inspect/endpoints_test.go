@@ -22,7 +22,11 @@ type ids struct{ *world }
 func (w ids) List(_ context.Context, tenantID string) (named []endpoint.Endpoint, err error) {
 	for _, e := range w.endpoints {
 		if e.TenantID == tenantID {
-			named = append(named, endpoint.Endpoint{TenantID: tenantID, ID: e.ID})
+			key := endpoint.Endpoint{TenantID: tenantID, ID: e.ID}
+			if !e.Live() {
+				key.Status = endpoint.Deleted
+			}
+			named = append(named, key)
 		}
 	}
 	return named, w.fault("Endpoints.List")

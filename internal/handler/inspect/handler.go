@@ -41,7 +41,7 @@ type DeadLetters interface {
 	Count(ctx context.Context, s job.Selector) (n int, oldest time.Time, err error)
 }
 
-// IDs lists a tenant's endpoints, oldest first, deleted ones included. They have nothing but their names, so one that
+// IDs lists a tenant's endpoints, oldest first, deleted ones included. It tells them by their keys alone, so one that
 // cannot be read hides no other (dynamo.Endpoints).
 type IDs interface {
 	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)

@@ -51,7 +51,7 @@ func New(c Config) *Handler {
 		Deliveries:  dynamo.NewDeliveries(tables, s.DeliveriesTable),
 		DeadLetters: dynamo.NewDeadLetters(tables, s.DeadLettersTable),
 		Directory:   operator.Directory{Endpoints: endpoints.Only(dynamo.Shown), Circuits: circuits},
-		IDs:         endpoints.Only("tenant_id, endpoint_id"),
+		IDs:         endpoints.Only(dynamo.Keys),
 		Circuits:    circuits,
 		Readings: dynamo.NewReader(dynamo.ReaderConfig{
 			Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable, Fields: dynamo.Shown,

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,6 +53,7 @@ func TestViewsScanNothing(t *testing.T) {
 	}{
 		{"summary", "", 2 + rows + 16 + 2*3 + *letters/2000},
 		{"endpoints", `"limit":20`, 1 + 2 + 16},
+		{"endpoints", `"tenant_id":"tenant_0"`, 1 + 2 + 16}, // its 50, without the one that is deleted
 		{"causes", "", 1 + *letters/2000 + 2},
 	} {
 		faults.Reset()
@@ -69,7 +71,7 @@ func TestViewsScanNothing(t *testing.T) {
 	}
 }
 
-// A row with a time that is none hides no other of its tenant.
+// A row with a time that is none hides no other of its tenant, and the circuit of a deleted endpoint hides none.
 func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
 	cfg := testkit.Moto(t)
 	tables, client := testkit.Tables(t, cfg), dynamodb.NewFromConfig(cfg)
@@ -80,16 +82,9 @@ func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
 	if err := dynamo.NewEndpoints(client, tables.Endpoints).Create(t.Context(), well, nil); err != nil {
 		t.Fatal(err)
 	}
-	_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{
-		TableName: &tables.Endpoints, Item: map[string]types.AttributeValue{
-			"tenant_id":   &types.AttributeValueMemberS{Value: "acme"},
-			"endpoint_id": &types.AttributeValueMemberS{Value: "webhook_1"},
-			"created_at":  &types.AttributeValueMemberS{Value: "yesterday"},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	put(t, client, tables.Endpoints, "tenant_id", "acme", "endpoint_id", "webhook_1", "created_at", "yesterday")
+	put(t, client, tables.Endpoints, "tenant_id", "acme", "endpoint_id", "deleted#webhook_3")
+	put(t, client, tables.EndpointHealth, "scope", "endpoint#webhook_3", "name", "health", "since", "yesterday")
 	answer := testkit.Ask(t, h.Function(), "endpoints", `"tenant_id":"acme"`)
 	states := map[string]string{}
 	for _, e := range testkit.Read[operator.List[inspect.Trouble]](t, answer).Data {
@@ -104,10 +99,23 @@ func TestEndpointsOfATenantAreShownThoughOneIsBroken(t *testing.T) {
 	}
 }
 
-// fill stores endpoints in trouble, 50 of a tenant, and dead letters.
+// put stores an item of texts.
+func put(t *testing.T, client *dynamodb.Client, table string, texts ...string) {
+	t.Helper()
+	item := map[string]types.AttributeValue{}
+	for pair := range slices.Chunk(texts, 2) {
+		item[pair[0]] = &types.AttributeValueMemberS{Value: pair[1]}
+	}
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// fill stores endpoints in trouble, 50 of a tenant, a deleted one, and dead letters.
 func fill(t *testing.T, client *dynamodb.Client, tables testkit.TableNames) {
 	t.Helper()
 	now := time.Now().UTC().Truncate(time.Millisecond)
+	put(t, client, tables.Endpoints, "tenant_id", "tenant_0", "endpoint_id", "deleted#webhook_gone", "status", "deleted")
 	endpoints := dynamo.NewEndpoints(client, tables.Endpoints)
 	circuits := dynamo.NewCircuits(client, tables.EndpointHealth)
 	dead := dynamo.NewDeadLetters(client, tables.DeadLetters)
