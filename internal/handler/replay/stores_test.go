@@ -91,8 +91,11 @@ func (w *world) Purged(_ context.Context, r delivery.Record) error {
 type endpoints struct{ *world }
 
 func (w endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoint, bool, error) {
-	if tenantID == "" || id == "" {
-		return endpoint.Endpoint{}, false, errAWS // a key must not be empty
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.reads++
+	if tenantID == "" || id == "" || w.endpoints == nil { // a key must not be empty
+		return endpoint.Endpoint{}, false, errAWS
 	}
 	status, found := w.endpoints[id]
 	return endpoint.Endpoint{ID: id, Status: status}, found, nil

@@ -1,9 +1,10 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"sync"
+	"slices"
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
@@ -24,22 +25,17 @@ func (h *Handler) survey(ctx context.Context, call *operator.Call, j job.Job) (S
 	r := h.runOf(call, j)
 	s := Survey{Refused: map[string]int{}}
 	page := dynamo.LetterPage{Limit: surveyPage, OldestFirst: true}
-	known := &sync.Map{}
+	atEndpoints := map[dynamo.EndpointKey]string{}
 	for !late(ctx) {
 		records, next, err := h.DeadLetters.List(ctx, j.Selector, page)
 		if err != nil {
 			return Survey{}, err
 		}
-		refusals := make([]string, len(records))
-		errs := parallel.Each(len(records), chunk, func(i int) (err error) {
-			refusals[i], err = r.foresee(ctx, records[i], known)
-			return err
-		})
-		if err := errors.Join(errs...); err != nil {
+		if err := r.judgeAll(ctx, records, atEndpoints); err != nil {
 			return Survey{}, err
 		}
-		for _, refusal := range refusals {
-			s.count(refusal)
+		for _, d := range records {
+			s.count(cmp.Or(r.refusal(d), atEndpoints[endpointOf(d)]))
 		}
 		if page.Cursor = next; next == "" {
 			s.Complete = true
@@ -57,20 +53,40 @@ func (s *Survey) count(refusal string) {
 	s.Refused[refusal]++
 }
 
-// foresee says why a dead letter would be refused, "" if it would not, and remembers what is known of endpoints.
-func (r *run) foresee(ctx context.Context, d deadletter.Record, known *sync.Map) (string, error) {
-	if reason := r.refusal(d); reason != "" || r.job.Act == job.Purge {
-		return reason, nil
+func endpointOf(d deadletter.Record) dynamo.EndpointKey {
+	return dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}
+}
+
+// judgeAll adds the endpoints' refusals of dead letters that nothing else refuses. It reads each endpoint once, some at
+// a time, until one cannot be read.
+func (r *run) judgeAll(
+	ctx context.Context, records []deadletter.Record, known map[dynamo.EndpointKey]string,
+) error {
+	if r.job.Act == job.Purge { // which asks no endpoint
+		return nil
 	}
-	key := dynamo.EndpointKey{TenantID: d.TenantID, EndpointID: d.EndpointID}
-	if reason, found := known.Load(key); found {
-		return reason.(string), nil
+	var keys []dynamo.EndpointKey
+	for _, d := range records {
+		key := endpointOf(d)
+		if _, judged := known[key]; !judged && r.refusal(d) == "" {
+			known[key] = ""
+			keys = append(keys, key)
+		}
 	}
-	reason, err := r.h.refusalAt(ctx, key.TenantID, key.EndpointID)
-	if err == nil {
-		known.Store(key, reason)
+	for some := range slices.Chunk(keys, chunk) {
+		reasons := make([]string, len(some))
+		errs := parallel.Each(len(some), chunk, func(i int) (err error) {
+			reasons[i], err = r.h.refusalAt(ctx, some[i].TenantID, some[i].EndpointID)
+			return err
+		})
+		if err := errors.Join(errs...); err != nil {
+			return err
+		}
+		for i, key := range some {
+			known[key] = reasons[i]
+		}
 	}
-	return reason, err
+	return nil
 }
 
 // surveyEvents looks at all rejected events and returns them to their queue.

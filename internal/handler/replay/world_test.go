@@ -29,8 +29,8 @@ var (
 // world is the tables and queues around the handler. A process that has made its last call gets no answer any more.
 type world struct {
 	letters   map[string]deadletter.Record
-	order     []string // of the dead letters, by death
-	endpoints map[string]endpoint.Status
+	order     []string                   // of the dead letters, by death
+	endpoints map[string]endpoint.Status // nil: none can be read
 	rejected  []rejected.Event
 	jobs      map[string]job.Job
 	lease     map[string]holder
@@ -46,6 +46,7 @@ type world struct {
 	hidden    time.Duration // of the events that were received last
 	unaudited bool          // the audit log takes nothing
 	takes     time.Duration // to receive, or to erase a page
+	reads     int           // of endpoints
 	calls     int           // of this process
 	last      int           // the process dies at this call, 0: never
 	lost      bool          // the last call is done, and its answer lost
