@@ -59,13 +59,15 @@ func (r startRequest) check(j job.Job) error {
 	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
 		return operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
 	case r.Act != job.Publish:
-		return operator.CheckSelection(j.Selector)
+		selected := j.Selector
+		selected.Status = r.Status // its default alone would select every tenant's
+		return operator.CheckSelection(selected)
 	case r.EndpointID != "":
 		return operator.Invalid("endpoint_id", "rejected events have no endpoint")
 	case r.Status != "":
 		return operator.Invalid("status", "rejected events have no status")
 	}
-	return operator.CheckTimes(r.Selector)
+	return operator.CheckTimes(j.Selector)
 }
 
 // job is the job that the request asks for. It selects nothing that dies after it was started, so nothing that dies
