@@ -123,14 +123,18 @@ func TestMessage_isReceivedAsTheEventThatItKeeps(t *testing.T) {
 	}
 }
 
-func TestQueue_Receive_hidesForAMinuteAndAsksAllServers(t *testing.T) {
-	for most, want := range map[int]int32{3: 3, 10: 10, 100: 10} {
+func TestQueue_Receive_hidesForTheGivenTimeAndAsksAllServers(t *testing.T) {
+	for most, want := range map[int]struct {
+		hidden          time.Duration
+		number, seconds int32
+	}{3: {Briefly, 3, 60}, 10: {Briefly, 10, 60}, 100: {job.Way, 10, 900}} {
 		client := &fakeSQS{}
-		if _, err := (Queue{Client: client, URL: "queue"}).Receive(t.Context(), most, Briefly); err != nil {
+		if _, err := (Queue{Client: client, URL: "queue"}).Receive(t.Context(), most, want.hidden); err != nil {
 			t.Fatal(err)
 		}
 		asked := &sqs.ReceiveMessageInput{
-			QueueUrl: aws.String("queue"), MaxNumberOfMessages: want, VisibilityTimeout: 60, WaitTimeSeconds: 1,
+			QueueUrl: aws.String("queue"), MaxNumberOfMessages: want.number, VisibilityTimeout: want.seconds,
+			WaitTimeSeconds:             1,
 			MessageAttributeNames:       []string{"All"},
 			MessageSystemAttributeNames: []types.MessageSystemAttributeName{"SentTimestamp", "DeadLetterQueueSourceArn"},
 		}

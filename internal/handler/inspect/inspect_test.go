@@ -55,7 +55,8 @@ type world struct {
 	jobs       workedOff
 
 	rejected   []rejected.Event
-	receiveErr error // after all events were received
+	hidden     time.Duration // of the events that were received last
+	receiveErr error         // after all events were received
 	restored   []string
 	restoreErr error
 	log        bytes.Buffer
@@ -135,7 +136,8 @@ func (w letters) Count(_ context.Context, s job.Selector) (int, time.Time, error
 	return w.counts[deadletter.Status(s.Status)], at, w.fault("DeadLetters.Count")
 }
 
-func (w *world) Receive(_ context.Context, most int, _ time.Duration) ([]rejected.Event, error) {
+func (w *world) Receive(_ context.Context, most int, hidden time.Duration) ([]rejected.Event, error) {
+	w.hidden = hidden
 	n := min(most, 2, len(w.rejected))
 	if n == 0 {
 		return nil, w.receiveErr

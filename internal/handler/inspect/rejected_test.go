@@ -35,8 +35,8 @@ func TestHandler_rejectedEvents_showsTheOldestFirstAndReturnsAll(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"3", "1", "2"}, w.restored); diff != "" {
-		t.Errorf("restored (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"3", "1", "2"}, w.restored); diff != "" || w.hidden != rejected.Briefly {
+		t.Errorf("hidden for %s, restored (-want +got):\n%s", w.hidden, diff)
 	}
 	if strings.Contains(w.log.String(), "body 1") {
 		t.Errorf("a body is logged: %s", &w.log)

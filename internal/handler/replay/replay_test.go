@@ -193,8 +193,8 @@ func TestHandler_discardRejectedEvents_deletesTheNamedOnesAndReturnsTheRest(t *t
 		t.Errorf("steps (-want +got):\n%s", diff)
 	}
 	returned := append(slices.Repeat([]string{"2"}, 20), "3", "stuck")
-	if diff := cmp.Diff(returned, w.restored, inAnyOrder); diff != "" {
-		t.Errorf("returned to the queue (-want +got):\n%s", diff)
+	if diff := cmp.Diff(returned, w.restored, inAnyOrder); diff != "" || w.hidden != rejected.Briefly {
+		t.Errorf("hidden for %s, returned to the queue (-want +got):\n%s", w.hidden, diff)
 	}
 }
 
@@ -248,8 +248,8 @@ func TestHandler_rejectedEvents_publishesWithItsIDAndReturnsTheRest(t *testing.T
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("answer (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"2", "3"}, w.restored, inAnyOrder); diff != "" {
-		t.Errorf("returned to the queue (-want +got):\n%s", diff)
+	if diff := cmp.Diff([]string{"2", "3"}, w.restored, inAnyOrder); diff != "" || w.hidden != rejected.Briefly {
+		t.Errorf("hidden for %s, returned to the queue (-want +got):\n%s", w.hidden, diff)
 	}
 	steps := []string{
 		"audit publish 1 by ann", "audit publish 4 by ann", `send {"id":"evt_1",` + good[1:], "send " + named,
