@@ -221,6 +221,31 @@ func TestHandler_workJobs_givesEachJobATurn(t *testing.T) {
 	})
 }
 
+// Where time ends within a round, the jobs without a turn in it come first in the next invocation.
+func TestHandler_workJobs_endsWithinARound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newStore(t, 2*jobPage)
+		begun := time.Now()
+		for n := range 3 {
+			id := fmt.Sprint("job_", n)
+			w.jobs[id] = job.Job{
+				ID: id, Act: job.Purge, State: job.Running, Selector: job.Selector{Status: "dead", Until: begun},
+				Progress: job.Progress{Pending: w.order[:jobPage], Cursor: w.order[jobPage-1]},
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), reserve+7*time.Second) // a page takes 2 s
+		defer cancel()
+		w.invoke(ctx, t, `{"action":"work_jobs","operator":"release"}`)
+		last := map[string]string{}
+		for id, j := range w.jobs {
+			last[id] = j.UpdatedAt.Sub(begun).String()
+		}
+		if diff := cmp.Diff(map[string]string{"job_0": "6s", "job_1": "8s", "job_2": "4s"}, last); diff != "" {
+			t.Errorf("last turns (-want +got)\n%s", diff)
+		}
+	})
+}
+
 // What another job has purged meanwhile ends no job: a table stores no count without a reason.
 func TestHandler_workJobs_countsWhatHasGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
