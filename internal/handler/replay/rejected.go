@@ -42,7 +42,7 @@ func (h *Handler) rejectedEvents(
 	if req.All == (len(req.MessageIDs) > 0) {
 		return RejectedResults{}, operator.Invalid("message_ids", "give either message_ids or all")
 	}
-	s := &sweep{h: h, call: call}
+	s := &sweep{h: h, call: call, all: req.All}
 	s.act = s.send
 	if req.All {
 		return s.answer(ctx)

@@ -91,7 +91,7 @@ func (r *run) judgeAll(
 
 // surveyEvents looks at all rejected events and returns them to their queue.
 func (h *Handler) surveyEvents(ctx context.Context, call *operator.Call, j job.Job) (Survey, error) {
-	s := &sweep{h: h, call: call, job: j, act: func(_ context.Context, events []rejected.Event) []met {
+	s := &sweep{h: h, call: call, job: j, all: true, act: func(_ context.Context, events []rejected.Event) []met {
 		return ended(resultWouldReplay, "", events...)
 	}}
 	all, complete, err := s.run(ctx, rejected.Briefly)

@@ -18,8 +18,9 @@ import (
 type sweep struct {
 	h       *Handler
 	call    *operator.Call
-	job     job.Job                                       // of a request: zero, which selects all
-	ids     []string                                      // of the messages; none: all that the job selects
+	job     job.Job                                       // of a request: zero
+	all     bool                                          // that the job selects, otherwise those with the ids
+	ids     []string                                      // of messages
 	act     func(context.Context, []rejected.Event) []met // on the selected events
 	invalid bool                                          // also on those that this version would reject again
 }
@@ -47,9 +48,9 @@ func ended(result, reason string, events ...rejected.Event) (all []met) {
 // maxSwept bounds the results of a job's sweep: an invocation has no time for more.
 const maxSwept = 100_000
 
-// run receives until the queue is empty, or time or room runs out. What it receives stays hidden for so long unless it
-// is restored before. That each id was met is no reason to stop: an event that was rejected twice lies there twice
-// under one message id.
+// run receives until the queue is empty, or time or room runs out. What it receives stays hidden for the given time
+// unless it is restored before. That each id was met is no reason to stop: an event that was rejected twice lies there
+// twice under one message id.
 func (s *sweep) run(ctx context.Context, hidden time.Duration) (all []met, complete bool, err error) {
 	most := maxIDs
 	if s.job.ID != "" {
@@ -60,12 +61,13 @@ func (s *sweep) run(ctx context.Context, hidden time.Duration) (all []met, compl
 		if err != nil || len(events) == 0 {
 			return all, err == nil, err
 		}
-		some, good := s.sort(events)
+		some, good := s.split(events)
 		if len(good) > 0 {
 			some = append(some, s.act(ctx, good)...)
 		}
 		for _, m := range some {
-			if m.Body = ""; m.result != "" { // there can be many
+			m.Body = "" // there can be many
+			if m.result != "" {
 				selected++
 			}
 			all = append(all, m)
@@ -74,20 +76,29 @@ func (s *sweep) run(ctx context.Context, hidden time.Duration) (all []met, compl
 	return all, false, nil
 }
 
-// sort tells the events to act on from the others. It refuses those that this version would reject again.
-func (s *sweep) sort(events []rejected.Event) (others []met, good []rejected.Event) {
+// split tells the events to act on from the others. It refuses those that this version would reject again.
+func (s *sweep) split(events []rejected.Event) (others []met, good []rejected.Event) {
 	for _, e := range events {
-		if len(s.ids) > 0 && !slices.Contains(s.ids, e.MessageID) || !e.Selected(s.job.Selector) {
+		if !s.selects(e) {
 			others = append(others, met{Event: e})
 			continue
 		}
-		if _, err := event.Decode(withID(e), e.EventID); err != nil && !s.invalid {
-			others = append(others, met{e, resultRefused, err.Error()})
-			continue
+		if !s.invalid {
+			if _, err := event.Decode(withID(e), e.EventID); err != nil {
+				others = append(others, met{e, resultRefused, err.Error()})
+				continue
+			}
 		}
 		good = append(good, e)
 	}
 	return others, good
+}
+
+func (s *sweep) selects(e rejected.Event) bool {
+	if s.all {
+		return e.Selected(s.job.Selector)
+	}
+	return slices.Contains(s.ids, e.MessageID)
 }
 
 // restore returns events to their queue.

@@ -31,7 +31,7 @@ func (h *Handler) publishAlone(ctx context.Context, running []job.Job) ([]job.Jo
 // publish goes through the rejected events, and is done with a job that has met the queue's end. Events passed before
 // that stay hidden, so that the next invocation goes on behind them.
 func (w *worker) publish(ctx context.Context, j job.Job) (job.Job, job.Page, error) {
-	s := &sweep{h: w.h, call: w.call, job: j}
+	s := &sweep{h: w.h, call: w.call, job: j, all: true}
 	s.act = func(ctx context.Context, events []rejected.Event) []met {
 		// refused ones take no time, or many would keep the sweep from its end
 		if w.pace(ctx, len(events)) {

@@ -22,6 +22,16 @@ func eventsOf(n int, tenant func(n int) string) []rejected.Event {
 	return all
 }
 
+// A sweep may discard: where it is given no ids, it selects nothing.
+func TestSweep_split_selectsAllOnlyWhereItIsTold(t *testing.T) {
+	for _, all := range []bool{false, true} {
+		s := &sweep{all: all, invalid: true}
+		if _, selected := s.split(eventsOf(1, strconv.Itoa)); (len(selected) > 0) != all {
+			t.Errorf("all: %v, selected %v", all, selected)
+		}
+	}
+}
+
 // More events than the rate allows in an invocation stay on the queue, and the job ends all the same.
 func TestHandler_workJobs_passesRefusedEventsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
