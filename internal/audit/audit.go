@@ -107,7 +107,10 @@ func (l Log) createStream(ctx context.Context) error {
 	_, err := l.Client.CreateLogStream(ctx, &cloudwatchlogs.CreateLogStreamInput{
 		LogGroupName: &l.Group, LogStreamName: &l.Function,
 	})
-	if _, other := errors.AsType[*types.ResourceAlreadyExistsException](err); err != nil && !other { // that was faster
+	if _, exists := errors.AsType[*types.ResourceAlreadyExistsException](err); exists { // another process was faster
+		return nil
+	}
+	if err != nil {
 		return fmt.Errorf("creating a stream of the audit log: %w", err)
 	}
 	return nil

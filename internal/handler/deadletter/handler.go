@@ -150,7 +150,8 @@ func (h *Handler) examine(ctx context.Context, r events.SQSMessage) (death, erro
 	}
 	state, found, err := h.States.Get(ctx, m.DeliveryID)
 	d := death{record: diagnose(m, state, found), content: deadletter.Death{Body: m.Body}, lastMS: state.DurationMS}
-	if d.record.DiedAt = now; found && state.State == delivery.Acknowledged {
+	d.record.DiedAt = now
+	if found && state.State == delivery.Acknowledged {
 		d.outcome = outcomeAcknowledged
 	}
 	return d.entered(r.MessageId, ""), err

@@ -35,7 +35,8 @@ type step func(ctx context.Context, p replay) (replay, error)
 // find reads the dead letter, and refuses one that cannot be replayed or purged.
 func (r *run) find(ctx context.Context, p replay) (replay, error) {
 	d, found, err := r.h.DeadLetters.Get(ctx, p.id)
-	switch p.record = d; {
+	p.record = d
+	switch {
 	case err != nil:
 		return p, err
 	case !found && r.job.ID != "" && r.job.Act == job.Purge: // by a worker that broke off
@@ -141,7 +142,8 @@ func (r *run) open(ctx context.Context, p replay) (replay, error) {
 // claim takes the dead letter.
 func (r *run) claim(ctx context.Context, p replay) (replay, error) {
 	number, fresh, ok, err := r.h.DeadLetters.Claim(ctx, p.record, r.job.Operator, r.job.ID, r.now)
-	if p.message.Replay, p.fresh = number, fresh; !ok && err == nil {
+	p.message.Replay, p.fresh = number, fresh
+	if !ok && err == nil {
 		p = p.ended(resultRefused, reasonChanged)
 	}
 	return p, err
