@@ -116,7 +116,8 @@ func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return out, nil
 }
 
-// Encode writes an answer, or what of it the audit log has: zero times are null, empty lists and maps [] and {}.
+// Encode writes an answer, or a part of one for the audit log. Zero times are null; empty lists and maps are [] and {},
+// never null.
 func Encode(answer any) (jsontext.Value, error) { return json.Marshal(answer, encoding) }
 
 var encoding = json.JoinOptions(jsontext.AllowInvalidUTF8(true), json.WithMarshalers(json.MarshalToFunc(timeOrNull)))

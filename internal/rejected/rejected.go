@@ -85,8 +85,8 @@ const (
 	receiveWait  = 1 // seconds
 )
 
-// Receive returns at most `most` events, and never more than ten. They stay hidden for so long unless they are restored
-// before. An empty result means the queue is empty.
+// Receive returns at most `most` events, and never more than ten. They stay hidden for the given time unless they are
+// restored before. An empty result means the queue is empty.
 func (q Queue) Receive(ctx context.Context, most int, hidden time.Duration) ([]Event, error) {
 	out, err := q.Client.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl:              aws.String(q.URL),
