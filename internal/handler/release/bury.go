@@ -15,11 +15,11 @@ import (
 // maxEnded bounds the keys in memory, of a lane. The rest is found again by the next run.
 const maxEnded = 50_000 / backlog.DueShards
 
-// end notes a delivery that is over: its schedule is used up, because DeadLetterQueue refused it before, or it was held
-// to the end of its life.
-func (d *due) end(i backlog.Item) {
-	if l := &d.over[i.DueShard()]; len(l.keys) < maxEnded {
-		l.keys = append(l.keys, dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID})
+// end notes a delivery that its lane has found to be over: its schedule is used up, because DeadLetterQueue refused it
+// before, or it was held to the end of its life.
+func (d *due) end(i backlog.Item, shard int) {
+	if l := &d.over[shard]; len(l.keys) < maxEnded {
+		l.keys = append(l.keys, dynamo.Due{Key: i.Key, TenantID: i.Message.TenantID, DueAt: i.DueAt})
 	}
 }
 
@@ -29,12 +29,12 @@ func (d *due) bury(ctx context.Context, until time.Time) bool {
 	for n := range d.over {
 		d.over[n].keys = inTurn(d.over[n].keys, ownerOf)
 	}
-	d.work(ctx, "burying", until, &d.over, d.endings)
+	d.goOn(ctx, "burying", until, &d.over, d.endings)
 	return left(d.over) || left(d.lanes)
 }
 
 // endings are the moves of items whose deliveries are over.
-func (d *due) endings(ctx context.Context, found dynamo.Page) (moves []move, err error) {
+func (d *due) endings(ctx context.Context, _ int, found dynamo.Page) (moves []move, err error) {
 	var of []dynamo.EndpointKey
 	for _, i := range found.Items {
 		if key := endpointOf(i); !slices.Contains(of, key) {

@@ -24,11 +24,14 @@ type due struct {
 
 // lane is one shard of the index, or the part of it that is over.
 type lane struct {
-	keys   []dynamo.Due // read and not yet looked at
-	cursor string
-	more   bool // there is a further page
-	failed bool // its partition, or SQS, refuses: the rest is for the next run
-	stuck  bool // nothing of the last page could be deleted
+	keys    []dynamo.Due // read and not yet looked at
+	cursor  string
+	more    bool // there is a further page
+	singly  int  // so many are read one by one
+	unread  bool // the last could not be read
+	stuck   bool // nothing of the last page could be deleted
+	refused bool // nor sent
+	failed  bool // a table or queue refuses everything: the rest is for the next run
 }
 
 func (l lane) done() bool { return l.failed || !l.more && len(l.keys) == 0 }
@@ -39,8 +42,7 @@ func left(lanes [backlog.DueShards]lane) bool {
 }
 
 // read reads the next page of a shard's keys.
-func (d *due) read(ctx context.Context, shard int) error {
-	l := &d.lanes[shard]
+func (d *due) read(ctx context.Context, l *lane, shard int) error {
 	keys, next, err := d.h.Backlog.Due(ctx, shard, d.until, keysSize, l.cursor)
 	if err != nil {
 		return err
@@ -54,67 +56,87 @@ func ownerOf(key dynamo.Due) dynamo.EndpointKey {
 }
 
 func (d *due) send(ctx context.Context, until time.Time) bool {
-	d.work(ctx, "reading due deliveries", until, &d.lanes, d.moves)
+	moves := func(ctx context.Context, shard int, found dynamo.Page) ([]move, error) {
+		return d.moves(ctx, shard, found), nil
+	}
+	d.goOn(ctx, "reading due deliveries", until, &d.lanes, moves)
 	return left(d.lanes)
 }
 
-// work carries out the moves of lanes, side by side.
-func (d *due) work(
-	ctx context.Context, doing string, until time.Time, shards *[backlog.DueShards]lane,
-	movesOf func(context.Context, dynamo.Page) ([]move, error),
+// movesOf are the moves of items that the lane of a shard has found.
+type movesOf func(ctx context.Context, shard int, found dynamo.Page) ([]move, error)
+
+// goOn carries out the moves of lanes, side by side.
+func (d *due) goOn(
+	ctx context.Context, doing string, until time.Time, lanes *[backlog.DueShards]lane, of movesOf,
 ) {
-	errs := parallel.Each(len(shards), len(shards), func(shard int) error {
-		for l := &shards[shard]; !l.done() && d.h.Now().Before(until); {
+	errs := parallel.Each(len(lanes), len(lanes), func(shard int) error {
+		for l := &lanes[shard]; !l.done() && d.h.Now().Before(until); {
 			if len(l.keys) == 0 {
-				if err := d.read(ctx, shard); err != nil {
+				if err := d.read(ctx, l, shard); err != nil {
 					return err
 				}
 				continue
 			}
-			if err := d.page(ctx, l, movesOf); err != nil {
-				return err
+			if err := d.page(ctx, l, shard, of); err != nil {
+				d.t.fault(ctx, doing, err)
 			}
 		}
 		return nil
 	})
 	for shard, err := range errs {
 		if err != nil {
-			shards[shard].failed = true
+			lanes[shard].failed = true
 			d.t.fault(ctx, doing, err)
 		}
 	}
 }
 
-// page carries out the moves of a lane's next items, but of none whose partition has refused a change.
-func (d *due) page(
-	ctx context.Context, l *lane, movesOf func(context.Context, dynamo.Page) ([]move, error),
-) error {
-	page := l.keys[:min(len(l.keys), sizeOf(l.stuck))]
+// page carries out the moves of a lane's next items. Those that cannot be read together are read one by one: it may be
+// for one tenant's only. So is the next after a page without a single delete, since an item that is sent and stays is
+// sent again. Two refusals in a row end the lane.
+func (d *due) page(ctx context.Context, l *lane, shard int, of movesOf) error {
+	size := pageSize
+	if l.stuck || l.singly > 0 {
+		size = 1
+	}
+	page := l.keys[:min(len(l.keys), size)]
+	found, err := d.found(ctx, page)
+	var moves []move
+	if err == nil {
+		moves, err = of(ctx, shard, found)
+	}
+	if err != nil && len(page) > 1 {
+		l.singly = len(page)
+		return err
+	}
+	l.keys, l.singly = l.keys[len(page):], max(l.singly-1, 0)
+	if err != nil {
+		d.late(page)
+		l.failed, l.unread = l.unread, true
+		return err
+	}
+	if l.unread = false; len(moves) > 0 {
+		done, refused := d.out.carry(ctx, moves)
+		l.failed, l.refused, l.stuck = refused && l.refused, refused, done == 0
+	}
+	return nil
+}
+
+// found reads the items with these keys, but none whose partition has refused a change.
+func (d *due) found(ctx context.Context, page []dynamo.Due) (dynamo.Page, error) {
 	var keys []backlog.Key
 	for _, one := range page {
 		if !d.out.refuses(one.EndpointID, one.Shard) {
 			keys = append(keys, one.Key)
 		}
 	}
-	found, err := d.h.Backlog.BatchGet(ctx, keys) // no call for no keys
-	if err != nil {
-		return err
-	}
-	moves, err := movesOf(ctx, found)
-	if err != nil {
-		return err
-	}
-	l.keys = l.keys[len(page):]
-	if len(moves) > 0 {
-		done, refused := d.out.carry(ctx, moves)
-		l.stuck, l.failed = done == 0, refused
-	}
-	return nil
+	return d.h.Backlog.BatchGet(ctx, keys) // no call for no keys
 }
 
 // moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by
 // now.
-func (d *due) moves(ctx context.Context, found dynamo.Page) (moves []move, _ error) {
+func (d *due) moves(ctx context.Context, shard int, found dynamo.Page) (moves []move) {
 	d.t.see(ctx, found)
 	now := d.h.Now()
 	for _, i := range found.Items {
@@ -124,18 +146,22 @@ func (d *due) moves(ctx context.Context, found dynamo.Page) (moves []move, _ err
 			d.t.late(now.Sub(i.DueAt))
 			moves = append(moves, move{kind: kindDue, item: i, delay: i.DueAt.Sub(now)})
 		case !i.DueAt.After(now):
-			d.end(i)
+			d.end(i, shard)
 		}
 	}
-	return moves, nil
+	return moves
 }
 
 // countUnsent notes the lateness of everything left for want of time.
 func (d *due) countUnsent() {
-	now := d.h.Now()
 	for _, l := range d.lanes {
-		for _, key := range l.keys {
-			d.t.late(now.Sub(key.DueAt))
-		}
+		d.late(l.keys)
+	}
+}
+
+func (d *due) late(keys []dynamo.Due) {
+	now := d.h.Now()
+	for _, key := range keys {
+		d.t.late(now.Sub(key.DueAt))
 	}
 }

@@ -24,7 +24,7 @@ type sight struct {
 func (h *Handler) look(ctx context.Context, t *tally, d *due) (seen sight) {
 	errs := parallel.Each(backlog.DueShards+1, backlog.DueShards+1, func(n int) (err error) {
 		if n < backlog.DueShards {
-			return d.read(ctx, n)
+			return d.read(ctx, &d.lanes[n], n)
 		}
 		seen.circuits, seen.slowUntil, err = h.Circuits.All(ctx)
 		return err

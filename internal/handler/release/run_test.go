@@ -205,10 +205,10 @@ func TestRun_leavesAPartitionAloneInAllKindsOfWork(t *testing.T) {
 	})
 }
 
-// A queue that takes nothing is asked by each lane once, and once for the burials.
-func TestRun_leavesAQueueAloneThatTakesNothing(t *testing.T) {
+// A table or queue that refuses everything is asked by each lane for a page, and for one or two more items.
+func TestRun_leavesAloneWhatRefusesEverything(t *testing.T) {
 	inWorlds(t, map[string]int{
-		"RetryQueue": lanes * pageSize / 10 * 2, "DeadLetterQueue": lanes * 3,
+		"RetryQueue": lanes * 4, "DeadLetterQueue": lanes * 4, "BatchGet": lanes * 3, "Read": lanes*3 + 1,
 	}, func(w *world, name string, most int) {
 		for range 2000 {
 			w.due("webhook_2", 0)
@@ -218,6 +218,39 @@ func TestRun_leavesAQueueAloneThatTakesNothing(t *testing.T) {
 		w.refuse(name)
 		if w.run(); w.calls[name] == 0 || w.calls[name] > most {
 			w.Errorf("%d calls, want %d at most", w.calls[name], most)
+		}
+	})
+}
+
+// A queue that refuses the first page of each lane is given the next.
+func TestRun_asksAQueueAgainThatRefusedOnce(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.latency = 10 * time.Millisecond
+		for range 1000 {
+			w.due(hook, 0)
+		}
+		w.refuses = func(call string, _ backlog.Key) bool { return call == "RetryQueue" && w.calls[call] <= lanes*3 }
+		if w.run(); len(w.sent) != 1000-lanes*pageSize {
+			w.Errorf("%d were sent", len(w.sent))
+		}
+	})
+}
+
+// A tenant whose part of a table is throttled keeps back no other tenant's deliveries, however many its own are.
+func TestRun_goesOnBehindATenantThatCannotBeRead(t *testing.T) {
+	inWorlds(t, map[string]int{"BatchGetOf": 100, "ReadOf": 2 * lanes * keysSize}, func(w *world, name string, own int) {
+		w.latency = 50 * time.Millisecond // it takes more than burials' share of the time
+		for n := range 21 {
+			id := fmt.Sprint("webhook_1@", n)
+			if n > 0 {
+				own = 100
+			}
+			w.held(id, own, func(i *backlog.Item) { i.DueAt = time.Now() })
+			w.change(id, disabled)
+		}
+		w.refuses = func(call string, k backlog.Key) bool { return call == name && k.EndpointID == "webhook_1@0" }
+		if w.run(); len(w.buried) != 2000 {
+			w.Errorf("%d of 2000 are buried", len(w.buried))
 		}
 	})
 }

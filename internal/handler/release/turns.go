@@ -13,15 +13,6 @@ const (
 	keysSize = 1000 // keys of the index by due time that are read in one call
 )
 
-// sizeOf is the number of items of the next page. After a page without a single delete it is one: everything may be
-// refused, and an item that is sent and stays is sent again.
-func sizeOf(stuck bool) int {
-	if stuck {
-		return 1
-	}
-	return pageSize
-}
-
 // work is one kind of work: it goes on until the time given or until nothing is left, and reports whether
 // something is.
 type work func(ctx context.Context, until time.Time) (left bool)

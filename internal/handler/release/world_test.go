@@ -298,6 +298,9 @@ func (w *world) BatchGet(ctx context.Context, keys []backlog.Key) (page dynamo.P
 	unlock, err := w.call(ctx, "BatchGet", backlog.Key{})
 	defer unlock()
 	for _, key := range keys {
+		if w.refuses("BatchGetOf", key) {
+			return dynamo.Page{}, errThrottled
+		}
 		if i, ok := w.waiting[key]; ok && err == nil {
 			page.Items = append(page.Items, i)
 		}
@@ -420,6 +423,9 @@ func (w *world) Read(
 	}
 	readings := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
+		if w.refuses("ReadOf", backlog.Key{EndpointID: key.EndpointID}) {
+			return nil, errThrottled
+		}
 		r := dynamo.Reading{Circuit: w.circuits[key.EndpointID], CircuitRead: !w.refuses("Circuit", backlog.Key{})}
 		if r.Endpoint, r.Found = w.endpoints[key.EndpointID]; w.refuses("Row", backlog.Key{}) {
 			r = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
