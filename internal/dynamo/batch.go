@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,17 +81,27 @@ func (b batchRead) of(keys []attributes) types.KeysAndAttributes {
 var consistently = batchRead{types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, maxTries}
 
 // getBatch reads 100 keys in a call and hands over every item that exists. With an error, left are the keys that were
-// not read. One answer has 16 MB at most: tries count only where there is no progress.
+// not read: the other calls are made all the same.
 func (t table) getBatch(
+	ctx context.Context, keys []attributes, how batchRead, found func(attributes),
+) (left []attributes, err error) {
+	for asked := range slices.Chunk(keys, maxBatchReads) {
+		unread, failed := t.getCall(ctx, asked, how, found)
+		left, err = append(left, unread...), cmp.Or(failed, err)
+	}
+	return left, err
+}
+
+// getCall reads at most 100 keys. One answer has 16 MB at most: tries count only where there is no progress.
+func (t table) getCall(
 	ctx context.Context, keys []attributes, how batchRead, found func(attributes),
 ) (left []attributes, err error) {
 	for try := 0; len(keys) > 0; try++ {
 		if try == how.tries {
 			return keys, t.wrap(fmt.Errorf("%d keys stay %w", len(keys), ErrUnprocessed))
 		}
-		asked := keys[:min(len(keys), maxBatchReads)]
 		out, err := t.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{t.name: how.of(asked)},
+			RequestItems: map[string]types.KeysAndAttributes{t.name: how.of(keys)},
 		})
 		if err != nil {
 			return keys, t.wrap(err)
@@ -99,11 +110,10 @@ func (t table) getBatch(
 			found(item)
 		}
 		unread := out.UnprocessedKeys[t.name].Keys
-		if len(unread) < len(asked) {
+		if len(unread) < len(keys) {
 			try = -1
 		}
-		keys = slices.Concat(unread, keys[len(asked):])
-		if len(unread) > 0 {
+		if keys = unread; len(keys) > 0 {
 			if err := pause(ctx, max(try, 0)); err != nil {
 				return keys, t.wrap(err)
 			}

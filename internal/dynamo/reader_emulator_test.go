@@ -173,6 +173,27 @@ func TestReader_Read_doesWithoutCircuitsAndNotWithoutEndpoints(t *testing.T) {
 	}
 }
 
+// A call for some circuits that is refused leaves the others known.
+func TestReader_Read_readsTheCircuitsBehindARefusedCall(t *testing.T) {
+	r := newRig(t)
+	var keys []dynamo.EndpointKey
+	want := readings{}
+	for n := range 75 { // 150 circuit keys, an endpoint's and a tenant's in turn
+		key := dynamo.EndpointKey{TenantID: fmt.Sprint("t_", n), EndpointID: fmt.Sprint("webhook_", n)}
+		keys, want[key] = append(keys, key), dynamo.Reading{
+			Circuit: circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}, CircuitRead: n >= 50,
+		}
+	}
+	for _, fault := range []testkit.Fault{testkit.Fail(400, "AccessDeniedException"), testkit.Unprocessed(0)} {
+		r.faults.Clear()
+		r.faults.Add(testkit.Rule{
+			When:  func(c testkit.Call) bool { return strings.Contains(string(c.Body), `"endpoint#webhook_0"`) },
+			Fault: fault,
+		})
+		r.check(t, dynamo.ReaderConfig{}, keys, want)
+	}
+}
+
 // One row or item that somebody has broken is the fault of its own endpoints, and nobody else's.
 func TestReader_Read_doesWithoutWhatIsUnreadable(t *testing.T) {
 	r := newRig(t)
