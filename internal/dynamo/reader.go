@@ -2,7 +2,7 @@ package dynamo
 
 import (
 	"context"
-	"sync"
+	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/parallel"
 )
 
 // ReaderConfig says where and how a Reader reads.
@@ -54,7 +55,7 @@ func NewReader(c ReaderConfig) *Reader {
 // Reading is the state of one endpoint and its tenant. A circuit that could not be read is not a healthy one: then
 // CircuitRead is false, and Circuit holds nothing but names.
 type Reading struct {
-	Err         error             // endpoint.ErrUnreadable: then nothing is known of the endpoint but that it exists
+	Err         error             // nothing else is known: endpoint.ErrUnreadable, or deliver's of the table
 	Endpoint    endpoint.Endpoint // its own marks included
 	Found       bool              // Endpoint exists
 	Tenant      endpoint.Marks    // of all the tenant's endpoints
@@ -114,20 +115,19 @@ func (r *Reader) readTogether(
 	return out.UnprocessedKeys[r.endpoints.name].Keys, out.UnprocessedKeys[r.circuits.name].Keys
 }
 
-// readEach reads each table by separate calls. The error is about the rows.
+// readEach reads each table by separate calls. The error is about the rows, or a panic.
 func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
-	var reading sync.WaitGroup
-	if len(health) > 0 {
-		reading.Go(func() {
-			left, _ := r.circuits.getBatch(ctx, health, r.health, found.addHealth) // the rest is not read
-			for _, key := range left {
-				found.read[getStr(key, "scope")] = false
-			}
-		})
-	}
-	_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
-	reading.Wait()
-	return err
+	return errors.Join(parallel.Each(2, 2, func(n int) error {
+		if n == 0 {
+			_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
+			return err
+		}
+		left, _ := r.circuits.getBatch(ctx, health, r.health, found.addHealth) // the rest is not read
+		for _, key := range left {
+			found.read[getStr(key, "scope")] = false
+		}
+		return nil
+	})...)
 }
 
 // readDeleted looks for the endpoints without a row among those that are deleted.

@@ -16,6 +16,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
@@ -191,6 +192,26 @@ func TestReader_Read_readsTheCircuitsBehindARefusedCall(t *testing.T) {
 			Fault: fault,
 		})
 		r.check(t, dynamo.ReaderConfig{}, keys, want)
+	}
+}
+
+// A panic in either of the reads that run side by side is a fault of ours, and not the end of the process.
+func TestReader_Read_survivesAPanic(t *testing.T) {
+	r := newRig(t)
+	keys := []dynamo.EndpointKey{{TenantID: "t_1", EndpointID: "webhook_1"}}
+	for _, table := range []string{r.tables.Endpoints, r.tables.EndpointHealth} {
+		r.faults.Clear()
+		r.faults.Add(testkit.Rule{When: func(c testkit.Call) bool {
+			if strings.Contains(string(c.Body), table) {
+				panic("boom")
+			}
+			return false
+		}})
+		_, err := r.reader(dynamo.ReaderConfig{Fields: dynamo.Deciding}).Read(t.Context(), keys, nil)
+		var panicked *parallel.Panic
+		if !errors.As(err, &panicked) {
+			t.Errorf("%s: %v", table, err)
+		}
 	}
 }
 
