@@ -55,7 +55,7 @@ func listed(what string, limit int) query {
 func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[string]time.Time, err error) {
 	slow = map[string]time.Time{}
 	var unreadable error
-	for q, more := (query{}), true; more; more = len(q.start) > 0 {
+	for q, more := (query{scan: true}), true; more; more = len(q.start) > 0 {
 		var found []attributes
 		if found, q.start, err = c.query(ctx, q); err != nil {
 			return nil, nil, err

@@ -41,7 +41,7 @@ func NewErasure(client *dynamodb.Client, t ErasedTables) *Erasure {
 	byTenant := query{index: "by-tenant", condition: isTenant, limit: erasedAtOnce}
 	live := query{condition: allOfTenant, limit: erasedAtOnce}
 	counts := query{condition: isTenant + " AND endpoint_id = :counts"}
-	scan, selected := query{filter: isTenant}, query{filter: "#selector." + isTenant}
+	scan, selected := query{scan: true, filter: isTenant}, query{scan: true, filter: "#selector." + isTenant}
 	const row, health, delivery = "tenant_id, endpoint_id", "#scope, #name", "delivery_id"
 	return &Erasure{[]erased{
 		{"api_keys", at(t.APIKeys), byTenant, tenant, "key_id", nil},

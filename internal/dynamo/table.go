@@ -70,8 +70,9 @@ func get[T any](ctx context.Context, t table, key attributes) (v T, found bool, 
 	return v, err == nil, err
 }
 
-// query reads a page of a table, strongly consistent, or of an index. Without a condition it is a scan of the table.
+// query reads a page of a table, strongly consistent, or of an index.
 type query struct {
+	scan      bool // of the whole table, without a condition
 	index     string
 	condition string
 	filter    string // of the page that the condition cut out
@@ -85,7 +86,7 @@ type query struct {
 
 // query returns a page and the key behind which the next one begins.
 func (t table) query(ctx context.Context, q query) (items []attributes, last attributes, err error) {
-	if q.condition == "" {
+	if q.scan {
 		return t.scan(ctx, q)
 	}
 	out, err := t.client.Query(ctx, t.input(q))
