@@ -117,6 +117,10 @@ func (w *world) opened(ago time.Duration) {
 // TestHandler_Process_losesNothing refuses each call in turn: every delivery goes back to its queue, or is
 // somewhere else.
 func TestHandler_Process_losesNothing(t *testing.T) {
+	lost := map[string]string{
+		"DeadLetter": "SendsLost", "Retry": "SendsLost", "Slow": "SendsLost", "Hold": "LeasesLost",
+		"Put": "BacklogPutsLost", "Hide": "VisibilityLost", "States": "StateWritesLost", "Store": "CircuitWritesLost",
+	}
 	for _, call := range []string{
 		"Read", "Open", "Hold", "Store", "Put", "Retry", "Slow", "DeadLetter", "Hide", "States", "Charge",
 	} {
@@ -128,9 +132,12 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 					records := []events.SQSMessage{
 						w.fresh("first", "webhook_1"), w.retried("short", "webhook_1", 1), w.retried("long", "webhook_1", 4),
 						w.retried("last", "webhook_1", 9), w.fresh("held", "webhook_2"), w.retried("held, too", "webhook_2", 9),
+						w.retried("of a tenant that became slow", "webhook_3", 1),
 					}
 					returned := w.process(records[0], records[4])
 					returned = append(returned, w.process(records[1], records[2], records[3], records[5])...)
+					w.slowUntil = time.Now().Add(6 * time.Hour)
+					returned = append(returned, w.process(records[6])...)
 					for _, r := range records {
 						event := strings.TrimPrefix(r.MessageId, "id-")
 						if !slices.Contains(returned, r.MessageId) && !w.somewhere(event) {
@@ -141,6 +148,9 @@ func TestHandler_Process_losesNothing(t *testing.T) {
 						if m.EventID != "first" && m.EventID != "held" {
 							w.Errorf("%s came from RetryQueue and was sent to it", m.EventID)
 						}
+					}
+					if metric := lost[call]; code == 503 && !w.logged(metric) {
+						w.Errorf("%s does not count", metric)
 					}
 				})
 			})
@@ -221,6 +231,11 @@ func TestHandler_Process_sendsDuplicatesOnce(t *testing.T) {
 		replay.Replay = 1
 		other := w.on("retry", 1, replay)
 		other.MessageId, other.ReceiptHandle = "id-replay", "handle-replay"
+		w.fails["handle-late"] = true // of the two, the first
+		if w.process(late, early); !w.logged("VisibilityLost") {
+			w.Error("a lost change of visibility of the first duplicate does not count")
+		}
+		w.fails["handle-late"], w.posts = false, nil
 		returned := w.process(late, early, other)
 		want := []string{"id-late", "id-e1", "id-replay"}
 		if diff := cmp.Diff(want, returned); diff != "" || len(w.posts) != 2 {

@@ -228,6 +228,10 @@ func (l line) Send(_ context.Context, messages []queue.Outgoing) []error {
 func (l line) ChangeVisibility(_ context.Context, changes []queue.VisibilityChange) []error {
 	errs := make([]error, len(changes))
 	for n, c := range changes {
+		if l.fails[c.ReceiptHandle] {
+			errs[n] = errAWS
+			continue
+		}
 		errs[n] = l.do("Hide", func() { l.hidden[c.ReceiptHandle] = c.Wait })
 	}
 	return errs

@@ -12,11 +12,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/retry"
 )
 
+var valid = Settings{
+	Minute: 30, FunctionTimeout: 90, RetryBase: 7, RetryFactor: 3, MaxRetries: 8, LongWait: 100, MaxLifeDays: 5,
+	MaximumConcurrency: 50, AttemptTimeout: 10, Notices: true,
+}
+
 func TestNew_takesItsSettings(t *testing.T) {
-	h, err := New(Config{Settings: Settings{
-		Minute: 30, FunctionTimeout: 90, RetryBase: 7, RetryFactor: 3, MaxRetries: 8, LongWait: 100, MaxLifeDays: 5,
-		MaximumConcurrency: 50, AttemptTimeout: 10, Notices: true,
-	}})
+	h, err := New(Config{Settings: valid})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,10 +35,17 @@ func TestNew_takesItsSettings(t *testing.T) {
 }
 
 func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
-	_, err := New(Config{})
-	for _, name := range []string{"MINUTE_SECONDS", "MAX_RETRIES", "MAXIMUM_CONCURRENCY"} {
-		if err == nil || !strings.Contains(err.Error(), name) {
-			t.Errorf("%v", err)
+	for name, breaks := range map[string]func(s *Settings){
+		"MINUTE_SECONDS":           func(s *Settings) { s.Minute = 0 },
+		"FUNCTION_TIMEOUT_SECONDS": func(s *Settings) { s.FunctionTimeout = 0 },
+		"MAX_RETRIES":              func(s *Settings) { s.MaxRetries = 0 },
+		"MAXIMUM_CONCURRENCY":      func(s *Settings) { s.MaximumConcurrency = 0 },
+		"ATTEMPT_TIMEOUT_SECONDS":  func(s *Settings) { s.AttemptTimeout = 0 },
+	} {
+		s := valid
+		breaks(&s)
+		if _, err := New(Config{Settings: s}); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
