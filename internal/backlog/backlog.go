@@ -103,7 +103,8 @@ func Before(at time.Time) string { return at.UTC().Format(timeFormat) }
 // ErrPosition is returned for a text that is no item's position.
 var ErrPosition = errors.New("invalid position")
 
-// Parse returns the delivery's id, created_at and replay. None of a position's four parts has a '#'.
+// Parse returns the delivery's id, created_at and replay. None of a position's four parts has a '#': a delivery's
+// id is msg_ and base32.
 func Parse(position string) (delivery.Ref, error) {
 	parts := strings.Split(position, "#")
 	if len(parts) != 4 || parts[1] == "" {

@@ -61,7 +61,7 @@ type step struct {
 	refused func(e end) end
 }
 
-// steps are in an order in which what one does not take is left for those behind it.
+// steps are in order: each step's refusals go to a later step.
 func (h *Handler) steps() []step {
 	to := func(way delivery.Way) func(end) bool { return func(e end) bool { return e.move.To == way } }
 	asItIs := func(e end) end { return e } // it comes back after its queue's own visibility timeout: early, never lost
@@ -198,8 +198,8 @@ func rest(m delivery.Move, now time.Time) time.Duration {
 // hides reports whether a delivery waits on its queue as a visibility timeout.
 func (e end) hides() bool { return e.move.To == delivery.Stay && e.from != delivery.DeliveryQueue }
 
-// hide makes deliveries that stay on their queue, the same for all, invisible until their next attempt, duplicates
-// included.
+// hide makes deliveries that stay on their queue invisible until their next attempt, duplicates included. All are of
+// one queue.
 func (h *Handler) hide(ctx context.Context, ends []end) []error {
 	now := h.Now()
 	var of []int // the ends of the changes

@@ -108,7 +108,9 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 	seen := h.look(ctx, t, scheduled)
 	searches := h.plan(ctx, t, seen.circuits)
-	probing := &probes{h: h, t: t, out: out, of: only(searches, func(p circuit.Plan) bool { return p.Probe })}
+	probing := &probes{
+		h: h, t: t, out: out, searches: only(searches, func(p circuit.Plan) bool { return p.Probe }),
+	}
 	w := &walker{h: h, t: t, out: out}
 	recovering := &recoveries{
 		walker: w, slow: func(tenantID string) bool { return h.Allowance.Slow(seen.slowUntil[tenantID], began) },

@@ -9,19 +9,19 @@ import (
 
 // probes send one delivery to each open endpoint that may answer again.
 type probes struct {
-	h   *Handler
-	t   *tally
-	out *outlet
-	of  []*search
+	h        *Handler
+	t        *tally
+	out      *outlet
+	searches []*search
 }
 
 func (p *probes) send(ctx context.Context, until time.Time) (left bool) {
-	for len(p.of) > 0 && p.h.Now().Before(until) {
-		turn := p.of[:min(len(p.of), lanes)]
-		p.of = p.of[len(turn):]
+	for len(p.searches) > 0 && p.h.Now().Before(until) {
+		turn := p.searches[:min(len(p.searches), lanes)]
+		p.searches = p.searches[len(turn):]
 		p.t.each(ctx, "probing an endpoint", len(turn), func(n int) error { return p.probe(ctx, turn[n]) })
 	}
-	return len(p.of) > 0
+	return len(p.searches) > 0
 }
 
 // probe stores the claim before it sends: only the run that stored it does. A crash after that costs one
