@@ -238,7 +238,9 @@ func TestRun_asksAQueueAgainThatRefusedOnce(t *testing.T) {
 
 // A tenant whose part of a table is throttled keeps back no other tenant's deliveries, however many its own are.
 func TestRun_goesOnBehindATenantThatCannotBeRead(t *testing.T) {
-	inWorlds(t, map[string]int{"BatchGetOf": 100, "ReadOf": lanes * (keysSize + 200)}, func(w *world, name string, own int) {
+	inWorlds(t, map[string]int{
+		"BatchGetOf": 100, "ReadOf": lanes * (keysSize + 200),
+	}, func(w *world, name string, own int) {
 		w.latency = 50 * time.Millisecond // it takes more than burials' share of the time
 		for n := range 21 {
 			id := fmt.Sprint("webhook_1@", n)
