@@ -26,12 +26,12 @@ type due struct {
 type lane struct {
 	keys    []dynamo.Due // read and not yet looked at
 	cursor  string
-	more    bool // there is a further page
-	singly  int  // so many are read one by one
-	unread  bool // the last could not be read
-	stuck   bool // nothing of the last page could be deleted
-	refused bool // nor sent
-	failed  bool // a table or queue refuses everything: the rest is for the next run
+	more    bool   // there is a further page
+	singly  int    // so many are read one by one
+	unread  string // the tenant of the last read, where that was refused
+	stuck   bool   // nothing of the last page could be deleted
+	refused bool   // nor sent
+	failed  bool   // a table or queue refuses everything: the rest is for the next run
 }
 
 func (l lane) done() bool { return l.failed || !l.more && len(l.keys) == 0 }
@@ -92,17 +92,18 @@ func (d *due) goOn(
 	}
 }
 
-// page carries out the moves of a lane's next items. Those that cannot be read together are read one by one: it may be
-// for one tenant's only. So is the next after a page without a single delete, since an item that is sent and stays is
-// sent again. Two refusals in a row end the lane.
+// page carries out the moves of a lane's next items. Those that cannot be read together are read one by one, since it
+// may be for one tenant's only: then its partitions are left alone. So is the next after a page without a single delete,
+// since an item that is sent and stays is sent again. Two refusals in a row, of reads two tenants', end the lane.
 func (d *due) page(ctx context.Context, l *lane, shard int, of movesOf) error {
 	size := pageSize
 	if l.stuck || l.singly > 0 {
 		size = 1
 	}
 	page := l.keys[:min(len(l.keys), size)]
-	found, err := d.found(ctx, page)
+	keys := d.allowed(page)
 	var moves []move
+	found, err := d.h.Backlog.BatchGet(ctx, keys) // no call for no keys
 	if err == nil {
 		moves, err = of(ctx, shard, found)
 	}
@@ -113,25 +114,29 @@ func (d *due) page(ctx context.Context, l *lane, shard int, of movesOf) error {
 	l.keys, l.singly = l.keys[len(page):], max(l.singly-1, 0)
 	if err != nil {
 		d.late(page)
-		l.failed, l.unread = l.unread, true
+		d.out.refuse(page[0].Key)
+		tenant := page[0].TenantID
+		l.failed, l.unread = l.unread != "" && l.unread != tenant, tenant
 		return err
 	}
-	if l.unread = false; len(moves) > 0 {
+	if len(keys) > 0 {
+		l.unread = ""
+	}
+	if len(moves) > 0 {
 		done, refused := d.out.carry(ctx, moves)
 		l.failed, l.refused, l.stuck = refused && l.refused, refused, done == 0
 	}
 	return nil
 }
 
-// found reads the items with these keys, but none whose partition has refused a change.
-func (d *due) found(ctx context.Context, page []dynamo.Due) (dynamo.Page, error) {
-	var keys []backlog.Key
+// allowed are the keys whose partitions have not refused anything.
+func (d *due) allowed(page []dynamo.Due) (keys []backlog.Key) {
 	for _, one := range page {
 		if !d.out.refuses(one.EndpointID, one.Shard) {
 			keys = append(keys, one.Key)
 		}
 	}
-	return d.h.Backlog.BatchGet(ctx, keys) // no call for no keys
+	return keys
 }
 
 // moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by

@@ -51,7 +51,7 @@ type outlet struct {
 	t *tally
 
 	mu      sync.Mutex
-	refused map[partition]bool // by Backlog, in this run
+	refused map[partition]bool // a read or a change, in this run
 }
 
 // partition is one of Backlog: a shard of an endpoint.
@@ -166,7 +166,7 @@ func (o *outlet) refuse(k backlog.Key) {
 	o.refused[partition{k.EndpointID, k.Shard}] = true
 }
 
-// refuses reports whether the partition has refused a change in this run.
+// refuses reports whether the partition has refused a read or a change in this run.
 func (o *outlet) refuses(endpointID string, shard int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -238,21 +238,38 @@ func TestRun_asksAQueueAgainThatRefusedOnce(t *testing.T) {
 
 // A tenant whose part of a table is throttled keeps back no other tenant's deliveries, however many its own are.
 func TestRun_goesOnBehindATenantThatCannotBeRead(t *testing.T) {
-	inWorlds(t, map[string]int{
-		"BatchGetOf": 100, "ReadOf": lanes * (keysSize + 200),
-	}, func(w *world, name string, own int) {
+	isOver := func(i *backlog.Item) { i.Held, i.DueAt = true, time.Now() }
+	inWorlds(t, map[string]struct {
+		call  string
+		of    func(*backlog.Item)
+		own   int
+		calls int // at most
+	}{
+		"over: BatchGet": {"BatchGet", isOver, 100, 700},
+		"over: Read":     {"Read", isOver, lanes * (keysSize + 200), 2500},
+		"due: BatchGet":  {"BatchGet", func(*backlog.Item) {}, lanes * (keysSize + 200), 2500},
+	}, func(w *world, _ string, row struct {
+		call  string
+		of    func(*backlog.Item)
+		own   int
+		calls int
+	}) {
 		w.latency = 50 * time.Millisecond // it takes more than burials' share of the time
-		for n := range 21 {
-			id := fmt.Sprint("webhook_1@", n)
-			if n > 0 {
-				own = 100
-			}
-			w.held(id, own, func(i *backlog.Item) { i.DueAt = time.Now() })
+		for range row.own {
+			w.due("webhook_1@0", -time.Minute, row.of)
+		}
+		for n := range 2000 {
+			id := fmt.Sprint("webhook_1@", 1+n%20)
+			w.due(id, -time.Minute, row.of)
 			w.change(id, disabled)
 		}
-		w.refuses = func(call string, k backlog.Key) bool { return call == name && k.EndpointID == "webhook_1@0" }
-		if w.run(); len(w.buried) != 2000 {
-			w.Errorf("%d of 2000 are buried", len(w.buried))
+		w.refuses = func(call string, k backlog.Key) bool { return call == row.call+"Of" && k.EndpointID == "webhook_1@0" }
+		w.run()
+		if gone := len(w.buried) + len(w.sent); gone != 2000 {
+			w.Errorf("%d of 2000 are gone", gone)
+		}
+		if w.calls[row.call] > row.calls {
+			w.Errorf("%d calls, want at most %d", w.calls[row.call], row.calls)
 		}
 	})
 }

@@ -295,6 +295,9 @@ func (w *world) Due(
 }
 
 func (w *world) BatchGet(ctx context.Context, keys []backlog.Key) (page dynamo.Page, err error) {
+	if len(keys) == 0 {
+		return page, nil
+	}
 	unlock, err := w.call(ctx, "BatchGet", backlog.Key{})
 	defer unlock()
 	for _, key := range keys {
@@ -416,6 +419,9 @@ func (w *world) ForgetSlow(ctx context.Context, tenantID string, until time.Time
 func (w *world) Read(
 	ctx context.Context, keys []dynamo.EndpointKey, _ map[dynamo.EndpointKey]bool,
 ) (map[dynamo.EndpointKey]dynamo.Reading, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
 	unlock, err := w.call(ctx, "Read", backlog.Key{})
 	defer unlock()
 	if err != nil {
