@@ -261,10 +261,9 @@ func idsOf(items ...backlog.Item) (ids []string) {
 
 // call takes its time, and is refused if the test says so or its time is over.
 func (w *world) call(ctx context.Context, name string, k backlog.Key) (unlock func(), err error) {
-	select {
-	case <-ctx.Done():
-	case <-time.After(w.latency):
-	}
+	took, cancel := context.WithTimeout(ctx, w.latency)
+	defer cancel()
+	<-took.Done()
 	w.mu.Lock()
 	w.calls[name]++
 	switch {
