@@ -30,23 +30,25 @@ type decision struct {
 }
 
 // decide chooses the action for a delivery.
-func decide(t task, r dynamo.Reading, rules Rules, now time.Time) decision {
+func decide(t task, r dynamo.Reading, rules Rules, now time.Time) (d decision) {
 	life := t.message.Life
 	switch {
 	case !r.Found, r.Endpoint.Status == endpoint.Deleted:
-		return decision{discard, delivery.ReasonEndpointDeleted}
+		d = decision{discard, delivery.ReasonEndpointDeleted}
 	case life.StartedAt.Before(r.Endpoint.DiscardedBefore(r.Tenant)):
-		return decision{discard, delivery.ReasonDiscarded}
+		d = decision{discard, delivery.ReasonDiscarded}
 	case r.Endpoint.Status == endpoint.Disabled:
-		return decision{hold, delivery.ReasonEndpointDisabled}
+		d = decision{hold, delivery.ReasonEndpointDisabled}
 	case r.Endpoint.StoppedBy(r.Tenant):
-		return decision{hold, delivery.ReasonEndpointPaused}
+		d = decision{hold, delivery.ReasonEndpointPaused}
 	case t.message.Attempts >= rules.Schedule.Last():
-		return decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
+		d = decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
 	case r.Circuit.State == circuit.Open && !t.probes(r.Circuit):
-		return decision{hold, delivery.ReasonCircuitOpen}
+		d = decision{hold, delivery.ReasonCircuitOpen}
+	default:
+		d = decideLane(t, r.SlowUntil, rules, now)
 	}
-	return decideLane(t, r.SlowUntil, rules, now)
+	return d
 }
 
 // probes reports whether the delivery is a probe of this opening. A claim is for one attempt: a message
