@@ -219,9 +219,15 @@ func wantFault(t *testing.T, text, want string) {
 }
 
 func TestBoth_namesAllLinesAtOnce(t *testing.T) {
-	_, faults := readText(t, own{name: "user.moved", more: "  x: {}\n  y: {}\n"}.text())
-	if strings.Count(faults, "own.yaml:") != 3 {
-		t.Errorf("faults %s, want 3", faults)
+	unsummed := func(o own) string { return strings.Replace(o.text(), "Something happened", "''", 1) }
+	for text, want := range map[string]int{
+		own{name: "user.moved", more: "  x: {}\n  y: {}\n"}.text():                      3,
+		unsummed(own{data: "{ pattern: '(' }", example: "[]"}):                          3,
+		unsummed(own{data: "{ properties: { n: { const: 1 } } }", example: "{ n: 2 }"}): 2,
+	} {
+		if _, faults := readText(t, text); strings.Count(faults, "own.yaml:") != want {
+			t.Errorf("faults %s, want %d", faults, want)
+		}
 	}
 }
 

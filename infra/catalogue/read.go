@@ -127,9 +127,10 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	if properties := d.follow(name, media, "schema", "properties"); properties != nil {
 		d.named(properties, t.Name, "type", "const")
 		if data := d.follow(name, properties, "data"); data != nil {
+			readable := len(d.faults)
 			t.Schema = d.json(data, inSchema)
 			var err error
-			if compiled, err = schema.Compile(t.Schema); err != nil && len(d.faults) == before {
+			if compiled, err = schema.Compile(t.Schema); err != nil && len(d.faults) == readable {
 				d.fault(data, "the schema of %s: %v", t.Name, err)
 			}
 		}
@@ -137,8 +138,9 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	if example := d.example(name, media); example != nil {
 		d.named(example, t.Name, "type")
 		if data := d.follow(name, example, "data"); data != nil {
+			readable := len(d.faults)
 			t.Example = d.json(data, inData)
-			if len(d.faults) > before {
+			if compiled == nil || len(d.faults) > readable {
 				return t, false
 			}
 			if err := compiled.Check([]byte(t.Example)); err != nil {

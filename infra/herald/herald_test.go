@@ -179,6 +179,7 @@ func TestExitCodes(t *testing.T) {
 		"no endpoint to show":       {[]string{"endpoints", "show", "acme/"}, "", exitUsage},
 		"ids to preview":            {[]string{"--dry-run", "dead", "replay", "msg_1"}, "", exitUsage},
 		"more than a page":          {[]string{"status", "--limit", "101"}, "", exitUsage},
+		"less than a row":           {[]string{"status", "--limit", "0"}, "", exitUsage},
 		"attempts to no id":         {[]string{"tail", "--endpoint", "acme/crm"}, "", exitUsage},
 		"acts that were not done":   {[]string{"-y", "dead", "replay", "a"}, `{"data":[{"result":"no"}]}`, exitUnhealthy},
 		"an answer that is no JSON": {[]string{"deliveries", "show", "x"}, `<html>`, exitFailed},

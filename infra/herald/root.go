@@ -43,8 +43,8 @@ func (a *app) root() *cli.Command {
 		Commands: []*cli.Command{
 			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus),
 				&cli.IntFlag{Name: "limit", Value: 20, Usage: "endpoints, at most 100", Validator: func(n int) error {
-					if n > maxPage {
-						return fmt.Errorf("at most %d", maxPage)
+					if n < 1 || n > maxPage {
+						return fmt.Errorf("must be 1 to %d", maxPage)
 					}
 					return nil
 				}}),

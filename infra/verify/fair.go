@@ -27,6 +27,7 @@ func fairQueues(ctx context.Context, r *run) (says string, err error) {
 	if err := neighbour.issueKey(ctx); err != nil {
 		return "", err
 	}
+	r.issued = append(r.issued, neighbour.issued...) // for clearAway: a list may not show it yet
 	behind, err := neighbour.crowd(ctx)
 	if err != nil {
 		return "", err

@@ -167,17 +167,13 @@ func (f *Function) report(ctx context.Context, call *Call, action string, starte
 	}, call.attrs...)
 	level, outcome := slog.LevelInfo, "answered"
 	var refusal *Refusal
-	var panicked *parallel.Panic
 	switch {
 	case errors.As(err, &refusal):
 		outcome = "refused"
 		attrs = append(attrs, slog.String(telemetry.KeyReason, refusal.Code), slog.String("field", refusal.Field))
-	case errors.As(err, &panicked):
-		level, outcome = slog.LevelError, "failed"
-		attrs = append(attrs, slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack)))
 	case err != nil:
 		level, outcome = slog.LevelError, "failed"
-		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()))
+		attrs = append(attrs, telemetry.Cause(err)...)
 	}
 	f.Log.LogAttrs(ctx, level, "operator", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
 }

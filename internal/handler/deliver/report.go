@@ -2,7 +2,6 @@ package deliver
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -10,7 +9,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
@@ -114,11 +112,7 @@ func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 			slog.String(telemetry.KeyHost, e.reading.Endpoint.Host()), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
 	}
 	if e.err != nil {
-		attrs = append(attrs, slog.String(telemetry.KeyError, e.err.Error()))
-		var panicked *parallel.Panic
-		if errors.As(e.err, &panicked) {
-			attrs = append(attrs, slog.String("stack", string(panicked.Stack)))
-		}
+		attrs = append(attrs, telemetry.Cause(e.err)...)
 	}
 	return attrs
 }

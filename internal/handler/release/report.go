@@ -86,8 +86,8 @@ func (t *tally) fault(ctx context.Context, doing string, err error) {
 	first := t.faults[doing] == 1
 	t.mu.Unlock()
 	if first {
-		t.log.ErrorContext(ctx, "fault",
-			telemetry.KeyAction, doing, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+		t.log.LogAttrs(ctx, slog.LevelError, "fault", append(telemetry.Cause(err),
+			slog.String(telemetry.KeyAction, doing), slog.String(telemetry.KeyFault, "ours"))...)
 	}
 }
 

@@ -314,6 +314,21 @@ func TestRun_saysWhatAWSRefuses(t *testing.T) {
 	})
 }
 
+// A bug leaves its place in the log.
+func TestRun_logsTheStackOfABug(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.due(hook, 0)
+		w.refuses = func(call string, _ backlog.Key) bool {
+			if call == "BatchGetOf" {
+				panic("a bug")
+			}
+			return false
+		}
+		w.run()
+		w.logged(`"panic":"a bug"`, `world_test.go`, `"fault":"ours"`)
+	})
+}
+
 // What is late because nothing can be read or sent shows in the metric that the alarm looks at.
 func TestRun_saysHowLateIsWhatItCannotSend(t *testing.T) {
 	inWorlds(t, map[string]string{

@@ -4,14 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"log/slog"
 	"slices"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
 	"github.com/herald-webhooks/herald/internal/telemetry"
 )
@@ -39,18 +37,10 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 		attrs = append(attrs, slog.String(telemetry.KeyReason, string(refused.Code)))
 		if status >= 500 {
 			outcome, level = "failed", slog.LevelError
-			attrs = append(attrs, causes(refused)...)
+			attrs = append(attrs, telemetry.Cause(refused)...)
 		}
 	}
 	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
-}
-
-func causes(refused *problem.Error) []slog.Attr {
-	var panicked *parallel.Panic
-	if errors.As(refused, &panicked) {
-		return []slog.Attr{slog.Any("panic", panicked.Value), slog.String("stack", string(panicked.Stack))}
-	}
-	return []slog.Attr{slog.String(telemetry.KeyError, refused.Error())}
 }
 
 // audit keeps a line about a change before it is stored. There is no secret in it, and of a URL its host and a digest
