@@ -351,18 +351,19 @@ func TestEndpoints_Only_readsNothingElse(t *testing.T) {
 
 // Of URLs that are set at once, each is checked beside all that were set before it.
 func TestEndpoints_Create_checksEachURLBesideTheOthers(t *testing.T) {
+	const victim = "https://victim.example/"
 	s := newRig(t).endpoints
 	taken := errors.New("taken")
 	once := func(live []endpoint.Endpoint) error {
 		for _, e := range live {
-			if e.URL == "https://victim.example/" {
+			if e.URL == victim {
 				return taken
 			}
 		}
 		return nil
 	}
-	const n = 6
-	var made []endpoint.Endpoint
+	const n = 4
+	var made, deleted []endpoint.Endpoint
 	for i := range n {
 		e := newEndpoint("acme", createdAt.Add(time.Duration(i)*time.Second))
 		e.URL = "https://example.com/" + e.ID
@@ -370,21 +371,21 @@ func TestEndpoints_Create_checksEachURLBesideTheOthers(t *testing.T) {
 			t.Fatal(err)
 		}
 		made = append(made, e)
+		e = newEndpoint("acme", createdAt)
+		e.URL = victim
+		if err := s.Create(t.Context(), e, nil); err != nil {
+			t.Fatal(err)
+		}
+		deleted = append(deleted, mustReplace(t, s, e, gone(e, createdAt)))
 	}
-	errs := make([]error, 2*n)
+	errs := make([]error, 3*n)
 	var wait sync.WaitGroup
-	for i := range errs {
-		wait.Go(func() {
-			if i >= n {
-				e := newEndpoint("acme", createdAt.Add(time.Hour))
-				e.URL = "https://victim.example/"
-				errs[i] = s.Create(t.Context(), e, once)
-				return
-			}
-			moved := made[i]
-			moved.URL, moved.Revision = "https://victim.example/", moved.Revision+"x"
-			errs[i] = s.Readdress(t.Context(), made[i], moved, once)
-		})
+	for i := range n {
+		created, moved := newEndpoint("acme", createdAt.Add(time.Hour)), made[i]
+		created.URL, moved.URL, moved.Revision = victim, victim, moved.Revision+"x"
+		wait.Go(func() { errs[i] = s.Create(t.Context(), created, once) })
+		wait.Go(func() { errs[n+i] = s.Readdress(t.Context(), made[i], moved, once) })
+		wait.Go(func() { errs[2*n+i] = s.Readdress(t.Context(), deleted[i], back(deleted[i]), once) })
 	}
 	wait.Wait()
 	set := 0

@@ -65,11 +65,15 @@ func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check
 	})
 }
 
-// Readdress is Replace of a live endpoint by one with another URL, which check allows.
+// Readdress is Replace by a live endpoint whose URL is new among the tenant's: it was changed, or comes back with the
+// endpoint. check allows it; nil allows every one.
 func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, check Check) error {
 	return s.move(ctx, now, func(row attributes) ([]types.TransactWriteItem, error) {
 		seen, err := s.check(ctx, now.TenantID, check)
 		changed := s.put(row)
+		if !was.Live() {
+			return []types.TransactWriteItem{changed, s.count(now.TenantID, 1, seen), s.drop(was)}, err
+		}
 		changed.Put.ConditionExpression = aws.String(unwritten)
 		changed.Put.ExpressionAttributeValues = given{":was": was.Revision}.encoded()
 		return []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, err
@@ -97,13 +101,13 @@ func (s *Endpoints) check(ctx context.Context, tenantID string, check Check) (se
 // Replace stores now in place of was, which must still be stored: ErrConflict otherwise. now has a revision
 // of its own. Bringing a deleted endpoint back can meet ErrLimit.
 func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) error {
-	if was.Live() == now.Live() {
+	switch {
+	case was.Live() == now.Live():
 		return s.rewrite(ctx, was, now)
+	case now.Live():
+		return s.Readdress(ctx, was, now, nil)
 	}
 	return s.move(ctx, now, func(row attributes) ([]types.TransactWriteItem, error) {
-		if now.Live() {
-			return []types.TransactWriteItem{s.put(row), s.count(now.TenantID, 1, nil), s.drop(was)}, nil
-		}
 		items := []types.TransactWriteItem{s.put(row), s.count(now.TenantID, -1, nil), s.drop(was)}
 		surplus, err := s.surplus(ctx, was.TenantID)
 		for _, e := range surplus {

@@ -84,10 +84,10 @@ func (h *Handler) alter(
 	if err := h.audit(ctx, c, action, &was, &now); err != nil {
 		return view{}, err
 	}
-	if was.URL == now.URL {
-		err = h.Endpoints.Replace(ctx, was, now)
-	} else {
+	if now.Live() && (!was.Live() || was.URL != now.URL) {
 		err = h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
+	} else {
+		err = h.Endpoints.Replace(ctx, was, now)
 	}
 	return viewOf(now), err
 }
@@ -145,8 +145,7 @@ func (h *Handler) rotate(ctx context.Context, c *call) (any, error) {
 	return shown, err
 }
 
-// allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed. An endpoint
-// that is restored comes back as it was.
+// allowURL bounds a host's deliveries of one event of a tenant, since its owner may never have agreed.
 func (h *Handler) allowURL(e endpoint.Endpoint) dynamo.Check {
 	return func(live []endpoint.Endpoint) error {
 		atHost := 0

@@ -30,7 +30,7 @@ func TestHandler_create_refusesAURLThatAnotherLiveEndpointHas(t *testing.T) {
 	w.expect("another tenant's", "201", w.do(stranger, "POST", "/v1/webhooks", valid))
 	w.do(key, "DELETE", "/v1/webhooks/"+e.ID, "")
 	w.expect("one of a deleted endpoint", "201", w.do(key, "POST", "/v1/webhooks", valid))
-	w.expect("a restore", "200", w.do(key, "POST", "/v1/webhooks/"+e.ID+"/restore", ""))
+	w.expect("a restore", `409 duplicate_url "/url"`, w.do(key, "POST", "/v1/webhooks/"+e.ID+"/restore", ""))
 }
 
 func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
@@ -54,5 +54,5 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	w.expect("moved within the host", "200", w.do(key, "PATCH", path, withURL("https://example.com/moved")))
 	w.do(key, "DELETE", path, "")
 	w.expect("in place of a deleted one", "201", w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/3")))
-	w.expect("a restore", "200", w.do(key, "POST", path+"/restore", ""))
+	w.expect("a restore", `409 host_limit "/url"`, w.do(key, "POST", path+"/restore", ""))
 }
