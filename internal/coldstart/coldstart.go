@@ -36,7 +36,7 @@ func Run[S any, H lambda.Handler](name string, build func(config.Function[S]) (H
 		h, err = build(config.Function[S]{Settings: settings, AWS: cfg, Log: log, Metrics: metrics})
 	}
 	if err != nil {
-		log.Error("cold start failed", telemetry.KeyError, err.Error())
+		log.Error("cold start failed", telemetry.Cause(err))
 		os.Exit(1)
 	}
 	lambda.Start(h)

@@ -173,7 +173,7 @@ func (f *Function) report(ctx context.Context, call *Call, action string, starte
 		attrs = append(attrs, slog.String(telemetry.KeyReason, refusal.Code), slog.String("field", refusal.Field))
 	case err != nil:
 		level, outcome = slog.LevelError, "failed"
-		attrs = append(attrs, telemetry.Cause(err)...)
+		attrs = append(attrs, telemetry.Cause(err))
 	}
 	f.Log.LogAttrs(ctx, level, "operator", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
 }

@@ -32,7 +32,7 @@ func (h *Handler) standing(ctx context.Context, t target, a Answer) Answer {
 		return err
 	})...)
 	if err != nil {
-		h.Log.ErrorContext(ctx, "reading circuits", telemetry.KeyTenant, a.TenantID, telemetry.KeyError, err.Error())
+		h.Log.ErrorContext(ctx, "reading circuits", telemetry.KeyTenant, a.TenantID, telemetry.Cause(err))
 		a.Note = noteUnread
 		return a
 	}

@@ -97,7 +97,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	}
 	h.Metrics.Share("Faults", faults, len(records))
 	if err := h.Metrics.Flush(); err != nil {
-		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.Cause(err))
 	}
 	return failed
 }
@@ -131,7 +131,7 @@ func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 		r.DiedAt.Add(-circuit.DeadLetterEvery))
 	if err != nil {
 		h.Log.ErrorContext(ctx, "death not noted", telemetry.KeyDelivery, r.DeliveryID,
-			telemetry.KeyError, err.Error(), telemetry.KeyFault, "ours")
+			telemetry.Cause(err), telemetry.KeyFault, "ours")
 	}
 	return err == nil
 }
@@ -271,7 +271,7 @@ func (h *Handler) report(ctx context.Context, messageID string, d death, err err
 	}
 	if err != nil {
 		level, d.outcome = slog.LevelError, "failed"
-		attrs = append(attrs, slog.String(telemetry.KeyError, err.Error()), slog.String(telemetry.KeyFault, "ours"))
+		attrs = append(attrs, telemetry.Cause(err), slog.String(telemetry.KeyFault, "ours"))
 	}
 	h.Log.LogAttrs(ctx, level, "dead letter", append(attrs, slog.String(telemetry.KeyOutcome, d.outcome))...)
 }

@@ -112,7 +112,7 @@ func (m *meter) charge(ctx context.Context) {
 	}) {
 		if err != nil {
 			m.h.Output.Log.WarnContext(ctx, "slow tenant not charged",
-				telemetry.KeyTenant, tenants[i], telemetry.KeyError, err.Error())
+				telemetry.KeyTenant, tenants[i], telemetry.Cause(err))
 		}
 	}
 }

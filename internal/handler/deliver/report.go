@@ -26,28 +26,28 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 	h.reportBatch(ctx, ends, unreadable, began)
 	h.tally(ends)
 	if err := h.Output.Metrics.Flush(); err != nil {
-		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+		h.Output.Log.ErrorContext(ctx, "metrics lost", telemetry.Cause(err))
 	}
 }
 
 func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
 	h.Output.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageId, telemetry.KeyOutcome, outcome,
-		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.Cause(err))
 	h.Output.Metrics.Count("Records", 1)
 	h.Output.Metrics.Share("Faults", 1, 1)
 }
 
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Output.Log.ErrorContext(ctx, "delivery state not written",
-		telemetry.KeyFault, "ours", telemetry.KeyError, err.Error())
+		telemetry.KeyFault, "ours", telemetry.Cause(err))
 	h.Output.Metrics.Count("StateWritesLost", 1)
 	h.Output.Metrics.Count("ResultsLost", 1)
 }
 
 func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey, err error) {
 	h.Output.Log.WarnContext(ctx, "circuit not written", telemetry.KeyTenant, key.TenantID,
-		telemetry.KeyEndpoint, key.EndpointID, telemetry.KeyError, err.Error())
+		telemetry.KeyEndpoint, key.EndpointID, telemetry.Cause(err))
 	h.Output.Metrics.Count("CircuitWritesLost", 1)
 }
 
@@ -112,7 +112,7 @@ func (e end) attrs(duplicate bool, blame string) []slog.Attr {
 			slog.String(telemetry.KeyHost, e.reading.Endpoint.Host()), slog.Float64(telemetry.KeyNext, e.wait().Seconds()))
 	}
 	if e.err != nil {
-		attrs = append(attrs, telemetry.Cause(e.err)...)
+		attrs = append(attrs, telemetry.Cause(e.err))
 	}
 	return attrs
 }

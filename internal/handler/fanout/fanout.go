@@ -105,7 +105,7 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	h.reportBatch(ctx, tasks, began)
 	h.Metrics.Share("Faults", len(failed), len(records))
 	if err := h.Metrics.Flush(); err != nil {
-		h.Log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+		h.Log.ErrorContext(ctx, "metrics lost", telemetry.Cause(err))
 	}
 	return failed
 }
@@ -205,7 +205,7 @@ func (h *Handler) slow(ctx context.Context, tenants []string) map[string]time.Ti
 	defer cancel()
 	until, err := h.Slow.SlowUntil(ctx, tenants)
 	if err != nil {
-		h.Log.WarnContext(ctx, "slow tenants not read", telemetry.KeyError, err.Error())
+		h.Log.WarnContext(ctx, "slow tenants not read", telemetry.Cause(err))
 		return until
 	}
 	for _, id := range tenants {

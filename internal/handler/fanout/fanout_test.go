@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -325,50 +326,44 @@ func TestHandler_Process_failsOnlyTheEventsOfAFault(t *testing.T) {
 	}
 }
 
-// lines keeps the messages and outcomes of log lines.
-type lines struct {
-	slog.Handler
-	all *[]map[string]string
-}
-
-func (lines) Enabled(context.Context, slog.Level) bool { return true }
-
-func (l lines) Handle(_ context.Context, r slog.Record) error {
-	line := map[string]string{"msg": r.Message, "level": r.Level.String()}
-	r.Attrs(func(a slog.Attr) bool { line[a.Key] = a.Value.String(); return true })
-	*l.all = append(*l.all, line)
-	return nil
-}
-
 func TestHandler_report_logsTheEventsOfTheSampleAndWhatWentWrong(t *testing.T) {
 	bad := events.SQSMessage{MessageId: "m-bad", Body: `{"id":"e_bad","tenant_id":"t"}`}
 	records := []events.SQSMessage{message("e", "t", "user.deleted"), message("f", "u", "user.deleted"), bad}
-	lost := map[string]string{
+	lost := map[string]any{
 		"msg": "event", "level": "ERROR", "message_id": "m-f",
 		"tenant_id": "u", "event_id": "f", "event_type": "user.deleted",
-		"count": "0", "outcome": "failed", "fault": "ours", "error": "throttled",
+		"count": 0.0, "outcome": "failed", "fault": "ours", "error": "throttled",
 	}
-	refused := map[string]string{
+	refused := map[string]any{
 		"msg": "event", "level": "WARN", "message_id": "m-bad", "event_id": "e_bad", "outcome": "rejected",
 		"reason": reasonOf(bad),
 	}
-	sampled := map[string]string{
+	sampled := map[string]any{
 		"msg": "event", "level": "INFO", "message_id": "m-e", "tenant_id": "t", "event_id": "e",
-		"event_type": "user.deleted", "count": "2", "outcome": "fanned_out",
+		"event_type": "user.deleted", "count": 2.0, "outcome": "fanned_out",
 	}
-	batch := map[string]string{
-		"msg": "batch", "level": "INFO", "records": "3", "fanned_out": "1", "rejected": "1", "failed": "1", "deliveries": "2",
-		"ms": "0",
+	batch := map[string]any{
+		"msg": "batch", "level": "INFO", "records": 3.0, "fanned_out": 1.0, "rejected": 1.0, "failed": 1.0, "deliveries": 2.0,
+		"ms": 0.0,
 	}
-	for sample, want := range map[telemetry.Sample][]map[string]string{
+	for sample, want := range map[telemetry.Sample][]map[string]any{
 		0: {lost, refused, batch}, 100: {sampled, lost, refused, batch},
 	} {
 		t.Run(fmt.Sprint(sample), func(t *testing.T) {
 			r := newRig(map[string][]endpoint.Endpoint{"t": endpoints("t", 2, "*")})
 			r.tenants.fail["u"] = true
-			var got []map[string]string
-			r.Sample, r.Log = sample, slog.New(lines{slog.DiscardHandler, &got})
+			var log bytes.Buffer
+			r.Sample, r.Log = sample, slog.New(slog.NewJSONHandler(&log, nil))
 			r.Process(t.Context(), records)
+			var got []map[string]any
+			for line := range bytes.Lines(log.Bytes()) {
+				var one map[string]any
+				if err := json.Unmarshal(line, &one); err != nil {
+					t.Fatal(err)
+				}
+				delete(one, slog.TimeKey)
+				got = append(got, one)
+			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("lines (-want +got)\n%s", diff)
 			}

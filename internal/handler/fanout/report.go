@@ -58,7 +58,7 @@ func (h *Handler) report(ctx context.Context, t *task) {
 	switch {
 	case outcome == outcomeFailed:
 		level = slog.LevelError
-		attrs = append(attrs, slog.String(telemetry.KeyError, t.err.Error()), slog.String(telemetry.KeyFault, "ours"))
+		attrs = append(attrs, telemetry.Cause(t.err), slog.String(telemetry.KeyFault, "ours"))
 	case outcome == outcomeRejected:
 		level = slog.LevelWarn
 	case len(odd) > 0:

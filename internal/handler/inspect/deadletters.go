@@ -41,7 +41,7 @@ func (h *Handler) showDeadLetters(ctx context.Context, records []deadletter.Reco
 	}
 	endpoints, err := h.readNamed(ctx, keys)
 	if err != nil {
-		h.Log.WarnContext(ctx, "the dead letters' endpoints could not be read", telemetry.KeyError, err.Error())
+		h.Log.WarnContext(ctx, "the dead letters' endpoints could not be read", telemetry.Cause(err))
 	}
 	shown := make([]DeadLetter, len(records))
 	for n, r := range records {

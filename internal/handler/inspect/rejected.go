@@ -59,7 +59,7 @@ func (h *Handler) rejectedEvents(ctx context.Context, call *operator.Call, req r
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	found, received, err := h.look(ctx, selector, limit)
 	if err := h.Rejected.Restore(ctx, received); err != nil {
-		h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.KeyError, err.Error())
+		h.Log.WarnContext(ctx, "rejected events stay hidden for a minute", telemetry.Cause(err))
 	}
 	if err != nil {
 		return RejectedList{}, err

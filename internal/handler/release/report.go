@@ -86,8 +86,8 @@ func (t *tally) fault(ctx context.Context, doing string, err error) {
 	first := t.faults[doing] == 1
 	t.mu.Unlock()
 	if first {
-		t.log.LogAttrs(ctx, slog.LevelError, "fault", append(telemetry.Cause(err),
-			slog.String(telemetry.KeyAction, doing), slog.String(telemetry.KeyFault, "ours"))...)
+		t.log.LogAttrs(ctx, slog.LevelError, "fault", telemetry.Cause(err),
+			slog.String(telemetry.KeyAction, doing), slog.String(telemetry.KeyFault, "ours"))
 	}
 }
 
@@ -136,6 +136,6 @@ func (t *tally) report(
 	}
 	t.log.LogAttrs(ctx, slog.LevelInfo, "run", attrs...)
 	if err := metrics.Flush(); err != nil {
-		t.log.ErrorContext(ctx, "metrics lost", telemetry.KeyError, err.Error())
+		t.log.ErrorContext(ctx, "metrics lost", telemetry.Cause(err))
 	}
 }

@@ -91,7 +91,7 @@ func (s *sweep) answer(ctx context.Context) (RejectedResults, error) {
 		return RejectedResults{}, err
 	}
 	if err != nil { // the results so far are returned all the same
-		s.h.Log.ErrorContext(ctx, "the sweep of rejected events broke off", telemetry.KeyError, err.Error())
+		s.h.Log.ErrorContext(ctx, "the sweep of rejected events broke off", telemetry.Cause(err))
 	}
 	missing := resultNotStarted
 	if complete {

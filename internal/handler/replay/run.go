@@ -65,7 +65,7 @@ func (r *run) all(ctx context.Context, ids []string) []Result {
 	})
 	for i, err := range errs { // only a panic
 		if err != nil {
-			r.h.Log.ErrorContext(ctx, "a chunk broke off", slog.String(telemetry.KeyError, err.Error()), slog.Int("chunk", i))
+			r.h.Log.ErrorContext(ctx, "a chunk broke off", telemetry.Cause(err), slog.Int("chunk", i))
 		}
 	}
 	return results
@@ -171,5 +171,5 @@ func (r *run) finish(ctx context.Context, p replay, sending error) (replay, erro
 func (r *run) report(ctx context.Context, p replay, err error) {
 	r.h.Log.ErrorContext(ctx, "replay fault",
 		telemetry.KeyDelivery, p.id, telemetry.KeyOperator, r.job.Operator,
-		telemetry.KeyOutcome, p.result, telemetry.KeyError, err.Error())
+		telemetry.KeyOutcome, p.result, telemetry.Cause(err))
 }

@@ -110,7 +110,7 @@ func (s *sweep) restore(ctx context.Context, all []met) {
 		}
 	}
 	if err := s.h.Rejected.Restore(ctx, events); err != nil {
-		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.KeyError, err.Error())
+		s.h.Log.WarnContext(ctx, "rejected events stay hidden for a while", telemetry.Cause(err))
 	}
 }
 
@@ -179,5 +179,5 @@ func (s *sweep) failed(ctx context.Context, reason string, err error, events ...
 
 func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
 	s.h.Log.ErrorContext(ctx, "rejected event fault",
-		telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.KeyError, err.Error())
+		telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.Cause(err))
 }

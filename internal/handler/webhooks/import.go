@@ -135,7 +135,7 @@ func (h *Handler) notImported(ctx context.Context, one imported, err error) impo
 	p := problemOf(err)
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
 		h.Log.ErrorContext(ctx, "importing", telemetry.KeyTenant, one.TenantID, telemetry.KeyHost, one.Host,
-			telemetry.KeyError, p.Error())
+			telemetry.Cause(p))
 		one.Result, one.Errors = resultFailed, []fieldError{{"", "a fault of ours, or another change just now: try again"}}
 		return one
 	}

@@ -37,7 +37,7 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 		attrs = append(attrs, slog.String(telemetry.KeyReason, string(refused.Code)))
 		if status >= 500 {
 			outcome, level = "failed", slog.LevelError
-			attrs = append(attrs, telemetry.Cause(refused)...)
+			attrs = append(attrs, telemetry.Cause(refused))
 		}
 	}
 	h.Log.LogAttrs(ctx, level, "request", append(attrs, slog.String(telemetry.KeyOutcome, outcome))...)
