@@ -170,13 +170,8 @@ func (s scene) changed() scene {
 }
 
 func (s scene) gone() scene {
-	s.facts.Gone = true
+	s.facts.Gone, s.facts.GoneAt = true, s.now
 	return s
-}
-
-func (s scene) deleted(at time.Time) scene {
-	s.facts.DeletedAt = at
-	return s.gone()
 }
 
 func (s scene) released() scene {
@@ -289,8 +284,9 @@ func TestItem_Verdict(t *testing.T) {
 		"a stopped endpoint keeps everything":            {s.stopped(), lives, Leave},
 		"what was discarded goes, of a stopped one, too": {s.discarded().stopped(), lives, Drop},
 		"a deleted endpoint's goes":                      {open().gone(), lives, Drop},
-		"what began before the deletion goes":            {open().deleted(before.Add(time.Millisecond)), lives, Drop},
-		"what began after it stays: it was restored":     {s.deleted(before), lives, Leave},
+		"what began since stays: it was restored": {
+			open().gone(), change(func(w *Waiting) { w.StartedAt = after.Add(time.Hour) }), Leave,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := c.at.item.Verdict(c.at.facts, c.item, c.at.now); got != c.want {

@@ -27,7 +27,7 @@ const (
 func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	ordered := f.ReleasedAt.After(w.StoredAt)
 	switch {
-	case w.StartedAt.Before(f.DiscardedBefore), f.Gone && !f.restored(w):
+	case w.StartedAt.Before(f.DiscardedBefore), f.Gone && w.StartedAt.Before(f.GoneAt): // no life begins while it is gone
 		return Drop
 	case f.Gone, f.Stopped, i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
 		return Leave
@@ -37,11 +37,6 @@ func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 		return PutBack
 	}
 	return Leave
-}
-
-// restored reports whether a deleted endpoint was restored since it was read: no life begins while it is deleted.
-func (f Facts) restored(w Waiting) bool {
-	return !f.DeletedAt.IsZero() && !w.StartedAt.Before(f.DeletedAt)
 }
 
 // NextQuota is the number of items that this run of release may send to a recovering endpoint; oldest is

@@ -13,7 +13,8 @@ import (
 type Page struct {
 	Items      []backlog.Item
 	Unreadable []backlog.Key
-	Next       string // where the next page begins; "" after the last
+	Unread     []backlog.Key // of BatchGet alone, with an error: their partitions may be throttled
+	Next       string        // where the next page begins; "" after the last
 }
 
 func (p *Page) add(item attributes) {
@@ -72,7 +73,8 @@ func (b *Backlog) Due(
 	return due, next, err
 }
 
-// BatchGet returns the items with the given keys, strongly consistent, in no order; missing ones are left out.
+// BatchGet returns the items with the given keys, strongly consistent, in no order; missing ones are left out. With an
+// error, it returns the ones that it could read.
 func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error) {
 	var page Page
 	seen := make(map[backlog.Key]bool, len(keys))
@@ -83,11 +85,11 @@ func (b *Backlog) BatchGet(ctx context.Context, keys []backlog.Key) (Page, error
 			asked = append(asked, backlogKey(key))
 		}
 	}
-	_, err := b.getBatch(ctx, asked, consistently, page.add)
-	if err != nil {
-		return Page{}, err
+	left, err := b.getBatch(ctx, asked, consistently, page.add)
+	for _, key := range left {
+		page.Unread = append(page.Unread, backlogKeyOf(key))
 	}
-	return page, nil
+	return page, err
 }
 
 // Waiting is how much waits for one endpoint.

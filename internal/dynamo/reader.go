@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -55,7 +56,7 @@ func NewReader(c ReaderConfig) *Reader {
 // Reading is the state of one endpoint and its tenant. A circuit that could not be read is not a healthy one: then
 // CircuitRead is false, and Circuit holds nothing but names.
 type Reading struct {
-	Err         error             // nothing else is known: endpoint.ErrUnreadable, or deliver's of the table
+	Err         error             // nothing else is known: endpoint.ErrUnreadable, or the table's
 	Endpoint    endpoint.Endpoint // its own marks included
 	Found       bool              // Endpoint exists
 	Tenant      endpoint.Marks    // of all the tenant's endpoints
@@ -64,8 +65,9 @@ type Reading struct {
 	CircuitRead bool              // Circuit and SlowUntil were read
 }
 
-// Read reads the given endpoints; the ones in quiet without circuit and slow_until, which stay unread. The error is
-// about the table. A malformed row is an error of its Reading; a circuit that cannot be read is none.
+// Read reads the given endpoints; the ones in quiet without circuit and slow_until, which stay unread. A row that is
+// malformed or throttled is an error of its Reading, so that no tenant keeps back another; a circuit that cannot be
+// read is none. Read itself fails where it read no row.
 func (r *Reader) Read(
 	ctx context.Context, keys []EndpointKey, quiet map[EndpointKey]bool,
 ) (map[EndpointKey]Reading, error) {
@@ -74,7 +76,9 @@ func (r *Reader) Read(
 		rows:   make(map[EndpointKey]attributes, len(rowKeys)),
 		health: make(map[string]attributes, len(healthKeys)),
 		read:   make(map[string]bool, len(healthKeys)),
+		unread: map[EndpointKey]error{},
 	}
+	asked := len(rowKeys)
 	for _, key := range healthKeys {
 		found.read[getStr(key, "scope")] = true
 	}
@@ -84,10 +88,11 @@ func (r *Reader) Read(
 	if err := r.readEach(ctx, rowKeys, healthKeys, found); err != nil {
 		return nil, err
 	}
+	if asked > 0 && len(found.unread) == asked {
+		return nil, found.unread[keys[0]]
+	}
 	if r.deleted {
-		if err := r.readDeleted(ctx, keys, found); err != nil {
-			return nil, err
-		}
+		r.readDeleted(ctx, keys, found)
 	}
 	readings := make(map[EndpointKey]Reading, len(keys))
 	for _, key := range keys {
@@ -115,14 +120,14 @@ func (r *Reader) readTogether(
 	return out.UnprocessedKeys[r.endpoints.name].Keys, out.UnprocessedKeys[r.circuits.name].Keys
 }
 
-// readEach reads each table by separate calls. The error is about the rows, or a panic.
+// readEach reads each table by separate calls. The error is a panic.
 func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
 	readRows := func() error {
-		_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
-		return err
+		r.readRows(ctx, rows, found)
+		return nil
 	}
 	if len(health) == 0 {
-		return readRows() // a new goroutine's stack would grow first: 3 % of a delivery
+		return parallel.Guard(readRows) // a new goroutine's stack would grow first: 3 % of a delivery
 	}
 	return errors.Join(parallel.Each(2, 2, func(n int) error {
 		if n == 0 {
@@ -136,11 +141,18 @@ func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found 
 	})...)
 }
 
+func (r *Reader) readRows(ctx context.Context, keys []attributes, found result) {
+	left, err := r.endpoints.getBatch(ctx, keys, r.rows, found.addRow)
+	for _, key := range left {
+		found.unread[keyOfRow(key)] = err
+	}
+}
+
 // readDeleted looks for the endpoints without a row among those that are deleted.
-func (r *Reader) readDeleted(ctx context.Context, keys []EndpointKey, found result) error {
+func (r *Reader) readDeleted(ctx context.Context, keys []EndpointKey, found result) {
 	missing := map[EndpointKey]bool{}
 	for _, key := range keys {
-		if _, live := found.rows[key]; !live {
+		if _, live := found.rows[key]; !live && found.unread[key] == nil {
 			missing[key.deleted()] = true
 		}
 	}
@@ -148,8 +160,7 @@ func (r *Reader) readDeleted(ctx context.Context, keys []EndpointKey, found resu
 	for key := range missing {
 		rows = append(rows, key.item())
 	}
-	_, err := r.endpoints.getBatch(ctx, rows, r.rows, found.addRow)
-	return err
+	r.readRows(ctx, rows, found)
 }
 
 // wanted lists the keys of both tables, every one once, since DynamoDB refuses calls that name one twice.
@@ -178,15 +189,21 @@ type result struct {
 	rows   map[EndpointKey]attributes
 	health map[string]attributes // by scope
 	read   map[string]bool       // scopes that were answered, found or not
+	unread map[EndpointKey]error // of the rows that were not
 }
 
-func (r result) addRow(row attributes) {
-	r.rows[EndpointKey{getStr(row, "tenant_id"), getStr(row, "endpoint_id")}] = row
+func (r result) addRow(row attributes) { r.rows[keyOfRow(row)] = row }
+
+func keyOfRow(row attributes) EndpointKey {
+	return EndpointKey{getStr(row, "tenant_id"), getStr(row, "endpoint_id")}
 }
 
 func (r result) addHealth(item attributes) { r.health[getStr(item, "scope")] = item }
 
 func (r result) of(key EndpointKey) (reading Reading) {
+	if err := cmp.Or(r.unread[key], r.unread[key.deleted()], r.unread[marksKey(key.TenantID)]); err != nil {
+		return Reading{Err: err}
+	}
 	row, found := r.rows[key]
 	if !found {
 		row, found = r.rows[key.deleted()]

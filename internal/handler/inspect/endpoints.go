@@ -144,6 +144,8 @@ func (h *Handler) readEndpoints(ctx context.Context, keys []dynamo.EndpointKey) 
 	for n, key := range keys {
 		r := readings[key]
 		switch {
+		case r.Err != nil && !errors.Is(r.Err, endpoint.ErrUnreadable):
+			return nil, r.Err
 		case r.Err == nil && !r.CircuitRead:
 			return nil, errUnread
 		case r.Err != nil || !r.Found:

@@ -46,8 +46,12 @@ func (d *due) endings(ctx context.Context, _ int, found dynamo.Page) (moves []mo
 		return nil, err
 	}
 	for _, i := range found.Items {
-		if m, ok := d.ending(i, readings[endpointOf(i)]); ok {
+		reading := readings[endpointOf(i)]
+		if m, ok := d.ending(i, reading); ok {
 			moves = append(moves, m)
+		} else if reading.Err != nil {
+			d.t.fault(ctx, "burying", reading.Err)
+			d.out.refuse(i.Key)
 		}
 	}
 	return moves, nil
@@ -60,7 +64,8 @@ func endpointOf(i backlog.Item) dynamo.EndpointKey {
 // ending is the move of an item whose delivery is over; there is none for one that was changed meanwhile,
 // or whose endpoint or circuit could not be read.
 func (d *due) ending(i backlog.Item, r dynamo.Reading) (m move, ok bool) {
-	facts, now := factsOf(r), d.h.Now()
+	now := d.h.Now()
+	facts := factsOf(r, now)
 	switch {
 	case i.Message.Attempts >= d.h.Schedule.Last():
 		return dead(i, i.Message.Life.Reason), true

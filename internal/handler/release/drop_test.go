@@ -44,11 +44,10 @@ func TestRun_dropsWhatWaitsForADeletedEndpoint(t *testing.T) {
 // A run that saw the endpoint deleted leaves what came after its restoration, and goes on behind it.
 func TestRun_leavesWhatBeganAfterADeletion(t *testing.T) {
 	inWorld(t, func(w *world) {
-		at := time.Now()
-		young := w.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = at.Add(time.Second) })
-		w.held(hook, 40, func(i *backlog.Item) { i.Message.Life.StartedAt = at.Add(-time.Second) })
+		young := w.held(hook, 1, func(i *backlog.Item) { i.Message.Life.StartedAt = time.Now().Add(time.Second) })
+		w.held(hook, 40)
 		w.store(hook, circuit.Open)
-		w.change(hook, func(e *endpoint.Endpoint) { e.Status, e.DeletedAt = endpoint.Deleted, at })
+		w.change(hook, deleted)
 		w.run()
 		if diff := cmp.Diff([]string{young[0].Message.DeliveryID}, w.left(hook)); diff != "" || len(w.records) != 40 {
 			w.Errorf("%d were discarded; what waits (-want +got)\n%s", len(w.records), diff)

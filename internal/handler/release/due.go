@@ -26,12 +26,11 @@ type due struct {
 type lane struct {
 	keys    []dynamo.Due // read and not yet looked at
 	cursor  string
-	more    bool   // there is a further page
-	singly  int    // so many are read one by one
-	unread  string // the tenant of the last read, where that was refused
-	stuck   bool   // nothing of the last page could be deleted
-	refused bool   // nor sent
-	failed  bool   // a table or queue refuses everything: the rest is for the next run
+	more    bool // there is a further page
+	unread  int  // pages in a row of which nothing could be read
+	stuck   bool // nothing of the last page could be deleted
+	refused bool // nor sent
+	failed  bool // a table or queue refuses everything: the rest is for the next run
 }
 
 func (l lane) done() bool { return l.failed || !l.more && len(l.keys) == 0 }
@@ -63,7 +62,7 @@ func (d *due) send(ctx context.Context, until time.Time) bool {
 	return left(d.lanes)
 }
 
-// movesOf are the moves of items that the lane of a shard has found.
+// movesOf are the moves of items that the lane of a shard has found. An error is a table that refuses everything.
 type movesOf func(ctx context.Context, shard int, found dynamo.Page) ([]move, error)
 
 // goOn carries out the moves of lanes, side by side.
@@ -78,9 +77,7 @@ func (d *due) goOn(
 				}
 				continue
 			}
-			if err := d.page(ctx, l, shard, of); err != nil {
-				d.t.fault(ctx, doing, err)
-			}
+			d.page(ctx, doing, l, shard, of)
 		}
 		return nil
 	})
@@ -92,41 +89,45 @@ func (d *due) goOn(
 	}
 }
 
-// page carries out the moves of a lane's next items. Those that cannot be read together are read one by one, since it
-// may be for one tenant's only: then its partitions are left alone. So is the next after a page without a single delete,
-// since an item that is sent and stays is sent again. Two refusals in a row, of reads two tenants', end the lane.
-func (d *due) page(ctx context.Context, l *lane, shard int, of movesOf) error {
+// mostUnread is the number of pages in a row, of several tenants each, of which nothing can be read until a lane ends.
+const mostUnread = 3
+
+// page carries out the moves of a lane's next items. The partition of an item that cannot be read is left alone: it may
+// be one tenant's that is throttled. After a page without a single delete the next is one item, since an item that is
+// sent and stays is sent again. Two refusals of a queue in a row end the lane.
+func (d *due) page(ctx context.Context, doing string, l *lane, shard int, of movesOf) {
 	size := pageSize
-	if l.stuck || l.singly > 0 {
+	if l.stuck {
 		size = 1
 	}
 	page := l.keys[:min(len(l.keys), size)]
+	l.keys = l.keys[len(page):]
 	keys := d.allowed(page)
-	var moves []move
-	found, err := d.h.Backlog.BatchGet(ctx, keys) // no call for no keys
-	if err == nil {
-		moves, err = of(ctx, shard, found)
+	if len(keys) == 0 {
+		return
 	}
-	if err != nil && len(page) > 1 {
-		l.singly = len(page)
-		return err
-	}
-	l.keys, l.singly = l.keys[len(page):], max(l.singly-1, 0)
+	found, err := d.h.Backlog.BatchGet(ctx, keys)
+	unread := found.Unread
 	if err != nil {
-		d.late(page)
-		d.out.refuse(page[0].Key)
-		tenant := page[0].TenantID
-		l.failed, l.unread = l.unread != "" && l.unread != tenant, tenant
-		return err
+		d.t.fault(ctx, doing, err)
 	}
-	if len(keys) > 0 {
-		l.unread = ""
+	moves, err := of(ctx, shard, found)
+	if err != nil {
+		d.t.fault(ctx, doing, err)
+		unread = keys
 	}
+	d.leave(page, unread)
+	switch {
+	case len(unread) < len(keys):
+		l.unread = 0
+	case page[0].TenantID != page[len(page)-1].TenantID || len(page) == 1:
+		l.unread++
+	}
+	l.failed = l.unread == mostUnread
 	if len(moves) > 0 {
 		done, refused := d.out.carry(ctx, moves)
 		l.failed, l.refused, l.stuck = refused && l.refused, refused, done == 0
 	}
-	return nil
 }
 
 // allowed are the keys whose partitions have not refused anything.
@@ -137,6 +138,16 @@ func (d *due) allowed(page []dynamo.Due) (keys []backlog.Key) {
 		}
 	}
 	return keys
+}
+
+// leave leaves the partitions of unread items of a page to the next run.
+func (d *due) leave(page []dynamo.Due, unread []backlog.Key) {
+	for _, key := range unread {
+		d.out.refuse(key)
+	}
+	d.late(slices.DeleteFunc(slices.Clone(page), func(one dynamo.Due) bool {
+		return !d.out.refuses(one.EndpointID, one.Shard)
+	}))
 }
 
 // moves are for the items that wait for their schedule. The index may be behind: an item may have another due time by

@@ -57,6 +57,7 @@ func only(searches []*search, which func(circuit.Plan) bool) (some []*search) {
 // plan reads the endpoints in trouble, and stores the changes of state that no attempt brings about. An
 // endpoint that could not be read, or whose change was refused, is left to the next run.
 func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) []*search {
+	asked := h.Now()
 	readings := h.readings(ctx, t, circuits)
 	searches := make([]*search, len(circuits))
 	t.each(ctx, "planning for an endpoint", len(circuits), func(n int) error {
@@ -66,7 +67,7 @@ func (h *Handler) plan(ctx context.Context, t *tally, circuits []circuit.Item) [
 		if !read || reading.Err != nil {
 			return reading.Err
 		}
-		facts := factsOf(reading)
+		facts := factsOf(reading, asked.Add(-h.Settings.Run)) // clocks differ; a later run drops the rest
 		p := i.Plan(h.Settings, facts, h.Now())
 		if p.Changed {
 			stored, applied, err := h.store(ctx, i, p.Item)
@@ -103,13 +104,13 @@ func (h *Handler) readings(
 	return all
 }
 
-// factsOf are the facts about an endpoint that its row and its tenant's hold.
-func factsOf(r dynamo.Reading) circuit.Facts {
+// factsOf are the facts about an endpoint that its row and its tenant's hold, read after the time given.
+func factsOf(r dynamo.Reading, asked time.Time) circuit.Facts {
 	e := r.Endpoint
 	latest := func(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 	return circuit.Facts{
 		Gone:      !r.Found || !e.Live(),
-		DeletedAt: e.DeletedAt,
+		GoneAt:    asked,
 		Stopped:   e.StoppedBy(r.Tenant),
 		ChangedAt: latest(e.CreatedAt, e.UpdatedAt, e.DeletedAt, e.SecretRotatedAt,
 			e.Marks.ResumedAt, r.Tenant.ResumedAt),

@@ -273,3 +273,23 @@ func TestRun_forgetsTenantsThatAreSlowNoMore(t *testing.T) {
 		}
 	})
 }
+
+// A tenant's recoveries that have much to pass over, since receivers asked to wait, cost others' nothing.
+func TestRun_recoversBesideEndpointsThatAskToWait(t *testing.T) {
+	inWorld(t, func(w *world) {
+		w.latency = 300 * time.Millisecond
+		for n := range 30 {
+			id := fmt.Sprint("webhook_asks", n, "@other")
+			for range 2000 {
+				w.due(id, time.Hour, func(i *backlog.Item) { i.NotBefore = time.Now().Add(10 * time.Hour) })
+			}
+			w.store(id, circuit.Recovering)
+		}
+		w.held(hook, 900)
+		w.store(hook, circuit.Recovering)
+		w.minutes(2)
+		if got := w.sentTo()[hook]; got != 120+240 {
+			w.Errorf("%d were sent", got)
+		}
+	})
+}

@@ -116,7 +116,7 @@ func (w *walker) advance(ctx context.Context, s *search) {
 		s.began = w.h.Now()
 	}
 	var moves []move
-	for looked := 0; !s.over && len(moves) < pageSize && looked < keysSize; looked++ {
+	for looked := 0; !s.over && len(moves) < pageSize && looked < pageSize; looked++ {
 		if m, moved := w.next(ctx, s); moved {
 			moves = append(moves, m)
 		}

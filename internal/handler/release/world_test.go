@@ -299,11 +299,13 @@ func (w *world) BatchGet(ctx context.Context, keys []backlog.Key) (page dynamo.P
 	}
 	unlock, err := w.call(ctx, "BatchGet", backlog.Key{})
 	defer unlock()
+	if err != nil {
+		return dynamo.Page{Unread: keys}, err
+	}
 	for _, key := range keys {
 		if w.refuses("BatchGetOf", key) {
-			return dynamo.Page{}, errThrottled
-		}
-		if i, ok := w.waiting[key]; ok && err == nil {
+			page.Unread, err = append(page.Unread, key), errThrottled
+		} else if i, ok := w.waiting[key]; ok {
 			page.Items = append(page.Items, i)
 		}
 	}
@@ -428,11 +430,14 @@ func (w *world) Read(
 	}
 	readings := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
-		if w.refuses("ReadOf", backlog.Key{EndpointID: key.EndpointID}) {
-			return nil, errThrottled
-		}
 		r := dynamo.Reading{Circuit: w.circuits[key.EndpointID], CircuitRead: !w.refuses("Circuit", backlog.Key{})}
-		if r.Endpoint, r.Found = w.endpoints[key.EndpointID]; w.refuses("Row", backlog.Key{}) {
+		if e := w.endpoints[key.EndpointID]; e.Live() && e.ID != "" {
+			r.Endpoint, r.Found = e, true
+		}
+		switch {
+		case w.refuses("ReadOf", backlog.Key{EndpointID: key.EndpointID}):
+			r = dynamo.Reading{Err: errThrottled}
+		case w.refuses("Row", backlog.Key{}):
 			r = dynamo.Reading{Err: endpoint.ErrUnreadable, Found: true}
 		}
 		readings[key] = r
