@@ -6,10 +6,12 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/herald-webhooks/herald/infra/internal/awsmodel"
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
@@ -207,4 +209,32 @@ func (w *world) mustHold(t *testing.T, what string) {
 	if len(w.broken) > 0 {
 		t.Errorf("%s:\n  %s\n%s", what, strings.Join(w.broken, "\n  "), strings.Join(w.history, "\n"))
 	}
+}
+
+// An endpoint that is restored while a run of release is under way loses nothing that was published since.
+func TestNothingIsLostBehindARestoration(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.own("webhook_1", 500)
+		w.have(open("webhook_1"))
+		w.held("webhook_1", 0)
+		time.Sleep(time.Hour)
+		w.owner("webhook_1", endpoint.Deleted)
+		time.Sleep(time.Second)
+		run, other := w.process("release"), w.process("deliver")
+		var once sync.Once
+		w.judgeBy(func(c *call) verdict {
+			if c.Process == run && strings.HasPrefix(c.Name, "Read Backlog") {
+				once.Do(func() {
+					w.owner("webhook_1", endpoint.Active)
+					w.publish("webhook_1")
+					other.Receive(w.DeliveryQueue)
+				})
+			}
+			return awsmodel.Done
+		})
+		run.Release()
+		w.mustHold(t, "restored in a run")
+	})
 }

@@ -1,7 +1,7 @@
 // Package backlog describes the items of the table Backlog: deliveries that wait a long time for their
 // schedule, or wait for their endpoint.
 //
-// It promises that every put makes an item with a key of its own, so that deleting an item that was sent removes no
+// It promises that every message makes an item with a key of its own, so that deleting an item that was sent removes no
 // other; that the items of an endpoint sort by the age of their deliveries; and that rounding never makes a due time
 // earlier. Package circuit decides about items.
 package backlog
@@ -65,7 +65,7 @@ func (i Item) Waiting(s retry.Schedule) circuit.Waiting {
 	life := i.Message.Life
 	return circuit.Waiting{
 		Held: i.Held, StoredAt: i.StoredAt, StartedAt: life.StartedAt, DueAt: life.DueAt, NotBefore: i.NotBefore,
-		Last: i.Message.Attempts >= s.MaxRetries,
+		Last: i.Message.Attempts >= s.MaxRetries, Over: i.Message.Attempts >= s.Last(),
 	}
 }
 

@@ -266,6 +266,7 @@ func TestItem_Verdict(t *testing.T) {
 			s, change(func(w *Waiting) { w.Last, w.DueAt = true, after.Add(time.Hour) }), PutBack,
 		},
 		"the last place whose time has come goes out": {s, change(func(w *Waiting) { w.Last = true }), Send},
+		"what has used its last place waits to die":   {s.released(), change(func(w *Waiting) { w.Over = true }), Leave},
 		"Retry-After is kept": {
 			s, change(func(w *Waiting) { w.NotBefore = after.Add(time.Hour) }), PutBack,
 		},

@@ -10,6 +10,7 @@ type Waiting struct {
 	DueAt     time.Time // its schedule's time for the next attempt; zero: none
 	NotBefore time.Time // the receiver's Retry-After, zero for none
 	Last      bool      // the next attempt is at the last place of the schedule
+	Over      bool      // there is none: it waits to die by its schedule
 }
 
 // Verdict is the work of one run of release for one item that it meets in a search.
@@ -29,7 +30,7 @@ func (i Item) Verdict(f Facts, w Waiting, now time.Time) Verdict {
 	switch {
 	case w.StartedAt.Before(f.DiscardedBefore), f.Gone && w.StartedAt.Before(f.GoneAt): // no life begins while it is gone
 		return Drop
-	case f.Gone, f.Stopped, i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
+	case f.Gone, f.Stopped, w.Over, i.State != Recovering, !w.Held && !w.StoredAt.Before(i.Since):
 		return Leave
 	case ordered, !w.NotBefore.After(now) && (!w.Last || !w.DueAt.After(now)):
 		return Send

@@ -37,12 +37,12 @@ func decide(t task, r dynamo.Reading, rules Rules, now time.Time) (d decision) {
 		d = decision{discard, delivery.ReasonEndpointDeleted}
 	case life.StartedAt.Before(r.Endpoint.DiscardedBefore(r.Tenant)):
 		d = decision{discard, delivery.ReasonDiscarded}
+	case t.message.Attempts >= rules.Schedule.Last():
+		d = decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
 	case r.Endpoint.Status == endpoint.Disabled:
 		d = decision{hold, delivery.ReasonEndpointDisabled}
 	case r.Endpoint.StoppedBy(r.Tenant):
 		d = decision{hold, delivery.ReasonEndpointPaused}
-	case t.message.Attempts >= rules.Schedule.Last():
-		d = decision{bury, cmp.Or(life.Reason, delivery.ReasonCrashed)} // its last place has failed
 	case r.Circuit.State == circuit.Open && !t.probes(r.Circuit):
 		d = decision{hold, delivery.ReasonCircuitOpen}
 	default:

@@ -90,6 +90,7 @@ func TestDecide(t *testing.T) {
 			again, with(state(circuit.Open)), decision{hold, delivery.ReasonCircuitOpen},
 		},
 		"the last place used":                    {ended, with(), decision{bury, delivery.ReasonHTTP5xx}},
+		"the last place used, and paused":        {ended, with(paused), decision{bury, delivery.ReasonHTTP5xx}},
 		"a probe from before the circuit opened": {probe, with(reopened), decision{hold, delivery.ReasonCircuitOpen}},
 
 		"a slow tenant's first attempt":                  {young, with(slow), decision{aside, delivery.ReasonTenantSlow}},

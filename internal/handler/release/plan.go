@@ -109,9 +109,9 @@ func factsOf(r dynamo.Reading, asked time.Time) circuit.Facts {
 	e := r.Endpoint
 	latest := func(times ...time.Time) time.Time { return slices.MaxFunc(times, time.Time.Compare) }
 	return circuit.Facts{
-		Gone:      !r.Found || !e.Live(),
-		GoneAt:    asked,
-		Stopped:   e.StoppedBy(r.Tenant),
+		Gone:    !r.Found || !e.Live(),
+		GoneAt:  asked,
+		Stopped: e.StoppedBy(r.Tenant),
 		ChangedAt: latest(e.CreatedAt, e.UpdatedAt, e.DeletedAt, e.SecretRotatedAt,
 			e.Marks.ResumedAt, r.Tenant.ResumedAt),
 		ReleasedAt:      e.Marks.ReleasedAt,

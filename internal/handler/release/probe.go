@@ -81,6 +81,6 @@ func (p *probes) candidateOf(ctx context.Context, s *search, shard int) (picked 
 // serves excludes deliveries that are discarded or over, or whose receiver asked to wait.
 func (p *probes) serves(s *search, i backlog.Item) bool {
 	now := p.h.Now()
-	over := i.Held && !i.DueAt.After(now)
+	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.h.Schedule.Last()
 	return !over && !i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore) && !i.NotBefore.After(now)
 }

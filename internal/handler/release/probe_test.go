@@ -56,6 +56,12 @@ func TestRun_sendsNoProbe(t *testing.T) {
 			}
 			w.refuse("Circuit")
 		},
+		"of what has used its last place": func(w *world) {
+			for key, i := range w.waiting {
+				i.Held, i.Message.Attempts, i.DueAt = false, 10, time.Now().Add(time.Hour)
+				w.waiting[key] = i
+			}
+		},
 		"to a paused endpoint": func(w *world) { w.change(hook, paused) },
 	}, func(w *world, _ string, spoil func(*world)) {
 		w.held(hook, 3)
