@@ -152,6 +152,20 @@ func TestBacklog_BatchGet_asksAgainForTheRest(t *testing.T) {
 	}
 }
 
+// Items that stay unprocessed are named beside the others, which are worth having.
+func TestBacklog_BatchGet_returnsWhatItCouldRead(t *testing.T) {
+	r := newRig(t)
+	items := putWaiting(t, r.backlog, 5)
+	r.faults.On("BatchGetItem", 1, testkit.Unprocessed(2))
+	r.faults.On("BatchGetItem", 0, testkit.Unprocessed(0))
+	page, err := r.backlog.BatchGet(t.Context(), keysOf(items))
+	slices.SortFunc(page.Items, byPosition)
+	want := dynamo.Page{Items: items[:2], Unread: keysOf(items[2:])}
+	if diff := cmp.Diff(want, page); !errors.Is(err, dynamo.ErrUnprocessed) || diff != "" {
+		t.Errorf("%v (-want +got)\n%s", err, diff)
+	}
+}
+
 func TestBacklog_Due_listsWhatIsDueInOrder(t *testing.T) {
 	s := newRig(t).backlog
 	items := putWaiting(t, s, 60)

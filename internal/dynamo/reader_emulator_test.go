@@ -5,6 +5,7 @@ package dynamo_test
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -192,6 +193,43 @@ func TestReader_Read_readsTheCircuitsBehindARefusedCall(t *testing.T) {
 			Fault: fault,
 		})
 		r.check(t, dynamo.ReaderConfig{}, keys, want)
+	}
+}
+
+// Rows that stay unprocessed are the fault of their own endpoints, and nobody else's. Of each endpoint the marks are
+// asked for first.
+func TestReader_Read_doesWithoutRowsThatAreThrottled(t *testing.T) {
+	r := newRig(t)
+	keys, all := r.trouble(t, 2)
+	keys = append(keys, dynamo.EndpointKey{TenantID: "unknown", EndpointID: "webhook_x"})
+	quiet := map[dynamo.EndpointKey]bool{}
+	for _, key := range keys {
+		reading := all[key]
+		reading.CircuitRead, reading.SlowUntil = false, time.Time{}
+		reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
+		all[key], quiet[key] = reading, true
+	}
+	for name, row := range map[string]struct{ done, after, read int }{
+		"all but the first's marks":  {1, 0, 0},
+		"all but the first endpoint": {2, 0, 1},
+		"the last's row":             {5, 0, 2},
+		"where it would be, deleted": {0, 1, 2},
+		"nothing":                    {6, 0, 3},
+	} {
+		r.faults.Clear()
+		r.faults.Add(testkit.Rule{Action: "BatchGetItem", After: row.after, Times: 1, Fault: testkit.Unprocessed(row.done)})
+		r.faults.Add(testkit.Rule{Action: "BatchGetItem", After: row.after, Fault: testkit.Unprocessed(0)})
+		if name == "nothing" {
+			r.faults.Clear()
+		}
+		want := maps.Clone(all)
+		for _, key := range keys[row.read:] {
+			want[key] = dynamo.Reading{Err: dynamo.ErrUnprocessed}
+		}
+		got, err := r.reader(dynamo.ReaderConfig{Deleted: true}).Read(t.Context(), keys, quiet)
+		if diff := cmp.Diff(want, got, cmpopts.EquateErrors()); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
 	}
 }
 
