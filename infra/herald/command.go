@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v3"
@@ -28,7 +30,9 @@ func prepare(c *cli.Command) {
 	c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error {
 		return fail(exitUsage, "%v; see %s --help", err, c.FullName())
 	}
-	c.Before = refuseEmpty
+	c.Before = func(ctx context.Context, c *cli.Command) (context.Context, error) {
+		return ctx, cmp.Or(refuseEmpty(c), refuseDryRun(c))
+	}
 	if len(c.Commands) > 0 {
 		c.Action = unknown
 	}
@@ -38,14 +42,27 @@ func prepare(c *cli.Command) {
 }
 
 // refuseEmpty refuses flags without a value: left out, an unset variable of a script would widen a request.
-func refuseEmpty(ctx context.Context, c *cli.Command) (context.Context, error) {
+func refuseEmpty(c *cli.Command) error {
 	for _, f := range c.Flags {
 		name := f.Names()[0]
 		if _, ok := f.(*cli.StringFlag); ok && c.IsSet(name) && c.String(name) == "" {
-			return ctx, fail(exitUsage, "--%s is empty", name)
+			return fail(exitUsage, "--%s is empty", name)
 		}
 	}
-	return ctx, nil
+	return nil
+}
+
+// unplanned are the commands that act, or let act, and have no plan to print.
+var unplanned = []string{
+	"herald jobs stop", "herald jobs resume", "herald keys issue", "herald keys revoke", "herald verify", "herald console",
+}
+
+// refuseDryRun refuses --dry-run where the command would act all the same.
+func refuseDryRun(c *cli.Command) error {
+	if c.Bool("dry-run") && slices.Contains(unplanned, c.FullName()) {
+		return fail(exitUsage, "--dry-run: %s has no plan to print; nothing was done", c.FullName())
+	}
+	return nil
 }
 
 // unknown is the action of a command with subcommands only.

@@ -38,7 +38,7 @@ func (a *app) root() *cli.Command {
 				}},
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "act without a question"},
 			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse a command that would need an answer"},
-			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing"},
+			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing; refused where there is none"},
 		},
 		Commands: []*cli.Command{
 			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus),
