@@ -72,6 +72,9 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 		for _, r := range console.Rows(found) {
 			ids = append(ids, cellOf(r, "message_id"))
 		}
+		if note := cellOf(found, "note"); len(ids) == 0 && note != "" {
+			return discarded, errors.New(safe(note))
+		}
 		if len(ids) == 0 {
 			return discarded, nil
 		}
@@ -80,8 +83,9 @@ func (a *app) discardRejected(ctx context.Context, s stack, tenant string) (disc
 			return discarded, err
 		}
 		for _, r := range console.Rows(gone) {
-			if cellOf(r, "result") != "discarded" {
-				return discarded, fmt.Errorf("event %s: %s", safe(cellOf(r, "message_id")), safe(cellOf(r, "reason")))
+			if result := cellOf(r, "result"); result != "discarded" {
+				why := cmp.Or(cellOf(r, "reason"), result)
+				return discarded, fmt.Errorf("event %s: %s", safe(cellOf(r, "message_id")), safe(why))
 			}
 			discarded++
 		}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,7 +12,8 @@ func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
 	const counted = `{"counts":{"endpoints":2,"deliveries":3,"marks":0},"next_cursor":null}`
 	const some, rest = `{"counts":{"endpoints":2},"next_cursor":"c"}`, `{"counts":{"deliveries":3},"next_cursor":null}`
 	const rejected, gone = `{"data":[{"message_id":"m1"}]}`, `{"data":[{"message_id":"m1","result":"discarded"}]}`
-	const none, busy = `{"data":[]}`, `{"data":[{"message_id":"m1","result":"not_found","reason":"not_found"}]}`
+	const none, busy = `{"data":[]}`, `{"data":[{"message_id":"m1","result":"not_found","reason":""}]}`
+	const hidden = `{"data":[],"note":"more events wait"}`
 	list := row{"action": "rejected_events", "tenant_id": "acme", "limit": 100.0}
 	discard := row{"action": "discard_rejected_events", "message_ids": []any{"m1"}, "confirm": true}
 	dry := row{"action": "erase", "tenant_id": "acme", "dry_run": true}
@@ -36,6 +38,10 @@ func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
 			"a rejected event that another looks at", "-y tenants erase acme", "", []string{some, rest, rejected, busy},
 			exitUnhealthy, []row{first, next, list, discard},
 		},
+		{
+			"rejected events beyond those that are searched", "-y tenants erase acme", "",
+			[]string{some, rest, rejected, gone, hidden}, exitUnhealthy, []row{first, next, list, discard, list},
+		},
 		{"nobody to ask", "--no-input tenants erase acme", "", nil, exitUsage, nil},
 		{"dry run", "--dry-run tenants erase acme", "", []string{counted}, exitDone, []row{dry}},
 		{"broken off", "-y tenants erase acme", "", []string{some}, exitUnhealthy, []row{first, next}},
@@ -53,6 +59,11 @@ func TestEraseTenant_erasesWhatWasConfirmedPartByPart(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, f.requests); diff != "" || code != test.code {
 				t.Errorf("exit code %d: %s, requests (-want +got):\n%s", code, words, diff)
+			}
+			for answer, why := range map[string]string{busy: "event m1: not_found\n", hidden: "more events wait\n"} {
+				if slices.Contains(test.answers, answer) {
+					contains(t, words, why)
+				}
 			}
 			if code == exitDone && (!strings.Contains(out, "endpoints") || !strings.Contains(out, "3")) {
 				t.Errorf("shows %q", out)
