@@ -2,11 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
 
 	"github.com/urfave/cli/v3"
+
+	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
 func (a *app) actOnEndpoints(ctx context.Context, c *cli.Command) error {
@@ -52,14 +55,39 @@ func (a *app) act(ctx context.Context, c *cli.Command, s stack, how fields, targ
 			return err
 		}
 	}
+	return a.actOnEach(ctx, c, s, how, targets, names)
+}
+
+// actOnEach goes on after a refusal, which is about one target, and ends at any other error.
+func (a *app) actOnEach(
+	ctx context.Context, c *cli.Command, s stack, how fields, targets []fields, names []string,
+) error {
+	done, code := 0, exitDone
 	for n, f := range targets {
 		request := maps.Clone(how)
 		maps.Copy(request, f)
-		if err := a.answer(ctx, c, s, "control", c.Name, request); err != nil {
+		err := a.answer(ctx, c, s, "control", c.Name, request)
+		var refused *client.Refusal
+		switch {
+		case err == nil:
+			done++
+		case errors.As(err, &refused):
+			a.say("herald: refused: %s: %s", names[n], safe(refused.Error()))
+			code = codeOf(refused)
+		default:
+			if rest := names[n+1:]; len(rest) > 0 {
+				a.say("not begun: %s", strings.Join(rest, ", "))
+			}
 			return fmt.Errorf("%s: %w", names[n], err)
 		}
 	}
-	return nil
+	switch {
+	case code == exitDone:
+		return nil
+	case done > 0:
+		code = exitUnhealthy
+	}
+	return &failure{code: code}
 }
 
 // named is the endpoint's or tenant's name in a question. An endpoint is looked up, so that its id is known and a
@@ -70,7 +98,7 @@ func (s stack) named(ctx context.Context, f fields) (string, error) {
 	}
 	e, err := s.Ask(ctx, "inspect", "endpoint", fields{"endpoint_id": f["endpoint_id"], "tenant_id": f["tenant_id"]})
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("%s: %w", safe(cellOf(f, "endpoint_id")), err)
 	}
 	if f["endpoint_id"] = e["endpoint_id"]; e["tenant_id"] != nil {
 		f["tenant_id"] = e["tenant_id"]

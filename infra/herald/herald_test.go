@@ -212,9 +212,10 @@ func TestExitCodes_sayThatTheOutputWasNotWritten(t *testing.T) {
 		"events list":                            {exitFailed, ""},
 		"console":                                {exitFailed, ""}, // and serves nobody
 		"-y dead replay a":                       {exitUnhealthy, ""},
-		"-y endpoints pause webhook_1 webhook_2": {exitFailed, "refused: webhook_2"},
+		"-y endpoints pause webhook_1 webhook_2": {exitUnhealthy, "refused: b/ (): webhook_2"},
 	} {
-		f := &fake{answers: map[string]string{"inspect endpoint": `{}`, "replay deliveries": `{"data":[{"result":"no"}]}`},
+		f := &fake{answers: map[string]string{"inspect endpoint": `{"tenant_id":"b"}`,
+			"replay deliveries": `{"data":[{"result":"no"}]}`},
 			later: []string{`{}`, `{"error":{"code":"not_found","message":"webhook_2"}}`}}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		var words bytes.Buffer
@@ -325,7 +326,7 @@ func TestEndpoints_areActedOnOnlyIfAllAreFound(t *testing.T) {
 		t.Errorf("exit code %d, %d requests, %s", code, len(f.requests), words)
 	}
 	f.answers["inspect endpoint"], f.requests = `{"error":{"code":"not_found","message":"none"}}`, nil
-	if f.ends(t, exitFailed, "-y endpoints pause acme/crmm"); len(f.requests) != 1 {
+	if f.ends(t, exitFailed, "-y endpoints pause acme/crmm", "refused: crmm: none"); len(f.requests) != 1 {
 		t.Errorf("asked %v", f.requests)
 	}
 }

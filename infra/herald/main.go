@@ -74,18 +74,23 @@ func (a *app) end(err error) int {
 		return exitFailed
 	case errors.As(err, &failed):
 		if failed.text != "" {
-			fmt.Fprintln(a.err, "herald: "+failed.text)
+			fmt.Fprintln(a.err, "herald: "+err.Error())
 		}
 		return failed.code
 	case errors.As(err, &refused):
-		fmt.Fprintln(a.err, "herald: refused: "+safe(refused.Error()))
-		switch refused.Code {
-		case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
-			return exitUsage
-		}
-		return exitFailed
+		fmt.Fprintln(a.err, "herald: refused: "+safe(err.Error()))
+		return codeOf(refused)
 	}
 	fmt.Fprintln(a.err, "herald: "+err.Error())
+	return exitFailed
+}
+
+// codeOf is the exit code of a refusal.
+func codeOf(refused *client.Refusal) int {
+	switch refused.Code {
+	case "invalid_field", "unknown_field", "invalid_json", "unknown_action", "invalid_cursor":
+		return exitUsage
+	}
 	return exitFailed
 }
 
