@@ -1,4 +1,4 @@
-# make help lists the targets. Everything installed or built lands below the checkout:
+# make help lists the targets. Everything installed or built but Go's caches lands below the checkout:
 # .venv and .tools (tools), .local (native builds and the local stack), .aws-sam (sam build).
 
 SHELL := /bin/bash
@@ -43,23 +43,23 @@ SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-run: native cli .venv/installed ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 stops it
+run: native cli .venv/installed ## start the local stack and show Herald at work; CATALOGUE=file adds events; ONCE=1 ends after that
 	@ONCE=$(ONCE) exec .local/bin/demo
 
-stack: native .venv/installed ## start the local stack alone, until Ctrl-C; CATALOGUE=file adds events
+stack: native cli .venv/installed ## start the local stack alone, until Ctrl-C; CATALOGUE=file adds events
 	@PARAMS='$(PARAMS)' exec .local/bin/stack
 
-incident: native ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
+incident: native cli ## give the running local stack an incident to practise on, the same for the same SEED, until Ctrl-C
 	@exec .local/bin/incident -seed $(or $(SEED),1) -letters $(or $(LETTERS),1200)
 
 test: ## run everything; what needs a program that is missing is left out and named last, or CI=true installs it
-	@rm -rf .local/test; status=0; [ "$(CI)" != true ] || .ci/system install || status=1; \
+	@rm -rf .local/test; status=0; failed=; [ "$(CI)" != true ] || .ci/system install || status=1; \
 	for step in tools lint unit build e2e; do \
-		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || status=1; \
+		TIMEFORMAT="make $$step: %0R s, %0U s of CPU"; time $(MAKE) $$step || { status=1; failed="$$failed $$step"; }; \
 	done; \
 	echo; echo "all tests together:"; \
 	.tools/bin/gotestsum --format none --hide-summary output --raw-command cat .local/test/*.json || status=1; \
-	.ci/system report || status=1; exit $$status
+	.ci/system report || status=1; [ -z "$$failed" ] || echo "failed: make$$failed"; exit $$status
 
 # Prints a line for each package, keeps all results, and fails where a test was skipped. Debug information costs a third
 # of the linking; go vet is among the linters.

@@ -123,18 +123,7 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 	if media == nil {
 		return t, false
 	}
-	var compiled *schema.Schema
-	if properties := d.follow(name, media, "schema", "properties"); properties != nil {
-		d.named(properties, t.Name, "type", "const")
-		if data := d.follow(name, properties, "data"); data != nil {
-			readable := len(d.faults)
-			t.Schema = d.json(data, inSchema)
-			var err error
-			if compiled, err = schema.Compile(t.Schema); err != nil && len(d.faults) == readable {
-				d.fault(data, "the schema of %s: %v", t.Name, err)
-			}
-		}
-	}
+	compiled := d.schema(name, media, &t)
 	if example := d.example(name, media); example != nil {
 		d.named(example, t.Name, "type")
 		if data := d.follow(name, example, "data"); data != nil {
@@ -149,6 +138,26 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 		}
 	}
 	return t, len(d.faults) == before
+}
+
+// schema reads the type's schema, nil after a fault.
+func (d *document) schema(name, media *yaml.Node, t *entry) *schema.Schema {
+	properties := d.follow(name, media, "schema", "properties")
+	if properties == nil {
+		return nil
+	}
+	d.named(properties, t.Name, "type", "const")
+	data := d.follow(name, properties, "data")
+	if data == nil {
+		return nil
+	}
+	readable := len(d.faults)
+	t.Schema = d.json(data, inSchema)
+	compiled, err := schema.Compile(t.Schema)
+	if err != nil && len(d.faults) == readable {
+		d.fault(data, "the schema of %s: %v", t.Name, err)
+	}
+	return compiled
 }
 
 // description is the summary of the operation.

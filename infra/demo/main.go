@@ -90,6 +90,10 @@ func demonstrate(ctx context.Context, o options) (ok bool, err error) {
 	if err != nil || o.once {
 		return ok, err
 	}
+	if d.events, err = d.register(ctx, d.client, "samples", "*"); err != nil { // for the README's event, too
+		return false, err
+	}
+	d.shown = 0
 	heading("The stack stays up until Ctrl-C, and this terminal shows deliveries. In another terminal, from this folder:")
 	fmt.Printf("\n%s\n", d.events.tenant.Commands())
 	end, err := openConsole(ctx)

@@ -41,7 +41,14 @@ func (d *demo) open(ctx context.Context, name string, events ...string) (scene, 
 	if err != nil {
 		return scene{}, err
 	}
-	s := scene{tenant: d.client.As(tenantID, key), inbox: d.server.Inbox("/" + name)}
+	return d.register(ctx, d.client.As(tenantID, key), name, events...)
+}
+
+// register registers an HTTPS receiver with a tenant.
+func (d *demo) register(
+	ctx context.Context, tenant *client.Client, name string, events ...string,
+) (_ scene, err error) {
+	s := scene{tenant: tenant, inbox: d.server.Inbox("/" + name)}
 	if s.endpoint, err = s.tenant.CreateEndpoint(ctx, s.inbox.URL, events...); err != nil {
 		return scene{}, err
 	}

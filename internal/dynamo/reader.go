@@ -122,23 +122,21 @@ func (r *Reader) readTogether(
 
 // readEach reads each table by separate calls. The error is a panic.
 func (r *Reader) readEach(ctx context.Context, rows, health []attributes, found result) error {
-	readRows := func() error {
-		r.readRows(ctx, rows, found)
-		return nil
-	}
-	if len(health) == 0 {
-		return parallel.Guard(readRows) // a new goroutine's stack would grow first: 3 % of a delivery
-	}
-	return errors.Join(parallel.Each(2, 2, func(n int) error {
+	read := func(n int) error { //nolint:unparam // of parallel.Each
 		if n == 0 {
-			return readRows()
+			r.readRows(ctx, rows, found)
+			return nil
 		}
 		left, _ := r.circuits.getBatch(ctx, health, r.health, found.addHealth) // the rest is not read
 		for _, key := range left {
 			found.read[getStr(key, "scope")] = false
 		}
 		return nil
-	})...)
+	}
+	if len(health) == 0 { // a new goroutine's stack would grow first: 3 % of a delivery
+		return parallel.Guard(func() error { return read(0) })
+	}
+	return errors.Join(parallel.Each(2, 2, read)...)
 }
 
 func (r *Reader) readRows(ctx context.Context, keys []attributes, found result) {

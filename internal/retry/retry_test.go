@@ -31,6 +31,7 @@ func TestSchedule_Wait_properties(t *testing.T) {
 			jittered := min(time.Duration(nominal*(1+0.2*random)), limit)
 			left := max(limit-max(elapsed, 0), 0)
 			spread := min(time.Duration(float64(floor)*(1+0.2*random)), limit)
+			late := s.Wait(n, random, floor, 0)
 			plain, wait, got := s.Wait(n, 0, 0, 0), s.Wait(n, random, 0, 0), s.Wait(n, random, floor, elapsed)
 			for property, holds := range map[string]bool{
 				"the schedule is valid":                                s.Validate() == nil,
@@ -40,7 +41,7 @@ func TestSchedule_Wait_properties(t *testing.T) {
 				"never early for what is left since the receive":       got >= min(plain, left),
 				"jitter adds its share, a fifth at most":               (wait - jittered).Abs() <= rounding,
 				"Retry-After holds whatever the jitter":                got >= min(floor, left),
-				"Retry-After has the jitter, too":                      (s.Wait(n, random, floor, 0) - max(wait, spread)).Abs() <= rounding,
+				"Retry-After has the jitter, too":                      (late - max(wait, spread)).Abs() <= rounding,
 				"Retry-After below the wait changes nothing":           s.Wait(n, random, wait/2, 0) == wait,
 				"never past the cap since the receive, never negative": got >= 0 && got <= left,
 				"all of what is left is used":                          s.Wait(n, random, limit+time.Second, elapsed) == left,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/operator"
@@ -32,7 +33,7 @@ func (h *Handler) standing(ctx context.Context, t target, a Answer) Answer {
 		return err
 	})...)
 	if err != nil {
-		h.Log.ErrorContext(ctx, "reading circuits", telemetry.KeyTenant, a.TenantID, telemetry.Cause(err))
+		h.Log.ErrorContext(ctx, "reading circuits", slog.String(telemetry.KeyTenant, a.TenantID), telemetry.Cause(err))
 		a.Note = noteUnread
 		return a
 	}

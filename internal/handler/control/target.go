@@ -165,7 +165,7 @@ func (h *Handler) counted(ctx context.Context, t target, a Answer, err error) (A
 	for i, err := range errs {
 		if err != nil {
 			h.Log.ErrorContext(ctx, "counting the backlog",
-				telemetry.KeyEndpoint, t.endpoints[i].ID, telemetry.Cause(err))
+				slog.String(telemetry.KeyEndpoint, t.endpoints[i].ID), telemetry.Cause(err))
 		}
 		a.Waiting.Count += counts[i].Items
 		a.Waiting.More = a.Waiting.More || counts[i].More || err != nil

@@ -130,8 +130,8 @@ func (h *Handler) note(ctx context.Context, r deadletter.Record) (noted bool) {
 		circuit.Spell{At: r.DiedAt, Reason: string(r.Reason), Status: r.LastStatus},
 		r.DiedAt.Add(-circuit.DeadLetterEvery))
 	if err != nil {
-		h.Log.ErrorContext(ctx, "death not noted", telemetry.KeyDelivery, r.DeliveryID,
-			telemetry.Cause(err), telemetry.KeyFault, "ours")
+		h.Log.ErrorContext(ctx, "death not noted", slog.String(telemetry.KeyDelivery, r.DeliveryID),
+			telemetry.Cause(err), slog.String(telemetry.KeyFault, "ours"))
 	}
 	return err == nil
 }

@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -112,7 +113,7 @@ func (m *meter) charge(ctx context.Context) {
 	}) {
 		if err != nil {
 			m.h.Output.Log.WarnContext(ctx, "slow tenant not charged",
-				telemetry.KeyTenant, tenants[i], telemetry.Cause(err))
+				slog.String(telemetry.KeyTenant, tenants[i]), telemetry.Cause(err))
 		}
 	}
 }

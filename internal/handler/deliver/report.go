@@ -32,22 +32,23 @@ func (h *Handler) report(ctx context.Context, ends []end, unreadable []string, b
 
 func (h *Handler) reportUnreadable(ctx context.Context, r events.SQSMessage, err error) {
 	const outcome, reason = "unreadable", string(delivery.ReasonUnreadable)
-	h.Output.Log.ErrorContext(ctx, "no attempt", telemetry.KeyMessage, r.MessageId, telemetry.KeyOutcome, outcome,
-		telemetry.KeyReason, reason, telemetry.KeyFault, "ours", telemetry.Cause(err))
+	h.Output.Log.ErrorContext(ctx, "no attempt",
+		slog.String(telemetry.KeyMessage, r.MessageId), slog.String(telemetry.KeyOutcome, outcome),
+		slog.String(telemetry.KeyReason, reason), slog.String(telemetry.KeyFault, "ours"), telemetry.Cause(err))
 	h.Output.Metrics.Count("Records", 1)
 	h.Output.Metrics.Share("Faults", 1, 1)
 }
 
 func (h *Handler) reportStateLost(ctx context.Context, err error) {
 	h.Output.Log.ErrorContext(ctx, "delivery state not written",
-		telemetry.KeyFault, "ours", telemetry.Cause(err))
+		slog.String(telemetry.KeyFault, "ours"), telemetry.Cause(err))
 	h.Output.Metrics.Count("StateWritesLost", 1)
 	h.Output.Metrics.Count("ResultsLost", 1)
 }
 
 func (h *Handler) reportCircuitLost(ctx context.Context, key dynamo.EndpointKey, err error) {
-	h.Output.Log.WarnContext(ctx, "circuit not written", telemetry.KeyTenant, key.TenantID,
-		telemetry.KeyEndpoint, key.EndpointID, telemetry.Cause(err))
+	h.Output.Log.WarnContext(ctx, "circuit not written", slog.String(telemetry.KeyTenant, key.TenantID),
+		slog.String(telemetry.KeyEndpoint, key.EndpointID), telemetry.Cause(err))
 	h.Output.Metrics.Count("CircuitWritesLost", 1)
 }
 

@@ -170,6 +170,6 @@ func (r *run) finish(ctx context.Context, p replay, sending error) (replay, erro
 // report logs errors only: the results are in the request's own line.
 func (r *run) report(ctx context.Context, p replay, err error) {
 	r.h.Log.ErrorContext(ctx, "replay fault",
-		telemetry.KeyDelivery, p.id, telemetry.KeyOperator, r.job.Operator,
-		telemetry.KeyOutcome, p.result, telemetry.Cause(err))
+		slog.String(telemetry.KeyDelivery, p.id), slog.String(telemetry.KeyOperator, r.job.Operator),
+		slog.String(telemetry.KeyOutcome, p.result), telemetry.Cause(err))
 }

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -179,5 +180,5 @@ func (s *sweep) failed(ctx context.Context, reason string, err error, events ...
 
 func (s *sweep) report(ctx context.Context, e rejected.Event, err error) {
 	s.h.Log.ErrorContext(ctx, "rejected event fault",
-		telemetry.KeyMessage, e.MessageID, telemetry.KeyEvent, e.EventID, telemetry.Cause(err))
+		slog.String(telemetry.KeyMessage, e.MessageID), slog.String(telemetry.KeyEvent, e.EventID), telemetry.Cause(err))
 }

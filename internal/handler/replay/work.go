@@ -171,7 +171,7 @@ func (w *worker) leave(ctx context.Context, jobs []job.Job) {
 	defer cancel()
 	for _, j := range jobs {
 		if err := w.h.Jobs.Leave(finish, j.ID, w.name); err != nil {
-			w.h.Log.WarnContext(ctx, "a job waits for the end of its lease", "job_id", j.ID, telemetry.Cause(err))
+			w.h.Log.WarnContext(ctx, "a job waits for the end of its lease", slog.String("job_id", j.ID), telemetry.Cause(err))
 		}
 	}
 }

@@ -134,8 +134,8 @@ func (h *Handler) fits(e endpoint.Endpoint, live []endpoint.Endpoint) error {
 func (h *Handler) notImported(ctx context.Context, one imported, err error) imported {
 	p := problemOf(err)
 	if p.Code.Status() >= 500 || p.Code == problem.CodeConflict {
-		h.Log.ErrorContext(ctx, "importing", telemetry.KeyTenant, one.TenantID, telemetry.KeyHost, one.Host,
-			telemetry.Cause(p))
+		h.Log.ErrorContext(ctx, "importing",
+			slog.String(telemetry.KeyTenant, one.TenantID), slog.String(telemetry.KeyHost, one.Host), telemetry.Cause(p))
 		one.Result, one.Errors = resultFailed, []fieldError{{"", "a fault of ours, or another change just now: try again"}}
 		return one
 	}
