@@ -1,10 +1,11 @@
 // Package operator is the common part of the operator functions (apikeys, control, inspect, replay, webhooks): JSON
 // in, JSON out, invoked by IAM principals (infra/docs/design.md, "Operator functions").
 //
-// It promises that every request names its operator, that a field which nobody reads is refused and not ignored, that
-// a tenant's id has an id's form, that a refused request is an answer ({"error":{code, message, field}}) while an
-// error of ours is a Lambda error without its detail, and that each invocation leaves one log line with operator,
-// action and ids, and each change an audit line before it is made. It never logs a body, a key or a cursor.
+// It promises that every request names its operator, that a field which nobody reads or which is empty is refused and
+// not ignored, that a tenant's id has an id's form, that a refused request is an answer ({"error":{code, message,
+// field}}) while an error of ours is a Lambda error without its detail, and that each invocation leaves one log line
+// with operator, action and ids, and each change an audit line before it is made. It never logs a body, a key or a
+// cursor.
 package operator
 
 import (
@@ -55,7 +56,7 @@ func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
 type Action func(ctx context.Context, call *Call, payload []byte) (any, error)
 
 // Do makes an action of a typed function. Req's fields are the request's besides action and
-// operator; unknown ones are refused. A *Refusal from do and
+// operator; unknown and empty ones are refused. A *Refusal from do and
 // cursor.ErrInvalid are answered, any other error is a Lambda error.
 func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, error)) Action {
 	return func(ctx context.Context, call *Call, payload []byte) (any, error) {
@@ -66,6 +67,9 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 		}
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
 			return nil, refuseJSON(err, fieldsOf(reflect.TypeOf(request))...)
+		}
+		if err := checkFields(payload); err != nil {
+			return nil, err
 		}
 		res, err := do(ctx, call, request.Fields)
 		if errors.Is(err, cursor.ErrInvalid) {

@@ -67,6 +67,7 @@ func refused(code, field, message string) string {
 func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 	const (
 		unknown   = "this action does not know the field; it knows action, cursor, ids, limit, name, operator"
+		empty     = "is empty: leave it out"
 		who       = "who is asking: 1 to 256 printable characters"
 		malformed = "the request must be one well-formed JSON object"
 	)
@@ -94,6 +95,12 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 		},
 		"an operator of a wrong type": {
 			`{"action":"greet","operator":7}`, refused("invalid_field", "operator", "wrong type"),
+		},
+		"an empty field": {
+			`{"action":"greet","operator":"ann","name":""}`, refused("invalid_field", "name", empty),
+		},
+		"a field that is null": {
+			`{"action":"greet","operator":"ann","name":"bob","cursor":null}`, refused("invalid_field", "cursor", empty),
 		},
 		"a missing field": {
 			`{"action":"greet","operator":"ann"}`, refused("invalid_field", "name", "is required"),

@@ -3,8 +3,12 @@ package operator
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -78,6 +82,21 @@ func (p Page) Start(filter string) (string, error) {
 		return "", cursor.ErrInvalid
 	}
 	return start, nil
+}
+
+// checkFields refuses a field that is given empty, as by an unset variable of a script: the request would be about more
+// than was meant.
+func checkFields(payload []byte) error {
+	var fields map[string]jsontext.Value
+	if err := json.Unmarshal(payload, &fields); err != nil {
+		return refuseJSON(err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if given := string(fields[name]); given == `""` || given == "null" {
+			return Invalid(name, "is empty: leave it out")
+		}
+	}
+	return nil
 }
 
 // Required refuses a missing field. Ids have any shape: unknown ones are not found.

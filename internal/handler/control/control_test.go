@@ -261,6 +261,9 @@ func TestHandler_refuses(t *testing.T) {
 		"releasing what its owner disabled":     {newWorld(), "release", off, "disabled endpoint_id"},
 		"releasing a tenant":                    {newWorld(), "release", all, "invalid_field endpoint_id"},
 		"discarding without a confirmation":     {newWorld(), "discard", one, "invalid_field confirm"},
+		"discarding at an endpoint whose id is empty": {
+			newWorld(), "discard", all + `,"confirm":true,"endpoint_id":""`, "invalid_field endpoint_id",
+		},
 		"discarding what is not begun": {newWorld(), "discard", one + discarded + `"2026-05-01T12:00:01Z"`,
 			"invalid_field discarded_before"},
 		"discarding before a word": {
