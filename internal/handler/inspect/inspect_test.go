@@ -226,7 +226,10 @@ func TestHandler_refusesWhatItCannotShow(t *testing.T) {
 		"another tenant's delivery": {
 			"delivery", `"delivery_id":"msg_1","tenant_id":"other"`, "tenant_mismatch tenant_id",
 		},
-		"deliveries of no endpoint":      {"deliveries", ``, "invalid_field endpoint_id"},
+		"deliveries of no endpoint": {"deliveries", ``, "invalid_field endpoint_id"},
+		"deliveries of a list of endpoints": {
+			"deliveries", `"endpoint_id":"` + strings.Repeat("webhook_1 ", 26) + `"`, "invalid_field endpoint_id",
+		},
 		"deliveries of what is no event": {"deliveries", `"event":{"type":"user.deleted"}`, "invalid_field event"},
 		"deliveries of an event without an id": {
 			"deliveries", `"event":{"tenant_id":"acme","type":"user.deleted","data":{}}`, "invalid_field event_id",
