@@ -29,10 +29,11 @@ var (
 
 // world is a tenant with its endpoints, their marks and circuits, and Backlog.
 type world struct {
-	endpoints []endpoint.Endpoint
-	tenants   map[string]endpoint.Marks
-	circuits  map[string]circuit.Item
-	fails     string // the call that AWS refuses
+	endpoints  []endpoint.Endpoint
+	tenants    map[string]endpoint.Marks
+	circuits   map[string]circuit.Item
+	fails      string // the call that AWS refuses
+	unreadable string // the call that finds a broken row
 
 	mu    sync.Mutex
 	calls []string // writes, in their order
@@ -65,6 +66,12 @@ func (w *world) broken(id string) *world {
 	return w.change(id, func(e *endpoint.Endpoint) { e.Status = testkit.Unreadable })
 }
 
+// garbled breaks a tenant's row of marks.
+func (w *world) garbled() *world {
+	w.unreadable = "Marks"
+	return w
+}
+
 // at gives the first two endpoints one host.
 func (w *world) at(host string) *world {
 	w.endpoints[0].URL, w.endpoints[1].URL = "https://"+host+"/1", "https://"+host+"/2"
@@ -86,8 +93,11 @@ func (w *world) change(id string, change func(e *endpoint.Endpoint)) *world {
 }
 
 func (w *world) fault(call string) error {
-	if w.fails == call {
+	switch call {
+	case w.fails:
 		return errAWS
+	case w.unreadable:
+		return endpoint.ErrUnreadable
 	}
 	return nil
 }
@@ -274,6 +284,8 @@ func TestHandler_refuses(t *testing.T) {
 		"an endpoint that is unreadable": {newWorld().broken("webhook_1"), "pause", one, "unreadable endpoint_id"},
 		"an endpoint by a host that an unreadable one may have, too": {newWorld().at("a.example").broken("webhook_1"),
 			"discard", `"tenant_id":"acme","endpoint_id":"a.example","confirm":true`, "invalid_field endpoint_id"},
+		"a tenant whose marks are unreadable": {newWorld().garbled(), "discard", all + `,"confirm":true`,
+			"unreadable tenant_id"},
 		"a tenant without endpoints": {newWorld(), "pause", `"tenant_id":"acmee"`, "not_found tenant_id"},
 		"a reason of two lines":      {newWorld(), "pause", one + `,"reason":"a\nb"`, "invalid_field reason"},
 		"an identifier that is misspelt": {

@@ -102,8 +102,12 @@ func (h *Handler) findTenant(ctx context.Context, tenantID string) (target, erro
 		return target{}, operator.Refuse(operator.CodeNotFound, "tenant_id", "no endpoint belongs to this tenant")
 	}
 	marks, err := h.Endpoints.Marks(ctx, tenantID)
-	if err != nil {
+	if unreadable, err = operator.Unreadable(err); err != nil {
 		return target{}, err
+	}
+	if unreadable {
+		return target{}, operator.Refuse(codeUnreadable, "tenant_id",
+			"the tenant's stored marks cannot be read: nothing is sent to its endpoints")
 	}
 	for n, e := range endpoints {
 		endpoints[n].Marks = marks.Endpoints[e.ID]
