@@ -84,7 +84,7 @@ func TestHandler_namesTheFieldAtFault(t *testing.T) {
 		start + `"replay","reason":"timeout"`:                                 "endpoint_id",
 		start + `"purge","confirm":true`:                                      "endpoint_id",
 		start + `"publish",` + span:                                           "until",
-		start + `"publish","since":"2099-01-01T00:00:00Z"`:                    "until",
+		start + `"publish","since":"2099-01-01T00:00:00Z"`:                    "since",
 		erase + `"acme"`:                                                      "confirm",
 		erase + `"acme","confirm":"Acme"`:                                     "confirm",
 		erase + `"acme","confirm":true`:                                       "confirm",

@@ -58,6 +58,8 @@ func (r startRequest) check(j job.Job) error {
 		return operator.Invalid("status", "must be dead or replaying: others cannot be replayed")
 	case r.Act == job.Purge && !r.Confirm && !r.DryRun:
 		return operator.Invalid("confirm", "purging cannot be undone: confirm must be true")
+	case !r.Since.Before(j.StartedAt): // where the selection ends at the latest
+		return operator.Invalid("since", "must be in the past")
 	case r.Act != job.Publish:
 		selected := j.Selector
 		selected.Status = r.Status // its default alone would select every tenant's
