@@ -41,9 +41,11 @@ func batchGet(table, key, more string) string {
 	return `{"RequestItems":{"${` + table + `}":{"Keys":[` + key + `]` + more + `}}}`
 }
 
-func set(table, key, attribute string) string {
-	return on(table, `"Key":`+key+`,"UpdateExpression":"SET #one = :one","ExpressionAttributeNames":{"#one":"`+
-		attribute+`"},"ExpressionAttributeValues":{":one":{"S":"none"}}`+never)
+// set sets an attribute of an item that is there. Its condition names the key alone: IAM judges conditions, too.
+func set(table, key, name, attribute string) string {
+	return on(table, `"Key":`+key+`,"UpdateExpression":"SET #one = :one","ConditionExpression":"attribute_exists(#key)",`+
+		`"ExpressionAttributeNames":{"#one":"`+attribute+`","#key":"`+name+`"},`+
+		`"ExpressionAttributeValues":{":one":{"S":"none"}}`)
 }
 
 func encrypt(key, purpose string) string {
@@ -62,7 +64,8 @@ var Rights = []Call{
 	{"webhooks", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), true},
 	{"webhooks", "dynamodb:GetItem", get("Endpoints", marksKey, ""), false},
 	{"webhooks", "dynamodb:PutItem", putEndpoint(marksKey), false},
-	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "scopes"), false},
+	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "key_id", "last_used_at"), true},
+	{"webhooks", "dynamodb:UpdateItem", set("ApiKeys", idOfKey, "key_id", "scopes"), false},
 	{"webhooks", "dynamodb:GetItem", get("DeadLetters", deliveryKey, ""), false},
 
 	{"fanout", "dynamodb:Query", on("Endpoints", ofTenant+projected), true},
@@ -101,7 +104,8 @@ var Rights = []Call{
 	{"control", "dynamodb:PutItem", putEndpoint(marksKey), true},
 	{"control", "dynamodb:PutItem", putEndpoint(tenantKey), false},
 	{"control", "dynamodb:GetItem", get("Endpoints", tenantKey, ""), false},
-	{"control", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "state"), false},
+	{"control", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "held_until"), true},
+	{"control", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "state"), false},
 	{"control", "dynamodb:Query", on("Backlog", ofShard), false},
 
 	{"apikeys", "dynamodb:GetItem", get("ApiKeys", idOfKey, ""), true},
