@@ -95,6 +95,9 @@ func (a *app) cell(r row, path string) string {
 	return safe(console.When(console.At(r, path), a.now()))
 }
 
+// spaces writes the control characters of sound texts as JSON does.
+var spaces = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`)
+
 // safe keeps tenants' and receivers' texts from steering the terminal.
 func safe(s string) string {
 	return strings.Map(func(r rune) rune {
@@ -102,7 +105,7 @@ func safe(s string) string {
 			return r
 		}
 		return '\uFFFD'
-	}, s)
+	}, spaces.Replace(s))
 }
 
 // confirm asks on the terminal. --yes answers; --no-input, and an input that has ended, refuse.

@@ -80,7 +80,7 @@ func Plain(v any) string {
 	case []any:
 		parts := make([]string, len(found))
 		for n, p := range found {
-			parts[n] = fmt.Sprint(p)
+			parts[n] = Plain(p)
 		}
 		return strings.Join(parts, ", ")
 	case float64:
