@@ -278,11 +278,12 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 	}
 	down, mail := cause(other, "mail", "open"), cause("webhook_2", "mail", "open")
 	const show, watch = "endpoints show acme/crm", "dead replay --endpoint acme/crm --watch"
+	mailFirst := []string{"endpoints show acme/mail"}
 	for name, c := range map[string]struct {
 		causes string
 		want   []string
 	}{
-		"open":       {down, []string{"endpoints show acme/mail"}},
+		"open":       {down, mailFirst},
 		"failing":    {cause(id, "crm", "failing"), []string{show}},
 		"healthy":    {cause(id, "crm", "healthy"), []string{show, watch}},
 		"two causes": {cause(id, "crm", "flapping") + "," + cause(id, "crm", "flapping"), []string{show, watch}},
@@ -292,7 +293,9 @@ func TestStatus_namesTheNextCommands(t *testing.T) {
 		"one name": {down + "," + mail, []string{"endpoints show acme/" + other}},
 		"long": {cause(id, "a description that is longer than an id", "recovering"), []string{
 			"endpoints show acme/" + id, "dead replay --endpoint acme/" + id + " --watch"}},
-		"down first": {cause(id, "crm", "healthy") + "," + down, []string{"endpoints show acme/mail", watch}},
+		"down first":     {cause(id, "crm", "healthy") + "," + down, append(mailFirst, watch)},
+		"open first":     {cause(id, "crm", "failing") + "," + cause(id, "log", "paused") + "," + down, mailFirst},
+		"failing is not": {cause(id, "crm", "failing") + "," + cause(other, "mail", "paused"), mailFirst},
 	} {
 		f := &fake{answers: map[string]string{
 			"inspect summary": `{"dead_letters":{"dead":{"count":2}},"queues":{"EventsDeadLetterQueue":{"visible":1}}}`,

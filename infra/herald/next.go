@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"regexp"
 	"slices"
@@ -17,13 +18,13 @@ const mostReplays = 5
 // taking are the states of endpoints that get what is replayed at once.
 var taking = []any{"healthy", "flapping", "recovering"}
 
-// next are the commands that go on from a status: to the worst endpoint that gets nothing, to the replays of the dead
-// letters whose endpoints take deliveries, and to rejected events.
+// next are the commands that go on from a status: to the worst endpoint, to the replays of the dead letters whose
+// endpoints take deliveries, and to rejected events.
 func next(herald string, sum row, causes, trouble []row) (commands []string) {
 	all := slices.DeleteFunc(slices.Concat(causes, trouble), func(r row) bool { return cellOf(r, "endpoint_id") == "" })
 	because := func(r row) string { return "  # it is " + safe(cellOf(r, "state")) } // a comment of the shell
 	if len(all) > 0 {
-		worst := all[max(0, slices.IndexFunc(all, func(r row) bool { return !slices.Contains(taking, r["state"]) }))]
+		worst := slices.MinFunc(all, func(a, b row) int { return cmp.Compare(health(a), health(b)) })
 		commands = append(commands, herald+" endpoints show "+nameOf(worst, all)+because(worst))
 	}
 	var replays []string
@@ -38,6 +39,19 @@ func next(herald string, sum row, causes, trouble []row) (commands []string) {
 		commands = append(commands, herald+" rejected list")
 	}
 	return commands
+}
+
+// health orders endpoints by their state: an outage is worse than a stop that somebody wanted.
+func health(r row) int {
+	switch state := r["state"]; {
+	case state == "open":
+		return 0
+	case slices.Contains(taking, state):
+		return 3
+	case state == "failing": // everything is attempted
+		return 2
+	}
+	return 1
 }
 
 var (
