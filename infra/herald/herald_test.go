@@ -145,7 +145,10 @@ func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
 		"y":   {"--dry-run", "dead", "purge", "--tenant", "acme"},
 	} {
 		f := &fake{answers: map[string]string{"replay start_job": `{"selected":1,"ready":1,"complete":true,"job":null}`}}
-		f.play(t, input, args...)
+		_, _, words := f.play(t, input, args...)
+		if hint := "y/N] \nherald: nothing was done: add --yes"; strings.Contains(words, hint) != (input == "") {
+			t.Errorf("input %q: %s", input, words)
+		}
 		acts := slices.DeleteFunc(f.requests, func(r row) bool { return r["action"] == "causes" })
 		if len(acts) != 1 || acts[0]["dry_run"] != true {
 			t.Errorf("input %q: %v", input, f.requests)

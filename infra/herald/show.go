@@ -116,15 +116,21 @@ func (a *app) confirm(c *cli.Command, question string) error {
 	case c.Bool("no-input"):
 		return fail(exitUsage, "%s: add --yes to do it without a question", question)
 	}
-	if answer := strings.ToLower(a.prompt(question + "? [y/N] ")); answer != "y" && answer != "yes" {
-		return fail(exitFailed, "nothing was done")
+	switch strings.ToLower(a.prompt(question + "? [y/N] ")) {
+	case "y", "yes":
+		return nil
+	case "": // there may be no terminal
+		return fail(exitFailed, "nothing was done: add --yes to do it without a question")
 	}
-	return nil
+	return fail(exitFailed, "nothing was done")
 }
 
 // prompt asks for an answer. An input that has ended gives none.
 func (a *app) prompt(question string) string {
 	fmt.Fprint(a.err, question)
-	answer, _ := bufio.NewReader(a.in).ReadString('\n') // cut short, it is an answer too
+	answer, err := bufio.NewReader(a.in).ReadString('\n') // cut short, it is an answer too
+	if err != nil {
+		fmt.Fprintln(a.err) // nobody ended the question's line
+	}
 	return strings.TrimSpace(answer)
 }
