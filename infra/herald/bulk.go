@@ -94,15 +94,16 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 		return err
 	}
 	a.sayCount(ctx, s, b, f, would)
-	if c.Bool("dry-run") {
+	ready := int(console.Number(would, "ready"))
+	idle := ready == 0 && would["complete"] == true
+	switch {
+	case c.Bool("dry-run"), idle && console.Number(would, "selected") == 0:
 		if isJSON(c) {
 			a.printJSON(would)
 		}
 		return nil
-	}
-	ready := int(console.Number(would, "ready"))
-	if ready == 0 && would["complete"] == true {
-		return fail(exitFailed, "nothing to do")
+	case idle:
+		return fail(exitFailed, "nothing of it can be done")
 	}
 	if err := a.confirm(c, fmt.Sprintf(b.question, ready)); err != nil {
 		return err

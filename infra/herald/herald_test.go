@@ -137,6 +137,20 @@ func TestBulk_findsAnEndpointByItsHost(t *testing.T) {
 	}
 }
 
+func TestBulk_nothingSelectedIsDone_nothingPossibleFailed(t *testing.T) {
+	for answer, want := range map[string]int{
+		`{"selected":0,"ready":0,"complete":true}`:                     exitDone,
+		`{"selected":2,"ready":0,"complete":true,"refused":{"why":2}}`: exitFailed,
+	} {
+		f := &fake{answers: map[string]string{"replay start_job": answer}}
+		f.ends(t, want, "rejected publish --reason not_processed --watch", "0 can be done\n")
+		f.ends(t, want, "dead purge --tenant acme")
+		if out := f.ends(t, exitDone, "-o json --dry-run rejected publish --tenant acme"); !strings.Contains(out, "ready") {
+			t.Errorf("a dry run prints %q", out)
+		}
+	}
+}
+
 func TestBulk_actsOnNothingWithoutAYes(t *testing.T) {
 	for input, args := range map[string][]string{
 		"n\n": {"dead", "purge", "--tenant", "acme"},
