@@ -92,7 +92,11 @@ func (a *app) show(r row) {
 
 // cell is the text of one field, safe to print on a terminal; "–" where there is nothing. Times are distances.
 func (a *app) cell(r row, path string) string {
-	return safe(console.When(console.At(r, path), a.now()))
+	v := console.At(r, path)
+	if path == "last_status" && v == 0.0 { // no response
+		v = nil
+	}
+	return safe(console.When(v, a.now()))
 }
 
 // spaces writes the control characters of sound texts as JSON does.
