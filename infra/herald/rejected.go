@@ -47,7 +47,12 @@ func describe(r row) (again bool) {
 	}
 	reason := cellOf(r, "reason")
 	fault, invalid := strings.CutPrefix(reason, "invalid event: ")
-	r["reason"], _, _ = strings.Cut(fault, ";")
+	fault, near, suggests := strings.Cut(fault, "; the nearest are ")
+	if suggests {
+		near, _, _ = strings.Cut(near, ",")
+		fault += ", nearest: " + near
+	}
+	r["reason"] = fault
 	again = reason == "not_processed"
 	switch {
 	case again:
