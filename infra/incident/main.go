@@ -51,7 +51,8 @@ func run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	fmt.Println("There it is: DeathsAlarm and RejectedEventsAlarm are on. Begin with: .local/bin/herald --local status")
+	fmt.Println("There it is: on AWS, DeathsAlarm and RejectedEventsAlarm would be on now.")
+	fmt.Println("Begin with: .local/bin/herald --local status")
 	if !*once {
 		fmt.Println("The receivers answer until Ctrl-C.")
 		<-ctx.Done()

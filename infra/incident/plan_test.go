@@ -59,3 +59,15 @@ func TestParty_answersAsItsKindDoes(t *testing.T) {
 		}
 	}
 }
+
+func TestProgress_saysWhatItWaitsFor(t *testing.T) {
+	for want, n := range map[string][3]int{
+		"7 of 12 deliveries are dead":                                  {7, 12, 4},
+		"12 of 12 deliveries are dead; waiting for 4 circuits to open": {12, 12, 4},
+		"12 of 12 deliveries are dead":                                 {13, 12, 0},
+	} {
+		if got := progress(n[0], n[1], n[2]); got != want {
+			t.Errorf("%v: %q, want %q", n, got, want)
+		}
+	}
+}

@@ -117,12 +117,25 @@ func (i *incident) settle(ctx context.Context) error {
 		if err != nil {
 			return false, err
 		}
-		missing := slices.ContainsFunc(i.parties, func(p *party) bool {
-			return (p.kind == down || p.kind == rejecting) && !slices.Contains(open, p.id)
-		})
-		fmt.Printf("%d of %d deliveries are dead\n", dead, want)
-		return dead >= want && !missing, nil
+		closed := 0
+		for _, p := range i.parties {
+			if (p.kind == down || p.kind == rejecting) && !slices.Contains(open, p.id) {
+				closed++
+			}
+		}
+		fmt.Println(progress(dead, want, closed))
+		return dead >= want && closed == 0, nil
 	})
+}
+
+// progress is about the dead letters, and then about the circuits that have yet to open. A delivery of the traffic may
+// die, too, before its endpoint's circuit opens: it is not one of those wanted.
+func progress(dead, want, closed int) string {
+	line := fmt.Sprintf("%d of %d deliveries are dead", min(dead, want), want)
+	if dead >= want && closed > 0 {
+		line += fmt.Sprintf("; waiting for %d circuits to open", closed)
+	}
+	return line
 }
 
 // dead counts the tenants' dead letters.
