@@ -93,8 +93,9 @@ const (
 )
 
 // noteNoMatch is the note where no delivery is of the event as it was given.
-const noteNoMatch = "nothing matches: every byte of data counts, spaces included, and so does the id, or " +
-	"the SQS message's where there is none. Search by tenant_id and event_id alone, or look at rejected_events"
+const noteNoMatch = "nothing matches: perhaps no active endpoint of the tenant selected its type. Every byte of data " +
+	"counts, spaces included, and so does the id, or the SQS message's where there is none. Search by tenant_id and " +
+	"event_id alone, or look at rejected_events"
 
 // The limits of a search by event id.
 const (
