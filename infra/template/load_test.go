@@ -72,24 +72,32 @@ func (s settings) number(t *testing.T, name string) float64 {
 
 var assignment = regexp.MustCompile(`(?m)^ *"(\w+)=(.*)"`)
 
-// configurations are the parameters by environment of samconfig.toml.
-func configurations(t *testing.T, tpl template) map[string]settings {
+// tables are the texts of samconfig.toml for sam deploy, by environment.
+func tables(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "samconfig.toml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := map[string]settings{}
+	all := map[string]string{}
 	for section := range strings.SplitSeq(string(text), "\n[") {
-		environment, given, deploys := strings.Cut(section, ".deploy.parameters]")
-		if !deploys {
-			continue
+		if environment, table, deploys := strings.Cut(section, ".deploy.parameters]"); deploys {
+			all[environment] = table
 		}
+	}
+	return all
+}
+
+// configurations are the parameters by environment of samconfig.toml.
+func configurations(t *testing.T, tpl template) map[string]settings {
+	t.Helper()
+	all := map[string]settings{}
+	for environment, table := range tables(t) {
 		s := settings{}
 		for name, p := range tpl.Parameters {
 			s[name] = fmt.Sprint(p["Default"])
 		}
-		for _, match := range assignment.FindAllStringSubmatch(given, -1) {
+		for _, match := range assignment.FindAllStringSubmatch(table, -1) {
 			if tpl.Parameters[match[1]] == nil {
 				t.Errorf("samconfig.toml, %s: the template has no parameter %s", environment, match[1])
 			}

@@ -5,10 +5,13 @@ import (
 	"maps"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/herald-webhooks/herald/internal/retry"
 )
@@ -53,6 +56,26 @@ func TestNumbersThatDependOnEachOther(t *testing.T) {
 				t.Error("rejected events reappear while an operator function still works on them")
 			}
 		})
+	}
+}
+
+// sam deploy keeps the value of a parameter that is not named: who changes tables would get a mixture of both.
+func TestTablesOfOneStackNameTheSameParameters(t *testing.T) {
+	stack := regexp.MustCompile(`(?m)^stack_name = .*$`)
+	first := map[string][]string{} // by stack
+	for environment, table := range tables(t) {
+		var names []string
+		for _, match := range assignment.FindAllStringSubmatch(table, -1) {
+			names = append(names, match[1])
+		}
+		slices.Sort(names)
+		of := stack.FindString(table)
+		if first[of] == nil {
+			first[of] = names
+		}
+		if diff := cmp.Diff(first[of], names); diff != "" {
+			t.Errorf("another table of %s (-) and %s (+) name:\n%s", of, environment, diff)
+		}
 	}
 }
 
