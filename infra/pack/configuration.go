@@ -19,18 +19,28 @@ var unversioned = []string{
 // old configuration. With any other, CloudFormation would fail to publish a version that changes nothing.
 func configuration(root, globals, properties *yaml.Node) string {
 	found := map[string]bool{}
-	for _, mapping := range []*yaml.Node{globals, properties} {
-		for i := 0; i < len(mapping.Content); i += 2 {
-			if !slices.Contains(unversioned, mapping.Content[i].Value) {
-				parameters(root, mapping.Content[i+1], found)
-			}
-		}
-	}
+	inherited(root, globals, properties, found)
+	inherited(root, properties, nil, found)
 	var list strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(found)) {
 		list.WriteString(", !Ref " + name)
 	}
 	return list.String()
+}
+
+// inherited adds the parameters of properties that the function does not set itself. SAM merges mappings key by key.
+func inherited(root, properties, own *yaml.Node, found map[string]bool) {
+	for i := 0; i < len(properties.Content); i += 2 {
+		name, value := properties.Content[i].Value, properties.Content[i+1]
+		set := child(own, name)
+		switch {
+		case slices.Contains(unversioned, name):
+		case set == nil:
+			parameters(root, value, found)
+		case value.Kind == yaml.MappingNode:
+			inherited(root, value, set, found)
+		}
+	}
 }
 
 var placeholder = regexp.MustCompile(`\$\{(\w+)\}`)

@@ -88,6 +88,7 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 	for parameter, want := range map[string][]string{
 		"CodePrefix=herald/1.0.1": every, "LogLevel=DEBUG": every, "Stage=other": every,
 		"MaxRetries=3": {"Deliver"}, "ApiTimeoutSeconds=20": {"Webhooks"}, "VpcSubnetIds=subnet-0a": {"Deliver"},
+		"FunctionTimeoutSeconds=31":      {"Deadletter", "Deliver", "Fanout"},
 		"DeliverReservedConcurrency=900": nil, "BatchSize=7": nil, "DeathsPerHour=7": nil,
 	} {
 		var changed []string
