@@ -59,22 +59,17 @@ func contents(version string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading template: %w", err)
 	}
-	template, functions, err := install(text, version)
+	code, _ := filepath.Glob(binaries + "/*") // the pattern is well formed
+	files, keys, err := archives(code, version)
 	if err != nil {
+		return nil, err
+	}
+	if files["template.yaml"], err = install(text, version, keys); err != nil {
 		return nil, fmt.Errorf("rewriting template: %w", err)
 	}
-	files := map[string][]byte{"template.yaml": template}
-	tools, _ := filepath.Glob(cli + "/herald_*") // the pattern is well formed
+	tools, _ := filepath.Glob(cli + "/herald_*")
 	if len(tools) == 0 {
 		return nil, fmt.Errorf("no binary of herald is in %s", cli)
-	}
-	paths := slices.Clone(tools)
-	for _, name := range functions {
-		path := filepath.Join(binaries, name)
-		if files[name+".zip"], err = archive(path); err != nil {
-			return nil, fmt.Errorf("archiving %s: %w", name, err)
-		}
-		paths = append(paths, path)
 	}
 	// htmx is part of herald, and no module.
 	for _, path := range append(tools, "LICENSE", "infra/herald/console/static/htmx.LICENSE") {
@@ -82,7 +77,7 @@ func contents(version string) (map[string][]byte, error) {
 			return nil, fmt.Errorf("reading file: %w", err)
 		}
 	}
-	linked, err := modules(paths)
+	linked, err := modules(slices.Concat(tools, code))
 	if err != nil {
 		return nil, err
 	}

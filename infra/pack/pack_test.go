@@ -30,10 +30,25 @@ func file(t *testing.T, path string) []byte {
 	return text
 }
 
+// keys are those of a version's archives, by function.
+func keys(t *testing.T, version string) map[string]string {
+	t.Helper()
+	folders, err := os.ReadDir(filepath.Join(root, "functions"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, f := range folders {
+		all[f.Name()] = version + "/" + f.Name() + "-0a.zip"
+	}
+	return all
+}
+
 // Nothing but where the code is differs from template.yaml.
 func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	text := file(t, filepath.Join(root, "template.yaml"))
-	packaged, functions, err := install(text, "1.2.3")
+	archived := keys(t, "1.2.3")
+	packaged, err := install(text, "1.2.3", archived)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,10 +61,10 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	if shares(&whole) {
 		t.Error("CloudFormation refuses anchors, aliases and merges")
 	}
-	for _, name := range functions {
+	for name, key := range archived {
 		id := strings.ToUpper(name[:1]) + name[1:] + "Function"
 		code := cfn.At(got, "Resources", id, "Properties", "CodeUri")
-		if code["Bucket"] != "CodeBucket" || !strings.Contains(fmt.Sprint(code["Key"]), "${CodePrefix}/"+name+".zip") {
+		if code["Bucket"] != "CodeBucket" || !strings.Contains(fmt.Sprint(code["Key"]), "${CodeFolder}/"+key) {
 			t.Errorf("the code of %s is in %v", name, code)
 		}
 		for _, property := range []string{"CodeUri", "AutoPublishAlias", "DeploymentPreference"} {
@@ -57,11 +72,8 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 		}
 		delete(cfn.At(want, "Resources", id), "Metadata")
 	}
-	if prefix := cfn.At(got, "Parameters", "CodePrefix")["Default"]; prefix != "herald/1.2.3" {
-		t.Errorf("the archives are in %v", prefix)
-	}
 	for section, names := range map[string][]string{
-		"Parameters": {"CodeBucket", "CodePrefix", "GradualDeployment"}, "Conditions": {"IsGradual"},
+		"Parameters": {"CodeBucket", "CodeFolder", "GradualDeployment"}, "Conditions": {"IsGradual"},
 		"Resources": {"GradualDeploymentRole"}, "Outputs": {"Version"},
 	} {
 		for _, name := range names {
@@ -75,10 +87,6 @@ func TestInstall_changesOnlyWhereTheCodeIs(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template (-want +got):\n%s", diff)
 	}
-	folders, err := os.ReadDir(filepath.Join(root, "functions"))
-	if err != nil || len(folders) != len(functions) {
-		t.Errorf("%d folders of functions (%v), but the template has %v", len(folders), err, functions)
-	}
 }
 
 func shares(n *yaml.Node) bool {
@@ -87,8 +95,19 @@ func shares(n *yaml.Node) bool {
 
 func TestInstall_refusesWhatIsNoTemplate(t *testing.T) {
 	for _, text := range []string{"", "[", "Resources: {}", "Parameters: {}\nOutputs: {}\nResources: {}"} {
-		if _, _, err := install([]byte(text), "1.0.0"); err == nil {
+		if _, err := install([]byte(text), "1.0.0", nil); err == nil {
 			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+func TestInstall_refusesOtherArchivesThanOfItsFunctions(t *testing.T) {
+	text := file(t, filepath.Join(root, "template.yaml"))
+	for name, key := range map[string]string{"deliver": "", "unknown": "1.0.0/unknown.zip"} {
+		archived := keys(t, "1.0.0")
+		archived[name] = key
+		if _, err := install(text, "1.0.0", archived); err == nil {
+			t.Errorf("%s under %q is taken", name, key)
 		}
 	}
 }
@@ -113,6 +132,30 @@ func TestArchive_isWhatLambdaStarts(t *testing.T) {
 	}
 	if code, err := io.ReadAll(entry); string(code) != "code" || err != nil {
 		t.Errorf("the code is %q, %v", code, err)
+	}
+}
+
+// CloudFormation replaces the code of a function only where its key has changed.
+func TestArchives_haveKeysOfTheirVersionAndContents(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "deliver")
+	key := func(version, code string) string {
+		if err := os.WriteFile(path, []byte(code), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		files, keys, err := archives([]string{path}, version)
+		if err != nil || files[filepath.Base(keys["deliver"])] == nil {
+			t.Fatalf("%v has %d files, %v", keys, len(files), err)
+		}
+		return keys["deliver"]
+	}
+	first := key("1.0.0", "code")
+	if again := key("1.0.0", "code"); again != first {
+		t.Errorf("the same code is under %s and %s", first, again)
+	}
+	for version, code := range map[string]string{"1.0.0": "code with another catalogue", "1.0.1": "code"} {
+		if other := key(version, code); other == first || !strings.HasPrefix(other, version+"/deliver-") {
+			t.Errorf("%s of %s is under %s, like %s", code, version, other, first)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -17,12 +18,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/testkit/cfn"
 )
 
-// Two checkouts in different folders give the same bytes, and AWS's own translator takes the template. It runs with
-// the tests of the emulator, after sam build, which has compiled the same.
+// Two checkouts in different folders give the same bytes, AWS's own translator takes the template, and another
+// catalogue gives other keys. It runs with the tests of the emulator, after sam build, which has compiled the same.
 func TestMakePackage_givesTheSameBytesTwice(t *testing.T) {
 	var sums [2]string
+	var checkout string
 	for i := range sums {
-		checkout := filepath.Join(t.TempDir(), strings.Repeat("deeper/", i))
+		checkout = filepath.Join(t.TempDir(), strings.Repeat("deeper/", i))
 		copyTo(t, checkout)
 		flags := "GOFLAGS=" + []string{os.Getenv("GOFLAGS"), "-trimpath"}[i] // of pack itself, too
 		run(t, checkout, "make", "package", "PLATFORMS=linux_arm64", flags)  // the others are compiled alike
@@ -34,6 +36,17 @@ func TestMakePackage_givesTheSameBytesTwice(t *testing.T) {
 	}
 	if sums[0] != sums[1] {
 		t.Errorf("first:\n%s\nsecond:\n%s", sums[0], sums[1])
+	}
+	run(t, checkout, "make", "package", "PLATFORMS=linux_arm64", "CATALOGUE=infra/examples/catalogue.yaml")
+	template := string(file(t, filepath.Join(checkout, ".local/package/template.yaml")))
+	archives := regexp.MustCompile(`\S+\.zip`).FindAllString(sums[0], -1)
+	if len(archives) != len(keys(t, "")) {
+		t.Errorf("the archives are %v", archives)
+	}
+	for _, name := range archives {
+		if strings.Contains(template, name) {
+			t.Errorf("%s has another catalogue and the same name", name)
+		}
 	}
 }
 
@@ -68,10 +81,10 @@ func translate(t *testing.T, template string, parameters ...string) *sam.Templat
 	return translated
 }
 
-// An update publishes a version of exactly the functions whose code or configuration it changes: a missing one would
-// go on with the old, and Lambda refuses one that changes nothing.
-func TestUpdatesPublishWhatTheyChange(t *testing.T) {
-	text, _, err := install(file(t, filepath.Join(root, "template.yaml")), "1.0.0")
+// packaged is the path of the template of a version.
+func packaged(t *testing.T, version string) string {
+	t.Helper()
+	text, err := install(file(t, filepath.Join(root, "template.yaml")), version, keys(t, version))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,27 +92,57 @@ func TestUpdatesPublishWhatTheyChange(t *testing.T) {
 	if err := os.WriteFile(template, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
+	return template
+}
+
+// published are the functions of which an update publishes a version.
+func published(before, after *sam.Template) (functions []string) {
+	versions := before.OfType("AWS::Lambda::Version")
+	for id := range after.OfType("AWS::Lambda::Version") {
+		if versions[id].Type == "" {
+			name, _, _ := strings.Cut(id, "FunctionVersion")
+			functions = append(functions, name)
+		}
+	}
+	slices.Sort(functions)
+	return functions
+}
+
+var every = []string{"Deadletter", "Deliver", "Fanout", "Webhooks"} // that is shifted
+
+// CloudFormation keeps the values of a stack's parameters, the defaults among them.
+func TestAnUpdateThatNamesNoParametersInstallsTheVersion(t *testing.T) {
+	before := translate(t, packaged(t, "1.0.0"))
+	var stored []string
+	for name, value := range before.Parameters {
+		stored = append(stored, name+"="+value)
+	}
+	after := translate(t, packaged(t, "1.0.1"), stored...)
+	if diff := cmp.Diff(every, published(before, after)); diff != "" {
+		t.Errorf("published versions (-want +got):\n%s", diff)
+	}
+	for id, function := range after.OfType("AWS::Lambda::Function") {
+		if key := fmt.Sprint(cfn.At(function.Properties, "Code")["S3Key"]); !strings.Contains(key, "/1.0.1/") {
+			t.Errorf("the code of %s is in %s", id, key)
+		}
+	}
+}
+
+// An update publishes a version of exactly the functions whose code or configuration it changes: a missing one would
+// go on with the old, and Lambda refuses one that changes nothing.
+func TestUpdatesPublishWhatTheyChange(t *testing.T) {
+	template := packaged(t, "1.0.0")
 	before := translate(t, template)
 	if groups := before.OfType("AWS::CodeDeploy::DeploymentGroup"); len(groups) != 0 {
 		t.Errorf("nobody asked for %v", groups)
 	}
-	published := before.OfType("AWS::Lambda::Version")
-	every := []string{"Deadletter", "Deliver", "Fanout", "Webhooks"}
 	for parameter, want := range map[string][]string{
-		"CodePrefix=herald/1.0.1": every, "LogLevel=DEBUG": every, "Stage=other": every,
+		"LogLevel=DEBUG": every, "Stage=other": every,
 		"MaxRetries=3": {"Deliver"}, "ApiTimeoutSeconds=20": {"Webhooks"}, "VpcSubnetIds=subnet-0a": {"Deliver"},
 		"FunctionTimeoutSeconds=31":      {"Deadletter", "Deliver", "Fanout"},
 		"DeliverReservedConcurrency=900": nil, "BatchSize=7": nil, "DeathsPerHour=7": nil,
 	} {
-		var changed []string
-		for id := range translate(t, template, parameter).OfType("AWS::Lambda::Version") {
-			if published[id].Type == "" {
-				name, _, _ := strings.Cut(id, "FunctionVersion")
-				changed = append(changed, name)
-			}
-		}
-		slices.Sort(changed)
-		if diff := cmp.Diff(want, changed); diff != "" {
+		if diff := cmp.Diff(want, published(before, translate(t, template, parameter))); diff != "" {
 			t.Errorf("%s publishes versions of (-want +got):\n%s", parameter, diff)
 		}
 	}

@@ -19,45 +19,45 @@ var additions string
 // shifted are the functions whose new versions an update may put to work little by little.
 var shifted = []string{"webhooks", "fanout", "deliver", "deadletter"}
 
-// install turns template.yaml into one that takes the functions' code from a bucket, and names the functions.
-func install(text []byte, version string) (packaged []byte, functions []string, err error) {
+// install turns template.yaml into one that takes the functions' code from a bucket, under keys by function.
+func install(text []byte, version string, keys map[string]string) ([]byte, error) {
 	var document, more yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, nil, fmt.Errorf("reading: %w", err)
+		return nil, fmt.Errorf("reading: %w", err)
 	}
 	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(additions, "VERSION", version)), &more); err != nil {
-		return nil, nil, fmt.Errorf("reading additions: %w", err)
+		return nil, fmt.Errorf("reading additions: %w", err)
 	}
 	if len(document.Content) == 0 {
-		return nil, nil, errors.New("it is empty")
+		return nil, errors.New("it is empty")
 	}
 	plain := cfn.Plain(&document)
 	root := plain.Content[0]
 	for _, section := range []string{"Parameters", "Conditions", "Resources", "Outputs"} {
 		mapping := child(root, section)
 		if mapping == nil {
-			return nil, nil, fmt.Errorf("it has no %s", section)
+			return nil, fmt.Errorf("it has no %s", section)
 		}
 		mapping.Content = append(mapping.Content, child(more.Content[0], section).Content...)
 	}
-	if functions, err = pointToArchives(root, child(more.Content[0], "Shifted")); err != nil {
-		return nil, nil, err
+	if err := pointToArchives(root, child(more.Content[0], "Shifted"), keys); err != nil {
+		return nil, err
 	}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	encoder.SetIndent(2)
 	if err := errors.Join(encoder.Encode(plain), encoder.Close()); err != nil {
-		return nil, nil, fmt.Errorf("writing: %w", err)
+		return nil, fmt.Errorf("writing: %w", err)
 	}
-	return b.Bytes(), functions, nil
+	return b.Bytes(), nil
 }
 
 // pointToArchives sets the code of every function, whose folder has the name of its logical id, and adds properties
 // to the shifted ones.
-func pointToArchives(root, more *yaml.Node) (functions []string, err error) {
+func pointToArchives(root, more *yaml.Node, keys map[string]string) error {
 	globals := child(child(root, "Globals"), "Function")
 	remove(globals, "CodeUri")
-	resources := child(root, "Resources")
+	resources, functions := child(root, "Resources"), 0
 	for i := 0; i < len(resources.Content); i += 2 {
 		id, resource := resources.Content[i].Value, resources.Content[i+1]
 		if kind := child(resource, "Type"); kind == nil || kind.Value != "AWS::Serverless::Function" {
@@ -65,27 +65,30 @@ func pointToArchives(root, more *yaml.Node) (functions []string, err error) {
 		}
 		properties := child(resource, "Properties")
 		if properties == nil {
-			return nil, fmt.Errorf("%s has no properties", id)
+			return fmt.Errorf("%s has no properties", id)
 		}
 		folder := strings.ToLower(strings.TrimSuffix(id, "Function"))
-		key := fmt.Sprintf(`!Sub "${CodePrefix}/%s.zip"`, folder)
+		if keys[folder] == "" {
+			return fmt.Errorf("%s has no archive", id)
+		}
+		key := fmt.Sprintf(`!Sub "${CodeFolder}/%s"`, keys[folder])
 		if slices.Contains(shifted, folder) {
 			key = fmt.Sprintf("!Select [0, [%s%s]]", key, configuration(root, globals, properties))
 			properties.Content = append(properties.Content, more.Content...)
 		}
 		var code yaml.Node
 		if err := yaml.Unmarshal(fmt.Appendf(nil, "CodeUri: { Bucket: !Ref CodeBucket, Key: %s }", key), &code); err != nil {
-			return nil, fmt.Errorf("writing the code of %s: %w", id, err)
+			return fmt.Errorf("writing the code of %s: %w", id, err)
 		}
 		remove(properties, "CodeUri")
 		remove(resource, "Metadata") // how sam builds it
 		properties.Content = append(properties.Content, code.Content[0].Content...)
-		functions = append(functions, folder)
+		functions++
 	}
-	if len(functions) == 0 {
-		return nil, errors.New("it has no functions")
+	if functions != len(keys) {
+		return fmt.Errorf("it has %d functions, and there are %d archives", functions, len(keys))
 	}
-	return functions, nil
+	return nil
 }
 
 // child is the value under a key of a mapping, or nil.
