@@ -34,7 +34,6 @@ export PATH := $(CURDIR)/.tools/bin:$(PATH):$(HOME)/.cargo/bin
 # The AWS tools ask for a region even where nothing has one; nothing of ours reports home.
 export SAM_CLI_TELEMETRY := 0
 AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
-NPM_PATH := PATH="$(CURDIR)/.tools/openapi/bin:$$PATH"
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
@@ -176,10 +175,10 @@ simulate: ## play attacks, honest tenants and outages in fake time, and write ca
 dashboard: native .venv/installed ## draw the dashboard from the metrics of a local run, into infra/docs/dashboard.svg
 	@exec .local/bin/demo -once -draw infra/docs/dashboard.svg
 
-cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK, npm)
+cost: .venv/installed .tools/dynamodb-local/installed ## count what AWS bills for deliveries, and write it into infra/docs/cost.md (JDK)
 	go test -count 1 -tags emulator -run TestCost ./infra/cost -write
 
-second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK, npm)
+second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests of DynamoDB on AWS's own emulator, too (minutes; JDK)
 	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/dynamo ./internal/testkit \
 		./infra/restore $(addprefix ./internal/handler/,control inspect release replay webhooks)
 
@@ -249,9 +248,9 @@ endef
 
 .tools/dynamodb-local/installed: infra/local/package.json infra/local/package-lock.json
 	@command -v javac >/dev/null || { echo "make: javac is missing; install a JDK, 17 or newer" >&2; exit 1; }
-	@$(NPM_PATH) command -v npm >/dev/null || { echo "make: npm is missing; install Node.js 18 or newer" >&2; exit 1; }
+	@$(MAKE) --no-print-directory .tools/openapi/installed
 	@rm -rf $(@D); mkdir -p $(@D); cp $^ $(@D)
-	@cd $(@D); $(NPM_PATH) npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
+	@cd $(@D); PATH="$(CURDIR)/.tools/openapi/bin:$$PATH" npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >/dev/null
 	@touch $@
 
 define check_sizes
