@@ -25,6 +25,10 @@ GO_BUILD := $(COMPILE) -tags lambda.norpc -ldflags '-s -w -X github.com/herald-w
 HERALD_BUILD = CGO_ENABLED=0 $(GO_BUILD) -trimpath -buildvcs=false
 DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
 
+# What is tested, measured and shipped is compiled by the one toolchain that go.mod names; any Go from its go line on
+# fetches it.
+export GOTOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
+
 # One way of compiling for builds, tests and linters, so that they share it. Only the race detector needs cgo.
 export CGO_ENABLED := 0
 
@@ -152,7 +156,7 @@ reproducible: native tools ## make the package in two folders and compare, and t
 	go test -count 1 -tags emulator ./infra/pack
 
 native: $(OVERLAY) ## build functions, stack and demonstration for this machine, into .local
-	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26 or newer" >&2; exit 1; }
+	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
 	@for f in $(FUNCTIONS); do $(GO_BUILD) -o .local/functions/$$f/bootstrap ./functions/$$f || exit 1; done
 	@go build -o .local/bin/stack ./infra/local
 	@$(COMPILE) -o .local/bin/demo ./infra/demo

@@ -1,6 +1,8 @@
 module github.com/herald-webhooks/herald
 
-go 1.26.0
+go 1.26.8
+
+toolchain go1.27.4
 
 require (
 	code.dny.dev/ssrf v0.3.0

@@ -53,7 +53,7 @@ func bareMake(t *testing.T, target string) (string, error) {
 
 func TestMake_namesWhatIsMissing(t *testing.T) {
 	for target, want := range map[string]string{
-		"native": "make: go is missing; install Go 1.26 or newer\n",
+		"native": "make: go is missing; install Go 1.26.8 or newer\n",
 		".venv/installed": "make: python3 is missing, too old or without venv; " +
 			"install Python 3.11 or newer with venv\n",
 		".tools/dynamodb-local/installed": "make: javac is missing; install a JDK, 17 or newer\n",
