@@ -27,7 +27,7 @@ DEPLOYED := GOOS=linux GOARCH=arm64 $(GO_BUILD) -trimpath -buildvcs=false
 
 # What is tested, measured and shipped is compiled by the one toolchain that go.mod names; any Go from its go line on
 # fetches it.
-export GOTOOLCHAIN := $(shell sed -n 's/^toolchain //p' go.mod)
+export GOTOOLCHAIN := $(filter go1.%,$(file <go.mod))
 
 # One way of compiling for builds, tests and linters, so that they share it. Only the race detector needs cgo.
 export CGO_ENABLED := 0
