@@ -42,7 +42,7 @@ func Invalid(field, message string) *Refusal { return Refuse(CodeInvalidField, f
 // the place. For an unknown field it lists the fields that the action knows.
 func refuseJSON(err error, known ...string) *Refusal {
 	d := badjson.Diagnose(err)
-	switch field := d.TopLevel(); {
+	switch field := short(d.TopLevel()); {
 	case d.Kind == badjson.DuplicateName:
 		return Refuse(CodeInvalidJSON, field, "the name appears twice")
 	case d.Kind == badjson.UnknownName:

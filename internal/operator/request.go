@@ -3,14 +3,8 @@ package operator
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"slices"
 	"strconv"
-	"strings"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/internal/cursor"
 	"github.com/herald-webhooks/herald/internal/telemetry"
@@ -86,29 +80,6 @@ func (p Page) Start(filter string) (string, error) {
 	return start, nil
 }
 
-// maxID bounds an id, or a description in its place, in characters: so many fit into any key of DynamoDB.
-const maxID = 256
-
-// checkFields refuses a field that is given empty, as by an unset variable of a script: the request would be about more
-// than was meant. It refuses long ids, too, before any is noted.
-func checkFields(payload []byte) error {
-	var fields map[string]jsontext.Value
-	if err := json.Unmarshal(payload, &fields); err != nil {
-		return refuseJSON(err)
-	}
-	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		given := string(fields[name])
-		id, _ := jsontext.AppendUnquote(nil, given) // of other types, nothing
-		switch {
-		case given == `""` || given == "null":
-			return Invalid(name, "is empty: leave it out")
-		case strings.HasSuffix(name, "_id") && utf8.RuneCount(id) > maxID:
-			return Invalid(name, "must be at most 256 characters")
-		}
-	}
-	return nil
-}
-
 // Required refuses a missing field. Ids have any shape: unknown ones are not found.
 func Required(field, value string) error {
 	if value == "" {
@@ -150,9 +121,6 @@ func IDs(field string, ids []string, most int) ([]string, error) {
 	for _, id := range ids {
 		if id == "" {
 			return nil, Invalid(field, "holds an empty id")
-		}
-		if utf8.RuneCountInString(id) > maxID {
-			return nil, Invalid(field, "holds an id of more than 256 characters")
 		}
 		if !slices.Contains(distinct, id) {
 			distinct = append(distinct, id)

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"slices"
 	"time"
-	"unicode/utf8"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/audit"
@@ -75,17 +74,11 @@ type issueRequest struct {
 	Description string          `json:"description"`
 }
 
-// maxDescription is in characters, as for an endpoint's description.
-const maxDescription = 256
-
 func (h *Handler) issue(ctx context.Context, call *operator.Call, req issueRequest) (IssuedKey, error) {
 	if err := operator.Required("tenant_id", req.TenantID); err != nil {
 		return IssuedKey{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
-	if utf8.RuneCountInString(req.Description) > maxDescription {
-		return IssuedKey{}, operator.Invalid("description", "must be at most 256 characters")
-	}
 	scopes, err := scopesOf(req.Scopes)
 	if err != nil {
 		return IssuedKey{}, err
