@@ -75,11 +75,16 @@ endef
 # 1 where there is a C compiler, which the race detector needs. What is not deployed does without: it would take minutes.
 CGO = $(shell CGO_ENABLED= go env CGO_ENABLED)
 
+# The JSON library is real in the oldest Go that builds the module, and the standard library's from Go 1.27 on.
+JSON_READERS := ./internal/badjson ./internal/event ./internal/handler/webhooks
+
 unit: .tools/gotestsum-$(GOTESTSUM) ## run the tests that need no emulator, in random order, for races too
 	@status=0; $(call go_test,days,-shuffle=on ./infra/simulate ./infra/invariants) || status=1; \
 	$(call go_test,tools,-shuffle=on $$(go list ./infra/... | grep -vE '/infra/(simulate|invariants)$$')) || status=1; \
 	export CGO_ENABLED=$(CGO); \
-	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; exit $$status
+	$(call go_test,unit,$(if $(filter 1,$(CGO)),-race) -shuffle=on ./functions/... ./internal/...) || status=1; \
+	export CGO_ENABLED=0 GOTOOLCHAIN=$$(sed -n 's/^go /go/p' go.mod); \
+	$(call go_test,oldest,-shuffle=on $(JSON_READERS)) || status=1; exit $$status
 
 # Of a package that has tests of both kinds, unit has run the others. Without a JDK, .ci/system leaves out the costs.
 e2e: native tools $(if $(shell command -v javac),.tools/dynamodb-local/installed) ## run the tests against the emulator and the local stack
@@ -186,7 +191,9 @@ second-engine: .venv/installed .tools/dynamodb-local/installed ## run the tests 
 	HERALD_SECOND_ENGINE=1 go test -count 1 -timeout 15m -tags emulator ./internal/dynamo ./internal/testkit \
 		./infra/restore $(addprefix ./internal/handler/,control inspect release replay webhooks)
 
-TOOLS := .tools/golangci-lint-$(GOLANGCI_LINT) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
+# A linter reads code up to the Go that built it.
+LINTER := .tools/golangci-lint-$(GOLANGCI_LINT)-$(GOTOOLCHAIN)
+TOOLS := $(LINTER) .tools/gotestsum-$(GOTESTSUM) .venv/installed .tools/openapi/installed
 tools: ## install linters, Python and npm tools below the checkout
 	@$(MAKE) -s -j4 $(TOOLS)
 
@@ -208,7 +215,7 @@ define go_install
 @touch $@
 endef
 
-.tools/golangci-lint-$(GOLANGCI_LINT):
+$(LINTER):
 	$(call go_install,github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v$(GOLANGCI_LINT))
 
 .tools/gotestsum-$(GOTESTSUM):

@@ -91,3 +91,17 @@ func TestMake_explainsEveryTarget(t *testing.T) {
 		t.Errorf("targets (-declared +explained):\n%s", diff)
 	}
 }
+
+// A machine's own Go may lack the fixes of the toolchain that go.mod names, and GOTOOLCHAIN may forbid to fetch it.
+func TestMake_compilesWithTheToolchainOfTheModule(t *testing.T) {
+	named := regexp.MustCompile(`(?m)^toolchain (go1\.\d+\.\d+)$`).FindStringSubmatch(readFile(t, "go.mod"))
+	if named == nil {
+		t.Fatal("go.mod names no toolchain")
+	}
+	cmd := exec.CommandContext(t.Context(), "make", "--eval", "shown: ; @echo $$GOTOOLCHAIN", "shown")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOTOOLCHAIN=local", "MAKEFLAGS=")
+	out, err := cmd.CombinedOutput()
+	if got := strings.TrimSpace(string(out)); err != nil || got != named[1] {
+		t.Errorf("make compiles with %s, want %s: %v", got, named[1], err)
+	}
+}
