@@ -129,8 +129,8 @@ func TestSecrets_Open_keepsTheNewestAndNoMoreThanItsBound(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if len(secrets.open) != maxOpen {
-		t.Errorf("%d plaintexts are in memory, want %d", len(secrets.open), maxOpen)
+	if secrets.open.Len() != maxOpen {
+		t.Errorf("%d plaintexts are in memory, want %d", secrets.open.Len(), maxOpen)
 	}
 	if _, err := secrets.Open(t.Context(), SecretID{Version: maxOpen}, nil); err != nil || len(client.calls) != maxOpen+1 {
 		t.Errorf("%d calls, %v: the newest is asked for again", len(client.calls), err)
@@ -174,5 +174,25 @@ func TestErrorsOfKMSArePassedOn(t *testing.T) {
 		if !errors.Is(err, errAWS) {
 			t.Errorf("the error is %v", err)
 		}
+	}
+}
+
+// Secrets in use stay open, whatever number of others a tenant has opened by rotating its own.
+func TestSecrets_Open_keepsSecretsInUseThroughAFlood(t *testing.T) {
+	client := &fakeKMS{}
+	secrets := NewSecrets(client, "key")
+	const inUse, flood = 5, maxOpen + 2000
+	for version := range flood {
+		for n := range inUse {
+			if _, err := secrets.Open(t.Context(), SecretID{TenantID: "used", Version: n}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := secrets.Open(t.Context(), SecretID{TenantID: "flood", Version: version}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if again := len(client.calls) - flood - inUse; again != 0 {
+		t.Errorf("%d secrets in use were asked for again", again)
 	}
 }

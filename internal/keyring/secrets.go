@@ -10,11 +10,12 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"golang.org/x/sync/singleflight"
+
+	"github.com/herald-webhooks/herald/internal/recent"
 )
 
 // SecretsClient is the part of the KMS client that Secrets calls. The functions' roles allow
@@ -49,8 +50,7 @@ func (id SecretID) name() string {
 	return id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version) + strconv.FormatBool(id.Headers)
 }
 
-// maxOpen bounds the plaintexts kept in memory: any one goes for a new one. Rotation needs no
-// eviction: a new version is a new id, and the old one is not used again.
+// maxOpen bounds the plaintexts kept in memory.
 const maxOpen = 10_000
 
 // Secrets seals signing secrets under one KMS key and opens them, once per process and
@@ -60,13 +60,14 @@ type Secrets struct {
 	keyARN string
 
 	opening singleflight.Group
-	mu      sync.Mutex
-	open    map[string]string // plaintexts by name
+	open    recent.Memory[string, string] // plaintexts by name
 }
 
 // NewSecrets returns the signing secrets of keyARN.
 func NewSecrets(client SecretsClient, keyARN string) *Secrets {
-	return &Secrets{client: client, keyARN: keyARN, open: map[string]string{}}
+	s := &Secrets{client: client, keyARN: keyARN}
+	s.open.Bound = maxOpen
+	return s
 }
 
 // Seal encrypts the secret. It calls KMS each time.
@@ -83,10 +84,7 @@ func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte,
 // Open returns the plaintext of a sealed secret, from memory where it was opened before.
 func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string, error) {
 	name := id.name()
-	s.mu.Lock()
-	secret, ok := s.open[name]
-	s.mu.Unlock()
-	if ok {
+	if secret, known := s.open.Get(name); known {
 		return secret, nil
 	}
 	v, err, _ := s.opening.Do(name, func() (any, error) { return s.decrypt(ctx, id, sealed) })
@@ -103,15 +101,7 @@ func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (stri
 	if err != nil {
 		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.open) >= maxOpen {
-		for old := range s.open {
-			delete(s.open, old)
-			break
-		}
-	}
 	secret := string(out.Plaintext)
-	s.open[id.name()] = secret
+	s.open.Put(id.name(), secret)
 	return secret, nil
 }

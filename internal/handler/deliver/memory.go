@@ -6,16 +6,17 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/recent"
 )
 
 // memory is a process's memory between batches. The zero memory is empty. Forgetting costs a write, or a POST to an
 // endpoint in trouble.
 type memory struct {
-	mu        sync.Mutex
-	circuits  map[dynamo.EndpointKey]recalled  // of endpoints in trouble, as read last
-	quiet     map[dynamo.EndpointKey]time.Time // last read of the ones without circuit and slow_until
-	slowUntil map[string]time.Time             // of tenants, as this process wrote it
-	wrote     map[dynamo.EndpointKey]wrote
+	circuits  recent.Memory[dynamo.EndpointKey, recalled]  // of endpoints in trouble, as read last
+	quiet     recent.Memory[dynamo.EndpointKey, time.Time] // last read of the ones without circuit and slow_until
+	slowUntil recent.Memory[string, time.Time]             // of tenants, as this process wrote it
+	mu        sync.Mutex                                   // of wrote, which counts
+	wrote     recent.Memory[dynamo.EndpointKey, wrote]
 }
 
 // wrote is a process's last write of a circuit, and the attempts since, which no write has counted yet.
@@ -29,35 +30,22 @@ type recalled struct {
 	at      time.Time
 }
 
-// maxKnown bounds each map.
-const maxKnown = 1000
-
-// remember stores a value in one of the maps, which is emptied when it is full.
-func remember[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil || len(*m) >= maxKnown {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
-}
-
 // recall completes a reading: by the circuit that was read before, if this one could not be read and
 // that is not older than age, and by the slow_until that this process wrote.
 func (m *memory) recall(key dynamo.EndpointKey, r dynamo.Reading, age time.Duration, now time.Time) dynamo.Reading {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch old, known := m.circuits[key]; {
+	switch old, known := m.circuits.Get(key); {
 	case r.CircuitRead && r.Circuit.Version == 0:
-		delete(m.circuits, key)
+		m.circuits.Delete(key)
 		if r.SlowUntil.IsZero() {
-			remember(&m.quiet, key, now)
+			m.quiet.Put(key, now)
 		}
 	case r.CircuitRead:
-		remember(&m.circuits, key, recalled{r, now})
+		m.circuits.Put(key, recalled{r, now})
 	case known && now.Sub(old.at) <= age:
 		r.Circuit, r.SlowUntil = old.reading.Circuit, old.reading.SlowUntil
 	}
 	r.Circuit.TenantID, r.Circuit.EndpointID = key.TenantID, key.EndpointID
-	if own := m.slowUntil[key.TenantID]; own.After(r.SlowUntil) {
+	if own, _ := m.slowUntil.Get(key.TenantID); own.After(r.SlowUntil) {
 		r.SlowUntil = own
 	}
 	return r
@@ -69,11 +57,9 @@ const quietFor = time.Second
 
 // quietOf returns the endpoints not to ask about yet.
 func (m *memory) quietOf(keys []dynamo.EndpointKey, now time.Time) map[dynamo.EndpointKey]bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
 	quiet := map[dynamo.EndpointKey]bool{}
 	for _, key := range keys {
-		if read, known := m.quiet[key]; known && now.Sub(read) < quietFor {
+		if read, known := m.quiet.Get(key); known && now.Sub(read) < quietFor {
 			quiet[key] = true
 		}
 	}
@@ -82,16 +68,12 @@ func (m *memory) quietOf(keys []dynamo.EndpointKey, now time.Time) map[dynamo.En
 
 // stir ends the quiet of an endpoint: something is stored of it.
 func (m *memory) stir(key dynamo.EndpointKey) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	delete(m.quiet, key)
+	m.quiet.Delete(key)
 }
 
 // slow notes a tenant's slow_until: reads are a little behind.
 func (m *memory) slow(tenantID string, until time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	remember(&m.slowUntil, tenantID, until)
+	m.slowUntil.Put(tenantID, until)
 }
 
 // writeEvery is how often, at most, a process writes the circuit of one endpoint.
@@ -102,9 +84,9 @@ const writeEvery = time.Second
 func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen, now time.Time) (all circuit.Seen, mayWrite bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	last := m.wrote[key]
+	last, _ := m.wrote.Get(key)
 	last.since.Tried, last.since.OK = last.since.Tried+s.Tried, last.since.OK+s.OK
-	remember(&m.wrote, key, last)
+	m.wrote.Put(key, last)
 	return last.since, now.Sub(last.at) >= writeEvery
 }
 
@@ -112,6 +94,6 @@ func (m *memory) count(key dynamo.EndpointKey, s circuit.Seen, now time.Time) (a
 func (m *memory) written(key dynamo.EndpointKey, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	remember(&m.wrote, key, wrote{at: now})
-	delete(m.quiet, key)
+	m.wrote.Put(key, wrote{at: now})
+	m.quiet.Delete(key)
 }

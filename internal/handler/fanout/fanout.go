@@ -59,7 +59,7 @@ type Handler struct {
 	Now           func() time.Time
 
 	schemas schemas
-	memory  memory
+	memory  *memory
 }
 
 // reserve is the time kept back before the function's deadline.

@@ -109,7 +109,9 @@ func newRig(lists map[string][]endpoint.Endpoint) rig {
 	r.Handler = &Handler{
 		Subscriptions: r.tenants, Slow: &slowUntil{}, Allowance: allowance.New(200, 15*time.Second),
 		Deliveries: r.deliveries, SlowQueue: r.slow, Rejected: r.rejected, Log: slog.New(slog.NewTextHandler(r.lines, nil)),
-		Metrics: telemetry.NewMetrics(r.metrics, "test", "fanout", time.Now), Now: func() time.Time { return epoch }}
+		Metrics: telemetry.NewMetrics(r.metrics, "test", "fanout", time.Now), Now: func() time.Time { return epoch },
+		memory: newMemory(),
+	}
 	return r
 }
 

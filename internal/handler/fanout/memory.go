@@ -6,40 +6,38 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/event"
+	"github.com/herald-webhooks/herald/internal/recent"
 )
 
 // reasonReused marks an event that reuses the id of an event with another content. It is delivered all
 // the same: its deliveries have ids of their own.
 const reasonReused = "event_id_reused"
 
-// remembered is how many events a process remembers at least; it is twice that at most.
+// remembered is how many events and tenants a process remembers.
 const remembered = 10_000
 
 // memory has the events that a process saw last, and their tenants. It costs no request, and knows neither other
 // processes' events nor older ones.
 type memory struct {
-	mu            sync.Mutex
-	young, elders map[eventKey]delivery.Content
-	checked       map[string]time.Time // tenants that were never charged, when they were read
+	mu      sync.Mutex // of the first content of an event
+	events  recent.Memory[eventKey, delivery.Content]
+	checked recent.Memory[string, time.Time] // tenants that were never charged, when they were read
+}
+
+func newMemory() *memory {
+	var m memory
+	m.events.Bound, m.checked.Bound = remembered, remembered
+	return &m
 }
 
 // freeFor is the time before a process asks again about a tenant that was never charged: deliver sends on deliveries
 // that come too early.
 const freeFor = time.Second
 
-func (m *memory) isFree(tenantID string, now time.Time) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.checked == nil || len(m.checked) == remembered {
-		m.checked = map[string]time.Time{}
-	}
-	m.checked[tenantID] = now
-}
+func (m *memory) isFree(tenantID string, now time.Time) { m.checked.Put(tenantID, now) }
 
 func (m *memory) free(tenantID string, now time.Time) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	read, known := m.checked[tenantID]
+	read, known := m.checked.Get(tenantID)
 	return known && now.Sub(read) < freeFor
 }
 
@@ -51,16 +49,10 @@ func (m *memory) reused(e event.Event, c delivery.Content) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := eventKey{e.TenantID, e.ID}
-	first, known := m.young[key]
-	if !known {
-		first, known = m.elders[key]
-	}
+	first, known := m.events.Get(key)
 	if known {
 		return first != c
 	}
-	if m.young == nil || len(m.young) == remembered {
-		m.young, m.elders = make(map[eventKey]delivery.Content), m.young
-	}
-	m.young[key] = c
+	m.events.Put(key, c)
 	return false
 }

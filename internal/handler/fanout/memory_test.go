@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -79,23 +80,40 @@ func TestHandler_Process_reportsAnEventIdThatIsReused(t *testing.T) {
 func TestMemory_reused_remembersTheLastEventsAndIsBounded(t *testing.T) {
 	one, other := delivery.ContentOf([]byte("one")), delivery.ContentOf([]byte("other"))
 	numbered := func(i int) event.Event { return event.Event{TenantID: "t", ID: fmt.Sprint(i)} }
-	var m memory
-	for i := range 2*remembered + 1 {
+	m := newMemory()
+	for i := range remembered + 1 {
 		if m.reused(numbered(i), one) {
 			t.Fatalf("event %d is new", i)
 		}
 	}
 	var got []bool
-	for _, i := range []int{2 * remembered, remembered + 1, remembered, 0} {
+	for _, i := range []int{remembered, 2, 1, 0} {
 		got = append(got, m.reused(numbered(i), other))
 	}
 	if want := []bool{true, true, true, false}; !slices.Equal(got, want) {
 		t.Errorf("newest, older, oldest remembered, forgotten: %v, want %v", got, want)
 	}
-	if n := len(m.young) + len(m.elders); n > 2*remembered {
+	if n := m.events.Len(); n > remembered {
 		t.Errorf("%d events remembered", n)
 	}
-	if m.reused(numbered(2*remembered), one) {
+	if m.reused(numbered(remembered), one) {
 		t.Error("the content seen first counts as another")
+	}
+}
+
+// Tenants and events come by the thousand, and the ones in use are remembered through them.
+func TestMemory_keepsWhatIsInUseThroughAFlood(t *testing.T) {
+	m := newMemory()
+	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	one, other := delivery.ContentOf([]byte("one")), delivery.ContentOf([]byte("other"))
+	used := event.Event{TenantID: "t", ID: "used"}
+	m.isFree("t", now)
+	m.reused(used, one)
+	for n := range 2*remembered + 1 {
+		m.isFree(fmt.Sprint("flood", n), now)
+		m.reused(event.Event{TenantID: "flood", ID: fmt.Sprint(n)}, one)
+		if !m.free("t", now) || !m.reused(used, other) {
+			t.Fatalf("forgotten after %d others", n)
+		}
 	}
 }

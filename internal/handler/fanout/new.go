@@ -64,5 +64,6 @@ func New(c Config) (*Handler, error) {
 		SchemaCheck:   s.SchemaCheck,
 		schemas:       schemasOf(catalogue.Types()),
 		Now:           time.Now,
+		memory:        newMemory(),
 	}, nil
 }

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"context"
 	"strings"
-	"sync"
 
 	"github.com/herald-webhooks/herald/internal/apikey"
 	"github.com/herald-webhooks/herald/internal/problem"
@@ -30,7 +29,7 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 		if key, spent, err = h.Keys.Spend(ctx, known, c.units(), h.Budget, c.now); err != nil {
 			return err
 		}
-		h.seen.put(key)
+		h.seen.Put(key.ID, key)
 	}
 	switch {
 	case !key.Accepts(text): // revoked since it was seen
@@ -44,40 +43,14 @@ func (h *Handler) authenticate(ctx context.Context, c *call) error {
 
 // lookUp returns the key as this process saw it last, or reads it. Spend shows whether it was revoked since.
 func (h *Handler) lookUp(ctx context.Context, id string) (apikey.Key, error) {
-	if key, found := h.seen.get(id); found {
+	if key, found := h.seen.Get(id); found {
 		return key, nil
 	}
 	key, found, err := h.Keys.Get(ctx, id)
 	if found && err == nil {
-		h.seen.put(key)
+		h.seen.Put(key.ID, key)
 	}
 	return key, err
-}
-
-// seen is a process's memory of keys: their hashes and revocations, both of which are final, and their use in a
-// minute, which only grows. So the refusal of a wrong secret, and of a key that is beyond its limit, costs no request
-// to AWS.
-type seen struct {
-	mu   sync.Mutex
-	keys map[string]apikey.Key
-}
-
-const maxSeen = 1000 // keys
-
-func (s *seen) get(id string) (key apikey.Key, found bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	key, found = s.keys[id]
-	return key, found
-}
-
-func (s *seen) put(key apikey.Key) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.keys == nil || len(s.keys) >= maxSeen {
-		s.keys = map[string]apikey.Key{}
-	}
-	s.keys[key.ID] = key
 }
 
 // bearer returns the token of an Authorization header (RFC 6750, section 2.1; the scheme's case does not matter, RFC

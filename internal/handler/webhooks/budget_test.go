@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -77,5 +78,38 @@ func TestHandler_authenticate_refusesWithoutARequestToAWS(t *testing.T) {
 	}
 	if w.writes != 1 {
 		t.Errorf("%d writes of a revoked key, want 1", w.writes)
+	}
+}
+
+// A new key costs the memory of a process one other key, and not all of them.
+func TestHandler_lookUp_forgetsTheKeyThatWasUsedLongestAgo(t *testing.T) {
+	w := newWorld(t)
+	var keys []string
+	for n := range 1001 {
+		id, _ := apikey.ParseID(w.issue(fmt.Sprint("t", n), apikey.Read))
+		keys = append(keys, id)
+	}
+	ask := func(id string) (reads int) {
+		before := w.reads
+		if key, err := w.handler.lookUp(t.Context(), id); err != nil || key.ID != id {
+			t.Fatalf("%s is found as %v, %v", id, key, err)
+		}
+		return w.reads - before
+	}
+	for n, key := range keys {
+		if reads := ask(key); reads != 1 {
+			t.Fatalf("the new key %d is read %d times", n, reads)
+		}
+		ask(keys[0])
+	}
+	read := 0
+	for _, key := range keys[2:] {
+		read += ask(key)
+	}
+	if again := ask(keys[0]); read+again != 0 {
+		t.Errorf("%d of the last 999 keys are read again, and the one in use %d times", read, again)
+	}
+	if forgotten := ask(keys[1]); forgotten != 1 {
+		t.Errorf("the key that was used longest ago is read %d times", forgotten)
 	}
 }

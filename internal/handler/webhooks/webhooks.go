@@ -24,6 +24,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/parallel"
 	"github.com/herald-webhooks/herald/internal/problem"
+	"github.com/herald-webhooks/herald/internal/recent"
 )
 
 // Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, a check's or the store's.
@@ -60,7 +61,10 @@ type Handler struct {
 	Budget    int // units that a key may spend in a minute
 	PerHost   int // live endpoints that a tenant may have at one host
 
-	seen seen
+	// Keys as this process saw them last: their hashes and revocations, both of which are final, and their use in a
+	// minute, which only grows. So the refusal of a wrong secret, and of a key that is beyond its limit, costs no
+	// request to AWS.
+	seen recent.Memory[string, apikey.Key]
 }
 
 // patience bounds a request, and reserve is kept back of the function's time to answer: a
