@@ -18,7 +18,7 @@ type trail struct {
 
 // The search is for operators' lines. The single ids of a job would hide everything else.
 const (
-	actsPattern = `{ ($.operator = "*") && ` +
+	actsPattern = `{ ($.operator_claimed = "*") && ` +
 		`(($.job_id NOT EXISTS) || (($.delivery_id NOT EXISTS) && ($.message_id NOT EXISTS))) }`
 	actsPages = 5
 )
@@ -26,7 +26,7 @@ const (
 // isAct repeats actsPattern, which the emulator ignores.
 func isAct(line row) bool {
 	single := line["delivery_id"] != nil || line["message_id"] != nil
-	return line["operator"] != nil && (line["job_id"] == nil || !single)
+	return line["operator_claimed"] != nil && (line["job_id"] == nil || !single)
 }
 
 func (t trail) Acts(ctx context.Context, since time.Time) (lines []row, more bool, err error) {

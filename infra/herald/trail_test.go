@@ -2,13 +2,17 @@ package main
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs/types"
+	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/audit"
 )
 
 // auditLog has the lines on as many pages.
@@ -32,11 +36,18 @@ func (l *auditLog) FilterLogEvents(
 }
 
 func TestTrail_Acts_areThoseOfOperatorsWithoutTheIdsOfJobs(t *testing.T) {
-	log := &auditLog{lines: []string{
-		`{"operator":"ann","action":"pause","endpoint_id":"webhook_1"}`, `{"key_id":"01","action":"update"}`,
-		`{"operator":"ann","action":"start_job","job_id":"job_1"}`,
-		`{"operator":"ann","action":"replay","job_id":"job_1","delivery_id":"msg_1"}`,
-	}}
+	log := &auditLog{}
+	for _, line := range []audit.Line{ // as the functions write them
+		{OperatorClaimed: "ann", Action: "pause", EndpointID: "webhook_1"}, {KeyID: "01", Action: "update"},
+		{OperatorClaimed: "ann", Action: "start_job", JobID: "job_1"},
+		{OperatorClaimed: "ann", Action: "replay", JobID: "job_1", DeliveryID: "msg_1"},
+	} {
+		text, err := json.Marshal(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		log.lines = append(log.lines, string(text))
+	}
 	s := trail{stack{name: "herald-test", outputs: map[string]string{"AuditLogGroupName": "audit"}}, log}
 	lines, more, err := s.Acts(t.Context(), now.Add(-time.Hour))
 	if err != nil || more {
@@ -44,11 +55,14 @@ func TestTrail_Acts_areThoseOfOperatorsWithoutTheIdsOfJobs(t *testing.T) {
 	}
 	at := now.Format(time.RFC3339)
 	want := []row{
-		{"operator": "ann", "action": "pause", "endpoint_id": "webhook_1", "at": at},
-		{"operator": "ann", "action": "start_job", "job_id": "job_1", "at": at},
+		{"function": "", "operator_claimed": "ann", "action": "pause", "endpoint_id": "webhook_1", "at": at},
+		{"function": "", "operator_claimed": "ann", "action": "start_job", "job_id": "job_1", "at": at},
 	}
 	if diff := cmp.Diff(want, lines); diff != "" {
 		t.Errorf("acts (-want +got):\n%s", diff)
+	}
+	if pattern := *log.asked[0].FilterPattern; !strings.Contains(pattern, "$.operator_claimed =") {
+		t.Errorf("asked for %s", pattern)
 	}
 	if first := log.asked[0]; *first.LogGroupName != "audit" || *first.StartTime != now.Add(-time.Hour).UnixMilli() {
 		t.Errorf("asked for %s since %d", *first.LogGroupName, *first.StartTime)

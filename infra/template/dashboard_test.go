@@ -2,11 +2,13 @@ package template
 
 import (
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/herald-webhooks/herald/internal/audit"
 	"github.com/herald-webhooks/herald/internal/testkit/alarms"
 )
 
@@ -79,4 +81,18 @@ func queried(t *testing.T, tpl template) map[string][]string {
 		}
 	}
 	return all
+}
+
+// A query of the audit log asks for what its lines have.
+func TestTheAuditLogsQueryNamesFieldsOfItsLines(t *testing.T) {
+	var fields []string
+	for field := range reflect.TypeFor[audit.Line]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		fields = append(fields, name)
+	}
+	for _, name := range queried(t, load(t))["OperatorsQuery"] {
+		if !slices.Contains(fields, name) {
+			t.Errorf("no line of the audit log has %s", name)
+		}
+	}
 }

@@ -22,11 +22,12 @@ import (
 
 // Line is about one thing that changes: infra/docs/design.md, "Audit". Empty fields are left out.
 type Line struct {
-	Function  string `json:"function"`
-	Action    string `json:"action"`
-	Operator  string `json:"operator,omitzero"`
-	KeyID     string `json:"key_id,omitzero"`
-	RequestID string `json:"request_id,omitzero"`
+	Function string `json:"function"`
+	Action   string `json:"action"`
+	// OperatorClaimed is what the request says of its caller. Lambda does not tell a function who invoked it.
+	OperatorClaimed string `json:"operator_claimed,omitzero"`
+	KeyID           string `json:"key_id,omitzero"`
+	RequestID       string `json:"request_id,omitzero"`
 
 	TenantID   string `json:"tenant_id,omitzero"`
 	EndpointID string `json:"endpoint_id,omitzero"`

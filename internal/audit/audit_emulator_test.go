@@ -21,7 +21,7 @@ func TestLog_Write_beginsItsStreamAndKeepsEachLine(t *testing.T) {
 	group := testkit.LogGroup(t, cfg, "audit")
 	log := audit.New(faults.Config(), group, "control")
 	for _, lines := range [][]audit.Line{
-		{{Action: "pause", Operator: "ann", TenantID: "acme"}, {Action: "purge", DeliveryID: "msg_1"}}, nil,
+		{{Action: "pause", OperatorClaimed: "ann", TenantID: "acme"}, {Action: "purge", DeliveryID: "msg_1"}}, nil,
 		{{Action: "resume"}},
 	} {
 		if err := log.Write(t.Context(), lines...); err != nil {
@@ -29,7 +29,7 @@ func TestLog_Write_beginsItsStreamAndKeepsEachLine(t *testing.T) {
 		}
 	}
 	want := []string{
-		`{"function":"control","action":"pause","operator":"ann","tenant_id":"acme"}`,
+		`{"function":"control","action":"pause","operator_claimed":"ann","tenant_id":"acme"}`,
 		`{"function":"control","action":"purge","delivery_id":"msg_1"}`, `{"function":"control","action":"resume"}`,
 	}
 	if diff := cmp.Diff(want, testkit.LogLines(t, cfg, group)); diff != "" {

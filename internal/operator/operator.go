@@ -47,7 +47,8 @@ func (c *Call) Audit(ctx context.Context, lines ...audit.Line) error {
 		return nil
 	}
 	for i, line := range lines {
-		lines[i].Operator, lines[i].Action = cmp.Or(line.Operator, c.Operator), cmp.Or(line.Action, c.action)
+		lines[i].OperatorClaimed = cmp.Or(line.OperatorClaimed, c.Operator)
+		lines[i].Action = cmp.Or(line.Action, c.action)
 	}
 	return c.audit.Write(ctx, lines...)
 }

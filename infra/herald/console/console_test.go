@@ -96,8 +96,8 @@ func (f *functions) Acts(context.Context, time.Time) ([]row, bool, error) {
 	f.asked = append(f.asked, "acts")
 	act := func(action string) row {
 		return row{
-			"request_id": "r1", "operator": markup, "action": action, "endpoint_id": "webhook_1", "reason": markup,
-			"at": "2026-01-02T15:04:05Z",
+			"request_id": "r1", "operator_claimed": "bob" + markup, "action": action, "endpoint_id": "webhook_1",
+			"reason": markup, "at": "2026-01-02T15:04:05Z",
 		}
 	}
 	return []row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
@@ -185,7 +185,7 @@ func TestPages_showMarkupAsTextInAtMostFiveCalls(t *testing.T) {
 	lists := map[string][]string{ // of each list that a page has: a misspelled key in its template is an empty table
 		"/{$}": {"timeout", "3 to replay"}, "/endpoints": {"timeout"}, "/endpoint": {"<td>waiting", "Replay msg_1"},
 		"/deliveries": {"<td>waiting", `class="note">&lt;img`}, "/dead": {"Replay msg_1"}, "/rejected": {"Publish m_1"},
-		"/jobs": {"job_1", "cursor=page"}, "/job": {"msg_9"}, "/keys": {"<code>01"}, "/acts": {"webhook_1"},
+		"/jobs": {"job_1", "cursor=page"}, "/job": {"msg_9"}, "/keys": {"<code>01"}, "/acts": {"webhook_1", "<td>bob&lt;"},
 	}
 	for path := range s.views() {
 		t.Run(path, func(t *testing.T) {

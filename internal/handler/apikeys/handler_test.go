@@ -216,8 +216,8 @@ func TestHandler_auditsEachKeyBeforeItChanges(t *testing.T) {
 	revoke := `"key_id":"` + key.KeyID + `"`
 	testkit.Ask(t, f, "revoke", revoke)
 	want := []audit.Line{
-		{Action: "issue", Operator: "ann", TenantID: "acme", KeyID: key.KeyID},
-		{Action: "revoke", Operator: "ann", TenantID: "acme", KeyID: key.KeyID},
+		{Action: "issue", OperatorClaimed: "ann", TenantID: "acme", KeyID: key.KeyID},
+		{Action: "revoke", OperatorClaimed: "ann", TenantID: "acme", KeyID: key.KeyID},
 	}
 	if diff := cmp.Diff(want, s.lines); diff != "" {
 		t.Errorf("lines (-want +got):\n%s", diff)

@@ -139,14 +139,14 @@ func TestHandler_stopJob_andResumeIt(t *testing.T) {
 		delivery.DeliveryID = "" // of any of the last
 		w.lines["replay"] = delivery
 		lines := map[string]audit.Line{
-			"replay": {Action: "replay", Operator: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1"},
+			"replay": {Action: "replay", OperatorClaimed: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1"},
 			"start_job": {
-				Action: "start_job", Operator: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1", Act: "replay",
+				Action: "start_job", OperatorClaimed: "ann", JobID: id, TenantID: "acme", EndpointID: "webhook_1", Act: "replay",
 				Selector: jsontext.Value(`{"tenant_id":"acme","endpoint_id":"webhook_1","reason":"","status":"dead",` +
 					`"since":null,"until":"2026-05-01T13:00:00Z"}`),
 			},
-			"stop_job":   {Action: "stop_job", Operator: "bob", JobID: id, TenantID: "acme"},
-			"resume_job": {Action: "resume_job", Operator: "bob", JobID: id, TenantID: "acme"},
+			"stop_job":   {Action: "stop_job", OperatorClaimed: "bob", JobID: id, TenantID: "acme"},
+			"resume_job": {Action: "resume_job", OperatorClaimed: "bob", JobID: id, TenantID: "acme"},
 		}
 		if diff := cmp.Diff(lines, w.lines); diff != "" {
 			t.Errorf("audit lines (-want +got)\n%s", diff)

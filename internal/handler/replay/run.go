@@ -144,7 +144,7 @@ func (r *run) audit(ctx context.Context, all []replay) {
 	for _, p := range all {
 		if !p.over() {
 			lines = append(lines, audit.Line{
-				Action: string(r.job.Act), Operator: r.job.Operator, TenantID: p.record.TenantID,
+				Action: string(r.job.Act), OperatorClaimed: r.job.Operator, TenantID: p.record.TenantID,
 				EndpointID: p.record.EndpointID, DeliveryID: p.id, JobID: r.job.ID,
 			})
 		}

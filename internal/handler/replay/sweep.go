@@ -161,7 +161,7 @@ func (s *sweep) audit(ctx context.Context, act job.Act, events []rejected.Event)
 	lines := make([]audit.Line, len(events))
 	for i, e := range events {
 		lines[i] = audit.Line{
-			Action: string(act), MessageID: e.MessageID, Operator: s.job.Operator, JobID: s.job.ID,
+			Action: string(act), MessageID: e.MessageID, OperatorClaimed: s.job.Operator, JobID: s.job.ID,
 		}
 		if tenant := rejected.TenantOf(e); event.ValidTenantID(tenant) { // the field may hold anything
 			lines[i].TenantID = tenant

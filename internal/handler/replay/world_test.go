@@ -175,7 +175,7 @@ func (w *world) Write(_ context.Context, lines ...audit.Line) error {
 	return w.call(func() {
 		for _, l := range lines {
 			w.audited[l.DeliveryID], w.lines[l.Action] = true, l
-			w.steps = append(w.steps, "audit "+l.Action+" "+l.DeliveryID+l.MessageID+" by "+l.Operator)
+			w.steps = append(w.steps, "audit "+l.Action+" "+l.DeliveryID+l.MessageID+" by "+l.OperatorClaimed)
 		}
 	})
 }

@@ -89,7 +89,8 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 		t.Errorf("the answer (-want +got):\n%s", diff)
 	}
 	for _, line := range w.auditLines() {
-		if line["operator"] != "ann" || line["action"] != "create" || line["tenant_id"] != "acme" || line["key_id"] != nil {
+		if line["operator_claimed"] != "ann" || line["action"] != "create" || line["tenant_id"] != "acme" ||
+			line["key_id"] != nil {
 			t.Errorf("audit line %v", line)
 		}
 	}

@@ -47,7 +47,7 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 // alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
 func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
 	return h.Audit.Write(ctx, audit.Line{
-		Action: action, RequestID: c.id(), Operator: c.operator, KeyID: c.key.ID,
+		Action: action, RequestID: c.id(), OperatorClaimed: c.operator, KeyID: c.key.ID,
 		TenantID: after.TenantID, EndpointID: after.ID,
 		Changed: changed(before, after), Before: trail(before), After: trail(after),
 	})
