@@ -65,7 +65,7 @@ func importLines(content []byte) (lines []importLine, err error) {
 			URL      string `json:"url"`
 		}
 		if err := json.Unmarshal(text, &of); err != nil {
-			return nil, fail(exitUsage, "line %d: %s", number, badLine(err))
+			return nil, fail(exitUsage, "line %d: %s", number, badLine(err, text))
 		}
 		if url, err := anyURL.Normalise(of.URL); err == nil {
 			of.URL = url
@@ -84,13 +84,15 @@ func importLines(content []byte) (lines []importLine, err error) {
 }
 
 // badLine names a line's fault, and quotes nothing.
-func badLine(err error) string {
-	d := badjson.Diagnose(err)
+func badLine(err error, text []byte) string {
+	d := badjson.Diagnose(err, text)
 	switch {
 	case d.Kind == badjson.DuplicateName:
 		return safe(d.TopLevel()) + ": appears twice"
 	case d.Kind == badjson.Malformed:
 		return fmt.Sprintf("no JSON at byte %d", d.Offset)
+	case d.Kind == badjson.LoneSurrogate:
+		return fmt.Sprintf("a surrogate without its other half at byte %d", d.Offset)
 	case d.TopLevel() != "":
 		return safe(d.TopLevel()) + ": must be a string"
 	}

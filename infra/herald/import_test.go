@@ -95,13 +95,15 @@ func TestImport_asksForTenAtATime(t *testing.T) {
 
 func TestImport_readsTheWholeFileBeforeItAsks(t *testing.T) {
 	for file, says := range map[string]string{
-		"":                          "no lines",
-		"\n\n":                      "no lines",
-		someLines + "hidden":        "line 4: no JSON at byte 0",
-		someLines + `{"a":1,"a":2}`: "line 4: a: appears twice",
-		someLines + `["hidden"]`:    "line 4: must be a JSON object",
-		someLines + `{"url":["x"]}`: "line 4: url: must be a string",
-		`{"a":"` + big + `"}`:       "line 1: longer than",
+		"":                             "no lines",
+		"\n\n":                         "no lines",
+		someLines + "hidden":           "line 4: no JSON at byte 0",
+		someLines + `{"url":"\ud8"}`:   "line 4: no JSON at byte 8",
+		someLines + `{"url":"\udead"}`: "line 4: a surrogate without its other half at byte 8",
+		someLines + `{"a":1,"a":2}`:    "line 4: a: appears twice",
+		someLines + `["hidden"]`:       "line 4: must be a JSON object",
+		someLines + `{"url":["x"]}`:    "line 4: url: must be a string",
+		`{"a":"` + big + `"}`:          "line 1: longer than",
 		someLines + `{"tenant_id":"acme","url":"https://A.com:443/1"}`: "line 4: url: the tenant has it in line 1, too",
 	} {
 		new(fake).imports(t, file, exitUsage, says, "-y")

@@ -5,6 +5,7 @@ package badjson
 
 import (
 	"errors"
+	"regexp"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
@@ -20,21 +21,25 @@ const (
 	DuplicateName             // an object has the name at Pointer twice
 	UnknownName               // the target has no member for the name at Pointer
 	WrongType                 // the value at Pointer does not fit the target
+	LoneSurrogate             // a text has half of a surrogate pair at Offset, as one that was cut in a character has
 )
 
 // Diagnosis is a fault and its place.
 type Diagnosis struct {
 	Kind    Kind
 	Pointer jsontext.Pointer // "" for the whole
-	Offset  int64            // in bytes; of Malformed and DuplicateName only
+	Offset  int64            // in bytes; of Malformed, LoneSurrogate and DuplicateName only
 }
 
-// Diagnose reads an error of json.Unmarshal.
-func Diagnose(err error) Diagnosis {
+// Diagnose reads an error of json.Unmarshal, of this text.
+func Diagnose(err error, text []byte) Diagnosis {
 	if syntactic, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		d := Diagnosis{Kind: Malformed, Pointer: syntactic.JSONPointer, Offset: syntactic.ByteOffset}
-		if errors.Is(err, jsontext.ErrDuplicateName) {
+		switch {
+		case errors.Is(err, jsontext.ErrDuplicateName):
 			d.Kind = DuplicateName
+		case d.Offset < int64(len(text)) && surrogate.Match(text[d.Offset:]):
+			d.Kind = LoneSurrogate
 		}
 		return d
 	}
@@ -48,6 +53,9 @@ func Diagnose(err error) Diagnosis {
 	}
 	return d
 }
+
+// surrogate is an escape that is valid in a pair only. A pair is never a fault.
+var surrogate = regexp.MustCompile(`^\\u[Dd][89A-Fa-f][0-9A-Fa-f]{2}`)
 
 // TopLevel returns the first name of the pointer, "" for the whole.
 func (d Diagnosis) TopLevel() string {

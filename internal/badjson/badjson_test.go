@@ -21,6 +21,18 @@ func TestDiagnose_namesKindAndPlace(t *testing.T) {
 		`[]`:                      {Kind: WrongType},
 		`{"a":"` + "\xff" + `"}`:  {Kind: Malformed, Pointer: "/a", Offset: 6},
 		`{"b":{"c":["x",1],"c":1`: {Kind: WrongType, Pointer: "/b/c/0"},
+
+		`{"a":"x\ud83d"}`:          {Kind: LoneSurrogate, Pointer: "/a", Offset: 7},
+		`{"a":"\uDE00x"}`:          {Kind: LoneSurrogate, Pointer: "/a", Offset: 6},
+		`{"a":"\ud83d\ud83d"}`:     {Kind: LoneSurrogate, Pointer: "/a", Offset: 6},
+		`{"a":"\ud83d\u0041"}`:     {Kind: LoneSurrogate, Pointer: "/a", Offset: 6},
+		`{"a":"\ud83d\n12345"}`:    {Kind: LoneSurrogate, Pointer: "/a", Offset: 6},
+		"{\"a\":\"\\ud83d`\\\"\"}": {Kind: LoneSurrogate, Pointer: "/a", Offset: 6},
+		`{"b":{"c":["\ud83d"]}}`:   {Kind: LoneSurrogate, Pointer: "/b/c/0", Offset: 12},
+		`{"\udead":1}`:             {Kind: LoneSurrogate, Offset: 2},
+		`{"a":"\ud83"}`:            {Kind: Malformed, Pointer: "/a", Offset: 6},
+		`{"a":"\uXXXX"}`:           {Kind: Malformed, Pointer: "/a", Offset: 6},
+		`{"a":"\x"}`:               {Kind: Malformed, Pointer: "/a", Offset: 6},
 	} {
 		t.Run(body, func(t *testing.T) {
 			var target struct {
@@ -33,7 +45,7 @@ func TestDiagnose_namesKindAndPlace(t *testing.T) {
 			if err == nil {
 				t.Fatal("no error")
 			}
-			if diff := cmp.Diff(want, Diagnose(err)); diff != "" {
+			if diff := cmp.Diff(want, Diagnose(err, []byte(body))); diff != "" {
 				t.Errorf("diagnosis of %v (-want +got):\n%s", err, diff)
 			}
 		})
@@ -41,7 +53,7 @@ func TestDiagnose_namesKindAndPlace(t *testing.T) {
 }
 
 func TestDiagnose_knowsErrorsOfJSONOnly(t *testing.T) {
-	if diff := cmp.Diff(Diagnosis{Kind: Unknown}, Diagnose(errors.New("any other"))); diff != "" {
+	if diff := cmp.Diff(Diagnosis{Kind: Unknown}, Diagnose(errors.New("any other"), nil)); diff != "" {
 		t.Errorf("diagnosis (-want +got):\n%s", diff)
 	}
 }

@@ -73,9 +73,9 @@ func Decode(body []byte, messageID string) (Event, error) {
 	}
 	var m message
 	if err := json.Unmarshal(body, &m); err != nil {
-		return refuse("", "not a JSON object: %s", malformed(err))
+		return refuse("", "not a JSON object: %s", malformed(err, body))
 	}
-	if m.ID != nil {
+	if given(m.ID) {
 		id, ok := text(m.ID)
 		if !ok || !idForm.MatchString(id) {
 			return refuse("id", "must be 1 to 128 printable ASCII characters")
@@ -87,6 +87,9 @@ func Decode(body []byte, messageID string) (Event, error) {
 	}
 	return e, nil
 }
+
+// given reports whether an optional field has a value: serializers write what is absent as null.
+func given(v jsontext.Value) bool { return v != nil && v.Kind() != 'n' }
 
 // missing names the first required field that a message does not have; "" is none.
 func (m message) missing() string {
@@ -113,7 +116,7 @@ func (e *Event) fill(m message) (field, reason string) {
 	if e.Type, ok = text(m.Type); !ok || !Known(e.Type) {
 		return "type", unknown(e.Type)
 	}
-	if m.OccurredAt != nil {
+	if given(m.OccurredAt) {
 		if e.OccurredAt, ok = timeOf(m.OccurredAt); !ok {
 			return "occurred_at", "must be an RFC 3339 time"
 		}
@@ -140,14 +143,6 @@ func text(v jsontext.Value) (string, bool) {
 	return string(s), v.Kind() == '"' && err == nil
 }
 
-// timeOf reads a time that can be written again in UTC.
-func timeOf(v jsontext.Value) (time.Time, bool) {
-	s, ok := text(v)
-	at, err := time.Parse(time.RFC3339, s)
-	at = at.UTC()
-	return at, ok && err == nil && at.Year() >= 0 && at.Year() <= 9999
-}
-
 func hasUserID(data jsontext.Value) bool {
 	var d struct {
 		UserID jsontext.Value `json:"userId"`
@@ -160,10 +155,12 @@ func hasUserID(data jsontext.Value) bool {
 }
 
 // malformed tells where the JSON broke without quoting the message.
-func malformed(err error) string {
-	switch d := badjson.Diagnose(err); d.Kind {
+func malformed(err error, body []byte) string {
+	switch d := badjson.Diagnose(err, body); d.Kind {
 	case badjson.DuplicateName:
 		return fmt.Sprintf("duplicate name at byte %d", d.Offset)
+	case badjson.LoneSurrogate:
+		return fmt.Sprintf("a surrogate without its other half at byte %d", d.Offset)
 	case badjson.Malformed:
 		return fmt.Sprintf("malformed at byte %d", d.Offset)
 	default:

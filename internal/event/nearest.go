@@ -15,12 +15,15 @@ const suggested = 3
 const longestName = 64
 
 // unknown refuses a name, and suggests similar ones.
-func unknown(name string) string {
-	const refusal = "is not an implemented event"
-	if near := nearest(name); len(near) > 0 {
-		return refusal + "; the nearest are " + strings.Join(near, ", ")
+func unknown(name string) string { return "is not an implemented event" + Suggestion(name) }
+
+// Suggestion goes on in a sentence about an unknown name, "; the nearest are …". It is empty where no name is near.
+func Suggestion(name string) string {
+	near := nearest(name)
+	if len(near) == 0 {
+		return ""
 	}
-	return refusal
+	return "; the nearest are " + strings.Join(near, ", ")
 }
 
 // nearest returns the known names that differ in at most every second character, the nearest first.

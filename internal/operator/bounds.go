@@ -31,7 +31,7 @@ var longer = map[string]int{
 func checkFields(payload []byte) error {
 	var fields map[string]jsontext.Value
 	if err := json.Unmarshal(payload, &fields); err != nil {
-		return refuseJSON(err)
+		return refuseJSON(err, payload)
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
 		given := fields[name]

@@ -67,7 +67,7 @@ func Do[Req, Res any](do func(ctx context.Context, call *Call, req Req) (Res, er
 			Fields   Req    `json:",embed"`
 		}
 		if err := json.Unmarshal(payload, &request, json.RejectUnknownMembers(true)); err != nil {
-			return nil, refuseJSON(err, fieldsOf(reflect.TypeOf(request))...)
+			return nil, refuseJSON(err, payload, fieldsOf(reflect.TypeOf(request))...)
 		}
 		if err := checkFields(payload); err != nil {
 			return nil, err
@@ -142,7 +142,7 @@ func (f *Function) run(ctx context.Context, call *Call, payload []byte) (name st
 		TenantID string `json:"tenant_id"`
 	}
 	if err := json.Unmarshal(payload, &head); err != nil {
-		return "", nil, refuseJSON(err)
+		return "", nil, refuseJSON(err, payload)
 	}
 	if jsontext.Value(payload).Kind() != '{' {
 		return "", nil, Refuse(CodeInvalidJSON, "", "the request must be a JSON object")

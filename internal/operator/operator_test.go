@@ -123,6 +123,14 @@ func TestFunction_Invoke_answersEveryRequest(t *testing.T) {
 			`{"action":"greet","operator":"ann","name":"a","name":"b"}`,
 			refused("invalid_json", "name", "the name appears twice"),
 		},
+		"half a surrogate pair": {
+			`{"action":"greet","operator":"ann","name":"cut \ud83d"}`,
+			refused("invalid_json", "name", "a surrogate without its other half at byte 47"),
+		},
+		"half a surrogate pair in a name": {
+			`{"action":"greet","operator":"ann","\ud83d":1}`,
+			refused("invalid_json", "", "a surrogate without its other half at byte 36"),
+		},
 		"nothing": {``, refused("invalid_json", "", malformed)},
 		"null":    {`null`, refused("invalid_json", "", "the request must be a JSON object")},
 		"a list":  {`[]`, refused("invalid_json", "", "the request must be a JSON object")},

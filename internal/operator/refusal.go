@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -40,11 +41,13 @@ func Invalid(field, message string) *Refusal { return Refuse(CodeInvalidField, f
 
 // refuseJSON names the fault of a request without quoting it. Requests are flat but for lists: the first name tells
 // the place. For an unknown field it lists the fields that the action knows.
-func refuseJSON(err error, known ...string) *Refusal {
-	d := badjson.Diagnose(err)
+func refuseJSON(err error, payload []byte, known ...string) *Refusal {
+	d := badjson.Diagnose(err, payload)
 	switch field := short(d.TopLevel()); {
 	case d.Kind == badjson.DuplicateName:
 		return Refuse(CodeInvalidJSON, field, "the name appears twice")
+	case d.Kind == badjson.LoneSurrogate:
+		return Refuse(CodeInvalidJSON, field, fmt.Sprintf("a surrogate without its other half at byte %d", d.Offset))
 	case d.Kind == badjson.UnknownName:
 		return Refuse(CodeUnknownField, field,
 			"this action does not know the field; it knows "+strings.Join(known, ", "))

@@ -47,7 +47,7 @@ func checkNoBody(body []byte) error {
 // decode reads the body, a JSON object, into the fields of out, which are raw values.
 func decode(body []byte, out any) error {
 	if err := json.Unmarshal(body, out, json.RejectUnknownMembers(true)); err != nil {
-		return refuseJSON(err)
+		return refuseJSON(err, body)
 	}
 	if jsontext.Value(body).Kind() != '{' { // null leaves out as it was
 		return problem.At(problem.CodeInvalidBody, "", "must be an object")
@@ -56,14 +56,17 @@ func decode(body []byte, out any) error {
 }
 
 // refuseJSON names the fault and its place, without quoting any value.
-func refuseJSON(err error) error {
-	d := badjson.Diagnose(err)
+func refuseJSON(err error, body []byte) error {
+	d := badjson.Diagnose(err, body)
 	pointer := shortened(string(d.Pointer))
 	switch d.Kind {
 	case badjson.DuplicateName:
 		return problem.At(problem.CodeInvalidJSON, pointer, "appears more than once")
 	case badjson.Malformed:
 		return problem.At(problem.CodeInvalidJSON, pointer, fmt.Sprintf("is malformed at byte %d of the body", d.Offset))
+	case badjson.LoneSurrogate:
+		return problem.At(problem.CodeInvalidJSON, pointer,
+			fmt.Sprintf("has a surrogate without its other half at byte %d of the body", d.Offset))
 	case badjson.UnknownName:
 		return problem.At(problem.CodeInvalidBody, pointer, "does not exist here")
 	case badjson.WrongType:

@@ -105,9 +105,12 @@ func readStatus(v jsontext.Value, r *reader) endpoint.Status {
 	return s
 }
 
-// notSubscribable names all patterns: similar names are none (infra/docs/spec.md, "Subscription wildcards").
-var notSubscribable = "is neither an implemented event nor one of the patterns " +
-	strings.Join(event.Patterns(), ", ") + "; GET /v1/webhooks/event-types lists both"
+// notSubscribable refuses an entry of events. It names all patterns, since similar ones are none (infra/docs/spec.md,
+// "Subscription wildcards"), and the nearest events.
+func notSubscribable(name string) string {
+	return "is neither an implemented event nor one of the patterns " + strings.Join(event.Patterns(), ", ") +
+		event.Suggestion(name) + "; GET /v1/webhooks/event-types lists all"
+}
 
 // readEvents reads an array of names and patterns. One that is too long is refused unread.
 func readEvents(v jsontext.Value, r *reader) (list []string) {
@@ -129,7 +132,7 @@ func readEvents(v jsontext.Value, r *reader) (list []string) {
 		name, ok := r.text(value, at)
 		switch {
 		case ok && !event.ValidPattern(name):
-			r.refuse(at, notSubscribable)
+			r.refuse(at, notSubscribable(name))
 		case ok && slices.Contains(list, name):
 			r.refuse(at, "is a duplicate")
 		}

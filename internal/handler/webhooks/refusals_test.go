@@ -67,6 +67,7 @@ func TestHandler_readNew_namesEveryPlaceAtFault(t *testing.T) {
 		`{"url":"a","url":"b"}`:                  `400 invalid_json "/url"`,
 		"{\"url\":\"\xff\"}":                     `400 invalid_json "/url"`,
 		`null`:                                   `400 invalid_body ""`,
+		`{"url":"\ud83d"}`:                       `400 invalid_json "/url"`,
 		`[]`:                                     `400 invalid_body ""`,
 		`{"uri":"x"}`:                            `400 invalid_body "/uri"`,
 		`{"status":"active"}`:                    `400 invalid_body "/status"`,
@@ -106,7 +107,30 @@ func TestHandler_readNew_namesThePatternsThereAre(t *testing.T) {
 	var got fault
 	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["connection.*"]}`).decode(t, &got)
 	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
-		"organizationMembership.*; GET /v1/webhooks/event-types lists both"
+		"organizationMembership.*; GET /v1/webhooks/event-types lists all"
+	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
+		t.Errorf("%+v, want %q", got, want)
+	}
+}
+
+// A tenant who misspells a name is told what a publisher is told.
+func TestHandler_readNew_suggestsTheNearestEvents(t *testing.T) {
+	w, key := newTenant(t)
+	var got fault
+	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","events":["*","user.creatd"]}`).decode(t, &got)
+	const want = "is neither an implemented event nor one of the patterns *, user.*, organization.*, " +
+		"organizationMembership.*; the nearest are user.created, user.updated, user.deleted; " +
+		"GET /v1/webhooks/event-types lists all"
+	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
+		t.Errorf("%+v, want %q", got, want)
+	}
+}
+
+func TestHandler_readNew_saysWhereASurrogateHasNoOtherHalf(t *testing.T) {
+	w, key := newTenant(t)
+	var got fault
+	w.do(key, "POST", "/v1/webhooks", `{"url":"https://a.example","description":"cut \ud83d"}`).decode(t, &got)
+	const want = "has a surrogate without its other half at byte 46 of the body"
 	if len(got.Errors) != 1 || got.Errors[0].Detail != want {
 		t.Errorf("%+v, want %q", got, want)
 	}
