@@ -109,6 +109,39 @@ func TestSecrets_Open_asksKMSOnceForEachVersion(t *testing.T) {
 	}
 }
 
+// After a rotation, a restore of the table and another rotation, a version names another secret than before.
+func TestSecrets_Open_tellsTwoSecretsOfOneVersionApart(t *testing.T) {
+	client := &fakeKMS{}
+	secrets := NewSecrets(client, "key")
+	for _, sealed := range []string{"before", "after", "before", "", "after"} {
+		secret, err := secrets.Open(t.Context(), secretID, []byte(sealed))
+		if err != nil || secret != "opened "+sealed {
+			t.Errorf("%q is opened as %q, %v", sealed, secret, err)
+		}
+	}
+	if len(client.calls) != 3 {
+		t.Errorf("%d calls for three secrets", len(client.calls))
+	}
+}
+
+// What one id's sealed bytes were opened as is no answer for another id, however the two are written in a row.
+func TestSecrets_Open_asksKMSForEachIDWithTheSameBytes(t *testing.T) {
+	client := &fakeKMS{}
+	secrets := NewSecrets(client, "key")
+	ids := []SecretID{
+		{TenantID: "acme\x00webhook_1"}, {TenantID: "acme", EndpointID: "webhook_1"}, {EndpointID: "acme\x00webhook_1"},
+		{TenantID: "acme", EndpointID: "webhook_1\x00"}, {TenantID: "acme\x00webhook_1\x00", Version: 1},
+		{TenantID: "acme", EndpointID: "webhook_1", Version: 1},
+		{TenantID: "acme", EndpointID: "webhook_1", Version: 11}, {TenantID: "acme", EndpointID: "webhook_11", Version: 1},
+		{TenantID: "acme", EndpointID: "webhook_1", Headers: true},
+	}
+	for n, id := range slices.Concat(ids, ids) {
+		if _, err := secrets.Open(t.Context(), id, []byte("s")); err != nil || len(client.calls) != min(n+1, len(ids)) {
+			t.Errorf("%d calls after %d ids, %v", len(client.calls), n+1, err)
+		}
+	}
+}
+
 func TestSecrets_Open_remembersNoError(t *testing.T) {
 	client := &fakeKMS{err: errAWS}
 	secrets := NewSecrets(client, "key")
@@ -141,7 +174,7 @@ func TestSecrets_Open_keepsTheNewestAndNoMoreThanItsBound(t *testing.T) {
 func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	ids := []SecretID{
 		{"acme", "webhook_1", 3, false}, {"globex", "webhook_1", 3, false}, {"acme", "webhook_2", 3, false},
-		{"acme", "webhook_1", 4, false}, {"acme", "webhook_1", 3, true},
+		{"acme", "webhook_1", 4, false}, {"acme", "webhook_1", 3, true}, {"acme", "webhook_1", 3, false},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		client := &fakeKMS{gate: make(chan struct{})}

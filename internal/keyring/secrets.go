@@ -8,8 +8,10 @@ package keyring
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
@@ -45,9 +47,17 @@ func (id SecretID) context() map[string]string {
 	}
 }
 
-// name tells ids apart. It shares no memory with the answers that ids are read from.
-func (id SecretID) name() string {
-	return id.TenantID + "\x00" + id.EndpointID + "\x00" + strconv.Itoa(id.Version) + strconv.FormatBool(id.Headers)
+// opened names a plaintext in memory. The sealed bytes are part of the name: after a rotation, a restore of the table
+// and another rotation, one version names two secrets.
+type opened struct {
+	id     SecretID
+	sealed [sha256.Size]byte // their digest
+}
+
+// kept is the id without a share in the memory of the answer that it was read from.
+func (id SecretID) kept() SecretID {
+	id.TenantID, id.EndpointID = strings.Clone(id.TenantID), strings.Clone(id.EndpointID)
+	return id
 }
 
 // maxOpen bounds the plaintexts kept in memory.
@@ -60,7 +70,7 @@ type Secrets struct {
 	keyARN string
 
 	opening singleflight.Group
-	open    recent.Memory[string, string] // plaintexts by name
+	open    recent.Memory[opened, string] // plaintexts
 }
 
 // NewSecrets returns the signing secrets of keyARN.
@@ -83,11 +93,18 @@ func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte,
 
 // Open returns the plaintext of a sealed secret, from memory where it was opened before.
 func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string, error) {
-	name := id.name()
+	name := opened{id, sha256.Sum256(sealed)}
 	if secret, known := s.open.Get(name); known {
 		return secret, nil
 	}
-	v, err, _ := s.opening.Do(name, func() (any, error) { return s.decrypt(ctx, id, sealed) })
+	v, err, _ := s.opening.Do(fmt.Sprintf("%#v", name), func() (any, error) {
+		secret, err := s.decrypt(ctx, id, sealed)
+		if err != nil {
+			return "", err
+		}
+		s.open.Put(opened{id.kept(), name.sealed}, secret)
+		return secret, nil
+	})
 	if err != nil {
 		return "", err
 	}
@@ -101,7 +118,5 @@ func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (stri
 	if err != nil {
 		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
 	}
-	secret := string(out.Plaintext)
-	s.open.Put(id.name(), secret)
-	return secret, nil
+	return string(out.Plaintext), nil
 }
