@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws/arn"
+	"github.com/aws/aws-sdk-go-v2/service/cloudtrail"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatch"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -70,6 +72,9 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 	if c.Waits, c.Processes, err = s.pace(); err != nil {
 		return c, nil, err
 	}
+	if c.Operators, err = s.functionARNs(); err != nil {
+		return c, nil, err
+	}
 	var receiver *verify.Local
 	if local {
 		if state, err = statefile.Read(localState); err != nil {
@@ -86,12 +91,28 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		}
 		c.Receiver, c.Alarms, end = made, cloudwatch.NewFromConfig(s.aws), func() { made.Close(context.WithoutCancel(ctx)) }
 		c.Logs = verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.aws), Stack: s.name}
+		c.Trails = cloudtrail.NewFromConfig(s.aws)
 	}
 	c.Client = &client.Client{
 		State: state, Operator: s.operator, HTTP: &http.Client{Timeout: 30 * time.Second}, SQS: sqs.NewFromConfig(s.aws),
 		Lambda: lambda.NewFromConfig(s.aws, func(o *lambda.Options) { o.RetryMaxAttempts = 1 }),
 	}
 	return c, end, nil
+}
+
+// functionARNs are those of the operator functions. A stack is in its caller's account.
+func (s stack) functionARNs() (all []string, err error) {
+	caller, err := arn.Parse(s.operator)
+	if err != nil {
+		return nil, fmt.Errorf("reading your ARN: %w", err)
+	}
+	for _, name := range s.functions {
+		all = append(all, arn.ARN{
+			Partition: caller.Partition, Service: "lambda", Region: s.aws.Region, AccountID: caller.AccountID,
+			Resource: "function:" + name,
+		}.String())
+	}
+	return all, nil
 }
 
 // pace reads the waits between a delivery's attempts, and the number of deliver's processes, from the parameters.

@@ -27,7 +27,7 @@ const (
 	Noisy  = "herald-verify-noisy"
 )
 
-// Config configures a verification. All fields but Alarms and Try are required.
+// Config configures a verification. All fields but Alarms, Trails and Try are required.
 type Config struct {
 	Client    *client.Client
 	Receiver  Receiver
@@ -39,7 +39,10 @@ type Config struct {
 	Patience  time.Duration   // for anything that takes a working stack seconds
 	Progress  func(Result)    // is told of each step when it has ended
 
+	Operators []string // ARNs of the operator functions
+
 	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
+	Trails Trails                             // nil: there is no CloudTrail
 	// Try makes calls with the role of a function (Prober.Try); nil: no role is probed.
 	Try func(ctx context.Context, function string, calls []Call) (codes []string, err error)
 }
@@ -82,6 +85,7 @@ var steps = []struct {
 	{"first attempts come in time", inTime},
 	{"functions start fast", coldStarts},
 	{"each role does its own work and no other's", roles},
+	{"who calls as an operator is on record (CloudTrail)", proof},
 	{"no alarm is on", alarms},
 	{"the run's own things are gone", clearAway},
 }

@@ -64,7 +64,7 @@ func TestRun_ofAStackThatWorks(t *testing.T) {
 	}
 	const left = "13 endpoints, 1 dead letters, 1 rejected events, and all keys"
 	gone := results[len(results)-1].Says
-	if !ok || gone != left || shown != len(results)-4 { // all but fair queues, cold starts, roles and alarms
+	if !ok || gone != left || shown != len(results)-5 { // but fair queues, cold starts, roles, callers, alarms
 		t.Errorf("%d of %d steps held:\n%s", shown, len(results), verify.Report(c.Name, time.Now(), results, ok))
 	}
 }
