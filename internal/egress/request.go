@@ -53,13 +53,14 @@ func parse(raw string) *target {
 	}
 	u, err := url.Parse(stored)
 	endsLine := func(r rune) bool { return r <= ' ' || r >= 0x7f }
-	if err != nil || strings.ContainsFunc(u.Host+u.RequestURI(), endsLine) {
+	if err != nil || strings.ContainsFunc(stored, endsLine) {
 		return nil
 	}
+	written := strings.TrimPrefix(stored, "https://"+u.Host) // net/url might write a path in another way
 	return &target{
 		address: net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), "443")),
 		host:    u.Hostname(),
-		head:    "POST " + u.RequestURI() + " HTTP/1.1\r\nHost: " + u.Host + "\r\n",
+		head:    "POST " + written + " HTTP/1.1\r\nHost: " + u.Host + "\r\n",
 	}
 }
 

@@ -1,8 +1,9 @@
 // Package endpoint is a tenant's webhook endpoint: its fields, its life and the rules for its URL and its
 // subscriptions.
 //
-// It promises that an id is "webhook_" and a ULID, and that a URL that passed its rules can be dialled unless DNS
-// says otherwise. It does no DNS lookup, no I/O and holds no plaintext secret.
+// It promises that an id is "webhook_" and a ULID, that a URL that passed its rules can be dialled unless DNS says
+// otherwise, and that its path and query mean what was written. It does no DNS lookup, no I/O and
+// holds no plaintext secret.
 package endpoint
 
 import (

@@ -22,9 +22,16 @@ type URLPolicy struct {
 	Port func(uint16) bool
 }
 
-// hostForm maps a host name to ASCII as browsers do, and holds it to the letters, digits and
-// hyphens of RFC 1123 and the lengths of DNS.
-var hostForm = idna.New(idna.MapForLookup(), idna.BidiRule(), idna.StrictDomainName(true), idna.VerifyDNSLength(true))
+// hostForm maps a host name to ASCII as browsers do (WHATWG URL, "domain to ASCII"). The rules for registering a name
+// are not its rules: names with hyphens at places 3 and 4 exist.
+var hostForm = idna.New(
+	idna.MapForLookup(), idna.BidiRule(), idna.VerifyDNSLength(true),
+	idna.CheckHyphens(false), idna.StrictDomainName(false),
+)
+
+// hostName is a name that Go's resolver looks up: labels of letters, digits, hyphens and underscores, without a hyphen
+// at either end.
+var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*$`)
 
 // numericLabel is a last label that makes some resolver read the whole host as a number
 // (WHATWG URL, "ends in a number").
@@ -33,13 +40,15 @@ var numericLabel = regexp.MustCompile(`^([0-9]+|0[xX][0-9a-fA-F]*)$`)
 // rootDot is one trailing dot, in any of the scripts that IDNA maps to a dot.
 var rootDot = regexp.MustCompile("[.\u3002\uff0e\uff61]$")
 
-// rawInQuery are the characters that must be escaped in a query; net/url leaves them.
-var rawInQuery = regexp.MustCompile(`[^a-zA-Z0-9!$%&'()*+,./:;=?@_~-]`)
+// raw are the bytes that have to be escaped in a path or a query (RFC 3986, 3.3 and 3.4). A percent sign is none of
+// them: parse has seen that each begins an escape.
+var raw = regexp.MustCompile(`[^a-zA-Z0-9!$%&'()*+,./:;=?@_~-]+`)
 
 // The refusals of Normalise. Their texts are shown to the tenant and never quote the URL.
 var (
 	errLength   = errors.New("must have at most 2048 characters")
 	errForm     = errors.New("is not a URL")
+	errEscape   = errors.New("must write a percent sign as %25, unless two hexadecimal digits follow it")
 	errScheme   = errors.New("must start with https://")
 	errUser     = errors.New("must not hold a user name or password")
 	errFragment = errors.New("must not have a fragment")
@@ -51,12 +60,13 @@ var (
 )
 
 // Normalise returns the URL in its stored form: host in ASCII and lower case without trailing dot, no default port,
-// no bytes that would have to be escaped. The error tells the tenant what to change. Nothing is looked up.
-func (p URLPolicy) Normalise(raw string) (string, error) {
-	if len(raw) > 4*maxURL || utf8.RuneCountInString(raw) > maxURL {
+// a path of at least "/". Path and query stay as they are written, but for what has to be escaped: nothing is decoded,
+// and no segment is left out. The error tells the tenant what to change. Nothing is looked up.
+func (p URLPolicy) Normalise(text string) (string, error) {
+	if len(text) > 4*maxURL || utf8.RuneCountInString(text) > maxURL {
 		return "", errLength
 	}
-	u, err := parse(raw)
+	u, target, err := parse(text)
 	if err != nil {
 		return "", err
 	}
@@ -68,34 +78,51 @@ func (p URLPolicy) Normalise(raw string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	u.Scheme, u.Host = "https", host+port
-	u.RawQuery = rawInQuery.ReplaceAllStringFunc(u.RawQuery, url.QueryEscape)
-	stored := u.String()
+	stored := "https://" + host + port + raw.ReplaceAllStringFunc(target, url.QueryEscape)
 	if len(stored) > maxURL {
 		return "", errLength
 	}
 	return stored, nil
 }
 
-func parse(raw string) (*url.URL, error) {
+// parse checks the form of a URL. It returns the parts up to the host, and path and query as they are written.
+func parse(text string) (u *url.URL, target string, err error) {
 	forbidden := func(r rune) bool { return r <= ' ' || r == 0x7f || r == '\\' }
-	if !utf8.ValidString(raw) || strings.ContainsFunc(raw, forbidden) {
-		return nil, errForm
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, forbidden) {
+		return nil, "", errForm
 	}
-	u, err := url.Parse(raw)
+	origin, target := divide(text)
+	u, err = url.Parse(origin)
 	switch {
 	case err != nil:
-		return nil, errForm
+		return nil, "", errForm
 	case u.Scheme != "https":
-		return nil, errScheme
+		return nil, "", errScheme
 	case u.Opaque != "" || u.Host == "":
-		return nil, errForm
+		return nil, "", errForm
 	case u.User != nil:
-		return nil, errUser
-	case strings.Contains(raw, "#"): // an empty fragment too
-		return nil, errFragment
+		return nil, "", errUser
+	case strings.Contains(text, "#"): // an empty fragment too
+		return nil, "", errFragment
 	}
-	return u, nil
+	if _, err := url.PathUnescape(target); err != nil {
+		return nil, "", errEscape
+	}
+	return u, target, nil
+}
+
+// divide returns scheme, host and port of a URL, and its path and query, where an empty path is "/".
+func divide(text string) (origin, target string) {
+	scheme, rest, found := strings.Cut(text, "://")
+	at := strings.IndexAny(rest, "/?#")
+	if !found || at < 0 {
+		return text, "/"
+	}
+	origin, target = scheme+"://"+rest[:at], rest[at:]
+	if target[0] != '/' {
+		target = "/" + target
+	}
+	return origin, target
 }
 
 // host returns the host as it is stored, an IPv6 literal in brackets.
@@ -107,7 +134,7 @@ func (p URLPolicy) host(name string) (string, error) {
 	if err != nil {
 		return "", errHost
 	}
-	if again, err := hostForm.ToASCII(name); err != nil || again != name || name == "" || strings.HasSuffix(name, ".") {
+	if again, err := hostForm.ToASCII(name); err != nil || again != name || !hostName.MatchString(name) {
 		return "", errHost
 	}
 	last := name[strings.LastIndexByte(name, '.')+1:]

@@ -26,7 +26,7 @@ func pathOf(n int) string {
 
 func TestURLPolicy_Normalise_storesOneForm(t *testing.T) {
 	for name, row := range map[string]struct{ raw, want string }{
-		"a host alone":                      {"https://example.com", "https://example.com"},
+		"a host alone":                      {"https://example.com", "https://example.com/"},
 		"an empty path":                     {"https://example.com/", "https://example.com/"},
 		"path and query":                    {"https://example.com/h?a=1&b=%20", "https://example.com/h?a=1&b=%20"},
 		"scheme and host in upper case":     {"HTTPS://Example.COM/Hooks", "https://example.com/Hooks"},
@@ -35,7 +35,7 @@ func TestURLPolicy_Normalise_storesOneForm(t *testing.T) {
 		"a dot at the end":                  {"https://example.com./x", "https://example.com/x"},
 		"a name outside ASCII":              {"https://bücher.example/x", "https://xn--bcher-kva.example/x"},
 		"the same in upper case":            {"https://BÜCHER.example/x", "https://xn--bcher-kva.example/x"},
-		"the same in punycode":              {"https://xn--bcher-kva.example", "https://xn--bcher-kva.example"},
+		"the same in punycode":              {"https://xn--bcher-kva.example", "https://xn--bcher-kva.example/"},
 		"a Japanese name and its full stop": {"https://例え。テスト/", "https://xn--r8jz45g.xn--zckzah/"},
 		"a full stop at the end":            {"https://例え。テスト。/", "https://xn--r8jz45g.xn--zckzah/"},
 		"path and query outside ASCII":      {"https://example.com/ä?ö=ü", "https://example.com/%C3%A4?%C3%B6=%C3%BC"},
@@ -48,8 +48,9 @@ func TestURLPolicy_Normalise_storesOneForm(t *testing.T) {
 		"many labels and path parameters":   {"https://a.b.example.co.uk/x;y=z/~me", "https://a.b.example.co.uk/x;y=z/~me"},
 		"the longest":                       {pathOf(2048), pathOf(2048)},
 		"every printable character in the query": {
-			"https://example.com/?!\"$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`abcdefghijklmnopqrstuvwxyz{|}~",
-			"https://example.com/?!%22$%&'()*+,-./0123456789:;%3C=%3E?@ABCDEFGHIJKLMNOPQRSTUVWXYZ%5B%5D%5E_%60" +
+			"https://example.com/?!\"$%25&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[]^_`" +
+				"abcdefghijklmnopqrstuvwxyz{|}~",
+			"https://example.com/?!%22$%25&'()*+,-./0123456789:;%3C=%3E?@ABCDEFGHIJKLMNOPQRSTUVWXYZ%5B%5D%5E_%60" +
 				"abcdefghijklmnopqrstuvwxyz%7B%7C%7D~",
 		},
 	} {
@@ -79,9 +80,12 @@ func TestURLPolicy_Normalise_refuses(t *testing.T) {
 		errForm: {
 			"https:", "https://", "https:example.com", "https:///path",
 			"https://exa mple.com", "https://example.com/a b", "https://example.com/\n", "https://example.com/\x7f",
-			`https://example.com\@evil.com`, "https://example.com/%zz", "https://example.com/\xff",
+			`https://example.com\@evil.com`, "https://example.com/\xff",
 			"https://example.com:", "https://example.com:x/", "https://[::1", "https://[1::2::3]/",
 			"https://[::1%25]/", "https://[v1.fe80]/", "https://[1.2.3.4]/",
+		},
+		errEscape: {
+			"https://example.com/%zz", "https://example.com/a%", "https://example.com/?%2", "https://example.com?a=10%&b",
 		},
 		errUser:     {"https://user@example.com", "https://user:pw@example.com", "https://@example.com"},
 		errFragment: {"https://example.com/#top", "https://example.com/#"},
@@ -100,7 +104,8 @@ func TestURLPolicy_Normalise_refuses(t *testing.T) {
 			"https://[fe80::1%25eth0]/", "https://[2606:4700::1111%25eth0]/",
 		},
 		errHost: {
-			"https://exa_mple.com/", "https://-example.com/", "https://example..com/", "https://.example.com/",
+			"https://exa!mple.com/", "https://-example.com/", "https://example-.com/",
+			"https://example..com/", "https://.example.com/",
 			"https://example.com../", "https://./", "https://xn--a.example/",
 			"https://" + strings.Repeat("a", 64) + ".example/",
 		},
@@ -154,7 +159,7 @@ func FuzzNormalise(f *testing.F) {
 		"https://example.com/hooks?a=1", "https://bücher.example", "https://127。0。0。1/", "https://[::ffff:7f00:1]/",
 		"https://①②⑦.0.0.1", "https://user@example.com:443/#x",
 		"https://example.com.:0443?%zz", "https://xn--a.example",
-		"https://a.0x7f/\\", "https://8.8.8.8.",
+		"https://a.0x7f/\\", "https://8.8.8.8.", "https://qa--my_site.example/ä%2F{b}?c=%3D[d]",
 	} {
 		f.Add(seed)
 	}
@@ -171,6 +176,7 @@ func FuzzNormalise(f *testing.F) {
 			t.Errorf("%q is stored as %q, and that as %q, %v", raw, stored, again, err)
 		}
 		checkPlain(t, raw, stored)
+		checkMeaning(t, raw, stored)
 	})
 }
 

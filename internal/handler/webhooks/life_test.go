@@ -69,7 +69,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 
 	const change = `{"url":"https://EXAMPLE.org","description":"ä","events":["*"],"status":"disabled"}`
 	changed := step("PATCH", path, change, 200)
-	want.URL, want.Description, want.Events, want.Status = "https://example.org", "ä", []string{"*"}, "disabled"
+	want.URL, want.Description, want.Events, want.Status = "https://example.org/", "ä", []string{"*"}, "disabled"
 	want.UpdatedAt = changed.UpdatedAt
 	check("changed", want, changed)
 

@@ -4,7 +4,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/go-json-experiment/json"
+	"pgregory.net/rapid"
+
 	"github.com/herald-webhooks/herald/internal/apikey"
+	"github.com/herald-webhooks/herald/internal/egress"
+	"github.com/herald-webhooks/herald/internal/testkit/urls"
 )
 
 func withURL(url string) string { return strings.Replace(valid, "https://example.com/hooks", url, 1) }
@@ -55,4 +60,71 @@ func TestHandler_create_boundsTheEndpointsAtOneHost(t *testing.T) {
 	w.do(key, "DELETE", path, "")
 	w.expect("in place of a deleted one", "201", w.do(key, "POST", "/v1/webhooks", withURL("https://example.com/3")))
 	w.expect("a restore", `409 host_limit "/url"`, w.do(key, "POST", path+"/restore", ""))
+}
+
+// become returns the URL that an endpoint has which is made by the API, by a change or by an import; "" for none.
+func (w *world) become(key, url string) (byCreate, byChange, byImport string) {
+	w.t.Helper()
+	text, err := json.Marshal(url)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	clear(w.endpoints)
+	id := w.create(key).ID
+	var made, changed view
+	if a := w.do(key, "PATCH", "/v1/webhooks/"+id, `{"url":`+string(text)+`}`); a.status == 200 {
+		a.decode(w.t, &changed)
+	}
+	clear(w.endpoints)
+	if a := w.do(key, "POST", "/v1/webhooks", `{"events":["*"],"url":`+string(text)+`}`); a.status == 201 {
+		a.decode(w.t, &made)
+	}
+	clear(w.endpoints)
+	moved := w.move(false, `{"tenant_id":"acme","events":["*"],"secret":"`+oldKey+`","url":`+string(text)+`}`)[0]
+	for _, e := range w.of("acme") {
+		if e.ID == moved.EndpointID {
+			byImport = e.URL
+		}
+	}
+	return made.URL, changed.URL, byImport
+}
+
+// internal/egress holds the deliveries to the same table and property.
+func TestHandler_createChangeAndImportAgreeOnRealURLs(t *testing.T) {
+	w, key := newTenant(t)
+	w.handler.URLs.Addr = egress.Policy{}.Addr
+	for _, row := range urls.Table(t) {
+		byCreate, byChange, byImport := w.become(key, row.URL)
+		if byCreate != row.Stored || byChange != row.Stored || byImport != row.Stored {
+			t.Errorf("%s becomes %q, by a change %q, by an import %q; want %q",
+				row.URL, byCreate, byChange, byImport, row.Stored)
+		}
+	}
+}
+
+func TestHandler_createChangeAndImportAgreeOnEveryURL(t *testing.T) {
+	w, key := newTenant(t)
+	draw := urls.Draw("example.com")
+	rapid.Check(t, func(t *rapid.T) {
+		url := draw.Draw(t, "url")
+		byCreate, byChange, byImport := w.become(key, url)
+		if byCreate != byChange || byCreate != byImport {
+			t.Errorf("%s becomes %q, by a change %q, by an import %q", url, byCreate, byChange, byImport)
+		}
+	})
+}
+
+func TestHandler_create_takesAnEmptyPathForTheRoot(t *testing.T) {
+	for first, second := range map[string]string{
+		"https://example.com": "https://example.com/", "https://example.com?a=1": "https://example.com/?a=1",
+		"https://EXAMPLE.com:443": "https://example.com./",
+	} {
+		w, key := newTenant(t)
+		w.expect(first, "201", w.do(key, "POST", "/v1/webhooks", withURL(first)))
+		w.expect(second, `409 duplicate_url "/url"`, w.do(key, "POST", "/v1/webhooks", withURL(second)))
+		moved := w.move(false, `{"tenant_id":"acme","events":["*"],"secret":"`+oldKey+`","url":"`+second+`"}`)
+		if got := results(moved); got[0] != resultExists {
+			t.Errorf("%s is imported: %v", second, moved)
+		}
+	}
 }
