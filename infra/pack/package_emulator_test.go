@@ -50,6 +50,9 @@ func TestMakePackage_givesTheSameBytesTwice(t *testing.T) {
 	}
 }
 
+// Half a minute of one core, beyond the quick test of all parameters together.
+func TestEveryVariantIsLintedAlone(t *testing.T) { lint(t, variants) }
+
 // copyTo copies what make package reads, and nothing that was built or is git's.
 func copyTo(t *testing.T, checkout string) {
 	t.Helper()
@@ -63,36 +66,6 @@ func copyTo(t *testing.T, checkout string) {
 			t.Fatal(err)
 		}
 	}
-}
-
-func translate(t *testing.T, template string, parameters ...string) *sam.Template {
-	t.Helper()
-	translated, err := sam.Translate(t.Context(), sam.Source{
-		Root: root, Template: template, Environment: "default", Parameters: append(parameters, "CodeBucket=releases"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id, function := range translated.OfType("AWS::Lambda::Function") {
-		if code := cfn.At(function.Properties, "Code"); code["S3Bucket"] == nil || code["S3Key"] == nil {
-			t.Errorf("the code of %s is in %v", id, code)
-		}
-	}
-	return translated
-}
-
-// packaged is the path of the template of a version.
-func packaged(t *testing.T, version string) string {
-	t.Helper()
-	text, err := install(file(t, filepath.Join(root, "template.yaml")), version, keys(t, version))
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := filepath.Join(t.TempDir(), "template.yaml")
-	if err := os.WriteFile(template, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return template
 }
 
 // published are the functions of which an update publishes a version.

@@ -104,10 +104,11 @@ func alarms(ctx context.Context, r *run) (string, error) {
 			return "", noRight("listing alarms", "cloudwatch:DescribeAlarms", err)
 		}
 		for _, a := range page.MetricAlarms {
-			// CloudFormation names the stack's by its name, logical id and a random part. Others may begin alike.
+			// The template or CloudFormation names the stack's by its name and logical id, CloudFormation with a random
+			// part behind them. Others may begin alike.
 			name := aws.ToString(a.AlarmName)
 			parts := strings.Split(strings.TrimPrefix(name, r.Name+"-"), "-")
-			own := len(parts) == 2 && strings.HasSuffix(parts[0], "Alarm")
+			own := len(parts) <= 2 && strings.HasSuffix(parts[0], "Alarm")
 			if own && parts[0] != "RejectedEventsAlarm" {
 				on = append(on, name)
 			}
