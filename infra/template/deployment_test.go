@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -39,6 +40,23 @@ func TestRulesRefuseHalves(t *testing.T) {
 		half[needed] = "given"
 		if refused := half.refused(t, tpl); len(refused) != 0 {
 			t.Errorf("%s with %s: %q", given, needed, refused)
+		}
+	}
+	for given, needed := range map[string][2]string{
+		"DisableExecuteApiEndpoint=true": {"DomainName=given", "DomainName"},
+		"ReplicaRegions=eu-west-1":       {"MultiRegionKeys=yes", "MultiRegionKeys=yes"},
+	} {
+		half := maps.Clone(defaults)
+		name, value, _ := strings.Cut(given, "=")
+		half[name] = value
+		said := strings.Join(half.refused(t, tpl), "; ")
+		if !strings.HasPrefix(said, name) || !strings.HasSuffix(said, " needs "+needed[1]) {
+			t.Errorf("%s alone: %q", given, said)
+		}
+		name, value, _ = strings.Cut(needed[0], "=")
+		half[name] = value
+		if said = strings.Join(half.refused(t, tpl), "; "); strings.Contains(said, given) {
+			t.Errorf("%s with %s: %q", given, needed[0], said)
 		}
 	}
 	if refused := defaults.refused(t, tpl); len(refused) != 0 {

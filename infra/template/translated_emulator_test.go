@@ -97,7 +97,63 @@ func TestOnlyTheirRolesUseTheKeys(t *testing.T) {
 }
 
 // uses finds actions that read or write with a key, or let others do so.
-var uses = regexp.MustCompile(`\*|Decrypt|Encrypt|DataKey|CreateGrant`)
+var uses = regexp.MustCompile(`\*|Decrypt|Encrypt|DataKey|CreateGrant|ReplicateKey`)
+
+// Whoever replicates a key chooses the policy of the replica, which opens what the key has sealed. A Region has one
+// replica of a key at most.
+func TestKeysAreReplicatedOnlyIntoTheRegionsThatAreNamed(t *testing.T) {
+	for name, row := range map[string]struct {
+		parameters []string
+		may        bool
+	}{
+		"by default":              {nil, false},
+		"without a Region":        {[]string{"MultiRegionKeys=yes"}, false},
+		"with Regions":            {[]string{"MultiRegionKeys=yes", "ReplicaRegions=eu-west-1,eu-west-2"}, true},
+		"keys of a single Region": {[]string{"ReplicaRegions=eu-west-1"}, false},
+	} {
+		keys := translated(t, row.parameters...).OfType("AWS::KMS::Key")
+		for key, r := range keys {
+			var got []any
+			for _, s := range statements(r.Properties["KeyPolicy"]) {
+				if strings.Contains(fmt.Sprint(s["Action"]), "ReplicateKey") {
+					got = append(got, s["Effect"], s["Action"], s["Condition"])
+				}
+			}
+			var want []any
+			if row.may {
+				regions := object{"Fn::Split": []any{",", object{"Ref": "ReplicaRegions"}}}
+				want = []any{"Allow", "kms:ReplicateKey", object{"StringEquals": object{"kms:ReplicaRegion": regions}}}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %s (-want +got):\n%s", name, key, diff)
+			}
+		}
+		if len(keys) != 2 {
+			t.Errorf("%s: %d keys", name, len(keys))
+		}
+	}
+}
+
+// Otherwise the API is still reached by it, past whatever guards the domain.
+func TestTheAddressThatAWSGivesIsOffWhereAParameterSaysSo(t *testing.T) {
+	for _, row := range []struct {
+		parameters []string
+		off        bool
+	}{
+		{nil, false}, {everything, false}, {append([]string{"DisableExecuteApiEndpoint=true"}, everything...), true},
+	} {
+		tpl := translated(t, row.parameters...)
+		servers := list(at(tpl.Resources["HttpApi"].Properties, "Body")["servers"])
+		if len(servers) != 1 {
+			t.Fatalf("%v: servers %v", row.parameters, servers)
+		}
+		server, _ := servers[0].(object)
+		off := at(server, "x-amazon-apigateway-endpoint-configuration")["disableExecuteApiEndpoint"]
+		if off != row.off {
+			t.Errorf("%v: the address of AWS's is off: %v", row.parameters, off)
+		}
+	}
+}
 
 // A second stack in the account and region could not be created.
 func TestTranslatedResourcesHaveNoNameOfTheirOwn(t *testing.T) {
