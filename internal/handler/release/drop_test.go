@@ -81,3 +81,72 @@ func TestRun_dropsWhatAnOperatorDiscards(t *testing.T) {
 		}
 	})
 }
+
+// A circuit that names another tenant leads to an endpoint that is not there. That says nothing about what waits.
+func TestRun_leavesWhatIsOfAnotherTenantThanItsCircuit(t *testing.T) {
+	inWorlds(t, map[string]circuit.State{
+		"open": circuit.Open, "recovering": circuit.Recovering, "failing": circuit.Failing, "only a lease": circuit.None,
+	}, func(w *world, _ string, state circuit.State) {
+		w.held(hook, 60)
+		w.due(hook, time.Hour)
+		w.store(hook, state, func(i *circuit.Item) { i.TenantID = "forged" })
+		w.minutes(10)
+		if len(w.left(hook)) != 61 || len(w.records) != 0 || len(w.sent)+len(w.buried) != 0 {
+			w.Errorf("%d wait, %d were discarded, %d sent", len(w.left(hook)), len(w.records), len(w.sent)+len(w.buried))
+		}
+		if _, kept := w.circuits[hook]; !kept {
+			w.Error("its circuit is forgotten, and with it what waits")
+		}
+		w.logged(`"fault":"ours"`, hook, "forged", acme, `"faults":61`)
+		w.store(hook, circuit.Recovering) // as the next lease or attempt writes it
+		if w.run(); len(w.sent) != 61 {
+			w.Errorf("with its own tenant again %d are sent", len(w.sent))
+		}
+	})
+}
+
+// A stray delivery of another tenant stops none of the endpoint's own, goes nowhere with them, and keeps the circuit.
+func TestRun_sendsTheEndpointsOwnBesideOneOfAnotherTenant(t *testing.T) {
+	foreign := func(i *backlog.Item) { i.Message.TenantID = "forged" }
+	inWorlds(t, map[string]func(*world){
+		"recovering": func(w *world) { w.store(hook, circuit.Recovering) },
+		"discarded": func(w *world) {
+			w.store(hook, circuit.Open)
+			w.change(hook, func(e *endpoint.Endpoint) { e.Marks.DiscardedBefore = time.Now() })
+		},
+		"deleted": func(w *world) {
+			w.store(hook, circuit.Open)
+			w.change(hook, deleted)
+		},
+	}, func(w *world, name string, prepare func(*world)) {
+		stray := w.held(hook, 1, foreign)
+		w.held(hook, 40)
+		prepare(w)
+		w.minutes(12)
+		if diff := cmp.Diff([]string{stray[0].Message.DeliveryID}, w.left(hook)); diff != "" {
+			w.Errorf("waits (-want +got)\n%s", diff)
+		}
+		if moved := len(w.records) + len(w.sent); moved != 40 || (name == "recovering") != (len(w.sent) == 40) {
+			w.Errorf("%d were discarded, %d sent", len(w.records), len(w.sent))
+		}
+		if _, kept := w.circuits[hook]; !kept {
+			w.Error("its circuit is forgotten while something is held")
+		}
+	})
+}
+
+// No probe is made of another tenant's delivery.
+func TestRun_probesWithTheEndpointsOwn(t *testing.T) {
+	inWorld(t, func(w *world) {
+		own := w.held(hook, 1)
+		w.held(hook, 60, func(i *backlog.Item) { i.Message.TenantID = "forged" })
+		w.store(hook, circuit.Open)
+		time.Sleep(time.Minute)
+		w.run()
+		for _, m := range w.sent {
+			if m.ID != own[0].Message.DeliveryID {
+				w.Errorf("%s was sent", m.ID)
+			}
+		}
+	})
+}

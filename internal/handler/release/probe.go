@@ -78,9 +78,10 @@ func (p *probes) candidateOf(ctx context.Context, s *search, shard int) (picked 
 	return picked, false, err
 }
 
-// serves excludes deliveries that are discarded or over, or whose receiver asked to wait.
+// serves excludes deliveries of another tenant, ones that are discarded or over, and ones of a receiver that asked to
+// wait.
 func (p *probes) serves(s *search, i backlog.Item) bool {
 	now := p.h.Now()
 	over := i.Held && !i.DueAt.After(now) || i.Message.Attempts >= p.h.Schedule.Last()
-	return !over && !i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore) && !i.NotBefore.After(now)
+	return s.owns(i) && !over && !i.Message.Life.StartedAt.Before(s.facts.DiscardedBefore) && !i.NotBefore.After(now)
 }

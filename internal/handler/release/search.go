@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/backlog"
@@ -126,6 +127,20 @@ func (w *walker) advance(ctx context.Context, s *search) {
 	s.over = s.over || refused
 }
 
+// owns reports whether an item is of the tenant that the search has read. An endpoint is found through its circuit, and
+// the circuit names the tenant: where that is not the item's own, the facts say nothing about the item.
+func (s *search) owns(i backlog.Item) bool { return i.Message.TenantID == s.key.TenantID }
+
+// errForeign is a fault: the circuit or the item was not written by an honest process.
+var errForeign = errors.New("a delivery of another tenant waits for the endpoint")
+
+// leave passes over an item that the search may not move. It stays, and so does the circuit that leads to it.
+func (w *walker) leave(ctx context.Context, s *search, i backlog.Item) {
+	s.failed = true
+	w.t.fault(ctx, "comparing tenants", fmt.Errorf("%w: %s of %s, by its circuit, and %s",
+		errForeign, s.key.EndpointID, s.key.TenantID, i.Message.TenantID))
+}
+
 // next takes the next item, unless the quota is used up.
 func (w *walker) next(ctx context.Context, s *search) (m move, moved bool) {
 	shard, found := w.front(ctx, s)
@@ -134,6 +149,11 @@ func (w *walker) next(ctx context.Context, s *search) (m move, moved bool) {
 		return m, false
 	}
 	item := s.shards[shard].read[0]
+	if !s.owns(item) {
+		s.shards[shard].take()
+		w.leave(ctx, s, item)
+		return m, false
+	}
 	verdict := s.plan.Item.Verdict(s.facts, item.Waiting(w.h.Schedule), w.h.Now())
 	if verdict == circuit.Send {
 		if s.oldest.IsZero() {

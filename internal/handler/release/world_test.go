@@ -431,7 +431,7 @@ func (w *world) Read(
 	readings := map[dynamo.EndpointKey]dynamo.Reading{}
 	for _, key := range keys {
 		r := dynamo.Reading{Circuit: w.circuits[key.EndpointID], CircuitRead: !w.refuses("Circuit", backlog.Key{})}
-		if e := w.endpoints[key.EndpointID]; e.Live() && e.ID != "" {
+		if e := w.endpoints[key.EndpointID]; e.Live() && e.ID != "" && e.TenantID == key.TenantID { // the whole key
 			r.Endpoint, r.Found = e, true
 		}
 		switch {
