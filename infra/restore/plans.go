@@ -179,7 +179,7 @@ func lease(ctx context.Context, r *restorer, i item) error {
 	}
 	endpointID, _, _ := strings.Cut(text(i, "endpoint_shard"), "#")
 	now := time.Now()
-	_, err := dynamo.NewCircuits(r.client, r.health).Hold(ctx,
+	err := dynamo.NewCircuits(r.client, r.health).Hold(ctx,
 		dynamo.EndpointKey{TenantID: text(i, "tenant_id"), EndpointID: endpointID}, now.Add(leased), now)
 	if err != nil {
 		return fmt.Errorf("storing a lease: %w", err)

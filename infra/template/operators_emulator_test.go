@@ -90,9 +90,10 @@ func (s *stage) answers() {
 func (s *stage) seed() {
 	s.t.Helper()
 	circuits := dynamo.NewCircuits(s.tables, s.resources["EndpointHealth"])
-	until, err := circuits.Charge(s.t.Context(), "slow", time.Hour, s.now)
+	charging := dynamo.NewCircuits(dynamodb.NewFromConfig(s.aws("deliver")), s.resources["EndpointHealth"])
+	until, err := charging.Charge(s.t.Context(), "slow", time.Hour, s.now) // the stage's clock stands while deliver works
 	s.must(err)
-	s.must(circuits.MoveSlow(s.t.Context(), "slow", until, s.now.Add(10*time.Hour)))
+	s.must(charging.MoveSlow(s.t.Context(), "slow", until, s.now.Add(10*time.Hour)))
 	_, err = circuits.Charge(s.t.Context(), "passed", time.Hour, s.now.Add(-48*time.Hour))
 	s.must(err)
 	s.down["webhook_slow"] = true
@@ -107,7 +108,7 @@ func (s *stage) seed() {
 		item := circuit.Item{TenantID: tenants[id], EndpointID: id, Version: 1, State: state, Since: s.now}
 		_, _, err := circuits.Store(s.t.Context(), circuit.Item{}, item)
 		s.must(err)
-		_, err = circuits.Hold(s.t.Context(), dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}, s.now, s.now)
+		err = circuits.Hold(s.t.Context(), dynamo.EndpointKey{TenantID: tenants[id], EndpointID: id}, s.now, s.now)
 		s.must(err)
 		s.wait(s.message(id), s.now.Add(time.Hour), true)
 		last := s.message(id)

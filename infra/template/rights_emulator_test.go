@@ -120,6 +120,9 @@ func (r request) asks(action string) asked {
 	case action == "logs:CreateLogStream":
 		a.resource = r.LogGroupName
 	}
+	if action == "dynamodb:UpdateItem" && a.answer == "" {
+		a.answer = "NONE"
+	}
 	if reads.MatchString(action) {
 		a.answer = "ALL_ATTRIBUTES"
 		if r.ProjectionExpression != "" {

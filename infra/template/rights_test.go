@@ -96,11 +96,29 @@ func TestWhoMayReadAndWriteEndpointsKeysAndWhatWaits(t *testing.T) {
 	sealed := []string{"Deliver BatchGetItem", "Webhooks GetItem", "Webhooks Query"}
 	issuers := []string{"Apikeys PutItem", "Apikeys UpdateItem", "Replay DeleteItem"}
 	tpl := load(t)
+	health := func(attribute string) asked {
+		return asked{resource: "EndpointHealth", attributes: "scope name " + attribute, answer: "NONE"}
+	}
 	for name, row := range map[string]struct {
 		actions []string
 		call    asked
 		want    []string
 	}{
+		"tell owners of outages": {writes, health("outage"), []string{
+			"Release DeleteItem", "Release UpdateItem", "Replay DeleteItem"}},
+		"tell owners of pauses": {writes, health("pause"), []string{
+			"Release DeleteItem", "Release UpdateItem", "Replay DeleteItem"}},
+		"tell owners of deaths": {writes, health("death"), []string{
+			"Deadletter UpdateItem", "Release DeleteItem", "Release UpdateItem", "Replay DeleteItem"}},
+		"open and close circuits": {writes, health("state"), []string{
+			"Deliver UpdateItem", "Release DeleteItem", "Release UpdateItem", "Replay DeleteItem"}},
+		"hold deliveries": {writes, health("held_until"), []string{
+			"Control UpdateItem", "Deliver UpdateItem", "Release DeleteItem", "Release UpdateItem", "Replay DeleteItem"}},
+		"make tenants slow": {writes, health("slow_until"), []string{
+			"Deliver UpdateItem", "Release DeleteItem", "Release UpdateItem", "Replay DeleteItem"}},
+		"have a whole circuit returned": {
+			[]string{"UpdateItem"}, asked{resource: "EndpointHealth", answer: "ALL_NEW"}, []string{"Release UpdateItem"},
+		},
 		"see operators' marks": {reads, asked{resource: "Endpoints", tenants: "marks#acme", answer: some}, []string{
 			"Control GetItem", "Control Query", "Deliver BatchGetItem", "Inspect BatchGetItem", "Inspect GetItem",
 			"Inspect Query", "Release BatchGetItem", "Replay Query",

@@ -76,6 +76,9 @@ var Rights = []Call{
 
 	{"deliver", "dynamodb:BatchGetItem", batchGet("Endpoints", tenantKey, ""), true},
 	{"deliver", "dynamodb:PutItem", putEndpoint(marksKey), false},
+	{"deliver", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "state"), true},
+	{"deliver", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "outage"), false},
+	{"deliver", "dynamodb:UpdateItem", set("EndpointHealth", healthKey, "scope", "death"), false},
 	{"deliver", "dynamodb:DeleteItem", get("EndpointHealth", healthKey, never), false},
 	{"deliver", "dynamodb:DeleteItem", get("Backlog", backlogKey, never), false},
 	{"deliver", "kms:Encrypt", encrypt("SecretsKey", "signing-secret"), false},

@@ -3,9 +3,11 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 )
@@ -13,11 +15,21 @@ import (
 // Circuits keeps the circuits of endpoints in trouble, and the time that tenants owe, in the table
 // EndpointHealth. A change of state is conditional on the item's version; leases only grow, and no change
 // of state touches them.
-type Circuits struct{ table }
+type Circuits struct {
+	table
+	owned   []string          // the attributes that Store sets or removes
+	returns types.ReturnValue // of Store
+}
 
 // NewCircuits returns the store on a table.
 func NewCircuits(client *dynamodb.Client, name string) *Circuits {
-	return &Circuits{table{client, name}}
+	return &Circuits{table{client, name}, circuitAttributes, types.ReturnValueAllNew}
+}
+
+// WithoutNotices returns the store as deliver has it: IAM keeps deliver from the notices to owners, which no attempt
+// changes. Store neither writes nor returns them, unless it is refused: then it returns the item as it is.
+func (c *Circuits) WithoutNotices() *Circuits {
+	return &Circuits{c.table, namesOf[circuitRow]("held_until", "outage", "pause", "death"), types.ReturnValueNone}
 }
 
 const (
@@ -32,11 +44,18 @@ func healthKey(scope string) attributes {
 
 func circuitKey(i circuit.Item) attributes { return healthKey(endpointScope + i.EndpointID) }
 
-// circuitOf reads an item; where there is none, the circuit has names only.
-func circuitOf(item attributes, tenantID, endpointID string) (circuit.Item, error) {
-	i := circuit.Item{TenantID: tenantID, EndpointID: endpointID}
+// circuitOf reads the item of an endpoint. Its id is the one in the item's key: an attribute can be forged, and the
+// circuit would then decide over another endpoint's.
+func circuitOf(item attributes, endpointID string) (circuit.Item, error) {
+	var i circuit.Item
 	err := unmarshal(item, &i)
+	i.EndpointID = endpointID
 	return i, err
+}
+
+// scoped is the id that the key of an item names, of an endpoint or of a tenant. Other kinds have none.
+func scoped(item attributes, scope string) (id string, ok bool) {
+	return strings.CutPrefix(getStr(item, "scope"), scope)
 }
 
 // circuitRow is a circuit as it is stored.
@@ -49,11 +68,11 @@ type circuitRow struct {
 var circuitAttributes = namesOf[circuitRow]("held_until")
 
 // Store replaces the state of was by next's, unless the stored one has changed since. stored is the item afterwards,
-// lease included; where applied is false it is another's.
+// lease included, or without notices next as it is given; where applied is false it is another's.
 func (c *Circuits) Store(
 	ctx context.Context, was, next circuit.Item,
 ) (stored circuit.Item, applied bool, err error) {
-	w := write{row: circuitRow{next, listedEndpoint}, owned: circuitAttributes, shows: true}
+	w := write{row: circuitRow{next, listedEndpoint}, owned: c.owned, returns: c.returns}
 	w.condition = "attribute_not_exists(#version)"
 	if was.Version != 0 {
 		w.condition, w.values = "#version = :was", given{":was": was.Version}
@@ -62,15 +81,17 @@ func (c *Circuits) Store(
 	if err != nil {
 		return circuit.Item{}, false, err
 	}
-	stored, err = circuitOf(item, next.TenantID, next.EndpointID)
+	if applied && c.returns == types.ReturnValueNone {
+		return next, true, nil
+	}
+	stored, err = circuitOf(item, next.EndpointID)
+	stored.TenantID = next.TenantID
 	return stored, applied && err == nil, err
 }
 
-// Hold stores a lease until then, unless there is a longer one. stored is the item as it stands after.
-func (c *Circuits) Hold(
-	ctx context.Context, key EndpointKey, until, now time.Time,
-) (stored circuit.Item, err error) {
-	item, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
+// Hold stores a lease until then, unless there is a longer one.
+func (c *Circuits) Hold(ctx context.Context, key EndpointKey, until, now time.Time) error {
+	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
 		expression: "SET held_until = :until, tenant_id = :tenant, endpoint_id = :endpoint, listed = :listed, " +
 			"version = if_not_exists(version, :version), since = if_not_exists(since, :now)",
 		condition: "attribute_not_exists(held_until) OR held_until < :until",
@@ -78,20 +99,18 @@ func (c *Circuits) Hold(
 			":until": until, ":tenant": key.TenantID, ":endpoint": key.EndpointID,
 			":version": now.UnixNano(), ":now": now, ":listed": listedEndpoint,
 		},
-		shows: true,
 	})
-	if err != nil {
-		return circuit.Item{}, err
-	}
-	return circuitOf(item, key.TenantID, key.EndpointID)
+	return err
 }
 
-// MarkDeath notes a dead letter for release's notice to the owner, unless one at or after before was noted already.
+// MarkDeath notes a dead letter for release's notice to the owner, unless one at or after before was noted already, or
+// the endpoint is another tenant's: a message on DeadLetterQueue may be forged, and names its tenant itself.
 func (c *Circuits) MarkDeath(ctx context.Context, key EndpointKey, death circuit.Spell, before time.Time) error {
 	_, _, err := c.updateItem(ctx, healthKey(endpointScope+key.EndpointID), write{
 		expression: "SET tenant_id = :tenant, endpoint_id = :endpoint, death = :death, " +
 			"version = if_not_exists(version, :version) + :one, since = if_not_exists(since, :now)",
-		condition: "attribute_not_exists(death) OR death.#at < :before",
+		condition: "(attribute_not_exists(death) OR death.#at < :before) AND " +
+			"(attribute_not_exists(tenant_id) OR tenant_id = :tenant)",
 		values: given{
 			":tenant": key.TenantID, ":endpoint": key.EndpointID, ":death": death, ":before": before,
 			":version": death.At.UnixNano(), ":one": 1, ":now": death.At,
@@ -133,7 +152,7 @@ func (c *Circuits) Get(ctx context.Context, endpointID string) (circuit.Item, er
 	if err != nil {
 		return circuit.Item{}, err
 	}
-	return circuitOf(item, "", endpointID)
+	return circuitOf(item, endpointID)
 }
 
 // slowUntil reads a tenant's moment, Unix milliseconds; zero when the tenant was never charged.
@@ -153,13 +172,13 @@ func (c *Circuits) Charge(
 ) (until time.Time, err error) {
 	later := write{
 		expression: "SET slow_until = slow_until + :d", condition: "slow_until > :now",
-		values: given{":d": d.Milliseconds(), ":now": now.UnixMilli()}, shows: true,
+		values: given{":d": d.Milliseconds(), ":now": now.UnixMilli()}, returns: types.ReturnValueUpdatedNew,
 	}
 	passed := write{
 		expression: "SET slow_until = :until, tenant_id = :tenant",
 		condition:  "attribute_not_exists(slow_until) OR slow_until <= :now",
 		values:     given{":until": now.Add(d).UnixMilli(), ":now": now.UnixMilli(), ":tenant": tenantID},
-		shows:      true,
+		returns:    types.ReturnValueUpdatedNew,
 	}
 	for _, w := range []write{later, passed, later} {
 		item, charged, err := c.updateItem(ctx, healthKey(tenantScope+tenantID), w)
@@ -191,7 +210,9 @@ func (c *Circuits) SlowUntil(ctx context.Context, tenantIDs []string) (map[strin
 		keys[n] = healthKey(tenantScope + id)
 	}
 	_, err := c.getBatch(ctx, keys, batchRead{tries: circuitTries}, func(item attributes) {
-		slow[getStr(item, "tenant_id")] = slowUntil(item)
+		if id, ok := scoped(item, tenantScope); ok {
+			slow[id] = slowUntil(item)
+		}
 	})
 	return slow, err
 }

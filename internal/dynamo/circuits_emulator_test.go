@@ -36,11 +36,10 @@ func mustStore(t *testing.T, s *dynamo.Circuits, was, next circuit.Item) circuit
 
 func mustHold(t *testing.T, s *dynamo.Circuits, endpointID string, until time.Time) circuit.Item {
 	t.Helper()
-	stored, err := s.Hold(t.Context(), dynamo.EndpointKey{TenantID: "t", EndpointID: endpointID}, until, at)
-	if err != nil {
+	if err := s.Hold(t.Context(), dynamo.EndpointKey{TenantID: "t", EndpointID: endpointID}, until, at); err != nil {
 		t.Fatal(err)
 	}
-	return stored
+	return getCircuit(t, s, endpointID)
 }
 
 func getCircuit(t *testing.T, s *dynamo.Circuits, endpointID string) circuit.Item {
@@ -149,7 +148,7 @@ func TestCircuits_tellAFaultFromARefusal(t *testing.T) {
 	i, key := full("webhook_1", 7), dynamo.EndpointKey{TenantID: "t", EndpointID: "webhook_1"}
 	for name, do := range map[string]func() (bool, error){
 		"store":   func() (bool, error) { _, applied, err := s.Store(t.Context(), i, i); return applied, err },
-		"hold":    func() (bool, error) { _, err := s.Hold(t.Context(), key, at, at); return false, err },
+		"hold":    func() (bool, error) { return false, s.Hold(t.Context(), key, at, at) },
 		"clear":   func() (bool, error) { return s.Clear(t.Context(), i) },
 		"remove":  func() (bool, error) { return s.Remove(t.Context(), i) },
 		"get":     func() (bool, error) { _, err := s.Get(t.Context(), "webhook_1"); return false, err },
@@ -201,7 +200,7 @@ func TestCircuits_Trouble_namesEndpointsAndNoTenants(t *testing.T) {
 		}
 	}
 	held := dynamo.EndpointKey{TenantID: "t_9", EndpointID: "webhook_9"}
-	if _, err := s.Hold(t.Context(), held, at, at); err != nil {
+	if err := s.Hold(t.Context(), held, at, at); err != nil {
 		t.Fatal(err)
 	}
 	want = append(want, held)

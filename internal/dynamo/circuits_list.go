@@ -2,7 +2,7 @@ package dynamo
 
 import (
 	"context"
-	"strings"
+	"errors"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
@@ -23,8 +23,9 @@ const (
 func (c *Circuits) Trouble(ctx context.Context, limit int, cursor string) (keys []EndpointKey, next string, err error) {
 	items, next, err := c.list(ctx, listed(listedEndpoint, limit), cursor)
 	for _, item := range items {
-		id := strings.TrimPrefix(getStr(item, "scope"), endpointScope)
-		keys = append(keys, EndpointKey{getStr(item, "tenant_id"), id})
+		if id, ok := scoped(item, endpointScope); ok {
+			keys = append(keys, EndpointKey{getStr(item, "tenant_id"), id})
+		}
 	}
 	return keys, next, err
 }
@@ -36,9 +37,11 @@ func (c *Circuits) Slow(ctx context.Context, limit int) (slow map[string]time.Ti
 	if err != nil {
 		return nil, false, err
 	}
-	ids := make([]string, len(items))
-	for n, item := range items {
-		ids[n] = getStr(item, "tenant_id")
+	var ids []string
+	for _, item := range items {
+		if id, ok := scoped(item, tenantScope); ok {
+			ids = append(ids, id)
+		}
 	}
 	slow, err = c.SlowUntil(ctx, ids)
 	return slow, len(last) > 0, err
@@ -49,6 +52,8 @@ func listed(what string, limit int) query {
 		index: listedIndex, condition: "listed = :listed", values: given{":listed": what}, limit: limit,
 	}
 }
+
+var errScope = errors.New("an item of neither an endpoint nor a tenant")
 
 // All returns the circuits that are stored and, by tenant, the moments slow_until, in no order, strongly
 // consistent. An item that cannot be read is an error beside all the others.
@@ -61,11 +66,15 @@ func (c *Circuits) All(ctx context.Context) (items []circuit.Item, slow map[stri
 			return nil, nil, err
 		}
 		for _, item := range found {
-			if strings.HasPrefix(getStr(item, "scope"), tenantScope) {
-				slow[getStr(item, "tenant_id")] = slowUntil(item)
+			if id, ok := scoped(item, tenantScope); ok {
+				slow[id] = slowUntil(item)
 				continue
 			}
-			i, err := circuitOf(item, "", "")
+			id, ok := scoped(item, endpointScope)
+			i, err := circuitOf(item, id)
+			if !ok {
+				err = errScope
+			}
 			if err != nil {
 				unreadable = c.wrap(err)
 				continue

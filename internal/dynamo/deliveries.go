@@ -115,7 +115,7 @@ func (d *Deliveries) ListOpen(
 		return nil, "", err
 	}
 	for _, id := range ids {
-		if r, found := all[id]; found && r.State != delivery.Acknowledged {
+		if r, found := all[id]; found && r.EndpointID == endpointID && r.State != delivery.Acknowledged {
 			records = append(records, r)
 		}
 	}

@@ -92,7 +92,7 @@ func (r rig) settle(tenant string) {
 	key := dynamo.EndpointKey{TenantID: tenant, EndpointID: e.ID}
 	mark(r.t, r.endpoints, key)
 	charge(r.t, r.circuits, tenant, time.Hour)
-	_, held := r.circuits.Hold(r.t.Context(), key, at, at)
+	held := r.circuits.Hold(r.t.Context(), key, at, at)
 	waits := waiting(0)
 	waits.Message.TenantID, waits.EndpointID = tenant, e.ID
 	retrying := state("msg_1"+tenant, delivery.Retrying, 0, 1)

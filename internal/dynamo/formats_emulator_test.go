@@ -151,7 +151,7 @@ func formats() map[string]format {
 			ofHealth, keyOf("scope", "endpoint#"+endpointID, "name", "health"),
 			func(s rig) {
 				mustStore(s.t, s.circuits, circuit.Item{}, wantCircuit)
-				if _, err := s.circuits.Hold(s.t.Context(), endpointKey, wantCircuit.HeldUntil, at); err != nil {
+				if err := s.circuits.Hold(s.t.Context(), endpointKey, wantCircuit.HeldUntil, at); err != nil {
 					s.t.Fatal(err)
 				}
 			},
@@ -161,7 +161,7 @@ func formats() map[string]format {
 			ofHealth, keyOf("scope", "endpoint#"+endpointID, "name", "health"),
 			func(s rig) {
 				mustStore(s.t, s.circuits, circuit.Item{}, wantNotices)
-				if _, err := s.circuits.Hold(s.t.Context(), endpointKey, wantNotices.HeldUntil, at); err != nil {
+				if err := s.circuits.Hold(s.t.Context(), endpointKey, wantNotices.HeldUntil, at); err != nil {
 					s.t.Fatal(err)
 				}
 			},

@@ -218,7 +218,8 @@ func (r result) of(key EndpointKey) (reading Reading) {
 	}
 	reading.Circuit = circuit.Item{TenantID: key.TenantID, EndpointID: key.EndpointID}
 	own, tenant := endpointScope+key.EndpointID, tenantScope+key.TenantID
-	stored, err := circuitOf(r.health[own], key.TenantID, key.EndpointID)
+	stored, err := circuitOf(r.health[own], key.EndpointID)
+	stored.TenantID = key.TenantID
 	if err == nil && r.read[own] && r.read[tenant] {
 		reading.Circuit, reading.SlowUntil, reading.CircuitRead = stored, slowUntil(r.health[tenant]), true
 	}

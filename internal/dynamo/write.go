@@ -16,12 +16,12 @@ import (
 type write struct {
 	condition  string
 	values     given
-	expression string     // of an update
-	row        any        // instead of an expression, a tagged struct
-	owned      []string   // the row's attributes that are set or, where it has none, removed
-	appends    string     // an owned list, to which the row's is appended
-	sets       attributes // values that an update leaves behind; nil: it removes the attribute
-	shows      bool       // an update returns the item as it is then
+	expression string            // of an update
+	row        any               // instead of an expression, a tagged struct
+	owned      []string          // the row's attributes that are set or, where it has none, removed
+	appends    string            // an owned list, to which the row's is appended
+	sets       attributes        // values that an update leaves behind; nil: it removes the attribute
+	returns    types.ReturnValue // of an update; "": nothing
 }
 
 const asItIs = types.ReturnValuesOnConditionCheckFailureAllOld
@@ -34,10 +34,7 @@ func (t table) updateItem(ctx context.Context, key attributes, w write) (item at
 		TableName: &t.name, Key: key,
 		UpdateExpression: &w.expression, ConditionExpression: optional(w.condition),
 		ExpressionAttributeNames: names(w.expression, w.condition), ExpressionAttributeValues: w.values.encoded(),
-		ReturnValuesOnConditionCheckFailure: asItIs,
-	}
-	if w.shows {
-		in.ReturnValues = types.ReturnValueAllNew
+		ReturnValues: w.returns, ReturnValuesOnConditionCheckFailure: asItIs,
 	}
 	out, err := t.client.UpdateItem(ctx, in)
 	if err != nil {
@@ -48,7 +45,7 @@ func (t table) updateItem(ctx context.Context, key attributes, w write) (item at
 
 // update is updateItem of an item that is returned as a tagged struct.
 func update[T any](ctx context.Context, t table, key attributes, w write) (v T, applied bool, err error) {
-	w.shows = true
+	w.returns = types.ReturnValueAllNew
 	item, applied, err := t.updateItem(ctx, key, w)
 	if err != nil {
 		return v, false, err

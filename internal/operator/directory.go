@@ -39,8 +39,9 @@ func Unreadable(err error) (unreadable bool, fault error) {
 }
 
 // Find returns the endpoint, or a Refusal. Endpoints are kept by tenant: tenantID may be left out
-// only where the endpoint is in trouble, since its circuit names its tenant. With a tenant, an endpoint may be named
-// by its host or its description where no other has it.
+// only where the endpoint is in trouble, since its circuit names its tenant. A tenant that is given is believed before
+// the circuit, which deliver writes. With a tenant, an endpoint may be named by its host or its description where no
+// other has it.
 func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found, error) {
 	if err := Required("endpoint_id", endpointID); err != nil {
 		return Found{}, err
@@ -53,10 +54,7 @@ func (d Directory) Find(ctx context.Context, tenantID, endpointID string) (Found
 	if err != nil {
 		return Found{}, err
 	}
-	if item.TenantID != "" {
-		if err := CheckTenant(tenantID, item.TenantID); err != nil {
-			return Found{}, err
-		}
+	if tenantID == "" {
 		tenantID = item.TenantID
 	}
 	if tenantID == "" {
@@ -111,7 +109,7 @@ func CheckEndpointID(endpointID string) error {
 func (d Directory) read(ctx context.Context, tenantID, id string, item circuit.Item) (Found, error) {
 	e, found, err := d.Endpoints.Get(ctx, tenantID, id)
 	if err == nil && !found {
-		return Found{}, Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
+		return Found{}, missing(tenantID, item)
 	}
 	var marks endpoint.TenantMarks
 	if err == nil {
@@ -123,6 +121,16 @@ func (d Directory) read(ctx context.Context, tenantID, id string, item circuit.I
 	}
 	e.Marks = marks.Endpoints[id]
 	return Found{Endpoint: e, Tenant: marks.Tenant, Circuit: item}, nil
+}
+
+// missing refuses an endpoint that its tenant does not have. Its circuit may tell that it is another's.
+func missing(tenantID string, item circuit.Item) error {
+	if item.TenantID != "" {
+		if err := CheckTenant(tenantID, item.TenantID); err != nil {
+			return err
+		}
+	}
+	return Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id")
 }
 
 // The states that are shown besides a circuit's.

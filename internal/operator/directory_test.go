@@ -1,6 +1,8 @@
 package operator_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -33,6 +35,55 @@ func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			if row.found.State() != row.state || !row.found.Since().Equal(row.since) {
 				t.Errorf("%s since %s, want %s since %s", row.found.State(), row.found.Since(), row.state, row.since)
+			}
+		})
+	}
+}
+
+// table is a table of endpoints, by tenant, and the circuit of each.
+type table struct {
+	tenant  string
+	circuit circuit.Item
+}
+
+func (t table) Get(_ context.Context, tenantID, id string) (endpoint.Endpoint, bool, error) {
+	e := endpoint.Endpoint{ID: id, TenantID: tenantID, Status: endpoint.Active}
+	return e, tenantID == t.tenant && id == "webhook_1", nil
+}
+
+func (table) Marks(context.Context, string) (endpoint.TenantMarks, error) {
+	return endpoint.TenantMarks{}, nil
+}
+
+func (table) List(context.Context, string) ([]endpoint.Endpoint, error) { return nil, nil }
+
+type circuits struct{ table }
+
+func (c circuits) Get(context.Context, string) (circuit.Item, error) { return c.circuit, nil }
+
+// Without a tenant, the circuit of an endpoint leads to it. With one, the table of endpoints decides, so that an
+// operator can act although the tenant in the circuit is forged.
+func TestDirectory_Find_believesTheTableBeforeTheCircuit(t *testing.T) {
+	for name, row := range map[string]struct{ asked, circuit, code string }{
+		"no trouble":                      {"acme", "", ""},
+		"in trouble":                      {"acme", "acme", ""},
+		"in trouble, no tenant is given":  {"", "acme", ""},
+		"a forged circuit":                {"acme", "forged", ""},
+		"a forged circuit, and no tenant": {"", "forged", operator.CodeNotFound},
+		"another tenant's":                {"other", "acme", operator.CodeTenantMismatch},
+		"not there":                       {"other", "", operator.CodeNotFound},
+		"nothing leads to it":             {"", "", operator.CodeInvalidField},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rows := table{"acme", circuit.Item{EndpointID: "webhook_1", TenantID: row.circuit, State: circuit.Open}}
+			d := operator.Directory{Endpoints: rows, Circuits: circuits{rows}}
+			found, err := d.Find(t.Context(), row.asked, "webhook_1")
+			code := ""
+			if refusal, refused := errors.AsType[*operator.Refusal](err); refused {
+				code = refusal.Code
+			}
+			if code != row.code || code == "" && (err != nil || found.Endpoint.TenantID != "acme") {
+				t.Errorf("%s of %q, %v, want the code %q", found.Endpoint.ID, found.Endpoint.TenantID, err, row.code)
 			}
 		})
 	}

@@ -47,9 +47,9 @@ func sameState(now, next circuit.Item) bool {
 	return reflect.DeepEqual(now, rounded(next))
 }
 
-func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (circuit.Item, error) {
+func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error {
 	m := c.model
-	return asked(ctx, c.Process, writeHealth, key.EndpointID, func() circuit.Item {
+	return c.one(ctx, writeHealth, key.EndpointID, func() {
 		i := m.Circuits[key.EndpointID]
 		i.TenantID, i.EndpointID = key.TenantID, key.EndpointID
 		if i.Version == 0 {
@@ -60,7 +60,6 @@ func (c circuits) Hold(ctx context.Context, key dynamo.EndpointKey, until, now t
 		}
 		m.Note("%s: %s is held for %s", c.Name, key.EndpointID, time.Until(i.HeldUntil))
 		m.setCircuit(key.EndpointID, i)
-		return m.Circuits[key.EndpointID]
 	})
 }
 

@@ -14,9 +14,9 @@ import (
 type rows struct{ *Process }
 
 // Get reads a row, also of a deleted endpoint.
-func (r rows) Get(ctx context.Context, _, id string) (e endpoint.Endpoint, found bool, err error) {
+func (r rows) Get(ctx context.Context, tenantID, id string) (e endpoint.Endpoint, found bool, err error) {
 	err = r.one(ctx, "Read Endpoints", id, func() { e, found = r.model.Endpoints[id] })
-	return e, found && err == nil, err
+	return e, found && e.TenantID == tenantID && err == nil, err
 }
 
 func (r rows) List(ctx context.Context, tenantID string) (all []endpoint.Endpoint, err error) {

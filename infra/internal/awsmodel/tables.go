@@ -35,7 +35,7 @@ func (r reader) Read(
 	found, err := asked(ctx, r.Process, "Read Endpoints", key, func() readings {
 		found := make(readings, len(keys))
 		for _, k := range keys {
-			e, ok := m.row(k.EndpointID)
+			e, ok := m.row(k)
 			found[k] = dynamo.Reading{
 				Endpoint: e, Found: ok, Tenant: m.Stops[k.TenantID],
 				Circuit: circuit.Item{TenantID: k.TenantID, EndpointID: k.EndpointID},
@@ -74,10 +74,10 @@ func (r reader) circuit(k dynamo.EndpointKey) circuit.Item {
 	return i
 }
 
-// row is an endpoint's row under its own id; a deleted one has none.
-func (m *Model) row(id string) (endpoint.Endpoint, bool) {
-	e, found := m.Endpoints[id]
-	if !found || e.Status == endpoint.Deleted {
+// row is an endpoint's row under its own key; a deleted one has none.
+func (m *Model) row(k dynamo.EndpointKey) (endpoint.Endpoint, bool) {
+	e, found := m.Endpoints[k.EndpointID]
+	if !found || e.Status == endpoint.Deleted || e.TenantID != k.TenantID {
 		return endpoint.Endpoint{}, false
 	}
 	return e, true

@@ -146,11 +146,11 @@ func (w circuits) Get(_ context.Context, id string) (circuit.Item, error) {
 	return i, w.fault("Circuits")
 }
 
-func (w circuits) Hold(_ context.Context, k dynamo.EndpointKey, _, at time.Time) (circuit.Item, error) {
+func (w circuits) Hold(_ context.Context, k dynamo.EndpointKey, _, _ time.Time) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = append(w.calls, "Hold "+k.EndpointID)
-	return circuit.Item{TenantID: k.TenantID, EndpointID: k.EndpointID, Since: at}, w.fault("Hold")
+	return w.fault("Hold")
 }
 
 func (w *world) Count(_ context.Context, endpointID string) (dynamo.Waiting, error) {

@@ -33,7 +33,7 @@ type Endpoints interface {
 // Circuits stores the leases that make release look for waiting deliveries (dynamo.Circuits).
 type Circuits interface {
 	Get(ctx context.Context, endpointID string) (circuit.Item, error)
-	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (stored circuit.Item, err error)
+	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error
 }
 
 // Backlog counts an endpoint's waiting deliveries, up to 1,000.

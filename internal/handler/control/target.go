@@ -135,8 +135,7 @@ func (h *Handler) look(ctx context.Context, t target) error {
 			return nil
 		}
 		key := dynamo.EndpointKey{TenantID: e.TenantID, EndpointID: e.ID}
-		_, err := h.Circuits.Hold(ctx, key, h.Settings.NewLease(now), now)
-		return err
+		return h.Circuits.Hold(ctx, key, h.Settings.NewLease(now), now)
 	})...)
 }
 

@@ -48,7 +48,7 @@ type Endpoints interface {
 // Circuits writes EndpointHealth (dynamo.Circuits).
 type Circuits interface {
 	Store(ctx context.Context, was, next circuit.Item) (stored circuit.Item, applied bool, err error)
-	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) (stored circuit.Item, err error)
+	Hold(ctx context.Context, key dynamo.EndpointKey, until, now time.Time) error
 	Charge(ctx context.Context, tenantID string, d time.Duration, now time.Time) (until time.Time, err error)
 	MoveSlow(ctx context.Context, tenantID string, from, to time.Time) error
 }

@@ -123,6 +123,7 @@ func (w *world) Read(
 		w.asked = append(w.asked, len(keys)-len(quiet))
 		for _, key := range keys {
 			e, ok := w.endpoints[key.EndpointID]
+			ok = ok && e.TenantID == key.TenantID // the whole key
 			r := dynamo.Reading{Endpoint: e, Found: ok, Tenant: w.tenant, CircuitRead: !w.blind && !quiet[key]}
 			if r.CircuitRead {
 				r.Circuit, r.SlowUntil = w.circuits[key.EndpointID], w.slowUntil
@@ -146,13 +147,15 @@ func (w *world) Store(_ context.Context, was, next circuit.Item) (stored circuit
 	return stored, applied, err
 }
 
-func (w *world) Hold(_ context.Context, key dynamo.EndpointKey, until, now time.Time) (i circuit.Item, err error) {
-	err = w.do("Hold", func() {
-		i = w.circuits[key.EndpointID]
-		i.TenantID, i.EndpointID, i.HeldUntil, i.Version = key.TenantID, key.EndpointID, until, max(i.Version, now.UnixNano())
+func (w *world) Hold(_ context.Context, key dynamo.EndpointKey, until, now time.Time) error {
+	return w.do("Hold", func() {
+		i := w.circuits[key.EndpointID]
+		i.TenantID, i.EndpointID, i.Version = key.TenantID, key.EndpointID, max(i.Version, now.UnixNano())
+		if until.After(i.HeldUntil) {
+			i.HeldUntil = until
+		}
 		w.circuits[key.EndpointID] = i
 	})
-	return i, err
 }
 
 func (w *world) Charge(_ context.Context, _ string, d time.Duration, now time.Time) (until time.Time, err error) {

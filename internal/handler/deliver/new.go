@@ -76,7 +76,7 @@ func New(c Config) (*Handler, error) {
 				Client: tables, Endpoints: s.EndpointsTable, EndpointHealth: s.EndpointHealthTable,
 				EventualCircuits: true,
 			}),
-			Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable),
+			Circuits:   dynamo.NewCircuits(tables, s.EndpointHealthTable).WithoutNotices(),
 			Backlog:    dynamo.NewBacklog(tables, s.BacklogTable),
 			Deliveries: dynamo.NewDeliveries(tables, s.DeliveriesTable).KeepAcknowledged(days(s.AcknowledgedDays)),
 		},

@@ -95,7 +95,7 @@ func (h *Handler) lease(ctx context.Context, ends []end) []error {
 	defer cancel()
 	now := h.Now()
 	stored := parallel.Each(len(keys), tableWrites, func(i int) error {
-		_, err := h.Tables.Circuits.Hold(ctx, keys[i], h.Rules.Circuit.NewLease(now), now)
+		err := h.Tables.Circuits.Hold(ctx, keys[i], h.Rules.Circuit.NewLease(now), now)
 		h.memory.stir(keys[i])
 		return err
 	})

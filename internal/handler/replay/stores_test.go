@@ -98,6 +98,7 @@ func (w endpoints) Get(_ context.Context, tenantID, id string) (endpoint.Endpoin
 		return endpoint.Endpoint{}, false, errAWS
 	}
 	status, found := w.endpoints[id]
+	found = found && tenantID == "acme" // the whole key
 	return endpoint.Endpoint{ID: id, Status: status}, found, nil
 }
 
