@@ -9,7 +9,7 @@ const (
 	ReasonConnect        Reason = "connect"
 	ReasonDNS            Reason = "dns"
 	ReasonTLS            Reason = "tls"
-	ReasonProtocol       Reason = "protocol" // the connection broke or spoke no HTTP before a status came
+	ReasonProtocol       Reason = "protocol" // the connection broke, or spoke no HTTP, before an answer came
 	ReasonHTTP1xx        Reason = "http_1xx"
 	ReasonHTTP3xx        Reason = "http_3xx"
 	ReasonHTTP4xx        Reason = "http_4xx"
@@ -46,12 +46,13 @@ func (r Reason) Ours() bool {
 	}
 }
 
-// StatusReason maps an HTTP status to the reason it is not a success; "" for 2xx.
+// StatusReason maps an HTTP status to the reason it is not a success; "" for 2xx. A status that HTTP does not have is
+// a fault of the receiver's (RFC 9110, 15).
 func StatusReason(status int) Reason {
 	switch {
 	case status == 429:
 		return ReasonHTTP429
-	case status >= 500:
+	case status >= 500, status < 100:
 		return ReasonHTTP5xx
 	case status >= 400:
 		return ReasonHTTP4xx

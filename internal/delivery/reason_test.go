@@ -4,7 +4,7 @@ import "testing"
 
 func TestStatusReason(t *testing.T) {
 	for status, want := range map[int]Reason{
-		100: ReasonHTTP1xx, 199: ReasonHTTP1xx,
+		1: ReasonHTTP5xx, 99: ReasonHTTP5xx, 100: ReasonHTTP1xx, 199: ReasonHTTP1xx,
 		200: "", 204: "", 299: "",
 		300: ReasonHTTP3xx, 304: ReasonHTTP3xx, 399: ReasonHTTP3xx,
 		400: ReasonHTTP4xx, 410: ReasonHTTP4xx, 428: ReasonHTTP4xx, 430: ReasonHTTP4xx, 499: ReasonHTTP4xx,

@@ -66,26 +66,27 @@ func (c *conn) unasked() error {
 
 // post sends the request and reads the answer. keep says that the connection may serve another: the
 // answer ended where it said it would and nothing followed. Bytes that come later are found before the
-// connection is used again.
+// connection is used again. A failure's status decides also where its headers have no end; a success may be that of a
+// receiver that crashed over them.
 func (c *conn) post(x *exchange) (r delivery.Response, keep bool, err error) {
 	c.said.N = maxHeader
 	// A receiver may answer without taking all of the request: also a broken one has an answer.
 	sent := c.send(x)
-	res, framed, err := c.head() //nolint:bodyclose // closing would read a body to its end, however long
+	h, err := c.answer()
 	switch {
-	case err != nil && c.said.N <= 0:
+	case err == nil || h.failed():
+	case c.said.N <= 0:
 		return r, false, errHeaderTooLarge
-	case err != nil && sent != nil && !c.heard():
+	case sent != nil && !c.heard():
 		return r, false, sent
-	case err != nil:
+	default:
 		return r, false, err
 	}
 	now := time.Now()
 	r = delivery.Response{
-		Status: res.StatusCode, Reason: delivery.StatusReason(res.StatusCode),
-		RetryAfter: res.Header.Get("Retry-After"), Elapsed: now.Sub(x.started),
+		Status: h.status, Reason: delivery.StatusReason(h.status), RetryAfter: h.retryAfter, Elapsed: now.Sub(x.started),
 	}
-	keep = sent == nil && framed && endsByItself(res) && c.finish(res, earlier(x.deadline, now.Add(drainTime)))
+	keep = sent == nil && h.sound && c.finish(h, earlier(x.deadline, now.Add(drainTime)))
 	return r, keep && c.wire.drained() && c.unasked() == nil, nil
 }
 
@@ -106,32 +107,13 @@ func (c *conn) send(x *exchange) error {
 // posted tells the parser the method of the request.
 var posted = &http.Request{Method: http.MethodPost}
 
-// head reads response heads up to the final one. framed says that the end of its body is unambiguous: the parser
-// drops a Content-Length beside a Transfer-Encoding, so the bytes are searched for it, and a head whose bytes did not
-// come at once is taken to have one.
-func (c *conn) head() (res *http.Response, framed bool, err error) {
-	for {
-		if _, err := c.in.Peek(1); err != nil {
-			return nil, false, err
-		}
-		there, _ := c.in.Peek(c.in.Buffered()) // cannot fail: it is there
-		before := c.said.N
-		res, err := http.ReadResponse(c.in, posted)
-		switch {
-		case err != nil:
-			return nil, false, err
-		case res.StatusCode/100 == 1 && res.StatusCode != http.StatusSwitchingProtocols:
-			continue
-		case len(res.TransferEncoding) == 0:
-			return res, true, nil
-		}
-		atOnce := before == c.said.N
-		return res, atOnce && !bytes.Contains(bytes.ToLower(there), []byte("\ncontent-length:")), nil
+// finish reads the rest of an answer that net/http finds the end of, within bounds, and reports whether it ended well.
+func (c *conn) finish(h head, deadline time.Time) bool {
+	whole := bufio.NewReader(io.MultiReader(bytes.NewReader(h.text), c.in))
+	res, err := http.ReadResponse(whole, posted) //nolint:bodyclose // closing would read a body to its end, however long
+	if err != nil || !endsByItself(res) {
+		return false
 	}
-}
-
-// finish reads the rest of an answer, within bounds, and reports whether it ended well.
-func (c *conn) finish(res *http.Response, deadline time.Time) bool {
 	if res.ContentLength != 0 {
 		c.said.N = maxBody
 		if c.wire.SetReadDeadline(deadline) != nil {
@@ -141,7 +123,7 @@ func (c *conn) finish(res *http.Response, deadline time.Time) bool {
 			return false
 		}
 	}
-	return c.in.Buffered() == 0
+	return whole.Buffered() == 0 && c.in.Buffered() == 0
 }
 
 // endsByItself reports whether the answer has an end other than the connection's, within the bytes read

@@ -1,13 +1,15 @@
 // Package egress is the only outbound HTTP client of the functions.
 //
 // It speaks HTTP/1.1 over TLS, one exchange at a time on a connection, in the caller's own
-// goroutine, and reads answers with net/http's parser.
+// goroutine. Of answers it takes status and Retry-After, whatever their form; net/http's parser says whether their
+// connections may serve again.
 //
 // It promises: HTTPS with TLS 1.2 or later and a verified certificate, every address checked as it is dialled (so
 // that DNS rebinding gains nothing), one deadline over the whole exchange, and bounds on headers, bodies and
 // everything else that a receiver sends. A connection serves one tenant and one host for a few minutes, and another
-// delivery only if nothing followed the previous answer. It never follows a redirect, uses a proxy, keeps a cookie,
-// decompresses, or returns a response's body. Errors are typed reasons, never texts, which may quote the URL.
+// delivery only if the previous answer was well-formed and nothing followed it. It never follows a redirect, uses a
+// proxy, keeps a cookie, decompresses, or returns a response's body. Errors are typed reasons, never texts, which may
+// quote the URL.
 package egress
 
 import (

@@ -6,10 +6,13 @@ import (
 	"io"
 	"net/http"
 	"net/textproto"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/herald-webhooks/herald/internal/testkit/receivers"
 )
 
 // said is a receiver's side of an exchange as it comes out of TLS: in pieces, and then the end.
@@ -55,22 +58,23 @@ func FuzzExchange(f *testing.F) {
 		f.Add([]byte(seed), uint16(0))
 		f.Add([]byte(seed), uint16(30))
 	}
+	for _, fault := range receivers.Malformed {
+		f.Add([]byte("HTTP/1.1 200 OK\r\nRetry-After: 7\r\n"+fault.Lines+"\r\nok"), uint16(40))
+	}
 	f.Fuzz(func(t *testing.T, data []byte, at uint16) {
 		cut := min(int(at), len(data))
 		source := &said{pieces: [][]byte{bytes.Clone(data[:cut]), bytes.Clone(data[cut:])}}
 		c := &conn{wire: &wire{Conn: &socket{}}, said: io.LimitedReader{R: source, N: maxHeader}}
 		c.in = bufio.NewReader(&c.said)
-		res, framed, err := c.head()
+		h, err := c.answer()
 		if source.taken > maxHeader {
 			t.Fatalf("%d bytes of heads read", source.taken)
 		}
+		checkRead(t, data, h, err)
 		if err != nil {
 			return
 		}
-		if res.StatusCode < 0 || res.StatusCode > 999 {
-			t.Fatalf("status %d", res.StatusCode)
-		}
-		kept := framed && endsByItself(res) && c.finish(res, time.Time{})
+		kept := h.sound && c.finish(h, time.Time{})
 		if source.taken > maxHeader+maxBody {
 			t.Fatalf("%d bytes read", source.taken)
 		}
@@ -78,6 +82,34 @@ func FuzzExchange(f *testing.F) {
 			checkKept(t, data[:source.taken])
 		}
 	})
+}
+
+// statusText is a status as HTTP has it: net/http takes signs, too.
+var statusText = regexp.MustCompile(`^[0-9]{3}( |$)`)
+
+// checkRead holds what was read to what came, and to net/http where that reads it.
+func checkRead(t *testing.T, data []byte, h head, err error) {
+	t.Helper()
+	ended := bytes.HasSuffix(h.text, []byte("\n\n")) || bytes.HasSuffix(h.text, []byte("\n\r\n"))
+	switch {
+	case !bytes.Contains(data, h.text):
+		t.Fatalf("read %q of %q", h.text, data)
+	case h.status < 0 || h.status > 999 || strings.Contains(h.retryAfter, "\n"):
+		t.Fatalf("status %d, Retry-After %q", h.status, h.retryAfter)
+	case err == nil && (!h.final() || !ended) || err != nil && (ended || h.sound):
+		t.Fatalf("%q: status %d, sound %v, %v", h.text, h.status, h.sound, err)
+	}
+	in := bufio.NewReader(io.LimitReader(bytes.NewReader(data), maxHeader))
+	res, failure := http.ReadResponse(in, posted)
+	for failure == nil && res.StatusCode/100 == 1 && res.StatusCode != http.StatusSwitchingProtocols {
+		res, failure = http.ReadResponse(in, posted)
+	}
+	if failure != nil || !statusText.MatchString(res.Status) || res.StatusCode == 0 {
+		return
+	}
+	if err != nil || h.status != res.StatusCode || h.sound && h.retryAfter != res.Header.Get("Retry-After") {
+		t.Fatalf("%d, %q, %v where net/http has %d, %q", h.status, h.retryAfter, err, res.StatusCode, res.Header)
+	}
 }
 
 // checkKept reads the answer once more, by net/http alone.
@@ -98,8 +130,8 @@ func checkKept(t *testing.T, taken []byte) {
 	if rest, _ := io.ReadAll(in); len(rest) > 0 {
 		t.Fatalf("kept with %q behind the answer", rest)
 	}
-	if lines := head["Content-Length"]; len(head["Transfer-Encoding"]) > 0 && len(lines) > 0 {
-		t.Fatalf("kept with a Transfer-Encoding and Content-Length %q", lines)
+	if lines := slices.Concat(head["Content-Length"], head["Transfer-Encoding"]); len(lines) > 1 {
+		t.Fatalf("kept with more than one word about its end: %q", lines)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,7 +20,7 @@ const settled = 300 * time.Millisecond
 
 // desyncs answer the first request and leave the connection in a state in which the next answer on it would
 // be another one's, or none. The next POST has to get its own.
-var desyncs = append(played(),
+var desyncs = append(slices.Concat(played(tricks, settled), played(malformed(), 0)),
 	one("answers on a new connection before it is asked", none("protocol"), Promptly,
 		func(t testing.TB, ca *CA) Target {
 			t.Helper()
@@ -127,12 +128,12 @@ func begins(next string) func(*conn) {
 	}
 }
 
-// played makes cases of the tricks. The receiver plays its trick on the first request, answers all others
+// played makes cases of tricks. The receiver plays its trick on the first request, answers all others
 // with 204, and none after it on the same connection.
-func played() (cases []Case) {
+func played(tricks []trick, pause time.Duration) (cases []Case) {
 	for _, trick := range tricks {
 		cases = append(cases, Case{
-			Name: trick.name, Ends: Promptly, Bytes: memory, Pause: settled,
+			Name: trick.name, Ends: Promptly, Bytes: memory, Pause: pause,
 			Want: []Outcome{trick.first, {Status: 204}},
 			Start: func(t testing.TB, ca *CA) Target {
 				t.Helper()

@@ -1,0 +1,130 @@
+package egress
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
+)
+
+var errNoStatus = errors.New("the receiver sent no status line")
+
+// head is what an answer says before its body, as far as it came. Its form may have any fault: the status decides, and
+// no more than the status and Retry-After is taken from a head that is not sound.
+type head struct {
+	text       []byte // the section of the final status: the status line, the header lines and the empty line
+	status     int    // 0: no status line came
+	retryAfter string // of the first such line
+	sound      bool   // form and framing leave no doubt about the end of the answer; of all sections, those of 1xx too
+}
+
+// final reports whether the status is an answer. A switch of protocols, which was not asked for, ends the connection's
+// use, and so does not announce another answer.
+func (h head) final() bool {
+	return h.status != 0 && h.status/100 != 1 || h.status == http.StatusSwitchingProtocols
+}
+
+// failed reports whether the status tells of a failure, also where the section has no end.
+func (h head) failed() bool { return h.status >= 300 || 0 < h.status && h.status < 100 }
+
+// answer reads heads up to the final one. With an error it returns what came of the last.
+func (c *conn) answer() (h head, err error) {
+	sound := true
+	for err == nil && !h.final() {
+		h, err = c.section()
+		sound = sound && h.sound
+	}
+	h.sound = sound
+	return h, err
+}
+
+// section reads one head, up to its empty line.
+func (c *conn) section() (h head, err error) {
+	if h.text, err = appendLine(nil, c.in); err != nil {
+		return h, err
+	}
+	if h.status = statusOf(h.text); h.status == 0 {
+		return h, errNoStatus
+	}
+	lines := lines{sound: isSound(h.text)}
+	for {
+		begin := len(h.text)
+		h.text, err = appendLine(h.text, c.in)
+		if err == nil && len(trimEnd(h.text[begin:])) > 0 {
+			lines.add(h.text[begin:])
+			continue
+		}
+		h.retryAfter, h.sound = strings.Trim(lines.retryAfter, " \t"), lines.sound && lines.ends <= 1 && err == nil
+		return h, err
+	}
+}
+
+// appendLine appends the next line, with its end.
+func appendLine(text []byte, in *bufio.Reader) ([]byte, error) {
+	for {
+		part, err := in.ReadSlice('\n')
+		if text = append(text, part...); err != bufio.ErrBufferFull { //nolint:errorlint // returned as it is
+			return text, err
+		}
+	}
+}
+
+func trimEnd(line []byte) []byte {
+	return bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
+}
+
+// statusLine has more forms than HTTP allows (RFC 9112, 4), but never another word in place of the status.
+var statusLine = regexp.MustCompile(`^(?i:HTTP)/[0-9.]+[ \t]+([0-9]{3})[ \t\r\n]`)
+
+// statusOf is the status in a status line, 0 if there is none.
+func statusOf(line []byte) int {
+	match := statusLine.FindSubmatch(line)
+	if match == nil {
+		return 0
+	}
+	status, _ := strconv.Atoi(string(match[1])) // three digits
+	return status
+}
+
+// lines are the header lines read so far.
+type lines struct {
+	ends       int // lines that say where the answer ends
+	sound      bool
+	retryAfter string
+	known      bool // a Retry-After came
+	folding    bool // the last line was that one
+}
+
+// maxFolded bounds a Retry-After of more than one line: a date has fewer characters.
+const maxFolded = 64
+
+// add reads a line, with its end.
+func (l *lines) add(line []byte) {
+	text := trimEnd(line)
+	if text[0] == ' ' || text[0] == '\t' {
+		l.sound = false
+		if l.folding && len(l.retryAfter)+len(text) <= maxFolded {
+			l.retryAfter += string(text)
+		}
+		return
+	}
+	name, value, found := bytes.Cut(text, []byte(":"))
+	l.sound = l.sound && found && isSound(line) && httpguts.ValidHeaderFieldName(string(name))
+	l.folding = false
+	switch name = bytes.TrimSpace(name); {
+	case bytes.EqualFold(name, []byte("Content-Length")), bytes.EqualFold(name, []byte("Transfer-Encoding")):
+		l.ends++
+	case bytes.EqualFold(name, []byte("Retry-After")) && found && !l.known:
+		l.retryAfter, l.known, l.folding = string(value), true, true
+	}
+}
+
+// isSound reports whether a line ends as HTTP has it, and has no control character before.
+func isSound(line []byte) bool {
+	return bytes.HasSuffix(line, []byte("\r\n")) && httpguts.ValidHeaderFieldValue(string(trimEnd(line)))
+}
