@@ -43,27 +43,45 @@ func (a *app) verify() *cli.Command {
 			if err != nil {
 				return err
 			}
-			defer end()
-			if c.Bool("probe") && !config.Local {
-				prober, err := verify.NewProber(ctx, s.aws, s.name)
-				if err != nil {
-					return s.explain("making a probe", err)
-				}
-				config.Try = prober.Try
-			}
-			config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
-			results, ok := verify.Run(ctx, config)
-			a.print(verify.Report(s.name, a.now(), results, ok))
-			if ok {
-				return nil
-			}
-			return &failure{code: exitUnhealthy, text: "the stack does not work as it should"}
+			return a.removing(s, end, a.prove(ctx, c.Bool("probe"), s, config))
 		}),
 	}
 }
 
+// removing ends the receiver after a run. What could not be removed is told in any case.
+func (a *app) removing(s stack, end func() error, run error) error {
+	err := end()
+	if err == nil {
+		return run
+	}
+	err = s.explain("removing the receiver", err)
+	if run == nil {
+		return err
+	}
+	a.say("%v", err)
+	return run
+}
+
+// prove takes every step and prints the report.
+func (a *app) prove(ctx context.Context, probe bool, s stack, config verify.Config) error {
+	if probe && !config.Local {
+		prober, err := verify.NewProber(ctx, s.aws, s.name)
+		if err != nil {
+			return s.explain("making a probe", err)
+		}
+		config.Try = prober.Try
+	}
+	config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
+	results, ok := verify.Run(ctx, config)
+	a.print(verify.Report(s.name, a.now(), results, ok))
+	if ok {
+		return nil
+	}
+	return &failure{code: exitUnhealthy, text: "the stack does not work as it should"}
+}
+
 // verification is the configuration of a run against the stack; end stops its receiver.
-func (s stack) verification(ctx context.Context, local bool) (c verify.Config, end func(), err error) {
+func (s stack) verification(ctx context.Context, local bool) (c verify.Config, end func() error, err error) {
 	state := statefile.State{
 		APIURL: s.outputs["ApiUrl"], EventsQueueURL: s.outputs["EventsQueueUrl"], Region: s.aws.Region, StackName: s.name,
 		Functions: s.functions,
@@ -83,13 +101,14 @@ func (s stack) verification(ctx context.Context, local bool) (c verify.Config, e
 		if receiver, err = verify.StartLocal(state.ReceiverCertFile, state.ReceiverKeyFile); err != nil {
 			return c, nil, fmt.Errorf("starting a receiver: %w", err)
 		}
-		c.Receiver, c.Logs, end = receiver, verify.LocalLogs(localLogs), func() { _ = receiver.Close() }
+		c.Receiver, c.Logs, end = receiver, verify.LocalLogs(localLogs), receiver.Close
 	} else {
 		made, err := verify.StartOnAWS(ctx, s.aws, s.name)
 		if err != nil {
 			return c, nil, s.explain("making a receiver", err)
 		}
-		c.Receiver, c.Alarms, end = made, cloudwatch.NewFromConfig(s.aws), func() { made.Close(context.WithoutCancel(ctx)) }
+		c.Receiver, c.Alarms = made, cloudwatch.NewFromConfig(s.aws)
+		end = func() error { return made.Close(context.WithoutCancel(ctx)) }
 		c.Logs = verify.CloudWatchLogs{Client: cloudwatchlogs.NewFromConfig(s.aws), Stack: s.name}
 		c.Trails = cloudtrail.NewFromConfig(s.aws)
 	}

@@ -2,16 +2,19 @@ package verify
 
 import (
 	"context"
+	"crypto/rand"
 	_ "embed"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation"
 	"github.com/aws/aws-sdk-go-v2/service/cloudformation/types"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 	"github.com/go-json-experiment/json"
@@ -23,6 +26,7 @@ var receiverTemplate string
 // AWS is a receiver in a small stack of its own: a function with a URL, which puts requests on a queue.
 type AWS struct {
 	stack      string // its name
+	secret     string // in its address
 	url, queue string
 	cloud      *cloudformation.Client
 	sqs        *sqs.Client
@@ -33,24 +37,28 @@ type AWS struct {
 // or is still deleting. Where there is none, CloudFormation has nothing to delete, and nothing to wait for.
 func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, error) {
 	r := &AWS{
-		stack: verified + "-verify-receiver", cloud: cloudformation.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg),
-		requests: map[string][]Request{},
+		stack: verified + "-verify-receiver", secret: rand.Text() + rand.Text(), cloud: cloudformation.NewFromConfig(cfg),
+		sqs: sqs.NewFromConfig(cfg), requests: map[string][]Request{},
 	}
-	described := &cloudformation.DescribeStacksInput{StackName: &r.stack}
-	_, err := r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
-	if err == nil {
-		err = cloudformation.NewStackDeleteCompleteWaiter(r.cloud).Wait(ctx, described, 5*time.Minute)
+	if err := r.Close(ctx); err != nil {
+		return nil, fmt.Errorf("of an earlier run: %w", err)
 	}
+	concurrency, err := reservable(ctx, lambda.NewFromConfig(cfg))
 	if err != nil {
-		return nil, fmt.Errorf("deleting the stack %s of an earlier run: %w", r.stack, err)
+		return nil, err
 	}
 	if _, err := r.cloud.CreateStack(ctx, &cloudformation.CreateStackInput{
 		StackName: &r.stack, TemplateBody: &receiverTemplate, Capabilities: []types.Capability{types.CapabilityCapabilityIam},
 		OnFailure: types.OnFailureDelete,
+		Parameters: []types.Parameter{
+			{ParameterKey: aws.String("Secret"), ParameterValue: &r.secret},
+			{ParameterKey: aws.String("Concurrency"), ParameterValue: aws.String(strconv.Itoa(concurrency))},
+		},
 	}); err != nil {
 		return nil, fmt.Errorf("creating the stack %s: %w", r.stack, err)
 	}
-	out, err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).WaitForOutput(ctx, described, 5*time.Minute)
+	out, err := cloudformation.NewStackCreateCompleteWaiter(r.cloud).WaitForOutput(ctx,
+		&cloudformation.DescribeStacksInput{StackName: &r.stack}, patience)
 	if err != nil {
 		return nil, fmt.Errorf("waiting for the stack %s: %w", r.stack, err)
 	}
@@ -65,13 +73,43 @@ func StartOnAWS(ctx context.Context, cfg aws.Config, verified string) (*AWS, err
 	return r, nil
 }
 
-// Close deletes the receiver's stack. Failures are left to the next run.
-func (r *AWS) Close(ctx context.Context) {
-	_, _ = r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
+const (
+	patience = 5 * time.Minute // for CloudFormation
+
+	// receiverConcurrency is what the processes of deliver that fairQueues takes need: each makes 10 attempts at a time.
+	receiverConcurrency = 10 * fewProcesses
+	leftByLambda        = 100 // without a reservation, which Lambda keeps for all other functions
+)
+
+// reservable is the concurrency to reserve for the receiver, which bounds what others may use up by calling it. It is 0
+// in an account that is too small: there Lambda refuses reservations.
+func reservable(ctx context.Context, account *lambda.Client) (int, error) {
+	out, err := account.GetAccountSettings(ctx, &lambda.GetAccountSettingsInput{})
+	if err != nil {
+		return 0, fmt.Errorf("reading the account's concurrency (lambda:GetAccountSettings): %w", err)
+	}
+	if limit := out.AccountLimit; limit == nil ||
+		aws.ToInt32(limit.UnreservedConcurrentExecutions) < receiverConcurrency+leftByLambda {
+		return 0, nil
+	}
+	return receiverConcurrency, nil
 }
 
-// URL is the function's.
-func (r *AWS) URL() string { return r.url }
+// Close deletes the receiver's stack, and waits until it is gone.
+func (r *AWS) Close(ctx context.Context) error {
+	_, err := r.cloud.DeleteStack(ctx, &cloudformation.DeleteStackInput{StackName: &r.stack})
+	if err == nil {
+		err = cloudformation.NewStackDeleteCompleteWaiter(r.cloud).Wait(ctx,
+			&cloudformation.DescribeStacksInput{StackName: &r.stack}, patience)
+	}
+	if err != nil {
+		return fmt.Errorf("deleting the stack %s: %w", r.stack, err)
+	}
+	return nil
+}
+
+// URL is the function's, with the secret.
+func (r *AWS) URL() string { return r.url + "/" + r.secret }
 
 // Requests reads the queue, and returns the inbox's requests.
 func (r *AWS) Requests(ctx context.Context, inbox string) ([]Request, error) {

@@ -2,8 +2,10 @@ package verify
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,24 +18,42 @@ import (
 type cloudFormation struct {
 	deleting, made bool
 	looks          int
+	unreserved     int        // concurrency of the account
+	asked          url.Values // of the creation
+	fails          string     // a stack's status after it was made, or the code of an error of DeleteStack
 }
 
 func (c *cloudFormation) Do(r *http.Request) (*http.Response, error) {
+	if r.Body == nil { // of Lambda
+		answer := fmt.Sprintf(`{"AccountLimit":{"UnreservedConcurrentExecutions":%d}}`, c.unreserved)
+		return &http.Response{
+			StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(answer)),
+		}, nil
+	}
 	request, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err
 	}
-	_, action, _ := strings.Cut(string(request), "Action=")
-	action, _, _ = strings.Cut(action, "&")
+	values, err := url.ParseQuery(string(request))
+	if err != nil {
+		return nil, err
+	}
+	action := values.Get("Action")
 	const gone = 3
 	status, answer := http.StatusOK, ""
 	switch {
+	case c.made && action == "DeleteStack" && strings.HasPrefix(c.fails, "AccessDenied"):
+		status, answer = http.StatusBadRequest, c.fails
+	case c.made && action == "DescribeStacks" && c.deleting && c.fails != "":
+		answer = stackOf(c.fails, "new")
+	case c.made && action == "DescribeStacks" && c.deleting:
+		status, answer = http.StatusBadRequest, "ValidationError"
 	case action == "DeleteStack":
 		c.deleting = true
 	case action == "CreateStack" && c.looks < gone:
 		status, answer = http.StatusBadRequest, "AlreadyExistsException"
 	case action == "CreateStack":
-		c.made = true
+		c.made, c.deleting, c.asked = true, false, values
 	case c.made:
 		answer = stackOf("CREATE_COMPLETE", "new")
 	case c.deleting || c.looks >= gone:
@@ -69,6 +89,63 @@ func TestStartOnAWS_takesNothingOfAnEarlierRun(t *testing.T) {
 			}, "herald")
 			if err != nil || r.queue != "new" {
 				t.Errorf("%s: %+v, %v", name, r, err)
+			}
+		})
+	}
+}
+
+// started is a receiver of a CloudFormation without an earlier one.
+func started(t *testing.T, c *cloudFormation) *AWS {
+	t.Helper()
+	c.looks = 3
+	r, err := StartOnAWS(context.Background(), aws.Config{
+		Region: "eu-central-1", HTTPClient: c, Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
+	}, "herald")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// parameters are those of the stack's creation.
+func (c *cloudFormation) parameters() map[string]string {
+	all := map[string]string{}
+	for n := 1; c.asked.Has(fmt.Sprintf("Parameters.member.%d.ParameterKey", n)); n++ {
+		member := fmt.Sprintf("Parameters.member.%d.Parameter", n)
+		all[c.asked.Get(member+"Key")] = c.asked.Get(member + "Value")
+	}
+	return all
+}
+
+// Its address is public: whoever calls it without the secret is refused, and uses up the receiver's share alone.
+func TestStartOnAWS_makesAReceiverThatNobodyElseCanUse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for unreserved, want := range map[int]string{1000: "100", 200: "100", 199: "0", 10: "0", 0: "0"} {
+			one, two := &cloudFormation{unreserved: unreserved}, &cloudFormation{unreserved: unreserved}
+			first, second := started(t, one), started(t, two)
+			secret := one.parameters()["Secret"]
+			if len(secret) < 32 || secret == two.parameters()["Secret"] || first.URL() == second.URL() ||
+				!strings.HasSuffix(first.URL(), "/"+secret) {
+				t.Errorf("secrets %q and %q, at %s", secret, two.parameters()["Secret"], first.URL())
+			}
+			if got := one.parameters()["Concurrency"]; got != want {
+				t.Errorf("of %d unreserved, reserves %s, want %s", unreserved, got, want)
+			}
+		}
+	})
+}
+
+func TestAWS_Close_saysWhatIsLeft(t *testing.T) {
+	for fails, want := range map[string]string{
+		"": "", "AccessDenied": "AccessDenied", "DELETE_FAILED": "herald-verify-receiver",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			c := &cloudFormation{unreserved: 1000}
+			r := started(t, c)
+			c.fails = fails
+			err := r.Close(context.Background())
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%q: %v, want %q", fails, err, want)
 			}
 		})
 	}

@@ -3,15 +3,53 @@ package verify
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/handler/apikeys"
+	"github.com/herald-webhooks/herald/internal/handler/inspect"
 	"github.com/herald-webhooks/herald/internal/handler/replay"
 	"github.com/herald-webhooks/herald/internal/operator"
 )
 
+// madeBy is how [client.Client] describes the endpoints of a tenant, keyNote describes a run's keys.
+const (
+	madeBy  = "made by "
+	keyNote = "herald verify"
+)
+
+// own refuses tenants that have an endpoint or a key which no run made: they are an adopter's, by the same name.
+func (r *run) own(ctx context.Context) error {
+	for _, id := range []string{Tenant, Noisy} {
+		tenant := &run{Config: r.Config, id: id}
+		var endpoints operator.List[inspect.Trouble] // all: a tenant has 50 at most
+		request := map[string]any{"tenant_id": id, "limit": 100}
+		if err := r.Client.Operate(ctx, "inspect", "endpoints", request, &endpoints); err != nil {
+			return err
+		}
+		for _, e := range endpoints.Data {
+			if e.Description != madeBy+id {
+				return fmt.Errorf("%s has the endpoint %s, which verify did not make: nothing of it was touched", id, e.EndpointID)
+			}
+		}
+		keys, err := tenant.keys(ctx)
+		if err != nil {
+			return err
+		}
+		for _, k := range keys {
+			if k.Description != keyNote {
+				return fmt.Errorf("%s has the key %s, which verify did not issue: nothing of it was touched", id, k.KeyID)
+			}
+		}
+	}
+	return nil
+}
+
 // clearAway removes everything of both tenants, also that of a run which was interrupted.
 func clearAway(ctx context.Context, r *run) (string, error) {
+	if err := r.own(ctx); err != nil {
+		return "", err
+	}
 	var endpoints, letters, events int
 	for _, id := range []string{Tenant, Noisy} {
 		tenant := &run{Config: r.Config, id: id, issued: r.issued}
@@ -94,22 +132,29 @@ func (r *run) revokeKeys(ctx context.Context) error {
 			return err
 		}
 	}
+	keys, err := r.keys(ctx)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if err := revoke(k.KeyID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keys are the tenant's that work.
+func (r *run) keys(ctx context.Context) (working []apikeys.Key, err error) {
 	request := map[string]any{"tenant_id": r.id, "limit": 100}
 	for {
 		var found operator.List[apikeys.Key]
 		if err := r.Client.Operate(ctx, "apikeys", "list", request, &found); err != nil {
-			return err
+			return nil, err
 		}
-		for _, k := range found.Data {
-			if !k.RevokedAt.IsZero() {
-				continue
-			}
-			if err := revoke(k.KeyID); err != nil {
-				return err
-			}
-		}
+		working = append(working, slices.DeleteFunc(found.Data, func(k apikeys.Key) bool { return !k.RevokedAt.IsZero() })...)
 		if found.NextCursor == nil {
-			return nil
+			return working, nil
 		}
 		request["cursor"] = *found.NextCursor
 	}

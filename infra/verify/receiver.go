@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"crypto/rand"
 	"io"
 	"net/http"
 	"strconv"
@@ -24,8 +25,9 @@ type Request struct {
 	At        time.Time `json:"at"`
 }
 
-// Receiver is a tenant's HTTPS server that Herald can reach. Each path is an inbox, which answers 200: with ?pause=…
-// after so many milliseconds, with ?until=… not before that moment, but 503. It keeps nothing but the requests.
+// Receiver is a tenant's HTTPS server that Herald can reach. Each path below its base is an inbox, which answers 200:
+// with ?pause=… after so many milliseconds, a second at most, with ?until=… not before that moment, but 503. It keeps
+// nothing but the requests. Its base has a secret: to all other addresses it answers 404, and keeps nothing.
 type Receiver interface {
 	URL() string // its base
 	// Requests returns an inbox's requests, in the order of their arrival.
@@ -36,20 +38,21 @@ type Receiver interface {
 type Local struct {
 	*receiver.Server
 
+	secret   string // the first part of each path
 	mu       sync.Mutex
 	requests map[string][]Request // by inbox
 }
 
 // StartLocal starts a receiver with the certificate that the local stack trusts.
 func StartLocal(certFile, keyFile string) (*Local, error) {
-	l := &Local{requests: map[string][]Request{}}
+	l := &Local{secret: rand.Text(), requests: map[string][]Request{}}
 	var err error
 	l.Server, err = receiver.Serve(certFile, keyFile, l)
 	return l, err
 }
 
 // URL is the receiver's base.
-func (l *Local) URL() string { return l.Server.URL }
+func (l *Local) URL() string { return l.Server.URL + "/" + l.secret }
 
 // Requests returns an inbox's requests.
 func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
@@ -58,15 +61,23 @@ func (l *Local) Requests(_ context.Context, inbox string) ([]Request, error) {
 	return append([]Request(nil), l.requests[inbox]...), nil
 }
 
+// longestPause bounds the time for which a request keeps a receiver busy.
+const longestPause = time.Second
+
 // ServeHTTP answers as the address says.
 func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	inbox, known := strings.CutPrefix(r.URL.Path, "/"+l.secret+"/")
+	if !known {
+		http.NotFound(w, r)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
 	if err != nil {
 		http.Error(w, "unreadable", http.StatusBadRequest)
 		return
 	}
 	got := Request{
-		Inbox: strings.TrimPrefix(r.URL.Path, "/"), ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"),
+		Inbox: inbox, ID: r.Header.Get("wh-id"), Event: r.Header.Get("wh-webhook-event"),
 		Timestamp: r.Header.Get("wh-timestamp"), Signature: r.Header.Get("wh-signature"),
 		Body: body, Status: http.StatusOK, At: time.Now(),
 	}
@@ -74,7 +85,7 @@ func (l *Local) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		got.Status = http.StatusServiceUnavailable
 	}
 	if ms, err := strconv.Atoi(r.URL.Query().Get("pause")); err == nil {
-		time.Sleep(time.Duration(ms) * time.Millisecond)
+		time.Sleep(min(time.Duration(ms)*time.Millisecond, longestPause))
 	}
 	l.mu.Lock()
 	l.requests[got.Inbox] = append(l.requests[got.Inbox], got)

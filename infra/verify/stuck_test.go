@@ -28,7 +28,7 @@ func inspecting(t *testing.T, summary, deliveries string) *run {
 	})
 }
 
-// operating is a run whose functions for operators answer requests like this, "" for an error.
+// operating is a run whose functions for operators, and API, answer requests like this, "" for an error.
 func operating(t *testing.T, answers func(request string) string) *run {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,10 @@ func operating(t *testing.T, answers func(request string) string) *run {
 	}))
 	t.Cleanup(server.Close)
 	c := &client.Client{
-		State: statefile.State{Functions: map[string]string{"inspect": "herald-inspect", "apikeys": "herald-apikeys"}},
+		State: statefile.State{APIURL: server.URL, Functions: map[string]string{
+			"inspect": "herald-inspect", "apikeys": "herald-apikeys", "replay": "herald-replay",
+		}},
+		HTTP: server.Client(),
 		Lambda: lambda.New(lambda.Options{
 			Region: "local", BaseEndpoint: aws.String(server.URL), RetryMaxAttempts: 1,
 			Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),

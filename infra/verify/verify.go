@@ -170,7 +170,7 @@ func (r *run) eventually(ctx context.Context, what string, check client.Check) e
 // issueKey makes the run a client of its tenant.
 func (r *run) issueKey(ctx context.Context) error {
 	var key apikeys.IssuedKey
-	whose := map[string]any{"tenant_id": r.id, "description": "herald verify"}
+	whose := map[string]any{"tenant_id": r.id, "description": keyNote}
 	if err := r.Client.Operate(ctx, "apikeys", "issue", whose, &key); err != nil {
 		return err
 	}

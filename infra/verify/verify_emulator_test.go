@@ -74,11 +74,12 @@ func TestRun_namesTheBrokenLink(t *testing.T) {
 	c := start(t, map[string]string{"fanout": "#!/bin/sh\nexit 1\n"})
 	c.Patience = 10 * time.Second
 	for _, tenant := range []string{verify.Tenant, verify.Noisy} { // what a run leaves that was killed
-		key, err := c.Client.IssueKey(t.Context(), tenant)
-		if err != nil {
+		var key apikeys.IssuedKey
+		whose := map[string]any{"tenant_id": tenant, "description": "herald verify"}
+		if err := c.Client.Operate(t.Context(), "apikeys", "issue", whose, &key); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := c.Client.As(tenant, key).CreateEndpoint(t.Context(), c.Receiver.URL()+"/left", "*"); err != nil {
+		if _, err := c.Client.As(tenant, key.APIKey).CreateEndpoint(t.Context(), c.Receiver.URL()+"/left", "*"); err != nil {
 			t.Fatal(err)
 		}
 	}
