@@ -100,11 +100,10 @@ func (r *rig) subscribe(tenant, n int) {
 		Events: []string{"user.*", "organization.*"}, CreatedAt: r.now, UpdatedAt: r.now, SecretRotatedAt: r.now,
 	}
 	if r.headers {
-		header := endpoint.Header{Name: "Authorization", Value: "Bearer 0123456"}
-		e.HeaderNames, e.HeadersVersion = []string{header.Name}, 1
-		id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: 1, Headers: true}
+		headers := []endpoint.Header{{Name: "Authorization", Value: "Bearer 0123456"}}
+		e.HeaderNames, e.HeadersVersion = []string{headers[0].Name}, 1
 		secrets := keyring.NewSecrets(kms.NewFromConfig(r.cfg), r.options.Resources["SecretsKey.Arn"])
-		e.SealedHeaders = must(secrets.Seal(r.t.Context(), id, endpoint.EncodeHeaders([]endpoint.Header{header})))
+		e.SealedHeaders = must(secrets.Seal(r.t.Context(), keyring.HeadersOf(e), endpoint.EncodeHeaders(headers)))
 	}
 	pipeline.Subscribe(r.t, r.cfg, r.options.Resources, e)
 }

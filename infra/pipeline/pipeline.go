@@ -121,9 +121,8 @@ func QueueURL(name string) string { return "https://queues/" + name }
 func Subscribe(t testing.TB, cfg aws.Config, resources map[string]string, e endpoint.Endpoint) {
 	t.Helper()
 	e.Status, e.SecretVersion, e.Revision = endpoint.Active, 1, "0"
-	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: 1}
 	sealed, err := keyring.NewSecrets(kms.NewFromConfig(cfg), resources["SecretsKey.Arn"]).
-		Seal(t.Context(), id, "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK")
+		Seal(t.Context(), keyring.SecretOf(e), "whs_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwABCDEFGHIJK")
 	if err == nil {
 		e.SealedSecret = sealed
 		err = dynamo.NewEndpoints(dynamodb.NewFromConfig(cfg), resources["Endpoints"]).Create(t.Context(), e, nil)

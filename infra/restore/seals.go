@@ -11,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
@@ -23,16 +24,15 @@ func resealEndpoint(ctx context.Context, r *restorer, i item) (item, error) {
 	if err := attributevalue.UnmarshalMap(i, &row); err != nil {
 		return nil, fmt.Errorf("reading an endpoint: %w", err)
 	}
-	id := keyring.SecretID{
-		TenantID: text(i, "tenant_id"), EndpointID: strings.TrimPrefix(text(i, "endpoint_id"), deletedPrefix),
-		Version: row.Secret,
+	e := endpoint.Endpoint{
+		TenantID: text(i, "tenant_id"), ID: strings.TrimPrefix(text(i, "endpoint_id"), deletedPrefix), URL: text(i, "url"),
+		SecretVersion: row.Secret, HeadersVersion: row.Headers,
 	}
-	i, err := resealOne(ctx, r, i, "sealed_secret", id)
+	i, err := resealOne(ctx, r, i, "sealed_secret", keyring.SecretOf(e))
 	if err != nil {
 		return nil, err
 	}
-	id.Version, id.Headers = row.Headers, true
-	return resealOne(ctx, r, i, "sealed_headers", id)
+	return resealOne(ctx, r, i, "sealed_headers", keyring.HeadersOf(e))
 }
 
 // resealOne seals an attribute anew, if the item has it.

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"testing"
 	"time"
 
@@ -19,8 +20,8 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 	s := newScene(t)
 	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
 	e := made(t, old, "acme")
-	id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
-	ofHeaders := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 2, Headers: true}
+	e.HeadersVersion = 2
+	id, ofHeaders := keyring.SecretOf(e), keyring.HeadersOf(e)
 	secret, err := keyring.NewSecrets(s.kms, s.oldKey).Seal(t.Context(), id, "whs_secret")
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +47,11 @@ func TestRestore_sealsSecretsUnderTheOtherStacksKey(t *testing.T) {
 		if err != nil || opened != sealed.want {
 			t.Errorf("%q, %v, want %q", opened, err, sealed.want)
 		}
+	}
+	ofHeaders.URL = "https://thief.example/hooks"
+	opened, err := keyring.NewSecrets(s.kms, s.ownKey).Open(t.Context(), ofHeaders, got.SealedHeaders)
+	if !errors.Is(err, keyring.ErrUnopenable) {
+		t.Errorf("the restored headers open for another origin: %q, %v", opened, err)
 	}
 	got.SealedSecret, got.SealedHeaders = want.SealedSecret, want.SealedHeaders
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -96,6 +102,35 @@ func TestRestore_sealsDeadLettersUnderTheOtherStacksKey(t *testing.T) {
 	}
 	if _, err := old.OpenAll(t.Context(), got); err == nil {
 		t.Error("the old key still opens it")
+	}
+}
+
+// A copy whose URL was redirected does not make headers for the new origin.
+func TestRestore_sealsNoHeadersForAnotherOrigin(t *testing.T) {
+	s := newScene(t)
+	old := dynamo.NewEndpoints(s.client, s.copied.Endpoints)
+	e := made(t, old, "acme")
+	sealer := keyring.NewSecrets(s.kms, s.oldKey)
+	secret, err := sealer.Seal(t.Context(), keyring.SecretOf(e), "whs_secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.HeadersVersion = 1
+	headers, err := sealer.Seal(t.Context(), keyring.HeadersOf(e), "X:y\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.HeadersVersion = 0
+	change(t, old, e, func(e *endpoint.Endpoint) {
+		e.SealedSecret, e.SealedHeaders, e.HeadersVersion = secret, headers, 1
+		e.URL = "https://thief.example/hooks"
+	})
+	if _, err := s.restore(options{table: "Endpoints", key: s.oldKey}); !errors.Is(err, keyring.ErrUnopenable) {
+		t.Errorf("restored: %v", err)
+	}
+	got, err := dynamo.NewEndpoints(s.client, s.own.Endpoints).List(t.Context(), "acme")
+	if err != nil || len(got) > 0 {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 

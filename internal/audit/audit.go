@@ -38,8 +38,9 @@ type Line struct {
 	Act             string         `json:"act,omitzero"`    // of a job that is started
 	Reason          string         `json:"reason,omitzero"` // the operator's
 	DiscardedBefore time.Time      `json:"discarded_before,omitzero"`
-	Selector        jsontext.Value `json:"selector,omitempty"` // of a job
-	Changed         []string       `json:"changed,omitzero"`   // fields of an endpoint
+	Selector        jsontext.Value `json:"selector,omitempty"`       // of a job
+	Changed         []string       `json:"changed,omitzero"`         // fields of an endpoint
+	HeadersDropped  []string       `json:"headers_dropped,omitzero"` // names; the URL went to another origin
 	Before          any            `json:"before,omitempty"`
 	After           any            `json:"after,omitempty"`
 }

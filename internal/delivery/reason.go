@@ -32,6 +32,7 @@ const (
 	ReasonOutOfTime   Reason = "out_of_time"  // the invocation's deadline came first
 	ReasonCrashed     Reason = "crashed"      // its function died again and again: SQS's own redrive
 	ReasonUnreadable  Reason = "unreadable"   // no delivery message this version can read
+	ReasonUnopenable  Reason = "unopenable"   // the secret or the headers were not sealed for the endpoint as it stands
 	ReasonReplayed    Reason = "replayed"     // queued again by an operator
 	ReasonReplayFault Reason = "replay_fault" // a replay whose message could not be sent
 )
@@ -39,7 +40,7 @@ const (
 // Ours reports whether the reason is a fault of this service rather than the receiver's.
 func (r Reason) Ours() bool {
 	switch r {
-	case ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonReplayFault:
+	case ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayFault:
 		return true
 	default:
 		return false

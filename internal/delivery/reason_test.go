@@ -18,7 +18,9 @@ func TestStatusReason(t *testing.T) {
 }
 
 func TestReason_Ours_blamesNoReceiver(t *testing.T) {
-	for _, r := range []Reason{ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonReplayFault} {
+	for _, r := range []Reason{
+		ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable, ReasonUnopenable, ReasonReplayFault,
+	} {
 		if !r.Ours() {
 			t.Errorf("%s is a fault of ours", r)
 		}

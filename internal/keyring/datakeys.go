@@ -48,13 +48,18 @@ func (k dataKeys) Unwrap(ctx context.Context, encryption map[string]string, wrap
 	out, err := k.client.Decrypt(ctx, &kms.DecryptInput{
 		KeyId: aws.String(k.keyARN), CiphertextBlob: wrapped, EncryptionContext: encryption,
 	})
-	var ciphertext *types.InvalidCiphertextException
-	var key *types.IncorrectKeyException
-	if errors.As(err, &ciphertext) || errors.As(err, &key) {
+	if never(err) {
 		return nil, fmt.Errorf("%w: calling KMS Decrypt: %w", deadletter.ErrUnopenable, err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("calling KMS Decrypt: %w", err)
 	}
 	return out.Plaintext, nil
+}
+
+// never reports whether Decrypt refused a ciphertext itself: it is of another key or context, or damaged.
+func never(err error) bool {
+	_, ciphertext := errors.AsType[*types.InvalidCiphertextException](err)
+	_, key := errors.AsType[*types.IncorrectKeyException](err)
+	return ciphertext || key
 }

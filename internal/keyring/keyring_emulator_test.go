@@ -65,8 +65,33 @@ func TestSecrets_Open_needsTheSecretsOwnName(t *testing.T) {
 		"another endpoint": {TenantID: "acme", EndpointID: "webhook_2", Version: 1},
 		"another version":  {TenantID: "acme", EndpointID: "webhook_1", Version: 2},
 	} {
-		if _, err := secrets().Open(t.Context(), other, sealed); err == nil {
-			t.Errorf("%s opens it", name)
+		if _, err := secrets().Open(t.Context(), other, sealed); !errors.Is(err, keyring.ErrUnopenable) {
+			t.Errorf("%s opens it: %v", name, err)
+		}
+	}
+}
+
+func TestSecrets_Open_needsTheOriginOfHeaders(t *testing.T) {
+	cfg := testkit.Moto(t)
+	key := testkit.Key(t, cfg)
+	secrets := func() *keyring.Secrets { return keyring.NewSecrets(kms.NewFromConfig(cfg), key) }
+	headers := func(url string) keyring.SecretID {
+		return keyring.SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 1, Headers: true, URL: url}
+	}
+	sealed, err := secrets().Seal(t.Context(), headers("https://a.example/hooks"), "X:y\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, url := range []string{"https://a.example/hooks", "https://A.example.:443/other?x=y"} {
+		if got, err := secrets().Open(t.Context(), headers(url), sealed); err != nil || got != "X:y\n" {
+			t.Errorf("at %s: %q, %v", url, got, err)
+		}
+	}
+	for _, url := range []string{
+		"https://b.example/hooks", "https://a.example:8443/hooks", "https://a.example.b.example/", "https://b.a.example/",
+	} {
+		if got, err := secrets().Open(t.Context(), headers(url), sealed); !errors.Is(err, keyring.ErrUnopenable) {
+			t.Errorf("at %s: %q, %v", url, got, err)
 		}
 	}
 }

@@ -12,7 +12,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/herald-webhooks/herald/internal/endpoint"
 )
 
 var errAWS = errors.New("ThrottlingException")
@@ -70,12 +73,16 @@ var (
 	}
 )
 
-func TestSecrets_Seal_bindsToEndpointPurposeAndVersion(t *testing.T) {
-	headers := secretID
-	headers.Headers = true
+func TestSecrets_Seal_bindsToEndpointPurposeVersionAndOrigin(t *testing.T) {
+	e := endpoint.Endpoint{
+		TenantID: "acme", ID: "webhook_1", URL: "https://EXAMPLE.com/hooks?token=x", SecretVersion: 3, HeadersVersion: 7,
+	}
 	for id, bound := range map[SecretID]map[string]string{
-		secretID: secretContext,
-		headers:  {"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "3"},
+		SecretOf(e): secretContext,
+		HeadersOf(e): {
+			"purpose": "headers", "tenant_id": "acme", "endpoint_id": "webhook_1", "headers_version": "7",
+			"origin": "https://example.com:443",
+		},
 	} {
 		client := &fakeKMS{}
 		sealed, err := NewSecrets(client, "key").Seal(t.Context(), id, "X:y\n")
@@ -133,11 +140,43 @@ func TestSecrets_Open_asksKMSForEachIDWithTheSameBytes(t *testing.T) {
 		{TenantID: "acme", EndpointID: "webhook_1\x00"}, {TenantID: "acme\x00webhook_1\x00", Version: 1},
 		{TenantID: "acme", EndpointID: "webhook_1", Version: 1},
 		{TenantID: "acme", EndpointID: "webhook_1", Version: 11}, {TenantID: "acme", EndpointID: "webhook_11", Version: 1},
-		{TenantID: "acme", EndpointID: "webhook_1", Headers: true},
+		{TenantID: "acme", EndpointID: "webhook_1", Headers: true, URL: "https://a.example"},
+		{TenantID: "acme", EndpointID: "webhook_1", Headers: true, URL: "https://b.example"},
 	}
 	for n, id := range slices.Concat(ids, ids) {
 		if _, err := secrets.Open(t.Context(), id, []byte("s")); err != nil || len(client.calls) != min(n+1, len(ids)) {
 			t.Errorf("%d calls after %d ids, %v", len(client.calls), n+1, err)
+		}
+	}
+}
+
+// Headers without an origin to bind them to are neither sealed nor opened.
+func TestSecrets_refuseHeadersWithoutAnOrigin(t *testing.T) {
+	client := &fakeKMS{}
+	secrets := NewSecrets(client, "key")
+	for _, url := range []string{"", "http://a.example", "https://b.example@a.example/", "https://localhost"} {
+		id := SecretID{TenantID: "acme", EndpointID: "webhook_1", Version: 1, Headers: true, URL: url}
+		if sealed, err := secrets.Seal(t.Context(), id, "X:y\n"); err == nil {
+			t.Errorf("%q: sealed as %q", url, sealed)
+		}
+		if text, err := secrets.Open(t.Context(), id, []byte("sealed")); !errors.Is(err, ErrUnopenable) {
+			t.Errorf("%q: opened as %q, %v", url, text, err)
+		}
+	}
+	if len(client.calls) > 0 {
+		t.Errorf("KMS is asked: %+v", client.calls)
+	}
+}
+
+// Of KMS's errors only those about the ciphertext say that it will never open.
+func TestSecrets_Open_tellsWhatNeverOpensFromWhatDoesNotOpenNow(t *testing.T) {
+	for refused, want := range map[error]bool{
+		&types.InvalidCiphertextException{}: true, &types.IncorrectKeyException{}: true,
+		&types.KMSInternalException{}: false, &types.DisabledException{}: false, errAWS: false, context.Canceled: false,
+	} {
+		_, err := NewSecrets(&fakeKMS{err: refused}, "key").Open(t.Context(), secretID, []byte("s"))
+		if errors.Is(err, ErrUnopenable) != want || !errors.Is(err, refused) {
+			t.Errorf("%T becomes %v", refused, err)
 		}
 	}
 }
@@ -173,8 +212,9 @@ func TestSecrets_Open_keepsTheNewestAndNoMoreThanItsBound(t *testing.T) {
 // Deliveries that wait for the same secret share a call, and never the secret of another.
 func TestSecrets_Open_sharesACallOnlyForTheSameSecret(t *testing.T) {
 	ids := []SecretID{
-		{"acme", "webhook_1", 3, false}, {"globex", "webhook_1", 3, false}, {"acme", "webhook_2", 3, false},
-		{"acme", "webhook_1", 4, false}, {"acme", "webhook_1", 3, true}, {"acme", "webhook_1", 3, false},
+		{"acme", "webhook_1", 3, false, ""}, {"globex", "webhook_1", 3, false, ""}, {"acme", "webhook_2", 3, false, ""},
+		{"acme", "webhook_1", 4, false, ""}, {"acme", "webhook_1", 3, true, "https://a.example"},
+		{"acme", "webhook_1", 3, true, "https://b.example"}, {"acme", "webhook_1", 3, false, ""},
 	}
 	synctest.Test(t, func(t *testing.T) {
 		client := &fakeKMS{gate: make(chan struct{})}

@@ -1,14 +1,15 @@
-// Package keyring is Herald's use of KMS: signing secrets sealed one by one, and data keys for
+// Package keyring is Herald's use of KMS: signing secrets and owners' headers sealed one by one, and data keys for
 // dead letters.
 //
-// It promises that a ciphertext opens only under the encryption context that it was made with,
-// so that none can be moved to another tenant, endpoint, version or delivery. It writes no
-// plaintext anywhere.
+// It promises that a ciphertext opens only under the encryption context that it was made with, so that none can be
+// moved to another tenant, endpoint, version or delivery, and no headers to another origin. It writes no plaintext
+// anywhere.
 package keyring
 
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/recent"
 )
 
@@ -27,24 +29,40 @@ type SecretsClient interface {
 	Decrypt(context.Context, *kms.DecryptInput, ...func(*kms.Options)) (*kms.DecryptOutput, error)
 }
 
-// SecretID names one version of one endpoint's signing secret, or of its owner's own headers.
+// ErrUnopenable is wrapped by the error of a secret that will never open: it was sealed under another key, for another
+// endpoint, tenant or version, or, if it is headers, for another origin.
+var ErrUnopenable = errors.New("unopenable")
+
+// SecretID names one version of one endpoint's signing secret, or of its owner's headers.
 type SecretID struct {
 	TenantID   string
 	EndpointID string
-	Version    int
-	Headers    bool // the headers, which have versions of their own
+	Version    int    // secrets and headers are counted apart
+	Headers    bool   // it is headers
+	URL        string // where headers go; they open for its origin alone
 }
 
-// context is the KMS encryption context: a sealed secret moved to another endpoint, tenant or
-// version does not open. It appears in CloudTrail: ids only.
-func (id SecretID) context() map[string]string {
-	purpose, version := "signing-secret", "secret_version"
-	if id.Headers {
-		purpose, version = "headers", "headers_version"
+// SecretOf names the signing secret of an endpoint.
+func SecretOf(e endpoint.Endpoint) SecretID {
+	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
+}
+
+// HeadersOf names the headers of an endpoint.
+func HeadersOf(e endpoint.Endpoint) SecretID {
+	return SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true, URL: e.URL}
+}
+
+// context is the KMS encryption context. It appears in CloudTrail: ids, and the host that headers go to.
+func (id SecretID) context() (map[string]string, error) {
+	bound := map[string]string{"tenant_id": id.TenantID, "endpoint_id": id.EndpointID}
+	version := strconv.Itoa(id.Version)
+	if !id.Headers {
+		bound["purpose"], bound["secret_version"] = "signing-secret", version
+		return bound, nil
 	}
-	return map[string]string{
-		"purpose": purpose, "tenant_id": id.TenantID, "endpoint_id": id.EndpointID, version: strconv.Itoa(id.Version),
-	}
+	origin, err := endpoint.Origin(id.URL)
+	bound["purpose"], bound["headers_version"], bound["origin"] = "headers", version, origin
+	return bound, err
 }
 
 // opened names a plaintext in memory. The sealed bytes are part of the name: after a rotation, a restore of the table
@@ -56,7 +74,7 @@ type opened struct {
 
 // kept is the id without a share in the memory of the answer that it was read from.
 func (id SecretID) kept() SecretID {
-	id.TenantID, id.EndpointID = strings.Clone(id.TenantID), strings.Clone(id.EndpointID)
+	id.TenantID, id.EndpointID, id.URL = strings.Clone(id.TenantID), strings.Clone(id.EndpointID), strings.Clone(id.URL)
 	return id
 }
 
@@ -82,8 +100,12 @@ func NewSecrets(client SecretsClient, keyARN string) *Secrets {
 
 // Seal encrypts the secret. It calls KMS each time.
 func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte, error) {
+	bound, err := id.context()
+	if err != nil {
+		return nil, fmt.Errorf("binding a secret: %w", err)
+	}
 	out, err := s.client.Encrypt(ctx, &kms.EncryptInput{
-		KeyId: aws.String(s.keyARN), Plaintext: []byte(secret), EncryptionContext: id.context(),
+		KeyId: aws.String(s.keyARN), Plaintext: []byte(secret), EncryptionContext: bound,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("calling KMS Encrypt: %w", err)
@@ -91,7 +113,8 @@ func (s *Secrets) Seal(ctx context.Context, id SecretID, secret string) ([]byte,
 	return out.CiphertextBlob, nil
 }
 
-// Open returns the plaintext of a sealed secret, from memory where it was opened before.
+// Open returns the plaintext of a sealed secret, from memory where it was opened before. Its error wraps ErrUnopenable
+// where asking again cannot help.
 func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string, error) {
 	name := opened{id, sha256.Sum256(sealed)}
 	if secret, known := s.open.Get(name); known {
@@ -112,9 +135,16 @@ func (s *Secrets) Open(ctx context.Context, id SecretID, sealed []byte) (string,
 }
 
 func (s *Secrets) decrypt(ctx context.Context, id SecretID, sealed []byte) (string, error) {
+	bound, err := id.context()
+	if err != nil {
+		return "", fmt.Errorf("%w: %w", ErrUnopenable, err)
+	}
 	out, err := s.client.Decrypt(ctx, &kms.DecryptInput{
-		KeyId: aws.String(s.keyARN), CiphertextBlob: sealed, EncryptionContext: id.context(),
+		KeyId: aws.String(s.keyARN), CiphertextBlob: sealed, EncryptionContext: bound,
 	})
+	if never(err) {
+		return "", fmt.Errorf("%w: calling KMS Decrypt: %w", ErrUnopenable, err)
+	}
 	if err != nil {
 		return "", fmt.Errorf("calling KMS Decrypt: %w", err)
 	}

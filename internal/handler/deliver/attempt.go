@@ -2,6 +2,7 @@ package deliver
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -90,17 +91,20 @@ func (h *Handler) attemptOne(ctx context.Context, s sight, l *lane, m *meter) (e
 	return h.attempted(s, out, begun, h.Now()), nil
 }
 
-// target opens an endpoint's sealed values.
+// target opens an endpoint's sealed values. Headers that do not open for the URL that stands are an error: a delivery
+// without them, or with them to another origin, is none that its owner asked for.
 func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.Target, err error) {
 	to.URL = e.URL
-	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
-	if to.Secret, err = h.Secrets.Open(ctx, id, e.SealedSecret); err != nil || len(e.SealedHeaders) == 0 {
-		return to, err
-	}
-	id.Version, id.Headers = e.HeadersVersion, true
-	text, err := h.Secrets.Open(ctx, id, e.SealedHeaders)
+	to.Secret, err = h.Secrets.Open(ctx, keyring.SecretOf(e), e.SealedSecret)
 	if err != nil {
-		return to, err
+		return to, fmt.Errorf("opening the signing secret: %w", err)
+	}
+	if len(e.SealedHeaders) == 0 {
+		return to, nil
+	}
+	text, err := h.Secrets.Open(ctx, keyring.HeadersOf(e), e.SealedHeaders)
+	if err != nil {
+		return to, fmt.Errorf("opening the owner's headers: %w", err)
 	}
 	headers, err := endpoint.DecodeHeaders(text)
 	for _, header := range headers {

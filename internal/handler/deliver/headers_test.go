@@ -6,6 +6,8 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/endpoint"
+	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
 // The world's secrets open as what is sealed, where they are headers.
@@ -32,4 +34,92 @@ func TestHandler_Process_sendsNothingWithoutHeadersThatItCannotRead(t *testing.T
 			w.Errorf("%d POSTs, sent %v", len(w.posts), w.sent)
 		}
 	})
+}
+
+// Whatever a writer of the table does to a row, an owner's headers go to the origin that they were set for, and the
+// delivery waits where they do not open: it is an incident, and no fault of the receiver's.
+func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
+	set := func(change func(e *endpoint.Endpoint)) func(*world) {
+		return func(w *world) { w.change("webhook_1", change) }
+	}
+	moved := func(url string) func(*world) { return set(func(e *endpoint.Endpoint) { e.URL = url }) }
+	for name, row := range map[string]struct {
+		change func(w *world)
+		sent   bool
+	}{
+		"as it was":                 {func(*world) {}, true},
+		"another path and query":    {moved("https://receiver.example/other?x=y"), true},
+		"the same host, spelt anew": {moved("https://RECEIVER.example.:443/"), true},
+		"another host":              {moved("https://thief.example/webhook_1"), false},
+		"a host below it":           {moved("https://receiver.example.thief.example/"), false},
+		"another port":              {moved("https://receiver.example:8443/webhook_1"), false},
+		"a user that looks like it": {moved("https://receiver.example@thief.example/"), false},
+		"a backslash":               {moved(`https://receiver.example\@thief.example/`), false},
+		"no TLS":                    {moved("http://receiver.example/webhook_1"), false},
+		"no URL":                    {moved(""), false},
+		"another version":           {set(func(e *endpoint.Endpoint) { e.HeadersVersion++ }), false},
+		"cut off":                   {set(func(e *endpoint.Endpoint) { e.SealedHeaders = e.SealedHeaders[:9] }), false},
+		"another endpoint's headers": {take(func(e *endpoint.Endpoint, other endpoint.Endpoint) {
+			e.SealedHeaders = other.SealedHeaders
+		}), false},
+		"the secret in their place": {set(func(e *endpoint.Endpoint) { e.SealedHeaders = e.SealedSecret }), false},
+		"another endpoint's secret": {take(func(e *endpoint.Endpoint, other endpoint.Endpoint) {
+			e.SealedSecret = other.SealedSecret
+		}), false},
+		"a secret of another version": {set(func(e *endpoint.Endpoint) { e.SecretVersion++ }), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in(t, status(204), func(w *world) {
+				for _, id := range []string{"webhook_1", "webhook_2"} {
+					w.change(id, w.seals)
+				}
+				row.change(w)
+				h := w.handler()
+				h.Secrets = sealing.Secrets()
+				w.processBy(h, w.fresh("e1", "webhook_1"), w.fresh("e2", "webhook_2"))
+				want := []string{w.endpoints["webhook_2"].URL}
+				if row.sent {
+					want = append(want, w.endpoints["webhook_1"].URL)
+				}
+				var got []string
+				for _, p := range w.posts {
+					got = append(got, p.URL)
+					if !slices.Contains(p.Header, delivery.Field{Name: "Authorization", Value: "Bearer s3cret"}) {
+						w.Errorf("a POST to %s without the owner's header", p.URL)
+					}
+				}
+				slices.Sort(got)
+				slices.Sort(want)
+				if !slices.Equal(want, got) {
+					w.Errorf("POSTs to %q, want %q", got, want)
+				}
+				incident := w.logged("level=ERROR", "fault=ours", "reason=unopenable")
+				if waits := len(w.sent["Retry"]) == 1; waits == row.sent || incident == row.sent {
+					w.Errorf("waits %v, reported as an incident %v: %v", waits, incident, w.logs)
+				}
+			})
+		})
+	}
+}
+
+// seals gives an endpoint its secret and headers as webhooks does.
+func (w *world) seals(e *endpoint.Endpoint) {
+	w.Helper()
+	var err error
+	if e.SealedSecret, err = sealing.Secrets().Seal(w.Context(), keyring.SecretOf(*e), "whs_1"); err != nil {
+		w.Fatal(err)
+	}
+	e.HeadersVersion, e.HeaderNames = 1, []string{"Authorization"}
+	headers := endpoint.EncodeHeaders([]endpoint.Header{{Name: "Authorization", Value: "Bearer s3cret"}})
+	if e.SealedHeaders, err = sealing.Secrets().Seal(w.Context(), keyring.HeadersOf(*e), headers); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// take is a change of the first endpoint's row by what the second's holds.
+func take(change func(e *endpoint.Endpoint, other endpoint.Endpoint)) func(*world) {
+	return func(w *world) {
+		other := w.endpoints["webhook_2"]
+		w.change("webhook_1", func(e *endpoint.Endpoint) { change(e, other) })
+	}
 }

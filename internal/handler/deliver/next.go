@@ -1,10 +1,12 @@
 package deliver
 
 import (
+	"errors"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/delivery"
+	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
 // end is the end of one delivery in this batch: the outcome of its attempt, or the reason for none, and
@@ -95,7 +97,11 @@ func (h *Handler) attempted(s sight, out delivery.Outcome, begun, ended time.Tim
 
 // fault is the end of a delivery that met a fault of ours.
 func (h *Handler) fault(s sight, err error) end {
-	e := h.notBegun(s, delivery.ReasonInternal)
+	reason := delivery.ReasonInternal
+	if errors.Is(err, keyring.ErrUnopenable) {
+		reason = delivery.ReasonUnopenable
+	}
+	e := h.notBegun(s, reason)
 	e.err = err
 	return e
 }

@@ -26,7 +26,8 @@ type view struct {
 	UpdatedAt       *string         `json:"updated_at"`
 	DeletedAt       *string         `json:"deleted_at"`
 	SecretRotatedAt *string         `json:"secret_rotated_at"`
-	SigningSecret   string          `json:"signing_secret,omitzero"` // create and rotate only
+	SigningSecret   string          `json:"signing_secret,omitzero"`   // create and rotate only
+	HeadersDropped  []string        `json:"headers_dropped,omitempty"` // names; a change of the URL's origin only
 }
 
 type typesAnswer struct {

@@ -54,8 +54,7 @@ func (h *Handler) add(
 // Nothing is stored yet: an error here leaves all as it was.
 func (h *Handler) setSecret(ctx context.Context, e *endpoint.Endpoint, secret string) (err error) {
 	e.SecretVersion++
-	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.SecretVersion}
-	e.SealedSecret, err = h.Secrets.Seal(ctx, id, secret)
+	e.SealedSecret, err = h.Secrets.Seal(ctx, keyring.SecretOf(*e), secret)
 	return err
 }
 
@@ -89,7 +88,9 @@ func (h *Handler) alter(
 	} else {
 		err = h.Endpoints.Replace(ctx, was, now)
 	}
-	return viewOf(now), err
+	shown := viewOf(now)
+	shown.HeadersDropped = dropped(was, now)
+	return shown, err
 }
 
 func (h *Handler) change(ctx context.Context, c *call) (any, error) {
@@ -101,7 +102,11 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 		if !e.Live() {
 			return problem.New(problem.CodeEndpointDeleted)
 		}
+		was := e.URL
 		h.apply(e, in, &reader{})
+		if in.Headers == nil && !sameOrigin(was, e.URL) {
+			removeHeaders(e)
+		}
 		return h.setHeaders(ctx, e, in.Headers)
 	})
 }

@@ -24,6 +24,7 @@ import (
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
 	"github.com/herald-webhooks/herald/internal/testkit/contract"
+	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
 var (
@@ -272,15 +273,21 @@ func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
 	return nil
 }
 
-func (w *world) Seal(_ context.Context, id keyring.SecretID, secret string) ([]byte, error) {
+func (w *world) Seal(ctx context.Context, id keyring.SecretID, secret string) ([]byte, error) {
 	if w.sealDown {
 		return nil, errors.New("kms: KMSInternalException")
 	}
-	return sealed(id, secret), nil
+	return sealing.Secrets().Seal(ctx, id, secret)
 }
 
-func sealed(id keyring.SecretID, secret string) []byte {
-	return fmt.Appendf(nil, "%v sealed %s", id, secret)
+// sealed is what the world seals a secret as.
+func (w *world) sealed(id keyring.SecretID, secret string) []byte {
+	w.t.Helper()
+	text, err := sealing.Secrets().Seal(w.t.Context(), id, secret)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return text
 }
 
 // answer is what came back.

@@ -68,22 +68,18 @@ func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r 
 	}
 }
 
-// setHeaders seals the headers of the input, if it has any, as the endpoint's.
+// setHeaders seals the headers of the input, if it has any, as the endpoint's, for the origin of its URL.
 func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, in jsontext.Value) error {
 	if in == nil {
 		return nil
 	}
 	headers := readHeaders(in, &reader{})
 	if len(headers) == 0 {
-		if e.SealedHeaders != nil {
-			e.HeadersVersion++
-		}
-		e.HeaderNames, e.SealedHeaders = nil, nil
+		removeHeaders(e)
 		return nil
 	}
 	e.HeadersVersion++
-	id := keyring.SecretID{TenantID: e.TenantID, EndpointID: e.ID, Version: e.HeadersVersion, Headers: true}
-	sealed, err := h.Secrets.Seal(ctx, id, endpoint.EncodeHeaders(headers))
+	sealed, err := h.Secrets.Seal(ctx, keyring.HeadersOf(*e), endpoint.EncodeHeaders(headers))
 	if err != nil {
 		return err
 	}
@@ -92,4 +88,33 @@ func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, in jsont
 		e.HeaderNames[n] = header.Name
 	}
 	return nil
+}
+
+func removeHeaders(e *endpoint.Endpoint) {
+	if e.SealedHeaders != nil {
+		e.HeadersVersion++
+	}
+	e.HeaderNames, e.SealedHeaders = nil, nil
+}
+
+// sameOrigin reports whether requests to two URLs go to one host and port. It is false for a URL without an origin.
+func sameOrigin(was, now string) bool {
+	if was == now {
+		return true
+	}
+	before, err := endpoint.Origin(was)
+	if err != nil {
+		return false
+	}
+	after, err := endpoint.Origin(now)
+	return err == nil && before == after
+}
+
+// dropped names the headers that an endpoint has lost by its move to another origin: its owner gave them to the one
+// before, and they are for no other.
+func dropped(was, now endpoint.Endpoint) []string {
+	if len(now.HeaderNames) > 0 || sameOrigin(was.URL, now.URL) {
+		return nil
+	}
+	return was.HeaderNames
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/endpoint"
-	"github.com/herald-webhooks/herald/internal/keyring"
 )
 
 func withHeaders(headers string) string {
@@ -65,9 +64,7 @@ func TestHandler_Serve_leadsHeadersThroughTheirLife(t *testing.T) {
 	}
 	look := func() stored {
 		e := w.endpoints[dynamo.EndpointKey{TenantID: "acme", EndpointID: e.ID}]
-		id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: e.HeadersVersion, Headers: true}
-		text := strings.TrimPrefix(string(e.SealedHeaders), string(sealed(id, "")))
-		return stored{e.HeaderNames, e.HeadersVersion, text}
+		return stored{e.HeaderNames, e.HeadersVersion, w.opened(e)}
 	}
 	want := stored{[]string{"Authorization", "X-Tenant"}, 1, "Authorization:Bearer s3cret\nX-Tenant:1\n"}
 	if diff := cmp.Diff(want, look()); diff != "" {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/keyring"
+	"github.com/herald-webhooks/herald/internal/testkit/sealing"
 )
 
 // ask makes an operator's request and returns its answer.
@@ -68,10 +69,14 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 			ID: e.ID, TenantID: "acme", URL: e.URL, Events: []string{"*"}, Description: "crm", Status: endpoint.Active,
 			CreatedAt: e.CreatedAt, UpdatedAt: e.CreatedAt, SecretVersion: 1, HeaderNames: []string{"Authorization"},
 			HeadersVersion: 1, SealedHeaders: e.SealedHeaders, Revision: e.Revision,
-			SealedSecret: sealed(id, keys[e.ID]),
+			SealedSecret: w.sealed(id, keys[e.ID]),
 		}
 		if diff := cmp.Diff(want, e); diff != "" {
 			t.Errorf("imported (-want +got):\n%s", diff)
+		}
+		headers, err := sealing.Secrets().Open(t.Context(), keyring.HeadersOf(e), e.SealedHeaders)
+		if err != nil || headers != "Authorization:Bearer hidden\n" {
+			t.Errorf("imported headers are opened as %q, %v", headers, err)
 		}
 	}
 	before := len(w.auditLines())

@@ -45,7 +45,7 @@ func TestHandler_Serve_leadsAnEndpointThroughItsLife(t *testing.T) {
 		t.Helper()
 		for _, e := range w.of("acme") {
 			id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: version}
-			if !bytes.Equal(e.SealedSecret, sealed(id, secret)) || e.SecretVersion != version {
+			if !bytes.Equal(e.SealedSecret, w.sealed(id, secret)) || e.SecretVersion != version {
 				t.Errorf("%s: version %d is stored as %s", name, e.SecretVersion, e.SealedSecret)
 			}
 		}

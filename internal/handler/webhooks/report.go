@@ -46,11 +46,15 @@ func (h *Handler) report(ctx context.Context, c *call, status int, took time.Dur
 // audit keeps a line about a change before it is stored. There is no secret in it, and of a URL its host and a digest
 // alone: receivers keep tokens in paths and queries. Where it fails, nothing may be stored.
 func (h *Handler) audit(ctx context.Context, c *call, action string, before, after *endpoint.Endpoint) error {
-	return h.Audit.Write(ctx, audit.Line{
+	line := audit.Line{
 		Action: action, RequestID: c.id(), OperatorClaimed: c.operator, KeyID: c.key.ID,
 		TenantID: after.TenantID, EndpointID: after.ID,
 		Changed: changed(before, after), Before: trail(before), After: trail(after),
-	})
+	}
+	if before != nil {
+		line.HeadersDropped = dropped(*before, *after)
+	}
+	return h.Audit.Write(ctx, line)
 }
 
 // record is an endpoint in an audit line.

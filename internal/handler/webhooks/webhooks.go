@@ -44,7 +44,7 @@ type Keys interface {
 	) (key apikey.Key, spent bool, err error)
 }
 
-// Sealer encrypts signing secrets.
+// Sealer encrypts signing secrets and headers.
 type Sealer interface {
 	Seal(ctx context.Context, id keyring.SecretID, secret string) ([]byte, error)
 }

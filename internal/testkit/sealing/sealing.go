@@ -1,0 +1,37 @@
+// Package sealing is KMS in memory: what it encrypts opens under the same encryption context alone, and shows what it
+// holds. It is for tests and is not part of the service.
+package sealing
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+	"github.com/aws/aws-sdk-go-v2/service/kms/types"
+
+	"github.com/herald-webhooks/herald/internal/keyring"
+)
+
+// KMS answers Encrypt and Decrypt.
+type KMS struct{}
+
+// Secrets are signing secrets and headers that KMS seals.
+func Secrets() *keyring.Secrets { return keyring.NewSecrets(KMS{}, "key") }
+
+// mark ends the context in a ciphertext.
+const mark = " sealed "
+
+// Encrypt writes the context and the plaintext.
+func (KMS) Encrypt(_ context.Context, in *kms.EncryptInput, _ ...func(*kms.Options)) (*kms.EncryptOutput, error) {
+	return &kms.EncryptOutput{CiphertextBlob: fmt.Appendf(nil, "%v%s%s", in.EncryptionContext, mark, in.Plaintext)}, nil
+}
+
+// Decrypt refuses every other context.
+func (KMS) Decrypt(_ context.Context, in *kms.DecryptInput, _ ...func(*kms.Options)) (*kms.DecryptOutput, error) {
+	bound, plain, _ := strings.Cut(string(in.CiphertextBlob), mark)
+	if bound != fmt.Sprint(in.EncryptionContext) {
+		return nil, &types.InvalidCiphertextException{}
+	}
+	return &kms.DecryptOutput{Plaintext: []byte(plain)}, nil
+}
