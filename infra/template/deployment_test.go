@@ -67,10 +67,9 @@ func TestRulesRefuseHalves(t *testing.T) {
 // refused are what the rules say about these settings.
 func (s settings) refused(t *testing.T, tpl template) (said []string) {
 	t.Helper()
-	c := conditions{t: t, settings: s}
 	for name := range tpl.Rules {
 		for _, assertion := range list(at(tpl.Rules, name)["Assertions"]) {
-			if a := assertion.(object); !c.holds(a["Assert"]) {
+			if a := assertion.(object); !s.holds(t, a["Assert"]) {
 				said = append(said, fmt.Sprint(a["AssertDescription"]))
 			}
 		}

@@ -1,7 +1,7 @@
 // Package cfn reads CloudFormation templates for tests and tools.
 //
 // It promises what encoding/json would read from the long form of intrinsic functions, except that all scalars but
-// booleans are text. It evaluates nothing. It is for tests and is not part of the service.
+// booleans are text. It evaluates conditions alone. It is for tests and is not part of the service.
 package cfn
 
 import (
