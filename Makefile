@@ -41,7 +41,7 @@ AWS_TOOL := AWS_DEFAULT_REGION=us-east-1
 OPENAPI_TOOL := PATH="$(CURDIR)/.tools/openapi/bin:$(CURDIR)/.tools/openapi/node_modules/.bin:$$PATH" REDOCLY_TELEMETRY=off
 SAM := env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS $(AWS_TOOL) .venv/bin/sam
 
-.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible native cli verify bench simulate dashboard cost second-engine tools clean
+.PHONY: help run stack incident test unit e2e lint sizes mutants invariants fuzz vulns build package reproducible rehearse native cli verify bench simulate dashboard cost second-engine tools clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -159,6 +159,11 @@ package: $(OVERLAY) ## write what installs this version, the same bytes each tim
 
 reproducible: native tools ## make the package in two folders and compare, and try its gradual updates (minutes)
 	go test -count 1 -tags emulator ./infra/pack
+
+# The package's functions are for arm64; the engine runs the native builds in their place.
+rehearse: native .venv/installed ## deploy the package to an engine of CloudFormation on this machine, by deploy.md's commands
+	@[ -f .local/package/template.yaml ] || $(MAKE) package
+	@go run ./infra/rehearse
 
 native: $(OVERLAY) ## build functions, stack and demonstration for this machine, into .local
 	@command -v go >/dev/null || { echo "make: go is missing; install Go 1.26.8 or newer" >&2; exit 1; }
