@@ -31,7 +31,7 @@ func (a *app) verify() *cli.Command {
 	return &cli.Command{
 		Name: "verify", Usage: "prove the stack end to end, as tenants of its own; a report in Markdown",
 		Description: "It raises the alarms of a stack that serves others: rejected events and, on a stack with a short\n" +
-			"schedule, deaths. Interrupted, it removes its remains when it is run again with the same flags.",
+			"schedule, deaths. Interrupted, it removes its remains when it is run again.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "probe", Usage: "make a function with each role in turn, and try forbidden calls"},
 		},
@@ -64,12 +64,12 @@ func (a *app) removing(s stack, end func() error, run error) error {
 
 // prove takes every step and prints the report.
 func (a *app) prove(ctx context.Context, probe bool, s stack, config verify.Config) error {
-	if probe && !config.Local {
-		prober, err := verify.NewProber(ctx, s.aws, s.name)
-		if err != nil {
-			return s.explain("making a probe", err)
+	if !config.Local {
+		prober := verify.NewProber(s.aws, s.name)
+		config.RemoveProbes = prober.Remove
+		if probe {
+			config.Try = prober.Try
 		}
-		config.Try = prober.Try
 	}
 	config.Progress = func(r verify.Result) { a.say("%-9s %s: %s", r.State, r.Step, r.Says) }
 	results, ok := verify.Run(ctx, config)

@@ -3,6 +3,8 @@
 package verify
 
 import (
+	"archive/zip"
+	"bytes"
 	"errors"
 	"os"
 	"os/exec"
@@ -21,6 +23,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/herald-webhooks/herald/infra/internal/client"
 	"github.com/herald-webhooks/herald/internal/testkit"
 	"github.com/herald-webhooks/herald/internal/testkit/emulator"
 	"github.com/herald-webhooks/herald/internal/testkit/tools"
@@ -87,13 +90,14 @@ func TestProbe_triesCallsThatChangeNothing(t *testing.T) {
 		"Backlog": tables.Backlog, "EndpointHealth": tables.EndpointHealth,
 		"SecretsKey": testkit.Key(t, cfg), "DeadLetterKey": testkit.Key(t, cfg),
 	}
-	payload, err := requestOf(Rights, names)
+	code, err := codeOf(Rights, names, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := probed(t, aws.ToString(cfg.BaseEndpoint), payload)
-	if len(got) != len(Rights) {
-		t.Fatalf("%d codes for %d calls", len(got), len(Rights))
+	const other = `{"calls":[{"action":"dynamodb:ListTables","input":{}}],"action":"kms:ListKeys","until":9999999999}`
+	got, err := probed(t, aws.ToString(cfg.BaseEndpoint), code, other)
+	if err != nil || len(got) != len(Rights) {
+		t.Fatalf("%d codes for %d calls, %v", len(got), len(Rights), err)
 	}
 	for n, c := range Rights {
 		if fault := c.judge(got[n]); (fault == "") != c.Allowed || strings.Contains(fault, "could not be tried") {
@@ -111,33 +115,57 @@ func TestProbe_triesCallsThatChangeNothing(t *testing.T) {
 	}
 }
 
+func TestProbe_refusesToWorkWhenItIsOld(t *testing.T) {
+	calls := []Call{{Function: "fanout", Action: "dynamodb:ListTables", Input: `{}`}}
+	for until, works := range map[time.Time]bool{
+		time.Now().Add(time.Hour): true, time.Now().Add(-2 * time.Second): false, {}: false,
+	} {
+		code, err := codeOf(calls, nil, until)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := probed(t, aws.ToString(testkit.Moto(t).BaseEndpoint), code, `{"until":9999999999}`)
+		if (err == nil) != works || works != (len(got) == 1) {
+			t.Errorf("until %s: %q, %v", until, got, err)
+		}
+	}
+}
+
 // moto runs no function without Docker: that it answers is not shown here.
 func TestProber_holdsARoleAndIsGone(t *testing.T) {
 	cfg := testkit.Moto(t)
 	const role = `{"Type":"AWS::IAM::Role","Properties":{"AssumeRolePolicyDocument":{"Statement":[{"Effect":"Allow",
 		"Action":"sts:AssumeRole","Principal":{"Service":"lambda.amazonaws.com"}}]}}}`
-	cloud, stack, function, probe := cloudformation.NewFromConfig(cfg), "probed", "probed-fanout", "probed-fanout-probe"
+	cloud, stack, function, probe := cloudformation.NewFromConfig(cfg), "probed", "probed-fanout", "probed-probe-fano"
 	if _, err := cloud.CreateStack(t.Context(), &cloudformation.CreateStackInput{
 		StackName: &stack, TemplateBody: aws.String(`{"Resources":{"One":` + role + `,"Two":` + role + `}}`),
 	}); err != nil {
+		t.Fatal(err)
+	}
+	code, err := codeOf(nil, nil, time.Now())
+	if err != nil {
 		t.Fatal(err)
 	}
 	described := &lambda.GetFunctionConfigurationInput{FunctionName: &probe}
 	var p Prober
 	var arn string
 	for _, id := range []string{"One", "Two"} { // the second time that of a run which was killed is there
-		var err error
-		if p, err = NewProber(t.Context(), cfg, stack); err != nil {
+		p = NewProber(cfg, stack)
+		if err := p.Remove(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		arn = "arn:aws:iam::" + emulator.Account + ":role/" + p.physical[id]
-		if err := p.hold(t.Context(), probe, &arn); err != nil {
+		names, err := client.Names(t.Context(), cloud, stack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		arn = "arn:aws:iam::" + emulator.Account + ":role/" + names[id]
+		if err := p.hold(t.Context(), probe, &arn, code); err != nil {
 			t.Fatal(err)
 		}
 		if held, err := p.lambda.GetFunctionConfiguration(t.Context(), described); err != nil || *held.Role != arn {
 			t.Errorf("holds %v, %v, want %s", held, err, arn)
 		}
-		if err := p.hold(t.Context(), probe, &arn); err == nil {
+		if err := p.hold(t.Context(), probe, &arn, code); err == nil {
 			t.Error("a function of any code got a role")
 		}
 	}
@@ -146,7 +174,7 @@ func TestProber_holdsARoleAndIsGone(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := p.hold(t.Context(), function, &arn); err != nil {
+	if err := p.hold(t.Context(), function, &arn, code); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := p.Try(t.Context(), "fanout", Rights); err == nil || !strings.Contains(err.Error(), "the probe") {
@@ -159,10 +187,14 @@ func TestProber_holdsARoleAndIsGone(t *testing.T) {
 }
 
 // probed runs the probe's code with the AWS SDK for Python.
-func probed(t *testing.T, endpoint string, payload []byte) (codes []string) {
+func probed(t *testing.T, endpoint string, code []byte, event string) (codes []string, err error) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "index.py"), []byte(probeCode), 0o600); err != nil {
+	archive, err := zip.NewReader(bytes.NewReader(code), int64(len(code)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(dir, archive); err != nil {
 		t.Fatal(err)
 	}
 	root, err := tools.Root()
@@ -175,15 +207,13 @@ func probed(t *testing.T, endpoint string, payload []byte) (codes []string) {
 	}
 	cmd := exec.CommandContext(t.Context(), python, "-c",
 		"import index, json, sys; print(json.dumps(index.handler(json.load(sys.stdin), None)))")
-	cmd.Dir, cmd.Stdin = dir, strings.NewReader(string(payload))
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(event)
 	cmd.Env = append(os.Environ(), "AWS_ENDPOINT_URL="+endpoint, "AWS_REGION=us-east-1", "AWS_DEFAULT_REGION=us-east-1",
 		"AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	if err := json.Unmarshal(out, &codes); err != nil {
-		t.Fatal(err)
-	}
-	return codes
+	err = json.Unmarshal(out, &codes)
+	return codes, err
 }

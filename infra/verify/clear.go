@@ -45,8 +45,13 @@ func (r *run) own(ctx context.Context) error {
 	return nil
 }
 
-// clearAway removes everything of both tenants, also that of a run which was interrupted.
+// clearAway removes everything of both tenants and all probes, also those of a run which was interrupted.
 func clearAway(ctx context.Context, r *run) (string, error) {
+	if r.RemoveProbes != nil {
+		if err := r.RemoveProbes(ctx); err != nil {
+			return "", err
+		}
+	}
 	if err := r.own(ctx); err != nil {
 		return "", err
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
@@ -26,25 +27,29 @@ var probeCode string
 
 // Prober makes calls with the roles of a stack's functions, by a function of its own for each.
 type Prober struct {
-	stack    string
-	lambda   *lambda.Client
-	physical map[string]string // names of resources, by logical id
+	stack  string
+	lambda *lambda.Client
+	cloud  *cloudformation.Client
 }
 
-// NewProber is for the stack. It removes the functions that an interrupted run has left.
-func NewProber(ctx context.Context, cfg aws.Config, stack string) (Prober, error) {
-	names, err := client.Names(ctx, cloudformation.NewFromConfig(cfg), stack)
-	p := Prober{stack: stack, lambda: lambda.NewFromConfig(cfg), physical: names}
+// NewProber is for the stack.
+func NewProber(cfg aws.Config, stack string) Prober {
+	return Prober{stack: stack, lambda: lambda.NewFromConfig(cfg), cloud: cloudformation.NewFromConfig(cfg)}
+}
+
+// Remove removes the functions that an interrupted run has left. Each holds a role of the stack's.
+func (p Prober) Remove(ctx context.Context) error {
 	for _, function := range slices.Concat(batching, others) {
-		if err == nil {
-			err = p.remove(ctx, p.probe(function))
+		if err := p.remove(ctx, p.probe(function)); err != nil {
+			return err
 		}
 	}
-	return p, err
+	return nil
 }
 
-// probe is the name of a function's probe. It ends as no function's does, of whatever stack: it is deleted.
-func (p Prober) probe(function string) string { return p.stack + "-" + function + "-probe" }
+// probe is the name of a function's probe. It ends as no function's does, of whatever stack: it is deleted. It has 64
+// characters at most, as Lambda wants.
+func (p Prober) probe(function string) string { return p.stack + "-probe-" + function[:4] }
 
 // Try makes the calls with the role of a function, and returns AWS's code for each, "" where there was none.
 func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes []string, err error) {
@@ -54,16 +59,20 @@ func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes [
 	if err != nil {
 		return nil, fmt.Errorf("looking for the role of %s: %w", function, err)
 	}
-	payload, err := requestOf(calls, p.physical)
+	names, err := client.Names(ctx, p.cloud, p.stack)
+	if err != nil {
+		return nil, err
+	}
+	code, err := codeOf(calls, names, time.Now().Add(probesWork))
 	if err != nil {
 		return nil, err
 	}
 	probe := p.probe(function)
 	defer func() { err = errors.Join(err, p.remove(context.WithoutCancel(ctx), probe)) }()
-	if err := p.hold(ctx, probe, own.Role); err != nil {
+	if err := p.hold(ctx, probe, own.Role, code); err != nil {
 		return nil, fmt.Errorf("giving a probe the role of %s: %w", function, err)
 	}
-	out, err := p.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &probe, Payload: payload})
+	out, err := p.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &probe})
 	if err != nil {
 		return nil, fmt.Errorf("invoking the probe: %w", err)
 	}
@@ -76,26 +85,33 @@ func (p Prober) Try(ctx context.Context, function string, calls []Call) (codes [
 	return codes, nil
 }
 
-// requestOf is the probe's request to make the calls, with the names of resources.
-func requestOf(calls []Call, physical map[string]string) ([]byte, error) {
-	var tries []map[string]any
+// probesWork is how long a probe works after it was made. One that was left behind does nothing.
+const probesWork = 5 * time.Minute
+
+// codeOf is the archive of a probe that makes the calls, with the names of resources, until a moment. Its calls are in
+// its code, so that whoever may invoke it can have it do nothing else.
+func codeOf(calls []Call, physical map[string]string, until time.Time) ([]byte, error) {
+	type try struct {
+		Action string         `json:"action"`
+		Input  jsontext.Value `json:"input"`
+	}
+	written := struct {
+		Until int64 `json:"until"`
+		Calls []try `json:"calls"`
+	}{Until: until.Unix()}
 	for _, c := range calls {
 		input := c.Named(func(id string) string { return physical[id] })
-		tries = append(tries, map[string]any{"action": c.Action, "input": input})
+		written.Calls = append(written.Calls, try{Action: c.Action, Input: input})
 	}
-	payload, err := json.Marshal(map[string]any{"calls": tries})
+	text, err := json.Marshal(written)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the calls: %w", err)
 	}
-	return payload, nil
+	return zipped(map[string]string{"index.py": probeCode, "calls.json": string(text)})
 }
 
 // hold makes a probe with the role. A function that is there already may have any code: it gets no role.
-func (p Prober) hold(ctx context.Context, probe string, role *string) error {
-	code, err := zipped("index.py", probeCode)
-	if err != nil {
-		return err
-	}
+func (p Prober) hold(ctx context.Context, probe string, role *string, code []byte) error {
 	if _, err := p.lambda.CreateFunction(ctx, &lambda.CreateFunctionInput{
 		FunctionName: &probe, Role: role, Runtime: types.RuntimePython313, Handler: aws.String("index.handler"),
 		Architectures: []types.Architecture{types.ArchitectureArm64}, Timeout: aws.Int32(30), MemorySize: aws.Int32(256),
@@ -111,20 +127,25 @@ func (p Prober) remove(ctx context.Context, probe string) error {
 	_, err := p.lambda.DeleteFunction(ctx, &lambda.DeleteFunctionInput{FunctionName: &probe})
 	var gone *types.ResourceNotFoundException
 	if err != nil && !errors.As(err, &gone) {
-		return fmt.Errorf("deleting %s: %w", probe, err)
+		return fmt.Errorf("deleting the function %s: %w", probe, err)
 	}
 	return nil
 }
 
-func zipped(name, text string) ([]byte, error) {
+func zipped(files map[string]string) ([]byte, error) {
 	var b bytes.Buffer
 	archive := zip.NewWriter(&b)
-	file, err := archive.Create(name)
-	if err == nil {
-		_, err = file.Write([]byte(text))
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		file, err := archive.Create(name)
+		if err == nil {
+			_, err = file.Write([]byte(files[name]))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("packing %s: %w", name, err)
+		}
 	}
-	if err = errors.Join(err, archive.Close()); err != nil {
-		return nil, fmt.Errorf("packing %s: %w", name, err)
+	if err := archive.Close(); err != nil {
+		return nil, fmt.Errorf("packing: %w", err)
 	}
 	return b.Bytes(), nil
 }
@@ -135,7 +156,7 @@ func roles(ctx context.Context, r *run) (says string, err error) {
 	case r.Local:
 		return "", notShown("the emulator enforces no rights")
 	case r.Try == nil:
-		return "", notShown("nobody asked for it: --probe makes functions that hold each role in turn")
+		return "", notShown("it was not asked for: --probe makes functions that hold each role in turn")
 	}
 	calls := map[string][]Call{}
 	for _, c := range Rights {

@@ -3,7 +3,6 @@ package verify
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,17 +87,6 @@ func TestBatchFill_isNotShownWithoutLines(t *testing.T) {
 	_, err := batchFill(context.Background(), &run{Config: Config{Logs: LocalLogs(t.TempDir())}})
 	if !errors.As(err, &hidden) {
 		t.Errorf("of no lines: %v", err)
-	}
-}
-
-// A probe is deleted: its name must be no function's, of whatever stack.
-func TestProbe_hasNoFunctionsName(t *testing.T) {
-	functions := slices.Concat(batching, others)
-	for _, function := range functions {
-		probe := Prober{stack: "herald"}.probe(function)
-		if slices.ContainsFunc(functions, func(f string) bool { return strings.HasSuffix(probe, "-"+f) }) {
-			t.Errorf("%s may be a function of another stack", probe)
-		}
 	}
 }
 

@@ -3,7 +3,7 @@
 //
 // It promises that each step it reports was observed, that a step which fails names the link of the chain at
 // which the event got stuck, that it touches nothing of any tenant but its own, and that it removes what it
-// made, at its end and, for a run that was interrupted, at the next start; probes, when the next run has some, too.
+// made, at its end and, for a run that was interrupted, at the next start.
 // Steps that a stack's schedule or the local stack cannot show are reported as not shown, with the reason.
 package verify
 
@@ -27,7 +27,7 @@ const (
 	Noisy  = "herald-verify-noisy"
 )
 
-// Config configures a verification. All fields but Alarms, Trails and Try are required.
+// Config configures a verification. All fields from Alarms on may be nil.
 type Config struct {
 	Client    *client.Client
 	Receiver  Receiver
@@ -43,6 +43,8 @@ type Config struct {
 
 	Alarms cloudwatch.DescribeAlarmsAPIClient // nil: the stack has none
 	Trails Trails                             // nil: there is no CloudTrail
+	// RemoveProbes removes the functions of Try that a run has left (Prober.Remove); nil: there is no Lambda.
+	RemoveProbes func(context.Context) error
 	// Try makes calls with the role of a function (Prober.Try); nil: no role is probed.
 	Try func(ctx context.Context, function string, calls []Call) (codes []string, err error)
 }
