@@ -132,7 +132,7 @@ func (d *document) entry(name, item *yaml.Node) (entry, bool) {
 			if compiled == nil || len(d.faults) > readable {
 				return t, false
 			}
-			if err := compiled.Check([]byte(t.Example)); err != nil {
+			if _, err := compiled.Check([]byte(t.Example), schema.NoLimit); err != nil {
 				d.fault(data, "the example of %s: %v", t.Name, err)
 			}
 		}
@@ -154,8 +154,11 @@ func (d *document) schema(name, media *yaml.Node, t *entry) *schema.Schema {
 	readable := len(d.faults)
 	t.Schema = d.json(data, inSchema)
 	compiled, err := schema.Compile(t.Schema)
-	if err != nil && len(d.faults) == readable {
-		d.fault(data, "the schema of %s: %v", t.Name, err)
+	if err != nil {
+		if len(d.faults) == readable {
+			d.fault(data, "the schema of %s: %v", t.Name, err)
+		}
+		return nil
 	}
 	return compiled
 }

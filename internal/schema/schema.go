@@ -1,41 +1,42 @@
-// Package schema checks the data of events against JSON Schemas (2020-12).
+// Package schema checks the data of events against JSON Schemas (2020-12) without references.
 //
-// It promises that a mismatch is reported by its place in the schema and never by the data. It resolves no reference
-// to another document.
+// It promises that numbers are compared exactly, of whatever size; that a check stops at its limit, with work that is
+// counted and grows with the data alone; and that a mismatch is reported by its place in the schema and never by the
+// data. infra/decisions/0025-a-schema-checker-of-our-own.md says why it is no library.
 package schema
 
 import (
 	"errors"
 	"fmt"
-	"math"
-	"regexp"
-	"strings"
-
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // dialect is the dialect of every schema, named or not.
 const dialect = "https://json-schema.org/draft/2020-12/schema"
 
 // Schema is a compiled schema. Its methods may be called concurrently.
-type Schema struct{ resolved *jsonschema.Resolved }
+type Schema struct{ root *node }
+
+// ErrTooCostly is a check that went beyond its limit.
+var ErrTooCostly = errors.New("checking the data against its schema costs too much")
 
 // Compile reads the text of a schema.
 func Compile(text string) (*Schema, error) {
-	s := &jsonschema.Schema{}
-	if err := s.UnmarshalJSON([]byte(text)); err != nil {
+	v, err := parse([]byte(text))
+	if err != nil {
 		return nil, fmt.Errorf("reading schema: %w", err)
 	}
-	if s.Schema != "" && s.Schema != dialect {
+	o, ok := v.(*object)
+	if !ok {
+		return nil, errors.New("reading schema: it must be an object")
+	}
+	if named, ok := o.get("$schema"); ok && named != dialect {
 		return nil, fmt.Errorf("reading schema: $schema must be %s", dialect)
 	}
-	resolved, err := s.Resolve(nil)
+	root, err := compile(o, "")
 	if err != nil {
-		return nil, fmt.Errorf("resolving schema: %w", err)
+		return nil, fmt.Errorf("reading schema: %w", err)
 	}
-	return &Schema{resolved}, nil
+	return &Schema{root}, nil
 }
 
 // Mismatch names the keyword of the schema that the data violates, as a JSON Pointer: /properties/amount/type.
@@ -43,61 +44,30 @@ type Mismatch struct{ Keyword string }
 
 func (m *Mismatch) Error() string { return "does not fulfil " + m.Keyword + " of its schema" }
 
-// Check returns a *Mismatch unless the data matches the schema; any one of several.
-func (s *Schema) Check(data []byte) error {
-	var value any
-	if err := json.Unmarshal(data, &value, json.WithUnmarshalers(numbers)); err != nil {
-		return fmt.Errorf("reading data: %w", err)
+// Check returns a *Mismatch unless the data matches the schema; any one of several. It costs at most a little more than
+// the limit: where it would, the error is ErrTooCostly.
+func (s *Schema) Check(data []byte, limit Cost) (spent Cost, err error) {
+	r := &run{left: limit}
+	if !r.spend(costDecode * Cost(len(data))) {
+		return 0, ErrTooCostly
 	}
-	err := s.resolved.Validate(value)
-	if err == nil {
-		return nil
+	v, err := parse(data)
+	if err != nil {
+		return limit - r.left, fmt.Errorf("reading data: %w", err)
 	}
-	return &Mismatch{Keyword: keyword(err)}
+	at := r.apply(s.root, v, nil)
+	switch {
+	case r.over():
+		return limit - max(r.left, 0), ErrTooCostly
+	case at != "":
+		return limit - r.left, &Mismatch{Keyword: at}
+	}
+	return limit - r.left, nil
 }
 
-// numbers reads a number beyond every float as the largest float.
-var numbers = json.UnmarshalFromFunc(func(d *jsontext.Decoder, value *any) error {
-	if d.PeekKind() != '0' {
-		return errors.ErrUnsupported
-	}
-	token, err := d.ReadToken()
-	if err != nil {
-		return err //nolint:wrapcheck // it points to the fault
-	}
-	number, err := token.Float()
-	if err != nil {
-		number = math.Copysign(math.MaxFloat64, number)
-	}
-	*value = number
-	return nil
-})
-
-// The library's errors begin with "validating /properties/amount: " for each level, then "type: ".
-var (
-	level = regexp.MustCompile(`^validating (.+): $`)
-	first = regexp.MustCompile(`^(\w+)[:\[]`)
-)
-
-// keyword is the innermost place that an error names. The rest of its text contains values.
-func keyword(err error) string {
-	at := ""
-	for {
-		inner := errors.Unwrap(err)
-		if inner == nil {
-			break
-		}
-		head := strings.TrimSuffix(err.Error(), inner.Error())
-		if found := level.FindStringSubmatch(head); found != nil && found[1] != "root" {
-			at = found[1]
-		}
-		err = inner
-	}
-	if found := first.FindStringSubmatch(err.Error()); found != nil {
-		return at + "/" + found[1]
-	}
-	if strings.HasPrefix(err.Error(), "unexpected additional properties") {
-		return at + "/additionalProperties"
-	}
-	return at + "/"
+// Worst is the most that a check of so many bytes costs, unless one of its numbers has an exponent of more than a
+// thousand digits. at is the keyword that costs most.
+func (s *Schema) Worst(size int) (most Cost, at string) {
+	b := s.root.bound
+	return Cost(b.of(size)) + costDecode*Cost(size), b.costliest(size)
 }

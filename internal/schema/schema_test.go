@@ -49,7 +49,7 @@ func TestSchema_Check_namesTheKeywordAndNoData(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = s.Check([]byte(row.data))
+			_, err = s.Check([]byte(row.data), NoLimit)
 			if row.want == "" {
 				if err != nil {
 					t.Error(err)

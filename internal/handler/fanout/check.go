@@ -1,8 +1,10 @@
 package fanout
 
 import (
+	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
@@ -19,27 +21,67 @@ const (
 	checkReject SchemaCheck = "reject" // as any other bad event
 )
 
+// The limits of checks.
+var (
+	maxEarly = schema.In(time.Second)            // of all checks before a batch's deliveries are sent
+	maxOne   = schema.In(200 * time.Millisecond) // of one of them
+	maxLate  = schema.In(time.Second)            // of one afterwards
+)
+
+// reasonTooCostly is the reason of an event that is not checked to its end.
+const reasonTooCostly = "schema_too_costly"
+
+// checker is a schema.
+type checker interface {
+	Check(data []byte, limit schema.Cost) (spent schema.Cost, err error)
+}
+
 // schemas are the types' schemas by name, each compiled when the first event of its type comes.
-type schemas map[string]func() (*schema.Schema, error)
+type schemas map[string]func() (checker, error)
 
 // schemasOf returns the schemas of the types.
 func schemasOf(types []catalogue.Type) schemas {
 	made := schemas{}
 	for _, t := range types {
-		made[t.Name] = sync.OnceValues(func() (*schema.Schema, error) { return schema.Compile(t.Schema) })
+		made[t.Name] = sync.OnceValues(func() (checker, error) { return schema.Compile(t.Schema) })
 	}
 	return made
 }
 
-// check holds the data of a good event against the schema of its type.
-func (h *Handler) check(t *task) {
-	if t.bad != nil || t.err != nil || h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
+// check holds the data of good events against the schemas of their types, as far as that is cheap. An event beyond that
+// is sent unchecked where mismatches are only reported, and checked later where they are rejected.
+func (h *Handler) check(tasks []*task) {
+	if h.SchemaCheck != checkWarn && h.SchemaCheck != checkReject {
 		return
 	}
-	compiled, err := h.schemas[t.event.Type]() // each event has a known type
-	if err == nil {
-		err = compiled.Check(t.event.Data)
+	left := maxEarly
+	for i, t := range tasks {
+		if t.bad != nil || t.err != nil {
+			continue
+		}
+		fair := left / schema.Cost(len(tasks)-i) // so that costly events leave enough for those after them
+		spent, err := h.match(t, min(fair, maxOne))
+		left -= spent
+		if !errors.Is(err, schema.ErrTooCostly) {
+			h.judge(t, err)
+			continue
+		}
+		t.unchecked = h.SchemaCheck == checkWarn
+		t.later = h.SchemaCheck == checkReject
 	}
+}
+
+// match checks one event.
+func (h *Handler) match(t *task, limit schema.Cost) (spent schema.Cost, err error) {
+	compiled, err := h.schemas[t.event.Type]() // each event has a known type
+	if err != nil {
+		return 0, err
+	}
+	return compiled.Check(t.event.Data, limit) //nolint:wrapcheck // it says what it is
+}
+
+// judge turns the result of a check into the event's fate.
+func (h *Handler) judge(t *task, err error) {
 	var mismatch *schema.Mismatch
 	switch {
 	case !errors.As(err, &mismatch):
@@ -48,5 +90,27 @@ func (h *Handler) check(t *task) {
 		t.bad = &event.Invalid{EventID: t.event.ID, Field: "data", Reason: mismatch.Error()}
 	default:
 		t.mismatch = "data " + mismatch.Error()
+	}
+}
+
+// processLate checks the costly events, one by one, and sends or rejects each. Those for which no time is left are
+// received again.
+func (h *Handler) processLate(ctx context.Context, tasks []*task) {
+	for _, t := range tasks {
+		if !t.later {
+			continue
+		}
+		if t.err = ctx.Err(); t.err != nil {
+			continue
+		}
+		_, err := h.match(t, maxLate)
+		if errors.Is(err, schema.ErrTooCostly) {
+			t.bad = &event.Invalid{
+				EventID: t.event.ID, Field: "data", Reason: reasonTooCostly + ": its schema takes over a second to check",
+			}
+		} else {
+			h.judge(t, err)
+		}
+		h.send(ctx, []*task{t})
 	}
 }

@@ -77,7 +77,9 @@ type task struct {
 	reused bool  // an event of another content had its id before
 	err    error // a fault of ours: the message is received again
 
-	mismatch string // of its data with its schema, where that is only reported
+	mismatch  string // of its data with its schema, where that is only reported
+	unchecked bool   // it is delivered, and its data was not checked: that would have taken too long
+	later     bool   // its data is checked when the others are sent
 }
 
 // Process handles the records of one invocation. It returns the ids of the messages that go back to the queue.
@@ -88,11 +90,10 @@ func (h *Handler) Process(ctx context.Context, records []events.SQSMessage) (fai
 	tasks := make([]*task, len(records))
 	for i, r := range records {
 		tasks[i] = decode(r)
-		h.check(tasks[i])
 	}
-	h.reject(ctx, tasks)
-	good := slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil })
-	h.fanOut(ctx, good)
+	h.check(tasks)
+	h.send(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.later }))
+	h.processLate(ctx, tasks)
 	for _, t := range tasks {
 		if t.err != nil {
 			failed = append(failed, t.record.MessageId)
@@ -118,6 +119,12 @@ func decode(r events.SQSMessage) *task {
 		t.err = err
 	}
 	return t
+}
+
+// send sends the deliveries of good events, and bad events to where they are kept.
+func (h *Handler) send(ctx context.Context, tasks []*task) {
+	h.reject(ctx, tasks)
+	h.fanOut(ctx, slices.DeleteFunc(slices.Clone(tasks), func(t *task) bool { return t.bad != nil || t.err != nil }))
 }
 
 // reject sends bad events to EventsDeadLetterQueue as they came, with their reason.

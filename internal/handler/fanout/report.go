@@ -85,5 +85,9 @@ func (h *Handler) oddities(t *task) (reasons []string) {
 		h.Metrics.Count("SchemaMismatches", 1)
 		reasons = append(reasons, t.mismatch)
 	}
+	if t.unchecked {
+		h.Metrics.Count("SchemaChecksSkipped", 1)
+		reasons = append(reasons, "data not checked, "+reasonTooCostly)
+	}
 	return reasons
 }

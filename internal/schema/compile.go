@@ -1,0 +1,192 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// node is a schema.
+type node struct {
+	at     string // its place
+	never  bool   // nothing matches
+	rules  []rule
+	bound  bound
+	tracks bool // it asks what was not evaluated
+}
+
+// rule checks a value, and returns the place of the keyword that it violates, "" for none.
+type rule func(r *run, v any, s seen) string
+
+// apply holds a value against a schema. s is this schema's alone, or nil where nobody asks.
+func (r *run) apply(n *node, v any, s seen) string {
+	if !r.spend(costValue+costRule*Cost(len(n.rules))) || n.never {
+		return n.at
+	}
+	if n.tracks && s == nil {
+		if s = r.nothingSeen(v); r.over() {
+			return n.at
+		}
+	}
+	for _, check := range n.rules {
+		if at := check(r, v, s); at != "" || r.over() {
+			return at
+		}
+	}
+	return ""
+}
+
+// scope is a schema that is being compiled.
+type scope struct {
+	*node
+	of      *object
+	members bool // properties and its two siblings are compiled
+}
+
+// compile reads a schema: an object, true or false.
+func compile(v any, at string) (*node, error) {
+	n := &node{at: at}
+	if all, ok := v.(bool); ok {
+		n.never, n.bound = !all, once(at, costValue)
+		return n, nil
+	}
+	o, ok := v.(*object)
+	if !ok {
+		return nil, fmt.Errorf("%s must be an object, true or false", at)
+	}
+	s := &scope{node: n, of: o}
+	for _, k := range keywords() {
+		value, ok := o.get(k.name)
+		if !ok {
+			continue
+		}
+		if err := k.compile(s, value, pointer(at, k.name)); err != nil {
+			return nil, err
+		}
+	}
+	n.bound = n.bound.and(once(at, costValue+costRule*Cost(len(n.rules))))
+	return n, nil
+}
+
+// keyword is a word of the dialect, and its compiler.
+type keyword struct {
+	name    string
+	compile func(s *scope, value any, at string) error
+}
+
+// keywords are those that can refuse a value, in the order of their checks: what bounds the data comes first. Others
+// only describe.
+func keywords() []keyword {
+	return []keyword{
+		{"$ref", noReference}, {"$dynamicRef", noReference}, {"$recursiveRef", noReference},
+		{"type", compileType}, {"const", compileConst}, {"enum", compileEnum},
+		{"minimum", compileMinimum}, {"exclusiveMinimum", compileExclusiveMinimum},
+		{"maximum", compileMaximum}, {"exclusiveMaximum", compileExclusiveMaximum}, {"multipleOf", compileMultipleOf},
+		{"minLength", compileMinLength}, {"maxLength", compileMaxLength}, {"pattern", compilePattern},
+		{"minItems", compileMinItems}, {"maxItems", compileMaxItems}, {"uniqueItems", compileUniqueItems},
+		{"prefixItems", compilePrefixItems}, {"items", compileItems}, {"contains", compileContains},
+		{"minProperties", compileMinProperties}, {"maxProperties", compileMaxProperties},
+		{"required", compileRequired}, {"dependentRequired", compileDependentRequired},
+		{"propertyNames", compilePropertyNames}, {"properties", compileMembers}, {"patternProperties", compileMembers},
+		{"additionalProperties", compileMembers},
+		{"allOf", compileAllOf}, {"anyOf", compileAnyOf}, {"oneOf", compileOneOf}, {"not", compileNot}, {"if", compileIf},
+		{"dependentSchemas", compileDependentSchemas},
+		{"unevaluatedItems", compileUnevaluatedItems}, {"unevaluatedProperties", compileUnevaluatedProperties},
+	}
+}
+
+func noReference(_ *scope, _ any, at string) error {
+	return fmt.Errorf("%s: references are not followed", at)
+}
+
+// add adds a rule and its bound.
+func (s *scope) add(check rule, b bound) {
+	s.rules, s.bound = append(s.rules, check), s.bound.and(b)
+}
+
+// below compiles the schemas of a mapping from names, in its order.
+func below(value any, at string) (named []string, nodes []*node, err error) {
+	o, ok := value.(*object)
+	if !ok {
+		return nil, nil, fmt.Errorf("%s must be an object", at)
+	}
+	for i, name := range o.names {
+		n, err := compile(o.values[i], pointer(at, name))
+		if err != nil {
+			return nil, nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return o.names, nodes, nil
+}
+
+// list compiles the schemas of a list.
+func list(value any, at string) (nodes []*node, err error) {
+	items, ok := value.([]any)
+	if !ok || len(items) == 0 {
+		return nil, fmt.Errorf("%s must be a list of schemas", at)
+	}
+	for i, item := range items {
+		n, err := compile(item, pointer(at, i))
+		if err != nil {
+			return nil, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+// names reads a list of names.
+func names(value any, at string) (list []string, err error) {
+	items, ok := value.([]any)
+	if !ok {
+		return nil, fmt.Errorf("%s must be a list of names", at)
+	}
+	for _, item := range items {
+		name, ok := item.(string)
+		if !ok {
+			return nil, fmt.Errorf("%s must be a list of names", at)
+		}
+		list = append(list, name)
+	}
+	return list, nil
+}
+
+// amount reads a number of things: 3, 3.0 or 3e0. What is too large for an int is the largest.
+func amount(value any, at string) (int, error) {
+	n, isNumber := value.(numeral)
+	d, ok := decimalOf(n)
+	if !isNumber || !ok || !d.whole() || d.sign() < 0 {
+		return 0, fmt.Errorf("%s must be a whole number, 0 or more", at)
+	}
+	if d.point.Cmp(big.NewInt(9)) > 0 { // more than nine digits
+		return math.MaxInt32, nil
+	}
+	v := 0
+	for i := range int(d.point.Int64()) {
+		v *= 10
+		if i < len(d.digits) {
+			v += int(d.digits[i] - '0')
+		}
+	}
+	return v, nil
+}
+
+// most is a keyword's amount, or infinity where the schema does not have it.
+func (s *scope) most(name string) float64 {
+	value, ok := s.of.get(name)
+	if !ok {
+		return math.Inf(1)
+	}
+	n, err := amount(value, name)
+	if err != nil {
+		return math.Inf(1) // its own compiler refuses it
+	}
+	return float64(n)
+}
+
+// isType are the names of types.
+func isType(name string) bool {
+	return slices.Contains([]string{"null", "boolean", "string", "number", "integer", "array", "object"}, name)
+}

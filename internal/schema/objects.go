@@ -1,0 +1,212 @@
+package schema
+
+import (
+	"fmt"
+	"slices"
+)
+
+func compileMinProperties(s *scope, value any, at string) error {
+	return compileCount(s, value, at, countNames, func(n, limit int) bool { return n >= limit })
+}
+
+func compileMaxProperties(s *scope, value any, at string) error {
+	return compileCount(s, value, at, countNames, func(n, limit int) bool { return n <= limit })
+}
+
+func countNames(v any) (int, bool) {
+	o, ok := v.(*object)
+	if !ok {
+		return 0, false
+	}
+	return len(o.names), true
+}
+
+// all reports whether an object has these names. It looks at no more of them than the object has.
+func (r *run) all(o *object, names []string) bool {
+	if len(names) > len(o.names) {
+		return false
+	}
+	if o.places == nil && !r.spend(costLookup*Cost(len(o.names))) || !r.spend(costLookup*Cost(len(names))) {
+		return false
+	}
+	return !slices.ContainsFunc(names, func(name string) bool {
+		_, ok := o.get(name)
+		return !ok
+	})
+}
+
+func compileRequired(s *scope, value any, at string) error {
+	required, err := names(value, at)
+	if err != nil {
+		return err
+	}
+	required = unique(required)
+	s.add(func(r *run, v any, _ seen) string {
+		if o, ok := v.(*object); ok && !r.all(o, required) {
+			return at
+		}
+		return ""
+	}, capped(at, costLookup, costLookup*float64(len(required))).and(always(at, costLookup)))
+	return nil
+}
+
+func unique(names []string) []string { return slices.Compact(slices.Sorted(slices.Values(names))) }
+
+func compileDependentRequired(s *scope, value any, at string) error {
+	o, ok := value.(*object)
+	if !ok {
+		return fmt.Errorf("%s must be an object", at)
+	}
+	needs, longest := map[string][]string{}, 0
+	for i, name := range o.names {
+		list, err := names(o.values[i], pointer(at, name))
+		if err != nil {
+			return err
+		}
+		needs[name] = unique(list)
+		longest = max(longest, len(list))
+	}
+	s.add(func(r *run, v any, _ seen) string {
+		o, ok := v.(*object)
+		if !ok {
+			return ""
+		}
+		for _, name := range o.names {
+			if !r.spend(costLookup) || !r.all(o, needs[name]) {
+				return at
+			}
+		}
+		return ""
+	}, always(at, costLookup*Cost(2+longest)))
+	return nil
+}
+
+func compilePropertyNames(s *scope, value any, at string) error {
+	n, err := compile(value, at)
+	if err != nil {
+		return err
+	}
+	s.add(func(r *run, v any, _ seen) string {
+		o, ok := v.(*object)
+		if !ok {
+			return ""
+		}
+		for _, name := range o.names {
+			if at := r.apply(n, name, nil); at != "" {
+				return at
+			}
+		}
+		return ""
+	}, n.bound.times(s.most("maxProperties")))
+	return nil
+}
+
+// members are the three keywords that share the names of an object among them.
+type members struct {
+	named      map[string]*node
+	patterns   []pattern
+	matched    []*node // by the patterns
+	additional *node   // of all others, or nil
+}
+
+// compileMembers compiles all three when it meets the first.
+func compileMembers(s *scope, _ any, _ string) error {
+	if s.members {
+		return nil
+	}
+	s.members = true
+	m := members{named: map[string]*node{}}
+	b, err := m.readNamed(s)
+	if err != nil {
+		return err
+	}
+	if value, ok := s.of.get("additionalProperties"); ok {
+		if m.additional, err = compile(value, pointer(s.at, "additionalProperties")); err != nil {
+			return err
+		}
+		b = b.beside(m.additional.bound.times(s.most("maxProperties")))
+	}
+	matched, err := m.readPatterns(s)
+	if err != nil {
+		return err
+	}
+	s.add(m.check, b.and(matched).and(always(s.at, costLookup+costByte)))
+	return nil
+}
+
+func (m *members) readNamed(s *scope) (b bound, err error) {
+	value, ok := s.of.get("properties")
+	if !ok {
+		return b, nil
+	}
+	names, nodes, err := below(value, pointer(s.at, "properties"))
+	for i, n := range nodes {
+		m.named[names[i]] = n
+		b = b.beside(n.bound)
+	}
+	return b, err
+}
+
+func (m *members) readPatterns(s *scope) (b bound, err error) {
+	value, ok := s.of.get("patternProperties")
+	if !ok {
+		return b, nil
+	}
+	at := pointer(s.at, "patternProperties")
+	texts, nodes, err := below(value, at)
+	if err != nil {
+		return b, err
+	}
+	for i, n := range nodes {
+		p, err := newPattern(texts[i], n.at)
+		if err != nil {
+			return b, err
+		}
+		m.patterns, m.matched = append(m.patterns, p), append(m.matched, n)
+		b = b.and(always(n.at, Cost(p.rate()))).and(n.bound.times(s.most("maxProperties")))
+	}
+	return b, nil
+}
+
+func (m members) check(r *run, v any, s seen) string {
+	o, ok := v.(*object)
+	if !ok {
+		return ""
+	}
+	for i, name := range o.names {
+		if !r.spend(costLookup + costByte*Cost(len(name))) {
+			return ""
+		}
+		known, at := m.one(r, name, o.values[i])
+		if at != "" {
+			return at
+		}
+		if known {
+			s.mark(i)
+		}
+	}
+	return ""
+}
+
+// one holds a name's value against the schemas for it, if there are any.
+func (m members) one(r *run, name string, v any) (known bool, at string) {
+	if n := m.named[name]; n != nil {
+		known = true
+		if at := r.apply(n, v, nil); at != "" {
+			return known, at
+		}
+	}
+	for i, p := range m.patterns {
+		if !p.matches(r, name) {
+			continue
+		}
+		known = true
+		if at := r.apply(m.matched[i], v, nil); at != "" {
+			return known, at
+		}
+	}
+	if !known && m.additional != nil {
+		return true, r.apply(m.additional, v, nil)
+	}
+	return known, ""
+}

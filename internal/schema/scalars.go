@@ -1,0 +1,222 @@
+package schema
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"regexp/syntax"
+	"unicode/utf8"
+)
+
+func compileType(s *scope, value any, at string) error {
+	list, err := names(value, at)
+	if one, ok := value.(string); ok {
+		list, err = []string{one}, nil
+	}
+	if err != nil {
+		return fmt.Errorf("%s must be the name of a type, or a list of such", at)
+	}
+	allowed := map[string]bool{}
+	for _, name := range list {
+		if !isType(name) {
+			return fmt.Errorf("%s: there is no type %q", at, name)
+		}
+		allowed[name] = true
+	}
+	integers := allowed["integer"] && !allowed["number"]
+	s.add(func(r *run, v any, _ seen) string {
+		number, isNumber := v.(numeral)
+		if allowed[kind(v)] || integers && isNumber && r.decimal(number).whole() {
+			return ""
+		}
+		return at
+	}, once(at, costNumber).and(always(at, costByte)))
+	return nil
+}
+
+// costCanonical bounds what a byte of JSON costs in run.canonical: at most a value, a number and a name each.
+const costCanonical = costValue + costNumber + costSort + 16*costByte
+
+func compileConst(s *scope, value any, at string) error {
+	return compileOneOfValues(s, []any{value}, at)
+}
+
+func compileEnum(s *scope, value any, at string) error {
+	values, ok := value.([]any)
+	if !ok {
+		return fmt.Errorf("%s must be a list of values", at)
+	}
+	return compileOneOfValues(s, values, at)
+}
+
+func isScalar(v any) bool { return kind(v) != "array" && kind(v) != "object" }
+
+// compileOneOfValues looks a value up, however many there are.
+func compileOneOfValues(s *scope, values []any, at string) error {
+	allowed, longest, scalars := map[string]bool{}, 0, true
+	for _, v := range values {
+		r := &run{left: NoLimit}
+		text := string(r.canonical(nil, v))
+		if r.over() {
+			return fmt.Errorf("%s has a number whose exponent is too long", at)
+		}
+		allowed[text] = true
+		longest = max(longest, len(text))
+		scalars = scalars && isScalar(v)
+	}
+	b := once(at, costLookup+costValue+costNumber+costByte*Cost(longest+24)).and(always(at, 3*costByte))
+	if !scalars {
+		b = always(at, costLookup+costCanonical)
+	}
+	s.add(func(r *run, v any, _ seen) string {
+		if text, ok := v.(string); ok && len(text) > longest || scalars && !isScalar(v) {
+			return at
+		}
+		if r.spend(costLookup) && allowed[string(r.canonical(nil, v))] {
+			return ""
+		}
+		return at
+	}, b)
+	return nil
+}
+
+func compileMinimum(s *scope, value any, at string) error {
+	return compileLimit(s, value, at, func(c int) bool { return c >= 0 })
+}
+
+func compileExclusiveMinimum(s *scope, value any, at string) error {
+	return compileLimit(s, value, at, func(c int) bool { return c > 0 })
+}
+
+func compileMaximum(s *scope, value any, at string) error {
+	return compileLimit(s, value, at, func(c int) bool { return c <= 0 })
+}
+
+func compileExclusiveMaximum(s *scope, value any, at string) error {
+	return compileLimit(s, value, at, func(c int) bool { return c < 0 })
+}
+
+// compileLimit compares numbers with the schema's.
+func compileLimit(s *scope, value any, at string, fits func(compared int) bool) error {
+	limit, err := number(value, at)
+	if err != nil {
+		return err
+	}
+	s.add(func(r *run, v any, _ seen) string {
+		if n, ok := v.(numeral); ok && !fits(r.decimal(n).compare(limit)) {
+			return at
+		}
+		return ""
+	}, once(at, costNumber).and(always(at, costByte)))
+	return nil
+}
+
+// maxDigits bounds the numbers of schemas: multipleOf divides by one.
+const maxDigits = 1000
+
+// number reads a number of a schema.
+func number(value any, at string) (decimal, error) {
+	n, isNumber := value.(numeral)
+	d, ok := decimalOf(n)
+	if !isNumber || !ok || len(d.digits) > maxDigits {
+		return decimal{}, fmt.Errorf("%s must be a number with at most %d digits", at, maxDigits)
+	}
+	return d, nil
+}
+
+func compileMultipleOf(s *scope, value any, at string) error {
+	d, err := number(value, at)
+	if err != nil || d.sign() <= 0 {
+		return fmt.Errorf("%s must be a number above 0 with at most %d digits", at, maxDigits)
+	}
+	by := divisorOf(d)
+	words := Cost(by.digits.BitLen()/64 + 1)
+	number, digit := costDivide+100*words*words, 40+words
+	s.add(func(r *run, v any, _ seen) string {
+		n, ok := v.(numeral)
+		if ok && r.spend(number+digit*Cost(len(n))) && !by.divides(r.decimal(n)) {
+			return at
+		}
+		return ""
+	}, once(at, number+costNumber).and(always(at, digit+costByte)))
+	return nil
+}
+
+func compileMinLength(s *scope, value any, at string) error {
+	return compileLength(s, value, at, func(length, limit int) bool { return length >= limit })
+}
+
+func compileMaxLength(s *scope, value any, at string) error {
+	return compileLength(s, value, at, func(length, limit int) bool { return length <= limit })
+}
+
+// compileLength counts the characters of texts.
+func compileLength(s *scope, value any, at string, fits func(length, limit int) bool) error {
+	limit, err := amount(value, at)
+	if err != nil {
+		return err
+	}
+	s.add(func(r *run, v any, _ seen) string {
+		text, ok := v.(string)
+		if ok && r.spend(costByte*Cost(len(text))) && !fits(utf8.RuneCountInString(text), limit) {
+			return at
+		}
+		return ""
+	}, always(at, costByte))
+	return nil
+}
+
+// pattern is a regular expression, and the steps that it takes for a byte at most: its instructions.
+type pattern struct {
+	form  *regexp.Regexp
+	steps Cost
+}
+
+func newPattern(text, at string) (pattern, error) {
+	form, err := regexp.Compile(text)
+	if err != nil {
+		return pattern{}, fmt.Errorf("%s: %w", at, err)
+	}
+	parsed, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return pattern{}, fmt.Errorf("%s: %w", at, err)
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return pattern{}, fmt.Errorf("%s: %w", at, err)
+	}
+	return pattern{form, Cost(len(program.Inst))}, nil
+}
+
+func (p pattern) matches(r *run, text string) bool {
+	return r.spend(costMatch+costStep*p.steps*Cost(len(text))) && p.form.MatchString(text)
+}
+
+// rate is what a byte costs at most.
+func (p pattern) rate() float64 { return float64(costMatch + costStep*p.steps) }
+
+func compilePattern(s *scope, value any, at string) error {
+	text, ok := value.(string)
+	if !ok {
+		return fmt.Errorf("%s must be a text", at)
+	}
+	p, err := newPattern(text, at)
+	if err != nil {
+		return err
+	}
+	s.add(func(r *run, v any, _ seen) string {
+		if text, ok := v.(string); ok && !p.matches(r, text) {
+			return at
+		}
+		return ""
+	}, p.bound(at, s.most("maxLength")))
+	return nil
+}
+
+// bound is the bound for texts of so many characters, which maxLength has checked before.
+func (p pattern) bound(at string, characters float64) bound {
+	if math.IsInf(characters, 1) {
+		return always(at, Cost(p.rate()))
+	}
+	return capped(at, p.rate(), costMatch+float64(costStep*p.steps)*utf8.UTFMax*characters)
+}
