@@ -116,6 +116,10 @@ func TestBoth_namesTheLine(t *testing.T) {
 		merged = "12: merged mappings and keys that are no text are not JSON"
 	)
 	long := strings.Repeat("a", 195) + ".made"
+	many := strings.Repeat("{ const: AB, title: A country }, ", 249) + "{ const: ZW }"
+	const email = "^[A-Za-z0-9.!#$%&*+/=?^_`{|}~-]+@[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?" +
+		"([.][A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$"
+	const costly = "^([a-z]-[0-9]-[a-z]-){1,900}$"
 	eight := strings.Repeat("{ oneOf: [{},{},{},{},{},{},{},{}] }, ", 8)
 	for name, row := range map[string]struct {
 		own  own
@@ -157,12 +161,39 @@ func TestBoth_namesTheLine(t *testing.T) {
 			own{data: `{ allOf: [{ $dynamicRef: "#t" }] }`}, "12: $dynamicRef: only $ref may refer to another schema",
 		},
 		"a multiple of a fraction": {
-			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }"},
-			"12: multipleOf must be a whole number: binary fractions are not exact",
+			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }", example: "{ amount: 12345678901234567.07 }"}, "",
 		},
-		"properties of such names": {own{data: "{ properties: { $id: { type: string }, multipleOf: {} } }"}, ""},
-		"alternatives of alternatives": {
-			own{data: "{ anyOf: [" + eight + "{}] }"}, "12: more than 64 alternatives in one schema",
+		"no multiple of a fraction": {
+			own{data: "{ properties: { amount: { multipleOf: 0.01 } } }", example: "{ amount: 12345678901234567.075 }"},
+			"14: the example of a.b: does not fulfil /properties/amount/multipleOf of its schema",
+		},
+		"properties of such names":     {own{data: "{ properties: { $id: { type: string }, multipleOf: {} } }"}, ""},
+		"alternatives of alternatives": {own{data: "{ anyOf: [" + eight + "{}] }"}, ""},
+		"a value of many":              {own{data: "{ properties: { country: { oneOf: [" + many + "] } } }"}, ""},
+		"values of many": {
+			own{data: "{ properties: { countries: { items: { oneOf: [" + many + "] } } } }"},
+			"12: the schema of a.b: checking /properties/countries/items/oneOf/0/const may take fanout over a minute; " +
+				"bound the data by maxLength or maxItems",
+		},
+		"up to 100 values of many": {
+			own{data: "{ properties: { countries: { maxItems: 100, items: { oneOf: [" + many + "] } } } }"}, "",
+		},
+		"values of an enum": {own{data: "{ properties: { countries: { uniqueItems: true, items: { enum: [a, b] } } } }"}, ""},
+		"an address":        {own{data: "{ properties: { email: { pattern: '" + email + "' } } }"}, ""},
+		"a costly pattern": {
+			own{data: "{ properties: { x: { pattern: '" + costly + "' } } }"},
+			"12: the schema of a.b: checking /properties/x/pattern may take fanout over a minute; " +
+				"bound the data by maxLength or maxItems",
+		},
+		"a costly pattern of short texts": {
+			own{data: "{ properties: { x: { pattern: '" + costly + "', maxLength: 100 } } }"}, "",
+		},
+		"a costly pattern of many short texts": {
+			own{data: "{ patternProperties: { '^x': { pattern: '" + costly + "', maxLength: 100 } } }"},
+			"12: the schema of a.b: checking /patternProperties/^x/pattern may take fanout over a minute; ",
+		},
+		"a costly pattern of a few short texts": {
+			own{data: "{ maxProperties: 9, patternProperties: { '^x': { pattern: '" + costly + "', maxLength: 100 } } }"}, "",
 		},
 		"an anchor that contains itself": {own{data: "&s { allOf: [*s] }"}, "12: more than 64 levels"},
 		"an anchor beside the types that contains itself": {

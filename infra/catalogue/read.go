@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -23,6 +24,9 @@ const (
 	maxFile        = 512 << 10
 	maxJSON        = 64 << 10 // of one schema, its references replaced, or one example
 	maxSchemas     = 256 << 10
+
+	largestEvent = 256 << 10
+	maxCheck     = time.Minute // of the largest event; fanout stops a check much earlier
 )
 
 // entry is an event type, and where it stands.
@@ -159,6 +163,10 @@ func (d *document) schema(name, media *yaml.Node, t *entry) *schema.Schema {
 			d.fault(data, "the schema of %s: %v", t.Name, err)
 		}
 		return nil
+	}
+	if most, at := compiled.Worst(largestEvent); most > schema.In(maxCheck) {
+		d.fault(data, "the schema of %s: checking %s may take fanout over a minute; bound the data by maxLength or maxItems",
+			t.Name, at)
 	}
 	return compiled
 }
