@@ -1,9 +1,19 @@
 package signature_test
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
 	"encoding/base64"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"github.com/herald-webhooks/herald/internal/signature"
 )
@@ -28,17 +38,19 @@ func TestNewSecret_isThirtyTwoRandomBytesInBase64URL(t *testing.T) {
 }
 
 func TestImportKey_isWhatTheOtherSenderSignedWith(t *testing.T) {
-	raw := strings.Repeat("\x00\xff\x80", 8)
+	const raw = "\x00\xff\x80 not Base64 of text \xfe"
 	const literal = "the literal text of a key"
+	longest := make([]byte, 512)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(longest)
 	for secret, want := range map[string]string{
-		"whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A":     raw,
-		"whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A/w==": raw + "\xff",
-		"whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A/w":   raw + "\xff",
-		literal:                    literal,
-		strings.Repeat("é", 8):     strings.Repeat("é", 8),
-		"whs_" + literal:           "whs_" + literal,
-		strings.Repeat("x", 1024):  strings.Repeat("x", 1024),
-		"AP+AAP+AAP+AAP+AAP+AAP+A": "AP+AAP+AAP+AAP+AAP+AAP+A",
+		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+":     raw,
+		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w==": raw + "\xff",
+		"whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+/w":   raw + "\xff",
+		hex.EncodeToString(longest):                  hex.EncodeToString(longest),
+		literal:                                      literal,
+		"ключ чужого":                                "ключ чужого",
+		"whs_" + literal:                             "whs_" + literal,
+		"AP+AIG5vdCBCYXNlNjQgb2Yg":                   "AP+AIG5vdCBCYXNlNjQgb2Yg",
 	} {
 		got, err := signature.ImportKey(secret)
 		if err != nil || got != want {
@@ -57,6 +69,64 @@ func TestImportKey_refusesWhatIsNoKeyAndDoesNotQuoteIt(t *testing.T) {
 		got, err := signature.ImportKey(secret)
 		if err == nil || got != "" || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "AP+") {
 			t.Errorf("%q is %q, %v", secret, got, err)
+		}
+	}
+}
+
+// Every encoding of random bytes, from a seed of a good generator: rapid's own bytes prefer what is special.
+func TestImportKey_takesWhateverIsRandom(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		seed := sha256.Sum256(binary.LittleEndian.AppendUint64(nil, rapid.Uint64().Draw(t, "seed")))
+		random := rand.NewChaCha8(seed)
+		raw := make([]byte, rapid.IntRange(16, 64).Draw(t, "bytes"))
+		_, _ = random.Read(raw)
+		words := make([]byte, 24)
+		for i := range words {
+			words[i] = "abcdefghijklmnopqrstuvwxyz"[random.Uint64()%26]
+		}
+		for form, secret := range map[string]string{
+			"16 hexadecimal digits": hex.EncodeToString(raw[:8]), "hexadecimal": hex.EncodeToString(raw),
+			"upper case": strings.ToUpper(hex.EncodeToString(raw)), "Base64": base64.StdEncoding.EncodeToString(raw),
+			"base64url": base64.RawURLEncoding.EncodeToString(raw), "base32": base32.StdEncoding.EncodeToString(raw),
+			"a UUID":            fmt.Sprintf("%x-%x-4%x-8%x-%x", raw[:4], raw[4:6], raw[6:7], raw[7:8], raw[8:14]),
+			"Standard Webhooks": "whsec_" + base64.StdEncoding.EncodeToString(raw), "letters": string(words),
+			"binary digits": fmt.Sprintf("%b", raw), "another sender's": "sk_live_" + hex.EncodeToString(raw[:8]),
+			"decimal digits": new(big.Int).SetBytes(raw).String(),
+		} {
+			if _, err := signature.ImportKey(secret); err != nil {
+				t.Errorf("%s: %s: %v", form, secret, err)
+			}
+		}
+	})
+}
+
+// What repeats itself, or counts, in whatever length.
+func TestImportKey_refusesWhatAnyoneWouldTry(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		length := rapid.IntRange(16, 200).Draw(t, "length")
+		unit := rapid.SliceOfN(rapid.Byte(), 1, length/2).Draw(t, "unit")
+		step := rapid.Byte().Draw(t, "step")
+		repeated, counted := make([]byte, length), make([]byte, length)
+		for i := range length {
+			repeated[i], counted[i] = unit[i%len(unit)], unit[0]+byte(i)*step
+		}
+		almost := bytes.Repeat(unit[:1], length)
+		almost[rapid.IntRange(0, length-1).Draw(t, "place")] = step
+		for _, weak := range [][]byte{repeated, counted, almost} {
+			if key, err := signature.ImportKey("whsec_" + base64.StdEncoding.EncodeToString(weak)); err == nil {
+				t.Errorf("%x is taken as %x", weak, key)
+			}
+		}
+	})
+	for _, weak := range []string{
+		"aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaab", "abababababababab", "passwordpassword", "secretsecretsecret",
+		"0123456789abcdef", "1234567890123456", "0123456789abcdef0123456789abcdef", "abcdefghijklmnopqrstuvwxyz",
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789", "aaaaaaaabbbbbbbb", "aaaabbbbccccdddd",
+		"deadbeefdeadbeef", "00000000000000000000000000000001", strings.Repeat("é", 8), strings.Repeat("x", 1024),
+		"9876543210987654", "xxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxxxx",
+	} {
+		if key, err := signature.ImportKey(weak); err == nil || strings.Contains(err.Error(), weak) {
+			t.Errorf("%q is taken as %q, %v", weak, key, err)
 		}
 	}
 }

@@ -40,7 +40,7 @@ const (
 )
 
 // ImportKey returns the HMAC key of another sender's secret: the bytes of the Base64 after "whsec_" (Standard
-// Webhooks), or else its literal text.
+// Webhooks), or else its literal text. The error never quotes it.
 func ImportKey(secret string) (key string, err error) {
 	switch {
 	case strings.TrimSpace(secret) != secret:
@@ -57,6 +57,9 @@ func ImportKey(secret string) (key string, err error) {
 	}
 	if len(secret) < minKeyBytes || len(secret) > maxKeyBytes {
 		return "", fmt.Errorf("must be a key of %d to %d bytes", minKeyBytes, maxKeyBytes)
+	}
+	if weak(secret) {
+		return "", errors.New("must be random: it repeats itself, counts, or has too few different characters")
 	}
 	return secret, nil
 }

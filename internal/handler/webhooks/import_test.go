@@ -53,7 +53,7 @@ const oldKey = "hidden key of another sender"
 
 func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	w := newWorld(t)
-	two := []string{leaving("a", oldKey), leaving("b", "whsec_AP+AAP+AAP+AAP+AAP+AAP+AAP+AAP+A")}
+	two := []string{leaving("a", oldKey), leaving("b", "whsec_AP+AIG5vdCBCYXNlNjQgb2YgdGV4dCD+")}
 	if got := results(w.move(true, two...)); !slices.Equal(got, []string{"would_create", "would_create"}) ||
 		len(w.endpoints) > 0 || len(w.auditLines()) > 0 {
 		t.Fatalf("a dry run: %v, %d endpoints", got, len(w.endpoints))
@@ -62,7 +62,7 @@ func TestHandler_import_keepsKeysAndChangesNothingTheSecondTime(t *testing.T) {
 	if got := results(first); !slices.Equal(got, []string{"created", "created"}) {
 		t.Fatalf("%v", first)
 	}
-	keys := map[string]string{first[0].EndpointID: oldKey, first[1].EndpointID: strings.Repeat("\x00\xff\x80", 8)}
+	keys := map[string]string{first[0].EndpointID: oldKey, first[1].EndpointID: "\x00\xff\x80 not Base64 of text \xfe"}
 	for _, e := range w.of("acme") {
 		id := keyring.SecretID{TenantID: "acme", EndpointID: e.ID, Version: 1}
 		want := endpoint.Endpoint{
@@ -112,6 +112,8 @@ func TestHandler_import_namesEveryFieldAtFault(t *testing.T) {
 	}{
 		{`{}`, []string{"tenant_id", "url", "events", "secret"}},
 		{leaving("a", "too short"), []string{"secret"}},
+		{leaving("a", "hiddenhiddenhidden"), []string{"secret"}},
+		{leaving("a", "whsec_AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"), []string{"secret"}},
 		{strings.Replace(leaving("a", oldKey), "https:", "http:", 1), []string{"url"}},
 		{strings.Replace(leaving("a", oldKey), `["*"]`, `["*","user.invented"]`, 1), []string{"events/1"}},
 		{strings.Replace(leaving("a", oldKey), `"acme"`, `"a b"`, 1), []string{"tenant_id"}},
