@@ -28,6 +28,8 @@ func (a *app) root() *cli.Command {
 			&cli.StringFlag{Name: "stack", Sources: cli.EnvVars("HERALD_STACK"), Usage: "the stack, if there are several"},
 			&cli.StringFlag{Name: "region", Usage: "AWS region"},
 			&cli.StringFlag{Name: "profile", Usage: "profile of your AWS configuration"},
+			&cli.StringFlag{Name: "account", Sources: cli.EnvVars("HERALD_ACCOUNT"), Validator: checkAccount,
+				Usage: "12 digits: refuse credentials of any other AWS account"},
 			&cli.BoolFlag{Name: "local", Usage: "the local stack that runs from this folder"},
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "table or json",
 				Validator: func(s string) error {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -30,6 +32,7 @@ const (
 type stack struct {
 	name     string
 	operator string // ARN of the caller, or the user of this machine on the local stack
+	account  string // the caller's
 
 	outputs, parameters map[string]string // by the names in the template
 	functions           map[string]string // the names of the operator functions, by their folders
@@ -50,16 +53,36 @@ func connect(ctx context.Context, c *cli.Command) (stack, error) {
 	if c.Bool("local") {
 		s.name = localStack
 	}
+	if err := s.identify(ctx, c.String("account")); err != nil {
+		return stack{}, err
+	}
 	if err := s.find(ctx); err != nil {
 		return stack{}, err
 	}
-	who, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
-	if err != nil {
-		return stack{}, s.explain("asking who you are", err)
-	}
-	s.operator = aws.ToString(who.Arn)
 	s.lambda = lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.RetryMaxAttempts = 1 })
 	return s, nil
+}
+
+// identify reads who the caller is, and refuses an account that is not the named one.
+func (s *stack) identify(ctx context.Context, account string) error {
+	who, err := sts.NewFromConfig(s.aws).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
+	if err != nil {
+		return s.explain("asking who you are", err)
+	}
+	s.operator, s.account = aws.ToString(who.Arn), aws.ToString(who.Account)
+	if account != "" && s.account != account {
+		return fail(exitDenied, "your credentials are of the account %s, and --account names %s", s.account, account)
+	}
+	return nil
+}
+
+var accountForm = regexp.MustCompile(`^[0-9]{12}$`)
+
+func checkAccount(account string) error {
+	if !accountForm.MatchString(account) {
+		return errors.New("--account is the 12 digits of an AWS account")
+	}
+	return nil
 }
 
 func configuration(ctx context.Context, c *cli.Command) (aws.Config, error) {
@@ -119,8 +142,28 @@ func (s *stack) find(ctx context.Context) error {
 		}
 		s.outputs[key] = value
 	}
-	if s.functions["inspect"] == "" {
-		return fail(exitFailed, "%s is not a stack of Herald: it has no output InspectFunctionName", s.name)
+	return s.check()
+}
+
+// product is how the output Product begins, which names the version, too.
+const product = "Herald "
+
+var functionForm = regexp.MustCompile(`^[a-zA-Z0-9_-]+$`)
+
+// check refuses a stack that leads requests, which may have secrets, or events to another account. Its outputs are what
+// the maker of the stack wants them to be.
+func (s *stack) check() error {
+	if !strings.HasPrefix(s.outputs["Product"], product) || s.functions["inspect"] == "" {
+		return fail(exitFailed, "%s is not a stack of Herald: it has no outputs Product and InspectFunctionName", s.name)
+	}
+	for key, value := range s.outputs {
+		if strings.HasSuffix(key, "FunctionName") && !functionForm.MatchString(value) {
+			return fail(exitDenied, "the output %s of %s is no name of a function in your account, %s", key, s.name, s.account)
+		}
+	}
+	queue, err := url.Parse(s.outputs["EventsQueueUrl"])
+	if err != nil || strings.Count(queue.Path, "/") != 2 || !strings.HasPrefix(queue.Path, "/"+s.account+"/") {
+		return fail(exitDenied, "the output EventsQueueUrl of %s is no queue in your account, %s", s.name, s.account)
 	}
 	return nil
 }
@@ -132,7 +175,7 @@ func list(stacks []string, region string) string {
 	return "stacks there are " + strings.Join(stacks, ", ")
 }
 
-// heraldStacks are the stacks of the region with Herald's outputs.
+// heraldStacks are the stacks of the region whose output says so. A tag would prove as little, and names alone nothing.
 func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []string, err error) {
 	pages := cloudformation.NewDescribeStacksPaginator(client, &cloudformation.DescribeStacksInput{})
 	for pages.HasMorePages() {
@@ -142,7 +185,7 @@ func heraldStacks(ctx context.Context, client *cloudformation.Client) (names []s
 		}
 		for _, s := range page.Stacks {
 			if slices.ContainsFunc(s.Outputs, func(o types.Output) bool {
-				return aws.ToString(o.OutputKey) == "InspectFunctionName"
+				return aws.ToString(o.OutputKey) == "Product" && strings.HasPrefix(aws.ToString(o.OutputValue), product)
 			}) {
 				names = append(names, aws.ToString(s.StackName))
 			}

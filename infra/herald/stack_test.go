@@ -16,13 +16,20 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// cloud answers DescribeStacks: of all stacks, or that there is none of a name.
-type cloud struct{ stacks string }
+// cloud answers DescribeStacks: of all stacks, or of one, or that there is none of a name.
+type cloud struct{ stacks, one string }
 
 func (c cloud) Do(r *http.Request) (*http.Response, error) {
+	named := r.FormValue("StackName") != ""
+	if named {
+		c.stacks = c.one
+	}
 	w, text := httptest.NewRecorder(), `<DescribeStacksResponse><DescribeStacksResult><Stacks>`+c.stacks+
 		`</Stacks></DescribeStacksResult></DescribeStacksResponse>`
-	if r.FormValue("StackName") != "" {
+	if r.FormValue("Action") == "GetCallerIdentity" {
+		text = `<R><GetCallerIdentityResult><Arn>arn:aws:iam::111122223333:user/ann</Arn><Account>111122223333</Account>` +
+			`</GetCallerIdentityResult></R>`
+	} else if named && c.one == "" {
 		w.WriteHeader(http.StatusBadRequest)
 		text = `<ErrorResponse><Error><Type>Sender</Type><Code>ValidationError</Code>` +
 			`<Message>Stack with id herald-prod does not exist</Message></Error></ErrorResponse>`
@@ -31,14 +38,25 @@ func (c cloud) Do(r *http.Request) (*http.Response, error) {
 	return w.Result(), err
 }
 
-func member(name, output string) string {
-	return `<member><StackName>` + name + `</StackName><Outputs><member><OutputKey>` + output +
-		`</OutputKey><OutputValue>x</OutputValue></member></Outputs></member>`
+// member is a stack with outputs, each as NAME=VALUE.
+func member(name string, outputs ...string) string {
+	text := `<member><StackName>` + name + `</StackName><Outputs>`
+	for _, o := range outputs {
+		key, value, _ := strings.Cut(o, "=")
+		text += `<member><OutputKey>` + key + `</OutputKey><OutputValue>` + value + `</OutputValue></member>`
+	}
+	return text + `</Outputs></member>`
+}
+
+func credentialed(c cloud) aws.Config {
+	return aws.Config{
+		Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""), HTTPClient: c,
+	}
 }
 
 func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
-	const output = "InspectFunctionName"
-	ours := member("herald-test", output) + member("shop", "Url") + member("herald-dev", output)
+	const output, other = "Product=Herald 1.0.0", "InspectFunctionName=shop-inspect"
+	ours := member("herald-test", output) + member("shop", "Url", other) + member("herald-dev", output)
 	for name, row := range map[string]struct {
 		stack, stacks, want string
 		code                int
@@ -55,13 +73,62 @@ func TestStack_find_namesTheStacksThatThereAre(t *testing.T) {
 			exitUsage,
 		},
 	} {
-		s := stack{name: row.stack, aws: aws.Config{
-			Region: "eu-central-1", Credentials: credentials.NewStaticCredentialsProvider("id", "key", ""),
-			HTTPClient: cloud{row.stacks},
-		}}
+		s := stack{name: row.stack, aws: credentialed(cloud{stacks: row.stacks})}
 		var failed *failure
 		if err := s.find(t.Context()); !errors.As(err, &failed) || failed.text != row.want || failed.code != row.code {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// Secrets and events go where the outputs say. Whoever makes a stack writes its outputs as he likes.
+func TestStack_find_refusesWhatIsNotInTheAccount(t *testing.T) {
+	const (
+		ours, inspect = "Product=Herald 1.0.0", "InspectFunctionName=h-inspect"
+		host, replay  = "EventsQueueUrl=https://sqs.eu-central-1.amazonaws.com", "ReplayFunctionName="
+		queue         = host + "/111122223333/h"
+		elsewhere     = "arn:aws:lambda:eu-central-1:999922223333:function:h-replay"
+	)
+	for name, row := range map[string]struct {
+		outputs []string
+		want    string
+	}{
+		"ours":                    {[]string{ours, inspect, queue}, ""},
+		"of a checkout":           {[]string{"Product=Herald checkout", inspect, queue}, ""},
+		"no product":              {[]string{inspect, queue}, "not a stack of Herald"},
+		"another product":         {[]string{"Product=Heraldry 1.0.0", inspect, queue}, "not a stack of Herald"},
+		"no functions":            {[]string{ours, queue}, "not a stack of Herald"},
+		"no queue":                {[]string{ours, inspect}, "EventsQueueUrl"},
+		"another account's queue": {[]string{ours, inspect, host + "/999922223333/h"}, "EventsQueueUrl"},
+		"a queue that is none":    {[]string{ours, inspect, host + "/111122223333"}, "EventsQueueUrl"},
+		"a function elsewhere":    {[]string{ours, inspect, queue, replay + elsewhere}, "ReplayFunctionName"},
+		"a partial ARN":           {[]string{ours, inspect, queue, replay + "999922223333:h"}, "ReplayFunctionName"},
+		"a version of it":         {[]string{ours, inspect, queue, replay + "h-replay:1"}, "ReplayFunctionName"},
+		"no name":                 {[]string{ours, inspect, queue, replay}, "ReplayFunctionName"},
+	} {
+		s := stack{name: "h", account: "111122223333", aws: credentialed(cloud{one: member("h", row.outputs...)})}
+		err := s.find(t.Context())
+		if (err == nil) != (row.want == "") || err != nil && !strings.Contains(err.Error(), row.want) {
+			t.Errorf("%s: %v, want %q", name, err, row.want)
+		}
+	}
+}
+
+func TestStack_identify_takesNoOtherAccountThanTheNamedOne(t *testing.T) {
+	for named, refused := range map[string]bool{"": false, "111122223333": false, "999922223333": true} {
+		s := stack{aws: credentialed(cloud{})}
+		err := s.identify(t.Context(), named)
+		if (err != nil) != refused || !refused && (s.account != "111122223333" || s.operator == "") {
+			t.Errorf("--account %q: %v, %+v", named, err, s)
+		}
+		var failed *failure
+		if refused && (!errors.As(err, &failed) || failed.code != exitDenied) {
+			t.Errorf("--account %q: %v", named, err)
+		}
+	}
+	for _, account := range []string{"1", "prod", "11112222333x", "1111-2222-3333", "1111222233334"} {
+		if checkAccount(account) == nil {
+			t.Errorf("--account %s is taken", account)
 		}
 	}
 }

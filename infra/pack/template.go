@@ -25,7 +25,7 @@ func install(text []byte, version string, keys map[string]string) ([]byte, error
 	if err := yaml.Unmarshal(text, &document); err != nil {
 		return nil, fmt.Errorf("reading: %w", err)
 	}
-	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(additions, "VERSION", version)), &more); err != nil {
+	if err := yaml.Unmarshal([]byte(additions), &more); err != nil {
 		return nil, fmt.Errorf("reading additions: %w", err)
 	}
 	if len(document.Content) == 0 {
@@ -33,7 +33,12 @@ func install(text []byte, version string, keys map[string]string) ([]byte, error
 	}
 	plain := cfn.Plain(&document)
 	root := plain.Content[0]
-	for _, section := range []string{"Parameters", "Conditions", "Resources", "Outputs"} {
+	named := child(child(child(root, "Outputs"), "Product"), "Value")
+	if named == nil {
+		return nil, errors.New("it has no output Product")
+	}
+	named.Value = "Herald " + version
+	for _, section := range []string{"Parameters", "Conditions", "Resources"} {
 		mapping := child(root, section)
 		if mapping == nil {
 			return nil, fmt.Errorf("it has no %s", section)
