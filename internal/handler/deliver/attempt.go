@@ -100,6 +100,9 @@ func (h *Handler) target(ctx context.Context, e endpoint.Endpoint) (to delivery.
 		return to, fmt.Errorf("opening the signing secret: %w", err)
 	}
 	if len(e.SealedHeaders) == 0 {
+		if len(e.HeaderNames) > 0 {
+			return to, fmt.Errorf("%w: the owner's headers are gone from the row", keyring.ErrUnopenable)
+		}
 		return to, nil
 	}
 	text, err := h.Secrets.Open(ctx, keyring.HeadersOf(e), e.SealedHeaders)

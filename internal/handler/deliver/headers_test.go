@@ -58,6 +58,7 @@ func TestHandler_Process_sendsHeadersToTheirOriginAndElseNothing(t *testing.T) {
 		"no TLS":                    {moved("http://receiver.example/webhook_1"), false},
 		"no URL":                    {moved(""), false},
 		"another version":           {set(func(e *endpoint.Endpoint) { e.HeadersVersion++ }), false},
+		"taken away":                {set(func(e *endpoint.Endpoint) { e.SealedHeaders = nil }), false},
 		"cut off":                   {set(func(e *endpoint.Endpoint) { e.SealedHeaders = e.SealedHeaders[:9] }), false},
 		"another endpoint's headers": {take(func(e *endpoint.Endpoint, other endpoint.Endpoint) {
 			e.SealedHeaders = other.SealedHeaders

@@ -91,7 +91,7 @@ func (h *Handler) setHeaders(ctx context.Context, e *endpoint.Endpoint, in jsont
 }
 
 func removeHeaders(e *endpoint.Endpoint) {
-	if e.SealedHeaders != nil {
+	if e.SealedHeaders != nil || e.HeaderNames != nil {
 		e.HeadersVersion++
 	}
 	e.HeaderNames, e.SealedHeaders = nil, nil

@@ -135,3 +135,18 @@ func TestHandler_restore_keepsHeadersAtTheirOrigin(t *testing.T) {
 		t.Errorf("restored with the headers %q, dropped %v", got, back.HeadersDropped)
 	}
 }
+
+// An owner can put a row right that lost its headers and not their names: deliver sends nothing until then.
+func TestHandler_change_removesNamesOfHeadersThatAreGone(t *testing.T) {
+	w, key := newTenant(t)
+	var made, now view
+	w.do(key, "POST", "/v1/webhooks", withHeaders(`{"Authorization":"Bearer s3cret"}`)).decode(t, &made)
+	at := dynamo.EndpointKey{TenantID: "acme", EndpointID: made.ID}
+	e := w.endpoints[at]
+	e.SealedHeaders = nil
+	w.endpoints[at] = e
+	w.do(key, "PATCH", "/v1/webhooks/"+made.ID, `{"headers":null}`).decode(t, &now)
+	if stored := w.endpoints[at]; now.HeaderNames != nil || stored.HeaderNames != nil || stored.HeadersVersion != 2 {
+		t.Errorf("answered %v, stored %v under version %d", now.HeaderNames, stored.HeaderNames, stored.HeadersVersion)
+	}
+}
