@@ -28,7 +28,7 @@ const (
 	costSort   = 250 // a name in its place
 	costNumber = 250 // a number
 	costMatch  = 200 // a pattern, before its first byte
-	costStep   = 8   // a byte and an instruction of a pattern
+	costStep   = 10  // a byte and an instruction of a pattern
 	costDivide = 1500
 	costSeen   = 4 // an item or a name that is kept in mind as evaluated
 )

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
-// email is the pattern of HTML's <input type=email>: 513 instructions.
+// email is the pattern of HTML's <input type=email>.
 const email = "^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?" +
 	"(?:\\\\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$"
 
@@ -76,6 +77,7 @@ func hostile() map[string]struct{ schema, data string } {
 		"an address":                   {`{"pattern":"` + email + `"}`, text("a@b.")},
 		"an address of dots":           {`{"pattern":"` + email + `"}`, `"a@` + text("a.")[1:]},
 		"counted repeats":              {`{"pattern":"(x{1,60}y?){1,15}$"}`, text("x")},
+		"counted letters":              {`{"pattern":"(\\p{L}{1,60}\\p{N}?){1,15}$"}`, text("a")},
 		"repeats of alternatives":      {`{"pattern":"(a|aa|aaa|b)*c"}`, text("a")},
 		"a pattern of words":           {`{"pattern":"[a-z]+ [a-z]+ [a-z]+$"}`, text("ab ")},
 		"a pattern of many characters": {`{"pattern":"(\\p{L}|\\p{N})*\\p{P}$"}`, text("é")},
@@ -173,6 +175,13 @@ func TestSchema_Check_stopsAtItsLimit(t *testing.T) {
 		if spent, err := s.Check([]byte(row.data), whole); errors.Is(err, ErrTooCostly) || spent != whole {
 			t.Errorf("%s, of %d: spent %d, %v", name, whole, spent, err)
 		}
+	}
+}
+
+// Lambda's share of a core at 256 MB, of the one at 1,769.
+func TestIn_isAFunctionsShareOfACore(t *testing.T) {
+	if got := In(1769 * time.Millisecond); got != Cost(256*time.Millisecond) {
+		t.Errorf("1.769 s of the function are %d", got)
 	}
 }
 
