@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net"
-	"net/http"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -77,14 +76,14 @@ func request(to *target, r delivery.Request) []byte {
 }
 
 // sendable reports whether every field is one line of a name and a value (RFC 9110, 5.1 and 5.5), and none sets the
-// request's length, its target or the fate of its connection.
+// request's length, its target or the fate of its connection, in any spelling.
 func sendable(header []delivery.Field) bool {
 	for _, f := range header {
 		if !httpguts.ValidHeaderFieldName(f.Name) || !httpguts.ValidHeaderFieldValue(f.Value) {
 			return false
 		}
-		switch http.CanonicalHeaderKey(f.Name) {
-		case "Host", "Content-Length", "Transfer-Encoding", "Connection", "Expect", "Upgrade", "Te":
+		switch endpoint.FoldName(f.Name) {
+		case "host", "content-length", "transfer-encoding", "connection", "expect", "upgrade", "te":
 			return false
 		}
 	}

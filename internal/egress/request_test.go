@@ -81,6 +81,8 @@ func TestClient_Post_refusesFieldsThatAreNoFields(t *testing.T) {
 		{Name: "Expect", Value: "100-continue"},
 		{Name: "Upgrade", Value: "h2c"},
 		{Name: "TE", Value: "trailers"},
+		{Name: "Content_Length", Value: "0"},
+		{Name: "TRANSFER.ENCODING", Value: "chunked"},
 	} {
 		r := to("https://" + address + "/hook")
 		r.Header = append(r.Header, field)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // Header is an owner's own header for every delivery, Authorization for instance.
@@ -20,18 +21,29 @@ const (
 // headerName is a token (RFC 9110, 5.6.2), no longer than any that is in use.
 var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$")
 
-// ours are the headers that Herald, HTTP or a connection sets (RFC 9110, 7.6.1), besides the reserved prefixes.
+// ours are the headers that Herald, HTTP or a connection sets (RFC 9110, 7.6.1), besides the reserved prefixes, folded.
 var ours = []string{
 	"connection", "expect", "host", "http2-settings", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
 	"user-agent",
 }
 
+// FoldName is the name as CGI, WSGI and their successors know it: in variables, without case, and with one character
+// in place of all that are neither letters nor digits. To such receivers names are alike that fold to one.
+func FoldName(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return '-'
+	}, name)
+}
+
 // CheckName says why an owner's header cannot have the name.
 func (h Header) CheckName() error {
-	name := strings.ToLower(h.Name)
+	name := FoldName(h.Name)
 	reserved := func(prefix string) bool { return strings.HasPrefix(name, prefix) }
 	switch {
-	case !headerName.MatchString(name):
+	case !headerName.MatchString(h.Name):
 		return errors.New("must be the name of a header, with at most 64 characters")
 	case slices.Contains(ours, name) || slices.ContainsFunc([]string{"wh-", "content-", "proxy-"}, reserved):
 		return errors.New("is a header that Herald or HTTP sets")

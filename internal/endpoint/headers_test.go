@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 func TestHeader_checks(t *testing.T) {
@@ -26,6 +27,42 @@ func TestHeader_checks(t *testing.T) {
 	} {
 		if err := (Header{Value: value}).CheckValue(); (err == nil) != want {
 			t.Errorf("value %q: %v", value, err)
+		}
+	}
+}
+
+// CGI, WSGI and what follows them hand headers on as variables, whose names have no case and no character but letters,
+// digits and one separator. To such a receiver a header in another spelling is the reserved one.
+func TestHeader_CheckName_refusesEverySpellingOfAReservedName(t *testing.T) {
+	spell := func(t *rapid.T, name string) string {
+		separators := rapid.SampledFrom([]string{"-", "_", ".", "~", "!", "|"})
+		var b strings.Builder
+		for _, letter := range name {
+			switch {
+			case letter == '-':
+				b.WriteString(separators.Draw(t, "separator"))
+			case rapid.Bool().Draw(t, "upper"):
+				b.WriteString(strings.ToUpper(string(letter)))
+			default:
+				b.WriteString(string(letter))
+			}
+		}
+		return b.String()
+	}
+	for _, name := range []string{
+		"connection", "expect", "host", "http2-settings", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade",
+		"user-agent", "wh-id", "wh-timestamp", "wh-signature", "wh-webhook-event", "wh-x", "content-length",
+		"content-type", "content-encoding", "content-x", "proxy-authorization", "proxy-connection",
+	} {
+		rapid.Check(t, func(t *rapid.T) {
+			if spelt := spell(t, name); (Header{Name: spelt}).CheckName() == nil {
+				t.Fatalf("%s is taken", spelt)
+			}
+		})
+	}
+	for _, name := range []string{"X-Wh-Id", "whid", "contentx", "Proxy", "X_Content_Length", "Hosts", "x-api_key"} {
+		if err := (Header{Name: name}).CheckName(); err != nil {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -56,9 +55,10 @@ func readHeaders(v jsontext.Value, r *reader) (headers []endpoint.Header) {
 
 // checkHeader holds a header to the rules, and its name against the headers before it.
 func checkHeader(h endpoint.Header, before []endpoint.Header, pointer string, r *reader) {
-	same := func(other endpoint.Header) bool { return strings.EqualFold(other.Name, h.Name) }
+	name := endpoint.FoldName(h.Name)
+	same := func(other endpoint.Header) bool { return endpoint.FoldName(other.Name) == name }
 	if slices.ContainsFunc(before, same) {
-		r.refuse(pointer, "is a duplicate: names of headers are alike in any case")
+		r.refuse(pointer, "is a duplicate: case, - and _ tell no headers apart")
 	}
 	if err := h.CheckName(); err != nil {
 		r.refuse(pointer, err.Error())
