@@ -60,6 +60,7 @@ func TestRolesAllowTheCallsOfTheirFunctions(t *testing.T) {
 	c.add(t, s)
 	c.refused(t, s.tpl)
 	c.unused(t, s.tpl)
+	c.confirmed(t, deployment{template: translated(t, "Notices=on"), settings: configurations(t, s.tpl)["default"]})
 	s.answers()
 }
 
