@@ -18,6 +18,7 @@ type Mapping struct {
 	queue       *Queue
 	free        []*Process
 	dispatching bool
+	disabled    bool
 }
 
 // The time from a receive to the handler, and from its answer to the end of the invocation.
@@ -42,7 +43,7 @@ func (m *Model) Map(q *Queue, processes int, rules deliver.Rules, seed uint64) *
 
 // dispatch invokes processes for as long as there is something to receive.
 func (m *Mapping) dispatch() {
-	if m == nil || m.dispatching || m.queue.model.stopped {
+	if m == nil || m.dispatching || m.disabled || m.queue.model.stopped {
 		return
 	}
 	m.dispatching = true
@@ -57,6 +58,15 @@ func (m *Mapping) dispatch() {
 		m.free = m.free[:last]
 		go m.run(p, records)
 	}
+}
+
+// Disable lets the mapping receive nothing until Enable. Both are called under Mu.
+func (m *Mapping) Disable() { m.disabled = true }
+
+// Enable ends Disable.
+func (m *Mapping) Enable() {
+	m.disabled = false
+	m.dispatch()
 }
 
 func (m *Mapping) run(p *Process, records []events.SQSMessage) {

@@ -81,6 +81,14 @@ type unheard struct {
 	until time.Time
 }
 
+// FairQueues lets all queues favour the message groups with the fewest messages in flight. It is called before anything
+// is sent.
+func (m *Model) FairQueues() {
+	for _, q := range m.Queues() {
+		q.visible.fair = true
+	}
+}
+
 // New returns an empty account. It must be called within the bubble.
 func New() *Model {
 	m := &Model{

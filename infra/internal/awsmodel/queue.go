@@ -25,8 +25,8 @@ type Queue struct {
 
 	model    *Model
 	stored   map[int]*message // by id
-	visible  []entry          // in the order of receives
-	hidden   []entry          // by time; likewise where times are equal
+	visible  lines
+	hidden   []entry // by time; likewise where times are equal
 	inFlight int
 	mapping  *Mapping
 	alarm    *time.Timer // of a mapped queue: when something becomes visible next
@@ -37,6 +37,7 @@ type message struct {
 	events.SQSMessage // without ids and receives
 
 	id       int
+	group    string // MessageGroupId
 	sentAt   time.Time
 	visible  time.Duration // when it becomes visible, or did
 	turn     int           // raised whenever the state changes: entries from before are void
@@ -66,13 +67,15 @@ func (q *Queue) Send(o queue.Outgoing) {
 		Body: o.Body, EventSourceARN: q.Name, MessageAttributes: sqsevent.Attributes(o.Attributes),
 	}
 	q.model.Sent(q, m)
-	q.put(m, time.Now(), delay)
+	q.put(&message{SQSMessage: m, group: o.Group, sentAt: time.Now()}, delay)
 }
 
-func (q *Queue) put(m events.SQSMessage, sentAt time.Time, delay time.Duration) {
+// put stores a message under the next id.
+func (q *Queue) put(m *message, delay time.Duration) {
 	q.Sent++
-	q.stored[q.Sent] = &message{SQSMessage: m, id: q.Sent, sentAt: sentAt}
-	q.hide(q.stored[q.Sent], q.now()+delay)
+	m.id = q.Sent
+	q.stored[m.id] = m
+	q.hide(m, q.now()+delay)
 }
 
 // hide makes a message visible at a time, which may be now.
@@ -93,7 +96,7 @@ func (q *Queue) hide(m *message, at time.Duration) {
 
 func (q *Queue) show(e entry) {
 	q.land(e.message)
-	q.visible = append(q.visible, e)
+	q.visible.push(e)
 	q.mapping.dispatch()
 }
 
@@ -101,6 +104,7 @@ func (q *Queue) land(m *message) {
 	if m.flying {
 		m.flying = false
 		q.inFlight--
+		q.visible.landed(m)
 	}
 }
 
@@ -147,20 +151,12 @@ func (q *Queue) Duplicate() bool {
 		return false
 	}
 	oldest := q.stored[slices.Min(slices.Collect(maps.Keys(q.stored)))]
-	q.put(oldest.SQSMessage, oldest.sentAt, 0)
+	q.put(&message{SQSMessage: oldest.SQSMessage, group: oldest.group, sentAt: oldest.sentAt}, 0)
 	return true
 }
 
 // Visible is the number of messages that could be received, including any beyond the redrive policy.
-func (q *Queue) Visible() int {
-	visible := 0
-	for _, e := range q.visible {
-		if e.valid() {
-			visible++
-		}
-	}
-	return visible
-}
+func (q *Queue) Visible() int { return q.visible.visible() }
 
 // Stored is the number of all messages.
 func (q *Queue) Stored() int { return len(q.stored) }

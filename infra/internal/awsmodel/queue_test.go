@@ -115,3 +115,72 @@ func TestQueue_Duplicate(t *testing.T) {
 		}
 	})
 }
+
+func TestQueue_Receive_favoursTheGroupWithTheFewestInFlight(t *testing.T) {
+	for name, c := range map[string]struct {
+		fair  bool
+		first string // beside ten messages of a in flight: of thirty of a, ten of b and two of c
+		again string // after those ten were deleted
+	}{
+		"in the order of sends": {false, "aaaaaaaaaa", "aaaaaaaaaa"},
+		"fair":                  {true, "bcbcbbbbbb", "aaaaaaaaab"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := New()
+				if c.fair {
+					m.FairQueues()
+				}
+				q := m.DeliveryQueue
+				send := func(group string, n int) {
+					for range n {
+						q.Send(queue.Outgoing{Body: group, Group: group})
+					}
+				}
+				send("a", 40)
+				batch := q.Receive()
+				send("b", 10)
+				send("c", 2)
+				if got := bodies(q.Receive()); got != c.first {
+					t.Errorf("received %s, want %s", got, c.first)
+				}
+				for _, r := range batch {
+					q.Delete(r.ReceiptHandle)
+				}
+				if got := bodies(q.Receive()); got != c.again {
+					t.Errorf("then received %s, want %s", got, c.again)
+				}
+			})
+		})
+	}
+}
+
+func bodies(received []events.SQSMessage) (all string) {
+	for _, r := range received {
+		all += r.Body
+	}
+	return all
+}
+
+func TestMapping_Disable(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := New()
+		m.Post = func(Post) Answer { return Answer{Status: 200} }
+		mapping := m.Map(m.DeliveryQueue, 1, DefaultRules(1), 1)
+		in := func(do func()) {
+			m.Mu.Lock()
+			do()
+			m.Mu.Unlock()
+			time.Sleep(time.Minute)
+		}
+		in(func() { mapping.Disable(); m.DeliveryQueue.Send(queue.Outgoing{}) })
+		if mapping.Invocations != 0 {
+			t.Error("a mapping that is disabled has received")
+		}
+		if in(mapping.Enable); mapping.Invocations == 0 {
+			t.Error("a mapping that was enabled again has not received")
+		}
+		m.Stop()
+		time.Sleep(time.Hour)
+	})
+}

@@ -18,19 +18,21 @@ var errQueue = errors.New("ReceiptHandleIsInvalid")
 func (q *Queue) Receive() (received []events.SQSMessage) {
 	q.advance()
 	for len(received) < maxReceive && q.inFlight < q.Limit {
-		m := q.take()
+		m := q.visible.pop()
 		if m == nil {
 			break
 		}
 		if q.Redrive != nil && m.receives >= q.MaxReceives {
-			m.EventSourceARN = q.Redrive.Name
-			q.Redrive.put(m.SQSMessage, m.sentAt, 0)
+			moved := m.SQSMessage
+			moved.EventSourceARN = q.Redrive.Name
+			q.Redrive.put(&message{SQSMessage: moved, group: m.group, sentAt: m.sentAt}, 0)
 			q.remove(m)
 			continue
 		}
 		m.receives++
 		m.flying = true
 		q.inFlight++
+		q.visible.took(m)
 		q.PeakInFlight = max(q.PeakInFlight, q.inFlight)
 		handed := m.SQSMessage
 		handed.MessageId = fmt.Sprint(q.Name, "-", m.id)
@@ -49,18 +51,6 @@ func (q *Queue) find(receipt string) (m *message, latest bool) {
 	_, _ = fmt.Sscanf(receipt, "%d.%d", &id, &receives) // id 0 is never found
 	m = q.stored[id]
 	return m, m != nil && m.receives == receives
-}
-
-// take returns the next visible message, or nil.
-func (q *Queue) take() *message {
-	for len(q.visible) > 0 {
-		e := q.visible[0]
-		q.visible = q.visible[1:]
-		if e.valid() {
-			return e.message
-		}
-	}
-	return nil
 }
 
 // Delete removes a message, also by the receipt of an earlier receive.
