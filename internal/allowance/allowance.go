@@ -2,6 +2,11 @@
 // share of their time; a tenant that takes more is slow for hours, and its deliveries go through
 // SlowQueue, where they delay nobody else's.
 //
+// Two things are charged. A tenant that keeps a batch for longer than Free pays for the rest, whether or not others
+// wait (Due). And while deliveries wait for a process, the tenants of the batch that the process had before pay for the
+// time of their attempts there (Waited): the harm is that no process is free, and those tenants kept this one. While
+// processes are free, that time harms no other tenant and costs nothing.
+//
 // The whole state of a tenant is one moment, slow_until, in its item of EndpointHealth. It is moved by
 // the generic cell rate algorithm (ITU-T I.371): each charged second moves it by 1/Rate seconds, and time
 // passing pays for it. It promises that charges made at the same moment by several processes add up,
@@ -17,6 +22,7 @@ type Settings struct {
 	Lane  float64       // the same in SlowQueue: 25 % of its processes
 	Burst time.Duration // process time beyond it: two attempt timeouts
 	Free  time.Duration // of each batch: a fifth of the attempt timeout
+	Late  time.Duration // longest wait of a first attempt while processes are free
 	Least time.Duration // of a stay in SlowQueue: 6 h
 	Most  time.Duration // 24 h
 }
@@ -25,9 +31,15 @@ type Settings struct {
 func New(processes int, attemptTimeout time.Duration) Settings {
 	return Settings{
 		Rate: float64(processes) / 400, Lane: float64(processes) / 4,
-		Burst: 2 * attemptTimeout, Free: attemptTimeout / 5,
+		Burst: 2 * attemptTimeout, Free: attemptTimeout / 5, Late: time.Second,
 		Least: 6 * time.Hour, Most: 24 * time.Hour,
 	}
+}
+
+// Behind is the allowance for mappings with a batch window, for which messages wait although processes are free.
+func (s Settings) Behind(window time.Duration) Settings {
+	s.Late += window
+	return s
 }
 
 // Charge is the move of slow_until for so much process time; lane says that it was spent on SlowQueue.

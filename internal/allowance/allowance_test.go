@@ -26,7 +26,8 @@ func (x *tenant) charge(kept time.Duration, at time.Time, lane bool) {
 
 func TestNew_givesATenantAFourHundredthOfTheProcesses(t *testing.T) {
 	want := Settings{
-		Rate: 0.5, Lane: 50, Burst: 30 * time.Second, Free: 3 * time.Second, Least: 6 * time.Hour, Most: 24 * time.Hour,
+		Rate: 0.5, Lane: 50, Burst: 30 * time.Second, Free: 3 * time.Second, Late: time.Second,
+		Least: 6 * time.Hour, Most: 24 * time.Hour,
 	}
 	if settings != want {
 		t.Errorf("got %+v, want %+v", settings, want)

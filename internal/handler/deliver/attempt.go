@@ -45,6 +45,11 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 	defer m.stop(context.WithoutCancel(ctx))
 	ends := make([]end, len(posts))
 	var wait sync.WaitGroup
+	var waited waiting
+	from := posts[0].from
+	if from != delivery.SlowQueue {
+		wait.Go(func() { waited = h.chargeBefore(context.WithoutCancel(ctx), posts) })
+	}
 	for i := range posts {
 		wait.Go(func() {
 			s := posts[i]
@@ -59,6 +64,9 @@ func (h *Handler) attempt(ctx context.Context, posts []sight) []end {
 		})
 	}
 	wait.Wait()
+	if from != delivery.SlowQueue {
+		h.memory.leave(from, before{ended: h.Now(), wait: waited.average, spent: spentBy(ends)})
+	}
 	return ends
 }
 

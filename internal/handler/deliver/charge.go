@@ -2,13 +2,10 @@ package deliver
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/delivery"
-	"github.com/herald-webhooks/herald/internal/parallel"
-	"github.com/herald-webhooks/herald/internal/telemetry"
 )
 
 // patience bounds a batch's wait for its writes of charges and circuits.
@@ -84,8 +81,7 @@ func (m *meter) stop(ctx context.Context) {
 
 // charge charges each tenant for its time beyond the free time, as far as it was not charged yet.
 func (m *meter) charge(ctx context.Context) {
-	due := map[string]time.Duration{}
-	var tenants []string
+	var due []charge
 	now := m.h.Now()
 	m.mu.Lock()
 	for tenant, k := range m.tenants {
@@ -98,38 +94,9 @@ func (m *meter) charge(ctx context.Context) {
 		}
 		if d := m.h.Rules.Allowance.Due(until.Sub(k.began), k.charged); d > 0 {
 			k.charged += d
-			due[tenant] = d
-			tenants = append(tenants, tenant)
+			due = append(due, m.h.memory.accounts.owe(charge{payer{tenant, m.lane}, d}, now))
 		}
 	}
 	m.mu.Unlock()
-	if len(tenants) == 0 {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for i, err := range parallel.Each(len(tenants), tableWrites, func(i int) error {
-		return m.h.chargeTenant(ctx, tenants[i], m.h.Rules.Allowance.Charge(due[tenants[i]], m.lane), m.lane)
-	}) {
-		if err != nil {
-			m.h.Output.Log.WarnContext(ctx, "slow tenant not charged",
-				slog.String(telemetry.KeyTenant, tenants[i]), telemetry.Cause(err))
-		}
-	}
-}
-
-// chargeTenant moves the tenant's slow_until, and settles it where a stay begins or would be too long.
-func (h *Handler) chargeTenant(ctx context.Context, tenantID string, d time.Duration, lane bool) error {
-	now := h.Now()
-	until, err := h.Tables.Circuits.Charge(ctx, tenantID, d, now)
-	if err != nil {
-		return err
-	}
-	to, move := h.Rules.Allowance.Settle(until, d, lane, now)
-	h.memory.slow(tenantID, to)
-	if !move {
-		return nil
-	}
-	h.Output.Metrics.Count("SlowTenants", 1)
-	return h.Tables.Circuits.MoveSlow(ctx, tenantID, until, to)
+	m.h.charge(ctx, due)
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/herald-webhooks/herald/internal/circuit"
+	"github.com/herald-webhooks/herald/internal/delivery"
 	"github.com/herald-webhooks/herald/internal/dynamo"
 	"github.com/herald-webhooks/herald/internal/recent"
 )
@@ -15,8 +16,10 @@ type memory struct {
 	circuits  recent.Memory[dynamo.EndpointKey, recalled]  // of endpoints in trouble, as read last
 	quiet     recent.Memory[dynamo.EndpointKey, time.Time] // last read of the ones without circuit and slow_until
 	slowUntil recent.Memory[string, time.Time]             // of tenants, as this process wrote it
-	mu        sync.Mutex                                   // of wrote, which counts
+	accounts  accounts
+	mu        sync.Mutex // of wrote, which counts, and of before
 	wrote     recent.Memory[dynamo.EndpointKey, wrote]
+	before    map[delivery.Queue]before
 }
 
 // wrote is a process's last write of a circuit, and the attempts since, which no write has counted yet.
@@ -96,4 +99,23 @@ func (m *memory) written(key dynamo.EndpointKey, now time.Time) {
 	defer m.mu.Unlock()
 	m.wrote.Put(key, wrote{at: now})
 	m.quiet.Delete(key)
+}
+
+// leave stores a batch that has ended, for the next batch of its queue to take.
+func (m *memory) leave(of delivery.Queue, b before) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.before == nil {
+		m.before = map[delivery.Queue]before{}
+	}
+	m.before[of] = b
+}
+
+// take returns the batch before, and forgets it: its tenants pay for it once.
+func (m *memory) take(of delivery.Queue) before {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	b := m.before[of]
+	delete(m.before, of)
+	return b
 }

@@ -46,6 +46,7 @@ type Settings struct {
 	AttemptTimeout      config.Seconds `env:"ATTEMPT_TIMEOUT_SECONDS"`
 	EndpointConcurrency int            `env:"ENDPOINT_CONCURRENCY"`
 	MaximumConcurrency  int            `env:"MAXIMUM_CONCURRENCY"`
+	BatchWindow         config.Seconds `env:"BATCH_WINDOW_SECONDS"`
 	RecordAcknowledged  string         `env:"RECORD_ACKNOWLEDGED"` // "all" or "none"
 	AcknowledgedDays    int            `env:"ACKNOWLEDGED_DAYS"`
 
@@ -121,7 +122,7 @@ func (s Settings) rules() Rules {
 			MaxLife: days(s.MaxLifeDays),
 		},
 		Circuit:     circuit.New(s.Minute.Duration(), s.FunctionTimeout.Duration()),
-		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()),
+		Allowance:   allowance.New(s.MaximumConcurrency, s.AttemptTimeout.Duration()).Behind(s.BatchWindow.Duration()),
 		PerEndpoint: s.EndpointConcurrency,
 		Unrecorded:  s.RecordAcknowledged == recordNone,
 	}
@@ -143,6 +144,7 @@ func (s Settings) validate() error {
 		{"ATTEMPT_TIMEOUT_SECONDS", int(s.AttemptTimeout), 1, 120},
 		{"ENDPOINT_CONCURRENCY", s.EndpointConcurrency, 1, 1000},
 		{"MAXIMUM_CONCURRENCY", s.MaximumConcurrency, 2, 1000},
+		{"BATCH_WINDOW_SECONDS", int(s.BatchWindow), 0, 300},
 		{"ACKNOWLEDGED_DAYS", s.AcknowledgedDays, 1, 365},
 		{"MAX_LIFE_DAYS", s.MaxLifeDays, 1, 7},
 	} {

@@ -3,6 +3,9 @@ package deliver
 import (
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/config"
 )
 
 func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
@@ -10,7 +13,7 @@ func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
 		"too small": {},
 		"too large": {
 			Minute: 9999, FunctionTimeout: 9999, ConnectTimeout: 9999, AttemptTimeout: 9999, EndpointConcurrency: 9999,
-			MaximumConcurrency: 9999, AcknowledgedDays: 9999, MaxLifeDays: 9999,
+			MaximumConcurrency: 9999, AcknowledgedDays: 9999, MaxLifeDays: 9999, BatchWindow: 9999,
 		},
 	} {
 		_, err := New(Config{Settings: s})
@@ -23,5 +26,18 @@ func TestNew_namesTheSettingsThatCannotWork(t *testing.T) {
 				t.Errorf("%s: %s is not named: %v", name, setting, err)
 			}
 		}
+	}
+}
+
+// A window makes a message wait although processes are free.
+func TestSettings_rules_leaveOutTheBatchWindow(t *testing.T) {
+	for window, want := range map[config.Seconds]time.Duration{0: time.Second, 5: 6 * time.Second} {
+		if got := (Settings{MaximumConcurrency: 200, BatchWindow: window}).rules().Allowance.Late; got != want {
+			t.Errorf("with a window of %d s a first attempt is late after %s, want %s", window, got, want)
+		}
+	}
+	_, err := New(Config{Settings: Settings{BatchWindow: 301}})
+	if err == nil || !strings.Contains(err.Error(), "BATCH_WINDOW_SECONDS must be 0 to 300") {
+		t.Errorf("a window that Lambda has not: %v", err)
 	}
 }
