@@ -20,7 +20,7 @@ func (w *world) pulse(hooks []*hook, every time.Duration) {
 func (w *world) adapt(hooks []*hook) {
 	for time.Sleep(calm); w.now() < w.scenario.Length; time.Sleep(20 * time.Second) {
 		w.Mu.Lock()
-		slow := w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
+		slow := w.slow(hooks[0].tenant)
 		w.Mu.Unlock()
 		if !slow {
 			w.fanOut(hooks)
@@ -67,5 +67,19 @@ func (w *world) replay(hooks []*hook) {
 			w.Mu.Unlock()
 			sent += page
 		}
+	}
+}
+
+// stopMapping lets DeliveryQueue's mapping receive nothing for a while: an outage of ours.
+func (w *world) stopMapping(during window) {
+	mapping := w.maps[0]
+	for _, act := range []struct {
+		at time.Duration
+		do func()
+	}{{during.from, mapping.Disable}, {during.to, mapping.Enable}} {
+		time.Sleep(act.at - w.now())
+		w.Mu.Lock()
+		act.do()
+		w.Mu.Unlock()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/herald-webhooks/herald/infra/internal/plot"
 )
@@ -48,28 +49,59 @@ func write(file, text string) error {
 	return nil
 }
 
-// Tables are the figures of all results, in Markdown.
+// Tables are the figures of all results, in Markdown. Where two stand in a cell, the second is with fair queues.
 func Tables(results []Result) string {
-	var attacks, honest, outages strings.Builder
+	var attacks, swept, honest, outages strings.Builder
 	for _, runs := range byName(results) {
-		r := worst(runs)
-		fields := fmt.Sprintf("| `%s`: %s | %s | ", r.Name, r.Says, spans(runs))
-		switch late := 100 * r.WorstDay; r.Kind {
+		plain, fair := worst(runs)
+		r := plain
+		if r.Name == "" {
+			r = fair
+		}
+		fields := fmt.Sprintf("| `%s`: %s | ", r.Name, r.Says)
+		late := both(plain, fair, func(r Result) string { return fmt.Sprintf("%.2f %%", 100*r.WorstDay) })
+		switch r.Kind {
 		case Attack, Calm:
-			fmt.Fprintf(&attacks, "%s%.2f %% | %.2f |\n", fields, late, r.Dollars)
+			fmt.Fprintf(&attacks, "%s%s | %s | %.2f |\n", fields, spans(runs), late, max(plain.Dollars, fair.Dollars))
+		case Swept:
+			fmt.Fprintf(&swept, "%s%s |\n", fields, strings.Join(sweep(runs), " | "))
 		case Honest:
-			fmt.Fprintf(&honest, "%s%s |\n", fields, plot.Short(r.OwnP99))
+			own := both(plain, fair, func(r Result) string { return plot.Short(r.OwnP99) })
+			slow := both(plain, fair, func(r Result) string { return map[bool]string{true: "yes", false: "no"}[r.Slow] })
+			fmt.Fprintf(&honest, "%s%s | %s | %s |\n", fields, spans(runs), own, slow)
 		case Outage:
-			fmt.Fprintf(&outages, "%s%.2f %% | %s | %s | %s |\n", fields, late, plot.Thousands(r.Backlog),
+			fmt.Fprintf(&outages, "%s%s | %s | %s | %s | %s |\n", fields, spans(runs), late, plot.Thousands(r.Backlog),
 				plot.Short(r.FirstOK), plot.Short(r.CaughtUp))
 		}
 	}
 	return missed(results) +
-		"\n| attack, or bad day of many | others, for | late | $ / million |\n|---|---|---|---|\n" +
-		attacks.String() +
-		"\n| honest tenant | others, for | own p99 late |\n|---|---|---|\n" + honest.String() +
+		"\n| attack, or bad day of many | others, for | late | $ / million |\n|---|---|---|---|\n" + attacks.String() +
+		"\n| swept attack, a minute | one | ten | ten in turn | one, into idle processes | retries late, p99 |\n" +
+		"|---|---|---|---|---|---|\n" + swept.String() +
+		"\n| honest tenant | others, for | own p99 late | slow |\n|---|---|---|---|\n" + honest.String() +
 		"\n| outage | others, for | late | Backlog | first 2xx after | caught up after |\n|---|---|---|---|---|---|\n" +
 		outages.String()
+}
+
+// both are a figure of the worst run without fair queues and of the worst with them.
+func both(plain, fair Result, figure func(Result) string) string {
+	of := func(r Result) string {
+		if r.Name == "" {
+			return "–"
+		}
+		return figure(r)
+	}
+	return of(plain) + " / " + of(fair)
+}
+
+// sweep are the columns of a swept attack: the seconds of lateness at its worst rate.
+func sweep(runs []Result) (cells []string) {
+	for _, column := range []string{one, ten, inTurn, idle} {
+		plain, fair := worst(slices.DeleteFunc(slices.Clone(runs), func(r Result) bool { return r.column != column }))
+		cells = append(cells, both(plain, fair, func(r Result) string { return fmt.Sprintf("%.1f s", r.Busy.Seconds) }))
+	}
+	plain, fair := worst(slices.DeleteFunc(slices.Clone(runs), func(r Result) bool { return r.retriesLate() == day }))
+	return append(cells, both(plain, fair, func(r Result) string { return plot.Short(r.RetriesP99) }))
 }
 
 // byName has the runs of each scenario together.
@@ -84,21 +116,34 @@ func byName(results []Result) (all [][]Result) {
 	return all
 }
 
-// worst has the worst figures of all runs of a scenario.
-func worst(runs []Result) Result {
-	w := runs[0]
-	for _, r := range runs[1:] {
+// worst has the worst figures of all runs of a scenario without fair queues, and of all with them. A Result without a
+// name says that there is no such run.
+func worst(runs []Result) (plain, fair Result) {
+	for _, r := range runs {
+		w := &plain
+		if r.Fair {
+			w = &fair
+		}
+		if w.Name == "" {
+			*w = r
+			continue
+		}
 		w.WorstDay, w.OwnP99 = max(w.WorstDay, r.WorstDay), max(w.OwnP99, r.OwnP99)
+		w.RetriesP99, w.Slow = max(w.RetriesP99, r.RetriesP99), w.Slow || r.Slow
 		w.Backlog, w.Dollars = max(w.Backlog, r.Backlog), max(w.Dollars, r.Dollars)
 		w.FirstOK, w.CaughtUp = max(w.FirstOK, r.FirstOK), max(w.CaughtUp, r.CaughtUp)
+		w.Busy.Seconds = max(w.Busy.Seconds, r.Busy.Seconds)
 	}
-	return w
+	return plain, fair
 }
 
 func spans(runs []Result) string {
 	var all []string
 	for _, r := range runs {
-		all = append(all, fmt.Sprintf("%s/s, %s", plot.Thousands(int(r.Rate)), plot.Short(r.Length)))
+		span := fmt.Sprintf("%s/s, %s", plot.Thousands(int(r.Rate)), plot.Short(r.Length))
+		if !slices.Contains(all, span) {
+			all = append(all, span)
+		}
 	}
 	return strings.Join(all, "; ")
 }
@@ -108,11 +153,25 @@ func missed(results []Result) string {
 	var all strings.Builder
 	for _, r := range results {
 		for _, problem := range r.Problems() {
-			fmt.Fprintf(&all, "- `%s`, %s: %s\n", r.Name, spans([]Result{r}), problem)
+			fmt.Fprintf(&all, "- `%s`: %s\n", r.Title(), problem)
 		}
 	}
 	if all.Len() == 0 {
 		return "All goals are met.\n"
 	}
 	return "Goals that are missed:\n\n" + all.String()
+}
+
+// Sweep is every figure of the swept attacks, to compare two versions of the code line by line.
+func Sweep(results []Result) string {
+	var all strings.Builder
+	all.WriteString("| attack | late | last slow after | not slow | late in the end | writes/s |\n")
+	all.WriteString("|---|---|---|---|---|---|\n")
+	for _, r := range results {
+		if b := r.Busy; r.Kind == Swept {
+			fmt.Fprintf(&all, "| %s | %.1f s | %s | %d | %.1f %% | %.1f |\n",
+				r.Title(), b.Seconds, b.SlowAfter.Round(time.Second/10), b.Fast, 100*b.Going, b.Writes)
+		}
+	}
+	return all.String()
 }

@@ -41,7 +41,7 @@ func TestWorstDay(t *testing.T) {
 func TestStats_keepTheFirst2xxAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(Scenario{Length: time.Minute, up: time.Minute})
-		h := w.own("tenant-0", 0, true)
+		h := w.own("tenant-0", 0, subject, nil)
 		n := w.stats.published(w, h)
 		time.Sleep(w.scenario.up)
 		for range 2 {
@@ -64,6 +64,10 @@ func TestProblems_nameTheGoalThatIsMissed(t *testing.T) {
 		"is slow":        func(r *Result) { r.Kind, r.Slow = Honest, true },
 		"its own":        func(r *Result) { r.Kind, r.OwnP99 = Honest, 2*time.Second },
 		"dead":           func(r *Result) { r.Kind, r.Deaths = Outage, 1 },
+		"of the others":  func(r *Result) { r.Wrongly = 1 },
+		"for 41.0 s":     func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 41, 1 },
+		"for 109.0 s":    func(r *Result) { r.Kind, r.Busy.Seconds, r.tenants = Swept, 109, 10 },
+		"3 attackers":    func(r *Result) { r.Kind, r.Busy.Fast, r.Busy.Going, r.tenants = Swept, 3, 0.006, 10 },
 	} {
 		r := good
 		change(&r)
@@ -81,14 +85,16 @@ func TestWrite(t *testing.T) {
 		{Scenario{Name: "hang", Kind: Attack, Rate: 10, Length: 24 * time.Hour}, Figures{Dollars: 2.5}},
 		{Scenario: Scenario{Name: "usual", Kind: Honest, Rate: 10, Length: time.Hour}},
 		{Scenario: Scenario{Name: "day", Kind: Outage, Length: 2 * time.Minute}},
+		{sweptBy(1, false), Figures{Busy: Busy{Seconds: 3}}}, {sweptBy(1, true), Figures{Busy: Busy{Seconds: 2}}},
+		{sweptBy(10, false), Figures{Busy: Busy{Seconds: 11}}},
 	}
 	if err := Write(dir, results); err == nil {
 		t.Error("written without a page")
 	}
 	text := writePage(t, dir, results)
 	for _, want := range []string{
-		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % | 2.50 |",
-		"- `hang`, 1,000/s, 2 h: 0.30 % of others'",
+		"before\n", "\nbehind\n", "`usual`", "`day`", "| 1,000/s, 2 h; 10/s, 24 h | 0.30 % / – | 2.50 |",
+		"- `hang@1000`: 0.30 % of others'", "| `busy-2.9`: 2xx after 2.9 s | 3.0 s / 2.0 s | 11.0 s / – | – / – |",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -96,6 +102,21 @@ func TestWrite(t *testing.T) {
 	}
 	if strings.Contains(text, "old") {
 		t.Error("the old figures are still there")
+	}
+}
+
+func sweptBy(tenants int, fair bool) Scenario {
+	s := busy{took: 2900 * time.Millisecond, share: 1.1, tenants: tenants}.scenario(100)
+	s.Fair = fair
+	return s
+}
+
+// Two versions of the code are compared by these lines.
+func TestSweep(t *testing.T) {
+	b := Busy{Seconds: 11, SlowAfter: 5 * time.Second, Fast: 2, Going: 0.5}
+	got := Sweep([]Result{{sweptBy(10, true), Figures{Busy: b}}})
+	if want := "\n| busy-2.9@100/ten/1.1/fair | 11.0 s | 5s | 2 | 50.0 % | 0.0 |\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
 	}
 }
 

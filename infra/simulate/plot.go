@@ -14,7 +14,7 @@ func lateness(results []Result) string {
 	longest := map[string]Result{}
 	var names []string
 	for _, r := range results {
-		if r.Kind != Attack {
+		if r.Kind != Attack || r.Fair {
 			continue
 		}
 		if _, known := longest[r.Name]; !known {
@@ -26,6 +26,11 @@ func lateness(results []Result) string {
 	}
 	if len(names) < len(attacks()) {
 		return ""
+	}
+	for _, r := range longest {
+		if r.Length < time.Hour { // a point is no drawing
+			return ""
+		}
 	}
 	var panels []plot.Panel
 	for _, name := range names {

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,25 +12,29 @@ import (
 
 // Scenario is a course of events in the world.
 type Scenario struct {
-	Name string
-	Says string
-	Kind Kind
+	Name    string
+	Says    string
+	Variant string // of a scenario that is swept
+	column  string // of the sweep's table
+	Kind    Kind
 
 	Rate   float64       // deliveries a second of all others together
 	Length time.Duration // of publishing
 
-	tenants  int // that the scenario is about
-	hooks    int // endpoints of each
-	events   float64
-	perEvent int // endpoints that an event of such a tenant goes to
-	answer   receiver
-	act      func(w *world, tenant []*hook) // instead of publishing events evenly
-	all      bool                           // the others answer likewise
+	party           // that the scenario is about
+	also    []party // likewise
+	against party   // attackers, where the scenario is about others
+	all     bool    // the others answer likewise
+	pulses  bool    // events come at times, not at a rate
+
+	Fair bool // queues are fair
 
 	up       time.Duration // end of the outage; 0: there is none to catch up with
 	patience time.Duration // beyond it
 	dead     window        // release does not run
+	attack   time.Duration // how long a swept attack lasts
 	refuses  window        // every table of ours refuses
+	stopped  window        // DeliveryQueue's mapping receives nothing
 }
 
 // Kind says which goals a scenario has.
@@ -41,7 +46,24 @@ const (
 	Honest Kind = "honest"
 	Outage Kind = "outage"
 	Calm   Kind = "calm"
+	Swept  Kind = "swept"
 )
+
+// atRates are further rates of an attack's events, where it has one.
+func (s Scenario) atRates() (all []Scenario) {
+	if s.pulses {
+		return nil
+	}
+	for _, events := range []float64{1, 4, 16} {
+		s.Rate, s.Length, s.events = 100, 30*time.Minute, events
+		s.Variant = fmt.Sprintf("%g events a second", events)
+		all = append(all, s)
+	}
+	return all
+}
+
+// whole reports whether a part of the scenario would show nothing.
+func (s Scenario) whole() bool { return s.Kind == Swept || s.stopped.to > 0 }
 
 type window struct{ from, to time.Duration }
 
@@ -135,18 +157,18 @@ const slowest = 14500 * time.Millisecond
 func attack(name, says string, answers receiver) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Attack, Rate: 1000, Length: 2 * time.Hour,
-		tenants: 1, hooks: 50, events: 1, perEvent: 50, answer: answers,
+		party: party{tenants: 1, hooks: 50, events: 1, perEvent: 50, answer: answers},
 	}
 }
 
 func attacks() []Scenario {
 	pulses := func(name, says string, every time.Duration) Scenario {
 		s := attack(name, says, always(ok(slowest)))
-		s.act = func(w *world, hooks []*hook) { w.pulse(hooks, every) }
+		s.pulses, s.act = true, func(w *world, hooks []*hook) { w.pulse(hooks, every) }
 		return s
 	}
 	adaptive := attack("adaptive", "likewise, again the moment it is no longer slow", always(ok(slowest)))
-	adaptive.act = (*world).adapt
+	adaptive.pulses, adaptive.act = true, (*world).adapt
 	ten := adaptive
 	ten.Name, ten.Says, ten.tenants = "ten-adaptive", "ten such tenants", 10
 	flap := attack("flap", "fails for 10 minutes of every 20", flaps)
@@ -154,7 +176,7 @@ func attacks() []Scenario {
 		s := attack(name, says, always(hangs))
 		s.act = func(w *world, hooks []*hook) {
 			go w.toggle(hooks, cycle, off)
-			w.publishEvenly(hooks)
+			w.publishEvenly(w.scenario.party, hooks)
 		}
 		return s
 	}
@@ -162,7 +184,6 @@ func attacks() []Scenario {
 		attack("hang", "never answers", always(hangs)),
 		attack("always", "2xx after 14.5 s", always(ok(slowest))),
 		attack("two-percent", "2 % of the 2xx after 14.5 s", sometimes(0.02, slowest)),
-		attack("under", "2xx after 2.9 s", always(ok(2900*time.Millisecond))),
 		pulses("pulse-minute", "two events a minute, 2xx after 14.5 s", time.Minute),
 		pulses("pulse-hour", "likewise, an hour", time.Hour),
 		pulses("pulse-day", "likewise, a day", 24*time.Hour),
@@ -179,7 +200,7 @@ func attacks() []Scenario {
 func honest(name, says string, perSecond float64, answers receiver) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Honest, Rate: 500, Length: 2 * time.Hour,
-		tenants: 1, hooks: 50, events: perSecond, perEvent: 1, answer: answers,
+		party: party{tenants: 1, hooks: 50, events: perSecond, perEvent: 1, answer: answers},
 	}
 }
 
@@ -189,21 +210,21 @@ func honestTenants() []Scenario {
 	}
 	thirty := Scenario{
 		Name: "thirty", Says: "30 honest tenants, 1 delivery/s each, hang for an hour", Kind: Calm, Rate: 1000,
-		Length: 2 * time.Hour, tenants: 30, hooks: 1, events: 1, perEvent: 1,
-		answer: until(hangs, calm+time.Hour),
+		Length: 2 * time.Hour,
+		party:  party{tenants: 30, hooks: 1, events: 1, perEvent: 1, answer: until(hangs, calm+time.Hour)},
 	}
 	stall := Scenario{
 		Name: "stall", Says: "nobody answers for 28 s", Kind: Calm, Rate: 1000, Length: 2 * time.Hour,
-		all: true, answer: func(w *world, _ *hook) answer {
+		all: true, party: party{answer: func(w *world, _ *hook) answer {
 			if end := calm + 28*time.Second; w.now() >= calm && w.now() < end {
 				return ok(end - w.now() + usual.draw(w.random))
 			}
 			return w.healthy()
-		},
+		}},
 	}
 	replay := Scenario{
 		Name: "replay", Says: "a job replays 100,000 dead letters", Kind: Calm, Rate: 100,
-		Length: 75 * time.Minute, tenants: 1, hooks: 50, act: (*world).replay,
+		Length: 75 * time.Minute, party: party{tenants: 1, hooks: 50, act: (*world).replay},
 	}
 	hanging := replay
 	hanging.Name, hanging.Says, hanging.answer = "replay-hang", "the same, and nobody answers", always(hangs)
@@ -221,15 +242,15 @@ func honestTenants() []Scenario {
 func outage(name, says string, perSecond float64, length time.Duration) Scenario {
 	return Scenario{
 		Name: name, Says: says, Kind: Outage, Rate: 1, Length: calm + length,
-		tenants: 1, hooks: 1, events: perSecond, perEvent: 1, answer: until(down, calm+length),
-		up: calm + length, patience: 8 * time.Hour,
+		party: party{tenants: 1, hooks: 1, events: perSecond, perEvent: 1, answer: until(down, calm+length)},
+		up:    calm + length, patience: 8 * time.Hour,
 	}
 }
 
 func outages() []Scenario {
 	flapping := Scenario{
 		Name: "flapping", Says: "5 % of all endpoints fail for 10 minutes of every 20", Kind: Calm, Rate: 10,
-		Length: 4 * time.Hour, tenants: 50, hooks: 1, events: 0.1, perEvent: 1,
+		Length: 4 * time.Hour, party: party{tenants: 50, hooks: 1, events: 0.1, perEvent: 1},
 	}
 	flapping.answer = flaps
 	stopped := flapping
@@ -259,8 +280,11 @@ func Scenarios() (all []Scenario) {
 			}
 			all = append(all, s)
 		}
+		all = append(all, s.atRates()...)
 	}
 	week := attack("down-week", "is down for a week", always(down))
 	week.Rate, week.Length, week.events = 5, 7*day, 0.01
-	return slices.Concat(all, []Scenario{week}, honestTenants(), outages())
+	return slices.Concat(
+		all, []Scenario{week}, busyScenarios(), failingScenarios(), honestTenants(), neighbours(), outages(),
+	)
 }

@@ -11,7 +11,9 @@ import (
 
 var (
 	play   = flag.String("play", "", `scenarios to play, as names or "name@rate", separated by commas; "all" plays all`)
-	length = flag.Duration("length", 0, "how long scenarios are at most; 0: as they are")
+	length = flag.Duration("length", 0, "how long scenarios are at most, but for sweeps; 0: as they are")
+	fair   = flag.String("fair", "both", `"no" plays with ordinary queues only, "yes" with fair ones only`)
+	past   = flag.String("figures", "", "file with the figures of earlier runs, which takes these")
 	page   = flag.String("write", "", "directory of the page capacity.md, to write the figures and the plots into")
 )
 
@@ -19,11 +21,14 @@ var (
 func TestSimulate(t *testing.T) {
 	var chosen []Scenario
 	for _, s := range Scenarios() {
-		if s.named(*play) {
+		if !s.named(*play) {
+			continue
+		}
+		for _, s.Fair = range map[string][]bool{"no": {false}, "yes": {true}, "both": {false, true}}[*fair] {
 			chosen = append(chosen, s)
 		}
 	}
-	if len(chosen) == 0 {
+	if len(chosen) == 0 && *past == "" {
 		return
 	}
 	debug.SetGCPercent(800) // memory is there
@@ -32,7 +37,7 @@ func TestSimulate(t *testing.T) {
 		for n, s := range chosen {
 			t.Run(s.Title(), func(t *testing.T) {
 				t.Parallel()
-				if *length > 0 {
+				if *length > 0 && !s.whole() {
 					s.Length = min(s.Length, *length)
 				}
 				all[n] = played(t, s)
@@ -42,6 +47,13 @@ func TestSimulate(t *testing.T) {
 			})
 		}
 	})
+	if *past != "" {
+		var err error
+		if all, err = Merge(*past, all); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Log("\n" + Sweep(all))
 	if *page == "" {
 		t.Log("\n" + Tables(all))
 	} else if err := Write(*page, all); err != nil {

@@ -1,7 +1,6 @@
 package simulate
 
 import (
-	"slices"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -15,7 +14,9 @@ type Figures struct {
 	Created, Posts      int     // deliveries; POSTs to subjects
 	WorstDay            float64 // share of others' first attempts late by more than a second, of the worst 24 hours
 	OwnP99, RetriesP99  time.Duration
-	Slow                bool          // a subject's tenant was slow at some time
+	Slow                bool // a subject's tenant was slow at some time
+	Wrongly             int  // tenants of the others that are slow at the end
+	Busy                Busy
 	InFlight, Backlog   int           // peaks: RetryQueue and SlowQueue, Backlog
 	FirstOK, CaughtUp   time.Duration // since the end of the outage
 	Left                int           // deliveries of before the end of the outage that have not ended
@@ -36,17 +37,18 @@ type Result struct {
 type stats struct {
 	Figures
 
-	created []delivered // by number
-	own     histogram   // lateness of first attempts of the subjects
-	retries histogram   // lateness of the others'
-	runs    int         // of release, or of the minutes in which it is dead
-	known   bool        // FirstOK is set
+	created []delivered           // by number
+	own     map[string]*histogram // lateness of first attempts of the subjects, by tenant
+	retries histogram             // lateness of the others'
+	runs    int                   // of release, or of the minutes in which it is dead
+	known   bool                  // FirstOK is set
 }
 
 // delivered is a delivery so far.
 type delivered struct {
-	millis                          uint32 // of its creation, since the beginning
-	subject, attempted, acked, dead bool
+	millis                 uint32 // of its creation, since the beginning
+	role                   role
+	attempted, acked, dead bool
 }
 
 func (d *delivered) at() time.Duration { return time.Duration(d.millis) * time.Millisecond }
@@ -62,7 +64,7 @@ const binLength = 15 * time.Minute
 
 // published gives a delivery its number.
 func (s *stats) published(w *world, h *hook) int {
-	d := delivered{millis: uint32(w.now() / time.Millisecond), subject: h.subject} //nolint:gosec // 49 days
+	d := delivered{millis: uint32(w.now() / time.Millisecond), role: h.role} //nolint:gosec // 49 days
 	s.created = append(s.created, d)
 	if w.isOld(&d) {
 		s.Left++
@@ -72,7 +74,7 @@ func (s *stats) published(w *world, h *hook) int {
 
 // isOld reports whether the outage ends for the delivery only when it has caught up.
 func (w *world) isOld(d *delivered) bool {
-	return w.scenario.up > 0 && d.at() < w.scenario.up && (w.scenario.tenants == 0 || d.subject)
+	return w.scenario.up > 0 && d.at() < w.scenario.up && (w.scenario.tenants == 0 || d.role == subject)
 }
 
 // late is too late for others' first attempts.
@@ -80,17 +82,17 @@ const late = time.Second
 
 func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	now, d := w.now(), &s.created[n]
-	if h.subject {
+	if h.role == subject {
 		s.Posts++
 	}
 	if !d.attempted {
 		d.attempted = true
-		s.first(h.subject && !w.scenario.all, d.at(), now)
+		s.first(w, h, d.at(), now)
 	}
 	if a.Status/100 != 2 || a.Took >= awsmodel.AttemptTimeout {
 		return
 	}
-	if h.subject && w.scenario.up > 0 && now >= w.scenario.up && !s.known {
+	if h.role == subject && w.scenario.up > 0 && now >= w.scenario.up && !s.known {
 		s.known, s.FirstOK = true, now-w.scenario.up
 	}
 	if d.acked {
@@ -101,15 +103,25 @@ func (s *stats) posted(w *world, h *hook, n int, a answer) {
 	s.ends(w, d)
 }
 
-// first notes the first attempt of a delivery of the scenario's subjects or of the others.
-func (s *stats) first(subject bool, created, begun time.Duration) {
-	if subject {
-		s.own.add(begun - created)
-		return
+// first notes the first attempt of a delivery of the scenario's subjects or of the others. Beside attackers it counts
+// once they have had their minute.
+func (s *stats) first(w *world, h *hook, created, begun time.Duration) {
+	switch {
+	case h.role == attacker, w.scenario.against.tenants > 0 && created < calm:
+	case h.role == subject && !w.scenario.all:
+		if s.own[h.tenant] == nil {
+			s.own[h.tenant] = &histogram{}
+		}
+		s.own[h.tenant].add(begun - created)
+	default:
+		s.Bins[min(int(created/binLength), len(s.Bins)-1)].add(begun - created)
+		s.Busy.first(created, begun)
 	}
-	b := &s.Bins[min(int(created/binLength), len(s.Bins)-1)]
+}
+
+func (b *bin) add(waited time.Duration) {
 	b.First++
-	if begun-created > late {
+	if waited > late {
 		b.Late++
 	}
 }
@@ -136,19 +148,37 @@ func (s *stats) ends(w *world, d *delivered) {
 
 func (s *stats) sample(w *world) {
 	s.Samples = append(s.Samples, Sample{len(w.Backlog.Items), s.Posts, s.Left})
-	for _, hooks := range w.subjects {
-		s.Slow = s.Slow || w.rules.Allowance.Slow(w.Slow[hooks[0].tenant], time.Now())
+	for _, m := range w.members {
+		s.Slow = s.Slow || m.hooks[0].role == subject && w.slow(m.hooks[0].tenant)
 	}
+}
+
+// slow reports whether a tenant is slow.
+func (w *world) slow(tenant string) bool { return w.rules.Allowance.Slow(w.Slow[tenant], time.Now()) }
+
+// wrongly are the tenants of the others that are slow.
+func (w *world) wrongly() (n int) {
+	for _, h := range w.others {
+		if h.role == other && w.slow(h.tenant) {
+			n++
+		}
+	}
+	return n / 2 // each has two endpoints
 }
 
 func (w *world) result() Result {
 	w.Mu.Lock()
 	defer w.Mu.Unlock()
+	w.stats.sample(w)
+	w.stats.Busy.end(w)
 	s, million := &w.stats, float64(max(len(w.stats.created), 1))/1e6
 	requests, dollars := cost.Modelled(w.Used, w.maps, s.runs)
 	f := s.Figures
 	f.Created, f.WorstDay, f.Lost = len(s.created), worstDay(s.Bins), w.lost()
-	f.OwnP99, f.RetriesP99 = s.own.quantile(0.99), s.retries.quantile(0.99)
+	f.RetriesP99, f.Wrongly = s.retries.quantile(0.99), w.wrongly()
+	for _, own := range s.own {
+		f.OwnP99 = max(f.OwnP99, own.quantile(0.99))
+	}
 	f.InFlight, f.Backlog = w.RetryQueue.PeakInFlight+w.SlowQueue.PeakInFlight, w.Backlog.Peak
 	f.Requests, f.Dollars = float64(requests)/million/1000, dollars/million
 	return Result{w.scenario, f}
@@ -184,38 +214,4 @@ func (w *world) lost() (lost int) {
 		}
 	}
 	return lost
-}
-
-// histogram counts durations, exactly where it matters: in steps of 10 ms up to a minute.
-type histogram struct {
-	counts []int
-	n      int
-	max    time.Duration
-}
-
-const step = 10 * time.Millisecond
-
-func (h *histogram) add(d time.Duration) {
-	if h.counts == nil {
-		h.counts = make([]int, time.Minute/step+1)
-	}
-	h.counts[min(max(d, 0)/step, time.Minute/step)]++
-	h.n++
-	h.max = max(h.max, d)
-}
-
-// quantile is an upper bound of the share q of all, the largest of all beyond a minute.
-func (h *histogram) quantile(q float64) time.Duration {
-	seen := 0
-	at := slices.IndexFunc(h.counts, func(n int) bool {
-		seen += n
-		return float64(seen) >= q*float64(h.n)
-	})
-	if at < 0 {
-		return 0
-	}
-	if at == len(h.counts)-1 {
-		return h.max
-	}
-	return min(time.Duration(at+1)*step, h.max)
 }

@@ -24,13 +24,6 @@ import (
 	"github.com/herald-webhooks/herald/internal/queue"
 )
 
-// hook is a receiver.
-type hook struct {
-	id, tenant string
-	subject    bool // the scenario is about it
-	shift      time.Duration
-}
-
 // world is one run of a scenario.
 type world struct {
 	*awsmodel.Model
@@ -39,7 +32,7 @@ type world struct {
 	random   *rand.Rand // of receivers, under Mu
 	hooks    map[string]*hook
 	others   []*hook
-	subjects [][]*hook // by tenant
+	members  []member
 	maps     []*awsmodel.Mapping
 	stats    stats
 }
@@ -72,33 +65,24 @@ func newWorld(s Scenario) *world {
 		random: rand.New(rand.NewPCG(seed, 1)), hooks: map[string]*hook{}, //nolint:gosec // figures that can be repeated
 	}
 	w.States = nil
+	if s.Fair {
+		w.FairQueues()
+	}
 	w.Post = w.receive
 	w.Sent, w.Received = w.sent, w.received
 	if s.refuses.to > 0 {
 		w.Judge = w.refuse
 	}
+	w.stats.own = map[string]*histogram{}
 	w.stats.Bins = make([]bin, (s.Length+s.patience)/binLength+1)
 	return w
 }
 
 func (w *world) now() time.Duration { return w.Elapsed() }
 
-func (w *world) populate() {
-	for n := range others {
-		w.others = append(w.others, w.own(fmt.Sprint("other-", n/2), n, w.scenario.all))
-	}
-	for t := range w.scenario.tenants {
-		var hooks []*hook
-		for n := range w.scenario.hooks {
-			hooks = append(hooks, w.own(fmt.Sprint("tenant-", t), n, true))
-		}
-		w.subjects = append(w.subjects, hooks)
-	}
-}
-
-func (w *world) own(tenant string, n int, subject bool) *hook {
+func (w *world) own(tenant string, n int, as role, answers receiver) *hook {
 	h := &hook{
-		id: fmt.Sprint("webhook_", tenant, "_", n), tenant: tenant, subject: subject,
+		id: fmt.Sprint("webhook_", tenant, "_", n), tenant: tenant, role: as, answer: answers,
 		shift: time.Duration(w.random.Int64N(int64(20 * time.Minute))),
 	}
 	w.hooks[h.id] = h
@@ -111,6 +95,7 @@ func (w *world) own(tenant string, n int, subject bool) *hook {
 
 // start begins mappings and publishers.
 func (w *world) start() {
+	w.stats.Busy.begin(w)
 	for n, q := range []*awsmodel.Queue{w.DeliveryQueue, w.RetryQueue, w.SlowQueue} {
 		w.maps = append(w.maps, w.Map(q, processes, w.rules, uint64(n)))
 	}
@@ -119,21 +104,12 @@ func (w *world) start() {
 		n := random.IntN(len(w.others))
 		return w.others[n : n+1]
 	})
-	for _, hooks := range w.subjects {
-		if w.scenario.act != nil {
-			go w.scenario.act(w, hooks)
-		} else {
-			go w.publishEvenly(hooks)
-		}
+	for _, m := range w.members {
+		go m.start(w)
 	}
-}
-
-// publishEvenly publishes a tenant's events, at random times.
-func (w *world) publishEvenly(hooks []*hook) {
-	w.publish(w.scenario.events, uint64(len(hooks[0].tenant)), func(random *rand.Rand) []*hook {
-		from := random.IntN(len(hooks)/w.scenario.perEvent) * w.scenario.perEvent
-		return hooks[from : from+w.scenario.perEvent]
-	})
+	if w.scenario.stopped.to > 0 {
+		go w.stopMapping(w.scenario.stopped)
+	}
 }
 
 // publish publishes so many events a second until the end.
@@ -187,8 +163,8 @@ func numberOf(body string) int {
 func (w *world) receive(p awsmodel.Post) awsmodel.Answer {
 	h := w.hooks[p.EndpointID]
 	var a answer
-	if h.subject && w.scenario.answer != nil {
-		a = w.scenario.answer(w, h)
+	if h.role != other && h.answer != nil {
+		a = h.answer(w, h)
 	} else {
 		a = w.healthy()
 	}
@@ -204,7 +180,7 @@ func (w *world) sent(q *awsmodel.Queue, m events.SQSMessage) {
 
 // received measures how late a retry is: by its schedule if it waited elsewhere, otherwise by its queue.
 func (w *world) received(q *awsmodel.Queue, m events.SQSMessage, since time.Duration) {
-	if q != w.RetryQueue || w.hooks[awsmodel.Attribute(m, "endpoint_id")].subject {
+	if q != w.RetryQueue || w.hooks[awsmodel.Attribute(m, "endpoint_id")].role != other {
 		return
 	}
 	due := awsmodel.ProgressOf(m).DueAt

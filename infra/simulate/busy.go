@@ -1,0 +1,282 @@
+package simulate
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+)
+
+// busy is an attack by tenants that keep processes busy with answers, all of them 2xx, after one time. It is swept by
+// its rate: how much time of messages the attackers want, as a share of all that the processes have.
+type busy struct {
+	took    time.Duration
+	share   float64 // of the processes' time; 0: no even stream
+	tenants int     // that share the work
+	once    int     // events at once to begin with
+	pulse   int     // events at once each minute
+	inTurn  bool    // each begins when the one before is slow
+	fails   float64 // share of the answers that are 503
+}
+
+// The times of a busy scenario: others alone, the attack, and the time for what it leaves behind.
+const (
+	busyFrom   = 5 * time.Second
+	busyMinute = time.Minute
+	busyAfter  = 15 * time.Second
+	busyHooks  = 50
+	batchSize  = 10
+)
+
+// busyTimes are the times of the answers, on both sides of the free time, up to the attempt timeout.
+var busyTimes = []time.Duration{
+	300 * time.Millisecond, 900 * time.Millisecond, 1500 * time.Millisecond, 2900 * time.Millisecond,
+	3100 * time.Millisecond, 6 * time.Second, slowest,
+}
+
+// busyScenarios is the sweep: each attack beside 100 and 1,000 deliveries of others a second.
+func busyScenarios() (all []Scenario) {
+	for _, took := range busyTimes {
+		for _, tenants := range []int{1, 10} {
+			for _, share := range []float64{0.2, 0.7, 1.1, 2} {
+				all = append(all, busy{took: took, share: share, tenants: tenants}.beside()...)
+			}
+			all = append(all, busy{took: took, share: 0.25, once: 40, tenants: tenants}.beside()...)
+			for _, pulse := range []int{4, 40} {
+				all = append(all, busy{took: took, pulse: pulse, tenants: tenants}.scenario(100))
+			}
+		}
+		all = append(all, busy{took: took, share: 1.1, tenants: 10, inTurn: true}.scenario(100),
+			busy{took: took, pulse: 4, tenants: 1}.scenario(10))
+	}
+	return all
+}
+
+// failingScenarios are tenants that no circuit stops, since one answer in twenty is a 2xx: their retries, too, want
+// processes.
+func failingScenarios() (all []Scenario) {
+	for _, took := range []time.Duration{900 * time.Millisecond, 2900 * time.Millisecond, slowest} {
+		for _, share := range []float64{0.2, 0.35, 0.5, 1.1} {
+			all = append(all, busy{took: took, share: share, tenants: 1, fails: 0.95}.scenario(1000))
+		}
+	}
+	return all
+}
+
+func (b busy) beside() []Scenario { return []Scenario{b.scenario(100), b.scenario(1000)} }
+
+func (b busy) scenario(rate float64) Scenario {
+	return Scenario{
+		Name: b.name(), Says: b.says(), Variant: b.String(), column: b.column(rate), Kind: Swept, Rate: rate,
+		Length: busyFrom + b.lasts() + busyAfter, attack: b.lasts(),
+		party: party{
+			tenants: b.tenants, hooks: busyHooks, perEvent: busyHooks,
+			answer: b.answer, act: b.act,
+		},
+	}
+}
+
+// lasts is the length of the attack: ten in turn have half a minute each, pulses go on, and retries come later.
+func (b busy) lasts() time.Duration {
+	switch {
+	case b.inTurn:
+		return 5 * busyMinute
+	case b.fails > 0:
+		return 3 * busyMinute
+	case b.pulse > 0:
+		return 6 * busyMinute
+	}
+	return busyMinute
+}
+
+// String says how the attack is made, such as "ten, 1.1" or "one, 40 a minute".
+func (b busy) String() string {
+	who := "one"
+	if b.tenants > 1 {
+		who = "ten"
+	}
+	switch {
+	case b.inTurn:
+		return fmt.Sprintf("%s in turn, %g", who, b.share)
+	case b.pulse > 0:
+		return fmt.Sprintf("%s, %d a minute", who, b.pulse)
+	case b.once > 0:
+		return fmt.Sprintf("%s, %d and %g", who, b.once, b.share)
+	}
+	return fmt.Sprintf("%s, %g", who, b.share)
+}
+
+// The columns of the sweep's table.
+const (
+	one    = "one"
+	ten    = "ten"
+	inTurn = "in turn"
+	idle   = "idle"
+)
+
+func (b busy) column(rate float64) string {
+	switch {
+	case b.inTurn:
+		return inTurn
+	case rate < 100:
+		return idle
+	case b.tenants > 1:
+		return ten
+	}
+	return one
+}
+
+// name is the family: all attacks with answers after one time.
+func (b busy) name() string {
+	if b.fails > 0 {
+		return fmt.Sprintf("failing-%g", b.took.Seconds())
+	}
+	return fmt.Sprintf("busy-%g", b.took.Seconds())
+}
+
+func (b busy) says() string {
+	if b.fails > 0 {
+		return fmt.Sprintf("%g %% 503, else 2xx, after %g s", 100*b.fails, b.took.Seconds())
+	}
+	return fmt.Sprintf("2xx after %g s", b.took.Seconds())
+}
+
+func (b busy) answer(w *world, _ *hook) answer {
+	if w.random.Float64() < b.fails {
+		return answer{Status: 503, Took: b.took}
+	}
+	return ok(b.took)
+}
+
+// events is the rate of one attacker's events.
+func (b busy) events() float64 {
+	messages := b.share * processes * batchSize / b.took.Seconds()
+	at := float64(b.tenants)
+	if b.inTurn {
+		at = 1
+	}
+	return messages / busyHooks / at
+}
+
+// act publishes a tenant's part until it is slow: then its deliveries have a lane of their own.
+func (b busy) act(w *world, hooks []*hook) {
+	number := slices.IndexFunc(w.members, func(m member) bool { return m.hooks[0] == hooks[0] })
+	random := rand.New(rand.NewPCG(seed, uint64(1000+number))) //nolint:gosec // figures that can be repeated
+	b.await(w, number)
+	at := w.now()
+	for range b.once / b.tenants {
+		w.fanOut(hooks)
+	}
+	for {
+		next := time.Minute
+		if b.pulse > 0 {
+			for n := range b.pulse {
+				if n%b.tenants == number {
+					w.fanOut(hooks)
+				}
+			}
+		} else {
+			next = time.Duration(random.ExpFloat64() / b.events() * float64(time.Second))
+		}
+		if at += next; at >= busyFrom+b.lasts() || b.sleeps(w, hooks, at) {
+			return
+		}
+		if b.pulse == 0 {
+			w.fanOut(hooks)
+		}
+	}
+}
+
+// await waits for the attack, and in turn for the attacker before.
+func (b busy) await(w *world, number int) {
+	time.Sleep(busyFrom - w.now())
+	if b.inTurn && number > 0 {
+		b.sleeps(w, w.members[number-1].hooks, busyFrom+b.lasts())
+	}
+}
+
+// sleeps sleeps until a time, or until a tenant is slow, which it reports.
+func (b busy) sleeps(w *world, hooks []*hook, until time.Duration) bool {
+	const look = 100 * time.Millisecond
+	for {
+		w.Mu.Lock()
+		slow := w.slow(hooks[0].tenant)
+		w.Mu.Unlock()
+		rest := until - w.now()
+		if slow || rest <= 0 {
+			return slow
+		}
+		time.Sleep(min(look, rest))
+	}
+}
+
+// Busy are the figures of a swept attack.
+type Busy struct {
+	Seconds   float64       // of lateness: others' late first attempts by their rate
+	SlowAfter time.Duration // until all attackers were slow; 0: not all became
+	Fast      int           // attackers that did not
+	Going     float64       // share of others' first attempts of the last third of the attack that were late
+	Writes    float64       // charges a second, of the attack
+
+	seconds []bin // others' first attempts by the second of their creation
+}
+
+func (b *Busy) first(created, begun time.Duration) {
+	if len(b.seconds) > 0 {
+		b.seconds[min(int(created/time.Second), len(b.seconds)-1)].add(begun - created)
+	}
+}
+
+// begin prepares the figures, and watches for when all attackers are slow.
+func (b *Busy) begin(w *world) {
+	if w.scenario.Kind != Swept {
+		return
+	}
+	b.seconds = make([]bin, w.scenario.Length/time.Second+1)
+	go func() {
+		for w.now() < w.scenario.Length {
+			w.Mu.Lock()
+			fast := w.fast()
+			if fast == 0 && b.SlowAfter == 0 {
+				b.SlowAfter = w.now() - busyFrom
+			}
+			w.Mu.Unlock()
+			time.Sleep(time.Second / 10)
+		}
+	}()
+}
+
+// fast are the attackers that are not slow.
+func (w *world) fast() (n int) {
+	for _, m := range w.members {
+		if !w.slow(m.hooks[0].tenant) {
+			n++
+		}
+	}
+	return n
+}
+
+// end reckons the figures. What was sent more than a second ago and not attempted is late, too.
+func (b *Busy) end(w *world) {
+	if w.scenario.Kind != Swept {
+		return
+	}
+	for _, d := range w.stats.created {
+		if d.role == other && !d.attempted && w.now()-d.at() > late {
+			b.first(d.at(), w.now())
+		}
+	}
+	var all, last bin
+	for n, second := range b.seconds {
+		all.Late += second.Late
+		at := time.Duration(n)*time.Second - busyFrom
+		if at >= w.scenario.attack*2/3 && at < w.scenario.attack {
+			last.First, last.Late = last.First+second.First, last.Late+second.Late
+		}
+	}
+	b.Seconds, b.Fast = float64(all.Late)/w.scenario.Rate, w.fast()
+	b.Going = float64(last.Late) / float64(max(last.First, 1))
+	if charges := w.Used["Charge"]; charges != nil {
+		b.Writes = float64(charges.Requests) / w.scenario.attack.Seconds()
+	}
+}
