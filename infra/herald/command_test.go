@@ -14,7 +14,7 @@ import (
 // The commands that look only, and all others, with their exit codes where there is no act.
 var (
 	readers = []string{
-		"status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
+		"code", "status", "endpoints list", "endpoints show", "deliveries show", "deliveries find", "dead list", "dead show",
 		"rejected list", "rejected show", "jobs list", "jobs show", "keys list", "events list", "tail",
 	}
 	actors = map[string]int{

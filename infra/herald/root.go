@@ -55,7 +55,7 @@ func (a *app) root() *cli.Command {
 			command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
 				a.tail, text("tenant", "of this tenant only"), text("endpoint", "its id, or TENANT/ID"),
 				text("outcome", "such as acknowledged, retry or dead")),
-			a.verify(),
+			a.verify(), a.code(),
 			command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),
 				&cli.IntFlag{Name: "port", Usage: "any free one by default"}),
 		},

@@ -23,6 +23,7 @@ var headings = []string{"Before the first deployment", "Install a version", "Aft
 // leftOut are the commands that are not run, by their beginning, and why.
 var leftOut = []struct{ command, reason string }{
 	{"gh release download", "the package of `make package` is in its place"},
+	{"(cd herald-1.0.0 && sha256sum", "the archives hold the functions' builds for this machine"},
 }
 
 // replaced are the words of the commands in place of which others are run, and why.
