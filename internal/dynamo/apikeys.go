@@ -62,7 +62,7 @@ func (s *APIKeys) Spend(
 		}
 		was = key
 	}
-	return key, false, s.wrap(ErrConflict)
+	return key, false, s.wrap(ErrBusy)
 }
 
 // spendTries is enough for a minute that begins, and for another process that began it first.

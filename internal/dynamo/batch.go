@@ -19,8 +19,8 @@ const (
 	maxBatchReads  = 100 // keys of one BatchGetItem call
 )
 
-// maxTries bounds how often a call is made again for the rest of a batch, or for a transaction that another
-// one was in the way of.
+// maxTries bounds how often a call is made again for the rest of a batch, or for a mark that another operator was
+// faster to set.
 const maxTries = 6
 
 // ErrUnprocessed is wrapped where DynamoDB left something of a batch call unprocessed again and

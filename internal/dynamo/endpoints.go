@@ -102,6 +102,16 @@ func (s *Endpoints) Subscriptions(ctx context.Context, tenantID string) ([]endpo
 	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return e.Status != endpoint.Active }), err
 }
 
+// Live returns the tenant's endpoints that are not deleted, oldest first, and Deleted the others, as List does.
+func (s *Endpoints) Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return s.under(ctx, tenantID, endpoint.IDPrefix, string(s.fields))
+}
+
+// Deleted is the counterpart of Live.
+func (s *Endpoints) Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+	return s.under(ctx, tenantID, deletedPrefix, string(s.fields))
+}
+
 // List returns all of the tenant's endpoints, oldest first, deleted ones included. Where a row cannot be
 // read, it returns the others with an endpoint.ErrUnreadable.
 func (s *Endpoints) List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {

@@ -18,6 +18,9 @@ import (
 var (
 	ErrConflict = errors.New("changed by another request at the same time")
 	ErrLimit    = errors.New("too many endpoints")
+	// ErrBusy is no verdict: changes of other endpoints of the tenant were in the way. Nothing was written, and the same
+	// change may be made again.
+	ErrBusy = errors.New("other endpoints of the tenant were changed at the same time")
 )
 
 // endpointRow is an endpoint as it is stored.
@@ -57,27 +60,33 @@ func rowKey(e endpoint.Endpoint) EndpointKey {
 type Check func(live []endpoint.Endpoint) error
 
 // Create stores a new endpoint that check allows; nil allows every one. It is ErrLimit when endpoint.MaxLive are not
-// deleted, however many are created at once, and ErrConflict when others kept being faster.
+// deleted, however many are created at once.
 func (s *Endpoints) Create(ctx context.Context, e endpoint.Endpoint, check Check) error {
-	return s.move(ctx, e, func(row attributes) ([]types.TransactWriteItem, error) {
-		seen, err := s.check(ctx, e.TenantID, check)
-		return []types.TransactWriteItem{s.put(row), s.count(e.TenantID, 1, seen)}, err
-	})
+	seen, err := s.check(ctx, e.TenantID, check)
+	if err != nil {
+		return err
+	}
+	return s.move(ctx, e, s.count(e.TenantID, 1, seen))
 }
 
 // Readdress is Replace by a live endpoint whose URL is new among the tenant's: it was changed, or comes back with the
 // endpoint. check allows it; nil allows every one.
 func (s *Endpoints) Readdress(ctx context.Context, was, now endpoint.Endpoint, check Check) error {
-	return s.move(ctx, now, func(row attributes) ([]types.TransactWriteItem, error) {
-		seen, err := s.check(ctx, now.TenantID, check)
-		changed := s.put(row)
-		if !was.Live() {
-			return []types.TransactWriteItem{changed, s.count(now.TenantID, 1, seen), s.drop(was)}, err
-		}
-		changed.Put.ConditionExpression = aws.String(unwritten)
-		changed.Put.ExpressionAttributeValues = given{":was": was.Revision}.encoded()
-		return []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, err
-	})
+	seen, err := s.check(ctx, now.TenantID, check)
+	if err != nil {
+		return err
+	}
+	if !was.Live() {
+		return s.move(ctx, now, s.count(now.TenantID, 1, seen), s.drop(was))
+	}
+	row, err := marshal(s.row(now))
+	if err != nil {
+		return err
+	}
+	changed := s.put(row)
+	changed.Put.ConditionExpression = aws.String(unwritten)
+	changed.Put.ExpressionAttributeValues = given{":was": was.Revision}.encoded()
+	return s.transact(ctx, []types.TransactWriteItem{changed, s.count(now.TenantID, 0, seen)}, now.Revision)
 }
 
 // check has the URLs of the tenant's live endpoints checked. Since then seen changes whenever a URL is set, so that
@@ -107,14 +116,7 @@ func (s *Endpoints) Replace(ctx context.Context, was, now endpoint.Endpoint) err
 	case now.Live():
 		return s.Readdress(ctx, was, now, nil)
 	}
-	return s.move(ctx, now, func(row attributes) ([]types.TransactWriteItem, error) {
-		items := []types.TransactWriteItem{s.put(row), s.count(now.TenantID, -1, nil), s.drop(was)}
-		surplus, err := s.surplus(ctx, was.TenantID)
-		for _, e := range surplus {
-			items = append(items, s.drop(e))
-		}
-		return items, err
-	})
+	return s.move(ctx, now, s.count(now.TenantID, -1, nil), s.drop(was))
 }
 
 // rewrite changes a row that stays where it is.
@@ -122,51 +124,49 @@ func (s *Endpoints) rewrite(ctx context.Context, was, now endpoint.Endpoint) err
 	_, stored, err := s.table.put(ctx, s.row(now), write{
 		condition: unwritten, values: given{":was": was.Revision},
 	})
-	var busy *types.TransactionConflictException // a deletion or restoration has the row in its transaction
-	if errors.As(err, &busy) || err == nil && !stored {
+	if inTransaction(err) || err == nil && !stored { // a deletion or restoration has the row
 		return ErrConflict
 	}
 	return err
 }
 
-// maxPurged bounds a transaction. More than one is purged only after deletions at the same moment.
-const maxPurged = 10
+// maxPruned bounds a request. More than one is pruned only after deletions at the same moment.
+const maxPruned = 10
 
-// surplus are the longest deleted endpoints, without which there are not too many with one more.
-func (s *Endpoints) surplus(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error) {
+// Prune removes the longest deleted endpoints of the tenant, so that those which were deleted last are kept. It reads
+// all deleted ones, whose number it bounds: the caller asks for it before a deletion.
+func (s *Endpoints) Prune(ctx context.Context, tenantID string) error {
 	deleted, err := s.under(ctx, tenantID, deletedPrefix, "tenant_id, endpoint_id, #status, deleted_at, revision")
+	if err != nil {
+		return err
+	}
 	slices.SortFunc(deleted, func(a, b endpoint.Endpoint) int {
 		return cmp.Or(a.DeletedAt.Compare(b.DeletedAt), cmp.Compare(a.ID, b.ID))
 	})
-	beyond := len(deleted) + 1 - (endpoint.MaxTotal - endpoint.MaxLive)
-	return deleted[:max(min(beyond, maxPurged), 0)], err
+	beyond := len(deleted) - (endpoint.MaxTotal - endpoint.MaxLive)
+	for _, e := range deleted[:max(min(beyond, maxPruned), 0)] {
+		unchanged := write{condition: unwritten, values: given{":was": e.Revision}} // it may have been restored
+		if _, err := s.deleteItem(ctx, rowKey(e).item(), unchanged); err != nil && !inTransaction(err) {
+			return err
+		}
+	}
+	return nil
 }
 
-// errBusy is a transaction to try again from the start: nothing was written.
-var errBusy = errors.New("another transaction was in the way")
+// inTransaction reports whether a write was refused since a transaction has the item.
+func inTransaction(err error) bool {
+	var busy *types.TransactionConflictException
+	return errors.As(err, &busy)
+}
 
-// move stores an endpoint with the planned writes, all or nothing: first the row, then the tenant's counts, the
-// endpoint's old row, and rows of others. It plans again while another transaction is in its way.
-func (s *Endpoints) move(
-	ctx context.Context, now endpoint.Endpoint, plan func(row attributes) ([]types.TransactWriteItem, error),
-) error {
+// move stores an endpoint in a place where none is, with other writes, all or nothing: the tenant's counts, and the
+// endpoint's old row.
+func (s *Endpoints) move(ctx context.Context, now endpoint.Endpoint, others ...types.TransactWriteItem) error {
 	row, err := marshal(s.row(now))
 	if err != nil {
 		return err
 	}
-	for try := range maxTries {
-		items, err := plan(row)
-		if err != nil {
-			return err
-		}
-		if err := s.transact(ctx, items, now.Revision); !errors.Is(err, errBusy) {
-			return err
-		}
-		if err := pause(ctx, try); err != nil {
-			return s.wrap(err)
-		}
-	}
-	return ErrConflict
+	return s.transact(ctx, append([]types.TransactWriteItem{s.put(row)}, others...), now.Revision)
 }
 
 func (s *Endpoints) put(row attributes) types.TransactWriteItem {
@@ -221,9 +221,9 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 		switch aws.ToString(reason.Code) {
 		case "None", "":
 		case "TransactionConflict":
-			verdict = errBusy
+			verdict = ErrBusy
 		case "ConditionalCheckFailed":
-			return refusal(n, reason.Item, revision)
+			return refusal(n, items[n], reason.Item, revision)
 		default:
 			return canceled
 		}
@@ -232,15 +232,16 @@ func (s *Endpoints) transact(ctx context.Context, items []types.TransactWriteIte
 }
 
 // refusal says why the item with this index of a transaction was refused: the endpoint is there, or has changed, there
-// are too many, or a URL, or the row of another endpoint, has changed: then the change looks again.
-func refusal(n int, row attributes, revision string) error {
+// are too many, or the URL of another endpoint has been set since it was checked.
+func refusal(n int, refused types.TransactWriteItem, row attributes, revision string) error {
+	bounded := n == 1 && refused.Update.ExpressionAttributeValues[":most"] != nil
 	switch {
 	case n == 0 && getStr(row, "revision") == revision:
 		return nil // it had been performed, and its token was forgotten
-	case n == 1 && read[int](row, "live_count") >= endpoint.MaxLive:
+	case bounded && read[int](row, "live_count") >= endpoint.MaxLive:
 		return ErrLimit
-	case n == 1, n > 2:
-		return errBusy
+	case n == 1:
+		return ErrBusy
 	}
 	return ErrConflict
 }

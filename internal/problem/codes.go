@@ -87,7 +87,8 @@ var meanings = map[Code]meaning{
 	CodeInternal: {500, "Internal error",
 		"Something went wrong on our side. The request id finds it in our logs."},
 	CodeUnavailable: {503, "Temporarily unavailable",
-		"A service behind this one does not answer. Try again after the time in Retry-After."},
+		"A service behind this one does not answer, or too many endpoints are changed at once. " +
+			"Try again after the time in Retry-After."},
 }
 
 // Codes returns all codes, sorted: for tests that compare them with the API description.

@@ -77,11 +77,18 @@ func (c *call) respond(answer []byte, refused *problem.Error) response {
 		header["Allow"] = refused.Allow
 	case problem.CodeUnavailable:
 		header["Retry-After"] = "5" // seconds
+		if errors.Is(refused, dynamo.ErrBusy) {
+			header["Retry-After"] = "1"
+		}
 	case problem.CodeTooManyRequests:
 		header["Retry-After"] = strconv.Itoa(60 - c.now.Second()) // until the next minute
 	}
 	return response{StatusCode: refused.Code.Status(), Headers: header, Body: string(refused.Document(c.id()))}
 }
+
+// busy is the detail where no service is at fault.
+const busy = "Too many of the tenant's endpoints are changed at once; nothing was done. " +
+	"Try again after the time in Retry-After."
 
 // problemOf is the only map from an error to the problem that its caller sees, nil for nil. An error without a code is
 // AWS's, unless the work panicked.
@@ -99,6 +106,8 @@ func problemOf(err error) *problem.Error {
 		return problem.Because(problem.CodeConflict, err)
 	case errors.Is(err, dynamo.ErrLimit):
 		return problem.Because(problem.CodeEndpointLimit, err)
+	case errors.Is(err, dynamo.ErrBusy):
+		return &problem.Error{Code: problem.CodeUnavailable, Detail: busy, Cause: err}
 	}
 	return problem.Because(problem.CodeUnavailable, err)
 }

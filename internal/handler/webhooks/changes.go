@@ -47,7 +47,7 @@ func (h *Handler) add(
 	if err := h.audit(ctx, c, "create", nil, e); err != nil {
 		return err
 	}
-	return h.Endpoints.Create(ctx, *e, h.allowURL(*e))
+	return h.store(ctx, c, func() error { return h.Endpoints.Create(ctx, *e, h.allowURL(*e)) })
 }
 
 // setSecret gives the endpoint its next signing secret, sealed.
@@ -83,11 +83,12 @@ func (h *Handler) alter(
 	if err := h.audit(ctx, c, action, &was, &now); err != nil {
 		return view{}, err
 	}
-	if now.Live() && (!was.Live() || was.URL != now.URL) {
-		err = h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
-	} else {
-		err = h.Endpoints.Replace(ctx, was, now)
-	}
+	err = h.store(ctx, c, func() error {
+		if now.Live() && (!was.Live() || was.URL != now.URL) {
+			return h.Endpoints.Readdress(ctx, was, now, h.allowURL(now))
+		}
+		return h.Endpoints.Replace(ctx, was, now)
+	})
 	shown := viewOf(now)
 	shown.HeadersDropped = dropped(was, now)
 	return shown, err
@@ -116,12 +117,16 @@ func (h *Handler) change(ctx context.Context, c *call) (any, error) {
 const removeTries = 3
 
 func (h *Handler) remove(ctx context.Context, c *call) (_ any, err error) {
-	for range removeTries {
+	for try := range removeTries {
 		_, err = h.alter(ctx, c, "delete", func(e *endpoint.Endpoint) error {
-			if e.Live() {
-				e.Status, e.DeletedAt = endpoint.Deleted, c.now
+			if !e.Live() {
+				return nil
 			}
-			return nil
+			e.Status, e.DeletedAt = endpoint.Deleted, c.now
+			if try > 0 {
+				return nil
+			}
+			return h.Endpoints.Prune(ctx, e.TenantID)
 		})
 		if !errors.Is(err, dynamo.ErrConflict) {
 			break

@@ -57,6 +57,8 @@ type world struct {
 	slow      bool   // a write takes a minute
 	hangs     bool   // a list never ends
 	raced     func() // runs once between a read and the write that follows
+	busy      int    // so many writes meet changes of other endpoints; -1: all
+	tried     int    // writes of endpoints
 }
 
 var loadContract = sync.OnceValues(func() (*contract.Contract, error) {
@@ -191,7 +193,32 @@ func (w *world) Get(_ context.Context, tenant, id string) (endpoint.Endpoint, bo
 	return e, ok, nil
 }
 
-func (w *world) List(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
+func (w *world) Live(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
+	all, err := w.list(ctx, tenant)
+	return slices.DeleteFunc(all, func(e endpoint.Endpoint) bool { return !e.Live() }), err
+}
+
+func (w *world) Deleted(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
+	all, err := w.list(ctx, tenant)
+	return slices.DeleteFunc(all, endpoint.Endpoint.Live), err
+}
+
+// Prune leaves all: no test deletes more than are kept.
+func (w *world) Prune(context.Context, string) error { return nil }
+
+// met reports whether changes of other endpoints are in the way of a write.
+func (w *world) met() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tried++
+	if w.busy > 0 {
+		w.busy--
+		return true
+	}
+	return w.busy < 0
+}
+
+func (w *world) list(ctx context.Context, tenant string) ([]endpoint.Endpoint, error) {
 	if w.hangs {
 		<-ctx.Done()
 		return nil, ctx.Err()
@@ -230,6 +257,9 @@ func (w *world) Readdress(ctx context.Context, was, now endpoint.Endpoint, check
 }
 
 func (w *world) Create(_ context.Context, e endpoint.Endpoint, check dynamo.Check) error {
+	if w.met() {
+		return dynamo.ErrBusy
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.writeDown {
@@ -249,6 +279,9 @@ func (w *world) Create(_ context.Context, e endpoint.Endpoint, check dynamo.Chec
 }
 
 func (w *world) Replace(_ context.Context, was, now endpoint.Endpoint) error {
+	if w.met() {
+		return dynamo.ErrBusy
+	}
 	w.mu.Lock()
 	raced := w.raced
 	w.raced = nil

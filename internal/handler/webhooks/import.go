@@ -96,11 +96,10 @@ func (h *Handler) importEndpoint(
 	if err != nil {
 		return h.notImported(ctx, one, err)
 	}
-	live, err := h.Endpoints.List(ctx, e.TenantID)
+	live, err := h.Endpoints.Live(ctx, e.TenantID)
 	if err != nil {
 		return h.notImported(ctx, one, err)
 	}
-	live = slices.DeleteFunc(live, func(other endpoint.Endpoint) bool { return !other.Live() })
 	same := func(other endpoint.Endpoint) bool { return other.URL == e.URL }
 	if at := slices.IndexFunc(live, same); at >= 0 {
 		one.EndpointID, one.Result = live[at].ID, resultExists

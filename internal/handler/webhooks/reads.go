@@ -38,7 +38,11 @@ func (h *Handler) list(ctx context.Context, c *call) (any, error) {
 			return nil, &problem.Error{Code: problem.CodeInvalidCursor, Fields: fields}
 		}
 	}
-	all, err := h.Endpoints.List(ctx, c.key.TenantID)
+	read := h.Endpoints.Live // the others would be paid for, too
+	if filter == string(endpoint.Deleted) {
+		read = h.Endpoints.Deleted
+	}
+	all, err := read(ctx, c.key.TenantID)
 	if err != nil {
 		return nil, err
 	}

@@ -27,10 +27,13 @@ import (
 	"github.com/herald-webhooks/herald/internal/recent"
 )
 
-// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, a check's or the store's.
+// Endpoints stores endpoints. Its errors are dynamo.ErrConflict, dynamo.ErrLimit, dynamo.ErrBusy, a check's or the
+// store's.
 type Endpoints interface {
 	Get(ctx context.Context, tenantID, endpointID string) (endpoint.Endpoint, bool, error)
-	List(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Live(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Deleted(ctx context.Context, tenantID string) ([]endpoint.Endpoint, error)
+	Prune(ctx context.Context, tenantID string) error
 	Create(ctx context.Context, e endpoint.Endpoint, check dynamo.Check) error
 	Readdress(ctx context.Context, was, now endpoint.Endpoint, check dynamo.Check) error
 	Replace(ctx context.Context, was, now endpoint.Endpoint) error

@@ -1,0 +1,73 @@
+package webhooks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/herald-webhooks/herald/internal/dynamo"
+	"github.com/herald-webhooks/herald/internal/problem"
+)
+
+// A tenant's URLs are checked and counted one change after the other. A change that meets others waits for up to
+// firstWait, and then for twice as long each time, up to longestWait: ten at once are done after three tries each, on
+// average. None is begun in the last lastTry of a request's time, so that its answer still comes.
+const (
+	firstWait   = 200 * time.Millisecond
+	longestWait = 1600 * time.Millisecond
+	lastTry     = time.Second
+)
+
+// freeTries is how often a change may be tried for the units that it has cost. Each try reads all of the tenant's live
+// endpoints.
+const freeTries = 4
+
+// store writes a change, and tries again while changes of the tenant's other endpoints are in its way.
+func (h *Handler) store(ctx context.Context, c *call, write func() error) error {
+	for try := 1; ; try++ {
+		err := write()
+		if !errors.Is(err, dynamo.ErrBusy) {
+			return err
+		}
+		if err := h.pay(ctx, c, try); err != nil {
+			return err
+		}
+		if !wait(ctx, try) {
+			return err
+		}
+	}
+}
+
+// pay counts the tries of a change beyond the free ones, so that no crowd makes a key's requests dearer than its units.
+func (h *Handler) pay(ctx context.Context, c *call, try int) error {
+	if try%freeTries > 0 || c.operator != "" {
+		return nil
+	}
+	key, spent, err := h.Keys.Spend(ctx, c.key, changeUnits, h.Budget, h.Now())
+	switch {
+	case err != nil:
+		return fmt.Errorf("counting a try: %w", err)
+	case !spent:
+		return problem.New(problem.CodeTooManyRequests)
+	}
+	c.key = key
+	return nil
+}
+
+// wait waits before the next try, with jitter. It is false where the request has no time for another one.
+func wait(ctx context.Context, try int) bool {
+	jitter := rand.N(min(firstWait<<min(try-1, 8), longestWait)) //nolint:gosec // jitter
+	if end, bounded := ctx.Deadline(); bounded && time.Until(end) < jitter+lastTry {
+		return false
+	}
+	timer := time.NewTimer(jitter)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
