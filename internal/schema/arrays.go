@@ -60,7 +60,7 @@ func compilePrefixItems(s *scope, value any, at string) error {
 	}
 	var all bound
 	for _, n := range nodes {
-		all = all.beside(n.bound)
+		all = all.apart(n.bound)
 	}
 	s.add(func(r *run, v any, evaluated seen) string {
 		items, _ := v.([]any)

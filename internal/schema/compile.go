@@ -19,7 +19,8 @@ type node struct {
 // rule checks a value, and returns the place of the keyword that it violates, "" for none.
 type rule func(r *run, v any, s seen) string
 
-// apply holds a value against a schema. s is this schema's alone, or nil where nobody asks.
+// apply holds a value against a schema. s belongs to this schema, and is nil where no
+// keyword asks what was evaluated.
 func (r *run) apply(n *node, v any, s seen) string {
 	if !r.spend(costValue+costRule*Cost(len(n.rules))) || n.never {
 		return n.at

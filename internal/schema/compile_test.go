@@ -21,7 +21,7 @@ func TestCompile_namesThePlaceOfWhatItRefuses(t *testing.T) {
 		`{"type":1}`:                           "/type must be the name of a type, or a list of such",
 		`{"type":["null",1]}`:                  "/type must be the name of a type, or a list of such",
 		`{"enum":1}`:                           "/enum must be a list of values",
-		`{"const":` + long + `}`:               "/const has a number whose exponent is too long",
+		`{"const":` + long + `}`:               "/const has a number with too long an exponent",
 		`{"minimum":"1"}`:                      "/minimum must be a number with at most 1000 digits",
 		`{"exclusiveMaximum":true}`:            "/exclusiveMaximum must be a number with at most 1000 digits",
 		`{"maximum":` + long + `}`:             "/maximum must be a number with at most 1000 digits",

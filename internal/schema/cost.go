@@ -108,8 +108,8 @@ func (b bound) and(c bound) bound {
 	return bound{part{b.each + c.each, b.rate + c.rate, b.most + c.most}, append(b.keywords, c.keywords...)}
 }
 
-// beside is the bound of both, on different parts of the data. The first is used up.
-func (b bound) beside(c bound) bound {
+// apart is the bound of both, on different parts of the data. The first is used up.
+func (b bound) apart(c bound) bound {
 	return bound{part{max(b.each, c.each), max(b.rate, c.rate), b.most + c.most}, append(b.keywords, c.keywords...)}
 }
 

@@ -17,7 +17,7 @@ type decimal struct {
 	point    *big.Int
 }
 
-// maxExponent is the most digits of an exponent that is read. Of a longer one, reading alone is work without bound.
+// maxExponent is the most digits of an exponent that is read. To read a longer one takes more than linear work.
 const maxExponent = 1000
 
 // decimalOf reads a numeral. It multiplies nothing out: 1e1000000000 costs no more than 1. ok is false where the

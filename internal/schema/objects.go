@@ -124,7 +124,7 @@ func compileMembers(s *scope, _ any, _ string) error {
 		if m.additional, err = compile(value, pointer(s.at, "additionalProperties")); err != nil {
 			return err
 		}
-		b = b.beside(m.additional.bound.times(s.most("maxProperties")))
+		b = b.apart(m.additional.bound.times(s.most("maxProperties")))
 	}
 	matched, err := m.readPatterns(s)
 	if err != nil {
@@ -142,7 +142,7 @@ func (m *members) readNamed(s *scope) (b bound, err error) {
 	names, nodes, err := below(value, pointer(s.at, "properties"))
 	for i, n := range nodes {
 		m.named[names[i]] = n
-		b = b.beside(n.bound)
+		b = b.apart(n.bound)
 	}
 	return b, err
 }

@@ -58,7 +58,7 @@ func compileOneOfValues(s *scope, values []any, at string) error {
 		r := &run{left: NoLimit}
 		text := string(r.canonical(nil, v))
 		if r.over() {
-			return fmt.Errorf("%s has a number whose exponent is too long", at)
+			return fmt.Errorf("%s has a number with too long an exponent", at)
 		}
 		allowed[text] = true
 		longest = max(longest, len(text))

@@ -2,7 +2,7 @@
 //
 // It promises that numbers are compared exactly, of whatever size; that a check stops at its limit, with work that is
 // counted and grows with the data alone; and that a mismatch is reported by its place in the schema and never by the
-// data. infra/decisions/0025-a-schema-checker-of-our-own.md says why it is no library.
+// data. infra/decisions/0025-herald-checks-schemas-itself.md says why it is no library.
 package schema
 
 import (

@@ -81,7 +81,7 @@ func TestHandler_Process_checksCostlyEventsAfterTheOthers(t *testing.T) {
 	}
 }
 
-// takes is a schema whose checks take as long as they cost, on a function's part of a core.
+// takes is a schema. Its checks take as long as they cost, on a function's part of a core.
 type takes struct{ *schema.Schema }
 
 func (s takes) Check(data []byte, limit schema.Cost) (schema.Cost, error) {
