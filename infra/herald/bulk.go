@@ -39,7 +39,7 @@ func (a *app) bulk(b bulk) cli.ActionFunc {
 		}
 		if name := cellOf(f, "endpoint_id"); name != "" && !strings.HasPrefix(name, endpoint.IDPrefix) {
 			if _, err := s.named(ctx, f); err != nil {
-				return err
+				return refusedFlag(c, err)
 			}
 		}
 		if b.act != "publish" {
@@ -89,7 +89,7 @@ func (a *app) byID(ctx context.Context, c *cli.Command, s stack, b bulk, ids []s
 func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fields) error {
 	job := fields{"act": b.act, "token": rand.Text(), "dry_run": true}
 	maps.Copy(job, f)
-	would, err := s.Ask(ctx, "replay", "start_job", job)
+	would, err := a.count(ctx, c, s, job, f)
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,15 @@ func (a *app) start(ctx context.Context, c *cli.Command, s stack, b bulk, f fiel
 		a.print(id)
 	}
 	return nil
+}
+
+// count asks for a preview of the job on a selection.
+func (a *app) count(ctx context.Context, c *cli.Command, s stack, job, selected fields) (row, error) {
+	would, err := s.Ask(ctx, "replay", "start_job", job)
+	if err == nil && console.Number(would, "selected") == 0 && would["complete"] == true {
+		err = a.missing(ctx, c, s, selected)
+	}
+	return would, err
 }
 
 // sayCount says what a job on the selection would do.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"io"
 	"maps"
@@ -25,33 +24,6 @@ func group(name, about string, commands ...*cli.Command) *cli.Command {
 	return &cli.Command{Name: name, Usage: about, Commands: commands}
 }
 
-// prepare makes every command refuse wrong usage alike.
-func prepare(c *cli.Command) {
-	c.OnUsageError = func(_ context.Context, c *cli.Command, err error, _ bool) error {
-		return fail(exitUsage, "%v; see %s --help", err, c.FullName())
-	}
-	c.Before = func(ctx context.Context, c *cli.Command) (context.Context, error) {
-		return ctx, cmp.Or(refuseEmpty(c), refuseDryRun(c))
-	}
-	if len(c.Commands) > 0 {
-		c.Action = unknown
-	}
-	for _, sub := range c.Commands {
-		prepare(sub)
-	}
-}
-
-// refuseEmpty refuses flags without a value: left out, an unset variable of a script would widen a request.
-func refuseEmpty(c *cli.Command) error {
-	for _, f := range c.Flags {
-		name := f.Names()[0]
-		if _, ok := f.(*cli.StringFlag); ok && c.IsSet(name) && c.String(name) == "" {
-			return fail(exitUsage, "--%s is empty", name)
-		}
-	}
-	return nil
-}
-
 // unplanned are the commands that act, or let act, and have no plan to print.
 var unplanned = []string{
 	"herald jobs stop", "herald jobs resume", "herald keys issue", "herald keys revoke", "herald verify", "herald console",
@@ -63,21 +35,6 @@ func refuseDryRun(c *cli.Command) error {
 		return fail(exitUsage, "--dry-run: %s has no plan to print; nothing was done", c.FullName())
 	}
 	return nil
-}
-
-// unknown is the action of a command with subcommands only.
-func unknown(_ context.Context, c *cli.Command) error {
-	if !c.Args().Present() {
-		return cli.ShowSubcommandHelp(c)
-	}
-	var names []string
-	for _, sub := range c.Commands {
-		if sub.Name != "help" {
-			names = append(names, sub.Name)
-		}
-	}
-	return fail(exitUsage, "no command %q of %s: there are %s",
-		safe(c.Args().First()), c.FullName(), strings.Join(names, ", "))
 }
 
 // isJSON reports whether the output is to be JSON.
@@ -156,7 +113,12 @@ func (a *app) listed(
 		console.OrDead(f)
 		hint = "; herald status counts them by endpoint"
 	}
-	list, err = s.all(ctx, function, action, f, c.Int("limit"))
+	if list, err = s.all(ctx, function, action, f, c.Int("limit")); err != nil {
+		return nil, refusedFlag(c, err)
+	}
+	if len(console.Rows(list)) == 0 && action != "endpoints" {
+		err = a.missing(ctx, c, s, f)
+	}
 	if list["next_cursor"] != nil {
 		a.say("there are more than %d: narrow the search, or raise --limit%s", c.Int("limit"), hint)
 	}
@@ -244,7 +206,7 @@ func argument(c *cli.Command) (string, error) {
 // name the tenant alone would be meant.
 func place(c *cli.Command, name string) (fields, error) {
 	tenant, given := c.String("tenant"), name
-	if before, after, both := strings.Cut(name, "/"); both && tenant == "" {
+	if before, after, both := strings.Cut(name, "/"); both && (tenant == "" || tenant == before) {
 		tenant, name = before, after
 	}
 	if name == "" {

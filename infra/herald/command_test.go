@@ -34,7 +34,7 @@ func TestDryRun_changesNothing(t *testing.T) {
 	for line, want := range actors {
 		f := &fake{
 			answers: map[string]string{"webhooks import": data("would_create")},
-			later:   slices.Repeat([]string{`{"ready":1,"complete":true,"next_cursor":null}`}, 10),
+			later:   slices.Repeat([]string{`{"selected":1,"ready":1,"complete":true,"next_cursor":null}`}, 10),
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		var out bytes.Buffer

@@ -12,7 +12,9 @@ import (
 
 	"github.com/herald-webhooks/herald/infra/examples"
 	"github.com/herald-webhooks/herald/infra/herald/console"
+	"github.com/herald-webhooks/herald/internal/event"
 	"github.com/herald-webhooks/herald/internal/event/catalogue"
+	"github.com/herald-webhooks/herald/internal/operator"
 )
 
 // listRejected shows of each event its tenant and type, too, as far as its body has them.
@@ -114,7 +116,9 @@ func (a *app) sendEvent(ctx context.Context, c *cli.Command, s stack, _ fields) 
 
 // eventBody is the file's, or a sample's.
 func (a *app) eventBody(c *cli.Command) (string, error) {
-	if path := c.String("file"); path != "" {
+	if path := c.String("file"); path != "" && c.Args().Present() {
+		return "", fail(exitUsage, "give either a TYPE or --file, not both")
+	} else if path != "" {
 		event, err := a.readEvent(path)
 		return string(event), err
 	}
@@ -127,7 +131,8 @@ func (a *app) eventBody(c *cli.Command) (string, error) {
 	}
 	message, err := examples.Event(name, c.String("tenant"))
 	if err != nil {
-		return "", fail(exitUsage, "no sample of %s; see herald events list", safe(name))
+		why := operator.NoSuch("event", name, event.Types())
+		return "", fail(exitUsage, "%s: %s; see herald events list", safe(name), why)
 	}
 	return message.Body()
 }

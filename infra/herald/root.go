@@ -2,11 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"math"
 
 	"github.com/urfave/cli/v3"
 
 	"github.com/herald-webhooks/herald/internal/config"
+	"github.com/herald-webhooks/herald/internal/delivery"
 )
 
 // root is the tree of commands. Those with a longer help stand beside their actions.
@@ -31,33 +32,23 @@ func (a *app) root() *cli.Command {
 			&cli.StringFlag{Name: "account", Sources: cli.EnvVars("HERALD_ACCOUNT"), Validator: checkAccount,
 				Usage: "12 digits: refuse credentials of any other AWS account"},
 			&cli.BoolFlag{Name: "local", Usage: "the local stack that runs from this folder"},
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "table", Usage: "table or json",
-				Validator: func(s string) error {
-					if s != "table" && s != "json" {
-						return fmt.Errorf("--output is table or json, not %q", s)
-					}
-					return nil
-				}},
+			output(),
 			&cli.BoolFlag{Name: "yes", Aliases: []string{"y"}, Usage: "act without a question"},
 			&cli.BoolFlag{Name: "no-input", Usage: "never ask: refuse a command that would need an answer"},
 			&cli.BoolFlag{Name: "dry-run", Usage: "print the plan, and do nothing; refused where there is none"},
 		},
 		Commands: []*cli.Command{
 			command("status", "all trouble at a glance; exit code 3 if there is any", a.on(a.showStatus),
-				&cli.IntFlag{Name: "limit", Value: 20, Usage: "endpoints, at most 100", Validator: func(n int) error {
-					if n < 1 || n > maxPage {
-						return fmt.Errorf("must be 1 to %d", maxPage)
-					}
-					return nil
-				}}),
+				number("limit", "endpoints, at most 100", 20, 1, maxPage)),
 			a.endpoints(), a.tenants(), a.deliveries(), a.dead(), a.rejected(), a.jobs(), a.keys(), a.events(),
 			a.test(),
 			command("tail", "attempts as they are made; of successes at the first attempt, only a sample is logged",
 				a.tail, text("tenant", "of this tenant only"), text("endpoint", "its id, or TENANT/ID"),
-				text("outcome", "such as acknowledged, retry or dead")),
+				among("outcome", "acknowledged, retry, dead or discarded", string(delivery.VerdictAcknowledged),
+					string(delivery.VerdictRetry), string(delivery.VerdictDead), string(delivery.VerdictDiscarded))),
 			a.verify(), a.code(),
 			command("console", "the same as a page, on this machine only, until Ctrl-C", a.on(a.serve),
-				&cli.IntFlag{Name: "port", Usage: "any free one by default"}),
+				number("port", "any free one by default", 0, 0, math.MaxUint16)),
 		},
 	}
 	prepare(root)
@@ -179,7 +170,7 @@ func (a *app) events() *cli.Command {
 func eventSelectors(reason string, others ...cli.Flag) []cli.Flag {
 	return append([]cli.Flag{
 		text("tenant", "the tenant's id"), text("reason", reason),
-		text("since", "22:00 (by this machine's clock), 2h (ago), 2026-01-02 or 2026-01-02T15:04:05Z"),
+		text("since", "7d or 2h (ago), 22:00 (here), 2026-01-02 or 2026-01-02T15:04:05Z"),
 		text("until", "likewise"),
 	}, others...)
 }
@@ -190,7 +181,13 @@ func watchFlag() cli.Flag {
 
 // limit is the flag of lists.
 func limit(n int) cli.Flag {
-	return &cli.IntFlag{Name: "limit", Value: n, Usage: "rows at most"}
+	return number("limit", "rows at most", n, 1, math.MaxInt)
+}
+
+func output() cli.Flag {
+	f := among("output", "table or json", "table", "json").(*cli.StringFlag)
+	f.Aliases, f.Value = []string{"o"}, "table"
+	return f
 }
 
 func text(name, usage string) cli.Flag { return &cli.StringFlag{Name: name, Usage: usage} }

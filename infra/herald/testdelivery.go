@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v3"
 
+	"github.com/herald-webhooks/herald/infra/herald/console"
 	"github.com/herald-webhooks/herald/infra/internal/client"
 )
 
@@ -36,12 +37,28 @@ func (a *app) test() *cli.Command {
 				return err
 			}
 			a.printOne(c, row{"sent": sent, "ended": ended})
+			if !isJSON(c) {
+				a.print(safe(testOutcome(ended)))
+			}
 			if ended["state"] != "acknowledged" {
 				return &failure{code: exitUnhealthy}
 			}
 			return nil
 		}),
 	}
+}
+
+// testOutcome is how a test ended, in a line.
+func testOutcome(ended row) string {
+	status := console.Plain(ended["status"])
+	if console.Number(ended, "status") == 0 {
+		status = "no response"
+	}
+	outcome := "acknowledged: " + status
+	if ended["state"] != "acknowledged" {
+		outcome = "not acknowledged: " + console.Plain(ended["reason"]) + ", " + status
+	}
+	return outcome + ", after " + console.Plain(ended["duration_ms"]) + " ms"
 }
 
 // testEnd waits until a test has ended. There is no record of it before.

@@ -37,6 +37,17 @@ const (
 	ReasonReplayFault Reason = "replay_fault" // a replay whose message could not be sent
 )
 
+// Reasons are all reasons.
+func Reasons() []Reason {
+	return []Reason{
+		ReasonTimeout, ReasonConnect, ReasonDNS, ReasonTLS, ReasonProtocol, ReasonHTTP1xx, ReasonHTTP3xx, ReasonHTTP4xx,
+		ReasonHTTP429, ReasonHTTP5xx, ReasonBlockedAddress, ReasonBlockedPort, ReasonBlockedURL, ReasonHeaderTooLarge,
+		ReasonEndpointDisabled, ReasonEndpointPaused, ReasonEndpointDeleted, ReasonCircuitOpen, ReasonDiscarded,
+		ReasonEndpointHanging, ReasonTenantSlow, ReasonInternal, ReasonOutOfTime, ReasonCrashed, ReasonUnreadable,
+		ReasonUnopenable, ReasonReplayed, ReasonReplayFault,
+	}
+}
+
 // Ours reports whether the reason is a fault of this service rather than the receiver's.
 func (r Reason) Ours() bool {
 	switch r {

@@ -1,6 +1,14 @@
 package delivery
 
-import "testing"
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 func TestStatusReason(t *testing.T) {
 	for status, want := range map[int]Reason{
@@ -34,5 +42,32 @@ func TestReason_Ours_blamesNoReceiver(t *testing.T) {
 		if r.Ours() {
 			t.Errorf("%s is not a fault of ours", r)
 		}
+	}
+}
+
+// A reason that is not among them could not be selected by operators.
+func TestReasons_areAllConstants(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var declared []Reason
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if kind, ok := spec.Type.(*ast.Ident); !ok || kind.Name != "Reason" {
+			t.Errorf("%s is no Reason", spec.Names[0])
+		}
+		value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		declared = append(declared, Reason(value))
+		return true
+	})
+	if diff := cmp.Diff(declared, Reasons()); diff != "" || len(declared) < 27 {
+		t.Errorf("(-declared +listed):\n%s", diff)
 	}
 }

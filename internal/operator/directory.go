@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -88,11 +89,23 @@ func (d Directory) ID(ctx context.Context, tenantID, name string) (string, error
 	}
 	switch len(ids) {
 	case 0:
-		return "", Refuse(CodeNotFound, "endpoint_id", "the tenant has no endpoint with this id, host or description")
+		const missing = "the tenant has no endpoint with this id, host or description"
+		return "", Refuse(CodeNotFound, "endpoint_id", missing+didYouMean(name, names(all)))
 	case 1:
 		return ids[0], nil
 	}
 	return "", Invalid("endpoint_id", "give the id, since several match: "+strings.Join(candidates, "; "))
+}
+
+// names are the hosts and descriptions of endpoints that can be named by them.
+func names(endpoints []endpoint.Endpoint) (names []string) {
+	for _, e := range endpoints {
+		if e.Live() {
+			names = append(names, e.Host(), e.Description)
+		}
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool { return name == "" })
 }
 
 func isID(name string) bool { return name == "" || strings.HasPrefix(name, endpoint.IDPrefix) }

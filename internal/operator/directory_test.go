@@ -6,9 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/herald-webhooks/herald/internal/circuit"
 	"github.com/herald-webhooks/herald/internal/endpoint"
 	"github.com/herald-webhooks/herald/internal/operator"
+	"github.com/herald-webhooks/herald/internal/testkit"
 )
 
 func TestFound_State_hidesTheCircuitUnderAStop(t *testing.T) {
@@ -86,5 +89,25 @@ func TestDirectory_Find_believesTheTableBeforeTheCircuit(t *testing.T) {
 				t.Errorf("%s of %q, %v, want the code %q", found.Endpoint.ID, found.Endpoint.TenantID, err, row.code)
 			}
 		})
+	}
+}
+
+func TestDirectory_ID_suggestsTheNameThatWasMeant(t *testing.T) {
+	fine := func(string) error { return nil }
+	d := operator.Directory{Endpoints: testkit.Rows{Fault: fine, Endpoints: []endpoint.Endpoint{
+		{ID: "webhook_1", TenantID: "acme", URL: "https://hooks.example.com", Description: "orders", Status: "active"},
+		{ID: "webhook_2", TenantID: "acme", URL: "https://crm.example.com/x", Status: endpoint.Active},
+		{ID: "webhook_3", TenantID: "acme", URL: "https://old.example.net/x", Description: "old", Status: endpoint.Deleted},
+		{ID: "webhook_4", TenantID: "big", URL: "https://shop.example.com/x", Description: "shop", Status: endpoint.Active},
+	}}}
+	for name, want := range map[string]string{
+		"ordres": ": did you mean orders?", "hook.example.com": ": did you mean hooks.example.com?",
+		"Order": ": did you mean orders?", "crm": ": did you mean crm.example.com?", "old": "", "shop": "", "x": "",
+	} {
+		_, err := d.ID(t.Context(), "acme", name)
+		const missing = "the tenant has no endpoint with this id, host or description"
+		if diff := cmp.Diff(error(operator.Refuse(operator.CodeNotFound, "endpoint_id", missing+want)), err); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

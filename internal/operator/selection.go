@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"cmp"
+
 	"github.com/herald-webhooks/herald/internal/deadletter"
 	"github.com/herald-webhooks/herald/internal/job"
 )
@@ -10,13 +12,11 @@ func CheckSelection(s job.Selector) error {
 	if err := CheckEndpointID(s.EndpointID); err != nil {
 		return err
 	}
-	switch {
-	case s.EndpointID == "" && s.TenantID == "" && s.Status == "":
+	if s.EndpointID == "" && s.TenantID == "" && s.Status == "" {
 		return Invalid("endpoint_id", "endpoint_id, tenant_id or status is required")
-	case s.Status != "" && !deadletter.Status(s.Status).Valid():
-		return Invalid("status", "must be dead, replaying or replayed")
 	}
-	return CheckTimes(s)
+	status := OneOf("status", deadletter.Status(s.Status), deadletter.Dead, deadletter.Replaying, deadletter.Replayed)
+	return cmp.Or(status, checkReason(s.Reason), CheckTimes(s))
 }
 
 // CheckTimes refuses an empty span.

@@ -104,7 +104,10 @@ func scopesOf(asked *[]apikey.Scope) ([]apikey.Scope, error) {
 		return nil, refusal
 	}
 	for i, s := range *asked {
-		if !slices.Contains(apikey.Scopes(), s) || slices.Contains((*asked)[:i], s) {
+		if err := operator.OneOf("scopes", s, apikey.Scopes()...); err != nil {
+			return nil, err
+		}
+		if s == "" || slices.Contains((*asked)[:i], s) {
 			return nil, refusal
 		}
 	}

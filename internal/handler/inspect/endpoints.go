@@ -70,9 +70,8 @@ const countedAtOnce = 16
 func (h *Handler) endpoints(
 	ctx context.Context, call *operator.Call, req endpointsRequest,
 ) (operator.List[Trouble], error) {
-	if req.State != "" && !slices.Contains(states, req.State) {
-		return operator.List[Trouble]{}, operator.Invalid("state",
-			"must be failing, flapping, open, recovering, disabled, paused, healthy, deleted or unreadable")
+	if err := operator.OneOf("state", req.State, states...); err != nil {
+		return operator.List[Trouble]{}, err
 	}
 	call.Note(slog.String(telemetry.KeyTenant, req.TenantID))
 	find := h.inTrouble

@@ -28,8 +28,8 @@ type jobsRequest struct {
 func (h *Handler) jobs(
 	ctx context.Context, call *operator.Call, req jobsRequest,
 ) (operator.List[operator.Job], error) {
-	if req.State != "" && !req.State.Valid() {
-		return operator.List[operator.Job]{}, operator.Invalid("state", "must be running, stopped or done")
+	if err := operator.OneOf("state", req.State, job.Running, job.Stopped, job.Done); err != nil {
+		return operator.List[operator.Job]{}, err
 	}
 	read := func(limit int, start string) ([]operator.Job, string, error) {
 		jobs, next, err := h.Jobs.List(ctx, req.State, limit, start)

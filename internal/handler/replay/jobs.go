@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -51,7 +52,8 @@ const maxToken = 128
 func (r startRequest) check(j job.Job) error {
 	switch {
 	case !r.Act.Valid():
-		return operator.Invalid("act", "must be replay, purge or publish")
+		meant := operator.OneOf("act", r.Act, job.Replay, job.Purge, job.Publish)
+		return cmp.Or[error](meant, operator.Invalid("act", "must be replay, purge or publish"))
 	case len(r.Token) > maxToken:
 		return operator.Invalid("token", "must have at most 128 bytes")
 	case r.Act == job.Replay && r.Status == string(deadletter.Replayed):
