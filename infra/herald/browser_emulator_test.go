@@ -65,7 +65,7 @@ func TestTheConsoleInABrowser(t *testing.T) {
 	t.Run("denied", func(t *testing.T) {
 		b.console(t, readOnly)
 		b.visit(t, "/endpoints?state=open", "open")
-		b.press(t, `main td a`, `form[action="/control/pause"] button:disabled`)
+		b.press(t, `main td a`, `form[action$="/control/pause"] button:disabled`)
 		b.says(t, "you have no right to do that")
 		b.isTextAndAccessible(t)
 		b.picture(t, "console-denied.png", "light")
@@ -162,8 +162,8 @@ const said = `.note[role=status]`
 func (b *browser) pausesAndResumes(t *testing.T, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/", "What deliveries died of")
-	b.press(t, fmt.Sprintf(`main td a[href^="/endpoint?endpoint_id=%s"]`, e.ID), `form[action="/control/pause"]`)
-	b.press(t, `form[action="/control/pause"] button`, said)
+	b.press(t, fmt.Sprintf(`main td a[href*="/endpoint?endpoint_id=%s"]`, e.ID), `form[action$="/control/pause"]`)
+	b.press(t, `form[action$="/control/pause"] button`, said)
 	b.says(t, "paused by")
 	b.ended(t)
 
@@ -171,7 +171,7 @@ func (b *browser) pausesAndResumes(t *testing.T, e client.Endpoint) {
 	if at := script[string](t, b, `document.activeElement.id`); at != "content" {
 		t.Errorf("the first link leads to %q, want the content", at)
 	}
-	b.tabTo(t, `form[action="/control/resume"] button`)
+	b.tabTo(t, `form[action$="/control/resume"] button`)
 	b.do(t, chromedp.KeyEvent(kb.Enter))
 	b.says(t, "resumed")
 }
@@ -193,7 +193,7 @@ func (b *browser) pausesAgain(t *testing.T, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/endpoint?tenant_id=acme&endpoint_id="+e.ID, "Pause")
 	ends(t, exitDone, "endpoints pause "+e.ID+" --tenant acme")
-	b.press(t, `form[action="/control/pause"] button`, `[role=alert]`)
+	b.press(t, `form[action$="/control/pause"] button`, `[role=alert]`)
 	b.says(t, "is paused already")
 	ends(t, exitDone, "endpoints resume "+e.ID+" --tenant acme")
 }
@@ -201,10 +201,10 @@ func (b *browser) pausesAgain(t *testing.T, e client.Endpoint) {
 func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/", "What deliveries died of")
-	b.press(t, fmt.Sprintf(`main td a[href^="/dead?endpoint_id=%s"]`, e.ID), `form[action="/start"]`)
-	b.press(t, `form[action="/start"] button`, `form[action="/start"] .note`)
+	b.press(t, fmt.Sprintf(`main td a[href*="/dead?endpoint_id=%s"]`, e.ID), `form[action$="/start"]`)
+	b.press(t, `form[action$="/start"] button`, `form[action$="/start"] .note`)
 	b.says(t, "Replay all 2, as a job")
-	b.press(t, `form[action="/start"] button`, `progress`)
+	b.press(t, `form[action$="/start"] button`, `progress`)
 	b.says(t, "done: 2 of 2 done") // the page asks again by itself
 	b.says(t, "2\ndelivered")
 	b.ended(t)
@@ -213,12 +213,12 @@ func (b *browser) replaysACause(t *testing.T, e client.Endpoint) {
 func (b *browser) replaysToNobody(t *testing.T, i incident, e client.Endpoint) {
 	t.Helper()
 	b.visit(t, "/dead?status=dead&endpoint_id="+e.ID, "msg_")
-	b.press(t, `form[action="/start"] button`, `form[action="/start"] .note`)
+	b.press(t, `form[action$="/start"] button`, `form[action$="/start"] .note`)
 	b.says(t, "Replay all 2, as a job")
 	if err := i.tenant.Call(t.Context(), http.MethodDelete, "/v1/webhooks/"+e.ID, nil, nil); err != nil {
 		t.Fatal(err)
 	}
-	b.press(t, `form[action="/start"] button`, `progress`)
+	b.press(t, `form[action$="/start"] button`, `progress`)
 	b.says(t, "done: 0 of 2 done, refused: 2 endpoint_deleted")
 	b.says(t, "Its owner can restore it")
 	b.isTextAndAccessible(t)

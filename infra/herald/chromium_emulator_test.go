@@ -98,7 +98,7 @@ func (b *browser) console(t *testing.T, connect func(context.Context, *cli.Comma
 		t.Fatal(err)
 	}
 	b.do(t, chromedp.Navigate(u.String()))
-	b.address = "http://" + u.Host
+	b.address = "http://" + u.Host + strings.TrimSuffix(u.Path, "/")
 	return b.address
 }
 

@@ -129,7 +129,7 @@ func (s *Server) do(a act) http.HandlerFunc {
 			s.render(w, r, model{Title: "Not done", Page: "problem", Stack: s.Name, Operator: s.Operator, Path: "/"}, err)
 			return
 		}
-		to, _ := url.Parse(back) // made above
+		to, _ := url.Parse(s.base + back) // made above
 		q := to.Query()
 		q.Set("done", done)
 		to.RawQuery = q.Encode()

@@ -1,9 +1,9 @@
 // Package console is a page for operators, served on loopback by the command line tool.
 //
 // It promises to be as exposed as the tool itself: it listens on loopback, answers only callers with the token of
-// this start, only under its own names, and takes acts only from its own pages. It loads nothing from the network,
-// shows texts of tenants and receivers as text, and does no more than the operator functions do: IAM decides. It
-// keeps nothing.
+// this start, only under its own names and path, and takes acts only from its own pages. It loads nothing from the
+// network, shows texts of tenants and receivers as text, and does no more than the operator functions do: IAM decides.
+// It keeps nothing.
 package console
 
 import (
@@ -46,6 +46,7 @@ type Config struct {
 type Server struct {
 	Config
 	hosts   []string // the page's own names, with its port; the first is the one that is printed
+	base    string   // of all paths: nobody else knows it
 	token   string
 	pages   *template.Template
 	denials sync.Map // by function, of the last question about it
@@ -57,8 +58,9 @@ var pages embed.FS
 //go:embed static
 var static embed.FS
 
-// New returns the console of a listener on loopback. Its name is new with each start: browsers lead every *.localhost
-// to loopback, and send a cookie to all ports of a name. The address serves browsers that do not.
+// New returns the console of a listener on loopback. Browsers send a cookie to all ports of a name, so to other
+// servers on this machine: the name and the path, to which the cookie is bound, are new with each start. Browsers lead
+// every *.localhost to loopback; the address serves those that do not.
 func New(c Config, l net.Listener) (*Server, error) {
 	address := l.Addr().String()
 	_, port, err := net.SplitHostPort(address)
@@ -66,7 +68,10 @@ func New(c Config, l net.Listener) (*Server, error) {
 		return nil, fmt.Errorf("reading the console's own address: %w", err)
 	}
 	name := "herald-" + strings.ToLower(rand.Text()[:8]) + ".localhost"
-	s := &Server{Config: c, hosts: []string{net.JoinHostPort(name, port), address}, token: rand.Text()}
+	s := &Server{
+		Config: c, hosts: []string{net.JoinHostPort(name, port), address}, base: "/" + strings.ToLower(rand.Text()),
+		token: rand.Text(),
+	}
 	s.pages, err = template.New("").Funcs(s.functions()).ParseFS(pages, "pages/*.html")
 	if err != nil {
 		return nil, fmt.Errorf("reading the pages: %w", err)
@@ -75,7 +80,7 @@ func New(c Config, l net.Listener) (*Server, error) {
 }
 
 // URL is the address that lets a browser in.
-func (s *Server) URL() string { return "http://" + s.hosts[0] + "/?token=" + s.token }
+func (s *Server) URL() string { return "http://" + s.hosts[0] + s.base + "/?token=" + s.token }
 
 // Handler serves the console.
 func (s *Server) Handler() http.Handler {
@@ -88,7 +93,7 @@ func (s *Server) Handler() http.Handler {
 	}
 	files, _ := fs.Sub(static, "static") // it is there: embedded above
 	mux.Handle("GET /static/", http.StripPrefix("/static/", http.FileServerFS(files)))
-	return s.guard(mux)
+	return s.guard(http.StripPrefix(s.base, mux))
 }
 
 // policy forbids everything that is not the page's own.
@@ -107,11 +112,13 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		switch {
 		case !slices.Contains(s.hosts, r.Host):
 			http.Error(w, "the console has another name: open the address that herald console printed", http.StatusForbidden)
-		case r.URL.Path == "/" && s.matches(r.URL.Query().Get("token")):
+		case !strings.HasPrefix(r.URL.Path, s.base+"/"):
+			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
+		case r.URL.Path == s.base+"/" && s.matches(r.URL.Query().Get("token")):
 			http.SetCookie(w, &http.Cookie{ //nolint:gosec // loopback speaks no TLS
-				Name: cookie, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+				Name: cookie, Value: s.token, Path: s.base + "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
 			})
-			http.Redirect(w, r, "/", http.StatusSeeOther)
+			http.Redirect(w, r, s.base+"/", http.StatusSeeOther)
 		case !slices.ContainsFunc(r.CookiesNamed(cookie), func(c *http.Cookie) bool { return s.matches(c.Value) }):
 			http.Error(w, "open the address that herald console printed", http.StatusForbidden)
 		case r.Method != http.MethodGet && r.Header.Get("Origin") != "http://"+r.Host:

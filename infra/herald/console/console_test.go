@@ -1,6 +1,7 @@
 package console
 
 import (
+	std "cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -103,7 +105,7 @@ func (f *functions) Acts(context.Context, time.Time) ([]row, bool, error) {
 	return []row{act("pause"), act("replay"), act("replay"), act("replay")}, true, f.err
 }
 
-// open starts a console and a browser that has its cookie. The server's URL is the console's own name.
+// open starts a console and a browser that has its cookie. The server's URL is the console's own name and path.
 func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) {
 	t.Helper()
 	web := httptest.NewUnstartedServer(nil)
@@ -115,7 +117,7 @@ func open(t *testing.T, f *functions) (*httptest.Server, *http.Client, *Server) 
 	web.Config.Handler = s.Handler()
 	web.Start()
 	t.Cleanup(web.Close)
-	web.URL = "http://" + s.hosts[0]
+	web.URL = "http://" + s.hosts[0] + s.base
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -214,6 +216,7 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	web, browser, s := open(t, f)
 	stranger := &http.Client{Transport: browser.Transport}
 	form := url.Values{"endpoint_id": {"webhook_1"}}
+	origin := "http://" + s.hosts[0]
 	post := func(c *http.Client, origin string) int {
 		change := func(r *http.Request) { r.Header.Set("Origin", origin) }
 		return submit(t, c, web.URL+"/control/pause", form, change).StatusCode
@@ -224,7 +227,7 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 		r.AddCookie(&http.Cookie{Name: cookie, Value: s.token})
 	}
 	for name, got := range map[string]int{
-		"no cookie":            post(stranger, web.URL),
+		"no cookie":            post(stranger, origin),
 		"a foreign host":       submit(t, browser, web.URL+"/control/pause", form, foreign).StatusCode,
 		"a page, foreign host": get(t, browser, web.URL+"/dead", foreign).StatusCode,
 		"a foreign origin":     post(browser, "https://evil.example"),
@@ -244,7 +247,7 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	if len(f.asked) > 0 {
 		t.Errorf("asked the functions: %v", f.asked)
 	}
-	if got := post(browser, web.URL); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
+	if got := post(browser, origin); got != http.StatusOK || !strings.HasPrefix(f.asked[0], "control pause") {
 		t.Errorf("its own form answers %d and asked %v", got, f.asked)
 	}
 	page := get(t, browser, web.URL+"/").Header
@@ -257,14 +260,26 @@ func TestGuard_letsInOnlyItsOwnPages(t *testing.T) {
 	}
 }
 
-// A browser sends a cookie to all ports of a name, so another user's server on the machine gets none.
-func TestCookie_isForNoOtherNameAndNoOtherStart(t *testing.T) {
+// A browser sends a cookie to all ports of a name, so to another user's server on the machine: neither of the console's
+// two names sends one to a path that such a server can know.
+func TestCookie_isForNoOtherPathAndNoOtherStart(t *testing.T) {
 	_, browser, s := open(t, &functions{})
 	_, _, again := open(t, &functions{})
-	for _, host := range []string{s.hosts[1], "localhost", "127.0.0.1:1", again.hosts[0]} {
-		if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: "/"}); len(sent) > 0 {
-			t.Errorf("%s gets %v", host, sent)
+	get(t, browser, "http://"+s.hosts[1]+s.base+"/?token="+s.token)
+	for _, host := range []string{s.hosts[0], s.hosts[1], "localhost", "127.0.0.1:1", again.hosts[0], again.hosts[1]} {
+		for _, path := range []string{"", "/", "/dead", "/static/style.css", again.base + "/", s.base + "x/"} {
+			if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: path}); len(sent) > 0 {
+				t.Errorf("%s%s gets %v", host, path, sent)
+			}
 		}
+	}
+	for _, host := range s.hosts {
+		if sent := browser.Jar.Cookies(&url.URL{Scheme: "http", Host: host, Path: s.base + "/dead"}); len(sent) != 1 {
+			t.Errorf("the console itself gets %v at %s", sent, host)
+		}
+	}
+	if len(s.base) < 20 || s.base == again.base { // 5 bits each: no other server guesses it
+		t.Errorf("paths %s and %s", s.base, again.base)
 	}
 }
 
@@ -272,11 +287,41 @@ func TestCookie_isForNoOtherNameAndNoOtherStart(t *testing.T) {
 func TestGuard_letsInByTheAddressToo(t *testing.T) {
 	web, browser, s := open(t, &functions{})
 	address := "http://" + web.Listener.Addr().String()
-	if got := get(t, browser, address+"/dead").StatusCode; got != http.StatusForbidden {
-		t.Errorf("without the token: %d", got)
+	for _, path := range []string{"/dead", s.base + "/dead", "/?token=" + s.token, "/", s.base + "?token=" + s.token} {
+		if got := get(t, browser, address+path).StatusCode; got != http.StatusForbidden {
+			t.Errorf("%s without the token, or the path: %d", path, got)
+		}
 	}
-	if got := get(t, browser, address+"/?token="+s.token); got.StatusCode != http.StatusOK || got.Request.URL.Path != "/" {
+	got := get(t, browser, address+s.base+"/?token="+s.token)
+	if got.StatusCode != http.StatusOK || got.Request.URL.Path != s.base+"/" {
 		t.Errorf("%s at %s", got.Status, got.Request.URL)
+	}
+}
+
+var linked = regexp.MustCompile(`(?:href|action|src|hx-get)="([^"]*)"`)
+
+// A link that leaves the path leads nowhere, and tells no other server the path.
+func TestPages_linkBelowTheirPathOnly(t *testing.T) {
+	f := &functions{}
+	web, browser, s := open(t, f)
+	seen := 0
+	queries := map[string]string{"/{$}": "/", "/deliveries": "/deliveries?event_id=e", "/keys": "/keys?tenant_id=acme"}
+	for path := range s.views() {
+		resp := get(t, browser, web.URL+std.Or(queries[path], path))
+		for _, link := range linked.FindAllStringSubmatch(body(t, resp), -1) {
+			if seen++; !strings.HasPrefix(link[1], s.base+"/") && link[1] != "#content" {
+				t.Errorf("%s links to %s", path, link[1])
+			}
+		}
+	}
+	failed := submit(t, browser, web.URL+"/replay", url.Values{}) // no box is ticked
+	for _, link := range linked.FindAllStringSubmatch(body(t, failed), -1) {
+		if !strings.HasPrefix(link[1], s.base+"/") && link[1] != "#content" {
+			t.Errorf("a failure links to %s", link[1])
+		}
+	}
+	if seen < 100 {
+		t.Errorf("saw %d links", seen)
 	}
 }
 
@@ -303,7 +348,8 @@ func TestReplayOfAFilter_countsFirstAndStartsWithTheSameToken(t *testing.T) {
 	token := resp.Request.URL.Query().Get("token")
 	f.asked = nil
 	resp = submit(t, browser, web.URL+"/start", url.Values{"tenant_id": {"acme"}, "token": {token}})
-	if !strings.Contains(f.asked[0], token) || strings.Contains(f.asked[0], "dry_run") || resp.Request.URL.Path != "/job" {
+	led := resp.Request.URL.Path
+	if !strings.Contains(f.asked[0], token) || strings.Contains(f.asked[0], "dry_run") || !strings.HasSuffix(led, "/job") {
 		t.Errorf("asked %v and leads to %s", f.asked, resp.Request.URL)
 	}
 }

@@ -17,14 +17,16 @@ import (
 // functions are for the pages.
 func (s *Server) functions() template.FuncMap {
 	return template.FuncMap{
-		"include": s.include, "at": At, "text": text, "link": link, "words": words,
+		"include": s.include, "at": At, "text": text, "words": words,
+		"base":   func() string { return s.base },
+		"link":   func(path string, pairs ...any) string { return s.base + link(path, pairs...) },
 		"when":   func(v any, path string) string { return When(At(v, path), s.Now()) },
 		"count":  func(v any, path string) string { return Plain(Number(v, path)) }, // inspect leaves out zeros
 		"moment": func(v any) string { return Moment(v, s.Now()) },
 		"fields": fields, "lines": Lines,
 		"reasons": Reasons, "workedOff": WorkedOff,
 		"pretty": pretty, "plain": Plain, "off": s.off, "denial": s.denial,
-		"share": share, "next": next, "pagesOfNav": func() []place { return places },
+		"share": share, "next": s.next, "pagesOfNav": func() []place { return places },
 		"list":         func(items ...string) []string { return items },
 		"filterFields": func() []string { return filterFields },
 		"controls":     func() any { return controls },
@@ -141,7 +143,7 @@ func link(path string, pairs ...any) string {
 }
 
 // next is the path of a list's next page, "" after the last.
-func next(path string, query url.Values, found row) string {
+func (s *Server) next(path string, query url.Values, found row) string {
 	cursor, more := found["next_cursor"].(string)
 	if !more {
 		return ""
@@ -149,7 +151,7 @@ func next(path string, query url.Values, found row) string {
 	q := maps.Clone(query)
 	q.Del("done")
 	q.Set("cursor", cursor)
-	return path + "?" + q.Encode()
+	return s.base + path + "?" + q.Encode()
 }
 
 // words makes a field's name readable.
